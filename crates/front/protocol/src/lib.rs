@@ -1,0 +1,1 @@
+//! MySQL client/server packets <-> typed commands and rows; handshake and authentication exchange.

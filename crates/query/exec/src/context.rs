@@ -1,0 +1,60 @@
+//! What a statement needs from its session, and where its rows go.
+
+use types::{DataType, Result, Value};
+
+/// A result column as the client is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnMeta {
+    pub schema: String,
+    /// Alias of the table.
+    pub table: String,
+    pub org_table: String,
+    pub name: String,
+    pub org_name: String,
+    pub data_type: DataType,
+    /// Protocol flags: NOT_NULL 1, PRI_KEY 2, UNIQUE_KEY 4, MULTIPLE_KEY 8, BLOB 16, UNSIGNED 32, ZEROFILL 64, BINARY 128, ENUM 256, AUTO_INCREMENT 512, ...
+    pub flags: u16,
+}
+
+/// Receives a result set. Implemented by crate `session` over the wire protocol (text or binary), and by tests.
+pub trait RowSink {
+    /// Called once, before the first row.
+    fn columns(&mut self, columns: &[ColumnMeta]) -> Result<()>;
+    fn row(&mut self, values: &[Value<'_>]) -> Result<()>;
+}
+
+/// How a statement without result set ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    pub affected_rows: u64,
+    /// First AUTO_INCREMENT value that the statement generated, 0 if none.
+    pub insert_id: u64,
+    /// `Rows matched: 1  Changed: 1  Warnings: 0`
+    pub info: String,
+}
+
+/// The session as the executor sees it: variables, functions with state, warnings. Implemented by crate `session`.
+pub trait Env {
+    /// The current schema, if any.
+    fn database(&self) -> Option<&str>;
+    fn connection_id(&self) -> u64;
+    /// `user@host` that the client gave, and the account that matched.
+    fn user(&self) -> &str;
+    fn current_user(&self) -> &str;
+    /// The statement's start: microseconds since 1970 UTC.
+    fn now_us(&self) -> i64;
+    /// Offset in seconds east of UTC of the session time zone at the given UTC time.
+    fn time_zone_offset(&self, unix_seconds: i64) -> i32;
+    fn sql_mode(&self) -> u64;
+    fn last_insert_id(&self) -> u64;
+    fn set_last_insert_id(&mut self, id: u64);
+    /// ROW_COUNT() and FOUND_ROWS() of the previous statement.
+    fn row_count(&self) -> i64;
+    fn found_rows(&self) -> u64;
+    /// `@@name`, `@@global.name`, `@@session.name`: the value and its type.
+    fn system_variable(&self, global: Option<bool>, name: &str) -> Result<(Value<'static>, DataType)>;
+    fn user_variable(&self, name: &str) -> (Value<'static>, DataType);
+    fn set_user_variable(&mut self, name: &str, value: Value<'static>, data_type: DataType);
+    /// level: Note, Warning, Error as SHOW WARNINGS prints.
+    fn warn(&mut self, level: &'static str, code: u16, message: String);
+}

@@ -1,0 +1,48 @@
+//! What can go wrong in the engine, sorted by what the caller does about it.
+
+use std::fmt;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[derive(Debug)]
+pub enum Error {
+    /// The statement's fault: an entry with this (unique) key exists. The statement rolls back; MySQL 1062.
+    DuplicateKey,
+    /// The transaction was rolled back to break a cycle of waits; MySQL 1213.
+    Deadlock,
+    /// The statement waited longer than `innodb_lock_wait_timeout`; MySQL 1205.
+    LockWaitTimeout,
+    /// A row is locked and the statement said NOWAIT; MySQL 3572.
+    LockNoWait,
+    /// KILL QUERY, KILL CONNECTION or a deadline; MySQL 1317 or 3024.
+    Interrupted,
+    /// No room on the device for data: MySQL 1114. The server goes on and works again when there is room.
+    DiskFull,
+    /// Key or row too long for the engine; MySQL 1118 or 1071.
+    TooLong,
+    /// A read or write failed; MySQL 1030.
+    Io(std::io::Error),
+    /// A page or log record is damaged; the message names file and page or offset. MySQL 1712 / startup failure.
+    Corrupt(String),
+    /// All transaction slots or the status window are in use; MySQL 1637.
+    TooManyTransactions,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::DuplicateKey => write!(f, "duplicate key"),
+            Error::Deadlock => write!(f, "deadlock found"),
+            Error::LockWaitTimeout => write!(f, "lock wait timeout exceeded"),
+            Error::LockNoWait => write!(f, "row is locked and NOWAIT is set"),
+            Error::Interrupted => write!(f, "interrupted"),
+            Error::DiskFull => write!(f, "no space left on the device"),
+            Error::TooLong => write!(f, "key or row too long"),
+            Error::Io(e) => write!(f, "input/output error: {e}"),
+            Error::Corrupt(what) => write!(f, "{what}"),
+            Error::TooManyTransactions => write!(f, "too many active transactions"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

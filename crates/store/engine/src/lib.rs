@@ -1,0 +1,37 @@
+//! The transactional storage engine: B+trees over a larger-than-memory buffer pool, multi-version rows, row locks, undo,
+//! purge, recovery. It knows keys and values as bytes; what they mean is the callers' business (crates `types`, `catalog`).
+//!
+//! Vocabulary: a *tree* is a B+tree of (key, value) entries, clustered (values are rows) or secondary (keys are index
+//! columns followed by the primary key, values are small payloads). A *consistent read* sees the transaction's snapshot and
+//! takes no lock; a *locking read* sees the newest committed version and locks it.
+
+pub mod cursor;
+pub mod engine;
+pub mod error;
+pub mod transaction;
+
+pub use cursor::{Cursor, Direction, Entry, Range};
+pub use engine::{Engine, EngineOptions, EngineStatus};
+pub use error::{Error, Result};
+pub use transaction::{Interrupt, Isolation, LockMode, Read, Savepoint, Transaction, Wait};
+
+/// A B+tree: where its root is. Roots never move. Stored in the dictionary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tree {
+    /// Unique for ever, also after a drop.
+    pub id: u32,
+    /// Page number of the root.
+    pub root: u64,
+    pub kind: TreeKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TreeKind {
+    /// Key: primary key; value: row.
+    Clustered,
+    /// Key: index columns then primary key; value: payload of the caller.
+    Secondary,
+}
+
+/// The longest key in bytes, as encoded (InnoDB's 3072 bytes of columns, and room for encoding and the primary key).
+pub const KEY_BYTES_MAX: usize = 3500;
