@@ -1,0 +1,58 @@
+//! What can go wrong, sorted by what the caller does about it.
+
+use std::path::PathBuf;
+
+use crate::Lsn;
+
+/// The log's errors. Only `NoSpace` and `TooLarge` leave a log that works on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The kernel refused a file operation outside a flush (opening, reading, checkpointing). `errno` is 0 when there is none.
+    Io { what: String, errno: i32 },
+    /// No room for another segment: the disk is full, or checkpoints are too late. From [`crate::Log::ensure_room`] it
+    /// means that nothing happened yet; from a wait it means *not durable yet*: the group keeps its place in the log, and a
+    /// later wait succeeds once there is room. Never report such a group as committed, nor as rolled back, before that.
+    NoSpace { what: String },
+    /// Bytes that had been durable are damaged. The log refuses to open rather than drop what follows them.
+    Corrupt {
+        file: PathBuf,
+        /// In bytes from the start of `file`.
+        offset: u64,
+        lsn: Lsn,
+        why: String,
+    },
+    /// A write or a sync of the log failed earlier, so nobody knows what is on disk. Each later wait fails; restart to recover.
+    Poisoned { why: String },
+    /// A group longer than [`crate::Log::group_bytes_max`].
+    TooLarge { bytes: usize, max: usize },
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An `io::Error` on the way out, told apart by whether the disk was full.
+    pub(crate) fn io(what: impl Into<String>, error: &std::io::Error) -> Error {
+        let full = matches!(
+            error.kind(),
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded | std::io::ErrorKind::FileTooLarge
+        );
+        let what = format!("{}: {error}", what.into());
+        if full { Error::NoSpace { what } } else { Error::Io { what, errno: error.raw_os_error().unwrap_or(0) } }
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Error::Io { what, .. } => write!(f, "log: {what}"),
+            Error::NoSpace { what } => write!(f, "log: no space: {what}"),
+            Error::Corrupt { file, offset, lsn, why } => {
+                write!(f, "log: {} is corrupt at byte {offset} (LSN {lsn}): {why}", file.display())
+            }
+            Error::Poisoned { why } => write!(f, "log: stopped after a failed write: {why}"),
+            Error::TooLarge { bytes, max } => write!(f, "log: a group of {bytes} bytes is longer than {max}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
