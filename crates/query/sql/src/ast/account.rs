@@ -1,0 +1,202 @@
+//! Users, roles and privileges.
+
+use super::{Name, ObjectName, Str};
+
+/// A user or role as written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Account {
+    /// `host` None: `%`.
+    Named { user: Str, host: Option<Str> },
+    /// CURRENT_USER, CURRENT_USER(), USER()
+    Current,
+}
+
+#[derive(Debug)]
+pub struct CreateUser {
+    pub if_not_exists: bool,
+    pub users: Vec<UserSpec>,
+    pub default_roles: Vec<Account>,
+    pub options: AccountOptions,
+}
+
+#[derive(Debug)]
+pub struct AlterUser {
+    pub if_exists: bool,
+    pub users: Vec<UserSpec>,
+    /// ALTER USER u DEFAULT ROLE ...; then nothing else is set.
+    pub default_role: Option<RoleSelection>,
+    pub options: AccountOptions,
+    /// Multi-factor registration and the like: answer 1235.
+    pub registration: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct UserSpec {
+    pub account: Account,
+    pub auth: Option<Auth>,
+    /// Second and third factor.
+    pub more_factors: Vec<Auth>,
+    /// REPLACE 'current password'
+    pub replace: Option<Str>,
+    pub retain_current: bool,
+    pub discard_old: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Auth {
+    pub plugin: Option<Str>,
+    pub secret: AuthSecret,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AuthSecret {
+    None,
+    /// BY 'password'
+    Password(Str),
+    /// BY RANDOM PASSWORD
+    Random,
+    /// AS 'hash'
+    Hash(Str),
+}
+
+/// None: not written, keep.
+#[derive(Clone, Debug, Default)]
+pub struct AccountOptions {
+    pub require: Option<Require>,
+    pub max_queries_per_hour: Option<u64>,
+    pub max_updates_per_hour: Option<u64>,
+    pub max_connections_per_hour: Option<u64>,
+    pub max_user_connections: Option<u64>,
+    pub password_expire: Option<PasswordExpire>,
+    pub password_history: Option<Limited>,
+    pub password_reuse_interval: Option<Limited>,
+    /// None inside: DEFAULT; Some(true): required; Some(false): OPTIONAL.
+    pub password_require_current: Option<Option<bool>>,
+    pub failed_login_attempts: Option<u64>,
+    /// Limited::Unbounded: UNBOUNDED
+    pub password_lock_time: Option<Limited>,
+    pub account_locked: Option<bool>,
+    pub comment: Option<Str>,
+    pub attribute: Option<Str>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limited {
+    Default,
+    Unbounded,
+    Count(u64),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PasswordExpire {
+    Now,
+    Default,
+    Never,
+    Days(u64),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Require {
+    None,
+    Ssl,
+    X509,
+    Specified { subject: Option<Str>, issuer: Option<Str>, cipher: Option<Str> },
+}
+
+#[derive(Debug)]
+pub enum RoleSelection {
+    None,
+    Default,
+    All { except: Vec<Account> },
+    Roles(Vec<Account>),
+}
+
+/// `privilege [(columns)]`: static privileges by MySQL's words, joined by one space, upper case; dynamic ones as written.
+#[derive(Clone, Debug)]
+pub struct Privilege {
+    pub kind: PrivilegeKind,
+    pub columns: Vec<Name>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PrivilegeKind {
+    All,
+    GrantOption,
+    Proxy,
+    /// e.g. `SELECT`, `CREATE TEMPORARY TABLES`.
+    Static(&'static str),
+    /// A dynamic privilege or a role, to be told apart by whether there is an ON clause.
+    Named(Account),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PrivilegeLevel {
+    /// `*.*`
+    Global,
+    /// `*`: the current database.
+    CurrentDatabase,
+    /// `db.*`
+    Database(Name),
+    /// `[db.]name` of a table (or, by `object`, a routine).
+    Object(ObjectName),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GrantObject {
+    Table,
+    Function,
+    Procedure,
+}
+
+#[derive(Debug)]
+pub enum Grant {
+    Privileges {
+        privileges: Vec<Privilege>,
+        object: GrantObject,
+        level: PrivilegeLevel,
+        to: Vec<Account>,
+        with_grant_option: bool,
+        /// AS user [WITH ROLE ...]
+        as_user: Option<(Account, RoleSelection)>,
+    },
+    Roles {
+        roles: Vec<Account>,
+        to: Vec<Account>,
+        with_admin_option: bool,
+    },
+    Proxy {
+        proxied: Account,
+        to: Vec<Account>,
+        with_grant_option: bool,
+    },
+}
+
+#[derive(Debug)]
+pub struct Revoke {
+    pub if_exists: bool,
+    pub what: RevokeWhat,
+    pub from: Vec<Account>,
+    pub ignore_unknown_user: bool,
+}
+
+#[derive(Debug)]
+pub enum RevokeWhat {
+    Privileges {
+        privileges: Vec<Privilege>,
+        object: GrantObject,
+        level: PrivilegeLevel,
+    },
+    /// REVOKE ALL PRIVILEGES, GRANT OPTION
+    Everything,
+    Roles(Vec<Account>),
+    Proxy(Account),
+}
+
+#[derive(Debug)]
+pub struct SetPassword {
+    pub account: Account,
+    /// None: TO RANDOM
+    pub password: Option<Str>,
+    pub replace: Option<Str>,
+    pub retain_current: bool,
+}

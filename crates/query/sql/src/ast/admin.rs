@@ -1,0 +1,292 @@
+//! Transactions, variables, SHOW, EXPLAIN, prepared statements and server administration.
+
+use super::{Account, ExprId, Name, ObjectName, QueryId, Statement, Str, VarScope};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AccessMode {
+    ReadOnly,
+    ReadWrite,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IsolationLevel {
+    ReadUncommitted,
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
+}
+
+/// AND [NO] CHAIN, [NO] RELEASE; None: not written, `completion_type` decides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Completion {
+    pub chain: Option<bool>,
+    pub release: Option<bool>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LockTable {
+    pub name: ObjectName,
+    pub alias: Option<Name>,
+    pub mode: TableLockMode,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TableLockMode {
+    Read,
+    ReadLocal,
+    Write,
+    LowPriorityWrite,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Xa {
+    Start { xid: Xid, join: bool, resume: bool },
+    End { xid: Xid, suspend: bool, for_migrate: bool },
+    Prepare(Xid),
+    Commit { xid: Xid, one_phase: bool },
+    Rollback(Xid),
+    Recover { convert_xid: bool },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Xid {
+    pub gtrid: Str,
+    pub bqual: Option<Str>,
+    /// 1 when not written.
+    pub format_id: u64,
+}
+
+/// One assignment of a SET statement.
+#[derive(Clone, Copy, Debug)]
+pub enum SetItem {
+    UserVar {
+        name: Name,
+        value: ExprId,
+    },
+    SystemVar {
+        scope: VarScope,
+        base: Option<Name>,
+        name: Name,
+        /// None: DEFAULT. Bare words (`ON`, `utf8mb4`) have become strings.
+        value: Option<ExprId>,
+    },
+    /// SET NAMES; `charset` None: DEFAULT.
+    Names {
+        charset: Option<Str>,
+        collation: Option<Str>,
+    },
+    /// SET CHARACTER SET; None: DEFAULT.
+    CharacterSet(Option<Str>),
+    Transaction {
+        scope: VarScope,
+        isolation: Option<IsolationLevel>,
+        access: Option<AccessMode>,
+    },
+}
+
+/// LIKE 'pattern' or WHERE expr of SHOW.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ShowFilter {
+    #[default]
+    None,
+    Like(Str),
+    Where(ExprId),
+}
+
+#[derive(Debug)]
+pub struct Show {
+    pub what: ShowWhat,
+    pub filter: ShowFilter,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ShowWhat {
+    Databases,
+    Tables {
+        extended: bool,
+        full: bool,
+        schema: Option<Name>,
+    },
+    TableStatus {
+        schema: Option<Name>,
+    },
+    OpenTables {
+        schema: Option<Name>,
+    },
+    Columns {
+        extended: bool,
+        full: bool,
+        table: ObjectName,
+    },
+    Index {
+        extended: bool,
+        table: ObjectName,
+    },
+    CreateTable(ObjectName),
+    CreateDatabase {
+        if_not_exists: bool,
+        name: Name,
+    },
+    CreateView(ObjectName),
+    CreateProcedure(ObjectName),
+    CreateFunction(ObjectName),
+    CreateTrigger(ObjectName),
+    CreateEvent(ObjectName),
+    CreateUser(Account),
+    Grants {
+        user: Option<Account>,
+        using: Vec<Account>,
+    },
+    Variables(VarScope),
+    Status(VarScope),
+    Warnings {
+        limit: Option<ShowLimit>,
+    },
+    CountWarnings,
+    Errors {
+        limit: Option<ShowLimit>,
+    },
+    CountErrors,
+    ProcessList {
+        full: bool,
+    },
+    Engines,
+    /// SHOW ENGINE name STATUS | MUTEX | LOGS; None: ALL
+    Engine {
+        name: Option<Name>,
+        what: EngineInfo,
+    },
+    Plugins,
+    CharacterSet,
+    Collation,
+    Privileges,
+    Triggers {
+        full: bool,
+        schema: Option<Name>,
+    },
+    Events {
+        schema: Option<Name>,
+    },
+    ProcedureStatus,
+    FunctionStatus,
+    ProcedureCode(ObjectName),
+    FunctionCode(ObjectName),
+    BinaryLogs,
+    BinaryLogStatus,
+    BinlogEvents {
+        relay: bool,
+        file: Option<Str>,
+        position: Option<u64>,
+        limit: Option<ShowLimit>,
+        channel: Option<Str>,
+    },
+    ReplicaStatus {
+        channel: Option<Str>,
+    },
+    Replicas,
+    Profile {
+        types: Vec<&'static str>,
+        query: Option<u64>,
+        limit: Option<ShowLimit>,
+    },
+    Profiles,
+    ParseTree,
+}
+
+/// LIMIT [offset,] count of SHOW.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShowLimit {
+    pub count: ExprId,
+    pub offset: Option<ExprId>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EngineInfo {
+    Status,
+    Mutex,
+    Logs,
+}
+
+#[derive(Debug)]
+pub struct Explain {
+    pub format: ExplainFormat,
+    pub analyze: bool,
+    /// EXPLAIN INTO @var
+    pub into: Option<Name>,
+    /// FOR SCHEMA name
+    pub schema: Option<Name>,
+    pub target: ExplainTarget,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExplainFormat {
+    /// Not written: `explain_format` decides.
+    Default,
+    Traditional,
+    Json,
+    Tree,
+}
+
+#[derive(Debug)]
+pub enum ExplainTarget {
+    Query(QueryId),
+    Statement(Box<Statement>),
+    Connection(u64),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PrepareSource {
+    Text(Str),
+    UserVar(Name),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Flush {
+    /// NO_WRITE_TO_BINLOG or LOCAL
+    pub local: bool,
+    pub what: Vec<FlushWhat>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FlushWhat {
+    Privileges,
+    /// Empty: all tables.
+    Tables {
+        tables: Vec<ObjectName>,
+        mode: FlushTables,
+    },
+    Logs,
+    BinaryLogs,
+    EngineLogs,
+    ErrorLogs,
+    GeneralLogs,
+    SlowLogs,
+    RelayLogs(Option<Str>),
+    Status,
+    Hosts,
+    UserResources,
+    OptimizerCosts,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FlushTables {
+    Close,
+    WithReadLock,
+    ForExport,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Reset {
+    /// RESET MASTER, RESET BINARY LOGS AND GTIDS
+    BinaryLogs {
+        to: Option<u64>,
+    },
+    Replica {
+        all: bool,
+        channel: Option<Str>,
+    },
+    Persist {
+        if_exists: bool,
+        name: Option<ObjectName>,
+    },
+}

@@ -1,0 +1,331 @@
+//! The syntax tree: what one statement says, before any name is looked up.
+//!
+//! A [`Parsed`] owns everything it speaks of, so it can be cached, sent to another thread and planned later. Expressions,
+//! queries and table references live in flat vectors and refer to each other by 4-byte ids; children stand before their
+//! parents. Nothing in it is recursive in memory: dropping a tree of any shape is a handful of `free` calls.
+//!
+//! ```text
+//!   Parsed
+//!    +- source   bytes of this statement alone          <- Str { offset, length }
+//!    +- extra    unescaped strings, decoded x'..' b'..' <- Str with the high bit of the offset set
+//!    +- exprs    Expr, Expr, Expr ...                   <- ExprId
+//!    +- lists    ExprId, ExprId ...                     <- ExprList { start, length }
+//!    +- queries  Query ...                              <- QueryId
+//!    +- tables   TableRef ...                           <- TableId
+//!    +- statement: Statement
+//! ```
+
+mod account;
+mod admin;
+mod ddl;
+mod dml;
+mod expr;
+mod query;
+
+pub use account::*;
+pub use admin::*;
+pub use ddl::*;
+pub use dml::*;
+pub use expr::*;
+pub use query::*;
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::ops::Index;
+
+/// A run of bytes of the statement: an identifier, or the contents of a string literal (unquoted, unescaped).
+/// Resolve it with [`Parsed::bytes`] or [`Parsed::name`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Str {
+    /// Offset + 1; bit 31 set: into `extra`, else into `source`.
+    start: NonZeroU32,
+    len: u32,
+}
+
+const EXTRA_BIT: u32 = 1 << 31;
+
+impl Str {
+    pub(crate) fn source(start: u32, end: u32) -> Str {
+        assert!(start <= end && start < EXTRA_BIT - 1);
+        Str { start: NonZeroU32::MIN.saturating_add(start), len: end - start }
+    }
+
+    pub(crate) fn extra(start: usize, end: usize) -> Str {
+        assert!(start <= end && end < (EXTRA_BIT - 1) as usize);
+        let start32 = NonZeroU32::MIN.saturating_add(start as u32);
+        Str { start: start32 | EXTRA_BIT, len: (end - start) as u32 }
+    }
+
+    /// Length in bytes.
+    pub fn len(self) -> usize {
+        self.len as usize
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
+impl fmt::Debug for Str {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Str({:#x}+{})", self.start.get() - 1, self.len)
+    }
+}
+
+/// An identifier. Always valid UTF-8 (the parser refuses others with 1300).
+pub type Name = Str;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $id:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $id(NonZeroU32);
+
+        impl $id {
+            pub(crate) fn new(index: usize) -> $id {
+                $id(NonZeroU32::MIN.saturating_add(index as u32))
+            }
+
+            /// Position in its vector; ids are dense, so side tables can be indexed by it.
+            pub fn index(self) -> usize {
+                self.0.get() as usize - 1
+            }
+        }
+
+        impl fmt::Debug for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({})", stringify!($id), self.index())
+            }
+        }
+    };
+}
+
+id!(
+    /// An expression of a [`Parsed`].
+    ExprId
+);
+id!(
+    /// A query expression (SELECT, VALUES, TABLE, or a set operation of two) of a [`Parsed`].
+    QueryId
+);
+id!(
+    /// A table reference (table, derived table, join) of a [`Parsed`].
+    TableId
+);
+
+/// A list of expressions; resolve with [`Parsed::list`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ExprList {
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+}
+
+impl ExprList {
+    pub fn len(self) -> usize {
+        self.len as usize
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
+/// `[schema.]name` of a table, view or routine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct ObjectName {
+    pub schema: Option<Name>,
+    pub name: Name,
+}
+
+/// One parsed statement with all that it owns.
+#[derive(Debug)]
+pub struct Parsed {
+    pub(crate) source: Box<[u8]>,
+    pub(crate) extra: Vec<u8>,
+    pub(crate) exprs: Vec<Expr>,
+    pub(crate) lists: Vec<ExprId>,
+    pub(crate) queries: Vec<Query>,
+    pub(crate) tables: Vec<TableRef>,
+    /// Text of the optimizer hint comment (`/*+ ... */`) that followed the first verb, without the comment marks.
+    pub hints: Option<Str>,
+    /// How many `?` (or lifted literals) there are; they are numbered from 0 in the order of the text.
+    pub param_count: u32,
+    pub statement: Statement,
+}
+
+impl Parsed {
+    /// The statement's own text (comments in it included; the terminating `;` not).
+    pub fn source(&self) -> &[u8] {
+        &self.source
+    }
+
+    /// The bytes of a string or identifier.
+    pub fn bytes(&self, s: Str) -> &[u8] {
+        let raw = s.start.get();
+        let (from, offset) = match raw & EXTRA_BIT {
+            0 => (&self.source[..], raw - 1),
+            _ => (&self.extra[..], (raw & !EXTRA_BIT) - 1),
+        };
+        &from[offset as usize..offset as usize + s.len as usize]
+    }
+
+    /// The text of an identifier, unquoted.
+    pub fn name(&self, name: Name) -> &str {
+        std::str::from_utf8(self.bytes(name)).expect("identifiers are checked when parsed")
+    }
+
+    /// The expressions of a list.
+    pub fn list(&self, list: ExprList) -> &[ExprId] {
+        &self.lists[list.start as usize..(list.start + list.len) as usize]
+    }
+
+    /// All expressions, children before parents; `exprs()[id.index()]` is `self[id]`.
+    pub fn exprs(&self) -> &[Expr] {
+        &self.exprs
+    }
+}
+
+impl Index<ExprId> for Parsed {
+    type Output = Expr;
+    #[inline]
+    fn index(&self, id: ExprId) -> &Expr {
+        &self.exprs[id.index()]
+    }
+}
+
+impl Index<QueryId> for Parsed {
+    type Output = Query;
+    #[inline]
+    fn index(&self, id: QueryId) -> &Query {
+        &self.queries[id.index()]
+    }
+}
+
+impl Index<TableId> for Parsed {
+    type Output = TableRef;
+    #[inline]
+    fn index(&self, id: TableId) -> &TableRef {
+        &self.tables[id.index()]
+    }
+}
+
+/// Every statement. Large variants are boxed.
+#[derive(Debug)]
+pub enum Statement {
+    /// SELECT, VALUES, TABLE, set operations, with their WITH, INTO and locking clauses.
+    Query(QueryId),
+    Insert(Box<Insert>),
+    Update(Box<Update>),
+    Delete(Box<Delete>),
+    LoadData(Box<LoadData>),
+    /// DO expr, ...
+    Do(ExprList),
+    Call {
+        name: ObjectName,
+        args: ExprList,
+    },
+
+    CreateDatabase(CreateDatabase),
+    AlterDatabase(AlterDatabase),
+    DropDatabase {
+        if_exists: bool,
+        name: Name,
+    },
+    CreateTable(Box<CreateTable>),
+    AlterTable(Box<AlterTable>),
+    DropTable {
+        temporary: bool,
+        if_exists: bool,
+        names: Vec<ObjectName>,
+    },
+    RenameTable(Vec<(ObjectName, ObjectName)>),
+    TruncateTable(ObjectName),
+    CreateIndex(Box<CreateIndex>),
+    DropIndex(Box<DropIndex>),
+    CreateView(Box<CreateView>),
+    DropView {
+        if_exists: bool,
+        names: Vec<ObjectName>,
+    },
+
+    /// BEGIN or START TRANSACTION.
+    Begin {
+        consistent_snapshot: bool,
+        access: Option<AccessMode>,
+    },
+    Commit(Completion),
+    Rollback(Completion),
+    Savepoint(Name),
+    RollbackTo(Name),
+    ReleaseSavepoint(Name),
+    LockTables(Vec<LockTable>),
+    UnlockTables,
+    LockInstance,
+    UnlockInstance,
+    Xa(Xa),
+
+    Use(Name),
+    Set(Vec<SetItem>),
+    Show(Box<Show>),
+    Explain(Box<Explain>),
+    /// DESCRIBE table [column | 'pattern'].
+    DescribeTable {
+        table: ObjectName,
+        column: Option<Str>,
+    },
+    Help(Str),
+    Prepare {
+        name: Name,
+        from: PrepareSource,
+    },
+    Execute {
+        name: Name,
+        using: Vec<Name>,
+    },
+    Deallocate(Name),
+    Kill {
+        query: bool,
+        id: ExprId,
+    },
+    Flush(Flush),
+    Reset(Vec<Reset>),
+    TableMaintenance(Box<TableMaintenance>),
+    Shutdown,
+    Restart,
+
+    CreateUser(Box<CreateUser>),
+    AlterUser(Box<AlterUser>),
+    DropUser {
+        if_exists: bool,
+        users: Vec<Account>,
+    },
+    RenameUser(Vec<(Account, Account)>),
+    CreateRole {
+        if_not_exists: bool,
+        roles: Vec<Account>,
+    },
+    DropRole {
+        if_exists: bool,
+        roles: Vec<Account>,
+    },
+    Grant(Box<Grant>),
+    Revoke(Box<Revoke>),
+    SetPassword(Box<SetPassword>),
+    SetRole(RoleSelection),
+    SetDefaultRole {
+        roles: RoleSelection,
+        users: Vec<Account>,
+    },
+
+    /// Parsed in full and correct, but not executed by this server: answer with error 1235 and `what`.
+    Unsupported(Unsupported),
+}
+
+/// A statement whose syntax was checked and whose meaning is not implemented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The words for error 1235: "This version of MySQL doesn't yet support '...'".
+    pub what: &'static str,
+    /// Name of the command for `Com_*` counters and SHOW PROCESSLIST, e.g. `create_procedure`.
+    pub command: &'static str,
+}
