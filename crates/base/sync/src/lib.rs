@@ -1,1 +1,43 @@
+//! The only home of latches, locks, lanes, snapshot cells, lock ranks and parked threads.
+//!
+//! No other crate makes a lock, parks a thread or calls a futex: "no hot lock" is proved by reading this crate's callers.
+//!
+//! | kind | cost uncontended | who waits, and how | use it for |
+//! | --- | --- | --- | --- |
+//! | [`PageLatch`] optimistic | two loads, no write | nobody: the reader retries | every descent of a B+tree |
+//! | [`PageLatch`] shared, exclusive | one CAS, one add | spins briefly, then parks by address | changing a page; a read that keeps failing |
+//! | [`Snapshot`] + [`Cached`] | one load | nobody | catalog, grants, system variables |
+//! | [`Lanes`], [`thread_lane`] | plain load and store in the own lane | nobody | counters, announced read views |
+//! | [`Mutex`], [`Condvar`] | one CAS, one swap | parks | short critical sections off the statement path, or partitioned |
+//! | [`RwLock`] | one CAS, one add, *by readers too* | parks | cold structures only; never on a statement path |
+//! | [`Parker`] | none | its one thread | a wait with a timeout that KILL can end |
+//! | [`futex`] | none | any thread that names the word | the log's flush waiters |
+//!
+//! Ranks: each lock has a [`Rank`]; a thread takes locks in rising rank only, and debug builds panic when it does not.
+//! The table of ranks is at [`Rank`].
+//!
+//! Orderings are Acquire and Release plus fences, and each names its partner. Atomics come from [`shim`], which is `std` in
+//! every build but one: under `RUSTFLAGS="--cfg loom"` it is the model checker, and `tests/loom.rs` runs the algorithms of
+//! this crate through every interleaving and every permitted reordering.
 
+pub mod futex;
+mod lanes;
+mod lock;
+pub mod page_latch;
+mod parker;
+mod parking;
+mod rank;
+pub mod shim;
+mod snapshot;
+#[cfg(not(loom))]
+mod thread_lane;
+
+pub use crossbeam_utils::CachePadded;
+pub use lanes::{LaneId, LaneSet, Lanes};
+pub use lock::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub use page_latch::{Evicted, Optimistic, PageLatch, TryLatch};
+pub use parker::{Parker, Unparker};
+pub use rank::Rank;
+pub use snapshot::{Cached, Snapshot};
+#[cfg(not(loom))]
+pub use thread_lane::{LANES_MAX, thread_lane, thread_lane_high_water, try_thread_lane};

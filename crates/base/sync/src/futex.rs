@@ -1,0 +1,65 @@
+//! Wait on a 32-bit word until it changes: the kernel's futex on Linux, the parking table elsewhere and under loom.
+//!
+//! The protocol is the caller's: the waker changes the word (Release) and then wakes; the waiter reads the word (Acquire) before
+//! it decides to wait. A wait may end without cause, so callers loop.
+
+use crate::shim::atomic::AtomicU32;
+use std::time::Duration;
+
+/// Sleeps while `*word == expected`, until woken. True when woken or when the word differed; false when `timeout` passed.
+pub fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) -> bool {
+    imp::wait(word, expected, timeout)
+}
+
+/// Wakes one waiter, if there is any.
+pub fn wake_one(word: &AtomicU32) {
+    imp::wake(word, 1);
+}
+
+/// Wakes all waiters.
+pub fn wake_all(word: &AtomicU32) {
+    imp::wake(word, i32::MAX as u32);
+}
+
+#[cfg(all(target_os = "linux", not(loom)))]
+mod imp {
+    use super::{AtomicU32, Duration};
+    use rustix::io::Errno;
+    use rustix::thread::futex::{self, Flags, Timespec};
+
+    pub(super) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) -> bool {
+        // A timeout beyond the kernel's range is no timeout.
+        let timeout = timeout.and_then(|t| Timespec::try_from(t).ok());
+        match futex::wait(word, Flags::PRIVATE, expected, timeout.as_ref()) {
+            Ok(()) | Err(Errno::AGAIN | Errno::INTR) => true,
+            Err(Errno::TIMEDOUT) => false,
+            // EFAULT and EINVAL cannot happen with a live, aligned word and a normalised time.
+            Err(e) => panic!("futex wait: {e}"),
+        }
+    }
+
+    pub(super) fn wake(word: &AtomicU32, count: u32) {
+        if let Err(e) = futex::wake(word, Flags::PRIVATE, count) {
+            panic!("futex wake: {e}");
+        }
+    }
+}
+
+#[cfg(any(not(target_os = "linux"), loom))]
+mod imp {
+    use super::{AtomicU32, Duration};
+    use crate::parking::{self, Kind, Outcome, Policy};
+    use crate::shim::atomic::Ordering;
+
+    pub(super) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) -> bool {
+        let address = std::ptr::from_ref(word).addr();
+        // Acquire: pairs with the waker's Release store of the word.
+        let unchanged = || word.load(Ordering::Acquire) == expected;
+        parking::park(address, Kind::Writer, unchanged, timeout) != Outcome::TimedOut
+    }
+
+    pub(super) fn wake(word: &AtomicU32, count: u32) {
+        let policy = if count == 1 { Policy::ReadersAndOneWriter } else { Policy::All };
+        parking::unpark(std::ptr::from_ref(word).addr(), policy, || ());
+    }
+}

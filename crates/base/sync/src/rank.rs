@@ -1,0 +1,128 @@
+//! Lock ranks: the order in which a thread may take locks, checked in debug builds.
+
+/// The class of a lock, in acquisition order: while a thread holds a lock it takes only locks of a higher rank, and a second
+/// lock of the same rank only where the class says so (page latches, or [`crate::Mutex::lock_same_rank`]).
+///
+/// | rank | protects | may be held while waiting for |
+/// | --- | --- | --- |
+/// | `Session` | one session against KILL, SHOW PROCESSLIST and the parking of idle connections | anything below it |
+/// | `CatalogDdl` | the one data definition statement in progress | catalog, accounts, pages, log |
+/// | `Catalog` | the next schema version while it is built | pages, log |
+/// | `Accounts` | the next version of the grants while it is built | pages, log |
+/// | `Checkpoint` | the one checkpoint or flush round in progress | pages, pool, log |
+/// | `PageLatch` | one page; a thread may hold several, in tree order | its own read from disk; pool, locks, free space, log buffer |
+/// | `LockTable` | one partition of the row lock table | transaction state |
+/// | `TransactionState` | one transaction's state and wait slot | leaf locks |
+/// | `PagePool` | lists of free frames, the clock hand | leaf locks |
+/// | `FreeSpace` | extents and free pages of the data file | log buffer |
+/// | `LogBuffer` | what reservations in the log cannot do alone | log file |
+/// | `LogFile` | the file being written and its segments | file input and output |
+/// | `Observe` | registries of counters and gauges | nothing |
+///
+/// Why `PageLatch` stands before `LockTable`: an insert finds its gap on a latched leaf and then asks the lock table; the other
+/// way round, a lock table partition would be held while its owner waits for a page to come from disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Rank {
+    /// One session against KILL, SHOW PROCESSLIST and parking.
+    Session,
+    /// The one data definition statement in progress.
+    CatalogDdl,
+    /// The next schema version while it is built.
+    Catalog,
+    /// The next version of the grants while it is built.
+    Accounts,
+    /// The one checkpoint or flush round in progress.
+    Checkpoint,
+    /// One page. Several may be held at once, in tree order, which the engine answers for.
+    PageLatch,
+    /// One partition of the row lock table.
+    LockTable,
+    /// One transaction's state and wait slot.
+    TransactionState,
+    /// Lists of free frames, the clock hand.
+    PagePool,
+    /// Extents and free pages of the data file.
+    FreeSpace,
+    /// What reservations in the log cannot do alone.
+    LogBuffer,
+    /// The log file being written, and its segments.
+    LogFile,
+    /// Registries of counters and gauges: a leaf.
+    Observe,
+}
+
+/// Whether a second lock of a rank that is already held is an error.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SameRank {
+    Refused,
+    Allowed,
+}
+
+/// Call before waiting for a lock: panics (debug builds) when the thread already holds one that ranks higher, or as high.
+#[inline(always)]
+pub(crate) fn check(rank: Rank, same: SameRank) {
+    #[cfg(all(debug_assertions, not(loom)))]
+    held::check(rank, same);
+    let _ = (rank, same);
+}
+
+/// Call once the lock is held.
+#[inline(always)]
+pub(crate) fn acquired(rank: Rank) {
+    #[cfg(all(debug_assertions, not(loom)))]
+    held::acquired(rank);
+    let _ = rank;
+}
+
+/// Call when the lock is given back.
+#[inline(always)]
+pub(crate) fn released(rank: Rank) {
+    #[cfg(all(debug_assertions, not(loom)))]
+    held::released(rank);
+    let _ = rank;
+}
+
+/// How many locks of each rank this thread holds. Not under loom, whose threads share one system thread.
+#[cfg(all(debug_assertions, not(loom)))]
+mod held {
+    use super::{Rank, SameRank};
+    use std::cell::RefCell;
+
+    thread_local! {
+        static HELD: RefCell<Vec<Rank>> = const { RefCell::new(Vec::new()) };
+    }
+
+    pub(super) fn check(rank: Rank, same: SameRank) {
+        // A lock taken while thread-locals are torn down goes unchecked.
+        let highest = HELD.try_with(|held| held.borrow().iter().copied().max()).ok().flatten();
+        let Some(highest) = highest else { return };
+        assert!(
+            highest <= rank,
+            "lock order: this thread holds a lock of rank {highest:?} and asks for one of rank {rank:?}, which must come first"
+        );
+        assert!(
+            highest < rank || same == SameRank::Allowed,
+            "lock order: this thread holds a lock of rank {highest:?} and asks for another of rank {rank:?} without lock_same_rank"
+        );
+    }
+
+    pub(super) fn acquired(rank: Rank) {
+        let _ = HELD.try_with(|held| held.borrow_mut().push(rank));
+    }
+
+    pub(super) fn released(rank: Rank) {
+        let _ = HELD.try_with(|held| {
+            let mut held = held.borrow_mut();
+            let at = held.iter().rposition(|&r| r == rank);
+            // A thread that unwinds has a better message on its way than this one.
+            assert!(
+                at.is_some() || std::thread::panicking(),
+                "a lock of rank {rank:?} is released by a thread that does not hold one"
+            );
+            if let Some(at) = at {
+                held.swap_remove(at);
+            }
+        });
+    }
+}
