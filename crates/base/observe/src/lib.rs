@@ -1,1 +1,24 @@
+//! Instruments that no two threads share: counters, gauges, histograms and a clock.
+//!
+//! Every thread counts in its own lane, a block of words that only it writes; adding is a plain load and store. Whoever wants a
+//! figure (`SHOW GLOBAL STATUS`, a metrics page) sums the lanes. So counting costs a statement nothing shared, and asking
+//! costs the asker one pass over as many lanes as there ever were threads at once.
+//!
+//! | question | answer |
+//! | --- | --- |
+//! | why do sums never fall when a thread ends? | its lane keeps the counts; the next thread with that lane goes on from there |
+//! | what does a session count? | what its thread's lane gained while the session was attached: [`SessionCounters`] |
+//! | what about figures that are states, not counts? | [`register_gauge`]: a function, called by the asker |
 
+pub mod clock;
+mod counters;
+mod histogram;
+mod lane;
+mod registry;
+mod session;
+
+pub use counters::{Counter, CounterId};
+pub use histogram::{Histogram, Timer, histogram, record};
+pub use lane::{add, increment, sum};
+pub use registry::{Family, register, register_family, register_gauge, status, status_value};
+pub use session::SessionCounters;
