@@ -1,1 +1,29 @@
+//! The only door to the kernel for files and memory. Sockets are `std`'s.
+//!
+//! | item | what it is |
+//! | --- | --- |
+//! | [`File`] | positioned reads and writes of whole buffers, flush, allocation, advice, lock |
+//! | [`Directory`] | create, list, rename and remove, each followed by a flush of the directory where durability needs it |
+//! | [`AlignedBuf`] | bytes aligned to 4 KiB, as direct reads and writes need them |
+//! | [`Region`] | reserved address space whose pages the kernel supplies zeroed on first touch and takes back on request |
+//! | [`Error`] | what failed, on which file, sorted by what the caller does about it |
+//! | `faults` (feature) | plans that fail, tear or kill at the nth operation; simulated disks that lose what was not flushed |
+//!
+//! Nothing here is a trait object: without the feature `faults` an operation is the system call and a test of its result.
 
+#![deny(unsafe_op_in_unsafe_fn)]
+
+mod buf;
+mod directory;
+mod error;
+#[cfg(any(test, feature = "faults"))]
+pub mod faults;
+mod file;
+mod kernel;
+mod region;
+
+pub use buf::{ALIGNMENT, AlignedBuf};
+pub use directory::Directory;
+pub use error::{Error, ErrorKind, Op, Result};
+pub use file::{Advice, File, OpenOptions};
+pub use region::{Region, reserve};

@@ -1,0 +1,134 @@
+//! Directories: changes of names that survive a crash.
+
+use crate::error::{ErrorKind, Result};
+#[cfg(any(test, feature = "faults"))]
+use crate::{error::Op, faults};
+use crate::file::{File, OpenOptions};
+use crate::kernel;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// An open directory.
+#[derive(Debug)]
+pub struct Directory {
+    backend: Backend,
+    path: Box<Path>,
+}
+
+#[derive(Debug)]
+enum Backend {
+    Kernel(OwnedFd),
+    #[cfg(any(test, feature = "faults"))]
+    Simulated(faults::SimDisk),
+}
+
+impl Directory {
+    /// Opens an existing directory.
+    pub fn open(path: impl AsRef<Path>) -> Result<Directory> {
+        let path = path.as_ref();
+        #[cfg(any(test, feature = "faults"))]
+        if let Some(disk) = faults::disk_of(path) {
+            disk.open_directory(path)?;
+            return Ok(Directory { backend: Backend::Simulated(disk), path: path.into() });
+        }
+        Ok(Directory { backend: Backend::Kernel(kernel::open_directory(path)?), path: path.into() })
+    }
+
+    /// Makes the directory, flushes its parent, and opens it. `AlreadyExists` when the name is taken.
+    pub fn create(path: impl AsRef<Path>) -> Result<Directory> {
+        let path = path.as_ref();
+        #[cfg(any(test, feature = "faults"))]
+        {
+            if let Some(disk) = faults::disk_of(path) {
+                disk.create_directory(path)?;
+                return Ok(Directory { backend: Backend::Simulated(disk), path: path.into() });
+            }
+            faults::process(Op::CreateDirectory, path, 0)?;
+        }
+        kernel::create_directory(path)?;
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        kernel::sync_directory(&kernel::open_directory(parent)?, parent)?;
+        Directory::open(path)
+    }
+
+    /// Opens the directory, made if need be.
+    pub fn open_or_create(path: impl AsRef<Path>) -> Result<Directory> {
+        match Directory::create(path.as_ref()) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => Directory::open(path),
+            made => made,
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of a name in this directory.
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Opens a file here. A file made by it keeps its name in a crash only after [`Directory::sync`].
+    pub fn open_file(&self, name: &str, options: OpenOptions) -> Result<File> {
+        File::open(self.path.join(name), options)
+    }
+
+    /// Names of files and directories here, sorted.
+    pub fn list(&self) -> Result<Vec<String>> {
+        match &self.backend {
+            Backend::Kernel(fd) => kernel::list(fd, &self.path),
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(disk) => disk.list(&self.path),
+        }
+    }
+
+    /// Whether there is something of this name.
+    pub fn contains(&self, name: &str) -> Result<bool> {
+        Ok(self.list()?.iter().any(|known| known == name))
+    }
+
+    /// Renames, replacing what had the name `to`, and flushes the directory: after a crash either the old or the new state,
+    /// after return the new.
+    pub fn rename(&self, from: &str, to: &str) -> Result<()> {
+        match &self.backend {
+            Backend::Kernel(fd) => {
+                #[cfg(any(test, feature = "faults"))]
+                faults::process(Op::Rename, &self.path.join(from), 0)?;
+                kernel::rename(fd, &self.path, from, to)?;
+            }
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(disk) => disk.rename(&self.path.join(from), &self.path.join(to))?,
+        }
+        self.sync()
+    }
+
+    /// Removes a file and flushes the directory.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        match &self.backend {
+            Backend::Kernel(fd) => {
+                #[cfg(any(test, feature = "faults"))]
+                faults::process(Op::Remove, &self.path.join(name), 0)?;
+                kernel::remove(fd, &self.path, name)?;
+            }
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(disk) => disk.remove(&self.path.join(name))?,
+        }
+        self.sync()
+    }
+
+    /// Makes the directory's names durable.
+    pub fn sync(&self) -> Result<()> {
+        match &self.backend {
+            Backend::Kernel(fd) => {
+                #[cfg(any(test, feature = "faults"))]
+                faults::process(Op::SyncDirectory, &self.path, 0)?;
+                kernel::sync_directory(fd, &self.path)
+            }
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(disk) => disk.sync_directory(&self.path),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Files: whole buffers at given positions, and nothing that moves a file pointer.
+
+use crate::error::{Error, ErrorKind, Op, Result};
+#[cfg(any(test, feature = "faults"))]
+use crate::faults;
+use crate::kernel;
+use std::io::IoSlice;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+/// How to open a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// For writing as well as reading.
+    pub write: bool,
+    /// Make it when it is missing. Its name is durable after [`crate::Directory::sync`].
+    pub create: bool,
+    /// Make it, and fail with `AlreadyExists` when it is there.
+    pub create_new: bool,
+    /// Cut to length 0.
+    pub truncate: bool,
+    /// Past the kernel's page cache, buffers and positions aligned to [`crate::ALIGNMENT`]. Where the file system cannot,
+    /// the file opens without, and [`File::is_direct`] says so.
+    pub direct: bool,
+}
+
+impl OpenOptions {
+    /// An existing file, for reading.
+    pub const READ: OpenOptions =
+        OpenOptions { write: false, create: false, create_new: false, truncate: false, direct: false };
+    /// An existing file, for reading and writing.
+    pub const WRITE: OpenOptions = OpenOptions { write: true, ..OpenOptions::READ };
+    /// Reading and writing; made when missing.
+    pub const CREATE: OpenOptions = OpenOptions { create: true, ..OpenOptions::WRITE };
+    /// Reading and writing; must not be there yet.
+    pub const CREATE_NEW: OpenOptions = OpenOptions { create_new: true, ..OpenOptions::WRITE };
+
+    /// The same, past the page cache if `direct`.
+    pub const fn direct(self, direct: bool) -> OpenOptions {
+        OpenOptions { direct, ..self }
+    }
+}
+
+/// What the kernel should expect of a range of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    Random,
+    Sequential,
+    WillNeed,
+    DontNeed,
+}
+
+/// An open file. Usable from many threads at once; reads and writes of disjoint ranges do not disturb each other.
+#[derive(Debug)]
+pub struct File {
+    backend: Backend,
+    path: Box<Path>,
+    direct: bool,
+}
+
+/// One variant, and so no tag to test, unless simulated disks are compiled in.
+#[derive(Debug)]
+enum Backend {
+    Kernel(OwnedFd),
+    #[cfg(any(test, feature = "faults"))]
+    Simulated(faults::SimFile),
+}
+
+impl File {
+    pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<File> {
+        let path = path.as_ref();
+        #[cfg(any(test, feature = "faults"))]
+        {
+            if let Some(disk) = faults::disk_of(path) {
+                let file = disk.open(path, &options)?;
+                return Ok(File { backend: Backend::Simulated(file), path: path.into(), direct: options.direct });
+            }
+            faults::process(Op::Open, path, 0)?;
+        }
+        let (fd, direct) = kernel::open(path, &options)?;
+        Ok(File { backend: Backend::Kernel(fd), path: path.into(), direct })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether reads and writes go past the page cache and must be aligned.
+    pub fn is_direct(&self) -> bool {
+        self.direct
+    }
+
+    /// Fills `buf` from `offset`. `ShortRead` when the file ends before.
+    pub fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<()> {
+        let wanted = buf.len();
+        let got = self.read_up_to(buf, offset)?;
+        if got == wanted {
+            return Ok(());
+        }
+        let message = format!("{got} of {wanted} bytes at {offset}: the file ends");
+        Err(Error::with_kind(Op::Read, &self.path, ErrorKind::ShortRead, message))
+    }
+
+    /// Fills `buf` from `offset` as far as the file goes; the number of bytes read.
+    pub fn read_up_to(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
+        self.assert_aligned(buf.as_ptr(), buf.len(), offset);
+        match &self.backend {
+            Backend::Kernel(fd) => {
+                #[cfg(any(test, feature = "faults"))]
+                faults::process(Op::Read, &self.path, 0)?;
+                kernel::read_up_to(fd, &self.path, buf, offset)
+            }
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.read(&self.path, buf, offset),
+        }
+    }
+
+    /// Writes all of `buf` at `offset`. After an error any part of it may be in the file.
+    pub fn write_at(&self, buf: &[u8], offset: u64) -> Result<()> {
+        self.write_vectored_at(&[IoSlice::new(buf)], offset)
+    }
+
+    /// Writes all of `bufs`, one after the other, from `offset`. After an error any part of them may be in the file.
+    pub fn write_vectored_at(&self, bufs: &[IoSlice<'_>], offset: u64) -> Result<()> {
+        let mut position = offset;
+        for buf in bufs {
+            self.assert_aligned(buf.as_ptr(), buf.len(), position);
+            position += buf.len() as u64;
+        }
+        match &self.backend {
+            Backend::Kernel(fd) => {
+                #[cfg(any(test, feature = "faults"))]
+                if let Some(keep) = faults::process_write(&self.path, (position - offset) as usize)? {
+                    let bytes = bufs.concat_bytes();
+                    kernel::write_all(fd, &self.path, &bytes[..keep], offset)?;
+                    faults::abort();
+                }
+                match bufs {
+                    [one] => kernel::write_all(fd, &self.path, one, offset),
+                    many => kernel::write_vectored_all(fd, &self.path, many, offset),
+                }
+            }
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.write(&self.path, bufs.concat_bytes(), offset),
+        }
+    }
+
+    /// Makes durable what was written, with as much of the file's own data (its length) as reading it needs.
+    /// After an error the file must not be used: nobody knows what is on the device.
+    pub fn sync_data(&self) -> Result<()> {
+        match &self.backend {
+            Backend::Kernel(fd) => {
+                #[cfg(any(test, feature = "faults"))]
+                faults::process(Op::Sync, &self.path, 0)?;
+                kernel::sync_data(fd, &self.path)
+            }
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.sync(&self.path),
+        }
+    }
+
+    /// As [`File::sync_data`], with all of the file's own data (times of change).
+    pub fn sync_all(&self) -> Result<()> {
+        match &self.backend {
+            Backend::Kernel(fd) => {
+                #[cfg(any(test, feature = "faults"))]
+                faults::process(Op::Sync, &self.path, 0)?;
+                kernel::sync_all(fd, &self.path)
+            }
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.sync(&self.path),
+        }
+    }
+
+    /// Reserves blocks for `offset..offset + len` and makes the file that long at least. `Full` when the device has no room;
+    /// afterwards writes to the range do not run out of space.
+    pub fn allocate(&self, offset: u64, len: u64) -> Result<()> {
+        match &self.backend {
+            Backend::Kernel(fd) => {
+                #[cfg(any(test, feature = "faults"))]
+                faults::process(Op::Allocate, &self.path, len as usize)?;
+                kernel::allocate(fd, &self.path, offset, len)
+            }
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.allocate(&self.path, offset, len),
+        }
+    }
+
+    /// The file's length in bytes.
+    #[expect(clippy::len_without_is_empty, reason = "a length is asked of the kernel and can fail")]
+    pub fn len(&self) -> Result<u64> {
+        match &self.backend {
+            Backend::Kernel(fd) => kernel::len(fd, &self.path),
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.len(&self.path),
+        }
+    }
+
+    /// Cuts the file, or lengthens it with zeros.
+    pub fn truncate(&self, len: u64) -> Result<()> {
+        match &self.backend {
+            Backend::Kernel(fd) => {
+                #[cfg(any(test, feature = "faults"))]
+                faults::process(Op::Truncate, &self.path, 0)?;
+                kernel::truncate(fd, &self.path, len)
+            }
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.truncate(&self.path, len),
+        }
+    }
+
+    /// Takes the file for this process until it is closed, the process's death included. `Locked` when another has it.
+    pub fn lock_exclusive(&self) -> Result<()> {
+        match &self.backend {
+            Backend::Kernel(fd) => kernel::lock_exclusive(fd, &self.path),
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.lock(&self.path),
+        }
+    }
+
+    /// Tells the kernel what to expect; `len` 0 means to the end. Advice changes no result.
+    pub fn advise(&self, offset: u64, len: u64, advice: Advice) -> Result<()> {
+        match &self.backend {
+            Backend::Kernel(fd) => kernel::advise(fd, &self.path, offset, len, advice),
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(_) => Ok(()),
+        }
+    }
+
+    /// The kernel would say EINVAL, and only where the file system can do direct input and output: say so everywhere.
+    #[inline]
+    fn assert_aligned(&self, start: *const u8, len: usize, offset: u64) {
+        let aligned = (start.addr() | len) % crate::ALIGNMENT == 0 && offset % crate::ALIGNMENT as u64 == 0;
+        assert!(!self.direct || aligned, "direct transfer of {len} bytes at {offset} from {start:p} is not aligned");
+    }
+}
+
+/// The bytes of many buffers as one.
+#[cfg(any(test, feature = "faults"))]
+trait ConcatBytes {
+    fn concat_bytes(&self) -> Vec<u8>;
+}
+
+#[cfg(any(test, feature = "faults"))]
+impl ConcatBytes for [IoSlice<'_>] {
+    fn concat_bytes(&self) -> Vec<u8> {
+        self.iter().flat_map(|buf| buf.iter().copied()).collect()
+    }
+}

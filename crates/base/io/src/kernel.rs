@@ -1,0 +1,172 @@
+//! The system calls: whole transfers, retried when interrupted or short.
+
+use crate::error::{Error, ErrorKind, Op, Result};
+use crate::file::{Advice, OpenOptions};
+use rustix::fs::{self, FallocateFlags, FlockOperation, Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
+use std::io::IoSlice;
+use std::num::NonZeroU64;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+/// Files are the server user's alone, as MySQL's are readable by the group at most.
+const FILE_MODE: Mode = Mode::from_raw_mode(0o640);
+const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o750);
+/// Most buffers in one call (IOV_MAX).
+const SLICES_MAX: usize = 1024;
+
+/// Opens; the flag tells whether input and output are direct, which not every file system can do.
+pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<(OwnedFd, bool)> {
+    let mut flags = OFlags::CLOEXEC | if options.write { OFlags::RDWR } else { OFlags::RDONLY };
+    flags.set(OFlags::CREATE, options.create || options.create_new);
+    flags.set(OFlags::EXCL, options.create_new);
+    flags.set(OFlags::TRUNC, options.truncate);
+    if options.direct {
+        match retry_on_intr(|| fs::open(path, flags | OFlags::DIRECT, FILE_MODE)) {
+            // Without truncation or exclusive creation done: the kernel refuses the flag after it made the file.
+            Err(Errno::INVAL) => flags.remove(OFlags::EXCL),
+            opened => return opened.map(|fd| (fd, true)).map_err(|e| Error::new(Op::Open, path, e)),
+        }
+    }
+    let opened = retry_on_intr(|| fs::open(path, flags, FILE_MODE));
+    opened.map(|fd| (fd, false)).map_err(|e| Error::new(Op::Open, path, e))
+}
+
+/// Reads until the buffer is full or the file ends; the number of bytes read.
+pub(crate) fn read_up_to(fd: &OwnedFd, path: &Path, buf: &mut [u8], offset: u64) -> Result<usize> {
+    let mut done = 0;
+    while done < buf.len() {
+        match retry_on_intr(|| rustix::io::pread(fd, &mut buf[done..], offset + done as u64)) {
+            Ok(0) => break,
+            Ok(n) => done += n,
+            Err(e) => return Err(Error::new(Op::Read, path, e)),
+        }
+    }
+    Ok(done)
+}
+
+pub(crate) fn write_all(fd: &OwnedFd, path: &Path, buf: &[u8], offset: u64) -> Result<()> {
+    let mut done = 0;
+    while done < buf.len() {
+        match retry_on_intr(|| rustix::io::pwrite(fd, &buf[done..], offset + done as u64)) {
+            Ok(0) => return Err(Error::with_kind(Op::Write, path, ErrorKind::Device, "the kernel wrote nothing")),
+            Ok(n) => done += n,
+            Err(e) => return Err(Error::new(Op::Write, path, e)),
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn write_vectored_all(fd: &OwnedFd, path: &Path, bufs: &[IoSlice<'_>], mut offset: u64) -> Result<()> {
+    let mut next = 0;
+    while next < bufs.len() {
+        let batch = &bufs[next..bufs.len().min(next + SLICES_MAX)];
+        let mut written = match retry_on_intr(|| rustix::io::pwritev(fd, batch, offset)) {
+            Ok(n) => n,
+            Err(e) => return Err(Error::new(Op::Write, path, e)),
+        };
+        let nothing_to_write = batch.iter().all(|buf| buf.is_empty());
+        if written == 0 && !nothing_to_write {
+            return Err(Error::with_kind(Op::Write, path, ErrorKind::Device, "the kernel wrote nothing"));
+        }
+        offset += written as u64;
+        while next < bufs.len() && written >= bufs[next].len() {
+            written -= bufs[next].len();
+            next += 1;
+            if written == 0 && !nothing_to_write {
+                break;
+            }
+        }
+        if written > 0 {
+            // Stopped within a buffer: finish that one alone, then go on with the next.
+            let rest = &bufs[next][written..];
+            write_all(fd, path, rest, offset)?;
+            offset += rest.len() as u64;
+            next += 1;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn sync_data(fd: &OwnedFd, path: &Path) -> Result<()> {
+    retry_on_intr(|| fs::fdatasync(fd)).map_err(|e| Error::new(Op::Sync, path, e))
+}
+
+pub(crate) fn sync_all(fd: &OwnedFd, path: &Path) -> Result<()> {
+    retry_on_intr(|| fs::fsync(fd)).map_err(|e| Error::new(Op::Sync, path, e))
+}
+
+/// Makes sure that `offset..offset + len` has blocks and lies within the file.
+pub(crate) fn allocate(fd: &OwnedFd, path: &Path, offset: u64, len: u64) -> Result<()> {
+    match retry_on_intr(|| fs::fallocate(fd, FallocateFlags::empty(), offset, len)) {
+        // The file system cannot: let the file grow, and a full disk shows at the write.
+        Err(Errno::OPNOTSUPP) => {
+            let end = offset + len;
+            if self::len(fd, path)? < end { truncate(fd, path, end) } else { Ok(()) }
+        }
+        done => done.map_err(|e| Error::new(Op::Allocate, path, e)),
+    }
+}
+
+pub(crate) fn truncate(fd: &OwnedFd, path: &Path, len: u64) -> Result<()> {
+    retry_on_intr(|| fs::ftruncate(fd, len)).map_err(|e| Error::new(Op::Truncate, path, e))
+}
+
+pub(crate) fn len(fd: &OwnedFd, path: &Path) -> Result<u64> {
+    let stat = fs::fstat(fd).map_err(|e| Error::new(Op::Stat, path, e))?;
+    Ok(u64::try_from(stat.st_size).expect("a file's length is not negative"))
+}
+
+pub(crate) fn lock_exclusive(fd: &OwnedFd, path: &Path) -> Result<()> {
+    retry_on_intr(|| fs::flock(fd, FlockOperation::NonBlockingLockExclusive))
+        .map_err(|e| Error::new(Op::Lock, path, e))
+}
+
+pub(crate) fn advise(fd: &OwnedFd, path: &Path, offset: u64, len: u64, advice: Advice) -> Result<()> {
+    let advice = match advice {
+        Advice::Random => fs::Advice::Random,
+        Advice::Sequential => fs::Advice::Sequential,
+        Advice::WillNeed => fs::Advice::WillNeed,
+        Advice::DontNeed => fs::Advice::DontNeed,
+    };
+    fs::fadvise(fd, offset, NonZeroU64::new(len), advice).map_err(|e| Error::new(Op::Advise, path, e))
+}
+
+// ---- directories
+
+pub(crate) fn open_directory(path: &Path) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    retry_on_intr(|| fs::open(path, flags, Mode::empty())).map_err(|e| Error::new(Op::Open, path, e))
+}
+
+pub(crate) fn create_directory(path: &Path) -> Result<()> {
+    fs::mkdir(path, DIRECTORY_MODE).map_err(|e| Error::new(Op::CreateDirectory, path, e))
+}
+
+pub(crate) fn sync_directory(fd: &OwnedFd, path: &Path) -> Result<()> {
+    retry_on_intr(|| fs::fsync(fd)).map_err(|e| Error::new(Op::SyncDirectory, path, e))
+}
+
+/// Names in the directory, without `.` and `..`; names that are not UTF-8 are an error, since we make none.
+pub(crate) fn list(fd: &OwnedFd, path: &Path) -> Result<Vec<String>> {
+    let entries = fs::Dir::read_from(fd).map_err(|e| Error::new(Op::List, path, e))?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|e| Error::new(Op::List, path, e))?;
+        let name = entry.file_name().to_str();
+        let name = name.map_err(|_| Error::with_kind(Op::List, path, ErrorKind::Other, "a name is not UTF-8"))?;
+        if name != "." && name != ".." {
+            names.push(name.to_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+pub(crate) fn rename(fd: &OwnedFd, path: &Path, from: &str, to: &str) -> Result<()> {
+    fs::renameat(fd, from, fd, to).map_err(|e| Error::new(Op::Rename, &path.join(from), e))
+}
+
+pub(crate) fn remove(fd: &OwnedFd, path: &Path, name: &str) -> Result<()> {
+    fs::unlinkat(fd, name, fs::AtFlags::empty()).map_err(|e| Error::new(Op::Remove, &path.join(name), e))
+}

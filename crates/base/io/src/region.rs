@@ -1,0 +1,107 @@
+//! Reserved address space: the virtual memory below the buffer pool.
+//!
+//! ```text
+//! reserve(16 GiB)    ┌──────┬──────┬──────┬──────┬ ...   private, anonymous, not counted against the commit limit
+//!                    │ page │      │ page │      │
+//!                    └──────┴──────┴──────┴──────┴ ...
+//! physical memory      yes    no     yes    no           a page takes memory at its first write, gives it back at discard
+//! ```
+
+#![expect(unsafe_code, reason = "mmap, munmap and madvise")]
+
+use crate::error::{Error, ErrorKind, Op, Result};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use std::ops::Range;
+use std::path::Path;
+use std::ptr::NonNull;
+
+/// The kernel's page: what [`Region::discard`] works in.
+const KERNEL_PAGE: usize = 4096;
+
+/// Readable and writable address space, zero until written; given back when dropped.
+pub struct Region {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the region is memory that any thread may access; it hands out raw pointers only, whose users answer for races.
+unsafe impl Send for Region {}
+// SAFETY: as for Send; `discard` may run on several threads, the kernel takes care of its own tables.
+unsafe impl Sync for Region {}
+
+/// Reserves `bytes`, rounded up to whole kernel pages.
+///
+/// # Errors
+/// `Exhausted` when the address space is limited (`ulimit -v`, an emulator).
+pub fn reserve(bytes: usize) -> Result<Region> {
+    assert!(bytes > 0, "a region is not empty");
+    let exhausted = || Error::with_kind(Op::Reserve, Path::new("the buffer pool"), ErrorKind::Exhausted, "too large");
+    let len = bytes.checked_next_multiple_of(KERNEL_PAGE).ok_or_else(exhausted)?;
+    // SAFETY: a fresh mapping at an address of the kernel's choice disturbs nothing.
+    let start = unsafe {
+        mmap_anonymous(
+            std::ptr::null_mut(),
+            len,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE | MapFlags::NORESERVE,
+        )
+    };
+    let start = start.map_err(|e| Error::new(Op::Reserve, Path::new("the buffer pool"), e))?;
+    let start = NonNull::new(start.cast::<u8>()).expect("the kernel maps nothing at address 0");
+    Ok(Region { start, len })
+}
+
+impl Region {
+    /// The first byte. Valid for reads and writes of [`Region::len`] bytes for as long as the region lives.
+    #[inline]
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// The byte at `offset`.
+    #[inline]
+    pub fn at(&self, offset: usize) -> *mut u8 {
+        assert!(offset < self.len, "offset {offset} is outside a region of {}", self.len);
+        // SAFETY: inside the mapping, by the assertion.
+        unsafe { self.start.as_ptr().add(offset) }
+    }
+
+    #[expect(clippy::len_without_is_empty, reason = "never empty")]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Gives the memory of `range` (whole kernel pages) back; it reads as zeros afterwards. No reference may point into it.
+    pub fn discard(&self, range: Range<usize>) -> Result<()> {
+        assert!(range.start <= range.end && range.end <= self.len, "{range:?} is outside a region of {}", self.len);
+        assert!(range.start.is_multiple_of(KERNEL_PAGE) && range.end.is_multiple_of(KERNEL_PAGE), "{range:?}");
+        if range.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: inside the mapping; callers hold raw pointers only, and zeros are a valid value of bytes.
+        let done = unsafe { madvise(self.at(range.start).cast(), range.len(), Advice::LinuxDontNeed) };
+        done.map_err(|e| Error::new(Op::Discard, Path::new("the buffer pool"), e))
+    }
+
+    /// Asks for huge pages where the kernel has them: fewer translation misses, but memory is taken 2 MiB at a time.
+    pub fn advise_huge_pages(&self) -> Result<()> {
+        // SAFETY: advice about our own mapping changes no contents.
+        let done = unsafe { madvise(self.start.as_ptr().cast(), self.len, Advice::LinuxHugepage) };
+        done.map_err(|e| Error::new(Op::Reserve, Path::new("the buffer pool"), e))
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: our mapping, unmapped once; pointers into it are dead by the contract of `as_ptr`.
+        let done = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
+        debug_assert!(done.is_ok(), "munmap of our own mapping: {done:?}");
+    }
+}
+
+impl std::fmt::Debug for Region {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Region({} bytes at {:p})", self.len, self.start)
+    }
+}
