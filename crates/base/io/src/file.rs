@@ -130,10 +130,13 @@ impl File {
         match &self.backend {
             Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
-                if let Some(keep) = faults::process_write(&self.path, (position - offset) as usize)? {
-                    let bytes = bufs.concat_bytes();
-                    kernel::write_all(fd, &self.path, &bytes[..keep], offset)?;
-                    faults::abort();
+                if faults::process_has_script() {
+                    let growth = position.saturating_sub(kernel::len(fd, &self.path)?);
+                    if let Some(keep) = faults::process_write(&self.path, (position - offset) as usize, growth)? {
+                        let bytes = bufs.concat_bytes();
+                        kernel::write_all(fd, &self.path, &bytes[..keep], offset)?;
+                        faults::abort();
+                    }
                 }
                 match bufs {
                     [one] => kernel::write_all(fd, &self.path, one, offset),
@@ -178,7 +181,10 @@ impl File {
         match &self.backend {
             Backend::Kernel(fd) => {
                 #[cfg(any(test, feature = "faults"))]
-                faults::process(Op::Allocate, &self.path, len as usize)?;
+                if faults::process_has_script() {
+                    let growth = (offset + len).saturating_sub(kernel::len(fd, &self.path)?);
+                    faults::process(Op::Allocate, &self.path, growth)?;
+                }
                 kernel::allocate(fd, &self.path, offset, len)
             }
             #[cfg(any(test, feature = "faults"))]

@@ -17,7 +17,8 @@
 /// | `FreeSpace` | extents and free pages of the data file | log buffer |
 /// | `LogBuffer` | what reservations in the log cannot do alone | log file |
 /// | `LogFile` | the file being written and its segments | file input and output |
-/// | `Observe` | registries of counters and gauges | nothing |
+/// | `Observe` | registries of counters and gauges | nothing but a gauge's own leaf locks |
+/// | `Kernel` | simulated disks, in tests | nothing |
 ///
 /// Why `PageLatch` stands before `LockTable`: an insert finds its gap on a latched leaf and then asks the lock table; the other
 /// way round, a lock table partition would be held while its owner waits for a page to come from disk.
@@ -48,8 +49,10 @@ pub enum Rank {
     LogBuffer,
     /// The log file being written, and its segments.
     LogFile,
-    /// Registries of counters and gauges: a leaf.
+    /// Registries of counters and gauges.
     Observe,
+    /// Simulated disks and fault scripts: inside a call to the kernel, so the last of all.
+    Kernel,
 }
 
 /// Whether a second lock of a rank that is already held is an error.
