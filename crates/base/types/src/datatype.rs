@@ -1,5 +1,10 @@
 //! Column and expression types with MySQL's attributes.
 
+use crate::collation::CollationId;
+
+/// `decimals` of a FLOAT or DOUBLE without a fixed number of digits after the point (MySQL's `DECIMAL_NOT_SPECIFIED`).
+pub const DECIMALS_NOT_FIXED: u8 = 31;
+
 /// The kinds of MySQL column types. ENUM and SET carry their members in the column definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeKind {
@@ -36,9 +41,61 @@ pub enum TypeKind {
     Geometry,
 }
 
-/// MySQL's collation id (information_schema.COLLATIONS.ID); 63 is `binary`, 255 `utf8mb4_0900_ai_ci`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct CollationId(pub u16);
+impl TypeKind {
+    /// TINYINT to BIGINT.
+    pub const fn is_integer(self) -> bool {
+        use TypeKind::*;
+        matches!(self, TinyInt | SmallInt | MediumInt | Int | BigInt)
+    }
+
+    /// Everything that is a number at run time: integers, DECIMAL, FLOAT, DOUBLE, BIT and YEAR.
+    pub const fn is_numeric(self) -> bool {
+        use TypeKind::*;
+        self.is_integer() || matches!(self, Decimal | Float | Double | Bit | Year)
+    }
+
+    /// DATE, TIME, DATETIME or TIMESTAMP.
+    pub const fn is_temporal(self) -> bool {
+        use TypeKind::*;
+        matches!(self, Date | Time | DateTime | Timestamp)
+    }
+
+    /// Values are [`crate::Value::Bytes`]: strings with a character set, binary strings, JSON and geometry.
+    pub const fn is_bytes(self) -> bool {
+        use TypeKind::*;
+        matches!(
+            self,
+            Char | VarChar
+                | Binary
+                | VarBinary
+                | TinyText
+                | Text
+                | MediumText
+                | LongText
+                | TinyBlob
+                | Blob
+                | MediumBlob
+                | LongBlob
+                | Json
+                | Geometry
+        )
+    }
+
+    /// A string type with a character set that is not `binary`, or ENUM and SET.
+    pub const fn is_text(self) -> bool {
+        use TypeKind::*;
+        matches!(self, Char | VarChar | TinyText | Text | MediumText | LongText | Enum | Set)
+    }
+
+    /// TEXT and BLOB of every size, JSON, GEOMETRY: no index without a prefix length, no literal default.
+    pub const fn is_blob(self) -> bool {
+        use TypeKind::*;
+        matches!(
+            self,
+            TinyText | Text | MediumText | LongText | TinyBlob | Blob | MediumBlob | LongBlob | Json | Geometry
+        )
+    }
+}
 
 /// A static type: of a column, a parameter or an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,4 +109,69 @@ pub struct DataType {
     /// Scale of DECIMAL, digits after the point of FLOAT(m,d)/DOUBLE(m,d) (31: not fixed), fractional seconds digits of temporals.
     pub decimals: u8,
     pub collation: CollationId,
+}
+
+impl DataType {
+    /// A signed, nullable type of this kind with length 0, collation `binary`, and decimals 0 (31 for FLOAT and DOUBLE).
+    pub const fn new(kind: TypeKind) -> DataType {
+        let decimals = match kind {
+            TypeKind::Float | TypeKind::Double => DECIMALS_NOT_FIXED,
+            _ => 0,
+        };
+        DataType {
+            kind,
+            unsigned: false,
+            zerofill: false,
+            nullable: true,
+            length: 0,
+            decimals,
+            collation: CollationId::BINARY,
+        }
+    }
+
+    /// A string type of `length` characters (CHAR, VARCHAR) or bytes (TEXT, BLOB, BINARY).
+    pub const fn string(kind: TypeKind, length: u32, collation: CollationId) -> DataType {
+        DataType { length, collation, ..DataType::new(kind) }
+    }
+
+    pub const fn decimal(precision: u32, scale: u8) -> DataType {
+        DataType { length: precision, decimals: scale, ..DataType::new(TypeKind::Decimal) }
+    }
+
+    pub const fn unsigned(self) -> DataType {
+        DataType { unsigned: true, ..self }
+    }
+
+    pub const fn not_null(self) -> DataType {
+        DataType { nullable: false, ..self }
+    }
+
+    /// Smallest and largest integer of an integer type.
+    pub const fn integer_bounds(&self) -> (i64, u64) {
+        let bits = match self.kind {
+            TypeKind::TinyInt => 8,
+            TypeKind::SmallInt => 16,
+            TypeKind::MediumInt => 24,
+            TypeKind::Int => 32,
+            _ => 64,
+        };
+        if self.unsigned {
+            (0, u64::MAX >> (64 - bits))
+        } else {
+            (i64::MIN >> (64 - bits), (i64::MAX >> (64 - bits)) as u64)
+        }
+    }
+
+    /// Most bytes that a value of a string type may have.
+    pub fn max_bytes(&self) -> u64 {
+        use TypeKind::*;
+        match self.kind {
+            Char | VarChar => self.length as u64 * self.collation.info().charset.mbmaxlen() as u64,
+            TinyText | TinyBlob => 255,
+            Text | Blob if self.length == 0 => 65_535,
+            MediumText | MediumBlob => 16_777_215,
+            LongText | LongBlob | Json | Geometry => 4_294_967_295,
+            _ => self.length as u64,
+        }
+    }
 }

@@ -1,16 +1,30 @@
 //! SQL values and types: what a column can hold, how it compares, coerces, prints and is laid out as
 //! bytes in keys and rows. Pure functions over data; no locks, no files, no sockets.
 
+pub mod charset;
+pub mod collation;
+pub mod compare;
+pub mod convert;
 pub mod datatype;
 pub mod decimal;
 pub mod error;
 pub mod key;
+pub mod number;
 pub mod row;
+pub mod sql_mode;
+pub mod store;
 pub mod temporal;
 pub mod value;
 
-pub use datatype::{DataType, TypeKind};
+pub use charset::Charset;
+pub use collation::CollationId;
+pub use compare::{compare, compare_nulls_first};
+pub use datatype::{DECIMALS_NOT_FIXED, DataType, TypeKind};
 pub use decimal::Decimal;
-pub use error::{Result, SqlError};
+pub use error::{Level, Result, SqlError, Warning};
+pub use key::KeyPart;
+pub use row::RowLayout;
+pub use sql_mode::SqlMode;
+pub use store::{StoreContext, coerce_for_store};
 pub use temporal::{Date, DateTime, Time};
 pub use value::Value;

@@ -1,0 +1,217 @@
+//! Collations: which strings are equal and in which order they come. Compare, hash, weight strings and LIKE.
+//!
+//! A *weight string* is a byte string whose plain byte order is the collation's order: keys in indexes, sort keys and hashes
+//! are made of it, so `compare`, `hash` and `weights` agree by construction or by test.
+
+mod like;
+mod registry;
+mod simple;
+mod uca;
+
+pub use registry::{COLLATIONS, CollationInfo, PadAttribute};
+
+use crate::charset::Charset;
+use registry::Order;
+use std::cmp::Ordering;
+use std::hash::Hasher;
+
+/// MySQL's collation id (information_schema.COLLATIONS.ID); 63 is `binary`, 255 `utf8mb4_0900_ai_ci`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CollationId(pub u16);
+
+impl CollationId {
+    pub const LATIN1_SWEDISH_CI: CollationId = CollationId(8);
+    pub const ASCII_GENERAL_CI: CollationId = CollationId(11);
+    pub const UTF8MB3_GENERAL_CI: CollationId = CollationId(33);
+    pub const UTF8MB4_GENERAL_CI: CollationId = CollationId(45);
+    pub const UTF8MB4_BIN: CollationId = CollationId(46);
+    pub const LATIN1_BIN: CollationId = CollationId(47);
+    pub const BINARY: CollationId = CollationId(63);
+    pub const ASCII_BIN: CollationId = CollationId(65);
+    pub const UTF8MB3_BIN: CollationId = CollationId(83);
+    pub const UTF8MB4_UNICODE_CI: CollationId = CollationId(224);
+    pub const UTF8MB4_0900_AI_CI: CollationId = CollationId(255);
+    pub const UTF8MB4_0900_AS_CS: CollationId = CollationId(278);
+    pub const UTF8MB4_0900_AS_CI: CollationId = CollationId(305);
+    pub const UTF8MB4_0900_BIN: CollationId = CollationId(309);
+
+    /// By name, case-insensitive; `utf8_...` means `utf8mb3_...`.
+    pub fn by_name(name: &str) -> Option<CollationId> {
+        registry::by_name(name)
+    }
+
+    /// The default collation of a character set.
+    pub fn default_of(charset: Charset) -> CollationId {
+        match charset {
+            Charset::Binary => CollationId::BINARY,
+            Charset::Ascii => CollationId::ASCII_GENERAL_CI,
+            Charset::Latin1 => CollationId::LATIN1_SWEDISH_CI,
+            Charset::Utf8mb3 => CollationId::UTF8MB3_GENERAL_CI,
+            Charset::Utf8mb4 => CollationId::UTF8MB4_0900_AI_CI,
+        }
+    }
+
+    /// The `_bin` collation of a character set.
+    pub fn binary_of(charset: Charset) -> CollationId {
+        match charset {
+            Charset::Binary => CollationId::BINARY,
+            Charset::Ascii => CollationId::ASCII_BIN,
+            Charset::Latin1 => CollationId::LATIN1_BIN,
+            Charset::Utf8mb3 => CollationId::UTF8MB3_BIN,
+            Charset::Utf8mb4 => CollationId::UTF8MB4_BIN,
+        }
+    }
+
+    /// Name, character set and attributes. An id that the registry lacks is `binary`'s entry (columns only ever carry ids
+    /// that `by_name` or [`CollationId::is_known`] has passed).
+    #[inline]
+    pub fn info(self) -> &'static CollationInfo {
+        registry::info(self)
+    }
+
+    pub fn is_known(self) -> bool {
+        self.info().id == self
+    }
+
+    #[inline]
+    pub fn charset(self) -> Charset {
+        self.info().charset
+    }
+
+    #[inline]
+    pub fn is_binary(self) -> bool {
+        self == CollationId::BINARY
+    }
+
+    /// Order of two strings. PAD SPACE collations take the shorter one as filled up with spaces.
+    #[inline]
+    pub fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
+        match self.info().order {
+            Order::Bytes => a.cmp(b),
+            Order::BytesPadded => simple::compare_padded(a, b, |x| x),
+            Order::Map(map) => simple::compare_padded(a, b, |x| map[x as usize]),
+            Order::General => simple::compare_general(a, b),
+            Order::Uca(level) => uca::compare(a, b, level),
+            Order::Uca400 => uca::compare_400(a, b),
+        }
+    }
+
+    #[inline]
+    pub fn equal(self, a: &[u8], b: &[u8]) -> bool {
+        (a == b) || (self.0 != Self::BINARY.0 && self.compare(a, b).is_eq())
+    }
+
+    /// Feeds a string to a hasher so that strings that compare equal hash equal.
+    pub fn hash<H: Hasher>(self, s: &[u8], state: &mut H) {
+        match self.info().order {
+            Order::Bytes => state.write(s),
+            Order::BytesPadded => state.write(simple::trim_spaces(s)),
+            Order::Uca(level) => uca::hash(s, level, state),
+            Order::Map(_) | Order::General | Order::Uca400 => {
+                let mut weights = Vec::with_capacity(s.len() * 2 + 3);
+                self.weights(s, &mut weights);
+                state.write(&weights);
+            }
+        }
+        state.write_u8(0xFF);
+    }
+
+    /// Appends the weight string: the order of the bytes is the collation's, equal strings have equal bytes, and no weight
+    /// string is a prefix of another, so that weight strings can follow one another in a key.
+    pub fn weights(self, s: &[u8], out: &mut Vec<u8>) {
+        match self.info().order {
+            Order::Bytes => escape(s, out),
+            Order::BytesPadded => simple::pad_weights(s.iter().copied(), b' ', out, |u, out| out.push(u)),
+            Order::Map(map) => {
+                let units = s.iter().map(|b| map[*b as usize]);
+                simple::pad_weights(units, map[b' ' as usize], out, |u, out| out.push(u));
+            }
+            Order::General => simple::pad_weights(simple::units_general(s), b' ' as u16, out, put_u16),
+            Order::Uca(level) => uca::weights(s, level, out),
+            Order::Uca400 => simple::pad_weights(uca::primaries_400(s), uca::SPACE, out, put_u16),
+        }
+    }
+
+    /// Length of the weight string at the front of `bytes`; `None` when it does not end there.
+    pub fn weights_length(self, bytes: &[u8]) -> Option<usize> {
+        match self.info().order {
+            Order::Bytes => escaped_length(bytes),
+            Order::BytesPadded => simple::pad_weights_length(bytes, [b' ']),
+            Order::Map(map) => simple::pad_weights_length(bytes, [map[b' ' as usize]]),
+            Order::General => simple::pad_weights_length(bytes, [0, b' ']),
+            Order::Uca400 => simple::pad_weights_length(bytes, uca::SPACE.to_be_bytes()),
+            Order::Uca(level) => {
+                let levels = level as usize + 1;
+                let ends = bytes.chunks_exact(2).enumerate().filter(|(_, unit)| *unit == [0, 0]);
+                ends.map(|(i, _)| (i + 1) * 2).nth(levels - 1)
+            }
+        }
+    }
+
+    /// `s LIKE pattern ESCAPE escape`. `None`: no escape character. Matches character by character under the collation, so
+    /// that, unlike `=`, no contraction or expansion and no trailing space is ignored.
+    pub fn like(self, s: &[u8], pattern: &[u8], escape: Option<char>) -> bool {
+        like::like(self, s, pattern, escape)
+    }
+
+    /// Whether two single characters are equal under the collation (LIKE, LOCATE, REPLACE and the like).
+    #[inline]
+    pub fn char_equal(self, a: u32, b: u32) -> bool {
+        a == b
+            || match self.info().order {
+                Order::Bytes | Order::BytesPadded => false,
+                Order::Map(map) => {
+                    let byte = |c: u32| simple::map_code(self.charset(), map, c);
+                    byte(a) == byte(b)
+                }
+                Order::General => simple::general_weight(a) == simple::general_weight(b),
+                Order::Uca(level) => uca::char_equal(a, b, level),
+                Order::Uca400 => uca::char_equal_400(a, b),
+            }
+    }
+}
+
+/// Second byte of an escaped zero, and of the end.
+const ESCAPED_ZERO: u8 = 0xFF;
+const END: u8 = 0x01;
+
+/// Appends bytes so that no result is a prefix of another: `00` becomes `00 FF`, the end is `00 01`.
+pub(crate) fn escape(bytes: &[u8], out: &mut Vec<u8>) {
+    let mut rest = bytes;
+    while let Some(zero) = rest.iter().position(|b| *b == 0) {
+        out.extend_from_slice(&rest[..zero]);
+        out.extend_from_slice(&[0, ESCAPED_ZERO]);
+        rest = &rest[zero + 1..];
+    }
+    out.extend_from_slice(rest);
+    out.extend_from_slice(&[0, END]);
+}
+
+fn escaped_length(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += bytes.get(at..)?.iter().position(|b| *b == 0)? + 2;
+        if *bytes.get(at - 1)? == END {
+            return Some(at);
+        }
+    }
+}
+
+/// Undoes [`escape`] of exactly `bytes`.
+pub(crate) fn unescape(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = bytes.strip_suffix(&[0, END])?;
+    let mut out = Vec::with_capacity(rest.len());
+    while let Some(zero) = rest.iter().position(|b| *b == 0) {
+        if rest.get(zero + 1) != Some(&ESCAPED_ZERO) {
+            return None;
+        }
+        out.extend_from_slice(&rest[..=zero]);
+        rest = &rest[zero + 2..];
+    }
+    out.extend_from_slice(rest);
+    Some(out)
+}
+
+fn put_u16(unit: u16, out: &mut Vec<u8>) {
+    out.extend_from_slice(&unit.to_be_bytes());
+}
