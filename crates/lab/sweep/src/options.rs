@@ -48,7 +48,7 @@ pub struct Options {
 }
 
 pub enum Parsed {
-    Run(Options),
+    Run(Box<Options>),
     Help,
 }
 
@@ -162,7 +162,7 @@ pub fn parse(args: impl Iterator<Item = String>) -> Result<Parsed, String> {
     if options.tests.is_empty() || options.threads.is_empty() {
         return Err("--tests and --threads want at least one entry".to_owned());
     }
-    Ok(Parsed::Run(options))
+    Ok(Parsed::Run(Box::new(options)))
 }
 
 fn list(text: &str) -> Vec<String> {
@@ -208,7 +208,7 @@ mod tests {
 
     fn options(text: &str) -> Options {
         match words(text) {
-            Ok(Parsed::Run(options)) => options,
+            Ok(Parsed::Run(options)) => *options,
             Ok(Parsed::Help) => panic!("help"),
             Err(message) => panic!("{message}"),
         }

@@ -167,7 +167,7 @@ pub mod tests {
 
     pub fn options(text: &str) -> Options {
         match parse(text.split_whitespace().map(String::from)) {
-            Ok(Parsed::Run(options)) => options,
+            Ok(Parsed::Run(options)) => *options,
             _ => panic!("usage: {text}"),
         }
     }
