@@ -1,0 +1,244 @@
+//! The authentication exchange: which packets go to and fro. Who may log in is the [`Authenticator`]'s knowledge.
+//!
+//! ```text
+//!  server                             client
+//!  greeting (scramble)       -->
+//!                            <--      user, plugin, reply
+//!  fe plugin scramble        -->                             when the account has another plugin
+//!                            <--      reply
+//!  mysql_native_password: reply is SHA1(password) XOR SHA1(scramble + SHA1(SHA1(password)))
+//!  caching_sha2_password: reply is SHA256(password) XOR SHA256(SHA256(SHA256(password)) + scramble)
+//!  01 03                     -->                             known in the cache: done
+//!  01 04                     -->                             not in the cache
+//!                            <--      password NUL           over a Unix socket
+//!                            <--      02                     over TCP: the public key, please
+//!  01 key in PEM             -->
+//!                            <--      RSA-OAEP(password NUL XOR scramble)
+//!  OK or ERR                 -->                             sent by the caller
+//! ```
+
+use crate::handshake::Scramble;
+use crate::{Capabilities, Connection, Greeting, Login, ReadOutcome, RsaKeys};
+use std::time::Duration;
+use types::SqlError;
+
+/// A password longer than this is refused, as in MySQL.
+const MAX_PASSWORD_BYTES: usize = 256;
+/// `AuthMoreData`.
+const MORE: u8 = 0x01;
+const FAST_SUCCESS: u8 = 0x03;
+const FULL_AUTHENTICATION: u8 = 0x04;
+const REQUEST_PUBLIC_KEY: u8 = 0x02;
+
+/// An authentication plugin of the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Plugin {
+    CachingSha2,
+    NativePassword,
+}
+
+impl Plugin {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Plugin::CachingSha2 => "caching_sha2_password",
+            Plugin::NativePassword => "mysql_native_password",
+        }
+    }
+}
+
+/// What the cache of caching_sha2_password says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FastAuth {
+    Accept,
+    /// Not in the cache, or another password: the client must show the password itself.
+    NeedFull,
+}
+
+/// Knows the accounts. Called in order: `begin`, then the one check that fits.
+pub trait Authenticator {
+    /// The plugin of the account that `user` at this peer would get. An unknown user gets a plugin too, and is refused
+    /// by the checks: so nobody learns who exists.
+    fn begin(&mut self, user: &str) -> Plugin;
+
+    /// The client sent no password: the account exists and has none.
+    fn empty_password(&mut self) -> bool;
+
+    fn native(&mut self, scramble: &Scramble, reply: &[u8; 20]) -> bool;
+
+    fn sha2_fast(&mut self, scramble: &Scramble, reply: &[u8; 32]) -> FastAuth;
+
+    /// The password in clear text. On success it goes to the cache.
+    fn sha2_full(&mut self, password: &[u8]) -> bool;
+}
+
+/// Why there is no login.
+#[derive(Debug)]
+pub enum LoginError {
+    /// The client went away or the socket broke: nothing to say.
+    Gone(ReadOutcome),
+    /// To be told to the client: 1043, 1045, 1251, ... `user` is empty when it did not come so far.
+    Refused { error: SqlError, user: String },
+}
+
+impl Connection {
+    /// Greets the client and authenticates it, waiting up to `timeout` (`connect_timeout`) for each of its packets. The
+    /// caller sends OK or ERR. `keys`: for caching_sha2_password over plain TCP.
+    pub fn authenticate(
+        &mut self,
+        greeting: &Greeting<'_>,
+        authenticator: &mut dyn Authenticator,
+        keys: Option<&RsaKeys>,
+        timeout: Duration,
+    ) -> Result<Login, LoginError> {
+        let offered = Capabilities::SERVER;
+        let output = self.output();
+        output.seq = 0;
+        greeting.put(output.begin(), offered);
+        output.end().map_err(|_| LoginError::Gone(ReadOutcome::Broken))?;
+        let mut login = match self.read_reply(Some(timeout)) {
+            ReadOutcome::Packet => {
+                Login::parse(self.packet(), offered).map_err(|_| refused(1043, "Bad handshake".into(), ""))?
+            }
+            outcome => return Err(unread(outcome, "")),
+        };
+        self.set_capabilities(login.capabilities);
+        let reply = std::mem::take(&mut login.auth_reply);
+        let mut exchange = Exchange { conn: self, authenticator, keys, timeout, scramble: &greeting.scramble };
+        login.used_password = exchange.run(&login.user, &login.plugin, reply)?;
+        Ok(login)
+    }
+
+    /// Authenticates COM_CHANGE_USER. `scramble` is the one of the greeting. Copy the command's fields first: the packet
+    /// is overwritten. True: a password was used.
+    pub fn authenticate_again(
+        &mut self,
+        scramble: &Scramble,
+        (user, plugin, reply): (&str, &str, Vec<u8>),
+        authenticator: &mut dyn Authenticator,
+        keys: Option<&RsaKeys>,
+        timeout: Duration,
+    ) -> Result<bool, LoginError> {
+        Exchange { conn: self, authenticator, keys, timeout, scramble }.run(user, plugin, reply)
+    }
+}
+
+struct Exchange<'a> {
+    conn: &'a mut Connection,
+    authenticator: &'a mut dyn Authenticator,
+    keys: Option<&'a RsaKeys>,
+    timeout: Duration,
+    scramble: &'a Scramble,
+}
+
+impl Exchange<'_> {
+    /// True: logged in with a password; false: without.
+    fn run(&mut self, user: &str, client_plugin: &str, reply: Vec<u8>) -> Result<bool, LoginError> {
+        let plugin = self.authenticator.begin(user);
+        let mut reply = reply;
+        if !self.conn.capabilities().has(Capabilities::PLUGIN_AUTH) {
+            if plugin != Plugin::NativePassword {
+                let message = "Client does not support authentication protocol requested by server; consider upgrading \
+                               MySQL client";
+                return Err(refused(1251, message.into(), user));
+            }
+        } else if client_plugin != plugin.name() {
+            let scramble = self.scramble;
+            let out = self.conn.output().begin();
+            out.push(0xfe);
+            out.extend_from_slice(plugin.name().as_bytes());
+            out.push(0);
+            out.extend_from_slice(scramble);
+            out.push(0);
+            reply = self.exchange(user)?;
+        }
+        // Some clients say "no password" by one zero byte.
+        if reply.is_empty() || reply == [0] {
+            return if self.authenticator.empty_password() { Ok(false) } else { Err(self.denied(user, false)) };
+        }
+        let accepted = match plugin {
+            Plugin::NativePassword => match reply.as_slice().try_into() {
+                Ok(reply) => self.authenticator.native(self.scramble, reply),
+                Err(_) => false,
+            },
+            Plugin::CachingSha2 => self.caching_sha2(user, &reply)?,
+        };
+        if accepted { Ok(true) } else { Err(self.denied(user, true)) }
+    }
+
+    fn caching_sha2(&mut self, user: &str, reply: &[u8]) -> Result<bool, LoginError> {
+        let Ok(reply) = reply.try_into() else { return Ok(false) };
+        if self.authenticator.sha2_fast(self.scramble, reply) == FastAuth::Accept {
+            self.conn.output().begin().extend_from_slice(&[MORE, FAST_SUCCESS]);
+            self.conn.output().end().map_err(|_| LoginError::Gone(ReadOutcome::Broken))?;
+            return Ok(true);
+        }
+        self.conn.output().begin().extend_from_slice(&[MORE, FULL_AUTHENTICATION]);
+        let mut reply = self.exchange(user)?;
+        let password = if self.conn.stream().is_secure() {
+            reply
+        } else {
+            let Some(keys) = self.keys else { return Ok(false) };
+            let pair = match keys.get() {
+                Ok(pair) => pair,
+                Err(e) => return Err(refused(1105, format!("RSA key pair for authentication: {e}"), user)),
+            };
+            if reply == [REQUEST_PUBLIC_KEY] {
+                let out = self.conn.output().begin();
+                out.push(MORE);
+                out.extend_from_slice(pair.public_pem().as_bytes());
+                reply = self.exchange(user)?;
+            }
+            let Some(mut password) = pair.decrypt(&reply) else { return Ok(false) };
+            for (byte, pad) in password.iter_mut().zip(self.scramble.iter().cycle()) {
+                *byte ^= pad;
+            }
+            password
+        };
+        // The password ends with a zero byte.
+        match password.split_last() {
+            Some((0, password)) if !password.is_empty() && password.len() <= MAX_PASSWORD_BYTES => {
+                Ok(self.authenticator.sha2_full(password))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Ends the packet that was begun, sends it and gives the client's answer.
+    fn exchange(&mut self, user: &str) -> Result<Vec<u8>, LoginError> {
+        self.conn.output().end().map_err(|_| LoginError::Gone(ReadOutcome::Broken))?;
+        match self.conn.read_reply(Some(self.timeout)) {
+            ReadOutcome::Packet => Ok(self.conn.packet().to_vec()),
+            outcome => Err(unread(outcome, user)),
+        }
+    }
+
+    fn denied(&self, user: &str, used_password: bool) -> LoginError {
+        let error = access_denied(user, &self.conn.peer().host(), used_password);
+        LoginError::Refused { error, user: user.to_string() }
+    }
+}
+
+/// Error 1045.
+#[cold]
+pub fn access_denied(user: &str, host: &str, used_password: bool) -> SqlError {
+    let using = if used_password { "YES" } else { "NO" };
+    SqlError::new(1045, format!("Access denied for user '{user}'@'{host}' (using password: {using})"))
+}
+
+#[cold]
+fn refused(code: u16, message: String, user: &str) -> LoginError {
+    LoginError::Refused { error: SqlError::new(code, message), user: user.to_string() }
+}
+
+/// A client that says nothing for `connect_timeout` is told so, as MySQL does.
+#[cold]
+fn unread(outcome: ReadOutcome, user: &str) -> LoginError {
+    let error = match outcome {
+        ReadOutcome::Idle | ReadOutcome::TimedOut => Connection::read_error(ReadOutcome::TimedOut),
+        other => Connection::read_error(other),
+    };
+    match error {
+        Some(error) => LoginError::Refused { error, user: user.to_string() },
+        None => LoginError::Gone(outcome),
+    }
+}

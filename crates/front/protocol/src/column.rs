@@ -1,0 +1,190 @@
+//! Column definitions of result sets (`Protocol::ColumnDefinition41`).
+//!
+//! ```text
+//!  lenenc "def" | schema | table | org_table | name | org_name
+//!  0x0c | collation 2 | length 4 | type 1 | flags 2 | decimals 1 | 0 0 | for COM_FIELD_LIST: lenenc default, 0xfb: NULL
+//! ```
+
+use crate::capability::flags;
+use crate::output::ResultsCharset;
+use crate::wire::put_lenenc_bytes;
+use types::{CollationId, DECIMALS_NOT_FIXED, DataType, TypeKind};
+
+flags! {
+    /// Flags of a column definition. The ones that follow from the type are added when it is written.
+    ColumnFlags: u16 {
+        NOT_NULL = 0;
+        PRI_KEY = 1;
+        UNIQUE_KEY = 2;
+        MULTIPLE_KEY = 3;
+        BLOB = 4;
+        UNSIGNED = 5;
+        ZEROFILL = 6;
+        BINARY = 7;
+        ENUM = 8;
+        AUTO_INCREMENT = 9;
+        TIMESTAMP = 10;
+        SET = 11;
+        NO_DEFAULT_VALUE = 12;
+        ON_UPDATE_NOW = 13;
+        PART_KEY = 14;
+        NUM = 15;
+    }
+}
+
+/// A column of a result set as the client sees it. For an expression only `name` and `data_type` are given.
+#[derive(Clone, Copy, Debug)]
+pub struct Column<'a> {
+    pub schema: &'a str,
+    /// The alias of the table.
+    pub table: &'a str,
+    pub org_table: &'a str,
+    /// The alias of the column.
+    pub name: &'a str,
+    pub org_name: &'a str,
+    pub data_type: DataType,
+    /// Key flags, AUTO_INCREMENT, NO_DEFAULT_VALUE, ON_UPDATE_NOW; the others follow from the type.
+    pub flags: ColumnFlags,
+}
+
+impl<'a> Column<'a> {
+    pub fn expression(name: &'a str, data_type: DataType) -> Column<'a> {
+        Column { schema: "", table: "", org_table: "", name, org_name: "", data_type, flags: ColumnFlags::NONE }
+    }
+
+    pub(crate) fn put(&self, out: &mut Vec<u8>, results: Option<ResultsCharset>) {
+        put_lenenc_bytes(out, b"def");
+        for name in [self.schema, self.table, self.org_table, self.name, self.org_name] {
+            put_lenenc_bytes(out, name.as_bytes());
+        }
+        let (collation, max_bytes) = self.charset(results);
+        out.push(0x0c);
+        out.extend_from_slice(&collation.to_le_bytes());
+        out.extend_from_slice(&self.length(max_bytes).to_le_bytes());
+        out.push(type_code(self.data_type.kind));
+        out.extend_from_slice(&self.all_flags().0.to_le_bytes());
+        out.push(self.decimals());
+        out.extend_from_slice(&[0, 0]);
+    }
+
+    fn is_expression(&self) -> bool {
+        self.org_table.is_empty()
+    }
+
+    fn is_text(&self) -> bool {
+        self.data_type.kind.is_text() && self.data_type.collation != CollationId::BINARY
+    }
+
+    /// Collation id and bytes per character of the column's values on the wire.
+    fn charset(&self, results: Option<ResultsCharset>) -> (u16, u8) {
+        const BINARY: u16 = 63;
+        if !self.is_text() {
+            return (BINARY, 1);
+        }
+        match results {
+            Some(charset) => (charset.collation, charset.max_bytes),
+            None => (self.data_type.collation.0, self.data_type.collation.info().charset.mbmaxlen() as u8),
+        }
+    }
+
+    /// Longest value in bytes (numbers: display width).
+    fn length(&self, max_bytes: u8) -> u32 {
+        use TypeKind::*;
+        let t = &self.data_type;
+        let fraction = |width: u32| if t.decimals > 0 { width + 1 + u32::from(t.decimals) } else { width };
+        let signed = |width: u32| if t.unsigned { width } else { width + 1 };
+        let text = |chars: u32| chars.saturating_mul(u32::from(max_bytes));
+        match t.kind {
+            Null => 0,
+            TinyInt | SmallInt | MediumInt | Int | BigInt if t.length > 0 => t.length,
+            TinyInt => signed(3),
+            SmallInt => signed(5),
+            MediumInt if t.unsigned => 8,
+            MediumInt => 9,
+            Int => signed(10),
+            BigInt => 20,
+            Decimal => signed(t.length + u32::from(t.decimals > 0)),
+            Float | Double if t.length > 0 => t.length,
+            Float => 12,
+            Double => 22,
+            Bit => t.length.max(1),
+            Year => 4,
+            Date => 10,
+            Time => fraction(10),
+            DateTime | Timestamp => fraction(19),
+            Char | VarChar | Enum | Set => text(t.length),
+            Binary | VarBinary => t.length,
+            TinyText => text(255),
+            Text => text(if t.length > 0 { t.length } else { 65_535 }),
+            MediumText => text(16_777_215),
+            TinyBlob => 255,
+            Blob => {
+                if t.length > 0 {
+                    t.length
+                } else {
+                    65_535
+                }
+            }
+            MediumBlob => 16_777_215,
+            LongText | LongBlob | Json | Geometry => u32::MAX,
+        }
+    }
+
+    fn decimals(&self) -> u8 {
+        let t = &self.data_type;
+        if t.kind.is_integer() || matches!(t.kind, TypeKind::Bit | TypeKind::Year | TypeKind::Date | TypeKind::Null) {
+            0
+        } else if t.kind.is_numeric() || t.kind.is_temporal() {
+            t.decimals
+        } else if self.is_expression() || t.kind == TypeKind::Json {
+            DECIMALS_NOT_FIXED
+        } else {
+            0
+        }
+    }
+
+    fn all_flags(&self) -> ColumnFlags {
+        let t = &self.data_type;
+        let binary = match t.kind {
+            TypeKind::Null => true,
+            kind if kind.is_temporal() => true,
+            kind if kind.is_numeric() => self.is_expression(),
+            _ => !self.is_text() || t.collation.info().name.ends_with("_bin"),
+        };
+        self.flags
+            .with(ColumnFlags::NOT_NULL, !t.nullable || self.flags.has(ColumnFlags::NOT_NULL))
+            .with(ColumnFlags::UNSIGNED, t.unsigned || matches!(t.kind, TypeKind::Year | TypeKind::Bit))
+            .with(ColumnFlags::ZEROFILL, t.zerofill || t.kind == TypeKind::Year)
+            .with(ColumnFlags::BLOB, t.kind.is_blob())
+            .with(ColumnFlags::ENUM, t.kind == TypeKind::Enum)
+            .with(ColumnFlags::SET, t.kind == TypeKind::Set)
+            .with(ColumnFlags::BINARY, binary)
+    }
+}
+
+/// `MYSQL_TYPE_*` of a type in column definitions.
+pub const fn type_code(kind: TypeKind) -> u8 {
+    use TypeKind::*;
+    match kind {
+        TinyInt => 1,
+        SmallInt => 2,
+        Int => 3,
+        Float => 4,
+        Double => 5,
+        Null => 6,
+        Timestamp => 7,
+        BigInt => 8,
+        MediumInt => 9,
+        Date => 10,
+        Time => 11,
+        DateTime => 12,
+        Year => 13,
+        Bit => 16,
+        Json => 245,
+        Decimal => 246,
+        TinyText | Text | MediumText | LongText | TinyBlob | Blob | MediumBlob | LongBlob => 252,
+        VarChar | VarBinary => 253,
+        Char | Binary | Enum | Set => 254,
+        Geometry => 255,
+    }
+}

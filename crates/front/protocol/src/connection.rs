@@ -1,0 +1,128 @@
+//! One client connection: the socket with its two buffers, sequence ids and agreed capabilities.
+
+pub use crate::input::ReadOutcome;
+
+use crate::input::Input;
+use crate::{Capabilities, HangUp, Output, Peer, Stream};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use types::SqlError;
+
+/// `net_write_timeout`: a client that takes nothing for so long is gone.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
+
+#[derive(Debug)]
+pub struct Connection {
+    input: Input,
+    output: Output,
+    peer: Peer,
+}
+
+impl Connection {
+    /// A connection over a socket just accepted (blocking mode).
+    pub fn new(stream: Stream, peer: Peer) -> io::Result<Connection> {
+        stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
+        Ok(Connection { input: Input::new(), output: Output::new(Arc::new(stream)), peer })
+    }
+
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    pub fn stream(&self) -> &Stream {
+        self.output.stream()
+    }
+
+    /// A handle with which another thread ends this connection.
+    pub fn hang_up(&self) -> HangUp {
+        HangUp(Arc::clone(self.output.stream()))
+    }
+
+    pub fn capabilities(&self) -> Capabilities {
+        self.output.capabilities
+    }
+
+    pub(crate) fn set_capabilities(&mut self, capabilities: Capabilities) {
+        self.output.capabilities = capabilities;
+    }
+
+    /// `max_allowed_packet` of the session, in bytes. 1 MiB until set.
+    pub fn set_max_allowed_packet(&mut self, bytes: usize) {
+        self.input.max_allowed_packet = bytes;
+    }
+
+    /// `net_read_timeout`: the longest pause inside a packet.
+    pub fn set_net_read_timeout(&mut self, timeout: Duration) {
+        self.input.read_timeout = timeout;
+    }
+
+    /// `net_write_timeout`. One system call.
+    pub fn set_net_write_timeout(&mut self, timeout: Duration) -> io::Result<()> {
+        self.stream().set_write_timeout(Some(timeout.max(Duration::from_millis(1))))
+    }
+
+    /// Waits up to `first_byte` for the next command (`None`: for ever) and reads it whole. Sequence ids start over.
+    #[inline]
+    pub fn read_packet(&mut self, first_byte: Option<Duration>) -> ReadOutcome {
+        self.output.seq = 0;
+        let (stream, seq) = self.output.receiving();
+        self.input.read(stream, seq, first_byte)
+    }
+
+    /// Flushes, then reads the client's next packet of an exchange in progress (authentication, LOCAL INFILE).
+    pub fn read_reply(&mut self, first_byte: Option<Duration>) -> ReadOutcome {
+        if self.output.flush().is_err() {
+            return ReadOutcome::Broken;
+        }
+        let (stream, seq) = self.output.receiving();
+        self.input.read(stream, seq, first_byte)
+    }
+
+    /// The packet last read.
+    #[inline]
+    pub fn packet(&self) -> &[u8] {
+        self.input.packet()
+    }
+
+    /// The packet last read, and where to answer it.
+    #[inline]
+    pub fn split(&mut self) -> (&[u8], &mut Output) {
+        (self.input.packet(), &mut self.output)
+    }
+
+    #[inline]
+    pub fn output(&mut self) -> &mut Output {
+        &mut self.output
+    }
+
+    /// The client has sent more than the current packet already.
+    #[inline]
+    pub fn has_more_input(&self) -> bool {
+        self.input.has_more()
+    }
+
+    pub fn bytes_received(&self) -> u64 {
+        self.input.bytes_received
+    }
+
+    pub fn bytes_sent(&self) -> u64 {
+        self.output.bytes_sent()
+    }
+
+    /// Gives the buffers back before the connection is parked. They come back with the next packet.
+    pub fn release_buffers(&mut self) {
+        self.input.release();
+        self.output.release();
+    }
+
+    /// The error to tell the client after a failed read, if the protocol allows one. The connection ends either way.
+    pub fn read_error(outcome: ReadOutcome) -> Option<SqlError> {
+        match outcome {
+            ReadOutcome::TooLarge => Some(SqlError::new(1153, "Got a packet bigger than 'max_allowed_packet' bytes")),
+            ReadOutcome::OutOfOrder => Some(SqlError::new(1156, "Got packets out of order")),
+            ReadOutcome::TimedOut => Some(SqlError::new(1159, "Got timeout reading communication packets")),
+            ReadOutcome::Packet | ReadOutcome::Idle | ReadOutcome::Closed | ReadOutcome::Broken => None,
+        }
+    }
+}

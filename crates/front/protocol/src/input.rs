@@ -1,0 +1,234 @@
+//! Packets in: the read buffer.
+//!
+//! ```text
+//!  buffer  [ consumed | payload of the current packet | bytes of the next packets | free ]
+//!                     ^start                          ^end                        ^filled
+//! ```
+//!
+//! The headers of a payload's second and further parts are squeezed out, so that a payload is always one slice. The
+//! buffer grows with the bytes that have arrived (at most doubling), never by what a header claims.
+
+use crate::Stream;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// Size of the read buffer of an active connection.
+pub const READ_BUFFER_BYTES: usize = 16 << 10;
+/// A larger buffer is given back after this many packets that did not need it.
+const SHRINK_AFTER_PACKETS: u32 = 16;
+const HEADER_BYTES: usize = 4;
+const PART_BYTES: usize = 0xff_ffff;
+
+/// What [`Input::read`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadOutcome {
+    /// A whole packet is there.
+    Packet,
+    /// Not one byte came within the given time: the connection may be parked.
+    Idle,
+    /// The client closed its end between two packets.
+    Closed,
+    /// The stream ended inside a packet, or broke.
+    Broken,
+    /// The client stopped in the middle of a packet for longer than `net_read_timeout` (error 1159).
+    TimedOut,
+    /// The payload is larger than `max_allowed_packet` (error 1153). The connection cannot go on.
+    TooLarge,
+    /// The sequence id is not the expected one (error 1156). The connection cannot go on.
+    OutOfOrder,
+}
+
+#[derive(Debug)]
+pub struct Input {
+    /// Its length is its capacity: zeroed once, then filled by `recv`.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    filled: usize,
+    /// Read timeout that the socket has; `None`: not set yet.
+    socket_timeout: Option<Duration>,
+    pub max_allowed_packet: usize,
+    pub read_timeout: Duration,
+    pub bytes_received: u64,
+    small_packets: u32,
+}
+
+impl Input {
+    pub fn new() -> Input {
+        Input {
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            filled: 0,
+            socket_timeout: None,
+            max_allowed_packet: 1 << 20,
+            read_timeout: Duration::from_secs(30),
+            bytes_received: 0,
+            small_packets: 0,
+        }
+    }
+
+    /// The packet that the last `read` returned; empty after anything else.
+    #[inline]
+    pub fn packet(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Bytes of further packets have been received already: the client does not wait for an answer.
+    #[inline]
+    pub fn has_more(&self) -> bool {
+        self.filled > self.end
+    }
+
+    /// Gives the memory back while nothing is buffered.
+    pub fn release(&mut self) {
+        if !self.has_more() {
+            *self = Input { buffer: Vec::new(), start: 0, end: 0, filled: 0, ..*self };
+        }
+    }
+
+    /// Waits up to `first_byte` for a packet to begin (`None`: for ever) and takes it whole. `seq` is the expected
+    /// sequence id, and afterwards the one to answer with.
+    #[inline]
+    pub fn read(&mut self, stream: &Stream, seq: &mut u8, first_byte: Option<Duration>) -> ReadOutcome {
+        self.start = self.end;
+        if self.start == self.filled {
+            // Nothing buffered: start over at the front. The usual case.
+            (self.start, self.end, self.filled) = (0, 0, 0);
+            if self.buffer.len() != READ_BUFFER_BYTES {
+                self.resize_idle();
+            }
+            if let Err(outcome) = self.set_timeout(stream, first_byte) {
+                return outcome;
+            }
+            match stream.recv(&mut self.buffer) {
+                Ok(0) => return ReadOutcome::Closed,
+                Ok(n) => self.received(n),
+                Err(e) if timed_out(&e) => return ReadOutcome::Idle,
+                Err(_) => return ReadOutcome::Broken,
+            }
+        }
+        // Fast path: header and body are there.
+        let bytes = &self.buffer[self.start..self.filled];
+        if let [a, b, c, s, body @ ..] = bytes {
+            let len = u32::from_le_bytes([*a, *b, *c, 0]) as usize;
+            if len <= body.len() && len < PART_BYTES && len <= self.max_allowed_packet && *s == *seq {
+                *seq = seq.wrapping_add(1);
+                self.start += HEADER_BYTES;
+                self.end = self.start + len;
+                return ReadOutcome::Packet;
+            }
+        }
+        self.read_slow(stream, seq)
+    }
+
+    /// The rest of a packet that did not come in one piece, or is in several parts.
+    #[cold]
+    fn read_slow(&mut self, stream: &Stream, seq: &mut u8) -> ReadOutcome {
+        // Room for the packet at the front.
+        self.buffer.copy_within(self.start..self.filled, 0);
+        self.filled -= self.start;
+        (self.start, self.end) = (0, 0);
+        let mut deadline = None;
+        // Invariant: buffer[..end] is the payload so far, buffer[end..filled] is raw bytes behind it.
+        loop {
+            if let Err(outcome) = self.fill(stream, self.end + HEADER_BYTES, &mut deadline) {
+                return outcome;
+            }
+            let header = &self.buffer[self.end..self.end + HEADER_BYTES];
+            let len = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
+            if header[3] != *seq {
+                self.end = 0;
+                return ReadOutcome::OutOfOrder;
+            }
+            *seq = seq.wrapping_add(1);
+            if self.end + len > self.max_allowed_packet {
+                self.end = 0;
+                return ReadOutcome::TooLarge;
+            }
+            // The first header moves the start, the others are squeezed out: in both cases the payload stays one slice.
+            self.buffer.copy_within(self.end + HEADER_BYTES..self.filled, self.end);
+            self.filled -= HEADER_BYTES;
+            if let Err(outcome) = self.fill(stream, self.end + len, &mut deadline) {
+                return outcome;
+            }
+            self.end += len;
+            if len < PART_BYTES {
+                return ReadOutcome::Packet;
+            }
+        }
+    }
+
+    /// Receives until `filled >= target`, growing the buffer with what arrives.
+    fn fill(&mut self, stream: &Stream, target: usize, deadline: &mut Option<Instant>) -> Result<(), ReadOutcome> {
+        while self.filled < target {
+            if self.filled == self.buffer.len() {
+                let len =
+                    (self.buffer.len() * 2).clamp(READ_BUFFER_BYTES, (target + HEADER_BYTES).max(READ_BUFFER_BYTES));
+                self.buffer.resize(len, 0);
+            }
+            match stream.recv(&mut self.buffer[self.filled..]) {
+                Ok(0) => return Err(self.broken(ReadOutcome::Broken)),
+                Ok(n) => {
+                    self.received(n);
+                    *deadline = None;
+                }
+                Err(e) if timed_out(&e) => {
+                    // The socket's timeout is the short one for parking; the long one is counted here.
+                    let now = Instant::now();
+                    let limit = *deadline.get_or_insert(now + self.read_timeout);
+                    if now >= limit {
+                        return Err(self.broken(ReadOutcome::TimedOut));
+                    }
+                }
+                Err(_) => return Err(self.broken(ReadOutcome::Broken)),
+            }
+        }
+        Ok(())
+    }
+
+    fn broken(&mut self, outcome: ReadOutcome) -> ReadOutcome {
+        (self.start, self.end) = (0, 0);
+        outcome
+    }
+
+    fn received(&mut self, n: usize) {
+        self.filled += n;
+        self.bytes_received += n as u64;
+    }
+
+    /// Called with an empty buffer that has not the usual size.
+    #[cold]
+    fn resize_idle(&mut self) {
+        if self.buffer.len() > READ_BUFFER_BYTES {
+            self.small_packets += 1;
+            if self.small_packets < SHRINK_AFTER_PACKETS {
+                return;
+            }
+        }
+        self.small_packets = 0;
+        self.buffer = vec![0; READ_BUFFER_BYTES];
+    }
+
+    /// Sets the socket's timeout unless it has it: no system call for a busy client.
+    #[inline]
+    fn set_timeout(&mut self, stream: &Stream, timeout: Option<Duration>) -> Result<(), ReadOutcome> {
+        let wanted = timeout.unwrap_or(Duration::MAX).max(Duration::from_millis(1));
+        if self.socket_timeout == Some(wanted) {
+            return Ok(());
+        }
+        stream.set_read_timeout(timeout.map(|_| wanted)).map_err(|_| ReadOutcome::Broken)?;
+        self.socket_timeout = Some(wanted);
+        Ok(())
+    }
+}
+
+impl Default for Input {
+    fn default() -> Input {
+        Input::new()
+    }
+}
+
+fn timed_out(e: &io::Error) -> bool {
+    matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}

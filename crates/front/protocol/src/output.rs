@@ -1,0 +1,161 @@
+//! Packets out: the write buffer.
+//!
+//! Packets are built in place: four bytes are kept for the header, the payload is appended, the header is patched. The
+//! buffer goes to the socket when it passes [`FLUSH_BYTES`] between two packets, and at the end of a command.
+
+use crate::{Capabilities, Stream};
+use std::io;
+use std::sync::Arc;
+
+/// The buffer is sent when a finished packet makes it this large, so it holds at most this and one row.
+pub const FLUSH_BYTES: usize = 32 << 10;
+/// A buffer that one huge row has grown beyond this is given back after the flush.
+const KEEP_BYTES: usize = 4 * FLUSH_BYTES;
+const HEADER_BYTES: usize = 4;
+const PART_BYTES: usize = 0xff_ffff;
+
+/// How strings of a result set are encoded: `character_set_results`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultsCharset {
+    /// Collation id that column definitions carry.
+    pub collation: u16,
+    /// Most bytes of a character, which scales the lengths in column definitions.
+    pub max_bytes: u8,
+}
+
+/// The sending half of a connection. An `Err` of any method means that the client is gone: close.
+#[derive(Debug)]
+pub struct Output {
+    stream: Arc<Stream>,
+    buffer: Vec<u8>,
+    /// Where the header of the packet under construction is.
+    packet: usize,
+    pub(crate) seq: u8,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) results: Option<ResultsCharset>,
+    bytes_sent: u64,
+    broken: bool,
+}
+
+impl Output {
+    pub(crate) fn new(stream: Arc<Stream>) -> Output {
+        Output {
+            stream,
+            buffer: Vec::new(),
+            packet: 0,
+            seq: 0,
+            capabilities: Capabilities::PROTOCOL_41,
+            results: Some(ResultsCharset { collation: 255, max_bytes: 4 }),
+            bytes_sent: 0,
+            broken: false,
+        }
+    }
+
+    pub(crate) fn stream(&self) -> &Arc<Stream> {
+        &self.stream
+    }
+
+    /// What reading a packet needs: the socket and the sequence id.
+    #[inline]
+    pub(crate) fn receiving(&mut self) -> (&Stream, &mut u8) {
+        (&self.stream, &mut self.seq)
+    }
+
+    #[inline]
+    pub fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    /// COM_SET_OPTION changes MULTI_STATEMENTS after the handshake.
+    pub fn set_multi_statements(&mut self, on: bool) {
+        self.capabilities = self.capabilities.with(Capabilities::MULTI_STATEMENTS, on);
+    }
+
+    /// `None`: `character_set_results` is NULL, strings go out as they are stored. The caller converts the strings.
+    pub fn set_results_charset(&mut self, charset: Option<ResultsCharset>) {
+        self.results = charset;
+    }
+
+    pub fn bytes_sent(&self) -> u64 {
+        self.bytes_sent
+    }
+
+    /// Bytes that wait for a flush.
+    pub fn buffered(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Starts a packet and gives the buffer to append its payload to. Ends with [`Output::end`].
+    #[inline]
+    pub fn begin(&mut self) -> &mut Vec<u8> {
+        self.packet = self.buffer.len();
+        self.buffer.extend_from_slice(&[0; HEADER_BYTES]);
+        &mut self.buffer
+    }
+
+    /// Finishes the packet that `begin` started, and flushes when the buffer is full.
+    #[inline]
+    pub fn end(&mut self) -> io::Result<()> {
+        let len = self.buffer.len() - self.packet - HEADER_BYTES;
+        if len >= PART_BYTES {
+            self.split_parts();
+        } else {
+            let [a, b, c, _] = (len as u32).to_le_bytes();
+            self.buffer[self.packet..self.packet + HEADER_BYTES].copy_from_slice(&[a, b, c, self.seq]);
+            self.seq = self.seq.wrapping_add(1);
+        }
+        if self.buffer.len() >= FLUSH_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Drops the packet that `begin` started.
+    pub fn cancel(&mut self) {
+        self.buffer.truncate(self.packet);
+    }
+
+    /// A payload of 16 MiB - 1 or more: headers are put between its parts, and an empty part ends an exact multiple.
+    #[cold]
+    fn split_parts(&mut self) {
+        let payload = self.buffer.split_off(self.packet + HEADER_BYTES);
+        self.buffer.truncate(self.packet);
+        let mut parts = payload.chunks(PART_BYTES);
+        loop {
+            let part = parts.next().unwrap_or(&[]);
+            let [a, b, c, _] = (part.len() as u32).to_le_bytes();
+            self.buffer.extend_from_slice(&[a, b, c, self.seq]);
+            self.buffer.extend_from_slice(part);
+            self.seq = self.seq.wrapping_add(1);
+            if part.len() < PART_BYTES {
+                return;
+            }
+        }
+    }
+
+    /// Sends what is buffered. One system call, none when there is nothing.
+    #[inline]
+    pub fn flush(&mut self) -> io::Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        if self.broken {
+            self.buffer.clear();
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let result = self.stream.send(&self.buffer);
+        match result {
+            Ok(()) => self.bytes_sent += self.buffer.len() as u64,
+            Err(_) => self.broken = true,
+        }
+        self.buffer.clear();
+        if self.buffer.capacity() > KEEP_BYTES {
+            self.buffer = Vec::new();
+        }
+        result
+    }
+
+    /// Gives the memory back while nothing is buffered.
+    pub(crate) fn release(&mut self) {
+        if self.buffer.is_empty() {
+            self.buffer = Vec::new();
+        }
+    }
+}

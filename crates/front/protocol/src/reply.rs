@@ -1,0 +1,279 @@
+//! Answers: OK, ERR, EOF and result sets.
+//!
+//! ```text
+//!  OK      00 | lenenc affected | lenenc insert id | status 2 | warnings 2 | info | state changes
+//!  ERR     ff | code 2 | '#' sqlstate 5 | message
+//!  EOF     fe | warnings 2 | status 2                       (DEPRECATE_EOF: an OK packet that begins with fe)
+//!  rows    lenenc columns | definition each | EOF unless DEPRECATE_EOF | rows | EOF or OK
+//! ```
+
+use crate::wire::{put_lenenc, put_lenenc_bytes};
+use crate::{Capabilities, Column, Output, ServerStatus, binary, text};
+use std::io;
+use types::{DataType, SqlError, Value};
+
+/// Longest message of an ERR packet, in bytes.
+const MAX_MESSAGE_BYTES: usize = 512;
+
+/// How rows are encoded: text for COM_QUERY, binary for prepared statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowFormat {
+    Text,
+    Binary,
+}
+
+/// One change of session state, told to clients that asked by SESSION_TRACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateChange<'a> {
+    SystemVariable {
+        name: &'a str,
+        value: &'a str,
+    },
+    Schema(&'a str),
+    /// `session_track_state_change`: something changed.
+    StateChanged,
+    Gtids(&'a str),
+    /// Statements that set the characteristics of the transaction in progress.
+    TransactionCharacteristics(&'a str),
+    /// The eight-character state word.
+    TransactionState(&'a str),
+}
+
+impl StateChange<'_> {
+    fn put(&self, out: &mut Vec<u8>) {
+        let mut data = Vec::with_capacity(32);
+        let kind = match self {
+            StateChange::SystemVariable { name, value } => {
+                put_lenenc_bytes(&mut data, name.as_bytes());
+                put_lenenc_bytes(&mut data, value.as_bytes());
+                0
+            }
+            StateChange::Schema(name) => {
+                put_lenenc_bytes(&mut data, name.as_bytes());
+                1
+            }
+            StateChange::StateChanged => {
+                put_lenenc_bytes(&mut data, b"1");
+                2
+            }
+            StateChange::Gtids(set) => {
+                data.push(0); // encoding: text
+                put_lenenc_bytes(&mut data, set.as_bytes());
+                3
+            }
+            StateChange::TransactionCharacteristics(statements) => {
+                put_lenenc_bytes(&mut data, statements.as_bytes());
+                4
+            }
+            StateChange::TransactionState(state) => {
+                put_lenenc_bytes(&mut data, state.as_bytes());
+                5
+            }
+        };
+        out.push(kind);
+        put_lenenc_bytes(out, &data);
+    }
+}
+
+/// What an OK packet says.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OkReply<'a> {
+    pub affected_rows: u64,
+    pub insert_id: u64,
+    pub status: ServerStatus,
+    pub warnings: u16,
+    /// Text such as `Rows matched: 1  Changed: 1  Warnings: 0`.
+    pub info: &'a str,
+    /// Sent only to clients that asked (see [`Output::tracks_session`]).
+    pub changes: &'a [StateChange<'a>],
+}
+
+impl Output {
+    /// The client wants [`StateChange`]s.
+    #[inline]
+    pub fn tracks_session(&self) -> bool {
+        self.capabilities().has(Capabilities::SESSION_TRACK)
+    }
+
+    #[inline]
+    fn deprecates_eof(&self) -> bool {
+        self.capabilities().has(Capabilities::DEPRECATE_EOF)
+    }
+
+    /// An OK packet.
+    pub fn ok(&mut self, reply: &OkReply<'_>) -> io::Result<()> {
+        self.ok_packet(0x00, reply)
+    }
+
+    fn ok_packet(&mut self, first: u8, reply: &OkReply<'_>) -> io::Result<()> {
+        let capabilities = self.capabilities();
+        let tracks = capabilities.has(Capabilities::SESSION_TRACK);
+        let changed = tracks && !reply.changes.is_empty();
+        let status = reply.status.with(ServerStatus::SESSION_STATE_CHANGED, changed);
+        let out = self.begin();
+        out.push(first);
+        put_lenenc(out, reply.affected_rows);
+        put_lenenc(out, reply.insert_id);
+        out.extend_from_slice(&status.0.to_le_bytes());
+        out.extend_from_slice(&reply.warnings.to_le_bytes());
+        if changed {
+            put_lenenc_bytes(out, reply.info.as_bytes());
+            let mut changes = Vec::with_capacity(64);
+            for change in reply.changes {
+                change.put(&mut changes);
+            }
+            put_lenenc_bytes(out, &changes);
+        } else if !reply.info.is_empty() {
+            if tracks {
+                put_lenenc_bytes(out, reply.info.as_bytes());
+            } else {
+                out.extend_from_slice(reply.info.as_bytes());
+            }
+        }
+        self.end()
+    }
+
+    /// An ERR packet. Drops a packet that was begun and not ended: call it only between packets or after `cancel`.
+    pub fn error(&mut self, error: &SqlError) -> io::Result<()> {
+        let with_state = self.capabilities().has(Capabilities::PROTOCOL_41);
+        let mut len = error.message.len().min(MAX_MESSAGE_BYTES);
+        while !error.message.is_char_boundary(len) {
+            len -= 1;
+        }
+        let out = self.begin();
+        out.push(0xff);
+        out.extend_from_slice(&error.code.to_le_bytes());
+        if with_state {
+            out.push(b'#');
+            out.extend_from_slice(&error.sqlstate);
+        }
+        out.extend_from_slice(&error.message.as_bytes()[..len]);
+        self.end()
+    }
+
+    /// An EOF packet, or with DEPRECATE_EOF the OK packet that stands in for it.
+    #[inline]
+    pub fn eof(&mut self, status: ServerStatus, warnings: u16) -> io::Result<()> {
+        if self.deprecates_eof() {
+            self.ok_packet(0xfe, &OkReply { status, warnings, ..OkReply::default() })
+        } else {
+            self.classic_eof(status, warnings)
+        }
+    }
+
+    /// The five-byte EOF packet whatever the capabilities: COM_SET_OPTION and COM_DEBUG answer so without DEPRECATE_EOF,
+    /// column lists end so.
+    fn classic_eof(&mut self, status: ServerStatus, warnings: u16) -> io::Result<()> {
+        let out = self.begin();
+        out.push(0xfe);
+        out.extend_from_slice(&warnings.to_le_bytes());
+        out.extend_from_slice(&status.0.to_le_bytes());
+        self.end()
+    }
+
+    /// The head of a result set: count, definitions and their end. Rows follow, then [`Output::end_rows`].
+    ///
+    /// With a cursor (`status` has CURSOR_EXISTS) nothing follows: the closing EOF carries the status in both modes.
+    pub fn start_rows(&mut self, columns: &[Column<'_>], status: ServerStatus, warnings: u16) -> io::Result<()> {
+        put_lenenc(self.begin(), columns.len() as u64);
+        self.end()?;
+        self.definitions(columns)?;
+        if status.has(ServerStatus::CURSOR_EXISTS) {
+            self.eof(status, warnings)
+        } else if self.deprecates_eof() {
+            Ok(())
+        } else {
+            self.classic_eof(status, warnings)
+        }
+    }
+
+    /// Column definitions without a count and an end.
+    pub fn definitions(&mut self, columns: &[Column<'_>]) -> io::Result<()> {
+        let results = self.results;
+        for column in columns {
+            column.put(self.begin(), results);
+            self.end()?;
+        }
+        Ok(())
+    }
+
+    /// One row. `types` are the column types in the order of `values`.
+    #[inline]
+    pub fn row(&mut self, format: RowFormat, types: &[DataType], values: &[Value<'_>]) -> io::Result<()> {
+        let out = self.begin();
+        match format {
+            RowFormat::Text => text::put_row(out, types, values),
+            RowFormat::Binary => binary::put_row(out, types, values),
+        }
+        self.end()
+    }
+
+    /// The end of a result set's rows, of COM_FIELD_LIST and of COM_STMT_FETCH (status LAST_ROW_SENT at the last).
+    #[inline]
+    pub fn end_rows(&mut self, status: ServerStatus, warnings: u16) -> io::Result<()> {
+        self.eof(status, warnings)
+    }
+
+    /// The end of a result set's rows with the session state that the statement changed.
+    pub fn end_rows_with(&mut self, reply: &OkReply<'_>) -> io::Result<()> {
+        if self.deprecates_eof() { self.ok_packet(0xfe, reply) } else { self.classic_eof(reply.status, reply.warnings) }
+    }
+
+    /// One definition of COM_FIELD_LIST, with the column's default as text (`None`: NULL).
+    pub fn field_list_column(&mut self, column: &Column<'_>, default: Option<&[u8]>) -> io::Result<()> {
+        let results = self.results;
+        let out = self.begin();
+        column.put(out, results);
+        match default {
+            Some(text) => put_lenenc_bytes(out, text),
+            None => out.push(0xfb),
+        }
+        self.end()
+    }
+
+    /// The whole answer to COM_STMT_PREPARE.
+    pub fn prepared(
+        &mut self,
+        statement_id: u32,
+        parameters: &[Column<'_>],
+        columns: &[Column<'_>],
+        status: ServerStatus,
+        warnings: u16,
+    ) -> io::Result<()> {
+        let (Ok(parameter_count), Ok(column_count)) = (u16::try_from(parameters.len()), u16::try_from(columns.len()))
+        else {
+            return self.error(&SqlError::new(1390, "Prepared statement contains too many placeholders"));
+        };
+        let out = self.begin();
+        out.push(0);
+        out.extend_from_slice(&statement_id.to_le_bytes());
+        out.extend_from_slice(&column_count.to_le_bytes());
+        out.extend_from_slice(&parameter_count.to_le_bytes());
+        out.push(0);
+        out.extend_from_slice(&warnings.to_le_bytes());
+        self.end()?;
+        for part in [parameters, columns] {
+            if !part.is_empty() {
+                self.definitions(part)?;
+                if !self.deprecates_eof() {
+                    self.classic_eof(status, warnings)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The answer to COM_STATISTICS: bare text.
+    pub fn statistics(&mut self, text: &str) -> io::Result<()> {
+        self.begin().extend_from_slice(text.as_bytes());
+        self.end()
+    }
+
+    /// Asks the client for the contents of a file (LOAD DATA LOCAL INFILE). It answers in packets, the last one empty.
+    pub fn local_infile_request(&mut self, file: &[u8]) -> io::Result<()> {
+        let out = self.begin();
+        out.push(0xfb);
+        out.extend_from_slice(file);
+        self.end()
+    }
+}

@@ -1,0 +1,96 @@
+//! What stands behind a connection. The trait is owned here so that `listen` (sockets and threads) and `session`
+//! (commands) need not know each other.
+
+use crate::{Connection, Stream};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Where a client comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    Tcp(SocketAddr),
+    Unix,
+}
+
+impl Peer {
+    /// A client of the Unix socket, of 127.0.0.1 and of ::1 counts as `localhost`.
+    pub fn is_localhost(&self) -> bool {
+        match self {
+            Peer::Unix => true,
+            Peer::Tcp(addr) => addr.ip().to_canonical().is_loopback(),
+        }
+    }
+
+    /// `localhost`, or the address in numbers: the host part of USER().
+    pub fn host(&self) -> String {
+        match self {
+            Peer::Tcp(addr) if !self.is_localhost() => addr.ip().to_canonical().to_string(),
+            _ => "localhost".to_string(),
+        }
+    }
+
+    /// `localhost` or `address:port`: the Host column of SHOW PROCESSLIST.
+    pub fn host_and_port(&self) -> String {
+        match self {
+            Peer::Tcp(addr) => format!("{}:{}", self.host(), addr.port()),
+            Peer::Unix => "localhost".to_string(),
+        }
+    }
+}
+
+/// What the worker does after a call of [`Service::greet`] or [`Service::serve`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Answered (the listener flushes what is still in the output buffer): come again with the next command.
+    Continue,
+    /// The connection is over (QUIT, error, kill): flush and close the socket.
+    Close,
+}
+
+/// Why a session ends, for `Aborted_clients` and for the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClosedBy {
+    /// [`Next::Close`] from the service.
+    Service,
+    /// The client closed the socket without COM_QUIT, or it broke.
+    Client,
+    /// `wait_timeout` or `interactive_timeout` ran out.
+    IdleTimeout,
+    /// A packet was malformed, too large or out of order.
+    ProtocolError,
+    /// The server stops.
+    Shutdown,
+}
+
+/// Ends a connection from another thread: KILL and shutdown. Cheap to clone at connect time, not on statement paths.
+#[derive(Clone, Debug)]
+pub struct HangUp(pub(crate) Arc<Stream>);
+
+impl HangUp {
+    /// The connection's next read or write fails, a parked connection wakes and ends. Idempotent.
+    pub fn hang_up(&self) {
+        self.0.shutdown();
+    }
+}
+
+/// Answers commands. One value a server; sessions are its per-connection state.
+pub trait Service: Send + Sync + 'static {
+    /// Travels between worker threads when the connection is parked, hence `Send`.
+    type Session: Send + 'static;
+
+    /// A client connected. Nothing was sent yet.
+    fn open(&self, id: u32, peer: Peer, hang_up: HangUp) -> Self::Session;
+
+    /// Handshake and authentication. The service sends its own OK or ERR.
+    fn greet(&self, session: &mut Self::Session, conn: &mut Connection) -> Next;
+
+    /// One command is in `conn` (see [`Connection::split`]). The service writes the answer; the listener flushes.
+    fn serve(&self, session: &mut Self::Session, conn: &mut Connection) -> Next;
+
+    /// How long the session may stay idle: `wait_timeout` or `interactive_timeout`. Asked when it is parked.
+    fn idle_limit(&self, session: &Self::Session) -> Duration;
+
+    /// The connection is over; the socket is closed after this. Rolls back, releases, forgets.
+    fn close(&self, session: Self::Session, by: ClosedBy);
+}

@@ -1,0 +1,99 @@
+//! The socket under a connection: TCP or Unix. TLS and compression will be further layers here.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+#[cfg(unix)]
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+#[cfg(unix)]
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// A connected blocking socket. Shared behind an `Arc` by the connection that uses it and by whoever may end it.
+#[derive(Debug)]
+pub enum Stream {
+    Tcp(TcpStream),
+    #[cfg(unix)]
+    Unix(UnixStream),
+}
+
+impl Stream {
+    /// Bytes read, 0 at the end of the stream. `WouldBlock` after the read timeout.
+    #[inline]
+    pub fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let result = match self {
+                Stream::Tcp(s) => (&*s).read(buffer),
+                #[cfg(unix)]
+                Stream::Unix(s) => (&*s).read(buffer),
+            };
+            match result {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// Sends everything, or fails: `WouldBlock` when the client took nothing for the length of the write timeout.
+    #[inline]
+    pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Stream::Tcp(s) => (&*s).write_all(bytes),
+            #[cfg(unix)]
+            Stream::Unix(s) => (&*s).write_all(bytes),
+        }
+    }
+
+    /// `None`: wait for ever. One system call.
+    pub fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Tcp(s) => s.set_read_timeout(timeout),
+            #[cfg(unix)]
+            Stream::Unix(s) => s.set_read_timeout(timeout),
+        }
+    }
+
+    /// `None`: wait for ever. One system call.
+    pub fn set_write_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Tcp(s) => s.set_write_timeout(timeout),
+            #[cfg(unix)]
+            Stream::Unix(s) => s.set_write_timeout(timeout),
+        }
+    }
+
+    /// Ends both directions: a thread that reads sees the end of the stream, a poller sees the socket readable.
+    pub fn shutdown(&self) {
+        // The peer may have closed already; then there is nothing left to end.
+        let _ = match self {
+            Stream::Tcp(s) => s.shutdown(Shutdown::Both),
+            #[cfg(unix)]
+            Stream::Unix(s) => s.shutdown(Shutdown::Both),
+        };
+    }
+
+    /// A password in clear text may travel here.
+    pub fn is_secure(&self) -> bool {
+        match self {
+            Stream::Tcp(_) => false,
+            #[cfg(unix)]
+            Stream::Unix(_) => true,
+        }
+    }
+}
+
+#[cfg(unix)]
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Stream::Tcp(s) => s.as_fd(),
+            Stream::Unix(s) => s.as_fd(),
+        }
+    }
+}
+
+#[cfg(unix)]
+impl AsRawFd for Stream {
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_fd().as_raw_fd()
+    }
+}
