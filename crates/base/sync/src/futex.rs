@@ -45,7 +45,8 @@ mod imp {
     }
 }
 
-#[cfg(any(not(target_os = "linux"), loom))]
+/// Without a futex: the parking table, by the word's address.
+#[cfg(all(not(target_os = "linux"), not(loom)))]
 mod imp {
     use super::{AtomicU32, Duration};
     use crate::parking::{self, Kind, Outcome, Policy};
@@ -53,13 +54,43 @@ mod imp {
 
     pub(super) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) -> bool {
         let address = std::ptr::from_ref(word).addr();
-        // Acquire: pairs with the waker's Release store of the word.
-        let unchanged = || word.load(Ordering::Acquire) == expected;
+        // Relaxed: under the bucket lock, which the waker takes after its change of the word.
+        let unchanged = || word.load(Ordering::Relaxed) == expected;
         parking::park(address, Kind::Writer, unchanged, timeout) != Outcome::TimedOut
     }
 
     pub(super) fn wake(word: &AtomicU32, count: u32) {
         let policy = if count == 1 { Policy::ReadersAndOneWriter } else { Policy::All };
         parking::unpark(std::ptr::from_ref(word).addr(), policy, || ());
+    }
+}
+
+/// The model of a futex: comparing and falling asleep are one step with respect to waking, and nothing more is promised. One
+/// queue for all words, so every wake-up of one word is a groundless one for the others. Time stands still.
+#[cfg(loom)]
+mod imp {
+    use super::{AtomicU32, Duration};
+    use crate::shim::atomic::Ordering;
+    use crate::shim::{RawCondvar, RawMutex};
+
+    loom::lazy_static! {
+        static ref QUEUE: (RawMutex<()>, RawCondvar) = (RawMutex::new(()), RawCondvar::new());
+    }
+
+    pub(super) fn wait(word: &AtomicU32, expected: u32, _timeout: Option<Duration>) -> bool {
+        let (mutex, changed) = &*QUEUE;
+        let mut guard = mutex.lock();
+        // Relaxed, as the kernel's load: the queue's mutex orders it against a waker that came first.
+        if word.load(Ordering::Relaxed) == expected {
+            changed.wait(&mut guard);
+        }
+        true
+    }
+
+    pub(super) fn wake(_word: &AtomicU32, _count: u32) {
+        let (mutex, changed) = &*QUEUE;
+        let guard = mutex.lock();
+        changed.notify_all();
+        drop(guard);
     }
 }

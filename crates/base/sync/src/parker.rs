@@ -1,7 +1,7 @@
 //! A token for one thread to sleep on: [`Parker`] waits, any clone of its [`Unparker`] wakes.
 //!
 //! ```text
-//! state (Linux)   meaning
+//! state           meaning
 //!  0  EMPTY       no token, nobody sleeps
 //!  1  NOTIFIED    a token waits to be taken
 //! -1  PARKED      the owner sleeps, or is about to
@@ -67,10 +67,10 @@ impl Unparker {
     }
 }
 
-#[cfg(all(target_os = "linux", not(loom)))]
+#[cfg(any(target_os = "linux", loom))]
 mod imp {
     use crate::futex;
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use crate::shim::atomic::{AtomicU32, Ordering};
     use std::time::Instant;
 
     const EMPTY: u32 = 0;
@@ -137,7 +137,8 @@ mod imp {
     }
 }
 
-#[cfg(any(not(target_os = "linux"), loom))]
+/// Where there is no futex to build on (the parking table, its stand-in, is built on this).
+#[cfg(not(any(target_os = "linux", loom)))]
 mod imp {
     use crate::shim::{RawCondvar, RawMutex};
     use std::time::Instant;
