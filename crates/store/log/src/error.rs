@@ -29,15 +29,13 @@ pub enum Error {
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-impl Error {
-    /// An `io::Error` on the way out, told apart by whether the disk was full.
-    pub(crate) fn io(what: impl Into<String>, error: &std::io::Error) -> Error {
-        let full = matches!(
-            error.kind(),
-            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded | std::io::ErrorKind::FileTooLarge
-        );
-        let what = format!("{}: {error}", what.into());
-        if full { Error::NoSpace { what } } else { Error::Io { what, errno: error.raw_os_error().unwrap_or(0) } }
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Error {
+        let what = error.to_string();
+        match error.kind() {
+            io::ErrorKind::Full => Error::NoSpace { what },
+            _ => Error::Io { what, errno: error.errno().unwrap_or(0) },
+        }
     }
 }
 

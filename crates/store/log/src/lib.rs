@@ -1,11 +1,53 @@
-//! The one write-ahead log.
+//! The one write-ahead log: reserve, append, group flush, checkpoints, recovery scan.
+//!
+//! The log is an endless stream of bytes; an LSN is a position in it. A *group* is one contiguous, atomic append: all page changes of a
+//! mini-transaction, or a commit with its binlog events. What is in it is the callers' business. Its place fixes its order.
+//!
+//! ```text
+//!   appenders            ring in memory              segment files            device
+//!   reserve: fetch_add   |free|....incomplete...|complete|   clearway-0000000007.log
+//!   fill: memcpy                                 ^bound      ^written_lsn     ^flushed_lsn
+//!   complete: own lane                           (computed)  (leader: pwrite) (leader: fdatasync)
+//! ```
+//!
+//! | file | what it is |
+//! | --- | --- |
+//! | `log` | the handle: open, reserve, append, waits, checkpoints |
+//! | `prefix` | the shared tail, the lanes, the contiguous complete prefix |
+//! | `ring` | the bytes in memory |
+//! | `turnstile` | who flushes next, who sleeps where, who wakes whom |
+//! | `flush` | what the leader writes; waiting |
+//! | `background` | the thread for what nobody waits for |
+//! | `format` | groups and segment headers as bytes, and why stale bytes never pass |
+//! | `segment`, `control` | the files |
+//! | `recovery` | finding the end, torn tail or damage, the scan |
+//!
+//! ## What a commit shares
+//!
+//! One `fetch_add` on `tail`; reads of `written` and `flushed`, which leaders store once a round; its own lane. Then a wait: sleepers of a round
+//! share one futex word, and are woken by one call.
+//!
+//! ## Full disk, failed disk
+//!
+//! A write or sync that fails poisons the log: what is on disk is unknown, a second sync would lie, so every later wait
+//! fails until a restart reads what is there. A full disk shows only when a segment is made (they are zero-written whole); nothing is lost
+//! by it: groups stay in the ring, and the next wait tries again. `ensure_room` finds out before the work is begun.
+
+mod background;
+mod control;
 pub mod error;
-pub mod log;
-pub mod recovery;
+mod flush;
+mod format;
+mod log;
+mod prefix;
+mod recovery;
+mod ring;
+mod segment;
+mod turnstile;
 
 pub use error::{Error, Result};
-pub use log::{Appended, Checkpoint, Log, Options, Reservation, Status};
+pub use log::{Appended, Checkpoint, Log, Options, Reservation};
 pub use recovery::{Group, Groups, Recovery};
 
-/// Log sequence number: a byte position in the endless stream of groups. Always a multiple of 8; never reused.
+/// Log sequence number: a byte position in the endless stream of groups. Always a multiple of 8; never reused; 0 is never.
 pub type Lsn = u64;

@@ -1,26 +1,58 @@
-//! The handle.
+//! The handle of the log: options, appending, waiting, checkpoints.
+
+use std::cell::Cell;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Lsn, Recovery, Result};
+use io::Directory;
+use observe::Counter;
+use sync::shim::atomic::{AtomicU64, Ordering};
+use sync::{LANES_MAX, Mutex, Rank, thread_lane};
+
+use crate::background::Background;
+use crate::control::{Control, ControlFile, FILE_NAME, PAYLOAD_BYTES_MAX};
+use crate::flush::Flusher;
+use crate::format::{BLOCK, FIRST_LSN, GROUP_HEADER, GroupHeader, SEGMENT_HEADER, block_ceil, group_bytes};
+use crate::prefix::{Lane, Prefix};
+use crate::recovery::{Epochs, find_end};
+use crate::ring::Ring;
+use crate::segment::Segments;
+use crate::turnstile::Want;
+use crate::{Error, Lsn, Recovery, Result};
 
 /// How a log is set up.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Bytes of the ring in memory; a power of two, 64 KiB..=1 GiB (`innodb_log_buffer_size`).
+    /// Bytes of the ring in memory; a power of two, 16 KiB..=1 GiB (`innodb_log_buffer_size`).
     pub ring_bytes: usize,
-    /// Bytes of log kept on disk before checkpoints are due (`innodb_redo_log_capacity`).
+    /// Bytes of log kept on disk before checkpoints are due (`innodb_redo_log_capacity`). The log grows on to twice as much
+    /// before `ensure_room` makes writers wait for a checkpoint.
     pub capacity: u64,
-    /// How often the background thread writes and flushes what nobody waited for. `None`: no such thread (tests).
+    /// Stream bytes of a segment file, a multiple of 4096. `None`: capacity / 32, within 4..=64 MiB. A log keeps what it began with.
+    pub segment_bytes: Option<u64>,
+    /// How often the background thread writes and flushes what nobody waited for. `None`: no such thread, and segments are
+    /// made when they are needed.
     pub flush_interval: Option<Duration>,
-    /// Bypass the page cache.
+    /// Write segments past the page cache.
     pub direct: bool,
+    /// How long `ensure_room` waits for a checkpoint that is late before it answers `NoSpace`.
+    pub checkpoint_wait: Duration,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { ring_bytes: 32 << 20, capacity: 1 << 30, flush_interval: Some(Duration::from_secs(1)), direct: false }
+        Options {
+            ring_bytes: 32 << 20,
+            capacity: 1 << 30,
+            segment_bytes: None,
+            flush_interval: Some(Duration::from_secs(1)),
+            direct: false,
+            checkpoint_wait: Duration::from_secs(30),
+        }
     }
 }
 
@@ -31,75 +63,388 @@ pub struct Appended {
     pub end: Lsn,
 }
 
-/// The newest durable checkpoint.
+/// The newest durable checkpoint: recovery starts at `lsn`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     pub lsn: Lsn,
-    /// The engine's own state, opaque here.
+    /// The engine's own state, opaque here; at most [`Log::checkpoint_payload_max`] bytes.
     pub payload: Vec<u8>,
 }
 
-/// What the log did so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Status {
-    /// `Innodb_os_log_written`: bytes written to segments.
-    pub os_log_written: u64,
-    /// `Innodb_os_log_fsyncs`.
-    pub os_log_fsyncs: u64,
-    /// `Innodb_log_writes`: writes to segments.
-    pub log_writes: u64,
-    /// `Innodb_log_write_requests`: groups appended.
-    pub log_write_requests: u64,
-    /// `Innodb_log_waits`: reservations that waited for the ring.
-    pub log_waits: u64,
+/// The one log. Every method takes `&self`; share it by reference.
+pub struct Log {
+    core: Arc<Core>,
+    background: Background,
 }
 
-/// The one log. Shared by reference; every method takes `&self`.
-pub struct Log {}
+/// What appenders, waiters and the background thread share.
+pub(crate) struct Core {
+    pub prefix: Prefix,
+    pub ring: Ring,
+    pub flusher: Flusher,
+    pub segments: Segments,
+    log_id: u64,
+    epoch: u32,
+    /// W: `set_checkpoint`. R: `ensure_room`.
+    oldest: AtomicU64,
+    /// W: `set_capacity`. R: `ensure_room`, checkpoints.
+    capacity: AtomicU64,
+    /// Held across the write of the control file; only checkpoints ask for it.
+    control: Mutex<ControlFile>,
+    checkpoint: Mutex<Checkpoint>,
+    checkpoint_wait: Duration,
+}
 
-/// A place in the log that is taken but not filled.
+/// A place in the log that is taken, and filled by and by. Every later group waits for it to be written, so: no lock, no file, no
+/// other wait until [`Reservation::complete`]. Dropping it incomplete aborts the process: the hole could never be closed.
 #[must_use = "a reservation must be filled and completed"]
 pub struct Reservation<'l> {
-    log: &'l Log,
+    core: &'l Core,
+    lane: &'l Lane,
+    start: Lsn,
+    payload_bytes: u32,
+    filled: u32,
+    unflushed: u32,
+    /// Tied to the thread, whose lane it uses.
+    _thread: PhantomData<Cell<*const ()>>,
 }
 
 impl Log {
-    /// Opens (or creates) the log in `directory`.
-    pub fn open(_directory: &Path, _options: Options) -> Result<(Arc<Log>, Recovery)> { todo!() }
-    /// Largest payload of a group in bytes.
-    pub fn group_bytes_max(&self) -> usize { todo!() }
-    pub fn reserve(&self, _payload_bytes: usize) -> Result<Reservation<'_>> { todo!() }
-    /// One group of the parts' bytes, one after the other.
-    pub fn append(&self, _parts: &[&[u8]]) -> Result<Appended> { todo!() }
-    /// Call before latching pages.
-    pub fn ensure_room(&self, _bytes: usize) -> Result<()> { todo!() }
-    /// The same for rollback, purge and checkpoints: may use the reserve.
-    pub fn ensure_room_critical(&self, _bytes: usize) -> Result<()> { todo!() }
-    /// Durable up to `lsn`.
-    pub fn wait_flushed(&self, _lsn: Lsn) -> Result<()> { todo!() }
-    pub fn wait_written(&self, _lsn: Lsn) -> Result<()> { todo!() }
-    pub fn wait_completed(&self, _lsn: Lsn) -> Result<()> { todo!() }
-    /// LSN that the next reservation will get, a moment ago.
-    pub fn tail_lsn(&self) -> Lsn { todo!() }
-    pub fn completed_lsn(&self) -> Lsn { todo!() }
-    pub fn written_lsn(&self) -> Lsn { todo!() }
-    pub fn flushed_lsn(&self) -> Lsn { todo!() }
-    pub fn set_checkpoint(&self, _lsn: Lsn, _payload: &[u8]) -> Result<()> { todo!() }
-    pub fn checkpoint(&self) -> Checkpoint { todo!() }
-    pub fn oldest_needed(&self) -> Lsn { todo!() }
-    pub fn capacity(&self) -> u64 { todo!() }
-    pub fn set_capacity(&self, _bytes: u64) { todo!() }
-    pub fn used(&self) -> u64 { todo!() }
-    pub fn status(&self) -> Status { todo!() }
-    /// Flushes everything and stops the background thread. Also done by drop, without the error.
-    pub fn close(&self) -> Result<()> { todo!() }
+    /// Opens the log in `directory`, or makes one there. Finds the end of the log, so it reads all of it since the checkpoint once.
+    ///
+    /// Errors: `Corrupt` when something that was durable is damaged or missing; `Io`; `NoSpace`.
+    pub fn open(directory: &Path, options: Options) -> Result<(Arc<Log>, Recovery)> {
+        Log::open_with_progress(directory, options, &mut |_, _| ())
+    }
+
+    /// As `open`, telling `progress` (bytes read, bytes at most) once a MiB.
+    pub fn open_with_progress(
+        directory: &Path,
+        options: Options,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(Arc<Log>, Recovery)> {
+        assert!(options.ring_bytes.is_power_of_two() && (16 << 10..=1 << 30).contains(&options.ring_bytes));
+        let home = Directory::open_or_create(directory)?;
+        let created = !home.contains(FILE_NAME)?;
+        let mut control = if created { create(&home, &options)? } else { ControlFile::open(&home)? };
+        let now = &control.now;
+        let (segments, stretch) =
+            Segments::open(home, now.log_id, now.segment_data_bytes, now.checkpoint, options.direct)?;
+        let end = find_end(&control.now, &stretch, progress)?;
+        // What was read may sit in the page cache only; from here on it counts as durable.
+        for segment in &stretch.segments {
+            segment.file.sync_data()?;
+        }
+        // The end's block, cut at the end: no leftover survives at the very place where the log goes on (see `format`).
+        let ring = Ring::new(options.ring_bytes);
+        let flusher = Flusher::new(end);
+        flusher.restore_block(&ring, &segments, &stretch, end)?;
+        let epoch = control.now.epoch.checked_add(1).expect("four billion starts");
+        control.store(Control { epoch, epoch_start: end, durable: end, ..control.now.clone() })?;
+
+        let checkpoint = Checkpoint { lsn: control.now.checkpoint, payload: control.now.payload.clone() };
+        let epochs = Epochs { last: epoch, last_start: end };
+        let recovery = Recovery { created, checkpoint: checkpoint.clone(), end, stretch, epochs };
+        let core = Arc::new(Core {
+            prefix: Prefix::new(end, LANES_MAX),
+            ring,
+            flusher,
+            segments,
+            log_id: control.now.log_id,
+            epoch,
+            oldest: AtomicU64::new(checkpoint.lsn),
+            capacity: AtomicU64::new(options.capacity),
+            control: Mutex::new(Rank::LogBuffer, control),
+            checkpoint: Mutex::new(Rank::LogFile, checkpoint),
+            checkpoint_wait: options.checkpoint_wait,
+        });
+        let background = Background::start(&core, options.flush_interval)?;
+        Ok((Arc::new(Log { core, background }), recovery))
+    }
+
+    /// Largest payload of a group in bytes: half the ring less a block.
+    pub fn group_bytes_max(&self) -> usize {
+        (self.core.ring.bytes() / 2 - BLOCK) as usize - GROUP_HEADER
+    }
+
+    /// Takes the next place in the log, for a group of exactly `payload_bytes` (at least 1): this fixes its order. A thread holds one
+    /// reservation at a time. Waits when the ring is full, which [`Log::ensure_room`] beforehand makes rare.
+    ///
+    /// Errors: `TooLarge`; `Poisoned`.
+    pub fn reserve(&self, payload_bytes: usize) -> Result<Reservation<'_>> {
+        let max = self.group_bytes_max();
+        if payload_bytes > max {
+            return Err(Error::TooLarge { bytes: payload_bytes, max });
+        }
+        assert!(payload_bytes > 0, "an empty group");
+        let core = &*self.core;
+        core.flusher.check()?;
+        let lane = core.prefix.lane(thread_lane());
+        let bytes = group_bytes(payload_bytes);
+        let start = core.prefix.reserve(lane, bytes);
+        observe::increment(Counter::InnodbLogWriteRequests);
+        let end = start + bytes;
+        let written = core.flusher.written();
+        if core.flusher.room(core.ring.bytes()) < end {
+            observe::increment(Counter::InnodbLogWaits);
+            if let Err(error) = core.flusher.make_room(core, end) {
+                // Nothing will ever be written again, so the hole does no harm.
+                core.prefix.complete(lane);
+                return Err(error);
+            }
+        } else {
+            let fraction = core.ring.bytes() / 4;
+            // Once per crossing, by whoever crosses.
+            if start.saturating_sub(written) < fraction && end.saturating_sub(written) >= fraction {
+                self.background.kick();
+            }
+        }
+        // Our own place is open, so nothing at or above `start` is flushed.
+        let unflushed = start - core.flusher.flushed();
+        let unflushed = u32::try_from(unflushed).unwrap_or(u32::MAX);
+        let payload_bytes = payload_bytes as u32;
+        Ok(Reservation { core, lane, start, payload_bytes, filled: 0, unflushed, _thread: PhantomData })
+    }
+
+    /// One group of the parts' bytes, one after the other. Errors: as `reserve`.
+    pub fn append(&self, parts: &[&[u8]]) -> Result<Appended> {
+        let mut reservation = self.reserve(parts.iter().map(|part| part.len()).sum())?;
+        for part in parts {
+            reservation.fill(part);
+        }
+        Ok(reservation.complete())
+    }
+
+    /// Waits until a group of `bytes` payload bytes, or several of that sum, will find comfortable room in the ring, on disk and below
+    /// the hard bound of log that waits for a checkpoint. Call it before latching pages, without a reservation.
+    ///
+    /// Errors: `NoSpace` when the disk is full or no checkpoint came in time (nothing has happened); `Poisoned`.
+    pub fn ensure_room(&self, bytes: usize) -> Result<()> {
+        self.core.ensure_room(bytes, false)
+    }
+
+    /// The same for rollback, purge and checkpoints, which must go on when ordinary writers are refused: it may use the last
+    /// spare segment, and does not wait for checkpoints.
+    pub fn ensure_room_critical(&self, bytes: usize) -> Result<()> {
+        self.core.ensure_room(bytes, true)
+    }
+
+    /// Waits until all of the log below `lsn` (the `end` of a group) is on the device. No system call if it is already.
+    ///
+    /// Errors: `NoSpace`: not durable yet, wait again later; `Poisoned`: it never will be known.
+    pub fn wait_flushed(&self, lsn: Lsn) -> Result<()> {
+        self.core.flusher.wait(&self.core, lsn, Want::Flushed)
+    }
+
+    /// Waits until all of the log below `lsn` is written to the segment files: it survives the process, not the machine.
+    /// Errors: as `wait_flushed`.
+    pub fn wait_written(&self, lsn: Lsn) -> Result<()> {
+        self.core.flusher.wait(&self.core, lsn, Want::Written)
+    }
+
+    /// Waits until all groups below `lsn` are complete, which is a matter of other threads' copying. Errors: `Poisoned`.
+    pub fn wait_completed(&self, lsn: Lsn) -> Result<()> {
+        self.core.flusher.wait_completed(&self.core, lsn)
+    }
+
+    /// Where the next reservation will start, a moment ago.
+    pub fn tail_lsn(&self) -> Lsn {
+        self.core.prefix.tail()
+    }
+
+    /// All groups below are complete. Computed now, by a look at each thread's lane.
+    pub fn completed_lsn(&self) -> Lsn {
+        self.core.prefix.bound()
+    }
+
+    /// All below is in the segment files.
+    pub fn written_lsn(&self) -> Lsn {
+        self.core.flusher.written()
+    }
+
+    /// All below is on the device.
+    pub fn flushed_lsn(&self) -> Lsn {
+        self.core.flusher.flushed()
+    }
+
+    /// Durably makes `lsn` (a group's start or end, at or above the last checkpoint) the place where recovery starts, with the caller's `payload`,
+    /// and frees the segments below. Flushes the log up to `lsn` first.
+    ///
+    /// Errors: those of `wait_flushed`; `Io` and `NoSpace` from the control file: the old checkpoint then still holds.
+    pub fn set_checkpoint(&self, lsn: Lsn, payload: &[u8]) -> Result<()> {
+        assert!(payload.len() <= PAYLOAD_BYTES_MAX, "a checkpoint payload of {} bytes", payload.len());
+        self.wait_flushed(lsn)?;
+        let core = &*self.core;
+        {
+            let mut control = core.control.lock();
+            assert!(control.now.checkpoint <= lsn, "a checkpoint goes forward: {} to {lsn}", control.now.checkpoint);
+            let durable = core.flusher.flushed();
+            let next = Control { checkpoint: lsn, durable, payload: payload.to_vec(), ..control.now.clone() };
+            // A half-written slot is the older one; the newer one holds.
+            control.store(next)?;
+            *core.checkpoint.lock() = Checkpoint { lsn, payload: payload.to_vec() };
+            // Release: pairs with Acquire in `oldest_needed`.
+            core.oldest.store(lsn, Ordering::Release);
+        }
+        core.flusher.checkpoint_moved();
+        let files = self.capacity() / (SEGMENT_HEADER + core.segments.data_bytes()) + 2;
+        core.segments.free_below(lsn, files as usize)
+    }
+
+    /// The newest durable checkpoint.
+    pub fn checkpoint(&self) -> Checkpoint {
+        self.core.checkpoint.lock().clone()
+    }
+
+    /// Longest checkpoint payload in bytes.
+    pub const fn checkpoint_payload_max() -> usize {
+        PAYLOAD_BYTES_MAX
+    }
+
+    /// The checkpoint's LSN: below it nothing is kept.
+    pub fn oldest_needed(&self) -> Lsn {
+        self.core.oldest_needed()
+    }
+
+    /// See [`Options::capacity`].
+    pub fn capacity(&self) -> u64 {
+        // Relaxed: a setting.
+        self.core.capacity.load(Ordering::Relaxed)
+    }
+
+    pub fn set_capacity(&self, bytes: u64) {
+        // Relaxed: a setting.
+        self.core.capacity.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes of log from the checkpoint to the tail: at `capacity` a checkpoint is overdue.
+    pub fn used(&self) -> u64 {
+        let oldest = self.oldest_needed();
+        self.tail_lsn().saturating_sub(oldest)
+    }
+
+    /// Bytes of all segment files, live and spare.
+    pub fn file_bytes(&self) -> u64 {
+        self.core.segments.file_bytes()
+    }
+
+    /// Flushes all that is complete and stops the background thread. The log works on afterwards.
+    pub fn close(&self) -> Result<()> {
+        self.background.stop();
+        self.wait_flushed(self.completed_lsn())
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        // Nobody waits for what is not flushed yet; an error leaves it to recovery, as a crash would.
+        if let Err(error) = self.close() {
+            eprintln!("[ERROR] [log] closing: {error}");
+        }
+    }
+}
+
+impl Core {
+    pub fn oldest_needed(&self) -> Lsn {
+        // Acquire: pairs with Release in `set_checkpoint`.
+        self.oldest.load(Ordering::Acquire)
+    }
+
+    fn ensure_room(&self, bytes: usize, critical: bool) -> Result<()> {
+        debug_assert!(
+            !self.prefix.is_reserving(self.prefix.lane(thread_lane())),
+            "ensure_room with an open reservation may wait for itself"
+        );
+        self.flusher.check()?;
+        let bytes = group_bytes(bytes);
+        let tail = self.prefix.tail();
+        // On disk: commits and rollbacks in progress keep a segment, so that they end well on a full disk.
+        let reserve = if critical { 0 } else { self.segments.data_bytes() };
+        if tail + bytes + reserve > self.segments.allocated() {
+            self.segments.grow_to(tail + bytes + reserve)?;
+        }
+        // Relaxed: a setting.
+        let hard_bound = 2 * self.capacity.load(Ordering::Relaxed);
+        if !critical && tail + bytes - self.oldest_needed().min(tail) > hard_bound {
+            self.flusher.wait_checkpoint(self, tail + bytes - hard_bound, self.checkpoint_wait)?;
+        }
+        // In the ring: half of it stays free.
+        let half = self.ring.bytes() / 2;
+        if tail + bytes > self.flusher.written() + half {
+            self.flusher.wait(self, block_ceil(tail + bytes - half).min(tail), Want::Written)?;
+        }
+        Ok(())
+    }
 }
 
 impl Reservation<'_> {
-    pub fn lsn(&self) -> Lsn { let _ = self.log; todo!() }
-    pub fn end(&self) -> Lsn { todo!() }
+    /// The group's LSN.
+    pub fn lsn(&self) -> Lsn {
+        self.start
+    }
+
+    /// The LSN after the group: what to wait for.
+    pub fn end(&self) -> Lsn {
+        self.start + group_bytes(self.payload_bytes as usize)
+    }
+
+    /// Payload bytes that are still to fill.
+    pub fn remaining(&self) -> usize {
+        (self.payload_bytes - self.filled) as usize
+    }
+
     /// Appends bytes to the payload.
-    pub fn fill(&mut self, _bytes: &[u8]) { todo!() }
-    /// The payload must be filled to the last byte.
-    pub fn complete(self) -> Appended { todo!() }
+    pub fn fill(&mut self, bytes: &[u8]) {
+        assert!(bytes.len() <= self.remaining(), "{} bytes into a rest of {}", bytes.len(), self.remaining());
+        let at = self.start + GROUP_HEADER as u64 + u64::from(self.filled);
+        self.core.write_reserved(self.lane, at, bytes);
+        self.filled += bytes.len() as u32;
+    }
+
+    /// Seals the group. The payload must be filled to its last byte.
+    pub fn complete(self) -> Appended {
+        assert_eq!(self.remaining(), 0, "a group is completed half filled");
+        let appended = Appended { start: self.start, end: self.end() };
+        let core = self.core;
+        let payload_end = self.start + GROUP_HEADER as u64 + u64::from(self.payload_bytes);
+        core.write_reserved(self.lane, payload_end, &[0; 7][..(appended.end - payload_end) as usize]);
+        let header = GroupHeader { payload_bytes: self.payload_bytes, epoch: core.epoch, unflushed: self.unflushed };
+        let (mut bytes, mut hasher) = header.encode(core.log_id, self.start);
+        let body = self.start + GROUP_HEADER as u64;
+        let (first, second) = core.read_reserved(self.lane, body, (appended.end - body) as usize);
+        hasher.update(first);
+        hasher.update(second);
+        bytes[..4].copy_from_slice(&hasher.finalize().to_le_bytes());
+        core.write_reserved(self.lane, self.start, &bytes);
+        core.prefix.complete(self.lane);
+        std::mem::forget(self);
+        appended
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        // Everything after it would wait for ever, and its page changes have no redo: as bad as a crash, so make it one.
+        eprintln!("[ERROR] [log] a reservation at LSN {} was dropped incomplete; aborting", self.start);
+        std::process::abort();
+    }
+}
+
+/// A new log's first segment and control file.
+fn create(directory: &Directory, options: &Options) -> Result<ControlFile> {
+    let data_bytes = options.segment_bytes.unwrap_or((options.capacity / 32).clamp(4 << 20, 64 << 20));
+    let data_bytes = block_ceil(data_bytes.max(2 * BLOCK));
+    let log_id = RandomState::new().build_hasher().finish();
+    Segments::create(directory, log_id, data_bytes)?;
+    let first = Control {
+        sequence: 1,
+        log_id,
+        segment_data_bytes: data_bytes,
+        checkpoint: FIRST_LSN,
+        durable: FIRST_LSN,
+        epoch_start: FIRST_LSN,
+        epoch: 0,
+        payload: Vec::new(),
+    };
+    ControlFile::create(directory, first)
 }

@@ -1,8 +1,39 @@
-//! Reading the log after a start.
-use crate::{Checkpoint, Lsn, Result};
+//! Reading the log after a start: where it ends, and what it says.
+//!
+//! The log ends at the first group that fails its checks, unless that group is known to have been durable: it lies below the control
+//! file's `durable`, or below the durable hint of a valid group further on. Then the log is damaged and refuses to open.
 
-/// What was found at the start. Keep it for the scan, then drop it.
-pub struct Recovery {}
+use std::ops::RangeInclusive;
+
+use crate::control::Control;
+use crate::format::{GROUP_HEADER, GroupHeader, group_bytes};
+use crate::segment::Stretch;
+use crate::{Checkpoint, Error, Lsn, Result};
+
+/// Bytes read from the files at a time.
+const READ_BYTES: usize = 1 << 20;
+
+/// What was found at the start. Keep it for the scan, then drop it; do not move the checkpoint before the scan is done.
+pub struct Recovery {
+    pub(crate) created: bool,
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) end: Lsn,
+    pub(crate) stretch: Stretch,
+    pub(crate) epochs: Epochs,
+}
+
+/// Which epochs a valid group may have, by its LSN.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Epochs {
+    pub last: u32,
+    pub last_start: Lsn,
+}
+
+impl Epochs {
+    fn at(self, lsn: Lsn) -> RangeInclusive<u32> {
+        if lsn >= self.last_start { self.last..=self.last } else { 0..=self.last }
+    }
+}
 
 /// One group, borrowed until the next call.
 #[derive(Debug, PartialEq, Eq)]
@@ -12,23 +43,151 @@ pub struct Group<'g> {
     pub payload: &'g [u8],
 }
 
-/// A streaming scan.
-pub struct Groups {}
+type Progress = Box<dyn FnMut(u64, u64) + Send>;
+
+/// A streaming scan with big sequential reads.
+pub struct Groups {
+    reader: Reader,
+    start: Lsn,
+    next: Lsn,
+    end: Lsn,
+    progress: Option<Progress>,
+    told: Lsn,
+}
 
 impl Recovery {
     /// True when the log was created just now.
-    pub fn created(&self) -> bool { todo!() }
-    pub fn checkpoint(&self) -> &Checkpoint { todo!() }
-    /// Where the log ends and goes on.
-    pub fn end(&self) -> Lsn { todo!() }
-    /// Groups from `lsn` (a group's start, not below the checkpoint) to the end.
-    pub fn groups(&self, _lsn: Lsn) -> Result<Groups> { todo!() }
-    /// The same, telling `progress` (bytes done, bytes in all) about once per MiB.
-    pub fn groups_with_progress(&self, _lsn: Lsn, _progress: Box<dyn FnMut(u64, u64) + Send>) -> Result<Groups> { todo!() }
+    pub fn created(&self) -> bool {
+        self.created
+    }
+
+    pub fn checkpoint(&self) -> &Checkpoint {
+        &self.checkpoint
+    }
+
+    /// Where the log ended, and goes on.
+    pub fn end(&self) -> Lsn {
+        self.end
+    }
+
+    /// Groups from `lsn` (a group's start at or above the checkpoint) to the end.
+    pub fn groups(&self, lsn: Lsn) -> Groups {
+        assert!(self.checkpoint.lsn <= lsn && lsn <= self.end, "a scan from {lsn}");
+        let reader = Reader::new(self.stretch.clone(), self.epochs);
+        Groups { reader, start: lsn, next: lsn, end: self.end, progress: None, told: lsn }
+    }
+
+    /// The same, telling `progress` (bytes done, bytes in all) once a MiB and at the end.
+    pub fn groups_with_progress(&self, lsn: Lsn, progress: impl FnMut(u64, u64) + Send + 'static) -> Groups {
+        Groups { progress: Some(Box::new(progress)), ..self.groups(lsn) }
+    }
 }
 
 impl Groups {
-    /// The next group, `None` at the end of the log.
+    /// The next group, `None` at the end of the log. What was valid at the start and is not now is `Corrupt`.
     #[expect(clippy::should_implement_trait, reason = "lends its buffer, which Iterator cannot say")]
-    pub fn next(&mut self) -> Result<Option<Group<'_>>> { todo!() }
+    pub fn next(&mut self) -> Result<Option<Group<'_>>> {
+        if let Some(progress) = &mut self.progress
+            && (self.next == self.end || self.next - self.told >= READ_BYTES as u64)
+        {
+            progress(self.next - self.start, self.end - self.start);
+            self.told = self.next;
+        }
+        if self.next >= self.end {
+            return Ok(None);
+        }
+        let start = self.next;
+        let header = match self.reader.check(start)? {
+            Ok(header) => header,
+            Err(why) => return Err(self.reader.corrupt(start, why.into())),
+        };
+        let end = start + group_bytes(header.payload_bytes as usize);
+        self.next = end;
+        let bytes = self.reader.bytes(start, (end - start) as usize)?.expect("just checked");
+        Ok(Some(Group { start, end, payload: &bytes[GROUP_HEADER..GROUP_HEADER + header.payload_bytes as usize] }))
+    }
+}
+
+/// Finds the end of the log that starts at the checkpoint.
+pub(crate) fn find_end(control: &Control, stretch: &Stretch, progress: &mut dyn FnMut(u64, u64)) -> Result<Lsn> {
+    let epochs = Epochs { last: control.epoch, last_start: control.epoch_start };
+    let mut reader = Reader::new(stretch.clone(), epochs);
+    let total = stretch.end().saturating_sub(control.checkpoint);
+    let (mut lsn, mut told) = (control.checkpoint, control.checkpoint);
+    let why = loop {
+        match reader.check(lsn)? {
+            Ok(header) => lsn += group_bytes(header.payload_bytes as usize),
+            Err(why) => break why,
+        }
+        if lsn - told >= READ_BYTES as u64 {
+            progress(lsn - control.checkpoint, total);
+            told = lsn;
+        }
+    };
+    if lsn < control.durable {
+        return Err(reader.corrupt(lsn, format!("{why}, but the log was durable up to LSN {}", control.durable)));
+    }
+    // Torn, or damaged? A later group knows.
+    let mut later = lsn + 8;
+    while later + (GROUP_HEADER as u64) < stretch.end() {
+        if let Ok(header) = reader.check(later)?
+            && header.durable_hint(later) > lsn
+        {
+            return Err(reader.corrupt(lsn, format!("{why}, but the group at LSN {later} says it was durable")));
+        }
+        later += 8;
+    }
+    progress(lsn - control.checkpoint, lsn - control.checkpoint);
+    Ok(lsn)
+}
+
+/// Checks groups through a buffer.
+struct Reader {
+    stretch: Stretch,
+    epochs: Epochs,
+    buffer: Vec<u8>,
+    buffer_start: Lsn,
+}
+
+impl Reader {
+    fn new(stretch: Stretch, epochs: Epochs) -> Reader {
+        Reader { stretch, epochs, buffer: Vec::new(), buffer_start: 0 }
+    }
+
+    /// `len` bytes from `lsn`; `None` when the segments end before.
+    fn bytes(&mut self, lsn: Lsn, len: usize) -> Result<Option<&[u8]>> {
+        if lsn + len as u64 > self.stretch.end() {
+            return Ok(None);
+        }
+        let within = lsn >= self.buffer_start && lsn + len as u64 <= self.buffer_start + self.buffer.len() as u64;
+        if !within {
+            let fill = (len.max(READ_BYTES) as u64).min(self.stretch.end() - lsn) as usize;
+            // Empty first: were the read to fail, the buffer would hold no lie.
+            self.buffer.clear();
+            let mut buffer = std::mem::take(&mut self.buffer);
+            buffer.resize(fill, 0);
+            self.stretch.read(lsn, &mut buffer)?;
+            (self.buffer, self.buffer_start) = (buffer, lsn);
+        }
+        let at = (lsn - self.buffer_start) as usize;
+        Ok(Some(&self.buffer[at..at + len]))
+    }
+
+    /// The header of the valid group at `lsn`, or why there is none.
+    fn check(&mut self, lsn: Lsn) -> Result<std::result::Result<GroupHeader, &'static str>> {
+        let (log_id, epochs) = (self.stretch.log_id, self.epochs.at(lsn));
+        let Some(head) = self.bytes(lsn, GROUP_HEADER)? else { return Ok(Err("the segments end")) };
+        let Some(header) = GroupHeader::decode(head, log_id, lsn, epochs) else {
+            return Ok(Err("no group starts here"));
+        };
+        let Some(group) = self.bytes(lsn, group_bytes(header.payload_bytes as usize) as usize)? else {
+            return Ok(Err("the group is longer than the log"));
+        };
+        Ok(if GroupHeader::verify(group, log_id, lsn) { Ok(header) } else { Err("checksum mismatch") })
+    }
+
+    fn corrupt(&self, lsn: Lsn, why: String) -> Error {
+        let (file, offset) = self.stretch.place(lsn);
+        Error::Corrupt { file, offset, lsn, why }
+    }
 }

@@ -1,0 +1,129 @@
+//! The control file: where recovery starts. Two slots, written in turn, so that a torn write leaves the other.
+//!
+//! ```text
+//!   clearway.control:  | slot 0: 64 KiB | slot 1: 64 KiB |      sequence % 2 chooses
+//!   slot:   0 magic "CLRWCTRL" | 8 version u32 | 12 crc32 u32 over 16..72+payload | 16 sequence u64 | 24 log id u64
+//!           32 segment data bytes u64 | 40 checkpoint LSN u64 | 48 durable LSN u64 | 56 epoch start LSN u64
+//!           64 epoch u32 | 68 payload bytes u32 | 72 payload
+//! ```
+//!
+//! `durable`: all of the log below it was on disk when the slot was written, so recovery must find it whole.
+//! `epoch` and `epoch start`: see `format`.
+
+use io::{Directory, File, OpenOptions};
+
+use crate::format::{VERSION, u32_at, u64_at};
+use crate::{Error, Lsn, Result};
+
+pub const FILE_NAME: &str = "clearway.control";
+const NEW_NAME: &str = "clearway.control.new";
+const MAGIC: &[u8; 8] = b"CLRWCTRL";
+const SLOT_BYTES: usize = 64 << 10;
+const PAYLOAD_AT: usize = 72;
+/// The engine's state in a checkpoint, at most.
+pub const PAYLOAD_BYTES_MAX: usize = SLOT_BYTES - PAYLOAD_AT;
+
+/// One slot's content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Control {
+    pub sequence: u64,
+    pub log_id: u64,
+    pub segment_data_bytes: u64,
+    pub checkpoint: Lsn,
+    pub durable: Lsn,
+    pub epoch_start: Lsn,
+    pub epoch: u32,
+    pub payload: Vec<u8>,
+}
+
+impl Control {
+    fn encode(&self) -> Vec<u8> {
+        assert!(self.payload.len() <= PAYLOAD_BYTES_MAX, "a checkpoint payload of {} bytes", self.payload.len());
+        assert!(self.checkpoint <= self.durable, "a checkpoint above what is durable");
+        let mut bytes = vec![0; (PAYLOAD_AT + self.payload.len()).next_multiple_of(4096)];
+        bytes[..8].copy_from_slice(MAGIC);
+        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        let words =
+            [self.sequence, self.log_id, self.segment_data_bytes, self.checkpoint, self.durable, self.epoch_start];
+        for (i, word) in words.into_iter().enumerate() {
+            bytes[16 + 8 * i..24 + 8 * i].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[64..68].copy_from_slice(&self.epoch.to_le_bytes());
+        bytes[68..72].copy_from_slice(&(self.payload.len() as u32).to_le_bytes());
+        bytes[PAYLOAD_AT..PAYLOAD_AT + self.payload.len()].copy_from_slice(&self.payload);
+        let crc = crc32fast::hash(&bytes[16..PAYLOAD_AT + self.payload.len()]);
+        bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> std::result::Result<Control, &'static str> {
+        if bytes[..8] != MAGIC[..] {
+            return Err("not a control slot");
+        }
+        let payload_bytes = u32_at(bytes, 68) as usize;
+        if payload_bytes > PAYLOAD_BYTES_MAX
+            || crc32fast::hash(&bytes[16..PAYLOAD_AT + payload_bytes]) != u32_at(bytes, 12)
+        {
+            return Err("checksum mismatch");
+        }
+        if u32_at(bytes, 8) != VERSION {
+            return Err("unknown format version");
+        }
+        Ok(Control {
+            sequence: u64_at(bytes, 16),
+            log_id: u64_at(bytes, 24),
+            segment_data_bytes: u64_at(bytes, 32),
+            checkpoint: u64_at(bytes, 40),
+            durable: u64_at(bytes, 48),
+            epoch_start: u64_at(bytes, 56),
+            epoch: u32_at(bytes, 64),
+            payload: bytes[PAYLOAD_AT..PAYLOAD_AT + payload_bytes].to_vec(),
+        })
+    }
+}
+
+/// The open file and what its newest slot says.
+pub struct ControlFile {
+    file: File,
+    pub now: Control,
+}
+
+impl ControlFile {
+    /// Makes the file, with `first` in it. It appears under its name only when it is whole.
+    pub fn create(directory: &Directory, first: Control) -> Result<ControlFile> {
+        let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
+        let file = directory.open_file(NEW_NAME, options)?;
+        file.write_at(&vec![0; 2 * SLOT_BYTES], 0)?;
+        let before = Control { sequence: first.sequence.wrapping_sub(1), ..first.clone() };
+        let mut control = ControlFile { file, now: before };
+        control.store(first)?;
+        directory.rename(NEW_NAME, FILE_NAME)?;
+        Ok(control)
+    }
+
+    /// Opens the file. `Corrupt` when no slot is whole.
+    pub fn open(directory: &Directory) -> Result<ControlFile> {
+        let file = directory.open_file(FILE_NAME, OpenOptions::WRITE)?;
+        let mut bytes = vec![0; 2 * SLOT_BYTES];
+        let filled = file.read_up_to(&mut bytes, 0)?;
+        let slots = [&bytes[..SLOT_BYTES], &bytes[SLOT_BYTES..]].map(Control::decode);
+        let newest = slots.iter().filter_map(|slot| slot.as_ref().ok()).max_by_key(|slot| slot.sequence);
+        match newest {
+            Some(now) => Ok(ControlFile { file, now: now.clone() }),
+            None => {
+                let why = format!("no valid slot: {:?}, {:?} in {filled} bytes", slots[0], slots[1]);
+                Err(Error::Corrupt { file: directory.join(FILE_NAME), offset: 0, lsn: 0, why })
+            }
+        }
+    }
+
+    /// Durably replaces the older slot. `control.sequence` is set here.
+    pub fn store(&mut self, mut control: Control) -> Result<()> {
+        control.sequence = self.now.sequence.wrapping_add(1);
+        let slot = control.sequence % 2;
+        self.file.write_at(&control.encode(), slot * SLOT_BYTES as u64)?;
+        self.file.sync_data()?;
+        self.now = control;
+        Ok(())
+    }
+}

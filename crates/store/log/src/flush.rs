@@ -1,0 +1,360 @@
+//! Getting the ring's bytes into the segments: what a leader does in its turn, and how others wait for it.
+#![expect(unsafe_code, reason = "reads and writes the ring under the contracts of `ring`")]
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use io::{AlignedBuf, File};
+use observe::{Counter, Timer};
+use sync::shim::atomic::{AtomicU32, AtomicU64, Ordering};
+use sync::{CachePadded, Mutex, Rank, futex};
+
+use crate::format::{BLOCK, block_ceil, block_floor};
+use crate::log::Core;
+use crate::prefix::Lane;
+use crate::ring::Ring;
+use crate::segment::{Segments, Stretch};
+use crate::turnstile::{Entered, Turnstile, Want};
+use crate::{Error, Lsn, Result};
+
+/// Writes up to this size are gathered into one buffer and one system call.
+const GATHER: usize = 64 << 10;
+/// Rounds of looking again for groups that other threads are just filling, before flushing without them.
+const PATIENCE: u32 = 64;
+/// How soon to try again when the disk is full and a reservation is waiting.
+const RETRY: Duration = Duration::from_millis(10);
+
+/// Progress of the log to disk.
+pub struct Flusher {
+    turnstile: Turnstile,
+    /// W: leaders. R: appenders, waiters.
+    written: CachePadded<AtomicU64>,
+    /// W: leaders. R: appenders, waiters.
+    flushed: CachePadded<AtomicU64>,
+    /// The leader's own; never contended, since the turn guards it.
+    writer: Mutex<Writer>,
+    poison: OnceLock<String>,
+    /// Counts checkpoints, for `ensure_room` to wait on.
+    checkpoints: AtomicU32,
+}
+
+struct Writer {
+    current: Option<(u64, Arc<File>)>,
+    /// Written since the last sync, other than `current`.
+    unsynced: Vec<Arc<File>>,
+    gather: AlignedBuf,
+}
+
+/// Aborts when a leader panics: everybody would wait for ever.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::abort();
+        }
+    }
+}
+
+impl Flusher {
+    pub fn new(end: Lsn) -> Flusher {
+        let writer =
+            Writer { current: None, unsynced: Vec::new(), gather: AlignedBuf::zeroed(GATHER + BLOCK as usize) };
+        Flusher {
+            turnstile: Turnstile::default(),
+            written: CachePadded::new(AtomicU64::new(end)),
+            flushed: CachePadded::new(AtomicU64::new(end)),
+            writer: Mutex::new(Rank::LogBuffer, writer),
+            poison: OnceLock::new(),
+            checkpoints: AtomicU32::new(0),
+        }
+    }
+
+    pub fn written(&self) -> Lsn {
+        // Acquire: pairs with Release in `lead`; who reuses the ring's bytes does so after they were read.
+        self.written.load(Ordering::Acquire)
+    }
+
+    pub fn flushed(&self) -> Lsn {
+        // Acquire: pairs with Release in `lead`.
+        self.flushed.load(Ordering::Acquire)
+    }
+
+    fn reached(&self, want: Want) -> Lsn {
+        match want {
+            Want::Written => self.written(),
+            Want::Flushed => self.flushed(),
+        }
+    }
+
+    /// `Poisoned` once a write or sync has failed.
+    pub fn check(&self) -> Result<()> {
+        match self.poison.get() {
+            None => Ok(()),
+            Some(why) => Err(Error::Poisoned { why: why.clone() }),
+        }
+    }
+
+    /// Reservations that end at or below this may use the ring.
+    pub fn room(&self, ring_bytes: u64) -> Lsn {
+        block_floor(self.written()) + ring_bytes
+    }
+
+    /// Waits until all below `lsn` is where `want` says.
+    pub fn wait(&self, core: &Core, lsn: Lsn, want: Want) -> Result<()> {
+        let mut slept = None;
+        loop {
+            if self.reached(want) >= lsn {
+                self.turnstile.pass_on(slept);
+                return Ok(());
+            }
+            if let Err(error) = self.check() {
+                self.turnstile.pass_on(slept);
+                return Err(error);
+            }
+            debug_assert!(lsn <= core.prefix.tail(), "a wait for LSN {lsn}, which nobody has reserved");
+            slept = match self.turnstile.enter(lsn, want) {
+                Entered::Again { slept } => slept,
+                Entered::Leader => {
+                    let led = self.lead(core, lsn, want);
+                    if self.reached(want) < lsn {
+                        led?;
+                    }
+                    None
+                }
+            };
+        }
+    }
+
+    /// Waits until all groups below `lsn` are complete.
+    pub fn wait_completed(&self, core: &Core, lsn: Lsn) -> Result<()> {
+        let mut round = 0;
+        while core.prefix.bound() < lsn {
+            self.check()?;
+            relax(round);
+            round += 1;
+        }
+        Ok(())
+    }
+
+    /// Waits until the reservation that ends at `end`, the caller's own, may use the ring. Its start is at or above what it waits for, so
+    /// the flush it waits for never waits for it.
+    #[cold]
+    pub fn make_room(&self, core: &Core, end: Lsn) -> Result<()> {
+        let lsn = block_ceil(end - core.ring.bytes());
+        loop {
+            match self.wait(core, lsn, Want::Written) {
+                Err(Error::NoSpace { .. }) => {
+                    // The place is taken and cannot be given back: wait for room on disk.
+                    let word = AtomicU32::new(0);
+                    futex::wait(&word, 0, Some(RETRY));
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// A checkpoint has moved `oldest_needed`.
+    pub fn checkpoint_moved(&self) {
+        // Release: pairs with Acquire in `wait_checkpoint`.
+        self.checkpoints.fetch_add(1, Ordering::Release);
+        futex::wake_all(&self.checkpoints);
+    }
+
+    /// Waits until the checkpoint is at or above `lsn`; `NoSpace` after `timeout`.
+    #[cold]
+    pub fn wait_checkpoint(&self, core: &Core, lsn: Lsn, timeout: Duration) -> Result<()> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            // Acquire: pairs with Release in `checkpoint_moved`, whose store of `oldest` came before.
+            let seen = self.checkpoints.load(Ordering::Acquire);
+            if core.oldest_needed() >= lsn {
+                return Ok(());
+            }
+            self.check()?;
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let what = format!("no checkpoint reached LSN {lsn} within {} s", timeout.as_secs());
+                return Err(Error::NoSpace { what });
+            }
+            futex::wait(&self.checkpoints, seen, Some(left));
+        }
+    }
+
+    /// The leader's turn: writes, syncs if `want` says so, publishes, hands over.
+    fn lead(&self, core: &Core, lsn: Lsn, want: Want) -> Result<()> {
+        let guard = AbortOnUnwind;
+        let result = match self.check() {
+            Ok(()) => self.round(core, lsn, want),
+            poisoned => poisoned,
+        };
+        self.turnstile.finish();
+        drop(guard);
+        result
+    }
+
+    fn round(&self, core: &Core, lsn: Lsn, want: Want) -> Result<()> {
+        let target = self.target(core, lsn, want);
+        self.turnstile.announce(target, want);
+        let mut writer = self.writer.lock();
+        let from = self.written();
+        let (reached, result) = writer.write(&core.ring, &core.segments, from, target);
+        if let Err(error) = &result
+            && !matches!(error, Error::NoSpace { .. })
+        {
+            return Err(self.poisoned(error));
+        }
+        // Release: pairs with Acquire in `written`.
+        self.written.store(reached, Ordering::Release);
+        if want == Want::Flushed && self.flushed() < reached {
+            let start = Instant::now();
+            if let Err(error) = writer.sync() {
+                return Err(self.poisoned(&error));
+            }
+            observe::record(Timer::LogFlush, start.elapsed().as_nanos() as u64);
+            // Release: pairs with Acquire in `flushed`.
+            self.flushed.store(reached, Ordering::Release);
+        }
+        result
+    }
+
+    /// How far this round goes: all that is complete. Threads that are copying are given a moment, and as long as it takes when there is nothing else
+    /// to do; what the leader itself waits for is complete or being copied by somebody who waits for nothing but the ring,
+    /// and that only when `written` is behind, which then is something to do.
+    fn target(&self, core: &Core, lsn: Lsn, want: Want) -> Lsn {
+        let mut round = 0;
+        loop {
+            let bound = core.prefix.bound();
+            if bound >= lsn || (round >= PATIENCE && bound > self.reached(want)) {
+                return bound;
+            }
+            relax(round);
+            round += 1;
+        }
+    }
+
+    fn poisoned(&self, error: &Error) -> Error {
+        let why = self.poison.get_or_init(|| error.to_string()).clone();
+        Error::Poisoned { why }
+    }
+
+    /// At a start: brings the block in which the log ends back into the ring, and durably zeroes the file's block from the end on.
+    pub fn restore_block(&self, ring: &Ring, segments: &Segments, stretch: &Stretch, end: Lsn) -> Result<()> {
+        let start = block_floor(end);
+        let mut block = AlignedBuf::zeroed(BLOCK as usize);
+        if end > start {
+            let kept = &mut block[..(end - start) as usize];
+            stretch.read(start, kept)?;
+            // SAFETY: nobody else has the ring yet.
+            unsafe { ring.write(start, kept) };
+        }
+        let file = segments.file_for(start)?;
+        file.write_at(&block, crate::format::SEGMENT_HEADER + start % segments.data_bytes())?;
+        Ok(file.sync_data()?)
+    }
+}
+
+impl Writer {
+    /// Writes [from, to) from the ring, whole blocks, the last one zero-filled. How far it came: less than `to` when it failed.
+    fn write(&mut self, ring: &Ring, segments: &Segments, from: Lsn, to: Lsn) -> (Lsn, Result<()>) {
+        let mut at = block_floor(from);
+        let mut reached = from;
+        while reached < to {
+            let segment_end = (at / segments.data_bytes() + 1) * segments.data_bytes();
+            let until = to.min(segment_end);
+            let step = self.seek(segments, at).and_then(|file| self.write_within(ring, &file, segments, at, until));
+            if let Err(error) = step {
+                return (reached, Err(error));
+            }
+            (at, reached) = (until, until);
+        }
+        (reached, Ok(()))
+    }
+
+    /// The file that holds `lsn`.
+    fn seek(&mut self, segments: &Segments, lsn: Lsn) -> Result<Arc<File>> {
+        let number = lsn / segments.data_bytes();
+        if let Some((current, file)) = &self.current
+            && *current == number
+        {
+            return Ok(Arc::clone(file));
+        }
+        let file = segments.file_for(lsn)?;
+        let before = self.current.replace((number, Arc::clone(&file)));
+        self.unsynced.extend(before.map(|(_, file)| file));
+        Ok(file)
+    }
+
+    /// Writes [at, until) of one segment; `at` begins a block.
+    fn write_within(&mut self, ring: &Ring, file: &File, segments: &Segments, at: Lsn, until: Lsn) -> Result<()> {
+        let offset = |lsn: Lsn| crate::format::SEGMENT_HEADER + (lsn - at) + at % segments.data_bytes();
+        // Whole blocks of a big write go straight from the ring; the rest, or all of a small one, through `gather`.
+        let gathered = if until - at > GATHER as u64 { block_floor(until) } else { at };
+        // SAFETY: [at, until) lies in [block_floor(written), bound): complete, visible since `bound`, and not reused before
+        // `written` moves on.
+        let (direct, rest) =
+            unsafe { (ring.read(at, (gathered - at) as usize), ring.read(gathered, (until - gathered) as usize)) };
+        let mut position = at;
+        for piece in [direct.0, direct.1] {
+            if !piece.is_empty() {
+                self.put(file, piece, offset(position))?;
+                position += piece.len() as u64;
+            }
+        }
+        if gathered < until {
+            let len = rest.0.len() + rest.1.len();
+            self.gather[..rest.0.len()].copy_from_slice(rest.0);
+            self.gather[rest.0.len()..len].copy_from_slice(rest.1);
+            let blocks = len.next_multiple_of(BLOCK as usize);
+            self.gather[len..blocks].fill(0);
+            self.put(file, &self.gather[..blocks], offset(gathered))?;
+        }
+        Ok(())
+    }
+
+    fn put(&self, file: &File, bytes: &[u8], offset: u64) -> Result<()> {
+        file.write_at(bytes, offset)?;
+        observe::increment(Counter::InnodbLogWrites);
+        observe::add(Counter::InnodbOsLogWritten, bytes.len() as u64);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        for file in self.unsynced.drain(..) {
+            file.sync_data()?;
+            observe::increment(Counter::InnodbOsLogFsyncs);
+        }
+        if let Some((_, file)) = &self.current {
+            file.sync_data()?;
+            observe::increment(Counter::InnodbOsLogFsyncs);
+        }
+        Ok(())
+    }
+}
+
+impl Core {
+    /// Copies into the open reservation of the calling thread, whose lane proves that it is open.
+    pub fn write_reserved(&self, lane: &Lane, lsn: Lsn, bytes: &[u8]) {
+        debug_assert!(self.prefix.is_reserving(lane));
+        // SAFETY: `Reservation`, the only caller, stays within [start, end) of the thread's open reservation, which waited for
+        // `end <= room` before it existed.
+        unsafe { self.ring.write(lsn, bytes) }
+    }
+
+    /// Bytes of the open reservation of the calling thread.
+    pub fn read_reserved(&self, lane: &Lane, lsn: Lsn, len: usize) -> (&[u8], &[u8]) {
+        debug_assert!(self.prefix.is_reserving(lane));
+        // SAFETY: as in `write_reserved`; the caller writes there again only after its last use of the slices.
+        unsafe { self.ring.read(lsn, len) }
+    }
+}
+
+/// Lets others run: spins, then yields, then sleeps, for whoever we wait for may have been preempted.
+fn relax(round: u32) {
+    match round {
+        0..32 => std::hint::spin_loop(),
+        32..1024 => std::thread::yield_now(),
+        _ => std::thread::sleep(Duration::from_micros(100)),
+    }
+}

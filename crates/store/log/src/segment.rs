@@ -1,0 +1,307 @@
+//! Segment files: named, found, made ahead of need, and recycled.
+//!
+//! `clearway-<number>.log` holds stream bytes [number * data_bytes, (number + 1) * data_bytes). A segment gets its name only when it is whole:
+//! zero-written to its full length (so that syncing data never commits file-size or extent metadata), headed and synced. A segment
+//! wholly below the checkpoint becomes a spare under its old name; a spare gets a new header, is synced, and then renamed. So
+//! every file at or above the checkpoint's number is valid, and their numbers have no gap: anything else is damage.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use io::{AlignedBuf, Directory, ErrorKind, File, OpenOptions};
+use sync::shim::atomic::{AtomicU64, Ordering};
+use sync::{Mutex, Rank};
+
+use crate::format::{BLOCK, FIRST_LSN, SEGMENT_HEADER, SegmentHeader};
+use crate::{Error, Lsn, Result};
+
+const NEW_NAME: &str = "clearway-new.log";
+const ZEROS: usize = 1 << 20;
+
+/// The name of segment `number`.
+pub fn file_name(number: u64) -> String {
+    format!("clearway-{number:010}.log")
+}
+
+fn number_of(name: &str) -> Option<u64> {
+    name.strip_prefix("clearway-")?.strip_suffix(".log")?.parse().ok()
+}
+
+/// One segment that holds, or will hold, live log.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    pub number: u64,
+    pub file: Arc<File>,
+}
+
+/// The run of live segments as a stretch of the stream.
+#[derive(Clone, Debug)]
+pub struct Stretch {
+    pub directory: PathBuf,
+    pub log_id: u64,
+    pub data_bytes: u64,
+    pub segments: VecDeque<Segment>,
+}
+
+impl Stretch {
+    /// First LSN beyond the last segment.
+    pub fn end(&self) -> Lsn {
+        self.segments.back().map_or(0, |last| (last.number + 1) * self.data_bytes)
+    }
+
+    /// The segment that holds `lsn`, and where in its file.
+    pub fn locate(&self, lsn: Lsn) -> Option<(&Segment, u64)> {
+        let first = self.segments.front()?.number;
+        let segment = self.segments.get(usize::try_from((lsn / self.data_bytes).checked_sub(first)?).ok()?)?;
+        Some((segment, SEGMENT_HEADER + lsn % self.data_bytes))
+    }
+
+    /// Where `lsn` is, for messages.
+    pub fn place(&self, lsn: Lsn) -> (PathBuf, u64) {
+        (self.directory.join(file_name(lsn / self.data_bytes)), SEGMENT_HEADER + lsn % self.data_bytes)
+    }
+
+    /// Fills `bytes` from `lsn` on, across segments. The caller stays below `end`.
+    pub fn read(&self, lsn: Lsn, bytes: &mut [u8]) -> Result<()> {
+        let mut done = 0;
+        while done < bytes.len() {
+            let at = lsn + done as u64;
+            let (segment, offset) = self.locate(at).expect("reads stay within the segments");
+            let len = (bytes.len() - done).min((self.data_bytes - at % self.data_bytes) as usize);
+            segment.file.read_at(&mut bytes[done..done + len], offset)?;
+            done += len;
+        }
+        Ok(())
+    }
+}
+
+/// The live segments and the spares.
+pub struct Segments {
+    directory: Directory,
+    log_id: u64,
+    data_bytes: u64,
+    /// Whether segments are written past the page cache.
+    direct: bool,
+    /// Held while a segment is made, file input and output included: the flush leader that needs the segment has to wait for it
+    /// in any case, and nobody else asks. The background thread makes segments ahead so that leaders never do.
+    growing: Mutex<()>,
+    state: Mutex<State>,
+    /// First LSN without a segment. W: under `growing`. R: `ensure_room`, leaders.
+    allocated: AtomicU64,
+}
+
+struct State {
+    live: VecDeque<Segment>,
+    spares: Vec<String>,
+}
+
+impl Segments {
+    /// Finds the segments of a log that is needed from `oldest` on, and opens them for reading. The files below become spares.
+    pub fn open(
+        directory: Directory,
+        log_id: u64,
+        data_bytes: u64,
+        oldest: Lsn,
+        direct: bool,
+    ) -> Result<(Segments, Stretch)> {
+        let first = oldest / data_bytes;
+        let mut numbers: Vec<u64> = directory.list()?.iter().filter_map(|name| number_of(name)).collect();
+        numbers.sort_unstable();
+        let mut state = State { live: VecDeque::new(), spares: Vec::new() };
+        let mut readable = VecDeque::new();
+        for number in numbers {
+            let name = file_name(number);
+            if number < first {
+                state.spares.push(name);
+                continue;
+            }
+            let corrupt = |offset, why: String| Error::Corrupt {
+                file: directory.join(&name),
+                offset,
+                lsn: number * data_bytes,
+                why,
+            };
+            let expected = first + readable.len() as u64;
+            if number != expected {
+                return Err(corrupt(0, format!("segment {} before it is missing", file_name(expected))));
+            }
+            let file = directory.open_file(&name, OpenOptions::WRITE)?;
+            let length = file.len()?;
+            if length != SEGMENT_HEADER + data_bytes {
+                return Err(corrupt(length, format!("{length} bytes long instead of {}", SEGMENT_HEADER + data_bytes)));
+            }
+            let mut head = [0; 48];
+            file.read_at(&mut head, 0)?;
+            let header = SegmentHeader::decode(&head).map_err(|why| corrupt(0, why.into()))?;
+            if header != (SegmentHeader { log_id, number, data_bytes }) {
+                return Err(corrupt(0, format!("the header belongs elsewhere: {header:?}")));
+            }
+            readable.push_back(Segment { number, file: Arc::new(file) });
+            let file = directory.open_file(&name, OpenOptions::WRITE.direct(direct))?;
+            state.live.push_back(Segment { number, file: Arc::new(file) });
+        }
+        if readable.is_empty() {
+            let (file, why) = (directory.join(&file_name(first)), "the segment of the checkpoint is missing".into());
+            return Err(Error::Corrupt { file, offset: 0, lsn: oldest, why });
+        }
+        let stretch = Stretch { directory: directory.path().into(), log_id, data_bytes, segments: readable };
+        let end = stretch.end();
+        let segments = Segments {
+            directory,
+            log_id,
+            data_bytes,
+            direct,
+            growing: Mutex::new(Rank::LogFile, ()),
+            state: Mutex::new(Rank::LogFile, state),
+            allocated: AtomicU64::new(end),
+        };
+        Ok((segments, stretch))
+    }
+
+    /// Makes the first segment of a new log. What an unfinished creation left is removed: a first segment in which nothing was ever logged. If there is
+    /// more, the control file was lost: `Corrupt`.
+    pub fn create(directory: &Directory, log_id: u64, data_bytes: u64) -> Result<()> {
+        for name in directory.list()? {
+            let Some(number) = number_of(&name) else { continue };
+            let mut block = [0; BLOCK as usize];
+            let at = SEGMENT_HEADER + FIRST_LSN;
+            directory.open_file(&name, OpenOptions::READ)?.read_up_to(&mut block, at)?;
+            if number != 0 || block.iter().any(|&byte| byte != 0) {
+                let why = "there is log here, but no control file".into();
+                return Err(Error::Corrupt { file: directory.join(&name), offset: at, lsn: FIRST_LSN, why });
+            }
+            directory.remove(&name)?;
+        }
+        make(directory, SegmentHeader { log_id, number: 0, data_bytes })
+    }
+
+    pub fn data_bytes(&self) -> u64 {
+        self.data_bytes
+    }
+
+    /// First LSN that has no segment yet.
+    pub fn allocated(&self) -> Lsn {
+        // Acquire: pairs with Release in `grow`; the segment is in the table.
+        self.allocated.load(Ordering::Acquire)
+    }
+
+    /// The file of the segment that holds `lsn`, made if need be.
+    pub fn file_for(&self, lsn: Lsn) -> Result<Arc<File>> {
+        let number = lsn / self.data_bytes;
+        while lsn >= self.allocated() {
+            self.grow_to(lsn + 1)?;
+        }
+        let state = self.state.lock_same_rank();
+        let first = state.live.front().expect("a log has a segment").number;
+        let index = number.checked_sub(first).expect("the log below the checkpoint is gone");
+        Ok(Arc::clone(&state.live[index as usize].file))
+    }
+
+    /// Makes segments until LSNs below `end` have one.
+    pub fn grow_to(&self, end: Lsn) -> Result<()> {
+        let growing = self.growing.lock();
+        while self.allocated() < end {
+            self.grow_locked()?;
+        }
+        drop(growing);
+        Ok(())
+    }
+
+    fn grow_locked(&self) -> Result<()> {
+        let number = self.allocated() / self.data_bytes;
+        let header = SegmentHeader { log_id: self.log_id, number, data_bytes: self.data_bytes };
+        let spare = self.state.lock_same_rank().spares.pop();
+        let made = match &spare {
+            Some(spare) => recycle(&self.directory, spare, header),
+            None => make(&self.directory, header),
+        };
+        let options = OpenOptions::WRITE.direct(self.direct);
+        let opened = made.and_then(|()| Ok(self.directory.open_file(&file_name(number), options)?));
+        let file = match opened {
+            Ok(file) => file,
+            Err(error) => {
+                // Still a spare, whatever its header says now; if it was renamed already, the next attempt finds it gone.
+                self.state.lock_same_rank().spares.extend(spare);
+                return Err(error);
+            }
+        };
+        self.state.lock_same_rank().live.push_back(Segment { number, file: Arc::new(file) });
+        // Release: pairs with Acquire in `allocated`.
+        self.allocated.store((number + 1) * self.data_bytes, Ordering::Release);
+        Ok(())
+    }
+
+    /// Turns segments wholly below `oldest` into spares; keeps spares up to `files_max` files in all, and removes the others.
+    pub fn free_below(&self, oldest: Lsn, files_max: usize) -> Result<()> {
+        let mut doomed = Vec::new();
+        {
+            let mut state = self.state.lock_same_rank();
+            // The last one stays: the log goes on there.
+            while state.live.len() > 1 && (state.live[0].number + 1) * self.data_bytes <= oldest {
+                let freed = state.live.pop_front().expect("it was there");
+                state.spares.push(file_name(freed.number));
+            }
+            while !state.spares.is_empty() && state.live.len() + state.spares.len() > files_max {
+                doomed.extend(state.spares.pop());
+            }
+        }
+        for name in doomed {
+            self.directory.remove(&name)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of all segment files.
+    pub fn file_bytes(&self) -> u64 {
+        let state = self.state.lock_same_rank();
+        (state.live.len() + state.spares.len()) as u64 * (SEGMENT_HEADER + self.data_bytes)
+    }
+}
+
+/// A spare under a new number. One that is gone or of another size is replaced by a new file.
+fn recycle(directory: &Directory, spare: &str, header: SegmentHeader) -> Result<()> {
+    let file = match directory.open_file(spare, OpenOptions::WRITE) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return make(directory, header),
+        opened => opened?,
+    };
+    if file.len()? != SEGMENT_HEADER + header.data_bytes {
+        drop(file);
+        directory.remove(spare)?;
+        return make(directory, header);
+    }
+    publish(directory, &file, spare, header)
+}
+
+/// A new file, zeros to its full length.
+fn make(directory: &Directory, header: SegmentHeader) -> Result<()> {
+    let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
+    let file = directory.open_file(NEW_NAME, options)?;
+    let made =
+        fill(&file, SEGMENT_HEADER + header.data_bytes).and_then(|()| publish(directory, &file, NEW_NAME, header));
+    made.map_err(|error| match directory.remove(NEW_NAME) {
+        Ok(()) => error,
+        // Renamed already, before the error.
+        Err(gone) if gone.kind() == ErrorKind::NotFound => error,
+        Err(second) => Error::Io { what: format!("{error}; then {second}"), errno: second.errno().unwrap_or(0) },
+    })
+}
+
+fn fill(file: &File, length: u64) -> Result<()> {
+    // Asks for the room first: a full disk answers at once.
+    file.allocate(0, length)?;
+    let zeros = AlignedBuf::zeroed(ZEROS);
+    let mut at = 0;
+    while at < length {
+        let len = zeros.len().min((length - at) as usize);
+        file.write_at(&zeros[..len], at)?;
+        at += len as u64;
+    }
+    Ok(())
+}
+
+fn publish(directory: &Directory, file: &File, name: &str, header: SegmentHeader) -> Result<()> {
+    file.write_at(&header.encode(), 0)?;
+    file.sync_data()?;
+    Ok(directory.rename(name, &file_name(header.number))?)
+}
