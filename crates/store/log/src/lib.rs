@@ -33,20 +33,40 @@
 //! fails until a restart reads what is there. A full disk shows only when a segment is made (they are zero-written whole); nothing is lost
 //! by it: groups stay in the ring, and the next wait tries again. `ensure_room` finds out before the work is begun.
 
+#[cfg(not(loom))]
 mod background;
+#[cfg(not(loom))]
 mod control;
+#[cfg(not(loom))]
 pub mod error;
+#[cfg(not(loom))]
 mod flush;
+#[cfg(not(loom))]
 mod format;
+#[cfg(not(loom))]
 mod log;
+#[cfg(not(loom))]
 mod prefix;
+#[cfg(not(loom))]
 mod recovery;
+#[cfg(not(loom))]
 mod ring;
+#[cfg(not(loom))]
 mod segment;
+#[cfg(not(loom))]
 mod turnstile;
 
+// The model checker sees the two protocols alone: `tests/loom.rs`.
+#[cfg(loom)]
+pub mod prefix;
+#[cfg(loom)]
+pub mod turnstile;
+
+#[cfg(not(loom))]
 pub use error::{Error, Result};
+#[cfg(not(loom))]
 pub use log::{Appended, Checkpoint, Log, Options, Reservation};
+#[cfg(not(loom))]
 pub use recovery::{Group, Groups, Recovery};
 
 /// Log sequence number: a byte position in the endless stream of groups. Always a multiple of 8; never reused; 0 is never.

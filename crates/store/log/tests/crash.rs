@@ -63,9 +63,12 @@ fn read_all(recovery: &Recovery) -> Result<Vec<(Lsn, Lsn, Vec<u8>)>, Error> {
 fn copy(from: &Path, to: &Path) {
     let _ = std::fs::remove_dir_all(to);
     std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    let names = || std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    // The control file first, then segments in order. A segment that is just being made has no number yet.
+    let mut names: Vec<String> = names().filter(|name| !name.contains("new")).collect();
+    names.sort_by_key(|name| (name.ends_with(".log"), name.clone()));
+    for name in names {
+        std::fs::copy(from.join(&name), to.join(&name)).unwrap();
     }
 }
 
@@ -251,6 +254,7 @@ fn a_missing_segment_is_damage() {
 fn leftovers_of_an_earlier_start_stay_dead() {
     let dir = Scratch::new("leftover");
     let home = dir.join("log");
+    let small = || Options { ring_bytes: 32 << 10, ..small() };
     let (log, _) = Log::open(&home, small()).unwrap();
     let first = log.append(&[&[1; 100]]).unwrap();
     log.wait_flushed(first.end).unwrap();
@@ -314,6 +318,7 @@ fn copies_at_random_moments_hold_what_was_acknowledged() {
             })
         })
         .collect();
+    let mut opens = 0;
     for round in 0..12 {
         let before: Vec<u64> = acknowledged.iter().map(|a| a.load(Ordering::Acquire)).collect();
         // Control file first, segments in order: what a crash that happened over the time of the copy could leave.
@@ -321,7 +326,10 @@ fn copies_at_random_moments_hold_what_was_acknowledged() {
         copy(&home, &to);
         let opened = Log::open(&to, options.clone());
         let (_copy, recovery) = match opened {
-            Ok(opened) => opened,
+            Ok(opened) => {
+                opens += 1;
+                opened
+            }
             // Not a moment of the disk: the copy read an early segment before, and a later one after more was written.
             Err(Error::Corrupt { why, .. }) if why.contains("says it was durable") => continue,
             Err(error) => panic!("round {round}: {error}"),
@@ -337,6 +345,7 @@ fn copies_at_random_moments_hold_what_was_acknowledged() {
             assert!(seen.get(&(thread as u64)).copied().unwrap_or(0) >= *count, "round {round}: thread {thread}");
         }
     }
+    assert!(opens > 0);
     stop.store(true, Ordering::Relaxed);
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }

@@ -1,0 +1,185 @@
+//! Power cuts, full disks and failed devices, on a simulated disk that loses and tears what was not flushed.
+
+use std::path::PathBuf;
+
+use io::Op;
+use io::faults::SimDisk;
+use log::{Error, Log, Lsn, Options, Recovery};
+
+fn small() -> Options {
+    Options {
+        ring_bytes: 16 << 10,
+        capacity: 128 << 10,
+        segment_bytes: Some(16 << 10),
+        flush_interval: None,
+        ..Options::default()
+    }
+}
+
+fn mount(name: &str, seed: u64) -> (SimDisk, PathBuf) {
+    let root = PathBuf::from(format!("/sim/log-{name}-{seed}"));
+    let disk = SimDisk::mount(&root, seed);
+    (disk, root)
+}
+
+/// The counts in the log from its checkpoint on; each must be followed by its own pattern.
+fn counts(recovery: &Recovery) -> Vec<u64> {
+    let mut groups = recovery.groups(recovery.checkpoint().lsn);
+    let mut counts = Vec::new();
+    while let Some(group) = groups.next().unwrap() {
+        let count = u64::from_le_bytes(group.payload[..8].try_into().unwrap());
+        assert!(group.payload[8..].iter().all(|&byte| byte == count as u8), "a wrong payload");
+        assert_eq!(group.payload.len(), payload(count).len());
+        counts.push(count);
+    }
+    counts
+}
+
+fn payload(count: u64) -> Vec<u8> {
+    let mut bytes = count.to_le_bytes().to_vec();
+    bytes.resize(8 + (count as usize * 631) % 3800, count as u8);
+    bytes
+}
+
+/// What the workload was told.
+#[derive(Default)]
+struct Told {
+    /// The next count to append.
+    next: u64,
+    /// Counts below this were acknowledged as durable.
+    durable: u64,
+    /// Counts below this may be gone: a checkpoint that may have been made starts here.
+    checkpoint: u64,
+}
+
+/// Appends, flushes, writes and checkpoints until the power fails.
+fn work(log: &Log, told: &mut Told, steps: u64) -> Result<(), Error> {
+    let mut starts: Vec<(u64, Lsn)> = Vec::new();
+    for _ in 0..steps {
+        let at = log.append(&[&payload(told.next)])?;
+        starts.push((told.next, at.start));
+        told.next += 1;
+        match told.next % 5 {
+            0 | 2 => {
+                log.wait_flushed(at.end)?;
+                told.durable = told.next;
+            }
+            3 => log.wait_written(at.end)?,
+            _ => {}
+        }
+        if told.next % 11 == 0 {
+            let (count, lsn) = starts[starts.len() / 2];
+            told.checkpoint = count;
+            log.set_checkpoint(lsn, &count.to_le_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// Crashes at the `n`th change for every n, three times over, and reads what is left.
+#[test]
+fn whatever_was_acknowledged_survives_a_power_cut_at_every_change() {
+    let mut crashes = 0;
+    for n in 1.. {
+        let (disk, root) = mount("power", n);
+        let mut told = Told::default();
+        let mut finished = false;
+        for life in 0..3 {
+            disk.crash_at_change(n.div_ceil(life + 1));
+            match Log::open(&root, small()) {
+                Ok((log, recovery)) => {
+                    let found = counts(&recovery);
+                    let first = recovery.checkpoint().payload.first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
+                    assert!(first <= told.checkpoint, "n {n}: a checkpoint nobody made");
+                    assert!(
+                        found.iter().copied().eq(first..first + found.len() as u64),
+                        "n {n}: {found:?} from {first}"
+                    );
+                    let next = first + found.len() as u64;
+                    assert!(next >= told.durable, "n {n}: {} was acknowledged, found {found:?}", told.durable);
+                    assert!(next <= told.next);
+                    told.next = next;
+                    told.durable = next;
+                    finished = work(&log, &mut told, 60).is_ok();
+                }
+                Err(Error::Io { .. }) => {
+                    assert!(disk.is_down(), "n {n}: only a dead disk may keep the log from opening")
+                }
+                Err(error) => panic!("n {n}, life {life}: {error}"),
+            }
+            disk.reboot();
+        }
+        let (_log, recovery) = Log::open(&root, small()).unwrap_or_else(|error| panic!("n {n}: {error}"));
+        let found = counts(&recovery);
+        let next = found.last().map_or(told.checkpoint, |last| last + 1);
+        assert!(next >= told.durable, "n {n}: {} was acknowledged, found {found:?}", told.durable);
+        disk.unmount();
+        if finished && n > 30 {
+            break;
+        }
+        crashes += 1;
+    }
+    assert!(crashes > 30, "only {crashes}");
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_ends() {
+    let (disk, root) = mount("full", 1);
+    let (log, _) = Log::open(&root, small()).unwrap();
+    disk.set_room(Some(0));
+    // Ordinary work is refused before it begins, once the spare segment is all that is left.
+    let refused = log.ensure_room(1000);
+    assert!(matches!(refused, Err(Error::NoSpace { .. })), "{refused:?}");
+    let mut acknowledged = 0;
+    let mut pending = None;
+    for count in 0..100 {
+        let at = log.append(&[&payload(count)]).unwrap();
+        match log.wait_flushed(at.end) {
+            Ok(()) => acknowledged = count + 1,
+            Err(Error::NoSpace { .. }) => {
+                assert!(log.flushed_lsn() < at.end, "not durable, and says so");
+                pending = Some(at);
+                break;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let pending = pending.expect("the disk is full");
+    assert!(acknowledged > 0);
+    assert!(matches!(log.wait_flushed(pending.end), Err(Error::NoSpace { .. })));
+    disk.set_room(None);
+    log.wait_flushed(pending.end).unwrap();
+    log.ensure_room(1000).unwrap();
+    let at = log.append(&[&payload(acknowledged + 1)]).unwrap();
+    log.wait_flushed(at.end).unwrap();
+    disk.crash();
+    drop(log);
+    disk.reboot();
+    let (_log, recovery) = Log::open(&root, small()).unwrap();
+    assert!(counts(&recovery).into_iter().eq(0..acknowledged + 2));
+    disk.unmount();
+}
+
+#[test]
+fn a_failed_sync_poisons_every_later_wait() {
+    let (disk, root) = mount("sync", 1);
+    let (log, _) = Log::open(&root, small()).unwrap();
+    let good = log.append(&[&payload(0)]).unwrap();
+    log.wait_flushed(good.end).unwrap();
+    disk.fail_from(Op::Sync, 1);
+    let bad = log.append(&[&payload(1)]).unwrap();
+    assert!(matches!(log.wait_flushed(bad.end), Err(Error::Poisoned { .. })));
+    let syncs = disk.count(Op::Sync);
+    assert!(matches!(log.wait_flushed(bad.end), Err(Error::Poisoned { .. })));
+    assert!(matches!(log.append(&[b"x"]), Err(Error::Poisoned { .. })));
+    assert!(matches!(log.ensure_room(1), Err(Error::Poisoned { .. })));
+    assert!(matches!(log.set_checkpoint(bad.end, b""), Err(Error::Poisoned { .. })));
+    assert_eq!(disk.count(Op::Sync), syncs, "a failed sync is never retried");
+    log.wait_flushed(good.end).unwrap();
+    drop(log);
+    disk.crash();
+    disk.reboot();
+    let (_log, recovery) = Log::open(&root, small()).unwrap();
+    assert_eq!(counts(&recovery)[0], 0);
+    disk.unmount();
+}

@@ -1,0 +1,148 @@
+//! Model checks of the two protocols of the log: every interleaving and every permitted reordering of small cases.
+//!
+//! Run with `RUSTFLAGS="--cfg loom" cargo test -p log@0.1.0 --release --test loom`. A lost wake-up shows as a deadlock.
+#![cfg(loom)]
+#![allow(unsafe_code, reason = "loom's UnsafeCell states which bytes a protocol protects")]
+
+use log::prefix::Prefix;
+use log::turnstile::{Entered, Turnstile, Want};
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use loom::thread;
+use sync::LaneId;
+
+const GROUP: u64 = 8;
+
+/// A log whose groups are one cell each; loom fails when a cell is read without its write happening before.
+struct Cells {
+    prefix: Prefix,
+    cells: [UnsafeCell<bool>; 4],
+}
+
+// SAFETY: cells are written by the owner of the reservation and read below the bound only, which is what is checked.
+unsafe impl Sync for Cells {}
+// SAFETY: plain data.
+unsafe impl Send for Cells {}
+
+impl Cells {
+    fn new(lanes: usize) -> Arc<Cells> {
+        let cells = Cells { prefix: Prefix::new(0, lanes), cells: std::array::from_fn(|_| UnsafeCell::new(false)) };
+        Arc::new(cells)
+    }
+
+    fn append(&self, lane: usize) -> u64 {
+        let lane = self.prefix.lane(LaneId::from_index(lane));
+        let start = self.prefix.reserve(lane, GROUP);
+        // SAFETY: ours until complete.
+        self.cells[(start / GROUP) as usize].with_mut(|cell| unsafe { *cell = true });
+        self.prefix.complete(lane);
+        start + GROUP
+    }
+
+    /// The bound, after checking that all below it is there.
+    fn check(&self) -> u64 {
+        let bound = self.prefix.bound();
+        assert_eq!(bound % GROUP, 0, "a bound inside a group");
+        for cell in &self.cells[..(bound / GROUP) as usize] {
+            // SAFETY: below the bound: complete, says the claim.
+            assert!(cell.with(|cell| unsafe { *cell }), "a hole below the bound");
+        }
+        bound
+    }
+}
+
+#[test]
+fn all_below_the_bound_is_complete_and_visible() {
+    loom::model(|| {
+        let log = Cells::new(2);
+        let other = Arc::clone(&log);
+        let one = thread::spawn(move || {
+            other.append(0);
+            other.append(0);
+        });
+        let other = Arc::clone(&log);
+        let two = thread::spawn(move || other.append(1));
+        let first = log.check();
+        assert!(log.check() >= first, "the bound went back");
+        one.join().unwrap();
+        two.join().unwrap();
+        assert_eq!(log.check(), 3 * GROUP);
+    });
+}
+
+#[test]
+fn an_appender_finds_its_own_group_below_the_bound_when_alone() {
+    loom::model(|| {
+        let log = Cells::new(2);
+        let other = Arc::clone(&log);
+        let one = thread::spawn(move || {
+            let end = other.append(0);
+            assert!(other.check() <= 2 * GROUP);
+            end
+        });
+        log.append(1);
+        log.check();
+        one.join().unwrap();
+        assert_eq!(log.check(), 2 * GROUP);
+    });
+}
+
+/// Group commit over the turnstile: `tail` counts complete groups, `flushed` what a round published.
+#[derive(Default)]
+struct Commits {
+    turnstile: Turnstile,
+    tail: AtomicU64,
+    flushed: AtomicU64,
+}
+
+impl Commits {
+    fn commit(&self) {
+        // AcqRel in spirit: the group is complete.
+        let lsn = self.tail.fetch_add(GROUP, loom::sync::atomic::Ordering::AcqRel) + GROUP;
+        let mut slept = None;
+        loop {
+            if self.flushed.load(Acquire) >= lsn {
+                self.turnstile.pass_on(slept);
+                return;
+            }
+            slept = match self.turnstile.enter(lsn, Want::Flushed) {
+                Entered::Again { slept } => slept,
+                Entered::Leader => {
+                    let target = self.tail.load(Acquire);
+                    self.turnstile.announce(target, Want::Flushed);
+                    assert!(self.flushed.load(Relaxed) <= target, "two leaders at once");
+                    self.flushed.store(target, Release);
+                    self.turnstile.finish();
+                    None
+                }
+            };
+        }
+    }
+}
+
+fn commits(threads: usize, each: usize, preemptions: usize) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.check(move || {
+        let log = Arc::new(Commits::default());
+        let spawn = |_| {
+            let log = Arc::clone(&log);
+            thread::spawn(move || (0..each).for_each(|_| log.commit()))
+        };
+        let others: Vec<_> = (1..threads).map(spawn).collect();
+        (0..each).for_each(|_| log.commit());
+        others.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(log.flushed.load(Acquire), (threads * each) as u64 * GROUP);
+    });
+}
+
+#[test]
+fn two_committers_never_sleep_for_ever() {
+    commits(2, 2, 4);
+}
+
+#[test]
+fn three_committers_hand_the_turn_on() {
+    commits(3, 1, 3);
+}
