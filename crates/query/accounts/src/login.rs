@@ -1,0 +1,138 @@
+//! One login: which account a client gets, and whether it proves the password. The packets are somebody else's work.
+
+use crate::directory::{Account, AccountName, Plugin, Requirement};
+use crate::host::Client;
+use crate::password::{self, Scramble};
+use crate::{Accounts, Sha2Cache};
+use types::SqlError;
+
+/// Who a client turned out to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// USER(): what the client called itself, and where it is.
+    pub user: String,
+    pub client_host: String,
+    /// CURRENT_USER(): the account that covers it.
+    pub account: AccountName,
+    /// Only ALTER USER and SET PASSWORD are allowed until the password is new (error 1820).
+    pub password_expired: bool,
+}
+
+/// Checks the steps of one authentication exchange against the accounts.
+#[derive(Debug)]
+pub struct LoginCheck<'a> {
+    accounts: &'a Accounts,
+    client: Client,
+    user: String,
+    account: Option<Account>,
+}
+
+impl<'a> LoginCheck<'a> {
+    pub fn new(accounts: &'a Accounts, client: Client) -> LoginCheck<'a> {
+        LoginCheck { accounts, client, user: String::new(), account: None }
+    }
+
+    /// Looks for the account. An unknown user gets the default plugin and fails every check: nobody learns who exists.
+    pub fn begin(&mut self, user: &str) -> Plugin {
+        self.user = user.to_string();
+        self.account = self.accounts.directory().find(user, &self.client).cloned();
+        self.account.as_ref().map_or(Plugin::CachingSha2, |a| a.plugin)
+    }
+
+    pub fn empty_password(&self) -> bool {
+        self.account.as_ref().is_some_and(|a| a.auth_string.is_empty())
+    }
+
+    pub fn native(&self, scramble: &Scramble, reply: &[u8; 20]) -> bool {
+        self.account.as_ref().is_some_and(|a| password::verify_native(&a.auth_string, scramble, reply))
+    }
+
+    /// True: the cache proves it. False: the full exchange must.
+    pub fn sha2_fast(&self, scramble: &Scramble, reply: &[u8; 32]) -> bool {
+        let Some(account) = &self.account else { return false };
+        match self.accounts.sha2_cache().load().0.get(&account.name) {
+            Some((stored, digest)) => {
+                *stored == account.auth_string && password::verify_sha2_fast(digest, scramble, reply)
+            }
+            None => false,
+        }
+    }
+
+    /// Checks the password itself and remembers its digest.
+    pub fn sha2_full(&self, password: &[u8]) -> bool {
+        let Some(account) = &self.account else { return false };
+        if !password::verify_sha2(&account.auth_string, password) {
+            return false;
+        }
+        let digest = password::sha2_digest(password);
+        self.accounts.sha2_cache().update(|cache| {
+            let mut cache = Sha2Cache(cache.0.clone());
+            cache.0.insert(account.name.clone(), (account.auth_string.clone(), digest));
+            cache
+        });
+        true
+    }
+
+    /// After a check succeeded: the identity, or why the account may not log in now (3118 locked, 1045 without TLS).
+    pub fn finish(self, is_secure: bool) -> Result<Identity, SqlError> {
+        let LoginCheck { client, user, account, .. } = self;
+        let account = account.expect("a check succeeded, so there is an account");
+        if account.locked {
+            let text = format!("Access denied for user '{user}'@'{}'. Account is locked.", client.host);
+            return Err(SqlError::new(3118, text));
+        }
+        if account.requirement == Requirement::Ssl && !is_secure {
+            let text = format!("Access denied for user '{user}'@'{}' (using password: YES)", client.host);
+            return Err(SqlError::new(1045, text));
+        }
+        Ok(Identity {
+            user,
+            client_host: client.host,
+            account: account.name,
+            password_expired: account.password_expired,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Directory;
+    use sha2::{Digest, Sha256};
+
+    fn fast_reply(password: &[u8], scramble: &Scramble) -> [u8; 32] {
+        let first = Sha256::digest(password);
+        let mut reply: [u8; 32] =
+            Sha256::new().chain_update(Sha256::digest(first)).chain_update(scramble).finalize().into();
+        for (r, f) in reply.iter_mut().zip(first) {
+            *r ^= f;
+        }
+        reply
+    }
+
+    #[test]
+    fn a_full_login_makes_the_next_one_fast_until_the_password_changes() {
+        let accounts = Accounts::new(Directory::bootstrap("secret"));
+        let scramble = *b"abcdefghijklmnopqrst";
+        let reply = fast_reply(b"secret", &scramble);
+        let mut check = LoginCheck::new(&accounts, Client::new(None));
+        assert_eq!(check.begin("root"), Plugin::CachingSha2);
+        assert!(!check.empty_password() && !check.sha2_fast(&scramble, &reply));
+        assert!(!check.sha2_full(b"guess") && check.sha2_full(b"secret") && check.sha2_fast(&scramble, &reply));
+        assert_eq!(check.finish(true).unwrap().account.to_string(), "'root'@'localhost'");
+
+        let mut directory = Directory::clone(&accounts.directory());
+        let root = AccountName::new("root", "localhost");
+        directory.change(&root, |a| a.set_password(b"other")).unwrap();
+        directory.change(&root, |a| a.locked = true).unwrap();
+        accounts.replace(directory);
+        let mut check = LoginCheck::new(&accounts, Client::new(None));
+        check.begin("root");
+        assert!(!check.sha2_fast(&scramble, &reply), "the cache knows the old password only");
+        assert!(check.sha2_full(b"other"));
+        assert_eq!(check.finish(true).unwrap_err().code, 3118);
+        let mut check = LoginCheck::new(&accounts, Client::new(Some("10.0.0.1".parse().unwrap())));
+        check.begin("root");
+        assert!(!check.empty_password() && !check.sha2_full(b"other"), "no such account from there");
+    }
+}

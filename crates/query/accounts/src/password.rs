@@ -1,0 +1,247 @@
+//! Password hashes of the two authentication plugins: as stored, as proved over the wire.
+//!
+//! ```text
+//!  caching_sha2_password  "$A$005$" | salt 20 | 43 digits: SHA-crypt (SHA-256, 5 x 1000 rounds)
+//!  mysql_native_password  "*" | 40 hexadecimal digits of SHA1(SHA1(password))
+//!  empty                  no password
+//! ```
+
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+pub type Scramble = [u8; 20];
+/// SHA256(SHA256(password)): what the cache of caching_sha2_password keeps.
+pub type Sha2Digest = [u8; 32];
+
+const PREFIX: &[u8] = b"$A$";
+const SALT_BYTES: usize = 20;
+const HASH_DIGITS: usize = 43;
+/// `005`: thousands of rounds, in hexadecimal.
+const DEFAULT_ROUNDS: u32 = 5000;
+const MAX_ROUNDS: u32 = 0xfff * 1000;
+
+/// The stored form of a password for caching_sha2_password, with a fresh salt. The empty password is stored as nothing.
+pub fn hash_sha2(password: &[u8]) -> Vec<u8> {
+    if password.is_empty() {
+        return Vec::new();
+    }
+    let mut salt = [0; SALT_BYTES];
+    fill_random(&mut salt);
+    for byte in &mut salt {
+        // Printable, neither NUL nor `$`: the salt stands in a string.
+        *byte &= 0x7f;
+        if *byte == 0 || *byte == b'$' {
+            *byte += 1;
+        }
+    }
+    let mut stored = b"$A$005$".to_vec();
+    stored.extend_from_slice(&salt);
+    stored.extend_from_slice(&sha_crypt(password, &salt, DEFAULT_ROUNDS));
+    stored
+}
+
+/// Some milliseconds of hashing.
+pub fn verify_sha2(stored: &[u8], password: &[u8]) -> bool {
+    let Some((rounds, salt, hash)) = parse_sha2(stored) else { return false };
+    constant_time_eq(&sha_crypt(password, salt, rounds), hash)
+}
+
+/// Whether `stored` can be a hash of caching_sha2_password (`CREATE USER ... IDENTIFIED WITH ... AS 'hash'`).
+pub fn is_sha2_hash(stored: &[u8]) -> bool {
+    stored.is_empty() || parse_sha2(stored).is_some()
+}
+
+fn parse_sha2(stored: &[u8]) -> Option<(u32, &[u8], &[u8])> {
+    let rest = stored.strip_prefix(PREFIX)?;
+    let (rounds, rest) = rest.split_at_checked(3)?;
+    let rounds = u32::from_str_radix(std::str::from_utf8(rounds).ok()?, 16).ok()? * 1000;
+    let rest = rest.strip_prefix(b"$")?;
+    let in_range = (DEFAULT_ROUNDS..=MAX_ROUNDS).contains(&rounds);
+    (in_range && rest.len() == SALT_BYTES + HASH_DIGITS).then(|| (rounds, &rest[..SALT_BYTES], &rest[SALT_BYTES..]))
+}
+
+/// What the cache keeps of a password.
+pub fn sha2_digest(password: &[u8]) -> Sha2Digest {
+    Sha256::digest(Sha256::digest(password)).into()
+}
+
+/// Checks the fast reply `SHA256(password) XOR SHA256(SHA256(SHA256(password)) + scramble)` against the cached digest.
+pub fn verify_sha2_fast(digest: &Sha2Digest, scramble: &Scramble, reply: &[u8; 32]) -> bool {
+    let mut first: [u8; 32] = Sha256::new().chain_update(digest).chain_update(scramble).finalize().into();
+    xor(&mut first, reply);
+    constant_time_eq(&Sha256::digest(first), digest)
+}
+
+/// The stored form of a password for mysql_native_password.
+pub fn hash_native(password: &[u8]) -> Vec<u8> {
+    if password.is_empty() {
+        return Vec::new();
+    }
+    let digest = Sha1::digest(Sha1::digest(password));
+    let mut stored = vec![b'*'];
+    for byte in digest {
+        stored.extend_from_slice(format!("{byte:02X}").as_bytes());
+    }
+    stored
+}
+
+pub fn is_native_hash(stored: &[u8]) -> bool {
+    stored.is_empty() || parse_native(stored).is_some()
+}
+
+/// Checks the reply `SHA1(password) XOR SHA1(scramble + SHA1(SHA1(password)))`.
+pub fn verify_native(stored: &[u8], scramble: &Scramble, reply: &[u8; 20]) -> bool {
+    let Some(digest) = parse_native(stored) else { return false };
+    let mut first: [u8; 20] = Sha1::new().chain_update(scramble).chain_update(digest).finalize().into();
+    xor(&mut first, reply);
+    constant_time_eq(&Sha1::digest(first), &digest)
+}
+
+fn parse_native(stored: &[u8]) -> Option<[u8; 20]> {
+    let digits = stored.strip_prefix(b"*").filter(|d| d.len() == 40)?;
+    let mut digest = [0; 20];
+    for (byte, pair) in digest.iter_mut().zip(digits.chunks(2)) {
+        let digit = |d: u8| (d as char).to_digit(16);
+        *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
+    }
+    Some(digest)
+}
+
+/// A password for root's first start: 16 characters from letters, digits and signs.
+pub fn random_password() -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789+-_.,:!=";
+    let mut bytes = [0; 16];
+    fill_random(&mut bytes);
+    bytes.iter().map(|b| ALPHABET[usize::from(b & 63)] as char).collect()
+}
+
+fn fill_random(bytes: &mut [u8]) {
+    getrandom::fill(bytes).expect("the system has a source of random bytes");
+}
+
+fn xor(a: &mut [u8], b: &[u8]) {
+    for (a, b) in a.iter_mut().zip(b) {
+        *a ^= b;
+    }
+}
+
+/// Takes as long for equal as for different bytes.
+fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && std::hint::black_box(a.iter().zip(b).fold(0, |acc, (a, b)| acc | (a ^ b))) == 0
+}
+
+/// Ulrich Drepper's SHA-crypt with SHA-256, for salts of any length: 43 digits.
+fn sha_crypt(password: &[u8], salt: &[u8], rounds: u32) -> [u8; HASH_DIGITS] {
+    let len = password.len();
+    let b: [u8; 32] = Sha256::new().chain_update(password).chain_update(salt).chain_update(password).finalize().into();
+    let mut a = Sha256::new().chain_update(password).chain_update(salt);
+    a.update(repeated(&b, len));
+    let mut bits = len;
+    while bits > 0 {
+        if bits & 1 == 1 {
+            a.update(b)
+        } else {
+            a.update(password)
+        }
+        bits >>= 1;
+    }
+    let mut a: [u8; 32] = a.finalize().into();
+
+    let mut dp = Sha256::new();
+    for _ in 0..len {
+        dp.update(password);
+    }
+    let p = repeated(&dp.finalize().into(), len);
+    let mut ds = Sha256::new();
+    for _ in 0..16 + usize::from(a[0]) {
+        ds.update(salt);
+    }
+    let s = repeated(&ds.finalize().into(), salt.len());
+
+    for round in 0..rounds {
+        let mut c = Sha256::new();
+        if round & 1 == 1 {
+            c.update(&p)
+        } else {
+            c.update(a)
+        }
+        if round % 3 != 0 {
+            c.update(&s);
+        }
+        if round % 7 != 0 {
+            c.update(&p);
+        }
+        if round & 1 == 1 {
+            c.update(a)
+        } else {
+            c.update(&p)
+        }
+        a = c.finalize().into();
+    }
+    crypt_digits(&a)
+}
+
+fn repeated(digest: &[u8; 32], len: usize) -> Vec<u8> {
+    digest.iter().copied().cycle().take(len).collect()
+}
+
+/// crypt's own base 64 over bytes in SHA-crypt's order.
+fn crypt_digits(digest: &[u8; 32]) -> [u8; HASH_DIGITS] {
+    const DIGITS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut out = [0; HASH_DIGITS];
+    let mut at = 0;
+    let mut put = |mut bits: u32, digits: usize| {
+        for _ in 0..digits {
+            out[at] = DIGITS[(bits & 63) as usize];
+            at += 1;
+            bits >>= 6;
+        }
+    };
+    let byte = |i: usize| u32::from(digest[i]);
+    let (mut x, mut y, mut z) = (0, 10, 20);
+    for _ in 0..10 {
+        put(byte(x) << 16 | byte(y) << 8 | byte(z), 4);
+        (x, y, z) = (z + 1, x + 1, y + 1);
+    }
+    put(byte(31) << 8 | byte(30), 3);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sha_crypt_gives_the_specifications_hash() {
+        let hash = sha_crypt(b"Hello world!", b"saltstring", 5000);
+        assert_eq!(&hash, b"5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc8");
+        let hash = sha_crypt(b"Hello world!", b"saltstringsaltst", 5000);
+        assert_eq!(&hash, b"a5C8Ofk71MUIoKve2QuP9FMl.dwNgseF5tR1LGAL7iB");
+    }
+
+    #[test]
+    fn hashes_verify_their_password_only() {
+        let stored = hash_sha2(b"secret");
+        assert_eq!((stored.len(), &stored[..7]), (70, &b"$A$005$"[..]));
+        assert!(is_sha2_hash(&stored) && verify_sha2(&stored, b"secret") && !verify_sha2(&stored, b"Secret"));
+        assert!(!verify_sha2(&stored[..69], b"secret") && !verify_sha2(b"", b""));
+        assert_eq!(hash_native(b"password"), b"*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19");
+        assert!(!is_native_hash(b"*2470") && is_native_hash(b""));
+        assert_ne!(random_password(), random_password());
+    }
+
+    #[test]
+    fn replies_prove_the_password() {
+        let scramble = *b"abcdefghijklmnopqrst";
+        let mut native: [u8; 20] =
+            Sha1::new().chain_update(scramble).chain_update(Sha1::digest(Sha1::digest(b"pw"))).finalize().into();
+        xor(&mut native, &Sha1::digest(b"pw"));
+        assert!(verify_native(&hash_native(b"pw"), &scramble, &native));
+        assert!(!verify_native(&hash_native(b"pv"), &scramble, &native));
+        let digest = sha2_digest(b"pw");
+        let mut fast: [u8; 32] = Sha256::new().chain_update(digest).chain_update(scramble).finalize().into();
+        xor(&mut fast, &Sha256::digest(b"pw"));
+        assert!(verify_sha2_fast(&digest, &scramble, &fast));
+        assert!(!verify_sha2_fast(&sha2_digest(b"pv"), &scramble, &fast));
+    }
+}
