@@ -75,7 +75,7 @@ pub fn help() -> String {
   --time SECONDS          length of a measured run (10)
   --warmup SECONDS        discarded run before each measured one (2)
   --repeat N              rounds; the table shows medians (3)
-  --rand-type KIND        uniform, special, gaussian, pareto, zipfian (uniform)
+  --rand-type KIND        uniform, special, gaussian, pareto (uniform)
   --database NAME         made when it is missing (sbtest)
   --no-prepare            the tables are there already
   --no-cleanup            leave the tables there

@@ -62,15 +62,19 @@ pub fn command(
 ) -> Command {
     // bulk_insert has a table a thread; the others load with a thread a table at most.
     let threads = if action == "run" || test == "bulk_insert" { threads } else { options.tables.min(8) };
+    // The select_random scripts read the first of the same tables and refuse to make more than one.
+    let random = test.starts_with("select_random");
+    let script = if random && action != "run" { "oltp_point_select" } else { test };
+    let tables = if random && action == "run" { 1 } else { options.tables };
     let mut command = Command::new("sysbench");
-    command.arg(test).args(connection(target, &options.database)).args([
+    command.arg(script).args(connection(target, &options.database)).args([
         format!("--threads={threads}"),
         format!("--time={}", time.as_secs()),
         "--events=0".to_owned(),
         format!("--rand-type={}", options.rand_type),
     ]);
     if test != "bulk_insert" {
-        command.arg(format!("--tables={}", options.tables)).arg(format!("--table-size={}", options.table_size));
+        command.arg(format!("--tables={tables}")).arg(format!("--table-size={}", options.table_size));
     }
     command.args(&options.extra).arg(action);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -262,6 +266,20 @@ Threads fairness:
         assert_eq!(complaint("", stderr).as_deref(), Some("error 2002: Can't connect to server on 'h' (115)"));
         assert_eq!(complaint("", "boom\n").as_deref(), Some("boom"));
         assert_eq!(complaint("", ""), None);
+    }
+
+    #[test]
+    fn all_scripts_but_bulk_insert_share_their_tables() {
+        let options = crate::summary::tests::options("--target a=h:1 --tables 4");
+        let words = |test: &str, action: &str| {
+            let command = command(&options, &options.targets[0], test, 16, Duration::from_secs(1), action);
+            command.get_args().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        let prepare = words("select_random_points", "prepare");
+        assert!(prepare[0] == "oltp_point_select" && prepare.contains(&"--tables=4".to_owned()), "{prepare:?}");
+        let run = words("select_random_points", "run");
+        assert!(run[0] == "select_random_points" && run.contains(&"--tables=1".to_owned()), "{run:?}");
+        assert!(!words("bulk_insert", "run").iter().any(|word| word.starts_with("--table")));
     }
 
     #[test]

@@ -1,0 +1,130 @@
+"""Broken disks: no room, flipped bytes. The server says so and never gives wrong rows."""
+
+import os
+import pathlib
+import subprocess
+
+import harness
+import pymysql
+import pytest
+from harness import rows, run, value
+
+MIB = 1024 * 1024
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own, so that it can be full."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=192m", "tmpfs", str(place)], capture_output=True, text=True)
+    if mounted.returncode != 0:
+        pytest.skip(f"cannot mount: {mounted.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_disk_full(start, small_disk, kind):
+    capacity = "--innodb_log_file_size=32M" if kind == "mariadb" else "--innodb_redo_log_capacity=32M"
+    ballast = small_disk / "ballast"
+    server = start("--innodb_buffer_pool_size=16M", capacity, datadir=small_disk / "data")
+    connection = server.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, pad LONGBLOB)", "INSERT INTO d.t VALUES (0, 'first')", on=connection)
+    free = os.statvfs(small_disk)
+    with open(ballast, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(free.f_bavail * free.f_frsize - 24 * MIB, MIB))
+    stored = [0]
+    with pytest.raises(pymysql.MySQLError) as raised:
+        for i in range(1, 1000):
+            with connection.cursor() as cursor:
+                cursor.execute("INSERT INTO d.t VALUES (%s, REPEAT('x', 262144))", (i,))
+            stored.append(i)
+    assert raised.value.args[0] in (1114, 1030, 1021), raised.value
+    # It lives, reads, and nothing of the failed statement is there.
+    other = server.connect()
+    assert [i for (i,) in rows(other, "SELECT id FROM d.t ORDER BY id")] == stored
+    ballast.unlink()
+    run("INSERT INTO d.t VALUES (5000, REPEAT('y', 262144))", on=connection)
+    server.kill()
+    server.start()
+    assert [i for (i,) in rows(server.connect(), "SELECT id FROM d.t ORDER BY id")] == [*stored, 5000]
+
+
+def data_files(server):
+    """Files of pages, largest first; the log is checked by tests of its own crate."""
+    files = [path for path in pathlib.Path(server.datadir).rglob("*") if path.is_file() and "log" not in path.name.lower()]
+    return sorted(files, key=lambda path: -path.stat().st_size)
+
+
+def test_a_flipped_page_is_named_and_never_read_as_rows(start, clearway_only):
+    server = start("--innodb_buffer_pool_size=16M")
+    connection = server.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT NOT NULL, pad CHAR(200) NOT NULL)", on=connection)
+    count = 20_000
+    for first in range(0, count, 1000):
+        values = ", ".join(f"({i}, {i * 7}, REPEAT('{'abcdefghij'[i % 10]}', 200))" for i in range(first, first + 1000))
+        run(f"INSERT INTO d.t VALUES {values}", on=connection)
+    assert server.stop() == 0
+    file = data_files(server)[0]
+    page_bytes = 16 * 1024
+    data = bytearray(file.read_bytes())
+    # Every page that holds rows of the table gets one wrong bit, in the middle of a row.
+    broken = 0
+    for at in range(0, len(data), page_bytes):
+        page = data[at:at + page_bytes]
+        where = page.find(b"cccccccccccccccc")
+        if where >= 0:
+            data[at + where + 3] ^= 0x10
+            broken += 1
+    assert broken > 0, f"no page of the table in {file}"
+    file.write_bytes(data)
+    try:
+        server.start()
+    except AssertionError:
+        pass  # Refusing to start is an honest answer as well.
+    else:
+        connection = server.connect()
+        with pytest.raises(pymysql.MySQLError) as raised:
+            found = rows(connection, "SELECT id, n, pad FROM d.t")
+            assert all(n == i * 7 and set(pad) == {"abcdefghij"[i % 10]} for i, n, pad in found), "WRONG ROWS"
+            raise AssertionError(f"{len(found)} rows read from {broken} broken pages without a word")
+        assert raised.value.args[0] not in (1146, 1049), raised.value
+        try:
+            assert value(server.connect(), "SELECT 1") == 1, "other work goes on"
+        except (pymysql.MySQLError, ConnectionError):
+            assert server.process.poll() is not None and server.process.returncode not in (0, None)
+    text = server.log_text()
+    assert file.name in text and "page" in text.lower(), f"the log does not name {file.name} and the page:\n{server.log_tail()}"
+    assert "panicked" not in text
+
+
+def test_a_truncated_data_file_is_named(start, clearway_only):
+    server = start()
+    connection = server.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, pad CHAR(200))", on=connection)
+    for first in range(0, 20_000, 1000):
+        run("INSERT INTO d.t VALUES " + ", ".join(f"({i}, 'x')" for i in range(first, first + 1000)), on=connection)
+    assert server.stop() == 0
+    file = data_files(server)[0]
+    os.truncate(file, file.stat().st_size // 2)
+    try:
+        server.start()
+    except AssertionError:
+        pass
+    else:
+        with pytest.raises(pymysql.MySQLError):
+            rows(server.connect(), "SELECT * FROM d.t")
+    assert file.name in server.log_text(), server.log_tail()
+    assert "panicked" not in server.log_text()
+
+
+def test_a_newer_or_foreign_file_is_refused(start, clearway_only):
+    server = start()
+    assert server.stop() == 0
+    file = data_files(server)[0]
+    with open(file, "r+b") as handle:
+        handle.write(os.urandom(16 * 1024))
+    with pytest.raises(AssertionError):
+        server.start()
+    assert file.name in server.log_text(), server.log_tail()
+    assert harness.BINARY.exists() and "panicked" not in server.log_text()
