@@ -1,10 +1,10 @@
 //! Directories: changes of names that survive a crash.
 
 use crate::error::{ErrorKind, Result};
-#[cfg(any(test, feature = "faults"))]
-use crate::{error::Op, faults};
 use crate::file::{File, OpenOptions};
 use crate::kernel;
+#[cfg(any(test, feature = "faults"))]
+use crate::{error::Op, faults};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 

@@ -236,7 +236,8 @@ impl File {
     /// The kernel would say EINVAL, and only where the file system can do direct input and output: say so everywhere.
     #[inline]
     fn assert_aligned(&self, start: *const u8, len: usize, offset: u64) {
-        let aligned = (start.addr() | len) % crate::ALIGNMENT == 0 && offset % crate::ALIGNMENT as u64 == 0;
+        let alignment = crate::ALIGNMENT;
+        let aligned = (start.addr() | len).is_multiple_of(alignment) && offset.is_multiple_of(alignment as u64);
         assert!(!self.direct || aligned, "direct transfer of {len} bytes at {offset} from {start:p} is not aligned");
     }
 }

@@ -118,8 +118,7 @@ pub(crate) fn len(fd: &OwnedFd, path: &Path) -> Result<u64> {
 }
 
 pub(crate) fn lock_exclusive(fd: &OwnedFd, path: &Path) -> Result<()> {
-    retry_on_intr(|| fs::flock(fd, FlockOperation::NonBlockingLockExclusive))
-        .map_err(|e| Error::new(Op::Lock, path, e))
+    retry_on_intr(|| fs::flock(fd, FlockOperation::NonBlockingLockExclusive)).map_err(|e| Error::new(Op::Lock, path, e))
 }
 
 pub(crate) fn advise(fd: &OwnedFd, path: &Path, offset: u64, len: u64, advice: Advice) -> Result<()> {

@@ -105,3 +105,30 @@ impl std::fmt::Debug for Region {
         write!(f, "Region({} bytes at {:p})", self.len, self.start)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reserved_memory_is_zero_takes_bytes_and_forgets_them() {
+        let region = reserve(1 << 36).unwrap();
+        let (page, next) = (region.at(5 << 30), region.at((5 << 30) + 4096));
+        // SAFETY: inside the region, and this thread alone knows it.
+        let seen = unsafe {
+            let before = page.read();
+            page.write(9);
+            next.write(8);
+            region.discard(5 << 30..(5 << 30) + 4096).unwrap();
+            [before, page.read(), next.read()]
+        };
+        assert_eq!(seen, [0, 0, 8]);
+        assert_eq!(reserve(usize::MAX).unwrap_err().kind(), ErrorKind::Exhausted);
+    }
+
+    #[test]
+    #[should_panic(expected = "outside")]
+    fn a_region_ends_where_it_ends() {
+        let _ = reserve(4096).unwrap().at(4096);
+    }
+}

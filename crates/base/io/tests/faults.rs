@@ -1,5 +1,4 @@
 //! Simulated disks: what a crash may take, and what it may not. The last test is a small crash-safe file, killed at every step.
-#![cfg(feature = "faults")]
 
 use io::faults::{Script, SimDisk};
 use io::{Directory, ErrorKind, File, Op, OpenOptions, Result};
@@ -167,4 +166,42 @@ fn the_harness_notices_a_missing_flush() {
         bytes.is_none_or(|bytes| bytes != [2; 3000])
     });
     assert!(caught);
+}
+
+/// The body of the test below, in a process of its own: does nothing unless started by it.
+#[test]
+fn child_that_writes_three_times() {
+    let Ok(path) = std::env::var("CLEARWAY_TEST_FILE") else { return };
+    let file = File::open(&path, OpenOptions::CREATE).unwrap();
+    for n in 0..3 {
+        match file.write_at(&[n + 1; 100], u64::from(n) * 100) {
+            Err(e) if e.kind() == ErrorKind::Full => return,
+            done => done.unwrap(),
+        }
+    }
+}
+
+#[test]
+fn a_process_is_killed_where_its_script_says() {
+    let lengths = [
+        ("crash write 3", 200..=200, false),
+        ("seed 5; tear write 2", 100..=199, false),
+        ("full 250", 200..=200, true),
+        ("crash write 1 in elsewhere", 300..=300, true),
+    ];
+    for (n, (script, length, ends_well)) in lengths.into_iter().enumerate() {
+        let path = std::env::temp_dir().join(format!("clearway-io-killed-{}-{n}", std::process::id()));
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child_that_writes_three_times"])
+            .env(io::faults::VARIABLE, script)
+            .env("CLEARWAY_TEST_FILE", &path)
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .status()
+            .unwrap();
+        let written = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(status.success(), ends_well, "{script}");
+        assert!(length.contains(&written.len()), "{script}: {} bytes", written.len());
+    }
 }

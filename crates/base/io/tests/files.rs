@@ -1,6 +1,6 @@
 //! Real files and memory through the door.
 
-use io::{ALIGNMENT, AlignedBuf, Directory, ErrorKind, File, Op, OpenOptions, reserve};
+use io::{ALIGNMENT, AlignedBuf, Directory, ErrorKind, File, Op, OpenOptions};
 use std::io::IoSlice;
 use std::path::PathBuf;
 
@@ -106,27 +106,4 @@ fn one_holder_of_the_lock() {
     assert_eq!(open().lock_exclusive().unwrap_err().kind(), ErrorKind::Locked);
     drop(first);
     open().lock_exclusive().unwrap();
-}
-
-#[test]
-fn reserved_memory_is_zero_takes_bytes_and_forgets_them() {
-    let region = reserve(1 << 36).unwrap();
-    let (page, next) = (region.at(5 << 30), region.at((5 << 30) + 4096));
-    #[allow(unsafe_code, reason = "memory is reached through raw pointers")]
-    // SAFETY: inside the region, and this thread alone knows it.
-    let seen = unsafe {
-        let before = page.read();
-        page.write(9);
-        next.write(8);
-        region.discard(5 << 30..(5 << 30) + 4096).unwrap();
-        [before, page.read(), next.read()]
-    };
-    assert_eq!(seen, [0, 0, 8]);
-    assert_eq!(reserve(usize::MAX).unwrap_err().kind(), ErrorKind::Exhausted);
-}
-
-#[test]
-#[should_panic(expected = "outside")]
-fn a_region_ends_where_it_ends() {
-    reserve(4096).unwrap().at(4096);
 }

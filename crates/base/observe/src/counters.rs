@@ -131,6 +131,8 @@ counters! {
     InnodbDataWrites = "Innodb_data_writes",
     /// Bytes written to data files and log.
     InnodbDataWritten = "Innodb_data_written",
+    /// Deadlocks found among row locks, a victim each.
+    InnodbDeadlocks = "Innodb_deadlocks",
     InnodbDblwrPagesWritten = "Innodb_dblwr_pages_written",
     InnodbDblwrWrites = "Innodb_dblwr_writes",
     InnodbLogWaits = "Innodb_log_waits",

@@ -36,14 +36,8 @@ pub enum Timer {
 }
 
 impl Timer {
-    pub const ALL: &'static [Timer] = &[
-        Timer::Statement,
-        Timer::CommitWait,
-        Timer::LogFlush,
-        Timer::PageRead,
-        Timer::PageWrite,
-        Timer::RowLockWait,
-    ];
+    pub const ALL: &'static [Timer] =
+        &[Timer::Statement, Timer::CommitWait, Timer::LogFlush, Timer::PageRead, Timer::PageWrite, Timer::RowLockWait];
 
     /// As metrics call it.
     pub const fn name(self) -> &'static str {
@@ -67,11 +61,7 @@ pub(crate) struct Cells {
 
 impl Default for Cells {
     fn default() -> Self {
-        Cells {
-            sum_ns: AtomicU64::new(0),
-            max_ns: AtomicU64::new(0),
-            buckets: [const { AtomicU64::new(0) }; BUCKETS],
-        }
+        Cells { sum_ns: AtomicU64::new(0), max_ns: AtomicU64::new(0), buckets: [const { AtomicU64::new(0) }; BUCKETS] }
     }
 }
 

@@ -50,7 +50,8 @@ pub fn register_family(prefix: &str, names: &[&str]) -> Family {
             return Family { first: *known as u16, len };
         }
         if let Some(at) = registry.names.iter().position(|name| *name == first) {
-            let same = registry.names.iter().skip(at).take(names.len()).eq(names.iter().map(full).collect::<Vec<_>>().iter());
+            let same =
+                registry.names.iter().skip(at).take(names.len()).eq(names.iter().map(full).collect::<Vec<_>>().iter());
             assert!(same, "family {prefix} was registered with other names");
             return Family { first: (Counter::ALL.len() + at) as u16, len };
         }

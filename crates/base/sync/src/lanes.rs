@@ -15,6 +15,9 @@ const WORD_BITS: usize = 64;
 /// Slots in a chunk of [`Lanes`]: one bitmap word's worth.
 const CHUNK_SLOTS: usize = WORD_BITS;
 
+/// Slots of 64 neighbouring lanes.
+type Chunk<T> = Box<[CachePadded<T>]>;
+
 /// The number of a lane: below the capacity of its set, and small while few are claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LaneId(u32);
@@ -123,7 +126,7 @@ impl LaneSet {
 #[derive(Debug)]
 pub struct Lanes<T> {
     set: LaneSet,
-    chunks: Box<[OnceLock<Box<[CachePadded<T>]>>]>,
+    chunks: Box<[OnceLock<Chunk<T>>]>,
     init: fn() -> T,
 }
 

@@ -269,12 +269,7 @@ impl PageLatch {
                 unlocked_or_shared => unlocked_or_shared + 1,
             };
             // Acquire: pairs with Release in `release`.
-            match self.word.compare_exchange_weak(
-                word,
-                with_state(word, next),
-                Ordering::Acquire,
-                Ordering::Relaxed,
-            ) {
+            match self.word.compare_exchange_weak(word, with_state(word, next), Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => {
                     rank::acquired(Rank::PageLatch);
                     return TryLatch::Acquired;
@@ -364,10 +359,7 @@ impl PageLatch {
         // Relaxed throughout: the mark carries no data, and what the clock does to the page it does after `try_claim_marked`.
         let word = self.word.load(Ordering::Relaxed);
         state(word) == UNLOCKED
-            && self
-                .word
-                .compare_exchange(word, with_state(word, MARKED), Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok()
+            && self.word.compare_exchange(word, with_state(word, MARKED), Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Marked -> Exclusive: the evictor takes a page that nobody has read since it was marked.
@@ -485,10 +477,7 @@ impl PageLatch {
                 return;
             }
             if word & WAITERS == 0
-                && self
-                    .word
-                    .compare_exchange_weak(word, word | WAITERS, Ordering::Relaxed, Ordering::Relaxed)
-                    .is_err()
+                && self.word.compare_exchange_weak(word, word | WAITERS, Ordering::Relaxed, Ordering::Relaxed).is_err()
             {
                 continue;
             }

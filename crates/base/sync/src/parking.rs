@@ -96,12 +96,7 @@ fn with_parker<R>(f: impl FnOnce(&mut Parker) -> R) -> R {
 
 /// Sleeps at `address` until [`unpark`] picks this thread, unless `validate`, called under the bucket lock, says no.
 #[cold]
-pub(crate) fn park(
-    address: usize,
-    kind: Kind,
-    validate: impl FnOnce() -> bool,
-    timeout: Option<Duration>,
-) -> Outcome {
+pub(crate) fn park(address: usize, kind: Kind, validate: impl FnOnce() -> bool, timeout: Option<Duration>) -> Outcome {
     with_parker(|parker| {
         let bucket = bucket(address);
         let unparker = parker.unparker();

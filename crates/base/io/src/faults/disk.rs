@@ -42,7 +42,8 @@ pub struct SimFile {
     inode: usize,
     writable: bool,
     boot: u64,
-    locked: std::sync::atomic::AtomicBool,
+    /// Unique on its disk.
+    handle: u64,
 }
 
 struct State {
@@ -56,6 +57,8 @@ struct State {
     script: Script,
     random: Random,
     counts: BTreeMap<Op, u64>,
+    /// Handles given out so far.
+    handles: u64,
     /// Reboots so far; handles of an earlier boot are dead.
     boot: u64,
     powered: bool,
@@ -103,7 +106,8 @@ struct Inode {
     view: Vec<u8>,
     durable: Vec<u8>,
     pending: Vec<Change>,
-    locked: bool,
+    /// The handle that holds the lock.
+    holder: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -152,6 +156,7 @@ impl SimDisk {
             script: Script::seeded(seed),
             random: Random::new(!seed),
             counts: BTreeMap::new(),
+            handles: 0,
             boot: 0,
             powered: true,
         };
@@ -247,7 +252,7 @@ impl SimDisk {
                 }
             }
             inode.view = inode.durable.clone();
-            inode.locked = false;
+            inode.holder = None;
         }
         let mut cut: BTreeMap<PathBuf, u64> = BTreeMap::new();
         for change in &state.pending_names {
@@ -317,10 +322,10 @@ impl SimDisk {
         if options.truncate {
             state.set_length(inode, 0);
         }
-        let boot = state.boot;
+        state.handles += 1;
+        let (boot, handle) = (state.boot, state.handles);
         drop(state);
-        let locked = std::sync::atomic::AtomicBool::new(false);
-        Ok(SimFile { disk: self.clone(), inode, writable: options.write, boot, locked })
+        Ok(SimFile { disk: self.clone(), inode, writable: options.write, boot, handle })
     }
 
     pub(crate) fn open_directory(&self, path: &Path) -> Result<()> {
@@ -543,28 +548,26 @@ impl SimFile {
     }
 
     pub(crate) fn lock(&self, path: &Path) -> Result<()> {
-        use std::sync::atomic::Ordering::Relaxed;
         let mut state = self.begin(Op::Lock, path)?;
-        // Relaxed: written under the disk's mutex only.
-        if self.locked.load(Relaxed) {
-            return Ok(());
+        let holder = &mut state.inodes[self.inode].holder;
+        match *holder {
+            Some(other) if other != self.handle => {
+                Err(refused(Op::Lock, path, ErrorKind::Locked, "another handle holds the lock"))
+            }
+            _ => {
+                *holder = Some(self.handle);
+                Ok(())
+            }
         }
-        if state.inodes[self.inode].locked {
-            return Err(refused(Op::Lock, path, ErrorKind::Locked, "another handle holds the lock"));
-        }
-        state.inodes[self.inode].locked = true;
-        self.locked.store(true, Relaxed);
-        Ok(())
     }
 }
 
 impl Drop for SimFile {
     fn drop(&mut self) {
-        if *self.locked.get_mut() {
-            let mut state = self.disk.state.lock();
-            if state.boot == self.boot {
-                state.inodes[self.inode].locked = false;
-            }
+        let mut state = self.disk.state.lock();
+        let holder = &mut state.inodes[self.inode].holder;
+        if *holder == Some(self.handle) {
+            *holder = None;
         }
     }
 }

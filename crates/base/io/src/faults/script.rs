@@ -118,9 +118,7 @@ impl Script {
             }
             verdict = match rule.action {
                 Action::Crash => Verdict::Crash,
-                Action::Tear if op == Op::Write && bytes > 0 => {
-                    Verdict::Tear(self.random.below(bytes as u64) as usize)
-                }
+                Action::Tear if op == Op::Write && bytes > 0 => Verdict::Tear(self.random.below(bytes as u64) as usize),
                 Action::Tear => Verdict::Crash,
                 Action::Fail => Verdict::Fail(ErrorKind::Device),
             };
@@ -216,7 +214,9 @@ mod tests {
 
     #[test]
     fn a_script_that_is_not_understood_is_refused() {
-        for bad in ["crash", "crash write", "crash write x", "crash write 0", "melt write 1", "crash dig 1", "crash any 1 x"] {
+        for bad in
+            ["crash", "crash write", "crash write x", "crash write 0", "melt write 1", "crash dig 1", "crash any 1 x"]
+        {
             assert!(bad.parse::<Script>().is_err(), "{bad}");
         }
     }
