@@ -1,10 +1,10 @@
 //! Dictionary objects as statements see them. A [`Version`] is immutable; DDL makes a new one and swaps it in.
 
-use crate::VirtualTable;
+use crate::{AutoIncrement, Gate, VirtualTable};
 use engine::Tree;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use types::collation::CollationId;
 use types::key::KeyPart;
 use types::row::RowLayout;
 use types::{DataType, Value};
@@ -18,20 +18,46 @@ pub struct Version {
     pub schemas: BTreeMap<String, Arc<Schema>>,
 }
 
+/// Schemas that the server makes itself. Their names, and the names of tables in the first two, are matched in any case.
+pub const SYSTEM_SCHEMAS: [&str; 4] = ["information_schema", "performance_schema", "mysql", "sys"];
+
 impl Version {
+    pub fn schema(&self, name: &str) -> Option<&Arc<Schema>> {
+        self.schemas.get(name).or_else(|| {
+            let system = SYSTEM_SCHEMAS[..2].iter().find(|s| s.eq_ignore_ascii_case(name))?;
+            self.schemas.get(*system)
+        })
+    }
+
     pub fn table(&self, schema: &str, table: &str) -> Option<&Arc<Table>> {
-        self.schemas.get(schema)?.tables.get(table)
+        let schema = self.schema(schema)?;
+        schema.tables.get(table).or_else(|| {
+            let system = SYSTEM_SCHEMAS[..2].contains(&schema.name.as_str());
+            schema.tables.iter().find(|(name, _)| system && name.eq_ignore_ascii_case(table)).map(|(_, t)| t)
+        })
     }
 }
 
 #[derive(Clone)]
 pub struct Schema {
     pub name: String,
-    pub default_collation: types::datatype::CollationId,
+    pub default_collation: CollationId,
     pub tables: BTreeMap<String, Arc<Table>>,
 }
 
+impl Schema {
+    pub fn new(name: &str, default_collation: CollationId) -> Schema {
+        Schema { name: name.to_string(), default_collation, tables: BTreeMap::new() }
+    }
+
+    /// Made by the server: no DDL in it.
+    pub fn is_system(&self) -> bool {
+        SYSTEM_SCHEMAS.contains(&self.name.as_str())
+    }
+}
+
 /// One version of a table's definition.
+#[derive(Clone)]
 pub struct Table {
     /// Unique for ever; a table that is altered keeps it.
     pub id: u64,
@@ -44,14 +70,50 @@ pub struct Table {
     pub indexes: Vec<Index>,
     pub layout: RowLayout,
     pub auto_increment: Option<Arc<AutoIncrement>>,
-    pub default_collation: types::datatype::CollationId,
+    /// Hands out the hidden row ids of a table without a primary key.
+    pub row_ids: Option<Arc<AutoIncrement>>,
+    pub default_collation: CollationId,
     pub comment: String,
+    /// Table options without effect here that SHOW CREATE TABLE repeats, such as `ROW_FORMAT=DYNAMIC`.
+    pub create_options: String,
     /// Seconds since 1970.
     pub created: u64,
+    /// [`Version::number`] from which the trees hold the rows: a transaction whose snapshot is older can not read them
+    /// (error 1412). 0 after a restart.
+    pub readable_since: u64,
+    /// Closed while DDL changes the table.
+    pub gate: Arc<Gate>,
     /// Set for tables of information_schema and performance_schema: no trees, rows computed when asked.
     pub virtual_rows: Option<Arc<dyn VirtualTable>>,
 }
 
+impl Table {
+    /// Columns that `*` stands for.
+    pub fn visible_columns(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(|c| !c.hidden)
+    }
+
+    /// Indexes that SHOW INDEX lists: all but the hidden clustered one.
+    pub fn visible_indexes(&self) -> impl Iterator<Item = &Index> {
+        self.indexes.iter().filter(|i| i.name != crate::HIDDEN_INDEX)
+    }
+
+    /// Position of a column by name, in any case.
+    pub fn column_position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| !c.hidden && eq_name(&c.name, name))
+    }
+
+    pub fn is_virtual(&self) -> bool {
+        self.virtual_rows.is_some()
+    }
+}
+
+/// Names of columns, indexes and aliases are the same in any letter case.
+pub fn eq_name(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b) || (!a.is_ascii() && a.to_lowercase() == b.to_lowercase())
+}
+
+#[derive(Clone, Debug)]
 pub struct Column {
     pub name: String,
     pub data_type: DataType,
@@ -66,6 +128,7 @@ pub struct Column {
     pub hidden: bool,
 }
 
+#[derive(Clone, Debug, PartialEq)]
 pub enum ColumnDefault {
     /// No default: INSERT must give a value (in strict mode).
     None,
@@ -74,6 +137,7 @@ pub enum ColumnDefault {
     Now,
 }
 
+#[derive(Clone, Debug)]
 pub struct Index {
     pub name: String,
     pub unique: bool,
@@ -84,20 +148,9 @@ pub struct Index {
     pub comment: String,
 }
 
+#[derive(Clone, Debug)]
 pub struct IndexPart {
     /// Position in [`Table::columns`].
     pub column: usize,
     pub key: KeyPart,
 }
-
-/// A table's AUTO_INCREMENT counter in memory; shared by all versions of the table.
-pub struct AutoIncrement {
-    pub column: usize,
-    /// The next value to hand out. W: inserts by fetch_max/compare-exchange. R: SHOW TABLE STATUS.
-    pub next: AtomicU64,
-    /// Values below this are already covered by the persistent counter in the clustered tree.
-    pub persisted: AtomicU64,
-}
-
-/// The live dictionary.
-pub struct Catalog {}

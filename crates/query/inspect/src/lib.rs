@@ -1,1 +1,153 @@
+//! `information_schema`, `performance_schema` and the rows of SHOW, computed when asked from the dictionary, the engine
+//! and the sessions' lanes. Nothing here is stored, and nothing here is touched by a statement that does not ask.
+//!
+//! Must never know packets or connections: what belongs to sessions comes through [`Source`].
 
+mod columns;
+mod create;
+mod ddl_text;
+mod information_schema;
+mod performance_schema;
+pub mod show;
+
+pub use columns::{ShowColumns, VirtualRows};
+pub use create::{create_database, create_table};
+pub use ddl_text::{column_type, quote_name, quote_string};
+pub use show::Rows;
+
+use catalog::{Schema, Table, Version, VirtualContext};
+use engine::Engine;
+use std::borrow::Cow;
+use std::sync::Arc;
+use types::Value;
+
+/// One line of SHOW PROCESSLIST.
+#[derive(Clone, Debug, Default)]
+pub struct Process {
+    pub id: u64,
+    pub user: String,
+    pub host: String,
+    pub database: Option<String>,
+    pub command: &'static str,
+    /// Seconds in this state.
+    pub time_s: u64,
+    pub state: &'static str,
+    pub info: Option<String>,
+}
+
+/// What only sessions know. Implemented by crate `session`.
+pub trait Source: Send + Sync {
+    fn processes(&self) -> Vec<Process>;
+    /// All global variables with their values as printed, sorted by name.
+    fn global_variables(&self) -> Vec<(&'static str, String)>;
+}
+
+/// What a statement that reads virtual tables may see.
+pub struct Context {
+    pub version: Arc<Version>,
+    pub engine: Arc<Engine>,
+    pub source: Arc<dyn Source>,
+    /// The session's variables, sorted by name.
+    pub session_variables: Vec<(&'static str, String)>,
+    pub database: Option<String>,
+    /// The user part of the account; with `sees_all_processes` false only its own are shown.
+    pub user: String,
+    pub sees_all_processes: bool,
+    /// May the session know that this table (or, with an empty table name, schema) exists?
+    pub visible: Box<dyn Fn(&str, &str) -> bool + Send>,
+}
+
+impl VirtualContext for Context {
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}
+
+impl Context {
+    /// Schemas that the session may see.
+    pub(crate) fn schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
+        self.version.schemas.values().filter(|s| (self.visible)(&s.name, ""))
+    }
+
+    /// Tables that the session may see.
+    pub(crate) fn tables<'s>(&'s self, schema: &'s Schema) -> impl Iterator<Item = &'s Arc<Table>> {
+        schema.tables.values().filter(|t| (self.visible)(&schema.name, &t.name))
+    }
+
+    pub(crate) fn all_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.schemas().flat_map(|s| self.tables(s))
+    }
+
+    pub(crate) fn processes(&self) -> Vec<Process> {
+        let mut list = self.source.processes();
+        list.retain(|p| self.sees_all_processes || p.user == self.user);
+        list.sort_by_key(|p| p.id);
+        list
+    }
+
+    /// Counters and gauges as SHOW GLOBAL STATUS prints them, sorted by name.
+    pub fn status(&self) -> Vec<(String, String)> {
+        let mut all: Vec<(String, String)> =
+            observe::status().into_iter().map(|(name, n)| (name, n.to_string())).collect();
+        for (name, n) in self.engine.status().counters {
+            // The engine counts some in lanes, which are there already.
+            if !all.iter().any(|(known, _)| known == name) {
+                all.push((name.to_string(), n.to_string()));
+            }
+        }
+        all.sort_by(|a, b| a.0.to_ascii_lowercase().cmp(&b.0.to_ascii_lowercase()));
+        all
+    }
+}
+
+/// The schemas whose tables are computed, for [`catalog::Catalog::open`].
+pub fn system_schemas() -> Vec<Schema> {
+    vec![information_schema::schema(), performance_schema::schema()]
+}
+
+pub(crate) type Row = Vec<Value<'static>>;
+
+pub(crate) fn text(s: impl Into<String>) -> Value<'static> {
+    Value::Bytes(Cow::Owned(s.into().into_bytes()))
+}
+
+pub(crate) fn word(s: &'static str) -> Value<'static> {
+    Value::Bytes(Cow::Borrowed(s.as_bytes()))
+}
+
+pub(crate) fn uint(n: u64) -> Value<'static> {
+    Value::UInt(n)
+}
+
+pub(crate) fn maybe(s: Option<String>) -> Value<'static> {
+    s.map_or(Value::Null, text)
+}
+
+/// Seconds since 1970 as a DATETIME in UTC.
+pub(crate) fn datetime(unix_seconds: u64) -> Value<'static> {
+    let (days, seconds) = (unix_seconds / 86_400, unix_seconds % 86_400);
+    // Civil date from days, by eras of 400 years that begin on 1 March.
+    let z = days + 719_468;
+    let (era, day_of_era) = (z / 146_097, z % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let date = (year * 13 + month) << 5 | day;
+    let time = (seconds / 3600) << 12 | (seconds / 60 % 60) << 6 | seconds % 60;
+    Value::DateTime(types::DateTime((date << 17 | time) << 24))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datetimes_are_packed_as_mysql_packs_them() {
+        // 2000-02-29 12:34:56
+        let packed = ((2000 * 13 + 2) << 5 | 29) << 17 | 12 << 12 | 34 << 6 | 56;
+        assert_eq!(datetime(951_827_696), Value::DateTime(types::DateTime(packed << 24)));
+    }
+}

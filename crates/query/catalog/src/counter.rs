@@ -1,0 +1,130 @@
+//! AUTO_INCREMENT and row id counters: in memory, with a persistent ceiling that keeps ahead in blocks.
+//!
+//! ```text
+//!   handed out          free, covered       not covered yet
+//!   1 ....... next-1 | next ... persisted-1 | persisted ...
+//! ```
+//!
+//! Before a value at or above `persisted` is handed out, the tree's persistent counter is raised a block further. The
+//! raise stands in the log before the commit that uses the value, so a crash may skip values and never repeats one. A
+//! clean shutdown stores the exact next value.
+
+use engine::{Engine, Tree};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How far the persistent ceiling is raised ahead of what was asked for.
+const BLOCK: u64 = 1024;
+
+/// A counter, shared by all versions of its table.
+#[derive(Debug)]
+pub struct AutoIncrement {
+    /// Position of the column in [`crate::Table::columns`].
+    pub column: usize,
+    /// The tree that keeps the ceiling: the index that starts with the column.
+    pub tree: Tree,
+    /// The next value to hand out. W: inserts by compare-exchange. R: SHOW TABLE STATUS.
+    pub next: AtomicU64,
+    /// Values below this are covered by the persistent counter. W: whoever raised the ceiling, by fetch_max. R: inserts.
+    pub persisted: AtomicU64,
+}
+
+impl AutoIncrement {
+    /// The counter as the tree has it; a new tree's starts at 1.
+    pub fn load(engine: &Engine, column: usize, tree: Tree) -> engine::Result<AutoIncrement> {
+        let stored = engine.counter(tree)?.max(1);
+        Ok(AutoIncrement { column, tree, next: AtomicU64::new(stored), persisted: AtomicU64::new(stored) })
+    }
+
+    /// Hands out `count` values `offset + k * increment` in a row, all above every value handed out or observed before, and
+    /// returns the first. `None`: the counter would pass `max`, the largest value of the column's type (MySQL error 1467).
+    pub fn reserve(
+        &self,
+        engine: &Engine,
+        count: u64,
+        increment: u64,
+        offset: u64,
+        max: u64,
+    ) -> engine::Result<Option<u64>> {
+        assert!(count > 0 && increment > 0);
+        // Relaxed: the exchange below checks the guess; the counter orders nothing but itself.
+        let mut next = self.next.load(Ordering::Relaxed);
+        loop {
+            let Some(first) = align(next, increment, offset) else { return Ok(None) };
+            let last = (count - 1).checked_mul(increment).and_then(|d| first.checked_add(d));
+            let Some(last) = last.filter(|last| *last <= max) else { return Ok(None) };
+            // At u64::MAX the counter stays there: the next call finds no room.
+            let after = last.saturating_add(1);
+            match self.next.compare_exchange_weak(next, after, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => {
+                    self.cover(engine, after)?;
+                    return Ok(Some(first));
+                }
+                Err(now) => next = now,
+            }
+        }
+    }
+
+    /// A row with an explicit value was inserted: values up to it are not handed out any more.
+    pub fn observe(&self, engine: &Engine, value: u64) -> engine::Result<()> {
+        let after = value.saturating_add(1);
+        // Relaxed: see `reserve`. The load saves the write when the counter is ahead already.
+        if self.next.load(Ordering::Relaxed) < after {
+            self.next.fetch_max(after, Ordering::Relaxed);
+            self.cover(engine, after)?;
+        }
+        Ok(())
+    }
+
+    /// ALTER TABLE ... AUTO_INCREMENT: the caller has made sure that no row has `next` or a larger value.
+    pub fn reset(&self, engine: &Engine, next: u64) -> engine::Result<()> {
+        engine.set_counter(self.tree, next)?;
+        // Relaxed: the table's gate is closed, no insert runs.
+        self.persisted.store(next, Ordering::Relaxed);
+        self.next.store(next, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Stores the exact value at a clean shutdown.
+    pub fn save(&self, engine: &Engine) -> engine::Result<()> {
+        // Relaxed: sessions have ended.
+        engine.set_counter(self.tree, self.next.load(Ordering::Relaxed))
+    }
+
+    /// Makes sure that the persistent counter is at least `after`.
+    fn cover(&self, engine: &Engine, after: u64) -> engine::Result<()> {
+        // Relaxed: a value read too low only raises the ceiling once more.
+        if after > self.persisted.load(Ordering::Relaxed) {
+            let ceiling = after.saturating_add(BLOCK);
+            engine.raise_counter(self.tree, ceiling)?;
+            self.persisted.fetch_max(ceiling, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// The smallest `offset + k * increment` that is at least `next`. An offset above the increment is ignored, as MySQL does.
+fn align(next: u64, increment: u64, offset: u64) -> Option<u64> {
+    let offset = if offset > increment { 1 } else { offset };
+    if next <= offset {
+        return Some(offset);
+    }
+    let steps = (next - offset).div_ceil(increment);
+    steps.checked_mul(increment)?.checked_add(offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::align;
+
+    #[test]
+    fn values_follow_increment_and_offset() {
+        assert_eq!(align(1, 1, 1), Some(1));
+        assert_eq!(align(7, 10, 5), Some(15));
+        assert_eq!(align(15, 10, 5), Some(15));
+        assert_eq!(align(16, 10, 5), Some(25));
+        assert_eq!(align(1, 10, 5), Some(5));
+        // offset > increment: as if it were 1
+        assert_eq!(align(3, 2, 9), Some(3));
+        assert_eq!(align(u64::MAX, 2, 2), None);
+    }
+}

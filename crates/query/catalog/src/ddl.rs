@@ -1,0 +1,421 @@
+//! Data definition: one statement at a time, atomic across a crash.
+//!
+//! A [`Ddl`] collects changes to a copy of the dictionary while it writes them through one engine transaction;
+//! [`Ddl::commit`] makes both happen. Dropped without commit, it rolls back. The caller has committed the session's own
+//! transaction before (implicit commit), so the session pins nothing.
+
+use crate::define::{KeySpec, TableSpec, check_name, plan_index};
+use crate::dictionary::{self, Kind};
+use crate::error::from_engine;
+use crate::pins::{Waiting, wait_for_pins};
+use crate::schema::{Column, Index, Schema, Table, Version, eq_name};
+use crate::{Catalog, Gate, HIDDEN_INDEX, MetadataPins, stored};
+use engine::{Engine, Isolation, Transaction, TreeKind};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+use sync::{LaneId, MutexGuard, Parker};
+use types::collation::CollationId;
+use types::row::RowLayout;
+use types::{DataType, Result, SqlError, err};
+
+/// Under the DDL mutex.
+pub(crate) struct DdlState {
+    /// The highest table id ever given.
+    pub(crate) last_table: u64,
+}
+
+/// A data definition statement in progress.
+pub struct Ddl<'a> {
+    catalog: &'a Catalog,
+    tx: &'a mut Transaction,
+    state: MutexGuard<'a, DdlState>,
+    /// The dictionary as it will be.
+    next: Version,
+    closed: Vec<Arc<Gate>>,
+    lane: LaneId,
+    waiting: Waiting<'a>,
+    committed: bool,
+}
+
+impl Catalog {
+    /// Begins a data definition statement: waits for another one that runs (1205, 1317) and begins its transaction in `tx`,
+    /// which must not be active.
+    pub fn begin_ddl<'a>(
+        &'a self,
+        tx: &'a mut Transaction,
+        pins: &MetadataPins,
+        waiting: Waiting<'a>,
+    ) -> Result<Ddl<'a>> {
+        assert!(!tx.is_active(), "DDL commits implicitly before it begins");
+        assert!(pins.is_empty(), "a session that begins DDL uses no table");
+        let since = Instant::now();
+        let mut parker = Parker::new();
+        let state = loop {
+            if let Some(state) = self.ddl.try_lock() {
+                break state;
+            }
+            waiting.check(since)?;
+            parker.park_timeout(Duration::from_millis(2));
+        };
+        let mut next = Version::clone(&self.current());
+        next.number += 1;
+        tx.begin(Isolation::RepeatableRead, false);
+        let (catalog, lane) = (self, pins.lane_id());
+        Ok(Ddl { catalog, tx, state, next, closed: Vec::new(), lane, waiting, committed: false })
+    }
+}
+
+impl Ddl<'_> {
+    /// The dictionary as it will be after the commit.
+    pub fn version(&self) -> &Version {
+        &self.next
+    }
+
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.catalog.engine
+    }
+
+    /// The transaction that the statement runs in: for filling new trees.
+    pub fn tx(&mut self) -> &mut Transaction {
+        self.tx
+    }
+
+    /// A table and, closed to statements until the end, its gate. Errors 1146, 1205, 1317.
+    pub fn lock_table(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        let table = self.next.table(schema, name).cloned().ok_or_else(|| err!(1146, schema, name))?;
+        refuse_system(&self.next, schema)?;
+        if !self.closed.iter().any(|g| Arc::ptr_eq(g, &table.gate)) {
+            table.gate.close();
+            self.closed.push(Arc::clone(&table.gate));
+            wait_for_pins(&self.catalog.lanes, self.lane, table.id, self.waiting)?;
+        }
+        Ok(table)
+    }
+
+    /// CREATE DATABASE. Errors 1007, 1059, 1102.
+    pub fn create_schema(&mut self, name: &str, collation: CollationId) -> Result<()> {
+        check_name(name, 1102)?;
+        if self.next.schema(name).is_some() {
+            return Err(err!(1007, name));
+        }
+        self.put_schema(Schema::new(name, collation))
+    }
+
+    /// ALTER DATABASE. Errors 1049.
+    pub fn alter_schema(&mut self, name: &str, collation: CollationId) -> Result<()> {
+        let schema = self.next.schema(name).ok_or_else(|| err!(1049, name))?;
+        refuse_system(&self.next, name)?;
+        let mut schema = Schema::clone(schema);
+        schema.default_collation = collation;
+        self.put_schema(schema)
+    }
+
+    fn put_schema(&mut self, schema: Schema) -> Result<()> {
+        let tree = self.catalog.engine.dictionary();
+        dictionary::put(self.tx, tree, Kind::Schema, "", &schema.name, &stored::write_schema(&schema))?;
+        self.next.schemas.insert(schema.name.clone(), Arc::new(schema));
+        Ok(())
+    }
+
+    /// DROP DATABASE with all its tables; returns how many. Errors 1008, 1205, 3552.
+    pub fn drop_schema(&mut self, name: &str) -> Result<u64> {
+        let schema = self.next.schema(name).cloned().ok_or_else(|| err!(1008, name))?;
+        refuse_system(&self.next, name)?;
+        for table in schema.tables.keys() {
+            self.drop_table(name, table)?;
+        }
+        dictionary::remove(self.tx, self.catalog.engine.dictionary(), Kind::Schema, "", name)?;
+        self.next.schemas.remove(name);
+        Ok(schema.tables.len() as u64)
+    }
+
+    /// CREATE TABLE. Errors 1050, 1049 and those of the definition.
+    pub fn create_table(&mut self, spec: TableSpec) -> Result<Arc<Table>> {
+        let schema = self.next.schema(&spec.schema).ok_or_else(|| err!(1049, spec.schema))?;
+        if schema.tables.contains_key(&spec.name) {
+            return Err(err!(1050, spec.name));
+        }
+        refuse_system(&self.next, &spec.schema)?;
+        self.state.last_table += 1;
+        let id = self.state.last_table;
+        // At once and durable with the commit: an id is never given twice.
+        let engine = &self.catalog.engine;
+        engine.raise_counter(engine.dictionary(), id).map_err(from_engine)?;
+        let table = self.build_table(spec, id, Arc::default())?;
+        self.put_table(table)
+    }
+
+    /// A table with new trees from a definition: for CREATE TABLE, and for changes that rebuild.
+    fn build_table(&mut self, mut spec: TableSpec, id: u64, gate: Arc<Gate>) -> Result<Table> {
+        let plans = spec.plan()?;
+        let mut indexes = Vec::with_capacity(plans.len());
+        for (i, plan) in plans.into_iter().enumerate() {
+            let kind = if i == 0 { TreeKind::Clustered } else { TreeKind::Secondary };
+            let tree = self.catalog.engine.create_tree(self.tx, kind).map_err(from_engine)?;
+            indexes.push(Index {
+                name: plan.name,
+                unique: plan.unique,
+                primary: plan.primary,
+                // The types may have become NOT NULL since the plan was made.
+                parts: retype(plan.parts, &spec.columns),
+                tree,
+                comment: plan.comment,
+            });
+        }
+        let types: Vec<DataType> = spec.columns.iter().map(|c| c.data_type).collect();
+        let mut table = Table {
+            id,
+            version: 1,
+            schema: spec.schema,
+            name: spec.name,
+            layout: RowLayout::new(&types),
+            columns: spec.columns,
+            indexes,
+            auto_increment: None,
+            row_ids: None,
+            default_collation: spec.default_collation,
+            comment: spec.comment,
+            create_options: spec.create_options,
+            created: now(),
+            readable_since: self.next.number,
+            gate,
+            virtual_rows: None,
+        };
+        stored::attach_counters(&self.catalog.engine, &mut table).map_err(from_engine)?;
+        if let (Some(start), Some(counter)) = (spec.auto_increment, &table.auto_increment) {
+            counter.reset(&self.catalog.engine, start.max(1)).map_err(from_engine)?;
+        }
+        Ok(table)
+    }
+
+    /// ALTER TABLE that changes columns or the primary key: a table with the same id and name and new, empty trees. The
+    /// caller copies the rows from `old` into it, through [`Ddl::tx`], before the commit.
+    pub fn rebuild_table(&mut self, old: &Table, spec: TableSpec) -> Result<Arc<Table>> {
+        let keep = match (spec.auto_increment, &old.auto_increment) {
+            // Relaxed: the gate is closed, no insert runs.
+            (None, Some(counter)) => Some(counter.next.load(std::sync::atomic::Ordering::Relaxed)),
+            (asked, _) => asked,
+        };
+        let spec = TableSpec { auto_increment: keep, schema: old.schema.clone(), name: old.name.clone(), ..spec };
+        let mut table = self.build_table(spec, old.id, Arc::clone(&old.gate))?;
+        table.version = old.version + 1;
+        table.created = old.created;
+        self.drop_trees(old)?;
+        self.put_table(table)
+    }
+
+    /// ALTER TABLE of what needs no rebuild (comment, defaults, names): `change` gets a copy.
+    pub fn alter_table(&mut self, old: &Table, change: impl FnOnce(&mut Table)) -> Result<Arc<Table>> {
+        let mut table = old.clone();
+        change(&mut table);
+        assert!(table.id == old.id && table.schema == old.schema && table.name == old.name);
+        table.version += 1;
+        self.put_table(table)
+    }
+
+    /// CREATE INDEX: the index is empty; the caller fills it through [`Ddl::tx`] before the commit.
+    /// Errors 1061, 1069, 1071, 1072, ...
+    pub fn create_index(&mut self, old: &Table, mut key: KeySpec) -> Result<(Arc<Table>, usize)> {
+        let mut names = TableSpec { keys: Vec::new(), ..spec_of(old) };
+        names.keys = old.visible_indexes().map(key_of(old)).chain([key.clone()]).collect();
+        names.keys.retain(|k| k.name.as_deref() != Some("PRIMARY"));
+        let hidden = old.columns.iter().filter(|c| c.hidden).count();
+        // Checks names and count, and makes up a name.
+        names.plan()?;
+        key.name = names.keys.last().expect("the new key is the last").name.clone();
+        debug_assert!(hidden <= 1);
+        let plan = plan_index(&old.columns, &key)?;
+        let tree = self.catalog.engine.create_tree(self.tx, TreeKind::Secondary).map_err(from_engine)?;
+        let mut table = old.clone();
+        let unique = plan.unique;
+        // MySQL lists unique indexes before others.
+        let at = match unique {
+            true => table.indexes.iter().skip(1).take_while(|i| i.unique).count() + 1,
+            false => table.indexes.len(),
+        };
+        let parts = plan.parts;
+        let index = Index { name: plan.name, unique, primary: false, parts, tree, comment: plan.comment };
+        table.indexes.insert(at, index);
+        table.version += 1;
+        table.readable_since = self.next.number;
+        Ok((self.put_table(table)?, at))
+    }
+
+    /// DROP INDEX of a secondary index. Error 1091, 1075.
+    pub fn drop_index(&mut self, old: &Table, name: &str) -> Result<Arc<Table>> {
+        let at = old.indexes.iter().position(|i| eq_name(&i.name, name) && i.name != HIDDEN_INDEX);
+        let at = at.ok_or_else(|| err!(1091, name))?;
+        assert!(at > 0, "dropping the primary key rebuilds the table");
+        let mut table = old.clone();
+        let dropped = table.indexes.remove(at);
+        if let Some(counter) = &table.auto_increment
+            && counter.tree == dropped.tree
+        {
+            // Another index has to start with the column, and takes over the counter.
+            let column = counter.column;
+            let next = counter.next.load(std::sync::atomic::Ordering::Relaxed); // Relaxed: the gate is closed.
+            let other = table.indexes.iter().find(|i| i.parts[0].column == column).ok_or_else(|| err!(1075))?;
+            let engine = &self.catalog.engine;
+            engine.raise_counter(other.tree, next).map_err(from_engine)?;
+            let moved = crate::AutoIncrement::load(engine, column, other.tree).map_err(from_engine)?;
+            table.auto_increment = Some(Arc::new(moved));
+        }
+        self.catalog.engine.drop_tree(self.tx, dropped.tree).map_err(from_engine)?;
+        table.version += 1;
+        self.put_table(table)
+    }
+
+    /// RENAME TABLE. Errors 1146, 1050, 1049.
+    pub fn rename_table(&mut self, from: (&str, &str), to: (&str, &str)) -> Result<Arc<Table>> {
+        let old = self.lock_table(from.0, from.1)?;
+        check_name(to.1, 1103)?;
+        let target = self.next.schema(to.0).ok_or_else(|| err!(1049, to.0))?;
+        if target.tables.contains_key(to.1) {
+            return Err(err!(1050, to.1));
+        }
+        refuse_system(&self.next, to.0)?;
+        self.forget(&old)?;
+        let mut table = Table::clone(&old);
+        (table.schema, table.name) = (to.0.to_string(), to.1.to_string());
+        table.version += 1;
+        self.put_table(table)
+    }
+
+    /// DROP TABLE. Errors 1051 for a missing table, 1205.
+    pub fn drop_table(&mut self, schema: &str, name: &str) -> Result<()> {
+        let table = match self.lock_table(schema, name) {
+            Err(e) if e.code == 1146 => return Err(err!(1051, format!("{schema}.{name}"))),
+            other => other?,
+        };
+        self.drop_trees(&table)?;
+        self.forget(&table)
+    }
+
+    /// TRUNCATE TABLE: new trees in place of the old ones. Errors 1146, 1205.
+    pub fn truncate_table(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        let old = self.lock_table(schema, name)?;
+        let mut table = Table::clone(&old);
+        for index in &mut table.indexes {
+            index.tree = self.catalog.engine.create_tree(self.tx, index.tree.kind).map_err(from_engine)?;
+        }
+        self.drop_trees(&old)?;
+        stored::attach_counters(&self.catalog.engine, &mut table).map_err(from_engine)?;
+        table.version += 1;
+        table.readable_since = self.next.number;
+        self.put_table(table)
+    }
+
+    /// Writes an entry of another crate's making (accounts).
+    pub fn put_entry(&mut self, kind: Kind, name: &str, value: &[u8]) -> Result<()> {
+        dictionary::put(self.tx, self.catalog.engine.dictionary(), kind, "", name, value)
+    }
+
+    pub fn remove_entry(&mut self, kind: Kind, name: &str) -> Result<()> {
+        dictionary::remove(self.tx, self.catalog.engine.dictionary(), kind, "", name)
+    }
+
+    /// Makes everything happen: commits, swaps the dictionary, opens the gates.
+    pub fn commit(mut self) -> Result<()> {
+        self.tx.commit().map_err(from_engine)?;
+        self.committed = true;
+        let next = std::mem::take(&mut self.next);
+        self.catalog.cell().store(Arc::new(next));
+        Ok(())
+        // Dropping opens the gates, after the swap: who waited finds the new version.
+    }
+
+    fn drop_trees(&mut self, table: &Table) -> Result<()> {
+        for index in &table.indexes {
+            self.catalog.engine.drop_tree(self.tx, index.tree).map_err(from_engine)?;
+        }
+        Ok(())
+    }
+
+    fn put_table(&mut self, table: Table) -> Result<Arc<Table>> {
+        let tree = self.catalog.engine.dictionary();
+        let json = stored::write_table(&table);
+        dictionary::put(self.tx, tree, Kind::Table, &table.schema, &table.name, &json)?;
+        let table = Arc::new(table);
+        let schema = self.next.schemas.get_mut(&table.schema).expect("the caller has found the schema");
+        Arc::make_mut(schema).tables.insert(table.name.clone(), Arc::clone(&table));
+        Ok(table)
+    }
+
+    /// Removes a table from the dictionary, not its trees.
+    fn forget(&mut self, table: &Table) -> Result<()> {
+        let tree = self.catalog.engine.dictionary();
+        dictionary::remove(self.tx, tree, Kind::Table, &table.schema, &table.name)?;
+        let schema = self.next.schemas.get_mut(&table.schema).expect("the table was found in it");
+        Arc::make_mut(schema).tables.remove(&table.name);
+        Ok(())
+    }
+}
+
+impl Drop for Ddl<'_> {
+    fn drop(&mut self) {
+        if !self.committed && self.tx.is_active() {
+            // A failed rollback leaves the transaction to recovery; the session's next statement reports the engine's state.
+            let _ = self.tx.rollback();
+        }
+        for gate in &self.closed {
+            gate.open();
+        }
+    }
+}
+
+/// Error 3552 for schemas that the server makes itself.
+fn refuse_system(version: &Version, schema: &str) -> Result<()> {
+    match version.schema(schema) {
+        Some(s) if s.is_system() => {
+            Err(SqlError::new(3552, format!("Access to system schema '{}' is rejected.", s.name)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs())
+}
+
+fn retype(mut parts: Vec<crate::IndexPart>, columns: &[Column]) -> Vec<crate::IndexPart> {
+    for part in &mut parts {
+        part.key.data_type = columns[part.column].data_type;
+    }
+    parts
+}
+
+/// The definition that would make this table again: for LIKE and ALTER.
+pub fn spec_of(table: &Table) -> TableSpec {
+    TableSpec {
+        schema: table.schema.clone(),
+        name: table.name.clone(),
+        columns: table.visible_columns().cloned().collect(),
+        keys: table.visible_indexes().map(key_of(table)).collect(),
+        default_collation: table.default_collation,
+        comment: table.comment.clone(),
+        create_options: table.create_options.clone(),
+        auto_increment: None,
+    }
+}
+
+fn key_of(table: &Table) -> impl Fn(&Index) -> KeySpec {
+    use crate::define::{KeyKind, KeyPartSpec};
+    |index| KeySpec {
+        kind: match (index.primary, index.unique) {
+            (true, _) => KeyKind::Primary,
+            (false, true) => KeyKind::Unique,
+            (false, false) => KeyKind::Plain,
+        },
+        name: Some(index.name.clone()),
+        parts: index
+            .parts
+            .iter()
+            .map(|p| KeyPartSpec {
+                column: table.columns[p.column].name.clone(),
+                prefix: p.key.prefix,
+                descending: p.key.descending,
+            })
+            .collect(),
+        comment: index.comment.clone(),
+    }
+}

@@ -1,0 +1,391 @@
+//! What CREATE and ALTER TABLE ask for, checked: names, keys, sizes. The trees come from [`crate::Ddl`].
+
+use crate::schema::{Column, ColumnDefault, eq_name};
+use crate::{HIDDEN_COLUMN, HIDDEN_INDEX};
+use types::collation::CollationId;
+use types::key::KeyPart;
+use types::{DataType, Result, SqlError, TypeKind, err};
+
+/// Longest key of an index in bytes (InnoDB's, for 16 KiB pages).
+const KEY_BYTES_MAX: u64 = 3072;
+/// Most columns of a table and of an index.
+const COLUMNS_MAX: usize = 1017;
+const KEY_PARTS_MAX: usize = 16;
+const KEYS_MAX: usize = 64;
+/// Longest name in characters.
+const NAME_CHARS_MAX: usize = 64;
+/// MySQL's limit of a row without its BLOBs.
+const ROW_BYTES_MAX: u64 = 65_535;
+
+/// A table to be made.
+#[derive(Clone, Debug)]
+pub struct TableSpec {
+    pub schema: String,
+    pub name: String,
+    pub columns: Vec<Column>,
+    pub keys: Vec<KeySpec>,
+    pub default_collation: CollationId,
+    pub comment: String,
+    pub create_options: String,
+    /// AUTO_INCREMENT=n
+    pub auto_increment: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyKind {
+    Plain,
+    Unique,
+    Primary,
+}
+
+#[derive(Clone, Debug)]
+pub struct KeySpec {
+    pub kind: KeyKind,
+    /// Made up from the first column when there is none.
+    pub name: Option<String>,
+    pub parts: Vec<KeyPartSpec>,
+    pub comment: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct KeyPartSpec {
+    pub column: String,
+    /// Characters of a prefix; 0: the whole column.
+    pub prefix: u32,
+    pub descending: bool,
+}
+
+/// A checked index: columns by position.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexPlan {
+    pub name: String,
+    pub unique: bool,
+    pub primary: bool,
+    pub parts: Vec<crate::IndexPart>,
+    pub comment: String,
+}
+
+/// Checks a name of a schema, table, column or index. Errors 1059, 1102, 1103, 1166.
+pub fn check_name(name: &str, code: u16) -> Result<()> {
+    if name.chars().count() > NAME_CHARS_MAX {
+        return Err(err!(1059, name));
+    }
+    if name.is_empty() || name.ends_with(' ') || name.contains(['\0', '\u{FFFF}']) {
+        return Err(err!(code, name));
+    }
+    Ok(())
+}
+
+impl TableSpec {
+    /// Checks everything, adds the hidden row id when there is no primary key, makes up names of keys, makes the columns of
+    /// the primary key NOT NULL, and orders the indexes as MySQL shows them: primary, unique, others.
+    pub(crate) fn plan(&mut self) -> Result<Vec<IndexPlan>> {
+        check_name(&self.name, 1103)?;
+        self.check_columns()?;
+        if self.keys.len() > KEYS_MAX {
+            return Err(err!(1069, KEYS_MAX));
+        }
+        if self.keys.iter().filter(|k| k.kind == KeyKind::Primary).count() > 1 {
+            return Err(err!(1068));
+        }
+        self.name_keys()?;
+        if let Some(primary) = self.keys.iter().find(|k| k.kind == KeyKind::Primary) {
+            for part in &primary.parts {
+                if let Some(column) = self.columns.iter_mut().find(|c| eq_name(&c.name, &part.column)) {
+                    if column.data_type.nullable && column.default == ColumnDefault::Value(types::Value::Null) {
+                        column.default = ColumnDefault::None;
+                    }
+                    column.data_type.nullable = false;
+                }
+            }
+        }
+        // Stable: keys of one kind stay in order.
+        let mut keys: Vec<&KeySpec> = self.keys.iter().collect();
+        keys.sort_by_key(|k| match k.kind {
+            KeyKind::Primary => 0,
+            KeyKind::Unique if self.is_nullable(k) => 2,
+            KeyKind::Unique => 1,
+            KeyKind::Plain => 3,
+        });
+        let mut plans = Vec::with_capacity(keys.len() + 1);
+        for key in keys {
+            plans.push(plan_index(&self.columns, key)?);
+        }
+        if !plans.first().is_some_and(|p: &IndexPlan| p.primary) {
+            plans.insert(0, self.hidden_index());
+        }
+        let auto = self.columns.iter().position(|c| c.auto_increment);
+        if let Some(column) = auto
+            && !plans.iter().any(|p| p.parts[0].column == column)
+        {
+            return Err(err!(1075));
+        }
+        Ok(plans)
+    }
+
+    fn is_nullable(&self, key: &KeySpec) -> bool {
+        key.parts.iter().any(|p| self.columns.iter().any(|c| eq_name(&c.name, &p.column) && c.data_type.nullable))
+    }
+
+    fn hidden_index(&mut self) -> IndexPlan {
+        let data_type = DataType { length: 20, ..DataType::new(TypeKind::BigInt).unsigned().not_null() };
+        self.columns.push(Column {
+            name: HIDDEN_COLUMN.to_string(),
+            data_type,
+            default: ColumnDefault::None,
+            auto_increment: false,
+            on_update_now: false,
+            members: Vec::new(),
+            comment: String::new(),
+            hidden: true,
+        });
+        let key = KeyPart { data_type, descending: false, prefix: 0 };
+        IndexPlan {
+            name: HIDDEN_INDEX.to_string(),
+            unique: true,
+            primary: false,
+            parts: vec![crate::IndexPart { column: self.columns.len() - 1, key }],
+            comment: String::new(),
+        }
+    }
+
+    fn check_columns(&self) -> Result<()> {
+        if self.columns.is_empty() {
+            return Err(err!(1113));
+        }
+        if self.columns.len() > COLUMNS_MAX {
+            return Err(err!(1117));
+        }
+        let mut row_bytes = 0;
+        for (i, column) in self.columns.iter().enumerate() {
+            check_name(&column.name, 1166)?;
+            if self.columns[..i].iter().any(|c| eq_name(&c.name, &column.name)) {
+                return Err(err!(1060, column.name));
+            }
+            row_bytes += row_share(&column.data_type);
+        }
+        if row_bytes > ROW_BYTES_MAX {
+            return Err(err!(1118, ROW_BYTES_MAX));
+        }
+        if self.columns.iter().filter(|c| c.auto_increment).count() > 1 {
+            return Err(err!(1075));
+        }
+        Ok(())
+    }
+
+    /// Gives names to keys without one and checks that no two are the same.
+    fn name_keys(&mut self) -> Result<()> {
+        for i in 0..self.keys.len() {
+            let name = match (&self.keys[i].name, self.keys[i].kind) {
+                (_, KeyKind::Primary) => "PRIMARY".to_string(),
+                (Some(name), _) => {
+                    if name.eq_ignore_ascii_case("PRIMARY") || eq_name(name, HIDDEN_INDEX) {
+                        return Err(err!(1280, name));
+                    }
+                    check_name(name, 1280)?;
+                    name.clone()
+                }
+                (None, _) => {
+                    let first = self.keys[i].parts.first().map_or("", |p| p.column.as_str());
+                    let taken = |name: &str| {
+                        name.eq_ignore_ascii_case("PRIMARY")
+                            || self.keys.iter().any(|k| k.name.as_deref().is_some_and(|n| eq_name(n, name)))
+                    };
+                    let mut name = first.to_string();
+                    let mut number = 2;
+                    while taken(&name) {
+                        name = format!("{first}_{number}");
+                        number += 1;
+                    }
+                    name
+                }
+            };
+            if self.keys[..i].iter().any(|k| k.name.as_deref().is_some_and(|n| eq_name(n, &name))) {
+                return Err(err!(1061, name));
+            }
+            self.keys[i].name = Some(name);
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that a column counts towards the limit of a row.
+fn row_share(data_type: &DataType) -> u64 {
+    use TypeKind::*;
+    match data_type.kind {
+        TinyInt | Year => 1,
+        SmallInt => 2,
+        MediumInt | Date => 3,
+        Int | Float => 4,
+        BigInt | Double | DateTime | Set => 8,
+        Timestamp => 7,
+        Time => 6,
+        Decimal => u64::from(data_type.length) / 2 + 1,
+        Bit => u64::from(data_type.length).div_ceil(8),
+        Enum => 2,
+        VarChar | VarBinary => data_type.max_bytes() + if data_type.max_bytes() > 255 { 2 } else { 1 },
+        Char | Binary => data_type.max_bytes(),
+        Null => 0,
+        _ => 12,
+    }
+}
+
+/// Checks one key against the columns.
+pub(crate) fn plan_index(columns: &[Column], key: &KeySpec) -> Result<IndexPlan> {
+    if key.parts.len() > KEY_PARTS_MAX {
+        return Err(err!(1070, KEY_PARTS_MAX));
+    }
+    let mut parts: Vec<crate::IndexPart> = Vec::with_capacity(key.parts.len());
+    let mut bytes = 0;
+    for part in &key.parts {
+        let position = columns.iter().position(|c| !c.hidden && eq_name(&c.name, &part.column));
+        let position = position.ok_or_else(|| err!(1072, part.column))?;
+        if parts.iter().any(|p| p.column == position) {
+            return Err(err!(1060, part.column));
+        }
+        let column = &columns[position];
+        let data_type = column.data_type;
+        if data_type.kind == TypeKind::Json {
+            return Err(err!(3152, column.name));
+        }
+        let mut prefix = part.prefix;
+        if prefix > 0 {
+            let whole = data_type.length;
+            let is_string = data_type.kind.is_bytes();
+            if !is_string || (!data_type.kind.is_blob() && prefix > whole) {
+                return Err(err!(1089));
+            }
+            if !data_type.kind.is_blob() && prefix == whole {
+                prefix = 0;
+            }
+        } else if data_type.kind.is_blob() {
+            return Err(err!(1170, column.name));
+        }
+        let part_bytes = key_share(&data_type, prefix);
+        if part_bytes > KEY_BYTES_MAX {
+            return Err(err!(1071, KEY_BYTES_MAX));
+        }
+        bytes += part_bytes;
+        let key = KeyPart { data_type, descending: part.descending, prefix };
+        parts.push(crate::IndexPart { column: position, key });
+    }
+    if parts.is_empty() {
+        return Err(SqlError::new(1064, "You have an error in your SQL syntax; a key has no columns"));
+    }
+    if bytes > KEY_BYTES_MAX {
+        return Err(err!(1071, KEY_BYTES_MAX));
+    }
+    Ok(IndexPlan {
+        name: key.name.clone().expect("keys have been named"),
+        unique: key.kind != KeyKind::Plain,
+        primary: key.kind == KeyKind::Primary,
+        parts,
+        comment: key.comment.clone(),
+    })
+}
+
+/// Most bytes of column data that a key part holds.
+fn key_share(data_type: &DataType, prefix: u32) -> u64 {
+    match prefix {
+        0 if data_type.kind.is_bytes() => data_type.max_bytes(),
+        0 => row_share(data_type),
+        n if data_type.kind.is_text() => u64::from(n) * u64::from(data_type.collation.charset().mbmaxlen()),
+        n => u64::from(n),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use types::Value;
+
+    fn column(name: &str, kind: TypeKind, length: u32) -> Column {
+        Column {
+            name: name.to_string(),
+            data_type: DataType::string(kind, length, CollationId::UTF8MB4_0900_AI_CI),
+            default: ColumnDefault::Value(Value::Null),
+            auto_increment: false,
+            on_update_now: false,
+            members: Vec::new(),
+            comment: String::new(),
+            hidden: false,
+        }
+    }
+
+    fn key(kind: KeyKind, name: Option<&str>, columns: &[&str]) -> KeySpec {
+        let part = |c: &&str| {
+            let (name, prefix) = c.split_once(':').map_or((*c, 0), |(n, p)| (n, p.parse().unwrap()));
+            KeyPartSpec { column: name.to_string(), prefix, descending: false }
+        };
+        KeySpec {
+            kind,
+            name: name.map(str::to_string),
+            parts: columns.iter().map(part).collect(),
+            comment: String::new(),
+        }
+    }
+
+    fn spec(keys: Vec<KeySpec>) -> TableSpec {
+        TableSpec {
+            schema: "s".to_string(),
+            name: "t".to_string(),
+            columns: vec![
+                column("a", TypeKind::Int, 11),
+                column("b", TypeKind::VarChar, 1000),
+                column("c", TypeKind::Text, 0),
+            ],
+            keys,
+            default_collation: CollationId::UTF8MB4_0900_AI_CI,
+            comment: String::new(),
+            create_options: String::new(),
+            auto_increment: None,
+        }
+    }
+
+    fn code(keys: Vec<KeySpec>) -> u16 {
+        spec(keys).plan().unwrap_err().code
+    }
+
+    #[test]
+    fn keys_are_named_and_ordered_as_mysql_does() {
+        let mut s = spec(vec![
+            key(KeyKind::Plain, None, &["a"]),
+            key(KeyKind::Unique, None, &["A", "b:10"]),
+            key(KeyKind::Primary, None, &["a"]),
+        ]);
+        let names: Vec<_> = s.plan().unwrap().into_iter().map(|p| p.name).collect();
+        assert_eq!(names, ["PRIMARY", "A_2", "a"]);
+        assert!(!s.columns[0].data_type.nullable);
+        assert_eq!(s.columns[0].default, ColumnDefault::None);
+    }
+
+    #[test]
+    fn a_table_without_primary_key_gets_a_row_id() {
+        let mut s = spec(vec![]);
+        let plans = s.plan().unwrap();
+        assert_eq!(plans[0].name, HIDDEN_INDEX);
+        assert!(s.columns[plans[0].parts[0].column].hidden);
+    }
+
+    #[test]
+    fn errors() {
+        use KeyKind::*;
+        assert_eq!(code(vec![key(Primary, None, &["a"]), key(Primary, None, &["b:3"])]), 1068);
+        assert_eq!(code(vec![key(Plain, Some("k"), &["a"]), key(Plain, Some("K"), &["a"])]), 1061);
+        assert_eq!(code(vec![key(Plain, None, &["nope"])]), 1072);
+        assert_eq!(code(vec![key(Plain, None, &["b"])]), 1071);
+        assert_eq!(code(vec![key(Plain, None, &["c"])]), 1170);
+        assert_eq!(code(vec![key(Plain, None, &["a:3"])]), 1089);
+        assert_eq!(code(vec![key(Plain, None, &["a", "A"])]), 1060);
+        assert_eq!(code(vec![key(Plain, Some("primary"), &["a"])]), 1280);
+        let mut two = spec(vec![]);
+        two.columns.push(column("A", TypeKind::Int, 11));
+        assert_eq!(two.plan().unwrap_err().code, 1060);
+        let mut wide = spec(vec![]);
+        wide.columns.push(column("d", TypeKind::VarChar, 16000));
+        assert_eq!(wide.plan().unwrap_err().code, 1118);
+        let mut auto = spec(vec![]);
+        auto.columns[0].auto_increment = true;
+        assert_eq!(auto.plan().unwrap_err().code, 1075);
+    }
+}

@@ -1,0 +1,22 @@
+//! Engine errors as the dictionary reports them.
+
+use types::SqlError;
+
+/// The error that a client is told for an engine error during DDL.
+#[cold]
+pub fn from_engine(e: engine::Error) -> SqlError {
+    use engine::Error::*;
+    match e {
+        Deadlock => SqlError::new(1213, "Deadlock found when trying to get lock; try restarting transaction"),
+        LockWaitTimeout => SqlError::new(1205, "Lock wait timeout exceeded; try restarting transaction"),
+        Interrupted => SqlError::new(1317, "Query execution was interrupted"),
+        DiskFull => SqlError::new(1114, "The table 'dictionary' is full"),
+        TooManyTransactions => SqlError::new(1637, "Too many active concurrent transactions"),
+        Corrupt(what) => SqlError::new(1712, format!("Index dictionary is corrupted: {what}")),
+        Io(e) => {
+            let number = e.raw_os_error().unwrap_or(-1);
+            SqlError::new(1030, format!("Got error {number} - '{e}' from storage engine"))
+        }
+        other => SqlError::new(1030, format!("Got error -1 - '{other}' from storage engine")),
+    }
+}

@@ -1,0 +1,111 @@
+//! The live dictionary: loading at start, the snapshot that statements read, and closing.
+
+use crate::ddl::DdlState;
+use crate::dictionary::{self, Kind, damaged};
+use crate::error::from_engine;
+use crate::pins::PinLane;
+use crate::schema::{SYSTEM_SCHEMAS, Schema, Version};
+use crate::{MetadataPins, stored};
+use engine::{Engine, Isolation, Transaction};
+use std::sync::Arc;
+use sync::{Lanes, Mutex, Rank, Snapshot};
+use types::Result;
+use types::collation::CollationId;
+
+/// Most sessions that can be connected at once.
+const LANES: usize = 1 << 17;
+
+pub struct Catalog {
+    pub(crate) engine: Arc<Engine>,
+    /// What statements read. W: DDL, after its commit. R: statements, through [`sync::Cached`].
+    current: Snapshot<Version>,
+    /// The one data definition statement in progress. Statements never touch it.
+    pub(crate) ddl: Mutex<DdlState>,
+    pub(crate) lanes: Arc<Lanes<PinLane>>,
+}
+
+impl Catalog {
+    /// Loads the dictionary. `system` are the schemas whose tables are computed (information_schema, performance_schema);
+    /// `mysql` and `sys` are made empty when they are not among them.
+    pub fn open(engine: &Arc<Engine>, system: Vec<Schema>) -> Result<Arc<Catalog>> {
+        let mut version = Version { number: 1, ..Version::default() };
+        for schema in system {
+            assert!(schema.is_system(), "{} is no system schema", schema.name);
+            version.schemas.insert(schema.name.clone(), Arc::new(schema));
+        }
+        for name in SYSTEM_SCHEMAS {
+            let empty = || Arc::new(Schema::new(name, CollationId::UTF8MB4_0900_AI_CI));
+            version.schemas.entry(name.to_string()).or_insert_with(empty);
+        }
+        let mut tx = Transaction::new(engine);
+        tx.begin(Isolation::RepeatableRead, true);
+        let loaded = load(engine, &mut tx, &mut version);
+        tx.rollback().map_err(from_engine)?;
+        loaded?;
+        // Table ids are unique for ever: the dictionary tree's counter keeps the highest.
+        let last_table = engine.counter(engine.dictionary()).map_err(from_engine)?;
+        Ok(Arc::new(Catalog {
+            engine: Arc::clone(engine),
+            current: Snapshot::new(version),
+            ddl: Mutex::new(Rank::CatalogDdl, DdlState { last_table }),
+            lanes: Arc::new(Lanes::new(LANES)),
+        }))
+    }
+
+    /// The cell that sessions keep a [`sync::Cached`] of.
+    #[inline]
+    pub fn cell(&self) -> &Snapshot<Version> {
+        &self.current
+    }
+
+    /// The dictionary at this moment. For cold use.
+    pub fn current(&self) -> Arc<Version> {
+        self.current.load()
+    }
+
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// A lane for a new session. `None`: too many connections.
+    pub fn claim_pins(&self) -> Option<MetadataPins> {
+        MetadataPins::claim(&self.lanes)
+    }
+
+    /// Entries of another crate's making (accounts), by name.
+    pub fn load_entries(&self, kind: Kind) -> Result<Vec<(String, Vec<u8>)>> {
+        let mut tx = Transaction::new(&self.engine);
+        tx.begin(Isolation::RepeatableRead, true);
+        let entries = dictionary::load(&mut tx, self.engine.dictionary(), kind);
+        tx.rollback().map_err(from_engine)?;
+        Ok(entries?.into_iter().map(|e| (e.name, e.value)).collect())
+    }
+
+    /// At a clean shutdown, after the last session: stores the exact AUTO_INCREMENT values.
+    pub fn close(&self) -> Result<()> {
+        let version = self.current.load();
+        for table in version.schemas.values().flat_map(|s| s.tables.values()) {
+            for counter in table.auto_increment.iter().chain(&table.row_ids) {
+                counter.save(&self.engine).map_err(from_engine)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn load(engine: &Engine, tx: &mut Transaction, version: &mut Version) -> Result<()> {
+    let tree = engine.dictionary();
+    for entry in dictionary::load(tx, tree, Kind::Schema)? {
+        let schema = stored::read_schema(&entry.name, &entry.value).ok_or_else(|| damaged(entry.name.as_bytes()))?;
+        version.schemas.insert(entry.name, Arc::new(schema));
+    }
+    for entry in dictionary::load(tx, tree, Kind::Table)? {
+        let shown = format!("{}/{}", entry.schema, entry.name);
+        let table = stored::read_table(engine, &entry.schema, &entry.name, &entry.value)
+            .map_err(from_engine)?
+            .ok_or_else(|| damaged(shown.as_bytes()))?;
+        let schema = version.schemas.get_mut(&entry.schema).ok_or_else(|| damaged(shown.as_bytes()))?;
+        Arc::make_mut(schema).tables.insert(entry.name, Arc::new(table));
+    }
+    Ok(())
+}

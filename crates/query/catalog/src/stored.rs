@@ -1,0 +1,378 @@
+//! Dictionary objects as JSON. Types are stored by stable names, never by the position of an enum's variant; `format`
+//! says which writer made an entry, and an entry of a later format is refused.
+
+use crate::schema::{Column, ColumnDefault, Index, IndexPart, Schema, Table};
+use crate::{AutoIncrement, HIDDEN_INDEX};
+use engine::{Engine, Tree, TreeKind};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::sync::Arc;
+use types::collation::CollationId;
+use types::key::KeyPart;
+use types::row::RowLayout;
+use types::{DataType, Date, DateTime, Decimal, Time, TypeKind, Value};
+
+/// The format that this version writes, and the newest that it reads.
+pub(crate) const FORMAT: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StoredSchema {
+    format: u32,
+    collation: u16,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StoredTable {
+    format: u32,
+    id: u64,
+    version: u64,
+    columns: Vec<StoredColumn>,
+    indexes: Vec<StoredIndex>,
+    collation: u16,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    comment: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    options: String,
+    created: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredColumn {
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    length: u32,
+    decimals: u8,
+    collation: u16,
+    #[serde(default, skip_serializing_if = "is_false")]
+    unsigned: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    zerofill: bool,
+    nullable: bool,
+    #[serde(default, skip_serializing_if = "is_none")]
+    default: StoredDefault,
+    #[serde(default, skip_serializing_if = "is_false")]
+    auto_increment: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    on_update_now: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    members: Vec<String>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    comment: String,
+    #[serde(default, skip_serializing_if = "is_false")]
+    hidden: bool,
+}
+
+#[derive(Serialize, Deserialize, Default, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum StoredDefault {
+    #[default]
+    None,
+    Null,
+    Now,
+    Int(i64),
+    Uint(u64),
+    /// The bits of the number: exact.
+    Double(u64),
+    Decimal(String),
+    Date(u32),
+    Time(i64),
+    DateTime(u64),
+    Text(String),
+    /// Not valid UTF-8.
+    Bytes(Vec<u8>),
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredIndex {
+    name: String,
+    #[serde(default, skip_serializing_if = "is_false")]
+    unique: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    primary: bool,
+    parts: Vec<StoredPart>,
+    tree: u32,
+    root: u64,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    comment: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredPart {
+    column: usize,
+    #[serde(default, skip_serializing_if = "is_false")]
+    descending: bool,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    prefix: u32,
+}
+
+fn is_false(b: &bool) -> bool {
+    !*b
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+fn is_none(d: &StoredDefault) -> bool {
+    *d == StoredDefault::None
+}
+
+/// Names of types in stored entries. Never renamed.
+const KINDS: &[(TypeKind, &str)] = &[
+    (TypeKind::TinyInt, "tinyint"),
+    (TypeKind::SmallInt, "smallint"),
+    (TypeKind::MediumInt, "mediumint"),
+    (TypeKind::Int, "int"),
+    (TypeKind::BigInt, "bigint"),
+    (TypeKind::Decimal, "decimal"),
+    (TypeKind::Float, "float"),
+    (TypeKind::Double, "double"),
+    (TypeKind::Bit, "bit"),
+    (TypeKind::Year, "year"),
+    (TypeKind::Date, "date"),
+    (TypeKind::Time, "time"),
+    (TypeKind::DateTime, "datetime"),
+    (TypeKind::Timestamp, "timestamp"),
+    (TypeKind::Char, "char"),
+    (TypeKind::VarChar, "varchar"),
+    (TypeKind::Binary, "binary"),
+    (TypeKind::VarBinary, "varbinary"),
+    (TypeKind::TinyText, "tinytext"),
+    (TypeKind::Text, "text"),
+    (TypeKind::MediumText, "mediumtext"),
+    (TypeKind::LongText, "longtext"),
+    (TypeKind::TinyBlob, "tinyblob"),
+    (TypeKind::Blob, "blob"),
+    (TypeKind::MediumBlob, "mediumblob"),
+    (TypeKind::LongBlob, "longblob"),
+    (TypeKind::Enum, "enum"),
+    (TypeKind::Set, "set"),
+    (TypeKind::Json, "json"),
+    (TypeKind::Geometry, "geometry"),
+];
+
+fn kind_name(kind: TypeKind) -> &'static str {
+    let found = KINDS.iter().find(|(k, _)| *k == kind);
+    found.expect("columns are of no other kinds").1
+}
+
+fn store_default(default: &ColumnDefault) -> StoredDefault {
+    match default {
+        ColumnDefault::None => StoredDefault::None,
+        ColumnDefault::Now => StoredDefault::Now,
+        ColumnDefault::Value(value) => match value {
+            Value::Null => StoredDefault::Null,
+            Value::Int(n) => StoredDefault::Int(*n),
+            Value::UInt(n) => StoredDefault::Uint(*n),
+            Value::Double(n) => StoredDefault::Double(n.to_bits()),
+            Value::Decimal(d) => StoredDefault::Decimal(d.to_string()),
+            Value::Date(d) => StoredDefault::Date(d.0),
+            Value::Time(t) => StoredDefault::Time(t.0),
+            Value::DateTime(t) => StoredDefault::DateTime(t.0),
+            Value::Bytes(b) => match std::str::from_utf8(b) {
+                Ok(text) => StoredDefault::Text(text.to_string()),
+                Err(_) => StoredDefault::Bytes(b.to_vec()),
+            },
+        },
+    }
+}
+
+fn load_default(default: StoredDefault) -> Option<ColumnDefault> {
+    let value = match default {
+        StoredDefault::None => return Some(ColumnDefault::None),
+        StoredDefault::Now => return Some(ColumnDefault::Now),
+        StoredDefault::Null => Value::Null,
+        StoredDefault::Int(n) => Value::Int(n),
+        StoredDefault::Uint(n) => Value::UInt(n),
+        StoredDefault::Double(bits) => Value::Double(f64::from_bits(bits)),
+        StoredDefault::Decimal(text) => Value::Decimal(Decimal::parse(text.as_bytes()).0),
+        StoredDefault::Date(d) => Value::Date(Date(d)),
+        StoredDefault::Time(t) => Value::Time(Time(t)),
+        StoredDefault::DateTime(t) => Value::DateTime(DateTime(t)),
+        StoredDefault::Text(text) => Value::Bytes(Cow::Owned(text.into_bytes())),
+        StoredDefault::Bytes(bytes) => Value::Bytes(Cow::Owned(bytes)),
+    };
+    Some(ColumnDefault::Value(value))
+}
+
+pub(crate) fn write_schema(schema: &Schema) -> Vec<u8> {
+    let stored = StoredSchema { format: FORMAT, collation: schema.default_collation.0 };
+    serde_json::to_vec(&stored).expect("numbers become JSON")
+}
+
+pub(crate) fn read_schema(name: &str, json: &[u8]) -> Option<Schema> {
+    let stored: StoredSchema = serde_json::from_slice(json).ok()?;
+    let collation = CollationId(stored.collation);
+    (stored.format <= FORMAT && collation.is_known()).then(|| Schema::new(name, collation))
+}
+
+pub(crate) fn write_table(table: &Table) -> Vec<u8> {
+    let column = |c: &Column| StoredColumn {
+        name: c.name.clone(),
+        kind: kind_name(c.data_type.kind).to_string(),
+        length: c.data_type.length,
+        decimals: c.data_type.decimals,
+        collation: c.data_type.collation.0,
+        unsigned: c.data_type.unsigned,
+        zerofill: c.data_type.zerofill,
+        nullable: c.data_type.nullable,
+        default: store_default(&c.default),
+        auto_increment: c.auto_increment,
+        on_update_now: c.on_update_now,
+        members: c.members.clone(),
+        comment: c.comment.clone(),
+        hidden: c.hidden,
+    };
+    let part = |p: &IndexPart| StoredPart { column: p.column, descending: p.key.descending, prefix: p.key.prefix };
+    let index = |i: &Index| StoredIndex {
+        name: i.name.clone(),
+        unique: i.unique,
+        primary: i.primary,
+        parts: i.parts.iter().map(part).collect(),
+        tree: i.tree.id,
+        root: i.tree.root,
+        comment: i.comment.clone(),
+    };
+    let stored = StoredTable {
+        format: FORMAT,
+        id: table.id,
+        version: table.version,
+        columns: table.columns.iter().map(column).collect(),
+        indexes: table.indexes.iter().map(index).collect(),
+        collation: table.default_collation.0,
+        comment: table.comment.clone(),
+        options: table.create_options.clone(),
+        created: table.created,
+    };
+    serde_json::to_vec(&stored).expect("a table becomes JSON")
+}
+
+/// `None`: not a table that this version can read. Counters are loaded from the engine.
+pub(crate) fn read_table(engine: &Engine, schema: &str, name: &str, json: &[u8]) -> engine::Result<Option<Table>> {
+    let Some(mut table) = parse_table(schema, name, json) else { return Ok(None) };
+    attach_counters(engine, &mut table)?;
+    Ok(Some(table))
+}
+
+fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
+    let stored: StoredTable = serde_json::from_slice(json).ok()?;
+    if stored.format > FORMAT || !CollationId(stored.collation).is_known() {
+        return None;
+    }
+    let mut columns = Vec::with_capacity(stored.columns.len());
+    for c in stored.columns {
+        let kind = KINDS.iter().find(|(_, n)| *n == c.kind)?.0;
+        let collation = CollationId(c.collation);
+        if !collation.is_known() {
+            return None;
+        }
+        columns.push(Column {
+            data_type: DataType {
+                kind,
+                unsigned: c.unsigned,
+                zerofill: c.zerofill,
+                nullable: c.nullable,
+                length: c.length,
+                decimals: c.decimals,
+                collation,
+            },
+            name: c.name,
+            default: load_default(c.default)?,
+            auto_increment: c.auto_increment,
+            on_update_now: c.on_update_now,
+            members: c.members,
+            comment: c.comment,
+            hidden: c.hidden,
+        });
+    }
+    let mut indexes = Vec::with_capacity(stored.indexes.len());
+    for (position, i) in stored.indexes.into_iter().enumerate() {
+        let mut parts = Vec::with_capacity(i.parts.len());
+        for p in i.parts {
+            let data_type = columns.get(p.column)?.data_type;
+            let key = KeyPart { data_type, descending: p.descending, prefix: p.prefix };
+            parts.push(IndexPart { column: p.column, key });
+        }
+        let kind = if position == 0 { TreeKind::Clustered } else { TreeKind::Secondary };
+        indexes.push(Index {
+            name: i.name,
+            unique: i.unique,
+            primary: i.primary,
+            parts,
+            tree: Tree { id: i.tree, root: i.root, kind },
+            comment: i.comment,
+        });
+    }
+    if indexes.is_empty() || columns.is_empty() {
+        return None;
+    }
+    let types: Vec<DataType> = columns.iter().map(|c| c.data_type).collect();
+    Some(Table {
+        id: stored.id,
+        version: stored.version,
+        schema: schema.to_string(),
+        name: name.to_string(),
+        layout: RowLayout::new(&types),
+        columns,
+        indexes,
+        auto_increment: None,
+        row_ids: None,
+        default_collation: CollationId(stored.collation),
+        comment: stored.comment,
+        create_options: stored.options,
+        created: stored.created,
+        readable_since: 0,
+        gate: Arc::default(),
+        virtual_rows: None,
+    })
+}
+
+/// Makes the counters of a table whose trees exist.
+pub(crate) fn attach_counters(engine: &Engine, table: &mut Table) -> engine::Result<()> {
+    table.auto_increment = match table.columns.iter().position(|c| c.auto_increment) {
+        Some(column) => {
+            let index = table.indexes.iter().find(|i| i.parts[0].column == column);
+            let tree = index.expect("an AUTO_INCREMENT column starts an index (1075)").tree;
+            Some(Arc::new(AutoIncrement::load(engine, column, tree)?))
+        }
+        None => None,
+    };
+    table.row_ids = if table.indexes[0].name == HIDDEN_INDEX {
+        let column = table.indexes[0].parts[0].column;
+        Some(Arc::new(AutoIncrement::load(engine, column, table.indexes[0].tree)?))
+    } else {
+        None
+    };
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_survive() {
+        for default in [
+            ColumnDefault::None,
+            ColumnDefault::Now,
+            ColumnDefault::Value(Value::Null),
+            ColumnDefault::Value(Value::Double(0.1)),
+            ColumnDefault::Value(Value::UInt(u64::MAX)),
+            ColumnDefault::Value(Value::Bytes(Cow::Borrowed(b"a'\"\\\n"))),
+            ColumnDefault::Value(Value::Bytes(Cow::Borrowed(&[0xff, 0]))),
+            ColumnDefault::Value(Value::Decimal(Decimal::parse(b"-12345678901234567890.0123456789").0)),
+        ] {
+            let json = serde_json::to_vec(&store_default(&default)).unwrap();
+            assert_eq!(load_default(serde_json::from_slice(&json).unwrap()), Some(default));
+        }
+    }
+
+    #[test]
+    fn later_formats_and_unknown_types_are_refused() {
+        assert!(read_schema("s", br#"{"format":1,"collation":255}"#).is_some());
+        assert!(read_schema("s", br#"{"format":2,"collation":255}"#).is_none());
+        assert!(read_schema("s", br#"{"format":1,"collation":9999}"#).is_none());
+        assert!(parse_table("s", "t", b"{}").is_none());
+    }
+}

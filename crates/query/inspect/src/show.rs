@@ -1,0 +1,323 @@
+//! The rows of SHOW statements, before LIKE and WHERE.
+
+use crate::columns::{ShowColumns, bigint, int, longtext, time, varchar};
+use crate::ddl_text::{column_type, default_text, has_charset};
+use crate::information_schema::{
+    COLUMN_PRIVILEGES, collation_rows, column_key, engine_row, extra, index_rows, process_row, table_status,
+};
+use crate::{Context, Row, create_database, create_table, maybe, text, uint, word};
+use catalog::{Schema, Table};
+use std::sync::Arc;
+use types::charset::Charset;
+use types::collation::CollationId;
+use types::{DataType, Result, SqlError, Value, err};
+
+/// A result set, and the column that `LIKE` compares.
+#[derive(Debug)]
+pub struct Rows {
+    pub columns: ShowColumns,
+    pub rows: Vec<Row>,
+    pub like: usize,
+}
+
+impl Rows {
+    pub fn new(columns: &[(&str, DataType)], rows: Vec<Row>) -> Rows {
+        Rows { columns: columns.iter().map(|(n, t)| (n.to_string(), *t)).collect(), rows, like: 0 }
+    }
+}
+
+fn schema<'c>(cx: &'c Context, name: &str) -> Result<&'c Arc<Schema>> {
+    let schema = cx.version.schema(name).filter(|s| (cx.visible)(&s.name, ""));
+    schema.ok_or_else(|| err!(1049, name))
+}
+
+fn table<'c>(cx: &'c Context, schema_name: &str, name: &str) -> Result<&'c Arc<Table>> {
+    schema(cx, schema_name)?;
+    let table = cx.version.table(schema_name, name).filter(|t| (cx.visible)(&t.schema, &t.name));
+    table.ok_or_else(|| err!(1146, schema_name, name))
+}
+
+pub fn databases(cx: &Context, like: Option<&str>) -> Rows {
+    let title = like.map_or("Database".to_string(), |p| format!("Database ({p})"));
+    Rows::new(&[(&title, varchar(64))], cx.schemas().map(|s| vec![text(&s.name)]).collect())
+}
+
+pub fn tables(cx: &Context, schema_name: &str, full: bool, like: Option<&str>) -> Result<Rows> {
+    let schema = schema(cx, schema_name)?;
+    let title = like.map_or(format!("Tables_in_{schema_name}"), |p| format!("Tables_in_{schema_name} ({p})"));
+    let mut columns = vec![(title.as_str(), varchar(64))];
+    if full {
+        columns.push(("Table_type", varchar(11)));
+    }
+    let kind = |t: &Table| word(if t.is_virtual() { "SYSTEM VIEW" } else { "BASE TABLE" });
+    let row = |t: &Arc<Table>| if full { vec![text(&t.name), kind(t)] } else { vec![text(&t.name)] };
+    Ok(Rows::new(&columns, cx.tables(schema).map(row).collect()))
+}
+
+pub fn table_status_of(cx: &Context, schema_name: &str) -> Result<Rows> {
+    let schema = schema(cx, schema_name)?;
+    let name = varchar(64);
+    let mut rows = Vec::new();
+    for table in cx.tables(schema) {
+        let mut row = vec![text(&table.name)];
+        row.extend(table_status(cx, table)?);
+        rows.push(row);
+    }
+    Ok(Rows::new(
+        &[
+            ("Name", name),
+            ("Engine", name),
+            ("Version", int()),
+            ("Row_format", varchar(10)),
+            ("Rows", bigint()),
+            ("Avg_row_length", bigint()),
+            ("Data_length", bigint()),
+            ("Max_data_length", bigint()),
+            ("Index_length", bigint()),
+            ("Data_free", bigint()),
+            ("Auto_increment", bigint()),
+            ("Create_time", time()),
+            ("Update_time", time()),
+            ("Check_time", time()),
+            ("Collation", name),
+            ("Checksum", bigint()),
+            ("Create_options", varchar(256)),
+            ("Comment", longtext()),
+        ],
+        rows,
+    ))
+}
+
+pub fn columns(cx: &Context, schema_name: &str, name: &str, full: bool) -> Result<Rows> {
+    let table = table(cx, schema_name, name)?;
+    let mut rows = Vec::new();
+    for (position, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.hidden) {
+        let t = &column.data_type;
+        let kind = text(column_type(t, &column.members));
+        let null = word(if t.nullable { "YES" } else { "NO" });
+        let key = word(column_key(table, position));
+        let (default, extra) = (maybe(default_text(column)), text(extra(column)));
+        rows.push(if full {
+            let collation = if has_charset(t) { word(t.collation.info().name) } else { Value::Null };
+            let (rights, comment) = (word(COLUMN_PRIVILEGES), text(&column.comment));
+            vec![text(&column.name), kind, collation, null, key, default, extra, rights, comment]
+        } else {
+            vec![text(&column.name), kind, null, key, default, extra]
+        });
+    }
+    let name = varchar(64);
+    let mut columns = vec![("Field", name), ("Type", longtext())];
+    if full {
+        columns.push(("Collation", name));
+    }
+    columns.extend([("Null", varchar(3)), ("Key", varchar(3)), ("Default", longtext()), ("Extra", varchar(256))]);
+    if full {
+        columns.extend([("Privileges", varchar(154)), ("Comment", longtext())]);
+    }
+    Ok(Rows::new(&columns, rows))
+}
+
+pub fn index(cx: &Context, schema_name: &str, name: &str) -> Result<Rows> {
+    let table = table(cx, schema_name, name)?;
+    let mut rows = index_rows(cx, table)?;
+    for row in &mut rows {
+        row.insert(0, text(&table.name));
+    }
+    let name = varchar(64);
+    Ok(Rows::new(
+        &[
+            ("Table", name),
+            ("Non_unique", int()),
+            ("Key_name", name),
+            ("Seq_in_index", bigint()),
+            ("Column_name", name),
+            ("Collation", varchar(1)),
+            ("Cardinality", bigint()),
+            ("Sub_part", bigint()),
+            ("Packed", varchar(1)),
+            ("Null", varchar(3)),
+            ("Index_type", varchar(11)),
+            ("Comment", varchar(8)),
+            ("Index_comment", varchar(2048)),
+            ("Visible", varchar(3)),
+            ("Expression", longtext()),
+        ],
+        rows,
+    ))
+}
+
+pub fn create_table_of(cx: &Context, schema_name: &str, name: &str) -> Result<Rows> {
+    let table = table(cx, schema_name, name)?;
+    let row = vec![text(&table.name), text(create_table(table))];
+    Ok(Rows::new(&[("Table", varchar(64)), ("Create Table", varchar(1024))], vec![row]))
+}
+
+pub fn create_database_of(cx: &Context, name: &str, if_not_exists: bool) -> Result<Rows> {
+    let schema = schema(cx, name)?;
+    let row = vec![text(&schema.name), text(create_database(schema, if_not_exists))];
+    Ok(Rows::new(&[("Database", varchar(64)), ("Create Database", varchar(1024))], vec![row]))
+}
+
+pub fn processlist(cx: &Context, full: bool) -> Rows {
+    let rows = cx.processes().into_iter().map(|p| process_row(p, full)).collect();
+    Rows::new(
+        &[
+            ("Id", bigint()),
+            ("User", varchar(32)),
+            ("Host", varchar(261)),
+            ("db", varchar(64)),
+            ("Command", varchar(16)),
+            ("Time", int()),
+            ("State", varchar(64)),
+            ("Info", longtext()),
+        ],
+        rows,
+    )
+}
+
+pub fn engines() -> Rows {
+    Rows::new(
+        &[
+            ("Engine", varchar(64)),
+            ("Support", varchar(8)),
+            ("Comment", varchar(80)),
+            ("Transactions", varchar(3)),
+            ("XA", varchar(3)),
+            ("Savepoints", varchar(3)),
+        ],
+        vec![engine_row()],
+    )
+}
+
+pub fn charsets() -> Rows {
+    let row = |c: Charset| {
+        let collation = CollationId::default_of(c).info().name;
+        vec![word(c.name()), word(c.description()), word(collation), uint(c.mbmaxlen().into())]
+    };
+    Rows::new(
+        &[
+            ("Charset", varchar(64)),
+            ("Description", varchar(2048)),
+            ("Default collation", varchar(64)),
+            ("Maxlen", bigint()),
+        ],
+        Charset::ALL.into_iter().map(row).collect(),
+    )
+}
+
+pub fn collations() -> Rows {
+    Rows::new(
+        &[
+            ("Collation", varchar(64)),
+            ("Charset", varchar(64)),
+            ("Id", bigint()),
+            ("Default", varchar(3)),
+            ("Compiled", varchar(3)),
+            ("Sortlen", bigint()),
+            ("Pad_attribute", varchar(9)),
+        ],
+        collation_rows(),
+    )
+}
+
+/// SHOW VARIABLES and SHOW STATUS.
+pub fn pairs(list: Vec<(String, String)>) -> Rows {
+    let rows = list.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect();
+    Rows::new(&[("Variable_name", varchar(64)), ("Value", varchar(1024))], rows)
+}
+
+pub fn plugins() -> Rows {
+    let row = |name, kind| vec![word(name), word("ACTIVE"), word(kind), Value::Null, word("Apache-2.0")];
+    let rows = vec![
+        row("caching_sha2_password", "AUTHENTICATION"),
+        row("mysql_native_password", "AUTHENTICATION"),
+        row("InnoDB", "STORAGE ENGINE"),
+    ];
+    Rows::new(
+        &[
+            ("Name", varchar(64)),
+            ("Status", varchar(10)),
+            ("Type", varchar(80)),
+            ("Library", varchar(64)),
+            ("License", varchar(80)),
+        ],
+        rows,
+    )
+}
+
+/// Tables that are in use by no one the server tells of: SHOW OPEN TABLES of a server without a table cache.
+pub fn open_tables() -> Rows {
+    Rows::new(
+        &[("Database", varchar(64)), ("Table", varchar(64)), ("In_use", bigint()), ("Name_locked", bigint())],
+        Vec::new(),
+    )
+}
+
+/// SHOW TRIGGERS, EVENTS, PROCEDURE STATUS, FUNCTION STATUS: the columns, and no row.
+pub fn empty(columns: &[&str]) -> Rows {
+    let columns: Vec<_> = columns.iter().map(|c| (*c, varchar(64))).collect();
+    Rows::new(&columns, Vec::new())
+}
+
+pub const TRIGGERS: &[&str] = &[
+    "Trigger",
+    "Event",
+    "Table",
+    "Statement",
+    "Timing",
+    "Created",
+    "sql_mode",
+    "Definer",
+    "character_set_client",
+    "collation_connection",
+    "Database Collation",
+];
+pub const EVENTS: &[&str] = &[
+    "Db",
+    "Name",
+    "Definer",
+    "Time zone",
+    "Type",
+    "Execute at",
+    "Interval value",
+    "Interval field",
+    "Starts",
+    "Ends",
+    "Status",
+    "Originator",
+    "character_set_client",
+    "collation_connection",
+    "Database Collation",
+];
+pub const ROUTINES: &[&str] = &[
+    "Db",
+    "Name",
+    "Type",
+    "Language",
+    "Definer",
+    "Modified",
+    "Created",
+    "Security_type",
+    "Comment",
+    "character_set_client",
+    "collation_connection",
+    "Database Collation",
+];
+
+/// SHOW ENGINE INNODB STATUS: the engine's counters, under MySQL's heading.
+pub fn engine_status(cx: &Context) -> Rows {
+    let mut report = String::from(
+        "\n=====================================\nINNODB MONITOR OUTPUT\n=====================================\n",
+    );
+    for (name, value) in cx.status().into_iter().filter(|(name, _)| name.starts_with("Innodb_")) {
+        report.push_str(&format!("{name} {value}\n"));
+    }
+    report.push_str("----------------------------\nEND OF INNODB MONITOR OUTPUT\n============================\n");
+    let row = vec![word("InnoDB"), word(""), text(report)];
+    Rows::new(&[("Type", varchar(10)), ("Name", varchar(512)), ("Status", varchar(10))], vec![row])
+}
+
+/// Error 1286 for an engine that is not there.
+pub fn unknown_engine(name: &str) -> SqlError {
+    err!(1286, name)
+}
