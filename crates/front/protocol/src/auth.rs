@@ -95,6 +95,7 @@ impl Connection {
         output.seq = 0;
         greeting.put(output.begin(), offered);
         output.end().map_err(|_| LoginError::Gone(ReadOutcome::Broken))?;
+        self.set_capabilities(Capabilities::PROTOCOL_41);
         let mut login = match self.read_reply(Some(timeout)) {
             ReadOutcome::Packet => {
                 Login::parse(self.packet(), offered).map_err(|_| refused(1043, "Bad handshake".into(), ""))?

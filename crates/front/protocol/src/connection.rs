@@ -17,17 +17,28 @@ pub struct Connection {
     input: Input,
     output: Output,
     peer: Peer,
+    reserved: bool,
 }
 
 impl Connection {
     /// A connection over a socket just accepted (blocking mode).
     pub fn new(stream: Stream, peer: Peer) -> io::Result<Connection> {
         stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
-        Ok(Connection { input: Input::new(), output: Output::new(Arc::new(stream)), peer })
+        Ok(Connection { input: Input::new(), output: Output::new(Arc::new(stream)), peer, reserved: false })
     }
 
     pub fn peer(&self) -> &Peer {
         &self.peer
+    }
+
+    /// The one connection above `max_connections`: only an account with CONNECTION_ADMIN or SUPER may keep it, any other
+    /// gets [`too_many_connections`].
+    pub fn is_reserved(&self) -> bool {
+        self.reserved
+    }
+
+    pub fn set_reserved(&mut self) {
+        self.reserved = true;
     }
 
     pub fn stream(&self) -> &Stream {
@@ -125,4 +136,20 @@ impl Connection {
             ReadOutcome::Packet | ReadOutcome::Idle | ReadOutcome::Closed | ReadOutcome::Broken => None,
         }
     }
+}
+
+/// Error 1040.
+#[cold]
+pub fn too_many_connections() -> SqlError {
+    SqlError::new(1040, "Too many connections")
+}
+
+/// Error 4031: what an idle client is told when its time is up.
+#[cold]
+pub fn idle_for_too_long() -> SqlError {
+    SqlError::new(
+        4031,
+        "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for \
+         configuring this behavior.",
+    )
 }

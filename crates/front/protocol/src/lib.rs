@@ -48,7 +48,7 @@ pub use auth::{Authenticator, FastAuth, LoginError, Plugin};
 pub use capability::{Capabilities, ServerStatus};
 pub use column::{Column, ColumnFlags};
 pub use command::Command;
-pub use connection::{Connection, ReadOutcome};
+pub use connection::{Connection, ReadOutcome, idle_for_too_long, too_many_connections};
 pub use execute::{Parameter, ParameterType};
 pub use handshake::{Greeting, Login};
 pub use output::Output;

@@ -44,7 +44,8 @@ impl Output {
             buffer: Vec::new(),
             packet: 0,
             seq: 0,
-            capabilities: Capabilities::PROTOCOL_41,
+            // Before the handshake an ERR packet has no SQLSTATE.
+            capabilities: Capabilities::NONE,
             results: Some(ResultsCharset { collation: 255, max_bytes: 4 }),
             bytes_sent: 0,
             broken: false,

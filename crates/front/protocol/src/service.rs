@@ -88,8 +88,17 @@ pub trait Service: Send + Sync + 'static {
     /// One command is in `conn` (see [`Connection::split`]). The service writes the answer; the listener flushes.
     fn serve(&self, session: &mut Self::Session, conn: &mut Connection) -> Next;
 
+    /// The session moves onto the calling thread: after `open`, and after it was parked.
+    fn resume(&self, session: &mut Self::Session);
+
+    /// The session leaves the calling thread: it is parked, or about to be closed.
+    fn pause(&self, session: &mut Self::Session);
+
     /// How long the session may stay idle: `wait_timeout` or `interactive_timeout`. Asked when it is parked.
     fn idle_limit(&self, session: &Self::Session) -> Duration;
+
+    /// The server stops: interrupts the statements that run. New ones do not begin, since no more packets are read.
+    fn interrupt(&self);
 
     /// The connection is over; the socket is closed after this. Rolls back, releases, forgets.
     fn close(&self, session: Self::Session, by: ClosedBy);

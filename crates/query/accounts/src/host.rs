@@ -64,7 +64,7 @@ impl HostPattern {
     }
 
     /// Most specific first: exact, then narrow networks, then wildcards, those with a longer fixed beginning earlier; `%` last.
-    pub fn rank(&self) -> impl Ord {
+    pub fn rank(&self) -> impl Ord + use<> {
         match &self.kind {
             Kind::Exact(_) => (0, Reverse(0), Reverse(0)),
             Kind::Network { mask, .. } => (1, Reverse(mask.count_ones() as usize), Reverse(0)),
