@@ -1,12 +1,57 @@
 //! Comparison of two values under MySQL's rules, whatever mix of types they are.
 
-use crate::{CollationId, Value};
+use crate::temporal::parse::{datetime_from_number, parse_datetime, parse_time, time_from_number};
+use crate::{CollationId, DateTime, Decimal, SqlMode, Time, Value};
 use std::cmp::Ordering;
 
-/// `None` when either is NULL. Strings against strings compare under `collation`; numbers against strings as doubles;
-/// temporals against strings and numbers as temporals when those parse as such.
-pub fn compare(_a: &Value<'_>, _b: &Value<'_>, _collation: CollationId) -> Option<Ordering> {
-    todo!()
+/// `None` when either is NULL.
+///
+/// | operands | compared as |
+/// | --- | --- |
+/// | same type | that type; strings under `collation` |
+/// | integer, unsigned integer | exactly, without wrapping |
+/// | integer or DECIMAL, DECIMAL | DECIMAL |
+/// | number, DOUBLE or string | double |
+/// | DATE or DATETIME, string or number | DATETIME when the other one reads as such, else as doubles (numbers) or text |
+/// | TIME, string or number | TIME when the other one reads as such, else as above |
+/// | DATE, DATETIME | DATETIME; TIME against either: as numbers, the caller converts with the current date where MySQL does |
+#[inline]
+pub fn compare(a: &Value<'_>, b: &Value<'_>, collation: CollationId) -> Option<Ordering> {
+    match (a, b) {
+        (Value::Int(x), Value::Int(y)) => Some(x.cmp(y)),
+        (Value::UInt(x), Value::UInt(y)) => Some(x.cmp(y)),
+        (Value::Bytes(x), Value::Bytes(y)) => Some(collation.compare(x, y)),
+        _ => compare_slow(a, b, collation),
+    }
+}
+
+fn compare_slow(a: &Value<'_>, b: &Value<'_>, collation: CollationId) -> Option<Ordering> {
+    use Value as V;
+    Some(match (a, b) {
+        (V::Null, _) | (_, V::Null) => return None,
+        (V::Int(x), V::Int(y)) => x.cmp(y),
+        (V::UInt(x), V::UInt(y)) => x.cmp(y),
+        (V::Int(x), V::UInt(y)) => (*x as i128).cmp(&(*y as i128)),
+        (V::UInt(x), V::Int(y)) => (*x as i128).cmp(&(*y as i128)),
+        (V::Decimal(x), V::Decimal(y)) => x.cmp(y),
+        (V::Decimal(x), V::Int(y)) => x.cmp(&Decimal::from(*y)),
+        (V::Decimal(x), V::UInt(y)) => x.cmp(&Decimal::from(*y)),
+        (V::Int(x), V::Decimal(y)) => Decimal::from(*x).cmp(y),
+        (V::UInt(x), V::Decimal(y)) => Decimal::from(*x).cmp(y),
+        (V::Date(x), V::Date(y)) => x.cmp(y),
+        (V::Time(x), V::Time(y)) => x.cmp(y),
+        (V::DateTime(x), V::DateTime(y)) => x.cmp(y),
+        (V::Date(x), V::DateTime(y)) => x.at_midnight().cmp(y),
+        (V::DateTime(x), V::Date(y)) => x.cmp(&y.at_midnight()),
+        (V::Bytes(x), V::Bytes(y)) => collation.compare(x, y),
+        (V::Date(x), other) => return compare_datetime(x.at_midnight(), a, other, collation),
+        (V::DateTime(x), other) => return compare_datetime(*x, a, other, collation),
+        (other, V::Date(y)) => return compare_datetime(y.at_midnight(), b, other, collation).map(Ordering::reverse),
+        (other, V::DateTime(y)) => return compare_datetime(*y, b, other, collation).map(Ordering::reverse),
+        (V::Time(x), other) => return compare_time(*x, a, other, collation),
+        (other, V::Time(y)) => return compare_time(*y, b, other, collation).map(Ordering::reverse),
+        (x, y) => return compare_doubles(x.to_f64(), y.to_f64()),
+    })
 }
 
 /// For ORDER BY and `<=>`: NULL equals NULL and sorts first.
@@ -16,5 +61,83 @@ pub fn compare_nulls_first(a: &Value<'_>, b: &Value<'_>, collation: CollationId)
         (true, false) => Ordering::Less,
         (false, true) => Ordering::Greater,
         (false, false) => compare(a, b, collation).unwrap_or(Ordering::Equal),
+    }
+}
+
+/// No SQL double is NaN; should one appear, it equals itself and sorts last.
+fn compare_doubles(x: f64, y: f64) -> Option<Ordering> {
+    Some(x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan())))
+}
+
+/// `value` (a DATE or DATETIME, at `at`) against a string or a number.
+fn compare_datetime(at: DateTime, value: &Value<'_>, other: &Value<'_>, collation: CollationId) -> Option<Ordering> {
+    match other {
+        Value::Bytes(text) => match parse_datetime(text, SqlMode::NONE) {
+            Some(parsed) => Some(at.cmp(&parsed.value)),
+            None => compare_as_text(value, text, collation),
+        },
+        Value::Int(n) => match datetime_from_number(*n, 0, SqlMode::NONE) {
+            Some(parsed) => Some(at.cmp(&parsed.value)),
+            None => compare_doubles(value.to_f64(), *n as f64),
+        },
+        Value::UInt(n) => match i64::try_from(*n).ok().and_then(|n| datetime_from_number(n, 0, SqlMode::NONE)) {
+            Some(parsed) => Some(at.cmp(&parsed.value)),
+            None => compare_doubles(value.to_f64(), *n as f64),
+        },
+        other => compare_doubles(value.to_f64(), other.to_f64()),
+    }
+}
+
+fn compare_time(at: Time, value: &Value<'_>, other: &Value<'_>, collation: CollationId) -> Option<Ordering> {
+    match other {
+        Value::Bytes(text) => match parse_time(text) {
+            Some(parsed) => Some(at.cmp(&parsed.value)),
+            None => compare_as_text(value, text, collation),
+        },
+        Value::Int(n) => match time_from_number(*n, 0) {
+            Some(parsed) => Some(at.cmp(&parsed.value)),
+            None => compare_doubles(value.to_f64(), *n as f64),
+        },
+        other => compare_doubles(value.to_f64(), other.to_f64()),
+    }
+}
+
+fn compare_as_text(value: &Value<'_>, text: &[u8], collation: CollationId) -> Option<Ordering> {
+    let mut own = Vec::with_capacity(32);
+    value.write_plain(&mut own);
+    Some(collation.compare(&own, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Ordering::*;
+
+    #[test]
+    fn mixed_types_compare_as_mysql_does() {
+        let text = |t: &'static str| Value::Bytes(t.as_bytes().into());
+        let date = |t: &str| parse_datetime(t.as_bytes(), SqlMode::NONE).unwrap().value;
+        let decimal = |t: &str| Value::Decimal(Decimal::parse(t.as_bytes()).0);
+        let day = Value::Date(date("2024-01-02").date());
+        for (a, b, expected) in [
+            (Value::UInt(u64::MAX), Value::Int(-1), Greater),
+            (Value::Int(i64::MIN), Value::UInt(0), Less),
+            (text("1x"), Value::Int(1), Equal),
+            (text("abc"), Value::Int(0), Equal),
+            (decimal("1.5"), text("1.50"), Equal),
+            (decimal("9007199254740993"), Value::Int(9007199254740993), Equal),
+            (day.clone(), text("2024-1-2"), Equal),
+            (day.clone(), Value::Int(20240102), Equal),
+            (Value::Int(20240103), day.clone(), Greater),
+            (day.clone(), Value::DateTime(date("2024-01-02 00:00:01")), Less),
+            (Value::Time(Time::new(false, 10, 0, 0, 0)), Value::Int(100000), Equal),
+            (text("10:00:01"), Value::Time(Time::new(false, 10, 0, 0, 0)), Greater),
+            (text("ABC"), text("abc"), Equal),
+        ] {
+            assert_eq!(compare(&a, &b, CollationId::UTF8MB4_0900_AI_CI), Some(expected), "{a:?} {b:?}");
+            assert_eq!(compare(&b, &a, CollationId::UTF8MB4_0900_AI_CI), Some(expected.reverse()));
+        }
+        assert_eq!(compare(&Value::Null, &Value::Int(1), CollationId::BINARY), None);
+        assert_eq!(compare_nulls_first(&Value::Null, &Value::Int(i64::MIN), CollationId::BINARY), Less);
     }
 }

@@ -1,8 +1,7 @@
 //! Exact DECIMAL(65,30): sign, up to 77 digits as a 256-bit integer, and how many of them stand behind the point.
 //!
-//! Arithmetic follows MySQL's, whose decimals are made of words of 9 digits, 9 words at most: a quotient fills its last
-//! word (so 1/3 has 9 digits, shows 4 of them by the type that the expression has, and 1/3*3 rounds to 1.0000), and
-//! digits that do not find room are cut off behind the point, or overflow before it. Rounding is half away from zero.
+//! Arithmetic follows MySQL's, whose decimals are made of words of 9 digits, 9 words at most: digits that do not find
+//! room are cut off behind the point, or overflow before it. Rounding is half away from zero.
 
 mod wide;
 
@@ -164,13 +163,14 @@ impl Decimal {
         Decimal::make(negative, digits, u8::try_from(keep).ok()?).fit_words()
     }
 
-    /// Quotient with MySQL's digits behind the point: the scales of both as full words, and as many more as it takes for
-    /// `scale_increment` (div_precision_increment, 4 by default) beyond the declared scales. `None` when `other` is zero
-    /// or the result overflows; ask [`Decimal::is_zero`] first.
+    /// Quotient with `scale_increment` (div_precision_increment, 4 by default) more digits behind the point than `self`
+    /// has, 30 at most. As in MySQL it is computed to full words, cut there, and rounded: so 2/3*3 is 2.0001.
+    /// `None` when `other` is zero or the result overflows; ask [`Decimal::is_zero`] first.
     pub fn checked_div(self, other: Decimal, scale_increment: u32) -> Option<Decimal> {
         if other.is_zero() {
             return None;
         }
+        let target = (self.scale as u32 + scale_increment).min(Decimal::MAX_SCALE as u32) as u8;
         let full = |scale: u8| words(scale as u32) * WORD_DIGITS;
         let (scale_a, scale_b) = (full(self.scale), full(other.scale));
         let spare = (scale_a - self.scale as u32) + (scale_b - other.scale as u32);
@@ -199,7 +199,7 @@ impl Decimal {
                 narrow(div_rem(wide::widen(cut), other.digits).0)
             };
             match quotient.and_then(|q| Decimal::make(self.negative != other.negative, q, scale as u8).fit_words()) {
-                Some(result) => return Some(result),
+                Some(result) => return Some(result.round(target)),
                 None if scale == 0 => return None,
                 None => scale -= WORD_DIGITS.min(scale),
             }

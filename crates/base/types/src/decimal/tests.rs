@@ -11,9 +11,10 @@ fn arithmetic_has_mysqls_scales() {
     assert_eq!(d("1.5").checked_add(d("-2.25")).unwrap().to_string(), "-0.75");
     assert_eq!(d("1.10").checked_mul(d("2.0")).unwrap().to_string(), "2.200");
     let third = d("1").checked_div(d("3"), 4).unwrap();
-    assert_eq!(third.to_string(), "0.333333333", "a full word of 9 digits");
-    assert_eq!(third.round(4).to_string(), "0.3333");
-    assert_eq!(third.checked_mul(d("3")).unwrap().round(4).to_string(), "1.0000");
+    // SELECT 1/3*3, 2/3*3, 2.00000/3 on a MySQL server; the last fills its word exactly, so that nothing is left to round.
+    assert_eq!(third.checked_mul(d("3")).unwrap().to_string(), "0.9999");
+    assert_eq!(d("2").checked_div(d("3"), 4).unwrap().checked_mul(d("3")).unwrap().to_string(), "2.0001");
+    assert_eq!(d("2.00000").checked_div(d("3"), 4).unwrap().to_string(), "0.666666666");
     assert_eq!(d("10.5").checked_rem(d("-3")).unwrap().to_string(), "1.5");
     assert_eq!(d("-7.5").checked_div_integer(d("2")).unwrap().to_string(), "-3");
     assert!(d("1").checked_div(d("0.00"), 4).is_none());
