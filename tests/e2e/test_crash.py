@@ -171,7 +171,9 @@ def test_kill_9_during_recovery(start):
 
 @pytest.mark.parametrize("statement", ["CREATE TABLE d.u (id INT PRIMARY KEY, n INT)", "CREATE INDEX n ON d.t (n)", "DROP TABLE d.t",
                                        "TRUNCATE TABLE d.t", "DROP DATABASE d"])
-def test_ddl_is_whole_or_absent_after_kill_9(start, statement):
+def test_ddl_is_whole_or_absent_after_kill_9(start, kind, statement):
+    if kind == "mariadb" and statement.startswith("DROP DATABASE"):
+        pytest.skip("MariaDB drops a database table by table")
     server = start()
     connection = server.connect()
     run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT)", on=connection)

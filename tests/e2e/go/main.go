@@ -38,7 +38,7 @@ func types(db *sql.DB, prepared bool) {
 	_, err := db.Exec("DROP TABLE IF EXISTS go_types")
 	check(err)
 	_, err = db.Exec(`CREATE TABLE go_types (id BIGINT UNSIGNED PRIMARY KEY, i INT, d DECIMAL(20,4), f DOUBLE, s VARCHAR(50),
-		b BLOB, t DATETIME(6), n INT NULL)`)
+		b BLOB, t DATETIME(6), n INT NULL) CHARACTER SET utf8mb4`)
 	check(err)
 	id, when, blob := uint64(1<<64-1), time.Date(2024, 2, 29, 12, 34, 56, 789012000, time.UTC), []byte{0, 255, 39, 92}
 	insert, query := "INSERT INTO go_types VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "SELECT * FROM go_types WHERE id = ?"

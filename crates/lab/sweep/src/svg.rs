@@ -31,10 +31,8 @@ pub fn render(plot: &Plot<'_>) -> String {
     let top = plot.lines.iter().flat_map(|line| line.values.iter().flatten()).copied().fold(0.0, f64::max);
     let step = tick_step(top);
     let ceiling = (top / step).ceil().max(1.0) * step;
-    let x = |i: usize| {
-        let gaps = plot.threads.len().max(2) - 1;
-        LEFT + (WIDTH - LEFT - RIGHT) * i as f64 / gaps as f64
-    };
+    // Each thread count stands in the middle of its share of the width.
+    let x = |i: usize| LEFT + (WIDTH - LEFT - RIGHT) * (i as f64 + 0.5) / plot.threads.len() as f64;
     let y = |value: f64| HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / ceiling;
     let mut out = String::new();
     let (id, title, unit) = (plot.id, escape(plot.title), escape(plot.unit));
