@@ -1,1 +1,28 @@
+//! Sockets, worker threads, parking of idle connections, shutdown.
+//!
+//! ```text
+//!            accept                      hand over                    serve
+//!  socket -----------> [poller thread] -------------> [worker thread] -------> Service::serve, command after command
+//!                         ^     | ready                    |
+//!                         |     +-- parked connections <---+ no command for some tens of milliseconds
+//!                         +-------- epoll, one-shot
+//! ```
+//!
+//! A worker serves one connection with blocking reads for as long as it is active. A busy connection touches nothing that
+//! is shared: no queue, no poller, no table. Only a connection that falls idle goes through the table of slots (one mutex)
+//! and the poller; its memory is then a slot, a session and two empty buffers, and it holds no thread.
+//!
+//! There may be as many workers as connections, so a statement that waits for a lock never keeps another connection's
+//! COMMIT from being read. Workers that find nothing to do end after a while.
+//!
+//! Must never know what a command means: all that is behind [`protocol::Service`].
 
+mod config;
+mod poller;
+mod pool;
+mod slots;
+mod socket;
+mod worker;
+
+pub use config::Config;
+pub use poller::Listener;

@@ -1,0 +1,147 @@
+//! Worker threads: as many as there are active connections, made when needed, gone after a while without work.
+//!
+//! A connection to serve goes to the worker that fell idle last (its caches are warm), else to a new thread, else it waits
+//! for the first worker that gets free. The mutex is taken when a connection is handed over or a worker becomes free.
+
+use crate::config::Config;
+use crate::worker::{self, Shared, Task};
+use protocol::Service;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use sync::{Condvar, Mutex, Parker, Rank, Unparker};
+
+/// Where an idle worker is handed its next connection.
+struct Seat<S: Service> {
+    task: Mutex<Option<Box<Task<S>>>>,
+    unparker: Unparker,
+}
+
+struct State<S: Service> {
+    idle: Vec<Arc<Seat<S>>>,
+    pending: VecDeque<Box<Task<S>>>,
+    workers: usize,
+    stopping: bool,
+}
+
+pub struct Pool<S: Service> {
+    state: Mutex<State<S>>,
+    /// Signalled when a worker ends.
+    ended: Condvar,
+    max_workers: usize,
+    stack_bytes: usize,
+    idle_time: Duration,
+}
+
+impl<S: Service> Pool<S> {
+    pub fn new(config: &Config) -> Pool<S> {
+        let state = State { idle: Vec::new(), pending: VecDeque::new(), workers: 0, stopping: false };
+        Pool {
+            state: Mutex::new(Rank::Session, state),
+            ended: Condvar::new(),
+            // One for each connection, the administrator's included.
+            max_workers: config.max_connections + 1,
+            stack_bytes: config.stack_bytes,
+            idle_time: config.worker_idle,
+        }
+    }
+
+    /// Gives a connection to a worker.
+    pub fn hand_over(&self, shared: &Arc<Shared<S>>, task: Box<Task<S>>) {
+        let mut state = self.state.lock();
+        if let Some(seat) = state.idle.pop() {
+            drop(state);
+            // Out of the idle list, the seat is ours alone to fill.
+            *seat.task.lock() = Some(task);
+            seat.unparker.unpark();
+            return;
+        }
+        state.pending.push_back(task);
+        drop(state);
+        self.serve_pending(shared);
+    }
+
+    /// Starts workers for connections that wait for one. Also called at each tick, in case a thread could not be made.
+    pub fn serve_pending(&self, shared: &Arc<Shared<S>>) {
+        loop {
+            let mut state = self.state.lock();
+            if state.pending.is_empty() || state.workers >= self.max_workers {
+                return;
+            }
+            state.workers += 1;
+            drop(state);
+            let for_thread = Arc::clone(shared);
+            let builder = std::thread::Builder::new().name("worker".into()).stack_size(self.stack_bytes);
+            match builder.spawn(move || worker::run(&for_thread)) {
+                Ok(_) => observe::increment(observe::Counter::ThreadsCreated),
+                Err(_) => {
+                    observe::increment(observe::Counter::ConnectionErrorsInternal);
+                    self.state.lock().workers -= 1;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The next connection for a worker that has none; `None`: the worker ends (and is not counted any more).
+    pub fn next(&self, parker: &mut Parker) -> Option<Box<Task<S>>> {
+        let seat = {
+            let mut state = self.state.lock();
+            if let Some(task) = state.pending.pop_front() {
+                return Some(task);
+            }
+            if state.stopping {
+                return self.leave(state);
+            }
+            let seat = Arc::new(Seat { task: Mutex::new(Rank::Session, None), unparker: parker.unparker() });
+            state.idle.push(Arc::clone(&seat));
+            seat
+        };
+        loop {
+            let woken = parker.park_timeout(self.idle_time);
+            if let Some(task) = seat.task.lock().take() {
+                return Some(task);
+            }
+            let mut state = self.state.lock();
+            // Not in the list: somebody is about to fill the seat.
+            let place = state.idle.iter().position(|s| Arc::ptr_eq(s, &seat));
+            if let Some(at) = place
+                && (!woken || state.stopping)
+            {
+                state.idle.remove(at);
+                return self.leave(state);
+            }
+        }
+    }
+
+    fn leave(&self, mut state: sync::MutexGuard<'_, State<S>>) -> Option<Box<Task<S>>> {
+        state.workers -= 1;
+        self.ended.notify_all();
+        None
+    }
+
+    pub fn workers(&self) -> usize {
+        self.state.lock().workers
+    }
+
+    pub fn idle_workers(&self) -> usize {
+        self.state.lock().idle.len()
+    }
+
+    /// Lets the workers end when they have nothing to do; false when some still run at `deadline`.
+    pub fn stop(&self, deadline: Instant) -> bool {
+        let mut state = self.state.lock();
+        state.stopping = true;
+        for seat in &state.idle {
+            seat.unparker.unpark();
+        }
+        while state.workers > 0 {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            self.ended.wait_timeout(&mut state, left);
+        }
+        true
+    }
+}

@@ -1,0 +1,318 @@
+//! Connections through a real listener with an echo service: parking, bounds, timeouts, KILL, shutdown.
+
+use listen::{Config, Listener};
+use protocol::{ClosedBy, Connection, HangUp, Next, OkReply, Peer, Service};
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use sync::{Mutex, Rank};
+
+/// Greets with one OK packet, answers each packet with an OK whose info is the packet; `q` quits, `w` waits to be interrupted.
+struct Echo {
+    idle_limit: Duration,
+    hang_ups: Mutex<HashMap<u32, HangUp>>,
+    closed: Mutex<mpsc::Sender<(u32, ClosedBy)>>,
+    interrupt: (Mutex<bool>, sync::Condvar),
+    waiting: AtomicUsize,
+    reserved_refused: AtomicUsize,
+}
+
+struct EchoSession {
+    id: u32,
+    on_thread: bool,
+}
+
+impl Service for Echo {
+    type Session = EchoSession;
+
+    fn open(&self, id: u32, _: Peer, hang_up: HangUp) -> EchoSession {
+        self.hang_ups.lock().insert(id, hang_up);
+        EchoSession { id, on_thread: false }
+    }
+
+    fn greet(&self, session: &mut EchoSession, conn: &mut Connection) -> Next {
+        assert!(session.on_thread);
+        if conn.is_reserved() {
+            self.reserved_refused.fetch_add(1, Ordering::SeqCst);
+            let _ = conn.output().error(&protocol::too_many_connections());
+            return Next::Close;
+        }
+        let info = format!("hello {}", session.id);
+        conn.output().ok(&OkReply { info: &info, ..OkReply::default() }).map_or(Next::Close, |()| Next::Continue)
+    }
+
+    fn serve(&self, session: &mut EchoSession, conn: &mut Connection) -> Next {
+        assert!(session.on_thread);
+        let (packet, out) = conn.split();
+        if packet == b"q" {
+            return Next::Close;
+        }
+        if packet == b"w" {
+            self.waiting.fetch_add(1, Ordering::SeqCst);
+            let mut interrupted = self.interrupt.0.lock();
+            while !*interrupted {
+                self.interrupt.1.wait(&mut interrupted);
+            }
+            return Next::Close;
+        }
+        let info = String::from_utf8_lossy(packet).into_owned();
+        out.ok(&OkReply { info: &info, ..OkReply::default() }).map_or(Next::Close, |()| Next::Continue)
+    }
+
+    fn resume(&self, session: &mut EchoSession) {
+        assert!(!std::mem::replace(&mut session.on_thread, true));
+    }
+
+    fn pause(&self, session: &mut EchoSession) {
+        assert!(std::mem::replace(&mut session.on_thread, false));
+    }
+
+    fn idle_limit(&self, _: &EchoSession) -> Duration {
+        self.idle_limit
+    }
+
+    fn interrupt(&self) {
+        *self.interrupt.0.lock() = true;
+        self.interrupt.1.notify_all();
+    }
+
+    fn close(&self, session: EchoSession, by: ClosedBy) {
+        assert!(!session.on_thread);
+        self.hang_ups.lock().remove(&session.id);
+        // The test may have ended with connections open.
+        let _ = self.closed.lock().send((session.id, by));
+    }
+}
+
+struct Server {
+    listener: Listener<Echo>,
+    service: Arc<Echo>,
+    closed: mpsc::Receiver<(u32, ClosedBy)>,
+    address: SocketAddr,
+}
+
+fn server(change: impl FnOnce(&mut Config, &mut Duration)) -> Server {
+    let mut config = Config {
+        addresses: vec!["127.0.0.1:0".parse().unwrap()],
+        back_log: 4096,
+        max_connections: 10_000,
+        park_after: Duration::from_millis(5),
+        tick: Duration::from_millis(20),
+        ..Config::default()
+    };
+    let mut idle_limit = Duration::from_secs(600);
+    change(&mut config, &mut idle_limit);
+    let (sender, closed) = mpsc::channel();
+    let service = Arc::new(Echo {
+        idle_limit,
+        hang_ups: Mutex::new(Rank::Session, HashMap::new()),
+        closed: Mutex::new(Rank::Observe, sender),
+        interrupt: (Mutex::new(Rank::Session, false), sync::Condvar::new()),
+        waiting: AtomicUsize::new(0),
+        reserved_refused: AtomicUsize::new(0),
+    });
+    let listener = Listener::start(&config, Arc::clone(&service)).unwrap();
+    let address = listener.addresses()[0];
+    Server { listener, service, closed, address }
+}
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Turns the scheduler over until `condition` holds.
+fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < PATIENCE, "{what} did not happen within {PATIENCE:?}");
+        std::thread::yield_now();
+    }
+}
+
+fn read_packet(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
+    let mut header = [0; 4];
+    stream.read_exact(&mut header)?;
+    let mut payload = vec![0; u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize];
+    stream.read_exact(&mut payload)?;
+    Ok(payload)
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_nodelay(true).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    assert_eq!(read_packet(&mut stream).unwrap()[0], 0);
+    stream
+}
+
+fn send(stream: &mut TcpStream, payload: &[u8]) {
+    let mut packet = (payload.len() as u32).to_le_bytes().to_vec();
+    packet[3] = 0;
+    packet.extend_from_slice(payload);
+    stream.write_all(&packet).unwrap();
+}
+
+fn echo(stream: &mut TcpStream, text: &[u8]) {
+    send(stream, text);
+    let answer = read_packet(stream).unwrap();
+    assert!(answer.ends_with(text), "{answer:?}");
+}
+
+/// A figure of /proc/self/status: `Threads`, or `VmRSS` in KiB.
+fn status(name: &str) -> usize {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(':')).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// In a process of its own, so that threads and memory of other tests do not count.
+#[test]
+fn five_thousand_idle_connections_cost_no_threads_and_little_memory() {
+    const CONNECTIONS: usize = 5_000;
+    if std::env::var_os("LISTEN_TEST_ALONE").is_none() {
+        let name = "five_thousand_idle_connections_cost_no_threads_and_little_memory";
+        let alone = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", name, "--nocapture"])
+            .env("LISTEN_TEST_ALONE", "1")
+            .status()
+            .unwrap();
+        assert!(alone.success());
+        return;
+    }
+    let server = server(|config, _| config.worker_idle = Duration::from_millis(50));
+    let mut warm = connect(server.address);
+    echo(&mut warm, b"warm");
+    let before = status("VmRSS");
+    let mut clients: Vec<TcpStream> = (0..CONNECTIONS)
+        .map(|_| {
+            let mut client = connect(server.address);
+            echo(&mut client, b"once");
+            client
+        })
+        .collect();
+    assert_eq!(server.listener.connections(), CONNECTIONS + 1);
+    until("the workers end", || server.listener.workers() == 0);
+    let per_connection = status("VmRSS").saturating_sub(before) * 1024 / CONNECTIONS;
+    println!("{per_connection} bytes a connection, {} threads", status("Threads"));
+    assert!(per_connection <= 16 << 10, "{per_connection} bytes an idle connection, both ends");
+    assert!(status("Threads") <= 8);
+    for client in clients.iter_mut().step_by(7) {
+        echo(client, b"awake again");
+    }
+    drop(clients);
+    until("the connections go", || server.listener.connections() == 1);
+    assert!(server.listener.stop(PATIENCE));
+    assert_eq!(read_packet(&mut warm).unwrap_err().kind(), std::io::ErrorKind::UnexpectedEof);
+}
+
+#[test]
+fn many_clients_in_turns_are_all_answered() {
+    let server = server(|_, _| {});
+    let threads: Vec<_> = (0..8)
+        .map(|t| {
+            let address = server.address;
+            std::thread::spawn(move || {
+                let mut clients: Vec<TcpStream> = (0..16).map(|_| connect(address)).collect();
+                for round in 0..60 {
+                    for (i, client) in clients.iter_mut().enumerate() {
+                        echo(client, format!("{t}/{i}/{round}").as_bytes());
+                    }
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    until("the connections go", || server.listener.connections() == 0);
+    assert!(server.listener.stop(PATIENCE));
+}
+
+#[test]
+fn one_connection_above_the_bound_is_reserved_and_the_next_is_told_1040() {
+    let server = server(|config, _| config.max_connections = 2);
+    let mut first = connect(server.address);
+    let second = connect(server.address);
+    let mut third = TcpStream::connect(server.address).unwrap();
+    let refusal = b"\xff\x10\x04Too many connections".to_vec();
+    assert_eq!(read_packet(&mut third).unwrap(), refusal);
+    assert_eq!(server.service.reserved_refused.load(Ordering::SeqCst), 1, "the service decided");
+    until("the reserved place is free", || server.listener.connections() == 2);
+    drop(second);
+    until("a place is free", || server.listener.connections() == 1);
+    let mut again = connect(server.address);
+    echo(&mut again, b"in");
+    echo(&mut first, b"still here");
+    assert!(server.listener.stop(PATIENCE));
+}
+
+#[test]
+fn idle_connections_end_when_their_time_is_up() {
+    let server = server(|_, idle_limit| *idle_limit = Duration::from_millis(100));
+    let mut client = connect(server.address);
+    let farewell = read_packet(&mut client).unwrap();
+    assert_eq!((farewell[0], u16::from_le_bytes([farewell[1], farewell[2]])), (0xff, 4031));
+    assert!(read_packet(&mut client).is_err());
+    assert_eq!(server.closed.recv_timeout(PATIENCE).unwrap(), (1, ClosedBy::IdleTimeout));
+    assert!(server.listener.stop(PATIENCE));
+}
+
+#[test]
+fn a_hang_up_ends_parked_and_reading_connections() {
+    for park_after in [Duration::from_millis(2), Duration::from_secs(600)] {
+        let server = server(|config, _| config.park_after = park_after);
+        let mut client = connect(server.address);
+        echo(&mut client, b"x");
+        if park_after < Duration::from_secs(1) {
+            until("the worker is idle", || observe_idle(&server));
+        }
+        let hang_up = server.service.hang_ups.lock().get(&1).unwrap().clone();
+        hang_up.hang_up();
+        assert!(read_packet(&mut client).is_err());
+        assert_eq!(server.closed.recv_timeout(PATIENCE).unwrap(), (1, ClosedBy::Client));
+        assert!(server.listener.stop(PATIENCE));
+    }
+}
+
+/// The one connection is parked: its worker waits for work.
+fn observe_idle(server: &Server) -> bool {
+    server.listener.workers() == server.listener.idle_workers()
+}
+
+#[test]
+fn stopping_interrupts_running_statements_and_closes_everything() {
+    let server = server(|_, _| {});
+    let mut parked = connect(server.address);
+    let mut busy = connect(server.address);
+    send(&mut busy, b"w");
+    until("the statement runs", || server.service.waiting.load(Ordering::SeqCst) == 1);
+    assert!(server.listener.stop(PATIENCE));
+    assert_eq!(server.listener.workers(), 0);
+    assert!(read_packet(&mut parked).is_err() && read_packet(&mut busy).is_err());
+    let mut ends: Vec<_> = server.closed.try_iter().collect();
+    ends.sort_by_key(|(id, _)| *id);
+    assert_eq!(ends, [(1, ClosedBy::Shutdown), (2, ClosedBy::Service)]);
+    assert!(TcpStream::connect(server.address).is_err());
+}
+
+#[test]
+fn packets_that_break_the_protocol_end_their_connection_only() {
+    let server = server(|_, _| {});
+    let mut good = connect(server.address);
+    let mut bad = connect(server.address);
+    bad.write_all(&[1, 0, 0, 9, b'x']).unwrap();
+    let answer = read_packet(&mut bad).unwrap();
+    assert_eq!((answer[0], u16::from_le_bytes([answer[1], answer[2]])), (0xff, 1156));
+    assert_eq!(server.closed.recv_timeout(PATIENCE).unwrap(), (2, ClosedBy::ProtocolError));
+    let mut bad = connect(server.address);
+    bad.write_all(&[0xff, 0xff, 0xff, 0]).unwrap();
+    let answer = read_packet(&mut bad).unwrap();
+    assert_eq!((answer[0], u16::from_le_bytes([answer[1], answer[2]])), (0xff, 1153));
+    echo(&mut good, b"unharmed");
+    send(&mut good, b"q");
+    assert_eq!(server.closed.recv_timeout(PATIENCE).unwrap(), (3, ClosedBy::ProtocolError));
+    assert_eq!(server.closed.recv_timeout(PATIENCE).unwrap(), (1, ClosedBy::Service));
+    assert!(server.listener.stop(PATIENCE));
+}
