@@ -8,6 +8,14 @@
 //! ```
 
 pub mod ast;
+pub mod digest;
+mod error;
+pub mod keywords;
+pub mod lexer;
+mod parser;
+
+pub use error::{EMPTY_QUERY, INVALID_CHARACTERS, ParseError, SYNTAX, TOO_DEEP};
+pub use parser::{parse, parse_lifted, parse_next};
 
 /// Switches of `sql_mode` that change how text is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]

@@ -331,10 +331,8 @@ pub enum Builtin {
     Date,
     Time,
     Timestamp,
-    Password,
     RowCount,
     Reverse,
-    WeightString,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

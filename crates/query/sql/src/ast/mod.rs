@@ -56,6 +56,15 @@ impl Str {
         Str { start: start32 | EXTRA_BIT, len: (end - start) as u32 }
     }
 
+    pub(crate) fn resolve<'a>(self, source: &'a [u8], extra: &'a [u8]) -> &'a [u8] {
+        let raw = self.start.get();
+        let (from, offset) = match raw & EXTRA_BIT {
+            0 => (source, raw - 1),
+            _ => (extra, (raw & !EXTRA_BIT) - 1),
+        };
+        &from[offset as usize..offset as usize + self.len as usize]
+    }
+
     /// Length in bytes.
     pub fn len(self) -> usize {
         self.len as usize
@@ -161,12 +170,7 @@ impl Parsed {
 
     /// The bytes of a string or identifier.
     pub fn bytes(&self, s: Str) -> &[u8] {
-        let raw = s.start.get();
-        let (from, offset) = match raw & EXTRA_BIT {
-            0 => (&self.source[..], raw - 1),
-            _ => (&self.extra[..], (raw & !EXTRA_BIT) - 1),
-        };
-        &from[offset as usize..offset as usize + s.len as usize]
+        s.resolve(&self.source, &self.extra)
     }
 
     /// The text of an identifier, unquoted.

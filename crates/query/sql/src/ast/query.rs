@@ -44,6 +44,8 @@ pub enum SetOp {
 
 #[derive(Debug, Default)]
 pub struct Select {
+    /// Text of the `/*+ ... */` behind SELECT, without the comment marks.
+    pub hints: Option<Str>,
     pub options: SelectOptions,
     pub items: Vec<SelectItem>,
     /// None: no FROM, or FROM DUAL. Comma lists are inner joins without a condition.

@@ -1,0 +1,78 @@
+//! What a statement that cannot be parsed is answered with.
+
+use std::fmt;
+
+/// MySQL's error number, message, and where in the text it struck. Boxed: the good path pays one word for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError(Box<Details>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Details {
+    code: u16,
+    message: String,
+    offset: usize,
+}
+
+/// ER_PARSE_ERROR
+pub const SYNTAX: u16 = 1064;
+/// ER_EMPTY_QUERY
+pub const EMPTY_QUERY: u16 = 1065;
+/// ER_STACK_OVERRUN_NEED_MORE: nested deeper than the server follows.
+pub const TOO_DEEP: u16 = 1436;
+/// ER_INVALID_CHARACTER_STRING: an identifier that is not UTF-8.
+pub const INVALID_CHARACTERS: u16 = 1300;
+
+/// Most bytes of the statement that a message quotes.
+const NEAR_BYTES: usize = 80;
+
+impl ParseError {
+    #[cold]
+    pub(crate) fn new(code: u16, message: impl Into<String>, offset: usize) -> ParseError {
+        ParseError(Box::new(Details { code, message: message.into(), offset }))
+    }
+
+    /// 1064 at `offset` of `source`.
+    #[cold]
+    pub(crate) fn syntax(source: &[u8], offset: usize) -> ParseError {
+        let offset = offset.min(source.len());
+        let near = &source[offset..(offset + NEAR_BYTES).min(source.len())];
+        let mut near = String::from_utf8_lossy(near).into_owned();
+        if offset + NEAR_BYTES < source.len() {
+            // A character cut in half at the end is not shown.
+            near.truncate(near.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
+        }
+        let line = 1 + source[..offset].iter().filter(|&&b| b == b'\n').count();
+        let message = format!(
+            "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the \
+             right syntax to use near '{near}' at line {line}"
+        );
+        ParseError::new(SYNTAX, message, offset)
+    }
+
+    #[cold]
+    pub(crate) fn too_deep(offset: usize) -> ParseError {
+        ParseError::new(TOO_DEEP, "Thread stack overrun: the statement is nested too deeply", offset)
+    }
+
+    /// MySQL's error number.
+    pub fn code(&self) -> u16 {
+        self.0.code
+    }
+
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Offset in bytes of the offending token.
+    pub fn offset(&self) -> usize {
+        self.0.offset
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ERROR {}: {}", self.code(), self.message())
+    }
+}
+
+impl std::error::Error for ParseError {}

@@ -1,0 +1,236 @@
+//! EXPLAIN, FLUSH, RESET, table maintenance, HANDLER.
+
+use super::*;
+
+impl Parser<'_> {
+    /// EXPLAIN, DESCRIBE, DESC: at the word.
+    pub(super) fn explain(&mut self) -> R<Statement> {
+        self.bump();
+        let mut explain = Explain {
+            format: ExplainFormat::Default,
+            analyze: false,
+            into: None,
+            schema: None,
+            target: ExplainTarget::Connection(0),
+        };
+        let mut options = false;
+        if self.eat(Kw::ANALYZE) {
+            (explain.analyze, options) = (true, true);
+        }
+        if self.at(Kw::FORMAT) && self.peek().tok == Tok::Eq {
+            self.bump();
+            self.bump();
+            explain.format = self.explain_format()?;
+            options = true;
+        }
+        if self.eat(Kw::INTO) {
+            explain.into = Some(self.user_var_name()?);
+            options = true;
+            if self.at(Kw::FORMAT) && self.peek().tok == Tok::Eq {
+                self.bump();
+                self.bump();
+                explain.format = self.explain_format()?;
+            }
+        }
+        if self.eat(Kw::FOR) {
+            if self.eat_any(&[Kw::SCHEMA, Kw::DATABASE]).is_some() {
+                explain.schema = Some(self.name()?);
+            } else {
+                self.expect(Kw::CONNECTION)?;
+                explain.target = ExplainTarget::Connection(self.big_number()?);
+                return Ok(Statement::Explain(Box::new(explain)));
+            }
+            options = true;
+        }
+        let explainable = matches!(
+            self.tok.kw,
+            Kw::SELECT | Kw::TABLE | Kw::VALUES | Kw::WITH | Kw::INSERT | Kw::REPLACE | Kw::UPDATE | Kw::DELETE
+        );
+        if explainable || self.is(Tok::LParen) {
+            explain.target = match self.statement()? {
+                Statement::Query(query) => ExplainTarget::Query(query),
+                other => ExplainTarget::Statement(Box::new(other)),
+            };
+            return Ok(Statement::Explain(Box::new(explain)));
+        }
+        if options {
+            return Err(self.syntax());
+        }
+        let table = self.object_name()?;
+        let column = if self.is(Tok::Str) || self.at_name() { Some(self.name_or_text()?) } else { None };
+        Ok(Statement::DescribeTable { table, column })
+    }
+
+    fn explain_format(&mut self) -> R<ExplainFormat> {
+        let at = self.tok.start as usize;
+        let name = self.name_or_text()?;
+        match self.raw(name).to_ascii_uppercase().as_slice() {
+            b"JSON" => Ok(ExplainFormat::Json),
+            b"TREE" => Ok(ExplainFormat::Tree),
+            b"TRADITIONAL" => Ok(ExplainFormat::Traditional),
+            _ => {
+                let shown = String::from_utf8_lossy(self.raw(name)).into_owned();
+                Err(ParseError::new(1791, format!("Unknown EXPLAIN format name: '{shown}'"), at))
+            }
+        }
+    }
+
+    pub(super) fn flush(&mut self) -> R<Statement> {
+        let local = self.no_write_to_binlog();
+        if self.eat_any(&[Kw::TABLES, Kw::TABLE]).is_some() {
+            let tables = if self.at_name() { self.object_names()? } else { Vec::new() };
+            let mode = if self.eat(Kw::WITH) {
+                self.expect_all(&[Kw::READ, Kw::LOCK])?;
+                FlushTables::WithReadLock
+            } else if !tables.is_empty() && self.eat(Kw::FOR) {
+                self.expect(Kw::EXPORT)?;
+                FlushTables::ForExport
+            } else {
+                FlushTables::Close
+            };
+            return Ok(Statement::Flush(Flush { local, what: vec![FlushWhat::Tables { tables, mode }] }));
+        }
+        let what = self.comma_list(|p| {
+            let start = p.tok.start;
+            let kw = p.bump().kw;
+            if matches!(kw, Kw::BINARY | Kw::ENGINE | Kw::ERROR | Kw::GENERAL | Kw::SLOW | Kw::RELAY) {
+                p.expect(Kw::LOGS)?;
+            }
+            Ok(match kw {
+                Kw::PRIVILEGES => FlushWhat::Privileges,
+                Kw::LOGS => FlushWhat::Logs,
+                Kw::BINARY => FlushWhat::BinaryLogs,
+                Kw::ENGINE => FlushWhat::EngineLogs,
+                Kw::ERROR => FlushWhat::ErrorLogs,
+                Kw::GENERAL => FlushWhat::GeneralLogs,
+                Kw::SLOW => FlushWhat::SlowLogs,
+                Kw::RELAY => FlushWhat::RelayLogs(p.for_channel()?),
+                Kw::STATUS => FlushWhat::Status,
+                Kw::HOSTS => FlushWhat::Hosts,
+                Kw::USER_RESOURCES => FlushWhat::UserResources,
+                Kw::OPTIMIZER_COSTS => FlushWhat::OptimizerCosts,
+                _ => return Err(p.syntax_at(start)),
+            })
+        })?;
+        Ok(Statement::Flush(Flush { local, what }))
+    }
+
+    /// FOR CHANNEL 'name', or nothing.
+    pub(super) fn for_channel(&mut self) -> R<Option<Str>> {
+        if self.eat2(Kw::FOR, Kw::CHANNEL) { self.text().map(Some) } else { Ok(None) }
+    }
+
+    pub(super) fn reset(&mut self) -> R<Statement> {
+        if self.eat(Kw::PERSIST) {
+            let if_exists = self.eat_if_exists()?;
+            let name = if self.at_name() { Some(self.object_name()?) } else { None };
+            if if_exists && name.is_none() {
+                return Err(self.syntax());
+            }
+            return Ok(Statement::Reset(vec![Reset::Persist { if_exists, name }]));
+        }
+        Ok(Statement::Reset(self.comma_list(|p| {
+            Ok(match p.expect_any(&[Kw::MASTER, Kw::BINARY, Kw::SLAVE, Kw::REPLICA])? {
+                kw @ (Kw::MASTER | Kw::BINARY) => {
+                    if kw == Kw::BINARY {
+                        p.expect_all(&[Kw::LOGS, Kw::AND, Kw::GTIDS])?;
+                    }
+                    Reset::BinaryLogs { to: if p.eat(Kw::TO) { Some(p.integer()?) } else { None } }
+                }
+                _ => {
+                    let all = p.eat(Kw::ALL);
+                    Reset::Replica { all, channel: p.for_channel()? }
+                }
+            })
+        })?))
+    }
+
+    /// ANALYZE, CHECK, OPTIMIZE, REPAIR, CHECKSUM TABLE, behind the verb.
+    pub(super) fn maintenance(&mut self, verb: Kw) -> R<Statement> {
+        let local = matches!(verb, Kw::ANALYZE | Kw::OPTIMIZE | Kw::REPAIR) && self.no_write_to_binlog();
+        self.expect_any(&[Kw::TABLE, Kw::TABLES])?;
+        let tables = self.object_names()?;
+        let allowed: &[Kw] = match verb {
+            Kw::CHECK => &[Kw::FOR, Kw::QUICK, Kw::FAST, Kw::MEDIUM, Kw::EXTENDED, Kw::CHANGED],
+            Kw::REPAIR => &[Kw::QUICK, Kw::EXTENDED, Kw::USE_FRM],
+            Kw::CHECKSUM => &[Kw::QUICK, Kw::EXTENDED],
+            _ => &[],
+        };
+        let mut options = Vec::new();
+        while let Some(kw) = self.eat_any(allowed) {
+            options.push(match kw {
+                Kw::FOR => {
+                    self.expect(Kw::UPGRADE)?;
+                    MaintenanceOption::ForUpgrade
+                }
+                Kw::QUICK => MaintenanceOption::Quick,
+                Kw::FAST => MaintenanceOption::Fast,
+                Kw::MEDIUM => MaintenanceOption::Medium,
+                Kw::EXTENDED => MaintenanceOption::Extended,
+                Kw::CHANGED => MaintenanceOption::Changed,
+                _ => MaintenanceOption::UseFrm,
+            });
+        }
+        let histogram = if verb == Kw::ANALYZE { self.histogram()? } else { None };
+        let verb = match verb {
+            Kw::ANALYZE => MaintenanceVerb::Analyze,
+            Kw::CHECK => MaintenanceVerb::Check,
+            Kw::OPTIMIZE => MaintenanceVerb::Optimize,
+            Kw::REPAIR => MaintenanceVerb::Repair,
+            _ => MaintenanceVerb::Checksum,
+        };
+        Ok(Statement::TableMaintenance(Box::new(TableMaintenance { verb, local, tables, options, histogram })))
+    }
+
+    fn histogram(&mut self) -> R<Option<Histogram>> {
+        let Some(kw) = self.eat_any(&[Kw::UPDATE, Kw::DROP]) else { return Ok(None) };
+        self.expect_all(&[Kw::HISTOGRAM, Kw::ON])?;
+        let columns = self.names()?;
+        let mut histogram = Histogram { drop: kw == Kw::DROP, columns, buckets: None, data: None, auto_update: None };
+        if kw == Kw::UPDATE {
+            if self.eat(Kw::WITH) {
+                histogram.buckets = Some(self.integer()?);
+                self.expect(Kw::BUCKETS)?;
+            }
+            if self.eat(Kw::USING) {
+                self.expect(Kw::DATA)?;
+                histogram.data = Some(self.text()?);
+            }
+            if let Some(kw) = self.eat_any(&[Kw::AUTO, Kw::MANUAL]) {
+                self.expect(Kw::UPDATE)?;
+                histogram.auto_update = Some(kw == Kw::AUTO);
+            }
+        }
+        Ok(Some(histogram))
+    }
+
+    /// Behind HANDLER.
+    pub(super) fn handler(&mut self) -> R<Statement> {
+        self.object_name()?;
+        match self.expect_any(&[Kw::OPEN, Kw::CLOSE, Kw::READ])? {
+            Kw::OPEN => {
+                self.table_alias()?;
+                Ok(self.unsupported("HANDLER", "ha_open"))
+            }
+            Kw::CLOSE => Ok(self.unsupported("HANDLER", "ha_close")),
+            _ => {
+                if self.eat_any(&[Kw::FIRST, Kw::NEXT]).is_none() {
+                    self.name()?;
+                    if self.eat_any(&[Kw::FIRST, Kw::NEXT, Kw::PREV, Kw::LAST]).is_none() {
+                        if !matches!(self.tok.tok, Tok::Eq | Tok::Le | Tok::Ge | Tok::Lt | Tok::Gt) {
+                            return Err(self.syntax());
+                        }
+                        self.bump();
+                        self.expect_tok(Tok::LParen)?;
+                        self.row_values()?;
+                    }
+                }
+                if self.eat(Kw::WHERE) {
+                    self.expr()?;
+                }
+                self.limit()?;
+                Ok(self.unsupported("HANDLER", "ha_read"))
+            }
+        }
+    }
+}

@@ -1,0 +1,570 @@
+//! Tokens to tree: recursive descent for statements, Pratt for expressions.
+//!
+//! The parser holds one token and can look at the next; it never goes back except over a handful of tokens. Lists that are
+//! being collected wait on `scratch`, a stack shared by all levels, and are copied to the tree when complete, so that a
+//! statement costs a few vectors however many nodes it has.
+
+mod account;
+mod admin;
+mod alter;
+mod column;
+mod ddl;
+mod dml;
+mod expr;
+mod function;
+mod program;
+mod query;
+mod replication;
+mod set;
+mod show;
+mod statement;
+mod table;
+
+use crate::SqlMode;
+use crate::ast::*;
+use crate::digest::Lifted;
+use crate::error::{self, ParseError};
+use crate::keywords::Kw;
+use crate::lexer::{ESCAPED, Lexer, NON_ASCII, Tok, Token, unescape};
+
+pub(crate) type R<T> = Result<T, ParseError>;
+
+/// Levels of parentheses, subqueries, statement blocks.
+const MAX_NESTING: u32 = 250;
+/// Height of an expression tree and length of a chain of joins or set operations: bounds recursion over the tree.
+const MAX_HEIGHT: u32 = 1000;
+
+/// Parses one statement; a `;` may end it, and nothing may follow.
+pub fn parse(source: &[u8], mode: SqlMode) -> R<Parsed> {
+    parse_whole(source, mode, &[])
+}
+
+/// As [`parse`], with the literals of `lifted` (of the same text) as parameters: `Expr::Param(n)` is `lifted[n]`.
+pub fn parse_lifted(source: &[u8], mode: SqlMode, lifted: &[Lifted]) -> R<Parsed> {
+    parse_whole(source, mode, lifted)
+}
+
+/// Parses the first statement of `source` and returns it with the rest after its `;`, empty when it was the last.
+pub fn parse_next(source: &[u8], mode: SqlMode) -> R<(Parsed, &[u8])> {
+    let mut parser = Parser::new(source, mode, &[])?;
+    let statement = parser.root()?;
+    let rest = match parser.tok.tok {
+        // Only white space and comments behind the last `;`: no further statement.
+        Tok::Semicolon if parser.peek().tok == Tok::End => source.len(),
+        Tok::Semicolon => parser.tok.end as usize,
+        Tok::End => source.len(),
+        _ => return Err(parser.syntax()),
+    };
+    Ok((parser.finish(statement), &source[rest..]))
+}
+
+fn parse_whole(source: &[u8], mode: SqlMode, lifted: &[Lifted]) -> R<Parsed> {
+    let mut parser = Parser::new(source, mode, lifted)?;
+    let statement = parser.root()?;
+    let end = parser.tok;
+    if end.tok == Tok::Semicolon {
+        parser.bump();
+    }
+    if parser.tok.tok != Tok::End {
+        return Err(parser.syntax());
+    }
+    parser.tok = end;
+    Ok(parser.finish(statement))
+}
+
+pub(crate) struct Parser<'s> {
+    pub(crate) src: &'s [u8],
+    lexer: Lexer<'s>,
+    mode: SqlMode,
+    /// The current token.
+    tok: Token,
+    /// Where the token before it ended.
+    prev_end: u32,
+    lifted: &'s [Lifted],
+    next_lifted: usize,
+    params: u32,
+    depth: u32,
+    /// Height of the tallest expression finished since this was last set to 0.
+    tallest: u32,
+    scratch: Vec<ExprId>,
+    /// Inside the body of a stored program: local variables may stand where literals do, SELECT INTO takes plain names.
+    in_program: bool,
+    hints: Option<Str>,
+    extra: Vec<u8>,
+    exprs: Vec<Expr>,
+    lists: Vec<ExprId>,
+    queries: Vec<Query>,
+    tables: Vec<TableRef>,
+}
+
+impl<'s> Parser<'s> {
+    fn new(src: &'s [u8], mode: SqlMode, lifted: &'s [Lifted]) -> R<Parser<'s>> {
+        if src.len() > (1 << 30) {
+            return Err(ParseError::new(1153, "Got a packet bigger than 'max_allowed_packet' bytes", 0));
+        }
+        let mut lexer = Lexer::new(src, mode);
+        let tok = lexer.next();
+        Ok(Parser {
+            src,
+            lexer,
+            mode,
+            tok,
+            prev_end: 0,
+            lifted,
+            next_lifted: 0,
+            params: 0,
+            depth: 0,
+            tallest: 0,
+            scratch: Vec::new(),
+            in_program: false,
+            hints: None,
+            extra: Vec::new(),
+            exprs: Vec::with_capacity(8),
+            lists: Vec::new(),
+            queries: Vec::new(),
+            tables: Vec::new(),
+        })
+    }
+
+    fn root(&mut self) -> R<Statement> {
+        match self.tok.tok {
+            Tok::End => Err(ParseError::new(error::EMPTY_QUERY, "Query was empty", 0)),
+            Tok::Semicolon if self.peek().tok == Tok::End => {
+                Err(ParseError::new(error::EMPTY_QUERY, "Query was empty", 0))
+            }
+            _ => self.statement(),
+        }
+    }
+
+    fn finish(self, statement: Statement) -> Parsed {
+        debug_assert!(self.scratch.is_empty() && self.depth == 0);
+        let end = (self.tok.start as usize).max(self.prev_end as usize);
+        Parsed {
+            source: self.src[..end].into(),
+            extra: self.extra,
+            exprs: self.exprs,
+            lists: self.lists,
+            queries: self.queries,
+            tables: self.tables,
+            hints: self.hints,
+            param_count: if self.lifted.is_empty() { self.params } else { self.lifted.len() as u32 },
+            statement,
+        }
+    }
+
+    // --- tokens ---
+
+    #[inline]
+    fn bump(&mut self) -> Token {
+        let token = self.tok;
+        self.prev_end = token.end;
+        self.tok = self.lexer.next();
+        token
+    }
+
+    /// The token after the current one.
+    fn peek(&self) -> Token {
+        self.lexer.clone().next()
+    }
+
+    /// The token two after the current one.
+    fn peek_second(&self) -> Token {
+        let mut lexer = self.lexer.clone();
+        lexer.next();
+        lexer.next()
+    }
+
+    #[inline]
+    fn at(&self, kw: Kw) -> bool {
+        self.tok.kw == kw
+    }
+
+    #[inline]
+    fn is(&self, tok: Tok) -> bool {
+        self.tok.tok == tok
+    }
+
+    #[inline]
+    fn eat(&mut self, kw: Kw) -> bool {
+        let found = self.tok.kw == kw;
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    #[inline]
+    fn eat_tok(&mut self, tok: Tok) -> bool {
+        let found = self.tok.tok == tok;
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// Both words, or neither.
+    fn eat2(&mut self, first: Kw, second: Kw) -> bool {
+        let found = self.at(first) && self.peek().kw == second;
+        if found {
+            self.bump();
+            self.bump();
+        }
+        found
+    }
+
+    #[inline]
+    fn expect(&mut self, kw: Kw) -> R<()> {
+        if self.eat(kw) { Ok(()) } else { Err(self.syntax()) }
+    }
+
+    fn expect_all(&mut self, kws: &[Kw]) -> R<()> {
+        kws.iter().try_for_each(|&kw| self.expect(kw))
+    }
+
+    #[inline]
+    fn expect_tok(&mut self, tok: Tok) -> R<()> {
+        if self.eat_tok(tok) { Ok(()) } else { Err(self.syntax()) }
+    }
+
+    /// Eats one of `kws` and says which.
+    fn eat_any(&mut self, kws: &[Kw]) -> Option<Kw> {
+        let found = kws.iter().copied().find(|&kw| self.at(kw))?;
+        self.bump();
+        Some(found)
+    }
+
+    fn expect_any(&mut self, kws: &[Kw]) -> R<Kw> {
+        self.eat_any(kws).ok_or_else(|| self.syntax())
+    }
+
+    /// 1064 at the current token.
+    #[cold]
+    fn syntax(&self) -> ParseError {
+        ParseError::syntax(self.src, self.tok.start as usize)
+    }
+
+    #[cold]
+    fn syntax_at(&self, offset: u32) -> ParseError {
+        ParseError::syntax(self.src, offset as usize)
+    }
+
+    fn enter(&mut self) -> R<()> {
+        self.depth += 1;
+        if self.depth > MAX_NESTING { Err(ParseError::too_deep(self.tok.start as usize)) } else { Ok(()) }
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Refuses chains that would make the tree too tall to walk.
+    fn check_chain(&self, length: u32) -> R<()> {
+        if length > MAX_HEIGHT { Err(ParseError::too_deep(self.tok.start as usize)) } else { Ok(()) }
+    }
+
+    // --- tree ---
+
+    #[inline]
+    fn add(&mut self, expr: Expr) -> ExprId {
+        let id = ExprId::new(self.exprs.len());
+        self.exprs.push(expr);
+        id
+    }
+
+    fn add_query(&mut self, query: Query) -> QueryId {
+        let id = QueryId::new(self.queries.len());
+        self.queries.push(query);
+        id
+    }
+
+    fn add_table(&mut self, table: TableRef) -> TableId {
+        let id = TableId::new(self.tables.len());
+        self.tables.push(table);
+        id
+    }
+
+    /// Moves everything above `mark` on the scratch stack into a list.
+    fn list_from(&mut self, mark: usize) -> ExprList {
+        let start = self.lists.len() as u32;
+        let len = (self.scratch.len() - mark) as u32;
+        self.lists.extend_from_slice(&self.scratch[mark..]);
+        self.scratch.truncate(mark);
+        ExprList { start, len }
+    }
+
+    fn list_of(&mut self, items: &[ExprId]) -> ExprList {
+        let start = self.lists.len() as u32;
+        self.lists.extend_from_slice(items);
+        ExprList { start, len: items.len() as u32 }
+    }
+
+    /// `item, item, ...`
+    fn comma_list<T>(&mut self, mut item: impl FnMut(&mut Self) -> R<T>) -> R<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat_tok(Tok::Comma) {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// `(item, item, ...)`
+    fn paren_list<T>(&mut self, item: impl FnMut(&mut Self) -> R<T>) -> R<Vec<T>> {
+        self.expect_tok(Tok::LParen)?;
+        let items = self.comma_list(item)?;
+        self.expect_tok(Tok::RParen)?;
+        Ok(items)
+    }
+
+    /// Source text from `start` to the end of the last token.
+    fn text_since(&self, start: u32) -> Str {
+        Str::source(start, self.prev_end.max(start))
+    }
+
+    // --- words, names, literals ---
+
+    /// Whether `(` stands right behind the current word (with IGNORE_SPACE: anywhere behind it).
+    fn paren_follows(&self) -> bool {
+        if self.mode.ignore_space {
+            self.peek().tok == Tok::LParen
+        } else {
+            self.src.get(self.tok.end as usize) == Some(&b'(')
+        }
+    }
+
+    /// Whether the current token can be an identifier.
+    #[inline]
+    fn at_name(&self) -> bool {
+        match self.tok.tok {
+            Tok::Word => !self.tok.kw.is_reserved() && !(self.tok.kw.is_function_word() && self.paren_follows()),
+            Tok::Quoted => true,
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn name(&mut self) -> R<Name> {
+        if !self.at_name() {
+            return Err(self.syntax());
+        }
+        self.any_word()
+    }
+
+    /// The current word or quoted identifier, reserved or not.
+    #[inline]
+    fn any_word(&mut self) -> R<Name> {
+        let token = self.tok;
+        match token.tok {
+            Tok::Word => {
+                self.check_utf8(token)?;
+                self.bump();
+                Ok(Str::source(token.start, token.end))
+            }
+            Tok::Quoted => self.quoted_name(token),
+            _ => Err(self.syntax()),
+        }
+    }
+
+    fn quoted_name(&mut self, token: Token) -> R<Name> {
+        self.check_utf8(token)?;
+        self.bump();
+        Ok(self.contents(token, 0))
+    }
+
+    #[inline]
+    fn check_utf8(&self, token: Token) -> R<()> {
+        if token.flags & NON_ASCII == 0 { Ok(()) } else { self.check_utf8_slow(token) }
+    }
+
+    #[cold]
+    fn check_utf8_slow(&self, token: Token) -> R<()> {
+        let bytes = &self.src[token.start as usize..token.end as usize];
+        match std::str::from_utf8(bytes) {
+            Ok(_) => Ok(()),
+            Err(e) => {
+                let mut shown = String::new();
+                for &b in bytes[e.valid_up_to()..].iter().take(6) {
+                    if b.is_ascii_graphic() {
+                        shown.push(b as char);
+                    } else {
+                        shown.push_str(&format!("\\x{b:02X}"));
+                    }
+                }
+                let message = format!("Invalid utf8mb4 character string: '{shown}'");
+                Err(ParseError::new(error::INVALID_CHARACTERS, message, token.start as usize))
+            }
+        }
+    }
+
+    /// The contents of a quoted token whose opening quote stands `prefix` bytes in.
+    #[inline]
+    fn contents(&mut self, token: Token, prefix: u32) -> Str {
+        let (start, end) = (token.start + prefix + 1, token.end - 1);
+        if token.flags & ESCAPED == 0 { Str::source(start, end) } else { self.contents_slow(token, prefix) }
+    }
+
+    #[cold]
+    fn contents_slow(&mut self, token: Token, prefix: u32) -> Str {
+        let open = (token.start + prefix) as usize;
+        let quote = self.src[open];
+        let text = quote == b'\'' || (quote == b'"' && !self.mode.ansi_quotes);
+        let from = self.extra.len();
+        let contents = &self.src[open + 1..token.end as usize - 1];
+        unescape(contents, quote, text && !self.mode.no_backslash_escapes, &mut self.extra);
+        Str::extra(from, self.extra.len())
+    }
+
+    /// A text literal without introducer: adjacent strings are not joined.
+    fn text(&mut self) -> R<Str> {
+        if !self.is(Tok::Str) {
+            return Err(self.syntax());
+        }
+        let token = self.bump();
+        Ok(self.contents(token, 0))
+    }
+
+    /// An identifier or a text literal.
+    fn name_or_text(&mut self) -> R<Str> {
+        if self.is(Tok::Str) {
+            let token = self.tok;
+            self.check_utf8(token)?;
+            self.bump();
+            Ok(self.contents(token, 0))
+        } else {
+            self.name()
+        }
+    }
+
+    /// A character set name: identifier, string, BINARY or ASCII.
+    fn charset_name(&mut self) -> R<Name> {
+        if self.at(Kw::BINARY) { self.any_word() } else { self.name_or_text() }
+    }
+
+    fn collation_name(&mut self) -> R<Name> {
+        if self.at(Kw::BINARY) { self.any_word() } else { self.name_or_text() }
+    }
+
+    /// `[schema.]name`
+    fn object_name(&mut self) -> R<ObjectName> {
+        let first = self.name()?;
+        if self.is(Tok::Dot) && self.src.get(self.tok.end as usize) != Some(&b'*') {
+            self.bump();
+            // After a dot any word is an identifier.
+            let name = self.any_word()?;
+            return Ok(ObjectName { schema: Some(first), name });
+        }
+        Ok(ObjectName { schema: None, name: first })
+    }
+
+    fn names(&mut self) -> R<Vec<Name>> {
+        self.comma_list(Self::name)
+    }
+
+    fn paren_names(&mut self) -> R<Vec<Name>> {
+        self.paren_list(Self::name)
+    }
+
+    fn object_names(&mut self) -> R<Vec<ObjectName>> {
+        self.comma_list(Self::object_name)
+    }
+
+    /// An unsigned integer, decimal or hexadecimal.
+    fn integer(&mut self) -> R<u64> {
+        let token = self.tok;
+        let digits = &self.src[token.start as usize..token.end as usize];
+        let value = match token.tok {
+            Tok::Int => parse_u64(digits),
+            Tok::Hex if digits.starts_with(b"0x") => {
+                std::str::from_utf8(&digits[2..]).ok().and_then(|s| u64::from_str_radix(s, 16).ok())
+            }
+            _ => None,
+        };
+        let value = value.ok_or_else(|| self.syntax())?;
+        self.bump();
+        Ok(value)
+    }
+
+    fn integer32(&mut self) -> R<u32> {
+        let at = self.tok.start;
+        let value = self.integer()?;
+        Ok(u32::try_from(value).unwrap_or_else(|_| {
+            debug_assert!(at <= self.prev_end);
+            u32::MAX
+        }))
+    }
+
+    /// An unsigned number that may be written 10, 10.0 or 0xA: what `real_ulonglong_num` takes.
+    fn big_number(&mut self) -> R<u64> {
+        if matches!(self.tok.tok, Tok::Decimal | Tok::Float) {
+            let token = self.bump();
+            let text = &self.src[token.start as usize..token.end as usize];
+            let value = std::str::from_utf8(text).ok().and_then(|s| s.parse::<f64>().ok());
+            return value.map(|v| v as u64).ok_or_else(|| self.syntax_at(token.start));
+        }
+        self.integer()
+    }
+
+    fn eat_if_exists(&mut self) -> R<bool> {
+        if self.eat(Kw::IF) {
+            self.expect(Kw::EXISTS)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn eat_if_not_exists(&mut self) -> R<bool> {
+        if self.eat(Kw::IF) {
+            self.expect_all(&[Kw::NOT, Kw::EXISTS])?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// An optional `=`.
+    fn eat_eq(&mut self) {
+        self.eat_tok(Tok::Eq);
+    }
+
+    /// `=` or `:=`
+    fn expect_assign(&mut self) -> R<()> {
+        if self.eat_tok(Tok::Eq) || self.eat_tok(Tok::Assign) { Ok(()) } else { Err(self.syntax()) }
+    }
+
+    /// The name in a [`Tok::UserVar`] token, which is the current one.
+    fn user_var_name(&mut self) -> R<Name> {
+        let token = self.tok;
+        if token.tok != Tok::UserVar {
+            return Err(self.syntax());
+        }
+        self.check_utf8(token)?;
+        self.bump();
+        match self.src.get(token.start as usize + 1) {
+            Some(b'\'' | b'"' | b'`') => Ok(self.contents(token, 1)),
+            _ => Ok(Str::source(token.start + 1, token.end)),
+        }
+    }
+
+    /// Whether the current unquoted word is `word`, for the few words that are no keywords at all.
+    fn at_word(&self, word: &[u8]) -> bool {
+        self.is(Tok::Word) && self.src[self.tok.start as usize..self.tok.end as usize].eq_ignore_ascii_case(word)
+    }
+
+    fn unsupported(&self, what: &'static str, command: &'static str) -> Statement {
+        Statement::Unsupported(Unsupported { what, command })
+    }
+}
+
+/// Decimal digits to a number; None beyond 64 bits.
+#[inline]
+pub(crate) fn parse_u64(digits: &[u8]) -> Option<u64> {
+    let mut value = 0u64;
+    if digits.len() <= 19 {
+        for &b in digits {
+            value = value * 10 + u64::from(b - b'0');
+        }
+        return Some(value);
+    }
+    for &b in digits {
+        value = value.checked_mul(10)?.checked_add(u64::from(b - b'0'))?;
+    }
+    Some(value)
+}

@@ -1,0 +1,432 @@
+//! Replication, plugins, tablespaces, servers, resource groups: syntax checked, answered with 1235.
+
+use super::*;
+
+impl Parser<'_> {
+    /// Behind the first word, which is `kw`.
+    pub(super) fn replication(&mut self, kw: Kw) -> R<Statement> {
+        match kw {
+            Kw::PURGE => {
+                self.expect_any(&[Kw::BINARY, Kw::MASTER])?;
+                self.expect(Kw::LOGS)?;
+                if self.expect_any(&[Kw::TO, Kw::BEFORE])? == Kw::TO {
+                    self.text()?;
+                } else {
+                    self.expr()?;
+                }
+                Ok(self.unsupported("PURGE BINARY LOGS", "purge"))
+            }
+            Kw::CHANGE => self.change_source(),
+            Kw::START | Kw::STOP => self.start_replica(kw),
+            Kw::BINLOG => {
+                self.text()?;
+                if self.eat_tok(Tok::Comma) {
+                    self.text()?;
+                }
+                Ok(self.unsupported("BINLOG", "binlog"))
+            }
+            Kw::CACHE => {
+                self.expect(Kw::INDEX)?;
+                self.comma_list(Self::cache_table)?;
+                self.expect(Kw::IN)?;
+                if !self.eat(Kw::DEFAULT) {
+                    self.name()?;
+                }
+                Ok(self.unsupported("key caches", "assign_to_keycache"))
+            }
+            Kw::INSTALL | Kw::UNINSTALL => self.install(kw == Kw::INSTALL),
+            Kw::CLONE => self.clone_instance(),
+            _ => {
+                debug_assert_eq!(kw, Kw::IMPORT);
+                self.expect_all(&[Kw::TABLE, Kw::FROM])?;
+                self.comma_list(Self::text)?;
+                Ok(self.unsupported("IMPORT TABLE", "import"))
+            }
+        }
+    }
+
+    /// `table [PARTITION (...)] [INDEX (...)]` of CACHE INDEX and LOAD INDEX.
+    pub(super) fn cache_table(&mut self) -> R<()> {
+        self.object_name()?;
+        if self.eat(Kw::PARTITION) {
+            self.expect_tok(Tok::LParen)?;
+            if !self.eat(Kw::ALL) {
+                self.names()?;
+            }
+            self.expect_tok(Tok::RParen)?;
+        }
+        if self.eat_any(&[Kw::INDEX, Kw::KEY]).is_some() {
+            self.paren_list(|p| if p.at(Kw::PRIMARY) { p.any_word() } else { p.name() })?;
+        }
+        Ok(())
+    }
+
+    fn change_source(&mut self) -> R<Statement> {
+        let old = self.eat(Kw::MASTER);
+        if !old {
+            self.expect(Kw::REPLICATION)?;
+            if self.eat(Kw::FILTER) {
+                self.comma_list(|p| {
+                    if !p.spelled_like(&["REPLICATE_"]) {
+                        return Err(p.syntax());
+                    }
+                    p.bump();
+                    p.expect_tok(Tok::Eq)?;
+                    p.expect_tok(Tok::LParen)?;
+                    if !p.is(Tok::RParen) {
+                        p.comma_list(|p| {
+                            if p.is(Tok::LParen) {
+                                return p.paren_names().map(|_| ());
+                            }
+                            if p.is(Tok::Str) { p.text().map(|_| ()) } else { p.object_name().map(|_| ()) }
+                        })?;
+                    }
+                    p.expect_tok(Tok::RParen)
+                })?;
+                self.for_channel()?;
+                return Ok(self.unsupported("replication filters", "change_repl_filter"));
+            }
+            self.expect(Kw::SOURCE)?;
+        }
+        self.expect(Kw::TO)?;
+        self.comma_list(|p| {
+            let known = [
+                "SOURCE_",
+                "MASTER_",
+                "RELAY_LOG_",
+                "GET_",
+                "IGNORE_SERVER_IDS",
+                "PRIVILEGE_CHECKS_USER",
+                "REQUIRE_",
+                "ASSIGN_GTIDS",
+                "GTID_ONLY",
+                "NETWORK_NAMESPACE",
+            ];
+            if !p.spelled_like(&known) {
+                return Err(p.syntax());
+            }
+            p.bump();
+            p.expect_tok(Tok::Eq)?;
+            p.option_scalar()
+        })?;
+        self.for_channel()?;
+        Ok(self.unsupported("replication from a source", "change_replication_source"))
+    }
+
+    /// Whether the current word begins like one of `prefixes`.
+    fn spelled_like(&self, prefixes: &[&str]) -> bool {
+        let word = &self.src[self.tok.start as usize..self.tok.end as usize];
+        self.is(Tok::Word)
+            && prefixes.iter().any(|p| word.len() >= p.len() && word[..p.len()].eq_ignore_ascii_case(p.as_bytes()))
+    }
+
+    /// A string, number, account, word, or list of numbers.
+    fn option_scalar(&mut self) -> R<()> {
+        match self.tok.tok {
+            Tok::LParen => {
+                self.bump();
+                if !self.is(Tok::RParen) {
+                    self.comma_list(Self::integer)?;
+                }
+                self.expect_tok(Tok::RParen)
+            }
+            Tok::Int | Tok::Decimal | Tok::Float => self.big_number().map(|_| ()),
+            Tok::Str => self.role().map(|_| ()),
+            Tok::Word if self.at(Kw::NULL) || self.at(Kw::ON) => {
+                self.bump();
+                Ok(())
+            }
+            Tok::Word | Tok::Quoted => self.role().map(|_| ()),
+            _ => Err(self.syntax()),
+        }
+    }
+
+    fn start_replica(&mut self, kw: Kw) -> R<Statement> {
+        if self.eat(Kw::GROUP_REPLICATION) {
+            if kw == Kw::START && matches!(self.tok.kw, Kw::USER | Kw::PASSWORD | Kw::DEFAULT_AUTH) {
+                self.comma_list(Self::replica_credential)?;
+            }
+            return Ok(self.unsupported("group replication", "group_replication_start"));
+        }
+        self.expect_any(&[Kw::SLAVE, Kw::REPLICA])?;
+        if matches!(self.tok.kw, Kw::IO_THREAD | Kw::SQL_THREAD | Kw::RELAY_THREAD) {
+            self.comma_list(|p| p.expect_any(&[Kw::IO_THREAD, Kw::SQL_THREAD, Kw::RELAY_THREAD]))?;
+        }
+        if kw == Kw::START {
+            if self.eat(Kw::UNTIL) {
+                self.comma_list(|p| {
+                    if p.eat(Kw::SQL_AFTER_MTS_GAPS) {
+                        return Ok(());
+                    }
+                    if !p.spelled_like(&["SQL_", "SOURCE_", "MASTER_", "RELAY_LOG_"]) {
+                        return Err(p.syntax());
+                    }
+                    p.bump();
+                    p.expect_tok(Tok::Eq)?;
+                    p.option_scalar()
+                })?;
+            }
+            while matches!(self.tok.kw, Kw::USER | Kw::PASSWORD | Kw::DEFAULT_AUTH | Kw::PLUGIN_DIR) {
+                self.replica_credential()?;
+            }
+        }
+        self.for_channel()?;
+        Ok(self
+            .unsupported("replication from a source", if kw == Kw::START { "replica_start" } else { "replica_stop" }))
+    }
+
+    fn replica_credential(&mut self) -> R<()> {
+        self.bump();
+        self.eat_eq();
+        self.text().map(|_| ())
+    }
+
+    fn install(&mut self, install: bool) -> R<Statement> {
+        if self.eat(Kw::PLUGIN) {
+            self.name()?;
+            if install {
+                self.expect(Kw::SONAME)?;
+                self.text()?;
+            }
+            return Ok(self.unsupported("plugins", if install { "install_plugin" } else { "uninstall_plugin" }));
+        }
+        self.expect(Kw::COMPONENT)?;
+        self.comma_list(Self::text)?;
+        if install && self.at(Kw::SET) {
+            self.set()?;
+        }
+        Ok(self.unsupported("components", if install { "install_component" } else { "uninstall_component" }))
+    }
+
+    fn clone_instance(&mut self) -> R<Statement> {
+        if self.eat(Kw::LOCAL) {
+            self.expect_all(&[Kw::DATA, Kw::DIRECTORY])?;
+            self.eat_eq();
+            self.text()?;
+            return Ok(self.unsupported("CLONE", "clone"));
+        }
+        self.expect_all(&[Kw::INSTANCE, Kw::FROM])?;
+        self.account()?;
+        self.expect_tok(Tok::Colon)?;
+        self.integer()?;
+        self.expect_all(&[Kw::IDENTIFIED, Kw::BY])?;
+        self.text()?;
+        if self.eat(Kw::DATA) {
+            self.expect(Kw::DIRECTORY)?;
+            self.eat_eq();
+            self.text()?;
+        }
+        if self.eat(Kw::REQUIRE) {
+            self.eat(Kw::NO);
+            self.expect(Kw::SSL)?;
+        }
+        Ok(self.unsupported("CLONE", "clone"))
+    }
+
+    /// CREATE TABLESPACE, UNDO TABLESPACE, LOGFILE GROUP, SERVER, RESOURCE GROUP: at the word behind CREATE.
+    pub(super) fn create_storage(&mut self) -> R<Statement> {
+        match self.bump().kw {
+            kw @ (Kw::TABLESPACE | Kw::UNDO | Kw::LOGFILE) => {
+                match kw {
+                    Kw::UNDO => self.expect(Kw::TABLESPACE)?,
+                    Kw::LOGFILE => self.expect(Kw::GROUP)?,
+                    _ => {}
+                }
+                self.name()?;
+                if self.eat(Kw::ADD) {
+                    self.expect_any(&[Kw::DATAFILE, Kw::UNDOFILE])?;
+                    self.text()?;
+                    if self.eat(Kw::USE) {
+                        self.expect_all(&[Kw::LOGFILE, Kw::GROUP])?;
+                        self.name()?;
+                    }
+                } else if kw != Kw::TABLESPACE {
+                    return Err(self.syntax());
+                }
+                self.tablespace_options()?;
+                Ok(self.unsupported("tablespaces", "alter_tablespace"))
+            }
+            Kw::SERVER => {
+                self.name_or_text()?;
+                self.expect_all(&[Kw::FOREIGN, Kw::DATA, Kw::WRAPPER])?;
+                self.name_or_text()?;
+                self.server_options()?;
+                Ok(self.unsupported("federated servers", "create_server"))
+            }
+            _ => {
+                self.expect(Kw::GROUP)?;
+                self.name()?;
+                self.expect(Kw::TYPE)?;
+                self.eat_eq();
+                self.expect_any(&[Kw::USER, Kw::SYSTEM])?;
+                self.resource_group_options()?;
+                Ok(self.unsupported("resource groups", "create_resource_group"))
+            }
+        }
+    }
+
+    pub(super) fn alter_storage(&mut self) -> R<Statement> {
+        match self.bump().kw {
+            kw @ (Kw::TABLESPACE | Kw::UNDO | Kw::LOGFILE) => {
+                match kw {
+                    Kw::UNDO => self.expect(Kw::TABLESPACE)?,
+                    Kw::LOGFILE => self.expect(Kw::GROUP)?,
+                    _ => {}
+                }
+                self.name()?;
+                if self.eat_any(&[Kw::ADD, Kw::DROP]).is_some() {
+                    self.expect_any(&[Kw::DATAFILE, Kw::UNDOFILE])?;
+                    self.text()?;
+                } else if self.eat(Kw::RENAME) {
+                    self.expect(Kw::TO)?;
+                    self.name()?;
+                } else if self.eat(Kw::SET) {
+                    self.expect_any(&[Kw::ACTIVE, Kw::INACTIVE])?;
+                }
+                self.tablespace_options()?;
+                Ok(self.unsupported("tablespaces", "alter_tablespace"))
+            }
+            Kw::SERVER => {
+                self.name_or_text()?;
+                self.server_options()?;
+                Ok(self.unsupported("federated servers", "alter_server"))
+            }
+            Kw::INSTANCE => {
+                match self.expect_any(&[Kw::ROTATE, Kw::RELOAD, Kw::ENABLE, Kw::DISABLE])? {
+                    Kw::ROTATE => {
+                        if !self.eat_word(b"innodb") {
+                            self.expect(Kw::BINLOG)?;
+                        }
+                        self.expect_all(&[Kw::MASTER, Kw::KEY])?;
+                    }
+                    Kw::RELOAD => {
+                        if self.eat(Kw::TLS) {
+                            if self.eat2(Kw::FOR, Kw::CHANNEL) {
+                                self.name()?;
+                            }
+                            if self.eat(Kw::NO) {
+                                self.expect_all(&[Kw::ROLLBACK, Kw::ON, Kw::ERROR])?;
+                            }
+                        } else {
+                            self.expect(Kw::KEYRING)?;
+                        }
+                    }
+                    _ => {
+                        if !self.eat_word(b"innodb") || !self.eat_word(b"redo_log") {
+                            return Err(self.syntax());
+                        }
+                    }
+                }
+                Ok(self.unsupported("ALTER INSTANCE", "alter_instance"))
+            }
+            _ => {
+                self.expect(Kw::GROUP)?;
+                self.name()?;
+                self.resource_group_options()?;
+                Ok(self.unsupported("resource groups", "alter_resource_group"))
+            }
+        }
+    }
+
+    pub(super) fn tablespace_options(&mut self) -> R<()> {
+        loop {
+            match self.tok.kw {
+                Kw::INITIAL_SIZE
+                | Kw::MAX_SIZE
+                | Kw::EXTENT_SIZE
+                | Kw::AUTOEXTEND_SIZE
+                | Kw::UNDO_BUFFER_SIZE
+                | Kw::FILE_BLOCK_SIZE
+                | Kw::NODEGROUP
+                | Kw::ENCRYPTION
+                | Kw::COMMENT
+                | Kw::ENGINE_ATTRIBUTE => {
+                    self.bump();
+                    self.eat_eq();
+                    if self.is(Tok::Word) && self.src[self.tok.start as usize].is_ascii_digit() {
+                        self.bump();
+                    } else {
+                        self.option_scalar()?;
+                    }
+                }
+                Kw::STORAGE | Kw::ENGINE => {
+                    self.eat(Kw::STORAGE);
+                    self.expect(Kw::ENGINE)?;
+                    self.eat_eq();
+                    self.name_or_text()?;
+                }
+                Kw::WAIT | Kw::NO_WAIT => {
+                    self.bump();
+                }
+                _ => return Ok(()),
+            }
+            self.eat_tok(Tok::Comma);
+        }
+    }
+
+    fn server_options(&mut self) -> R<()> {
+        self.expect(Kw::OPTIONS)?;
+        self.paren_list(|p| {
+            let kws = [Kw::HOST, Kw::DATABASE, Kw::USER, Kw::PASSWORD, Kw::SOCKET, Kw::OWNER, Kw::PORT];
+            if p.expect_any(&kws)? == Kw::PORT { p.integer().map(|_| ()) } else { p.text().map(|_| ()) }
+        })?;
+        Ok(())
+    }
+
+    fn resource_group_options(&mut self) -> R<()> {
+        if self.eat(Kw::VCPU) {
+            self.eat_eq();
+            loop {
+                self.integer()?;
+                if self.eat_tok(Tok::Minus) {
+                    self.integer()?;
+                }
+                if !self.eat_tok(Tok::Comma) && !self.is(Tok::Int) {
+                    break;
+                }
+            }
+        }
+        if self.eat(Kw::THREAD_PRIORITY) {
+            self.eat_eq();
+            self.eat_tok(Tok::Minus);
+            self.integer()?;
+        }
+        if self.eat_any(&[Kw::ENABLE, Kw::DISABLE]) == Some(Kw::DISABLE) {
+            self.eat(Kw::FORCE);
+        } else {
+            self.eat(Kw::FORCE);
+        }
+        Ok(())
+    }
+
+    /// CREATE [OR REPLACE] SPATIAL REFERENCE SYSTEM, at REFERENCE.
+    pub(super) fn create_srs(&mut self) -> R<Statement> {
+        self.expect_all(&[Kw::REFERENCE, Kw::SYSTEM])?;
+        self.eat_if_not_exists()?;
+        self.integer()?;
+        loop {
+            match self.tok.kw {
+                Kw::NAME | Kw::DEFINITION | Kw::DESCRIPTION => {
+                    self.bump();
+                    self.text()?;
+                }
+                Kw::ORGANIZATION => {
+                    self.bump();
+                    self.text()?;
+                    self.expect_all(&[Kw::IDENTIFIED, Kw::BY])?;
+                    self.integer()?;
+                }
+                _ => return Ok(self.unsupported("spatial reference systems", "create_spatial_reference_system")),
+            }
+        }
+    }
+
+    /// Behind RENAME USER.
+    pub(super) fn rename_user(&mut self) -> R<Statement> {
+        Ok(Statement::RenameUser(self.comma_list(|p| {
+            let from = p.account()?;
+            p.expect(Kw::TO)?;
+            Ok((from, p.account()?))
+        })?))
+    }
+}

@@ -1,0 +1,52 @@
+//! Runs the statements of `shared/statements.sql` beside the checkout, when it is there: everything valid in MySQL 8 must
+//! parse, everything else must be refused.
+
+use sql::{SqlMode, parse_next};
+
+/// Statements whose outcome is known to be wrong. Must only ever shrink.
+const KNOWN_FAILURES: &[&str] = &[];
+
+fn parse_all(source: &[u8]) -> Result<usize, sql::ParseError> {
+    let mut rest = source;
+    let mut count = 0;
+    while !rest.is_empty() {
+        let (_, after) = parse_next(rest, SqlMode::default())?;
+        rest = after;
+        count += 1;
+    }
+    Ok(count)
+}
+
+#[test]
+fn every_statement_has_its_outcome() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/statements.sql");
+    let Ok(text) = std::fs::read_to_string(path) else {
+        eprintln!("{path} is not there: skipped");
+        return;
+    };
+    let mut class = "";
+    let mut expect = "ok";
+    let mut failures = Vec::new();
+    let mut seen = 0;
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix("-- class: ") {
+            class = name;
+        } else if let Some(what) = line.strip_prefix("-- expect: ") {
+            expect = what;
+        } else if !line.starts_with("--") && !line.is_empty() {
+            seen += 1;
+            let outcome = parse_all(line.as_bytes());
+            let right = match expect {
+                "ok" | "mysql" => outcome.is_ok(),
+                "old" | "mariadb" | "error" => outcome.as_ref().is_err_and(|e| e.code() == sql::SYNTAX),
+                other => panic!("unknown expectation {other}"),
+            };
+            if !right && !KNOWN_FAILURES.contains(&line) {
+                failures.push(format!("{class} ({expect}): {line}\n    {outcome:?}"));
+            }
+            expect = "ok";
+        }
+    }
+    assert!(failures.is_empty(), "{} of {seen} fail:\n{}", failures.len(), failures.join("\n"));
+    assert!(seen > 600, "only {seen} statements");
+}
