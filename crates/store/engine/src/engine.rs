@@ -1,9 +1,25 @@
-//! The engine as a whole: open with recovery, close, trees, status.
+//! The engine as a whole: open with recovery, close, trees, counters, background threads.
 
-use crate::{Result, Tree, TreeKind, transaction::Transaction};
+use crate::btree::{Store, Target};
+use crate::lock::LockTable;
+use crate::mtr::Mtr;
+use crate::page::node::{Node, NodeMut};
+use crate::page::{self, OFF_WORD_B, PAGE_BYTES, PageType, get_u64};
+use crate::pool::Pool;
+use crate::pool::cleaner::Cleaner;
+use crate::segment::Segments;
+use crate::space::{DICTIONARY_ROOT, OFF_NEXT_TREE, SUPER_PAGE, Space};
+use crate::txn::System;
+use crate::undo::{self, Kind, Record};
+use crate::{Error, Range, Result, Tree, TreeKind, recovery, transaction::Transaction};
+use log::{Log, Lsn};
+use std::ops::Bound;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use sync::{Mutex, Rank, futex};
 
 /// Fixed at start, from the server's options.
 #[derive(Clone, Debug)]
@@ -25,72 +41,427 @@ pub struct EngineOptions {
     pub flush_log_at_commit: u8,
 }
 
-/// Counters that `SHOW GLOBAL STATUS` shows as `Innodb_*`, summed from lanes when asked.
+/// Counters that `SHOW GLOBAL STATUS` shows as `Innodb_*`, computed when asked.
 #[derive(Clone, Debug, Default)]
 pub struct EngineStatus {
-    /// (name, value), names as MySQL's: `Innodb_rows_read`, `Innodb_buffer_pool_reads`, ...
+    /// (name, value), names as MySQL's. What lanes count (`Innodb_rows_read`, ...) is in `observe`.
     pub counters: Vec<(&'static str, u64)>,
 }
 
-pub struct Engine {
-    /// `innodb_flush_log_at_trx_commit`, dynamic. W: SET GLOBAL. R: every commit.
+/// What sessions and background threads share.
+pub(crate) struct Core {
+    pub pool: Pool,
+    pub log: Arc<Log>,
+    pub space: Space,
+    pub system: System,
+    pub locks: LockTable,
+    pub segments: Segments,
+    /// `innodb_flush_log_at_trx_commit`. W: SET GLOBAL. R: every commit and snapshot.
     pub flush_log_at_commit: AtomicU8,
     /// `innodb_deadlock_detect`.
     pub deadlock_detect: AtomicBool,
+    /// 1: background threads end. Their futex.
+    stop: AtomicU32,
+}
+
+impl Core {
+    #[inline(always)]
+    pub fn store(&self) -> Store<'_> {
+        Store { pool: &self.pool, log: &self.log, space: &self.space }
+    }
+
+    /// The LSN up to which commits may be shown: durable, written or complete, as commits are acknowledged.
+    #[inline(always)]
+    pub fn newest(&self) -> Lsn {
+        match self.flush_log_at_commit.load(Ordering::Relaxed) {
+            1 => self.log.flushed_lsn(),
+            2 => self.log.written_lsn(),
+            _ => self.log.completed_lsn(),
+        }
+    }
+
+    /// Waits until a commit may be acknowledged.
+    pub fn wait_durable(&self, lsn: Lsn) -> Result<()> {
+        loop {
+            let outcome = match self.flush_log_at_commit.load(Ordering::Relaxed) {
+                1 => self.log.wait_flushed(lsn),
+                2 => self.log.wait_written(lsn),
+                _ => self.log.wait_completed(lsn),
+            };
+            match outcome {
+                // The commit stands in the log, neither lost nor acknowledged: it becomes durable when the disk has room.
+                Err(log::Error::NoSpace { .. }) if !self.stopping() => {
+                    futex_sleep(&self.stop, Duration::from_millis(200))
+                }
+                other => return other.map_err(Error::from),
+            }
+        }
+    }
+
+    pub fn stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) != 0
+    }
+}
+
+fn futex_sleep(word: &AtomicU32, time: Duration) {
+    futex::wait(word, 0, Some(time));
+}
+
+pub struct Engine {
+    core: Arc<Core>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Engine {
-    /// Opens the data directory, creating it when empty; recovers after a crash, with progress in the log.
-    pub fn open(_options: EngineOptions) -> Result<Arc<Engine>> {
-        todo!()
+    /// Opens the data directory, creating it when empty; recovers after a crash, telling `progress` in words.
+    pub fn open(options: EngineOptions, progress: &mut dyn FnMut(&str)) -> Result<Arc<Engine>> {
+        let opened = recovery::open(&options, progress)?;
+        let core = Arc::new(Core {
+            pool: opened.pool,
+            log: opened.log,
+            space: opened.space,
+            system: opened.system,
+            locks: LockTable::new(),
+            segments: opened.segments,
+            flush_log_at_commit: AtomicU8::new(options.flush_log_at_commit),
+            deadlock_detect: AtomicBool::new(true),
+            stop: AtomicU32::new(0),
+        });
+        let doublewrite = opened.doublewrite;
+        recovery::roll_back_open_transactions(&core, progress)?;
+        let cleaner = {
+            let core = core.clone();
+            spawn("page-cleaner", move || clean(&core, doublewrite))?
+        };
+        let purger = {
+            let core = core.clone();
+            spawn("purge", move || purge(&core))?
+        };
+        Ok(Arc::new(Engine { core, threads: Mutex::new(Rank::Session, vec![cleaner, purger]) }))
     }
 
-    /// Stops background work, flushes everything and writes a final checkpoint. Sessions have ended before.
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    /// `innodb_flush_log_at_trx_commit`: 0, 1 or 2.
+    pub fn set_flush_log_at_commit(&self, mode: u8) {
+        assert!(mode <= 2);
+        self.core.flush_log_at_commit.store(mode, Ordering::Relaxed);
+    }
+
+    pub fn flush_log_at_commit(&self) -> u8 {
+        self.core.flush_log_at_commit.load(Ordering::Relaxed)
+    }
+
+    /// `innodb_deadlock_detect`.
+    pub fn set_deadlock_detect(&self, on: bool) {
+        self.core.deadlock_detect.store(on, Ordering::Relaxed);
+    }
+
+    /// `innodb_redo_log_capacity`.
+    pub fn set_log_capacity(&self, bytes: u64) {
+        self.core.log.set_capacity(bytes);
+    }
+
+    /// Stops background work, writes everything and a final checkpoint. Sessions have ended before.
     pub fn close(&self) -> Result<()> {
-        todo!()
+        self.stop_threads();
+        self.core.log.close()?;
+        Ok(())
+    }
+
+    fn stop_threads(&self) {
+        self.core.stop.store(1, Ordering::Release);
+        futex::wake_all(&self.core.stop);
+        self.core.pool.want_cleaning();
+        for thread in std::mem::take(&mut *self.threads.lock()) {
+            let _ = thread.join(); // a panic has been printed by its thread
+        }
     }
 
     /// The tree that the catalog keeps its dictionary in: there from the first start.
     pub fn dictionary(&self) -> Tree {
-        todo!()
+        Tree { id: 1, root: DICTIONARY_ROOT, kind: TreeKind::Clustered }
     }
 
     /// Makes an empty tree. If `tx` does not commit, or the server crashes before it does, the tree is freed again.
-    pub fn create_tree(&self, _tx: &mut Transaction, _kind: TreeKind) -> Result<Tree> {
-        todo!()
+    pub fn create_tree(&self, tx: &mut Transaction, kind: TreeKind) -> Result<Tree> {
+        tx.start_writing()?;
+        let store = self.core.store();
+        let id = {
+            let mut page = self.core.pool.exclusive(SUPER_PAGE)?;
+            let id = page::get_u32(page.bytes(), OFF_NEXT_TREE);
+            let mut mtr = Mtr::new();
+            mtr.write(&mut page, OFF_NEXT_TREE, &(id + 1).to_le_bytes());
+            mtr.commit(&self.core.log, &mut [&mut page]);
+            id
+        };
+        loop {
+            let segment = tx.segment.clone().expect("start_writing took one");
+            let undo_id = segment.newest.load(Ordering::Relaxed);
+            self.core.pool.read(undo_id)?;
+            let mut mtr = Mtr::new();
+            let mut fresh = self.core.space.allocate(&self.core.pool, &mut mtr)?;
+            let tree = Tree { id, root: fresh.page, kind };
+            encode_tree_record(tx, Kind::CreateTree, tree);
+            let undo_page =
+                self.core.pool.try_exclusive(undo_id).filter(|page| undo::fits(page.bytes(), tx.record.len()));
+            let Some(mut undo_page) = undo_page else {
+                // Give the page back in the same mini-transaction, and look for room.
+                let mut page = self.core.pool.create(fresh.page)?;
+                page::init(page.bytes_mut(), fresh.page, PageType::Free, 0);
+                mtr.image(&page);
+                mtr.commit(&self.core.log, &mut [&mut fresh.bitmap, &mut page]);
+                drop(fresh);
+                let mut mtr = Mtr::new();
+                let mut bitmap = self.core.space.free(&self.core.pool, &mut mtr, &mut page)?;
+                mtr.commit(&self.core.log, &mut [&mut bitmap, &mut page]);
+                drop((bitmap, page));
+                segment.extend(store)?;
+                continue;
+            };
+            let mut root = self.core.pool.create(fresh.page)?;
+            NodeMut(root.bytes_mut()).format(tree.root, tree.id, 0, None, None);
+            mtr.image(&root);
+            let roll_ptr = undo::roll_ptr(undo_id, mtr.undo(&mut undo_page, &tx.record));
+            mtr.commit(&self.core.log, &mut [&mut fresh.bitmap, &mut root, &mut undo_page]);
+            drop((root, undo_page, fresh));
+            tx.changed(roll_ptr);
+            return Ok(tree);
+        }
     }
 
     /// Frees the tree's pages after `tx` commits (also when the server crashes in between).
-    pub fn drop_tree(&self, _tx: &mut Transaction, _tree: Tree) -> Result<()> {
-        todo!()
+    pub fn drop_tree(&self, tx: &mut Transaction, tree: Tree) -> Result<()> {
+        tx.start_writing()?;
+        encode_tree_record(tx, Kind::DropTree, tree);
+        loop {
+            let segment = tx.segment.as_ref().expect("start_writing took one");
+            let undo_id = segment.newest.load(Ordering::Relaxed);
+            let mut undo_page = self.core.pool.exclusive(undo_id)?;
+            if !undo::fits(undo_page.bytes(), tx.record.len()) {
+                drop(undo_page);
+                segment.extend(self.core.store())?;
+                continue;
+            }
+            let mut mtr = Mtr::new();
+            let roll_ptr = undo::roll_ptr(undo_id, mtr.undo(&mut undo_page, &tx.record));
+            mtr.commit(&self.core.log, &mut [&mut undo_page]);
+            drop(undo_page);
+            tx.changed(roll_ptr);
+            return Ok(());
+        }
     }
 
     /// The tree's persistent counter (AUTO_INCREMENT ceiling, row id ceiling); 0 in a new tree.
-    pub fn counter(&self, _tree: Tree) -> Result<u64> {
-        todo!()
+    pub fn counter(&self, tree: Tree) -> Result<u64> {
+        let page = self.core.pool.exclusive(tree.root)?;
+        Ok(get_u64(page.bytes(), OFF_WORD_B))
     }
 
     /// Raises the tree's persistent counter to at least `value`, at once and outside any transaction.
-    pub fn raise_counter(&self, _tree: Tree, _value: u64) -> Result<()> {
-        todo!()
+    pub fn raise_counter(&self, tree: Tree, value: u64) -> Result<()> {
+        self.put_counter(tree, value, true)
     }
 
     /// Sets the tree's persistent counter (ALTER TABLE ... AUTO_INCREMENT, TRUNCATE).
-    pub fn set_counter(&self, _tree: Tree, _value: u64) -> Result<()> {
-        todo!()
+    pub fn set_counter(&self, tree: Tree, value: u64) -> Result<()> {
+        self.put_counter(tree, value, false)
     }
 
-    /// Estimated (entries, leaf pages) of a tree from a few random descents; no lock.
-    pub fn estimate(&self, _tree: Tree) -> Result<(u64, u64)> {
-        todo!()
+    fn put_counter(&self, tree: Tree, value: u64, raise: bool) -> Result<()> {
+        self.core.log.ensure_room(4096)?;
+        let mut root = self.core.pool.exclusive(tree.root)?;
+        if raise && get_u64(root.bytes(), OFF_WORD_B) >= value {
+            return Ok(());
+        }
+        let mut mtr = Mtr::new();
+        mtr.write(&mut root, OFF_WORD_B, &value.to_le_bytes());
+        mtr.commit(&self.core.log, &mut [&mut root]);
+        Ok(())
+    }
+
+    /// Estimated (entries, leaf pages) of a tree from a few descents; no lock.
+    pub fn estimate(&self, tree: Tree) -> Result<(u64, u64)> {
+        let everything = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
+        let (low, high) = (self.path(tree, everything.lower, false)?, self.path(tree, everything.upper, true)?);
+        let leaves: f64 = low.iter().skip(1).map(|step| step.fanout).product();
+        let entries = leaves * (low[0].fanout + high[0].fanout) / 2.0;
+        Ok((entries as u64, leaves.max(1.0) as u64))
     }
 
     /// Estimated entries between two keys (records_in_range), from two descents; no lock.
-    pub fn estimate_range(&self, _tree: Tree, _range: crate::Range<'_>) -> Result<u64> {
-        todo!()
+    pub fn estimate_range(&self, tree: Tree, range: Range<'_>) -> Result<u64> {
+        let (low, high) = (self.path(tree, range.lower, false)?, self.path(tree, range.upper, true)?);
+        let fraction = |path: &[Step]| {
+            path.iter()
+                .rev()
+                .fold((0.0, 1.0), |(sum, part), step| {
+                    (sum + part * step.position / step.fanout.max(1.0), part / step.fanout.max(1.0))
+                })
+                .0
+        };
+        let (entries, _) = self.estimate(tree)?;
+        // Within one leaf the slots say it exactly.
+        if low[0].page == high[0].page {
+            return Ok((high[0].position - low[0].position).max(0.0) as u64);
+        }
+        Ok(((fraction(&high) - fraction(&low)).max(0.0) * entries as f64) as u64)
+    }
+
+    /// The way down to a bound, leaf first: where it goes in each node.
+    fn path(&self, tree: Tree, bound: Bound<&[u8]>, upper: bool) -> Result<Vec<Step>> {
+        let store = self.core.store();
+        let target = match bound {
+            Bound::Included(key) | Bound::Excluded(key) => Target::At(key),
+            Bound::Unbounded if upper => Target::Below(None),
+            Bound::Unbounded => Target::First,
+        };
+        let mut steps: Vec<Step> = Vec::new();
+        while let Some(found) = store.node(tree, target, steps.len() as u8)? {
+            let node = Node(found.node.bytes());
+            let slots = node.len() as f64;
+            let position = match bound {
+                Bound::Included(key) | Bound::Excluded(key) => node.search(key).map(|(i, equal)| {
+                    let after =
+                        if upper { matches!(bound, Bound::Included(_)) } else { matches!(bound, Bound::Excluded(_)) };
+                    i as f64 + (equal && (after || !node.is_leaf())) as u8 as f64
+                }),
+                Bound::Unbounded => Ok(if upper { slots } else { 0.0 }),
+            };
+            let fanout = if node.is_leaf() { slots } else { slots + 1.0 };
+            if !found.node.validate() {
+                continue;
+            }
+            let Ok(position) = position else { continue };
+            steps.push(Step { page: found.node.id, fanout, position });
+        }
+        Ok(steps)
     }
 
     pub fn status(&self) -> EngineStatus {
-        todo!()
+        let core = &self.core;
+        let resident = core.pool.resident() as u64;
+        let dirty = core
+            .pool
+            .resident_pages()
+            .filter(|id| core.pool.meta(*id).dirty_since.load(Ordering::Relaxed) != 0)
+            .count() as u64;
+        let total = core.pool.frame_count() as u64;
+        EngineStatus {
+            counters: vec![
+                ("Innodb_buffer_pool_bytes_data", resident * PAGE_BYTES as u64),
+                ("Innodb_buffer_pool_bytes_dirty", dirty * PAGE_BYTES as u64),
+                ("Innodb_buffer_pool_pages_data", resident),
+                ("Innodb_buffer_pool_pages_dirty", dirty),
+                ("Innodb_buffer_pool_pages_free", total - resident),
+                ("Innodb_buffer_pool_pages_total", total),
+                ("Innodb_page_size", PAGE_BYTES as u64),
+                ("Innodb_redo_log_checkpoint_lsn", core.log.oldest_needed()),
+                ("Innodb_redo_log_current_lsn", core.log.tail_lsn()),
+                ("Innodb_redo_log_flushed_to_disk_lsn", core.log.flushed_lsn()),
+                ("Innodb_redo_log_logical_size", core.log.used()),
+                ("Innodb_redo_log_physical_size", core.log.file_bytes()),
+            ],
+        }
+    }
+
+    /// Row locks now, granted and awaited, for `performance_schema.data_locks` and `SHOW ENGINE INNODB STATUS`.
+    pub fn row_locks(&self) -> usize {
+        self.core.locks.snapshot().len()
+    }
+
+    /// Undo records not yet purged, in log bytes behind: how far the oldest snapshot lags.
+    pub fn history_lag(&self) -> u64 {
+        self.core.newest().saturating_sub(self.core.system.horizon())
+    }
+}
+
+struct Step {
+    page: u64,
+    fanout: f64,
+    position: f64,
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.stop_threads();
+    }
+}
+
+fn encode_tree_record(tx: &mut Transaction, kind: Kind, tree: Tree) {
+    let record = Record {
+        kind,
+        secondary: tree.kind == TreeKind::Secondary,
+        tree: tree.id,
+        root: tree.root,
+        trx: tx.trx,
+        header: 0,
+        roll_ptr: 0,
+        prefix: 0,
+        suffix: 0,
+        key: &[],
+        data: &[],
+    };
+    record.encode(&mut tx.record);
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    std::thread::Builder::new()
+        .name(name.into())
+        .spawn(run)
+        .map_err(|e| Error::Io(format!("cannot start thread {name}: {e}")))
+}
+
+/// The page cleaner's thread.
+fn clean(core: &Core, doublewrite: Option<crate::pool::doublewrite::Doublewrite>) {
+    let mut cleaner = Cleaner::new(&core.pool, &core.log, doublewrite);
+    let mut last_tail = 0;
+    let mut checkpointed = 0;
+    while !core.stopping() {
+        let seen = core.pool.wanted.load(Ordering::Acquire); // pairs with the Release in `want_cleaning`
+        let tail = core.log.tail_lsn();
+        let outcome = cleaner.round(tail == last_tail).and_then(|written| {
+            let oldest = cleaner.oldest_change();
+            if oldest.saturating_sub(checkpointed) >= core.log.capacity() / 64
+                || (tail == last_tail && oldest > checkpointed)
+            {
+                core.log.set_checkpoint(oldest, &recovery::checkpoint_payload(core))?;
+                checkpointed = oldest;
+            }
+            Ok(written)
+        });
+        last_tail = tail;
+        match outcome {
+            Ok(0) => {
+                futex::wait(&core.pool.wanted, seen, Some(Duration::from_millis(50)));
+            }
+            Ok(_) => {}
+            Err(error) => {
+                eprintln!("[ERROR] [Engine] writing pages: {error}");
+                futex_sleep(&core.stop, Duration::from_millis(500));
+            }
+        }
+    }
+    let last = cleaner
+        .write_all()
+        .and_then(|()| Ok(core.log.set_checkpoint(cleaner.oldest_change(), &recovery::checkpoint_payload(core))?));
+    if let Err(error) = last {
+        eprintln!("[ERROR] [Engine] the last checkpoint: {error}; the next start recovers from the one before");
+    }
+}
+
+/// The purge thread.
+fn purge(core: &Core) {
+    while !core.stopping() {
+        match core.purge() {
+            Ok(0) => futex_sleep(&core.stop, Duration::from_millis(50)),
+            Ok(_) => futex_sleep(&core.stop, Duration::from_millis(5)),
+            Err(error) => {
+                eprintln!("[ERROR] [Engine] purge: {error}");
+                futex_sleep(&core.stop, Duration::from_millis(1000));
+            }
+        }
     }
 }

@@ -21,7 +21,7 @@ pub enum Error {
     /// Key or row too long for the engine; MySQL 1118 or 1071.
     TooLong,
     /// A read or write failed; MySQL 1030.
-    Io(std::io::Error),
+    Io(String),
     /// A page or log record is damaged; the message names file and page or offset. MySQL 1712 / startup failure.
     Corrupt(String),
     /// All transaction slots or the status window are in use; MySQL 1637.
@@ -38,7 +38,7 @@ impl fmt::Display for Error {
             Error::Interrupted => write!(f, "interrupted"),
             Error::DiskFull => write!(f, "no space left on the device"),
             Error::TooLong => write!(f, "key or row too long"),
-            Error::Io(e) => write!(f, "input/output error: {e}"),
+            Error::Io(what) => write!(f, "{what}"),
             Error::Corrupt(what) => write!(f, "{what}"),
             Error::TooManyTransactions => write!(f, "too many active transactions"),
         }
@@ -46,3 +46,23 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Error {
+        match error.kind() {
+            io::ErrorKind::Full => Error::DiskFull,
+            _ => Error::Io(error.to_string()),
+        }
+    }
+}
+
+impl From<log::Error> for Error {
+    fn from(error: log::Error) -> Error {
+        match error {
+            log::Error::NoSpace { .. } => Error::DiskFull,
+            log::Error::Corrupt { .. } => Error::Corrupt(error.to_string()),
+            log::Error::TooLarge { .. } => Error::TooLong,
+            log::Error::Io { .. } | log::Error::Poisoned { .. } => Error::Io(error.to_string()),
+        }
+    }
+}

@@ -5,15 +5,29 @@
 //! columns followed by the primary key, values are small payloads). A *consistent read* sees the transaction's snapshot and
 //! takes no lock; a *locking read* sees the newest committed version and locks it.
 
-pub mod cursor;
-pub mod engine;
-pub mod error;
-pub mod transaction;
+mod btree;
+mod cursor;
+mod engine;
+mod error;
+mod lock;
+mod mtr;
+mod overflow;
+mod page;
+mod pool;
+mod purge;
+mod recovery;
+mod segment;
+mod space;
+mod transaction;
+mod txn;
+mod undo;
+mod version;
 
 pub use cursor::{Cursor, Direction, Entry, Range};
 pub use engine::{Engine, EngineOptions, EngineStatus};
 pub use error::{Error, Result};
-pub use transaction::{Interrupt, Isolation, LockMode, Read, Savepoint, Transaction, Wait};
+pub use lock::Interrupt;
+pub use transaction::{Isolation, LockMode, Read, Savepoint, Transaction, Wait};
 
 /// A B+tree: where its root is. Roots never move. Stored in the dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,9 +1,18 @@
 //! A session's transaction: snapshot, writes, locks, savepoints, commit and rollback.
 
-use crate::{Engine, Result, Tree};
+use crate::engine::Core;
+use crate::lock::{Interrupt, Name, Outcome};
+use crate::mtr::Mtr;
+use crate::segment::Segment;
+use crate::txn::Status;
+use crate::txn::read::Reader;
+use crate::{Engine, Error, Result, Tree, undo};
+use log::Lsn;
+use observe::Counter;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU8;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use sync::LaneId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
@@ -39,110 +48,367 @@ pub enum Read {
 
 /// A point in the transaction to roll back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Savepoint {}
-
-/// How others end what the session is doing. W: KILL, shutdown, deadline. R: the session's worker, in every wait and scan.
-#[derive(Debug, Default)]
-pub struct Interrupt {
-    /// 0 none, 1 KILL QUERY, 2 KILL CONNECTION, 3 `max_execution_time`.
-    pub state: AtomicU8,
+pub struct Savepoint {
+    /// Where the next undo record goes; 0: before the first.
+    at: u64,
 }
 
 /// One for each session, made with the session and used for one transaction after another.
-pub struct Transaction {}
+pub struct Transaction {
+    pub(crate) core: Arc<Core>,
+    pub(crate) slot: LaneId,
+    interrupt: Arc<Interrupt>,
+    isolation: Isolation,
+    active: bool,
+    read_only: bool,
+    /// The snapshot of consistent reads, once taken.
+    snapshot: Option<Lsn>,
+    /// The transaction's id, once it writes; else 0.
+    pub(crate) trx: u64,
+    /// Where its undo records go. Kept from one transaction to the next.
+    pub(crate) segment: Option<Arc<Segment>>,
+    /// Roll pointer of its first undo record; 0: none.
+    first_undo: u64,
+    /// Changes made: what a rollback would cost.
+    work: u64,
+    /// Explicit locks held.
+    locks: Vec<Name>,
+    /// The greatest commit LSN that a locking read rests on.
+    depends_on: Lsn,
+    lock_wait_timeout: Duration,
+    /// Scratch for undo records.
+    pub(crate) record: Vec<u8>,
+}
 
 impl Transaction {
-    pub fn new(_engine: &Arc<Engine>) -> Transaction {
-        todo!()
+    /// Errors: [`Error::TooManyTransactions`] when there are more sessions than slots.
+    pub fn new(engine: &Engine) -> Result<Transaction> {
+        Transaction::on(engine.core().clone())
+    }
+
+    pub(crate) fn on(core: Arc<Core>) -> Result<Transaction> {
+        let slot = core.system.slots.claim().ok_or(Error::TooManyTransactions)?;
+        Ok(Transaction {
+            core,
+            slot,
+            interrupt: Arc::default(),
+            isolation: Isolation::RepeatableRead,
+            active: false,
+            read_only: false,
+            snapshot: None,
+            trx: 0,
+            segment: None,
+            first_undo: 0,
+            work: 0,
+            locks: Vec::new(),
+            depends_on: 0,
+            lock_wait_timeout: Duration::from_secs(50),
+            record: Vec::new(),
+        })
     }
 
     /// Starts a transaction. Writes to no shared memory: ids, undo and snapshot come with the first use.
-    pub fn begin(&mut self, _isolation: Isolation, _read_only: bool) {
-        todo!()
+    pub fn begin(&mut self, isolation: Isolation, read_only: bool) {
+        assert!(!self.active, "the transaction before has ended");
+        self.active = true;
+        self.isolation = isolation;
+        self.read_only = read_only;
     }
 
     pub fn is_active(&self) -> bool {
-        todo!()
+        self.active
+    }
+
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    pub fn isolation(&self) -> Isolation {
+        self.isolation
     }
 
     /// Has it changed anything?
     pub fn has_writes(&self) -> bool {
-        todo!()
+        self.first_undo != 0
+    }
+
+    /// Its id as `information_schema.innodb_trx` shows it; 0 until the first write.
+    pub fn id(&self) -> u64 {
+        self.trx
+    }
+
+    /// Rows it has changed so far.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Explicit row locks it holds.
+    pub fn lock_count(&self) -> usize {
+        self.locks.len()
     }
 
     /// Takes the snapshot now (START TRANSACTION WITH CONSISTENT SNAPSHOT).
     pub fn take_snapshot(&mut self) {
-        todo!()
+        self.reader();
     }
 
     /// To be called between statements: below REPEATABLE READ the next consistent read takes a new snapshot.
     pub fn end_statement(&mut self) {
-        todo!()
+        if self.isolation <= Isolation::ReadCommitted {
+            self.close_snapshot();
+        }
     }
 
-    pub fn set_lock_wait_timeout(&mut self, _timeout: Duration) {
-        todo!()
+    fn close_snapshot(&mut self) {
+        if self.snapshot.take().is_some() {
+            self.core.system.close_snapshot(self.slot);
+        }
+    }
+
+    pub fn set_lock_wait_timeout(&mut self, timeout: Duration) {
+        self.lock_wait_timeout = timeout;
     }
 
     /// The handle that KILL uses.
     pub fn interrupt(&self) -> &Arc<Interrupt> {
-        todo!()
+        &self.interrupt
     }
 
-    pub fn savepoint(&self) -> Savepoint {
-        todo!()
+    /// An error if somebody wants the statement to end.
+    #[inline(always)]
+    pub fn check_interrupt(&self) -> Result<()> {
+        if self.interrupt.reason() != 0 { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Undoes every change since `savepoint`. Row locks stay. Also the way a failed statement is undone.
-    pub fn rollback_to(&mut self, _savepoint: Savepoint) -> Result<()> {
-        todo!()
-    }
-
-    /// Commits; returns when the commit is as durable as `innodb_flush_log_at_trx_commit` asks. The transaction is over.
-    pub fn commit(&mut self) -> Result<()> {
-        todo!()
-    }
-
-    /// Undoes everything and ends the transaction.
-    pub fn rollback(&mut self) -> Result<()> {
-        todo!()
+    /// What consistent reads go by; takes the snapshot if there is none.
+    #[inline]
+    pub(crate) fn reader(&mut self) -> Reader {
+        debug_assert!(self.active);
+        let snapshot = match self.snapshot {
+            Some(snapshot) => snapshot,
+            None => {
+                let core = &*self.core;
+                let snapshot = core.system.open_snapshot(self.slot, || core.newest());
+                self.snapshot = Some(snapshot);
+                snapshot
+            }
+        };
+        Reader { trx: self.trx, snapshot, uncommitted: self.isolation == Isolation::ReadUncommitted }
     }
 
     /// Waits until every commit that this transaction's locking reads rest on is durable. To be called before an answer
     /// goes to the client (design rule 5); free when there is nothing to wait for.
     pub fn await_durable(&mut self) -> Result<()> {
-        todo!()
+        if self.depends_on == 0 {
+            return Ok(());
+        }
+        let lsn = std::mem::take(&mut self.depends_on);
+        self.core.wait_durable(lsn)
+    }
+
+    /// A locking read saw what `trx` wrote.
+    pub(crate) fn rest_on(&mut self, trx: u64) {
+        if let Status::Committed(lsn) = self.core.system.status(trx)
+            && lsn > self.core.newest()
+        {
+            self.depends_on = self.depends_on.max(lsn);
+        }
+    }
+
+    /// Gets ready to write: an id, an undo segment, room in the log and in the data file. Holds no latch.
+    pub(crate) fn start_writing(&mut self) -> Result<()> {
+        assert!(self.active, "a write is inside a transaction");
+        self.core.space.ensure_headroom(&self.core.pool, &self.core.log)?;
+        self.core.log.ensure_room(64 << 10)?;
+        if self.trx == 0 {
+            if self.segment.is_none() {
+                self.segment = Some(self.core.segments.take(self.core.store())?);
+            }
+            self.trx = self.core.system.start(self.slot)?;
+            self.core.system.slots.get(self.slot).state.lock().trx = self.trx;
+        }
+        Ok(())
+    }
+
+    /// A change was made, with its first or a further undo record at `roll_ptr`.
+    pub(crate) fn changed(&mut self, roll_ptr: u64) {
+        if self.first_undo == 0 {
+            self.first_undo = roll_ptr;
+        }
+        self.work += 1;
+        // Relaxed: a hint for the choice of deadlock victims.
+        self.core.system.slots.get(self.slot).work.store(self.work, Ordering::Relaxed);
+    }
+
+    pub fn savepoint(&self) -> Savepoint {
+        Savepoint { at: if self.first_undo == 0 { 0 } else { self.undo_end() } }
+    }
+
+    /// Where the next undo record goes.
+    fn undo_end(&self) -> u64 {
+        let segment = self.segment.as_ref().expect("a transaction with undo has a segment");
+        let newest = segment.newest.load(Ordering::Relaxed);
+        loop {
+            // Nobody but us appends, so only eviction can get in the way.
+            let view = match self.core.pool.read(newest) {
+                Ok(view) => view,
+                Err(error) => panic!("our own undo page: {error}"),
+            };
+            let at = undo::free_at(view.bytes());
+            if view.validate() {
+                return undo::roll_ptr(newest, at);
+            }
+        }
+    }
+
+    /// Undoes every change since `savepoint`. Row locks stay. Also the way a failed statement is undone. Nothing happens if
+    /// the transaction is over (a deadlock ended it).
+    pub fn rollback_to(&mut self, savepoint: Savepoint) -> Result<()> {
+        if !self.active || self.first_undo == 0 {
+            return Ok(());
+        }
+        let stop = if savepoint.at == 0 { self.first_undo } else { savepoint.at };
+        let end = self.undo_end();
+        self.core.undo_back(self.trx, end, stop)
+    }
+
+    /// Commits; returns when the commit is as durable as `innodb_flush_log_at_trx_commit` asks. The transaction is over,
+    /// also when this returns an error: the log failed, and only recovery knows whether the commit is in it.
+    pub fn commit(&mut self) -> Result<()> {
+        assert!(self.active, "commit ends a transaction");
+        let end = self.end(true)?;
+        if end == 0 {
+            return Ok(());
+        }
+        self.core.wait_durable(end)
+    }
+
+    /// Undoes everything and ends the transaction.
+    pub fn rollback(&mut self) -> Result<()> {
+        if !self.active {
+            return Ok(());
+        }
+        if self.first_undo != 0 {
+            let end = self.undo_end();
+            self.core.undo_back(self.trx, end, self.first_undo)?;
+        }
+        self.end(false)?;
+        Ok(())
+    }
+
+    /// Ends the transaction; returns the LSN at the end of its last log group, 0 if it wrote none.
+    fn end(&mut self, commit: bool) -> Result<Lsn> {
+        let mut end = 0;
+        if self.first_undo != 0 {
+            let core = &*self.core;
+            core.log.ensure_room_critical(4096)?;
+            let newest =
+                self.segment.as_ref().expect("a transaction with undo has a segment").newest.load(Ordering::Relaxed);
+            let mut page = core.pool.exclusive(newest)?;
+            let mut mtr = Mtr::new();
+            mtr.end_transaction(&mut page, self.trx);
+            let (slot, trx) = (self.slot, self.trx);
+            end = mtr.commit_with(&core.log, &mut [&mut page], |lsn| {
+                let outcome = if commit { Status::Committed(lsn) } else { Status::RolledBack };
+                core.system.finish(slot, trx, outcome, lsn);
+            });
+        } else if self.trx != 0 {
+            self.core.system.finish(self.slot, self.trx, Status::RolledBack, 1);
+        }
+        if self.trx != 0 {
+            self.core.locks.release_converted(&self.core.system.slots, self.slot.index() as u32);
+        }
+        for name in self.locks.drain(..) {
+            self.core.locks.release(self.slot.index() as u32, &name);
+        }
+        self.locks.shrink_to(64);
+        self.close_snapshot();
+        self.active = false;
+        self.trx = 0;
+        self.first_undo = 0;
+        self.work = 0;
+        Ok(end)
+    }
+
+    /// Takes an explicit lock, waiting if need be. True: it was not held before. After [`Error::Deadlock`] the transaction
+    /// has been rolled back.
+    pub(crate) fn acquire(&mut self, name: &Name, mode: LockMode, wait: Wait) -> Result<bool> {
+        let slots = &self.core.system.slots;
+        let slot = self.slot.index() as u32;
+        let waiter = (wait == Wait::Block).then_some(&self.interrupt);
+        match self.core.locks.request(slots, slot, name, mode, waiter) {
+            Outcome::Held => return Ok(false),
+            Outcome::Granted => {}
+            Outcome::Refused => return Err(Error::LockNoWait),
+            Outcome::Queued => {
+                let started = Instant::now();
+                observe::add(Counter::InnodbRowLockWaits, 1);
+                if self.core.deadlock_detect.load(Ordering::Relaxed) {
+                    self.core.locks.resolve_deadlock(slots, slot);
+                }
+                let outcome = self.core.locks.wait(slots, slot, name, &self.interrupt, self.lock_wait_timeout);
+                observe::add(Counter::InnodbRowLockTime, started.elapsed().as_millis() as u64);
+                if let Err(error) = outcome {
+                    if matches!(error, Error::Deadlock) {
+                        self.rollback()?;
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        self.locks.push(name.clone());
+        Ok(true)
+    }
+
+    /// Gives back a lock that was taken by the last [`Transaction::acquire`].
+    pub(crate) fn release(&mut self, name: &Name) {
+        if let Some(at) = self.locks.iter().rposition(|held| held == name) {
+            self.locks.swap_remove(at);
+        }
+        self.core.locks.release(self.slot.index() as u32, name);
+    }
+
+    /// Waits for a transaction that has changed the row and is not over, and then holds the lock itself.
+    pub(crate) fn wait_for(&mut self, holder: u32, trx: u64, name: &Name, mode: LockMode, wait: Wait) -> Result<()> {
+        if self.core.locks.make_explicit(&self.core.system.slots, holder, trx, name) {
+            self.acquire(name, mode, wait)?;
+        }
+        Ok(())
     }
 
     /// Point read in a clustered tree. Puts the row into `row` (cleared first) and returns true, or returns false.
     /// With a locking read a missing key locks the gap where it would be, as the isolation level asks.
-    pub fn get(&mut self, _tree: Tree, _key: &[u8], _read: Read, _row: &mut Vec<u8>) -> Result<bool> {
-        todo!()
+    pub fn get(&mut self, tree: Tree, key: &[u8], read: Read, row: &mut Vec<u8>) -> Result<bool> {
+        match read {
+            Read::Consistent => {
+                let reader = self.reader();
+                reader.get(&self.core, tree, key, row)
+            }
+            Read::Locking { mode, wait } => self.lock_and_get(tree, key, mode, wait, row),
+        }
     }
+}
 
-    /// Inserts a row into a clustered tree. Waits for a transaction that deletes or inserts the same key.
-    pub fn insert(&mut self, _tree: Tree, _key: &[u8], _row: &[u8]) -> Result<()> {
-        todo!()
+impl PartialOrd for Isolation {
+    fn partial_cmp(&self, other: &Isolation) -> Option<std::cmp::Ordering> {
+        (*self as u8).partial_cmp(&(*other as u8))
     }
+}
 
-    /// Replaces the row with this key, which exists and has been read by an exclusive locking read in this transaction.
-    pub fn update(&mut self, _tree: Tree, _key: &[u8], _row: &[u8]) -> Result<()> {
-        todo!()
-    }
-
-    /// Deletes the row with this key, which exists and has been read by an exclusive locking read in this transaction.
-    pub fn delete(&mut self, _tree: Tree, _key: &[u8]) -> Result<()> {
-        todo!()
-    }
-
-    /// Adds an entry to a secondary tree. `unique_prefix`: length of the key's unique part (index columns, none of them NULL);
-    /// another live entry with that prefix is [`crate::Error::DuplicateKey`], one of an unfinished transaction is waited for.
-    pub fn index_insert(&mut self, _tree: Tree, _key: &[u8], _unique_prefix: Option<usize>, _payload: &[u8]) -> Result<()> {
-        todo!()
-    }
-
-    /// Removes an entry from a secondary tree (marks it; purge removes it when nobody can see it).
-    pub fn index_delete(&mut self, _tree: Tree, _key: &[u8]) -> Result<()> {
-        todo!()
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if self.active
+            && let Err(error) = self.rollback()
+        {
+            // Pages and log are consistent; the next start rolls the transaction back.
+            eprintln!("[ERROR] [Engine] rollback of a closed session's transaction: {error}");
+        }
+        if self.active {
+            return; // keep slot and segment: the transaction is still open
+        }
+        if let Some(segment) = self.segment.take() {
+            self.core.segments.give_back(segment);
+        }
+        self.core.system.slots.release(self.slot);
     }
 }

@@ -1,0 +1,150 @@
+//! Merges of underfull nodes, shrinking of the root, and freeing of whole trees.
+
+use super::{Store, Target};
+use crate::mtr::Mtr;
+use crate::page::node::{NODE_BYTES, Node, NodeMut, SLOT_BYTES};
+use crate::page::{OFF_ID, OFF_WORD_B, PageId, get_u64, put_u64};
+use crate::pool::Exclusive;
+use crate::{Result, Tree};
+
+const TRUSTED: &str = "a latched node has sound offsets";
+
+/// A node that uses less than this looks for a neighbour to merge with.
+pub const UNDERFULL_BYTES: usize = NODE_BYTES / 4;
+/// A merged node is at most this full, so that it does not split again at once.
+const MERGED_BYTES_MAX: usize = NODE_BYTES * 3 / 4;
+
+pub fn is_underfull(node: Node<'_>) -> bool {
+    node.used() < UNDERFULL_BYTES
+}
+
+impl<'s> Store<'s> {
+    /// Merges the node at `level` that covers `key` with a neighbour, if both are small enough, and then its ancestors.
+    /// An attempt: gives up when somebody else is at work there.
+    pub fn merge(self, tree: Tree, key: &[u8], level: u8) -> Result<()> {
+        let Some(found) = self.node(tree, Target::At(key), level)? else { return Ok(()) };
+        let Some(parent) = found.parent else { return Ok(()) };
+        let parent_node = Node(parent.bytes());
+        let (Ok(at), n) = (parent_node.child_for(key), parent_node.len()) else { return Ok(()) };
+        if n == 0 {
+            return Ok(());
+        }
+        // The left one of the pair: the node itself, unless it is the last child.
+        let left_at = at.min(n - 1);
+        let (Ok(left), Ok(right)) = (parent_node.child(left_at), parent_node.child(left_at + 1)) else { return Ok(()) };
+        if !parent.validate() {
+            return Ok(());
+        }
+        // Into memory before anything is latched.
+        self.pool.read(left)?;
+        self.pool.read(right)?;
+        let Some(mut parent) = parent.upgrade() else { return Ok(()) };
+        let (Some(mut left), Some(mut right)) = (self.pool.try_exclusive(left), self.pool.try_exclusive(right)) else {
+            return Ok(());
+        };
+        let (l, r) = (Node(left.bytes()), Node(right.bytes()));
+        if !(is_underfull(l) || is_underfull(r)) || merged_bytes(l, r) > MERGED_BYTES_MAX {
+            return Ok(());
+        }
+        let mut mtr = Mtr::new();
+        absorb(&mut left, Node(right.bytes()));
+        mtr.image(&left);
+        let mut bitmap = self.space.free(self.pool, &mut mtr, &mut right)?;
+        mtr.remove(&mut parent, left_at);
+        mtr.commit(self.log, &mut [&mut bitmap, &mut left, &mut right, &mut parent]);
+        let (is_root, emptied, small) =
+            (parent.id == tree.root, Node(parent.bytes()).is_empty(), is_underfull(Node(parent.bytes())));
+        drop((parent, left, right, bitmap));
+        match (is_root, emptied, small) {
+            (true, true, _) => self.shrink_root(tree),
+            (false, _, true) => self.merge(tree, key, level + 1),
+            _ => Ok(()),
+        }
+    }
+
+    /// A root with one child takes the child's content.
+    fn shrink_root(self, tree: Tree) -> Result<()> {
+        let Some(mut root) = self.pool.try_exclusive(tree.root) else { return Ok(()) };
+        let node = Node(root.bytes());
+        if node.is_leaf() || !node.is_empty() {
+            return Ok(());
+        }
+        let Some(mut child) = self.pool.try_exclusive(node.child(0).expect(TRUSTED)) else { return Ok(()) };
+        let mut mtr = Mtr::new();
+        let counter = get_u64(root.bytes(), OFF_WORD_B);
+        root.bytes_mut().copy_from_slice(child.bytes());
+        put_u64(root.bytes_mut(), OFF_ID, tree.root);
+        put_u64(root.bytes_mut(), OFF_WORD_B, counter);
+        mtr.image(&root);
+        let mut bitmap = self.space.free(self.pool, &mut mtr, &mut child)?;
+        mtr.commit(self.log, &mut [&mut bitmap, &mut child, &mut root]);
+        Ok(())
+    }
+
+    /// Frees all pages of a tree that nobody uses any more, the root last. Every step leaves a tree, so that after a crash it
+    /// can go on; a tree that is gone already is left alone.
+    pub fn free_tree(self, tree: Tree) -> Result<()> {
+        if !self.exists(tree)? {
+            return Ok(());
+        }
+        let mut root = self.pool.exclusive(tree.root)?;
+        self.free_children(&mut root)?;
+        let mut mtr = Mtr::new();
+        let mut bitmap = self.space.free(self.pool, &mut mtr, &mut root)?;
+        mtr.commit(self.log, &mut [&mut bitmap, &mut root]);
+        Ok(())
+    }
+
+    /// Frees everything below a node, last child first, and makes it an empty leaf. Depth of recursion: the tree's height.
+    fn free_children(self, parent: &mut Exclusive<'s>) -> Result<()> {
+        while !Node(parent.bytes()).is_leaf() {
+            let n = Node(parent.bytes()).len();
+            let mut child = self.pool.exclusive(Node(parent.bytes()).child(n).expect(TRUSTED))?;
+            self.free_children(&mut child)?;
+            let mut mtr = Mtr::new();
+            let mut bitmap = self.space.free(self.pool, &mut mtr, &mut child)?;
+            if n > 0 {
+                mtr.remove(parent, n - 1);
+            } else {
+                let (id, tree) = (parent.id, Node(parent.bytes()).tree());
+                NodeMut(parent.bytes_mut()).format(id, tree, 0, None, None);
+                mtr.image(parent);
+            }
+            mtr.commit(self.log, &mut [&mut bitmap, &mut child, parent]);
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of slots and cells after `right` is merged into `left`.
+fn merged_bytes(left: Node<'_>, right: Node<'_>) -> usize {
+    let (lower, upper) = (left.lower_fence().expect(TRUSTED), right.upper_fence().expect(TRUSTED));
+    let prefix = lower.zip(upper).map_or(0, |(l, u)| l.iter().zip(u).take_while(|(a, b)| a == b).count());
+    let cells = |node: Node<'_>| -> usize {
+        let grows = node.prefix_len() - prefix;
+        (0..node.len())
+            .map(|i| SLOT_BYTES + grows + node.key_rest(i).expect(TRUSTED).len() + node.value(i).expect(TRUSTED).len())
+            .sum()
+    };
+    let fences = lower.map_or(0, <[u8]>::len) + upper.map_or(0, <[u8]>::len);
+    let middle = if left.is_leaf() {
+        0
+    } else {
+        SLOT_BYTES + right.lower_fence().expect(TRUSTED).map_or(0, <[u8]>::len) + size_of::<PageId>()
+    };
+    cells(left) + cells(right) + fences + middle
+}
+
+/// Takes over the entries of the right neighbour.
+fn absorb(left: &mut Exclusive<'_>, right: Node<'_>) {
+    let lower = Node(left.bytes()).lower_fence().expect(TRUSTED).map(<[u8]>::to_vec);
+    let n = Node(left.bytes()).len();
+    let mut node = NodeMut(left.bytes_mut());
+    node.rebuild(0..n, lower.as_deref(), right.upper_fence().expect(TRUSTED));
+    if !right.is_leaf() {
+        let separator = right.lower_fence().expect(TRUSTED).expect("a right neighbour has a lower fence");
+        let prefix = node.node().prefix_len();
+        node.insert_rest(n, &separator[prefix..], &right.child(0).expect(TRUSTED).to_le_bytes());
+    }
+    node.append_from(right, 0..right.len());
+}

@@ -1,0 +1,121 @@
+//! Deadlock detection: a depth-first search along "waits for", by the transaction that has just queued.
+//!
+//! Each step looks at one slot and one partition under their own mutexes and lets go of them before the next. An edge goes
+//! away only when its wait ends, so a real cycle stays until somebody breaks it, and the transaction that closes it sees all
+//! other edges. What looked like a cycle but mixed edges of different moments is told by looking twice: each edge must still
+//! belong to the same wait, by its number.
+
+use super::{LockTable, Slot, VICTIM, Waiting, conflict, drop_if_empty, finish_wait, grant, wake};
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+use sync::{LaneId, Lanes};
+
+/// One wait on the path of the search.
+#[derive(Clone)]
+struct Step {
+    slot: u32,
+    wait: Waiting,
+}
+
+impl LockTable {
+    /// Looks for a cycle through `start`, which has just queued, and ends the wait of the victim: the transaction with the
+    /// least changes on the cycle, `start` itself among equals. It wakes with [`crate::Error::Deadlock`].
+    pub fn resolve_deadlock(&self, slots: &Lanes<Slot>, start: u32) {
+        while let Some(cycle) = self.find_cycle(slots, start) {
+            let work = |slot: u32| slots.get(LaneId::from_index(slot as usize)).work.load(Ordering::Relaxed);
+            let victim =
+                cycle.iter().min_by_key(|step| (work(step.slot), step.slot != start)).expect("a cycle has members");
+            if self.end_wait(slots, victim) {
+                observe::add(observe::Counter::InnodbDeadlocks, 1);
+                if victim.slot == start {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn find_cycle(&self, slots: &Lanes<Slot>, start: u32) -> Option<Vec<Step>> {
+        let mut seen = HashSet::from([start]);
+        let mut path: Vec<(Step, Vec<u32>)> = Vec::new();
+        let first = waiting(slots, start)?;
+        let blockers = self.blockers(start, &first);
+        path.push((Step { slot: start, wait: first }, blockers));
+        while let Some((_, blockers)) = path.last_mut() {
+            let Some(next) = blockers.pop() else {
+                path.pop();
+                continue;
+            };
+            if next == start {
+                let cycle: Vec<Step> = path.iter().map(|(step, _)| step.clone()).collect();
+                if self.still_cycle(slots, &cycle) {
+                    return Some(cycle);
+                }
+                continue;
+            }
+            if !seen.insert(next) {
+                continue;
+            }
+            if let Some(wait) = waiting(slots, next) {
+                let blockers = self.blockers(next, &wait);
+                path.push((Step { slot: next, wait }, blockers));
+            }
+        }
+        None
+    }
+
+    /// Holders that `slot` waits for, directly or through requests queued before its own.
+    fn blockers(&self, slot: u32, wait: &Waiting) -> Vec<u32> {
+        let queues = self.of(&wait.name).queues.lock();
+        let Some(queue) = queues.get(&wait.name) else { return Vec::new() };
+        let Some(own) = queue.iter().position(|r| r.slot == slot && !r.is_granted()) else { return Vec::new() };
+        let mut asking = vec![(slot, queue[own].mode)];
+        asking.extend(
+            queue[..own]
+                .iter()
+                .filter(|r| !r.is_granted() && conflict(r.mode, queue[own].mode))
+                .map(|r| (r.slot, r.mode)),
+        );
+        let mut out: Vec<u32> = queue
+            .iter()
+            .filter(|r| {
+                r.is_granted() && asking.iter().any(|(asker, mode)| r.slot != *asker && conflict(r.mode, *mode))
+            })
+            .map(|r| r.slot)
+            .collect();
+        out.retain(|holder| *holder != slot || asking.len() > 1);
+        out.dedup();
+        out
+    }
+
+    fn still_cycle(&self, slots: &Lanes<Slot>, cycle: &[Step]) -> bool {
+        cycle.iter().enumerate().all(|(i, step)| {
+            let next = cycle[(i + 1) % cycle.len()].slot;
+            waiting(slots, step.slot).is_some_and(|now| now.number == step.wait.number)
+                && self.blockers(step.slot, &step.wait).contains(&next)
+        })
+    }
+
+    /// Ends the very wait that the search saw. False: it is over already.
+    fn end_wait(&self, slots: &Lanes<Slot>, victim: &Step) -> bool {
+        let mut woken = Vec::new();
+        {
+            let partition = self.of(&victim.wait.name);
+            let mut queues = partition.queues.lock();
+            if waiting(slots, victim.slot).is_none_or(|now| now.number != victim.wait.number) {
+                return false;
+            }
+            let Some(queue) = queues.get_mut(&victim.wait.name) else { return false };
+            let Some(at) = queue.iter().position(|r| r.slot == victim.slot && !r.is_granted()) else { return false };
+            let request = queue.remove(at);
+            finish_wait(request.waiter.as_deref().expect("a waiting request has a waiter"), VICTIM);
+            grant(queue, &mut woken);
+            drop_if_empty(partition, &mut queues, &victim.wait.name);
+        }
+        wake(woken);
+        true
+    }
+}
+
+fn waiting(slots: &Lanes<Slot>, slot: u32) -> Option<Waiting> {
+    slots.get(LaneId::from_index(slot as usize)).state.lock().waiting.clone()
+}

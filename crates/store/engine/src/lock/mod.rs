@@ -1,0 +1,372 @@
+//! Row locks.
+//!
+//! A transaction that changed a row holds an exclusive lock on it without any lock object: the row's header names the
+//! transaction, and the status ring says that it is open (an *implicit* lock, as in InnoDB). Objects exist only for locking
+//! reads and for waits. They live in a table of 1,024 partitions, each with its own mutex, under the name (tree, key).
+//!
+//! Whoever changes a row holds its page latched and then looks for explicit locks; whoever takes an explicit lock enters it
+//! first and then reads the row's header: one of the two sees the other. A requester that meets an implicit lock makes it
+//! explicit on the holder's behalf and queues behind it; the holder finds it in its [`Slot`] when it ends.
+//!
+//! Requests are granted first come, first served: a request waits for conflicting locks granted or asked for before it.
+//! Deadlocks are found by the transaction that closes the cycle, at once, by [`deadlock`]; no lock is held across the search.
+
+pub mod deadlock;
+
+use crate::txn::SLOTS_MAX;
+use crate::{Error, LockMode, Result};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
+use std::time::{Duration, Instant};
+use sync::{CachePadded, Mutex, Rank, futex};
+
+const PARTITIONS: usize = 1024;
+
+/// What a lock is on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Name {
+    pub tree: u32,
+    pub key: Box<[u8]>,
+}
+
+/// A session's place in the transaction system: what others must know of it.
+pub struct Slot {
+    /// The running transaction's id, or a lower bound of the one being taken; 0: none. W: owner. R: purge.
+    pub trx: AtomicU64,
+    /// The announced snapshot, `u64::MAX`: none. W: owner. R: purge.
+    pub snapshot: AtomicU64,
+    /// Changes made so far: what a rollback would cost. W: owner. R: deadlock search.
+    pub work: AtomicU64,
+    pub state: Mutex<SlotState>,
+}
+
+#[derive(Default)]
+pub struct SlotState {
+    /// The transaction for which others may make implicit locks explicit; 0 once it is over.
+    pub trx: u64,
+    /// Locks that others made explicit for it.
+    converted: Vec<Name>,
+    /// What it waits for now.
+    waiting: Option<Waiting>,
+    /// Grows with every wait, so that a search can tell one wait from the next.
+    waits: u64,
+}
+
+#[derive(Clone)]
+struct Waiting {
+    name: Name,
+    number: u64,
+}
+
+impl Default for Slot {
+    fn default() -> Slot {
+        Slot {
+            trx: AtomicU64::new(0),
+            snapshot: AtomicU64::new(u64::MAX),
+            work: AtomicU64::new(0),
+            state: Mutex::new(Rank::TransactionState, SlotState::default()),
+        }
+    }
+}
+
+const IDLE: u32 = 0;
+const WAITING: u32 = 1;
+const GRANTED: u32 = 2;
+const VICTIM: u32 = 3;
+/// Added to the wake word by an interrupt, so that a thread about to sleep does not.
+const INTERRUPTED: u32 = 8;
+
+/// How others end what a session is doing. W: KILL, shutdown, deadline. R: the session's worker, in every wait and scan.
+#[derive(Debug, Default)]
+pub struct Interrupt {
+    state: AtomicU8,
+    /// What a lock wait came to; the futex it sleeps on.
+    wake: AtomicU32,
+}
+
+impl Interrupt {
+    /// 1 KILL QUERY, 2 KILL CONNECTION, 3 `max_execution_time`. A greater number replaces a smaller one.
+    pub fn raise(&self, reason: u8) {
+        self.state.fetch_max(reason, Ordering::AcqRel);
+        self.wake.fetch_or(INTERRUPTED, Ordering::AcqRel);
+        futex::wake_all(&self.wake);
+    }
+
+    /// 0: nobody asked.
+    #[inline(always)]
+    pub fn reason(&self) -> u8 {
+        self.state.load(Ordering::Relaxed)
+    }
+
+    /// The statement has ended: KILL QUERY and deadlines are over, KILL CONNECTION is not.
+    pub fn clear_statement(&self) {
+        for reason in [1, 3] {
+            let _ = self.state.compare_exchange(reason, 0, Ordering::AcqRel, Ordering::Relaxed);
+        }
+    }
+}
+
+struct Request {
+    slot: u32,
+    mode: LockMode,
+    /// Set while it waits: whom to wake.
+    waiter: Option<Arc<Interrupt>>,
+}
+
+impl Request {
+    fn is_granted(&self) -> bool {
+        self.waiter.is_none()
+    }
+}
+
+fn conflict(a: LockMode, b: LockMode) -> bool {
+    a == LockMode::Exclusive || b == LockMode::Exclusive
+}
+
+struct Partition {
+    /// Names with requests. W: under the mutex. R: writers of rows, without it.
+    names: AtomicU32,
+    queues: Mutex<HashMap<Name, Vec<Request>>>,
+}
+
+/// All explicit row locks.
+pub struct LockTable {
+    partitions: Box<[CachePadded<Partition>]>,
+    hasher: RandomState,
+}
+
+/// What a request came to at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Held already, in this mode or a stronger one.
+    Held,
+    /// Granted now: to be released later.
+    Granted,
+    /// Queued: call [`LockTable::wait`].
+    Queued,
+    /// Not granted and not queued (the caller did not want to wait).
+    Refused,
+}
+
+impl LockTable {
+    pub fn new() -> LockTable {
+        let partition = || Partition { names: AtomicU32::new(0), queues: Mutex::new(Rank::LockTable, HashMap::new()) };
+        LockTable {
+            partitions: (0..PARTITIONS).map(|_| CachePadded::new(partition())).collect(),
+            hasher: RandomState::new(),
+        }
+    }
+
+    fn partition(&self, tree: u32, key: &[u8]) -> &Partition {
+        &self.partitions[self.hasher.hash_one((tree, key)) as usize % PARTITIONS]
+    }
+
+    fn of(&self, name: &Name) -> &Partition {
+        self.partition(name.tree, &name.key)
+    }
+
+    /// Must `slot`, which is about to change this row, wait for explicit locks of others? Asked with the row's page latched.
+    pub fn must_wait(&self, slot: u32, tree: u32, key: &[u8]) -> bool {
+        let partition = self.partition(tree, key);
+        // SeqCst: our latch, a read-modify-write, comes before this load; a locker's count, before its read of the row.
+        fence(Ordering::SeqCst);
+        if partition.names.load(Ordering::SeqCst) == 0 {
+            return false;
+        }
+        let queues = partition.queues.lock();
+        let name = Name { tree, key: key.into() };
+        let Some(queue) = queues.get(&name) else { return false };
+        let held = queue.iter().any(|r| r.slot == slot && r.is_granted() && r.mode == LockMode::Exclusive);
+        !held && queue.iter().any(|r| r.slot != slot)
+    }
+
+    /// Asks for a lock. With `waiter`, queues when it conflicts.
+    pub fn request(
+        &self,
+        slots: &sync::Lanes<Slot>,
+        slot: u32,
+        name: &Name,
+        mode: LockMode,
+        waiter: Option<&Arc<Interrupt>>,
+    ) -> Outcome {
+        let partition = self.of(name);
+        let mut queues = partition.queues.lock();
+        let queue = match queues.entry(name.clone()) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                partition.names.fetch_add(1, Ordering::SeqCst); // before the caller reads the row: see `is_contested`
+                entry.insert(Vec::new())
+            }
+        };
+        if let Some(own) =
+            queue.iter().find(|r| r.slot == slot && r.is_granted() && (r.mode == mode || r.mode == LockMode::Exclusive))
+        {
+            debug_assert!(own.is_granted());
+            return Outcome::Held;
+        }
+        if !queue.iter().any(|r| r.slot != slot && conflict(r.mode, mode)) {
+            queue.push(Request { slot, mode, waiter: None });
+            return Outcome::Granted;
+        }
+        let Some(waiter) = waiter else { return Outcome::Refused };
+        waiter.wake.store(WAITING, Ordering::Release);
+        queue.push(Request { slot, mode, waiter: Some(waiter.clone()) });
+        let mut state = slots.get(sync::LaneId::from_index(slot as usize)).state.lock();
+        state.waits += 1;
+        state.waiting = Some(Waiting { name: name.clone(), number: state.waits });
+        Outcome::Queued
+    }
+
+    /// Makes the implicit lock of transaction `trx` in `holder` explicit. False: the transaction is over.
+    pub fn make_explicit(&self, slots: &sync::Lanes<Slot>, holder: u32, trx: u64, name: &Name) -> bool {
+        assert!((holder as usize) < SLOTS_MAX);
+        let partition = self.of(name);
+        let mut queues = partition.queues.lock();
+        let mut state = slots.get(sync::LaneId::from_index(holder as usize)).state.lock();
+        if state.trx != trx {
+            return false;
+        }
+        let queue = match queues.entry(name.clone()) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                partition.names.fetch_add(1, Ordering::SeqCst);
+                entry.insert(Vec::new())
+            }
+        };
+        if !queue.iter().any(|r| r.slot == holder && r.is_granted() && r.mode == LockMode::Exclusive) {
+            // In front: it was held before anybody else asked.
+            queue.insert(0, Request { slot: holder, mode: LockMode::Exclusive, waiter: None });
+            state.converted.push(name.clone());
+        }
+        true
+    }
+
+    /// Sleeps until the queued request is granted, fails, or is interrupted.
+    pub fn wait(
+        &self,
+        slots: &sync::Lanes<Slot>,
+        slot: u32,
+        name: &Name,
+        waiter: &Arc<Interrupt>,
+        timeout: Duration,
+    ) -> Result<()> {
+        let started = Instant::now();
+        let outcome = loop {
+            let word = waiter.wake.load(Ordering::Acquire); // pairs with the granter's Release
+            match word & !INTERRUPTED {
+                GRANTED => break Ok(()),
+                VICTIM => break Err(Error::Deadlock),
+                _ => {}
+            }
+            if waiter.reason() != 0 {
+                break Err(Error::Interrupted);
+            }
+            let Some(left) = timeout.checked_sub(started.elapsed()) else { break Err(Error::LockWaitTimeout) };
+            if word & INTERRUPTED != 0 {
+                // An interrupt that was cleared before we looked.
+                waiter.wake.fetch_and(!INTERRUPTED, Ordering::AcqRel);
+                continue;
+            }
+            futex::wait(&waiter.wake, word, Some(left));
+        };
+        let outcome = match outcome {
+            Err(Error::Interrupted | Error::LockWaitTimeout) if !self.withdraw(slot, name) => Ok(()),
+            other => other,
+        };
+        slots.get(sync::LaneId::from_index(slot as usize)).state.lock().waiting = None;
+        waiter.wake.store(IDLE, Ordering::Release);
+        outcome
+    }
+
+    /// Takes a waiting request back. False: it has been granted meanwhile.
+    fn withdraw(&self, slot: u32, name: &Name) -> bool {
+        let mut woken = Vec::new();
+        let removed = {
+            let partition = self.of(name);
+            let mut queues = partition.queues.lock();
+            let Some(queue) = queues.get_mut(name) else { return false };
+            let Some(at) = queue.iter().position(|r| r.slot == slot && !r.is_granted()) else { return false };
+            queue.remove(at);
+            grant(queue, &mut woken);
+            drop_if_empty(partition, &mut queues, name);
+            true
+        };
+        wake(woken);
+        removed
+    }
+
+    /// Gives a granted lock back, and grants what can be granted now.
+    pub fn release(&self, slot: u32, name: &Name) {
+        let mut woken = Vec::new();
+        {
+            let partition = self.of(name);
+            let mut queues = partition.queues.lock();
+            let Some(queue) = queues.get_mut(name) else { return };
+            queue.retain(|r| r.slot != slot || !r.is_granted());
+            grant(queue, &mut woken);
+            drop_if_empty(partition, &mut queues, name);
+        }
+        wake(woken);
+    }
+
+    /// The transaction is over: no implicit lock of it may be made explicit from now on; those that were are released.
+    pub fn release_converted(&self, slots: &sync::Lanes<Slot>, slot: u32) {
+        let converted = {
+            let mut state = slots.get(sync::LaneId::from_index(slot as usize)).state.lock();
+            state.trx = 0;
+            std::mem::take(&mut state.converted)
+        };
+        for name in &converted {
+            self.release(slot, name);
+        }
+    }
+
+    /// Granted and waiting requests, for monitoring: (name, slot, mode, granted).
+    pub fn snapshot(&self) -> Vec<(Name, u32, LockMode, bool)> {
+        let mut out = Vec::new();
+        for partition in &self.partitions {
+            let queues = partition.queues.lock();
+            out.extend(
+                queues
+                    .iter()
+                    .flat_map(|(name, queue)| queue.iter().map(|r| (name.clone(), r.slot, r.mode, r.is_granted()))),
+            );
+        }
+        out
+    }
+}
+
+/// Grants waiting requests that no earlier request conflicts with.
+fn grant(queue: &mut [Request], woken: &mut Vec<Arc<Interrupt>>) {
+    for i in 0..queue.len() {
+        let (before, rest) = queue.split_at_mut(i);
+        let request = &mut rest[0];
+        if request.is_granted() || before.iter().any(|r| r.slot != request.slot && conflict(r.mode, request.mode)) {
+            continue;
+        }
+        woken.extend(request.waiter.take());
+    }
+}
+
+fn drop_if_empty(partition: &Partition, queues: &mut HashMap<Name, Vec<Request>>, name: &Name) {
+    if queues.get(name).is_some_and(Vec::is_empty) {
+        queues.remove(name);
+        partition.names.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn wake(woken: Vec<Arc<Interrupt>>) {
+    for waiter in woken {
+        finish_wait(&waiter, GRANTED);
+    }
+}
+
+fn finish_wait(waiter: &Interrupt, outcome: u32) {
+    // Keeps an interrupt that came meanwhile. Release: pairs with the waiter's Acquire.
+    let interrupted = waiter.wake.load(Ordering::Relaxed) & INTERRUPTED;
+    waiter.wake.store(outcome | interrupted, Ordering::Release);
+    futex::wake_all(&waiter.wake);
+}

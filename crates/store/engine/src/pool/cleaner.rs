@@ -1,0 +1,184 @@
+//! The page cleaner: writes dirty pages in batches, continuously, so that neither eviction nor the log ever waits for a storm.
+//!
+//! Two wishes set the pace. The clock wants clean pages ahead of its hand once all frames are in use. The log wants the
+//! oldest change that is not on disk to be no older than half its capacity: as the log grows, pages cross that age one after
+//! the other and are written then. An idle server writes the rest bit by bit. Whatever runs, [`Cleaner::checkpoint`] then
+//! finds how far recovery no longer has to read.
+
+use super::Pool;
+use super::doublewrite::{BATCH_PAGES, Doublewrite};
+use crate::Result;
+use crate::page::{self, PAGE_BYTES, PageId};
+use io::AlignedBuf;
+use log::{Log, Lsn};
+use observe::Counter;
+use std::sync::atomic::Ordering;
+use sync::futex;
+
+/// One thread's work: see the module.
+pub struct Cleaner<'p> {
+    pool: &'p Pool,
+    log: &'p Log,
+    doublewrite: Option<Doublewrite>,
+    /// A page for the doublewrite header, then the copies.
+    batch: AlignedBuf,
+    ids: Vec<PageId>,
+    victims: Vec<PageId>,
+}
+
+impl<'p> Cleaner<'p> {
+    pub fn new(pool: &'p Pool, log: &'p Log, doublewrite: Option<Doublewrite>) -> Cleaner<'p> {
+        Cleaner {
+            pool,
+            log,
+            doublewrite,
+            batch: AlignedBuf::zeroed((1 + BATCH_PAGES) * PAGE_BYTES),
+            ids: Vec::with_capacity(BATCH_PAGES),
+            victims: Vec::new(),
+        }
+    }
+
+    /// One round: writes what is due. Returns the number of pages written.
+    pub fn round(&mut self, idle: bool) -> Result<usize> {
+        self.victims.clear();
+        self.collect_ahead_of_hand();
+        let tail = self.log.tail_lsn();
+        let old = tail.saturating_sub(self.log.capacity() / 2);
+        let mut more = if idle { BATCH_PAGES * 2 } else { 0 };
+        for id in self.pool.resident_pages() {
+            let since = self.pool.meta(id).dirty_since.load(Ordering::Relaxed);
+            if since != 0 && (since < old || more > 0) {
+                more = more.saturating_sub((since >= old) as usize);
+                self.victims.push(id);
+            }
+        }
+        self.victims.sort_unstable();
+        self.victims.dedup();
+        let victims = std::mem::take(&mut self.victims);
+        let mut written = 0;
+        for chunk in victims.chunks(BATCH_PAGES) {
+            written += self.write(chunk)?;
+        }
+        self.victims = victims;
+        Ok(written)
+    }
+
+    /// Dirty pages that the clock will come to next.
+    fn collect_ahead_of_hand(&mut self) {
+        let frames = &self.pool.frames;
+        if self.pool.opened.load(Ordering::Relaxed) < frames.len() as u64 {
+            return;
+        }
+        let hand = self.pool.hand.load(Ordering::Relaxed) as usize;
+        let ahead = (frames.len() / 8).clamp(1, 8 * BATCH_PAGES);
+        for i in 0..ahead {
+            let frame = frames[(hand + i) % frames.len()].load(Ordering::Relaxed);
+            if let Some(id) = frame.checked_sub(1)
+                && self.pool.meta(id).dirty_since.load(Ordering::Relaxed) != 0
+            {
+                self.victims.push(id);
+            }
+        }
+    }
+
+    /// Writes every dirty page: shutdown, and the end of recovery.
+    pub fn write_all(&mut self) -> Result<()> {
+        let mut dirty: Vec<PageId> = self.pool.resident_pages().filter(|id| self.is_dirty(*id)).collect();
+        dirty.sort_unstable();
+        for chunk in dirty.chunks(BATCH_PAGES) {
+            self.write(chunk)?;
+        }
+        Ok(())
+    }
+
+    /// Redo: writes dirty pages when most frames are taken, since nobody else does yet.
+    pub fn relieve(&mut self) -> Result<()> {
+        if self.pool.resident() * 2 > self.pool.frame_count() { self.write_all() } else { Ok(()) }
+    }
+
+    fn is_dirty(&self, id: PageId) -> bool {
+        self.pool.meta(id).dirty_since.load(Ordering::Relaxed) != 0
+    }
+
+    /// Writes up to a batch of pages: copies, log, doublewrite, data file.
+    fn write(&mut self, ids: &[PageId]) -> Result<usize> {
+        let mut newest: Lsn = 0;
+        let mut oldest_since = Vec::with_capacity(ids.len());
+        self.ids.clear();
+        for &id in ids {
+            let Some(shared) = self.pool.try_shared(id) else { continue };
+            let meta = shared.meta();
+            let since = meta.dirty_since.load(Ordering::Relaxed);
+            if since == 0 {
+                continue;
+            }
+            // In flight before clean, both under the shared latch: the clock, which needs the page exclusively, sees one of them.
+            meta.in_flight.store(1, Ordering::Relaxed);
+            meta.dirty_since.store(0, Ordering::Relaxed);
+            let at = (1 + self.ids.len()) * PAGE_BYTES;
+            let copy = &mut self.batch[at..at + PAGE_BYTES];
+            copy.copy_from_slice(shared.bytes());
+            drop(shared);
+            newest = newest.max(page::page_lsn(copy));
+            page::seal(copy);
+            self.ids.push(id);
+            oldest_since.push(since);
+        }
+        if self.ids.is_empty() {
+            return Ok(0);
+        }
+        let outcome = self.write_batch(newest);
+        for (&id, since) in self.ids.iter().zip(oldest_since) {
+            let meta = self.pool.meta(id);
+            if outcome.is_err() {
+                // Still to be written. Taken exclusively, so that no change's newer LSN hides this one.
+                if let Ok(_page) = self.pool.exclusive(id) {
+                    meta.dirty_since.store(since, Ordering::Relaxed);
+                }
+            }
+            meta.in_flight.store(0, Ordering::Release); // pairs with the clock's Acquire
+        }
+        self.pool.cleaned.fetch_add(1, Ordering::Release); // pairs with the Acquire in `evict`
+        futex::wake_all(&self.pool.cleaned);
+        outcome?;
+        Ok(self.ids.len())
+    }
+
+    fn write_batch(&mut self, newest: Lsn) -> Result<()> {
+        // The log first: no page on disk is ahead of it.
+        self.log.wait_flushed(newest)?;
+        if let Some(doublewrite) = &self.doublewrite {
+            doublewrite.write(&mut self.batch, &self.ids)?;
+            observe::add(Counter::InnodbDblwrWrites, 1);
+            observe::add(Counter::InnodbDblwrPagesWritten, self.ids.len() as u64);
+        }
+        // Neighbours go in one write.
+        let mut start = 0;
+        while start < self.ids.len() {
+            let mut end = start + 1;
+            while end < self.ids.len() && self.ids[end] == self.ids[end - 1] + 1 {
+                end += 1;
+            }
+            let bytes = &self.batch[(1 + start) * PAGE_BYTES..(1 + end) * PAGE_BYTES];
+            self.pool.file.write_at(bytes, self.ids[start] * PAGE_BYTES as u64)?;
+            observe::add(Counter::InnodbDataWrites, 1);
+            start = end;
+        }
+        self.pool.file.sync_data()?;
+        observe::add(Counter::InnodbDataFsyncs, 1);
+        observe::add(Counter::InnodbPagesWritten, self.ids.len() as u64);
+        observe::add(Counter::InnodbBufferPoolPagesFlushed, self.ids.len() as u64);
+        Ok(())
+    }
+
+    /// How far back recovery would have to read. Called between batches, by the cleaner's own thread.
+    pub fn oldest_change(&self) -> Lsn {
+        // Before the scan: groups below are complete, so their pages were marked dirty before we look.
+        let complete = self.log.completed_lsn();
+        self.pool
+            .resident_pages()
+            .map(|id| self.pool.meta(id).dirty_since.load(Ordering::Acquire))
+            .filter(|since| *since != 0)
+            .fold(complete, Lsn::min)
+    }
+}

@@ -1,0 +1,409 @@
+//! The buffer pool, in the manner of vmcache (Leis et al., SIGMOD 2023): one reserved range of virtual memory in which page
+//! `p` lives at `p * 16 KiB`, and one 64-byte [`PageMeta`] for each page. Finding a page is arithmetic; reading a resident page
+//! writes nothing. A *frame* is the right to keep one page in memory: there are `innodb_buffer_pool_size / 16 KiB` of them.
+//!
+//! Reading: [`Pool::read`] gives a [`View`] with the page's latch version; whoever has used the bytes validates. Writing:
+//! [`Pool::exclusive`] or [`View::upgrade`] gives an [`Exclusive`] guard. Eviction is a clock: it marks pages, and takes the
+//! frame of a marked page that is clean and was not used since. It never writes; the [`cleaner`] does.
+
+#![expect(unsafe_code, reason = "pages are reached by address; the latch protocol makes it sound")]
+
+pub mod cleaner;
+pub mod doublewrite;
+
+use crate::page::{self, PAGE_BYTES, PageId, PageType};
+use crate::{Error, Result};
+use io::{File, Region};
+use observe::Counter;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+use sync::page_latch::{Optimistic, PageLatch, TryLatch};
+use sync::{CachePadded, Mutex, Rank, futex};
+
+/// What is known of a page besides its bytes. All zeroes: not in memory, clean.
+#[repr(C, align(64))]
+pub struct PageMeta {
+    pub latch: PageLatch,
+    /// LSN at the start of the oldest log group whose change of this page is not on disk yet; 0: clean.
+    /// W: the holder of the exclusive latch (0 to LSN), the cleaner under the shared latch (to 0). R: cleaner, clock.
+    pub dirty_since: AtomicU64,
+    /// 1 while the cleaner has a copy under way to disk. W: cleaner. R: clock.
+    pub in_flight: AtomicU32,
+    /// The frame that the page occupies. W: the loader. R: the evictor, the cleaner.
+    frame: AtomicU32,
+}
+
+const _: () = assert!(size_of::<PageMeta>() == 64);
+
+pub struct Pool {
+    pages: Region,
+    metas: Region,
+    /// How many pages the reserved range holds.
+    page_count: u64,
+    file: File,
+    path: PathBuf,
+    /// Page in each frame, plus one; 0: empty. W: loader and evictor of the page, under its exclusive latch.
+    frames: Box<[AtomicU64]>,
+    /// Frames handed out so far, up to `frames.len()`. W: misses.
+    opened: CachePadded<AtomicU64>,
+    /// The clock's hand. W: misses once all frames are in use.
+    hand: CachePadded<AtomicU64>,
+    /// Frames given back (a load that lost a race, a freed page).
+    spare: Mutex<Vec<u32>>,
+    /// Grows when the cleaner has finished a batch. Threads that find no clean frame wait for it.
+    pub(crate) cleaned: CachePadded<AtomicU32>,
+    /// Grows when somebody wants the cleaner to run now.
+    pub(crate) wanted: CachePadded<AtomicU32>,
+}
+
+/// A page being read without a latch. Its bytes may change at any time: everything taken from them counts only after
+/// [`View::validate`] has said yes.
+#[derive(Clone, Copy)]
+pub struct View<'p> {
+    pool: &'p Pool,
+    pub id: PageId,
+    version: u64,
+}
+
+/// A page latched exclusively.
+pub struct Exclusive<'p> {
+    pool: &'p Pool,
+    pub id: PageId,
+    changed: bool,
+}
+
+/// A page latched in shared mode.
+pub struct Shared<'p> {
+    pool: &'p Pool,
+    pub id: PageId,
+}
+
+impl Pool {
+    /// `page_count`: pages of address space; `frame_count`: pages of memory.
+    pub fn new(file: File, path: PathBuf, page_count: u64, frame_count: usize) -> Result<Pool> {
+        let pages = io::reserve(page_count as usize * PAGE_BYTES)?;
+        let metas = io::reserve(page_count as usize * size_of::<PageMeta>())?;
+        Ok(Pool {
+            pages,
+            metas,
+            page_count,
+            file,
+            path,
+            frames: (0..frame_count).map(|_| AtomicU64::new(0)).collect(),
+            opened: CachePadded::new(AtomicU64::new(0)),
+            hand: CachePadded::new(AtomicU64::new(0)),
+            spare: Mutex::new(Rank::PagePool, Vec::new()),
+            cleaned: CachePadded::new(AtomicU32::new(0)),
+            wanted: CachePadded::new(AtomicU32::new(0)),
+        })
+    }
+
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub fn page_count(&self) -> u64 {
+        self.page_count
+    }
+
+    pub fn frame_count(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Frames in use.
+    pub fn resident(&self) -> usize {
+        (self.opened.load(Ordering::Relaxed) as usize).min(self.frames.len()) - self.spare.lock().len()
+    }
+
+    /// The pages now in frames.
+    pub fn resident_pages(&self) -> impl Iterator<Item = PageId> + '_ {
+        // Relaxed: a page that comes or goes meanwhile is checked again under its latch.
+        self.frames.iter().filter_map(|frame| frame.load(Ordering::Relaxed).checked_sub(1))
+    }
+
+    #[inline(always)]
+    pub fn meta(&self, id: PageId) -> &PageMeta {
+        assert!(id < self.page_count);
+        // SAFETY: the region holds `page_count` metas, 64-byte aligned by mmap, and zeroed memory is a valid PageMeta.
+        unsafe { &*self.metas.as_ptr().cast::<PageMeta>().add(id as usize) }
+    }
+
+    #[inline(always)]
+    fn address(&self, id: PageId) -> *mut u8 {
+        assert!(id < self.page_count);
+        // SAFETY: within the reserved range, by the assertion.
+        unsafe { self.pages.as_ptr().add(id as usize * PAGE_BYTES) }
+    }
+
+    fn check_range(&self, id: PageId) -> Result<()> {
+        if id < self.page_count {
+            return Ok(());
+        }
+        Err(Error::Corrupt(format!("{}: a reference to page {id}, which is past the end", self.path.display())))
+    }
+
+    /// The page for optimistic reading; loads it when it is not in memory.
+    #[inline]
+    pub fn read(&self, id: PageId) -> Result<View<'_>> {
+        self.check_range(id)?;
+        loop {
+            match self.meta(id).latch.optimistic() {
+                Optimistic::Version(version) => return Ok(View { pool: self, id, version }),
+                Optimistic::Busy => self.meta(id).latch.wait_readable(),
+                Optimistic::Evicted => self.load(id)?,
+            }
+        }
+    }
+
+    /// The page, latched exclusively; waits. Latch order is the caller's business.
+    pub fn exclusive(&self, id: PageId) -> Result<Exclusive<'_>> {
+        self.check_range(id)?;
+        while self.meta(id).latch.exclusive().is_err() {
+            self.load(id)?;
+        }
+        Ok(Exclusive { pool: self, id, changed: false })
+    }
+
+    /// The page latched exclusively, unless somebody holds it or it is not in memory.
+    pub fn try_exclusive(&self, id: PageId) -> Option<Exclusive<'_>> {
+        match self.meta(id).latch.try_exclusive() {
+            TryLatch::Acquired => Some(Exclusive { pool: self, id, changed: false }),
+            TryLatch::Busy | TryLatch::Evicted => None,
+        }
+    }
+
+    /// The page latched shared, unless a writer holds it or it is not in memory.
+    pub fn try_shared(&self, id: PageId) -> Option<Shared<'_>> {
+        match self.meta(id).latch.try_shared() {
+            TryLatch::Acquired => Some(Shared { pool: self, id }),
+            TryLatch::Busy | TryLatch::Evicted => None,
+        }
+    }
+
+    /// A page that is about to be formatted, latched exclusively: its bytes on disk, if any, are not read.
+    pub fn create(&self, id: PageId) -> Result<Exclusive<'_>> {
+        self.check_range(id)?;
+        let latch = &self.meta(id).latch;
+        loop {
+            if latch.exclusive().is_ok() {
+                break;
+            }
+            let frame = self.take_frame()?;
+            if latch.try_claim_for_load() {
+                self.occupy(id, frame);
+                break;
+            }
+            self.spare.lock().push(frame);
+        }
+        Ok(Exclusive { pool: self, id, changed: false })
+    }
+
+    /// W: the page's loader, which holds it exclusively.
+    fn occupy(&self, id: PageId, frame: u32) {
+        self.meta(id).frame.store(frame, Ordering::Relaxed);
+        self.frames[frame as usize].store(id + 1, Ordering::Relaxed);
+    }
+
+    #[cold]
+    fn load(&self, id: PageId) -> Result<()> {
+        let frame = self.take_frame()?;
+        let meta = self.meta(id);
+        if !meta.latch.try_claim_for_load() {
+            // Somebody else loads it, or has: the caller looks again.
+            self.spare.lock().push(frame);
+            return Ok(());
+        }
+        // SAFETY: we hold the page exclusively, so nobody else reads or writes these bytes.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(self.address(id), PAGE_BYTES) };
+        observe::add(Counter::InnodbBufferPoolReads, 1);
+        let outcome = self.read_from_disk(id, bytes);
+        if let Err(error) = outcome {
+            self.discard(id);
+            meta.latch.set_evicted();
+            self.spare.lock().push(frame);
+            return Err(error);
+        }
+        self.occupy(id, frame);
+        meta.latch.finish_load();
+        Ok(())
+    }
+
+    fn read_from_disk(&self, id: PageId, bytes: &mut [u8]) -> Result<()> {
+        self.file.read_at(bytes, id * PAGE_BYTES as u64).map_err(|e| match e.kind() {
+            io::ErrorKind::ShortRead => self.corrupt(id, "the file ends before it"),
+            _ => Error::from(e),
+        })?;
+        page::verify(bytes, id).map_err(|why| self.corrupt(id, &why))
+    }
+
+    /// Gives the page's memory back; W: who holds it exclusively.
+    fn discard(&self, id: PageId) {
+        let at = id as usize * PAGE_BYTES;
+        self.pages.discard(at..at + PAGE_BYTES).expect("the kernel takes back memory that it gave");
+    }
+
+    pub fn corrupt(&self, id: PageId, why: &str) -> Error {
+        Error::Corrupt(format!(
+            "{}: page {id} (byte {}) is damaged: {why}",
+            self.path.display(),
+            id * PAGE_BYTES as u64
+        ))
+    }
+
+    /// A frame to put a page into: a fresh one, a spare one, or one whose page is evicted.
+    fn take_frame(&self) -> Result<u32> {
+        let total = self.frames.len() as u64;
+        // Relaxed: only the number matters.
+        if self.opened.load(Ordering::Relaxed) < total {
+            let frame = self.opened.fetch_add(1, Ordering::Relaxed);
+            if frame < total {
+                return Ok(frame as u32);
+            }
+        }
+        if let Some(frame) = self.spare.lock().pop() {
+            return Ok(frame);
+        }
+        self.evict()
+    }
+
+    /// Runs the clock until it finds a clean page that nobody used since it was marked.
+    fn evict(&self) -> Result<u32> {
+        const ROUNDS_MAX: u32 = 2000;
+        for _ in 0..ROUNDS_MAX {
+            let seen = self.cleaned.load(Ordering::Acquire); // pairs with the cleaner's Release after a batch
+            let mut dirty = 0u32;
+            for _ in 0..self.frames.len() * 2 {
+                let at = self.hand.fetch_add(1, Ordering::Relaxed) as usize % self.frames.len();
+                match self.try_evict(at) {
+                    Ok(()) => return Ok(at as u32),
+                    Err(is_dirty) => dirty += is_dirty as u32,
+                }
+                if dirty > 256 && dirty as usize > self.frames.len() / 8 {
+                    break;
+                }
+            }
+            if let Some(frame) = self.spare.lock().pop() {
+                return Ok(frame);
+            }
+            self.want_cleaning();
+            futex::wait(&self.cleaned, seen, Some(Duration::from_millis(10)));
+        }
+        Err(Error::Io("no buffer pool page could be evicted for 20 seconds: the pool is too small or the disk does not take writes".into()))
+    }
+
+    /// Tells the cleaner to run now.
+    pub fn want_cleaning(&self) {
+        self.wanted.fetch_add(1, Ordering::Release); // pairs with the cleaner's Acquire before its round
+        futex::wake_one(&self.wanted);
+    }
+
+    /// Evicts the page in a frame if it may go. `Err(true)`: it would, were it clean.
+    fn try_evict(&self, at: usize) -> std::result::Result<(), bool> {
+        let Some(id) = self.frames[at].load(Ordering::Relaxed).checked_sub(1) else { return Err(false) };
+        let meta = self.meta(id);
+        if !meta.latch.is_marked() {
+            meta.latch.mark();
+            return Err(false);
+        }
+        let clean = || meta.dirty_since.load(Ordering::Relaxed) == 0 && meta.in_flight.load(Ordering::Acquire) == 0; // pairs with the cleaner's Release store
+        if !clean() {
+            return Err(true);
+        }
+        if !meta.latch.try_claim_marked() {
+            return Err(false);
+        }
+        // Exclusive now: neither a writer nor the cleaner (which starts under the shared latch) can make it dirty or in flight.
+        if !clean() || self.frames[at].load(Ordering::Relaxed) != id + 1 {
+            meta.latch.unlock_exclusive_unchanged();
+            return Err(true);
+        }
+        self.frames[at].store(0, Ordering::Relaxed);
+        self.discard(id);
+        meta.latch.set_evicted();
+        Ok(())
+    }
+}
+
+impl<'p> View<'p> {
+    /// The page's bytes. Others may be writing them: hand them to functions that tolerate that.
+    #[inline(always)]
+    pub fn bytes(self) -> &'p [u8] {
+        // SAFETY: the address is mapped for the pool's life. Bytes may change during use (a seqlock read): callers only copy,
+        // compare and bounds-check what they read, and act on it after `validate`.
+        unsafe { std::slice::from_raw_parts(self.pool.address(self.id), PAGE_BYTES) }
+    }
+
+    /// Has the page stayed the same since this view was taken?
+    #[inline(always)]
+    #[must_use]
+    pub fn validate(self) -> bool {
+        self.pool.meta(self.id).latch.validate(self.version)
+    }
+
+    /// Latches the page exclusively if it has stayed the same.
+    #[must_use]
+    pub fn upgrade(self) -> Option<Exclusive<'p>> {
+        self.pool.meta(self.id).latch.try_upgrade(self.version).then_some(Exclusive {
+            pool: self.pool,
+            id: self.id,
+            changed: false,
+        })
+    }
+
+    pub fn kind(self) -> Option<PageType> {
+        page::page_type(self.bytes())
+    }
+}
+
+impl Exclusive<'_> {
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: latched exclusively: nobody writes; optimistic readers only read.
+        unsafe { std::slice::from_raw_parts(self.pool.address(self.id), PAGE_BYTES) }
+    }
+
+    /// The bytes to be changed; from here on the latch's release tells readers that the page has changed.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.changed = true;
+        // SAFETY: latched exclusively. Optimistic readers may read these bytes while we write; they find out by the version.
+        unsafe { std::slice::from_raw_parts_mut(self.pool.address(self.id), PAGE_BYTES) }
+    }
+
+    pub fn is_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// Notes that the page differs from its copy on disk since the log group at `lsn`.
+    pub fn set_dirty(&self, lsn: u64) {
+        let since = &self.pool.meta(self.id).dirty_since;
+        // Relaxed: written only under this latch or the cleaner's shared one; the checkpoint's scan is ordered after the
+        // completion of the log group, which the log's Release/Acquire pair provides.
+        if since.load(Ordering::Relaxed) == 0 {
+            since.store(lsn.max(1), Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Exclusive<'_> {
+    fn drop(&mut self) {
+        let latch = &self.pool.meta(self.id).latch;
+        if self.changed { latch.unlock_exclusive() } else { latch.unlock_exclusive_unchanged() }
+    }
+}
+
+impl Shared<'_> {
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: latched shared: nobody writes.
+        unsafe { std::slice::from_raw_parts(self.pool.address(self.id), PAGE_BYTES) }
+    }
+
+    pub fn meta(&self) -> &PageMeta {
+        self.pool.meta(self.id)
+    }
+}
+
+impl Drop for Shared<'_> {
+    fn drop(&mut self) {
+        self.pool.meta(self.id).latch.unlock_shared();
+    }
+}

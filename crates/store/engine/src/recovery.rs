@@ -1,0 +1,232 @@
+//! Opening a data directory: making it, or redoing the log since the checkpoint and rolling back what was open.
+//!
+//! 1. The doublewrite file mends pages that a crash tore.
+//! 2. Redo: every group since the checkpoint, in order; an op applies to a page whose LSN is below the group's end.
+//! 3. Undo: the newest page of each undo segment says whether a transaction was open; it is rolled back before anybody
+//!    connects, so no row of it is ever seen.
+//!
+//! The checkpoint's payload is the next transaction id and the length of the data file in pages, both u64.
+
+use crate::engine::{Core, EngineOptions};
+use crate::mtr::{self, Mtr};
+use crate::page::node::NodeMut;
+use crate::page::{self, PAGE_BYTES, PageType, get_u32, get_u64, page_lsn, put_u32, put_u64};
+use crate::pool::Pool;
+use crate::pool::doublewrite::Doublewrite;
+use crate::segment::{Segments, format_directory};
+use crate::space::{
+    DICTIONARY_ROOT, FIXED_PAGES, FORMAT_VERSION, MAGIC, OFF_FORMAT, OFF_MAGIC, OFF_NEXT_TREE, OFF_PAGE_BYTES,
+    SUPER_PAGE, Space, UNDO_DIRECTORY, bitmap_page, format_bitmap,
+};
+use crate::txn::System;
+use crate::undo;
+use crate::{Error, Result};
+use io::{AlignedBuf, Directory, File, OpenOptions};
+use log::{Log, Lsn};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+pub const DATA_FILE: &str = "clearway.data";
+const NEW_DATA_FILE: &str = "clearway.data.new";
+pub const LOG_DIRECTORY: &str = "redo";
+
+/// Pages that a new data file begins with.
+const INITIAL_PAGES: u64 = 1024;
+
+/// Ids that may lie between the oldest open transaction and the newest: 8 bytes of address space each.
+const STATUS_RING_LEN: u64 = 1 << 27;
+
+pub struct Opened {
+    pub pool: Pool,
+    pub log: Arc<Log>,
+    pub space: Space,
+    pub system: System,
+    pub segments: Segments,
+    pub doublewrite: Option<Doublewrite>,
+}
+
+pub fn open(options: &EngineOptions, progress: &mut dyn FnMut(&str)) -> Result<Opened> {
+    let directory = Directory::open_or_create(&options.datadir)?;
+    if !directory.contains(DATA_FILE)? {
+        create(&directory, options)?;
+    }
+    let file = directory.open_file(DATA_FILE, OpenOptions::WRITE.direct(options.direct_io))?;
+    file.lock_exclusive()?;
+    let doublewrite = Doublewrite::open(&directory, options.direct_io)?;
+    let restored = doublewrite.restore(&file)?;
+    if !restored.is_empty() {
+        progress(&format!("restored {} torn pages from the doublewrite file: {restored:?}", restored.len()));
+    }
+    check_super_page(&file)?;
+
+    let log_options = log::Options {
+        ring_bytes: options.log_buffer_bytes.next_power_of_two().clamp(16 << 20, 1 << 30) as usize,
+        capacity: options.log_capacity_bytes,
+        ..log::Options::default()
+    };
+    let (log, recovery) = Log::open(&directory.join(LOG_DIRECTORY), log_options)?;
+    let payload = &recovery.checkpoint().payload;
+    let (mut next_trx, file_pages) = match payload.len() {
+        16 => (get_u64(payload, 0), get_u64(payload, 8)),
+        0 => (1, INITIAL_PAGES),
+        n => return Err(Error::Corrupt(format!("the checkpoint's payload has {n} bytes"))),
+    };
+    let page_count = (options.address_space_bytes / PAGE_BYTES as u64).max(INITIAL_PAGES);
+    let frames = (options.buffer_pool_bytes / PAGE_BYTES as u64).clamp(256, page_count) as usize;
+    let path = directory.join(DATA_FILE);
+    let pool = Pool::new(file, path.clone(), page_count, frames)?;
+    let space = Space::new((pool.file().len()? / PAGE_BYTES as u64).max(file_pages));
+    if space.file_pages() > page_count {
+        return Err(Error::Io(format!(
+            "{}: the data takes {} bytes of address space, the limit is {}",
+            path.display(),
+            space.file_pages() * PAGE_BYTES as u64,
+            options.address_space_bytes
+        )));
+    }
+    let end = redo(&pool, &log, &recovery, doublewrite_for_redo(&directory, options)?, &mut next_trx, progress)?;
+    let _ = end;
+    space.count_free(&pool)?;
+    let ring_len = STATUS_RING_LEN.min(page_count * 64);
+    let system = System::new(next_trx.max(1), ring_len)?;
+    let store = crate::btree::Store { pool: &pool, log: &log, space: &space };
+    let segments = Segments::open(store)?;
+    Ok(Opened { pool, log, space, system, segments, doublewrite: options.doublewrite.then_some(doublewrite) })
+}
+
+fn doublewrite_for_redo(directory: &Directory, options: &EngineOptions) -> Result<Option<Doublewrite>> {
+    if !options.doublewrite {
+        return Ok(None);
+    }
+    Ok(Some(Doublewrite::open(directory, options.direct_io)?))
+}
+
+/// Makes a data file with its fixed pages; its name appears only when it is whole.
+fn create(directory: &Directory, options: &EngineOptions) -> Result<()> {
+    let file = directory
+        .open_file(NEW_DATA_FILE, OpenOptions { truncate: true, ..OpenOptions::CREATE }.direct(options.direct_io))?;
+    file.allocate(0, INITIAL_PAGES * PAGE_BYTES as u64)?;
+    let mut buffer = AlignedBuf::zeroed(PAGE_BYTES);
+    let mut write = |id: u64, format: &mut dyn FnMut(&mut [u8])| -> Result<()> {
+        format(&mut buffer);
+        page::seal(&mut buffer);
+        Ok(file.write_at(&buffer, id * PAGE_BYTES as u64)?)
+    };
+    write(SUPER_PAGE, &mut |bytes| {
+        page::init(bytes, SUPER_PAGE, PageType::Super, 0);
+        bytes[OFF_MAGIC..OFF_MAGIC + 8].copy_from_slice(MAGIC);
+        put_u32(bytes, OFF_FORMAT, FORMAT_VERSION);
+        put_u32(bytes, OFF_PAGE_BYTES, PAGE_BYTES as u32);
+        put_u32(bytes, OFF_NEXT_TREE, 2);
+    })?;
+    write(bitmap_page(0), &mut |bytes| format_bitmap(bytes, 0))?;
+    write(UNDO_DIRECTORY, &mut |bytes| format_directory(bytes, UNDO_DIRECTORY))?;
+    write(DICTIONARY_ROOT, &mut |bytes| NodeMut(bytes).format(DICTIONARY_ROOT, 1, 0, None, None))?;
+    const _: () = assert!(FIXED_PAGES == DICTIONARY_ROOT + 1);
+    file.sync_all()?;
+    drop(file);
+    directory.rename(NEW_DATA_FILE, DATA_FILE)?;
+    directory.sync()?;
+    Ok(())
+}
+
+fn check_super_page(file: &File) -> Result<()> {
+    let mut bytes = AlignedBuf::zeroed(PAGE_BYTES);
+    file.read_at(&mut bytes, 0)?;
+    let name = file.path().display();
+    page::verify(&bytes, SUPER_PAGE).map_err(|why| Error::Corrupt(format!("{name}: page 0 is damaged: {why}")))?;
+    if &bytes[OFF_MAGIC..OFF_MAGIC + 8] != MAGIC {
+        return Err(Error::Corrupt(format!("{name} is no data file of this server")));
+    }
+    let (version, page_bytes) = (get_u32(&bytes, OFF_FORMAT), get_u32(&bytes, OFF_PAGE_BYTES));
+    if (version, page_bytes) != (FORMAT_VERSION, PAGE_BYTES as u32) {
+        return Err(Error::Corrupt(format!(
+            "{name} has format {version} with pages of {page_bytes} bytes; this server reads {FORMAT_VERSION} with {PAGE_BYTES}"
+        )));
+    }
+    Ok(())
+}
+
+/// Replays the log. Pages that no longer fit in memory are written on the way.
+fn redo(
+    pool: &Pool,
+    log: &Log,
+    recovery: &log::Recovery,
+    doublewrite: Option<Doublewrite>,
+    next_trx: &mut u64,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Lsn> {
+    let start = recovery.checkpoint().lsn;
+    if recovery.end() <= start {
+        return Ok(start);
+    }
+    let total = recovery.end() - start;
+    progress(&format!("starting crash recovery from checkpoint LSN {start}: {} MiB of log", total >> 20));
+    let began = Instant::now();
+    let mut told = Instant::now();
+    let mut cleaner = crate::pool::cleaner::Cleaner::new(pool, log, doublewrite);
+    let mut groups = recovery.groups(start);
+    let (mut count, mut fresh) = (0u64, 0usize);
+    while let Some(group) = groups.next()? {
+        let ops = mtr::decode(group.payload)
+            .map_err(|why| Error::Corrupt(format!("log group at LSN {}: {why}", group.start)))?;
+        for (i, op) in ops.iter().enumerate() {
+            if let Some(trx) = op.undo_transaction() {
+                *next_trx = (*next_trx).max(trx + 1);
+            }
+            // All ops of a page at its first mention, so that its LSN is compared once.
+            if ops[..i].iter().any(|before| before.page == op.page) {
+                continue;
+            }
+            let mut page = if op.is_image() { pool.create(op.page)? } else { pool.exclusive(op.page)? };
+            // An image makes the page whatever was there; it may have been evicted and not be read yet.
+            let stale = op.is_image() || page_lsn(page.bytes()) < group.end;
+            if stale {
+                for op in ops[i..].iter().filter(|other| other.page == op.page) {
+                    op.apply(page.bytes_mut());
+                }
+                put_u64(page.bytes_mut(), page::OFF_LSN, group.end);
+                page.set_dirty(group.start);
+            }
+        }
+        count += 1;
+        fresh += ops.len();
+        if fresh >= pool.frame_count() / 4 {
+            fresh = 0;
+            cleaner.relieve()?;
+        }
+        if told.elapsed() >= Duration::from_secs(1) {
+            told = Instant::now();
+            progress(&format!("crash recovery: {} % of the log applied", (group.end - start) * 100 / total));
+        }
+    }
+    progress(&format!("crash recovery applied {count} log groups in {:.1} s", began.elapsed().as_secs_f64()));
+    Ok(recovery.end())
+}
+
+/// What a checkpoint has to remember beside its LSN.
+pub fn checkpoint_payload(core: &Core) -> Vec<u8> {
+    let mut payload = Vec::with_capacity(16);
+    payload.extend_from_slice(&core.system.next_id().to_le_bytes());
+    payload.extend_from_slice(&core.space.file_pages().to_le_bytes());
+    payload
+}
+
+/// Rolls back the transactions that were open when the server ended.
+pub fn roll_back_open_transactions(core: &Core, progress: &mut dyn FnMut(&str)) -> Result<()> {
+    for segment in core.segments.all() {
+        let newest = segment.newest.load(Ordering::Relaxed);
+        let view = core.pool.read(newest)?;
+        let Some((trx, first)) = undo::open_transaction(view.bytes()) else { continue };
+        progress(&format!("rolling back transaction {trx}, which was open"));
+        let end = undo::roll_ptr(newest, undo::free_at(view.bytes()));
+        core.undo_back(trx, end, first)?;
+        let mut page = core.pool.exclusive(newest)?;
+        let mut mtr = Mtr::new();
+        mtr.end_transaction(&mut page, trx);
+        mtr.commit(&core.log, &mut [&mut page]);
+    }
+    core.log.wait_flushed(core.log.completed_lsn())?;
+    Ok(())
+}

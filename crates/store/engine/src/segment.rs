@@ -1,0 +1,218 @@
+//! Undo segments: who may write where, and where purge has come to.
+//!
+//! ```text
+//!  undo directory (page 2, and further ones through word A), after the common header
+//!  64 count u64 | 72 segment page u64 | 80 segment page u64 | ...
+//! ```
+
+use crate::btree::Store;
+use crate::mtr::Mtr;
+use crate::page::{self, HEADER_BYTES, OFF_WORD_A, PAGE_BYTES, PageId, PageType, get_u64, put_u64};
+use crate::pool::Exclusive;
+use crate::space::UNDO_DIRECTORY;
+use crate::undo;
+use crate::{Error, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use sync::{Mutex, Rank};
+
+const OFF_COUNT: usize = HEADER_BYTES;
+const ENTRIES_AT: usize = HEADER_BYTES + 8;
+const ENTRIES_MAX: u64 = ((PAGE_BYTES - ENTRIES_AT) / 8) as u64;
+
+/// An undo segment in memory.
+pub struct Segment {
+    /// Its segment page.
+    pub page: PageId,
+    /// The newest undo page. W: the session that owns the segment. R: purge.
+    pub newest: AtomicU64,
+    /// The roll pointer of the first record that purge has not dealt with. W: purge.
+    pub purged_to: AtomicU64,
+}
+
+/// All segments, and those that no session owns.
+pub struct Segments {
+    state: Mutex<State>,
+}
+
+struct State {
+    all: Vec<Arc<Segment>>,
+    free: Vec<Arc<Segment>>,
+    /// The last page of the directory.
+    directory: PageId,
+}
+
+/// Formats the undo directory of a new data file.
+pub fn format_directory(bytes: &mut [u8], id: PageId) {
+    page::init(bytes, id, PageType::UndoSegment, 0);
+}
+
+impl Segments {
+    /// Reads the directory; all segments are free.
+    pub fn open(store: Store<'_>) -> Result<Segments> {
+        let mut all = Vec::new();
+        let mut directory = UNDO_DIRECTORY;
+        loop {
+            let view = store.pool.read(directory)?;
+            let bytes = view.bytes();
+            let count = get_u64(bytes, OFF_COUNT).min(ENTRIES_MAX);
+            for i in 0..count {
+                let segment = get_u64(bytes, ENTRIES_AT + i as usize * 8);
+                let head = store.pool.read(segment)?;
+                if head.kind() != Some(PageType::UndoSegment) {
+                    return Err(store
+                        .pool
+                        .corrupt(segment, "it is not the undo segment that the directory says it is"));
+                }
+                let (first, newest) = (get_u64(head.bytes(), undo::OFF_FIRST), get_u64(head.bytes(), undo::OFF_NEWEST));
+                all.push(Arc::new(Segment {
+                    page: segment,
+                    newest: AtomicU64::new(newest),
+                    purged_to: AtomicU64::new(undo::roll_ptr(first, undo::RECORDS_AT)),
+                }));
+            }
+            match get_u64(bytes, OFF_WORD_A) {
+                0 => break,
+                next => directory = next,
+            }
+        }
+        let free = all.clone();
+        Ok(Segments { state: Mutex::new(Rank::FreeSpace, State { all, free, directory }) })
+    }
+
+    /// All segments now.
+    pub fn all(&self) -> Vec<Arc<Segment>> {
+        self.state.lock().all.clone()
+    }
+
+    /// A segment for a session to own until it gives it back.
+    pub fn take(&self, store: Store<'_>) -> Result<Arc<Segment>> {
+        if let Some(segment) = self.state.lock().free.pop() {
+            return Ok(segment);
+        }
+        let segment = Arc::new(create(store)?);
+        let directory = self.state.lock().directory;
+        let last = register(store, directory, segment.page)?;
+        let mut state = self.state.lock();
+        if state.directory == directory {
+            state.directory = last;
+        }
+        state.all.push(segment.clone());
+        Ok(segment)
+    }
+
+    pub fn give_back(&self, segment: Arc<Segment>) {
+        self.state.lock().free.push(segment);
+    }
+}
+
+/// A new segment with one empty undo page.
+fn create(store: Store<'_>) -> Result<Segment> {
+    let mut mtr = Mtr::new();
+    let mut first = store.space.allocate(store.pool, &mut mtr)?;
+    let mut undo_page = store.pool.create(first.page)?;
+    undo::format(undo_page.bytes_mut(), first.page, 0, 0, 0);
+    mtr.image(&undo_page);
+    mtr.commit(store.log, &mut [&mut first.bitmap, &mut undo_page]);
+    let newest = first.page;
+    drop((first, undo_page));
+
+    let mut mtr = Mtr::new();
+    let mut head = store.space.allocate(store.pool, &mut mtr)?;
+    let mut page = store.pool.create(head.page)?;
+    page::init(page.bytes_mut(), head.page, PageType::UndoSegment, 0);
+    put_u64(page.bytes_mut(), undo::OFF_FIRST, newest);
+    put_u64(page.bytes_mut(), undo::OFF_NEWEST, newest);
+    mtr.image(&page);
+    mtr.commit(store.log, &mut [&mut head.bitmap, &mut page]);
+    Ok(Segment {
+        page: head.page,
+        newest: AtomicU64::new(newest),
+        purged_to: AtomicU64::new(undo::roll_ptr(newest, undo::RECORDS_AT)),
+    })
+}
+
+/// Enters a segment in the directory, which grows by a page when full. Returns the directory's last page.
+fn register(store: Store<'_>, mut directory: PageId, segment: PageId) -> Result<PageId> {
+    loop {
+        let mut page = store.pool.exclusive(directory)?;
+        let count = get_u64(page.bytes(), OFF_COUNT);
+        let mut mtr = Mtr::new();
+        if count < ENTRIES_MAX {
+            mtr.write(&mut page, ENTRIES_AT + count as usize * 8, &segment.to_le_bytes());
+            mtr.write(&mut page, OFF_COUNT, &(count + 1).to_le_bytes());
+            mtr.commit(store.log, &mut [&mut page]);
+            return Ok(directory);
+        }
+        let next = get_u64(page.bytes(), OFF_WORD_A);
+        if next != 0 {
+            directory = next;
+            continue;
+        }
+        let mut fresh = store.space.allocate(store.pool, &mut mtr)?;
+        let mut more = store.pool.create(fresh.page)?;
+        format_directory(more.bytes_mut(), fresh.page);
+        mtr.image(&more);
+        mtr.write(&mut page, OFF_WORD_A, &fresh.page.to_le_bytes());
+        mtr.commit(store.log, &mut [&mut fresh.bitmap, &mut more, &mut page]);
+        directory = fresh.page;
+    }
+}
+
+impl Segment {
+    /// Adds an empty undo page at the end. Holds no other latch.
+    pub fn extend(&self, store: Store<'_>) -> Result<()> {
+        let mut head = store.pool.exclusive(self.page)?;
+        let mut old = store.pool.exclusive(self.newest.load(Ordering::Relaxed))?;
+        let (open, first) = undo::open_transaction(old.bytes()).unwrap_or((0, 0));
+        let mut mtr = Mtr::new();
+        let mut fresh = store.space.allocate(store.pool, &mut mtr)?;
+        let mut page = store.pool.create(fresh.page)?;
+        undo::format(page.bytes_mut(), fresh.page, self.page, open, first);
+        put_u64(page.bytes_mut(), OFF_WORD_A, old.id);
+        mtr.image(&page);
+        mtr.write(&mut old, undo::OFF_NEXT, &fresh.page.to_le_bytes());
+        mtr.write(&mut head, undo::OFF_NEWEST, &fresh.page.to_le_bytes());
+        mtr.commit(store.log, &mut [&mut fresh.bitmap, &mut page, &mut old, &mut head]);
+        // Release: pairs with the Acquire in purge, which then follows the old page's link.
+        self.newest.store(fresh.page, Ordering::Release);
+        Ok(())
+    }
+
+    /// Frees the first page, whose records purge has all dealt with, and returns the next.
+    pub fn free_first(&self, store: Store<'_>, first: PageId) -> Result<PageId> {
+        let mut head = store.pool.exclusive(self.page)?;
+        let mut old: Exclusive<'_> = store.pool.exclusive(first)?;
+        let next = undo::next(old.bytes());
+        if next == 0 || get_u64(head.bytes(), undo::OFF_FIRST) != first {
+            return Err(Error::Corrupt(format!("undo segment {}: page {first} is not its first", self.page)));
+        }
+        let mut mtr = Mtr::new();
+        mtr.write(&mut head, undo::OFF_FIRST, &next.to_le_bytes());
+        let mut bitmap = store.space.free(store.pool, &mut mtr, &mut old)?;
+        mtr.commit(store.log, &mut [&mut bitmap, &mut old, &mut head]);
+        Ok(next)
+    }
+}
+
+/// A copy of the undo record at `roll_ptr`; checked to be a record.
+pub fn read_record(store: Store<'_>, roll_ptr: u64, out: &mut Vec<u8>) -> Result<()> {
+    let (id, at) = undo::split_roll_ptr(roll_ptr);
+    loop {
+        let view = store.pool.read(id)?;
+        let bytes = view.bytes();
+        out.clear();
+        let len = undo::record_len(bytes, at);
+        if let Some(len) = len {
+            out.extend_from_slice(&bytes[at..at + len]);
+        }
+        let is_undo = view.kind() == Some(PageType::Undo);
+        if !view.validate() {
+            continue;
+        }
+        if !is_undo || len.is_none() || undo::Record::decode(out).is_none() {
+            return Err(store.pool.corrupt(id, &format!("there is no undo record at offset {at}")));
+        }
+        return Ok(());
+    }
+}

@@ -1,0 +1,133 @@
+//! Consistent reads: which version of a row a snapshot sees, and how to build it.
+
+use crate::btree::{Store, Target};
+use crate::engine::Core;
+use crate::page::get_u64;
+use crate::page::node::{Node, Torn};
+use crate::undo::{self, Kind, Record};
+use crate::version::{Header, ROW_AT, patch_back};
+use crate::{Error, Result, Tree, overflow, segment};
+use log::Lsn;
+
+/// Through whose eyes to read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    /// The reading transaction's own id; 0 if it has none.
+    pub trx: u64,
+    pub snapshot: Lsn,
+    /// READ UNCOMMITTED: the newest version, whoever wrote it.
+    pub uncommitted: bool,
+}
+
+/// A value's header and roll pointer as found in a leaf.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    pub header: Header,
+    pub roll_ptr: u64,
+}
+
+/// Copies the newest version of a row out of its leaf, whoever wrote it. The row is as stored: see [`overflow`].
+#[inline]
+pub fn newest(store: Store<'_>, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<Option<Found>> {
+    loop {
+        let leaf = store.leaf(tree, Target::At(key))?;
+        let node = Node(leaf.bytes());
+        match find(node, key) {
+            Ok(None) if leaf.validate() => return Ok(None),
+            Ok(Some(value)) => {
+                row.clear();
+                row.extend_from_slice(&value[ROW_AT..]);
+                let found = Found { header: Header(get_u64(value, 0)), roll_ptr: get_u64(value, 8) };
+                if leaf.validate() {
+                    return Ok(Some(found));
+                }
+            }
+            Ok(None) => {}
+            Err(torn) => store.torn(leaf, torn)?,
+        }
+    }
+}
+
+#[inline(always)]
+fn find<'a>(node: Node<'a>, key: &[u8]) -> std::result::Result<Option<&'a [u8]>, Torn> {
+    let (slot, equal) = node.search(key)?;
+    if !equal {
+        return Ok(None);
+    }
+    let value = node.value(slot)?;
+    if value.len() < ROW_AT { Err(Torn) } else { Ok(Some(value)) }
+}
+
+impl Reader {
+    /// Does this reader see what `trx` wrote?
+    #[inline(always)]
+    pub fn sees(&self, core: &Core, trx: u64) -> bool {
+        (trx == self.trx && trx != 0) || self.uncommitted || core.system.sees(self.snapshot, trx)
+    }
+
+    /// The row with this key, into `row`.
+    #[inline]
+    pub fn get(&self, core: &Core, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<bool> {
+        match newest(core.store(), tree, key, row)? {
+            None => Ok(false),
+            Some(found) => self.resolve(core, key, found, row),
+        }
+    }
+
+    /// Turns the newest version in `row` into the one that this reader sees. False: it sees none.
+    #[inline]
+    pub fn resolve(&self, core: &Core, key: &[u8], found: Found, row: &mut Vec<u8>) -> Result<bool> {
+        if !self.sees(core, found.header.trx()) {
+            return self.resolve_older(core, key, found, row);
+        }
+        finish(core.store(), found.header, row)
+    }
+
+    #[cold]
+    fn resolve_older(&self, core: &Core, key: &[u8], mut found: Found, row: &mut Vec<u8>) -> Result<bool> {
+        let store = core.store();
+        let (mut bytes, mut older) = (Vec::new(), Vec::new());
+        loop {
+            if found.roll_ptr == 0 {
+                return Err(Error::Corrupt(format!(
+                    "a version by transaction {} has no undo and is not visible",
+                    found.header.trx()
+                )));
+            }
+            segment::read_record(store, found.roll_ptr, &mut bytes)?;
+            let record = Record::decode(&bytes).expect("read_record checked it");
+            if record.trx != found.header.trx() || record.key != key {
+                let (page, at) = undo::split_roll_ptr(found.roll_ptr);
+                return Err(store
+                    .pool
+                    .corrupt(page, &format!("the undo record at offset {at} belongs to another row or transaction")));
+            }
+            match record.kind {
+                Kind::Insert => return Ok(false),
+                Kind::Update => {}
+                other => {
+                    return Err(Error::Corrupt(format!("a row version leads to an undo record of kind {other:?}")));
+                }
+            }
+            patch_back(row, record.prefix, record.suffix, record.data, &mut older)
+                .ok_or_else(|| Error::Corrupt("an undo record does not fit its row".into()))?;
+            std::mem::swap(row, &mut older);
+            found = Found { header: Header(record.header), roll_ptr: record.roll_ptr };
+            if self.sees(core, found.header.trx()) {
+                return finish(store, found.header, row);
+            }
+        }
+    }
+}
+
+/// The visible version as the caller wants it. False: it is a deletion.
+#[inline(always)]
+pub fn finish(store: Store<'_>, header: Header, row: &mut Vec<u8>) -> Result<bool> {
+    if header.is_deleted() {
+        return Ok(false);
+    }
+    if header.is_off_page() {
+        overflow::load(store, row)?;
+    }
+    Ok(true)
+}

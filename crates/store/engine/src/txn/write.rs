@@ -1,0 +1,278 @@
+//! Changes of rows and index entries: check locks and existence on the latched leaf, append the undo record, change the leaf,
+//! in one mini-transaction.
+
+use crate::btree::Target;
+use crate::lock::Name;
+use crate::mtr::Mtr;
+use crate::page::node::{CELL_BYTES_MAX, Node};
+use crate::page::{get_u64, put_u64};
+use crate::transaction::{LockMode, Read, Transaction, Wait};
+use crate::txn::Status;
+use crate::undo::{self, Kind, Record};
+use crate::version::{Header, PAYLOAD_AT, ROW_AT, common_ends};
+use crate::{Direction, Error, KEY_BYTES_MAX, Range, Result, Tree, TreeKind, overflow};
+use observe::Counter;
+use std::ops::Bound;
+use std::sync::atomic::Ordering;
+
+/// What to do to an entry. Rows as they are stored: off-page rows by reference.
+#[derive(Clone, Copy)]
+enum Change<'a> {
+    Insert { row: &'a [u8], off_page: bool },
+    Update { row: &'a [u8], off_page: bool },
+    Delete,
+}
+
+/// What an attempt on the latched leaf came to.
+enum Attempt {
+    Done,
+    /// The leaf or the undo page changed or was not at hand: again.
+    Again,
+    /// Another open transaction wrote this entry.
+    WaitFor {
+        holder: u32,
+        trx: u64,
+    },
+    /// Somebody holds an explicit lock.
+    Lock,
+    /// The leaf has no room for this many bytes.
+    Split(usize),
+    /// The undo page has no room.
+    ExtendUndo,
+}
+
+const TRUSTED: &str = "a latched node has sound offsets";
+
+impl Transaction {
+    /// Inserts a row into a clustered tree. Waits for a transaction that deletes or inserts the same key.
+    pub fn insert(&mut self, tree: Tree, key: &[u8], row: &[u8]) -> Result<()> {
+        debug_assert_eq!(tree.kind, TreeKind::Clustered);
+        self.with_stored_row(key, row, |tx, row, off_page| tx.change(tree, key, Change::Insert { row, off_page }))?;
+        observe::add(Counter::InnodbRowsInserted, 1);
+        Ok(())
+    }
+
+    /// Replaces the row with this key, which exists and has been read by an exclusive locking read in this transaction.
+    pub fn update(&mut self, tree: Tree, key: &[u8], row: &[u8]) -> Result<()> {
+        debug_assert_eq!(tree.kind, TreeKind::Clustered);
+        self.with_stored_row(key, row, |tx, row, off_page| tx.change(tree, key, Change::Update { row, off_page }))?;
+        observe::add(Counter::InnodbRowsUpdated, 1);
+        Ok(())
+    }
+
+    /// Deletes the row with this key, which exists and has been read by an exclusive locking read in this transaction.
+    pub fn delete(&mut self, tree: Tree, key: &[u8]) -> Result<()> {
+        debug_assert_eq!(tree.kind, TreeKind::Clustered);
+        self.start_writing()?;
+        self.change(tree, key, Change::Delete)?;
+        observe::add(Counter::InnodbRowsDeleted, 1);
+        Ok(())
+    }
+
+    /// Adds an entry to a secondary tree. `unique_prefix`: length of the key's unique part (index columns, none of them NULL);
+    /// another live entry with that prefix is [`Error::DuplicateKey`], one of an unfinished transaction is waited for.
+    pub fn index_insert(&mut self, tree: Tree, key: &[u8], unique_prefix: Option<usize>, payload: &[u8]) -> Result<()> {
+        debug_assert_eq!(tree.kind, TreeKind::Secondary);
+        if key.len() > KEY_BYTES_MAX || key.len() + PAYLOAD_AT + payload.len() > CELL_BYTES_MAX {
+            return Err(Error::TooLong);
+        }
+        self.start_writing()?;
+        if let Some(prefix) = unique_prefix {
+            self.check_unique(tree, &key[..prefix])?;
+        }
+        self.change(tree, key, Change::Insert { row: payload, off_page: false })
+    }
+
+    /// Removes an entry from a secondary tree (marks it; purge removes it when nobody can see it).
+    pub fn index_delete(&mut self, tree: Tree, key: &[u8]) -> Result<()> {
+        debug_assert_eq!(tree.kind, TreeKind::Secondary);
+        self.start_writing()?;
+        self.change(tree, key, Change::Delete)
+    }
+
+    /// Locks the unique value and looks for a live entry that has it.
+    fn check_unique(&mut self, tree: Tree, prefix: &[u8]) -> Result<()> {
+        // The lock on the value keeps two inserts of it apart, also when no entry is there yet.
+        let name = Name { tree: tree.id, key: prefix.into() };
+        self.acquire(&name, LockMode::Exclusive, Wait::Block)?;
+        let mut cursor = crate::Cursor::new(
+            tree,
+            Range { lower: Bound::Included(prefix), upper: Bound::Unbounded },
+            Direction::Forward,
+            Read::Locking { mode: LockMode::Shared, wait: Wait::Block },
+            1,
+        );
+        cursor.stop_at_prefix(prefix);
+        match cursor.next(self)? {
+            Some(_) => Err(Error::DuplicateKey),
+            None => Ok(()),
+        }
+    }
+
+    /// Gets ready to write and puts a row that is too long for a leaf off-page.
+    fn with_stored_row(
+        &mut self,
+        key: &[u8],
+        row: &[u8],
+        write: impl FnOnce(&mut Self, &[u8], bool) -> Result<()>,
+    ) -> Result<()> {
+        if key.len() > KEY_BYTES_MAX || row.len() > u32::MAX as usize {
+            return Err(Error::TooLong);
+        }
+        self.start_writing()?;
+        if key.len() + ROW_AT + row.len() <= CELL_BYTES_MAX {
+            return write(self, row, false);
+        }
+        let reference = overflow::store(self.core.store(), row)?;
+        let outcome = write(self, &reference, true);
+        if outcome.is_err() {
+            overflow::free(self.core.store(), &reference)?;
+        }
+        outcome
+    }
+
+    fn change(&mut self, tree: Tree, key: &[u8], change: Change<'_>) -> Result<()> {
+        loop {
+            match self.try_change(tree, key, change)? {
+                Attempt::Done => return Ok(()),
+                Attempt::Again => std::hint::spin_loop(),
+                Attempt::WaitFor { holder, trx } => {
+                    let name = Name { tree: tree.id, key: key.into() };
+                    self.wait_for(holder, trx, &name, LockMode::Exclusive, Wait::Block)?;
+                }
+                Attempt::Lock => {
+                    let name = Name { tree: tree.id, key: key.into() };
+                    self.acquire(&name, LockMode::Exclusive, Wait::Block)?;
+                }
+                Attempt::Split(bytes) => {
+                    self.core.space.ensure_headroom(&self.core.pool, &self.core.log)?;
+                    self.core.store().split(tree, key, 0, bytes)?;
+                }
+                Attempt::ExtendUndo => {
+                    self.segment.as_ref().expect("start_writing took one").extend(self.core.store())?
+                }
+            }
+        }
+    }
+
+    fn try_change(&mut self, tree: Tree, key: &[u8], change: Change<'_>) -> Result<Attempt> {
+        let core = &*self.core;
+        let store = core.store();
+        let leaf = store.leaf(tree, Target::At(key))?;
+        let Some(mut leaf) = leaf.upgrade() else { return Ok(Attempt::Again) };
+        let node = Node(leaf.bytes());
+        let (slot, equal) = node.search(key).expect(TRUSTED);
+        let me = self.slot.index() as u32;
+        let value_at = if tree.kind == TreeKind::Clustered { ROW_AT } else { PAYLOAD_AT };
+
+        let old = if equal { Some(node.value(slot).expect(TRUSTED)) } else { None };
+        let mut old_header = Header(0);
+        if let Some(value) = old {
+            old_header = Header(get_u64(value, 0));
+            if old_header.trx() != self.trx
+                && let Status::Open(holder) = core.system.status(old_header.trx())
+            {
+                return Ok(Attempt::WaitFor { holder, trx: old_header.trx() });
+            }
+        }
+        if core.locks.must_wait(me, tree.id, key) {
+            return Ok(Attempt::Lock);
+        }
+        let live = old.is_some() && !old_header.is_deleted();
+        match change {
+            Change::Insert { .. } if live => {
+                drop(leaf);
+                self.rest_on(old_header.trx());
+                return Err(Error::DuplicateKey);
+            }
+            Change::Update { .. } | Change::Delete if !live => {
+                return Err(Error::Corrupt(format!(
+                    "tree {}: the entry to change is not there: an index does not agree with its table",
+                    tree.id
+                )));
+            }
+            _ => {}
+        }
+
+        let old_row = old.map_or(&[][..], |value| &value[value_at..]);
+        let old_roll_ptr =
+            if old.is_some() && tree.kind == TreeKind::Clustered { get_u64(old.unwrap_or_default(), 8) } else { 0 };
+        let (header, row) = match change {
+            Change::Insert { row, off_page } | Change::Update { row, off_page } => {
+                let header = Header::new(self.trx);
+                (if off_page { header.off_page() } else { header }, row)
+            }
+            Change::Delete => {
+                let header = Header::new(self.trx).deleted();
+                (if old_header.is_off_page() { header.off_page() } else { header }, old_row)
+            }
+        };
+        // What the old row has in common with the new one need not be kept. References are kept whole: purge reads them.
+        let whole = old_header.is_off_page() != header.is_off_page()
+            || (header.is_off_page() && !matches!(change, Change::Delete));
+        let (prefix, suffix) = if whole { (0, 0) } else { common_ends(old_row, row) };
+        let record = Record {
+            kind: if old.is_some() { Kind::Update } else { Kind::Insert },
+            secondary: tree.kind == TreeKind::Secondary,
+            tree: tree.id,
+            root: tree.root,
+            trx: self.trx,
+            header: old_header.0,
+            roll_ptr: old_roll_ptr,
+            prefix,
+            suffix,
+            key,
+            data: if old.is_some() { &old_row[prefix..old_row.len() - suffix] } else { &[] },
+        };
+        record.encode(&mut self.record);
+
+        let fits = match old {
+            None => node.fits(key.len(), value_at + row.len()),
+            Some(_) => node.fits_value(slot, value_at + row.len()),
+        };
+        if !fits {
+            return Ok(Attempt::Split(key.len() + value_at + row.len()));
+        }
+        let undo_id = self.segment.as_ref().expect("start_writing took one").newest.load(Ordering::Relaxed);
+        let Some(mut undo_page) = core.pool.try_exclusive(undo_id) else {
+            drop(leaf);
+            core.pool.read(undo_id)?;
+            return Ok(Attempt::Again);
+        };
+        if !undo::fits(undo_page.bytes(), self.record.len()) {
+            return Ok(Attempt::ExtendUndo);
+        }
+
+        let (is_new, old_len, prefix_len) = (old.is_none(), old_row.len(), node.prefix_len());
+        // A deletion keeps the row where it is and sets words only.
+        let (row, in_place) = match change {
+            Change::Insert { row, .. } | Change::Update { row, .. } => (row, old_len == row.len() && !whole),
+            Change::Delete => (&[][..], true),
+        };
+        let mut mtr = Mtr::new();
+        let roll_ptr = undo::roll_ptr(undo_id, mtr.undo(&mut undo_page, &self.record));
+        let mut words = [0; ROW_AT];
+        put_u64(&mut words, 0, header.0);
+        put_u64(&mut words, 8, roll_ptr);
+        let words = &words[..value_at];
+        if is_new {
+            let value = [words, row].concat();
+            mtr.insert(&mut leaf, slot, &key[prefix_len..], &value);
+        } else if in_place {
+            mtr.patch(&mut leaf, slot, 0, words);
+            mtr.patch(
+                &mut leaf,
+                slot,
+                value_at + prefix,
+                row.get(prefix..row.len() - suffix.min(row.len())).unwrap_or_default(),
+            );
+        } else {
+            let value = [words, row].concat();
+            mtr.replace(&mut leaf, slot, &value);
+        }
+        mtr.commit(&core.log, &mut [&mut leaf, &mut undo_page]);
+        drop((leaf, undo_page));
+        self.changed(roll_ptr);
+        Ok(Attempt::Done)
+    }
+}

@@ -1,0 +1,210 @@
+//! Undo pages and records.
+//!
+//! A session that writes owns an *undo segment*: a chain of undo pages to which its transactions append one after another, so
+//! appending contends with nobody. Purge follows from the other end. Records are never overwritten before purge frees their
+//! page, also not when the transaction rolls back: a reader that holds a roll pointer always finds what it points to.
+//!
+//! ```text
+//!  segment page (PageType::UndoSegment)                  undo page (PageType::Undo), after the common header
+//!  64 first undo page u64                                64 segment page u64
+//!  72 newest undo page u64                               72 next undo page u64, 0 for the newest
+//!                                                        80 open transaction u64, 0 if none
+//!                                                        88 roll pointer of its first record u64
+//!                                                        96 free offset u16
+//!                                                       104 records, 8-byte aligned
+//!
+//!  record
+//!  0     2      3      4         8       16     24       32            40      42       44       46      48
+//!  +-----+------+------+---------+-------+------+--------+-------------+-------+--------+--------+-------+-----+------+-----+
+//!  | len | kind | sec  | tree id | root  | trx  | header | roll ptr    | k len | prefix | suffix | m len | key | data | len |
+//!  +-----+------+------+---------+-------+------+--------+-------------+-------+--------+--------+-------+-----+------+-----+
+//! ```
+//!
+//! `sec` is 1 for a secondary tree. `header` and `roll ptr` are the two words that stood before the row (see [`crate::version`]); `data` is what stood between
+//! the `prefix` and `suffix` bytes that the row before and after the change have in common. The length stands at both ends,
+//! so that rollback walks backwards and purge forwards. A *roll pointer* is page id << 16 | offset.
+
+use crate::page::{HEADER_BYTES, PAGE_BYTES, PageId, PageType, get_u16, get_u32, get_u64, init, put_u16, put_u64};
+
+pub const OFF_FIRST: usize = HEADER_BYTES;
+pub const OFF_NEWEST: usize = HEADER_BYTES + 8;
+
+const OFF_SEGMENT: usize = HEADER_BYTES;
+pub const OFF_NEXT: usize = HEADER_BYTES + 8;
+const OFF_OPEN: usize = HEADER_BYTES + 16;
+const OFF_OPEN_FIRST: usize = HEADER_BYTES + 24;
+const OFF_FREE: usize = HEADER_BYTES + 32;
+/// Offset of the first record of a page.
+pub const RECORDS_AT: usize = HEADER_BYTES + 40;
+
+const RECORD_HEAD_BYTES: usize = 48;
+
+/// What a record undoes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// A row (clustered) or entry (secondary) that was not there: remove it.
+    Insert = 1,
+    /// A value that was different: put it back. Also for delete marks, and for inserts over a delete-marked entry.
+    Update = 2,
+    /// A tree that was made: free it.
+    CreateTree = 3,
+    /// A tree to be freed once the transaction is committed and no snapshot can see it; nothing to undo.
+    DropTree = 4,
+}
+
+/// A record as its parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    pub kind: Kind,
+    /// Of a secondary tree: values are one word and a payload.
+    pub secondary: bool,
+    pub tree: u32,
+    pub root: PageId,
+    pub trx: u64,
+    pub header: u64,
+    pub roll_ptr: u64,
+    pub prefix: usize,
+    pub suffix: usize,
+    pub key: &'a [u8],
+    pub data: &'a [u8],
+}
+
+pub fn roll_ptr(page: PageId, offset: usize) -> u64 {
+    page << 16 | offset as u64
+}
+
+pub fn split_roll_ptr(roll_ptr: u64) -> (PageId, usize) {
+    (roll_ptr >> 16, (roll_ptr & 0xFFFF) as usize)
+}
+
+impl Record<'_> {
+    pub fn encoded_bytes(key: usize, data: usize) -> usize {
+        (RECORD_HEAD_BYTES + key + data + 2).next_multiple_of(8)
+    }
+
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let len = Self::encoded_bytes(self.key.len(), self.data.len());
+        out.clear();
+        out.reserve(len);
+        out.extend_from_slice(&(len as u16).to_le_bytes());
+        out.extend_from_slice(&[self.kind as u8, self.secondary as u8]);
+        out.extend_from_slice(&self.tree.to_le_bytes());
+        out.extend_from_slice(&self.root.to_le_bytes());
+        out.extend_from_slice(&self.trx.to_le_bytes());
+        out.extend_from_slice(&self.header.to_le_bytes());
+        out.extend_from_slice(&self.roll_ptr.to_le_bytes());
+        for n in [self.key.len(), self.prefix, self.suffix, self.data.len()] {
+            out.extend_from_slice(&(n as u16).to_le_bytes());
+        }
+        out.extend_from_slice(self.key);
+        out.extend_from_slice(self.data);
+        out.resize(len - 2, 0);
+        out.extend_from_slice(&(len as u16).to_le_bytes());
+    }
+}
+
+impl<'a> Record<'a> {
+    /// `None` if the bytes are no record (a page that changed underneath, or is damaged).
+    pub fn decode(bytes: &'a [u8]) -> Option<Record<'a>> {
+        if bytes.len() < RECORD_HEAD_BYTES {
+            return None;
+        }
+        let kind = match bytes[2] {
+            1 => Kind::Insert,
+            2 => Kind::Update,
+            3 => Kind::CreateTree,
+            4 => Kind::DropTree,
+            _ => return None,
+        };
+        let (key_len, data_len) = (get_u16(bytes, 40) as usize, get_u16(bytes, 46) as usize);
+        let key = bytes.get(RECORD_HEAD_BYTES..RECORD_HEAD_BYTES + key_len)?;
+        let data = bytes.get(RECORD_HEAD_BYTES + key_len..RECORD_HEAD_BYTES + key_len + data_len)?;
+        Some(Record {
+            kind,
+            secondary: bytes[3] != 0,
+            tree: get_u32(bytes, 4),
+            root: get_u64(bytes, 8),
+            trx: get_u64(bytes, 16),
+            header: get_u64(bytes, 24),
+            roll_ptr: get_u64(bytes, 32),
+            prefix: get_u16(bytes, 42) as usize,
+            suffix: get_u16(bytes, 44) as usize,
+            key,
+            data,
+        })
+    }
+}
+
+/// The transaction of an encoded record.
+pub fn record_transaction(record: &[u8]) -> u64 {
+    get_u64(record, 16)
+}
+
+/// Formats a page as the newest of a segment; `open` and `open_first` continue a transaction from the page before.
+pub fn format(page: &mut [u8], id: PageId, segment: PageId, open: u64, open_first: u64) {
+    init(page, id, PageType::Undo, 0);
+    put_u64(page, OFF_SEGMENT, segment);
+    put_u64(page, OFF_OPEN, open);
+    put_u64(page, OFF_OPEN_FIRST, open_first);
+    put_u16(page, OFF_FREE, RECORDS_AT as u16);
+}
+
+pub fn segment(page: &[u8]) -> PageId {
+    get_u64(page, OFF_SEGMENT)
+}
+
+pub fn next(page: &[u8]) -> PageId {
+    get_u64(page, OFF_NEXT)
+}
+
+/// Where the next record goes; where the records end.
+pub fn free_at(page: &[u8]) -> usize {
+    (get_u16(page, OFF_FREE) as usize).min(PAGE_BYTES)
+}
+
+/// The transaction that has records here and is not over, and the roll pointer of its first record.
+pub fn open_transaction(page: &[u8]) -> Option<(u64, u64)> {
+    let open = get_u64(page, OFF_OPEN);
+    (open != 0).then(|| (open, get_u64(page, OFF_OPEN_FIRST)))
+}
+
+pub fn fits(page: &[u8], record_bytes: usize) -> bool {
+    free_at(page) + record_bytes <= PAGE_BYTES
+}
+
+/// Appends an encoded record; opens its transaction if it is the first. Returns its offset. Used live and by redo.
+pub fn append(page: &mut [u8], id: PageId, record: &[u8]) -> usize {
+    let at = free_at(page);
+    let trx = record_transaction(record);
+    page[at..at + record.len()].copy_from_slice(record);
+    put_u16(page, OFF_FREE, (at + record.len()) as u16);
+    if get_u64(page, OFF_OPEN) != trx {
+        assert_eq!(get_u64(page, OFF_OPEN), 0, "one transaction at a time writes to an undo segment");
+        put_u64(page, OFF_OPEN, trx);
+        put_u64(page, OFF_OPEN_FIRST, roll_ptr(id, at));
+    }
+    at
+}
+
+/// The open transaction is over. Used live and by redo.
+pub fn end_transaction(page: &mut [u8], trx: u64) {
+    assert_eq!(get_u64(page, OFF_OPEN), trx, "the transaction that ends is the one that is open");
+    put_u64(page, OFF_OPEN, 0);
+    put_u64(page, OFF_OPEN_FIRST, 0);
+}
+
+/// Length of the record at `at`, checked against the page; `None` if there is none.
+pub fn record_len(page: &[u8], at: usize) -> Option<usize> {
+    let len = get_u16(page.get(at..at + 2)?, 0) as usize;
+    (len >= RECORD_HEAD_BYTES && len % 8 == 0 && at + len <= PAGE_BYTES).then_some(len)
+}
+
+/// The offset of the record that ends at `end`.
+pub fn record_before(page: &[u8], end: usize) -> Option<usize> {
+    if end < RECORDS_AT + RECORD_HEAD_BYTES || end > PAGE_BYTES {
+        return None;
+    }
+    let at = end.checked_sub(get_u16(page, end - 2) as usize)?;
+    (at >= RECORDS_AT).then_some(at)
+}
