@@ -4,13 +4,13 @@
 # Callgrind counts while collection is on: it is switched on between two reads of Com_stmt_execute under steady load.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
-need sysbench mariadb valgrind callgrind_control callgrind_annotate python3
+need sysbench mariadb valgrind callgrind_control python3
 
 seconds=${1:-20} script=${2:-oltp_point_select}
 [ -x "$clearway" ] || die "no $clearway: make build"
 port=$(free_port)
 # Valgrind cannot reserve terabytes of addresses: a small pool keeps the reserved range small too.
-(cd "$work" && exec valgrind --tool=callgrind --collect-atstart=no --instr-atstart=no --separate-threads=no \
+(cd "$work" && exec valgrind --tool=callgrind --instr-atstart=no --separate-threads=no \
   --callgrind-out-file="$work/callgrind.out" "$clearway" serve --datadir="$work/clearway" --port="$port" --socket="$work/c.sock" \
   --bind-address=127.0.0.1 --initialize-insecure --innodb-buffer-pool-size=64M ${OPTIONS:-}) >"$work/clearway.log" 2>&1 &
 pid=$!
@@ -36,11 +36,10 @@ wait "$load" || die "$(tail -2 "$work/sysbench.log")"
 statements=$((after - before))
 [ "$statements" -gt 0 ] || die "no statement was executed while callgrind counted"
 # The reads of the counter are statements too, two among thousands.
-dump=$(ls -t "$work"/callgrind.out* | head -1)
+dump=$work/callgrind.out.1
 total=$(awk '/^(summary|totals):/ { print $2; exit }' "$dump")
 [ -n "$total" ] || die "no total in callgrind's output"
 provenance
 awk -v t="$total" -v n="$statements" -v s="$script" 'BEGIN { printf "%s: %d instructions a statement (%d statements)\n", s, t / n, n }'
 echo "the ten costliest functions, instructions a statement of their own:"
-callgrind_annotate --threshold=100 "$dump" 2>/dev/null |
-  awk -v n="$statements" '/^ *[0-9,]+ \(/ && !/PROGRAM TOTALS/ { c = $1; gsub(",", "", c); $1 = ""; sub(/^ *\([^)]*\) */, ""); printf "%9.1f  %s\n", c / n, $0 }' | head -10
+awk -f "$top/bench/callgrind.awk" "$dump" | sort -rn | head -10 | awk -v n="$statements" '{ c = $1; $1 = ""; printf "%9.1f %s\n", c / n, $0 }'
