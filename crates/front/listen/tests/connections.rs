@@ -193,11 +193,11 @@ fn five_thousand_idle_connections_cost_no_threads_and_little_memory() {
         })
         .collect();
     assert_eq!(server.listener.connections(), CONNECTIONS + 1);
-    until("the workers end", || server.listener.workers() == 0);
+    // What is left: this thread, the test harness and the poller.
+    until("the workers end", || server.listener.workers() == 0 && status("Threads") <= 4);
     let per_connection = status("VmRSS").saturating_sub(before) * 1024 / CONNECTIONS;
     println!("{per_connection} bytes a connection, {} threads", status("Threads"));
     assert!(per_connection <= 16 << 10, "{per_connection} bytes an idle connection, both ends");
-    assert!(status("Threads") <= 8);
     for client in clients.iter_mut().step_by(7) {
         echo(client, b"awake again");
     }
