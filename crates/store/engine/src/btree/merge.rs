@@ -4,7 +4,7 @@ use super::{Store, Target};
 use crate::mtr::Mtr;
 use crate::page::node::{NODE_BYTES, Node, NodeMut, SLOT_BYTES};
 use crate::page::{OFF_ID, OFF_WORD_B, PageId, get_u64, put_u64};
-use crate::pool::Exclusive;
+use crate::pool::{Exclusive, View};
 use crate::{Result, Tree};
 
 const TRUSTED: &str = "a latched node has sound offsets";
@@ -19,47 +19,58 @@ pub fn is_underfull(node: Node<'_>) -> bool {
 }
 
 impl<'s> Store<'s> {
-    /// Merges the node at `level` that covers `key` with a neighbour, if both are small enough, and then its ancestors.
+    /// Merges the node at `level` that covers `key` with a neighbour, if they are small enough, and then its ancestors.
     /// An attempt: gives up when somebody else is at work there.
     pub fn merge(self, tree: Tree, key: &[u8], level: u8) -> Result<()> {
         let Some(found) = self.node(tree, Target::At(key), level)? else { return Ok(()) };
         let Some(parent) = found.parent else { return Ok(()) };
-        let parent_node = Node(parent.bytes());
-        let (Ok(at), n) = (parent_node.child_for(key), parent_node.len()) else { return Ok(()) };
-        if n == 0 {
-            return Ok(());
-        }
-        // The left one of the pair: the node itself, unless it is the last child.
-        let left_at = at.min(n - 1);
-        let (Ok(left), Ok(right)) = (parent_node.child(left_at), parent_node.child(left_at + 1)) else { return Ok(()) };
+        let Ok(at) = Node(parent.bytes()).child_for(key) else { return Ok(()) };
         if !parent.validate() {
             return Ok(());
+        }
+        if self.merge_pair(tree, key, parent, at)? || at == 0 {
+            return Ok(());
+        }
+        self.merge_pair(tree, key, parent, at - 1)?;
+        Ok(())
+    }
+
+    /// Merges children `left_at` and `left_at + 1` of a parent. False: they are there and too big for one node.
+    fn merge_pair(self, tree: Tree, key: &[u8], parent: View<'s>, left_at: usize) -> Result<bool> {
+        let node = Node(parent.bytes());
+        if left_at >= node.len() {
+            return Ok(!parent.validate());
+        }
+        let (Ok(left), Ok(right)) = (node.child(left_at), node.child(left_at + 1)) else { return Ok(true) };
+        if !parent.validate() {
+            return Ok(true);
         }
         // Into memory before anything is latched.
         self.pool.read(left)?;
         self.pool.read(right)?;
-        let Some(mut parent) = parent.upgrade() else { return Ok(()) };
-        let (Some(mut left), Some(mut right)) = (self.pool.try_exclusive(left), self.pool.try_exclusive(right)) else {
-            return Ok(());
-        };
+        let Some(mut parent) = parent.upgrade() else { return Ok(true) };
+        let (Some(mut left), Some(mut right)) = (self.pool.try_exclusive(left), self.pool.try_exclusive(right)) else { return Ok(true) };
         let (l, r) = (Node(left.bytes()), Node(right.bytes()));
-        if !(is_underfull(l) || is_underfull(r)) || merged_bytes(l, r) > MERGED_BYTES_MAX {
-            return Ok(());
+        // An empty node goes whatever its neighbour holds.
+        let bytes_max = if l.is_empty() || r.is_empty() { NODE_BYTES } else { MERGED_BYTES_MAX };
+        if !(is_underfull(l) || is_underfull(r)) || merged_bytes(l, r) > bytes_max {
+            return Ok(false);
         }
+        let level = l.level();
         let mut mtr = Mtr::new();
         absorb(&mut left, Node(right.bytes()));
         mtr.image(&left);
         let mut bitmap = self.space.free(self.pool, &mut mtr, &mut right)?;
         mtr.remove(&mut parent, left_at);
         mtr.commit(self.log, &mut [&mut bitmap, &mut left, &mut right, &mut parent]);
-        let (is_root, emptied, small) =
-            (parent.id == tree.root, Node(parent.bytes()).is_empty(), is_underfull(Node(parent.bytes())));
+        let (is_root, emptied, small) = (parent.id == tree.root, Node(parent.bytes()).is_empty(), is_underfull(Node(parent.bytes())));
         drop((parent, left, right, bitmap));
         match (is_root, emptied, small) {
-            (true, true, _) => self.shrink_root(tree),
-            (false, _, true) => self.merge(tree, key, level + 1),
-            _ => Ok(()),
+            (true, true, _) => self.shrink_root(tree)?,
+            (false, _, true) => self.merge(tree, key, level + 1)?,
+            _ => {}
         }
+        Ok(true)
     }
 
     /// A root with one child takes the child's content.

@@ -344,7 +344,7 @@ impl<'p> View<'p> {
     /// Latches the page exclusively if it has stayed the same.
     #[must_use]
     pub fn upgrade(self) -> Option<Exclusive<'p>> {
-        self.pool.meta(self.id).latch.try_upgrade(self.version).then_some(Exclusive {
+        self.pool.meta(self.id).latch.try_upgrade(self.version).then(|| Exclusive {
             pool: self.pool,
             id: self.id,
             changed: false,

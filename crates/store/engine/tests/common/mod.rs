@@ -1,0 +1,50 @@
+//! Scratch directories and small rows for the engine's tests.
+
+use engine::EngineOptions;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A directory that is removed at the end.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Scratch {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("clearway-engine-{name}-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub fn options(datadir: &Path) -> EngineOptions {
+    EngineOptions {
+        datadir: datadir.into(),
+        buffer_pool_bytes: 32 << 20,
+        log_capacity_bytes: 64 << 20,
+        log_buffer_bytes: 16 << 20,
+        address_space_bytes: 4 << 30,
+        doublewrite: true,
+        direct_io: false,
+        flush_log_at_commit: 1,
+    }
+}
+
+pub fn key(i: u64) -> [u8; 8] {
+    i.to_be_bytes()
+}
+
+/// `len` bytes that differ from row to row.
+pub fn row(i: u64, len: usize) -> Vec<u8> {
+    (0..len).map(|at| (i.wrapping_mul(31).wrapping_add(at as u64 * 7)) as u8).collect()
+}
