@@ -2,6 +2,7 @@
 
 use crate::counters::{Counter, CounterId};
 use crate::lane::{COUNTERS_MAX, sum};
+use std::sync::Arc;
 use sync::{Mutex, Rank};
 
 /// A family of counters with a common prefix, such as `Com_select`, `Com_insert`, ..., indexed by position.
@@ -20,7 +21,7 @@ impl Family {
     }
 }
 
-type Gauge = Box<dyn Fn() -> u64 + Send + Sync>;
+type Gauge = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 struct Registry {
     /// Names of the counters after those of [`Counter`].
@@ -63,23 +64,23 @@ pub fn register_family(prefix: &str, names: &[&str]) -> Family {
 }
 
 /// Registers a figure that is a state and not a count (`Threads_connected`, free pages): `read` is called by whoever asks for
-/// the status, must not block for long and must take no ranked lock. A later registration of a name replaces the former.
+/// the status, with no lock held, and should not block for long. A later registration of a name replaces the former.
 pub fn register_gauge(name: &str, read: impl Fn() -> u64 + Send + Sync + 'static) {
     let mut registry = REGISTRY.lock();
     registry.gauges.retain(|(known, _)| known != name);
-    registry.gauges.push((name.to_owned(), Box::new(read)));
+    registry.gauges.push((name.to_owned(), Arc::new(read)));
 }
 
 /// Every counter and gauge with its name and present value, sorted by name.
 pub fn status() -> Vec<(String, u64)> {
-    let registry = REGISTRY.lock();
     let mut all: Vec<(String, u64)> = Counter::ALL.iter().map(|&c| (c.name().to_owned(), sum(c))).collect();
+    let registry = REGISTRY.lock();
     for (at, name) in registry.names.iter().enumerate() {
         all.push((name.clone(), sum(CounterId((Counter::ALL.len() + at) as u16))));
     }
-    for (name, read) in &registry.gauges {
-        all.push((name.clone(), read()));
-    }
+    let gauges = registry.gauges.clone();
+    drop(registry);
+    all.extend(gauges.into_iter().map(|(name, read)| (name, read())));
     all.sort();
     all
 }
@@ -88,6 +89,8 @@ pub fn status() -> Vec<(String, u64)> {
 pub fn status_value(name: &str) -> Option<u64> {
     let registry = REGISTRY.lock();
     if let Some((_, read)) = registry.gauges.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+        let read = Arc::clone(read);
+        drop(registry);
         return Some(read());
     }
     counter_of(&registry, name).map(sum)

@@ -10,6 +10,7 @@
 //! | [`Lanes`], [`thread_lane`] | plain load and store in the own lane | nobody | counters, announced read views |
 //! | [`Mutex`], [`Condvar`] | one CAS, one swap | parks | short critical sections off the statement path, or partitioned |
 //! | [`RwLock`] | one CAS, one add, *by readers too* | parks | cold structures only; never on a statement path |
+//! | [`LaneRwLock`] | reader: two fences in its own lane; writer: a look at each lane | parks | gates that all pass and few close |
 //! | [`Parker`] | none | its one thread | a wait with a timeout that KILL can end |
 //! | [`futex`] | none | any thread that names the word | the log's flush waiters |
 //!
@@ -21,6 +22,7 @@
 //! this crate through every interleaving and every permitted reordering.
 
 pub mod futex;
+mod lane_rwlock;
 mod lanes;
 mod lock;
 pub mod page_latch;
@@ -33,6 +35,7 @@ mod snapshot;
 mod thread_lane;
 
 pub use crossbeam_utils::CachePadded;
+pub use lane_rwlock::LaneRwLock;
 pub use lanes::{LaneId, LaneSet, Lanes};
 pub use lock::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use page_latch::{Evicted, Optimistic, PageLatch, TryLatch};

@@ -69,7 +69,7 @@ const MARKED: u64 = 2;
 const UNLOCKED: u64 = 3;
 const SHARED_MAX: u64 = STATE_MASK;
 
-/// Attempts before a waiter parks: some hundred nanoseconds, the length of a page change, far less than a read from disk.
+/// Looks before a waiter parks: one to three microseconds, longer than most changes of a page, far shorter than a read from disk.
 #[cfg(not(loom))]
 const SPINS_MAX: u32 = 64;
 #[cfg(loom)]
@@ -400,6 +400,13 @@ impl PageLatch {
     #[inline]
     pub fn is_shared(&self) -> bool {
         self.now() > UNLOCKED
+    }
+
+    /// Whether a thread sleeps, or is about to, until the latch changes hands.
+    #[inline]
+    pub fn has_waiters(&self) -> bool {
+        // Relaxed: a hint.
+        self.word.load(Ordering::Relaxed) & WAITERS != 0
     }
 
     // ---- inside

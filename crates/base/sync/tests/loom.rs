@@ -9,7 +9,9 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release};
 use loom::thread;
-use sync::{CachePadded, Evicted, LaneSet, Optimistic, PageLatch, Parker, Snapshot, TryLatch, futex};
+use sync::{
+    CachePadded, Evicted, LaneId, LaneRwLock, LaneSet, Optimistic, PageLatch, Parker, Snapshot, TryLatch, futex,
+};
 
 /// A page of two words that every writer keeps equal. Readers may see a torn state; validation must tell.
 struct Page {
@@ -250,6 +252,7 @@ fn three_writers_all_get_their_turn() {
             other.join().unwrap();
         }
         assert_eq!(page.read(), Some(4));
+        assert!(!page.latch.has_waiters());
     });
 }
 
@@ -293,7 +296,7 @@ fn two_readers_and_a_writer_and_nobody_sleeps_for_ever() {
         for reader in readers {
             reader.join().unwrap();
         }
-        assert!(!page.latch.is_shared());
+        assert!(!page.latch.is_shared() && !page.latch.has_waiters());
     });
 }
 
@@ -450,5 +453,75 @@ fn a_futex_waiter_is_not_lost() {
             futex::wait(&word, 0, None);
         }
         waker.join().unwrap();
+    });
+}
+
+/// A lane lock around a value that loom watches.
+struct Gate {
+    lock: LaneRwLock,
+    value: UnsafeCell<u64>,
+}
+
+// SAFETY: `value` is touched under `lock` only, which is what the models check.
+unsafe impl Sync for Gate {}
+// SAFETY: plain data.
+unsafe impl Send for Gate {}
+
+impl Gate {
+    fn new() -> Arc<Gate> {
+        let gate = Gate { lock: LaneRwLock::new(2), value: UnsafeCell::new(0) };
+        // The lanes are allocated here: loom does not know `OnceLock`, and would miss that it publishes them.
+        gate.read(0);
+        Arc::new(gate)
+    }
+
+    fn read(&self, lane: usize) -> u64 {
+        let lane = LaneId::from_index(lane);
+        self.lock.read(lane);
+        assert!(self.lock.try_read(lane), "nested");
+        self.lock.unlock_read(lane);
+        // SAFETY: under the shared lock.
+        let seen = self.value.with(|p| unsafe { *p });
+        self.lock.unlock_read(lane);
+        seen
+    }
+
+    fn write(&self) {
+        self.lock.write();
+        // SAFETY: under the exclusive lock.
+        self.value.with_mut(|p| unsafe { *p += 1 });
+        self.lock.unlock_write();
+    }
+}
+
+#[test]
+fn lane_lock_keeps_a_reader_and_a_writer_apart() {
+    loom::model(|| {
+        let gate = Gate::new();
+        let reader = {
+            let gate = Arc::clone(&gate);
+            thread::spawn(move || gate.read(1))
+        };
+        gate.write();
+        assert!(reader.join().unwrap() <= 1);
+    });
+}
+
+#[test]
+fn lane_lock_keeps_writers_apart_and_wakes_everybody() {
+    bounded(2, || {
+        let gate = Gate::new();
+        let reader = {
+            let gate = Arc::clone(&gate);
+            thread::spawn(move || gate.read(0))
+        };
+        let writer = {
+            let gate = Arc::clone(&gate);
+            thread::spawn(move || gate.write())
+        };
+        gate.write();
+        reader.join().unwrap();
+        writer.join().unwrap();
+        assert_eq!(gate.read(0), 2);
     });
 }

@@ -284,7 +284,7 @@ fn timeouts_pass_and_tokens_wait() {
 }
 
 #[test]
-fn zeroed_memory_is_an_evicted_page() {
+fn zeroed_memory_is_an_evicted_page_and_each_change_a_version() {
     let page = Page::evicted();
     assert_eq!(page.latch.optimistic(), Optimistic::Evicted);
     assert_eq!(page.latch.try_shared(), TryLatch::Evicted);
@@ -298,6 +298,20 @@ fn zeroed_memory_is_an_evicted_page() {
     assert!(page.latch.mark() && page.latch.is_marked() && page.latch.validate(1));
     assert_eq!(page.latch.optimistic(), Optimistic::Version(1));
     assert!(!page.latch.is_marked(), "a read is a second chance");
+    assert!(page.latch.try_upgrade(1));
+    page.latch.downgrade();
+    assert!(!page.latch.validate(1), "a downgraded holder may have changed the page");
+    assert_eq!((page.latch.try_exclusive(), page.latch.try_shared()), (TryLatch::Busy, TryLatch::Acquired));
+    page.latch.unlock_shared();
+    page.latch.unlock_shared();
+    assert_eq!(page.latch.optimistic(), Optimistic::Version(2));
+    assert!(page.latch.try_upgrade(2));
+    page.latch.unlock_exclusive_unchanged();
+    assert!(page.latch.validate(2) && page.latch.mark() && page.latch.try_claim_marked());
+    page.latch.set_evicted();
+    assert!(page.latch.is_evicted() && !page.latch.validate(3) && page.latch.try_claim_for_load());
+    page.latch.unlock_exclusive();
+    assert_eq!(page.latch.optimistic(), Optimistic::Version(4));
 }
 
 #[test]
@@ -305,4 +319,31 @@ fn zeroed_memory_is_an_evicted_page() {
 fn unlocking_what_is_not_locked_is_caught() {
     let page = Page::evicted();
     page.latch.unlock_exclusive();
+}
+
+#[test]
+fn a_lane_lock_lets_readers_in_together_and_writers_alone() {
+    let lock = sync::LaneRwLock::new(sync::LANES_MAX);
+    let words = [const { AtomicU64::new(0) }; 4];
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS / 20 {
+                    lock.write();
+                    words.iter().for_each(|word| word.store(word.load(Relaxed) + 1, Relaxed));
+                    lock.unlock_write();
+                }
+            });
+            scope.spawn(|| {
+                let lane = sync::thread_lane();
+                for _ in 0..ROUNDS {
+                    lock.read(lane);
+                    let seen: [u64; 4] = std::array::from_fn(|i| words[i].load(Relaxed));
+                    assert_eq!(seen, [seen[0]; 4]);
+                    lock.unlock_read(lane);
+                }
+            });
+        }
+    });
+    assert_eq!(words[3].load(Relaxed), ROUNDS / 10);
 }
