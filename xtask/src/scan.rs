@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn strings_and_comments_are_told_from_code() {
-        let source = "let a = \"todo!() // no\"; // really\nlet b = r#\"\"unsafe\"\"#; let c = '\"'; let d: &'a str;\n\
+        let source = "let a = \"loop {} // no\"; // really\nlet b = r#\"\"unsafe\"\"#; let c = '\"'; let d: &'a str;\n\
                       /* one /* two */ still */ after\nlet e = '\\''; f(\"\\\"x\"); g";
         let lines = lines(source);
         assert_eq!(lines[0], Line { code: "let a = \"\"; ".into(), comment: " really".into(), test: false });
