@@ -211,7 +211,8 @@ fn read_time(reader: &mut Reader<'_>) -> Result<Time, Malformed> {
         return Err(Malformed);
     }
     let negative = reader.u8()? != 0;
-    let days = i64::from(reader.u32()?);
+    // 34 days and 22:59:59 is the most; more would only overflow below.
+    let days = i64::from(reader.u32()?.min(1000));
     let (hours, minutes, seconds) = (i64::from(reader.u8()?), i64::from(reader.u8()?), i64::from(reader.u8()?));
     let micros = if len == 12 { i64::from(reader.u32()?) } else { 0 };
     if minutes > 59 || seconds > 59 || micros > 999_999 {

@@ -166,6 +166,7 @@ impl Input {
                 let len =
                     (self.buffer.len() * 2).clamp(READ_BUFFER_BYTES, (target + HEADER_BYTES).max(READ_BUFFER_BYTES));
                 self.buffer.resize(len, 0);
+                self.small_packets = 0;
             }
             match stream.recv(&mut self.buffer[self.filled..]) {
                 Ok(0) => return Err(self.broken(ReadOutcome::Broken)),
@@ -231,4 +232,49 @@ impl Default for Input {
 
 fn timed_out(e: &io::Error) -> bool {
     matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    const LONG: Option<Duration> = Some(Duration::from_secs(30));
+
+    #[test]
+    fn the_buffer_grows_with_what_arrives_and_shrinks_afterwards() {
+        let (mut client, server) = UnixStream::pair().unwrap();
+        let (server, mut input) = (Stream::Unix(server), Input::new());
+        input.max_allowed_packet = 64 << 20;
+        input.read_timeout = Duration::from_millis(10);
+        client.write_all(&[0xf0, 0xff, 0xff, 0]).unwrap();
+        client.write_all(&[b'x'; 100]).unwrap();
+        assert_eq!(input.read(&server, &mut 0, Some(Duration::from_millis(1))), ReadOutcome::TimedOut);
+        assert!(input.buffer.len() <= READ_BUFFER_BYTES, "a claim of 16 MiB costs nothing");
+
+        let (mut client, server) = UnixStream::pair().unwrap();
+        let (server, mut input) = (Stream::Unix(server), Input::new());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                client.write_all(&[0, 0, 8, 0]).unwrap();
+                client.write_all(&vec![b'x'; 8 << 16]).unwrap();
+                for _ in 0..2 * SHRINK_AFTER_PACKETS {
+                    client.write_all(&[1, 0, 0, 0, b'y']).unwrap();
+                }
+            });
+            assert_eq!(input.read(&server, &mut 0, LONG), ReadOutcome::Packet);
+            assert!((8 << 16..=(8 << 16) + 4).contains(&input.buffer.len()));
+            for _ in 0..2 * SHRINK_AFTER_PACKETS {
+                assert_eq!(input.read(&server, &mut 0, LONG), ReadOutcome::Packet);
+                assert_eq!(input.packet(), b"y");
+            }
+        });
+        for _ in 0..=SHRINK_AFTER_PACKETS {
+            assert_eq!(input.read(&server, &mut 0, Some(Duration::from_millis(1))), ReadOutcome::Idle);
+        }
+        assert_eq!(input.buffer.len(), READ_BUFFER_BYTES);
+        input.release();
+        assert_eq!(input.buffer.capacity(), 0);
+    }
 }

@@ -277,3 +277,82 @@ impl Output {
         self.end()
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::{Connection, Peer, Stream};
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+    use types::{CollationId, TypeKind};
+
+    /// What `write` sends under `capabilities`.
+    fn sent(capabilities: Capabilities, write: impl FnOnce(&mut Output) -> io::Result<()>) -> Vec<u8> {
+        let (mut client, server) = UnixStream::pair().unwrap();
+        let mut conn = Connection::new(Stream::Unix(server), Peer::Unix).unwrap();
+        conn.set_capabilities(capabilities);
+        write(conn.output()).unwrap();
+        conn.output().flush().unwrap();
+        drop(conn);
+        let mut bytes = Vec::new();
+        client.read_to_end(&mut bytes).unwrap();
+        bytes
+    }
+
+    const OLD: Capabilities = Capabilities::PROTOCOL_41;
+    const AUTOCOMMIT: ServerStatus = ServerStatus::AUTOCOMMIT;
+
+    #[test]
+    fn ok_err_and_eof_have_the_documented_bytes() {
+        let ok = OkReply { affected_rows: 1, insert_id: 300, status: AUTOCOMMIT, info: "hi", ..OkReply::default() };
+        assert_eq!(sent(OLD, |o| o.ok(&ok)), b"\x0b\0\0\0\0\x01\xfc\x2c\x01\x02\0\0\0hi");
+        let tracks = OLD | Capabilities::SESSION_TRACK;
+        assert_eq!(sent(tracks, |o| o.ok(&ok)), b"\x0c\0\0\0\0\x01\xfc\x2c\x01\x02\0\0\0\x02hi");
+        // The documentation's example: USE test with session tracking.
+        let changes = [StateChange::Schema("test")];
+        let use_test = OkReply { status: AUTOCOMMIT, changes: &changes, ..OkReply::default() };
+        let expected = b"\x10\0\0\0\0\0\0\x02\x40\0\0\0\x07\x01\x05\x04test";
+        assert_eq!(sent(tracks, |o| o.ok(&use_test)), expected);
+        assert_eq!(sent(OLD, |o| o.ok(&use_test)), b"\x07\0\0\0\0\0\0\x02\0\0\0", "not asked for");
+        let variable = [StateChange::SystemVariable { name: "autocommit", value: "OFF" }];
+        let off = OkReply { changes: &variable, ..OkReply::default() };
+        let bytes = sent(tracks, |o| o.ok(&off));
+        assert!(bytes.ends_with(b"\0\x11\0\x0f\x0aautocommit\x03OFF"), "{bytes:?}");
+
+        let error = SqlError { code: 1096, sqlstate: *b"HY000", message: "No tables used".into() };
+        assert_eq!(sent(OLD, |o| o.error(&error)), b"\x17\0\0\0\xff\x48\x04#HY000No tables used");
+        assert_eq!(sent(Capabilities::NONE, |o| o.error(&error)), b"\x11\0\0\0\xff\x48\x04No tables used");
+        assert_eq!(sent(OLD, |o| o.eof(AUTOCOMMIT, 1)), b"\x05\0\0\0\xfe\x01\0\x02\0");
+        let new = OLD | Capabilities::DEPRECATE_EOF;
+        assert_eq!(sent(new, |o| o.eof(AUTOCOMMIT, 1)), b"\x07\0\0\0\xfe\0\0\x02\0\x01\0");
+    }
+
+    #[test]
+    fn a_result_set_has_the_documented_bytes_in_both_eof_modes() {
+        let types = [DataType::string(TypeKind::VarChar, 8, CollationId::UTF8MB4_0900_AI_CI).not_null()];
+        let columns = [Column::expression("@@version", types[0])];
+        let write = |o: &mut Output| {
+            o.start_rows(&columns, AUTOCOMMIT, 0)?;
+            o.row(RowFormat::Text, &types, &[Value::Bytes(b"8.4"[..].into())])?;
+            o.end_rows(AUTOCOMMIT, 0)
+        };
+        let head =
+            b"\x01\0\0\0\x01\x1f\0\0\x01\x03def\0\0\0\x09@@version\0\x0c\xff\0\x20\0\0\0\xfd\x01\0\x1f\0\0".to_vec();
+        let old = [&head[..], b"\x05\0\0\x02\xfe\0\0\x02\0\x04\0\0\x03\x038.4\x05\0\0\x04\xfe\0\0\x02\0"].concat();
+        assert_eq!(sent(OLD, write), old);
+        let new = [&head[..], b"\x04\0\0\x02\x038.4\x07\0\0\x03\xfe\0\0\x02\0\0\0"].concat();
+        assert_eq!(sent(OLD | Capabilities::DEPRECATE_EOF, write), new);
+    }
+
+    #[test]
+    fn a_prepared_statement_is_described_as_documented() {
+        // The documentation's first bytes for "SELECT CONCAT(?, ?) AS col1".
+        let parameter = Column::expression("?", DataType::string(TypeKind::VarChar, 0, CollationId::BINARY));
+        let column = Column::expression("col1", DataType::string(TypeKind::VarChar, 0, CollationId::BINARY));
+        let bytes = sent(OLD, |o| o.prepared(1, &[parameter, parameter], &[column], AUTOCOMMIT, 0));
+        assert!(
+            bytes.starts_with(b"\x0c\0\0\0\0\x01\0\0\0\x01\0\x02\0\0\0\0\x17\0\0\x01\x03def\0\0\0\x01?\0\x0c\x3f\0")
+        );
+        assert_eq!(bytes.windows(5).filter(|w| *w == b"\xfe\0\0\x02\0").count(), 2, "an EOF behind each list");
+    }
+}
