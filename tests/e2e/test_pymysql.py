@@ -62,7 +62,7 @@ ERRORS = [
     (1406, "22001", "INSERT INTO t (id, n, s) VALUES (6, 1, 'abcdef')"),
     (1264, "22003", "INSERT INTO t (id, n) VALUES (7, 300)"),
     (1292, "22007", "INSERT INTO t (id, n, d) VALUES (8, 1, '2023-02-29')"),
-    (1366, "22007", "INSERT INTO t (id, n) VALUES ('x', 1)"),
+    (1366, "HY000", "INSERT INTO t (id, n) VALUES ('x', 1)"),
     (1364, "HY000", "INSERT INTO t (id) VALUES (10)"),
     (1136, "21S01", "INSERT INTO t VALUES (1)"),
     (1049, "42000", "USE missing"),
