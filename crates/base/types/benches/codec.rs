@@ -13,8 +13,12 @@ fn rows(c: &mut Criterion) {
     let text = |n| DataType::string(TypeKind::Char, n, AI_CI).not_null();
     let layout = RowLayout::new(&[int, int, text(120), text(60)]);
     let (c_text, pad) = ("68487932199-".repeat(10), "67847967377-".repeat(5));
-    let values =
-        [Value::Int(1), Value::Int(50_000), Value::Bytes(c_text.as_bytes().into()), Value::Bytes(pad.as_bytes().into())];
+    let values = [
+        Value::Int(1),
+        Value::Int(50_000),
+        Value::Bytes(c_text.as_bytes().into()),
+        Value::Bytes(pad.as_bytes().into()),
+    ];
     let mut row = Vec::new();
     layout.encode(&mut row, &values);
     c.bench_function("row/encode sbtest", |b| {

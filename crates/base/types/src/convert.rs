@@ -192,7 +192,11 @@ impl Value<'_> {
             }
             Value::Decimal(v) => {
                 let start = out.len();
-                if data_type.kind == TypeKind::Decimal { v.round(data_type.decimals).write(out) } else { v.write(out) }
+                if data_type.kind == TypeKind::Decimal {
+                    v.round(data_type.decimals).write(out)
+                } else {
+                    v.write(out)
+                }
                 if data_type.zerofill {
                     zerofill(out, start, data_type.length as usize + (data_type.decimals > 0) as usize);
                 }

@@ -65,8 +65,8 @@ fn coerce_slow<'a>(value: Value<'a>, source: &DataType, column: &DataType, conte
         TypeKind::DateTime | Timestamp => to_datetime(value, column, context),
         Enum => to_enum(value, column, context),
         Set => to_set(value, column, context),
-        Char | VarChar | TinyText | Text | MediumText | LongText | Binary | VarBinary | TinyBlob | Blob | MediumBlob
-        | LongBlob | Json | Geometry => to_bytes(value, source, column, context),
+        Char | VarChar | TinyText | Text | MediumText | LongText | Binary | VarBinary | TinyBlob | Blob
+        | MediumBlob | LongBlob | Json | Geometry => to_bytes(value, source, column, context),
         Null => Ok((Value::Null, None)),
     }
 }
@@ -319,9 +319,7 @@ fn read_datetime(value: &Value<'_>, mode: SqlMode) -> Option<Parsed<DateTime>> {
 /// The warning for a value that is no date: it reads as one only without the calendar's rules (1264), or not at all (1265).
 fn temporal_code(value: &Value<'_>) -> u16 {
     let looks_like = match value {
-        Value::Bytes(text) => {
-            parse_datetime(text, SqlMode::ALLOW_INVALID_DATES).is_some()
-        }
+        Value::Bytes(text) => parse_datetime(text, SqlMode::ALLOW_INVALID_DATES).is_some(),
         Value::Int(v) => datetime_from_number(*v, 0, SqlMode::ALLOW_INVALID_DATES).is_some(),
         Value::Double(_) | Value::Decimal(_) | Value::Date(_) | Value::DateTime(_) => true,
         _ => false,
@@ -383,7 +381,9 @@ fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) 
         Problem::Truncated => context.bad_temporal(stored, "time", &value, WARN_DATA_TRUNCATED),
         Problem::None => {
             let dropped_date = match &value {
-                Value::Bytes(text) => text.len() >= 12 && parse_datetime(text, SqlMode::NONE).is_some_and(|p| p.has_time),
+                Value::Bytes(text) => {
+                    text.len() >= 12 && parse_datetime(text, SqlMode::NONE).is_some_and(|p| p.has_time)
+                }
                 Value::DateTime(_) => true,
                 _ => false,
             };
@@ -434,7 +434,11 @@ fn to_set<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -
                 }
             }
             let (n, used, _) = number::parse_integer(text);
-            if !whole && used == text.len() && (0..=all as i128).contains(&n) { (n as u64, true) } else { (bits, whole) }
+            if !whole && used == text.len() && (0..=all as i128).contains(&n) {
+                (n as u64, true)
+            } else {
+                (bits, whole)
+            }
         }
         other => {
             let n = other.to_integer();
@@ -454,7 +458,8 @@ fn to_bytes<'a>(value: Value<'a>, source: &DataType, column: &DataType, context:
         }
     };
     // Numbers and dates are ASCII whatever their type says.
-    let from = if source.kind.is_bytes() || source.kind.is_text() { source.collation.charset() } else { Charset::Ascii };
+    let from =
+        if source.kind.is_bytes() || source.kind.is_text() { source.collation.charset() } else { Charset::Ascii };
     let to = if column.kind.is_text() { column.collation.charset() } else { Charset::Binary };
     let (text, bad) = transcode(given, from, to);
     let (stored, cut) = fit(text, column, to);

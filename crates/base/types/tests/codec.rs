@@ -26,7 +26,9 @@ fn string_of(charset: Charset) -> BoxedStrategy<Vec<u8>> {
         out
     };
     match charset {
-        Charset::Binary => proptest::collection::vec(prop_oneof![Just(0), Just(1), Just(255), any::<u8>()], 0..6).boxed(),
+        Charset::Binary => {
+            proptest::collection::vec(prop_oneof![Just(0), Just(1), Just(255), any::<u8>()], 0..6).boxed()
+        }
         _ => prop_oneof![
             9 => proptest::collection::vec(character, 0..6).prop_map(encode),
             1 => (0usize..300).prop_map(|n| vec![b' '; n]).prop_map(|mut v| { v.push(b'!'); v }),
@@ -57,7 +59,8 @@ fn values(t: DataType) -> BoxedStrategy<Value<'static>> {
                 .prop_map(move |(mut digits, zeros, negative)| {
                     digits[..zeros].fill(b'0');
                     let point = (t.length - t.decimals as u32) as usize;
-                    let text = [if negative { b"-0" } else { b"00" }, &digits[..point], b".", &digits[point..]].concat();
+                    let text =
+                        [if negative { b"-0" } else { b"00" }, &digits[..point], b".", &digits[point..]].concat();
                     Value::Decimal(types::Decimal::parse(&text).0)
                 })
                 .boxed()
@@ -67,7 +70,7 @@ fn values(t: DataType) -> BoxedStrategy<Value<'static>> {
         Bit => (0..1u64 << t.length).prop_map(Value::UInt).boxed(),
         Year => prop_oneof![Just(0u64), 1901u64..=2155].prop_map(Value::UInt).boxed(),
         TypeKind::Date => date().prop_map(Value::Date).boxed(),
-        TypeKind::Time => (types::Time::MIN.0..=types::Time::MAX.0).prop_map(|v| Value::Time(Time(v))).boxed(),
+        TypeKind::Time => (types::Time::MIN.0..=types::Time::MAX.0).prop_map(|v| Value::Time(types::Time(v))).boxed(),
         TypeKind::DateTime | Timestamp => (date(), 0u32..24, 0u32..60, 0u32..60, 0u32..1_000_000)
             .prop_map(move |(date, h, m, s, us)| {
                 Value::DateTime(types::DateTime::new(date, h, m, s, if t.decimals > 0 { us } else { 0 }))

@@ -150,15 +150,19 @@ impl Decimal {
         if integer_words > WORDS_MAX {
             return None;
         }
-        let keep = if integer_words + words(scale) > WORDS_MAX {
+        let mut keep = if integer_words + words(scale) > WORDS_MAX {
             ((WORDS_MAX - integer_words) * WORD_DIGITS).min(scale)
         } else {
             scale
         };
         let full = self.digits.full_mul(other.digits);
-        let digits = match narrow(full) {
-            Some(digits) => digits.div_power(scale - keep).0,
-            None => narrow(div_rem(full, POWERS[(scale - keep) as usize]).0)?,
+        // 9 words can hold 81 digits, 256 bits only 77: the last word behind the point then has no room either.
+        let digits = loop {
+            match POWERS.get((scale - keep) as usize).and_then(|power| narrow(div_rem(full, *power).0)) {
+                Some(digits) => break digits,
+                None if keep == 0 => return None,
+                None => keep -= 1 + (keep - 1) % WORD_DIGITS,
+            }
         };
         Decimal::make(negative, digits, u8::try_from(keep).ok()?).fit_words()
     }

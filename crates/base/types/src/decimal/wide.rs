@@ -134,7 +134,7 @@ impl Wide {
             [_, _, _, d] => 256 - d.leading_zeros(),
         };
         // floor(bits * log10(2)), then one more when the value reaches that power of ten.
-        let guess = bits * 1233 >> 12;
+        let guess = (bits * 1233) >> 12;
         guess + (self >= POWERS.get(guess as usize).copied().unwrap_or(Wide([u64::MAX; 4]))) as u32
     }
 }

@@ -103,7 +103,9 @@ fn temporals() {
     check(text("2024-01-01 10:11:12", time, LOOSE), "10:11:12", 1265);
     check(put(Value::Int(1275), DataType::new(TypeKind::BigInt), time, LOOSE), "00:00:00", 1264);
     let year = DataType::new(TypeKind::Year);
-    for (given, stored, code) in [("1", "2001", 0), ("99", "1999", 0), ("0", "2000", 0), ("70x", "1970", 1265), ("2156", "0000", 1264)] {
+    for (given, stored, code) in
+        [("1", "2001", 0), ("99", "1999", 0), ("0", "2000", 0), ("70x", "1970", 1265), ("2156", "0000", 1264)]
+    {
         check(text(given, year, LOOSE), stored, code);
     }
 }
@@ -121,5 +123,9 @@ fn enums_sets_and_bits() {
     check(put(Value::Int(4), DataType::new(TypeKind::BigInt), s, LOOSE), "0", 1265);
     let bit = DataType { length: 3, ..DataType::new(TypeKind::Bit) };
     check(text("1", bit, LOOSE), "\u{7}", 1264);
-    check(put(Value::Int(8), DataType::new(TypeKind::BigInt), bit, STRICT), "Data too long for column 'c' at row 1", 1406);
+    check(
+        put(Value::Int(8), DataType::new(TypeKind::BigInt), bit, STRICT),
+        "Data too long for column 'c' at row 1",
+        1406,
+    );
 }

@@ -86,7 +86,7 @@ impl Date {
         let monday_first = mode & 1 != 0;
         let mut week_year = mode & 2 != 0;
         // Mode's third bit means "first weekday" for Monday weeks turned around.
-        let first_weekday = (mode & 4 != 0) != !monday_first;
+        let first_weekday = (mode & 4 != 0) == monday_first;
         let days = self.to_days();
         let first_day = Date::new(self.year(), 1, 1).to_days();
         let mut weekday = (first_day + if monday_first { 5 } else { 6 }) % 7;
@@ -268,6 +268,7 @@ impl DateTime {
     }
 
     /// DATE_ADD; `None` (SQL NULL) when the result leaves the calendar. A day that the target month lacks becomes its last.
+    #[expect(clippy::should_implement_trait, reason = "it answers None where the calendar ends")]
     pub fn add(self, interval: Interval) -> Option<DateTime> {
         let mut at = self;
         if interval.months != 0 {

@@ -89,7 +89,7 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> Option<Parsed<DateTime>> {
     let mut fields = [0u32; 6];
     let mut found = 0;
     let year_digits;
-    if bare && run != 4 || bare && after_run.is_none() {
+    if bare && (run != 4 || after_run.is_none()) {
         // YYMMDD, YYYYMMDD, YYMMDDhhmmss, YYYYMMDDhhmmss, and shorter forms.
         year_digits = if run == 4 || run == 8 || run >= 14 { 4 } else { 2 };
         let end = c.at + run;
@@ -106,7 +106,7 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> Option<Parsed<DateTime>> {
             if c.digits_ahead() == 0 {
                 c.at = separator;
             }
-            while found >= 3 && found < 6 && c.digits_ahead() > 0 {
+            while (3..6).contains(&found) && c.digits_ahead() > 0 {
                 fields[found] = c.number(2).0;
                 found += 1;
                 if c.peek() == Some(b':') {
@@ -171,7 +171,8 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> Option<Parsed<DateTime>> {
         return None;
     }
     let date = Date::new(year, month, day);
-    if !date.is_allowed(mode) && !(date.is_zero() && (hour | minute | second) != 0) {
+    let clock_only = date.is_zero() && (hour | minute | second) != 0;
+    if !clock_only && !date.is_allowed(mode) {
         return None;
     }
     let mut value = DateTime::new(date, hour, minute, second, micros.min(999_999));
@@ -216,17 +217,12 @@ pub fn datetime_from_number(number: i64, micros: u32, mode: SqlMode) -> Option<P
     let has_time = number > 99_991_231;
     let full = match number {
         0 => 0,
+        101..=691_231 => (number + 20_000_000) * SECONDS,
+        700_101..=991_231 => (number + 19_000_000) * SECONDS,
+        10_000_101..=99_991_231 => number * SECONDS,
+        101_000_000..=691_231_235_959 => number + 20_000_000_000_000,
+        700_101_000_000..=991_231_235_959 => number + 19_000_000_000_000,
         10_000_101_000_000.. => number,
-        ..101 => return None,
-        ..=691_231 => (number + 20_000_000) * SECONDS,
-        ..700_101 => return None,
-        ..=991_231 => (number + 19_000_000) * SECONDS,
-        ..10_000_101 => return None,
-        ..=99_991_231 => number * SECONDS,
-        ..101_000_000 => return None,
-        ..=691_231_235_959 => number + 20_000_000_000_000,
-        ..700_101_000_000 => return None,
-        ..=991_231_235_959 => number + 19_000_000_000_000,
         _ => return None,
     };
     let (date, time) = (full / SECONDS, full % SECONDS);
