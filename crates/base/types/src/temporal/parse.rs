@@ -57,7 +57,8 @@ impl Cursor<'_> {
     /// A number of at most `most` digits, and how many it had.
     fn number(&mut self, most: usize) -> (u32, usize) {
         let n = self.digits_ahead().min(most);
-        let value = self.text[self.at..self.at + n].iter().fold(0u32, |v, b| v * 10 + (b - b'0') as u32);
+        let digits = &self.text[self.at..self.at + n];
+        let value = digits.iter().fold(0u32, |v, b| v.saturating_mul(10).saturating_add((b - b'0') as u32));
         self.at += n;
         (value, n)
     }
@@ -117,7 +118,7 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> Option<Parsed<DateTime>> {
     } else {
         let mut digits = 0;
         while found < 6 {
-            let (value, n) = c.number(if found == 0 { 4 } else { 2 });
+            let (value, n) = c.number(usize::MAX);
             if n == 0 {
                 break;
             }
@@ -134,7 +135,7 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> Option<Parsed<DateTime>> {
                 c.at += 1;
             } else {
                 let blank = if found == 3 { c.skip(is_blank) } else { 0 };
-                let punctuation = c.skip(|b| b.is_ascii_punctuation() && !(found > 3 && b == b'.'));
+                let punctuation = c.skip(|b| b.is_ascii_punctuation());
                 if found == 3 && blank == 0 && punctuation == 0 {
                     break;
                 }
@@ -152,11 +153,8 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> Option<Parsed<DateTime>> {
     if found < 3 {
         return None;
     }
-    if year_digits <= 2 && (fields[0] != 0 || fields[1] != 0 || fields[2] != 0 || year_digits > 0) {
-        let all_zero = fields.iter().all(|f| *f == 0);
-        if !all_zero {
-            fields[0] = full_year(fields[0]);
-        }
+    if year_digits == 2 && fields.iter().any(|f| *f != 0) {
+        fields[0] = if fields[0] < 100 { full_year(fields[0]) } else { fields[0] };
     }
     let has_time = found > 3;
     let (mut micros, mut fsp) = (0, 0);
@@ -181,6 +179,9 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> Option<Parsed<DateTime>> {
     }
     let mut problem = Problem::None;
     if has_time && let Some(offset) = zone_offset(&mut c) {
+        if offset.abs() > 14 * 3600 {
+            return None;
+        }
         value = value.add(Interval { months: 0, micros: -(offset as i128) * MICROS_PER_SECOND as i128 })?;
     }
     c.skip(is_blank);
@@ -190,7 +191,7 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> Option<Parsed<DateTime>> {
     Some(Parsed { value, fsp, has_time, problem })
 }
 
-/// `+hh:mm` or `-hh:mm` in seconds, up to 14 hours. The value then is in UTC.
+/// `+hh:mm` or `-hh:mm` in seconds; beyond 14 hours it is no offset that MySQL takes. The value then is in UTC.
 fn zone_offset(c: &mut Cursor<'_>) -> Option<i64> {
     let rest = &c.text[c.at..];
     let (sign, rest) = match rest.split_first()? {
@@ -204,7 +205,7 @@ fn zone_offset(c: &mut Cursor<'_>) -> Option<i64> {
     }
     let number = |a: u8, b: u8| ((a - b'0') * 10 + (b - b'0')) as i64;
     let (hours, minutes) = (number(h1, h2), number(m1, m2));
-    if minutes > 59 || hours * 60 + minutes > 14 * 60 {
+    if minutes > 59 {
         return None;
     }
     c.at += 6;
@@ -219,7 +220,7 @@ pub fn datetime_from_number(number: i64, micros: u32, mode: SqlMode) -> Option<P
         0 => 0,
         101..=691_231 => (number + 20_000_000) * SECONDS,
         700_101..=991_231 => (number + 19_000_000) * SECONDS,
-        10_000_101..=99_991_231 => number * SECONDS,
+        1_000_101..=99_991_231 => number * SECONDS,
         101_000_000..=691_231_235_959 => number + 20_000_000_000_000,
         700_101_000_000..=991_231_235_959 => number + 19_000_000_000_000,
         10_000_101_000_000.. => number,
@@ -250,7 +251,11 @@ pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
     if c.digits_ahead() == 0 && c.peek() != Some(b'.') {
         return None;
     }
+    // A whole DATETIME has 12 digits in a row, or something that ends its date before the first colon.
+    let mut head = text[start..].iter().take_while(|b| **b != b':');
+    let dated = head.any(|b| is_blank(*b) || matches!(b, b'T' | b'-' | b'/')) || c.digits_ahead() >= 12;
     if !negative
+        && dated
         && text.len() - start >= 12
         && let Some(parsed) = parse_datetime(text, SqlMode::NONE)
         && parsed.has_time
