@@ -48,16 +48,11 @@ impl<S: Service> Listener<S> {
             running: Lanes::new(config.max_connections + 1),
             connected: AtomicUsize::new(0),
             most_connected: AtomicUsize::new(0),
+            max_connections: AtomicUsize::new(config.max_connections),
             stopping: AtomicBool::new(false),
         });
-        let watch = Watch {
-            shared: Arc::clone(&shared),
-            poller: Arc::clone(&poller),
-            doors,
-            max_connections: config.max_connections,
-            tick: config.tick,
-            next_id: 1,
-        };
+        let watch =
+            Watch { shared: Arc::clone(&shared), poller: Arc::clone(&poller), doors, tick: config.tick, next_id: 1 };
         for (key, door) in watch.doors.iter().enumerate() {
             watch_door(&poller, door, key)?;
         }
@@ -84,16 +79,23 @@ impl<S: Service> Listener<S> {
         self.shared.pool.idle_workers()
     }
 
+    /// SET GLOBAL max_connections. Connections above a lower bound stay.
+    pub fn set_max_connections(&self, count: usize) {
+        // Relaxed: a setting that stands alone.
+        self.shared.max_connections.store(count, Ordering::Relaxed);
+        self.shared.pool.set_max_workers(count + 1);
+    }
+
     /// Registers Threads_connected, Threads_running, Threads_cached and Max_used_connections.
     pub fn register_gauges(&self) {
         let gauge = |name: &str, read: fn(&Shared<S>) -> usize| {
             let shared = Arc::downgrade(&self.shared);
             observe::register_gauge(name, move || shared.upgrade().map_or(0, |s| read(&s) as u64));
         };
-        // Relaxed throughout: figures for SHOW STATUS, they order nothing.
-        gauge("Threads_connected", |s| s.connected.load(Ordering::Relaxed));
-        gauge("Max_used_connections", |s| s.most_connected.load(Ordering::Relaxed));
+        gauge("Threads_connected", |s| figure(&s.connected));
+        gauge("Max_used_connections", |s| figure(&s.most_connected));
         gauge("Threads_running", |s| {
+            // Relaxed: a figure for SHOW STATUS, it orders nothing.
             s.running.iter_claimed().filter(|(_, running)| running.load(Ordering::Relaxed)).count()
         });
         gauge("Threads_cached", |s| s.pool.idle_workers());
@@ -117,6 +119,11 @@ impl<S: Service> Listener<S> {
     }
 }
 
+fn figure(count: &AtomicUsize) -> usize {
+    // Relaxed: a figure for SHOW STATUS, it orders nothing.
+    count.load(Ordering::Relaxed)
+}
+
 #[expect(unsafe_code, reason = "the poller keeps a socket's number, whose life the compiler cannot follow")]
 fn watch_door(poller: &Poller, door: &Door, key: usize) -> io::Result<()> {
     use std::os::fd::{AsFd, AsRawFd};
@@ -129,7 +136,6 @@ struct Watch<S: Service> {
     shared: Arc<Shared<S>>,
     poller: Arc<Poller>,
     doors: Vec<Door>,
-    max_connections: usize,
     tick: Duration,
     next_id: u32,
 }
@@ -208,7 +214,9 @@ impl<S: Service> Watch<S> {
         };
         // Acquire: pairs with Release in `worker::end`. This thread alone adds, so the bound holds.
         let connected = self.shared.connected.load(Ordering::Acquire);
-        if connected > self.max_connections {
+        // Relaxed: a setting that stands alone.
+        let max_connections = self.shared.max_connections.load(Ordering::Relaxed);
+        if connected > max_connections {
             observe::increment(Counter::ConnectionErrorsMaxConnections);
             // A fresh socket's buffer takes so short a packet without blocking; the client may be gone.
             let _ = conn.output().error(&protocol::too_many_connections());
@@ -216,7 +224,7 @@ impl<S: Service> Watch<S> {
             conn.stream().shutdown();
             return;
         }
-        if connected == self.max_connections {
+        if connected == max_connections {
             conn.set_reserved();
         }
         let Some(slot) = self.shared.slots.open(conn.hang_up()) else { return };

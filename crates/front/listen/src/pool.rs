@@ -22,25 +22,30 @@ struct State<S: Service> {
     pending: VecDeque<Box<Task<S>>>,
     workers: usize,
     stopping: bool,
+    /// One for each connection, the administrator's included.
+    max_workers: usize,
 }
 
 pub struct Pool<S: Service> {
     state: Mutex<State<S>>,
     /// Signalled when a worker ends.
     ended: Condvar,
-    max_workers: usize,
     stack_bytes: usize,
     idle_time: Duration,
 }
 
 impl<S: Service> Pool<S> {
     pub fn new(config: &Config) -> Pool<S> {
-        let state = State { idle: Vec::new(), pending: VecDeque::new(), workers: 0, stopping: false };
+        let state = State {
+            idle: Vec::new(),
+            pending: VecDeque::new(),
+            workers: 0,
+            stopping: false,
+            max_workers: config.max_connections + 1,
+        };
         Pool {
             state: Mutex::new(Rank::Session, state),
             ended: Condvar::new(),
-            // One for each connection, the administrator's included.
-            max_workers: config.max_connections + 1,
             stack_bytes: config.stack_bytes,
             idle_time: config.worker_idle,
         }
@@ -65,7 +70,7 @@ impl<S: Service> Pool<S> {
     pub fn serve_pending(&self, shared: &Arc<Shared<S>>) {
         loop {
             let mut state = self.state.lock();
-            if state.pending.is_empty() || state.workers >= self.max_workers {
+            if state.pending.is_empty() || state.workers >= state.max_workers {
                 return;
             }
             state.workers += 1;
@@ -118,6 +123,10 @@ impl<S: Service> Pool<S> {
         state.workers -= 1;
         self.ended.notify_all();
         None
+    }
+
+    pub fn set_max_workers(&self, count: usize) {
+        self.state.lock().max_workers = count;
     }
 
     pub fn workers(&self) -> usize {

@@ -42,6 +42,8 @@ pub struct Shared<S: Service> {
     pub connected: AtomicUsize,
     /// Most connections at once. W: poller thread.
     pub most_connected: AtomicUsize,
+    /// W: SET GLOBAL. R: poller thread at accept.
+    pub max_connections: AtomicUsize,
     /// W: shutdown. R: poller thread, and workers when a connection ends.
     pub stopping: AtomicBool,
 }
@@ -167,14 +169,6 @@ fn end<S: Service>(shared: &Shared<S>, task: Box<Task<S>>, by: ClosedBy) {
     // Relaxed: only which word goes to the log depends on it.
     let stopping = shared.stopping.load(Ordering::Relaxed);
     let by = if by == ClosedBy::Client && stopping { ClosedBy::Shutdown } else { by };
-    let never_in = task.stage == Stage::Greet;
-    match by {
-        _ if never_in => observe::increment(Counter::AbortedConnects),
-        ClosedBy::Client | ClosedBy::IdleTimeout | ClosedBy::ProtocolError => {
-            observe::increment(Counter::AbortedClients);
-        }
-        ClosedBy::Service | ClosedBy::Shutdown => {}
-    }
     task.conn.stream().shutdown();
     // Release: pairs with Acquire in `Poller thread::accept`, which may take the place at once; the slot below is freed by
     // then or a moment later, and slots do not bound connections.

@@ -14,7 +14,7 @@ pub struct ChangeUser<'a> {
     /// Collation id; `None` in very old clients.
     pub collation: Option<u16>,
     pub plugin: &'a [u8],
-    pub attributes: Vec<(&'a [u8], &'a [u8])>,
+    pub attributes: handshake::Attributes<'a>,
 }
 
 /// What a replica asks for.

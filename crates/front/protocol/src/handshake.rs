@@ -18,6 +18,9 @@ const MAX_ATTRIBUTES_BYTES: usize = 64 << 10;
 
 pub type Scramble = [u8; SCRAMBLE_BYTES];
 
+/// Connection attributes: keys and values.
+pub type Attributes<'a> = Vec<(&'a [u8], &'a [u8])>;
+
 /// The server's first packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Greeting<'a> {
@@ -144,7 +147,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// Connection attributes: a length-encoded block of length-encoded keys and values.
-pub(crate) fn read_attributes<'a>(reader: &mut Reader<'a>) -> Result<Vec<(&'a [u8], &'a [u8])>, Malformed> {
+pub(crate) fn read_attributes<'a>(reader: &mut Reader<'a>) -> Result<Attributes<'a>, Malformed> {
     let block = reader.lenenc_bytes()?;
     if block.len() > MAX_ATTRIBUTES_BYTES {
         return Err(Malformed);

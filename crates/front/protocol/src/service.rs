@@ -82,7 +82,7 @@ pub trait Service: Send + Sync + 'static {
     /// A client connected. Nothing was sent yet.
     fn open(&self, id: u32, peer: Peer, hang_up: HangUp) -> Self::Session;
 
-    /// Handshake and authentication. The service sends its own OK or ERR.
+    /// Handshake and authentication. The service sends its own OK or ERR, and counts Aborted_connects.
     fn greet(&self, session: &mut Self::Session, conn: &mut Connection) -> Next;
 
     /// One command is in `conn` (see [`Connection::split`]). The service writes the answer; the listener flushes.
@@ -100,6 +100,6 @@ pub trait Service: Send + Sync + 'static {
     /// The server stops: interrupts the statements that run. New ones do not begin, since no more packets are read.
     fn interrupt(&self);
 
-    /// The connection is over; the socket is closed after this. Rolls back, releases, forgets.
+    /// The connection is over, its socket closed. Rolls back, releases, forgets, counts Aborted_clients.
     fn close(&self, session: Self::Session, by: ClosedBy);
 }
