@@ -39,7 +39,7 @@ unit:
 
 # The primitives under loom, which replays every order of their steps; a build of its own.
 model:
-	RUSTFLAGS="--cfg loom" $(CARGO) test --locked --release --target-dir target/loom -p sync -p log --test 'loom*'
+	RUSTFLAGS="--cfg loom" $(CARGO) test --locked --release --target-dir target/loom -p sync -p path+file://$(CURDIR)/crates/store/log --test 'loom*'
 
 e2e: needs build
 	$(CARGO) build --release --locked -p canned
