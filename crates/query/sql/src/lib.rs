@@ -1,5 +1,5 @@
-//! SQL: text to syntax tree, and (in the planner's half of the crate folder) no further. This crate knows MySQL 8.4's
-//! language and nothing else: no catalog, no types of columns, no session. Bytes in, [`ast::Parsed`] out.
+//! SQL: text to syntax tree. This crate knows MySQL 8.4's language and nothing else: no catalog, no types of columns, no
+//! session. Bytes in, [`ast::Parsed`] out; names are resolved and plans made above it.
 //!
 //! ```text
 //!   bytes --lexer--> tokens --parser--> ast::Parsed          once per text; prepared statements keep it

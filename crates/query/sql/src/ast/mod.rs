@@ -1,8 +1,8 @@
 //! The syntax tree: what one statement says, before any name is looked up.
 //!
 //! A [`Parsed`] owns everything it speaks of, so it can be cached, sent to another thread and planned later. Expressions,
-//! queries and table references live in flat vectors and refer to each other by 4-byte ids; children stand before their
-//! parents. Nothing in it is recursive in memory: dropping a tree of any shape is a handful of `free` calls.
+//! queries and table references live in flat vectors and refer to each other by 4-byte ids; the operands of an expression
+//! stand before it. Nothing in it is recursive in memory: dropping a tree of any shape is a handful of `free` calls.
 //!
 //! ```text
 //!   Parsed

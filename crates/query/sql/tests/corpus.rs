@@ -1,0 +1,25 @@
+//! Statements of every production, and texts that must be refused with 1064.
+
+use sql::{SYNTAX, SqlMode, parse};
+
+#[test]
+fn every_production_parses_and_every_fault_is_refused() {
+    let mut valid = true;
+    let (mut seen, mut failures) = (0, Vec::new());
+    for line in include_str!("corpus.sql").lines() {
+        match line {
+            "-- ok" => valid = true,
+            "-- error" => valid = false,
+            _ => {
+                seen += 1;
+                let outcome = parse(line.as_bytes(), SqlMode::default());
+                let right = if valid { outcome.is_ok() } else { outcome.as_ref().is_err_and(|e| e.code() == SYNTAX) };
+                if !right {
+                    failures.push(format!("{line}\n    {:?}", outcome.map(|p| p.statement)));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {seen}:\n{}", failures.len(), failures.join("\n"));
+    assert!(seen >= 400, "only {seen}");
+}
