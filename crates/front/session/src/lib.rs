@@ -1,31 +1,31 @@
 //! One connection's session: command dispatch, variables, prepared statements, the transaction in progress.
+//!
+//! ```text
+//!   serve --Command--> query: text -> sql -> Planned --+--> run: pins, privileges, transaction, exec --> sink --> Output
+//!                      prepared: id -> Planned --------+
+//!                      other statements: control, set, show, define, users
+//! ```
+//!
+//! A session touches, per point select: its own structures, its lane of pins, its lane of the process list, and, reading
+//! only, three version words (dictionary, accounts, global variables).
 
-use std::sync::Arc;
+mod charset;
+mod command;
+mod control;
+mod define;
+mod evaluate;
+mod login;
+mod prepared;
+mod process;
+mod run;
+mod server;
+mod set;
+mod show;
+mod sink;
+mod state;
+mod time_zone;
+mod users;
+pub mod variables;
 
-/// Everything that sessions share. One a process (tests may make several).
-pub struct Server {}
-
-/// Where a client comes from.
-#[derive(Clone, Debug)]
-pub enum Peer {
-    Tcp(std::net::SocketAddr),
-    Unix,
-}
-
-/// What the worker does after a call of [`Session::serve`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// A command was answered: come again.
-    Continue,
-    /// The connection is over (QUIT, error, kill, timeout): close the socket.
-    Close,
-}
-
-pub struct Session {}
-
-impl Session {
-    /// A session for a connection just accepted; `id` is the connection id.
-    pub fn new(_server: &Arc<Server>, _id: u64, _peer: Peer) -> Session {
-        todo!()
-    }
-}
+pub use command::Session;
+pub use server::{Server, Sessions, Settings};

@@ -13,10 +13,7 @@ pub fn from_engine(e: engine::Error) -> SqlError {
         DiskFull => SqlError::new(1114, "The table 'dictionary' is full"),
         TooManyTransactions => SqlError::new(1637, "Too many active concurrent transactions"),
         Corrupt(what) => SqlError::new(1712, format!("Index dictionary is corrupted: {what}")),
-        Io(e) => {
-            let number = e.raw_os_error().unwrap_or(-1);
-            SqlError::new(1030, format!("Got error {number} - '{e}' from storage engine"))
-        }
+        Io(what) => SqlError::new(1030, format!("Got error -1 - '{what}' from storage engine")),
         other => SqlError::new(1030, format!("Got error -1 - '{other}' from storage engine")),
     }
 }

@@ -37,7 +37,7 @@ impl Catalog {
             let empty = || Arc::new(Schema::new(name, CollationId::UTF8MB4_0900_AI_CI));
             version.schemas.entry(name.to_string()).or_insert_with(empty);
         }
-        let mut tx = Transaction::new(engine);
+        let mut tx = Transaction::new(engine).map_err(from_engine)?;
         tx.begin(Isolation::RepeatableRead, true);
         let loaded = load(engine, &mut tx, &mut version);
         tx.rollback().map_err(from_engine)?;
@@ -74,7 +74,7 @@ impl Catalog {
 
     /// Entries of another crate's making (accounts), by name.
     pub fn load_entries(&self, kind: Kind) -> Result<Vec<(String, Vec<u8>)>> {
-        let mut tx = Transaction::new(&self.engine);
+        let mut tx = Transaction::new(&self.engine).map_err(from_engine)?;
         tx.begin(Isolation::RepeatableRead, true);
         let entries = dictionary::load(&mut tx, self.engine.dictionary(), kind);
         tx.rollback().map_err(from_engine)?;

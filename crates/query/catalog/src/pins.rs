@@ -87,8 +87,7 @@ pub struct Waiting<'a> {
 
 impl Waiting<'_> {
     pub(crate) fn check(&self, since: Instant) -> Result<()> {
-        // Relaxed: a flag of its own; the loop looks again soon.
-        match self.interrupt.state.load(Ordering::Relaxed) {
+        match self.interrupt.reason() {
             0 if since.elapsed() < self.timeout => Ok(()),
             0 => Err(err!(1205)),
             3 => Err(SqlError::new(3024, "Query execution was interrupted, maximum statement execution time exceeded")),
@@ -257,7 +256,7 @@ mod tests {
         assert_eq!(code(wait_for_pins(&lanes, b.lane_id(), 7, waiting(&interrupt, 1))), Ok(()));
         assert_eq!(a.pin(7, &gate, waiting(&interrupt, 1)).unwrap_err().code, 1205);
         assert!(a.is_empty());
-        interrupt.state.store(1, Ordering::Relaxed);
+        interrupt.raise(1);
         assert_eq!(a.pin(7, &gate, waiting(&interrupt, 1000)).unwrap_err().code, 1317);
     }
 

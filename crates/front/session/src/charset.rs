@@ -1,0 +1,54 @@
+//! Character sets of a connection: statements come in `character_set_client`, results leave in `character_set_results`.
+//! Inside, text is in the character set of its column; statements are read as utf8mb4.
+
+use crate::state::State;
+use crate::variables::{VarId, id};
+use protocol::Output;
+use protocol::output::ResultsCharset;
+use std::borrow::Cow;
+use types::charset::Charset;
+use types::collation::CollationId;
+
+const CLIENT: VarId = id("character_set_client");
+const RESULTS: VarId = id("character_set_results");
+const CONNECTION: VarId = id("character_set_connection");
+const COLLATION: VarId = id("collation_connection");
+
+/// The text of a statement as utf8mb4.
+pub(crate) fn statement_text<'t>(state: &State, text: &'t [u8]) -> Cow<'t, [u8]> {
+    match Charset::by_name(state.vars.text(CLIENT)) {
+        Some(Charset::Latin1) if !text.is_ascii() => {
+            let mut out = Vec::with_capacity(text.len() * 2);
+            Charset::Latin1.convert(Charset::Utf8mb4, text, &mut out);
+            Cow::Owned(out)
+        }
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// The character set that results are converted to; `None`: as they are.
+pub(crate) fn results_charset(state: &State) -> Option<Charset> {
+    match state.vars.text(RESULTS) {
+        "" | "binary" => None,
+        name => Charset::by_name(name),
+    }
+}
+
+/// Tells the wire which collation column definitions name.
+pub(crate) fn apply_results(state: &State, out: &mut Output) {
+    let charset = results_charset(state);
+    out.set_results_charset(charset.map(|c| ResultsCharset {
+        collation: CollationId::default_of(c).0,
+        max_bytes: c.mbmaxlen() as u8,
+    }));
+}
+
+/// SET NAMES, and the handshake: client, connection and results at once.
+pub(crate) fn set_names(state: &mut State, collation: CollationId) {
+    let charset = collation.charset();
+    let text = |s: &'static str| crate::variables::Val::Str(Cow::Borrowed(s));
+    for variable in [CLIENT, RESULTS, CONNECTION] {
+        state.vars.set(variable, text(charset.name()));
+    }
+    state.vars.set(COLLATION, text(collation.info().name));
+}

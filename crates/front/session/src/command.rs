@@ -1,0 +1,402 @@
+//! One session: its state, and the dispatch of commands.
+
+use crate::Server;
+use crate::control::TransactionState;
+use crate::login::ChangeUser;
+use crate::prepared::Statements;
+use crate::process::{Doing, Entry};
+use crate::run::PlanCache;
+use crate::sink::gone;
+use crate::state::State;
+use crate::variables::{VarId, id};
+use accounts::Access;
+use catalog::{MetadataPins, Version};
+use engine::Transaction;
+use exec::{Env, Outcome};
+use observe::{Counter, SessionCounters};
+use protocol::command::{malformed_packet, unknown_command};
+use protocol::handshake::Scramble;
+use protocol::{ClosedBy, Command, Connection, HangUp, Next, OkReply, Output, Peer, ServerStatus, StateChange};
+use std::sync::Arc;
+use std::time::Duration;
+use sync::Cached;
+use types::sql_mode::SqlMode;
+use types::{Result, SqlError, err};
+
+const AUTOCOMMIT: VarId = id("autocommit");
+const MAX_ALLOWED_PACKET: VarId = id("max_allowed_packet");
+const NET_READ_TIMEOUT: VarId = id("net_read_timeout");
+const NET_WRITE_TIMEOUT: VarId = id("net_write_timeout");
+pub(crate) const LOCK_WAIT: VarId = id("innodb_lock_wait_timeout");
+
+/// What one answered statement leaves for the command loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Done {
+    Answered,
+    /// COMMIT RELEASE, SHUTDOWN: the connection ends after the answer.
+    Close,
+}
+
+pub struct Session {
+    pub(crate) server: Arc<Server>,
+    pub(crate) peer: Peer,
+    pub(crate) scramble: Scramble,
+    /// `None` until the login.
+    pub(crate) access: Option<Access>,
+    pub(crate) password_expired: bool,
+    pub(crate) interactive: bool,
+    /// CLIENT_FOUND_ROWS: UPDATE answers with matched rows.
+    pub(crate) found_rows: bool,
+    pub(crate) state: State,
+    pub(crate) catalog: Cached<Version>,
+    pub(crate) tx: Transaction,
+    pub(crate) transaction: TransactionState,
+    pub(crate) pins: MetadataPins,
+    pub(crate) entry: Entry,
+    pub(crate) statements: Statements,
+    pub(crate) plans: PlanCache,
+    pub(crate) counters: SessionCounters,
+    /// Tracked state that changed in this command, for clients that asked.
+    pub(crate) changed_vars: Vec<VarId>,
+    pub(crate) changed_schema: bool,
+    /// More statements of a multi-statement follow.
+    pub(crate) more: bool,
+    /// How result sets of statements outside the executor go out.
+    pub(crate) format: protocol::RowFormat,
+}
+
+impl Session {
+    /// A session for a connection just accepted; `id` is the connection id.
+    pub fn new(server: &Arc<Server>, id: u32, peer: Peer, hang_up: HangUp) -> Result<Session> {
+        let mut tx = Transaction::new(&server.engine).map_err(exec::error::engine)?;
+        let state = State::new(server, id);
+        tx.set_lock_wait_timeout(Duration::from_secs(state.vars.uint(LOCK_WAIT)));
+        let interrupt = Arc::clone(tx.interrupt());
+        let entry = Entry::open(server, id.into(), peer.host_and_port(), interrupt, hang_up);
+        Ok(Session {
+            entry: entry.ok_or_else(|| err!(1040))?,
+            server: Arc::clone(server),
+            peer,
+            scramble: [0; 20],
+            access: None,
+            password_expired: false,
+            interactive: false,
+            found_rows: false,
+            catalog: server.catalog.cell().cached(),
+            pins: server.catalog.claim_pins().ok_or_else(|| err!(1040))?,
+            tx,
+            transaction: TransactionState::default(),
+            state,
+            statements: Statements::default(),
+            plans: PlanCache::default(),
+            counters: SessionCounters::new(),
+            changed_vars: Vec::new(),
+            changed_schema: false,
+            more: false,
+            format: protocol::RowFormat::Text,
+        })
+    }
+
+    pub(crate) fn entry_identify(&self, user: &str) {
+        self.entry.identify(user, self.state.database.as_deref());
+    }
+
+    pub(crate) fn pause(&mut self) {
+        self.counters.detach();
+        self.entry.shrink();
+    }
+
+    pub(crate) fn access(&self) -> &Access {
+        self.access.as_ref().expect("statements come after the login")
+    }
+
+    /// Reads the connection's settings off the variables.
+    pub(crate) fn apply_to(&self, conn: &mut Connection) {
+        let vars = &self.state.vars;
+        conn.set_max_allowed_packet(vars.uint(MAX_ALLOWED_PACKET) as usize);
+        conn.set_net_read_timeout(Duration::from_secs(vars.uint(NET_READ_TIMEOUT)));
+        // A socket that refuses the option fails at its next write, which is answered there.
+        let _ = conn.set_net_write_timeout(Duration::from_secs(vars.uint(NET_WRITE_TIMEOUT)));
+        crate::charset::apply_results(&self.state, conn.output());
+    }
+
+    /// Status flags of OK and EOF packets.
+    #[inline]
+    pub(crate) fn status(&self, more: bool) -> ServerStatus {
+        let autocommit = self.state.vars.bool(AUTOCOMMIT);
+        let in_transaction = self.tx.is_active() && (self.transaction.explicit || !autocommit)
+            || self.transaction.explicit;
+        ServerStatus::NONE
+            .with(ServerStatus::AUTOCOMMIT, autocommit)
+            .with(ServerStatus::IN_TRANSACTION, in_transaction)
+            .with(ServerStatus::IN_TRANSACTION_READONLY, in_transaction && self.transaction.read_only)
+            .with(ServerStatus::NO_BACKSLASH_ESCAPES, self.state.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))
+            .with(ServerStatus::MORE_RESULTS_EXISTS, more)
+    }
+
+    /// An OK packet for a statement without result set.
+    pub(crate) fn ok(&mut self, out: &mut Output, outcome: &Outcome) -> Result<()> {
+        let status = self.status(self.more);
+        let mut values = Vec::new();
+        let mut changes = Vec::new();
+        if out.tracks_session() && (self.changed_schema || !self.changed_vars.is_empty()) {
+            for id in std::mem::take(&mut self.changed_vars) {
+                values.push((crate::variables::VARIABLES[id as usize].name, self.state.printed(id)));
+            }
+            changes.extend(values.iter().map(|(name, value)| StateChange::SystemVariable { name, value }));
+            if self.changed_schema {
+                changes.push(StateChange::Schema(self.state.database.as_deref().unwrap_or("")));
+            }
+        }
+        self.changed_vars.clear();
+        self.changed_schema = false;
+        let reply = OkReply {
+            affected_rows: outcome.affected_rows,
+            insert_id: outcome.insert_id,
+            status,
+            warnings: self.state.wire_warnings(),
+            info: &outcome.info,
+            changes: &changes,
+        };
+        out.ok(&reply).map_err(|_| gone())
+    }
+
+    /// One command. An error of a statement is answered and the session goes on.
+    #[inline]
+    pub(crate) fn serve(&mut self, conn: &mut Connection) -> Next {
+        let capabilities = conn.capabilities();
+        self.tx.interrupt().clear_statement();
+        if self.tx.interrupt().reason() != 0 {
+            return Next::Close;
+        }
+        let (packet, out) = conn.split();
+        let command = match Command::parse(packet, capabilities) {
+            Ok(command) => command,
+            Err(_) => return self.answer_error(out, &malformed_packet()),
+        };
+        self.more = false;
+        self.state.begin_statement();
+        let result = match command {
+            Command::Query { text, .. } => {
+                self.entry.begin(Doing::Query, text);
+                self.query(text, out)
+            }
+            Command::StmtExecute { statement_id, cursor, body } => {
+                self.execute_statement(statement_id, cursor, body, out)
+            }
+            Command::Quit => return Next::Close,
+            Command::ChangeUser(request) => {
+                let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+                let request = ChangeUser {
+                    user: text(request.user),
+                    auth_reply: request.auth_reply.to_vec(),
+                    database: text(request.database),
+                    collation: request.collation,
+                    plugin: text(request.plugin),
+                };
+                self.entry.doing(Doing::ChangeUser);
+                let next = self.change_user(conn, request);
+                self.entry.sleep();
+                return next;
+            }
+            other => self.rare(other, out),
+        };
+        let next = match result {
+            Ok(Done::Answered) => Next::Continue,
+            Ok(Done::Close) => Next::Close,
+            Err(error) => self.answer_error(out, &error),
+        };
+        // A killed connection ends; the client has been told 1317 if a statement was running.
+        let next = if self.tx.interrupt().reason() == 2 { Next::Close } else { next };
+        if self.settings_changed() {
+            self.apply_to(conn);
+        }
+        self.entry.sleep();
+        next
+    }
+
+    fn answer_error(&mut self, out: &mut Output, error: &SqlError) -> Next {
+        if error.code == gone().code {
+            return Next::Close;
+        }
+        if out.error(error).is_err() { Next::Close } else { Next::Continue }
+    }
+
+    /// Commands other than the hot two.
+    fn rare(&mut self, command: Command<'_>, out: &mut Output) -> Result<Done> {
+        let io = |r: std::io::Result<()>| r.map(|()| Done::Answered).map_err(|_| gone());
+        match command {
+            Command::Ping => {
+                self.ok(out, &Outcome::default())?;
+                Ok(Done::Answered)
+            }
+            Command::InitDb(name) => {
+                self.entry.doing(Doing::InitDb);
+                self.state.clear_conditions();
+                self.refresh_access()?;
+                let name = String::from_utf8_lossy(name).into_owned();
+                self.use_database(&name)?;
+                self.ok(out, &Outcome::default())?;
+                Ok(Done::Answered)
+            }
+            Command::FieldList { table, .. } => self.field_list(table, out),
+            Command::Statistics => {
+                self.entry.doing(Doing::Statistics);
+                let uptime = observe::clock::uptime_s();
+                let questions = observe::sum(Counter::Questions);
+                let average = questions as f64 / uptime.max(1) as f64;
+                let text = format!(
+                    "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: 0  Flush tables: 0  \
+                     Open tables: 0  Queries per second avg: {average:.3}",
+                    self.server.processes.connected(),
+                    observe::sum(Counter::SlowQueries),
+                );
+                io(out.statistics(&text))
+            }
+            Command::ProcessKill { id } => {
+                self.refresh_access()?;
+                self.kill(id.into(), false)?;
+                self.ok(out, &Outcome::default())?;
+                Ok(Done::Answered)
+            }
+            Command::ResetConnection => {
+                self.entry.doing(Doing::ResetConnection);
+                self.forget();
+                self.ok(out, &Outcome::default())?;
+                Ok(Done::Answered)
+            }
+            Command::SetOption(option) => {
+                match option {
+                    0 => out.set_multi_statements(true),
+                    1 => out.set_multi_statements(false),
+                    _ => return Err(unknown_command()),
+                }
+                let (status, warnings) = (self.status(false), self.state.wire_warnings());
+                io(out.eof(status, warnings))
+            }
+            Command::StmtPrepare { text } => {
+                self.entry.begin(Doing::Prepare, text);
+                self.prepare_statement(text, out)
+            }
+            Command::StmtSendLongData { statement_id, parameter, data } => {
+                // No answer, not even an error: the execution tells.
+                self.long_data(statement_id, parameter, data);
+                Ok(Done::Answered)
+            }
+            Command::StmtClose { statement_id } => {
+                self.close_statement(statement_id);
+                Ok(Done::Answered)
+            }
+            Command::StmtReset { statement_id } => {
+                self.reset_statement(statement_id)?;
+                self.ok(out, &Outcome::default())?;
+                Ok(Done::Answered)
+            }
+            Command::StmtFetch { statement_id, rows } => {
+                self.entry.doing(Doing::Fetch);
+                self.fetch(statement_id, rows, out)
+            }
+            Command::Debug => {
+                self.refresh_access()?;
+                self.access().check_global(accounts::Privileges::SUPER)?;
+                Err(err!(1235, "COM_DEBUG"))
+            }
+            // Replication comes with the binary log.
+            Command::BinlogDump(_) | Command::RegisterReplica(_) => Err(err!(1381)),
+            _ => Err(unknown_command()),
+        }
+    }
+
+    /// The privileges as of now: one load when no account has changed. Error 1820 while the password is expired.
+    #[inline]
+    pub(crate) fn refresh_access(&mut self) -> Result<()> {
+        let access = self.access.as_mut().expect("statements come after the login");
+        if access.refresh(&self.server.accounts) {
+            self.password_expired = access.account().password_expired;
+        }
+        Ok(())
+    }
+
+    /// USE. Errors 1044, 1049, 1046 for an empty name.
+    pub(crate) fn use_database(&mut self, name: &str) -> Result<()> {
+        if name.is_empty() {
+            return Err(err!(1046));
+        }
+        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        self.access().check_use(name)?;
+        let schema = version.schema(name).ok_or_else(|| err!(1049, name))?;
+        self.state.database = Some(schema.name.clone());
+        let collation = schema.default_collation;
+        for (variable, text) in [
+            ("character_set_database", collation.charset().name()),
+            ("collation_database", collation.info().name),
+        ] {
+            let id = crate::variables::find(variable).expect("the table has it");
+            self.state.vars.set(id, crate::variables::Val::Str(text.into()));
+        }
+        self.entry.use_database(self.state.database.as_deref());
+        // Unqualified names mean other tables now.
+        self.plans.clear();
+        self.changed_schema = true;
+        Ok(())
+    }
+
+    /// COM_RESET_CONNECTION and COM_CHANGE_USER: back to the state of a fresh connection, same account and database.
+    pub(crate) fn forget(&mut self) {
+        self.rollback_all();
+        self.drop_statements();
+        self.plans.clear();
+        self.transaction = TransactionState::default();
+        self.state.reset();
+        self.tx.set_lock_wait_timeout(Duration::from_secs(self.state.vars.uint(LOCK_WAIT)));
+        self.transaction.settings_changed = true;
+    }
+
+    fn settings_changed(&mut self) -> bool {
+        std::mem::take(&mut self.transaction.settings_changed)
+    }
+
+    /// The connection is over.
+    pub(crate) fn close(mut self, by: ClosedBy) {
+        if matches!(by, ClosedBy::Client | ClosedBy::IdleTimeout | ClosedBy::ProtocolError) {
+            observe::increment(Counter::AbortedClients);
+        }
+        self.rollback_all();
+        self.drop_statements();
+    }
+
+    /// COM_FIELD_LIST: the columns of a table, for old clients.
+    fn field_list(&mut self, table: &[u8], out: &mut Output) -> Result<Done> {
+        self.refresh_access()?;
+        let name = String::from_utf8_lossy(table).into_owned();
+        let schema = self.state.database().ok_or_else(|| err!(1046))?.to_string();
+        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        let table = version.table(&schema, &name).ok_or_else(|| err!(1146, schema, name))?;
+        self.access().check_table(accounts::Privileges::SELECT, &schema, &name)?;
+        for column in table.visible_columns() {
+            let wire = protocol::Column {
+                schema: &schema,
+                table: &name,
+                org_table: &name,
+                name: &column.name,
+                org_name: &column.name,
+                data_type: column.data_type,
+                flags: protocol::ColumnFlags::NONE,
+            };
+            out.field_list_column(&wire, None).map_err(|_| gone())?;
+        }
+        let status = self.status(false);
+        out.end_rows(status, 0).map_err(|_| gone())?;
+        Ok(Done::Answered)
+    }
+
+    /// KILL. Errors 1094, 1095.
+    pub(crate) fn kill(&mut self, id: u64, query: bool) -> Result<()> {
+        let user = self.server.processes.user_of(id).ok_or_else(|| err!(1094, id))?;
+        let own = self.state.user.split('@').next() == Some(user.as_str());
+        if !own && self.access().check_dynamic("CONNECTION_ADMIN").is_err() {
+            return Err(err!(1095, id));
+        }
+        if self.server.processes.kill(id, query) { Ok(()) } else { Err(err!(1094, id)) }
+    }
+}

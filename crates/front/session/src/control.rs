@@ -1,0 +1,170 @@
+//! Transactions: begin, commit, rollback, savepoints, and what SET TRANSACTION and autocommit say.
+
+use crate::command::Session;
+use crate::variables::{VarId, id};
+use engine::{Isolation, Savepoint};
+use sql::ast::{AccessMode, Completion};
+use types::{Result, SqlError, err};
+
+const AUTOCOMMIT: VarId = id("autocommit");
+const ISOLATION: VarId = id("transaction_isolation");
+const READ_ONLY: VarId = id("transaction_read_only");
+const COMPLETION: VarId = id("completion_type");
+
+/// Most savepoints of one transaction.
+const SAVEPOINTS_MAX: usize = 10_000;
+
+/// The transaction in progress, as SQL sees it.
+#[derive(Default)]
+pub(crate) struct TransactionState {
+    /// BEGIN was said: autocommit is off until the end.
+    pub explicit: bool,
+    pub read_only: bool,
+    pub savepoints: Vec<(String, Savepoint)>,
+    /// SET TRANSACTION: for the next transaction alone.
+    pub next_isolation: Option<Isolation>,
+    pub next_read_only: Option<bool>,
+    /// [`catalog::Version::number`] when the transaction began: it reads no table that was rebuilt since.
+    pub began_at: u64,
+    /// A variable that the connection itself obeys was set in this command.
+    pub settings_changed: bool,
+}
+
+pub(crate) fn isolation_of(value: u64) -> Isolation {
+    match value {
+        0 => Isolation::ReadUncommitted,
+        1 => Isolation::ReadCommitted,
+        2 => Isolation::RepeatableRead,
+        _ => Isolation::Serializable,
+    }
+}
+
+impl Session {
+    /// Is each statement a transaction of its own now?
+    #[inline]
+    pub(crate) fn autocommits(&self) -> bool {
+        !self.transaction.explicit && self.state.vars.bool(AUTOCOMMIT)
+    }
+
+    /// Begins the engine's transaction unless it runs.
+    #[inline]
+    pub(crate) fn begin_if_needed(&mut self) {
+        if self.tx.is_active() {
+            return;
+        }
+        let transaction = &mut self.transaction;
+        let isolation = match transaction.next_isolation.take() {
+            Some(isolation) => isolation,
+            None => isolation_of(self.state.vars.uint(ISOLATION)),
+        };
+        if !transaction.explicit {
+            transaction.read_only = match transaction.next_read_only.take() {
+                Some(read_only) => read_only,
+                None => self.state.vars.bool(READ_ONLY),
+            };
+        }
+        transaction.began_at = self.catalog.peek().number;
+        self.tx.begin(isolation, transaction.read_only);
+    }
+
+    /// BEGIN, START TRANSACTION: commits what runs.
+    pub(crate) fn begin(&mut self, consistent_snapshot: bool, access: Option<AccessMode>) -> Result<()> {
+        self.commit_all()?;
+        let read_only = match access {
+            Some(mode) => mode == AccessMode::ReadOnly,
+            None => self.transaction.next_read_only.take().unwrap_or(self.state.vars.bool(READ_ONLY)),
+        };
+        self.transaction.explicit = true;
+        self.transaction.read_only = read_only;
+        if consistent_snapshot {
+            self.catalog.get(self.server.catalog.cell());
+            self.begin_if_needed();
+            self.tx.take_snapshot();
+        }
+        Ok(())
+    }
+
+    /// Ends the transaction, if there is one, with its changes. A failed commit has rolled back.
+    pub(crate) fn commit_all(&mut self) -> Result<()> {
+        let result = if self.tx.is_active() { self.tx.commit().map_err(exec::error::engine) } else { Ok(()) };
+        if result.is_err() && self.tx.is_active() {
+            // What the commit could not do the rollback undoes; the commit's error is the one to tell.
+            let _ = self.tx.rollback();
+        }
+        self.ended();
+        result
+    }
+
+    /// Ends the transaction, if there is one, without its changes.
+    pub(crate) fn rollback_all(&mut self) {
+        if self.tx.is_active() {
+            // The engine undoes what it can; the rest is recovery's, and nothing can be told to a closing session.
+            let _ = self.tx.rollback();
+        }
+        self.ended();
+    }
+
+    /// The transaction is over, however it ended.
+    pub(crate) fn ended(&mut self) {
+        self.transaction.explicit = false;
+        self.transaction.read_only = false;
+        self.transaction.savepoints.clear();
+        self.pins.release();
+    }
+
+    /// COMMIT and ROLLBACK with CHAIN and RELEASE. True: the connection ends.
+    pub(crate) fn complete(&mut self, commit: bool, completion: Completion) -> Result<bool> {
+        let setting = self.state.vars.uint(COMPLETION);
+        let chain = completion.chain.unwrap_or(setting == 1);
+        let release = completion.release.unwrap_or(setting == 2);
+        let kept = (self.transaction.read_only, self.tx.is_active());
+        let isolation = isolation_of(self.state.vars.uint(ISOLATION));
+        if commit {
+            self.commit_all()?;
+        } else {
+            let active = self.tx.is_active();
+            let result = if active { self.tx.rollback().map_err(exec::error::engine) } else { Ok(()) };
+            self.ended();
+            result?;
+        }
+        if chain {
+            self.transaction.explicit = true;
+            self.transaction.read_only = kept.0;
+            self.transaction.next_isolation = Some(isolation);
+        }
+        Ok(release)
+    }
+
+    pub(crate) fn savepoint(&mut self, name: &str) -> Result<()> {
+        // Outside a transaction a savepoint is of no use and no error.
+        if self.autocommits() {
+            return Ok(());
+        }
+        if self.transaction.savepoints.len() >= SAVEPOINTS_MAX {
+            return Err(SqlError::new(1436, "Thread stack overrun: too many savepoints"));
+        }
+        self.begin_if_needed();
+        let savepoint = self.tx.savepoint();
+        self.transaction.savepoints.retain(|(n, _)| !n.eq_ignore_ascii_case(name));
+        self.transaction.savepoints.push((name.to_string(), savepoint));
+        Ok(())
+    }
+
+    fn find_savepoint(&self, name: &str) -> Result<usize> {
+        let found = self.transaction.savepoints.iter().position(|(n, _)| n.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| err!(1305, "SAVEPOINT", name))
+    }
+
+    pub(crate) fn rollback_to(&mut self, name: &str) -> Result<()> {
+        let at = self.find_savepoint(name)?;
+        let savepoint = self.transaction.savepoints[at].1;
+        self.transaction.savepoints.truncate(at + 1);
+        self.tx.rollback_to(savepoint).map_err(exec::error::engine)
+    }
+
+    pub(crate) fn release_savepoint(&mut self, name: &str) -> Result<()> {
+        let at = self.find_savepoint(name)?;
+        self.transaction.savepoints.truncate(at);
+        Ok(())
+    }
+}

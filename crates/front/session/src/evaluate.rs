@@ -1,0 +1,150 @@
+//! Values of expressions in statements that the executor does not run: SET, KILL, EXECUTE, SHOW ... LIMIT.
+//!
+//! Literals are read off the tree. Any other expression is cut out of the text and run as `SELECT expr`, so that SET
+//! knows everything that a query knows, subqueries too.
+
+use crate::command::Session;
+use crate::run::{is_planned, lexer_mode, parse_error};
+use crate::sink::MemorySink;
+use exec::Env;
+use sql::ast::{Expr, ExprId, Parsed, UnaryOp};
+use sql::keywords::Kw;
+use sql::lexer::{Lexer, Tok};
+use std::borrow::Cow;
+use types::collation::CollationId;
+use types::{DataType, Decimal, Result, TypeKind, Value, err};
+
+/// Bytes that the rows of such an expression may take.
+const BYTES_MAX: usize = 64 << 20;
+
+/// A literal's value, if the expression is one.
+pub(crate) fn literal(parsed: &Parsed, id: ExprId) -> Option<(Value<'static>, DataType)> {
+    let value = match &parsed[id] {
+        Expr::Null => (Value::Null, DataType::new(TypeKind::Null)),
+        Expr::Bool(b) => (Value::Int(i64::from(*b)), DataType::new(TypeKind::BigInt)),
+        Expr::Int(n) => match i64::try_from(*n) {
+            Ok(n) => (Value::Int(n), DataType::new(TypeKind::BigInt)),
+            Err(_) => (Value::UInt(*n), DataType::new(TypeKind::BigInt).unsigned()),
+        },
+        Expr::Decimal(text) => {
+            let d = Decimal::parse(parsed.bytes(*text)).0;
+            (Value::Decimal(d), DataType::decimal(65, 30))
+        }
+        Expr::Float(text) => {
+            let n = std::str::from_utf8(parsed.bytes(*text)).ok()?.parse().ok()?;
+            (Value::Double(n), DataType::new(TypeKind::Double))
+        }
+        Expr::String { text, introducer: None } => {
+            let bytes = parsed.bytes(*text).to_vec();
+            let length = bytes.len() as u32;
+            let t = DataType::string(TypeKind::VarChar, length, CollationId::UTF8MB4_0900_AI_CI);
+            (Value::Bytes(Cow::Owned(bytes)), t)
+        }
+        Expr::Unary { op: UnaryOp::Neg, operand } => {
+            let (value, t) = literal(parsed, *operand)?;
+            let value = match value {
+                Value::Int(n) => Value::Int(-n),
+                Value::UInt(n) if n == 1 << 63 => Value::Int(i64::MIN),
+                Value::Double(n) => Value::Double(-n),
+                Value::Decimal(_) => {
+                    let mut text = b"-".to_vec();
+                    value.write_text(&t, &mut text);
+                    Value::Decimal(Decimal::parse(&text).0)
+                }
+                _ => return None,
+            };
+            (value, DataType { unsigned: false, ..t })
+        }
+        _ => return None,
+    };
+    Some(value)
+}
+
+/// The texts behind `=` or `:=` of the assignments of a SET statement, one for each item, as byte ranges.
+pub(crate) fn assignment_texts(source: &[u8], mode: sql::SqlMode) -> Vec<std::ops::Range<usize>> {
+    let mut lexer = Lexer::new(source, mode);
+    let mut ranges = Vec::new();
+    let (mut depth, mut start) = (0, None);
+    loop {
+        let token = lexer.next();
+        match token.tok {
+            Tok::LParen => depth += 1,
+            Tok::RParen => depth -= 1,
+            Tok::Eq | Tok::Assign if depth == 0 && start.is_none() => start = Some(token.end as usize),
+            Tok::Comma if depth == 0 => {
+                ranges.push(start.take().unwrap_or(token.start as usize)..token.start as usize);
+            }
+            Tok::End | Tok::Semicolon | Tok::Bad => {
+                ranges.push(start.take().unwrap_or(token.start as usize)..token.start as usize);
+                return ranges;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The text behind the first WHERE outside parentheses.
+pub(crate) fn where_text(source: &[u8], mode: sql::SqlMode) -> Option<&[u8]> {
+    let mut lexer = Lexer::new(source, mode);
+    let mut depth = 0;
+    loop {
+        let token = lexer.next();
+        match token.tok {
+            Tok::LParen => depth += 1,
+            Tok::RParen => depth -= 1,
+            Tok::Word if depth == 0 && token.kw == Kw::WHERE => return source.get(token.end as usize..),
+            Tok::End | Tok::Bad => return None,
+            _ => {}
+        }
+    }
+}
+
+impl Session {
+    /// The value of an expression; `text` is where it stands in the statement.
+    pub(crate) fn evaluate(&mut self, parsed: &Parsed, id: ExprId, text: &[u8]) -> Result<(Value<'static>, DataType)> {
+        if let Some(value) = literal(parsed, id) {
+            return Ok(value);
+        }
+        match &parsed[id] {
+            Expr::UserVar(name) => return Ok(self.state.user_variable(parsed.name(*name))),
+            Expr::Column { schema: None, table: None, column } => {
+                // A bare word: SET x = ON.
+                let word = parsed.name(*column).as_bytes().to_vec();
+                let t = DataType::string(TypeKind::VarChar, word.len() as u32, CollationId::UTF8MB4_0900_AI_CI);
+                return Ok((Value::Bytes(Cow::Owned(word)), t));
+            }
+            _ => {}
+        }
+        let mut query = b"SELECT ".to_vec();
+        query.extend_from_slice(text);
+        let parsed = sql::parse(&query, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
+        if !is_planned(&parsed.statement) {
+            return Err(err!(1064));
+        }
+        let mut planned = self.plan(parsed, &[])?;
+        let mut sink = MemorySink::new(BYTES_MAX);
+        self.run_into(&mut planned, &[], &mut sink)?;
+        let t = sink.columns.first().map_or(DataType::new(TypeKind::Null), |c| c.data_type);
+        match (sink.rows.len(), sink.columns.len()) {
+            (_, n) if n != 1 => Err(err!(1241, 1)),
+            (0, _) => Ok((Value::Null, t)),
+            (1, _) => Ok((sink.rows.swap_remove(0).swap_remove(0), t)),
+            _ => Err(err!(1242)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_assignments() {
+        let texts = |s: &str| -> Vec<String> {
+            let ranges = assignment_texts(s.as_bytes(), sql::SqlMode::default());
+            ranges.into_iter().map(|r| s[r].trim().to_string()).collect()
+        };
+        assert_eq!(texts("SET @a = 1, b := (SELECT x FROM t WHERE c=1, 2), @@d='x,y'"), ["1", "(SELECT x FROM t WHERE c=1, 2)", "'x,y'"]);
+        assert_eq!(texts("SET NAMES utf8mb4, @a = b = c"), ["", "b = c"]);
+    }
+}

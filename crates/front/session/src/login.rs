@@ -1,0 +1,153 @@
+//! Handshake and authentication: a connection becomes a session of an account.
+
+use crate::charset;
+use crate::command::Session;
+use crate::process::Doing;
+use crate::variables::{VarId, id};
+use accounts::{Client, Identity, LoginCheck};
+use protocol::auth::{Authenticator, FastAuth, LoginError, Plugin};
+use protocol::handshake::Scramble;
+use protocol::{Capabilities, Connection, Greeting, Next, OkReply, Peer};
+use std::time::Duration;
+use types::collation::CollationId;
+use types::{Result, SqlError, err};
+
+const VERSION: VarId = id("version");
+const CONNECT_TIMEOUT: VarId = id("connect_timeout");
+const WAIT_TIMEOUT: VarId = id("wait_timeout");
+const INTERACTIVE_TIMEOUT: VarId = id("interactive_timeout");
+const MAX_CONNECTIONS: VarId = id("max_connections");
+
+struct Check<'a>(LoginCheck<'a>);
+
+impl Authenticator for Check<'_> {
+    fn begin(&mut self, user: &str) -> Plugin {
+        match self.0.begin(user) {
+            accounts::Plugin::CachingSha2 => Plugin::CachingSha2,
+            accounts::Plugin::NativePassword => Plugin::NativePassword,
+        }
+    }
+
+    fn empty_password(&mut self) -> bool {
+        self.0.empty_password()
+    }
+
+    fn native(&mut self, scramble: &Scramble, reply: &[u8; 20]) -> bool {
+        self.0.native(scramble, reply)
+    }
+
+    fn sha2_fast(&mut self, scramble: &Scramble, reply: &[u8; 32]) -> FastAuth {
+        if self.0.sha2_fast(scramble, reply) { FastAuth::Accept } else { FastAuth::NeedFull }
+    }
+
+    fn sha2_full(&mut self, password: &[u8]) -> bool {
+        self.0.sha2_full(password)
+    }
+}
+
+impl Session {
+    fn client(&self) -> Client {
+        Client::new(match self.peer {
+            Peer::Tcp(address) => Some(address.ip()),
+            Peer::Unix => None,
+        })
+    }
+
+    /// The whole handshake. Answers OK or ERR itself.
+    pub(crate) fn greet(&mut self, conn: &mut Connection) -> Next {
+        let server = std::sync::Arc::clone(&self.server);
+        let version = self.state.vars.text(VERSION).to_string();
+        let greeting = Greeting::new(&version, self.state.id);
+        self.scramble = greeting.scramble;
+        let timeout = Duration::from_secs(server.globals.load().uint(CONNECT_TIMEOUT));
+        let mut check = Check(LoginCheck::new(&server.accounts, self.client()));
+        let login = match conn.authenticate(&greeting, &mut check, Some(&server.rsa), timeout) {
+            Ok(login) => login,
+            Err(LoginError::Refused { error, .. }) => return self.refuse(conn, &error),
+            Err(LoginError::Gone(_)) => {
+                observe::increment(observe::Counter::AbortedConnects);
+                return Next::Close;
+            }
+        };
+        let outcome = check.0.finish(conn.stream().is_secure()).and_then(|identity| {
+            self.interactive = login.capabilities.has(Capabilities::INTERACTIVE);
+            self.found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
+            self.become_account(identity, login.database.as_deref(), login.collation)
+        });
+        if let Err(error) = outcome {
+            return self.refuse(conn, &error);
+        }
+        self.apply_to(conn);
+        self.entry.sleep();
+        let reply = OkReply { status: self.status(false), ..OkReply::default() };
+        if conn.output().ok(&reply).is_err() { Next::Close } else { Next::Continue }
+    }
+
+    fn refuse(&mut self, conn: &mut Connection, error: &SqlError) -> Next {
+        observe::increment(observe::Counter::AbortedConnects);
+        // The client may be gone already: closing is all that is left either way.
+        let _ = conn.output().error(error);
+        Next::Close
+    }
+
+    /// COM_CHANGE_USER: all of the session's state goes, a new login decides. Answers itself.
+    pub(crate) fn change_user(&mut self, conn: &mut Connection, request: ChangeUser) -> Next {
+        let server = std::sync::Arc::clone(&self.server);
+        self.forget();
+        let timeout = Duration::from_secs(server.globals.load().uint(CONNECT_TIMEOUT));
+        let mut check = Check(LoginCheck::new(&server.accounts, self.client()));
+        let scramble = self.scramble;
+        let parts = (request.user.as_str(), request.plugin.as_str(), request.auth_reply);
+        let result = conn.authenticate_again(&scramble, parts, &mut check, Some(&server.rsa), timeout);
+        let outcome = match result {
+            Ok(_) => check.0.finish(conn.stream().is_secure()),
+            Err(LoginError::Refused { error, .. }) => Err(error),
+            Err(LoginError::Gone(_)) => return Next::Close,
+        };
+        let database = Some(request.database.as_str()).filter(|d| !d.is_empty());
+        let collation = request.collation.unwrap_or(255);
+        let outcome = outcome.and_then(|identity| self.become_account(identity, database, collation));
+        if let Err(error) = outcome {
+            return self.refuse(conn, &error);
+        }
+        self.apply_to(conn);
+        let reply = OkReply { status: self.status(false), ..OkReply::default() };
+        if conn.output().ok(&reply).is_err() { Next::Close } else { Next::Continue }
+    }
+
+    /// The session is `identity`'s from now on.
+    fn become_account(&mut self, identity: Identity, database: Option<&str>, collation: u16) -> Result<()> {
+        let access = self.server.accounts.access(identity.account.clone());
+        // One connection above the limit is kept for those who can put things right.
+        let (limit, connected) = (self.state.vars.uint(MAX_CONNECTIONS), self.server.processes.connected());
+        if connected > limit && access.check_dynamic("CONNECTION_ADMIN").is_err() {
+            return Err(err!(1040));
+        }
+        self.state.user = format!("{}@{}", identity.user, identity.client_host);
+        self.state.current_user = format!("{}@{}", identity.account.user, identity.account.host);
+        self.password_expired = identity.password_expired;
+        self.access = Some(access);
+        let collation = CollationId(collation);
+        if collation.is_known() {
+            charset::set_names(&mut self.state, collation);
+        }
+        if self.interactive {
+            let value = self.state.vars.get(INTERACTIVE_TIMEOUT).clone();
+            self.state.vars.set(WAIT_TIMEOUT, value);
+        }
+        self.entry_identify(&identity.user);
+        if let Some(database) = database {
+            self.use_database(database)?;
+        }
+        Ok(())
+    }
+}
+
+/// COM_CHANGE_USER's fields, copied off the packet.
+pub(crate) struct ChangeUser {
+    pub user: String,
+    pub auth_reply: Vec<u8>,
+    pub database: String,
+    pub collation: Option<u16>,
+    pub plugin: String,
+}

@@ -1,0 +1,275 @@
+//! Prepared statements: COM_STMT_* and PREPARE, EXECUTE, DEALLOCATE; cursors for COM_STMT_FETCH.
+
+use crate::charset;
+use crate::command::{Done, Session};
+use crate::process::Doing;
+use crate::run::{Planned, is_planned, lexer_mode, parse_error};
+use crate::sink::{MemorySink, gone, wire_column};
+use crate::variables::{VarId, id};
+use protocol::command::CursorFlags;
+use protocol::execute::ExecuteBody;
+use protocol::{Column, Output, ParameterType, RowFormat, ServerStatus};
+use sql::ast::{Parsed, Statement};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use types::collation::CollationId;
+use types::{DataType, Result, TypeKind, Value, err};
+
+const MAX_PREPARED: VarId = id("max_prepared_stmt_count");
+const MAX_ALLOWED_PACKET: VarId = id("max_allowed_packet");
+/// Rows of open cursors that a session may keep, in bytes.
+const CURSOR_BYTES_MAX: usize = 64 << 20;
+
+/// A statement that waits for executions.
+pub(crate) struct Stmt {
+    text: Arc<[u8]>,
+    body: Body,
+    types: Vec<ParameterType>,
+    /// What COM_STMT_SEND_LONG_DATA has brought, by parameter.
+    long: HashMap<u16, Vec<u8>>,
+    /// Why the long data is no good: told at the execution.
+    long_failed: bool,
+    cursor: Option<Cursor>,
+}
+
+enum Body {
+    Planned(Box<Planned>),
+    /// A statement that the executor does not run.
+    Other(Box<Parsed>),
+}
+
+struct Cursor {
+    rows: std::vec::IntoIter<Vec<Value<'static>>>,
+    types: Vec<DataType>,
+    bytes: usize,
+}
+
+#[derive(Default)]
+pub(crate) struct Statements {
+    by_id: HashMap<u32, Box<Stmt>>,
+    by_name: HashMap<String, u32>,
+    last_id: u32,
+    cursor_bytes: usize,
+}
+
+fn unknown(id: u32, command: &str) -> types::SqlError {
+    err!(1243, id, command)
+}
+
+impl Session {
+    fn new_stmt(&mut self, text: &[u8]) -> Result<(u32, u32)> {
+        let text = charset::statement_text(&self.state, text).into_owned();
+        let parsed = sql::parse(&text, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
+        match &parsed.statement {
+            Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) => return Err(err!(1295)),
+            _ => {}
+        }
+        self.refresh_access()?;
+        // Relaxed: a bound that may be passed by as many as prepare at once.
+        if self.server.prepared.load(Ordering::Relaxed) as u64 >= self.server.globals.load().uint(MAX_PREPARED) {
+            return Err(err!(1461, self.server.globals.load().uint(MAX_PREPARED)));
+        }
+        let params = parsed.param_count;
+        let body = if is_planned(&parsed.statement) {
+            Body::Planned(Box::new(self.plan(parsed, &[])?))
+        } else {
+            Body::Other(Box::new(parsed))
+        };
+        self.server.prepared.fetch_add(1, Ordering::Relaxed);
+        self.statements.last_id += 1;
+        let id = self.statements.last_id;
+        let stmt = Stmt {
+            text: text.into(),
+            body,
+            types: Vec::new(),
+            long: HashMap::new(),
+            long_failed: false,
+            cursor: None,
+        };
+        self.statements.by_id.insert(id, Box::new(stmt));
+        Ok((id, params))
+    }
+
+    /// COM_STMT_PREPARE.
+    pub(crate) fn prepare_statement(&mut self, text: &[u8], out: &mut Output) -> Result<Done> {
+        self.state.clear_conditions();
+        observe::increment(self.com("stmt_prepare"));
+        let (id, params) = self.new_stmt(text).map_err(|e| self.failed(e))?;
+        let (status, warnings) = (self.status(false), self.state.wire_warnings());
+        let stmt = &self.statements.by_id[&id];
+        let columns: Vec<Column<'_>> = match &stmt.body {
+            Body::Planned(planned) => planned.prepared.columns().iter().map(wire_column).collect(),
+            Body::Other(_) => Vec::new(),
+        };
+        let unknown = DataType::string(TypeKind::VarChar, 0, CollationId::BINARY);
+        let parameters = vec![Column::expression("?", unknown); params as usize];
+        out.prepared(id, &parameters, &columns, status, warnings).map_err(|_| gone())?;
+        Ok(Done::Answered)
+    }
+
+    /// COM_STMT_EXECUTE.
+    pub(crate) fn execute_statement(
+        &mut self,
+        id: u32,
+        cursor: CursorFlags,
+        body: ExecuteBody<'_>,
+        out: &mut Output,
+    ) -> Result<Done> {
+        observe::increment(self.com("stmt_execute"));
+        self.state.clear_conditions();
+        // Out of the map while it runs, so that session and statement can be borrowed side by side.
+        let mut stmt =
+            self.statements.by_id.remove(&id).ok_or_else(|| unknown(id, "mysqld_stmt_execute"))?;
+        self.entry.begin(Doing::Execute, &stmt.text);
+        self.close_cursor(&mut stmt);
+        let result = self.execute_taken(&mut stmt, cursor, body, out).map_err(|e| self.failed(e));
+        stmt.long.clear();
+        stmt.long_failed = false;
+        self.statements.by_id.insert(id, stmt);
+        result
+    }
+
+    fn execute_taken(
+        &mut self,
+        stmt: &mut Stmt,
+        cursor: CursorFlags,
+        body: ExecuteBody<'_>,
+        out: &mut Output,
+    ) -> Result<Done> {
+        if stmt.long_failed {
+            return Err(err!(1301, "long_data", self.state.vars.uint(MAX_ALLOWED_PACKET)));
+        }
+        let Stmt { body: what, types, long, .. } = stmt;
+        let count = match what {
+            Body::Planned(planned) => planned.prepared.param_count(),
+            Body::Other(parsed) => parsed.param_count as usize,
+        };
+        let mut values: Vec<Value<'_>> = vec![Value::Null; count];
+        for (i, data) in long.iter().filter(|(i, _)| usize::from(**i) < count) {
+            values[usize::from(*i)] = Value::Bytes(Cow::Borrowed(data));
+        }
+        let is_long = |i: usize| u16::try_from(i).is_ok_and(|i| long.contains_key(&i));
+        body.decode(count, types, is_long, |i, value| values[i] = value).map_err(|_| err!(1210, "mysqld_stmt_execute"))?;
+        match what {
+            Body::Planned(planned) if !cursor.is_none() && planned.is_query => {
+                let left = CURSOR_BYTES_MAX.saturating_sub(self.statements.cursor_bytes);
+                let mut sink = MemorySink::new(left);
+                self.run_into(planned, &values, &mut sink)?;
+                let columns: Vec<Column<'_>> = sink.columns.iter().map(wire_column).collect();
+                let status = self.status(false).with(ServerStatus::CURSOR_EXISTS, true);
+                out.start_rows(&columns, status, self.state.wire_warnings()).map_err(|_| gone())?;
+                self.statements.cursor_bytes += sink.bytes;
+                let types = sink.columns.iter().map(|c| c.data_type).collect();
+                stmt.cursor = Some(Cursor { rows: sink.rows.into_iter(), types, bytes: sink.bytes });
+                Ok(Done::Answered)
+            }
+            Body::Planned(planned) => self.run(planned, &values, RowFormat::Binary, out),
+            Body::Other(_) if count > 0 => Err(err!(1235, "parameters in this statement")),
+            Body::Other(parsed) => {
+                self.format = RowFormat::Binary;
+                let result = self.obey(parsed, out);
+                self.format = RowFormat::Text;
+                result
+            }
+        }
+    }
+
+    fn close_cursor(&mut self, stmt: &mut Stmt) {
+        if let Some(cursor) = stmt.cursor.take() {
+            self.statements.cursor_bytes -= cursor.bytes;
+        }
+    }
+
+    /// COM_STMT_FETCH.
+    pub(crate) fn fetch(&mut self, id: u32, count: u32, out: &mut Output) -> Result<Done> {
+        observe::increment(self.com("stmt_fetch"));
+        let (open, sent) = (self.status(false), ServerStatus::LAST_ROW_SENT);
+        let stmt = self.statements.by_id.get_mut(&id).ok_or_else(|| unknown(id, "mysqld_stmt_fetch"))?;
+        let cursor = stmt.cursor.as_mut().ok_or_else(|| err!(1421, id))?;
+        for _ in 0..count {
+            let Some(row) = cursor.rows.next() else { break };
+            out.row(RowFormat::Binary, &cursor.types, &row).map_err(|_| gone())?;
+        }
+        let last = cursor.rows.len() == 0;
+        let status = open.with(ServerStatus::CURSOR_EXISTS, !last).with(sent, last);
+        if last && let Some(cursor) = stmt.cursor.take() {
+            self.statements.cursor_bytes -= cursor.bytes;
+        }
+        out.end_rows(status, 0).map_err(|_| gone())?;
+        Ok(Done::Answered)
+    }
+
+    /// COM_STMT_SEND_LONG_DATA: has no answer.
+    pub(crate) fn long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
+        let limit = self.state.vars.uint(MAX_ALLOWED_PACKET) as usize;
+        let Some(stmt) = self.statements.by_id.get_mut(&id) else { return };
+        let total: usize = stmt.long.values().map(Vec::len).sum();
+        if total + data.len() > limit {
+            stmt.long_failed = true;
+            return;
+        }
+        stmt.long.entry(parameter).or_default().extend_from_slice(data);
+    }
+
+    /// COM_STMT_RESET: closes the cursor, forgets long data.
+    pub(crate) fn reset_statement(&mut self, id: u32) -> Result<()> {
+        let mut stmt = self.statements.by_id.remove(&id).ok_or_else(|| unknown(id, "mysqld_stmt_reset"))?;
+        self.close_cursor(&mut stmt);
+        stmt.long.clear();
+        stmt.long_failed = false;
+        self.statements.by_id.insert(id, stmt);
+        Ok(())
+    }
+
+    /// COM_STMT_CLOSE: has no answer.
+    pub(crate) fn close_statement(&mut self, id: u32) {
+        if let Some(mut stmt) = self.statements.by_id.remove(&id) {
+            self.close_cursor(&mut stmt);
+            self.server.prepared.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The session ends or starts over.
+    pub(crate) fn drop_statements(&mut self) {
+        self.server.prepared.fetch_sub(self.statements.by_id.len(), Ordering::Relaxed);
+        self.statements = Statements::default();
+    }
+
+    /// PREPARE name FROM text.
+    pub(crate) fn prepare_named(&mut self, name: &str, text: &[u8]) -> Result<()> {
+        let name = name.to_lowercase();
+        if let Some(old) = self.statements.by_name.remove(&name) {
+            self.close_statement(old);
+        }
+        let (id, _) = self.new_stmt(text)?;
+        self.statements.by_name.insert(name, id);
+        Ok(())
+    }
+
+    /// EXECUTE name USING values.
+    pub(crate) fn execute_named(&mut self, name: &str, values: &[Value<'static>], out: &mut Output) -> Result<Done> {
+        let id = self.statements.by_name.get(&name.to_lowercase()).copied();
+        let id = id.ok_or_else(|| err!(1243, name, "EXECUTE"))?;
+        let mut stmt = self.statements.by_id.remove(&id).expect("named statements are in the table");
+        self.show_doing(&stmt.text);
+        let result = match &mut stmt.body {
+            Body::Planned(planned) if planned.prepared.param_count() == values.len() => {
+                self.run(planned, values, RowFormat::Text, out)
+            }
+            Body::Other(parsed) if values.is_empty() && parsed.param_count == 0 => self.obey(parsed, out),
+            _ => Err(err!(1210, "EXECUTE")),
+        };
+        self.statements.by_id.insert(id, stmt);
+        result
+    }
+
+    /// DEALLOCATE PREPARE name.
+    pub(crate) fn deallocate(&mut self, name: &str) -> Result<()> {
+        let id = self.statements.by_name.remove(&name.to_lowercase());
+        let id = id.ok_or_else(|| err!(1243, name, "DEALLOCATE PREPARE"))?;
+        self.close_statement(id);
+        Ok(())
+    }
+}

@@ -1,0 +1,252 @@
+//! The process list: each session publishes what it does in its own lane; SHOW PROCESSLIST and KILL read the lanes.
+
+use engine::Interrupt;
+use inspect::Process;
+use protocol::HangUp;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use sync::{LaneId, Lanes, Mutex, Rank};
+
+/// Longest statement text that the list shows, in bytes.
+const INFO_BYTES_MAX: usize = 64 << 10;
+/// Most sessions at once.
+const LANES: usize = 1 << 17;
+
+/// What a session is doing, as the Command column says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Doing {
+    Connect,
+    Sleep,
+    Query,
+    Execute,
+    Prepare,
+    Fetch,
+    InitDb,
+    Statistics,
+    ResetConnection,
+    ChangeUser,
+}
+
+const NAMES: [&str; 10] = [
+    "Connect", "Sleep", "Query", "Execute", "Prepare", "Fetch", "Init DB", "Statistics", "Reset Connection",
+    "Change user",
+];
+
+struct Lane {
+    /// Connection id; 0: free. W: the session. R: the list, KILL.
+    id: AtomicU64,
+    /// A [`Doing`]. W: the session. R: the list.
+    doing: AtomicU8,
+    /// [`observe::clock::now_ns`] when `doing` was stored. W: the session. R: the list.
+    since_ns: AtomicU64,
+    /// When the statement has to end, 0: never. W: the session. R: the deadline thread.
+    deadline_ns: AtomicU64,
+    /// Taken by the session once a statement, by others for the list and KILL.
+    details: Mutex<Details>,
+}
+
+#[derive(Default)]
+struct Details {
+    user: String,
+    host: String,
+    database: Option<String>,
+    info: Vec<u8>,
+    kill: Option<(Arc<Interrupt>, HangUp)>,
+}
+
+/// All sessions' lanes.
+pub(crate) struct Processes(Lanes<Lane>);
+
+impl Processes {
+    pub fn new() -> Processes {
+        Processes(Lanes::with(LANES, || Lane {
+            id: AtomicU64::new(0),
+            doing: AtomicU8::new(Doing::Connect as u8),
+            since_ns: AtomicU64::new(0),
+            deadline_ns: AtomicU64::new(0),
+            details: Mutex::new(Rank::Session, Details::default()),
+        }))
+    }
+
+    pub fn list(&self) -> Vec<Process> {
+        let now = observe::clock::now_ns();
+        let mut list = Vec::new();
+        for (_, lane) in self.0.iter_claimed() {
+            // Acquire: pairs with Release in `Entry::open`.
+            let id = lane.id.load(Ordering::Acquire);
+            if id == 0 {
+                continue;
+            }
+            // Relaxed: each figure for itself; the list is a look at moving things.
+            let doing = lane.doing.load(Ordering::Relaxed);
+            let since = lane.since_ns.load(Ordering::Relaxed);
+            let details = lane.details.lock();
+            let busy = doing != Doing::Sleep as u8;
+            list.push(Process {
+                id,
+                user: details.user.clone(),
+                host: details.host.clone(),
+                database: details.database.clone(),
+                command: NAMES[usize::from(doing)],
+                time_s: now.saturating_sub(since) / 1_000_000_000,
+                state: if busy { "executing" } else { "" },
+                info: (busy && !details.info.is_empty())
+                    .then(|| String::from_utf8_lossy(&details.info).into_owned()),
+            });
+        }
+        list
+    }
+
+    /// Sessions that are doing something: `Threads_running`.
+    pub fn running(&self) -> u64 {
+        let busy = |lane: &Lane| {
+            // Relaxed: a figure for the reader.
+            lane.id.load(Ordering::Relaxed) != 0 && lane.doing.load(Ordering::Relaxed) != Doing::Sleep as u8
+        };
+        self.0.iter_claimed().filter(|(_, lane)| busy(lane)).count() as u64
+    }
+
+    /// `Threads_connected`.
+    pub fn connected(&self) -> u64 {
+        // Relaxed: a figure for the reader.
+        self.0.iter_claimed().filter(|(_, lane)| lane.id.load(Ordering::Relaxed) != 0).count() as u64
+    }
+
+    /// The user of a connection, if there is such a connection.
+    pub fn user_of(&self, id: u64) -> Option<String> {
+        // Acquire: pairs with Release in `Entry::open`.
+        let (_, lane) = self.0.iter_claimed().find(|(_, lane)| lane.id.load(Ordering::Acquire) == id)?;
+        Some(lane.details.lock().user.clone())
+    }
+
+    /// Ends a connection, or (`query`) the statement that it runs. False: there is none.
+    pub fn kill(&self, id: u64, query: bool) -> bool {
+        // Acquire: pairs with Release in `Entry::open`.
+        let found = self.0.iter_claimed().find(|(_, lane)| lane.id.load(Ordering::Acquire) == id);
+        let Some((_, lane)) = found else { return false };
+        let details = lane.details.lock();
+        let Some((interrupt, hang_up)) = &details.kill else { return false };
+        if query {
+            interrupt.raise(1);
+        } else {
+            interrupt.raise(2);
+            hang_up.hang_up();
+        }
+        true
+    }
+
+    /// The server stops: every statement that runs is interrupted.
+    pub fn interrupt_all(&self) {
+        for (_, lane) in self.0.iter_claimed() {
+            if let Some((interrupt, _)) = &lane.details.lock().kill {
+                interrupt.raise(2);
+            }
+        }
+    }
+
+    /// Interrupts statements whose deadline has passed.
+    pub fn expire(&self, now_ns: u64) {
+        for (_, lane) in self.0.iter_claimed() {
+            // Relaxed: the deadline is looked at again under the lock.
+            let deadline = lane.deadline_ns.load(Ordering::Relaxed);
+            if deadline != 0 && deadline <= now_ns {
+                let details = lane.details.lock();
+                // Relaxed: `Entry::deadline` writes it under the lock.
+                if lane.deadline_ns.load(Ordering::Relaxed) == deadline {
+                    lane.deadline_ns.store(0, Ordering::Relaxed);
+                    if let Some((interrupt, _)) = &details.kill {
+                        interrupt.raise(3);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A session's own lane.
+pub(crate) struct Entry {
+    server: Arc<crate::Server>,
+    lane: LaneId,
+}
+
+impl Entry {
+    /// `None`: more sessions than lanes.
+    pub fn open(server: &Arc<crate::Server>, id: u64, host: String, interrupt: Arc<Interrupt>, hang_up: HangUp) -> Option<Entry> {
+        let lane = server.processes.0.claim()?;
+        let entry = Entry { server: Arc::clone(server), lane };
+        *entry.lane().details.lock() = Details {
+            user: "unauthenticated user".to_string(),
+            host,
+            kill: Some((interrupt, hang_up)),
+            ..Details::default()
+        };
+        entry.doing(Doing::Connect);
+        // Release: pairs with Acquire in `Processes::list`; who sees the id sees the details.
+        entry.lane().id.store(id, Ordering::Release);
+        Some(entry)
+    }
+
+    fn lane(&self) -> &Lane {
+        self.server.processes.0.get(self.lane)
+    }
+
+    pub fn identify(&self, user: &str, database: Option<&str>) {
+        let mut details = self.lane().details.lock();
+        details.user = user.to_string();
+        details.database = database.map(str::to_string);
+    }
+
+    pub fn use_database(&self, database: Option<&str>) {
+        self.lane().details.lock().database = database.map(str::to_string);
+    }
+
+    #[inline]
+    pub fn doing(&self, doing: Doing) {
+        let lane = self.lane();
+        // Relaxed: single writer; readers want a recent figure.
+        lane.doing.store(doing as u8, Ordering::Relaxed);
+        lane.since_ns.store(observe::clock::now_ns(), Ordering::Relaxed);
+    }
+
+    /// A statement begins.
+    #[inline]
+    pub fn begin(&self, doing: Doing, text: &[u8]) {
+        let mut details = self.lane().details.lock();
+        details.info.clear();
+        details.info.extend_from_slice(&text[..text.len().min(INFO_BYTES_MAX)]);
+        drop(details);
+        self.doing(doing);
+    }
+
+    /// The command is answered.
+    #[inline]
+    pub fn sleep(&self) {
+        self.doing(Doing::Sleep);
+    }
+
+    /// `max_execution_time`: 0 takes the deadline away.
+    pub fn deadline(&self, at_ns: u64) {
+        let _details = self.lane().details.lock();
+        // Relaxed: read again under the lock.
+        self.lane().deadline_ns.store(at_ns, Ordering::Relaxed);
+    }
+
+    /// A long statement text is given back before the connection is parked.
+    pub fn shrink(&self) {
+        let mut details = self.lane().details.lock();
+        if details.info.capacity() > 4096 {
+            details.info = Vec::new();
+        }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let lane = self.lane();
+        // Relaxed: the lane is released after it, with Release.
+        lane.id.store(0, Ordering::Relaxed);
+        *lane.details.lock() = Details::default();
+        self.server.processes.0.release(self.lane);
+    }
+}

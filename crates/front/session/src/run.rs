@@ -1,0 +1,545 @@
+//! Statements that the executor runs, and COM_QUERY.
+//!
+//! ```text
+//!   text --normalize--> hash --> PlanCache hit --> Planned + literals --> execute
+//!                            \-> miss: parse_lifted, plan, keep
+//!   text with several statements, or none that is cached: parse_next, plan or obey, one after the other
+//! ```
+
+use crate::charset;
+use crate::command::{Done, Session};
+use crate::process::Doing;
+use crate::server::COM;
+use crate::sink::WireSink;
+use crate::variables::{VarId, id};
+use accounts::Privileges;
+use catalog::{Gate, Version, Waiting};
+use exec::{Outcome, Prepared, RowSink, TableUse};
+use observe::{Counter, CounterId};
+use protocol::{Capabilities, Output, RowFormat};
+use sql::ast::{Insert, Parsed, Statement};
+use sql::digest::{LiteralKind, Normalized, normalize};
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use types::collation::CollationId;
+use types::{DataType, Decimal, Result, SqlError, TypeKind, Value, err};
+
+const SELECT_LIMIT: VarId = id("sql_select_limit");
+const LOCK_WAIT_TIMEOUT: VarId = id("lock_wait_timeout");
+const MAX_EXECUTION_TIME: VarId = id("max_execution_time");
+const READ_ONLY: VarId = id("read_only");
+const SUPER_READ_ONLY: VarId = id("super_read_only");
+const COLLATION_CONNECTION: VarId = id("collation_connection");
+
+/// Plans of unprepared statements that a session keeps.
+const PLANS_MAX: usize = 64;
+/// Statements in one COM_QUERY whose plan may be longer than this are planned each time.
+const CACHED_TEXT_MAX: usize = 16 << 10;
+/// How often a statement is planned anew because DDL came between, before error 1615.
+const REPLANS_MAX: usize = 16;
+
+/// A statement for the executor: its tree, its plan for one version of the dictionary, and the gates of its tables.
+pub(crate) struct Planned {
+    pub parsed: Parsed,
+    pub prepared: Prepared,
+    /// Table id, gate, and the version since which its trees are readable.
+    gates: Vec<(u64, Arc<Gate>, u64)>,
+    reads_virtual: bool,
+    com: CounterId,
+    /// A query or something that answers rows.
+    pub is_query: bool,
+}
+
+/// Plans by normalised text, the least recently used first to go.
+#[derive(Default)]
+pub(crate) struct PlanCache {
+    plans: HashMap<u128, Box<Planned>>,
+    order: VecDeque<u128>,
+    normalized: Normalized,
+    scratch: Vec<u8>,
+}
+
+impl PlanCache {
+    pub fn clear(&mut self) {
+        *self = PlanCache::default();
+    }
+
+    fn insert(&mut self, hash: u128, planned: Box<Planned>) {
+        if self.plans.insert(hash, planned).is_none() {
+            self.order.push_back(hash);
+        }
+        while self.plans.len() > PLANS_MAX {
+            let Some(oldest) = self.order.pop_front() else { break };
+            self.plans.remove(&oldest);
+        }
+    }
+}
+
+pub(crate) fn parse_error(e: sql::ParseError) -> SqlError {
+    SqlError::new(e.code(), e.message())
+}
+
+pub(crate) fn lexer_mode(mode: types::sql_mode::SqlMode) -> sql::SqlMode {
+    use types::sql_mode::SqlMode as M;
+    sql::SqlMode {
+        pipes_as_concat: mode.has(M::PIPES_AS_CONCAT),
+        ansi_quotes: mode.has(M::ANSI_QUOTES),
+        no_backslash_escapes: mode.has(M::NO_BACKSLASH_ESCAPES),
+        high_not_precedence: mode.has(M::HIGH_NOT_PRECEDENCE),
+        ignore_space: mode.has(M::IGNORE_SPACE),
+        real_as_float: mode.has(M::REAL_AS_FLOAT),
+    }
+}
+
+/// Is this statement the executor's?
+pub(crate) fn is_planned(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Do(_)
+    )
+}
+
+fn com_name(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::Query(_) => "select",
+        Statement::Insert(insert) => insert_name(insert),
+        Statement::Update(_) => "update",
+        Statement::Delete(_) => "delete",
+        Statement::Do(_) => "do",
+        _ => "other",
+    }
+}
+
+fn insert_name(insert: &Insert) -> &'static str {
+    if insert.replace { "replace" } else { "insert" }
+}
+
+impl Session {
+    pub(crate) fn com(&self, name: &str) -> CounterId {
+        let at = COM.iter().position(|n| *n == name).unwrap_or(COM.len() - 1);
+        self.server.com.at(at)
+    }
+
+    pub(crate) fn waiting(&self) -> Waiting<'_> {
+        let timeout = Duration::from_secs(self.state.vars.uint(LOCK_WAIT_TIMEOUT));
+        Waiting { timeout, interrupt: self.tx.interrupt() }
+    }
+
+    /// COM_QUERY: one statement, or several when the client may.
+    pub(crate) fn query(&mut self, text: &[u8], out: &mut Output) -> Result<Done> {
+        let text = match charset::statement_text(&self.state, text) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            Cow::Owned(converted) => Cow::Owned(converted),
+        };
+        if let Some(done) = self.query_cached(&text, out)? {
+            return Ok(done);
+        }
+        let multi = out.capabilities().has(Capabilities::MULTI_STATEMENTS);
+        let mut rest: &[u8] = &text;
+        loop {
+            let (parsed, tail) =
+                sql::parse_next(rest, lexer_mode(self.state.sql_mode)).map_err(|e| self.failed(parse_error(e)))?;
+            if !tail.is_empty() && !multi {
+                // The one statement ends at its `;`: what follows is a syntax error, as in MySQL.
+                let error = sql::parse(rest, lexer_mode(self.state.sql_mode)).err().map_or_else(|| err!(1064), parse_error);
+                return Err(self.failed(error));
+            }
+            self.more = !tail.is_empty();
+            let done = self.statement(parsed, out).map_err(|e| self.failed(e))?;
+            if tail.is_empty() || done == Done::Close {
+                return Ok(done);
+            }
+            rest = tail;
+            self.state.begin_statement();
+        }
+    }
+
+    /// The error becomes a condition, for SHOW WARNINGS.
+    pub(crate) fn failed(&mut self, error: SqlError) -> SqlError {
+        self.state.clear_conditions();
+        self.state.note_error(&error);
+        self.state.row_count = -1;
+        error
+    }
+
+    /// The hot path of unprepared statements. `None`: not one that is cached.
+    fn query_cached(&mut self, text: &[u8], out: &mut Output) -> Result<Option<Done>> {
+        if text.len() > CACHED_TEXT_MAX {
+            return Ok(None);
+        }
+        let mode = lexer_mode(self.state.sql_mode);
+        let mut cache = std::mem::take(&mut self.plans);
+        let result = self.query_in(&mut cache, text, mode, out);
+        // USE and the like clear the cache of the session, never while a plan of it runs.
+        self.plans = cache;
+        result
+    }
+
+    fn query_in(
+        &mut self,
+        cache: &mut PlanCache,
+        text: &[u8],
+        mode: sql::SqlMode,
+        out: &mut Output,
+    ) -> Result<Option<Done>> {
+        let PlanCache { plans, normalized, scratch, .. } = cache;
+        if !normalize(text, mode, normalized) {
+            return Ok(None);
+        }
+        let hash = normalized.hash;
+        let mut fresh = None;
+        let planned = match plans.get_mut(&hash) {
+            Some(planned) => planned,
+            None => {
+                let parsed =
+                    sql::parse_lifted(text, mode, &normalized.literals).map_err(|e| self.failed(parse_error(e)))?;
+                if !is_planned(&parsed.statement) {
+                    return Ok(None);
+                }
+                self.state.clear_conditions();
+                self.refresh_access()?;
+                let types: Vec<DataType> = normalized.literals.iter().map(|l| self.literal_type(l.kind)).collect();
+                let planned = self.plan(parsed, &types).map_err(|e| self.failed(e))?;
+                fresh.insert(Box::new(planned))
+            }
+        };
+        self.state.clear_conditions();
+        let mut values = Vec::with_capacity(normalized.literals.len());
+        for literal in &normalized.literals {
+            let bytes = literal.value(text, mode, scratch);
+            values.push(match literal.kind {
+                LiteralKind::Int => Value::Int(parse_int(bytes)),
+                LiteralKind::Decimal => Value::Decimal(Decimal::parse(bytes).0),
+                LiteralKind::Float => {
+                    let number = std::str::from_utf8(bytes).ok().and_then(|s| s.parse().ok());
+                    Value::Double(number.ok_or_else(|| err!(1367, "double", String::from_utf8_lossy(bytes)))?)
+                }
+                LiteralKind::String => {
+                    let source = &text[literal.start as usize + 1..literal.end as usize - 1];
+                    // Unescaped strings borrow from the text; others were rewritten into the scratch space.
+                    if bytes.len() == source.len() {
+                        Value::Bytes(Cow::Borrowed(source))
+                    } else {
+                        Value::Bytes(Cow::Owned(bytes.to_vec()))
+                    }
+                }
+            });
+        }
+        let result = self.run(planned, &values, RowFormat::Text, out).map_err(|e| self.failed(e));
+        if let Some(planned) = fresh {
+            cache.insert(hash, planned);
+        }
+        result.map(Some)
+    }
+
+    fn literal_type(&self, kind: LiteralKind) -> DataType {
+        match kind {
+            LiteralKind::Int => DataType { length: 20, ..DataType::new(TypeKind::BigInt).not_null() },
+            // Its digits differ from text to text: execution goes by the value.
+            LiteralKind::Decimal => DataType::new(TypeKind::Null),
+            LiteralKind::Float => DataType::new(TypeKind::Double).not_null(),
+            LiteralKind::String => {
+                let collation = CollationId::by_name(self.state.vars.text(COLLATION_CONNECTION));
+                let collation = collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
+                DataType::string(TypeKind::VarChar, 255, collation).not_null()
+            }
+        }
+    }
+
+    /// Plans a statement of the executor's for the dictionary as of now, and checks privileges.
+    pub(crate) fn plan(&mut self, parsed: Parsed, types: &[DataType]) -> Result<Planned> {
+        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        let prepared = Prepared::new(&parsed, &version, &mut self.state, types)?;
+        let gates = gates(&prepared, &version);
+        let reads_virtual = has_virtual(&prepared, &version);
+        let is_query = matches!(parsed.statement, Statement::Query(_));
+        let com = self.com(com_name(&parsed.statement));
+        let planned = Planned { parsed, prepared, gates, reads_virtual, com, is_query };
+        self.check_tables(planned.prepared.tables())?;
+        Ok(planned)
+    }
+
+    fn replan(&mut self, planned: &mut Planned, types: &[DataType]) -> Result<()> {
+        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        planned.prepared = Prepared::new(&planned.parsed, &version, &mut self.state, types)?;
+        planned.gates = gates(&planned.prepared, &version);
+        planned.reads_virtual = has_virtual(&planned.prepared, &version);
+        Ok(())
+    }
+
+    pub(crate) fn check_tables(&self, tables: &[TableUse]) -> Result<()> {
+        let access = self.access();
+        for t in tables {
+            let mut wanted = Privileges::NONE;
+            for (used, privilege) in [
+                (t.read, Privileges::SELECT),
+                (t.insert, Privileges::INSERT),
+                (t.update, Privileges::UPDATE),
+                (t.delete, Privileges::DELETE),
+            ] {
+                if used {
+                    wanted |= privilege;
+                }
+            }
+            access.check_table(wanted, &t.schema, &t.table)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a planned statement to its end and answers.
+    pub(crate) fn run(
+        &mut self,
+        planned: &mut Planned,
+        params: &[Value<'_>],
+        format: RowFormat,
+        out: &mut Output,
+    ) -> Result<Done> {
+        let mut sink = WireSink {
+            status: self.status(self.more),
+            results: charset::results_charset(&self.state),
+            limit: if planned.is_query { self.state.vars.uint(SELECT_LIMIT) } else { u64::MAX },
+            out,
+            format,
+            types: Vec::new(),
+            rows: 0,
+            started: false,
+        };
+        let result = self.run_into(planned, params, &mut sink);
+        let (started, rows) = (sink.started, sink.rows);
+        match result {
+            Ok(_) if started => {
+                self.state.found_rows = rows;
+                self.state.row_count = -1;
+                let (status, warnings) = (self.status(self.more), self.state.wire_warnings());
+                out.end_rows(status, warnings).map_err(|_| crate::sink::gone())?;
+            }
+            Ok(mut outcome) => {
+                if self.found_rows
+                    && let Some(matched) = rows_matched(&outcome.info)
+                {
+                    outcome.affected_rows = matched;
+                }
+                self.state.row_count = outcome.affected_rows as i64;
+                self.ok(out, &outcome)?;
+            }
+            Err(e) => return Err(e),
+        }
+        Ok(Done::Answered)
+    }
+
+    /// Runs a planned statement; rows go to `sink`. Pins, privileges, transaction, deadline, autocommit.
+    pub(crate) fn run_into(
+        &mut self,
+        planned: &mut Planned,
+        params: &[Value<'_>],
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        observe::increment(Counter::Questions);
+        observe::increment(Counter::Queries);
+        observe::increment(planned.com);
+        self.refresh_access()?;
+        if self.password_expired {
+            return Err(err!(1820));
+        }
+        self.pin(planned, params)?;
+        let result = self.run_pinned(planned, params, sink);
+        self.finish_statement(result)
+    }
+
+    fn run_pinned(
+        &mut self,
+        planned: &mut Planned,
+        params: &[Value<'_>],
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        // One bit test while the account has its privileges globally.
+        self.check_tables(planned.prepared.tables())?;
+        if planned.prepared.writes() && !planned.gates.is_empty() {
+            self.check_writable()?;
+        }
+        if planned.reads_virtual {
+            self.state.inspect = Some(Box::new(self.inspect_context()));
+        }
+        if !planned.prepared.is_tableless() {
+            self.begin_if_needed();
+            let began_at = self.transaction.began_at;
+            if planned.gates.iter().any(|(_, _, readable)| *readable > began_at) {
+                return Err(err!(1412));
+            }
+        }
+        let limit_ms = if planned.is_query { self.state.vars.uint(MAX_EXECUTION_TIME) } else { 0 };
+        if limit_ms > 0 {
+            // Relaxed: a hint to the deadline thread; see `Server::deadlines`.
+            self.server.deadlines.fetch_add(1, Ordering::Relaxed);
+            self.entry.deadline(observe::clock::now_ns() + limit_ms * 1_000_000);
+        }
+        let result = planned.prepared.execute(&mut self.tx, params, &mut self.state, sink);
+        if limit_ms > 0 {
+            self.entry.deadline(0);
+            self.server.deadlines.fetch_sub(1, Ordering::Relaxed);
+            if result.as_ref().is_err_and(|e| e.code == 3024) {
+                observe::increment(Counter::MaxExecutionTimeExceeded);
+            }
+        }
+        if planned.reads_virtual {
+            self.state.inspect = None;
+        }
+        result
+    }
+
+    /// After a statement: ends its transaction in autocommit, waits for what its answer rests on.
+    pub(crate) fn finish_statement(&mut self, result: Result<Outcome>) -> Result<Outcome> {
+        if !self.tx.is_active() {
+            // A deadlock has ended the transaction in the engine, or the statement had none.
+            if result.as_ref().is_err_and(exec::error::ends_transaction) || self.autocommits() {
+                self.ended();
+            }
+            return result;
+        }
+        if self.autocommits() {
+            return match result {
+                Ok(outcome) => {
+                    // Before the commit forgets it: locking reads may rest on commits that are not durable yet.
+                    self.tx.await_durable().map_err(exec::error::engine)?;
+                    self.commit_all()?;
+                    Ok(outcome)
+                }
+                Err(e) => {
+                    self.rollback_all();
+                    Err(e)
+                }
+            };
+        }
+        if result.as_ref().is_err_and(exec::error::ends_transaction) {
+            self.rollback_all();
+            return result;
+        }
+        self.tx.end_statement();
+        self.tx.await_durable().map_err(exec::error::engine)?;
+        result
+    }
+
+    /// Pins the statement's tables, planning anew when DDL came between. Errors 1146, 1205, 1213, 1615.
+    #[inline]
+    fn pin(&mut self, planned: &mut Planned, params: &[Value<'_>]) -> Result<()> {
+        for _ in 0..REPLANS_MAX {
+            let number = self.catalog.get(self.server.catalog.cell()).number;
+            if planned.prepared.catalog_version() != number {
+                let types: Vec<DataType> = params.iter().map(value_type).collect();
+                self.replan(planned, &types)?;
+                observe::increment(self.com("stmt_reprepare"));
+            }
+            if self.pin_tables(planned)? {
+                return Ok(());
+            }
+        }
+        Err(err!(1615))
+    }
+
+    /// False: the dictionary has changed meanwhile.
+    fn pin_tables(&mut self, planned: &Planned) -> Result<bool> {
+        let timeout = Duration::from_secs(self.state.vars.uint(LOCK_WAIT_TIMEOUT));
+        let waiting = Waiting { timeout, interrupt: self.tx.interrupt() };
+        let pins = &mut self.pins;
+        for (id, gate, _) in &planned.gates {
+            match pins.pin(*id, gate, waiting) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(e) => {
+                    // 1213: DDL waits for this transaction, so it has to end.
+                    if e.code == 1213 || self.autocommits() {
+                        self.rollback_all();
+                    }
+                    return Err(e);
+                }
+            }
+        }
+        Ok(planned.gates.is_empty() || self.catalog.is_current(self.server.catalog.cell()))
+    }
+
+    /// Errors 1290, 1792.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        let read_only = match self.tx.is_active() || self.transaction.explicit {
+            true => self.transaction.read_only,
+            false => {
+                let next = self.transaction.next_read_only;
+                next.unwrap_or(self.state.vars.bool(crate::variables::id("transaction_read_only")))
+            }
+        };
+        if read_only {
+            return Err(err!(1792));
+        }
+        // Globals as of the session's last look: one load.
+        let globals = self.state.globals.peek();
+        if !self.state.globals.is_current(&self.server.globals) || globals.bool(READ_ONLY) {
+            let globals = self.server.globals.load();
+            let admin = self.access().check_dynamic("CONNECTION_ADMIN").is_ok();
+            if globals.bool(SUPER_READ_ONLY) {
+                return Err(err!(1290, "--super-read-only"));
+            }
+            if globals.bool(READ_ONLY) && !admin {
+                return Err(err!(1290, "--read-only"));
+            }
+        }
+        Ok(())
+    }
+
+    /// One parsed statement, whoever runs it.
+    pub(crate) fn statement(&mut self, parsed: Parsed, out: &mut Output) -> Result<Done> {
+        if is_planned(&parsed.statement) {
+            self.state.clear_conditions();
+            self.refresh_access()?;
+            let mut planned = self.plan(parsed, &[])?;
+            return self.run(&mut planned, &[], RowFormat::Text, out);
+        }
+        self.obey(&parsed, out)
+    }
+
+    /// The process list shows the statement, as Execute or Query.
+    pub(crate) fn show_doing(&self, text: &[u8]) {
+        self.entry.begin(Doing::Execute, text);
+    }
+}
+
+fn gates(prepared: &Prepared, version: &Version) -> Vec<(u64, Arc<Gate>, u64)> {
+    let mut gates: Vec<(u64, Arc<Gate>, u64)> = Vec::new();
+    for t in prepared.tables() {
+        if let Some(table) = version.table(&t.schema, &t.table)
+            && !table.is_virtual()
+            && !gates.iter().any(|(id, ..)| *id == table.id)
+        {
+            gates.push((table.id, Arc::clone(&table.gate), table.readable_since));
+        }
+    }
+    gates
+}
+
+fn has_virtual(prepared: &Prepared, version: &Version) -> bool {
+    prepared.tables().iter().any(|t| version.table(&t.schema, &t.table).is_some_and(|t| t.is_virtual()))
+}
+
+/// The type of a parameter's value, for planning.
+pub(crate) fn value_type(value: &Value<'_>) -> DataType {
+    match value {
+        Value::Int(_) => DataType::new(TypeKind::BigInt),
+        Value::UInt(_) => DataType::new(TypeKind::BigInt).unsigned(),
+        Value::Double(_) => DataType::new(TypeKind::Double),
+        Value::Bytes(b) => {
+            DataType::string(TypeKind::VarChar, b.len().min(65_535) as u32, CollationId::UTF8MB4_0900_AI_CI)
+        }
+        // Not known, or different from value to value: execution goes by the value.
+        _ => DataType::new(TypeKind::Null),
+    }
+}
+
+fn parse_int(digits: &[u8]) -> i64 {
+    digits.iter().fold(0i64, |n, d| n * 10 + i64::from(d - b'0'))
+}
+
+/// From `Rows matched: 3  Changed: 1  Warnings: 0`.
+fn rows_matched(info: &str) -> Option<u64> {
+    info.strip_prefix("Rows matched: ")?.split(' ').next()?.parse().ok()
+}

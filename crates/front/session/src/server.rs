@@ -1,0 +1,265 @@
+//! What all sessions share, and the [`protocol::Service`] that the listener drives.
+
+use crate::command::Session;
+use crate::process::Processes;
+use crate::variables::{Globals, VARIABLES, VarId, Val, id};
+use accounts::{Accounts, Directory};
+use catalog::Catalog;
+use catalog::dictionary::Kind;
+use engine::{Engine, Transaction};
+use inspect::Process;
+use observe::Family;
+use protocol::{ClosedBy, Connection, HangUp, Next, Peer, RsaKeys, Service};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use sync::{Mutex, Parker, Rank, Snapshot};
+use types::{Result, SqlError};
+
+const WAIT_TIMEOUT: VarId = id("wait_timeout");
+const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
+const DEADLOCK_DETECT: VarId = id("innodb_deadlock_detect");
+const MAX_CONNECTIONS: VarId = id("max_connections");
+
+/// Name of the dictionary entry that holds all accounts.
+const ACCOUNTS_ENTRY: &str = "accounts";
+/// How often deadlines are looked at while there are any.
+const DEADLINE_TICK: Duration = Duration::from_millis(5);
+const IDLE_TICK: Duration = Duration::from_millis(100);
+
+/// Statement kinds that `Com_*` counts.
+pub(crate) const COM: &[&str] = &[
+    "select", "insert", "update", "delete", "replace", "insert_select", "replace_select", "begin", "commit",
+    "rollback", "savepoint", "rollback_to_savepoint", "release_savepoint", "set_option", "change_db", "show",
+    "create_table", "drop_table", "alter_table", "truncate", "create_index", "drop_index", "create_db", "drop_db",
+    "alter_db", "rename_table", "prepare_sql", "execute_sql", "dealloc_sql", "stmt_prepare", "stmt_execute",
+    "stmt_close", "stmt_reset", "stmt_fetch", "stmt_send_long_data", "stmt_reprepare", "kill", "flush", "do",
+    "create_user", "drop_user", "alter_user", "grant", "revoke", "set_password", "rename_user", "explain_other",
+    "lock_tables", "unlock_tables", "shutdown", "other",
+];
+
+/// What the binary decides.
+pub struct Settings {
+    pub globals: Globals,
+    /// Where caching_sha2_password's keys are kept.
+    pub datadir: std::path::PathBuf,
+    /// Called by SHUTDOWN: asks the process to stop.
+    pub stop: Box<dyn Fn() + Send + Sync>,
+}
+
+/// Everything that sessions share. One a process (tests may make several).
+pub struct Server {
+    pub engine: Arc<Engine>,
+    pub catalog: Arc<Catalog>,
+    pub accounts: Accounts,
+    /// W: SET GLOBAL. R: sessions at connect, `@@global.x`.
+    pub globals: Snapshot<Globals>,
+    pub(crate) processes: Processes,
+    pub(crate) rsa: RsaKeys,
+    pub(crate) com: Family,
+    /// Account statements, one at a time.
+    pub(crate) account_ddl: Mutex<()>,
+    /// Prepared statements of all sessions. W: PREPARE and close, never execution.
+    pub(crate) prepared: AtomicUsize,
+    /// Sessions with `max_execution_time` that run now. W: those sessions. R: the deadline thread.
+    pub(crate) deadlines: AtomicUsize,
+    pub(crate) stop: Box<dyn Fn() + Send + Sync>,
+    stopping: AtomicBool,
+}
+
+impl Server {
+    /// Loads dictionary and accounts. `first_password`: the directory is new, root@localhost gets this password.
+    pub fn open(engine: Arc<Engine>, settings: Settings, first_password: Option<&str>) -> Result<Arc<Server>> {
+        let catalog = Catalog::open(&engine, inspect::system_schemas())?;
+        let stored = catalog.load_entries(Kind::Account)?;
+        let directory = match (stored.into_iter().find(|(name, _)| name == ACCOUNTS_ENTRY), first_password) {
+            (Some((_, bytes)), _) => Directory::from_bytes(&bytes)
+                .map_err(|_| SqlError::new(1712, "Index dictionary is corrupted: the accounts can not be read"))?,
+            (None, password) => {
+                let directory = Directory::bootstrap(password.unwrap_or(""));
+                let mut tx = Transaction::new(&engine).map_err(catalog::error::from_engine)?;
+                store_accounts(&catalog, &mut tx, &directory)?;
+                directory
+            }
+        };
+        let server = Arc::new(Server {
+            catalog,
+            accounts: Accounts::new(directory),
+            globals: Snapshot::new(settings.globals),
+            processes: Processes::new(),
+            rsa: RsaKeys::new(&settings.datadir),
+            com: observe::register_family("Com_", COM),
+            account_ddl: Mutex::new(Rank::Accounts, ()),
+            prepared: AtomicUsize::new(0),
+            deadlines: AtomicUsize::new(0),
+            stop: settings.stop,
+            stopping: AtomicBool::new(false),
+            engine,
+        });
+        server.apply_engine_variables();
+        let gauge = |name: &str, read: fn(&Server) -> u64| {
+            let server: Weak<Server> = Arc::downgrade(&server);
+            observe::register_gauge(name, move || server.upgrade().map_or(0, |s| read(&s)));
+        };
+        gauge("Threads_connected", |s| s.processes.connected());
+        gauge("Threads_running", |s| s.processes.running());
+        // Relaxed: a figure for the reader.
+        gauge("Prepared_stmt_count", |s| s.prepared.load(Ordering::Relaxed) as u64);
+        observe::register_gauge("Uptime", observe::clock::uptime_s);
+        let watched = Arc::downgrade(&server);
+        std::thread::Builder::new()
+            .name("deadlines".to_string())
+            .spawn(move || watch_deadlines(&watched))
+            .map_err(|e| SqlError::new(1135, format!("Can't create a new thread (errno {e})")))?;
+        Ok(server)
+    }
+
+    /// After the last session has ended: stores what has to be exact. The engine is closed afterwards.
+    pub fn close(&self) -> Result<()> {
+        // Relaxed: only ends the deadline thread.
+        self.stopping.store(true, Ordering::Relaxed);
+        self.catalog.close()
+    }
+
+    /// `max_connections` now.
+    pub fn max_connections(&self) -> u64 {
+        self.globals.load().uint(MAX_CONNECTIONS)
+    }
+
+    /// Hands dynamic variables to the engine.
+    pub(crate) fn apply_engine_variables(&self) {
+        let globals = self.globals.load();
+        self.engine.set_flush_log_at_commit(globals.uint(FLUSH_LOG) as u8);
+        self.engine.set_deadlock_detect(globals.bool(DEADLOCK_DETECT));
+    }
+}
+
+/// Writes all accounts in a transaction of its own.
+pub(crate) fn store_accounts(catalog: &Catalog, tx: &mut Transaction, directory: &Directory) -> Result<()> {
+    use catalog::dictionary::put;
+    use catalog::error::from_engine;
+    tx.begin(engine::Isolation::RepeatableRead, false);
+    let tree = catalog.engine().dictionary();
+    match put(tx, tree, Kind::Account, "", ACCOUNTS_ENTRY, &directory.to_bytes()) {
+        Ok(()) => tx.commit().map_err(from_engine),
+        Err(e) => {
+            tx.rollback().map_err(from_engine)?;
+            Err(e)
+        }
+    }
+}
+
+fn watch_deadlines(server: &Weak<Server>) {
+    let mut parker = Parker::new();
+    loop {
+        let Some(server) = server.upgrade() else { return };
+        // Relaxed: a hint each; deadlines are read under their lanes' locks.
+        if server.stopping.load(Ordering::Relaxed) {
+            return;
+        }
+        let any = server.deadlines.load(Ordering::Relaxed) > 0;
+        if any {
+            server.processes.expire(observe::clock::now_ns());
+        }
+        drop(server);
+        parker.park_timeout(if any { DEADLINE_TICK } else { IDLE_TICK });
+    }
+}
+
+impl inspect::Source for Server {
+    fn processes(&self) -> Vec<Process> {
+        self.processes.list()
+    }
+
+    fn global_variables(&self) -> Vec<(&'static str, String)> {
+        let globals = self.globals.load();
+        let all = VARIABLES.iter().enumerate().filter(|(_, v)| v.scope != crate::variables::Scope::Session);
+        all.map(|(i, v)| (v.name, v.print(globals.get(i as VarId)).into_owned())).collect()
+    }
+}
+
+/// Sets variables that the server computes: `hostname`, `server_uuid`, `version_compile_machine`, ...
+pub fn computed_variables(globals: &mut Globals, datadir: &Path, uuid: String, hostname: String) {
+    let mut set = |name: &str, value: String| {
+        let id = crate::variables::find(name).expect("the table has it");
+        globals.set(id, Val::Str(value.into()));
+    };
+    set("server_uuid", uuid);
+    set("hostname", hostname);
+    set("version_compile_machine", std::env::consts::ARCH.to_string());
+    set("datadir", format!("{}/", datadir.display()));
+    let zone = jiff::Zoned::now();
+    set("system_time_zone", zone.time_zone().to_offset_info(zone.timestamp()).abbreviation().to_string());
+}
+
+/// The server as the listener sees it.
+pub struct Sessions(pub Arc<Server>);
+
+/// A connection's session, or why it gets none.
+pub enum Opened {
+    Session(Box<Session>),
+    Refused(SqlError),
+}
+
+impl Service for Sessions {
+    type Session = Opened;
+
+    fn open(&self, id: u32, peer: Peer, hang_up: HangUp) -> Opened {
+        match Session::new(&self.0, id, peer, hang_up) {
+            Ok(session) => Opened::Session(Box::new(session)),
+            Err(error) => Opened::Refused(error),
+        }
+    }
+
+    fn greet(&self, session: &mut Opened, conn: &mut Connection) -> Next {
+        match session {
+            Opened::Session(session) => session.greet(conn),
+            Opened::Refused(error) => {
+                // The connection closes whether the client reads it or not.
+                let _ = conn.output().error(error);
+                Next::Close
+            }
+        }
+    }
+
+    #[inline]
+    fn serve(&self, session: &mut Opened, conn: &mut Connection) -> Next {
+        match session {
+            Opened::Session(session) => session.serve(conn),
+            Opened::Refused(_) => Next::Close,
+        }
+    }
+
+    fn idle_limit(&self, session: &Opened) -> Duration {
+        match session {
+            Opened::Session(session) => {
+                // An interactive client's wait_timeout was set from interactive_timeout at the login.
+                Duration::from_secs(session.state.vars.uint(WAIT_TIMEOUT))
+            }
+            Opened::Refused(_) => Duration::ZERO,
+        }
+    }
+
+    fn resume(&self, session: &mut Opened) {
+        if let Opened::Session(session) = session {
+            session.counters.attach();
+        }
+    }
+
+    fn pause(&self, session: &mut Opened) {
+        if let Opened::Session(session) = session {
+            session.pause();
+        }
+    }
+
+    fn interrupt(&self) {
+        self.0.processes.interrupt_all();
+    }
+
+    fn close(&self, session: Opened, by: ClosedBy) {
+        if let Opened::Session(session) = session {
+            session.close(by);
+        }
+    }
+}

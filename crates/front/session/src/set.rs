@@ -1,0 +1,291 @@
+//! SET in all its forms.
+
+use crate::charset;
+use crate::command::{LOCK_WAIT, Session};
+use crate::control::isolation_of;
+use crate::evaluate::assignment_texts;
+use crate::run::lexer_mode;
+use crate::variables::{self, Access, Globals, Scope, VARIABLES, VarId, Val, id};
+use exec::Env;
+use sql::ast::{AccessMode, IsolationLevel, Parsed, SetItem, VarScope};
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+use types::charset::Charset;
+use types::collation::CollationId;
+use types::{Result, Value, err};
+
+const AUTOCOMMIT: VarId = id("autocommit");
+const TIMESTAMP: VarId = id("timestamp");
+const LAST_INSERT_ID: VarId = id("last_insert_id");
+const IDENTITY: VarId = id("identity");
+const ISOLATION: VarId = id("transaction_isolation");
+const READ_ONLY: VarId = id("transaction_read_only");
+
+/// Session variables whose change clients are told of.
+const TRACKED: [VarId; 5] = [
+    id("autocommit"),
+    id("character_set_client"),
+    id("character_set_connection"),
+    id("character_set_results"),
+    id("time_zone"),
+];
+
+/// Character set variables and the collation variables that go with them.
+const PAIRS: [(VarId, VarId); 3] = [
+    (id("character_set_connection"), id("collation_connection")),
+    (id("character_set_database"), id("collation_database")),
+    (id("character_set_server"), id("collation_server")),
+];
+
+impl Session {
+    /// SET: all items are checked first, so a failing one leaves the others undone too.
+    pub(crate) fn set(&mut self, parsed: &Parsed, items: &[SetItem]) -> Result<()> {
+        let source = parsed.source().to_vec();
+        let texts = assignment_texts(&source, lexer_mode(self.state.sql_mode));
+        let mut checked = Vec::with_capacity(items.len());
+        for (i, item) in items.iter().enumerate() {
+            let text = texts.get(i).map_or(&b""[..], |range| &source[range.clone()]);
+            checked.push(self.check_item(parsed, item, text)?);
+        }
+        checked.into_iter().try_for_each(|change| self.apply(change))
+    }
+
+    fn check_item(&mut self, parsed: &Parsed, item: &SetItem, text: &[u8]) -> Result<Change> {
+        Ok(match item {
+            SetItem::UserVar { name, value } => {
+                let (value, t) = self.evaluate(parsed, *value, text)?;
+                Change::User(parsed.name(*name).to_string(), value, t)
+            }
+            SetItem::Names { charset, collation } => {
+                let text = |s| String::from_utf8_lossy(parsed.bytes(s)).into_owned();
+                let collation = match (charset.map(text), collation.map(text)) {
+                    (None, None) => CollationId::UTF8MB4_0900_AI_CI,
+                    (None, Some(collation)) => collation_named(&collation)?,
+                    (Some(charset), None) => CollationId::default_of(charset_named(&charset)?),
+                    (Some(charset), Some(collation)) => {
+                        let (set, found) = (charset_named(&charset)?, collation_named(&collation)?);
+                        if found.charset() != set {
+                            return Err(err!(1253, collation, charset));
+                        }
+                        found
+                    }
+                };
+                Change::Names(collation)
+            }
+            SetItem::CharacterSet(charset) => {
+                let charset = match charset {
+                    Some(s) => charset_named(&String::from_utf8_lossy(parsed.bytes(*s)))?,
+                    None => Charset::Utf8mb4,
+                };
+                Change::CharacterSet(charset)
+            }
+            SetItem::Transaction { scope, isolation, access } => {
+                if *scope == VarScope::Unspecified && (self.tx.is_active() || self.transaction.explicit) {
+                    return Err(err!(1568));
+                }
+                if matches!(scope, VarScope::Global) {
+                    self.may_set_globals()?;
+                }
+                Change::Transaction(*scope, *isolation, *access)
+            }
+            SetItem::SystemVar { scope, base, name, value } => {
+                let name = parsed.name(*name);
+                if base.is_some() {
+                    return Err(err!(1193, name));
+                }
+                let global = match scope {
+                    VarScope::Persist | VarScope::PersistOnly => return Err(err!(1235, "SET PERSIST")),
+                    VarScope::Global => true,
+                    VarScope::Session | VarScope::Unspecified => false,
+                };
+                let id = variables::lookup(name)?;
+                let variable = &VARIABLES[id as usize];
+                variable.may_set(global)?;
+                if global {
+                    self.may_set_globals()?;
+                }
+                let new = match value {
+                    None if global || variable.scope == Scope::Session => variable.default_value(),
+                    None => self.server.globals.load().get(id).clone(),
+                    Some(value) => {
+                        let (value, _) = self.evaluate(parsed, *value, text)?;
+                        let value = by_collation_id(variable, value);
+                        let strict = self.state.sql_mode.is_strict();
+                        let mut warnings = Vec::new();
+                        let checked = variable.check(&value, strict, &mut |w| warnings.push(w))?;
+                        for warning in warnings {
+                            self.state.warn("Warning", 1292, warning);
+                        }
+                        checked
+                    }
+                };
+                let present = if global { self.server.globals.load().get(id).clone() } else { self.state.vars.get(id).clone() };
+                if variable.access == Access::Fixed && new != present {
+                    return Err(variable.cannot(&variable.print(&new)));
+                }
+                // `SET transaction_isolation = x` without a scope is the session's; with `@@x` it is the next transaction's,
+                // which the parser does not tell apart: the session's is the documented default.
+                Change::Variable(id, global, new)
+            }
+        })
+    }
+
+    fn may_set_globals(&self) -> Result<()> {
+        self.access().check_dynamic("SYSTEM_VARIABLES_ADMIN")
+    }
+
+    fn apply(&mut self, change: Change) -> Result<()> {
+        match change {
+            Change::User(name, value, t) => self.state.set_user_variable(&name, value, t),
+            Change::Names(collation) => {
+                charset::set_names(&mut self.state, collation);
+                self.changed_vars.extend([TRACKED[1], TRACKED[2], TRACKED[3]]);
+                self.after_set();
+            }
+            Change::CharacterSet(charset) => {
+                // Client and results; the connection's is the database's.
+                charset::set_names(&mut self.state, CollationId::default_of(charset));
+                let database = self.state.vars.get(id("collation_database")).clone();
+                let name = self.state.vars.get(id("character_set_database")).clone();
+                self.state.vars.set(id("character_set_connection"), name);
+                self.state.vars.set(id("collation_connection"), database);
+                self.changed_vars.extend([TRACKED[1], TRACKED[2], TRACKED[3]]);
+                self.after_set();
+            }
+            Change::Transaction(scope, isolation, access) => self.set_transaction(scope, isolation, access),
+            Change::Variable(id, true, value) => self.set_global(id, value),
+            Change::Variable(id, false, value) => self.set_session(id, value)?,
+        }
+        Ok(())
+    }
+
+    fn set_transaction(&mut self, scope: VarScope, isolation: Option<IsolationLevel>, access: Option<AccessMode>) {
+        let level = isolation.map(|level| match level {
+            IsolationLevel::ReadUncommitted => 0,
+            IsolationLevel::ReadCommitted => 1,
+            IsolationLevel::RepeatableRead => 2,
+            IsolationLevel::Serializable => 3,
+        });
+        let read_only = access.map(|mode| mode == AccessMode::ReadOnly);
+        match scope {
+            VarScope::Global => {
+                level.into_iter().for_each(|n| self.set_global(ISOLATION, Val::UInt(n)));
+                read_only.into_iter().for_each(|b| self.set_global(READ_ONLY, Val::Bool(b)));
+            }
+            VarScope::Session => {
+                level.into_iter().for_each(|n| self.state.vars.set(ISOLATION, Val::UInt(n)));
+                read_only.into_iter().for_each(|b| self.state.vars.set(READ_ONLY, Val::Bool(b)));
+            }
+            _ => {
+                self.transaction.next_isolation = level.map(isolation_of).or(self.transaction.next_isolation);
+                self.transaction.next_read_only = read_only.or(self.transaction.next_read_only);
+            }
+        }
+    }
+
+    fn set_global(&mut self, id: VarId, value: Val) {
+        self.server.globals.update(|old| {
+            let mut globals = Globals::clone(old);
+            globals.set(id, value.clone());
+            pair(id, &value, &mut |id, value| globals.set(id, value));
+            globals
+        });
+        self.state.globals.get(&self.server.globals);
+        self.server.apply_engine_variables();
+    }
+
+    fn set_session(&mut self, id: VarId, value: Val) -> Result<()> {
+        match id {
+            TIMESTAMP => {
+                // 0 is back to the clock.
+                self.state.timestamp = Some(value.double()).filter(|s| *s != 0.0);
+                self.state.begin_statement();
+                return Ok(());
+            }
+            LAST_INSERT_ID | IDENTITY => {
+                self.state.last_insert_id = value.uint();
+                return Ok(());
+            }
+            AUTOCOMMIT if value == Val::Bool(true) && !self.state.vars.bool(AUTOCOMMIT) => self.commit_all()?,
+            _ => {}
+        }
+        let vars = &mut self.state.vars;
+        vars.set(id, value.clone());
+        pair(id, &value, &mut |id, value| vars.set(id, value));
+        if TRACKED.contains(&id) && !self.changed_vars.contains(&id) {
+            self.changed_vars.push(id);
+        }
+        self.after_set();
+        Ok(())
+    }
+
+    /// What is kept beside the variables follows them.
+    fn after_set(&mut self) {
+        self.state.reload();
+        self.tx.set_lock_wait_timeout(Duration::from_secs(self.state.vars.uint(LOCK_WAIT)));
+        // Plans know sql_mode, collations and the like.
+        self.plans.clear();
+        self.transaction.settings_changed = true;
+    }
+}
+
+/// A checked item.
+enum Change {
+    User(String, Value<'static>, types::DataType),
+    Names(CollationId),
+    CharacterSet(Charset),
+    Transaction(VarScope, Option<IsolationLevel>, Option<AccessMode>),
+    Variable(VarId, bool, Val),
+}
+
+/// A character set brings its default collation, a collation its character set.
+fn pair(id: VarId, value: &Val, set: &mut dyn FnMut(VarId, Val)) {
+    for (charset, collation) in PAIRS {
+        if id == charset
+            && let Some(found) = Charset::by_name(value.text())
+        {
+            set(collation, Val::Str(Cow::Borrowed(CollationId::default_of(found).info().name)));
+        }
+        if id == collation
+            && let Some(found) = CollationId::by_name(value.text())
+        {
+            set(charset, Val::Str(Cow::Borrowed(found.charset().name())));
+        }
+    }
+}
+
+/// Collations and character sets can be given by the id of a collation.
+fn by_collation_id(variable: &variables::Variable, value: Value<'static>) -> Value<'static> {
+    let id = match value {
+        Value::Int(n) => u16::try_from(n).ok().map(CollationId).filter(|c| c.is_known()),
+        _ => None,
+    };
+    let name = match (variable.kind, id) {
+        (variables::Kind::Collation, Some(c)) => c.info().name,
+        (variables::Kind::Charset { .. }, Some(c)) => c.charset().name(),
+        _ => return value,
+    };
+    Value::Bytes(Cow::Borrowed(name.as_bytes()))
+}
+
+fn charset_named(name: &str) -> Result<Charset> {
+    Charset::by_name(name).ok_or_else(|| err!(1115, name))
+}
+
+fn collation_named(name: &str) -> Result<CollationId> {
+    CollationId::by_name(name).ok_or_else(|| err!(1273, name))
+}
+
+/// All session variables as SHOW prints them.
+pub(crate) fn session_pairs(session: &Session) -> Vec<(&'static str, String)> {
+    let globals: Arc<Globals> = session.server.globals.load();
+    let print = |(i, v): (usize, &'static variables::Variable)| {
+        let id = i as VarId;
+        match v.scope {
+            Scope::Global => (v.name, v.print(globals.get(id)).into_owned()),
+            _ => (v.name, session.state.printed(id)),
+        }
+    };
+    VARIABLES.iter().enumerate().map(print).collect()
+}

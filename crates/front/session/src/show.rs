@@ -1,0 +1,364 @@
+//! SHOW, DESCRIBE and EXPLAIN: rows from crate `inspect`, filtered by LIKE or WHERE, to the client.
+
+use crate::charset;
+use crate::command::{Done, Session};
+use crate::evaluate::{literal, where_text};
+use crate::run::{lexer_mode, parse_error};
+use crate::set::session_pairs;
+use crate::sink::WireSink;
+use accounts::{AccountName, Privileges};
+use catalog::Version;
+use exec::{ColumnMeta, Env, Outcome, Prepared, RowSink};
+use inspect::{Rows, VirtualRows, show};
+use observe::Counter;
+use protocol::Output;
+use sql::ast::{
+    Account, EngineInfo, Explain, ExplainFormat, ExplainTarget, ObjectName, Parsed, Show, ShowFilter, ShowLimit,
+    ShowWhat, VarScope,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use types::collation::CollationId;
+use types::{DataType, Result, TypeKind, Value, err};
+
+fn varchar(n: u32) -> DataType {
+    DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI)
+}
+
+fn text(s: impl Into<String>) -> Value<'static> {
+    Value::Bytes(s.into().into_bytes().into())
+}
+
+/// The schema that a WHERE of SHOW is run in.
+const SHOW_SCHEMA: &str = "information_schema";
+const SHOW_TABLE: &str = "show";
+
+impl Session {
+    /// What virtual tables may see of this session.
+    pub(crate) fn inspect_context(&self) -> inspect::Context {
+        let access = self.access();
+        let accounts = self.server.accounts.access(access.account().name.clone());
+        let all = access.global().has_any(Privileges(Privileges::SCHEMA.0));
+        inspect::Context {
+            version: Arc::clone(self.catalog.peek()),
+            engine: Arc::clone(&self.server.engine),
+            source: Arc::clone(&self.server) as Arc<dyn inspect::Source>,
+            session_variables: session_pairs(self),
+            database: self.state.database.clone(),
+            user: self.state.user.split('@').next().unwrap_or("").to_string(),
+            sees_all_processes: access.global().has(Privileges::PROCESS),
+            visible: Box::new(move |schema, table| {
+                all || match table {
+                    "" => accounts.check_use(schema).is_ok(),
+                    table => accounts.table(schema, table).has_any(Privileges(Privileges::TABLE.0)),
+                }
+            }),
+        }
+    }
+
+    /// The schema named, or the current one. Error 1046.
+    pub(crate) fn schema_of(&self, parsed: &Parsed, schema: Option<sql::ast::Name>) -> Result<String> {
+        match schema {
+            Some(name) => Ok(parsed.name(name).to_string()),
+            None => Ok(self.state.database().ok_or_else(|| err!(1046))?.to_string()),
+        }
+    }
+
+    pub(crate) fn object(&self, parsed: &Parsed, name: ObjectName) -> Result<(String, String)> {
+        Ok((self.schema_of(parsed, name.schema)?, parsed.name(name.name).to_string()))
+    }
+
+    /// DESCRIBE table [column or pattern].
+    pub(crate) fn describe(
+        &mut self,
+        parsed: &Parsed,
+        table: ObjectName,
+        column: Option<sql::ast::Str>,
+        out: &mut Output,
+    ) -> Result<Done> {
+        let (schema, name) = self.object(parsed, table)?;
+        let mut rows = show::columns(&self.inspect_context(), &schema, &name, false)?;
+        if let Some(pattern) = column {
+            keep_like(&mut rows, parsed.bytes(pattern));
+        }
+        self.send(rows, out)
+    }
+
+    pub(crate) fn show(&mut self, parsed: &Parsed, statement: &Show, out: &mut Output) -> Result<Done> {
+        // These read the conditions of the statement before, and leave them.
+        match &statement.what {
+            ShowWhat::Warnings { limit } => return self.show_conditions(parsed, *limit, false, out),
+            ShowWhat::Errors { limit } => return self.show_conditions(parsed, *limit, true, out),
+            ShowWhat::CountWarnings => return self.show_count("@@session.warning_count", self.state.warning_count, out),
+            ShowWhat::CountErrors => return self.show_count("@@session.error_count", self.state.error_count, out),
+            _ => {}
+        }
+        self.state.clear_conditions();
+        let mut rows = self.show_rows(parsed, statement)?;
+        match statement.filter {
+            ShowFilter::None => {}
+            ShowFilter::Like(pattern) => keep_like(&mut rows, parsed.bytes(pattern)),
+            ShowFilter::Where(_) => return self.send_where(rows, parsed.source(), out),
+        }
+        self.send(rows, out)
+    }
+
+    fn show_rows(&mut self, parsed: &Parsed, statement: &Show) -> Result<Rows> {
+        self.catalog.get(self.server.catalog.cell());
+        let cx = self.inspect_context();
+        let like = match statement.filter {
+            ShowFilter::Like(pattern) => Some(String::from_utf8_lossy(parsed.bytes(pattern)).into_owned()),
+            _ => None,
+        };
+        let like = like.as_deref();
+        Ok(match &statement.what {
+            ShowWhat::Databases => show::databases(&cx, like),
+            ShowWhat::Tables { full, schema, .. } => show::tables(&cx, &self.schema_of(parsed, *schema)?, *full, like)?,
+            ShowWhat::TableStatus { schema } => show::table_status_of(&cx, &self.schema_of(parsed, *schema)?)?,
+            ShowWhat::OpenTables { schema } => {
+                if let Some(name) = schema {
+                    cx.version.schema(parsed.name(*name)).ok_or_else(|| err!(1049, parsed.name(*name)))?;
+                }
+                show::open_tables()
+            }
+            ShowWhat::Columns { full, table, .. } => {
+                let (schema, name) = self.object(parsed, *table)?;
+                show::columns(&cx, &schema, &name, *full)?
+            }
+            ShowWhat::Index { table, .. } => {
+                let (schema, name) = self.object(parsed, *table)?;
+                show::index(&cx, &schema, &name)?
+            }
+            ShowWhat::CreateTable(table) => {
+                let (schema, name) = self.object(parsed, *table)?;
+                show::create_table_of(&cx, &schema, &name)?
+            }
+            ShowWhat::CreateDatabase { if_not_exists, name } => {
+                show::create_database_of(&cx, parsed.name(*name), *if_not_exists)?
+            }
+            ShowWhat::CreateView(view) => {
+                let (schema, name) = self.object(parsed, *view)?;
+                return Err(match cx.version.table(&schema, &name) {
+                    Some(_) => err!(1347, schema, name, "VIEW"),
+                    None => err!(1146, schema, name),
+                });
+            }
+            ShowWhat::CreateProcedure(name) => return Err(err!(1305, "PROCEDURE", parsed.name(name.name))),
+            ShowWhat::CreateFunction(name) => return Err(err!(1305, "FUNCTION", parsed.name(name.name))),
+            ShowWhat::CreateTrigger(_) => return Err(err!(1360)),
+            ShowWhat::CreateEvent(name) => return Err(err!(1539, parsed.name(name.name))),
+            ShowWhat::Grants { user, using } if using.is_empty() => self.show_grants(parsed, *user)?,
+            ShowWhat::Variables(VarScope::Global) => {
+                show::pairs(cx.source.global_variables().into_iter().map(|(n, v)| (n.to_string(), v)).collect())
+            }
+            ShowWhat::Variables(_) => {
+                show::pairs(session_pairs(self).into_iter().map(|(n, v)| (n.to_string(), v)).collect())
+            }
+            ShowWhat::Status(VarScope::Global) => show::pairs(cx.status()),
+            ShowWhat::Status(_) => show::pairs(self.session_status(&cx)),
+            ShowWhat::ProcessList { full } => show::processlist(&cx, *full),
+            ShowWhat::Engines => show::engines(),
+            ShowWhat::Engine { name, what } => {
+                let name = name.map_or("InnoDB", |n| parsed.name(n));
+                if !name.eq_ignore_ascii_case("InnoDB") {
+                    return Err(show::unknown_engine(name));
+                }
+                self.access().check_global(Privileges::PROCESS)?;
+                match what {
+                    EngineInfo::Status => show::engine_status(&cx),
+                    _ => return Err(err!(1235, "SHOW ENGINE MUTEX")),
+                }
+            }
+            ShowWhat::Plugins => show::plugins(),
+            ShowWhat::CharacterSet => show::charsets(),
+            ShowWhat::Collation => show::collations(),
+            ShowWhat::Privileges => {
+                let rows = Privileges::GLOBAL.names().map(|n| vec![text(n), text("Server Admin"), text("")]).collect();
+                Rows::new(&[("Privilege", varchar(32)), ("Context", varchar(64)), ("Comment", varchar(128))], rows)
+            }
+            ShowWhat::Triggers { .. } => show::empty(show::TRIGGERS),
+            ShowWhat::Events { .. } => show::empty(show::EVENTS),
+            ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => show::empty(show::ROUTINES),
+            // The binary log is off (`log_bin`).
+            ShowWhat::BinaryLogs => return Err(err!(1381)),
+            ShowWhat::BinaryLogStatus => {
+                show::empty(&["File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB", "Executed_Gtid_Set"])
+            }
+            ShowWhat::Replicas => show::empty(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"]),
+            ShowWhat::ReplicaStatus { .. } => show::empty(&["Replica_IO_State", "Source_Host", "Source_User"]),
+            _ => return Err(err!(1235, "this form of SHOW")),
+        })
+    }
+
+    fn session_status(&self, cx: &inspect::Context) -> Vec<(String, String)> {
+        let mut all = cx.status();
+        // What sessions count for themselves stands in their place; the rest is of the server.
+        for (name, value) in &mut all {
+            if let Some(own) = self.own_count(name) {
+                *value = own.to_string();
+            }
+        }
+        all
+    }
+
+    fn own_count(&self, name: &str) -> Option<u64> {
+        if let Some(com) = name.strip_prefix("Com_") {
+            return Some(self.counters.value(self.com(com)));
+        }
+        let own = ["Questions", "Queries", "Bytes_", "Handler_", "Select_", "Sort_", "Created_tmp"];
+        if !own.iter().any(|prefix| name.starts_with(prefix)) {
+            return None;
+        }
+        let counter = Counter::ALL.iter().find(|c| c.name() == name)?;
+        Some(self.counters.value(*counter))
+    }
+
+    fn show_conditions(
+        &mut self,
+        parsed: &Parsed,
+        limit: Option<ShowLimit>,
+        errors: bool,
+        out: &mut Output,
+    ) -> Result<Done> {
+        let number = |id| match literal(parsed, id) {
+            Some((Value::Int(n), _)) => Ok(n as usize),
+            _ => Err(err!(1235, "LIMIT of SHOW WARNINGS that is no number")),
+        };
+        let (skip, take) = match limit {
+            Some(limit) => (limit.offset.map_or(Ok(0), number)?, number(limit.count)?),
+            None => (0, usize::MAX),
+        };
+        let list = self.state.warnings.iter().filter(|w| !errors || w.level == "Error").skip(skip).take(take);
+        let rows = list.map(|w| vec![text(w.level), Value::UInt(w.code.into()), text(w.message.clone())]).collect();
+        let code = DataType { length: 4, ..DataType::new(TypeKind::Int).unsigned() };
+        self.send(Rows::new(&[("Level", varchar(7)), ("Code", code), ("Message", varchar(512))], rows), out)
+    }
+
+    fn show_count(&mut self, title: &str, count: u64, out: &mut Output) -> Result<Done> {
+        let t = DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned() };
+        self.send(Rows::new(&[(title, t)], vec![vec![Value::UInt(count)]]), out)
+    }
+
+    fn show_grants(&mut self, parsed: &Parsed, user: Option<Account>) -> Result<Rows> {
+        let own = self.access().account().name.clone();
+        let name = match user {
+            None | Some(Account::Current) => own.clone(),
+            Some(Account::Named { user, host }) => {
+                let text = |s| String::from_utf8_lossy(parsed.bytes(s)).into_owned();
+                AccountName::new(text(user), &host.map(text).unwrap_or_default())
+            }
+        };
+        if name != own {
+            self.access().check_schema(Privileges::SELECT, "mysql")?;
+        }
+        let directory = self.server.accounts.directory();
+        let account = directory.get(&name).ok_or_else(|| err!(1141, name.user, name.host))?;
+        let rows = account.show_grants().into_iter().map(|g| vec![text(g)]).collect();
+        Ok(Rows::new(&[(&format!("Grants for {}@{}", name.user, name.host), varchar(1024))], rows))
+    }
+
+    /// EXPLAIN of a query or a data change; DESCRIBE of a table comes as its own statement.
+    pub(crate) fn explain(&mut self, parsed: &Parsed, statement: &Explain, out: &mut Output) -> Result<Done> {
+        if statement.analyze || statement.into.is_some() || statement.schema.is_some() {
+            return Err(err!(1235, "this form of EXPLAIN"));
+        }
+        if statement.format == ExplainFormat::Json {
+            return Err(err!(1235, "EXPLAIN FORMAT=JSON"));
+        }
+        if matches!(statement.target, ExplainTarget::Connection(_)) {
+            return Err(err!(1235, "EXPLAIN FOR CONNECTION"));
+        }
+        // The statement's own text: what follows EXPLAIN and FORMAT=word.
+        let source = explained_text(parsed.source(), lexer_mode(self.state.sql_mode));
+        let inner = sql::parse(source, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
+        let planned = self.plan(inner, &[])?;
+        let rows = vec![vec![text(planned.prepared.outline().trim_end())]];
+        self.send(Rows::new(&[("EXPLAIN", varchar(4096))], rows), out)
+    }
+
+    /// Sends rows that are at hand.
+    pub(crate) fn send(&mut self, rows: Rows, out: &mut Output) -> Result<Done> {
+        observe::increment(Counter::Questions);
+        observe::increment(Counter::Queries);
+        observe::increment(self.com("show"));
+        let meta = |(name, data_type): (String, DataType)| ColumnMeta {
+            schema: String::new(),
+            table: String::new(),
+            org_table: String::new(),
+            org_name: String::new(),
+            name,
+            data_type,
+            flags: 0,
+        };
+        let columns: Vec<ColumnMeta> = rows.columns.into_iter().map(meta).collect();
+        let mut sink = self.wire_sink(out);
+        sink.columns(&columns)?;
+        for row in &rows.rows {
+            sink.row(row)?;
+        }
+        self.state.found_rows = rows.rows.len() as u64;
+        self.state.row_count = -1;
+        let (status, warnings) = (self.status(self.more), self.state.wire_warnings());
+        out.end_rows(status, warnings).map_err(|_| crate::sink::gone())?;
+        Ok(Done::Answered)
+    }
+
+    fn wire_sink<'o>(&self, out: &'o mut Output) -> WireSink<'o> {
+        WireSink {
+            out,
+            format: self.format,
+            status: self.status(self.more),
+            results: charset::results_charset(&self.state),
+            limit: u64::MAX,
+            types: Vec::new(),
+            rows: 0,
+            started: false,
+        }
+    }
+
+    /// `SHOW ... WHERE expr`: the rows become a table, and the expression a query over it.
+    fn send_where(&mut self, rows: Rows, source: &[u8], out: &mut Output) -> Result<Done> {
+        let mode = lexer_mode(self.state.sql_mode);
+        let condition = where_text(source, mode).ok_or_else(|| err!(1064))?;
+        let mut query = format!("SELECT * FROM `{SHOW_SCHEMA}`.`{SHOW_TABLE}` WHERE ").into_bytes();
+        query.extend_from_slice(condition);
+        let parsed = sql::parse(&query, mode).map_err(parse_error)?;
+        let table = VirtualRows(rows.rows).table(SHOW_SCHEMA, SHOW_TABLE, &rows.columns);
+        let mut version = Version { number: 0, schemas: BTreeMap::clone(&self.catalog.peek().schemas) };
+        let schema = version.schemas.get_mut(SHOW_SCHEMA).expect("the server makes it");
+        Arc::make_mut(schema).tables.insert(SHOW_TABLE.to_string(), Arc::new(table));
+        let mut prepared = Prepared::new(&parsed, &Arc::new(version), &mut self.state, &[])?;
+        let mut sink = self.wire_sink(out);
+        self.begin_if_needed();
+        let result = prepared.execute(&mut self.tx, &[], &mut self.state, &mut sink).map(|_| Outcome::default());
+        self.finish_statement(result)?;
+        let (status, warnings) = (self.status(self.more), self.state.wire_warnings());
+        out.end_rows(status, warnings).map_err(|_| crate::sink::gone())?;
+        Ok(Done::Answered)
+    }
+}
+
+fn keep_like(rows: &mut Rows, pattern: &[u8]) {
+    let at = rows.like;
+    rows.rows.retain(|row| match &row[at] {
+        Value::Bytes(b) => CollationId::UTF8MB4_0900_AI_CI.like(b, pattern, Some('\\')),
+        _ => false,
+    });
+}
+
+/// What follows EXPLAIN [FORMAT = word].
+fn explained_text(source: &[u8], mode: sql::SqlMode) -> &[u8] {
+    use sql::lexer::{Lexer, Tok};
+    let mut lexer = Lexer::new(source, mode);
+    lexer.next();
+    loop {
+        let token = lexer.next();
+        let word = &source[token.start as usize..token.end as usize];
+        if token.tok == Tok::Word && (word.eq_ignore_ascii_case(b"FORMAT")) {
+            lexer.next();
+            lexer.next();
+            continue;
+        }
+        return &source[token.start as usize..];
+    }
+}

@@ -1,0 +1,281 @@
+//! What the executor sees of a session: variables, the clock, warnings ([`exec::Env`]).
+
+use crate::Server;
+use crate::time_zone::TimeZone;
+use crate::variables::{self, Globals, Scope, SessionVariables, VARIABLES, VarId, Val, id};
+use catalog::VirtualContext;
+use exec::Env;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use sync::Cached;
+use types::sql_mode::SqlMode;
+use types::{DataType, Result, SqlError, TypeKind, Value};
+
+const ERROR_COUNT: VarId = id("error_count");
+const WARNING_COUNT: VarId = id("warning_count");
+const LAST_INSERT_ID: VarId = id("last_insert_id");
+const IDENTITY: VarId = id("identity");
+const TIMESTAMP: VarId = id("timestamp");
+const PSEUDO_THREAD_ID: VarId = id("pseudo_thread_id");
+const SQL_MODE: VarId = id("sql_mode");
+const TIME_ZONE: VarId = id("time_zone");
+const MAX_ERROR_COUNT: VarId = id("max_error_count");
+const SQL_NOTES: VarId = id("sql_notes");
+
+/// Bytes that all user variables of a session may take.
+const USER_VARIABLE_BYTES_MAX: usize = 64 << 20;
+
+/// One line of SHOW WARNINGS.
+#[derive(Clone, Debug)]
+pub(crate) struct Condition {
+    pub level: &'static str,
+    pub code: u16,
+    pub message: String,
+}
+
+pub(crate) struct State {
+    pub server: Arc<Server>,
+    pub globals: Cached<Globals>,
+    pub vars: SessionVariables,
+    pub id: u32,
+    pub database: Option<String>,
+    /// `user@host` as the client called itself, and `user@host` of the account.
+    pub user: String,
+    pub current_user: String,
+    /// Read off the variables when they are set.
+    pub sql_mode: SqlMode,
+    pub time_zone: TimeZone,
+    /// The statement's start, microseconds since 1970.
+    pub now_us: i64,
+    /// SET TIMESTAMP: overrides the clock.
+    pub timestamp: Option<f64>,
+    pub last_insert_id: u64,
+    pub row_count: i64,
+    pub found_rows: u64,
+    user_vars: HashMap<String, (Value<'static>, DataType)>,
+    user_var_bytes: usize,
+    pub warnings: Vec<Condition>,
+    /// All conditions, those beyond `max_error_count` too.
+    pub warning_count: u64,
+    pub error_count: u64,
+    /// Made before a statement that reads virtual tables.
+    pub inspect: Option<Box<inspect::Context>>,
+}
+
+impl State {
+    pub fn new(server: &Arc<Server>, id: u32) -> State {
+        let globals = server.globals.cached();
+        let vars = SessionVariables::new(Arc::clone(globals.peek()));
+        let mut state = State {
+            server: Arc::clone(server),
+            globals,
+            vars,
+            id,
+            database: None,
+            user: String::new(),
+            current_user: String::new(),
+            sql_mode: SqlMode::DEFAULT,
+            time_zone: TimeZone::Offset(0),
+            now_us: 0,
+            timestamp: None,
+            last_insert_id: 0,
+            row_count: 0,
+            found_rows: 0,
+            user_vars: HashMap::new(),
+            user_var_bytes: 0,
+            warnings: Vec::new(),
+            warning_count: 0,
+            error_count: 0,
+            inspect: None,
+        };
+        state.reload();
+        state
+    }
+
+    /// COM_RESET_CONNECTION, COM_CHANGE_USER: variables as at connect.
+    pub fn reset(&mut self) {
+        let server = Arc::clone(&self.server);
+        let database = self.database.take();
+        let (user, current_user) = (std::mem::take(&mut self.user), std::mem::take(&mut self.current_user));
+        *self = State { database, user, current_user, ..State::new(&server, self.id) };
+    }
+
+    /// Reads what is kept beside the variables.
+    pub fn reload(&mut self) {
+        self.sql_mode = SqlMode(self.vars.uint(SQL_MODE));
+        self.time_zone = TimeZone::parse(self.vars.text(TIME_ZONE)).unwrap_or_else(TimeZone::system);
+    }
+
+    /// A statement begins.
+    #[inline]
+    pub fn begin_statement(&mut self) {
+        self.now_us = match self.timestamp {
+            Some(seconds) => (seconds * 1e6) as i64,
+            None => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as i64),
+        };
+    }
+
+    /// Statements other than SHOW WARNINGS and its like forget the conditions of the former.
+    #[inline]
+    pub fn clear_conditions(&mut self) {
+        if self.warning_count > 0 {
+            self.warnings.clear();
+            self.warning_count = 0;
+            self.error_count = 0;
+        }
+    }
+
+    /// The number that OK and EOF packets carry.
+    pub fn wire_warnings(&self) -> u16 {
+        self.warning_count.min(u64::from(u16::MAX)) as u16
+    }
+
+    /// A failed statement's error is a condition too.
+    pub fn note_error(&mut self, error: &SqlError) {
+        self.condition("Error", error.code, error.message.clone());
+    }
+
+    fn condition(&mut self, level: &'static str, code: u16, message: String) {
+        if level == "Note" && !self.vars.bool(SQL_NOTES) {
+            return;
+        }
+        self.warning_count += 1;
+        self.error_count += u64::from(level == "Error");
+        if (self.warnings.len() as u64) < self.vars.uint(MAX_ERROR_COUNT) {
+            self.warnings.push(Condition { level, code, message });
+        }
+    }
+
+    /// A variable's value with its type.
+    pub fn variable(&self, global: Option<bool>, id: VarId) -> Result<(Value<'static>, DataType)> {
+        let variable = &VARIABLES[id as usize];
+        variable.may_read(global)?;
+        let uint = |n: u64| (Value::UInt(n), DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned() });
+        match id {
+            ERROR_COUNT => return Ok(uint(self.error_count)),
+            WARNING_COUNT => return Ok(uint(self.warning_count)),
+            LAST_INSERT_ID | IDENTITY => return Ok(uint(self.last_insert_id)),
+            PSEUDO_THREAD_ID => return Ok(uint(self.id.into())),
+            TIMESTAMP => {
+                let seconds = self.timestamp.unwrap_or(self.now_us as f64 / 1e6);
+                return Ok(variable.select(&Val::Double(seconds)));
+            }
+            _ => {}
+        }
+        Ok(match (global, variable.scope) {
+            (Some(true), _) | (_, Scope::Global) => variable.select(self.server.globals.load().get(id)),
+            _ => variable.select(self.vars.get(id)),
+        })
+    }
+
+    /// A session value as SHOW prints it.
+    pub fn printed(&self, id: VarId) -> String {
+        let variable = &VARIABLES[id as usize];
+        match id {
+            ERROR_COUNT => self.error_count.to_string(),
+            WARNING_COUNT => self.warning_count.to_string(),
+            LAST_INSERT_ID | IDENTITY => self.last_insert_id.to_string(),
+            PSEUDO_THREAD_ID => self.id.to_string(),
+            TIMESTAMP => format!("{:.6}", self.timestamp.unwrap_or(self.now_us as f64 / 1e6)),
+            _ if variable.scope == Scope::Global => variable.print(self.server.globals.load().get(id)).into_owned(),
+            _ => variable.print(self.vars.get(id)).into_owned(),
+        }
+    }
+}
+
+fn bytes_of(value: &Value<'_>) -> usize {
+    match value {
+        Value::Bytes(b) => b.len() + 64,
+        _ => 64,
+    }
+}
+
+impl Env for State {
+    fn database(&self) -> Option<&str> {
+        self.database.as_deref()
+    }
+
+    fn connection_id(&self) -> u64 {
+        self.id.into()
+    }
+
+    fn user(&self) -> &str {
+        &self.user
+    }
+
+    fn current_user(&self) -> &str {
+        &self.current_user
+    }
+
+    fn now_us(&self) -> i64 {
+        self.now_us
+    }
+
+    fn time_zone_offset(&self, unix_seconds: i64) -> i32 {
+        self.time_zone.offset_at(unix_seconds)
+    }
+
+    fn sql_mode(&self) -> u64 {
+        self.sql_mode.0
+    }
+
+    fn last_insert_id(&self) -> u64 {
+        self.last_insert_id
+    }
+
+    fn set_last_insert_id(&mut self, id: u64) {
+        self.last_insert_id = id;
+    }
+
+    fn row_count(&self) -> i64 {
+        self.row_count
+    }
+
+    fn found_rows(&self) -> u64 {
+        self.found_rows
+    }
+
+    fn system_variable(&self, global: Option<bool>, name: &str) -> Result<(Value<'static>, DataType)> {
+        self.variable(global, variables::lookup(name)?)
+    }
+
+    fn user_variable(&self, name: &str) -> (Value<'static>, DataType) {
+        let found = match name.bytes().any(|b| b.is_ascii_uppercase()) {
+            true => self.user_vars.get(&name.to_ascii_lowercase()),
+            false => self.user_vars.get(name),
+        };
+        found.cloned().unwrap_or((Value::Null, DataType::new(TypeKind::Null)))
+    }
+
+    fn set_user_variable(&mut self, name: &str, value: Value<'static>, data_type: DataType) {
+        let name = name.to_ascii_lowercase();
+        let (new, old) = (bytes_of(&value), self.user_vars.get(&name).map_or(0, |(v, _)| bytes_of(v)));
+        if self.user_var_bytes + new - old.min(new) > USER_VARIABLE_BYTES_MAX {
+            self.condition("Error", 1105, format!("User variable '{name}' is too large and was not set"));
+            return;
+        }
+        self.user_var_bytes = self.user_var_bytes + new - old;
+        self.user_vars.insert(name, (value, data_type));
+    }
+
+    fn virtual_context(&self) -> &dyn VirtualContext {
+        match &self.inspect {
+            Some(context) => &**context,
+            None => &NoContext,
+        }
+    }
+
+    fn warn(&mut self, level: &'static str, code: u16, message: String) {
+        self.condition(level, code, message);
+    }
+}
+
+/// For statements without virtual tables.
+struct NoContext;
+
+impl VirtualContext for NoContext {
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}

@@ -1,0 +1,336 @@
+//! System variables: MySQL 8.4's names, scopes, types, ranges and defaults; global values as an immutable snapshot and
+//! session values as a copy-on-write difference to the snapshot of connect time.
+//!
+//! ```text
+//!   VARIABLES (static table, sorted)         one entry a name, an id is an index
+//!        |
+//!   Globals  { values: Vec<Val> }            immutable; SET GLOBAL makes a new one and swaps it in (sync::Snapshot)
+//!        |  Arc, taken at connect
+//!   SessionVariables { base, changed }       16 bytes + 40 bytes for each variable that this session has set
+//! ```
+//!
+//! A variable that can be set is obeyed. One that MySQL lets you set and that this server has no use for yet is
+//! [`Access::Fixed`]: setting it to the value that it has succeeds, any other value is refused with error 1231.
+
+mod table;
+mod value;
+
+pub use table::VARIABLES;
+pub use value::{Val, Wrong, parse_bytes};
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use types::{DataType, Result, SqlError, TypeKind, Value};
+
+/// Where a variable lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    Global,
+    Session,
+    /// A session's value starts as a copy of the global value.
+    Both,
+}
+
+/// Who may change a variable while the server runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// SET works, and the server obeys.
+    Dynamic,
+    /// Only at start, by option.
+    ReadOnly,
+    /// Dynamic in MySQL; here only its present value can be set (error 1231 else).
+    Fixed,
+    /// SET GLOBAL works; the session's copy follows at the next connect (error 1621).
+    SessionReadOnly,
+}
+
+/// Where a start-up value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Startup {
+    /// `--name=value`.
+    Option,
+    /// An option in MySQL that has one possible value here: others are refused at start.
+    OptionFixed,
+    /// Computed by the server, or for sessions only: no option.
+    None,
+}
+
+/// The values a variable can have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Bool,
+    /// `block`: values are rounded down to a multiple.
+    UInt {
+        min: u64,
+        max: u64,
+        block: u64,
+    },
+    Int {
+        min: i64,
+        max: i64,
+    },
+    Double {
+        min: f64,
+        max: f64,
+    },
+    /// Stored as the index of a name.
+    Enum(&'static [&'static str]),
+    /// `sql_mode`, stored as bits.
+    SqlMode,
+    /// Stored as the name.
+    Charset {
+        nullable: bool,
+    },
+    /// Stored as the name.
+    Collation,
+    TimeZone,
+    /// A string; may be NULL when the default is.
+    Str,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Default {
+    Bool(bool),
+    UInt(u64),
+    Int(i64),
+    Double(f64),
+    Str(&'static str),
+    Null,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Variable {
+    pub name: &'static str,
+    pub scope: Scope,
+    pub access: Access,
+    pub startup: Startup,
+    pub kind: Kind,
+    pub default: Default,
+}
+
+/// Index into [`VARIABLES`].
+pub type VarId = u16;
+
+/// The id of a name known at compile time: `const AUTOCOMMIT: VarId = id("autocommit")`.
+pub const fn id(name: &str) -> VarId {
+    let mut i = 0;
+    while i < VARIABLES.len() {
+        if const_eq(VARIABLES[i].name.as_bytes(), name.as_bytes()) {
+            return i as VarId;
+        }
+        i += 1;
+    }
+    panic!("no such system variable");
+}
+
+const fn const_eq(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// Finds a variable by its name in any case.
+pub fn find(name: &str) -> Option<VarId> {
+    // Names are at most 64 bytes; longer ones are unknown without a copy.
+    let mut lower = [0u8; 64];
+    let bytes = name.as_bytes();
+    if bytes.len() > lower.len() {
+        return None;
+    }
+    for (to, from) in lower.iter_mut().zip(bytes) {
+        *to = from.to_ascii_lowercase();
+    }
+    let lower = &lower[..bytes.len()];
+    VARIABLES.binary_search_by(|v| v.name.as_bytes().cmp(lower)).ok().map(|i| i as VarId)
+}
+
+/// [`find`], or error 1193.
+pub fn lookup(name: &str) -> Result<VarId> {
+    find(name).ok_or_else(|| SqlError::new(1193, format!("Unknown system variable '{name}'")))
+}
+
+/// All global values at one moment. Immutable once it is in the server's snapshot cell.
+#[derive(Clone, Debug)]
+pub struct Globals {
+    values: Vec<Val>,
+}
+
+impl std::default::Default for Globals {
+    fn default() -> Globals {
+        Globals::new()
+    }
+}
+
+impl Globals {
+    /// MySQL's defaults.
+    pub fn new() -> Globals {
+        Globals { values: VARIABLES.iter().map(Variable::default_value).collect() }
+    }
+
+    pub fn get(&self, id: VarId) -> &Val {
+        &self.values[id as usize]
+    }
+
+    /// Stores a value that [`Variable::check`] has returned.
+    pub fn set(&mut self, id: VarId, value: Val) {
+        self.values[id as usize] = value;
+    }
+
+    pub fn uint(&self, id: VarId) -> u64 {
+        self.get(id).uint()
+    }
+
+    pub fn bool(&self, id: VarId) -> bool {
+        self.get(id).bool()
+    }
+
+    pub fn text(&self, id: VarId) -> &str {
+        self.get(id).text()
+    }
+}
+
+/// One session's values.
+#[derive(Clone, Debug)]
+pub struct SessionVariables {
+    base: Arc<Globals>,
+    /// Sorted by id; a handful in practice.
+    changed: Vec<(VarId, Val)>,
+}
+
+impl SessionVariables {
+    pub fn new(base: Arc<Globals>) -> SessionVariables {
+        SessionVariables { base, changed: Vec::new() }
+    }
+
+    pub fn get(&self, id: VarId) -> &Val {
+        match self.changed.binary_search_by_key(&id, |(i, _)| *i) {
+            Ok(at) => &self.changed[at].1,
+            Err(_) => self.base.get(id),
+        }
+    }
+
+    /// Stores a value that [`Variable::check`] has returned.
+    pub fn set(&mut self, id: VarId, value: Val) {
+        match self.changed.binary_search_by_key(&id, |(i, _)| *i) {
+            Ok(at) => self.changed[at].1 = value,
+            Err(at) => self.changed.insert(at, (id, value)),
+        }
+    }
+
+    pub fn uint(&self, id: VarId) -> u64 {
+        self.get(id).uint()
+    }
+
+    pub fn bool(&self, id: VarId) -> bool {
+        self.get(id).bool()
+    }
+
+    pub fn text(&self, id: VarId) -> &str {
+        self.get(id).text()
+    }
+}
+
+impl Variable {
+    pub fn default_value(&self) -> Val {
+        match (self.default, self.kind) {
+            (Default::Bool(b), _) => Val::Bool(b),
+            (Default::UInt(n), _) => Val::UInt(n),
+            (Default::Int(n), _) => Val::Int(n),
+            (Default::Double(n), _) => Val::Double(n),
+            (Default::Null, _) => Val::Null,
+            (Default::Str(s), Kind::Enum(names)) => {
+                let at = names.iter().position(|n| *n == s);
+                Val::UInt(at.expect("the default of an enumeration is a member") as u64)
+            }
+            (Default::Str(s), Kind::SqlMode) => {
+                Val::UInt(types::sql_mode::SqlMode::parse(s).expect("the default mode parses").0)
+            }
+            (Default::Str(s), _) => Val::Str(Cow::Borrowed(s)),
+        }
+    }
+
+    /// How SHOW VARIABLES and `performance_schema` print a value.
+    pub fn print<'v>(&self, value: &'v Val) -> Cow<'v, str> {
+        match (value, self.kind) {
+            (Val::Bool(b), _) => Cow::Borrowed(if *b { "ON" } else { "OFF" }),
+            (Val::UInt(n), Kind::Enum(names)) => Cow::Borrowed(names[*n as usize]),
+            (Val::UInt(n), Kind::SqlMode) => Cow::Owned(types::sql_mode::SqlMode(*n).names()),
+            (Val::UInt(n), _) => Cow::Owned(n.to_string()),
+            (Val::Int(n), _) => Cow::Owned(n.to_string()),
+            (Val::Double(n), _) => Cow::Owned(format!("{n:.6}")),
+            (Val::Str(s), _) => Cow::Borrowed(s),
+            (Val::Null, _) => Cow::Borrowed(""),
+        }
+    }
+
+    /// What `SELECT @@name` yields.
+    pub fn select(&self, value: &Val) -> (Value<'static>, DataType) {
+        let text = |s: Cow<'_, str>| {
+            let length = s.chars().count() as u32;
+            (
+                Value::Bytes(Cow::Owned(s.into_owned().into_bytes())),
+                DataType::string(TypeKind::VarChar, length, types::collation::CollationId::UTF8MB4_0900_AI_CI),
+            )
+        };
+        match (value, self.kind) {
+            (Val::Bool(b), _) => (Value::Int(*b as i64), DataType { length: 1, ..DataType::new(TypeKind::BigInt) }),
+            (Val::UInt(_), Kind::Enum(_) | Kind::SqlMode) => text(self.print(value)),
+            (Val::UInt(n), _) => {
+                (Value::UInt(*n), DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned() })
+            }
+            (Val::Int(n), _) => (Value::Int(*n), DataType { length: 21, ..DataType::new(TypeKind::BigInt) }),
+            (Val::Double(n), _) => {
+                (Value::Double(*n), DataType { length: 23, decimals: 6, ..DataType::new(TypeKind::Double) })
+            }
+            (Val::Str(s), _) => text(Cow::Borrowed(s)),
+            (Val::Null, _) => {
+                let (_, data_type) = text(Cow::Borrowed(""));
+                (Value::Null, data_type)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_and_defaults_are_valid() {
+        for pair in VARIABLES.windows(2) {
+            assert!(pair[0].name < pair[1].name, "{} and {}", pair[0].name, pair[1].name);
+        }
+        for (i, v) in VARIABLES.iter().enumerate() {
+            assert_eq!(find(&v.name.to_uppercase()), Some(i as VarId));
+            let value = v.default_value();
+            if value != Val::Null && v.startup == Startup::Option {
+                assert_eq!(v.parse_option(&v.print(&value)), Ok(value), "{}", v.name);
+            }
+        }
+    }
+
+    #[test]
+    fn session_values_start_as_the_globals_of_connect_time() {
+        const WAIT: VarId = id("wait_timeout");
+        let mut globals = Globals::new();
+        let mut session = SessionVariables::new(Arc::new(globals.clone()));
+        globals.set(WAIT, Val::UInt(5));
+        assert_eq!(session.uint(WAIT), 28800);
+        session.set(WAIT, Val::UInt(7));
+        assert_eq!((session.uint(WAIT), globals.uint(WAIT)), (7, 5));
+    }
+
+    #[test]
+    fn unknown_names_are_1193() {
+        assert_eq!(lookup("query_cache_size").unwrap_err().code, 1193);
+        assert_eq!(lookup(&"x".repeat(100)).unwrap_err().code, 1193);
+    }
+}

@@ -1,0 +1,455 @@
+//! Server options: the command line and MySQL's option files, into values of system variables and a few options that
+//! are no variables.
+//!
+//! `--name=value`, `--name value`, dashes and underscores alike; K, M, G, T suffixes; `--skip-x`, `--disable-x`,
+//! `--enable-x` for booleans; `--loose-x` warns where `--x` would fail. Files: `[mysqld]`, `[server]` and `[clearway]`
+//! groups, `#` and `;` comments, quotes, escapes `\b \t \n \r \\ \s`, `!include FILE`, `!includedir DIR` (`*.cnf`).
+//! Later values win: files come first, then the command line.
+
+use session::variables::{self, Access, Globals, Kind, Startup, VARIABLES, Val, Wrong};
+use std::path::{Path, PathBuf};
+
+/// What the command line and option files ask for.
+#[derive(Debug, Default)]
+pub struct Options {
+    pub globals: Globals,
+    /// Root gets an empty password on the first start.
+    pub initialize_insecure: bool,
+    /// Make the data directory and exit.
+    pub initialize: bool,
+    pub help: bool,
+    /// Say these in the error log: values adjusted, `loose` options skipped.
+    pub warnings: Vec<String>,
+}
+
+/// One line for stderr.
+pub type Error = String;
+
+/// How deep `!include` may nest.
+const INCLUDE_DEPTH_MAX: usize = 10;
+
+/// Groups of an option file that the server reads.
+const GROUPS: [&str; 4] = ["mysqld", "server", "clearway", "mysqld-8.4"];
+
+/// Reads the arguments after `clearway serve`, and the option files that they name.
+pub fn parse(arguments: &[String]) -> Result<Options, Error> {
+    let mut options = Options::default();
+    let (files, rest) = split_files(arguments)?;
+    for file in files {
+        read_file(&mut options, &file, 0)?;
+    }
+    let mut rest = rest.into_iter().peekable();
+    while let Some(argument) = rest.next() {
+        let Some(text) = argument.strip_prefix("--") else {
+            return Err(match argument.as_str() {
+                "-h" | "-?" => {
+                    options.help = true;
+                    continue;
+                }
+                _ => format!("unexpected argument '{argument}': options start with '--'"),
+            });
+        };
+        let (name, mut value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_string())),
+            None => (text, None),
+        };
+        // `--port 3306`: the next word is the value, unless the option stands alone.
+        if value.is_none() && wants_value(name) {
+            value = Some(rest.next().ok_or_else(|| format!("option '--{name}' requires a value"))?);
+        } else if value.is_none() && takes_word(name) {
+            value = rest.next_if(|word| !word.starts_with('-') && is_boolean(word));
+        }
+        apply(&mut options, name, value.as_deref(), "")?;
+    }
+    Ok(options)
+}
+
+/// `--config FILE` and `--defaults-file=FILE` (in order), and all other arguments.
+fn split_files(arguments: &[String]) -> Result<(Vec<PathBuf>, Vec<String>), Error> {
+    let mut files = Vec::new();
+    let mut rest = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word.as_str(), None),
+        };
+        match name.replace('_', "-").as_str() {
+            "--config" | "--defaults-file" | "--defaults-extra-file" => {
+                let file = match value {
+                    Some(value) => value,
+                    None => words.next().ok_or_else(|| format!("option '{name}' requires a value"))?,
+                };
+                files.push(PathBuf::from(file));
+            }
+            "--no-defaults" => {}
+            _ => rest.push(word.clone()),
+        }
+    }
+    Ok((files, rest))
+}
+
+/// Reads one option file.
+fn read_file(options: &mut Options, path: &Path, depth: usize) -> Result<(), Error> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read option file '{}': {e}", path.display()))?;
+    let mut ours = false;
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        let place = || format!("{}:{}: ", path.display(), number + 1);
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(rest) = line.strip_prefix('!') {
+            if depth >= INCLUDE_DEPTH_MAX {
+                return Err(format!("{}!include is nested too deeply", place()));
+            }
+            include(options, path, rest, depth).map_err(|e| format!("{}{e}", place()))?;
+        } else if let Some(rest) = line.strip_prefix('[') {
+            let Some((group, _)) = rest.split_once(']') else {
+                return Err(format!("{}wrong group definition", place()));
+            };
+            ours = GROUPS.iter().any(|g| g.eq_ignore_ascii_case(group.trim()));
+        } else if ours {
+            let (name, value) = match line.split_once('=') {
+                Some((name, value)) => (name.trim_end(), Some(file_value(value))),
+                None => (file_word(line), None),
+            };
+            apply(options, name, value.as_deref(), &place())?;
+        }
+    }
+    Ok(())
+}
+
+fn include(options: &mut Options, from: &Path, directive: &str, depth: usize) -> Result<(), Error> {
+    let (word, target) = directive.split_once(char::is_whitespace).unwrap_or((directive, ""));
+    let target = target.trim();
+    if target.is_empty() {
+        return Err(format!("!{word} names no path"));
+    }
+    // A relative path is meant from the file that includes it.
+    let target = from.parent().unwrap_or(Path::new(".")).join(target);
+    match word {
+        "include" => read_file(options, &target, depth + 1),
+        "includedir" => {
+            let entries =
+                std::fs::read_dir(&target).map_err(|e| format!("cannot read directory '{}': {e}", target.display()))?;
+            let mut files = Vec::new();
+            for entry in entries {
+                let path = entry.map_err(|e| format!("cannot read directory '{}': {e}", target.display()))?.path();
+                if path.extension().is_some_and(|e| e == "cnf") {
+                    files.push(path);
+                }
+            }
+            files.sort();
+            files.iter().try_for_each(|file| read_file(options, file, depth + 1))
+        }
+        _ => Err(format!("unknown directive '!{word}'")),
+    }
+}
+
+/// An option without value, up to a comment.
+fn file_word(line: &str) -> &str {
+    line.split(['#', ' ', '\t']).next().unwrap_or(line)
+}
+
+/// The value after `=`: quotes taken off, the comment cut, escapes resolved.
+fn file_value(text: &str) -> String {
+    let text = text.trim();
+    let (quote, body) = match text.chars().next() {
+        Some(q @ ('\'' | '"')) => (Some(q), &text[1..]),
+        _ => (None, text),
+    };
+    let mut value = String::new();
+    let mut chars = body.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('b') => value.push('\u{8}'),
+                Some('t') => value.push('\t'),
+                Some('n') => value.push('\n'),
+                Some('r') => value.push('\r'),
+                Some('s') => value.push(' '),
+                Some(other @ ('\\' | '"' | '\'')) => value.push(other),
+                // Unknown escapes keep their backslash (Windows paths).
+                Some(other) => value.extend(['\\', other]),
+                None => value.push('\\'),
+            },
+            c if Some(c) == quote => return value,
+            // MySQL starts a comment in the middle of a line at `#`, outside quotes.
+            '#' if quote.is_none() => break,
+            c => value.push(c),
+        }
+    }
+    if quote.is_none() { value.trim_end().to_string() } else { value }
+}
+
+/// What a prefix of an option's name asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Switch {
+    None,
+    On,
+    Off,
+}
+
+/// Removes `loose`, `skip`, `enable`, `disable`, and finds the variable.
+struct Found {
+    loose: bool,
+    switch: Switch,
+    /// With underscores, without prefixes.
+    name: String,
+}
+
+fn find(name: &str) -> Found {
+    let mut name = name.trim().replace('-', "_").to_ascii_lowercase();
+    let mut found = Found { loose: false, switch: Switch::None, name: String::new() };
+    if let Some(rest) = name.strip_prefix("loose_") {
+        name = rest.to_string();
+        found.loose = true;
+    }
+    // MySQL has short names for these.
+    let short = |name: String| match name.as_str() {
+        "transaction_isolation_level" => "transaction_isolation".to_string(),
+        "skip_networking" | "skip_name_resolve" | "skip_external_locking" | "skip_show_database" => name,
+        "default_character_set" => "character_set_server".to_string(),
+        _ => name,
+    };
+    name = short(name);
+    if variables::find(&name).is_none() && !is_special(&name) {
+        for (prefix, switch) in [("skip_", Switch::Off), ("disable_", Switch::Off), ("enable_", Switch::On)] {
+            if let Some(rest) = name.strip_prefix(prefix) {
+                name = short(rest.to_string());
+                found.switch = switch;
+                break;
+            }
+        }
+    }
+    found.name = name;
+    found
+}
+
+/// Options that are no variables.
+fn is_special(name: &str) -> bool {
+    matches!(name, "initialize" | "initialize_insecure" | "help" | "console" | "user")
+}
+
+/// Does `--name` without `=` take the next word?
+fn wants_value(name: &str) -> bool {
+    let found = find(name);
+    if found.switch != Switch::None {
+        return false;
+    }
+    match variables::find(&found.name) {
+        Some(id) => VARIABLES[id as usize].kind != Kind::Bool,
+        None => found.name == "user",
+    }
+}
+
+/// A boolean may be followed by its value.
+fn takes_word(name: &str) -> bool {
+    variables::find(&find(name).name).is_some_and(|id| VARIABLES[id as usize].kind == Kind::Bool)
+}
+
+fn is_boolean(word: &str) -> bool {
+    ["on", "off", "true", "false", "1", "0"].iter().any(|w| word.eq_ignore_ascii_case(w))
+}
+
+/// Applies one option. `place` is `file:line: ` or empty.
+fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) -> Result<(), Error> {
+    let found = find(name);
+    let refuse = |options: &mut Options, message: String| {
+        if found.loose {
+            options.warnings.push(message);
+            Ok(())
+        } else {
+            Err(message)
+        }
+    };
+    if is_special(&found.name) {
+        let on = match value {
+            None => true,
+            Some(v) if found.name == "user" => {
+                // Changing to another user needs root and is the service manager's work.
+                options.warnings.push(format!("{place}option 'user' ({v}) is left to the service manager"));
+                return Ok(());
+            }
+            Some(v) if is_boolean(v) => v.eq_ignore_ascii_case("on") || v == "1" || v.eq_ignore_ascii_case("true"),
+            Some(v) => return Err(format!("{place}option '{name}': '{v}' is no boolean")),
+        };
+        match found.name.as_str() {
+            "initialize" => options.initialize = on,
+            "initialize_insecure" => options.initialize_insecure = on,
+            "help" => options.help = on,
+            // The error log goes to stderr unless log_error says otherwise.
+            "console" if on => options.globals.set(variables::id("log_error"), Val::Str("stderr".into())),
+            _ => {}
+        }
+        return Ok(());
+    }
+    let Some(id) = variables::find(&found.name) else {
+        return refuse(options, format!("{place}unknown variable '{name}'"));
+    };
+    let variable = &VARIABLES[id as usize];
+    if variable.startup == Startup::None {
+        return refuse(options, format!("{place}variable '{name}' cannot be set by an option"));
+    }
+    let text = match (found.switch, value) {
+        (Switch::None, Some(text)) => text,
+        (Switch::None, None) if variable.kind == Kind::Bool => "ON",
+        (Switch::None, None) => return Err(format!("{place}option '{name}' requires a value")),
+        (Switch::On, None) => "ON",
+        (Switch::Off, None) if variable.kind == Kind::Bool || has_off(variable.kind) => "OFF",
+        // `--skip-log-error`: back to the default.
+        (Switch::Off, None) => {
+            options.globals.set(id, variable.default_value());
+            return Ok(());
+        }
+        (_, Some(_)) => return Err(format!("{place}option '{name}' takes no value")),
+    };
+    let parsed = match variable.parse_option(text) {
+        Ok(parsed) => parsed,
+        Err(Wrong::Value) => return Err(format!("{place}option '{name}': bad value '{text}'")),
+        Err(Wrong::Fixed(only)) => return Err(format!("{place}option '{name}': only '{only}' is supported")),
+    };
+    if variable.startup == Startup::OptionFixed && parsed != variable.default_value() {
+        let only = variable.default_value();
+        return refuse(
+            options,
+            format!("{place}option '{name}': '{text}' is not supported, only '{}' is", variable.print(&only)),
+        );
+    }
+    debug_assert!(variable.access != Access::Dynamic || variable.startup != Startup::OptionFixed);
+    if is_adjusted(&parsed, text) {
+        options.warnings.push(format!("{place}option '{name}': value {text} adjusted to {}", variable.print(&parsed)));
+    }
+    store(&mut options.globals, id, parsed);
+    Ok(())
+}
+
+/// Was a number rounded or moved into its range?
+fn is_adjusted(value: &Val, text: &str) -> bool {
+    match value {
+        Val::UInt(n) => variables::parse_bytes(text).is_some_and(|asked| asked != *n),
+        Val::Int(n) => text.trim().parse::<i64>().is_ok_and(|asked| asked != *n),
+        _ => false,
+    }
+}
+
+fn has_off(kind: Kind) -> bool {
+    matches!(kind, Kind::Enum(names) if names.contains(&"OFF"))
+}
+
+/// Character sets and collations come in pairs.
+fn store(globals: &mut Globals, id: variables::VarId, value: Val) {
+    use types::charset::Charset;
+    use types::collation::CollationId;
+    let name = VARIABLES[id as usize].name;
+    let mut pair = |charset: Charset, collation: CollationId| {
+        for (id, text) in [
+            (variables::id("character_set_server"), charset.name()),
+            (variables::id("character_set_database"), charset.name()),
+            (variables::id("collation_server"), collation.info().name),
+            (variables::id("collation_database"), collation.info().name),
+        ] {
+            globals.set(id, Val::Str(text.into()));
+        }
+    };
+    match name {
+        "character_set_server" => {
+            let charset = Charset::by_name(value.text()).expect("checked by parse_option");
+            pair(charset, CollationId::default_of(charset));
+        }
+        "collation_server" => {
+            let collation = CollationId::by_name(value.text()).expect("checked by parse_option");
+            pair(collation.charset(), collation);
+        }
+        _ => globals.set(id, value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(line: &str) -> Result<Options, Error> {
+        parse(&line.split_whitespace().map(str::to_string).collect::<Vec<_>>())
+    }
+
+    fn shown(options: &Options, name: &str) -> String {
+        let id = variables::find(name).expect(name);
+        VARIABLES[id as usize].print(options.globals.get(id)).into_owned()
+    }
+
+    #[test]
+    fn spellings_of_one_option() {
+        for line in
+            ["--max-connections=700", "--max_connections 700", "--loose-max-connections=700", "--MAX_connections=700"]
+        {
+            assert_eq!(shown(&args(line).expect(line), "max_connections"), "700", "{line}");
+        }
+        assert_eq!(shown(&args("--innodb-buffer-pool-size=1G").unwrap(), "innodb_buffer_pool_size"), "1073741824");
+    }
+
+    #[test]
+    fn booleans_and_their_prefixes() {
+        assert_eq!(shown(&args("--skip-autocommit").unwrap(), "autocommit"), "OFF");
+        assert_eq!(shown(&args("--disable-autocommit --enable-autocommit").unwrap(), "autocommit"), "ON");
+        assert_eq!(shown(&args("--autocommit 0 --skip-networking").unwrap(), "autocommit"), "OFF");
+        assert_eq!(shown(&args("--skip-networking").unwrap(), "skip_networking"), "ON");
+        assert_eq!(shown(&args("--skip-innodb-doublewrite").unwrap(), "innodb_doublewrite"), "OFF");
+        assert!(args("--skip-log-bin").is_ok());
+    }
+
+    #[test]
+    fn refusals_name_the_option() {
+        for (line, word) in [
+            ("--no-such-option=1", "no-such-option"),
+            ("--port=abc", "abc"),
+            ("--port", "requires a value"),
+            ("--log-bin=1", "not supported"),
+            ("stray", "stray"),
+            ("--version-comment=x", "cannot be set"),
+            ("--sql-mode=NONSENSE", "NONSENSE"),
+        ] {
+            let message = args(line).expect_err(line);
+            assert!(message.contains(word), "{line}: {message}");
+        }
+        assert_eq!(args("--loose-no-such-option=1").unwrap().warnings.len(), 1);
+        assert_eq!(args("--wait-timeout=0").unwrap().warnings.len(), 1);
+    }
+
+    #[test]
+    fn values_in_files() {
+        for (text, value) in [
+            (" plain  # comment", "plain"),
+            ("'a # b' # c", "a # b"),
+            (r#""x\ty""#, "x\ty"),
+            (r"a\sb", "a b"),
+            (r"C:\data", r"C:\data"),
+            ("", ""),
+        ] {
+            assert_eq!(file_value(text), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn files_groups_and_includes() {
+        let dir = std::env::temp_dir().join(format!("clearway-options-{}", std::process::id()));
+        std::fs::create_dir_all(dir.join("conf.d")).unwrap();
+        std::fs::write(
+            dir.join("my.cnf"),
+            "# top\n[client]\nport=1\nnonsense\n[mysqld]\nport = 4407\nskip-name-resolve\nloose_unknown=1\n!includedir conf.d\n",
+        )
+        .unwrap();
+        std::fs::write(dir.join("conf.d/a.cnf"), "[clearway]\nwait-timeout=77\n[other]\nwait-timeout=1\n").unwrap();
+        std::fs::write(dir.join("conf.d/ignored.txt"), "[mysqld]\nbroken\n").unwrap();
+        let file = dir.join("my.cnf").display().to_string();
+        let options = args(&format!("--config {file} --wait_timeout=78")).unwrap();
+        assert_eq!(shown(&options, "port"), "4407");
+        assert_eq!(shown(&options, "wait_timeout"), "78");
+        assert_eq!(options.warnings.len(), 1);
+        std::fs::write(dir.join("conf.d/b.cnf"), "[mysqld]\nno-such=1\n").unwrap();
+        let message = args(&format!("--defaults-file={file}")).unwrap_err();
+        assert!(message.contains("b.cnf:2: unknown variable 'no-such'"), "{message}");
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+}
