@@ -245,6 +245,9 @@ fn one_connection_above_the_bound_is_reserved_and_the_next_is_told_1040() {
     let mut again = connect(server.address);
     echo(&mut again, b"in");
     echo(&mut first, b"still here");
+    server.listener.register_gauges();
+    assert_eq!(observe::status_value("Threads_connected"), Some(2));
+    assert!(observe::status_value("Threads_cached").is_some() && observe::status_value("Threads_running").is_some());
     server.listener.set_max_connections(3);
     let mut more = connect(server.address);
     echo(&mut more, b"a wider door");
