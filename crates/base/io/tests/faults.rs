@@ -2,8 +2,9 @@
 
 use io::faults::{Script, SimDisk};
 use io::{Directory, ErrorKind, File, Op, OpenOptions, Result};
+use std::path::Path;
 
-fn read_all(path: &std::path::Path) -> Option<Vec<u8>> {
+fn read_all(path: &Path) -> Option<Vec<u8>> {
     let file = File::open(path, OpenOptions::READ).ok()?;
     let mut bytes = vec![0; file.len().unwrap() as usize];
     file.read_at(&mut bytes, 0).unwrap();
@@ -204,4 +205,41 @@ fn a_process_is_killed_where_its_script_says() {
         assert_eq!(status.success(), ends_well, "{script}");
         assert!(length.contains(&written.len()), "{script}: {} bytes", written.len());
     }
+}
+
+#[test]
+fn an_image_is_a_moment_of_the_disk_and_its_power_is_cut_elsewhere() {
+    let root = Path::new("/sim/image");
+    let disk = SimDisk::mount(root, 1);
+    let directory = Directory::open(root).unwrap();
+    let file = directory.open_file("a", OpenOptions::CREATE).unwrap();
+    directory.sync().unwrap();
+    file.write_at(b"durable", 0).unwrap();
+    file.sync_data().unwrap();
+    let (images, taken) = std::sync::mpsc::channel();
+    disk.set_witness(move |moment| images.send((moment.op, moment.image())).unwrap());
+    file.write_at(b"pending", 0).unwrap();
+    file.sync_data().unwrap();
+    let (op, before) = taken.recv().unwrap();
+    assert_eq!(op, Op::Write);
+    let (op, between) = taken.recv().unwrap();
+    assert_eq!(op, Op::Sync);
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..20 {
+        for (image, place) in [(before.clone(), "/sim/before"), (between.clone(), "/sim/between")] {
+            let cut = image.mount(place, seed);
+            assert!(Directory::open(place).is_err(), "the power is off");
+            cut.reboot();
+            let mut bytes = [0; 7];
+            Directory::open(place).unwrap().open_file("a", OpenOptions::READ).unwrap().read_at(&mut bytes, 0).unwrap();
+            seen.insert((place, bytes));
+            cut.unmount();
+        }
+    }
+    let expected = [("/sim/before", *b"durable"), ("/sim/between", *b"durable"), ("/sim/between", *b"pending")];
+    assert!(
+        seen.into_iter().eq(expected),
+        "a write that is not flushed is there or not; an image has what came before it"
+    );
+    disk.unmount();
 }

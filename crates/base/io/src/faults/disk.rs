@@ -62,6 +62,69 @@ struct State {
     /// Reboots so far; handles of an earlier boot are dead.
     boot: u64,
     powered: bool,
+    witness: Option<Witness>,
+}
+
+type Witness = Box<dyn FnMut(&Moment<'_>) + Send>;
+
+/// An operation that is about to change a disk, as a witness sees it.
+pub struct Moment<'d> {
+    pub op: Op,
+    pub path: &'d Path,
+    root: &'d Path,
+    state: &'d State,
+}
+
+/// What was on a disk in one moment, durable or not.
+#[derive(Clone)]
+pub struct Image {
+    root: PathBuf,
+    inodes: Vec<Inode>,
+    names: BTreeMap<PathBuf, Entry>,
+    durable_names: BTreeMap<PathBuf, Entry>,
+    pending_names: Vec<NameChange>,
+}
+
+impl Moment<'_> {
+    /// The disk as the operation finds it.
+    pub fn image(&self) -> Image {
+        let State { inodes, names, durable_names, pending_names, .. } = self.state;
+        Image {
+            root: self.root.to_owned(),
+            inodes: inodes.clone(),
+            names: names.clone(),
+            durable_names: durable_names.clone(),
+            pending_names: pending_names.clone(),
+        }
+    }
+}
+
+impl Image {
+    /// A disk at another place, with the power off: [`SimDisk::reboot`] decides what survived the cut.
+    pub fn mount(self, root: impl AsRef<Path>, seed: u64) -> SimDisk {
+        let root = root.as_ref();
+        let moved = |path: PathBuf| match path.strip_prefix(&self.root) {
+            Ok(rest) if rest.as_os_str().is_empty() => root.to_owned(),
+            Ok(rest) => root.join(rest),
+            Err(_) => path,
+        };
+        let names =
+            |names: BTreeMap<PathBuf, Entry>| names.into_iter().map(|(path, entry)| (moved(path), entry)).collect();
+        let change = |change| match change {
+            NameChange::Set(path, entry) => NameChange::Set(moved(path), entry),
+            NameChange::Rename(from, to) => NameChange::Rename(moved(from), moved(to)),
+            NameChange::Remove(path) => NameChange::Remove(moved(path)),
+        };
+        let disk = SimDisk::mount(root, seed);
+        let mut state = disk.state.lock();
+        state.inodes = self.inodes;
+        state.names = names(self.names);
+        state.durable_names = names(self.durable_names);
+        state.pending_names = self.pending_names.into_iter().map(change).collect();
+        state.powered = false;
+        drop(state);
+        disk
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +164,7 @@ impl NameChange {
     }
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Inode {
     view: Vec<u8>,
     durable: Vec<u8>,
@@ -110,7 +173,7 @@ struct Inode {
     holder: Option<u64>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Change {
     Write { offset: usize, bytes: Vec<u8> },
     Length(usize),
@@ -159,6 +222,7 @@ impl SimDisk {
             handles: 0,
             boot: 0,
             powered: true,
+            witness: None,
         };
         let disk = SimDisk { root, state: Arc::new(Mutex::new(Rank::Kernel, state)) };
         let mut mounts = MOUNTS.lock();
@@ -200,6 +264,12 @@ impl SimDisk {
     /// The `nth` operation from now on, and each one after it, answers with a device error.
     pub fn fail_from(&self, op: Op, nth: u64) {
         self.state.lock().script.push(Rule::new(Action::Fail, Some(op), nth));
+    }
+
+    /// Calls `witness` before each operation from now on that changes something. It may take an [`Image`] and may wait, but must not
+    /// touch this disk. For programs that end themselves when their disk dies: cut the power on an image, not on them.
+    pub fn set_witness(&self, witness: impl FnMut(&Moment<'_>) + Send + 'static) {
+        self.state.lock().witness = Some(Box::new(witness));
     }
 
     /// Bytes by which files may still grow before the disk is full; none: no limit. Cutting and removing files makes room.
@@ -392,16 +462,22 @@ impl SimDisk {
     /// Counts the operation, asks the script, and hands out the state if the operation is to be done.
     fn begin(&self, op: Op, path: &Path) -> Result<sync::MutexGuard<'_, State>> {
         let mut state = self.state.lock();
-        state.admit(op, path, 0, 0)?;
+        state.admit(&self.root, op, path, 0, 0)?;
         Ok(state)
     }
 }
 
 impl State {
     /// Counts the operation and asks the script. `Some(n)`: do the first `n` bytes of the write, then the power is off.
-    fn admit(&mut self, op: Op, path: &Path, bytes: usize, growth: u64) -> Result<Option<usize>> {
+    fn admit(&mut self, root: &Path, op: Op, path: &Path, bytes: usize, growth: u64) -> Result<Option<usize>> {
         if !self.powered {
             return Err(power_failed(op, path));
+        }
+        if super::script::is_change(op)
+            && let Some(mut witness) = self.witness.take()
+        {
+            witness(&Moment { op, path, root, state: self });
+            self.witness = Some(witness);
         }
         *self.counts.entry(op).or_default() += 1;
         match self.script.judge(op, path, bytes, growth) {
@@ -494,7 +570,7 @@ impl SimFile {
             return Err(power_failed(op, path));
         }
         let growth = growth(state.inodes[self.inode].view.len()) as u64;
-        let torn = state.admit(op, path, bytes, growth)?;
+        let torn = state.admit(&self.disk.root, op, path, bytes, growth)?;
         Ok((state, torn))
     }
 

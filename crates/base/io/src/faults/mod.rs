@@ -23,7 +23,7 @@
 mod disk;
 mod script;
 
-pub use disk::{SimDisk, SimFile, disk_of};
+pub use disk::{Image, Moment, SimDisk, SimFile, disk_of};
 pub use script::{Action, Rule, Script, Verdict};
 
 use crate::error::{Error, ErrorKind, Op, Result};

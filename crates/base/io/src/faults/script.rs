@@ -73,7 +73,7 @@ impl Default for Script {
     }
 }
 
-fn is_change(op: Op) -> bool {
+pub(super) fn is_change(op: Op) -> bool {
     match op {
         Op::Write | Op::Sync | Op::Allocate | Op::Truncate => true,
         Op::CreateDirectory | Op::Rename | Op::Remove | Op::SyncDirectory => true,
