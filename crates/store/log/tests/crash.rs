@@ -310,7 +310,7 @@ fn copies_at_random_moments_hold_what_was_acknowledged() {
                     reservation.fill(&head);
                     reservation.fill(&body);
                     let at = reservation.complete();
-                    if count % 3 != 0 {
+                    if !count.is_multiple_of(3) {
                         log.wait_flushed(at.end).unwrap();
                         acknowledged[thread as usize].store(count, Ordering::Release);
                     }

@@ -67,7 +67,7 @@ fn work(log: &Log, told: &mut Told, steps: u64) -> Result<(), Error> {
             3 => log.wait_written(at.end)?,
             _ => {}
         }
-        if told.next % 11 == 0 {
+        if told.next.is_multiple_of(11) {
             let (count, lsn) = starts[starts.len() / 2];
             told.checkpoint = count;
             log.set_checkpoint(lsn, &count.to_le_bytes())?;
