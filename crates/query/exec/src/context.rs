@@ -55,6 +55,10 @@ pub trait Env {
     fn system_variable(&self, global: Option<bool>, name: &str) -> Result<(Value<'static>, DataType)>;
     fn user_variable(&self, name: &str) -> (Value<'static>, DataType);
     fn set_user_variable(&mut self, name: &str, value: Value<'static>, data_type: DataType);
+    /// The engine that the transaction runs in: AUTO_INCREMENT counters live there.
+    fn engine(&self) -> &engine::Engine;
+    /// What the virtual tables of information_schema and performance_schema may see of the session.
+    fn virtual_context(&self) -> &dyn catalog::VirtualContext;
     /// level: Note, Warning, Error as SHOW WARNINGS prints.
     fn warn(&mut self, level: &'static str, code: u16, message: String);
 }

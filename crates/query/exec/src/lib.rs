@@ -1,5 +1,20 @@
 //! Name resolution, planning and execution of queries and DML: SELECT, INSERT, REPLACE, UPDATE, DELETE, DO.
+//!
+//! ```text
+//!   sql::ast::Parsed --plan::Planner--> plan::node (a tree of plain data, printable)
+//!                    --run::build-----> run::* (operators with their buffers)      both in a Prepared
+//!   Prepared::execute: operators pull rows from engine cursors into slots; expressions read slots; rows go to a RowSink
+//! ```
+//! The planner lives here and not in crate `sql`, so that the parser knows no catalog and no engine.
+//! Knows nothing of packets, connections or transactions' begin and end.
 
 pub mod context;
+pub mod ddl;
+pub mod error;
+pub mod expr;
+pub mod plan;
+pub mod prepared;
+pub mod run;
 
 pub use context::{ColumnMeta, Env, Outcome, RowSink};
+pub use prepared::{Prepared, TableUse};

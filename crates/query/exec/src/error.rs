@@ -1,0 +1,66 @@
+//! The one place where engine errors become MySQL's, and the constructors of errors that many operators raise.
+
+use types::SqlError;
+
+/// An engine error as the client is told. Duplicate keys need the entry and the key's name: see [`duplicate`].
+#[cold]
+pub fn engine(e: engine::Error) -> SqlError {
+    use engine::Error::*;
+    match e {
+        DuplicateKey => SqlError::new(1022, "Can't write; duplicate key in table"),
+        Deadlock => {
+            SqlError::new(1213, "Deadlock found when trying to get lock; try restarting transaction")
+        }
+        LockWaitTimeout => SqlError::new(1205, "Lock wait timeout exceeded; try restarting transaction"),
+        LockNoWait => SqlError::new(
+            3572,
+            "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.",
+        ),
+        Interrupted => SqlError::new(1317, "Query execution was interrupted"),
+        DiskFull => SqlError::new(1114, "The table is full"),
+        TooLong => SqlError::new(1118, "Row size too large"),
+        Io(e) => SqlError::new(1030, format!("Got error -1 - '{e}' from storage engine")),
+        Corrupt(what) => SqlError::new(1712, format!("Index is corrupted: {what}")),
+        TooManyTransactions => SqlError::new(1637, "Too many active concurrent transactions"),
+    }
+}
+
+/// 1317, or 3024 when the deadline of `max_execution_time` passed. `state` is [`engine::Interrupt::reason`].
+#[cold]
+pub fn interrupted(state: u8) -> SqlError {
+    if state == 3 {
+        SqlError::new(
+            3024,
+            "Query execution was interrupted, maximum statement execution time exceeded",
+        )
+    } else {
+        SqlError::new(1317, "Query execution was interrupted")
+    }
+}
+
+/// 1062 for `entry` (the key's values joined by `-`) in `table.index`.
+#[cold]
+pub fn duplicate(entry: &str, table: &str, index: &str) -> SqlError {
+    SqlError::new(1062, format!("Duplicate entry '{entry}' for key '{table}.{index}'"))
+}
+
+/// 1235: not built yet.
+#[cold]
+pub fn unsupported(what: &str) -> SqlError {
+    SqlError::new(1235, format!("This version of MySQL doesn't yet support '{what}'"))
+}
+
+#[cold]
+pub fn unknown_column(name: &str, clause: &str) -> SqlError {
+    SqlError::new(1054, format!("Unknown column '{name}' in '{clause}'"))
+}
+
+#[cold]
+pub fn out_of_range(kind: &str, text: &str) -> SqlError {
+    SqlError::new(1690, format!("{kind} value is out of range in '{text}'"))
+}
+
+/// Errors that end the whole transaction, not the statement alone (the engine has rolled back already).
+pub fn ends_transaction(e: &SqlError) -> bool {
+    e.code == 1213
+}

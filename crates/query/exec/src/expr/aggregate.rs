@@ -1,0 +1,347 @@
+//! Aggregate functions: what is called, and the accumulator that rows are folded into.
+
+use super::{Expr, Node, convert, number};
+use crate::run::{Run, Scope};
+use hashbrown::HashSet;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use types::{CollationId, DataType, Decimal, Result, SqlError, TypeKind, Value};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AggregateKind {
+    Count,
+    Sum,
+    Avg,
+    Min,
+    Max,
+    BitAnd,
+    BitOr,
+    BitXor,
+    StdPop,
+    StdSamp,
+    VarPop,
+    VarSamp,
+    GroupConcat,
+    /// The first row's value: ANY_VALUE, and columns that the group determines.
+    Any,
+}
+
+#[derive(Clone, Debug)]
+pub struct AggregateCall {
+    pub kind: AggregateKind,
+    pub distinct: bool,
+    pub args: Vec<Expr>,
+    pub order: Vec<(Expr, bool)>,
+    pub separator: Vec<u8>,
+    pub ty: DataType,
+}
+
+/// `group_concat_max_len`'s default.
+const GROUP_CONCAT_MAX: usize = 1024;
+
+impl AggregateCall {
+    pub fn expr(kind: AggregateKind, distinct: bool, args: Vec<Expr>) -> Result<Expr> {
+        let args: Vec<Expr> = match kind {
+            AggregateKind::Sum | AggregateKind::Avg => args.into_iter().map(convert::enum_number).collect(),
+            _ => args,
+        };
+        use AggregateKind::*;
+        let first = args.first().map(|e| e.ty);
+        let ty = match (kind, first) {
+            (Count, _) => DataType { length: 21, ..DataType::new(TypeKind::BigInt).not_null() },
+            (_, None) => return Err(SqlError::new(1064, "You have an error in your SQL syntax")),
+            (Sum, Some(t)) => number::sum_type(&t, false),
+            (Avg, Some(t)) => number::sum_type(&t, true),
+            (Min | Max | Any, Some(t)) => DataType { nullable: true, ..t },
+            (BitAnd | BitOr | BitXor, _) => {
+                DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned().not_null() }
+            }
+            (StdPop | StdSamp | VarPop | VarSamp, _) => DataType { length: 23, ..DataType::new(TypeKind::Double) },
+            (GroupConcat, Some(t)) => DataType::string(TypeKind::Text, 0, t.collation),
+        };
+        if args.len() > 1 && kind != Count {
+            return Err(SqlError::new(1241, "Operand should contain 1 column(s)"));
+        }
+        let call = AggregateCall { kind, distinct, args, order: Vec::new(), separator: Vec::new(), ty };
+        Ok(Expr::new(Node::Aggregate(Box::new(call)), ty))
+    }
+
+    pub fn group_concat(
+        args: Vec<Expr>,
+        distinct: bool,
+        order: Vec<(Expr, bool)>,
+        separator: Vec<u8>,
+    ) -> Result<Expr> {
+        let refs: Vec<&Expr> = args.iter().collect();
+        let collation = super::compare::collation_of(&refs)?;
+        let ty = DataType::string(TypeKind::Text, GROUP_CONCAT_MAX as u32, collation);
+        let call = AggregateCall { kind: AggregateKind::GroupConcat, distinct, args, order, separator, ty };
+        Ok(Expr::new(Node::Aggregate(Box::new(call)), ty))
+    }
+
+    pub fn any(e: Expr) -> AggregateCall {
+        let ty = e.ty;
+        let kind = AggregateKind::Any;
+        AggregateCall { kind, distinct: false, args: vec![e], order: Vec::new(), separator: Vec::new(), ty }
+    }
+
+    pub fn same_call(&self, other: &AggregateCall) -> bool {
+        self.kind == other.kind
+            && self.distinct == other.distinct
+            && self.separator == other.separator
+            && self.args.len() == other.args.len()
+            && self.args.iter().zip(&other.args).all(|(a, b)| a.same(b))
+            && self.order.len() == other.order.len()
+            && self.order.iter().zip(&other.order).all(|(a, b)| a.1 == b.1 && a.0.same(&b.0))
+    }
+
+    pub fn each<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        self.args.iter().for_each(&mut *f);
+        self.order.iter().for_each(|(e, _)| f(e));
+    }
+
+    pub fn each_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        self.args.iter_mut().for_each(&mut *f);
+        self.order.iter_mut().for_each(|(e, _)| f(e));
+    }
+}
+
+/// A row of GROUP_CONCAT before sorting: sort values and text.
+struct Piece {
+    keys: Vec<Value<'static>>,
+    text: Vec<u8>,
+}
+
+/// What the rows of one group have come to so far.
+#[derive(Default)]
+pub struct Accumulator {
+    count: u64,
+    /// SUM and AVG of integers; folded into `decimal` before it overflows.
+    int: i128,
+    decimal: Option<Decimal>,
+    double: f64,
+    /// VARIANCE: running mean and sum of squared differences (Welford).
+    mean: f64,
+    squares: f64,
+    bits: u64,
+    value: Option<Value<'static>>,
+    pieces: Vec<Piece>,
+    seen: HashSet<Vec<u8>>,
+}
+
+impl Accumulator {
+    /// Ready for another group, with its buffers kept.
+    pub fn reset(&mut self, call: &AggregateCall) {
+        self.count = 0;
+        self.int = 0;
+        self.decimal = None;
+        self.double = 0.0;
+        self.mean = 0.0;
+        self.squares = 0.0;
+        self.bits = if call.kind == AggregateKind::BitAnd { u64::MAX } else { 0 };
+        self.value = None;
+        self.pieces.clear();
+        self.seen.clear();
+    }
+
+    pub fn new(call: &AggregateCall) -> Accumulator {
+        let mut a = Accumulator::default();
+        a.reset(call);
+        a
+    }
+
+    /// Folds the current row in. `scratch` is for keys of DISTINCT.
+    pub fn add(&mut self, call: &AggregateCall, run: &Run<'_>, at: Scope<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        use AggregateKind::*;
+        if call.args.is_empty() {
+            self.count += 1;
+            return Ok(());
+        }
+        if call.kind == Any {
+            if self.count == 0 {
+                self.value = Some(call.args[0].eval(run, at)?.into_owned());
+                self.count = 1;
+            }
+            return Ok(());
+        }
+        if call.args.len() > 1 || call.distinct {
+            for e in &call.args {
+                if e.eval(run, at)?.is_null() {
+                    return Ok(());
+                }
+            }
+        }
+        if call.distinct {
+            scratch.clear();
+            for e in &call.args {
+                crate::run::sort::encode_key(scratch, &e.eval(run, at)?, &e.ty, false);
+            }
+            if self.seen.contains(&scratch[..]) {
+                return Ok(());
+            }
+            self.seen.insert(scratch.clone());
+        }
+        if call.kind == GroupConcat {
+            return self.add_piece(call, run, at);
+        }
+        let v = call.args[0].eval(run, at)?;
+        if v.is_null() {
+            return Ok(());
+        }
+        self.count += 1;
+        match call.kind {
+            Count | Any | GroupConcat => {}
+            Sum | Avg => self.sum(&v, run)?,
+            Min | Max => {
+                let better = match &self.value {
+                    None => true,
+                    Some(best) => {
+                        let o = super::compare::values(&v, best, call.ty.collation, run)?;
+                        o == if call.kind == Min { Ordering::Less } else { Ordering::Greater }
+                    }
+                };
+                if better {
+                    self.keep(&v);
+                }
+            }
+            BitAnd => self.bits &= convert::bits64(&v, run),
+            BitOr => self.bits |= convert::bits64(&v, run),
+            BitXor => self.bits ^= convert::bits64(&v, run),
+            StdPop | StdSamp | VarPop | VarSamp => {
+                let x = v.to_f64();
+                let delta = x - self.mean;
+                self.mean += delta / self.count as f64;
+                self.squares += delta * (x - self.mean);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a copy, in the old one's memory where there is some.
+    fn keep(&mut self, v: &Value<'_>) {
+        match (&mut self.value, v) {
+            (Some(Value::Bytes(Cow::Owned(old))), Value::Bytes(new)) => {
+                old.clear();
+                old.extend_from_slice(new);
+            }
+            (slot, v) => *slot = Some(super::reborrow(v).into_owned()),
+        }
+    }
+
+    fn sum(&mut self, v: &Value<'_>, run: &Run<'_>) -> Result<()> {
+        match v {
+            Value::Int(i) => self.int += *i as i128,
+            Value::UInt(i) => self.int += *i as i128,
+            Value::Decimal(d) => {
+                let sum = self.decimal.unwrap_or(Decimal::ZERO).checked_add(*d);
+                self.decimal =
+                    Some(sum.ok_or_else(|| crate::error::out_of_range("DECIMAL", "sum"))?);
+            }
+            Value::Bytes(b) => {
+                convert::warn_truncated_double(b, run);
+                self.double += v.to_f64();
+            }
+            Value::Double(d) => self.double += d,
+            v => {
+                let sum = self.decimal.unwrap_or(Decimal::ZERO).checked_add(v.to_decimal());
+                self.decimal =
+                    Some(sum.ok_or_else(|| crate::error::out_of_range("DECIMAL", "sum"))?);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_piece(&mut self, call: &AggregateCall, run: &Run<'_>, at: Scope<'_>) -> Result<()> {
+        let mut text = Vec::new();
+        for e in &call.args {
+            let v = e.eval(run, at)?;
+            if v.is_null() {
+                return Ok(());
+            }
+            text.extend_from_slice(&convert::text(&v, &e.ty));
+        }
+        let mut keys = Vec::with_capacity(call.order.len());
+        for (e, _) in &call.order {
+            keys.push(e.eval(run, at)?.into_owned());
+        }
+        self.pieces.push(Piece { keys, text });
+        Ok(())
+    }
+
+    fn total(&self) -> Decimal {
+        let int = Decimal::from_parts(self.int < 0, self.int.unsigned_abs(), 0);
+        match self.decimal {
+            None => int,
+            Some(d) if self.int == 0 => d,
+            Some(d) => d.checked_add(int).unwrap_or(d),
+        }
+    }
+
+    /// The group's value.
+    pub fn result(&mut self, call: &AggregateCall, run: &Run<'_>) -> Result<Value<'_>> {
+        use AggregateKind::*;
+        let real = matches!(call.ty.kind, TypeKind::Double | TypeKind::Float);
+        Ok(match call.kind {
+            Count => Value::Int(self.count as i64),
+            BitAnd | BitOr | BitXor => Value::UInt(self.bits),
+            _ if self.count == 0 && call.kind != GroupConcat => Value::Null,
+            Sum if real => Value::Double(self.double + self.total().to_f64()),
+            Sum if call.ty.kind == TypeKind::Decimal && self.double != 0.0 => {
+                Value::Double(self.double + self.total().to_f64())
+            }
+            Sum => Value::Decimal(self.total()),
+            Avg if real || self.double != 0.0 => {
+                Value::Double((self.double + self.total().to_f64()) / self.count as f64)
+            }
+            Avg => {
+                let n = Decimal::from_parts(false, self.count as u128, 0);
+                match self.total().checked_div(n, 4) {
+                    Some(v) => Value::Decimal(v.round(call.ty.decimals)),
+                    None => Value::Null,
+                }
+            }
+            Min | Max | Any => self.value.as_ref().map_or(Value::Null, super::reborrow),
+            VarPop => Value::Double(self.squares / self.count as f64),
+            StdPop => Value::Double((self.squares / self.count as f64).sqrt()),
+            VarSamp | StdSamp if self.count < 2 => Value::Null,
+            VarSamp => Value::Double(self.squares / (self.count - 1) as f64),
+            StdSamp => Value::Double((self.squares / (self.count - 1) as f64).sqrt()),
+            GroupConcat => {
+                if self.pieces.is_empty() {
+                    return Ok(Value::Null);
+                }
+                self.pieces.sort_by(|a, b| {
+                    for ((x, y), (e, descending)) in a.keys.iter().zip(&b.keys).zip(&call.order) {
+                        let o = types::compare_nulls_first(x, y, e.ty.collation);
+                        if o != Ordering::Equal {
+                            return if *descending { o.reverse() } else { o };
+                        }
+                    }
+                    Ordering::Equal
+                });
+                let mut out = Vec::new();
+                for (i, p) in self.pieces.iter().enumerate() {
+                    if i > 0 {
+                        out.extend_from_slice(&call.separator);
+                    }
+                    out.extend_from_slice(&p.text);
+                    if out.len() > GROUP_CONCAT_MAX {
+                        let set = CollationId::charset(call.ty.collation);
+                        let mut end = 0;
+                        while end < out.len() {
+                            let n = convert::char_len(set, &out[end..]);
+                            if end + n > GROUP_CONCAT_MAX {
+                                break;
+                            }
+                            end += n;
+                        }
+                        out.truncate(end);
+                        run.warn(1260, format!("Row {} was cut by GROUP_CONCAT()", i + 1));
+                        break;
+                    }
+                }
+                Value::Bytes(Cow::Owned(out))
+            }
+        })
+    }
+}

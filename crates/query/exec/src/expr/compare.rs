@@ -1,0 +1,150 @@
+//! Comparison operators, and which collation a comparison uses.
+
+use super::{Expr, Node, convert, functions};
+use crate::run::Run;
+use std::cmp::Ordering;
+use types::collation::CollationId;
+use types::{Result, SqlError, TypeKind, Value};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CmpOp {
+    Eq,
+    NullSafeEq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl CmpOp {
+    #[inline]
+    pub fn holds(self, o: Ordering) -> bool {
+        match self {
+            CmpOp::Eq | CmpOp::NullSafeEq => o == Ordering::Equal,
+            CmpOp::Ne => o != Ordering::Equal,
+            CmpOp::Lt => o == Ordering::Less,
+            CmpOp::Le => o != Ordering::Greater,
+            CmpOp::Gt => o == Ordering::Greater,
+            CmpOp::Ge => o != Ordering::Less,
+        }
+    }
+
+    /// `a op b` is `b op.mirrored() a`.
+    pub fn mirrored(self) -> CmpOp {
+        match self {
+            CmpOp::Lt => CmpOp::Gt,
+            CmpOp::Le => CmpOp::Ge,
+            CmpOp::Gt => CmpOp::Lt,
+            CmpOp::Ge => CmpOp::Le,
+            other => other,
+        }
+    }
+}
+
+/// Order of two values, neither of which is NULL.
+#[inline]
+pub fn values(a: &Value<'_>, b: &Value<'_>, collation: CollationId, run: &Run<'_>) -> Result<Ordering> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Ok(a.cmp(b)),
+        (Value::Bytes(a), Value::Bytes(b)) => Ok(collation.compare(a, b)),
+        _ => mixed(a, b, collation, run),
+    }
+}
+
+fn mixed(a: &Value<'_>, b: &Value<'_>, collation: CollationId, run: &Run<'_>) -> Result<Ordering> {
+    if let (Value::Bytes(text), other) | (other, Value::Bytes(text)) = (a, b)
+        && matches!(other, Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_))
+    {
+        convert::warn_truncated_double(text, run);
+    }
+    types::compare(a, b, collation).ok_or_else(|| SqlError::new(1105, "comparison of NULL"))
+}
+
+/// How strongly an expression's collation is held; lower wins (MySQL's coercibility).
+pub fn coercibility(e: &Expr) -> u8 {
+    match &e.node {
+        Node::Call(f, _) if f.name == functions::COLLATE => 0,
+        Node::Column { .. } | Node::EnumText(..) | Node::SetText(..) | Node::Subquery(_) => 2,
+        Node::UserVariable(_) => 2,
+        Node::Const(Value::Null) => 6,
+        Node::Const(_) | Node::Param(_) => 4,
+        _ if !is_string(e.ty.kind) => 5,
+        Node::Call(f, args) if args.is_empty() || f.name == "database" => 3,
+        Node::Cast(_) => 2,
+        _ => {
+            let mut best = 6;
+            e.children(&mut |c| best = best.min(coercibility(c)));
+            best.min(4)
+        }
+    }
+}
+
+fn is_string(kind: TypeKind) -> bool {
+    kind.is_bytes() || kind.is_text()
+}
+
+/// The collation that strings among the operands compare and combine under.
+pub fn collation_of(operands: &[&Expr]) -> Result<CollationId> {
+    let mut best: Option<(u8, CollationId)> = None;
+    for e in operands.iter().filter(|e| is_string(e.ty.kind)) {
+        let (level, mine) = (coercibility(e), e.ty.collation);
+        best = Some(match best {
+            None => (level, mine),
+            Some((l, c)) if l < level => (l, c),
+            Some((l, _)) if level < l => (level, mine),
+            Some((l, c)) if c == mine => (l, c),
+            Some((l, c)) => {
+                if c.is_binary() || mine.is_binary() {
+                    (l, CollationId::BINARY)
+                } else if c.charset() != mine.charset() {
+                    // The wider character set can hold both.
+                    if c.charset().mbmaxlen() >= mine.charset().mbmaxlen() { (l, c) } else { (l, mine) }
+                } else if c == CollationId::binary_of(c.charset()) {
+                    (l, c)
+                } else if mine == CollationId::binary_of(mine.charset()) {
+                    (l, mine)
+                } else {
+                    return Err(SqlError::new(
+                        1267,
+                        format!(
+                            "Illegal mix of collations ({},{}) and ({},{}) for operation '='",
+                            c.info().name,
+                            level_name(l),
+                            mine.info().name,
+                            level_name(level)
+                        ),
+                    ));
+                }
+            }
+        });
+    }
+    Ok(best.map_or(CollationId::UTF8MB4_0900_AI_CI, |(_, c)| c))
+}
+
+fn level_name(level: u8) -> &'static str {
+    match level {
+        0 => "EXPLICIT",
+        2 => "IMPLICIT",
+        3 => "SYSCONST",
+        4 => "COERCIBLE",
+        5 => "NUMERIC",
+        _ => "IGNORABLE",
+    }
+}
+
+/// A constant to compare with `other` in the form that compares fastest: a string literal beside a temporal column becomes
+/// a temporal once, at planning.
+pub fn adapt(e: Expr, other: &Expr) -> Expr {
+    let e = if other.ty.kind.is_numeric() { convert::enum_number(e) } else { e };
+    if !matches!(other.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp) {
+        return e;
+    }
+    match &e.node {
+        Node::Const(Value::Bytes(b)) => match convert::parse_datetime(b) {
+            Some(v) => Expr { node: Node::Const(Value::DateTime(v)), ty: types::DataType { decimals: 6, ..types::DataType::new(TypeKind::DateTime) } },
+            None => e,
+        },
+        _ => e,
+    }
+}

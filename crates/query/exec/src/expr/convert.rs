@@ -1,0 +1,526 @@
+//! Conversions that expressions ask for: casts, common types of branches, text and numbers of values, and the warnings
+//! that go with them.
+
+use super::{Expr, Node};
+use crate::run::Run;
+use std::borrow::Cow;
+use types::sql_mode::SqlMode;
+use types::temporal::parse;
+use types::{
+    Charset, CollationId, DECIMALS_NOT_FIXED, DataType, DateTime, Decimal, Result, SqlError, Time, TypeKind, Value,
+};
+
+/// Appends scale and MySQL's binary form.
+pub fn decimal_to_bytes(d: &Decimal, out: &mut Vec<u8>) {
+    out.push(d.scale());
+    d.write_binary(Decimal::MAX_PRECISION, d.scale(), out);
+}
+
+pub fn decimal_from_bytes(bytes: &[u8]) -> Decimal {
+    let (scale, rest) = (bytes[0], &bytes[1..]);
+    Decimal::read_binary(rest, Decimal::MAX_PRECISION, scale).expect("written by decimal_to_bytes")
+}
+
+pub fn parse_decimal(text: &[u8]) -> Decimal {
+    Decimal::parse(text).0
+}
+
+pub fn decimal_type(d: &Decimal) -> DataType {
+    let scale = d.scale();
+    DataType::decimal(d.precision().max(scale as u32).max(1), scale)
+}
+
+/// The type of a value by its kind alone: of parameters and user variables.
+pub fn type_of(v: &Value<'_>) -> DataType {
+    match v {
+        Value::Null => DataType::new(TypeKind::Null),
+        Value::Int(_) => DataType { length: 20, ..DataType::new(TypeKind::BigInt) },
+        Value::UInt(_) => DataType { length: 20, ..DataType::new(TypeKind::BigInt).unsigned() },
+        Value::Double(_) => DataType { length: 23, ..DataType::new(TypeKind::Double) },
+        Value::Decimal(d) => decimal_type(d),
+        Value::Date(_) => DataType { length: 10, ..DataType::new(TypeKind::Date) },
+        Value::Time(t) => {
+            DataType { length: 10, decimals: if t.micros() == 0 { 0 } else { 6 }, ..DataType::new(TypeKind::Time) }
+        }
+        Value::DateTime(t) => {
+            DataType { length: 19, decimals: if t.micros() == 0 { 0 } else { 6 }, ..DataType::new(TypeKind::DateTime) }
+        }
+        Value::Bytes(b) => DataType::string(TypeKind::VarChar, b.len() as u32, CollationId::UTF8MB4_0900_AI_CI),
+    }
+}
+
+/// Does the static type describe values of this kind? Parameters and user variables may differ from what was planned.
+fn describes(ty: &DataType, v: &Value<'_>) -> bool {
+    match v {
+        Value::Null => true,
+        Value::Int(_) | Value::UInt(_) => ty.kind.is_integer() || matches!(ty.kind, TypeKind::Bit | TypeKind::Year),
+        Value::Double(_) => matches!(ty.kind, TypeKind::Float | TypeKind::Double),
+        Value::Decimal(_) => ty.kind == TypeKind::Decimal,
+        Value::Date(_) => ty.kind == TypeKind::Date,
+        Value::Time(_) => ty.kind == TypeKind::Time,
+        Value::DateTime(_) => matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp),
+        Value::Bytes(_) => ty.kind.is_bytes() || ty.kind.is_text(),
+    }
+}
+
+/// The source type to convert `v` from: the static one where it fits.
+pub fn source_type(ty: &DataType, v: &Value<'_>) -> DataType {
+    if describes(ty, v) { *ty } else { type_of(v) }
+}
+
+/// The value as text.
+pub fn text<'v>(v: &'v Value<'_>, ty: &DataType) -> Cow<'v, [u8]> {
+    match v {
+        Value::Bytes(b) => Cow::Borrowed(b),
+        v => {
+            let mut out = Vec::new();
+            v.write_text(&source_type(ty, v), &mut out);
+            Cow::Owned(out)
+        }
+    }
+}
+
+/// As [`text`], keeping what the value borrows.
+pub fn into_text<'v>(v: Value<'v>, ty: &DataType) -> Cow<'v, [u8]> {
+    match v {
+        Value::Bytes(b) => b,
+        v => Cow::Owned(text(&v, ty).into_owned()),
+    }
+}
+
+/// Truth of a value in a condition.
+pub fn truth(v: &Value<'_>, run: &Run<'_>) -> Result<Option<bool>> {
+    if let Value::Bytes(b) = v {
+        warn_truncated_double(b, run);
+    }
+    Ok(v.to_bool())
+}
+
+/// 1292 for a string that is no number from end to end.
+pub fn warn_truncated_double(b: &[u8], run: &Run<'_>) {
+    let (_, used) = types::number::parse_f64(b);
+    if used == 0 || !b[used..].iter().all(|c| types::number::is_blank(*c)) {
+        let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
+        run.warn(1292, format!("Truncated incorrect DOUBLE value: '{shown}'"));
+    }
+}
+
+/// 64 bits for bit operations: negative numbers in two's complement.
+pub fn bits64(v: &Value<'_>, run: &Run<'_>) -> u64 {
+    match v {
+        Value::Int(v) => *v as u64,
+        Value::UInt(v) => *v,
+        Value::Bytes(b) => {
+            let (i, used, _) = types::number::parse_integer(b);
+            if used != b.len() {
+                let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
+                run.warn(1292, format!("Truncated incorrect INTEGER value: '{shown}'"));
+            }
+            i.clamp(i64::MIN as i128, u64::MAX as i128) as u64
+        }
+        Value::Double(d) if *d < 0.0 => v.to_i64() as u64,
+        Value::Decimal(d) if d.is_negative() => v.to_i64() as u64,
+        v => v.to_u64(),
+    }
+}
+
+/// Date checks of values that are computed, not stored: zeros are let in.
+pub const LENIENT: SqlMode = SqlMode::NONE;
+
+pub fn parse_datetime(text: &[u8]) -> Option<DateTime> {
+    parse::parse_datetime(text, LENIENT).map(|p| p.value)
+}
+
+/// A value as date and time of day; `None` with a warning when it is none.
+pub fn datetime(v: &Value<'_>, run: &Run<'_>) -> Option<DateTime> {
+    match v {
+        Value::Null => None,
+        Value::Date(d) => Some(d.at_midnight()),
+        Value::DateTime(t) => Some(*t),
+        Value::Time(t) => {
+            let today = local_now(run, 0).date().at_midnight();
+            today.add_micros(t.0)
+        }
+        Value::Bytes(b) => {
+            let p = parse::parse_datetime(b, LENIENT);
+            let bad = p.is_none_or(|p| p.problem != parse::Problem::None);
+            if bad {
+                let shown = String::from_utf8_lossy(b).into_owned();
+                let words = if p.is_none() { "Incorrect datetime value" } else { "Truncated incorrect datetime value" };
+                run.warn(1292, format!("{words}: '{shown}'"));
+            }
+            p.map(|p| p.value)
+        }
+        v => {
+            let n = v.to_i64();
+            let p = parse::datetime_from_number(n, 0, LENIENT);
+            if p.is_none() {
+                run.warn(1292, format!("Incorrect datetime value: '{n}'"));
+            }
+            p.map(|p| p.value)
+        }
+    }
+}
+
+/// A value as TIME.
+pub fn time(v: &Value<'_>, run: &Run<'_>) -> Option<Time> {
+    match v {
+        Value::Null => None,
+        Value::Time(t) => Some(*t),
+        Value::Date(_) => Some(Time(0)),
+        Value::DateTime(t) => Some(t.time()),
+        Value::Bytes(b) => {
+            let p = parse::parse_time(b);
+            if p.is_none_or(|p| p.problem != parse::Problem::None) {
+                run.warn(1292, format!("Truncated incorrect time value: '{}'", String::from_utf8_lossy(b)));
+            }
+            p.map(|p| p.value)
+        }
+        v => parse::time_from_number(v.to_i64(), 0).map(|p| p.value),
+    }
+}
+
+/// The session's local time at the statement's start, cut to `decimals` digits of the second.
+pub fn local_now(run: &Run<'_>, decimals: u8) -> DateTime {
+    local_time(run, run.now_us, decimals)
+}
+
+pub fn local_time(run: &Run<'_>, us: i64, decimals: u8) -> DateTime {
+    let seconds = us.div_euclid(1_000_000);
+    let micros = us.rem_euclid(1_000_000) as u32;
+    let t = DateTime::from_unix(seconds + run.zone_offset(seconds), micros).unwrap_or(DateTime::ZERO);
+    t.round(decimals, true).unwrap_or(t)
+}
+
+pub fn now(run: &Run<'_>, decimals: u8) -> Value<'static> {
+    Value::DateTime(local_now(run, decimals))
+}
+
+/// Seconds since 1970 UTC of a local time.
+pub fn to_unix(t: DateTime, run: &Run<'_>) -> i64 {
+    let local = t.to_unix_seconds();
+    let guess = local - run.zone_offset(local);
+    local - run.zone_offset(guess)
+}
+
+/// DATE '..', TIME '..', TIMESTAMP '..'
+pub fn temporal_literal(date: bool, time: bool, text: &[u8]) -> Result<Expr> {
+    let wrong = |kind: &str| {
+        SqlError::new(1525, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(text)))
+    };
+    let decimals_of = |micros: u32, fsp: u8| if micros == 0 && fsp == 0 { 0 } else { fsp };
+    Ok(if date {
+        let p = parse::parse_datetime(text, LENIENT).ok_or_else(|| wrong("DATE"))?;
+        let ty = DataType { length: 10, ..DataType::new(TypeKind::Date) }.not_null();
+        Expr::new(Node::Const(Value::Date(p.value.date())), ty)
+    } else if time {
+        let p = parse::parse_time(text).ok_or_else(|| wrong("TIME"))?;
+        let decimals = decimals_of(p.value.micros(), p.fsp);
+        let ty = DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }.not_null();
+        Expr::new(Node::Const(Value::Time(p.value)), ty)
+    } else {
+        let p = parse::parse_datetime(text, LENIENT).ok_or_else(|| wrong("DATETIME"))?;
+        let decimals = decimals_of(p.value.micros(), p.fsp);
+        let ty = DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) }.not_null();
+        Expr::new(Node::Const(Value::DateTime(p.value)), ty)
+    })
+}
+
+/// CAST and CONVERT.
+pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
+    if v.is_null() {
+        return Ok(Value::Null);
+    }
+    use TypeKind as K;
+    Ok(match to.kind {
+        K::BigInt if to.unsigned => match &v {
+            Value::Int(i) => Value::UInt(*i as u64),
+            Value::Bytes(_) => Value::UInt(bits64(&v, run)),
+            Value::Double(d) if *d < 0.0 => Value::UInt(v.to_i64() as u64),
+            Value::Decimal(d) if d.is_negative() => Value::UInt(v.to_i64() as u64),
+            v => Value::UInt(v.to_u64()),
+        },
+        K::BigInt => match &v {
+            Value::UInt(u) => Value::Int(*u as i64),
+            Value::Bytes(_) => Value::Int(bits64(&v, run) as i64),
+            v => Value::Int(v.to_i64()),
+        },
+        K::Double => {
+            if let Value::Bytes(b) = &v {
+                warn_truncated_double(b, run);
+            }
+            Value::Double(v.to_f64())
+        }
+        K::Float => Value::Double(v.to_f64() as f32 as f64),
+        K::Decimal => {
+            let d = v.to_decimal().round(to.decimals);
+            if d.fits(to.length, to.decimals) {
+                Value::Decimal(d)
+            } else {
+                let shown = String::from_utf8_lossy(&text(&v, from)).into_owned();
+                run.warn(1292, format!("Truncated incorrect DECIMAL value: '{shown}'"));
+                Value::Decimal(Decimal::max_value(to.length, to.decimals, d.is_negative()))
+            }
+        }
+        K::Date => datetime(&v, run).map_or(Value::Null, |t| Value::Date(t.date())),
+        K::DateTime | K::Timestamp => match datetime(&v, run).and_then(|t| t.round(to.decimals, false)) {
+            Some(t) => Value::DateTime(t),
+            None => Value::Null,
+        },
+        K::Time => time(&v, run).map_or(Value::Null, |t| Value::Time(t.round(to.decimals, false))),
+        K::Year => {
+            let y = match &v {
+                Value::Date(d) => d.year() as i64,
+                Value::DateTime(t) => t.date().year() as i64,
+                v => v.to_i64(),
+            };
+            match y {
+                0 | 1901..=2155 => Value::UInt(y as u64),
+                1..=69 => Value::UInt(y as u64 + 2000),
+                70..=99 => Value::UInt(y as u64 + 1900),
+                _ => {
+                    run.warn(1292, format!("Truncated incorrect YEAR value: '{y}'"));
+                    Value::Null
+                }
+            }
+        }
+        _ => {
+            let bytes = into_text(v, from);
+            let bytes = transcode(bytes, from, to);
+            Value::Bytes(cut(bytes, to, run))
+        }
+    })
+}
+
+/// Converts between the character sets of two types.
+fn transcode<'a>(bytes: Cow<'a, [u8]>, from: &DataType, to: &DataType) -> Cow<'a, [u8]> {
+    let source = if from.kind.is_text() || from.kind.is_bytes() { from.collation.charset() } else { Charset::Utf8mb4 };
+    let target = to.collation.charset();
+    if source == target || source == Charset::Binary || target == Charset::Binary || bytes.is_ascii() {
+        return bytes;
+    }
+    if (source, target) == (Charset::Utf8mb3, Charset::Utf8mb4) {
+        return bytes;
+    }
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = &bytes[..];
+    while let Some((code, n)) = decode_char(source, rest) {
+        encode_char(target, code, &mut out);
+        rest = &rest[n..];
+    }
+    Cow::Owned(out)
+}
+
+/// The first character's code point and length in bytes.
+pub fn decode_char(set: Charset, bytes: &[u8]) -> Option<(u32, usize)> {
+    let first = *bytes.first()?;
+    match set {
+        Charset::Utf8mb4 | Charset::Utf8mb3 => {
+            let n = char_len(set, bytes);
+            let code = std::str::from_utf8(&bytes[..n]).ok().and_then(|s| s.chars().next());
+            Some((code.map_or(b'?' as u32, |c| c as u32), n))
+        }
+        _ => Some((first as u32, 1)),
+    }
+}
+
+fn encode_char(set: Charset, code: u32, out: &mut Vec<u8>) {
+    match set {
+        Charset::Utf8mb4 | Charset::Utf8mb3 => {
+            let c = char::from_u32(code).unwrap_or('?');
+            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        _ => out.push(u8::try_from(code).unwrap_or(b'?')),
+    }
+}
+
+/// Bytes of the first character; malformed bytes count one.
+pub fn char_len(set: Charset, bytes: &[u8]) -> usize {
+    if bytes.is_empty() || set.mbmaxlen() == 1 {
+        return bytes.len().min(1);
+    }
+    let n = match bytes[0] {
+        0..=0x7F => 1,
+        0xC2..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF4 => 4,
+        _ => 1,
+    };
+    if n <= bytes.len() && bytes[1..n].iter().all(|b| b & 0xC0 == 0x80) { n } else { 1 }
+}
+
+/// Number of characters.
+pub fn char_count(set: Charset, mut bytes: &[u8]) -> usize {
+    if set.mbmaxlen() == 1 || bytes.is_ascii() {
+        return bytes.len();
+    }
+    let mut n = 0;
+    while !bytes.is_empty() {
+        bytes = &bytes[char_len(set, bytes)..];
+        n += 1;
+    }
+    n
+}
+
+/// Byte offset of character `n`, or the length.
+pub fn char_offset(set: Charset, bytes: &[u8], n: usize) -> usize {
+    if set.mbmaxlen() == 1 {
+        return n.min(bytes.len());
+    }
+    let mut at = 0;
+    for _ in 0..n {
+        if at >= bytes.len() {
+            break;
+        }
+        at += char_len(set, &bytes[at..]);
+    }
+    at
+}
+
+/// Cuts a cast string to its length, with a warning; fills BINARY(n) up with zero bytes.
+fn cut<'a>(bytes: Cow<'a, [u8]>, to: &DataType, run: &Run<'_>) -> Cow<'a, [u8]> {
+    if to.length == u32::MAX {
+        return bytes;
+    }
+    let end = char_offset(to.collation.charset(), &bytes, to.length as usize);
+    if end >= bytes.len() {
+        return bytes;
+    }
+    let kind = if to.collation.is_binary() { "BINARY" } else { "CHAR" };
+    run.warn(1292, format!("Truncated incorrect {kind}({}) value: '{}'", to.length, String::from_utf8_lossy(&bytes)));
+    match bytes {
+        Cow::Borrowed(b) => Cow::Borrowed(&b[..end]),
+        Cow::Owned(mut b) => {
+            b.truncate(end);
+            Cow::Owned(b)
+        }
+    }
+}
+
+/// A branch's value in the common type of all branches.
+pub fn unify<'a>(v: Value<'a>, to: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
+    use TypeKind as K;
+    Ok(match (&v, to.kind) {
+        (Value::Null, _) => Value::Null,
+        (Value::Int(_) | Value::UInt(_), K::Double) => Value::Double(v.to_f64()),
+        (Value::Decimal(_), K::Double) => Value::Double(v.to_f64()),
+        (Value::Int(_) | Value::UInt(_), K::Decimal) => Value::Decimal(v.to_decimal().round(to.decimals)),
+        (Value::Decimal(d), K::Decimal) if d.scale() < to.decimals => Value::Decimal(d.round(to.decimals)),
+        (Value::Date(d), K::DateTime | K::Timestamp) => Value::DateTime(d.at_midnight()),
+        (Value::Time(_), K::DateTime | K::Timestamp) => datetime(&v, run).map_or(Value::Null, Value::DateTime),
+        (Value::Bytes(_), _) => v,
+        (_, k) if k.is_bytes() || k.is_text() => {
+            let ty = type_of(&v);
+            Value::Bytes(into_text(v, &ty))
+        }
+        _ => v,
+    })
+}
+
+/// The type that all branches of CASE, IF, COALESCE, UNION have in common.
+pub fn common_type(list: &[&Expr]) -> Result<DataType> {
+    use TypeKind as K;
+    let mut typed = list.iter().filter(|e| e.ty.kind != K::Null);
+    let nullable = list.iter().any(|e| e.ty.nullable);
+    let Some(first) = typed.next() else { return Ok(DataType::new(K::Null)) };
+    let mut ty = first.ty;
+    if matches!(ty.kind, K::Enum | K::Set) && list.len() > 1 {
+        ty.kind = K::VarChar;
+    }
+    for e in typed {
+        ty = common_of_two(&ty, &e.ty);
+    }
+    if ty.kind.is_bytes() || ty.kind.is_text() {
+        let strings: Vec<&Expr> =
+            list.iter().filter(|e| e.ty.kind.is_bytes() || e.ty.kind.is_text()).copied().collect();
+        if !ty.collation.is_binary() || strings.iter().all(|e| e.ty.collation.is_binary()) {
+            ty.collation = super::compare::collation_of(&strings)?;
+        }
+    }
+    ty.nullable = nullable;
+    ty.zerofill &= list.len() == 1;
+    Ok(ty)
+}
+
+fn rank(k: TypeKind) -> u8 {
+    use TypeKind as K;
+    match k {
+        K::TinyInt => 1,
+        K::SmallInt => 2,
+        K::MediumInt => 3,
+        K::Int => 4,
+        _ => 5,
+    }
+}
+
+fn common_of_two(a: &DataType, b: &DataType) -> DataType {
+    use TypeKind as K;
+    let string = |k: TypeKind| k.is_bytes() || k.is_text();
+    let shown = |t: &DataType| match t.kind {
+        K::Decimal => t.length + 2,
+        K::Double | K::Float => 23,
+        K::Date => 10,
+        K::DateTime | K::Timestamp => 26,
+        K::Time => 17,
+        _ => t.length.max(1),
+    };
+    let (x, y) = (a.kind, b.kind);
+    if string(x) || string(y) {
+        let base = if string(x) && (!string(y) || a.max_bytes() >= b.max_bytes()) { a } else { b };
+        let binary = (string(x) && a.collation.is_binary()) || (string(y) && b.collation.is_binary());
+        let blob = x.is_blob() || y.is_blob();
+        let collation = if binary { CollationId::BINARY } else { base.collation };
+        let kind = match (blob, binary) {
+            (true, _) => base.kind,
+            (false, true) => K::VarBinary,
+            (false, false) => K::VarChar,
+        };
+        return DataType::string(kind, shown(a).max(shown(b)), collation);
+    }
+    if x.is_temporal() || y.is_temporal() {
+        if x == y {
+            return DataType { decimals: a.decimals.max(b.decimals), length: a.length.max(b.length), ..*a };
+        }
+        if x.is_temporal() && y.is_temporal() {
+            let decimals = a.decimals.max(b.decimals);
+            return DataType { length: 19, decimals, ..DataType::new(K::DateTime) };
+        }
+        return DataType::string(K::VarChar, shown(a).max(shown(b)), CollationId::UTF8MB4_0900_AI_CI);
+    }
+    if matches!(x, K::Double | K::Float) || matches!(y, K::Double | K::Float) {
+        return DataType { length: 23, decimals: DECIMALS_NOT_FIXED, ..DataType::new(K::Double) };
+    }
+    let digits = |t: &DataType| match t.kind {
+        K::Decimal => (t.length - t.decimals as u32, t.decimals as u32),
+        _ => (t.length.clamp(1, 20), 0),
+    };
+    if x == K::Decimal || y == K::Decimal || (x.is_integer() && y.is_integer() && a.unsigned != b.unsigned) {
+        let ((i, s), (j, r)) = (digits(a), digits(b));
+        if x == K::Decimal || y == K::Decimal || rank(x).max(rank(y)) == 5 {
+            return DataType::decimal((i.max(j) + s.max(r)).clamp(1, 65), s.max(r) as u8);
+        }
+        return DataType { length: 20, ..DataType::new(K::BigInt) };
+    }
+    let kind = if rank(x) >= rank(y) { x } else { y };
+    let kind = if kind.is_integer() { kind } else { K::BigInt };
+    DataType { length: a.length.max(b.length), unsigned: a.unsigned && b.unsigned, ..DataType::new(kind) }
+}
+
+/// The expression converted to a common type.
+pub fn to_type(e: Expr, ty: DataType) -> Expr {
+    let ty = DataType { nullable: e.ty.nullable, ..ty };
+    Expr::new(Node::Case { whens: Vec::new(), otherwise: Some(Box::new(e)) }, ty)
+}
+
+/// An ENUM or SET in a numeric place is its number.
+pub fn enum_number(e: Expr) -> Expr {
+    match e.node {
+        Node::EnumText(raw, _) | Node::SetText(raw, _) => *raw,
+        _ => e,
+    }
+}
+
+pub fn enum_text_or_number(e: Expr, number: bool) -> Expr {
+    if number { enum_number(e) } else { e }
+}
+

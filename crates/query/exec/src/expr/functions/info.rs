@@ -1,0 +1,106 @@
+//! Information functions and what needs the session.
+
+use super::{Args, Function, Rule, bytes, f, volatile};
+use std::time::{Duration, Instant};
+use types::{Result, Value};
+
+pub static FUNCTIONS: &[Function] = &[
+    f("version", 0, 0, Rule::System(60), |a| Ok(a.run.env.borrow().system_variable(Some(true), "version")?.0)),
+    f("database", 0, 0, Rule::System(64), |a| Ok(match a.run.env.borrow().database() {
+        Some(d) => bytes(d.as_bytes().to_vec()),
+        None => Value::Null,
+    })),
+    f("schema", 0, 0, Rule::System(64), |a| Ok(match a.run.env.borrow().database() {
+        Some(d) => bytes(d.as_bytes().to_vec()),
+        None => Value::Null,
+    })),
+    f("user", 0, 0, Rule::System(288), |a| Ok(bytes(a.run.env.borrow().user().as_bytes().to_vec()))),
+    f("session_user", 0, 0, Rule::System(288), |a| Ok(bytes(a.run.env.borrow().user().as_bytes().to_vec()))),
+    f("system_user", 0, 0, Rule::System(288), |a| Ok(bytes(a.run.env.borrow().user().as_bytes().to_vec()))),
+    f("current_user", 0, 0, Rule::System(288), |a| Ok(bytes(a.run.env.borrow().current_user().as_bytes().to_vec()))),
+    f("connection_id", 0, 0, Rule::UInt(21), |a| Ok(Value::UInt(a.run.env.borrow().connection_id()))),
+    volatile(f("last_insert_id", 0, 1, Rule::UInt(21), last_insert_id)),
+    f("row_count", 0, 0, Rule::Int(21), |a| Ok(Value::Int(a.run.env.borrow().row_count()))),
+    f("found_rows", 0, 0, Rule::Int(21), |a| Ok(Value::Int(a.run.env.borrow().found_rows() as i64))),
+    volatile(f("uuid", 0, 0, Rule::System(36), uuid)),
+    volatile(f("sleep", 1, 1, Rule::Int(1), sleep)),
+    f("charset", 1, 1, Rule::System(64), |a| {
+        let t = &a.args[0].ty;
+        let name = if t.kind.is_text() || t.kind.is_bytes() { t.collation.charset().name() } else { "binary" };
+        Ok(bytes(name.as_bytes()))
+    }),
+    f("collation", 1, 1, Rule::System(64), |a| {
+        let t = &a.args[0].ty;
+        let name = if t.kind.is_text() || t.kind.is_bytes() { t.collation.info().name } else { "binary" };
+        Ok(bytes(name.as_bytes()))
+    }),
+    f("coercibility", 1, 1, Rule::Int(2), |a| Ok(Value::Int(crate::expr::compare::coercibility(&a.args[0]) as i64))),
+    volatile(f("benchmark", 2, 2, Rule::Int(1), benchmark)),
+];
+
+pub fn system_variable<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(name), Some(scope)) = (a.text(0)?, a.text(1)?) else { return Ok(Value::Null) };
+    let global = match &scope[..] {
+        b"global" => Some(true),
+        b"session" => Some(false),
+        _ => None,
+    };
+    Ok(a.run.env.borrow().system_variable(global, &String::from_utf8_lossy(&name))?.0)
+}
+
+fn last_insert_id<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    if a.is_empty() {
+        return Ok(Value::UInt(a.run.env.borrow().last_insert_id()));
+    }
+    let v = a.value(0)?;
+    if v.is_null() {
+        a.run.env.borrow_mut().set_last_insert_id(0);
+        return Ok(Value::Null);
+    }
+    let id = crate::expr::convert::bits64(&v, a.run);
+    a.run.env.borrow_mut().set_last_insert_id(id);
+    Ok(Value::UInt(id))
+}
+
+/// A version 1 style UUID: 100 ns since 1582, and random node and clock sequence.
+fn uuid<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let random = super::math::info_seed();
+    let step = a.run.random.get();
+    a.run.random.set(step.wrapping_add(1).max(1));
+    let ticks = (a.run.now_us as u64) * 10 + 0x01B2_1DD2_1381_4000 + (random & 0x3FF).wrapping_add(step);
+    let text = format!(
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        ticks as u32,
+        (ticks >> 32) as u16,
+        (ticks >> 48) as u16 & 0x0FFF | 0x1000,
+        (random >> 48) as u16 & 0x3FFF | 0x8000,
+        random & 0xFFFF_FFFF_FFFF | 0x0100_0000_0000,
+    );
+    Ok(bytes(text.into_bytes()))
+}
+
+/// SLEEP(seconds): 0 when it slept through; KILL QUERY ends the statement.
+fn sleep<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(seconds) = a.double(0)?.filter(|s| *s >= 0.0) else {
+        return Err(types::SqlError::new(1210, "Incorrect arguments to sleep."));
+    };
+    let end = Instant::now() + Duration::from_secs_f64(seconds.min(31_536_000.0));
+    loop {
+        a.run.check_interrupt_now()?;
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(Value::Int(0));
+        }
+        // Whoever kills the query sets a flag only: look at it every few milliseconds.
+        std::thread::sleep(left.min(Duration::from_millis(10)));
+    }
+}
+
+fn benchmark<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(n) = a.int(0)?.filter(|n| *n >= 0) else { return Ok(Value::Null) };
+    for _ in 0..n {
+        a.run.check_interrupt()?;
+        std::hint::black_box(a.value(1)?);
+    }
+    Ok(Value::Int(0))
+}

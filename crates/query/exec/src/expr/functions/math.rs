@@ -1,0 +1,267 @@
+//! Numeric functions.
+
+use super::{Args, Function, Rule, bytes, f, volatile};
+use crate::error::out_of_range;
+use crate::expr::{Expr, Node, convert, number};
+use types::{DataType, Result, TypeKind, Value};
+
+pub static FUNCTIONS: &[Function] = &[
+    f("abs", 1, 1, Rule::Number, abs),
+    f("sign", 1, 1, Rule::Int(2), |a| {
+        Ok(a.double(0)?.map_or(Value::Null, |d| Value::Int(if d > 0.0 { 1 } else if d < 0.0 { -1 } else { 0 })))
+    }),
+    f("floor", 1, 1, Rule::Number, |a| step(a, f64::floor, |d| d.floor())),
+    f("ceiling", 1, 1, Rule::Number, |a| step(a, f64::ceil, |d| d.ceiling())),
+    f("ceil", 1, 1, Rule::Number, |a| step(a, f64::ceil, |d| d.ceiling())),
+    f("round", 1, 2, Rule::Number, |a| round(a, false)),
+    f("truncate", 2, 2, Rule::Number, |a| round(a, true)),
+    f("sqrt", 1, 1, Rule::Double, |a| real(a, |x| if x < 0.0 { None } else { Some(x.sqrt()) })),
+    f("exp", 1, 1, Rule::Double, |a| real(a, |x| Some(x.exp()))),
+    f("ln", 1, 1, Rule::Double, |a| logarithm(a, f64::ln)),
+    f("log", 1, 2, Rule::Double, log),
+    f("log2", 1, 1, Rule::Double, |a| logarithm(a, f64::log2)),
+    f("log10", 1, 1, Rule::Double, |a| logarithm(a, f64::log10)),
+    f("pow", 2, 2, Rule::Double, pow),
+    f("power", 2, 2, Rule::Double, pow),
+    f("pi", 0, 0, Rule::Double, |_| Ok(Value::Double(std::f64::consts::PI))),
+    f("sin", 1, 1, Rule::Double, |a| real(a, |x| Some(x.sin()))),
+    f("cos", 1, 1, Rule::Double, |a| real(a, |x| Some(x.cos()))),
+    f("tan", 1, 1, Rule::Double, |a| real(a, |x| Some(x.tan()))),
+    f("cot", 1, 1, Rule::Double, |a| real(a, |x| Some(1.0 / x.tan()))),
+    f("asin", 1, 1, Rule::Double, |a| real(a, |x| (x.abs() <= 1.0).then(|| x.asin()))),
+    f("acos", 1, 1, Rule::Double, |a| real(a, |x| (x.abs() <= 1.0).then(|| x.acos()))),
+    f("atan", 1, 2, Rule::Double, atan),
+    f("atan2", 2, 2, Rule::Double, atan),
+    f("degrees", 1, 1, Rule::Double, |a| real(a, |x| Some(x.to_degrees()))),
+    f("radians", 1, 1, Rule::Double, |a| real(a, |x| Some(x.to_radians()))),
+    volatile(f("rand", 0, 1, Rule::Double, rand)),
+    f("crc32", 1, 1, Rule::UInt(10), |a| {
+        Ok(a.text(0)?.map_or(Value::Null, |s| Value::UInt(crc32fast::hash(&s) as u64)))
+    }),
+    f("conv", 3, 3, Rule::System(64), conv),
+    f("bit_count", 1, 1, Rule::Int(2), |a| {
+        let v = a.value(0)?;
+        Ok(if v.is_null() { Value::Null } else { Value::Int(convert::bits64(&v, a.run).count_ones() as i64) })
+    }),
+    f("inet_aton", 1, 1, Rule::UInt(21), inet_aton),
+    f("inet_ntoa", 1, 1, Rule::System(31), inet_ntoa),
+];
+
+/// Type of ROUND, FLOOR, ABS ...: integers stay integers, decimals take the digits asked for, the rest is DOUBLE.
+pub fn rounded_type(args: &[Expr]) -> DataType {
+    let t = args[0].ty;
+    if number::is_real(&t) {
+        return DataType { length: 23, ..DataType::new(TypeKind::Double) };
+    }
+    if t.kind != TypeKind::Decimal {
+        return DataType { length: 21, unsigned: t.unsigned, ..DataType::new(TypeKind::BigInt) };
+    }
+    let wanted = match args.get(1).map(|e| &e.node) {
+        Some(Node::Const(Value::Int(n))) => (*n).clamp(0, 30) as u8,
+        Some(_) => t.decimals,
+        None => 0,
+    };
+    let decimals = wanted.min(t.decimals);
+    DataType::decimal((t.length - t.decimals as u32 + decimals as u32 + 1).clamp(1, 65), decimals)
+}
+
+fn real<'a>(a: Args<'a, '_>, f: impl Fn(f64) -> Option<f64>) -> Result<Value<'a>> {
+    let Some(x) = a.double(0)? else { return Ok(Value::Null) };
+    match f(x) {
+        Some(v) if v.is_finite() => Ok(Value::Double(v)),
+        Some(_) => Err(out_of_range("DOUBLE", &format!("({x})"))),
+        None => Ok(Value::Null),
+    }
+}
+
+fn logarithm<'a>(a: Args<'a, '_>, f: fn(f64) -> f64) -> Result<Value<'a>> {
+    let Some(x) = a.double(0)? else { return Ok(Value::Null) };
+    if x <= 0.0 {
+        a.run.warn(3020, "Invalid argument for logarithm");
+        return Ok(Value::Null);
+    }
+    Ok(Value::Double(f(x)))
+}
+
+fn log<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    if a.len() == 1 {
+        return logarithm(a, f64::ln);
+    }
+    let (Some(base), Some(x)) = (a.double(0)?, a.double(1)?) else { return Ok(Value::Null) };
+    if x <= 0.0 || base <= 0.0 || base == 1.0 {
+        a.run.warn(3020, "Invalid argument for logarithm");
+        return Ok(Value::Null);
+    }
+    Ok(Value::Double(x.ln() / base.ln()))
+}
+
+fn pow<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(x), Some(y)) = (a.double(0)?, a.double(1)?) else { return Ok(Value::Null) };
+    let v = x.powf(y);
+    if v.is_finite() { Ok(Value::Double(v)) } else { Err(out_of_range("DOUBLE", &format!("pow({x},{y})"))) }
+}
+
+fn atan<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(y) = a.double(0)? else { return Ok(Value::Null) };
+    if a.len() == 1 {
+        return Ok(Value::Double(y.atan()));
+    }
+    Ok(a.double(1)?.map_or(Value::Null, |x| Value::Double(y.atan2(x))))
+}
+
+/// The argument as a number: strings become doubles.
+fn numeric<'a>(a: &Args<'a, '_>) -> Result<Value<'a>> {
+    let v = a.value(0)?;
+    Ok(match v {
+        Value::Bytes(_) => a.double(0)?.map_or(Value::Null, Value::Double),
+        Value::Date(_) => Value::Int(v.to_i64()),
+        Value::Time(_) | Value::DateTime(_) => Value::Decimal(v.to_decimal()),
+        v => v,
+    })
+}
+
+fn abs<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    Ok(match numeric(&a)? {
+        Value::Int(i) => match i.checked_abs() {
+            Some(i) => Value::Int(i),
+            None => return Err(out_of_range("BIGINT", &format!("abs({i})"))),
+        },
+        Value::Decimal(d) => Value::Decimal(d.abs()),
+        Value::Double(d) => Value::Double(d.abs()),
+        v => v,
+    })
+}
+
+fn step<'a>(
+    a: Args<'a, '_>,
+    f: fn(f64) -> f64,
+    g: fn(types::Decimal) -> types::Decimal,
+) -> Result<Value<'a>> {
+    Ok(match numeric(&a)? {
+        Value::Double(d) => Value::Double(f(d)),
+        Value::Decimal(d) => {
+            let d = g(d);
+            match (a.ty.kind, d.to_i64()) {
+                (TypeKind::BigInt, Ok(i)) => Value::Int(i),
+                _ => Value::Decimal(d),
+            }
+        }
+        v => v,
+    })
+}
+
+fn round<'a>(a: Args<'a, '_>, cut: bool) -> Result<Value<'a>> {
+    let v = numeric(&a)?;
+    let digits = match a.len() {
+        2 => match a.int(1)? {
+            Some(n) => n.clamp(-65, 30),
+            None => return Ok(Value::Null),
+        },
+        _ => 0,
+    };
+    Ok(match v {
+        Value::Double(d) => {
+            let scale = 10f64.powi(digits.unsigned_abs() as i32);
+            let scaled = if digits >= 0 { d * scale } else { d / scale };
+            if !scaled.is_finite() {
+                return Ok(Value::Double(d));
+            }
+            // To the nearest even number at a tie, as the C library's rint does.
+            let whole = if cut { scaled.trunc() } else { scaled.round_ties_even() };
+            Value::Double(if digits >= 0 { whole / scale } else { whole * scale })
+        }
+        Value::Decimal(d) if digits >= 0 => {
+            let scale = (digits as u8).min(d.scale());
+            Value::Decimal(if cut { d.truncate(scale) } else { d.round(scale) })
+        }
+        Value::Decimal(d) => Value::Decimal(d.round_integer(digits.unsigned_abs() as u32, cut)),
+        Value::Int(_) | Value::UInt(_) if digits < 0 => {
+            let d = v.to_decimal().round_integer(digits.unsigned_abs() as u32, cut);
+            match (&v, d.to_i64(), d.to_u64()) {
+                (Value::Int(_), Ok(i), _) => Value::Int(i),
+                (Value::UInt(_), _, Ok(u)) => Value::UInt(u),
+                _ => return Err(out_of_range("BIGINT", "round")),
+            }
+        }
+        v => v,
+    })
+}
+
+/// RAND(): a 64-bit generator (splitmix) seeded once a statement; RAND(n) from its seed alone.
+fn rand<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let seed = a.run.random.get();
+    let state = match (a.len(), seed) {
+        (1, 0) => a.int(0)?.unwrap_or(0) as u64 ^ 0x5DEE_CE66,
+        (_, 0) => info_seed(),
+        (_, s) => s,
+    };
+    let next = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    a.run.random.set(next.max(1));
+    let mut z = next;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^= z >> 31;
+    Ok(Value::Double((z >> 11) as f64 / (1u64 << 53) as f64))
+}
+
+/// A number that nobody can guess twice: std's per-process random keys over a fresh hasher.
+pub fn info_seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+fn conv<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(s), Some(from), Some(to)) = (a.text(0)?, a.int(1)?, a.int(2)?) else { return Ok(Value::Null) };
+    let (fb, tb) = (from.unsigned_abs() as u32, to.unsigned_abs() as u32);
+    if !(2..=36).contains(&fb) || !(2..=36).contains(&tb) {
+        return Ok(Value::Null);
+    }
+    let text = String::from_utf8_lossy(&s).trim().to_string();
+    let (negative, digits) = text.strip_prefix('-').map_or((false, &text[..]), |r| (true, r));
+    let mut n: u64 = 0;
+    for c in digits.chars() {
+        let Some(d) = c.to_digit(fb) else { break };
+        n = n.checked_mul(fb as u64).and_then(|n| n.checked_add(d as u64)).unwrap_or(u64::MAX);
+    }
+    let value = if negative { (n as i64).wrapping_neg() as u64 } else { n };
+    let (sign, mut rest) = match to < 0 && (value as i64) < 0 {
+        true => ("-", (value as i64).unsigned_abs()),
+        false => ("", value),
+    };
+    let mut out = Vec::new();
+    loop {
+        let d = char::from_digit((rest % tb as u64) as u32, tb).expect("below the base");
+        out.push(d.to_ascii_uppercase() as u8);
+        rest /= tb as u64;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend(sign.bytes());
+    out.reverse();
+    Ok(bytes(out))
+}
+
+fn inet_aton<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(s) = a.text(0)? else { return Ok(Value::Null) };
+    let text = String::from_utf8_lossy(&s).into_owned();
+    let parts: Option<Vec<u64>> = text.split('.').map(|p| p.parse::<u8>().ok().map(u64::from)).collect();
+    Ok(match parts.as_deref() {
+        Some([last]) => Value::UInt(*last),
+        Some([first @ .., last]) if first.len() < 4 => {
+            let mut v = 0;
+            for (i, p) in first.iter().enumerate() {
+                v |= p << (24 - 8 * i);
+            }
+            Value::UInt(v | last)
+        }
+        _ => Value::Null,
+    })
+}
+
+fn inet_ntoa<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    Ok(match a.int(0)?.map(u32::try_from) {
+        Some(Ok(n)) => bytes(std::net::Ipv4Addr::from(n).to_string().into_bytes()),
+        _ => Value::Null,
+    })
+}

@@ -1,0 +1,278 @@
+//! Native functions: a table of names, argument counts, result types and evaluators.
+
+pub mod info;
+pub mod math;
+pub mod string;
+pub mod temporal;
+
+use super::{Expr, Node, compare, convert};
+use crate::run::{Run, Scope};
+use std::borrow::Cow;
+use types::{CollationId, DataType, Result, SqlError, TypeKind, Value};
+
+/// What an evaluator gets. Arguments are evaluated by it, so that it may leave some out.
+pub struct Args<'a, 'x> {
+    pub run: &'a Run<'x>,
+    pub at: Scope<'a>,
+    pub args: &'a [Expr],
+    /// Type of the result, as planned.
+    pub ty: &'a DataType,
+}
+
+impl<'a> Args<'a, '_> {
+    pub fn len(&self) -> usize {
+        self.args.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.args.is_empty()
+    }
+
+    #[inline]
+    pub fn value(&self, i: usize) -> Result<Value<'a>> {
+        self.args[i].eval(self.run, self.at)
+    }
+
+    /// As text; `None` for NULL.
+    pub fn text(&self, i: usize) -> Result<Option<Cow<'a, [u8]>>> {
+        let v = self.value(i)?;
+        Ok(if v.is_null() { None } else { Some(convert::into_text(v, &self.args[i].ty)) })
+    }
+
+    pub fn int(&self, i: usize) -> Result<Option<i64>> {
+        let v = self.value(i)?;
+        if let Value::Bytes(b) = &v {
+            convert::warn_truncated_double(b, self.run);
+        }
+        Ok(if v.is_null() { None } else { Some(v.to_i64()) })
+    }
+
+    pub fn double(&self, i: usize) -> Result<Option<f64>> {
+        let v = self.value(i)?;
+        if let Value::Bytes(b) = &v {
+            convert::warn_truncated_double(b, self.run);
+        }
+        Ok(if v.is_null() { None } else { Some(v.to_f64()) })
+    }
+
+    /// The collation of the string arguments together.
+    pub fn collation(&self) -> CollationId {
+        let all: Vec<&Expr> = self.args.iter().collect();
+        compare::collation_of(&all).unwrap_or(CollationId::BINARY)
+    }
+}
+
+/// How a function's result type follows from its arguments.
+#[derive(Clone, Copy)]
+pub enum Rule {
+    /// BIGINT of so many digits.
+    Int(u32),
+    UInt(u32),
+    Double,
+    Date,
+    /// With the digits of the second that the first argument (a constant) says.
+    DateTime,
+    Time,
+    /// A string of at most so many characters, under the collation of the string arguments.
+    Text(u32),
+    /// A string in the connection's character set.
+    System(u32),
+    Binary(u32),
+    /// As long as all arguments together.
+    Joined,
+    /// The common type of all arguments; of all but the first.
+    Common,
+    CommonTail,
+    /// The type of the first argument; as a number, rounded.
+    First,
+    Number,
+}
+
+pub struct Function {
+    pub name: &'static str,
+    pub min: usize,
+    pub max: usize,
+    pub rule: Rule,
+    /// Another value at each call: not computed once, not used for index lookups.
+    pub volatile: bool,
+    /// NULL only when an argument is.
+    pub strict: bool,
+    pub eval: for<'a, 'x> fn(Args<'a, 'x>) -> Result<Value<'a>>,
+}
+
+pub type Func = &'static Function;
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+pub const COLLATE: &str = "collate";
+
+pub const MANY: usize = usize::MAX;
+
+/// One entry of the table.
+pub const fn f(
+    name: &'static str,
+    min: usize,
+    max: usize,
+    rule: Rule,
+    eval: for<'a, 'x> fn(Args<'a, 'x>) -> Result<Value<'a>>,
+) -> Function {
+    Function { name, min, max, rule, volatile: false, strict: false, eval }
+}
+
+pub const fn volatile(mut f: Function) -> Function {
+    f.volatile = true;
+    f
+}
+
+static COLLATE_FUNCTION: Function = f(COLLATE, 1, 1, Rule::First, |a| a.value(0));
+static SYSTEM_VARIABLE: Function = f("system variable", 2, 2, Rule::System(1024), info::system_variable);
+
+pub fn collate() -> Func {
+    &COLLATE_FUNCTION
+}
+
+pub fn system_variable() -> Func {
+    &SYSTEM_VARIABLE
+}
+
+static CONTROL: &[Function] = &[
+    f("coalesce", 1, MANY, Rule::Common, coalesce),
+    f("ifnull", 2, 2, Rule::Common, coalesce),
+    f("nullif", 2, 2, Rule::First, nullif),
+    f("greatest", 2, MANY, Rule::Common, |a| extreme(a, true)),
+    f("least", 2, MANY, Rule::Common, |a| extreme(a, false)),
+    f("isnull", 1, 1, Rule::Int(1), |a| Ok(super::boolean(a.value(0)?.is_null()))),
+    f("interval", 2, MANY, Rule::Int(2), interval),
+    f("strcmp", 2, 2, Rule::Int(2), strcmp),
+];
+
+pub fn find(name: &str) -> Option<Func> {
+    let lists = [CONTROL, string::FUNCTIONS, math::FUNCTIONS, temporal::FUNCTIONS, info::FUNCTIONS];
+    lists.iter().flat_map(|l| l.iter()).find(|f| f.name.eq_ignore_ascii_case(name))
+}
+
+#[cold]
+pub fn wrong_count(name: &str) -> SqlError {
+    SqlError::new(1582, format!("Incorrect parameter count in the call to native function '{name}'"))
+}
+
+/// A call by name; `None`: no such function.
+pub fn call(name: &str, args: Vec<Expr>) -> Result<Option<Expr>> {
+    let Some(function) = find(name) else { return Ok(None) };
+    if args.len() < function.min || args.len() > function.max {
+        return Err(wrong_count(name));
+    }
+    Ok(Some(Expr::new(Node::Call(function, args.clone()), result_type(function, &args)?)))
+}
+
+fn fraction(args: &[Expr], at: usize) -> u8 {
+    match args.get(at).map(|e| &e.node) {
+        Some(Node::Const(Value::Int(n))) => (*n).clamp(0, 6) as u8,
+        _ => 0,
+    }
+}
+
+fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
+    let refs: Vec<&Expr> = args.iter().collect();
+    let shown = |t: &DataType| match t.kind {
+        TypeKind::Date => 10,
+        TypeKind::DateTime | TypeKind::Timestamp => 26,
+        TypeKind::Decimal => t.length + 2,
+        _ => t.length,
+    };
+    let text = |n: u32| -> Result<DataType> {
+        let collation = compare::collation_of(&refs)?;
+        let kind = if collation.is_binary() { TypeKind::VarBinary } else { TypeKind::VarChar };
+        Ok(DataType::string(kind, n, collation))
+    };
+    let mut ty = match function.rule {
+        Rule::Int(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt) },
+        Rule::UInt(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt).unsigned() },
+        Rule::Double => DataType { length: 23, ..DataType::new(TypeKind::Double) },
+        Rule::Date => DataType { length: 10, ..DataType::new(TypeKind::Date) },
+        Rule::DateTime => DataType { length: 19, decimals: fraction(args, 0), ..DataType::new(TypeKind::DateTime) },
+        Rule::Time => DataType { length: 10, decimals: fraction(args, 0), ..DataType::new(TypeKind::Time) },
+        Rule::Text(n) => text(if n == 0 { refs.first().map_or(0, |e| shown(&e.ty)) } else { n })?,
+        Rule::System(n) => DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI),
+        Rule::Binary(n) => DataType::string(TypeKind::VarBinary, n, CollationId::BINARY),
+        Rule::Joined => text(refs.iter().map(|e| shown(&e.ty)).fold(0u32, u32::saturating_add))?,
+        Rule::Common => convert::common_type(&refs)?,
+        Rule::CommonTail => convert::common_type(&refs[1..])?,
+        Rule::First => refs[0].ty,
+        Rule::Number => math::rounded_type(args),
+    };
+    ty.nullable = match function.name {
+        "coalesce" | "ifnull" => args.iter().all(|e| e.ty.nullable),
+        "isnull" | "now" | "curdate" | "curtime" | "pi" | "version" | "connection_id" | "user" | "uuid"
+        | "last_insert_id" | "row_count" | "found_rows" | "utc_timestamp" | "utc_date" | "utc_time" | "sysdate" => false,
+        "length" | "char_length" | "upper" | "lower" | "concat" | "abs" | "floor" | "ceiling" | "round" | "hex" | "ascii"
+        | "reverse" | "sign" | "crc32" | "bit_count" => args.iter().any(|e| e.ty.nullable),
+        _ => true,
+    };
+    Ok(ty)
+}
+
+fn coalesce<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    for i in 0..a.len() {
+        let v = a.value(i)?;
+        if !v.is_null() {
+            return convert::unify(v, a.ty, a.run);
+        }
+    }
+    Ok(Value::Null)
+}
+
+fn nullif<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (x, y) = (a.value(0)?, a.value(1)?);
+    if x.is_null() || y.is_null() {
+        return Ok(x);
+    }
+    let same = compare::values(&x, &y, a.collation(), a.run)?.is_eq();
+    Ok(if same { Value::Null } else { x })
+}
+
+fn extreme<'a>(a: Args<'a, '_>, greatest: bool) -> Result<Value<'a>> {
+    let collation = a.ty.collation;
+    let mut best: Option<Value<'a>> = None;
+    for i in 0..a.len() {
+        let v = a.value(i)?;
+        if v.is_null() {
+            return Ok(Value::Null);
+        }
+        let better = match &best {
+            None => true,
+            Some(b) => compare::values(&v, b, collation, a.run)?.is_gt() == greatest
+                && compare::values(&v, b, collation, a.run)?.is_ne(),
+        };
+        if better {
+            best = Some(v);
+        }
+    }
+    convert::unify(best.expect("two arguments"), a.ty, a.run)
+}
+
+fn interval<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(n) = a.double(0)? else { return Ok(Value::Int(-1)) };
+    let mut at = 0;
+    for i in 1..a.len() {
+        match a.double(i)? {
+            Some(v) if v > n => break,
+            _ => at = i as i64,
+        }
+    }
+    Ok(Value::Int(at))
+}
+
+fn strcmp<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(x), Some(y)) = (a.text(0)?, a.text(1)?) else { return Ok(Value::Null) };
+    Ok(Value::Int(a.collation().compare(&x, &y) as i64))
+}
+
+/// A string result.
+pub fn bytes<'a>(b: impl Into<Cow<'a, [u8]>>) -> Value<'a> {
+    Value::Bytes(b.into())
+}

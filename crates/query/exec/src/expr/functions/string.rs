@@ -1,0 +1,610 @@
+//! String functions. Positions and lengths count characters of the argument's character set.
+
+use super::{Args, Function, MANY, Rule, bytes, f};
+use crate::expr::convert::{char_count, char_len, char_offset};
+use crate::expr::{Expr, convert};
+use std::borrow::Cow;
+use types::{Charset, Result, Value};
+
+pub static FUNCTIONS: &[Function] = &[
+    f("concat", 1, MANY, Rule::Joined, concat),
+    f("concat_ws", 2, MANY, Rule::Joined, concat_ws),
+    f("length", 1, 1, Rule::Int(10), |a| Ok(a.text(0)?.map_or(Value::Null, |s| Value::Int(s.len() as i64)))),
+    f("octet_length", 1, 1, Rule::Int(10), |a| Ok(a.text(0)?.map_or(Value::Null, |s| Value::Int(s.len() as i64)))),
+    f("bit_length", 1, 1, Rule::Int(11), |a| Ok(a.text(0)?.map_or(Value::Null, |s| Value::Int(8 * s.len() as i64)))),
+    f("char_length", 1, 1, Rule::Int(10), char_length),
+    f("character_length", 1, 1, Rule::Int(10), char_length),
+    f("upper", 1, 1, Rule::Text(0), |a| change_case(a, true)),
+    f("ucase", 1, 1, Rule::Text(0), |a| change_case(a, true)),
+    f("lower", 1, 1, Rule::Text(0), |a| change_case(a, false)),
+    f("lcase", 1, 1, Rule::Text(0), |a| change_case(a, false)),
+    f("substring", 2, 3, Rule::Text(0), substring),
+    f("substr", 2, 3, Rule::Text(0), substring),
+    f("mid", 3, 3, Rule::Text(0), substring),
+    f("left", 2, 2, Rule::Text(0), left),
+    f("right", 2, 2, Rule::Text(0), right),
+    f("substring_index", 3, 3, Rule::Text(0), substring_index),
+    f("replace", 3, 3, Rule::Joined, replace),
+    f("insert", 4, 4, Rule::Joined, insert),
+    f("trim", 1, 2, Rule::Text(0), |a| trim(a, true, true)),
+    f("ltrim", 1, 2, Rule::Text(0), |a| trim(a, true, false)),
+    f("rtrim", 1, 2, Rule::Text(0), |a| trim(a, false, true)),
+    f("locate", 2, 3, Rule::Int(11), |a| locate(a, 0, 1)),
+    f("instr", 2, 2, Rule::Int(11), |a| locate(a, 1, 0)),
+    f("lpad", 3, 3, Rule::Text(255), |a| pad(a, true)),
+    f("rpad", 3, 3, Rule::Text(255), |a| pad(a, false)),
+    f("repeat", 2, 2, Rule::Text(255), repeat),
+    f("space", 1, 1, Rule::System(255), space),
+    f("reverse", 1, 1, Rule::Text(0), reverse),
+    f("ascii", 1, 1, Rule::Int(3), |a| {
+        Ok(a.text(0)?.map_or(Value::Null, |s| Value::Int(s.first().copied().unwrap_or(0) as i64)))
+    }),
+    f("ord", 1, 1, Rule::Int(21), ord),
+    f("char", 1, MANY, Rule::Binary(40), chars),
+    f("hex", 1, 1, Rule::System(512), hex),
+    f("unhex", 1, 1, Rule::Binary(255), unhex),
+    f("bin", 1, 1, Rule::System(64), |a| in_base(a, 2)),
+    f("oct", 1, 1, Rule::System(64), |a| in_base(a, 8)),
+    f("field", 2, MANY, Rule::Int(3), field),
+    f("elt", 2, MANY, Rule::CommonTail, elt),
+    f("find_in_set", 2, 2, Rule::Int(3), find_in_set),
+    f("make_set", 2, MANY, Rule::Joined, make_set),
+    f("quote", 1, 1, Rule::Text(255), quote),
+    f("format", 2, 3, Rule::System(60), format_number),
+    f("soundex", 1, 1, Rule::Text(32), soundex),
+    f("md5", 1, 1, Rule::System(32), |a| digest::<md5::Md5>(a)),
+    f("sha1", 1, 1, Rule::System(40), |a| digest::<sha1::Sha1>(a)),
+    f("sha", 1, 1, Rule::System(40), |a| digest::<sha1::Sha1>(a)),
+    f("sha2", 2, 2, Rule::System(128), sha2),
+    f("to_base64", 1, 1, Rule::System(512), to_base64),
+    f("from_base64", 1, 1, Rule::Binary(255), from_base64),
+];
+
+/// Longest string that a function makes: `max_allowed_packet`'s default.
+const STRING_BYTES_MAX: usize = 64 << 20;
+
+fn set_of(e: &Expr) -> Charset {
+    if e.ty.kind.is_text() || e.ty.kind.is_bytes() { e.ty.collation.charset() } else { Charset::Utf8mb4 }
+}
+
+fn too_long<'a>(name: &str, a: &Args<'a, '_>) -> Value<'a> {
+    a.run.warn(1301, format!("Result of {name}() was larger than max_allowed_packet ({STRING_BYTES_MAX}) - truncated"));
+    Value::Null
+}
+
+fn slice<'a>(s: Cow<'a, [u8]>, from: usize, to: usize) -> Cow<'a, [u8]> {
+    match s {
+        Cow::Borrowed(b) => Cow::Borrowed(&b[from..to]),
+        Cow::Owned(b) => Cow::Owned(b[from..to].to_vec()),
+    }
+}
+
+fn concat<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let mut out = Vec::new();
+    for i in 0..a.len() {
+        match a.text(i)? {
+            Some(s) => out.extend_from_slice(&s),
+            None => return Ok(Value::Null),
+        }
+        if out.len() > STRING_BYTES_MAX {
+            return Ok(too_long("concat", &a));
+        }
+    }
+    Ok(bytes(out))
+}
+
+fn concat_ws<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(separator) = a.text(0)? else { return Ok(Value::Null) };
+    let mut out = Vec::new();
+    let mut first = true;
+    for i in 1..a.len() {
+        if let Some(s) = a.text(i)? {
+            if !first {
+                out.extend_from_slice(&separator);
+            }
+            first = false;
+            out.extend_from_slice(&s);
+        }
+    }
+    Ok(bytes(out))
+}
+
+fn char_length<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    Ok(a.text(0)?.map_or(Value::Null, |s| Value::Int(char_count(set_of(&a.args[0]), &s) as i64)))
+}
+
+fn change_case<'a>(a: Args<'a, '_>, upper: bool) -> Result<Value<'a>> {
+    let Some(s) = a.text(0)? else { return Ok(Value::Null) };
+    Ok(bytes(match set_of(&a.args[0]) {
+        Charset::Binary => s,
+        Charset::Utf8mb4 | Charset::Utf8mb3 => match std::str::from_utf8(&s) {
+            Ok(t) => {
+                let t: String = if upper { t.chars().map(one_upper).collect() } else { t.chars().map(one_lower).collect() };
+                Cow::Owned(t.into_bytes())
+            }
+            Err(_) => s,
+        },
+        _ => Cow::Owned(if upper { s.to_ascii_uppercase() } else { s.to_ascii_lowercase() }),
+    }))
+}
+
+/// One character for one, as MySQL's tables map.
+fn one_upper(c: char) -> char {
+    let mut it = c.to_uppercase();
+    match (it.next(), it.next()) {
+        (Some(u), None) => u,
+        _ => c,
+    }
+}
+
+fn one_lower(c: char) -> char {
+    let mut it = c.to_lowercase();
+    match (it.next(), it.next()) {
+        (Some(l), None) => l,
+        _ => c,
+    }
+}
+
+fn substring<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(s), Some(pos)) = (a.text(0)?, a.int(1)?) else { return Ok(Value::Null) };
+    let len = match a.len() {
+        3 => match a.int(2)? {
+            Some(n) => n,
+            None => return Ok(Value::Null),
+        },
+        _ => i64::MAX,
+    };
+    let set = set_of(&a.args[0]);
+    let count = char_count(set, &s) as i64;
+    let start = match pos {
+        0 => return Ok(bytes(&b""[..])),
+        p if p > 0 => p - 1,
+        p => count + p,
+    };
+    if start < 0 || start >= count || len <= 0 {
+        return Ok(bytes(&b""[..]));
+    }
+    let from = char_offset(set, &s, start as usize);
+    let to = from + char_offset(set, &s[from..], len.min(count) as usize);
+    Ok(bytes(slice(s, from, to)))
+}
+
+fn left<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(s), Some(n)) = (a.text(0)?, a.int(1)?) else { return Ok(Value::Null) };
+    let to = char_offset(set_of(&a.args[0]), &s, n.max(0) as usize);
+    Ok(bytes(slice(s, 0, to)))
+}
+
+fn right<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(s), Some(n)) = (a.text(0)?, a.int(1)?) else { return Ok(Value::Null) };
+    let set = set_of(&a.args[0]);
+    let skip = char_count(set, &s).saturating_sub(n.max(0) as usize);
+    let from = char_offset(set, &s, skip);
+    let to = s.len();
+    Ok(bytes(slice(s, from, to)))
+}
+
+fn find(s: &[u8], what: &[u8], from: usize) -> Option<usize> {
+    if what.is_empty() {
+        return (from <= s.len()).then_some(from);
+    }
+    s.get(from..)?.windows(what.len()).position(|w| w == what).map(|i| i + from)
+}
+
+fn substring_index<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(s), Some(d), Some(n)) = (a.text(0)?, a.text(1)?, a.int(2)?) else { return Ok(Value::Null) };
+    if d.is_empty() || n == 0 {
+        return Ok(bytes(&b""[..]));
+    }
+    let mut hits = Vec::new();
+    let mut at = 0;
+    while let Some(i) = find(&s, &d, at) {
+        hits.push(i);
+        at = i + d.len();
+    }
+    let (from, to) = if n > 0 {
+        (0, hits.get(n as usize - 1).copied().unwrap_or(s.len()))
+    } else {
+        let k = n.unsigned_abs() as usize;
+        (if hits.len() >= k { hits[hits.len() - k] + d.len() } else { 0 }, s.len())
+    };
+    Ok(bytes(slice(s, from, to)))
+}
+
+fn replace<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(s), Some(from), Some(to)) = (a.text(0)?, a.text(1)?, a.text(2)?) else { return Ok(Value::Null) };
+    if from.is_empty() || find(&s, &from, 0).is_none() {
+        return Ok(bytes(s));
+    }
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(i) = find(&s, &from, at) {
+        out.extend_from_slice(&s[at..i]);
+        out.extend_from_slice(&to);
+        at = i + from.len();
+        if out.len() > STRING_BYTES_MAX {
+            return Ok(too_long("replace", &a));
+        }
+    }
+    out.extend_from_slice(&s[at..]);
+    Ok(bytes(out))
+}
+
+fn insert<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(s), Some(pos), Some(len), Some(new)) = (a.text(0)?, a.int(1)?, a.int(2)?, a.text(3)?) else {
+        return Ok(Value::Null);
+    };
+    let set = set_of(&a.args[0]);
+    let count = char_count(set, &s) as i64;
+    if pos < 1 || pos > count {
+        return Ok(bytes(s));
+    }
+    let from = char_offset(set, &s, pos as usize - 1);
+    let len = if len < 0 { count } else { len };
+    let to = from + char_offset(set, &s[from..], len.min(count) as usize);
+    Ok(bytes([&s[..from], &new, &s[to..]].concat()))
+}
+
+fn trim<'a>(a: Args<'a, '_>, leading: bool, trailing: bool) -> Result<Value<'a>> {
+    let Some(s) = a.text(0)? else { return Ok(Value::Null) };
+    let what = match a.len() {
+        2 => match a.text(1)? {
+            Some(w) => w,
+            None => return Ok(Value::Null),
+        },
+        _ => Cow::Borrowed(&b" "[..]),
+    };
+    if what.is_empty() {
+        return Ok(bytes(s));
+    }
+    let (mut from, mut to) = (0, s.len());
+    while leading && s[from..to].starts_with(&what) {
+        from += what.len();
+    }
+    while trailing && s[from..to].ends_with(&what) {
+        to -= what.len();
+    }
+    Ok(bytes(slice(s, from, to)))
+}
+
+/// Position of one string in another, from 1; equal under the collation character by character.
+fn locate<'a>(a: Args<'a, '_>, needle: usize, hay: usize) -> Result<Value<'a>> {
+    let (Some(n), Some(h)) = (a.text(needle)?, a.text(hay)?) else { return Ok(Value::Null) };
+    let start = match a.len() {
+        3 => match a.int(2)? {
+            Some(s) => s,
+            None => return Ok(Value::Null),
+        },
+        _ => 1,
+    };
+    let collation = a.collation();
+    let set = collation.charset();
+    let decode = |mut s: &[u8]| {
+        let mut out = Vec::new();
+        while let Some((c, len)) = convert::decode_char(set, s) {
+            out.push(c);
+            s = &s[len..];
+        }
+        out
+    };
+    let (n, h) = (decode(&n), decode(&h));
+    if start < 1 || start as usize > h.len() + 1 {
+        return Ok(Value::Int(0));
+    }
+    let mut i = start as usize - 1;
+    while i + n.len() <= h.len() {
+        if n.iter().zip(&h[i..]).all(|(x, y)| collation.char_equal(*x, *y)) {
+            return Ok(Value::Int(i as i64 + 1));
+        }
+        i += 1;
+    }
+    Ok(Value::Int(0))
+}
+
+fn pad<'a>(a: Args<'a, '_>, at_left: bool) -> Result<Value<'a>> {
+    let (Some(s), Some(n), Some(p)) = (a.text(0)?, a.int(1)?, a.text(2)?) else { return Ok(Value::Null) };
+    if n < 0 {
+        return Ok(Value::Null);
+    }
+    let set = set_of(&a.args[0]);
+    let (count, n) = (char_count(set, &s), n as usize);
+    if count >= n {
+        let to = char_offset(set, &s, n);
+        return Ok(bytes(slice(s, 0, to)));
+    }
+    if p.is_empty() {
+        return Ok(Value::Null);
+    }
+    if n > STRING_BYTES_MAX {
+        return Ok(too_long(if at_left { "lpad" } else { "rpad" }, &a));
+    }
+    let mut fill = Vec::new();
+    let mut left = n - count;
+    while left > 0 {
+        let mut rest = &p[..];
+        while left > 0 && !rest.is_empty() {
+            let k = char_len(set, rest);
+            fill.extend_from_slice(&rest[..k]);
+            rest = &rest[k..];
+            left -= 1;
+        }
+    }
+    Ok(bytes(if at_left { [&fill[..], &s].concat() } else { [&s[..], &fill].concat() }))
+}
+
+fn repeat<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(s), Some(n)) = (a.text(0)?, a.int(1)?) else { return Ok(Value::Null) };
+    let n = n.max(0) as usize;
+    if s.len().saturating_mul(n) > STRING_BYTES_MAX {
+        return Ok(too_long("repeat", &a));
+    }
+    Ok(bytes(s.repeat(n)))
+}
+
+fn space<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(n) = a.int(0)? else { return Ok(Value::Null) };
+    if n > STRING_BYTES_MAX as i64 {
+        return Ok(too_long("space", &a));
+    }
+    Ok(bytes(vec![b' '; n.max(0) as usize]))
+}
+
+fn reverse<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(s) = a.text(0)? else { return Ok(Value::Null) };
+    let set = set_of(&a.args[0]);
+    let mut out = vec![0; s.len()];
+    let (mut from, mut to) = (0, s.len());
+    while from < s.len() {
+        let n = char_len(set, &s[from..]);
+        out[to - n..to].copy_from_slice(&s[from..from + n]);
+        from += n;
+        to -= n;
+    }
+    Ok(bytes(out))
+}
+
+fn ord<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(s) = a.text(0)? else { return Ok(Value::Null) };
+    let n = char_len(set_of(&a.args[0]), &s);
+    Ok(Value::Int(s[..n].iter().fold(0i64, |v, b| v << 8 | *b as i64)))
+}
+
+fn chars<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let mut out = Vec::new();
+    for i in 0..a.len() {
+        if let Some(n) = a.int(i)? {
+            let raw = (n as u32).to_be_bytes();
+            let skip = raw.iter().position(|b| *b != 0).unwrap_or(3);
+            out.extend_from_slice(&raw[skip..]);
+        }
+    }
+    Ok(bytes(out))
+}
+
+pub fn to_hex(data: &[u8], upper: bool) -> Vec<u8> {
+    let digits: &[u8; 16] = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
+    data.iter().flat_map(|b| [digits[(b >> 4) as usize], digits[(b & 15) as usize]]).collect()
+}
+
+fn hex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let v = a.value(0)?;
+    Ok(match v {
+        Value::Null => Value::Null,
+        Value::Bytes(b) => bytes(to_hex(&b, true)),
+        Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {
+            bytes(to_hex(&convert::text(&v, &a.args[0].ty), true))
+        }
+        v => bytes(format!("{:X}", convert::bits64(&v, a.run)).into_bytes()),
+    })
+}
+
+fn unhex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(s) = a.text(0)? else { return Ok(Value::Null) };
+    let digit = |b: u8| (b as char).to_digit(16).map(|d| d as u8);
+    let mut digits: Vec<u8> = Vec::with_capacity(s.len() + 1);
+    if s.len() % 2 == 1 {
+        digits.push(0);
+    }
+    for b in s.iter() {
+        match digit(*b) {
+            Some(d) => digits.push(d),
+            None => return Ok(Value::Null),
+        }
+    }
+    Ok(bytes(digits.chunks(2).map(|p| p[0] << 4 | p[1]).collect::<Vec<u8>>()))
+}
+
+fn in_base<'a>(a: Args<'a, '_>, base: u32) -> Result<Value<'a>> {
+    let v = a.value(0)?;
+    if v.is_null() {
+        return Ok(Value::Null);
+    }
+    let n = convert::bits64(&v, a.run);
+    Ok(bytes(if base == 2 { format!("{n:b}") } else { format!("{n:o}") }.into_bytes()))
+}
+
+fn field<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let v = a.value(0)?;
+    if v.is_null() {
+        return Ok(Value::Int(0));
+    }
+    let collation = a.collation();
+    for i in 1..a.len() {
+        let w = a.value(i)?;
+        if !w.is_null() && crate::expr::compare::values(&v, &w, collation, a.run)?.is_eq() {
+            return Ok(Value::Int(i as i64));
+        }
+    }
+    Ok(Value::Int(0))
+}
+
+fn elt<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    match a.int(0)? {
+        Some(n) if n >= 1 && (n as usize) < a.len() => {
+            Ok(a.text(n as usize)?.map_or(Value::Null, Value::Bytes))
+        }
+        _ => Ok(Value::Null),
+    }
+}
+
+fn find_in_set<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(s), Some(list)) = (a.text(0)?, a.text(1)?) else { return Ok(Value::Null) };
+    if list.is_empty() {
+        return Ok(Value::Int(0));
+    }
+    let collation = a.collation();
+    let at = list.split(|b| *b == b',').position(|m| collation.equal(m, &s));
+    Ok(Value::Int(at.map_or(0, |i| i as i64 + 1)))
+}
+
+fn make_set<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(bits) = a.int(0)? else { return Ok(Value::Null) };
+    let mut out: Vec<u8> = Vec::new();
+    let mut first = true;
+    for i in 1..a.len().min(65) {
+        if bits & (1 << (i - 1)) != 0
+            && let Some(s) = a.text(i)?
+        {
+            if !first {
+                out.push(b',');
+            }
+            first = false;
+            out.extend_from_slice(&s);
+        }
+    }
+    Ok(bytes(out))
+}
+
+fn quote<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(s) = a.text(0)? else { return Ok(bytes(&b"NULL"[..])) };
+    let mut out = vec![b'\''];
+    for b in s.iter() {
+        match b {
+            b'\'' | b'\\' => out.extend_from_slice(&[b'\\', *b]),
+            0 => out.extend_from_slice(b"\\0"),
+            26 => out.extend_from_slice(b"\\Z"),
+            b => out.push(*b),
+        }
+    }
+    out.push(b'\'');
+    Ok(bytes(out))
+}
+
+/// FORMAT(x, d): rounded, with commas between thousands. Only the en_US locale.
+fn format_number<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (v, Some(d)) = (a.value(0)?, a.int(1)?) else { return Ok(Value::Null) };
+    if v.is_null() {
+        return Ok(Value::Null);
+    }
+    let d = d.clamp(0, 30) as u8;
+    let mut text = Vec::new();
+    match &v {
+        Value::Double(_) | Value::Bytes(_) => types::number::write_fixed(v.to_f64(), d, &mut text),
+        v => v.to_decimal().round(d).write(&mut text),
+    }
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let (sign, rest) = text.strip_prefix('-').map_or(("", &text[..]), |r| ("-", r));
+    let (whole, fraction) = rest.split_once('.').unwrap_or((rest, ""));
+    let mut out = String::from(sign);
+    for (i, c) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    if d > 0 {
+        out.push('.');
+        out.push_str(fraction);
+        (fraction.len()..d as usize).for_each(|_| out.push('0'));
+    }
+    Ok(bytes(out.into_bytes()))
+}
+
+fn soundex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(s) = a.text(0)? else { return Ok(Value::Null) };
+    let code = |c: u8| match c.to_ascii_uppercase() {
+        b'B' | b'F' | b'P' | b'V' => b'1',
+        b'C' | b'G' | b'J' | b'K' | b'Q' | b'S' | b'X' | b'Z' => b'2',
+        b'D' | b'T' => b'3',
+        b'L' => b'4',
+        b'M' | b'N' => b'5',
+        b'R' => b'6',
+        b'H' | b'W' => b'-',
+        _ => b'0',
+    };
+    let mut letters = s.iter().copied().filter(u8::is_ascii_alphabetic);
+    let Some(first) = letters.next() else { return Ok(bytes(&b""[..])) };
+    let mut out = vec![first.to_ascii_uppercase()];
+    let mut last = code(first);
+    for c in letters {
+        let k = code(c);
+        if k == b'-' {
+            continue;
+        }
+        if k != b'0' && k != last {
+            out.push(k);
+        }
+        last = k;
+    }
+    while out.len() < 4 {
+        out.push(b'0');
+    }
+    Ok(bytes(out))
+}
+
+fn digest<'a, D: sha2::digest::Digest>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(s) = a.text(0)? else { return Ok(Value::Null) };
+    Ok(bytes(to_hex(&D::digest(&s), false)))
+}
+
+fn sha2<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    use sha2::Digest;
+    let (Some(s), Some(bits)) = (a.text(0)?, a.int(1)?) else { return Ok(Value::Null) };
+    let out = match bits {
+        0 | 256 => to_hex(&sha2::Sha256::digest(&s), false),
+        224 => to_hex(&sha2::Sha224::digest(&s), false),
+        384 => to_hex(&sha2::Sha384::digest(&s), false),
+        512 => to_hex(&sha2::Sha512::digest(&s), false),
+        _ => return Ok(Value::Null),
+    };
+    Ok(bytes(out))
+}
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+fn to_base64<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(s) = a.text(0)? else { return Ok(Value::Null) };
+    let mut out = Vec::new();
+    for (i, chunk) in s.chunks(3).enumerate() {
+        if i > 0 && i % 19 == 0 {
+            out.push(b'\n');
+        }
+        let n = chunk.iter().fold(0u32, |v, b| v << 8 | *b as u32) << (8 * (3 - chunk.len()));
+        for k in 0..4 {
+            out.push(if k <= chunk.len() { BASE64[(n >> (18 - 6 * k)) as usize & 63] } else { b'=' });
+        }
+    }
+    Ok(bytes(out))
+}
+
+fn from_base64<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(s) = a.text(0)? else { return Ok(Value::Null) };
+    let clean: Vec<u8> = s.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
+    let body = clean.iter().rposition(|b| *b != b'=').map_or(0, |i| i + 1);
+    if clean.len() % 4 != 0 || clean.len() - body > 2 {
+        return Ok(Value::Null);
+    }
+    let mut out = Vec::new();
+    for chunk in clean[..body].chunks(4) {
+        let mut n = 0u32;
+        for b in chunk {
+            match BASE64.iter().position(|c| c == b) {
+                Some(v) => n = n << 6 | v as u32,
+                None => return Ok(Value::Null),
+            }
+        }
+        n <<= 6 * (4 - chunk.len());
+        out.extend_from_slice(&n.to_be_bytes()[1..chunk.len()]);
+    }
+    Ok(bytes(out))
+}

@@ -1,0 +1,494 @@
+//! Date and time functions.
+
+use super::{Args, Function, Rule, bytes, f, volatile};
+use crate::expr::{Expr, convert};
+use sql::ast;
+use std::time::{SystemTime, UNIX_EPOCH};
+use types::temporal::{Interval, IntervalUnit as Unit, MICROS_PER_DAY};
+use types::{DataType, Date, DateTime, Decimal, Result, Time, TypeKind, Value};
+
+pub static FUNCTIONS: &[Function] = &[
+    f("now", 0, 1, Rule::DateTime, |a| Ok(convert::now(a.run, a.ty.decimals))),
+    f("curdate", 0, 0, Rule::Date, |a| Ok(Value::Date(convert::local_now(a.run, 0).date()))),
+    f("curtime", 0, 1, Rule::Time, |a| Ok(Value::Time(convert::local_now(a.run, a.ty.decimals).time()))),
+    f("utc_date", 0, 0, Rule::Date, |a| Ok(Value::Date(utc(&a).date()))),
+    f("utc_time", 0, 1, Rule::Time, |a| Ok(Value::Time(utc(&a).time()))),
+    f("utc_timestamp", 0, 1, Rule::DateTime, |a| Ok(Value::DateTime(utc(&a)))),
+    volatile(f("sysdate", 0, 1, Rule::DateTime, |a| {
+        let us = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as i64);
+        Ok(Value::DateTime(convert::local_time(a.run, us, a.ty.decimals)))
+    })),
+    f("date", 1, 1, Rule::Date, |a| on_date(a, |d| Some(Value::Date(d)))),
+    f("time", 1, 1, Rule::Time, |a| {
+        let v = a.value(0)?;
+        Ok(convert::time(&v, a.run).map_or(Value::Null, Value::Time))
+    }),
+    f("timestamp", 1, 2, Rule::DateTime, timestamp),
+    f("year", 1, 1, Rule::Int(5), |a| on_date(a, |d| Some(Value::Int(d.year() as i64)))),
+    f("month", 1, 1, Rule::Int(3), |a| on_date(a, |d| Some(Value::Int(d.month() as i64)))),
+    f("day", 1, 1, Rule::Int(3), |a| on_date(a, |d| Some(Value::Int(d.day() as i64)))),
+    f("dayofmonth", 1, 1, Rule::Int(3), |a| on_date(a, |d| Some(Value::Int(d.day() as i64)))),
+    f("quarter", 1, 1, Rule::Int(2), |a| on_date(a, |d| Some(Value::Int(d.month().div_ceil(3) as i64)))),
+    f("dayofweek", 1, 1, Rule::Int(2), |a| on_date(a, |d| real(d).map(|d| Value::Int((d.weekday() as i64 + 1) % 7 + 1)))),
+    f("weekday", 1, 1, Rule::Int(2), |a| on_date(a, |d| real(d).map(|d| Value::Int(d.weekday() as i64)))),
+    f("dayofyear", 1, 1, Rule::Int(4), |a| on_date(a, |d| real(d).map(|d| Value::Int(d.day_of_year() as i64)))),
+    f("dayname", 1, 1, Rule::System(9), |a| on_date(a, |d| real(d).map(|d| bytes(DAYS[d.weekday() as usize].as_bytes())))),
+    f("monthname", 1, 1, Rule::System(9), |a| {
+        on_date(a, |d| (d.month() > 0).then(|| bytes(MONTHS[d.month() as usize - 1].as_bytes())))
+    }),
+    f("last_day", 1, 1, Rule::Date, |a| on_date(a, |d| d.last_day().map(Value::Date))),
+    f("week", 1, 2, Rule::Int(3), |a| week(a, false)),
+    f("weekofyear", 1, 1, Rule::Int(3), |a| on_date(a, |d| real(d).map(|d| Value::Int(d.week(3).1 as i64)))),
+    f("yearweek", 1, 2, Rule::Int(7), |a| week(a, true)),
+    f("to_days", 1, 1, Rule::Int(8), |a| on_date(a, |d| real(d).map(|d| Value::Int(d.to_days() as i64)))),
+    f("from_days", 1, 1, Rule::Date, |a| {
+        Ok(a.int(0)?.map_or(Value::Null, |n| Value::Date(Date::from_days(n.clamp(0, u32::MAX as i64) as u32))))
+    }),
+    f("to_seconds", 1, 1, Rule::Int(12), |a| {
+        Ok(moment(&a, 0)?.map_or(Value::Null, |t| {
+            Value::Int(t.date().to_days() as i64 * 86_400 + t.time().0 / 1_000_000)
+        }))
+    }),
+    f("hour", 1, 1, Rule::Int(3), |a| on_time(a, |t| Value::Int(t.hours() as i64))),
+    f("minute", 1, 1, Rule::Int(2), |a| on_time(a, |t| Value::Int(t.minutes() as i64))),
+    f("second", 1, 1, Rule::Int(2), |a| on_time(a, |t| Value::Int(t.seconds() as i64))),
+    f("microsecond", 1, 1, Rule::Int(6), |a| on_time(a, |t| Value::Int(t.micros() as i64))),
+    f("time_to_sec", 1, 1, Rule::Int(10), |a| on_time(a, |t| Value::Int(t.0 / 1_000_000))),
+    f("sec_to_time", 1, 1, Rule::Time, |a| {
+        Ok(a.double(0)?.map_or(Value::Null, |s| {
+            let us = (s * 1e6) as i64;
+            Value::Time(Time(us.clamp(Time::MIN.0, Time::MAX.0)))
+        }))
+    }),
+    f("maketime", 3, 3, Rule::Time, maketime),
+    f("makedate", 2, 2, Rule::Date, makedate),
+    f("datediff", 2, 2, Rule::Int(7), |a| {
+        let (Some(x), Some(y)) = (moment(&a, 0)?, moment(&a, 1)?) else { return Ok(Value::Null) };
+        Ok(Value::Int(x.date().to_days() as i64 - y.date().to_days() as i64))
+    }),
+    f("timediff", 2, 2, Rule::Time, timediff),
+    f("addtime", 2, 2, Rule::First, |a| add_time(a, 1)),
+    f("subtime", 2, 2, Rule::First, |a| add_time(a, -1)),
+    f("date_format", 2, 2, Rule::System(255), |a| date_format(a, false)),
+    f("time_format", 2, 2, Rule::System(255), |a| date_format(a, true)),
+    f("unix_timestamp", 0, 1, Rule::Int(17), unix_timestamp),
+    f("from_unixtime", 1, 2, Rule::DateTime, from_unixtime),
+    f("period_add", 2, 2, Rule::Int(6), |a| {
+        let (Some(p), Some(n)) = (a.int(0)?, a.int(1)?) else { return Ok(Value::Null) };
+        let months = p / 100 * 12 + p % 100 - 1 + n;
+        Ok(Value::Int(months.div_euclid(12) * 100 + months.rem_euclid(12) + 1))
+    }),
+    f("period_diff", 2, 2, Rule::Int(6), |a| {
+        let (Some(p), Some(q)) = (a.int(0)?, a.int(1)?) else { return Ok(Value::Null) };
+        Ok(Value::Int(p / 100 * 12 + p % 100 - q / 100 * 12 - q % 100))
+    }),
+    f("adddate", 2, 2, Rule::First, |a| plain_days(a, 1)),
+    f("subdate", 2, 2, Rule::First, |a| plain_days(a, -1)),
+];
+
+static ADD_INTERVAL: Function = f("date_add", 4, 4, Rule::First, eval_add);
+static EXTRACT: Function = f("extract", 2, 2, Rule::Int(21), eval_extract);
+static DIFFERENCE: Function = f("timestampdiff", 3, 3, Rule::Int(21), eval_difference);
+
+const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const MONTHS: [&str; 12] = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+];
+
+const UNITS: [Unit; 20] = [
+    Unit::Microsecond, Unit::Second, Unit::Minute, Unit::Hour, Unit::Day, Unit::Week, Unit::Month, Unit::Quarter,
+    Unit::Year, Unit::SecondMicrosecond, Unit::MinuteMicrosecond, Unit::MinuteSecond, Unit::HourMicrosecond,
+    Unit::HourSecond, Unit::HourMinute, Unit::DayMicrosecond, Unit::DaySecond, Unit::DayMinute, Unit::DayHour,
+    Unit::YearMonth,
+];
+
+/// The unit as an argument: its position in [`UNITS`], which is the order of [`ast::IntervalUnit`].
+fn unit_argument(unit: ast::IntervalUnit) -> Expr {
+    Expr::int(unit as i64)
+}
+
+fn unit(a: &Args<'_, '_>, i: usize) -> Result<Unit> {
+    Ok(UNITS[a.int(i)?.unwrap_or(0) as usize])
+}
+
+fn call(function: &'static Function, args: Vec<Expr>, ty: DataType) -> Expr {
+    Expr::new(crate::expr::Node::Call(function, args), DataType { nullable: true, ..ty })
+}
+
+/// DATE_ADD and DATE_SUB: a DATE stays one for units of days and more; text in, text out.
+pub fn add_interval(date: Expr, amount: Expr, unit: ast::IntervalUnit, subtract: bool) -> Expr {
+    let of = UNITS[unit as usize];
+    let micros = matches!(
+        of,
+        Unit::Microsecond | Unit::SecondMicrosecond | Unit::MinuteMicrosecond | Unit::HourMicrosecond | Unit::DayMicrosecond
+    );
+    let decimals = if micros { 6 } else { date.ty.decimals.min(6) };
+    let ty = match date.ty.kind {
+        TypeKind::Date if of.is_date_part() => DataType { length: 10, ..DataType::new(TypeKind::Date) },
+        TypeKind::Time => DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) },
+        TypeKind::Date => DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) },
+        TypeKind::DateTime | TypeKind::Timestamp => DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) },
+        _ => DataType::string(TypeKind::VarChar, 29, types::CollationId::UTF8MB4_0900_AI_CI),
+    };
+    call(&ADD_INTERVAL, vec![date, amount, unit_argument(unit), Expr::int(subtract as i64)], ty)
+}
+
+pub fn extract(e: Expr, unit: ast::IntervalUnit) -> Expr {
+    call(&EXTRACT, vec![e, unit_argument(unit)], DataType { length: 21, ..DataType::new(TypeKind::BigInt) })
+}
+
+pub fn difference(from: Expr, to: Expr, unit: ast::IntervalUnit) -> Expr {
+    call(&DIFFERENCE, vec![from, to, unit_argument(unit)], DataType { length: 21, ..DataType::new(TypeKind::BigInt) })
+}
+
+fn utc(a: &Args<'_, '_>) -> DateTime {
+    let us = a.run.now_us;
+    let t = DateTime::from_unix(us.div_euclid(1_000_000), us.rem_euclid(1_000_000) as u32).unwrap_or(DateTime::ZERO);
+    t.round(a.ty.decimals, true).unwrap_or(t)
+}
+
+fn moment(a: &Args<'_, '_>, i: usize) -> Result<Option<DateTime>> {
+    let v = a.value(i)?;
+    Ok(convert::datetime(&v, a.run))
+}
+
+/// Not a zero date.
+fn real(d: Date) -> Option<Date> {
+    (d.month() > 0 && d.day() > 0).then_some(d)
+}
+
+fn on_date<'a>(a: Args<'a, '_>, f: impl Fn(Date) -> Option<Value<'a>>) -> Result<Value<'a>> {
+    Ok(moment(&a, 0)?.and_then(|t| f(t.date())).unwrap_or(Value::Null))
+}
+
+fn on_time<'a>(a: Args<'a, '_>, f: impl Fn(Time) -> Value<'a>) -> Result<Value<'a>> {
+    let v = a.value(0)?;
+    Ok(convert::time(&v, a.run).map_or(Value::Null, f))
+}
+
+fn timestamp<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(t) = moment(&a, 0)? else { return Ok(Value::Null) };
+    if a.len() == 1 {
+        return Ok(Value::DateTime(t));
+    }
+    let v = a.value(1)?;
+    Ok(convert::time(&v, a.run).and_then(|d| t.add_micros(d.0)).map_or(Value::Null, Value::DateTime))
+}
+
+fn week<'a>(a: Args<'a, '_>, with_year: bool) -> Result<Value<'a>> {
+    let Some(t) = moment(&a, 0)? else { return Ok(Value::Null) };
+    let mode = if a.len() == 2 { a.int(1)?.unwrap_or(0) as u32 & 7 } else { 0 };
+    let Some(d) = real(t.date()) else { return Ok(Value::Null) };
+    // YEARWEEK always numbers weeks 1..53.
+    let (y, w) = d.week(if with_year { mode | 2 } else { mode });
+    Ok(Value::Int(if with_year { y as i64 * 100 + w as i64 } else { w as i64 }))
+}
+
+fn maketime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(h), Some(m), Some(s)) = (a.int(0)?, a.int(1)?, a.double(2)?) else { return Ok(Value::Null) };
+    if !(0..60).contains(&m) || !(0.0..60.0).contains(&s) {
+        return Ok(Value::Null);
+    }
+    let us = (h.unsigned_abs() as i64).min(839) * 3_600_000_000 + m * 60_000_000 + (s * 1e6).round() as i64;
+    let us = us.min(Time::MAX.0);
+    Ok(Value::Time(Time(if h < 0 { -us } else { us })))
+}
+
+fn makedate<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(y), Some(n)) = (a.int(0)?, a.int(1)?) else { return Ok(Value::Null) };
+    if n < 1 || !(0..=9999).contains(&y) {
+        return Ok(Value::Null);
+    }
+    let y = if y < 100 { types::temporal::parse::full_year(y as u32) } else { y as u32 };
+    let days = Date::new(y, 1, 1).to_days() as i64 + n - 1;
+    let d = Date::from_days(days.min(u32::MAX as i64) as u32);
+    Ok(if d.is_zero() { Value::Null } else { Value::Date(d) })
+}
+
+fn timediff<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (x, y) = (a.value(0)?, a.value(1)?);
+    if x.is_null() || y.is_null() {
+        return Ok(Value::Null);
+    }
+    let whole = |v: &Value<'_>| match v {
+        Value::DateTime(_) | Value::Date(_) => convert::datetime(v, a.run).map(|t| (true, t.to_micros())),
+        Value::Bytes(b) if b.len() > 10 && b.contains(&b'-') => convert::datetime(v, a.run).map(|t| (true, t.to_micros())),
+        v => convert::time(v, a.run).map(|t| (false, t.0)),
+    };
+    Ok(match (whole(&x), whole(&y)) {
+        (Some((p, m)), Some((q, n))) if p == q => Value::Time(Time((m - n).clamp(Time::MIN.0, Time::MAX.0))),
+        _ => Value::Null,
+    })
+}
+
+fn add_time<'a>(a: Args<'a, '_>, sign: i64) -> Result<Value<'a>> {
+    let (v, d) = (a.value(0)?, a.value(1)?);
+    let Some(d) = convert::time(&d, a.run) else { return Ok(Value::Null) };
+    let text = matches!(v, Value::Bytes(_));
+    let out = match &v {
+        Value::Null => return Ok(Value::Null),
+        Value::Time(t) => Some(Value::Time(Time((t.0 + sign * d.0).clamp(Time::MIN.0, Time::MAX.0)))),
+        Value::Bytes(b) if !b.contains(&b'-') || b.len() < 9 => {
+            convert::time(&v, a.run).map(|t| Value::Time(Time((t.0 + sign * d.0).clamp(Time::MIN.0, Time::MAX.0))))
+        }
+        v => convert::datetime(v, a.run).and_then(|t| t.add_micros(sign * d.0)).map(Value::DateTime),
+    };
+    Ok(as_given(out.unwrap_or(Value::Null), text))
+}
+
+/// Text arguments give text back.
+fn as_given<'a>(v: Value<'a>, text: bool) -> Value<'a> {
+    if !text || v.is_null() {
+        return v;
+    }
+    let ty = convert::type_of(&v);
+    Value::Bytes(convert::text(&v, &ty).into_owned().into())
+}
+
+fn plain_days<'a>(a: Args<'a, '_>, sign: i64) -> Result<Value<'a>> {
+    let v = a.value(0)?;
+    let (Some(t), Some(n)) = (convert::datetime(&v, a.run), a.int(1)?) else { return Ok(Value::Null) };
+    let Some(t) = t.add(Interval::new(Unit::Day, sign * n)) else { return Ok(Value::Null) };
+    Ok(shaped(&v, t, true))
+}
+
+/// The result in the shape of what was added to.
+fn shaped<'a>(v: &Value<'_>, t: DateTime, date_part: bool) -> Value<'a> {
+    match v {
+        Value::Date(_) if date_part => Value::Date(t.date()),
+        Value::Bytes(b) => {
+            let date_only = date_part && b.len() <= 10 && t.time().0 == 0;
+            let value = if date_only { Value::Date(t.date()) } else { Value::DateTime(t) };
+            as_given(value, true)
+        }
+        _ => Value::DateTime(t),
+    }
+}
+
+fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (v, amount) = (a.value(0)?, a.value(1)?);
+    if v.is_null() || amount.is_null() {
+        return Ok(Value::Null);
+    }
+    let of = unit(&a, 2)?;
+    let subtract = a.int(3)? == Some(1);
+    let simple = matches!(
+        of,
+        Unit::Year | Unit::Quarter | Unit::Month | Unit::Week | Unit::Day | Unit::Hour | Unit::Minute | Unit::Microsecond
+    );
+    let mut interval = if simple {
+        Interval::new(of, amount.to_i64())
+    } else if of == Unit::Second {
+        let micros = amount.to_decimal().checked_mul(Decimal::from_parts(false, 1_000_000, 0)).map(|d| d.round(0));
+        Interval { months: 0, micros: micros.and_then(|d| d.to_i64().ok()).unwrap_or(0) as i128 }
+    } else {
+        Interval::parse(of, &convert::text(&amount, &a.args[1].ty))
+    };
+    if subtract {
+        interval = Interval { months: -interval.months, micros: -interval.micros };
+    }
+    if let (Value::Time(t), 0) = (&v, interval.months) {
+        let us = t.0 as i128 + interval.micros;
+        return Ok(match i64::try_from(us).ok().and_then(Time::from_micros) {
+            Some(t) => Value::Time(t),
+            None => Value::Null,
+        });
+    }
+    let Some(t) = convert::datetime(&v, a.run) else { return Ok(Value::Null) };
+    Ok(match t.add(interval) {
+        Some(t) => shaped(&v, t, of.is_date_part()),
+        None => {
+            a.run.warn(1441, "Datetime function: datetime field overflow");
+            Value::Null
+        }
+    })
+}
+
+fn eval_extract<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let v = a.value(0)?;
+    let of = unit(&a, 1)?;
+    let date_part = of.is_date_part();
+    let (d, t) = if date_part {
+        match convert::datetime(&v, a.run) {
+            Some(t) => (t.date(), Time(0)),
+            None => return Ok(Value::Null),
+        }
+    } else {
+        match &v {
+            Value::Date(_) | Value::DateTime(_) => match convert::datetime(&v, a.run) {
+                Some(t) => (t.date(), t.time()),
+                None => return Ok(Value::Null),
+            },
+            v => match convert::time(v, a.run) {
+                Some(t) => (Date::ZERO, t),
+                None => return Ok(Value::Null),
+            },
+        }
+    };
+    let days = d.day() as i64;
+    let (h, m, s, u) = (t.hours() as i64, t.minutes() as i64, t.seconds() as i64, t.micros() as i64);
+    let n = match of {
+        Unit::Year => d.year() as i64,
+        Unit::Quarter => d.month().div_ceil(3) as i64,
+        Unit::Month => d.month() as i64,
+        Unit::Week => real(d).map_or(0, |d| d.week(0).1 as i64),
+        Unit::Day => days,
+        Unit::YearMonth => d.year() as i64 * 100 + d.month() as i64,
+        Unit::Hour => h,
+        Unit::Minute => m,
+        Unit::Second => s,
+        Unit::Microsecond => u,
+        Unit::DayHour => days * 100 + h,
+        Unit::DayMinute => (days * 100 + h) * 100 + m,
+        Unit::DaySecond => ((days * 100 + h) * 100 + m) * 100 + s,
+        Unit::HourMinute => h * 100 + m,
+        Unit::HourSecond => (h * 100 + m) * 100 + s,
+        Unit::MinuteSecond => m * 100 + s,
+        Unit::DayMicrosecond => (((days * 100 + h) * 100 + m) * 100 + s) * 1_000_000 + u,
+        Unit::HourMicrosecond => ((h * 100 + m) * 100 + s) * 1_000_000 + u,
+        Unit::MinuteMicrosecond => (m * 100 + s) * 1_000_000 + u,
+        Unit::SecondMicrosecond => s * 1_000_000 + u,
+    };
+    Ok(Value::Int(if t.0 < 0 { -n } else { n }))
+}
+
+fn eval_difference<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(x), Some(y)) = (moment(&a, 0)?, moment(&a, 1)?) else { return Ok(Value::Null) };
+    let of = unit(&a, 2)?;
+    let us = y.to_micros() - x.to_micros();
+    let months = || {
+        let (first, second, sign) = if us < 0 { (y, x, -1) } else { (x, y, 1) };
+        let (f, s) = (first.date(), second.date());
+        let mut n = (s.year() as i64 - f.year() as i64) * 12 + s.month() as i64 - f.month() as i64;
+        if (s.day(), second.time()) < (f.day(), first.time()) {
+            n -= 1;
+        }
+        n * sign
+    };
+    Ok(Value::Int(match of {
+        Unit::Year => months() / 12,
+        Unit::Quarter => months() / 3,
+        Unit::Month => months(),
+        Unit::Week => us / (7 * MICROS_PER_DAY),
+        Unit::Day => us / MICROS_PER_DAY,
+        Unit::Hour => us / 3_600_000_000,
+        Unit::Minute => us / 60_000_000,
+        Unit::Second => us / 1_000_000,
+        _ => us,
+    }))
+}
+
+fn date_format<'a>(a: Args<'a, '_>, time_only: bool) -> Result<Value<'a>> {
+    let v = a.value(0)?;
+    let Some(format) = a.text(1)? else { return Ok(Value::Null) };
+    let (t, hours) = if time_only {
+        let Some(time) = convert::time(&v, a.run) else { return Ok(Value::Null) };
+        let day = Time(time.0.abs() % MICROS_PER_DAY);
+        (DateTime::new(Date::ZERO, day.hours(), day.minutes(), day.seconds(), day.micros()), time.hours())
+    } else {
+        match convert::datetime(&v, a.run) {
+            Some(t) => (t, t.hour()),
+            None => return Ok(Value::Null),
+        }
+    };
+    Ok(format_moment(t, hours, &format).map_or(Value::Null, bytes))
+}
+
+/// DATE_FORMAT's conversion; `None` when a name of a zero month or day is asked for.
+fn format_moment(t: DateTime, hours: u32, format: &[u8]) -> Option<Vec<u8>> {
+    let d = t.date();
+    let twelve = match hours % 12 {
+        0 => 12,
+        h => h,
+    };
+    let mut out = Vec::new();
+    let mut it = format.iter();
+    while let Some(b) = it.next() {
+        if *b != b'%' {
+            out.push(*b);
+            continue;
+        }
+        let Some(c) = it.next() else { break };
+        let half = if hours % 24 < 12 { "AM" } else { "PM" };
+        let text = match c {
+            b'a' => real(d).map(|d| DAYS[d.weekday() as usize][..3].to_string())?,
+            b'W' => real(d).map(|d| DAYS[d.weekday() as usize].to_string())?,
+            b'b' => (d.month() > 0).then(|| MONTHS[d.month() as usize - 1][..3].to_string())?,
+            b'M' => (d.month() > 0).then(|| MONTHS[d.month() as usize - 1].to_string())?,
+            b'c' => d.month().to_string(),
+            b'm' => format!("{:02}", d.month()),
+            b'd' => format!("{:02}", d.day()),
+            b'e' => d.day().to_string(),
+            b'D' => {
+                let end = match (d.day() % 10, d.day() / 10) {
+                    (_, 1) => "th",
+                    (1, _) => "st",
+                    (2, _) => "nd",
+                    (3, _) => "rd",
+                    _ => "th",
+                };
+                format!("{}{end}", d.day())
+            }
+            b'f' => format!("{:06}", t.micros()),
+            b'H' => format!("{hours:02}"),
+            b'k' => hours.to_string(),
+            b'h' | b'I' => format!("{twelve:02}"),
+            b'l' => twelve.to_string(),
+            b'i' => format!("{:02}", t.minute()),
+            b's' | b'S' => format!("{:02}", t.second()),
+            b'p' => half.to_string(),
+            b'r' => format!("{twelve:02}:{:02}:{:02} {half}", t.minute(), t.second()),
+            b'T' => format!("{hours:02}:{:02}:{:02}", t.minute(), t.second()),
+            b'j' => format!("{:03}", real(d)?.day_of_year()),
+            b'w' => ((real(d)?.weekday() + 1) % 7).to_string(),
+            b'Y' => format!("{:04}", d.year()),
+            b'y' => format!("{:02}", d.year() % 100),
+            b'U' => format!("{:02}", real(d)?.week(0).1),
+            b'u' => format!("{:02}", real(d)?.week(1).1),
+            b'V' => format!("{:02}", real(d)?.week(2).1),
+            b'v' => format!("{:02}", real(d)?.week(3).1),
+            b'X' => format!("{:04}", real(d)?.week(2).0),
+            b'x' => format!("{:04}", real(d)?.week(3).0),
+            other => (*other as char).to_string(),
+        };
+        out.extend_from_slice(text.as_bytes());
+    }
+    Some(out)
+}
+
+fn unix_timestamp<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    if a.is_empty() {
+        return Ok(Value::Int(a.run.now_us.div_euclid(1_000_000)));
+    }
+    let Some(t) = moment(&a, 0)? else { return Ok(Value::Null) };
+    if real(t.date()).is_none() {
+        return Ok(Value::Int(0));
+    }
+    let seconds = convert::to_unix(t, a.run);
+    if !(0..=32_536_771_199).contains(&seconds) {
+        return Ok(Value::Int(0));
+    }
+    if t.micros() == 0 {
+        return Ok(Value::Int(seconds));
+    }
+    Ok(Value::Decimal(Decimal::from_parts(false, seconds as u128 * 1_000_000 + t.micros() as u128, 6)))
+}
+
+fn from_unixtime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let v = a.value(0)?;
+    if v.is_null() {
+        return Ok(Value::Null);
+    }
+    let micros = v.to_decimal().checked_mul(Decimal::from_parts(false, 1_000_000, 0)).map(|d| d.round(0));
+    let Some(us) = micros.and_then(|d| d.to_i64().ok()) else { return Ok(Value::Null) };
+    if !(0..=32_536_771_199_999_999).contains(&us) {
+        return Ok(Value::Null);
+    }
+    let t = convert::local_time(a.run, us, 6);
+    if a.len() == 1 {
+        return Ok(Value::DateTime(t));
+    }
+    let Some(format) = a.text(1)? else { return Ok(Value::Null) };
+    Ok(format_moment(t, t.hour(), &format).map_or(Value::Null, bytes))
+}

@@ -1,0 +1,444 @@
+//! Resolved expressions: every name is a slot and column, every node has a static type, evaluation borrows.
+//!
+//! The static type ([`Expr::ty`]) tells clients and sort keys what to expect; evaluation itself goes by the kind of the
+//! values at hand, as MySQL's does for parameters and user variables, with the collation fixed at planning.
+
+pub mod aggregate;
+pub mod compare;
+pub mod convert;
+pub mod functions;
+pub mod like;
+pub mod number;
+
+use crate::run::{Run, Scope};
+use compare::CmpOp;
+use number::ArithOp;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::sync::Arc;
+use types::datatype::DataType;
+use types::{Result, SqlError, TypeKind, Value};
+
+#[derive(Clone, Debug)]
+pub struct Expr {
+    pub node: Node,
+    pub ty: DataType,
+}
+
+#[derive(Clone, Debug)]
+pub enum Node {
+    Const(Value<'static>),
+    Param(usize),
+    /// `depth` 0: this query's frame, 1: the query around it, ...
+    Column { depth: u8, slot: u16, column: u16 },
+    /// Member name of an ENUM index.
+    EnumText(Box<Expr>, Arc<[String]>),
+    /// Member names of a SET bitmap, joined by commas.
+    SetText(Box<Expr>, Arc<[String]>),
+    Arith(ArithOp, Box<Expr>, Box<Expr>),
+    Neg(Box<Expr>),
+    Bits(number::BitOp, Box<Expr>, Box<Expr>),
+    BitNot(Box<Expr>),
+    Compare(CmpOp, Box<Expr>, Box<Expr>, types::collation::CollationId),
+    Between { negated: bool, operands: Box<[Expr; 3]>, collation: types::collation::CollationId },
+    In { negated: bool, operand: Box<Expr>, list: Vec<Expr>, collation: types::collation::CollationId },
+    IsNull { negated: bool, operand: Box<Expr> },
+    /// IS [NOT] TRUE / FALSE
+    IsTruth { negated: bool, truth: bool, operand: Box<Expr> },
+    And(Vec<Expr>),
+    Or(Vec<Expr>),
+    Xor(Box<Expr>, Box<Expr>),
+    Not(Box<Expr>),
+    Like { negated: bool, operands: Box<[Expr; 2]>, escape: Option<char>, collation: types::collation::CollationId },
+    /// `CASE [operand] WHEN .. THEN .. ELSE .. END`; with an operand each `when` is a comparison already.
+    Case { whens: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>> },
+    Cast(Box<Expr>),
+    Call(functions::Func, Vec<Expr>),
+    /// A call of an aggregate function, before grouping is planned; a column of the group's row after.
+    Aggregate(Box<aggregate::AggregateCall>),
+    /// The value of a scalar subquery.
+    Subquery(usize),
+    Exists { negated: bool, query: usize },
+    InSubquery { negated: bool, operands: Vec<Expr>, query: usize, collation: types::collation::CollationId },
+    /// `= ANY`, `> ALL`, ...
+    Quantified { op: CmpOp, all: bool, operand: Box<Expr>, query: usize, collation: types::collation::CollationId },
+    UserVariable(String),
+    SetUserVariable(String, Box<Expr>),
+    /// `DEFAULT` of a column whose default is CURRENT_TIMESTAMP.
+    Now(u8),
+}
+
+/// A value that borrows what `v` owns.
+#[inline]
+pub fn reborrow<'a>(v: &'a Value<'_>) -> Value<'a> {
+    match v {
+        Value::Null => Value::Null,
+        Value::Int(v) => Value::Int(*v),
+        Value::UInt(v) => Value::UInt(*v),
+        Value::Double(v) => Value::Double(*v),
+        Value::Decimal(v) => Value::Decimal(*v),
+        Value::Date(v) => Value::Date(*v),
+        Value::Time(v) => Value::Time(*v),
+        Value::DateTime(v) => Value::DateTime(*v),
+        Value::Bytes(b) => Value::Bytes(Cow::Borrowed(b)),
+    }
+}
+
+#[inline]
+pub fn boolean(b: bool) -> Value<'static> {
+    Value::Int(b as i64)
+}
+
+/// The type of comparisons and logic: `int(1)`.
+pub fn boolean_type(nullable: bool) -> DataType {
+    DataType { length: 1, nullable, ..DataType::new(TypeKind::BigInt) }
+}
+
+impl Expr {
+    pub fn new(node: Node, ty: DataType) -> Expr {
+        Expr { node, ty }
+    }
+
+    pub fn null() -> Expr {
+        Expr::new(Node::Const(Value::Null), DataType::new(TypeKind::Null))
+    }
+
+    pub fn int(v: i64) -> Expr {
+        Expr::new(Node::Const(Value::Int(v)), DataType { length: 20, ..DataType::new(TypeKind::BigInt).not_null() })
+    }
+
+    pub fn column(slot: usize, column: usize, ty: DataType) -> Expr {
+        Expr::new(Node::Column { depth: 0, slot: slot as u16, column: column as u16 }, ty)
+    }
+
+    /// The value in the given scope.
+    #[inline]
+    pub fn eval<'a>(&'a self, run: &'a Run<'_>, at: Scope<'a>) -> Result<Value<'a>> {
+        match &self.node {
+            Node::Const(v) => Ok(reborrow(v)),
+            Node::Param(i) => match run.params.get(*i) {
+                Some(v) => Ok(reborrow(v)),
+                None => Err(SqlError::new(1210, "Incorrect arguments to EXECUTE")),
+            },
+            Node::Column { depth: 0, slot, column } => Ok(at.frame.column(*slot as usize, *column as usize)),
+            _ => self.eval_slow(run, at),
+        }
+    }
+
+    fn eval_slow<'a>(&'a self, run: &'a Run<'_>, at: Scope<'a>) -> Result<Value<'a>> {
+        match &self.node {
+            Node::Const(_) | Node::Param(_) => self.eval(run, at),
+            Node::Column { depth, slot, column } => {
+                let mut scope = at;
+                for _ in 0..*depth {
+                    scope = *scope.outer.expect("an outer column is read inside its query");
+                }
+                Ok(scope.frame.column(*slot as usize, *column as usize))
+            }
+            Node::EnumText(e, members) => Ok(match e.eval(run, at)? {
+                Value::UInt(0) => Value::Bytes(Cow::Borrowed(b"")),
+                Value::UInt(i) => match members.get(i as usize - 1) {
+                    Some(m) => Value::Bytes(Cow::Borrowed(m.as_bytes())),
+                    None => Value::Bytes(Cow::Borrowed(b"")),
+                },
+                other => other,
+            }),
+            Node::SetText(e, members) => Ok(match e.eval(run, at)? {
+                Value::UInt(bits) => {
+                    let mut text = String::new();
+                    for (i, m) in members.iter().enumerate() {
+                        if bits & (1 << i) != 0 {
+                            if !text.is_empty() {
+                                text.push(',');
+                            }
+                            text.push_str(m);
+                        }
+                    }
+                    Value::Bytes(Cow::Owned(text.into_bytes()))
+                }
+                other => other,
+            }),
+            Node::Arith(op, a, b) => {
+                let (x, y) = (a.eval(run, at)?, b.eval(run, at)?);
+                number::arith(*op, &x, &y, &self.ty, run)
+            }
+            Node::Neg(e) => number::negate(&e.eval(run, at)?, run),
+            Node::Bits(op, a, b) => {
+                let (x, y) = (a.eval(run, at)?, b.eval(run, at)?);
+                number::bits(*op, &x, &y, run)
+            }
+            Node::BitNot(e) => number::bit_not(&e.eval(run, at)?, run),
+            Node::Cast(e) => {
+                let v = e.eval(run, at)?;
+                convert::cast(v, &self.ty, &e.ty, run)
+            }
+            Node::Case { whens, otherwise } => {
+                for (when, then) in whens {
+                    if when.eval_bool(run, at)? == Some(true) {
+                        return convert::unify(then.eval(run, at)?, &self.ty, run);
+                    }
+                }
+                match otherwise {
+                    Some(e) => convert::unify(e.eval(run, at)?, &self.ty, run),
+                    None => Ok(Value::Null),
+                }
+            }
+            Node::Call(f, args) => (f.eval)(functions::Args { run, at, args, ty: &self.ty }),
+            Node::Subquery(q) => crate::run::subquery::scalar(run, *q, at),
+            Node::UserVariable(name) => Ok(run.env.borrow().user_variable(name).0),
+            Node::SetUserVariable(name, e) => {
+                let v = e.eval(run, at)?.into_owned();
+                run.env.borrow_mut().set_user_variable(name, v.clone(), e.ty);
+                Ok(v)
+            }
+            Node::Now(decimals) => Ok(convert::now(run, *decimals)),
+            Node::Aggregate(_) => unreachable!("aggregates are columns of the group once planned"),
+            _ => Ok(match self.eval_bool(run, at)? {
+                Some(b) => boolean(b),
+                None => Value::Null,
+            }),
+        }
+    }
+
+    /// Three-valued truth: `None` is UNKNOWN.
+    pub fn eval_bool<'a>(&'a self, run: &'a Run<'_>, at: Scope<'a>) -> Result<Option<bool>> {
+        match &self.node {
+            Node::Compare(op, a, b, collation) => {
+                let (x, y) = (a.eval(run, at)?, b.eval(run, at)?);
+                if *op == CmpOp::NullSafeEq {
+                    return Ok(Some(match (x.is_null(), y.is_null()) {
+                        (true, true) => true,
+                        (false, false) => compare::values(&x, &y, *collation, run)? == Ordering::Equal,
+                        _ => false,
+                    }));
+                }
+                if x.is_null() || y.is_null() {
+                    return Ok(None);
+                }
+                Ok(Some(op.holds(compare::values(&x, &y, *collation, run)?)))
+            }
+            Node::Between { negated, operands, collation } => {
+                let [e, low, high] = &**operands;
+                let v = e.eval(run, at)?;
+                if v.is_null() {
+                    return Ok(None);
+                }
+                let (low, high) = (low.eval(run, at)?, high.eval(run, at)?);
+                let ge = match low.is_null() {
+                    true => None,
+                    false => Some(compare::values(&v, &low, *collation, run)? != Ordering::Less),
+                };
+                let le = match high.is_null() {
+                    true => None,
+                    false => Some(compare::values(&v, &high, *collation, run)? != Ordering::Greater),
+                };
+                let both = match (ge, le) {
+                    (Some(false), _) | (_, Some(false)) => Some(false),
+                    (Some(true), Some(true)) => Some(true),
+                    _ => None,
+                };
+                Ok(both.map(|b| b != *negated))
+            }
+            Node::In { negated, operand, list, collation } => {
+                let v = operand.eval(run, at)?;
+                if v.is_null() {
+                    return Ok(None);
+                }
+                let mut unknown = false;
+                for e in list {
+                    let w = e.eval(run, at)?;
+                    if w.is_null() {
+                        unknown = true;
+                    } else if compare::values(&v, &w, *collation, run)? == Ordering::Equal {
+                        return Ok(Some(!*negated));
+                    }
+                }
+                Ok(if unknown { None } else { Some(*negated) })
+            }
+            Node::IsNull { negated, operand } => Ok(Some(operand.eval(run, at)?.is_null() != *negated)),
+            Node::IsTruth { negated, truth, operand } => {
+                Ok(Some((operand.eval_bool(run, at)? == Some(*truth)) != *negated))
+            }
+            Node::And(list) => {
+                let mut unknown = false;
+                for e in list {
+                    match e.eval_bool(run, at)? {
+                        Some(false) => return Ok(Some(false)),
+                        Some(true) => {}
+                        None => unknown = true,
+                    }
+                }
+                Ok(if unknown { None } else { Some(true) })
+            }
+            Node::Or(list) => {
+                let mut unknown = false;
+                for e in list {
+                    match e.eval_bool(run, at)? {
+                        Some(true) => return Ok(Some(true)),
+                        Some(false) => {}
+                        None => unknown = true,
+                    }
+                }
+                Ok(if unknown { None } else { Some(false) })
+            }
+            Node::Xor(a, b) => {
+                let (x, y) = (a.eval_bool(run, at)?, b.eval_bool(run, at)?);
+                Ok(x.zip(y).map(|(x, y)| x != y))
+            }
+            Node::Not(e) => Ok(e.eval_bool(run, at)?.map(|b| !b)),
+            Node::Like { negated, operands, escape, collation } => {
+                let (text, pattern) = (operands[0].eval(run, at)?, operands[1].eval(run, at)?);
+                if text.is_null() || pattern.is_null() {
+                    return Ok(None);
+                }
+                let text = convert::text(&text, &operands[0].ty);
+                let pattern = convert::text(&pattern, &operands[1].ty);
+                Ok(Some(like::matches(&text, &pattern, *escape, *collation) != *negated))
+            }
+            Node::Exists { negated, query } => Ok(Some(crate::run::subquery::exists(run, *query, at)? != *negated)),
+            Node::InSubquery { negated, operands, query, collation } => {
+                Ok(crate::run::subquery::contains(run, *query, operands, *collation, at)?.map(|b| b != *negated))
+            }
+            Node::Quantified { op, all, operand, query, collation } => {
+                crate::run::subquery::quantified(run, *query, *op, *all, operand, *collation, at)
+            }
+            _ => convert::truth(&self.eval(run, at)?, run),
+        }
+    }
+
+    /// Calls `f` on the direct children.
+    pub fn children<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        match &self.node {
+            Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery(_) | Node::Exists { .. } => {}
+            Node::UserVariable(_) | Node::Now(_) => {}
+            Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
+            Node::Cast(e) | Node::SetUserVariable(_, e) => f(e),
+            Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => f(operand),
+            Node::Arith(_, a, b) | Node::Bits(_, a, b) | Node::Compare(_, a, b, _) | Node::Xor(a, b) => {
+                f(a);
+                f(b);
+            }
+            Node::Between { operands, .. } => operands.iter().for_each(f),
+            Node::Like { operands, .. } => operands.iter().for_each(f),
+            Node::In { operand, list, .. } => {
+                f(operand);
+                list.iter().for_each(f);
+            }
+            Node::And(list) | Node::Or(list) | Node::Call(_, list) | Node::InSubquery { operands: list, .. } => {
+                list.iter().for_each(f)
+            }
+            Node::Case { whens, otherwise } => {
+                for (w, t) in whens {
+                    f(w);
+                    f(t);
+                }
+                if let Some(e) = otherwise {
+                    f(e);
+                }
+            }
+            Node::Aggregate(call) => call.each(f),
+        }
+    }
+
+    /// Calls `f` on the direct children, to change them.
+    pub fn children_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        match &mut self.node {
+            Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery(_) | Node::Exists { .. } => {}
+            Node::UserVariable(_) | Node::Now(_) => {}
+            Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
+            Node::Cast(e) | Node::SetUserVariable(_, e) => f(e),
+            Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => f(operand),
+            Node::Arith(_, a, b) | Node::Bits(_, a, b) | Node::Compare(_, a, b, _) | Node::Xor(a, b) => {
+                f(a);
+                f(b);
+            }
+            Node::Between { operands, .. } => operands.iter_mut().for_each(f),
+            Node::Like { operands, .. } => operands.iter_mut().for_each(f),
+            Node::In { operand, list, .. } => {
+                f(operand);
+                list.iter_mut().for_each(f);
+            }
+            Node::And(list) | Node::Or(list) | Node::Call(_, list) | Node::InSubquery { operands: list, .. } => {
+                list.iter_mut().for_each(f)
+            }
+            Node::Case { whens, otherwise } => {
+                for (w, t) in whens {
+                    f(w);
+                    f(t);
+                }
+                if let Some(e) = otherwise {
+                    f(e);
+                }
+            }
+            Node::Aggregate(call) => call.each_mut(f),
+        }
+    }
+
+    /// Does `test` hold for this node or any below it?
+    pub fn any(&self, test: &mut dyn FnMut(&Expr) -> bool) -> bool {
+        if test(self) {
+            return true;
+        }
+        let mut found = false;
+        self.children(&mut |e| found = found || e.any(test));
+        found
+    }
+
+    pub fn has_aggregate(&self) -> bool {
+        self.any(&mut |e| matches!(e.node, Node::Aggregate(_)))
+    }
+
+    /// The same during the whole execution: reads no column of this query, no subquery, and has no side effect.
+    pub fn is_constant(&self) -> bool {
+        !self.any(&mut |e| match &e.node {
+            Node::Column { depth, .. } => *depth == 0,
+            Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
+            Node::SetUserVariable(..) | Node::UserVariable(_) | Node::Aggregate(_) => true,
+            Node::Call(f, _) => f.volatile,
+            _ => false,
+        })
+    }
+
+    /// Are the two the same expression (for GROUP BY and index matching)?
+    pub fn same(&self, other: &Expr) -> bool {
+        if std::mem::discriminant(&self.node) != std::mem::discriminant(&other.node) {
+            return false;
+        }
+        let own = match (&self.node, &other.node) {
+            (Node::Const(a), Node::Const(b)) => a == b,
+            (Node::Param(a), Node::Param(b)) => a == b,
+            (
+                Node::Column { depth: d, slot: s, column: c },
+                Node::Column { depth: e, slot: t, column: g },
+            ) => (d, s, c) == (e, t, g),
+            (Node::Arith(a, ..), Node::Arith(b, ..)) => a == b,
+            (Node::Bits(a, ..), Node::Bits(b, ..)) => a == b,
+            (Node::Compare(a, _, _, c), Node::Compare(b, _, _, d)) => a == b && c == d,
+            (Node::Between { negated: a, .. }, Node::Between { negated: b, .. }) => a == b,
+            (Node::In { negated: a, .. }, Node::In { negated: b, .. }) => a == b,
+            (Node::IsNull { negated: a, .. }, Node::IsNull { negated: b, .. }) => a == b,
+            (Node::IsTruth { negated: a, truth: t, .. }, Node::IsTruth { negated: b, truth: u, .. }) => {
+                (a, t) == (b, u)
+            }
+            (Node::Like { negated: a, escape: x, .. }, Node::Like { negated: b, escape: y, .. }) => (a, x) == (b, y),
+            (Node::Cast(_), Node::Cast(_)) => self.ty == other.ty,
+            (Node::Call(f, _), Node::Call(g, _)) => f.name == g.name && !f.volatile,
+            (Node::Aggregate(a), Node::Aggregate(b)) => a.same_call(b),
+            (Node::UserVariable(a), Node::UserVariable(b)) => a == b,
+            (Node::Now(a), Node::Now(b)) => a == b,
+            (
+                Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. }
+                | Node::SetUserVariable(..),
+                _,
+            ) => false,
+            _ => true,
+        };
+        if !own {
+            return false;
+        }
+        let (mut mine, mut theirs) = (Vec::new(), Vec::new());
+        self.children(&mut |e| mine.push(e));
+        other.children(&mut |e| theirs.push(e));
+        mine.len() == theirs.len() && mine.iter().zip(theirs).all(|(a, b)| a.same(b))
+    }
+}

@@ -1,0 +1,347 @@
+//! Arithmetic and bit operations.
+
+use super::convert;
+use crate::error::out_of_range;
+use crate::run::Run;
+use types::sql_mode::SqlMode;
+use types::{DECIMALS_NOT_FIXED, DataType, Decimal, Result, SqlError, TypeKind, Value};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArithOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    IntDiv,
+    Mod,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BitOp {
+    And,
+    Or,
+    Xor,
+    ShiftLeft,
+    ShiftRight,
+}
+
+/// `div_precision_increment`'s default.
+const DIV_SCALE: u32 = 4;
+
+/// A number of one of the three kinds that arithmetic is done in.
+enum Number {
+    /// The value, and whether its type is unsigned.
+    Int(i128, bool),
+    Decimal(Decimal),
+    Double(f64),
+}
+
+fn number(v: &Value<'_>, run: &Run<'_>) -> Number {
+    match v {
+        Value::Null => Number::Int(0, false),
+        Value::Int(v) => Number::Int(*v as i128, false),
+        Value::UInt(v) => Number::Int(*v as i128, true),
+        Value::Double(v) => Number::Double(*v),
+        Value::Decimal(v) => Number::Decimal(*v),
+        Value::Bytes(b) => {
+            convert::warn_truncated_double(b, run);
+            Number::Double(v.to_f64())
+        }
+        Value::Date(_) => Number::Int(v.to_i64() as i128, false),
+        Value::Time(_) | Value::DateTime(_) => {
+            let d = v.to_decimal();
+            match (d.scale(), d.to_i64()) {
+                (0, Ok(i)) => Number::Int(i as i128, false),
+                _ => {
+                    let whole = d.truncate(0);
+                    match d.checked_sub(whole) {
+                        Some(rest) if rest.is_zero() => Number::Int(whole.to_i64().unwrap_or_else(|e| e) as i128, false),
+                        _ => Number::Decimal(d),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn as_decimal(n: &Number) -> Decimal {
+    match n {
+        Number::Int(v, _) => Decimal::from_parts(*v < 0, v.unsigned_abs(), 0),
+        Number::Decimal(d) => *d,
+        Number::Double(v) => Decimal::from_f64(*v).unwrap_or(Decimal::ZERO),
+    }
+}
+
+fn as_double(n: &Number) -> f64 {
+    match n {
+        Number::Int(v, _) => *v as f64,
+        Number::Decimal(d) => d.to_f64(),
+        Number::Double(v) => *v,
+    }
+}
+
+/// An integer result: BIGINT, or BIGINT UNSIGNED when either operand is.
+fn integer(v: i128, unsigned: bool, op: char, a: &Value<'_>, b: &Value<'_>) -> Result<Value<'static>> {
+    if unsigned {
+        match u64::try_from(v) {
+            Ok(v) => Ok(Value::UInt(v)),
+            Err(_) => Err(overflow("BIGINT UNSIGNED", op, a, b)),
+        }
+    } else {
+        match i64::try_from(v) {
+            Ok(v) => Ok(Value::Int(v)),
+            Err(_) => Err(overflow("BIGINT", op, a, b)),
+        }
+    }
+}
+
+#[cold]
+fn overflow(kind: &str, op: char, a: &Value<'_>, b: &Value<'_>) -> SqlError {
+    let show = |v: &Value<'_>| String::from_utf8_lossy(&convert::text(v, &convert::type_of(v))).into_owned();
+    out_of_range(kind, &format!("({} {op} {})", show(a), show(b)))
+}
+
+pub fn arith<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
+    if a.is_null() || b.is_null() {
+        return Ok(Value::Null);
+    }
+    // The usual case first.
+    if let (Value::Int(x), Value::Int(y)) = (a, b) {
+        let fast = match op {
+            ArithOp::Add => x.checked_add(*y),
+            ArithOp::Sub => x.checked_sub(*y),
+            ArithOp::Mul => x.checked_mul(*y),
+            _ => None,
+        };
+        if let Some(v) = fast {
+            return Ok(Value::Int(v));
+        }
+    }
+    let (x, y) = (number(a, run), number(b, run));
+    let sign = match op {
+        ArithOp::Add => '+',
+        ArithOp::Sub => '-',
+        ArithOp::Mul => '*',
+        ArithOp::Div | ArithOp::IntDiv => '/',
+        ArithOp::Mod => '%',
+    };
+    match op {
+        ArithOp::Add | ArithOp::Sub | ArithOp::Mul => match (&x, &y) {
+            (Number::Int(i, u), Number::Int(j, w)) => {
+                let v = match op {
+                    ArithOp::Add => i + j,
+                    ArithOp::Sub => i - j,
+                    _ => i.checked_mul(*j).unwrap_or(i128::MAX),
+                };
+                let unsigned = (*u || *w)
+                    && !(op == ArithOp::Sub && run.sql_mode.has(SqlMode::NO_UNSIGNED_SUBTRACTION));
+                integer(v, unsigned, sign, a, b)
+            }
+            (Number::Double(_), _) | (_, Number::Double(_)) => {
+                let (i, j) = (as_double(&x), as_double(&y));
+                let v = match op {
+                    ArithOp::Add => i + j,
+                    ArithOp::Sub => i - j,
+                    _ => i * j,
+                };
+                if v.is_finite() { Ok(Value::Double(v)) } else { Err(overflow("DOUBLE", sign, a, b)) }
+            }
+            _ => {
+                let (i, j) = (as_decimal(&x), as_decimal(&y));
+                let v = match op {
+                    ArithOp::Add => i.checked_add(j),
+                    ArithOp::Sub => i.checked_sub(j),
+                    _ => i.checked_mul(j),
+                };
+                v.map(Value::Decimal).ok_or_else(|| overflow("DECIMAL", sign, a, b))
+            }
+        },
+        ArithOp::Div => match (&x, &y) {
+            (Number::Double(_), _) | (_, Number::Double(_)) => {
+                let (i, j) = (as_double(&x), as_double(&y));
+                if j == 0.0 {
+                    return division_by_zero(run);
+                }
+                let v = i / j;
+                if v.is_finite() { Ok(Value::Double(v)) } else { Err(overflow("DOUBLE", sign, a, b)) }
+            }
+            _ => {
+                let (i, j) = (as_decimal(&x), as_decimal(&y));
+                if j.is_zero() {
+                    return division_by_zero(run);
+                }
+                let v = i.checked_div(j, DIV_SCALE).ok_or_else(|| overflow("DECIMAL", sign, a, b))?;
+                // The result shows the static scale, the digits after it are for what is computed next.
+                let scale = if ty.kind == TypeKind::Decimal { ty.decimals } else { v.scale() };
+                Ok(Value::Decimal(if v.scale() > scale.max(30) { v.round(scale) } else { v }))
+            }
+        },
+        ArithOp::IntDiv => match (&x, &y) {
+            (Number::Int(i, u), Number::Int(j, w)) => {
+                if *j == 0 {
+                    return division_by_zero(run);
+                }
+                integer(i / j, *u || *w, sign, a, b)
+            }
+            _ => {
+                let (i, j) = (as_decimal(&x), as_decimal(&y));
+                if j.is_zero() {
+                    return division_by_zero(run);
+                }
+                let v = i.checked_div_integer(j).ok_or_else(|| overflow("BIGINT", sign, a, b))?;
+                v.to_i64().map(Value::Int).map_err(|_| overflow("BIGINT", sign, a, b))
+            }
+        },
+        ArithOp::Mod => match (&x, &y) {
+            (Number::Int(i, u), Number::Int(j, _)) => {
+                if *j == 0 {
+                    return division_by_zero(run);
+                }
+                integer(i % j, *u, sign, a, b)
+            }
+            (Number::Double(_), _) | (_, Number::Double(_)) => {
+                let (i, j) = (as_double(&x), as_double(&y));
+                if j == 0.0 {
+                    return division_by_zero(run);
+                }
+                Ok(Value::Double(i % j))
+            }
+            _ => {
+                let (i, j) = (as_decimal(&x), as_decimal(&y));
+                if j.is_zero() {
+                    return division_by_zero(run);
+                }
+                i.checked_rem(j).map(Value::Decimal).ok_or_else(|| overflow("DECIMAL", sign, a, b))
+            }
+        },
+    }
+}
+
+/// NULL, with a warning, or an error in a strict write, as ERROR_FOR_DIVISION_BY_ZERO asks.
+pub fn division_by_zero<'a>(run: &Run<'_>) -> Result<Value<'a>> {
+    if run.sql_mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
+        if run.strict.get() {
+            return Err(SqlError::new(1365, "Division by 0"));
+        }
+        run.warn(1365, "Division by 0");
+    }
+    Ok(Value::Null)
+}
+
+pub fn negate<'a>(v: &Value<'_>, run: &Run<'_>) -> Result<Value<'a>> {
+    if v.is_null() {
+        return Ok(Value::Null);
+    }
+    Ok(match number(v, run) {
+        Number::Int(i, _) => match i64::try_from(-i) {
+            Ok(i) => Value::Int(i),
+            Err(_) => return Err(out_of_range("BIGINT", &format!("-({i})"))),
+        },
+        Number::Decimal(d) => Value::Decimal(d.neg()),
+        Number::Double(d) => Value::Double(-d),
+    })
+}
+
+pub fn bits<'a>(op: BitOp, a: &Value<'_>, b: &Value<'_>, run: &Run<'_>) -> Result<Value<'a>> {
+    if a.is_null() || b.is_null() {
+        return Ok(Value::Null);
+    }
+    let (x, y) = (convert::bits64(a, run), convert::bits64(b, run));
+    Ok(Value::UInt(match op {
+        BitOp::And => x & y,
+        BitOp::Or => x | y,
+        BitOp::Xor => x ^ y,
+        BitOp::ShiftLeft => if y < 64 { x << y } else { 0 },
+        BitOp::ShiftRight => if y < 64 { x >> y } else { 0 },
+    }))
+}
+
+pub fn bit_not<'a>(v: &Value<'_>, run: &Run<'_>) -> Result<Value<'a>> {
+    if v.is_null() { Ok(Value::Null) } else { Ok(Value::UInt(!convert::bits64(v, run))) }
+}
+
+pub fn bits_type(a: &DataType, b: &DataType) -> DataType {
+    DataType { length: 21, nullable: a.nullable || b.nullable, ..DataType::new(TypeKind::BigInt).unsigned() }
+}
+
+/// Precision and scale that a type has as a DECIMAL.
+fn as_decimal_type(t: &DataType) -> (u32, u32) {
+    match t.kind {
+        TypeKind::Decimal => (t.length, t.decimals as u32),
+        TypeKind::TinyInt => (3, 0),
+        TypeKind::SmallInt => (5, 0),
+        TypeKind::MediumInt => (8, 0),
+        TypeKind::Int => (10, 0),
+        TypeKind::Year => (4, 0),
+        TypeKind::Date => (8, 0),
+        TypeKind::Time => (7 + t.decimals as u32, t.decimals as u32),
+        TypeKind::DateTime | TypeKind::Timestamp => (14 + t.decimals as u32, t.decimals as u32),
+        TypeKind::BigInt if t.length > 0 && t.length < 20 => (t.length.saturating_sub(!t.unsigned as u32).max(1), 0),
+        _ => (20, 0),
+    }
+}
+
+/// 0: integer, 1: decimal, 2: double.
+fn class(t: &DataType) -> u8 {
+    match t.kind {
+        TypeKind::Decimal => 1,
+        TypeKind::Float | TypeKind::Double => 2,
+        TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp if t.decimals > 0 => 1,
+        k if k.is_numeric() || k.is_temporal() || k == TypeKind::Null => 0,
+        _ => 2,
+    }
+}
+
+pub fn arith_type(op: ArithOp, a: &DataType, b: &DataType) -> DataType {
+    let by_zero = matches!(op, ArithOp::Div | ArithOp::IntDiv | ArithOp::Mod);
+    let nullable = a.nullable || b.nullable || by_zero;
+    let of = class(a).max(class(b));
+    let double = DataType { length: 23, decimals: DECIMALS_NOT_FIXED, nullable, ..DataType::new(TypeKind::Double) };
+    let int = |unsigned| DataType { length: 21, unsigned, nullable, ..DataType::new(TypeKind::BigInt) };
+    let ((p, s), (q, r)) = (as_decimal_type(a), as_decimal_type(b));
+    let decimal = |precision: u32, scale: u32| DataType {
+        nullable,
+        ..DataType::decimal(precision.clamp(1, 65), scale.min(30) as u8)
+    };
+    match (op, of) {
+        (ArithOp::IntDiv, _) => int(a.unsigned || b.unsigned),
+        (ArithOp::Div, 0 | 1) => decimal(p + DIV_SCALE + r, s + DIV_SCALE),
+        (_, 2) => double,
+        (ArithOp::Mod, 0) => int(a.unsigned),
+        (_, 0) => int(a.unsigned || b.unsigned),
+        (ArithOp::Mul, _) => decimal(p + q, s + r),
+        (ArithOp::Mod, _) => decimal(p.max(q), s.max(r)),
+        _ => decimal((p - s.min(p)).max(q - r.min(q)) + 1 + s.max(r), s.max(r)),
+    }
+}
+
+pub fn negate_type(t: &DataType) -> DataType {
+    let nullable = t.nullable;
+    match class(t) {
+        0 => DataType { length: 21, nullable, ..DataType::new(TypeKind::BigInt) },
+        1 => {
+            let (p, s) = as_decimal_type(t);
+            DataType { nullable, ..DataType::decimal(p, s as u8) }
+        }
+        _ => DataType { length: 23, nullable, ..DataType::new(TypeKind::Double) },
+    }
+}
+
+/// The DECIMAL type that holds what SUM (and AVG, with four more digits) of a type gives.
+pub fn sum_type(t: &DataType, average: bool) -> DataType {
+    match class(t) {
+        2 => DataType { length: 23, ..DataType::new(TypeKind::Double) },
+        _ => {
+            let (p, s) = as_decimal_type(t);
+            if average {
+                DataType::decimal((p + DIV_SCALE).min(65), (s + DIV_SCALE).min(30) as u8)
+            } else {
+                DataType::decimal((p + 22).min(65), s as u8)
+            }
+        }
+    }
+}
+
+pub fn is_real(t: &DataType) -> bool {
+    class(t) == 2
+}

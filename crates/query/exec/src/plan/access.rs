@@ -1,0 +1,391 @@
+//! Which index a table is read by, and which of its ranges: range analysis of the conditions on composite keys.
+
+use super::Planner;
+use super::node::{Access, IndexRange, QueryPlan};
+use super::tables::slots_of;
+use crate::expr::compare::CmpOp;
+use crate::expr::{Expr, Node};
+use crate::run::Shape;
+use catalog::{Index, Table};
+use engine::Read;
+use sql::ast::IndexHintAction;
+use types::{Result, SqlError, TypeKind, key};
+
+/// The order that the query wants: (column of the table's slot, descending), and whether few rows are wanted.
+pub struct Wanted<'e> {
+    pub keys: Vec<(&'e Expr, bool)>,
+    pub limited: bool,
+}
+
+impl Wanted<'_> {
+    pub fn none() -> Wanted<'static> {
+        Wanted { keys: Vec::new(), limited: false }
+    }
+}
+
+pub struct Choice {
+    pub access: Access,
+    /// By condition: implied by the ranges, needs no check.
+    pub consumed: Vec<bool>,
+    pub covering: bool,
+    /// For a covering scan, the slot's shape.
+    pub shape: Option<Shape>,
+    /// Rows come in the wanted order.
+    pub ordered: bool,
+}
+
+/// Rows that a table is taken to have, and the share of them that one condition keeps. Costs compare access paths of one
+/// table only; statistics come with cost-based join order.
+const ROWS: f64 = 1_000_000.0;
+const EQUAL_KEEPS: f64 = 0.005;
+const RANGE_KEEPS: f64 = 0.05;
+const HALF_RANGE_KEEPS: f64 = 0.33;
+/// Reading a row through a secondary index costs this many rows of a scan.
+const LOOKUP: f64 = 3.0;
+
+pub fn index_by_name(table: &Table, name: &str, alias: &str) -> Result<usize> {
+    let hit = table.indexes.iter().position(|i| {
+        i.name.eq_ignore_ascii_case(name) && (i.primary || !i.name.is_empty())
+    });
+    hit.ok_or_else(|| SqlError::new(1176, format!("Key '{name}' doesn't exist in table '{alias}'")))
+}
+
+/// Equal leading parts of the best index, with `bound` slots known.
+pub fn best_equal_prefix(p: &Planner<'_>, table: &Table, slot: usize, conditions: &[Expr], bound: u64) -> usize {
+    let cx = Analysis { subqueries: p.subqueries(), table, slot, bound };
+    let refs: Vec<&Expr> = conditions.iter().collect();
+    let per_index = table.indexes.iter().map(|i| {
+        let mut consumed = vec![false; refs.len()];
+        let r = cx.range(i, &refs, &mut consumed);
+        r.map_or(0, |r| r.equal.len() * 2 + if i.unique && r.equal.len() == i.parts.len() { 1 } else { 0 })
+    });
+    per_index.max().unwrap_or(0)
+}
+
+pub fn choose(
+    p: &Planner<'_>,
+    source: usize,
+    conditions: &[Expr],
+    bound: u64,
+    wanted: &Wanted<'_>,
+) -> Result<Choice> {
+    let block = p.current_block();
+    let source = &block.sources[source];
+    let table = source.table.as_ref().expect("a stored table");
+    let cx = Analysis { subqueries: p.subqueries(), table, slot: source.slot, bound };
+    let refs: Vec<&Expr> = conditions.iter().collect();
+    let mut forced = false;
+    let mut allowed = vec![true; table.indexes.len()];
+    for hint in &source.hints {
+        let mut named = vec![false; table.indexes.len()];
+        for n in &hint.indexes {
+            named[index_by_name(table, p.parsed.name(*n), &source.name)?] = true;
+        }
+        match hint.action {
+            IndexHintAction::Ignore => allowed.iter_mut().zip(&named).for_each(|(a, n)| *a &= !n),
+            action => {
+                forced |= action == IndexHintAction::Force;
+                allowed.iter_mut().zip(&named).for_each(|(a, n)| *a &= *n);
+            }
+        }
+    }
+    let locking = source.read != Read::Consistent;
+    let mut best: Option<(f64, Choice)> = None;
+    for (i, index) in table.indexes.iter().enumerate() {
+        if !allowed[i] && i != 0 {
+            continue;
+        }
+        let covering = i != 0 && !locking && cx.covers(index, &source.used);
+        let mut consumed = vec![false; refs.len()];
+        let ranges = cx.ranges(index, &refs, &mut consumed);
+        if ranges.is_empty() && i != 0 && !covering && !forced && wanted.keys.is_empty() {
+            continue;
+        }
+        let order = cx.order(index, &ranges, wanted);
+        let mut rows: f64 = match ranges.is_empty() {
+            true => ROWS,
+            false => ranges.iter().map(|r| cx.rows(index, r)).sum(),
+        };
+        let ordered = order.is_some();
+        let mut penalty = 0.0;
+        if !wanted.keys.is_empty() && !ordered {
+            penalty = rows * 0.5;
+        } else if ordered && wanted.limited && refs.iter().zip(&consumed).all(|(_, c)| *c) {
+            rows = rows.min(1000.0);
+        } else if ordered && wanted.limited {
+            rows *= 0.4;
+        }
+        let per_row = match (i, covering) {
+            (0, _) => 1.0,
+            (_, true) => 0.9,
+            _ => LOOKUP,
+        };
+        if !allowed[i] && (forced || !ranges.is_empty()) {
+            // Only as the last resort: FORCE INDEX takes a table scan as very dear, and a hint rules this key out.
+            penalty += ROWS * 100.0;
+        }
+        let cost = rows * per_row + penalty;
+        if best.as_ref().is_none_or(|(c, _)| cost < *c) {
+            let shape = covering.then(|| cx.covered_shape(index));
+            let access = Access { index: i, ranges, backward: order == Some(true) };
+            best = Some((cost, Choice { access, consumed, covering, shape, ordered }));
+        }
+    }
+    Ok(best.expect("the clustered index can always be scanned").1)
+}
+
+/// The parts of a secondary key that a scan can read: the index's own, then the clustered index's.
+pub fn key_columns(table: &Table, index: &Index) -> Vec<(usize, key::KeyPart)> {
+    let mut parts: Vec<_> = index.parts.iter().map(|p| (p.column, p.key)).collect();
+    if !std::ptr::eq(index, &table.indexes[0]) {
+        parts.extend(table.indexes[0].parts.iter().map(|p| (p.column, p.key)));
+    }
+    parts
+}
+
+struct Analysis<'p> {
+    subqueries: &'p [QueryPlan],
+    table: &'p Table,
+    slot: usize,
+    bound: u64,
+}
+
+/// What one condition says about one column.
+enum Limit {
+    Equal(Vec<Expr>, bool),
+    Lower(Expr, bool),
+    Upper(Expr, bool),
+    Both(Expr, Expr),
+}
+
+impl Analysis<'_> {
+    fn covers(&self, index: &Index, used: &[std::cell::Cell<bool>]) -> bool {
+        let parts = key_columns(self.table, index);
+        used.iter().enumerate().filter(|(_, u)| u.get()).all(|(c, _)| {
+            parts.iter().any(|(column, part)| *column == c && part.prefix == 0 && key::is_reversible(part))
+        })
+    }
+
+    fn covered_shape(&self, index: &Index) -> Shape {
+        let parts = key_columns(self.table, index);
+        let mut map = vec![None; self.table.columns.len()];
+        for (i, (column, part)) in parts.iter().enumerate() {
+            if part.prefix == 0 && key::is_reversible(part) && map[*column].is_none() {
+                map[*column] = Some(i);
+            }
+        }
+        Shape::Covered(map, parts.len())
+    }
+
+    /// Known when the scan starts: constants, parameters, columns of bound slots and outer queries.
+    fn known(&self, e: &Expr) -> bool {
+        slots_of(self.subqueries, e) & !self.bound == 0
+            && !e.any(&mut |e| match &e.node {
+                Node::Call(f, _) => f.volatile,
+                Node::SetUserVariable(..) | Node::Aggregate(_) => true,
+                _ => false,
+            })
+    }
+
+    fn is_column(&self, e: &Expr, column: usize) -> bool {
+        matches!(e.node, Node::Column { depth: 0, slot, column: c } if slot as usize == self.slot && c as usize == column)
+    }
+
+    /// May the index's order stand for the comparison's?
+    fn comparable(&self, column: usize, e: &Expr, collation: types::CollationId) -> bool {
+        let ty = &self.table.columns[column].data_type;
+        if ty.kind.is_text() || ty.kind.is_bytes() {
+            let other_is_string = e.ty.kind.is_bytes() || e.ty.kind.is_text() || e.ty.kind == TypeKind::Null;
+            return other_is_string && (collation == ty.collation);
+        }
+        if matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Bit | TypeKind::Float) {
+            return false;
+        }
+        // A temporal column against a number compares as numbers.
+        !(ty.kind.is_temporal() && e.ty.kind.is_numeric())
+    }
+
+    /// What a condition says about `column`, if it says anything that an index can use.
+    fn limit(&self, e: &Expr, column: usize) -> Option<Limit> {
+        let known = |e: &Expr, collation| self.known(e) && self.comparable(column, e, collation);
+        match &e.node {
+            Node::Compare(op, a, b, collation) => {
+                let (op, value) = if self.is_column(a, column) {
+                    (*op, b)
+                } else if self.is_column(b, column) {
+                    (op.mirrored(), a)
+                } else {
+                    return None;
+                };
+                if !known(value, *collation) {
+                    return None;
+                }
+                let v = (**value).clone();
+                match op {
+                    CmpOp::Eq => Some(Limit::Equal(vec![v], false)),
+                    CmpOp::NullSafeEq => Some(Limit::Equal(vec![v], true)),
+                    CmpOp::Lt => Some(Limit::Upper(v, false)),
+                    CmpOp::Le => Some(Limit::Upper(v, true)),
+                    CmpOp::Gt => Some(Limit::Lower(v, false)),
+                    CmpOp::Ge => Some(Limit::Lower(v, true)),
+                    CmpOp::Ne => None,
+                }
+            }
+            Node::Between { negated: false, operands, collation } => {
+                let [v, low, high] = &**operands;
+                if !self.is_column(v, column) || !known(low, *collation) || !known(high, *collation) {
+                    return None;
+                }
+                Some(Limit::Both(low.clone(), high.clone()))
+            }
+            Node::In { negated: false, operand, list, collation } => {
+                if !self.is_column(operand, column) || !list.iter().all(|e| known(e, *collation)) {
+                    return None;
+                }
+                Some(Limit::Equal(list.clone(), false))
+            }
+            Node::IsNull { negated: false, operand } if self.is_column(operand, column) => {
+                Some(Limit::Equal(vec![Expr::null()], true))
+            }
+            Node::Or(list) => {
+                let mut all = Vec::new();
+                for e in list {
+                    match self.limit(e, column)? {
+                        Limit::Equal(values, false) => all.extend(values),
+                        _ => return None,
+                    }
+                }
+                Some(Limit::Equal(all, false))
+            }
+            _ => None,
+        }
+    }
+
+    /// Is the condition exactly what the range says, so that it needs no check?
+    fn exact(&self, column: usize, part: &key::KeyPart, values: &[&Expr]) -> bool {
+        let kind = self.table.columns[column].data_type.kind;
+        part.prefix == 0 && kind.is_integer() && values.iter().all(|v| v.ty.kind.is_integer())
+    }
+
+    /// The range of `index` that the conditions imply together; `None` when they say nothing about its first part.
+    fn range(&self, index: &Index, conditions: &[&Expr], consumed: &mut [bool]) -> Option<IndexRange> {
+        let mut range = IndexRange::default();
+        for part in &index.parts {
+            let mut equal: Option<(Vec<Expr>, bool, usize)> = None;
+            for (i, e) in conditions.iter().enumerate() {
+                if let Some(Limit::Equal(values, nulls)) = self.limit(e, part.column)
+                    && equal.as_ref().is_none_or(|(v, ..)| values.len() < v.len())
+                {
+                    equal = Some((values, nulls, i));
+                }
+            }
+            if let Some((values, nulls, i)) = equal {
+                let refs: Vec<&Expr> = values.iter().collect();
+                consumed[i] |= !nulls && self.exact(part.column, &part.key, &refs);
+                range.equal.push(values);
+                range.nulls.push(nulls);
+                continue;
+            }
+            for (i, e) in conditions.iter().enumerate() {
+                match self.limit(e, part.column) {
+                    Some(Limit::Lower(v, inclusive)) if range.lower.is_none() => {
+                        consumed[i] |= self.exact(part.column, &part.key, &[&v]);
+                        range.lower = Some((v, inclusive));
+                    }
+                    Some(Limit::Upper(v, inclusive)) if range.upper.is_none() => {
+                        consumed[i] |= self.exact(part.column, &part.key, &[&v]);
+                        range.upper = Some((v, inclusive));
+                    }
+                    Some(Limit::Both(low, high)) if range.lower.is_none() && range.upper.is_none() => {
+                        consumed[i] |= self.exact(part.column, &part.key, &[&low, &high]);
+                        range.lower = Some((low, true));
+                        range.upper = Some((high, true));
+                    }
+                    _ => {}
+                }
+            }
+            range.bounded = range.lower.is_some() || range.upper.is_some();
+            break;
+        }
+        (!range.equal.is_empty() || range.bounded).then_some(range)
+    }
+
+    /// All ranges: one for the conjunction, or one for each branch of an OR that the conjunction says nothing about.
+    fn ranges(&self, index: &Index, conditions: &[&Expr], consumed: &mut [bool]) -> Vec<IndexRange> {
+        if let Some(r) = self.range(index, conditions, consumed) {
+            return vec![r];
+        }
+        for e in conditions {
+            let Node::Or(branches) = &e.node else { continue };
+            let ranges: Option<Vec<IndexRange>> = branches
+                .iter()
+                .map(|b| {
+                    let mut all: Vec<&Expr> = match &b.node {
+                        Node::And(list) => list.iter().collect(),
+                        _ => vec![b],
+                    };
+                    all.extend(conditions.iter().filter(|c| !std::ptr::eq(**c, *e)));
+                    let mut ignored = vec![false; all.len()];
+                    self.range(index, &all, &mut ignored)
+                })
+                .collect();
+            if let Some(ranges) = ranges {
+                return ranges;
+            }
+        }
+        Vec::new()
+    }
+
+    fn rows(&self, index: &Index, r: &IndexRange) -> f64 {
+        let alternatives: f64 = r.equal.iter().map(|e| e.len() as f64).product();
+        if index.unique && r.equal.len() == index.parts.len() {
+            return alternatives;
+        }
+        let mut rows = ROWS * EQUAL_KEEPS.powi(r.equal.len() as i32) * alternatives;
+        rows *= match (&r.lower, &r.upper) {
+            (Some(_), Some(_)) => RANGE_KEEPS,
+            (None, None) => 1.0,
+            _ => HALF_RANGE_KEEPS,
+        };
+        rows.max(1.0)
+    }
+
+    /// Do rows come in the wanted order? `Some(true)`: when read backward.
+    fn order(&self, index: &Index, ranges: &[IndexRange], wanted: &Wanted<'_>) -> Option<bool> {
+        if wanted.keys.is_empty() || ranges.len() > 1 {
+            return None;
+        }
+        let fixed = |part: usize| ranges.first().is_some_and(|r| r.equal.get(part).is_some_and(|e| e.len() == 1));
+        let parts = key_columns(self.table, index);
+        let clustered_unique = std::ptr::eq(index, &self.table.indexes[0]);
+        let mut direction: Option<bool> = None;
+        let mut at = 0;
+        for (e, descending) in &wanted.keys {
+            let Node::Column { depth: 0, slot, column } = e.node else { return None };
+            if slot as usize != self.slot {
+                return None;
+            }
+            if (0..index.parts.len()).any(|i| fixed(i) && parts[i].0 == column as usize) {
+                continue;
+            }
+            while at < parts.len() && parts[at].0 != column as usize && at < index.parts.len() && fixed(at) {
+                at += 1;
+            }
+            if at == parts.len() {
+                // Every key column is in place already: rows are unique by now.
+                return if clustered_unique { direction.or(Some(false)) } else { None };
+            }
+            let (c, part) = &parts[at];
+            if *c != column as usize || part.prefix != 0 {
+                return None;
+            }
+            let backward = *descending != part.descending;
+            if direction.is_some_and(|d| d != backward) {
+                return None;
+            }
+            direction = Some(backward);
+            at += 1;
+        }
+        direction.or(Some(false))
+    }
+}

@@ -1,0 +1,316 @@
+//! INSERT, REPLACE, UPDATE, DELETE.
+
+use super::access::Wanted;
+use super::names::{Block, Source};
+use super::node::{Assigned, Body, Delete, Insert, InsertSource, Plan, SortKey, Target, Update};
+use super::tables::Tree;
+use super::{Planner, names::AliasRule};
+use crate::error::{unknown_column, unsupported};
+use crate::expr::{Expr, Node};
+use crate::run::Shape;
+use catalog::Table;
+use engine::{LockMode, Read, Wait};
+use sql::ast::{self, Expr as Ast, TableRef};
+use std::sync::Arc;
+use types::{Result, SqlError};
+
+const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
+
+impl Planner<'_> {
+    pub(super) fn insert(&mut self, insert: &ast::Insert) -> Result<Body> {
+        let parsed = self.parsed;
+        if !insert.partitions.is_empty() {
+            return Err(SqlError::new(1747, "PARTITION () clause on non partitioned table"));
+        }
+        let replaces = insert.replace;
+        let updates = !insert.on_duplicate.is_empty();
+        let table = self.table(insert.table, |t| {
+            t.insert = true;
+            t.delete |= replaces;
+            t.update |= updates;
+        })?;
+        refuse_virtual(&table, "INSERT")?;
+        let columns = match &insert.columns {
+            None => (0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect(),
+            Some(names) => {
+                let mut columns = Vec::with_capacity(names.len());
+                for n in names {
+                    let name = parsed.name(*n);
+                    let i = column_by_name(&table, name).ok_or_else(|| unknown_column(name, "field list"))?;
+                    if columns.contains(&i) {
+                        return Err(SqlError::new(1110, format!("Column '{name}' specified twice")));
+                    }
+                    columns.push(i);
+                }
+                columns
+            }
+        };
+        let (columns, source) = match &insert.source {
+            ast::InsertSource::Rows(rows) => {
+                self.blocks.push(Block::default());
+                let rows = self.insert_rows(rows, &table, &columns);
+                self.blocks.pop();
+                let rows = rows?;
+                let empty = rows.first().is_none_or(Vec::is_empty);
+                (if empty { Vec::new() } else { columns }, InsertSource::Rows(rows))
+            }
+            ast::InsertSource::Query(q) => {
+                let plan = self.query(*q, false)?;
+                if plan.outputs.len() != columns.len() {
+                    return Err(SqlError::new(1136, "Column count doesn't match value count at row 1"));
+                }
+                (columns, InsertSource::Query(Box::new(plan)))
+            }
+        };
+        let mut on_duplicate = Vec::new();
+        if updates {
+            let mut block = Block { values_slot: Some(1), ..Block::default() };
+            block.sources.push(Source::of_table(0, &table, None));
+            if let Some((alias, names)) = &insert.row_alias {
+                let mut row = Source::of_table(1, &table, Some(parsed.name(*alias)));
+                row.schema = String::new();
+                for (i, n) in names.iter().enumerate() {
+                    if let Some(c) = columns.get(i) {
+                        row.columns[*c].name = parsed.name(*n).to_string();
+                    }
+                }
+                block.sources.push(row);
+            }
+            self.blocks.push(block);
+            let result = self.assignments(&insert.on_duplicate, 0);
+            self.blocks.pop();
+            on_duplicate = result?;
+        }
+        let shapes = vec![Shape::Row(table.clone()), Shape::Row(table.clone())];
+        Ok(Body::Insert(Box::new(Insert {
+            table,
+            replace: insert.replace,
+            ignore: insert.ignore,
+            columns,
+            source,
+            on_duplicate,
+            shapes,
+        })))
+    }
+
+    fn insert_rows(
+        &mut self,
+        rows: &[ast::ExprList],
+        table: &Arc<Table>,
+        columns: &[usize],
+    ) -> Result<Vec<Vec<Assigned>>> {
+        let parsed = self.parsed;
+        let mut out = Vec::with_capacity(rows.len());
+        for (n, row) in rows.iter().enumerate() {
+            let ids = parsed.list(*row);
+            let all_defaults = ids.is_empty() && rows.iter().all(|r| r.is_empty());
+            if ids.len() != columns.len() && !all_defaults {
+                return Err(SqlError::new(
+                    1136,
+                    format!("Column count doesn't match value count at row {}", n + 1),
+                ));
+            }
+            let mut values = Vec::with_capacity(ids.len());
+            for id in ids {
+                values.push(match &parsed[*id] {
+                    Ast::DefaultValue => Assigned::Default,
+                    Ast::DefaultOf(column) => {
+                        let Ast::Column { column, .. } = parsed[*column] else {
+                            return Err(unsupported("DEFAULT of an expression"));
+                        };
+                        let name = parsed.name(column);
+                        let i = column_by_name(table, name).ok_or_else(|| unknown_column(name, "field list"))?;
+                        Assigned::Value(super::expr::column_default(table, i)?)
+                    }
+                    _ => Assigned::Value(self.plain(*id)?),
+                });
+            }
+            out.push(values);
+        }
+        Ok(out)
+    }
+
+    /// `column = value, ...` of the table in source `slot`.
+    fn assignments(&mut self, list: &[ast::Assignment], slot: usize) -> Result<Vec<(usize, Assigned)>> {
+        let mut out: Vec<(usize, Assigned)> = Vec::new();
+        for a in list {
+            let target = self.expr(a.column)?;
+            let raw = match &target.node {
+                Node::EnumText(c, _) | Node::SetText(c, _) => &c.node,
+                n => n,
+            };
+            let Node::Column { depth: 0, slot: s, column } = *raw else {
+                return Err(SqlError::new(1348, "Column is not updatable"));
+            };
+            if s as usize != slot {
+                return Err(unsupported("assignment to another table's column"));
+            }
+            let value = match self.parsed[a.value] {
+                Ast::DefaultValue => Assigned::Default,
+                _ => Assigned::Value(self.plain(a.value)?),
+            };
+            out.push((column as usize, value));
+        }
+        Ok(out)
+    }
+
+    pub(super) fn update(&mut self, update: &ast::Update) -> Result<Body> {
+        if update.with.is_some() {
+            return Err(unsupported("WITH in UPDATE"));
+        }
+        let TableRef::Table(factor) = &self.parsed[update.tables] else {
+            return Err(unsupported("multi-table UPDATE"));
+        };
+        let table = self.open_target(factor, "UPDATE", |t| {
+            t.update = true;
+            t.read = true;
+        })?;
+        let result = self.update_in_block(update, table);
+        self.blocks.pop();
+        result
+    }
+
+    fn update_in_block(&mut self, update: &ast::Update, table: Arc<Table>) -> Result<Body> {
+        let set = self.assignments(&update.set, 0)?;
+        let mut changed: Vec<usize> = set.iter().map(|(c, _)| *c).collect();
+        changed.extend((0..table.columns.len()).filter(|c| table.columns[*c].on_update_now));
+        let target = self.target(table, update.filter, &update.order, update.limit, Some(&changed))?;
+        Ok(Body::Update(Box::new(Update { target, ignore: update.ignore, set })))
+    }
+
+    pub(super) fn delete(&mut self, delete: &ast::Delete) -> Result<Body> {
+        if delete.with.is_some() {
+            return Err(unsupported("WITH in DELETE"));
+        }
+        let (true, TableRef::Table(factor)) = (delete.targets.is_empty(), &self.parsed[delete.from]) else {
+            return Err(unsupported("multi-table DELETE"));
+        };
+        let table = self.open_target(factor, "DELETE", |t| {
+            t.delete = true;
+            t.read |= delete.filter.is_some();
+        })?;
+        let target = self.target(table, delete.filter, &delete.order, delete.limit, None);
+        self.blocks.pop();
+        Ok(Body::Delete(Box::new(Delete { target: target?, ignore: delete.ignore })))
+    }
+
+    /// Pushes the block of a single-table UPDATE or DELETE.
+    fn open_target(
+        &mut self,
+        factor: &ast::TableFactor,
+        verb: &str,
+        note: impl FnOnce(&mut crate::prepared::TableUse),
+    ) -> Result<Arc<Table>> {
+        let table = self.table(factor.name, note)?;
+        refuse_virtual(&table, verb)?;
+        let alias = factor.alias.map(|a| self.parsed.name(a));
+        let mut source = Source::of_table(0, &table, alias);
+        source.hints = factor.index_hints.clone();
+        source.read = LOCKING;
+        let mut block = Block::default();
+        block.sources.push(source);
+        block.shapes.push(Shape::Row(table.clone()));
+        self.blocks.push(block);
+        Ok(table)
+    }
+
+    fn target(
+        &mut self,
+        table: Arc<Table>,
+        filter: Option<ast::ExprId>,
+        order: &[ast::OrderItem],
+        limit: Option<ast::Limit>,
+        changed: Option<&[usize]>,
+    ) -> Result<Target> {
+        let mut conditions = Vec::new();
+        if let Some(f) = filter {
+            let e = self.condition(f, "where clause")?;
+            if e.has_aggregate() {
+                return Err(SqlError::new(1111, "Invalid use of group function"));
+            }
+            Self::conjuncts(e, &mut conditions);
+        }
+        self.block().alias_rule = AliasRule::Never;
+        let mut order = self.order(order, &[])?;
+        order.retain(|o| !matches!(o.expr.node, Node::Const(_) | Node::Param(_)));
+        let limit = self.limit(limit)?.map(|(count, _)| count);
+        self.refuse_reading(&table)?;
+        let wanted = Wanted {
+            keys: order.iter().map(|o| (&o.expr, o.descending)).collect(),
+            limited: limit.is_some(),
+        };
+        let (plan, ordered) = self.join_plan(Tree::Leaf(0), conditions, &wanted)?;
+        if ordered {
+            order.clear();
+        }
+        let scanned = match &plan {
+            Plan::Scan(s) => s.access.index,
+            Plan::Filter { input, .. } => match &**input {
+                Plan::Scan(s) => s.access.index,
+                _ => 0,
+            },
+            _ => 0,
+        };
+        // The clustered key is in every tree; a scan of a secondary tree moves with that tree's own parts too.
+        let moves = |index: usize| {
+            changed.is_some_and(|c| table.indexes[index].parts.iter().any(|p| c.contains(&p.column)))
+        };
+        let collect = !order.is_empty() || moves(0) || moves(scanned);
+        let order = order.into_iter().map(|o| SortKey { expr: o.expr, descending: o.descending }).collect();
+        let shapes = std::mem::take(&mut self.block().shapes);
+        Ok(Target { table, plan, slot: 0, shapes, collect, order, limit })
+    }
+
+    /// 1093: a subquery must not read the table that is written.
+    fn refuse_reading(&self, table: &Table) -> Result<()> {
+        let reads = self.subqueries.iter().any(|q| plan_reads(&q.plan, table.id));
+        match reads {
+            true => Err(SqlError::new(
+                1093,
+                format!("You can't specify target table '{}' for update in FROM clause", table.name),
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Does the plan scan the table, other than through a derived table (which is materialised first)?
+fn plan_reads(plan: &Plan, id: u64) -> bool {
+    match plan {
+        Plan::One | Plan::Values { .. } | Plan::Derived { .. } | Plan::Virtual { .. } => false,
+        Plan::Scan(s) => s.table.id == id,
+        Plan::Join(j) => plan_reads(&j.left, id) || plan_reads(&j.right, id),
+        Plan::Filter { input, .. } | Plan::Distinct { input, .. } | Plan::Limit { input, .. } => plan_reads(input, id),
+        Plan::Group(g) => plan_reads(&g.input, id),
+        Plan::Sort(s) => plan_reads(&s.input, id),
+        Plan::SetOp(s) => plan_reads(&s.left.plan, id) || plan_reads(&s.right.plan, id),
+    }
+}
+
+fn refuse_virtual(table: &Table, verb: &str) -> Result<()> {
+    match table.virtual_rows {
+        Some(_) => Err(SqlError::new(
+            1142,
+            format!("{verb} command denied to user for table '{}'", table.name),
+        )),
+        None => Ok(()),
+    }
+}
+
+pub fn column_by_name(table: &Table, name: &str) -> Option<usize> {
+    table.columns.iter().position(|c| !c.hidden && c.name.eq_ignore_ascii_case(name))
+}
+
+/// Does an assignment read a column that an earlier one sets? Then the row is rebuilt after each.
+pub fn is_sequential(set: &[(usize, Assigned)], slot: usize) -> bool {
+    (1..set.len()).any(|i| match &set[i].1 {
+        Assigned::Default => false,
+        Assigned::Value(e) => e.any(&mut |e: &Expr| match e.node {
+            Node::Column { depth: 0, slot: s, column } if s as usize == slot => {
+                set[..i].iter().any(|(c, _)| *c == column as usize)
+            }
+            Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
+            _ => false,
+        }),
+    })
+}

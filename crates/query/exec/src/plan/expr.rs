@@ -1,0 +1,739 @@
+//! Expressions: syntax to typed nodes.
+
+use super::{Planner, names::AliasRule};
+use crate::error::unsupported;
+use crate::expr::aggregate::{AggregateCall, AggregateKind};
+use crate::expr::compare::{self, CmpOp};
+use crate::expr::number::{ArithOp, BitOp};
+use crate::expr::{Expr, Node, boolean_type, convert, functions, number};
+use sql::ast::{self, BinaryOp, CastType, Expr as Ast, ExprId, ExprList, TemporalKind, UnaryOp};
+use std::borrow::Cow;
+use types::collation::CollationId;
+use types::datatype::DECIMALS_NOT_FIXED;
+use types::{Charset, DataType, Result, SqlError, TypeKind, Value};
+
+/// Deepest nesting of expressions and queries.
+const DEPTH_MAX: usize = 63;
+
+impl Planner<'_> {
+    pub fn exprs(&mut self, list: ExprList) -> Result<Vec<Expr>> {
+        let parsed = self.parsed;
+        parsed.list(list).iter().map(|e| self.expr(*e)).collect()
+    }
+
+    /// A condition of WHERE, ON or HAVING.
+    pub fn condition(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
+        let before = std::mem::replace(&mut self.clause, clause);
+        let e = self.expr(id);
+        self.clause = before;
+        e
+    }
+
+    /// An expression without aggregates.
+    pub fn plain(&mut self, id: ExprId) -> Result<Expr> {
+        let e = self.expr(id)?;
+        if e.has_aggregate() {
+            return Err(SqlError::new(1111, "Invalid use of group function"));
+        }
+        Ok(e)
+    }
+
+    pub fn expr(&mut self, id: ExprId) -> Result<Expr> {
+        let parsed = self.parsed;
+        Ok(match &parsed[id] {
+            Ast::Null => Expr::null(),
+            Ast::Bool(b) => {
+                Expr::new(Node::Const(Value::Int(*b as i64)), DataType { length: 1, ..DataType::new(TypeKind::BigInt).not_null() })
+            }
+            Ast::Int(v) => integer(*v),
+            Ast::Decimal(s) => {
+                let text = parsed.bytes(*s);
+                let d = convert::parse_decimal(text);
+                constant(Value::Decimal(d), convert::decimal_type(&d))
+            }
+            Ast::Float(s) => {
+                let v = Value::Bytes(Cow::Borrowed(parsed.bytes(*s))).to_f64();
+                if v.is_infinite() {
+                    let text = String::from_utf8_lossy(parsed.bytes(*s)).into_owned();
+                    return Err(SqlError::new(1367, format!("Illegal double '{text}' value found during parsing")));
+                }
+                constant(Value::Double(v), DataType { length: 23, ..DataType::new(TypeKind::Double) })
+            }
+            Ast::String { text, introducer } => {
+                let bytes = parsed.bytes(*text).to_vec();
+                let collation = match introducer {
+                    Some(n) => self.charset(parsed.name(*n))?,
+                    None => self.literal_collation,
+                };
+                string(bytes, collation)
+            }
+            Ast::Bytes { bytes, introducer, .. } => {
+                let bytes = parsed.bytes(*bytes).to_vec();
+                match introducer {
+                    Some(n) => string(bytes, self.charset(parsed.name(*n))?),
+                    None => string(bytes, CollationId::BINARY),
+                }
+            }
+            Ast::Temporal { kind, text } => {
+                let text = parsed.bytes(*text);
+                convert::temporal_literal(*kind == TemporalKind::Date, *kind == TemporalKind::Time, text)?
+            }
+            Ast::Param(i) => {
+                let ty = self.params.get(*i as usize).copied().unwrap_or(DataType::new(TypeKind::Null));
+                Expr::new(Node::Param(*i as usize), ty)
+            }
+            Ast::Column { schema, table, column } => self.column(*schema, *table, *column)?,
+            Ast::UserVar(name) => {
+                let name = parsed.name(*name).to_ascii_lowercase();
+                let (_, mut ty) = self.env.user_variable(&name);
+                ty.nullable = true;
+                Expr::new(Node::UserVariable(name), ty)
+            }
+            Ast::AssignUserVar { name, value } => {
+                let e = self.expr(*value)?;
+                let ty = e.ty;
+                Expr::new(Node::SetUserVariable(parsed.name(*name).to_ascii_lowercase(), Box::new(e)), ty)
+            }
+            Ast::SystemVar { scope, base, name } => {
+                let global = match scope {
+                    ast::VarScope::Unspecified => None,
+                    ast::VarScope::Session => Some(false),
+                    _ => Some(true),
+                };
+                let name = match base {
+                    Some(b) => format!("{}.{}", parsed.name(*b), parsed.name(*name)),
+                    None => parsed.name(*name).to_string(),
+                };
+                let (_, ty) = self.env.system_variable(global, &name)?;
+                let tag = match global {
+                    None => "",
+                    Some(true) => "global",
+                    Some(false) => "session",
+                };
+                let args = vec![string(name.into_bytes(), self.literal_collation), string(tag.into(), self.literal_collation)];
+                Expr::new(Node::Call(functions::system_variable(), args), ty)
+            }
+            Ast::Unary { op, operand } => {
+                let e = self.expr(*operand)?;
+                match op {
+                    UnaryOp::Plus => e,
+                    UnaryOp::Neg => negate(e),
+                    UnaryOp::Not => not(e),
+                    UnaryOp::BitNot => {
+                        let ty = number::bits_type(&e.ty, &e.ty);
+                        Expr::new(Node::BitNot(Box::new(e)), ty)
+                    }
+                    UnaryOp::Binary => {
+                        let ty = DataType { nullable: e.ty.nullable, ..DataType::string(TypeKind::VarBinary, e.ty.length, CollationId::BINARY) };
+                        Expr::new(Node::Cast(Box::new(e)), ty)
+                    }
+                }
+            }
+            Ast::Binary { op, left, right } => self.binary(*op, *left, *right)?,
+            Ast::And(list) => {
+                let list = self.exprs(*list)?;
+                let nullable = list.iter().any(|e| e.ty.nullable);
+                Expr::new(Node::And(list), boolean_type(nullable))
+            }
+            Ast::Or(list) => {
+                let list = self.exprs(*list)?;
+                let nullable = list.iter().any(|e| e.ty.nullable);
+                Expr::new(Node::Or(list), boolean_type(nullable))
+            }
+            Ast::Is { operand, negated, test } => {
+                let operand = Box::new(self.expr(*operand)?);
+                let node = match test {
+                    ast::Truth::Null | ast::Truth::Unknown => Node::IsNull { negated: *negated, operand },
+                    ast::Truth::True => Node::IsTruth { negated: *negated, truth: true, operand },
+                    ast::Truth::False => Node::IsTruth { negated: *negated, truth: false, operand },
+                };
+                Expr::new(node, boolean_type(false))
+            }
+            Ast::Like { operand, negated, pattern, escape } => {
+                let (a, b) = (self.expr(*operand)?, self.expr(*pattern)?);
+                let collation = compare::collation_of(&[&a, &b])?;
+                let escape = match escape {
+                    None => Some('\\'),
+                    Some(e) => match self.expr(*e)?.node {
+                        Node::Const(Value::Bytes(b)) => {
+                            let text = String::from_utf8_lossy(&b).into_owned();
+                            let mut chars = text.chars();
+                            let first = chars.next();
+                            if chars.next().is_some() {
+                                return Err(SqlError::new(1210, "Incorrect arguments to ESCAPE"));
+                            }
+                            first
+                        }
+                        Node::Const(Value::Null) => Some('\\'),
+                        _ => return Err(SqlError::new(1210, "Incorrect arguments to ESCAPE")),
+                    },
+                };
+                let nullable = a.ty.nullable || b.ty.nullable;
+                let node = Node::Like { negated: *negated, operands: Box::new([a, b]), escape, collation };
+                Expr::new(node, boolean_type(nullable))
+            }
+            Ast::Regexp { .. } => return Err(unsupported("REGEXP")),
+            Ast::Between { operand, negated, low, high } => {
+                let (e, low, high) = (self.operand(*operand)?, self.operand(*low)?, self.operand(*high)?);
+                let collation = compare::collation_of(&[&e, &low, &high])?;
+                let (low, high) = (compare::adapt(low, &e), compare::adapt(high, &e));
+                let nullable = e.ty.nullable || low.ty.nullable || high.ty.nullable;
+                let node = Node::Between { negated: *negated, operands: Box::new([e, low, high]), collation };
+                Expr::new(node, boolean_type(nullable))
+            }
+            Ast::InList { operand, negated, list } => {
+                if let Ast::Row(members) = &parsed[*operand] {
+                    return self.row_in(*members, *list, *negated);
+                }
+                let e = self.operand(*operand)?;
+                let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|i| self.operand(*i)).collect();
+                let list: Vec<Expr> = list?.into_iter().map(|i| compare::adapt(i, &e)).collect();
+                let mut all = vec![&e];
+                all.extend(list.iter());
+                let collation = compare::collation_of(&all)?;
+                let nullable = e.ty.nullable || list.iter().any(|e| e.ty.nullable);
+                let node = Node::In { negated: *negated, operand: Box::new(e), list, collation };
+                Expr::new(node, boolean_type(nullable))
+            }
+            Ast::InQuery { operand, negated, query } => {
+                let operands = match &parsed[*operand] {
+                    Ast::Row(list) => self.exprs(*list)?,
+                    _ => vec![self.expr(*operand)?],
+                };
+                let query = self.subquery(*query, operands.len())?;
+                let outputs: Vec<Expr> = self.subqueries[query].outputs.clone();
+                let mut collation = CollationId::UTF8MB4_0900_AI_CI;
+                for (a, b) in operands.iter().zip(&outputs) {
+                    collation = compare::collation_of(&[a, b])?;
+                }
+                let node = Node::InSubquery { negated: *negated, operands, query, collation };
+                Expr::new(node, boolean_type(true))
+            }
+            Ast::Quantified { op, all, left, query } => {
+                let operand = Box::new(self.operand(*left)?);
+                let query = self.subquery(*query, 1)?;
+                let collation = compare::collation_of(&[&operand, &self.subqueries[query].outputs[0]])?;
+                let Some(op) = comparison(*op) else { return Err(unsupported("quantified comparison")) };
+                Expr::new(Node::Quantified { op, all: *all, operand, query, collation }, boolean_type(true))
+            }
+            Ast::Exists(q) => {
+                let query = self.subquery(*q, 0)?;
+                Expr::new(Node::Exists { negated: false, query }, boolean_type(false))
+            }
+            Ast::Subquery(q) => {
+                let query = self.subquery(*q, 1)?;
+                let ty = DataType { nullable: true, ..self.subqueries[query].outputs[0].ty };
+                Expr::new(Node::Subquery(query), ty)
+            }
+            Ast::Row(list) if list.len() == 1 => self.expr(parsed.list(*list)[0])?,
+            Ast::Row(list) => {
+                let _ = list;
+                return Err(SqlError::new(1241, "Operand should contain 1 column(s)"));
+            }
+            Ast::Case { operand, whens, otherwise } => {
+                let whens = parsed.list(*whens);
+                let mut out = Vec::with_capacity(whens.len() / 2);
+                for pair in whens.chunks(2) {
+                    let when = match operand {
+                        Some(o) => {
+                            let (a, b) = (self.operand(*o)?, self.operand(pair[0])?);
+                            compare_exprs(CmpOp::Eq, a, b)?
+                        }
+                        None => self.expr(pair[0])?,
+                    };
+                    out.push((when, self.expr(pair[1])?));
+                }
+                let otherwise = match otherwise {
+                    Some(e) => Some(Box::new(self.expr(*e)?)),
+                    None => None,
+                };
+                case(out, otherwise)?
+            }
+            Ast::Call { schema, name, args } => {
+                let text = parsed.name(*name);
+                if schema.is_some() {
+                    return Err(no_function(Some(parsed.name(schema.expect("some"))), text));
+                }
+                let args = self.exprs(*args)?;
+                match functions::call(text, args)? {
+                    Some(e) => e,
+                    None => return Err(no_function(self.env.database(), text)),
+                }
+            }
+            Ast::Builtin { func, args } => {
+                let args = self.exprs(*args)?;
+                self.builtin(*func, args)?
+            }
+            Ast::Aggregate { func, distinct, args } => self.aggregate(*func, *distinct, *args)?,
+            Ast::CountStar => AggregateCall::expr(AggregateKind::Count, false, Vec::new())?,
+            Ast::GroupConcat(g) => {
+                let args = self.aggregate_args(g.args)?;
+                let mut order = Vec::new();
+                for o in &g.order {
+                    order.push((self.plain(o.expr)?, o.descending));
+                }
+                let separator = g.separator.map_or(b",".to_vec(), |s| parsed.bytes(s).to_vec());
+                AggregateCall::group_concat(args, g.distinct, order, separator)?
+            }
+            Ast::Window(_) => return Err(unsupported("window functions")),
+            Ast::Cast(cast) => self.cast(cast)?,
+            Ast::ConvertUsing { operand, charset } => {
+                let e = self.expr(*operand)?;
+                let collation = self.charset(parsed.name(*charset))?;
+                let ty = DataType { nullable: true, ..DataType::string(TypeKind::VarChar, e.ty.length, collation) };
+                Expr::new(Node::Cast(Box::new(e)), ty)
+            }
+            Ast::Collate { operand, collation } => {
+                let e = self.expr(*operand)?;
+                let name = parsed.name(*collation);
+                let Some(id) = CollationId::by_name(name) else {
+                    return Err(SqlError::new(1273, format!("Unknown collation: '{name}'")));
+                };
+                if e.ty.kind.is_text() && id.charset() != e.ty.collation.charset() {
+                    let set = e.ty.collation.info().charset.name();
+                    return Err(SqlError::new(
+                        1253,
+                        format!("COLLATION '{name}' is not valid for CHARACTER SET '{set}'"),
+                    ));
+                }
+                let kind = if e.ty.kind.is_text() { e.ty.kind } else { TypeKind::VarChar };
+                let ty = DataType { kind, collation: id, ..e.ty };
+                Expr::new(Node::Call(functions::collate(), vec![e]), ty)
+            }
+            Ast::DateArith { subtract, date, amount, unit } => {
+                let (date, amount) = (self.expr(*date)?, self.expr(*amount)?);
+                functions::temporal::add_interval(date, amount, *unit, *subtract)
+            }
+            Ast::Extract { unit, operand } => functions::temporal::extract(self.expr(*operand)?, *unit),
+            Ast::TimestampAdd { unit, amount, date } => {
+                let (date, amount) = (self.expr(*date)?, self.expr(*amount)?);
+                functions::temporal::add_interval(date, amount, *unit, false)
+            }
+            Ast::TimestampDiff { unit, from, to } => {
+                functions::temporal::difference(self.expr(*from)?, self.expr(*to)?, *unit)
+            }
+            Ast::GetFormat { .. } => return Err(unsupported("GET_FORMAT")),
+            Ast::Trim { side, remove, operand } => {
+                let name = match side {
+                    ast::TrimSide::Both => "trim",
+                    ast::TrimSide::Leading => "ltrim",
+                    ast::TrimSide::Trailing => "rtrim",
+                };
+                let mut args = vec![self.expr(*operand)?];
+                if let Some(r) = remove {
+                    args.push(self.expr(*r)?);
+                }
+                self.native(name, args)?
+            }
+            Ast::Char { args, charset } => {
+                let args = self.exprs(*args)?;
+                let mut e = self.native("char", args)?;
+                if let Some(c) = charset {
+                    e.ty = DataType { kind: TypeKind::VarChar, collation: self.charset(parsed.name(*c))?, ..e.ty };
+                }
+                e
+            }
+            Ast::WeightString { .. } => return Err(unsupported("WEIGHT_STRING")),
+            Ast::Match { .. } => return Err(SqlError::new(1191, "Can't find FULLTEXT index matching the column list")),
+            Ast::JsonValue(_) => return Err(unsupported("JSON_VALUE")),
+            Ast::DefaultValue => return Err(SqlError::new(1064, "You have an error in your SQL syntax near 'DEFAULT'")),
+            Ast::DefaultOf(column) => {
+                let e = self.expr(*column)?;
+                self.default_of(e)?
+            }
+            Ast::ValuesOf(column) => {
+                let e = self.expr(*column)?;
+                let Some(slot) = self.block().values_slot else { return Ok(Expr { ty: e.ty, ..Expr::null() }) };
+                at_slot(e, slot)
+            }
+        })
+    }
+
+    /// An operand of a comparison: rows are refused here, nesting is bounded.
+    fn operand(&mut self, id: ExprId) -> Result<Expr> {
+        if self.blocks.len() > DEPTH_MAX {
+            return Err(SqlError::new(1473, "Too high level of nesting for select"));
+        }
+        self.expr(id)
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: ExprId, right: ExprId) -> Result<Expr> {
+        let parsed = self.parsed;
+        if let Some(op) = comparison(op) {
+            if let (Ast::Row(a), Ast::Row(b)) = (&parsed[left], &parsed[right]) {
+                let (a, b) = (self.exprs(*a)?, self.exprs(*b)?);
+                return compare_rows(op, a, b);
+            }
+            if let (Ast::Row(a), Ast::Subquery(q)) = (&parsed[left], &parsed[right])
+                && op == CmpOp::Eq
+            {
+                let operands = self.exprs(*a)?;
+                let query = self.subquery(*q, operands.len())?;
+                let collation = compare::collation_of(&[&operands[0], &self.subqueries[query].outputs[0]])?;
+                return Ok(Expr::new(Node::InSubquery { negated: false, operands, query, collation }, boolean_type(true)));
+            }
+            let (a, b) = (self.operand(left)?, self.operand(right)?);
+            return compare_exprs(op, a, b);
+        }
+        let (a, b) = (self.expr(left)?, self.expr(right)?);
+        let arith = |op: ArithOp, a: Expr, b: Expr| {
+            let (a, b) = (convert::enum_number(a), convert::enum_number(b));
+            let ty = number::arith_type(op, &a.ty, &b.ty);
+            Expr::new(Node::Arith(op, Box::new(a), Box::new(b)), ty)
+        };
+        let bits = |op: BitOp, a: Expr, b: Expr| {
+            let ty = number::bits_type(&a.ty, &b.ty);
+            Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty)
+        };
+        Ok(match op {
+            BinaryOp::Add => arith(ArithOp::Add, a, b),
+            BinaryOp::Sub => arith(ArithOp::Sub, a, b),
+            BinaryOp::Mul => arith(ArithOp::Mul, a, b),
+            BinaryOp::Div => arith(ArithOp::Div, a, b),
+            BinaryOp::IntDiv => arith(ArithOp::IntDiv, a, b),
+            BinaryOp::Mod => arith(ArithOp::Mod, a, b),
+            BinaryOp::BitOr => bits(BitOp::Or, a, b),
+            BinaryOp::BitAnd => bits(BitOp::And, a, b),
+            BinaryOp::BitXor => bits(BitOp::Xor, a, b),
+            BinaryOp::ShiftLeft => bits(BitOp::ShiftLeft, a, b),
+            BinaryOp::ShiftRight => bits(BitOp::ShiftRight, a, b),
+            BinaryOp::Xor => {
+                let ty = boolean_type(a.ty.nullable || b.ty.nullable);
+                Expr::new(Node::Xor(Box::new(a), Box::new(b)), ty)
+            }
+            BinaryOp::Concat => self.native("concat", vec![a, b])?,
+            BinaryOp::SoundsLike => {
+                let (a, b) = (self.native("soundex", vec![a])?, self.native("soundex", vec![b])?);
+                return compare_exprs(CmpOp::Eq, a, b);
+            }
+            _ => return Err(unsupported("JSON operators")),
+        })
+    }
+
+    /// `(a, b) IN ((1, 2), (3, 4))` is a disjunction of row comparisons.
+    fn row_in(&mut self, members: ExprList, list: ExprList, negated: bool) -> Result<Expr> {
+        let parsed = self.parsed;
+        let mut any = Vec::new();
+        for id in parsed.list(list) {
+            let Ast::Row(other) = &parsed[*id] else {
+                return Err(SqlError::new(1241, format!("Operand should contain {} column(s)", members.len())));
+            };
+            let (a, b) = (self.exprs(members)?, self.exprs(*other)?);
+            any.push(compare_rows(CmpOp::Eq, a, b)?);
+        }
+        let e = match any.len() {
+            1 => any.pop().expect("one"),
+            _ => Expr::new(Node::Or(any), boolean_type(true)),
+        };
+        Ok(if negated { not(e) } else { e })
+    }
+
+    /// A native function that is there.
+    pub fn native(&self, name: &str, args: Vec<Expr>) -> Result<Expr> {
+        functions::call(name, args)?.ok_or_else(|| no_function(self.env.database(), name))
+    }
+
+    fn builtin(&mut self, func: ast::Builtin, args: Vec<Expr>) -> Result<Expr> {
+        use ast::Builtin::*;
+        let name = match func {
+            If => {
+                let [condition, then, other]: [Expr; 3] =
+                    args.try_into().map_err(|_| functions::wrong_count("IF"))?;
+                return case(vec![(condition, then)], Some(Box::new(other)));
+            }
+            Mod => {
+                let [a, b]: [Expr; 2] = args.try_into().map_err(|_| functions::wrong_count("MOD"))?;
+                let ty = number::arith_type(ArithOp::Mod, &a.ty, &b.ty);
+                return Ok(Expr::new(Node::Arith(ArithOp::Mod, Box::new(a), Box::new(b)), ty));
+            }
+            Now => "now",
+            SysDate => "sysdate",
+            CurDate => "curdate",
+            CurTime => "curtime",
+            UtcDate => "utc_date",
+            UtcTime => "utc_time",
+            UtcTimestamp => "utc_timestamp",
+            CurrentUser => "current_user",
+            User => "user",
+            Database => "database",
+            Coalesce => "coalesce",
+            Left => "left",
+            Right => "right",
+            Repeat => "repeat",
+            Replace => "replace",
+            Insert => "insert",
+            Truncate => "truncate",
+            Substring => "substring",
+            Locate => "locate",
+            Interval => "interval",
+            Charset => "charset",
+            Format => "format",
+            Ascii => "ascii",
+            Grouping => return Err(unsupported("GROUPING")),
+            Year => "year",
+            Month => "month",
+            Day => "day",
+            Hour => "hour",
+            Minute => "minute",
+            Second => "second",
+            Microsecond => "microsecond",
+            Quarter => "quarter",
+            Week => "week",
+            Date => "date",
+            Time => "time",
+            Timestamp => "timestamp",
+            Password => return Err(unsupported("PASSWORD")),
+            RowCount => "row_count",
+            Reverse => "reverse",
+            WeightString => return Err(unsupported("WEIGHT_STRING")),
+        };
+        self.native(name, args)
+    }
+
+    fn aggregate_args(&mut self, args: ExprList) -> Result<Vec<Expr>> {
+        let rule = std::mem::replace(&mut self.block().alias_rule, AliasRule::Never);
+        let args = self.exprs(args);
+        self.block().alias_rule = rule;
+        let args = args?;
+        if args.iter().any(Expr::has_aggregate) {
+            return Err(SqlError::new(1111, "Invalid use of group function"));
+        }
+        Ok(args)
+    }
+
+    fn aggregate(&mut self, func: ast::Aggregate, distinct: bool, args: ExprList) -> Result<Expr> {
+        let args = self.aggregate_args(args)?;
+        use ast::Aggregate as A;
+        let kind = match func {
+            A::Count => AggregateKind::Count,
+            A::Sum => AggregateKind::Sum,
+            A::Min => AggregateKind::Min,
+            A::Max => AggregateKind::Max,
+            A::Avg => AggregateKind::Avg,
+            A::BitAnd => AggregateKind::BitAnd,
+            A::BitOr => AggregateKind::BitOr,
+            A::BitXor => AggregateKind::BitXor,
+            A::StdPop => AggregateKind::StdPop,
+            A::StdSamp => AggregateKind::StdSamp,
+            A::VarPop => AggregateKind::VarPop,
+            A::VarSamp => AggregateKind::VarSamp,
+            A::AnyValue => AggregateKind::Any,
+            A::JsonArrayAgg | A::JsonObjectAgg => return Err(unsupported("JSON aggregates")),
+        };
+        AggregateCall::expr(kind, distinct, args)
+    }
+
+    fn charset(&self, name: &str) -> Result<CollationId> {
+        match Charset::by_name(name) {
+            Some(c) => Ok(CollationId::default_of(c)),
+            None => Err(SqlError::new(1115, format!("Unknown character set: '{name}'"))),
+        }
+    }
+
+    fn cast(&mut self, cast: &ast::Cast) -> Result<Expr> {
+        if cast.array || cast.time_zone.is_some() {
+            return Err(unsupported("CAST ... ARRAY and AT TIME ZONE"));
+        }
+        let e = convert::enum_text_or_number(self.expr(cast.operand)?, matches!(cast.to, CastType::Signed | CastType::Unsigned));
+        let text_length = |n: Option<u32>| n.unwrap_or(e.ty.length.max(1));
+        let mut ty = match cast.to {
+            CastType::Signed => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
+            CastType::Unsigned => DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned() },
+            CastType::Binary(n) => DataType::string(TypeKind::VarBinary, text_length(n), CollationId::BINARY),
+            CastType::Char { length, charset } => {
+                let collation = match charset {
+                    Some(c) => self.charset(self.parsed.name(c))?,
+                    None => self.literal_collation,
+                };
+                let kind = if collation.is_binary() { TypeKind::VarBinary } else { TypeKind::VarChar };
+                DataType::string(kind, length.unwrap_or(u32::MAX), collation)
+            }
+            CastType::NChar(n) => {
+                DataType::string(TypeKind::VarChar, n.unwrap_or(u32::MAX), CollationId::UTF8MB3_GENERAL_CI)
+            }
+            CastType::Date => DataType { length: 10, ..DataType::new(TypeKind::Date) },
+            CastType::Time(d) => DataType { length: 10, decimals: d, ..DataType::new(TypeKind::Time) },
+            CastType::DateTime(d) => DataType { length: 19, decimals: d, ..DataType::new(TypeKind::DateTime) },
+            CastType::Year => DataType { length: 4, ..DataType::new(TypeKind::Year).unsigned() },
+            CastType::Decimal(p, s) => {
+                let (p, s) = (p.unwrap_or(10), s.unwrap_or(0));
+                if s > p {
+                    return Err(SqlError::new(1427, "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '')."));
+                }
+                DataType::decimal(if p == 0 { 10 } else { p as u32 }, s)
+            }
+            CastType::Float(p) => {
+                let kind = if p.is_some_and(|p| p > 24) { TypeKind::Double } else { TypeKind::Float };
+                DataType { length: 12, decimals: DECIMALS_NOT_FIXED, ..DataType::new(kind) }
+            }
+            CastType::Double => DataType { length: 22, ..DataType::new(TypeKind::Double) },
+            CastType::Json => return Err(unsupported("JSON")),
+            CastType::Spatial => return Err(unsupported("spatial types")),
+        };
+        ty.nullable = e.ty.nullable || ty.kind.is_temporal() || ty.kind == TypeKind::Year;
+        Ok(Expr::new(Node::Cast(Box::new(e)), ty))
+    }
+
+    /// `DEFAULT(column)`.
+    fn default_of(&mut self, e: Expr) -> Result<Expr> {
+        let raw = match &e.node {
+            Node::EnumText(c, _) | Node::SetText(c, _) => &c.node,
+            n => n,
+        };
+        let Node::Column { depth: 0, slot, column } = raw else {
+            return Err(SqlError::new(1064, "You have an error in your SQL syntax near 'DEFAULT'"));
+        };
+        let source = self.block().sources.iter().find(|s| s.slot == *slot as usize);
+        let Some(table) = source.and_then(|s| s.table.clone()) else {
+            return Err(unsupported("DEFAULT of a derived column"));
+        };
+        column_default(&table, *column as usize)
+    }
+}
+
+/// A column's default as an expression; 1364 when it has none and may not be NULL.
+pub fn column_default(table: &catalog::Table, column: usize) -> Result<Expr> {
+    let c = &table.columns[column];
+    match &c.default {
+        catalog::ColumnDefault::Value(v) => Ok(Expr::new(Node::Const(v.clone()), c.data_type)),
+        catalog::ColumnDefault::Now => Ok(Expr::new(Node::Now(c.data_type.decimals), c.data_type)),
+        catalog::ColumnDefault::None if c.data_type.nullable => Ok(Expr { ty: c.data_type, ..Expr::null() }),
+        catalog::ColumnDefault::None => {
+            Err(SqlError::new(1364, format!("Field '{}' doesn't have a default value", c.name)))
+        }
+    }
+}
+
+/// The expression with its own columns read from `slot`.
+pub fn at_slot(mut e: Expr, to: usize) -> Expr {
+    if let Node::Column { depth: 0, slot, .. } = &mut e.node {
+        *slot = to as u16;
+    }
+    e.children_mut(&mut |c| *c = at_slot(std::mem::replace(c, Expr::null()), to));
+    e
+}
+
+#[cold]
+fn no_function(database: Option<&str>, name: &str) -> SqlError {
+    match database {
+        Some(d) => SqlError::new(1305, format!("FUNCTION {d}.{name} does not exist")),
+        None => SqlError::new(1305, format!("FUNCTION {name} does not exist")),
+    }
+}
+
+pub fn constant(v: Value<'static>, ty: DataType) -> Expr {
+    Expr::new(Node::Const(v), ty.not_null())
+}
+
+pub fn integer(v: u64) -> Expr {
+    let length = v.checked_ilog10().unwrap_or(0) + 1;
+    let ty = DataType { length: length + 1, ..DataType::new(TypeKind::BigInt) };
+    match i64::try_from(v) {
+        Ok(i) => constant(Value::Int(i), ty),
+        Err(_) => constant(Value::UInt(v), DataType { length, ..ty }.unsigned()),
+    }
+}
+
+pub fn string(bytes: Vec<u8>, collation: CollationId) -> Expr {
+    let kind = if collation.is_binary() { TypeKind::VarBinary } else { TypeKind::VarChar };
+    let length = match collation.charset().mbmaxlen() {
+        1 => bytes.len(),
+        _ => bytes.iter().filter(|b| **b & 0xC0 != 0x80).count(),
+    };
+    constant(Value::Bytes(Cow::Owned(bytes)), DataType::string(kind, length as u32, collation))
+}
+
+pub fn not(e: Expr) -> Expr {
+    let ty = boolean_type(e.ty.nullable);
+    match e.node {
+        Node::Exists { negated, query } => Expr::new(Node::Exists { negated: !negated, query }, ty),
+        Node::InSubquery { negated, operands, query, collation } => {
+            Expr::new(Node::InSubquery { negated: !negated, operands, query, collation }, ty)
+        }
+        Node::In { negated, operand, list, collation } => {
+            Expr::new(Node::In { negated: !negated, operand, list, collation }, ty)
+        }
+        Node::IsNull { negated, operand } => Expr::new(Node::IsNull { negated: !negated, operand }, ty),
+        node => Expr::new(Node::Not(Box::new(Expr { node, ty: e.ty })), ty),
+    }
+}
+
+fn negate(e: Expr) -> Expr {
+    let e = convert::enum_number(e);
+    match e.node {
+        Node::Const(Value::Int(v)) if v != i64::MIN => constant(Value::Int(-v), e.ty),
+        Node::Const(Value::UInt(v)) if v == 1 << 63 => {
+            constant(Value::Int(i64::MIN), DataType { length: 20, ..DataType::new(TypeKind::BigInt) })
+        }
+        _ => {
+            let ty = number::negate_type(&e.ty);
+            Expr::new(Node::Neg(Box::new(e)), ty)
+        }
+    }
+}
+
+fn comparison(op: BinaryOp) -> Option<CmpOp> {
+    Some(match op {
+        BinaryOp::Eq => CmpOp::Eq,
+        BinaryOp::NullSafeEq => CmpOp::NullSafeEq,
+        BinaryOp::Ne => CmpOp::Ne,
+        BinaryOp::Lt => CmpOp::Lt,
+        BinaryOp::Le => CmpOp::Le,
+        BinaryOp::Gt => CmpOp::Gt,
+        BinaryOp::Ge => CmpOp::Ge,
+        _ => return None,
+    })
+}
+
+pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
+    let collation = compare::collation_of(&[&a, &b])?;
+    let b = compare::adapt(b, &a);
+    let a = compare::adapt(a, &b);
+    let nullable = op != CmpOp::NullSafeEq && (a.ty.nullable || b.ty.nullable);
+    Ok(Expr::new(Node::Compare(op, Box::new(a), Box::new(b), collation), boolean_type(nullable)))
+}
+
+/// Row comparison spelled out: `(a,b) = (c,d)` is a=c AND b=d; `<` goes left to right.
+fn compare_rows(op: CmpOp, a: Vec<Expr>, b: Vec<Expr>) -> Result<Expr> {
+    if a.len() != b.len() {
+        return Err(SqlError::new(1241, format!("Operand should contain {} column(s)", a.len())));
+    }
+    let pairs: Vec<(Expr, Expr)> = a.into_iter().zip(b).collect();
+    match op {
+        CmpOp::Eq | CmpOp::NullSafeEq => {
+            let list: Result<Vec<Expr>> = pairs.into_iter().map(|(x, y)| compare_exprs(op, x, y)).collect();
+            Ok(Expr::new(Node::And(list?), boolean_type(true)))
+        }
+        CmpOp::Ne => {
+            let list: Result<Vec<Expr>> = pairs.into_iter().map(|(x, y)| compare_exprs(op, x, y)).collect();
+            Ok(Expr::new(Node::Or(list?), boolean_type(true)))
+        }
+        _ => {
+            let strict = match op {
+                CmpOp::Lt | CmpOp::Le => CmpOp::Lt,
+                _ => CmpOp::Gt,
+            };
+            let last = pairs.len() - 1;
+            let mut any = Vec::new();
+            for i in 0..pairs.len() {
+                let mut all = Vec::new();
+                for (x, y) in &pairs[..i] {
+                    all.push(compare_exprs(CmpOp::Eq, x.clone(), y.clone())?);
+                }
+                let (x, y) = pairs[i].clone();
+                all.push(compare_exprs(if i == last { op } else { strict }, x, y)?);
+                any.push(Expr::new(Node::And(all), boolean_type(true)));
+            }
+            Ok(Expr::new(Node::Or(any), boolean_type(true)))
+        }
+    }
+}
+
+/// CASE and IF: the result's type is what all branches have in common.
+pub fn case(whens: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>>) -> Result<Expr> {
+    let mut results: Vec<&Expr> = whens.iter().map(|(_, t)| t).collect();
+    results.extend(otherwise.as_deref());
+    let mut ty = convert::common_type(&results)?;
+    ty.nullable |= otherwise.is_none();
+    Ok(Expr::new(Node::Case { whens, otherwise }, ty))
+}

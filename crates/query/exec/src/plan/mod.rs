@@ -1,0 +1,197 @@
+//! From syntax to plan: names become slots and columns, expressions get types, access paths and join methods are chosen.
+
+pub mod access;
+pub mod dml;
+pub mod expr;
+pub mod group;
+pub mod names;
+pub mod node;
+pub mod query;
+pub mod tables;
+
+#[cfg(test)]
+mod tests;
+
+use crate::context::Env;
+use crate::error::unsupported;
+use crate::expr::{Expr, Node};
+use crate::prepared::TableUse;
+use catalog::{Table, Version};
+use names::Block;
+use node::{Body, QueryPlan};
+use sql::ast::{self, Parsed, Statement};
+use std::sync::Arc;
+use types::collation::CollationId;
+use types::{DataType, Result, SqlError};
+
+pub struct Planner<'p> {
+    pub parsed: &'p Parsed,
+    version: &'p Arc<Version>,
+    env: &'p mut dyn Env,
+    params: &'p [DataType],
+    /// The query blocks around the expression at hand, innermost last.
+    blocks: Vec<Block>,
+    subqueries: Vec<QueryPlan>,
+    /// Common table expressions in scope, innermost last.
+    ctes: Vec<query::Cte>,
+    tables: Vec<TableUse>,
+    /// The clause at hand, as error messages name it.
+    clause: &'static str,
+    /// Deepest block (as index into `blocks`) that expressions of the current subquery reached outwards.
+    reached: usize,
+    /// Collation of literals: `collation_connection`.
+    literal_collation: CollationId,
+}
+
+impl<'p> Planner<'p> {
+    pub fn new(
+        parsed: &'p Parsed,
+        version: &'p Arc<Version>,
+        env: &'p mut dyn Env,
+        params: &'p [DataType],
+    ) -> Planner<'p> {
+        let literal_collation = match env.system_variable(None, "collation_connection") {
+            Ok((types::Value::Bytes(name), _)) => std::str::from_utf8(&name).ok().and_then(CollationId::by_name),
+            _ => None,
+        };
+        Planner {
+            parsed,
+            version,
+            env,
+            params,
+            blocks: Vec::new(),
+            subqueries: Vec::new(),
+            ctes: Vec::new(),
+            tables: Vec::new(),
+            clause: "field list",
+            reached: usize::MAX,
+            literal_collation: literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
+        }
+    }
+
+    pub fn statement(&mut self) -> Result<Body> {
+        let parsed = self.parsed;
+        match &parsed.statement {
+            Statement::Query(id) => {
+                let into = self.into_variables(*id)?;
+                let plan = self.query(*id, true)?;
+                if !into.is_empty() && into.len() != plan.outputs.len() {
+                    return Err(SqlError::new(
+                        1222,
+                        "The used SELECT statements have a different number of columns",
+                    ));
+                }
+                Ok(Body::Query(plan, into))
+            }
+            Statement::Do(list) => {
+                self.blocks.push(Block::default());
+                let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|e| self.expr(*e)).collect();
+                self.blocks.pop();
+                Ok(Body::Do(list?))
+            }
+            Statement::Insert(insert) => self.insert(insert),
+            Statement::Update(update) => self.update(update),
+            Statement::Delete(delete) => self.delete(delete),
+            Statement::LoadData(_) => Err(unsupported("LOAD DATA")),
+            Statement::Explain(_) => Err(unsupported("EXPLAIN")),
+            Statement::Unsupported(u) => Err(unsupported(u.what)),
+            _ => Err(SqlError::new(1295, "This command is not supported in the prepared statement protocol yet")),
+        }
+    }
+
+    pub fn finish(self) -> (Vec<TableUse>, Vec<QueryPlan>) {
+        (self.tables, self.subqueries)
+    }
+
+    fn into_variables(&mut self, id: ast::QueryId) -> Result<Vec<String>> {
+        match self.parsed[id].into.as_deref() {
+            None => Ok(Vec::new()),
+            Some(ast::Into::Vars(vars)) => vars
+                .iter()
+                .map(|v| match v {
+                    ast::IntoVar::User(name) => Ok(self.parsed.name(*name).to_string()),
+                    ast::IntoVar::Local(name) => {
+                        Err(SqlError::new(1327, format!("Undeclared variable: {}", self.parsed.name(*name))))
+                    }
+                })
+                .collect(),
+            Some(_) => Err(unsupported("SELECT ... INTO OUTFILE")),
+        }
+    }
+
+    /// Finds a table and notes that the statement uses it.
+    fn table(&mut self, name: ast::ObjectName, note: impl FnOnce(&mut TableUse)) -> Result<Arc<Table>> {
+        let schema = match name.schema {
+            Some(s) => self.parsed.name(s).to_string(),
+            None => match self.env.database() {
+                Some(d) => d.to_string(),
+                None => return Err(SqlError::new(1046, "No database selected")),
+            },
+        };
+        let table = self.parsed.name(name.name);
+        let Some(found) = self.find_table(&schema, table) else {
+            if !self.version.schemas.contains_key(&schema) && !is_information_schema(&schema) {
+                return Err(SqlError::new(1049, format!("Unknown database '{schema}'")));
+            }
+            return Err(SqlError::new(1146, format!("Table '{schema}.{table}' doesn't exist")));
+        };
+        let i = match self.tables.iter().position(|t| t.id == found.id && t.schema == found.schema) {
+            Some(i) => i,
+            None => {
+                self.tables.push(TableUse {
+                    schema: found.schema.clone(),
+                    table: found.name.clone(),
+                    id: found.id,
+                    read: false,
+                    insert: false,
+                    update: false,
+                    delete: false,
+                    lock: false,
+                });
+                self.tables.len() - 1
+            }
+        };
+        note(&mut self.tables[i]);
+        Ok(found)
+    }
+
+    /// By exact name; names in information_schema and performance_schema match in any case.
+    fn find_table(&self, schema: &str, table: &str) -> Option<Arc<Table>> {
+        if let Some(t) = self.version.table(schema, table) {
+            return Some(t.clone());
+        }
+        if !is_information_schema(schema) && !schema.eq_ignore_ascii_case("performance_schema") {
+            return None;
+        }
+        let (_, schema) = self.version.schemas.iter().find(|(n, _)| n.eq_ignore_ascii_case(schema))?;
+        schema.tables.iter().find(|(n, _)| n.eq_ignore_ascii_case(table)).map(|(_, t)| t.clone())
+    }
+
+    fn block(&mut self) -> &mut Block {
+        self.blocks.last_mut().expect("inside a query block")
+    }
+
+    /// Splits a condition into its conjuncts.
+    fn conjuncts(e: Expr, out: &mut Vec<Expr>) {
+        match e.node {
+            Node::And(list) => list.into_iter().for_each(|e| Self::conjuncts(e, out)),
+            _ => out.push(e),
+        }
+    }
+}
+
+pub fn is_information_schema(name: &str) -> bool {
+    name.eq_ignore_ascii_case("information_schema")
+}
+
+/// The conjunction of conditions; `None` for none.
+pub fn all_of(mut list: Vec<Expr>) -> Option<Expr> {
+    match list.len() {
+        0 => None,
+        1 => list.pop(),
+        _ => {
+            let nullable = list.iter().any(|e| e.ty.nullable);
+            Some(Expr::new(Node::And(list), crate::expr::boolean_type(nullable)))
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Scopes: which names an expression may use, and what they mean.
+
+use super::Planner;
+use crate::error::unknown_column;
+use crate::expr::{Expr, Node};
+use crate::run::Shape;
+use catalog::Table;
+use sql::ast;
+use std::cell::Cell;
+use std::sync::Arc;
+use types::{DataType, Result, SqlError, TypeKind};
+
+/// One query block: its tables and select aliases.
+#[derive(Default)]
+pub struct Block {
+    pub sources: Vec<Source>,
+    /// Shapes of the frame's slots; sources use the first of them.
+    pub shapes: Vec<Shape>,
+    /// Columns that USING and NATURAL joins made one: unqualified names mean these.
+    pub merged: Vec<(String, Expr)>,
+    /// The select list's named expressions, and when an unqualified name may mean one.
+    pub aliases: Vec<(String, Expr)>,
+    pub alias_rule: AliasRule,
+    /// ON DUPLICATE KEY UPDATE: VALUES(c) reads this slot.
+    pub values_slot: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AliasRule {
+    #[default]
+    Never,
+    /// ORDER BY, HAVING
+    First,
+    /// GROUP BY
+    Last,
+}
+
+/// A table of FROM.
+pub struct Source {
+    pub slot: usize,
+    pub schema: String,
+    pub name: String,
+    pub table: Option<Arc<Table>>,
+    pub columns: Vec<SourceColumn>,
+    /// Right side of an outer join: every column may be NULL.
+    pub nullable: bool,
+    /// Which columns any expression reads: decides whether an index alone is enough.
+    pub used: Vec<Cell<bool>>,
+    pub hints: Vec<ast::IndexHint>,
+    /// How rows are read: consistent, or locking for FOR UPDATE and DML.
+    pub read: engine::Read,
+    /// A derived table's plan, taken when the join is planned.
+    pub derived: Option<Box<super::node::QueryPlan>>,
+}
+
+pub struct SourceColumn {
+    pub name: String,
+    pub data_type: DataType,
+    pub hidden: bool,
+    /// Where a derived table's column comes from, for result metadata.
+    pub origin: Option<Box<crate::context::ColumnMeta>>,
+}
+
+impl Source {
+    pub fn of_table(slot: usize, table: &Arc<Table>, alias: Option<&str>) -> Source {
+        let columns: Vec<SourceColumn> = table
+            .columns
+            .iter()
+            .map(|c| SourceColumn {
+                name: c.name.clone(),
+                data_type: c.data_type,
+                hidden: c.hidden,
+                origin: None,
+            })
+            .collect();
+        Source {
+            slot,
+            schema: table.schema.clone(),
+            name: alias.unwrap_or(&table.name).to_string(),
+            table: Some(table.clone()),
+            used: vec![Cell::new(false); columns.len()],
+            columns,
+            nullable: false,
+            hints: Vec::new(),
+            read: engine::Read::Consistent,
+            derived: None,
+        }
+    }
+
+    /// The expression that reads column `i`.
+    pub fn column(&self, i: usize, depth: usize) -> Expr {
+        self.used[i].set(true);
+        let mut ty = self.columns[i].data_type;
+        ty.nullable |= self.nullable;
+        let node = Node::Column { depth: depth as u8, slot: self.slot as u16, column: i as u16 };
+        match (&self.table, ty.kind) {
+            (Some(t), TypeKind::Enum) => {
+                let raw = Expr::new(node, DataType { nullable: ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() });
+                Expr::new(Node::EnumText(Box::new(raw), t.columns[i].members.clone().into()), ty)
+            }
+            (Some(t), TypeKind::Set) => {
+                let raw = Expr::new(node, DataType { nullable: ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() });
+                Expr::new(Node::SetText(Box::new(raw), t.columns[i].members.clone().into()), ty)
+            }
+            _ => Expr::new(node, ty),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| !c.hidden && c.name.eq_ignore_ascii_case(name))
+    }
+}
+
+impl Planner<'_> {
+    /// `[[schema.]table.]column` in the clause at hand.
+    pub fn column(&mut self, schema: Option<ast::Name>, table: Option<ast::Name>, column: ast::Name) -> Result<Expr> {
+        let parsed = self.parsed;
+        let name = parsed.name(column);
+        let schema = schema.map(|s| parsed.name(s));
+        let table = table.map(|t| parsed.name(t));
+        for depth in 0..self.blocks.len() {
+            let at = self.blocks.len() - 1 - depth;
+            if let Some(e) = self.column_in(at, depth, schema, table, name)? {
+                if depth > 0 {
+                    self.reached = self.reached.min(at);
+                }
+                return Ok(e);
+            }
+        }
+        let full = match (schema, table) {
+            (Some(s), Some(t)) => format!("{s}.{t}.{name}"),
+            (None, Some(t)) => format!("{t}.{name}"),
+            _ => name.to_string(),
+        };
+        Err(unknown_column(&full, self.clause))
+    }
+
+    fn column_in(
+        &self,
+        at: usize,
+        depth: usize,
+        schema: Option<&str>,
+        table: Option<&str>,
+        name: &str,
+    ) -> Result<Option<Expr>> {
+        let block = &self.blocks[at];
+        let from_sources = || -> Result<Option<Expr>> {
+            if table.is_none()
+                && let Some((_, e)) = block.merged.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))
+            {
+                return Ok(Some(deepen(e, depth)));
+            }
+            let mut found: Option<Expr> = None;
+            for s in &block.sources {
+                if table.is_some_and(|t| t != s.name) || schema.is_some_and(|d| d != s.schema) {
+                    continue;
+                }
+                if let Some(i) = s.find(name) {
+                    if found.is_some() {
+                        let full = table.map_or(name.to_string(), |t| format!("{t}.{name}"));
+                        return Err(SqlError::new(
+                            1052,
+                            format!("Column '{full}' in {} is ambiguous", self.clause),
+                        ));
+                    }
+                    found = Some(s.column(i, depth));
+                }
+            }
+            Ok(found)
+        };
+        let from_aliases = || -> Result<Option<Expr>> {
+            if table.is_some() || block.alias_rule == AliasRule::Never {
+                return Ok(None);
+            }
+            let mut hits = block.aliases.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, e)| e);
+            let Some(first) = hits.next() else { return Ok(None) };
+            if hits.any(|e| !e.same(first)) {
+                return Err(SqlError::new(1052, format!("Column '{name}' in {} is ambiguous", self.clause)));
+            }
+            Ok(Some(deepen(first, depth)))
+        };
+        if block.alias_rule == AliasRule::First
+            && let Some(e) = from_aliases()?
+        {
+            return Ok(Some(e));
+        }
+        if let Some(e) = from_sources()? {
+            return Ok(Some(e));
+        }
+        if block.alias_rule == AliasRule::Last { from_aliases() } else { Ok(None) }
+    }
+}
+
+/// The same expression, read from `by` queries further inside.
+fn deepen(e: &Expr, by: usize) -> Expr {
+    let mut e = e.clone();
+    if by > 0 {
+        deepen_in(&mut e, by as u8);
+    }
+    e
+}
+
+fn deepen_in(e: &mut Expr, by: u8) {
+    if let Node::Column { depth, .. } = &mut e.node {
+        *depth += by;
+    }
+    e.children_mut(&mut |c| deepen_in(c, by));
+}

@@ -1,0 +1,324 @@
+//! Plans as plain data: what the planner decides, what tests print, what operators are built from.
+
+use crate::context::ColumnMeta;
+use crate::expr::Expr;
+use crate::expr::aggregate::AggregateCall;
+use crate::run::Shape;
+use catalog::Table;
+use engine::Read;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// A query block: where rows come from, and what each row of the result is made of.
+pub struct QueryPlan {
+    pub plan: Plan,
+    pub shapes: Vec<Shape>,
+    pub outputs: Vec<Expr>,
+    pub columns: Vec<ColumnMeta>,
+    /// Reads columns of a query around it.
+    pub correlated: bool,
+}
+
+pub enum Plan {
+    /// One row without columns: SELECT without FROM.
+    One,
+    Values { slot: usize, rows: Vec<Vec<Expr>> },
+    Scan(Scan),
+    /// A table of information_schema or performance_schema.
+    Virtual { slot: usize, table: Arc<Table> },
+    Derived { slot: usize, query: Box<QueryPlan> },
+    Join(Box<Join>),
+    Filter { input: Box<Plan>, condition: Expr },
+    Group(Box<Group>),
+    Sort(Box<Sort>),
+    Distinct { input: Box<Plan>, values: Vec<Expr> },
+    Limit { input: Box<Plan>, count: Expr, offset: Option<Expr> },
+    SetOp(Box<SetOp>),
+}
+
+pub struct Scan {
+    pub slot: usize,
+    pub table: Arc<Table>,
+    pub access: Access,
+    pub read: Read,
+    /// The index alone holds every column that is read.
+    pub covering: bool,
+    /// Expected rows if few, as a hint for the cursor.
+    pub limit_hint: Option<Expr>,
+}
+
+/// Which index is read, and which parts of it.
+pub struct Access {
+    pub index: usize,
+    /// Empty: all of it. Else the union of these.
+    pub ranges: Vec<IndexRange>,
+    pub backward: bool,
+}
+
+/// A set of key ranges: every combination of the first parts' alternatives, with bounds on the part after.
+#[derive(Clone, Debug, Default)]
+pub struct IndexRange {
+    pub equal: Vec<Vec<Expr>>,
+    /// With `<=>`-like meaning: a NULL among `equal` matches NULL (IS NULL) for these parts.
+    pub nulls: Vec<bool>,
+    pub lower: Option<(Expr, bool)>,
+    pub upper: Option<(Expr, bool)>,
+    /// `c > NULL`-like bounds exclude NULL; a range without lower bound starts after NULL.
+    pub bounded: bool,
+}
+
+pub struct Join {
+    pub left_outer: bool,
+    pub left: Plan,
+    pub right: Plan,
+    pub condition: Option<Expr>,
+    /// Slots that become NULL when no right row matches.
+    pub right_slots: Vec<usize>,
+    /// Equal pairs (left side, right side) for a hash join; empty: the right side is opened again for each left row.
+    pub hash: Vec<(Expr, Expr)>,
+}
+
+pub struct Group {
+    pub input: Plan,
+    pub keys: Vec<Expr>,
+    pub aggregates: Vec<AggregateCall>,
+    pub slot: usize,
+    pub rollup: bool,
+    /// No GROUP BY: one row also for an empty input.
+    pub implicit: bool,
+}
+
+pub struct SortKey {
+    pub expr: Expr,
+    pub descending: bool,
+}
+
+pub struct Sort {
+    pub input: Plan,
+    pub keys: Vec<SortKey>,
+    /// Rows whose keys are all equal are one row (DISTINCT).
+    pub unique: bool,
+    /// What is kept of each row, in the tuple of `slot`.
+    pub values: Vec<Expr>,
+    pub slot: usize,
+    /// LIMIT and OFFSET above: only so many rows need to be kept.
+    pub limit: Option<(Expr, Option<Expr>)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetKind {
+    Union,
+    Intersect,
+    Except,
+}
+
+pub struct SetOp {
+    pub kind: SetKind,
+    pub all: bool,
+    pub left: QueryPlan,
+    pub right: QueryPlan,
+    pub slot: usize,
+}
+
+/// A whole statement.
+pub enum Body {
+    Query(QueryPlan, Vec<String>),
+    Do(Vec<Expr>),
+    Insert(Box<Insert>),
+    Update(Box<Update>),
+    Delete(Box<Delete>),
+}
+
+pub struct Insert {
+    pub table: Arc<Table>,
+    pub replace: bool,
+    pub ignore: bool,
+    /// Target column of each given value.
+    pub columns: Vec<usize>,
+    pub source: InsertSource,
+    /// (column, value): evaluated over slot 0 the existing row and slot 1 the row that was to be inserted.
+    pub on_duplicate: Vec<(usize, Assigned)>,
+    pub shapes: Vec<Shape>,
+}
+
+pub enum InsertSource {
+    Rows(Vec<Vec<Assigned>>),
+    Query(Box<QueryPlan>),
+}
+
+/// What a column is set to.
+#[derive(Clone, Debug)]
+pub enum Assigned {
+    Default,
+    Value(Expr),
+}
+
+/// The rows that an UPDATE or DELETE is about.
+pub struct Target {
+    pub table: Arc<Table>,
+    pub plan: Plan,
+    pub slot: usize,
+    pub shapes: Vec<Shape>,
+    /// Collect the rows' keys first, then write: the scan reads a key that the statement changes, or rows are sorted.
+    pub collect: bool,
+    /// Sort before writing; empty when the scan's order is right.
+    pub order: Vec<SortKey>,
+    pub limit: Option<Expr>,
+}
+
+pub struct Update {
+    pub target: Target,
+    pub ignore: bool,
+    pub set: Vec<(usize, Assigned)>,
+}
+
+pub struct Delete {
+    pub target: Target,
+    pub ignore: bool,
+}
+
+impl Target {
+    fn print(&self, verb: &str, out: &mut String) {
+        let _ = write!(out, "{verb} {}", self.table.name);
+        if self.collect {
+            out.push_str(" collect");
+        }
+        if !self.order.is_empty() {
+            let _ = write!(out, " sort keys={}", self.order.len());
+        }
+        if self.limit.is_some() {
+            out.push_str(" limit");
+        }
+        out.push('\n');
+        self.plan.print(1, out);
+    }
+}
+
+impl Body {
+    pub fn columns(&self) -> &[ColumnMeta] {
+        match self {
+            Body::Query(q, into) if into.is_empty() => &q.columns,
+            _ => &[],
+        }
+    }
+
+    pub fn print(&self) -> String {
+        let mut out = String::new();
+        match self {
+            Body::Query(q, _) => q.plan.print(0, &mut out),
+            Body::Do(_) => out.push_str("do\n"),
+            Body::Insert(i) => {
+                let verb = if i.replace { "replace" } else { "insert" };
+                let _ = writeln!(out, "{verb} {}", i.table.name);
+                if let InsertSource::Query(q) = &i.source {
+                    q.plan.print(1, &mut out);
+                }
+            }
+            Body::Update(u) => u.target.print("update", &mut out),
+            Body::Delete(d) => d.target.print("delete", &mut out),
+        }
+        out
+    }
+}
+
+impl Plan {
+    /// One line an operator, inputs indented below.
+    pub fn print(&self, depth: usize, out: &mut String) {
+        for _ in 0..depth {
+            out.push_str("  ");
+        }
+        match self {
+            Plan::One => out.push_str("one row\n"),
+            Plan::Values { rows, .. } => {
+                let _ = writeln!(out, "values {} rows", rows.len());
+            }
+            Plan::Scan(s) => s.print(out),
+            Plan::Virtual { table, .. } => {
+                let _ = writeln!(out, "virtual {}.{}", table.schema, table.name);
+            }
+            Plan::Derived { query, .. } => {
+                out.push_str("derived\n");
+                query.plan.print(depth + 1, out);
+            }
+            Plan::Join(j) => {
+                let kind = if j.left_outer { "left join" } else { "join" };
+                let how = if j.hash.is_empty() { "loop" } else { "hash" };
+                let _ = writeln!(out, "{kind} ({how}){}", if j.condition.is_some() { " on ..." } else { "" });
+                j.left.print(depth + 1, out);
+                j.right.print(depth + 1, out);
+            }
+            Plan::Filter { input, .. } => {
+                out.push_str("filter\n");
+                input.print(depth + 1, out);
+            }
+            Plan::Group(g) => {
+                let _ = writeln!(out, "group keys={} aggregates={}", g.keys.len(), g.aggregates.len());
+                g.input.print(depth + 1, out);
+            }
+            Plan::Sort(s) => {
+                let _ = write!(out, "sort keys={}", s.keys.len());
+                if s.unique {
+                    out.push_str(" unique");
+                }
+                if s.limit.is_some() {
+                    out.push_str(" top-n");
+                }
+                out.push('\n');
+                s.input.print(depth + 1, out);
+            }
+            Plan::Distinct { input, values } => {
+                let _ = writeln!(out, "distinct {}", values.len());
+                input.print(depth + 1, out);
+            }
+            Plan::Limit { input, .. } => {
+                out.push_str("limit\n");
+                input.print(depth + 1, out);
+            }
+            Plan::SetOp(s) => {
+                let _ = writeln!(out, "{:?}{}", s.kind, if s.all { " all" } else { "" });
+                s.left.plan.print(depth + 1, out);
+                s.right.plan.print(depth + 1, out);
+            }
+        }
+    }
+}
+
+impl Scan {
+    fn print(&self, out: &mut String) {
+        let index = &self.table.indexes[self.access.index];
+        let _ = write!(out, "scan {}.{}", self.table.name, index.name);
+        for r in &self.access.ranges {
+            out.push_str(" [");
+            for (i, e) in r.equal.iter().enumerate() {
+                let part = &self.table.columns[index.parts[i].column].name;
+                match e.len() {
+                    1 => _ = write!(out, "{part}= "),
+                    n => _ = write!(out, "{part} in {n} "),
+                }
+            }
+            if r.bounded {
+                let part = &self.table.columns[index.parts[r.equal.len()].column].name;
+                if let Some((_, inclusive)) = &r.lower {
+                    let _ = write!(out, "{part}{} ", if *inclusive { ">=" } else { ">" });
+                }
+                if let Some((_, inclusive)) = &r.upper {
+                    let _ = write!(out, "{part}{} ", if *inclusive { "<=" } else { "<" });
+                }
+            }
+            if out.ends_with(' ') {
+                out.pop();
+            }
+            out.push(']');
+        }
+        if self.access.backward {
+            out.push_str(" backward");
+        }
+        if self.covering {
+            out.push_str(" covering");
+        }
+        if let Read::Locking { mode, .. } = self.read {
+            let _ = write!(out, " {mode:?}");
+        }
+        out.push('\n');
+    }
+}

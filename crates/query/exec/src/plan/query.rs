@@ -1,0 +1,641 @@
+//! Query blocks and set operations.
+
+use super::access::Wanted;
+use super::names::{AliasRule, Block};
+use super::node::{Plan, QueryPlan, SetKind, SetOp, Sort, SortKey};
+use super::tables::{StarColumn, filtered};
+use super::Planner;
+use crate::context::ColumnMeta;
+use crate::error::unsupported;
+use crate::expr::{Expr, Node, convert};
+use crate::run::Shape;
+use engine::{LockMode, Read, Wait};
+use sql::ast::{self, Expr as Ast, ExprId, QueryBody, QueryId, Select, SelectItem};
+use types::{Result, SqlError, TypeKind};
+
+/// A common table expression in scope.
+#[derive(Clone)]
+pub struct Cte {
+    pub name: String,
+    pub columns: Vec<ast::Name>,
+    pub query: QueryId,
+}
+
+/// ORDER BY entry, resolved.
+pub struct OrderKey {
+    pub expr: Expr,
+    pub descending: bool,
+}
+
+impl Planner<'_> {
+    pub(super) fn subqueries(&self) -> &[QueryPlan] {
+        &self.subqueries
+    }
+
+    pub(super) fn current_block(&self) -> &Block {
+        self.blocks.last().expect("inside a query block")
+    }
+
+    pub(super) fn find_cte(&self, name: &str) -> Option<Cte> {
+        self.ctes.iter().rev().find(|c| c.name.eq_ignore_ascii_case(name)).cloned()
+    }
+
+    /// A subquery of an expression: planned on its own, run through its number. `width`: columns that it must have, 0 for any.
+    pub fn subquery(&mut self, id: QueryId, width: usize) -> Result<usize> {
+        let clause = std::mem::replace(&mut self.clause, "field list");
+        let plan = self.query(id, false);
+        self.clause = clause;
+        let plan = plan?;
+        if width != 0 && plan.outputs.len() != width {
+            return Err(SqlError::new(1241, format!("Operand should contain {width} column(s)")));
+        }
+        self.subqueries.push(plan);
+        Ok(self.subqueries.len() - 1)
+    }
+
+    /// Plans a query expression. `top`: its INTO was looked at by the caller.
+    pub fn query(&mut self, id: QueryId, top: bool) -> Result<QueryPlan> {
+        let parsed = self.parsed;
+        let query = &parsed[id];
+        if query.into.is_some() && !top {
+            return Err(SqlError::new(1234, "Misplaced INTO clause, INTO is not allowed inside subqueries"));
+        }
+        let ctes = self.ctes.len();
+        if let Some(with) = &query.with {
+            if with.recursive {
+                return Err(unsupported("recursive common table expressions"));
+            }
+            for t in &with.tables {
+                let name = parsed.name(t.name).to_string();
+                self.ctes.push(Cte { name, columns: t.columns.clone(), query: t.query });
+            }
+        }
+        let before = std::mem::replace(&mut self.reached, usize::MAX);
+        let plan = self.query_body(query);
+        let reached = std::mem::replace(&mut self.reached, before);
+        self.ctes.truncate(ctes);
+        let mut plan = plan?;
+        plan.correlated = reached != usize::MAX;
+        // What reaches beyond the next query makes that one correlated too.
+        if reached != usize::MAX && reached + 1 < self.blocks.len() {
+            self.reached = self.reached.min(reached);
+        }
+        Ok(plan)
+    }
+
+    fn query_body(&mut self, query: &ast::Query) -> Result<QueryPlan> {
+        let parsed = self.parsed;
+        match &query.body {
+            QueryBody::Select(select) => self.select(query, select),
+            QueryBody::Table(name) => {
+                self.blocks.push(Block::default());
+                let result = self.table_rows(query, *name);
+                self.blocks.pop();
+                result
+            }
+            QueryBody::Values(rows) => {
+                self.blocks.push(Block::default());
+                let result = self.values(query, rows);
+                self.blocks.pop();
+                result
+            }
+            QueryBody::SetOp { op, all, left, right } => {
+                let (left, right) = (self.query(*left, false)?, self.query(*right, false)?);
+                if left.outputs.len() != right.outputs.len() {
+                    return Err(SqlError::new(
+                        1222,
+                        "The used SELECT statements have a different number of columns",
+                    ));
+                }
+                let kind = match op {
+                    ast::SetOp::Union => SetKind::Union,
+                    ast::SetOp::Intersect => SetKind::Intersect,
+                    ast::SetOp::Except => SetKind::Except,
+                };
+                self.set_operation(query, kind, *all, left, right)
+            }
+            QueryBody::Nested(inner) => {
+                let inner = self.query(*inner, false)?;
+                let _ = parsed;
+                self.over(query, inner)
+            }
+        }
+    }
+
+    fn set_operation(
+        &mut self,
+        query: &ast::Query,
+        kind: SetKind,
+        all: bool,
+        mut left: QueryPlan,
+        mut right: QueryPlan,
+    ) -> Result<QueryPlan> {
+        let mut types = Vec::new();
+        for (l, r) in left.outputs.iter_mut().zip(&mut right.outputs) {
+            let ty = convert::common_type(&[l, r])?;
+            for e in [l, r] {
+                if e.ty.kind != ty.kind || e.ty.decimals != ty.decimals || e.ty.unsigned != ty.unsigned {
+                    let inner = std::mem::replace(e, Expr::null());
+                    *e = convert::to_type(inner, ty);
+                }
+            }
+            types.push(ty);
+        }
+        let columns = left
+            .columns
+            .iter()
+            .zip(&types)
+            .map(|(c, ty)| plain_meta(&c.name, &Expr { ty: *ty, ..Expr::null() }))
+            .collect();
+        let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
+        let shapes = vec![Shape::Tuple(outputs.len())];
+        let plan = Plan::SetOp(Box::new(SetOp { kind, all, left, right, slot: 0 }));
+        self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false })
+    }
+
+    /// ORDER BY and LIMIT around a query in parentheses.
+    fn over(&mut self, query: &ast::Query, inner: QueryPlan) -> Result<QueryPlan> {
+        if query.order.is_empty() && query.limit.is_none() {
+            return Ok(inner);
+        }
+        let columns = inner.columns.clone();
+        let outputs: Vec<Expr> = inner.outputs.iter().enumerate().map(|(i, e)| Expr::column(0, i, e.ty)).collect();
+        let shapes = vec![Shape::Tuple(outputs.len())];
+        let plan = Plan::Derived { slot: 0, query: Box::new(inner) };
+        self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false })
+    }
+
+    /// ORDER BY over names and positions of the result only, and LIMIT.
+    fn ordered_rows(&mut self, query: &ast::Query, mut q: QueryPlan) -> Result<QueryPlan> {
+        let mut block = Block { alias_rule: AliasRule::First, ..Block::default() };
+        for (c, e) in q.columns.iter().zip(&q.outputs) {
+            block.aliases.push((c.name.clone(), e.clone()));
+        }
+        self.blocks.push(block);
+        let order = self.order(&query.order, &q.outputs.clone());
+        let limit = self.limit(query.limit);
+        self.blocks.pop();
+        let (order, limit) = (order?, limit?);
+        if !order.is_empty() {
+            let slot = q.shapes.len();
+            q.shapes.push(Shape::Tuple(q.outputs.len()));
+            q = sorted(q, order, slot, limit.clone(), false);
+        }
+        q.plan = limited(q.plan, limit);
+        Ok(q)
+    }
+
+    fn values(&mut self, query: &ast::Query, rows: &[ast::ExprList]) -> Result<QueryPlan> {
+        let mut all = Vec::new();
+        for r in rows {
+            let row = self.exprs(*r)?;
+            if all.first().is_some_and(|f: &Vec<Expr>| f.len() != row.len()) {
+                return Err(SqlError::new(
+                    1136,
+                    format!("Column count doesn't match value count at row {}", all.len() + 1),
+                ));
+            }
+            all.push(row);
+        }
+        let width = all[0].len();
+        let mut outputs = Vec::new();
+        let mut columns = Vec::new();
+        for i in 0..width {
+            let column: Vec<&Expr> = all.iter().map(|r| &r[i]).collect();
+            let ty = convert::common_type(&column)?;
+            let e = Expr::column(0, i, ty);
+            columns.push(plain_meta(&format!("column_{i}"), &e));
+            outputs.push(e);
+        }
+        let plan = Plan::Values { slot: 0, rows: all };
+        let q = QueryPlan { plan, shapes: vec![Shape::Tuple(width)], outputs, columns, correlated: false };
+        self.ordered_rows(query, q)
+    }
+
+    fn table_rows(&mut self, query: &ast::Query, name: ast::ObjectName) -> Result<QueryPlan> {
+        let table = self.table(name, |t| t.read = true)?;
+        let source = super::names::Source::of_table(0, &table, None);
+        self.block().shapes.push(match table.virtual_rows {
+            Some(_) => Shape::Tuple(table.columns.len()),
+            None => Shape::Row(table),
+        });
+        self.block().sources.push(source);
+        let star: Vec<StarColumn> = self.block().sources[0]
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| !c.hidden)
+            .map(|(i, c)| StarColumn { name: c.name.clone(), source: 0, column: i, merged: None })
+            .collect();
+        let outputs: Vec<Expr> = star.iter().map(|s| self.star_expr(s)).collect();
+        let columns =
+            star.iter().zip(&outputs).map(|(s, e)| self.meta(&s.name, e)).collect();
+        let (plan, _) = self.join_plan(super::tables::Tree::Leaf(0), Vec::new(), &Wanted::none())?;
+        let shapes = std::mem::take(&mut self.block().shapes);
+        self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false })
+    }
+
+    fn select(&mut self, query: &ast::Query, select: &Select) -> Result<QueryPlan> {
+        if select.options.calc_found_rows {
+            return Err(unsupported("SQL_CALC_FOUND_ROWS"));
+        }
+        if !select.windows.is_empty() {
+            return Err(unsupported("window functions"));
+        }
+        self.blocks.push(Block::default());
+        let clause = std::mem::replace(&mut self.clause, "field list");
+        let result = self.select_in_block(query, select);
+        self.clause = clause;
+        self.blocks.pop();
+        result
+    }
+
+    fn select_in_block(&mut self, query: &ast::Query, select: &Select) -> Result<QueryPlan> {
+        let parsed = self.parsed;
+        let from = match select.from {
+            Some(t) => Some(self.from(t)?),
+            None => None,
+        };
+        self.locking(&query.locking)?;
+        let star: &[StarColumn] = from.as_ref().map_or(&[], |(_, s)| s);
+
+        // Select list.
+        let mut outputs: Vec<Expr> = Vec::new();
+        let mut columns: Vec<ColumnMeta> = Vec::new();
+        let mut aliases: Vec<(String, Expr)> = Vec::new();
+        for item in &select.items {
+            match item {
+                SelectItem::Star => {
+                    if from.is_none() {
+                        return Err(SqlError::new(1096, "No tables used"));
+                    }
+                    for s in star {
+                        let e = self.star_expr(s);
+                        columns.push(self.meta(&s.name, &e));
+                        outputs.push(e);
+                    }
+                }
+                SelectItem::TableStar { schema, table } => {
+                    let (schema, name) = (schema.map(|s| parsed.name(s)), parsed.name(*table));
+                    let found = self.block().sources.iter().find(|s| {
+                        s.name == name && schema.is_none_or(|d| d == s.schema)
+                    });
+                    let Some(found) = found else {
+                        return Err(SqlError::new(1051, format!("Unknown table '{name}'")));
+                    };
+                    let list: Vec<(String, Expr)> = (0..found.columns.len())
+                        .filter(|i| !found.columns[*i].hidden)
+                        .map(|i| (found.columns[i].name.clone(), found.column(i, 0)))
+                        .collect();
+                    for (name, e) in list {
+                        columns.push(self.meta(&name, &e));
+                        outputs.push(e);
+                    }
+                }
+                SelectItem::Expr { expr, alias, text } => {
+                    let e = self.expr(*expr)?;
+                    let name = match (alias, &parsed[*expr]) {
+                        (Some(a), _) => {
+                            let name = parsed.name(*a).to_string();
+                            aliases.push((name.clone(), e.clone()));
+                            name
+                        }
+                        (None, Ast::Column { column, .. }) => parsed.name(*column).to_string(),
+                        (None, Ast::String { text, .. }) => {
+                            String::from_utf8_lossy(parsed.bytes(*text)).trim_start().to_string()
+                        }
+                        _ => String::from_utf8_lossy(parsed.bytes(*text)).into_owned(),
+                    };
+                    columns.push(self.meta(&name, &e));
+                    outputs.push(e);
+                }
+            }
+        }
+        self.block().aliases = aliases;
+
+        // WHERE.
+        let mut conditions = Vec::new();
+        if let Some(f) = select.filter {
+            let e = self.condition(f, "where clause")?;
+            if e.has_aggregate() {
+                return Err(SqlError::new(1111, "Invalid use of group function"));
+            }
+            Self::conjuncts(e, &mut conditions);
+        }
+
+        // GROUP BY: columns first, then aliases and positions.
+        let mut keys: Vec<Expr> = Vec::new();
+        self.clause = "group statement";
+        self.block().alias_rule = AliasRule::Last;
+        for id in &select.group {
+            let e = match self.position(*id, &outputs)? {
+                Some(e) => e,
+                None => self.expr(*id)?,
+            };
+            if e.has_aggregate() {
+                return Err(SqlError::new(1056, "Can't group on aggregate"));
+            }
+            keys.push(e);
+        }
+        self.block().alias_rule = AliasRule::First;
+        let mut having = match select.having {
+            Some(h) => Some(self.condition(h, "having clause")?),
+            None => None,
+        };
+        let mut order = self.order(&query.order, &outputs)?;
+        self.block().alias_rule = AliasRule::Never;
+        self.clause = "field list";
+        let limit = self.limit(query.limit)?;
+
+        let grouped = !keys.is_empty()
+            || outputs.iter().any(Expr::has_aggregate)
+            || having.as_ref().is_some_and(Expr::has_aggregate)
+            || order.iter().any(|o| o.expr.has_aggregate());
+        if select.rollup {
+            return Err(unsupported("WITH ROLLUP"));
+        }
+
+        // Rows.
+        let distinct = select.options.distinct;
+        order.retain(|o| !matches!(o.expr.node, Node::Const(_) | Node::Param(_)));
+        let mut in_order = false;
+        let plan = match from {
+            None => filtered(Plan::One, conditions),
+            Some((tree, _)) => {
+                let checked = conditions.clone();
+                let wanted = if grouped || distinct {
+                    Wanted::none()
+                } else {
+                    Wanted {
+                        keys: order.iter().map(|o| (&o.expr, o.descending)).collect(),
+                        limited: limit.is_some(),
+                    }
+                };
+                let (plan, ordered) = self.join_plan(tree, conditions, &wanted)?;
+                in_order = ordered;
+                if grouped {
+                    self.check_grouping(&checked, &keys, &outputs, &order)?;
+                }
+                plan
+            }
+        };
+        let mut plan = plan;
+        if grouped {
+            plan = self.group(plan, keys, &mut outputs, &mut having, &mut order)?;
+        }
+        if let Some(h) = having {
+            plan = Plan::Filter { input: Box::new(plan), condition: h };
+        }
+        let block = self.block();
+        let slot = block.shapes.len();
+        let shapes = std::mem::take(&mut block.shapes);
+        let mut q = QueryPlan { plan, shapes, outputs, columns, correlated: false };
+        if distinct {
+            for o in &order {
+                if !q.outputs.iter().any(|e| e.same(&o.expr)) {
+                    return Err(SqlError::new(
+                        3065,
+                        "Expression #1 of ORDER BY clause is not in SELECT list, references column which is not in SELECT list; this is incompatible with DISTINCT",
+                    ));
+                }
+            }
+            if order.is_empty() {
+                q.plan = Plan::Distinct { input: Box::new(q.plan), values: q.outputs.clone() };
+            } else {
+                let mut keys = order;
+                for e in &q.outputs {
+                    if !keys.iter().any(|k| k.expr.same(e)) {
+                        keys.push(OrderKey { expr: e.clone(), descending: false });
+                    }
+                }
+                q.shapes.push(Shape::Tuple(q.outputs.len()));
+                q = sorted(q, keys, slot, limit.clone(), true);
+            }
+        } else if !order.is_empty() && !in_order {
+            q.shapes.push(Shape::Tuple(q.outputs.len()));
+            q = sorted(q, order, slot, limit.clone(), false);
+        } else if let (Plan::Scan(s), Some((count, None))) = (&mut q.plan, &limit) {
+            s.limit_hint = Some(count.clone());
+        }
+        q.plan = limited(q.plan, limit);
+        Ok(q)
+    }
+
+    /// FOR UPDATE and FOR SHARE: how the block's tables are read.
+    fn locking(&mut self, clauses: &[ast::Locking]) -> Result<()> {
+        let parsed = self.parsed;
+        for clause in clauses {
+            let mode = if clause.exclusive { LockMode::Exclusive } else { LockMode::Shared };
+            let wait = match clause.wait {
+                ast::LockWait::Wait => Wait::Block,
+                ast::LockWait::NoWait => Wait::NoWait,
+                ast::LockWait::SkipLocked => Wait::SkipLocked,
+            };
+            let read = Read::Locking { mode, wait };
+            let mut locked = Vec::new();
+            for s in &mut self.block().sources {
+                if clause.of.is_empty() {
+                    s.read = read;
+                    locked.extend(s.table.as_ref().map(|t| t.id));
+                }
+            }
+            for name in &clause.of {
+                let alias = parsed.name(name.name);
+                let Some(s) = self.block().sources.iter_mut().find(|s| s.name == alias) else {
+                    return Err(SqlError::new(3568, format!("Unresolved table name `{alias}` in locking clause.")));
+                };
+                s.read = read;
+                locked.extend(s.table.as_ref().map(|t| t.id));
+            }
+            for t in &mut self.tables {
+                t.lock |= locked.contains(&t.id);
+            }
+        }
+        Ok(())
+    }
+
+    /// `ORDER BY 2`: the select expression at that position.
+    fn position(&self, id: ExprId, outputs: &[Expr]) -> Result<Option<Expr>> {
+        let Ast::Int(n) = self.parsed[id] else { return Ok(None) };
+        match usize::try_from(n).ok().and_then(|n| n.checked_sub(1)).and_then(|i| outputs.get(i)) {
+            Some(e) => Ok(Some(e.clone())),
+            None => Err(crate::error::unknown_column(&n.to_string(), self.clause)),
+        }
+    }
+
+    pub(super) fn order(&mut self, items: &[ast::OrderItem], outputs: &[Expr]) -> Result<Vec<OrderKey>> {
+        let clause = std::mem::replace(&mut self.clause, "order clause");
+        let mut out: Vec<OrderKey> = Vec::new();
+        for item in items {
+            let e = match self.position(item.expr, outputs) {
+                Ok(Some(e)) => Ok(e),
+                Ok(None) => self.expr(item.expr),
+                Err(e) => Err(e),
+            };
+            let e = match e {
+                Ok(e) => e,
+                Err(e) => {
+                    self.clause = clause;
+                    return Err(e);
+                }
+            };
+            if !out.iter().any(|o| o.expr.same(&e)) {
+                out.push(OrderKey { expr: convert::enum_number(e), descending: item.descending });
+            }
+        }
+        self.clause = clause;
+        Ok(out)
+    }
+
+    pub(super) fn limit(&mut self, limit: Option<ast::Limit>) -> Result<Option<(Expr, Option<Expr>)>> {
+        let Some(limit) = limit else { return Ok(None) };
+        let count = self.expr(limit.count)?;
+        let offset = match limit.offset {
+            Some(o) => Some(self.expr(o)?),
+            None => None,
+        };
+        Ok(Some((count, offset)))
+    }
+
+    /// What the client is told of an output.
+    pub fn meta(&self, name: &str, e: &Expr) -> ColumnMeta {
+        let raw = match &e.node {
+            Node::EnumText(c, _) | Node::SetText(c, _) => &c.node,
+            n => n,
+        };
+        if let Node::Column { depth: 0, slot, column } = raw
+            && let Some(source) = self.current_block().sources.iter().find(|s| s.slot == *slot as usize)
+        {
+            let column = *column as usize;
+            if let Some(table) = &source.table {
+                return ColumnMeta {
+                    schema: table.schema.clone(),
+                    table: source.name.clone(),
+                    org_table: table.name.clone(),
+                    name: name.to_string(),
+                    org_name: table.columns[column].name.clone(),
+                    data_type: e.ty,
+                    flags: type_flags(&e.ty) | key_flags(table, column),
+                };
+            }
+            if let Some(origin) = &source.columns[column].origin {
+                return ColumnMeta {
+                    table: source.name.clone(),
+                    name: name.to_string(),
+                    data_type: e.ty,
+                    ..(**origin).clone()
+                };
+            }
+        }
+        plain_meta(name, e)
+    }
+}
+
+const NOT_NULL: u16 = 1;
+const PRI_KEY: u16 = 2;
+const UNIQUE_KEY: u16 = 4;
+const MULTIPLE_KEY: u16 = 8;
+const BLOB: u16 = 16;
+const UNSIGNED: u16 = 32;
+const ZEROFILL: u16 = 64;
+const BINARY: u16 = 128;
+const ENUM: u16 = 256;
+const AUTO_INCREMENT: u16 = 512;
+const TIMESTAMP: u16 = 1024;
+const SET: u16 = 2048;
+const NO_DEFAULT_VALUE: u16 = 4096;
+const ON_UPDATE_NOW: u16 = 8192;
+const PART_KEY: u16 = 16384;
+const NUM: u16 = 32768;
+
+fn type_flags(ty: &types::DataType) -> u16 {
+    let mut flags = 0;
+    if !ty.nullable {
+        flags |= NOT_NULL;
+    }
+    if ty.unsigned {
+        flags |= UNSIGNED;
+    }
+    if ty.zerofill {
+        flags |= ZEROFILL;
+    }
+    if ty.kind.is_blob() {
+        flags |= BLOB;
+    }
+    if ty.kind.is_numeric() {
+        flags |= NUM;
+    }
+    if ty.kind.is_temporal() || (ty.kind.is_bytes() && ty.collation.is_binary()) {
+        flags |= BINARY;
+    }
+    match ty.kind {
+        TypeKind::Enum => flags | ENUM,
+        TypeKind::Set => flags | SET,
+        TypeKind::Timestamp => flags | TIMESTAMP,
+        _ => flags,
+    }
+}
+
+fn key_flags(table: &catalog::Table, column: usize) -> u16 {
+    let mut flags = 0;
+    for index in &table.indexes {
+        let Some(at) = index.parts.iter().position(|p| p.column == column) else { continue };
+        if table.columns[column].hidden {
+            continue;
+        }
+        flags |= PART_KEY;
+        flags |= match (index.primary, index.unique, at, index.parts.len()) {
+            (true, ..) => PRI_KEY,
+            (_, true, 0, 1) => UNIQUE_KEY,
+            (_, _, 0, _) => MULTIPLE_KEY,
+            _ => 0,
+        };
+    }
+    let c = &table.columns[column];
+    if c.auto_increment {
+        flags |= AUTO_INCREMENT;
+    }
+    if c.on_update_now {
+        flags |= ON_UPDATE_NOW;
+    }
+    if matches!(c.default, catalog::ColumnDefault::None) && !c.data_type.nullable && !c.auto_increment {
+        flags |= NO_DEFAULT_VALUE;
+    }
+    flags
+}
+
+/// A result column that is no table's.
+pub fn plain_meta(name: &str, e: &Expr) -> ColumnMeta {
+    let binary = if e.ty.kind.is_text() { 0 } else { BINARY };
+    ColumnMeta {
+        schema: String::new(),
+        table: String::new(),
+        org_table: String::new(),
+        name: name.to_string(),
+        org_name: String::new(),
+        data_type: e.ty,
+        flags: type_flags(&e.ty) | binary,
+    }
+}
+
+/// The query's rows sorted; afterwards its outputs are columns of the sorted tuples in `slot`.
+pub fn sorted(
+    mut q: QueryPlan,
+    order: Vec<OrderKey>,
+    slot: usize,
+    limit: Option<(Expr, Option<Expr>)>,
+    unique: bool,
+) -> QueryPlan {
+    let outputs = q.outputs.iter().enumerate().map(|(i, e)| Expr::column(slot, i, e.ty)).collect();
+    let values = std::mem::replace(&mut q.outputs, outputs);
+    let keys = order.into_iter().map(|o| SortKey { expr: o.expr, descending: o.descending }).collect();
+    q.plan = Plan::Sort(Box::new(Sort { input: q.plan, keys, unique, values, slot, limit }));
+    q
+}
+
+pub fn limited(plan: Plan, limit: Option<(Expr, Option<Expr>)>) -> Plan {
+    match limit {
+        Some((count, offset)) => Plan::Limit { input: Box::new(plan), count, offset },
+        None => plan,
+    }
+}

@@ -1,0 +1,468 @@
+//! FROM: tables, derived tables and joins; join order, and which condition is applied where.
+
+use super::node::{Join, Plan, QueryPlan, Scan};
+use super::{Planner, access, all_of, names::Source, names::SourceColumn};
+use crate::error::unsupported;
+use crate::expr::compare::CmpOp;
+use crate::expr::{Expr, Node};
+use crate::plan::expr::compare_exprs;
+use crate::run::Shape;
+use engine::Read;
+use sql::ast::{self, JoinConstraint, JoinKind, TableId, TableRef};
+use std::cell::Cell;
+use types::{Result, SqlError};
+
+/// Most tables in a join.
+pub const TABLES_MAX: usize = 61;
+
+/// FROM as written, outer joins turned to the left.
+pub enum Tree {
+    /// Index into the block's sources.
+    Leaf(usize),
+    Join { left_outer: bool, left: Box<Tree>, right: Box<Tree>, on: Vec<Expr> },
+}
+
+/// A column of `*`: (name, source, column), the expression when USING made one of two.
+#[derive(Clone)]
+pub struct StarColumn {
+    pub name: String,
+    pub source: usize,
+    pub column: usize,
+    pub merged: Option<Expr>,
+}
+
+impl Tree {
+    fn slots(&self, p: &Planner<'_>) -> u64 {
+        match self {
+            Tree::Leaf(i) => 1 << p.blocks.last().expect("block").sources[*i].slot,
+            Tree::Join { left, right, .. } => left.slots(p) | right.slots(p),
+        }
+    }
+
+    fn leaves(&self, out: &mut Vec<usize>) {
+        match self {
+            Tree::Leaf(i) => out.push(*i),
+            Tree::Join { left, right, .. } => {
+                left.leaves(out);
+                right.leaves(out);
+            }
+        }
+    }
+}
+
+/// Bits of the slots whose columns the expression reads; all of them for a correlated subquery.
+pub fn slots_of(subqueries: &[QueryPlan], e: &Expr) -> u64 {
+    let mut bits = 0;
+    e.any(&mut |e| {
+        match &e.node {
+            Node::Column { depth: 0, slot, .. } => bits |= 1u64 << slot,
+            Node::Subquery(query)
+            | Node::Exists { query, .. }
+            | Node::InSubquery { query, .. }
+            | Node::Quantified { query, .. }
+                if subqueries[*query].correlated =>
+            {
+                bits = u64::MAX
+            }
+            _ => {}
+        }
+        false
+    });
+    bits
+}
+
+impl Planner<'_> {
+    /// Adds the tables of a FROM clause to the block.
+    pub fn from(&mut self, id: TableId) -> Result<(Tree, Vec<StarColumn>)> {
+        let parsed = self.parsed;
+        match &parsed[id] {
+            TableRef::Table(factor) => {
+                if !factor.partitions.is_empty() {
+                    return Err(SqlError::new(1747, "PARTITION () clause on non partitioned table"));
+                }
+                if factor.name.schema.is_none()
+                    && let Some(cte) = self.find_cte(parsed.name(factor.name.name))
+                {
+                    let alias = factor.alias.unwrap_or(factor.name.name);
+                    let columns = cte.columns.clone();
+                    return self.derived(cte.query, parsed.name(alias), &columns);
+                }
+                let table = self.table(factor.name, |t| t.read = true)?;
+                let alias = factor.alias.map(|a| parsed.name(a));
+                for hint in &factor.index_hints {
+                    for name in &hint.indexes {
+                        access::index_by_name(&table, parsed.name(*name), alias.unwrap_or(&table.name))?;
+                    }
+                }
+                let slot = self.block().shapes.len();
+                let mut source = Source::of_table(slot, &table, alias);
+                source.hints = factor.index_hints.clone();
+                self.block().shapes.push(match table.virtual_rows {
+                    Some(_) => Shape::Tuple(table.columns.len()),
+                    None => Shape::Row(table),
+                });
+                self.add_source(source)
+            }
+            TableRef::Derived { lateral, query, alias, columns } => {
+                if *lateral {
+                    return Err(unsupported("LATERAL derived tables"));
+                }
+                self.derived(*query, parsed.name(*alias), columns)
+            }
+            TableRef::Join { left, right, kind, natural, constraint } => {
+                self.join(*left, *right, *kind, *natural, constraint)
+            }
+            TableRef::JsonTable(_) => Err(unsupported("JSON_TABLE")),
+        }
+    }
+
+    fn add_source(&mut self, source: Source) -> Result<(Tree, Vec<StarColumn>)> {
+        let block = self.block();
+        if block.sources.len() >= TABLES_MAX {
+            return Err(SqlError::new(1116, format!("Too many tables; MySQL can only use {TABLES_MAX} tables in a join")));
+        }
+        if block.sources.iter().any(|s| s.name == source.name && (s.schema == source.schema)) {
+            return Err(SqlError::new(1066, format!("Not unique table/alias: '{}'", source.name)));
+        }
+        let at = block.sources.len();
+        let star = source
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| !c.hidden)
+            .map(|(i, c)| StarColumn { name: c.name.clone(), source: at, column: i, merged: None })
+            .collect();
+        block.sources.push(source);
+        Ok((Tree::Leaf(at), star))
+    }
+
+    fn derived(&mut self, query: ast::QueryId, alias: &str, names: &[ast::Name]) -> Result<(Tree, Vec<StarColumn>)> {
+        // The query inside sees the queries around this one, not the tables beside it.
+        let block = self.blocks.pop().expect("inside a query block");
+        let clause = std::mem::replace(&mut self.clause, "field list");
+        let plan = self.query(query, false);
+        self.clause = clause;
+        self.blocks.push(block);
+        let plan = plan?;
+        if plan.correlated {
+            // Which query around it is meant is not kept: take it as the outermost.
+            self.reached = 0;
+        }
+        if !names.is_empty() && names.len() != plan.outputs.len() {
+            return Err(SqlError::new(
+                1353,
+                "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts",
+            ));
+        }
+        let mut columns: Vec<SourceColumn> = Vec::new();
+        for (i, (meta, e)) in plan.columns.iter().zip(&plan.outputs).enumerate() {
+            let name = names.get(i).map_or(meta.name.clone(), |n| self.parsed.name(*n).to_string());
+            if columns.iter().any(|c| c.name.eq_ignore_ascii_case(&name)) {
+                return Err(SqlError::new(1060, format!("Duplicate column name '{name}'")));
+            }
+            columns.push(SourceColumn { name, data_type: e.ty, hidden: false, origin: Some(Box::new(meta.clone())) });
+        }
+        let slot = self.block().shapes.len();
+        self.block().shapes.push(Shape::Tuple(columns.len()));
+        let source = Source {
+            slot,
+            schema: String::new(),
+            name: alias.to_string(),
+            table: None,
+            used: vec![Cell::new(false); columns.len()],
+            columns,
+            nullable: false,
+            hints: Vec::new(),
+            read: Read::Consistent,
+            derived: Some(Box::new(plan)),
+        };
+        self.add_source(source)
+    }
+
+    fn join(
+        &mut self,
+        left: TableId,
+        right: TableId,
+        kind: JoinKind,
+        natural: bool,
+        constraint: &JoinConstraint,
+    ) -> Result<(Tree, Vec<StarColumn>)> {
+        let (left_tree, left_star) = self.from(left)?;
+        let (right_tree, right_star) = self.from(right)?;
+        let mut on = Vec::new();
+        let mut shared: Vec<(StarColumn, StarColumn)> = Vec::new();
+        let find = |star: &[StarColumn], name: &str| -> Result<Option<StarColumn>> {
+            let mut hits = star.iter().filter(|c| c.name.eq_ignore_ascii_case(name));
+            let first = hits.next().cloned();
+            match hits.next() {
+                Some(_) => Err(SqlError::new(1052, format!("Column '{name}' in from clause is ambiguous"))),
+                None => Ok(first),
+            }
+        };
+        if natural {
+            for l in &left_star {
+                if let Some(r) = find(&right_star, &l.name)? {
+                    shared.push((l.clone(), r));
+                }
+            }
+        }
+        match constraint {
+            JoinConstraint::None => {}
+            JoinConstraint::On(e) => {
+                let e = self.condition(*e, "on clause")?;
+                if e.has_aggregate() {
+                    return Err(SqlError::new(1111, "Invalid use of group function"));
+                }
+                Self::conjuncts(e, &mut on);
+            }
+            JoinConstraint::Using(names) => {
+                for n in names {
+                    let name = self.parsed.name(*n);
+                    let (Some(l), Some(r)) = (find(&left_star, name)?, find(&right_star, name)?) else {
+                        return Err(crate::error::unknown_column(name, "from clause"));
+                    };
+                    shared.push((l, r));
+                }
+            }
+        }
+        let outer = matches!(kind, JoinKind::Left | JoinKind::Right);
+        let mut inner_leaves = Vec::new();
+        match kind {
+            JoinKind::Left => right_tree.leaves(&mut inner_leaves),
+            JoinKind::Right => left_tree.leaves(&mut inner_leaves),
+            _ => {}
+        }
+        let mut star = Vec::new();
+        for (l, r) in &shared {
+            let (a, b) = (self.star_expr(l), self.star_expr(r));
+            on.push(compare_exprs(CmpOp::Eq, a, b)?);
+        }
+        for leaf in inner_leaves {
+            self.block().sources[leaf].nullable = true;
+        }
+        for (l, r) in &shared {
+            let keep = if kind == JoinKind::Right { r } else { l };
+            let e = self.star_expr(keep);
+            self.block().merged.retain(|(n, _)| !n.eq_ignore_ascii_case(&l.name));
+            self.block().merged.push((l.name.clone(), e.clone()));
+            star.push(StarColumn { merged: Some(e), ..keep.clone() });
+        }
+        let is_shared = |c: &StarColumn| shared.iter().any(|(l, _)| l.name.eq_ignore_ascii_case(&c.name));
+        star.extend(left_star.into_iter().filter(|c| !is_shared(c)));
+        star.extend(right_star.into_iter().filter(|c| !is_shared(c)));
+        let (left, right) = match kind {
+            JoinKind::Right => (right_tree, left_tree),
+            _ => (left_tree, right_tree),
+        };
+        Ok((Tree::Join { left_outer: outer, left: Box::new(left), right: Box::new(right), on }, star))
+    }
+
+    pub fn star_expr(&self, c: &StarColumn) -> Expr {
+        match &c.merged {
+            Some(e) => e.clone(),
+            None => self.blocks.last().expect("block").sources[c.source].column(c.column, 0),
+        }
+    }
+
+    /// Plans FROM and WHERE. `order`: what the rows should come in the order of; true comes back when they do.
+    pub fn join_plan(
+        &mut self,
+        tree: Tree,
+        conditions: Vec<Expr>,
+        order: &access::Wanted<'_>,
+    ) -> Result<(Plan, bool)> {
+        let mut conditions = conditions;
+        if let Tree::Leaf(i) = tree {
+            let (plan, ordered) = self.leaf(i, &mut conditions, 0, order)?;
+            return Ok((filtered(plan, conditions), ordered));
+        }
+        let plan = self.subtree(tree, &mut conditions, 0)?;
+        Ok((filtered(plan, conditions), false))
+    }
+
+    /// Plans a join tree, taking from `conditions` those that it applies. `bound`: slots filled from outside.
+    fn subtree(&mut self, tree: Tree, conditions: &mut Vec<Expr>, bound: u64) -> Result<Plan> {
+        match tree {
+            Tree::Leaf(i) => Ok(self.leaf(i, conditions, bound, &access::Wanted::none())?.0),
+            Tree::Join { left_outer: true, left, right, mut on } => {
+                let (left_slots, right_slots) = (left.slots(self), right.slots(self));
+                let mut on_left = take_within(&self.subqueries, conditions, left_slots | bound);
+                let left = self.subtree(*left, &mut on_left, bound)?;
+                let left = filtered(left, on_left);
+                let right = self.join_step(*right, &mut on, bound | left_slots)?;
+                let (right, hash) = right;
+                Ok(Plan::Join(Box::new(Join {
+                    left_outer: true,
+                    left,
+                    right,
+                    condition: all_of(on),
+                    right_slots: bits(right_slots),
+                    hash,
+                })))
+            }
+            tree => {
+                let mut operands = Vec::new();
+                flatten(tree, &mut operands, conditions);
+                let mut bound = bound;
+                let mut plan: Option<Plan> = None;
+                while !operands.is_empty() {
+                    let next = self.next_operand(&operands, conditions, bound);
+                    let operand = operands.remove(next);
+                    let slots = operand.slots(self);
+                    let mut mine = take_within(&self.subqueries, conditions, bound | slots);
+                    plan = Some(match plan {
+                        None => filtered(self.subtree(operand, &mut mine, bound)?, mine),
+                        Some(left) => {
+                            let (right, hash) = self.join_step(operand, &mut mine, bound)?;
+                            Plan::Join(Box::new(Join {
+                                left_outer: false,
+                                left,
+                                right,
+                                condition: all_of(mine),
+                                right_slots: bits(slots),
+                                hash,
+                            }))
+                        }
+                    });
+                    bound |= slots;
+                }
+                Ok(plan.expect("a join has operands"))
+            }
+        }
+    }
+
+    /// The right side of a join: an index lookup by columns of the left side, or a scan once with a hash table.
+    fn join_step(&mut self, operand: Tree, on: &mut Vec<Expr>, bound: u64) -> Result<(Plan, Vec<(Expr, Expr)>)> {
+        let own = operand.slots(self);
+        if let Tree::Leaf(i) = operand {
+            let looks_up = self.lookup_score(i, on, bound) > 0;
+            if !looks_up {
+                let hash = hash_pairs(&self.subqueries, on, own, bound);
+                let mut inside = take_within(&self.subqueries, on, own);
+                let (plan, _) = self.leaf(i, &mut inside, 0, &access::Wanted::none())?;
+                return Ok((filtered(plan, inside), hash));
+            }
+        }
+        let hash = match operand {
+            Tree::Leaf(_) => Vec::new(),
+            _ => hash_pairs(&self.subqueries, on, own, bound),
+        };
+        let mut inside = take_within(&self.subqueries, on, own);
+        if hash.is_empty() {
+            inside.extend(take_within(&self.subqueries, on, own | bound));
+            let plan = self.subtree(operand, &mut inside, bound)?;
+            return Ok((filtered(plan, inside), hash));
+        }
+        let plan = self.subtree(operand, &mut inside, 0)?;
+        Ok((filtered(plan, inside), hash))
+    }
+
+    /// How well a table can be looked up by an index when `bound` slots are known: number of equal leading parts.
+    fn lookup_score(&self, leaf: usize, conditions: &[Expr], bound: u64) -> usize {
+        let source = &self.blocks.last().expect("block").sources[leaf];
+        let Some(table) = source.table.as_ref().filter(|t| t.virtual_rows.is_none()) else { return 0 };
+        access::best_equal_prefix(self, table, source.slot, conditions, bound)
+    }
+
+    /// Greedy join order: the table that the bound ones (or constants) lead to by the longest key; else as written.
+    fn next_operand(&self, operands: &[Tree], conditions: &[Expr], bound: u64) -> usize {
+        let mut best = (0, 0);
+        for (i, t) in operands.iter().enumerate() {
+            if let Tree::Leaf(leaf) = t {
+                let score = self.lookup_score(*leaf, conditions, bound);
+                if score > best.1 {
+                    best = (i, score);
+                }
+            }
+        }
+        best.0
+    }
+
+    fn leaf(
+        &mut self,
+        i: usize,
+        conditions: &mut Vec<Expr>,
+        bound: u64,
+        order: &access::Wanted<'_>,
+    ) -> Result<(Plan, bool)> {
+        let source = &mut self.block().sources[i];
+        let slot = source.slot;
+        if let Some(query) = source.derived.take() {
+            return Ok((Plan::Derived { slot, query }, false));
+        }
+        let table = source.table.clone().expect("a table or a derived table");
+        if table.virtual_rows.is_some() {
+            return Ok((Plan::Virtual { slot, table }, false));
+        }
+        let read = source.read;
+        let choice = access::choose(self, i, conditions, bound, order)?;
+        if let Some(shape) = choice.shape {
+            self.block().shapes[slot] = shape;
+        }
+        let mut n = 0;
+        conditions.retain(|_| {
+            n += 1;
+            !choice.consumed[n - 1]
+        });
+        let scan = Scan { slot, table, access: choice.access, read, covering: choice.covering, limit_hint: None };
+        Ok((Plan::Scan(scan), choice.ordered))
+    }
+}
+
+pub fn filtered(plan: Plan, conditions: Vec<Expr>) -> Plan {
+    match all_of(conditions) {
+        Some(condition) => Plan::Filter { input: Box::new(plan), condition },
+        None => plan,
+    }
+}
+
+/// Moves the conditions that read only `slots` out of the list.
+fn take_within(subqueries: &[QueryPlan], conditions: &mut Vec<Expr>, slots: u64) -> Vec<Expr> {
+    let mut taken = Vec::new();
+    let mut kept = Vec::new();
+    for e in conditions.drain(..) {
+        if slots_of(subqueries, &e) & !slots == 0 { taken.push(e) } else { kept.push(e) }
+    }
+    *conditions = kept;
+    taken
+}
+
+fn bits(mask: u64) -> Vec<usize> {
+    (0..64).filter(|i| mask & (1 << i) != 0).collect()
+}
+
+/// Operands of nested inner joins; their conditions join the others.
+fn flatten(tree: Tree, out: &mut Vec<Tree>, conditions: &mut Vec<Expr>) {
+    match tree {
+        Tree::Join { left_outer: false, left, right, on } => {
+            conditions.extend(on);
+            flatten(*left, out, conditions);
+            flatten(*right, out, conditions);
+        }
+        other => out.push(other),
+    }
+}
+
+/// Equalities between the sides that a hash table can find rows by: both of one kind, so that equal values have equal keys.
+/// The conditions stay, and are checked for each candidate.
+fn hash_pairs(subqueries: &[QueryPlan], on: &[Expr], own: u64, bound: u64) -> Vec<(Expr, Expr)> {
+    let mut pairs = Vec::new();
+    for e in on {
+        let Node::Compare(CmpOp::Eq, a, b, collation) = &e.node else { continue };
+        let (x, y) = (slots_of(subqueries, a), slots_of(subqueries, b));
+        let (outer, inner) = if x & !bound == 0 && x != 0 && y & !own == 0 && y != 0 {
+            (a, b)
+        } else if y & !bound == 0 && y != 0 && x & !own == 0 && x != 0 {
+            (b, a)
+        } else {
+            continue;
+        };
+        let same = (a.ty.kind.is_integer() && b.ty.kind.is_integer())
+            || (a.ty.kind.is_text() && b.ty.kind.is_text() && a.ty.collation == *collation && b.ty.collation == *collation)
+            || (a.ty.kind == b.ty.kind && a.ty.kind.is_temporal());
+        if same {
+            pairs.push(((**outer).clone(), (**inner).clone()));
+        }
+    }
+    pairs
+}

@@ -1,0 +1,146 @@
+//! A planned statement with the buffers of its execution: what a session keeps for a prepared statement or cached text.
+
+use crate::context::{ColumnMeta, Env, Outcome, RowSink};
+use crate::error;
+use crate::plan::{Planner, node::Body};
+use crate::run::subquery::Subquery;
+use crate::run::{Run, Statement};
+use catalog::Version;
+use engine::Transaction;
+use sql::ast::Parsed;
+use std::cell::RefCell;
+use std::sync::Arc;
+use types::{DataType, Result, Value};
+
+/// A table that a statement touches, for privileges and metadata locks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableUse {
+    pub schema: String,
+    pub table: String,
+    pub id: u64,
+    pub read: bool,
+    pub insert: bool,
+    pub update: bool,
+    pub delete: bool,
+    /// FOR UPDATE / FOR SHARE.
+    pub lock: bool,
+}
+
+/// A statement resolved and planned for one version of the dictionary. Not shared: its operators hold their buffers, so
+/// that executing it again allocates nothing. `Send`, for sessions that move between workers.
+pub struct Prepared {
+    catalog_version: u64,
+    param_count: usize,
+    columns: Vec<ColumnMeta>,
+    tables: Vec<TableUse>,
+    writes: bool,
+    locks: bool,
+    constant_row: bool,
+    outline: String,
+    subqueries: Vec<RefCell<Subquery>>,
+    statement: Statement,
+}
+
+impl Prepared {
+    /// Resolves names and types and plans. `params` are the types of the values that will stand for `?` and lifted literals,
+    /// by number; a missing one, or one of kind `Null`, is not known yet, and execution goes by the value's own kind.
+    /// A plan serves every value of such types; where result columns depend on a parameter's type, plan again when it changes.
+    ///
+    /// Errors: MySQL's (1046, 1049, 1054, 1052, 1146, 1064, 1235, ...).
+    pub fn new(stmt: &Parsed, version: &Arc<Version>, env: &mut dyn Env, params: &[DataType]) -> Result<Prepared> {
+        let mut planner = Planner::new(stmt, version, env, params);
+        let body = planner.statement()?;
+        let (tables, plans) = planner.finish();
+        let mut outline = body.print();
+        for (i, q) in plans.iter().enumerate() {
+            outline.push_str(&format!("subquery {i}{}\n", if q.correlated { " (correlated)" } else { "" }));
+            q.plan.print(1, &mut outline);
+        }
+        let columns = body.columns().to_vec();
+        let writes = !matches!(body, Body::Query(..) | Body::Do(_));
+        let locks = tables.iter().any(|t| t.lock);
+        let constant_row = tables.is_empty();
+        let subqueries = plans.into_iter().map(|p| RefCell::new(Subquery::new(p))).collect();
+        Ok(Prepared {
+            catalog_version: version.number,
+            param_count: stmt.param_count as usize,
+            columns,
+            writes,
+            locks,
+            constant_row,
+            tables,
+            outline,
+            subqueries,
+            statement: Statement::new(body),
+        })
+    }
+
+    /// The [`Version::number`] that the plan was made for.
+    pub fn catalog_version(&self) -> u64 {
+        self.catalog_version
+    }
+
+    pub fn param_count(&self) -> usize {
+        self.param_count
+    }
+
+    /// The result set's columns; empty for a statement without one.
+    pub fn columns(&self) -> &[ColumnMeta] {
+        &self.columns
+    }
+
+    pub fn tables(&self) -> &[TableUse] {
+        &self.tables
+    }
+
+    /// Does it change rows?
+    pub fn writes(&self) -> bool {
+        self.writes
+    }
+
+    /// A SELECT with FOR UPDATE, FOR SHARE or LOCK IN SHARE MODE.
+    pub fn locks(&self) -> bool {
+        self.locks
+    }
+
+    /// No table at all: needs no transaction.
+    pub fn is_tableless(&self) -> bool {
+        self.constant_row
+    }
+
+    /// The plan as text, one operator a line: for tests and EXPLAIN.
+    pub fn outline(&self) -> &str {
+        &self.outline
+    }
+
+    /// Runs it. Rows go to `sink` (`columns` first, also when there is no row). Atomic: on an error the statement's changes are
+    /// undone here (savepoint and `rollback_to`), or, after a deadlock, the engine has rolled the whole transaction back
+    /// ([`error::ends_transaction`]). The caller begins the transaction before and calls `end_statement`, `await_durable`
+    /// or `commit` after. For a query, `affected_rows` is the number of rows sent.
+    pub fn execute(
+        &mut self,
+        tx: &mut Transaction,
+        params: &[Value<'_>],
+        env: &mut dyn Env,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        if params.len() < self.param_count {
+            return Err(types::SqlError::new(1210, "Incorrect arguments to EXECUTE"));
+        }
+        for q in &mut self.subqueries {
+            q.get_mut().forget();
+        }
+        let savepoint = self.writes.then(|| tx.savepoint());
+        let result = self.statement.execute(&Run::new(tx, env, params, &self.subqueries), &self.columns, sink);
+        let Err(mut e) = result else { return result };
+        if e.code == 1317 && tx.interrupt().reason() == 3 {
+            e = error::interrupted(3);
+        }
+        if let Some(savepoint) = savepoint
+            && !error::ends_transaction(&e)
+        {
+            tx.rollback_to(savepoint).map_err(error::engine)?;
+        }
+        Err(e)
+    }
+}

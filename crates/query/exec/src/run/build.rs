@@ -1,0 +1,174 @@
+//! From plans to operators, and the execution of whole statements.
+
+use super::change::{DeleteStatement, UpdateStatement};
+use super::flow::{DerivedOp, DistinctOp, FilterOp, KeySet, LimitOp, OneOp, SetOpOp, ValuesOp};
+use super::group::GroupOp;
+use super::insert::InsertStatement;
+use super::join::{HashOp, LoopOp, Rows, State};
+use super::scan::{ScanOp, VirtualOp};
+use super::sort::SortOp;
+use super::subquery::Query;
+use super::{Frame, Op, Run, Scope, recycle};
+use crate::context::{ColumnMeta, Outcome, RowSink};
+use crate::expr::Expr;
+use crate::plan::node::{Body, Plan};
+use hashbrown::HashMap;
+use types::{Result, SqlError, Value};
+
+/// The operator of a plan. `inner`: it will be opened again and again, as the inner side of a loop join.
+pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
+    match plan {
+        Plan::One => Box::new(OneOp { done: true }),
+        Plan::Values { slot, rows } => Box::new(ValuesOp { slot, rows, next: 0 }),
+        Plan::Scan(scan) => Box::new(ScanOp::new(scan)),
+        Plan::Virtual { slot, table } => Box::new(VirtualOp { slot, table, rows: Vec::new(), next: 0 }),
+        Plan::Derived { slot, query } => {
+            let keep = inner && !query.correlated;
+            let query = Query::new(*query);
+            Box::new(DerivedOp { slot, query, keep, kept: None, bytes: Vec::new(), next: 0 })
+        }
+        Plan::Join(j) => {
+            let left = build(j.left, inner);
+            if j.hash.is_empty() {
+                let right = build(j.right, true);
+                return Box::new(LoopOp {
+                    left,
+                    right,
+                    left_outer: j.left_outer,
+                    condition: j.condition,
+                    right_slots: j.right_slots,
+                    state: State::Done,
+                });
+            }
+            let (left_keys, right_keys) = j.hash.into_iter().unzip();
+            Box::new(HashOp {
+                left,
+                right: build(j.right, inner),
+                left_outer: j.left_outer,
+                condition: j.condition,
+                right_slots: j.right_slots,
+                left_keys,
+                right_keys,
+                rows: Rows::default(),
+                state: State::Done,
+                chain: u32::MAX,
+                key: Vec::new(),
+            })
+        }
+        Plan::Filter { input, condition } => Box::new(FilterOp { input: build(*input, inner), condition }),
+        Plan::Group(g) => {
+            let g = *g;
+            Box::new(GroupOp::new(build(g.input, inner), g.keys, g.aggregates, g.slot, g.implicit))
+        }
+        Plan::Sort(s) => {
+            let s = *s;
+            Box::new(SortOp::new(build(s.input, inner), s.keys, s.unique, s.values, s.slot, s.limit))
+        }
+        Plan::Distinct { input, values } => Box::new(DistinctOp {
+            input: build(*input, inner),
+            values,
+            seen: KeySet::default(),
+            key: Vec::new(),
+        }),
+        Plan::Limit { input, count, offset } => {
+            Box::new(LimitOp { input: build(*input, inner), count, offset, left: 0, skip: 0 })
+        }
+        Plan::SetOp(s) => {
+            let s = *s;
+            Box::new(SetOpOp {
+                kind: s.kind,
+                all: s.all,
+                left: Query::new(s.left),
+                right: Query::new(s.right),
+                slot: s.slot,
+                second: false,
+                seen: KeySet::default(),
+                counts: HashMap::new(),
+                key: Vec::new(),
+            })
+        }
+    }
+}
+
+/// A statement with its operators and buffers.
+pub struct Statement {
+    kind: Kind,
+    /// The row on its way to the sink.
+    values: Vec<Value<'static>>,
+}
+
+enum Kind {
+    Query(Box<Query>, Vec<String>),
+    Do(Vec<Expr>),
+    Insert(Box<InsertStatement>),
+    Update(Box<UpdateStatement>),
+    Delete(Box<DeleteStatement>),
+}
+
+impl Statement {
+    pub fn new(body: Body) -> Statement {
+        let kind = match body {
+            Body::Query(q, into) => Kind::Query(Box::new(Query::new(q)), into),
+            Body::Do(list) => Kind::Do(list),
+            Body::Insert(i) => Kind::Insert(Box::new(InsertStatement::new(*i))),
+            Body::Update(u) => Kind::Update(Box::new(UpdateStatement::new(*u))),
+            Body::Delete(d) => Kind::Delete(Box::new(DeleteStatement::new(*d))),
+        };
+        Statement { kind, values: Vec::new() }
+    }
+
+    pub fn execute(&mut self, run: &Run<'_>, columns: &[ColumnMeta], sink: &mut dyn RowSink) -> Result<Outcome> {
+        run.check_interrupt_now()?;
+        match &mut self.kind {
+            Kind::Query(q, into) if into.is_empty() => {
+                q.forget();
+                q.open(run, None)?;
+                sink.columns(columns)?;
+                let mut rows = 0;
+                while q.next(run, None)? {
+                    let mut values = recycle(std::mem::take(&mut self.values));
+                    let at = Scope { frame: &q.frame, outer: None };
+                    for e in &q.outputs {
+                        values.push(e.eval(run, at)?);
+                    }
+                    sink.row(&values)?;
+                    self.values = recycle(values);
+                    rows += 1;
+                }
+                Ok(Outcome { affected_rows: rows, ..Outcome::default() })
+            }
+            Kind::Query(q, into) => select_into(q, into, run),
+            Kind::Do(list) => {
+                let frame = Frame::new(Vec::new());
+                for e in list {
+                    e.eval(run, Scope { frame: &frame, outer: None })?;
+                }
+                Ok(Outcome::default())
+            }
+            Kind::Insert(i) => i.execute(run),
+            Kind::Update(u) => u.execute(run),
+            Kind::Delete(d) => d.execute(run),
+        }
+    }
+}
+
+/// SELECT ... INTO @a, @b: one row, or warning 1329 for none and error 1172 for more.
+fn select_into(q: &mut Query, names: &[String], run: &Run<'_>) -> Result<Outcome> {
+    q.forget();
+    q.open(run, None)?;
+    if !q.next(run, None)? {
+        run.warn(1329, "No data - zero rows fetched, selected, or processed");
+        return Ok(Outcome::default());
+    }
+    let mut values = Vec::with_capacity(names.len());
+    for e in &q.outputs {
+        values.push((e.eval(run, Scope { frame: &q.frame, outer: None })?.into_owned(), e.ty));
+    }
+    if q.next(run, None)? {
+        return Err(SqlError::new(1172, "Result consisted of more than one row"));
+    }
+    for (name, (v, ty)) in names.iter().zip(values) {
+        run.env.borrow_mut().set_user_variable(&name.to_ascii_lowercase(), v, ty);
+    }
+    Ok(Outcome { affected_rows: 1, ..Outcome::default() })
+}

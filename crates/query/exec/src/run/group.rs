@@ -1,0 +1,160 @@
+//! Grouping by hash: one accumulator a group and aggregate; without GROUP BY one group, and no table at all.
+
+use super::flow::{HASH_BYTES_MAX, hash_bytes};
+use super::sort::encode_key;
+use super::{Frame, Op, Run, Scope, tuple};
+use crate::expr::Expr;
+use crate::expr::aggregate::{Accumulator, AggregateCall};
+use types::{Result, SqlError};
+
+struct Grouped {
+    key: (u32, u32),
+    /// The key's values as a tuple.
+    values: (u32, u32),
+}
+
+pub struct GroupOp {
+    pub input: Box<dyn Op>,
+    pub keys: Vec<Expr>,
+    pub aggregates: Vec<AggregateCall>,
+    pub slot: usize,
+    pub implicit: bool,
+    table: hashbrown::HashTable<u32>,
+    groups: Vec<Grouped>,
+    bytes: Vec<u8>,
+    /// `aggregates.len()` for each group, in order; kept beyond `groups` for the next execution.
+    accumulators: Vec<Accumulator>,
+    key: Vec<u8>,
+    scratch: Vec<u8>,
+    next: usize,
+}
+
+impl GroupOp {
+    pub fn new(
+        input: Box<dyn Op>,
+        keys: Vec<Expr>,
+        aggregates: Vec<AggregateCall>,
+        slot: usize,
+        implicit: bool,
+    ) -> GroupOp {
+        GroupOp {
+            input,
+            keys,
+            aggregates,
+            slot,
+            implicit,
+            table: hashbrown::HashTable::new(),
+            groups: Vec::new(),
+            bytes: Vec::new(),
+            accumulators: Vec::new(),
+            key: Vec::new(),
+            scratch: Vec::new(),
+            next: 0,
+        }
+    }
+
+    fn bytes(&self, r: (u32, u32)) -> &[u8] {
+        &self.bytes[r.0 as usize..r.1 as usize]
+    }
+
+    /// Number of the group with the key in `key`, made if it is new.
+    fn find(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<usize> {
+        let hash = hash_bytes(&self.key);
+        let (groups, bytes) = (&self.groups, &self.bytes);
+        let of = |i: &u32| {
+            let k = groups[*i as usize].key;
+            &bytes[k.0 as usize..k.1 as usize]
+        };
+        if let Some(i) = self.table.find(hash, |i| of(i) == &self.key[..]) {
+            return Ok(*i as usize);
+        }
+        let from = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(&self.key);
+        let key = (from, self.bytes.len() as u32);
+        let mut w = tuple::Writer::new(&mut self.bytes, self.keys.len());
+        for e in &self.keys {
+            w.push(&e.eval(run, at)?);
+        }
+        w.finish();
+        let values = (key.1, self.bytes.len() as u32);
+        if self.bytes.len() > HASH_BYTES_MAX {
+            return Err(SqlError::new(1038, "Out of sort memory, consider increasing server sort buffer size"));
+        }
+        let n = self.groups.len();
+        self.groups.push(Grouped { key, values });
+        let (groups, bytes) = (&self.groups, &self.bytes);
+        self.table.insert_unique(hash, n as u32, |i| {
+            let k = groups[*i as usize].key;
+            hash_bytes(&bytes[k.0 as usize..k.1 as usize])
+        });
+        self.start(n);
+        Ok(n)
+    }
+
+    /// Fresh accumulators for group `n`.
+    fn start(&mut self, n: usize) {
+        let width = self.aggregates.len();
+        for (i, call) in self.aggregates.iter().enumerate() {
+            match self.accumulators.get_mut(n * width + i) {
+                Some(a) => a.reset(call),
+                None => self.accumulators.push(Accumulator::new(call)),
+            }
+        }
+    }
+}
+
+impl Op for GroupOp {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        self.table.clear();
+        self.groups.clear();
+        self.bytes.clear();
+        self.next = 0;
+        if self.implicit {
+            self.groups.push(Grouped { key: (0, 0), values: (0, 0) });
+            self.start(0);
+        }
+        self.input.open(run, frame, outer)?;
+        let width = self.aggregates.len();
+        while self.input.next(run, frame, outer)? {
+            run.check_interrupt()?;
+            let at = Scope { frame, outer };
+            let n = if self.implicit {
+                0
+            } else {
+                self.key.clear();
+                for e in &self.keys {
+                    encode_key(&mut self.key, &e.eval(run, at)?, &e.ty, false);
+                }
+                self.find(run, at)?
+            };
+            for (i, call) in self.aggregates.iter().enumerate() {
+                self.accumulators[n * width + i].add(call, run, at, &mut self.scratch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
+        let Some(group) = self.groups.get(self.next) else { return Ok(false) };
+        let n = self.next;
+        self.next += 1;
+        let (width, keys) = (self.aggregates.len(), self.keys.len());
+        let values = self.bytes(group.values);
+        let slot = &mut frame.slots[self.slot];
+        slot.bytes.clear();
+        let mut w = tuple::Writer::new(&mut slot.bytes, keys + width);
+        for i in 0..keys {
+            w.push(&tuple::get(values, keys, i));
+        }
+        for (i, call) in self.aggregates.iter().enumerate() {
+            w.push(&self.accumulators[n * width + i].result(call, run)?);
+        }
+        w.finish();
+        slot.present = true;
+        Ok(true)
+    }
+
+    fn forget(&mut self) {
+        self.input.forget();
+    }
+}

@@ -1,0 +1,188 @@
+//! Operators: each pulls rows from its inputs and leaves its own in the slots of a [`Frame`].
+//!
+//! A row at run time is not a vector of values. A *slot* holds one table's current row as the bytes that the engine gave
+//! (or one intermediate result as a [`tuple`]), and an expression reads the columns that it needs straight from there. A
+//! join's row is the slots of its tables side by side. All buffers belong to the plan and are used again by the next
+//! execution.
+
+pub mod build;
+pub mod change;
+pub mod flow;
+pub mod group;
+pub mod insert;
+pub mod join;
+pub mod scan;
+pub mod sort;
+pub mod subquery;
+pub mod tuple;
+pub mod write;
+
+pub use build::Statement;
+
+use crate::context::Env;
+use crate::error;
+use catalog::Table;
+use engine::Transaction;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use types::{Result, SqlError, Value};
+
+/// What all operators and expressions of one execution share.
+pub struct Run<'x> {
+    pub tx: RefCell<&'x mut Transaction>,
+    pub env: RefCell<&'x mut dyn Env>,
+    pub params: &'x [Value<'x>],
+    pub subqueries: &'x [RefCell<subquery::Subquery>],
+    /// `NOW()`: microseconds since 1970 UTC at the statement's start.
+    pub now_us: i64,
+    pub sql_mode: types::sql_mode::SqlMode,
+    /// Conversion problems are errors (a strict INSERT or UPDATE), warnings else.
+    pub strict: Cell<bool>,
+    /// State of RAND() with a constant seed, by call site; and of RAND() without one.
+    pub random: Cell<u64>,
+    steps: Cell<u32>,
+    /// Warnings raised so far, for the `info` of the outcome.
+    pub warnings: Cell<u64>,
+}
+
+impl<'x> Run<'x> {
+    pub fn new(
+        tx: &'x mut Transaction,
+        env: &'x mut dyn Env,
+        params: &'x [Value<'x>],
+        subqueries: &'x [RefCell<subquery::Subquery>],
+    ) -> Run<'x> {
+        let (now_us, mode) = (env.now_us(), env.sql_mode());
+        Run {
+            tx: RefCell::new(tx),
+            env: RefCell::new(env),
+            params,
+            subqueries,
+            now_us,
+            sql_mode: types::sql_mode::SqlMode(mode),
+            strict: Cell::new(false),
+            random: Cell::new(0),
+            steps: Cell::new(0),
+            warnings: Cell::new(0),
+        }
+    }
+
+    pub fn warn(&self, code: u16, message: impl Into<String>) {
+        self.warnings.set(self.warnings.get() + 1);
+        self.env.borrow_mut().warn("Warning", code, message.into());
+    }
+
+    /// An engine error on the way to the client.
+    #[cold]
+    pub fn engine_error(&self, e: engine::Error) -> SqlError {
+        error::engine(e)
+    }
+
+    /// Has somebody killed this query? Looked at by operators that may work long without asking the engine.
+    pub fn check_interrupt(&self) -> Result<()> {
+        let n = self.steps.get().wrapping_add(1);
+        self.steps.set(n);
+        if n % 256 != 0 {
+            return Ok(());
+        }
+        self.check_interrupt_now()
+    }
+
+    pub fn check_interrupt_now(&self) -> Result<()> {
+        match self.tx.borrow().interrupt().reason() {
+            0 => Ok(()),
+            state => Err(error::interrupted(state)),
+        }
+    }
+
+    /// Seconds east of UTC of the session's time zone at `unix_seconds`.
+    pub fn zone_offset(&self, unix_seconds: i64) -> i64 {
+        self.env.borrow().time_zone_offset(unix_seconds) as i64
+    }
+}
+
+/// The current rows of a query block's tables.
+pub struct Frame {
+    pub slots: Vec<Slot>,
+}
+
+/// One table's current row.
+pub struct Slot {
+    pub shape: Shape,
+    /// False: every column is NULL (the missing side of an outer join).
+    pub present: bool,
+    /// The row, as [`Shape`] says.
+    pub bytes: Vec<u8>,
+    /// The row's key in the clustered tree, when it comes from a table.
+    pub key: Vec<u8>,
+}
+
+pub enum Shape {
+    /// A row of the table's clustered tree.
+    Row(Arc<Table>),
+    /// A tuple of this many values.
+    Tuple(usize),
+    /// A tuple of the columns that an index holds: position in the tuple by table column.
+    Covered(Vec<Option<usize>>, usize),
+}
+
+impl Frame {
+    pub fn new(shapes: Vec<Shape>) -> Frame {
+        let slots = shapes
+            .into_iter()
+            .map(|shape| Slot { shape, present: false, bytes: Vec::new(), key: Vec::new() })
+            .collect();
+        Frame { slots }
+    }
+
+    #[inline]
+    pub fn column(&self, slot: usize, column: usize) -> Value<'_> {
+        let s = &self.slots[slot];
+        if !s.present {
+            return Value::Null;
+        }
+        match &s.shape {
+            Shape::Row(table) => match table.layout.get(&s.bytes, column) {
+                Some(v) => v,
+                None => added_column(table, column),
+            },
+            Shape::Tuple(n) => tuple::get(&s.bytes, *n, column),
+            Shape::Covered(map, n) => {
+                tuple::get(&s.bytes, *n, map[column].expect("the planner reads only columns that the index has"))
+            }
+        }
+    }
+}
+
+/// The value that a row written before the column was added has for it.
+#[cold]
+pub fn added_column(table: &Table, column: usize) -> Value<'_> {
+    match &table.columns[column].default {
+        catalog::ColumnDefault::Value(v) => crate::expr::reborrow(v),
+        _ => Value::Null,
+    }
+}
+
+/// An empty vector for values of another lifetime, in the memory of the old one.
+pub fn recycle<'b>(mut values: Vec<Value<'_>>) -> Vec<Value<'b>> {
+    values.clear();
+    // Collecting in place: the element types differ in lifetime only, so the allocation is kept.
+    values.into_iter().map(|_| unreachable!("cleared")).collect()
+}
+
+/// The frame that an expression reads, and the frames of the queries around it.
+#[derive(Clone, Copy)]
+pub struct Scope<'f> {
+    pub frame: &'f Frame,
+    pub outer: Option<&'f Scope<'f>>,
+}
+
+/// A source of rows. `open` starts it, again if it ran before; `next` leaves a row in the frame's slots and says true.
+pub trait Op: Send {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()>;
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool>;
+    /// The last row was not wanted: gives back a row lock that it took, where the isolation level allows.
+    fn reject(&mut self, _run: &Run<'_>) {}
+    /// A new execution begins: results kept over several openings are out of date.
+    fn forget(&mut self) {}
+}

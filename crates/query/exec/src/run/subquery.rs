@@ -1,0 +1,235 @@
+//! Queries inside: of a statement, in FROM, and of expressions (scalar, IN, EXISTS, ANY/ALL).
+
+use super::sort::encode_key;
+use super::{Frame, Op, Run, Scope, tuple};
+use crate::expr::compare::{self, CmpOp};
+use crate::expr::{Expr, reborrow};
+use crate::plan::node::QueryPlan;
+use crate::run::flow::KeySet;
+use types::{CollationId, Result, SqlError, Value};
+
+/// A query block ready to run.
+pub struct Query {
+    root: Box<dyn Op>,
+    pub frame: Frame,
+    pub outputs: Vec<Expr>,
+}
+
+impl Query {
+    pub fn new(plan: QueryPlan) -> Query {
+        Query {
+            root: super::build::build(plan.plan, false),
+            frame: Frame::new(plan.shapes),
+            outputs: plan.outputs,
+        }
+    }
+
+    pub fn open(&mut self, run: &Run<'_>, outer: Option<&Scope<'_>>) -> Result<()> {
+        self.root.open(run, &mut self.frame, outer)
+    }
+
+    #[inline]
+    pub fn next(&mut self, run: &Run<'_>, outer: Option<&Scope<'_>>) -> Result<bool> {
+        self.root.next(run, &mut self.frame, outer)
+    }
+
+    /// Appends the current row as a tuple.
+    pub fn write_row(&self, run: &Run<'_>, outer: Option<&Scope<'_>>, out: &mut Vec<u8>) -> Result<()> {
+        let at = Scope { frame: &self.frame, outer };
+        let mut w = tuple::Writer::new(out, self.outputs.len());
+        for e in &self.outputs {
+            w.push(&e.eval(run, at)?);
+        }
+        w.finish();
+        Ok(())
+    }
+
+    /// Rows kept from an earlier execution are dropped.
+    pub fn forget(&mut self) {
+        self.root.forget();
+    }
+}
+
+/// A subquery of an expression. Its result is kept for the execution unless it reads columns from outside.
+pub struct Subquery {
+    query: Query,
+    correlated: bool,
+    /// Scalar: the value. IN: the set of rows.
+    scalar: Option<Value<'static>>,
+    exists: Option<bool>,
+    set: Option<RowSet>,
+    key: Vec<u8>,
+}
+
+#[derive(Default)]
+struct RowSet {
+    keys: KeySet,
+    rows: usize,
+    has_null: bool,
+}
+
+impl Subquery {
+    pub fn new(plan: QueryPlan) -> Subquery {
+        let correlated = plan.correlated;
+        Subquery { query: Query::new(plan), correlated, scalar: None, exists: None, set: None, key: Vec::new() }
+    }
+
+    /// Before each execution of the statement.
+    pub fn forget(&mut self) {
+        self.scalar = None;
+        self.exists = None;
+        self.set = None;
+        self.query.forget();
+    }
+}
+
+/// The value of a scalar subquery: NULL for no row, 1242 for more than one.
+pub fn scalar<'a>(run: &'a Run<'_>, i: usize, at: Scope<'_>) -> Result<Value<'a>> {
+    let mut sub = run.subqueries[i].borrow_mut();
+    let sub = &mut *sub;
+    if let Some(v) = &sub.scalar {
+        return Ok(v.clone());
+    }
+    sub.query.open(run, Some(&at))?;
+    let value = if sub.query.next(run, Some(&at))? {
+        let inner = Scope { frame: &sub.query.frame, outer: Some(&at) };
+        let value = sub.query.outputs[0].eval(run, inner)?.into_owned();
+        if sub.query.next(run, Some(&at))? {
+            return Err(SqlError::new(1242, "Subquery returns more than 1 row"));
+        }
+        value
+    } else {
+        Value::Null
+    };
+    if !sub.correlated {
+        sub.scalar = Some(value.clone());
+    }
+    Ok(value)
+}
+
+pub fn exists(run: &Run<'_>, i: usize, at: Scope<'_>) -> Result<bool> {
+    let mut sub = run.subqueries[i].borrow_mut();
+    if let Some(b) = sub.exists {
+        return Ok(b);
+    }
+    sub.query.open(run, Some(&at))?;
+    let found = sub.query.next(run, Some(&at))?;
+    if !sub.correlated {
+        sub.exists = Some(found);
+    }
+    Ok(found)
+}
+
+/// `operands IN (subquery)`.
+pub fn contains(
+    run: &Run<'_>,
+    i: usize,
+    operands: &[Expr],
+    collation: CollationId,
+    at: Scope<'_>,
+) -> Result<Option<bool>> {
+    let mut values = Vec::with_capacity(operands.len());
+    for e in operands {
+        values.push(e.eval(run, at)?);
+    }
+    let mut sub = run.subqueries[i].borrow_mut();
+    let sub = &mut *sub;
+    let hashable = !sub.correlated
+        && operands.iter().zip(&sub.query.outputs).all(|(a, b)| {
+            a.ty.kind == b.ty.kind && a.ty.unsigned == b.ty.unsigned && a.ty.decimals == b.ty.decimals
+                && (!a.ty.kind.is_text() || (a.ty.collation == collation && b.ty.collation == collation))
+        });
+    if hashable {
+        if sub.set.is_none() {
+            let mut set = RowSet::default();
+            sub.query.open(run, Some(&at))?;
+            while sub.query.next(run, Some(&at))? {
+                run.check_interrupt()?;
+                let inner = Scope { frame: &sub.query.frame, outer: Some(&at) };
+                sub.key.clear();
+                set.rows += 1;
+                let mut null = false;
+                for e in &sub.query.outputs {
+                    let v = e.eval(run, inner)?;
+                    null |= v.is_null();
+                    encode_key(&mut sub.key, &v, &e.ty, false);
+                }
+                if null {
+                    set.has_null = true;
+                } else {
+                    set.keys.insert(&sub.key)?;
+                }
+            }
+            sub.set = Some(set);
+        }
+        let set = sub.set.as_ref().expect("just made");
+        if set.rows == 0 {
+            return Ok(Some(false));
+        }
+        // NULLs in rows of several columns match column by column: below.
+        if operands.len() == 1 || !(set.has_null || values.iter().any(Value::is_null)) {
+            if values.iter().any(Value::is_null) {
+                return Ok(None);
+            }
+            sub.key.clear();
+            for (v, e) in values.iter().zip(&sub.query.outputs) {
+                encode_key(&mut sub.key, v, &e.ty, false);
+            }
+            if set.keys.contains(&sub.key) {
+                return Ok(Some(true));
+            }
+            return Ok(if set.has_null { None } else { Some(false) });
+        }
+    }
+    let mut unknown = false;
+    sub.query.open(run, Some(&at))?;
+    while sub.query.next(run, Some(&at))? {
+        run.check_interrupt()?;
+        let inner = Scope { frame: &sub.query.frame, outer: Some(&at) };
+        let mut all = Some(true);
+        for (v, e) in values.iter().zip(&sub.query.outputs) {
+            let w = e.eval(run, inner)?;
+            if v.is_null() || w.is_null() {
+                all = all.and(None);
+            } else if compare::values(v, &w, collation, run)?.is_ne() {
+                all = Some(false);
+                break;
+            }
+        }
+        match all {
+            Some(true) => return Ok(Some(true)),
+            None => unknown = true,
+            Some(false) => {}
+        }
+    }
+    Ok(if unknown { None } else { Some(false) })
+}
+
+/// `operand op ALL (subquery)` or ANY.
+pub fn quantified(
+    run: &Run<'_>,
+    i: usize,
+    op: CmpOp,
+    all: bool,
+    operand: &Expr,
+    collation: CollationId,
+    at: Scope<'_>,
+) -> Result<Option<bool>> {
+    let value = operand.eval(run, at)?;
+    let value = reborrow(&value);
+    let mut sub = run.subqueries[i].borrow_mut();
+    let sub = &mut *sub;
+    let mut unknown = false;
+    sub.query.open(run, Some(&at))?;
+    while sub.query.next(run, Some(&at))? {
+        run.check_interrupt()?;
+        let inner = Scope { frame: &sub.query.frame, outer: Some(&at) };
+        let w = sub.query.outputs[0].eval(run, inner)?;
+        if value.is_null() || w.is_null() {
+            unknown = true;
+        } else if op.holds(compare::values(&value, &w, collation, run)?) != all {
+            return Ok(Some(!all));
+        }
+    }
+    Ok(if unknown { None } else { Some(all) })
+}

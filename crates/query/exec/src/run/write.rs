@@ -1,0 +1,281 @@
+//! Rows and index entries: how a table's row becomes bytes in its trees.
+//!
+//! ```text
+//!   clustered tree   key = parts of the primary key (or the hidden row id)     value = all columns, as RowLayout encodes
+//!   secondary tree   key = the index's parts, then the whole clustered key     value = empty
+//! ```
+//! A unique secondary index is unique in its own parts, unless one of them is NULL.
+
+use super::{Run, added_column};
+use crate::error;
+use crate::expr::convert;
+use catalog::{Column, ColumnDefault, Table};
+use engine::Transaction;
+use types::{DataType, Date, DateTime, Decimal, Result, SqlError, SqlMode, StoreContext, Time, TypeKind, Value, key};
+
+/// Column `i` of an encoded row.
+#[inline]
+pub fn column<'r>(table: &'r Table, row: &'r [u8], i: usize) -> Value<'r> {
+    match table.layout.get(row, i) {
+        Some(v) => v,
+        None => added_column(table, i),
+    }
+}
+
+/// Appends the own parts of index `index` for a row; says whether one is NULL.
+pub fn index_parts(out: &mut Vec<u8>, table: &Table, index: usize, row: &[u8]) -> bool {
+    let mut null = false;
+    for part in &table.indexes[index].parts {
+        let v = column(table, row, part.column);
+        null |= v.is_null();
+        key::encode_part(out, &part.key, &v);
+    }
+    null
+}
+
+/// Puts the key of a secondary index's entry into `out` (cleared first). The length of the unique prefix comes back for a
+/// unique index without NULLs.
+pub fn secondary_key(
+    out: &mut Vec<u8>,
+    table: &Table,
+    index: usize,
+    row: &[u8],
+    clustered: &[u8],
+) -> Option<usize> {
+    out.clear();
+    let null = index_parts(out, table, index, row);
+    let prefix = (table.indexes[index].unique && !null).then_some(out.len());
+    out.extend_from_slice(clustered);
+    prefix
+}
+
+/// Why a row was not written.
+pub enum Refused {
+    /// Index `0` of the table has an entry with this key.
+    Duplicate(usize),
+    Error(SqlError),
+}
+
+impl From<engine::Error> for Refused {
+    fn from(e: engine::Error) -> Refused {
+        Refused::Error(error::engine(e))
+    }
+}
+
+/// Buffers of a statement that writes rows.
+#[derive(Default)]
+pub struct RowWriter {
+    /// The row to be written, encoded, and its clustered key.
+    pub row: Vec<u8>,
+    pub key: Vec<u8>,
+    old_entry: Vec<u8>,
+    new_entry: Vec<u8>,
+}
+
+impl RowWriter {
+    /// Encodes a row of all columns and its clustered key.
+    pub fn encode(&mut self, table: &Table, values: &[Value<'_>]) {
+        self.row.clear();
+        self.key.clear();
+        table.layout.encode(&mut self.row, values);
+        for part in &table.indexes[0].parts {
+            key::encode_part(&mut self.key, &part.key, &values[part.column]);
+        }
+    }
+
+    /// Inserts the encoded row and its index entries. After a refusal the caller rolls back to before the row.
+    pub fn insert(&mut self, table: &Table, tx: &mut Transaction) -> Result<(), Refused> {
+        match tx.insert(table.indexes[0].tree, &self.key, &self.row) {
+            Err(engine::Error::DuplicateKey) => return Err(Refused::Duplicate(0)),
+            other => other?,
+        }
+        for i in 1..table.indexes.len() {
+            let prefix = secondary_key(&mut self.new_entry, table, i, &self.row, &self.key);
+            match tx.index_insert(table.indexes[i].tree, &self.new_entry, prefix, &[]) {
+                Err(engine::Error::DuplicateKey) => return Err(Refused::Duplicate(i)),
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes a row that was read by an exclusive locking read.
+    pub fn delete(&mut self, table: &Table, tx: &mut Transaction, old_key: &[u8], old_row: &[u8]) -> Result<()> {
+        for i in 1..table.indexes.len() {
+            secondary_key(&mut self.old_entry, table, i, old_row, old_key);
+            tx.index_delete(table.indexes[i].tree, &self.old_entry).map_err(error::engine)?;
+        }
+        tx.delete(table.indexes[0].tree, old_key).map_err(error::engine)
+    }
+
+    /// Replaces a row, read by an exclusive locking read, by the encoded one. False: they are the same, nothing is written.
+    /// `touched[i]`: index `i` has a column that may have changed.
+    pub fn update(
+        &mut self,
+        table: &Table,
+        tx: &mut Transaction,
+        old_key: &[u8],
+        old_row: &[u8],
+        touched: &[bool],
+    ) -> Result<bool, Refused> {
+        if self.row == old_row {
+            return Ok(false);
+        }
+        let moved = self.key != old_key;
+        if moved {
+            tx.delete(table.indexes[0].tree, old_key)?;
+            match tx.insert(table.indexes[0].tree, &self.key, &self.row) {
+                Err(engine::Error::DuplicateKey) => return Err(Refused::Duplicate(0)),
+                other => other?,
+            }
+        } else {
+            tx.update(table.indexes[0].tree, &self.key, &self.row)?;
+        }
+        for i in 1..table.indexes.len() {
+            if !moved && !touched[i] {
+                continue;
+            }
+            secondary_key(&mut self.old_entry, table, i, old_row, old_key);
+            let prefix = secondary_key(&mut self.new_entry, table, i, &self.row, &self.key);
+            if self.old_entry == self.new_entry {
+                continue;
+            }
+            let tree = table.indexes[i].tree;
+            tx.index_delete(tree, &self.old_entry)?;
+            match tx.index_insert(tree, &self.new_entry, prefix, &[]) {
+                Err(engine::Error::DuplicateKey) => return Err(Refused::Duplicate(i)),
+                other => other?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// 1062 for the encoded row and the index that has its key already.
+    #[cold]
+    pub fn duplicate(&self, table: &Table, index: usize) -> SqlError {
+        duplicate_entry(table, index, &self.row)
+    }
+}
+
+/// 1062 with the row's values of the index.
+#[cold]
+pub fn duplicate_entry(table: &Table, index: usize, row: &[u8]) -> SqlError {
+    let mut entry = String::new();
+    for (i, part) in table.indexes[index].parts.iter().enumerate() {
+        if i > 0 {
+            entry.push('-');
+        }
+        let c = &table.columns[part.column];
+        let v = column(table, row, part.column);
+        match (c.data_type.kind, &v) {
+            (_, Value::Null) => entry.push_str("NULL"),
+            (TypeKind::Enum, Value::UInt(n)) => {
+                entry.push_str((*n as usize).checked_sub(1).and_then(|n| c.members.get(n)).map_or("", |m| m))
+            }
+            _ => entry.push_str(&String::from_utf8_lossy(&convert::text(&v, &c.data_type))),
+        }
+    }
+    error::duplicate(&entry, &table.name, &table.indexes[index].name)
+}
+
+/// How problems of values are taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Strictness {
+    pub mode: SqlMode,
+    /// IGNORE, or not strict: problems are warnings.
+    pub lenient: bool,
+    /// A single-row INSERT refuses NULL for NOT NULL also when not strict.
+    pub null_is_error: bool,
+}
+
+impl Strictness {
+    pub fn new(run: &Run<'_>, ignore: bool, single_row: bool) -> Strictness {
+        let strict = run.sql_mode.is_strict() && !ignore;
+        let mut mode = run.sql_mode;
+        if ignore {
+            mode = SqlMode(mode.0 & !(SqlMode::STRICT_TRANS_TABLES.0 | SqlMode::STRICT_ALL_TABLES.0));
+        }
+        Strictness { mode, lenient: !strict, null_is_error: strict || (single_row && !ignore) }
+    }
+}
+
+/// Converts a value for a column: its type, range, length, NULL.
+pub fn store<'v>(
+    v: Value<'v>,
+    source: &DataType,
+    c: &Column,
+    row: u64,
+    how: Strictness,
+    run: &Run<'_>,
+) -> Result<Value<'v>> {
+    if v.is_null() {
+        if c.data_type.nullable {
+            return Ok(Value::Null);
+        }
+        let message = format!("Column '{}' cannot be null", c.name);
+        if how.null_is_error {
+            return Err(SqlError::new(1048, message));
+        }
+        run.warn(1048, message);
+        return Ok(implicit_default(&c.data_type));
+    }
+    // An integer in its own range needs no conversion.
+    if let (Value::Int(i), false) = (&v, c.data_type.unsigned)
+        && c.data_type.kind.is_integer()
+    {
+        let (low, high) = c.data_type.integer_bounds();
+        if *i >= low && *i <= high as i64 {
+            return Ok(v);
+        }
+    }
+    let source = convert::source_type(source, &v);
+    let context = StoreContext { mode: how.mode, column: &c.name, row, members: &c.members };
+    let (v, warning) = types::coerce_for_store(v, &source, &c.data_type, &context)?;
+    if let Some(w) = warning {
+        run.warnings.set(run.warnings.get() + 1);
+        run.env.borrow_mut().warn(w.level.name(), w.code, w.message);
+    }
+    Ok(v)
+}
+
+/// The value of a column that an INSERT names no value for.
+pub fn default_value<'v>(c: &'v Column, how: Strictness, run: &Run<'_>) -> Result<Value<'v>> {
+    match &c.default {
+        ColumnDefault::Value(v) => Ok(crate::expr::reborrow(v)),
+        ColumnDefault::Now => {
+            let now = convert::now(run, c.data_type.decimals);
+            store(now, &DataType { decimals: 6, ..DataType::new(TypeKind::DateTime) }, c, 1, how, run)
+        }
+        ColumnDefault::None if c.data_type.nullable => Ok(Value::Null),
+        ColumnDefault::None if c.auto_increment => Ok(Value::Null),
+        ColumnDefault::None => {
+            if c.data_type.kind == TypeKind::Enum {
+                return Ok(Value::UInt(1));
+            }
+            let message = format!("Field '{}' doesn't have a default value", c.name);
+            if !how.lenient {
+                return Err(SqlError::new(1364, message));
+            }
+            run.warn(1364, message);
+            Ok(implicit_default(&c.data_type))
+        }
+    }
+}
+
+/// What MySQL stores where there is no value: zero, the empty string, the zero date.
+pub fn implicit_default(t: &DataType) -> Value<'static> {
+    use TypeKind as K;
+    match t.kind {
+        K::Null => Value::Null,
+        K::Enum => Value::UInt(1),
+        K::Bit | K::Set | K::Year => Value::UInt(0),
+        k if k.is_integer() => if t.unsigned { Value::UInt(0) } else { Value::Int(0) },
+        K::Decimal => Value::Decimal(Decimal::ZERO.round(t.decimals)),
+        K::Float | K::Double => Value::Double(0.0),
+        K::Date => Value::Date(Date::ZERO),
+        K::Time => Value::Time(Time(0)),
+        K::DateTime | K::Timestamp => Value::DateTime(DateTime::ZERO),
+        K::Binary => Value::Bytes(vec![0; t.length as usize].into()),
+        _ => Value::Bytes(Vec::new().into()),
+    }
+}
