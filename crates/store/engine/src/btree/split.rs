@@ -89,8 +89,10 @@ fn cut(node: Node<'_>, key: &[u8]) -> Cut {
     assert!(n >= 2, "a full node has at least two cells");
     if node.is_leaf() && node.upper_fence().expect(TRUSTED).is_none() {
         let last = whole_key(node, n - 1);
-        if *last < *key {
-            return Cut { at: n, separator: separator(&last, key) };
+        // The fence takes room that a leaf full to the last byte does not have.
+        let fence = if *last < *key { separator(&last, key) } else { Vec::new() };
+        if !fence.is_empty() && fence.len() <= node.free() {
+            return Cut { at: n, separator: fence };
         }
     }
     let cell = |i: usize| SLOT_BYTES + node.key_rest(i).expect(TRUSTED).len() + node.value(i).expect(TRUSTED).len();
