@@ -175,7 +175,18 @@ impl<'a> Node<'a> {
         if !key.starts_with(prefix) {
             return Ok((if key < prefix { 0 } else { n }, false));
         }
-        let rest = &key[prefix.len()..];
+        self.search_rest(&key[prefix.len()..])
+    }
+
+    /// As [`Node::search`] for a key that lies within the node's fences, whose prefix therefore need not be looked at.
+    #[inline]
+    pub fn search_within(self, key: &[u8]) -> Read<(usize, bool)> {
+        self.search_rest(key.get(self.prefix_len()..).ok_or(Torn)?)
+    }
+
+    #[inline(always)]
+    fn search_rest(self, rest: &[u8]) -> Read<(usize, bool)> {
+        let n = self.len();
         let head = head_of(rest);
         let (mut low, mut high) = (0, n);
         while low < high {
@@ -202,10 +213,10 @@ impl<'a> Node<'a> {
         Ok(u64::from_le_bytes(self.value(i - 1)?.try_into().map_err(|_| Torn)?))
     }
 
-    /// Which child covers `key`.
+    /// Which child covers `key`, which lies within the node's fences.
     #[inline]
     pub fn child_for(self, key: &[u8]) -> Read<usize> {
-        let (i, equal) = self.search(key)?;
+        let (i, equal) = self.search_within(key)?;
         Ok(if equal { i + 1 } else { i })
     }
 

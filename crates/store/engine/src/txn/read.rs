@@ -50,7 +50,7 @@ pub fn newest(store: Store<'_>, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Re
 
 #[inline(always)]
 fn find<'a>(node: Node<'a>, key: &[u8]) -> std::result::Result<Option<&'a [u8]>, Torn> {
-    let (slot, equal) = node.search(key)?;
+    let (slot, equal) = node.search_within(key)?;
     if !equal {
         return Ok(None);
     }

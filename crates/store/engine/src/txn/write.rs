@@ -161,7 +161,7 @@ impl Transaction {
         let leaf = store.leaf(tree, Target::At(key))?;
         let Some(mut leaf) = leaf.upgrade() else { return Ok(Attempt::Again) };
         let node = Node(leaf.bytes());
-        let (slot, equal) = node.search(key).expect(TRUSTED);
+        let (slot, equal) = node.search_within(key).expect(TRUSTED);
         let me = self.slot.index() as u32;
         let value_at = if tree.kind == TreeKind::Clustered { ROW_AT } else { PAYLOAD_AT };
 
