@@ -28,4 +28,4 @@ mod users;
 pub mod variables;
 
 pub use command::Session;
-pub use server::{Server, Sessions, Settings};
+pub use server::{Opened, Server, Sessions, Settings, computed_variables};

@@ -2,7 +2,6 @@
 
 use crate::charset;
 use crate::command::Session;
-use crate::process::Doing;
 use crate::variables::{VarId, id};
 use accounts::{Client, Identity, LoginCheck};
 use protocol::auth::{Authenticator, FastAuth, LoginError, Plugin};

@@ -123,11 +123,6 @@ impl Session {
         self.server.com.at(at)
     }
 
-    pub(crate) fn waiting(&self) -> Waiting<'_> {
-        let timeout = Duration::from_secs(self.state.vars.uint(LOCK_WAIT_TIMEOUT));
-        Waiting { timeout, interrupt: self.tx.interrupt() }
-    }
-
     /// COM_QUERY: one statement, or several when the client may.
     pub(crate) fn query(&mut self, text: &[u8], out: &mut Output) -> Result<Done> {
         let text = match charset::statement_text(&self.state, text) {

@@ -12,7 +12,7 @@ use observe::Family;
 use protocol::{ClosedBy, Connection, HangUp, Next, Peer, RsaKeys, Service};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 use sync::{Mutex, Parker, Rank, Snapshot};
 use types::{Result, SqlError};
@@ -65,19 +65,26 @@ pub struct Server {
     /// Sessions with `max_execution_time` that run now. W: those sessions. R: the deadline thread.
     pub(crate) deadlines: AtomicUsize,
     pub(crate) stop: Box<dyn Fn() + Send + Sync>,
+    /// Told of each SET GLOBAL max_connections.
+    max_connections: OnceLock<Box<dyn Fn(u64) + Send + Sync>>,
     stopping: AtomicBool,
 }
 
 impl Server {
-    /// Loads dictionary and accounts. `first_password`: the directory is new, root@localhost gets this password.
-    pub fn open(engine: Arc<Engine>, settings: Settings, first_password: Option<&str>) -> Result<Arc<Server>> {
+    /// Loads dictionary and accounts. In a new directory root@localhost is made, with the password that `first_password`
+    /// gives.
+    pub fn open(
+        engine: Arc<Engine>,
+        settings: Settings,
+        first_password: impl FnOnce() -> String,
+    ) -> Result<Arc<Server>> {
         let catalog = Catalog::open(&engine, inspect::system_schemas())?;
         let stored = catalog.load_entries(Kind::Account)?;
-        let directory = match (stored.into_iter().find(|(name, _)| name == ACCOUNTS_ENTRY), first_password) {
-            (Some((_, bytes)), _) => Directory::from_bytes(&bytes)
+        let directory = match stored.into_iter().find(|(name, _)| name == ACCOUNTS_ENTRY) {
+            Some((_, bytes)) => Directory::from_bytes(&bytes)
                 .map_err(|_| SqlError::new(1712, "Index dictionary is corrupted: the accounts can not be read"))?,
-            (None, password) => {
-                let directory = Directory::bootstrap(password.unwrap_or(""));
+            None => {
+                let directory = Directory::bootstrap(&first_password());
                 let mut tx = Transaction::new(&engine).map_err(catalog::error::from_engine)?;
                 store_accounts(&catalog, &mut tx, &directory)?;
                 directory
@@ -94,6 +101,7 @@ impl Server {
             prepared: AtomicUsize::new(0),
             deadlines: AtomicUsize::new(0),
             stop: settings.stop,
+            max_connections: OnceLock::new(),
             stopping: AtomicBool::new(false),
             engine,
         });
@@ -122,9 +130,9 @@ impl Server {
         self.catalog.close()
     }
 
-    /// `max_connections` now.
-    pub fn max_connections(&self) -> u64 {
-        self.globals.load().uint(MAX_CONNECTIONS)
+    /// `told` is called with each new `max_connections`. The first call counts.
+    pub fn on_max_connections(&self, told: Box<dyn Fn(u64) + Send + Sync>) {
+        let _ = self.max_connections.set(told);
     }
 
     /// Hands dynamic variables to the engine.
@@ -132,6 +140,9 @@ impl Server {
         let globals = self.globals.load();
         self.engine.set_flush_log_at_commit(globals.uint(FLUSH_LOG) as u8);
         self.engine.set_deadlock_detect(globals.bool(DEADLOCK_DETECT));
+        if let Some(told) = self.max_connections.get() {
+            told(globals.uint(MAX_CONNECTIONS));
+        }
     }
 }
 

@@ -259,6 +259,10 @@ impl Env for State {
         self.user_vars.insert(name, (value, data_type));
     }
 
+    fn engine(&self) -> &engine::Engine {
+        &self.server.engine
+    }
+
     fn virtual_context(&self) -> &dyn VirtualContext {
         match &self.inspect {
             Some(context) => &**context,

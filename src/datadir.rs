@@ -1,0 +1,94 @@
+//! The data directory: whose it is, and that nobody else uses it.
+//!
+//! ```text
+//!   clearway.id     "clearway 1\nserver-uuid=...\n"     made first, so that a directory without it and not empty is foreign
+//!   clearway.lock   locked while a server runs
+//! ```
+
+use io::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+
+const ID_FILE: &str = "clearway.id";
+const LOCK_FILE: &str = "clearway.lock";
+/// The first line of the id file: name and format of the directory.
+const FORMAT: &str = "clearway 1";
+
+/// An opened data directory. The lock ends with the process or this value.
+pub struct DataDir {
+    pub path: PathBuf,
+    pub uuid: String,
+    _lock: File,
+}
+
+impl DataDir {
+    /// Makes the directory when it is missing. Errors are one line for stderr.
+    pub fn open(path: &Path) -> Result<DataDir, String> {
+        let shown = path.display();
+        let fail = |what: &str, e: &dyn std::fmt::Display| format!("data directory '{shown}': {what}: {e}");
+        std::fs::create_dir_all(path).map_err(|e| fail("cannot be made", &e))?;
+        let id_file = path.join(ID_FILE);
+        if !id_file.exists() {
+            let mut entries = std::fs::read_dir(path).map_err(|e| fail("cannot be read", &e))?;
+            let foreign = entries.find_map(|entry| match entry {
+                Ok(entry) if entry.file_name() != LOCK_FILE => Some(entry.file_name().to_string_lossy().into_owned()),
+                _ => None,
+            });
+            if let Some(name) = foreign {
+                return Err(format!("data directory '{shown}' is not empty and not ours: it holds '{name}' and no '{ID_FILE}'"));
+            }
+        }
+        let create = OpenOptions { write: true, create: true, ..OpenOptions::READ };
+        let lock = File::open(path.join(LOCK_FILE), create).map_err(|e| fail("cannot be locked", &e))?;
+        lock.lock_exclusive().map_err(|_| format!("data directory '{shown}' is in use by another server"))?;
+        if !id_file.exists() {
+            let text = format!("{FORMAT}\nserver-uuid={}\n", new_uuid()?);
+            let temporary = path.join("clearway.id.new");
+            std::fs::write(&temporary, text).map_err(|e| fail("cannot be written", &e))?;
+            let file = std::fs::File::open(&temporary).map_err(|e| fail("cannot be written", &e))?;
+            file.sync_all().map_err(|e| fail("cannot be written", &e))?;
+            std::fs::rename(&temporary, &id_file).map_err(|e| fail("cannot be written", &e))?;
+            let directory = std::fs::File::open(path).map_err(|e| fail("cannot be read", &e))?;
+            directory.sync_all().map_err(|e| fail("cannot be written", &e))?;
+        }
+        let text = std::fs::read_to_string(&id_file).map_err(|e| fail("cannot be read", &e))?;
+        let mut lines = text.lines();
+        if lines.next() != Some(FORMAT) {
+            return Err(format!("data directory '{shown}': '{ID_FILE}' is damaged or of another version"));
+        }
+        let uuid = lines.find_map(|line| line.strip_prefix("server-uuid="));
+        let uuid = uuid.ok_or_else(|| format!("data directory '{shown}': '{ID_FILE}' has no server-uuid"))?.to_string();
+        Ok(DataDir { path: path.to_path_buf(), uuid, _lock: lock })
+    }
+}
+
+/// A random UUID.
+fn new_uuid() -> Result<String, String> {
+    let mut b = [0u8; 16];
+    getrandom::fill(&mut b).map_err(|e| format!("no random bytes from the system: {e}"))?;
+    b[6] = b[6] & 0x0f | 0x40;
+    b[8] = b[8] & 0x3f | 0x80;
+    let hex: String = b.iter().map(|x| format!("{x:02x}")).collect();
+    Ok(format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_ours_or_refused() {
+        let base = std::env::temp_dir().join(format!("clearway-datadir-{}", std::process::id()));
+        let (ours, foreign) = (base.join("ours"), base.join("foreign"));
+        std::fs::create_dir_all(&foreign).unwrap();
+        std::fs::write(foreign.join("ibdata1"), "x").unwrap();
+        let first = DataDir::open(&ours).unwrap();
+        assert!(DataDir::open(&ours).err().unwrap().contains("in use"));
+        let uuid = first.uuid.clone();
+        drop(first);
+        assert_eq!(DataDir::open(&ours).unwrap().uuid, uuid);
+        assert!(DataDir::open(&foreign).err().unwrap().contains("not ours"));
+        std::fs::write(ours.join(ID_FILE), "clearway 99\n").unwrap();
+        assert!(DataDir::open(&ours).err().unwrap().contains("another version"));
+        std::fs::remove_dir_all(&base).unwrap();
+    }
+}

@@ -1,0 +1,191 @@
+//! `clearway serve`: options, data directory, engine, sessions, sockets; and back, in the opposite order.
+
+use crate::datadir::DataDir;
+use crate::error_log::{ErrorLog, Level};
+use crate::options::{self, Options};
+use engine::{Engine, EngineOptions};
+use listen::{Config, Listener};
+use session::variables::{Globals, VARIABLES, find};
+use session::{Server, Sessions, Settings};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long sessions get to end at shutdown.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub const HELP: &str = "\
+Usage: clearway serve [--config FILE] [--name=value ...]
+
+  --datadir=DIR             where the data is; made at the first start      [./data]
+  --port=N                  TCP port                                        [3306]
+  --bind-address=ADDRESS    addresses to listen on, comma-separated; * all  [127.0.0.1]
+  --socket=FILE             Unix socket; empty: none
+  --initialize-insecure     first start: root@localhost gets an empty password
+  --config=FILE             option file: groups [mysqld], [server], [clearway]
+  --log-error=FILE          error log instead of stderr
+
+Every server variable is an option: --max-connections=500, --innodb-buffer-pool-size=4G,
+--skip-networking. Underscores and dashes are alike; --loose-x warns where --x would fail.
+";
+
+fn text<'g>(globals: &'g Globals, name: &str) -> &'g str {
+    globals.text(find(name).expect("the table has it"))
+}
+
+fn uint(globals: &Globals, name: &str) -> u64 {
+    globals.uint(find(name).expect("the table has it"))
+}
+
+fn flag(globals: &Globals, name: &str) -> bool {
+    globals.bool(find(name).expect("the table has it"))
+}
+
+/// A word of an enumeration.
+fn choice(globals: &Globals, name: &str) -> String {
+    let id = find(name).expect("the table has it");
+    VARIABLES[id as usize].print(globals.get(id)).into_owned()
+}
+
+/// Runs the server until it is told to stop. An error is one line for stderr.
+pub fn serve(arguments: &[String]) -> Result<(), String> {
+    let options = options::parse(arguments)?;
+    if options.help {
+        print!("{HELP}");
+        return Ok(());
+    }
+    let Options { mut globals, initialize_insecure, initialize, warnings, .. } = options;
+    let log = ErrorLog::open(text(&globals, "log_error"), uint(&globals, "log_error_verbosity"))?;
+    for warning in warnings {
+        log.write(Level::Warning, 0, &warning);
+    }
+    let datadir = match text(&globals, "datadir") {
+        "" => PathBuf::from("data"),
+        dir => PathBuf::from(dir),
+    };
+    let datadir = DataDir::open(&datadir)?;
+    session::computed_variables(&mut globals, &datadir.path, datadir.uuid.clone(), hostname());
+    log.write(
+        Level::System,
+        10116,
+        &format!("clearway {} starting as process {}", env!("CARGO_PKG_VERSION"), std::process::id()),
+    );
+    let engine = Engine::open(engine_options(&globals, &datadir.path), &mut |text| log.write(Level::System, 12532, text))
+        .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
+    // Signals are taken over before clients can connect.
+    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|e| format!("cannot handle signals: {e}"))?;
+    let handle = signals.handle();
+    let settings = Settings {
+        globals: globals.clone(),
+        datadir: datadir.path.clone(),
+        stop: Box::new(|| {
+            // SHUTDOWN is a SIGTERM to ourselves; raising a signal that is handled does not fail.
+            let _ = signal_hook::low_level::raise(SIGTERM);
+        }),
+    };
+    let server = Server::open(Arc::clone(&engine), settings, || {
+        if initialize_insecure {
+            let text = "root@localhost is created with an empty password ! Please consider switching off the \
+                        --initialize-insecure option.";
+            log.write(Level::Warning, 10453, text);
+            return String::new();
+        }
+        let password = accounts::password::random_password();
+        // As MySQL: once, whatever the verbosity.
+        log.write(Level::System, 10454, &format!("A temporary password is generated for root@localhost: {password}"));
+        password
+    })
+    .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
+    let result = if initialize { Ok(()) } else { run(&globals, &server, &mut signals, &log) };
+    handle.close();
+    server.close().map_err(|e| e.to_string())?;
+    engine.close().map_err(|e| format!("cannot close the data directory: {e}"))?;
+    log.write(Level::System, 10910, "Shutdown complete");
+    result
+}
+
+/// Listens until a signal comes.
+fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &ErrorLog) -> Result<(), String> {
+    let config = listen_config(globals)?;
+    if config.addresses.is_empty() && config.socket.is_none() {
+        return Err("nothing to listen on: --skip-networking and no --socket".to_string());
+    }
+    let listener = Listener::start(&config, Arc::new(Sessions(Arc::clone(server)))).map_err(|e| e.to_string())?;
+    listener.register_gauges();
+    let listener = Arc::new(listener);
+    let weak = Arc::downgrade(&listener);
+    server.on_max_connections(Box::new(move |count| {
+        if let Some(listener) = weak.upgrade() {
+            listener.set_max_connections(count as usize);
+        }
+    }));
+    let mut how = Vec::new();
+    for address in listener.addresses() {
+        how.push(format!("mariadb -h {} -P {} -u root", address.ip(), address.port()));
+    }
+    if let Some(socket) = &config.socket {
+        how.push(format!("mariadb -S {} -u root", socket.display()));
+    }
+    log.write(Level::System, 10931, &format!("ready for connections. Version: '8.4.0'. Connect with: {}", how.join(", or: ")));
+    let signal = signals.forever().next();
+    let name = if signal == Some(SIGINT) { "SIGINT" } else { "SIGTERM or SHUTDOWN" };
+    log.write(Level::System, 13172, &format!("Received {name}. Shutting down."));
+    if !listener.stop(PATIENCE) {
+        log.write(Level::Warning, 10909, "Some statements did not end in time; recovery will undo them");
+    }
+    Ok(())
+}
+
+fn engine_options(globals: &Globals, datadir: &Path) -> EngineOptions {
+    EngineOptions {
+        datadir: datadir.to_path_buf(),
+        buffer_pool_bytes: uint(globals, "innodb_buffer_pool_size"),
+        log_capacity_bytes: uint(globals, "innodb_redo_log_capacity"),
+        log_buffer_bytes: uint(globals, "innodb_log_buffer_size"),
+        address_space_bytes: uint(globals, "clearway_address_space_size"),
+        doublewrite: choice(globals, "innodb_doublewrite") != "OFF",
+        direct_io: choice(globals, "innodb_flush_method").starts_with("O_DIRECT"),
+        flush_log_at_commit: uint(globals, "innodb_flush_log_at_trx_commit") as u8,
+    }
+}
+
+fn listen_config(globals: &Globals) -> Result<Config, String> {
+    let port = uint(globals, "port") as u16;
+    let mut addresses = Vec::new();
+    if !flag(globals, "skip_networking") {
+        for word in text(globals, "bind_address").split(',').map(str::trim) {
+            addresses.extend(resolve(word, port)?);
+        }
+    }
+    let socket = match text(globals, "socket") {
+        "" => None,
+        path => Some(PathBuf::from(path)),
+    };
+    Ok(Config {
+        addresses,
+        socket,
+        back_log: uint(globals, "back_log") as u32,
+        max_connections: uint(globals, "max_connections") as usize,
+        stack_bytes: uint(globals, "thread_stack") as usize,
+        ..Config::default()
+    })
+}
+
+fn resolve(word: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
+    if word == "*" {
+        return Ok(vec![SocketAddr::from(([0u16; 8], port))]);
+    }
+    if let Ok(ip) = word.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(ip, port)]);
+    }
+    let found = (word, port).to_socket_addrs().map_err(|e| format!("option 'bind-address': '{word}': {e}"))?;
+    Ok(found.collect())
+}
+
+fn hostname() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").or_else(|_| std::fs::read_to_string("/etc/hostname"));
+    name.map_or_else(|_| "localhost".to_string(), |n| n.trim().to_string())
+}
