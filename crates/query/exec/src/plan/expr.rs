@@ -482,10 +482,8 @@ impl Planner<'_> {
             Date => "date",
             Time => "time",
             Timestamp => "timestamp",
-            Password => return Err(unsupported("PASSWORD")),
             RowCount => "row_count",
             Reverse => "reverse",
-            WeightString => return Err(unsupported("WEIGHT_STRING")),
         };
         self.native(name, args)
     }

@@ -9,9 +9,6 @@ pub mod node;
 pub mod query;
 pub mod tables;
 
-#[cfg(test)]
-mod tests;
-
 use crate::context::Env;
 use crate::error::unsupported;
 use crate::expr::{Expr, Node};

@@ -73,6 +73,10 @@ pub enum Rule {
     /// With the digits of the second that the first argument (a constant) says.
     DateTime,
     Time,
+    /// TIME with the most digits of the second that an argument's type has.
+    TimeOf,
+    /// DATETIME with the digits of the second that the first argument's type has.
+    Moment,
     /// A string of at most so many characters, under the collation of the string arguments.
     Text(u32),
     /// A string in the connection's character set.
@@ -95,8 +99,6 @@ pub struct Function {
     pub rule: Rule,
     /// Another value at each call: not computed once, not used for index lookups.
     pub volatile: bool,
-    /// NULL only when an argument is.
-    pub strict: bool,
     pub eval: for<'a, 'x> fn(Args<'a, 'x>) -> Result<Value<'a>>,
 }
 
@@ -120,7 +122,7 @@ pub const fn f(
     rule: Rule,
     eval: for<'a, 'x> fn(Args<'a, 'x>) -> Result<Value<'a>>,
 ) -> Function {
-    Function { name, min, max, rule, volatile: false, strict: false, eval }
+    Function { name, min, max, rule, volatile: false, eval }
 }
 
 pub const fn volatile(mut f: Function) -> Function {
@@ -195,6 +197,27 @@ fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::Double => DataType { length: 23, ..DataType::new(TypeKind::Double) },
         Rule::Date => DataType { length: 10, ..DataType::new(TypeKind::Date) },
         Rule::DateTime => DataType { length: 19, decimals: fraction(args, 0), ..DataType::new(TypeKind::DateTime) },
+        Rule::Moment if function.name == "from_unixtime" && args.len() == 2 => {
+            DataType::string(TypeKind::VarChar, 255, CollationId::UTF8MB4_0900_AI_CI)
+        }
+        Rule::Moment => {
+            let t = args[0].ty;
+            let decimals = match t.kind {
+                TypeKind::Decimal | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => t.decimals.min(6),
+                TypeKind::Double | TypeKind::Float => 6,
+                _ => 0,
+            };
+            DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) }
+        }
+        Rule::TimeOf => {
+            let digits = |t: &DataType| match t.kind {
+                TypeKind::Decimal | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => t.decimals.min(6),
+                TypeKind::Double | TypeKind::Float => 6,
+                _ => 0,
+            };
+            let decimals = args.iter().map(|e| digits(&e.ty)).max().unwrap_or(0);
+            DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }
+        }
         Rule::Time => DataType { length: 10, decimals: fraction(args, 0), ..DataType::new(TypeKind::Time) },
         Rule::Text(n) => text(if n == 0 { refs.first().map_or(0, |e| shown(&e.ty)) } else { n })?,
         Rule::System(n) => DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI),

@@ -19,11 +19,11 @@ pub static FUNCTIONS: &[Function] = &[
         Ok(Value::DateTime(convert::local_time(a.run, us, a.ty.decimals)))
     })),
     f("date", 1, 1, Rule::Date, |a| on_date(a, |d| Some(Value::Date(d)))),
-    f("time", 1, 1, Rule::Time, |a| {
+    f("time", 1, 1, Rule::TimeOf, |a| {
         let v = a.value(0)?;
         Ok(convert::time(&v, a.run).map_or(Value::Null, Value::Time))
     }),
-    f("timestamp", 1, 2, Rule::DateTime, timestamp),
+    f("timestamp", 1, 2, Rule::Moment, timestamp),
     f("year", 1, 1, Rule::Int(5), |a| on_date(a, |d| Some(Value::Int(d.year() as i64)))),
     f("month", 1, 1, Rule::Int(3), |a| on_date(a, |d| Some(Value::Int(d.month() as i64)))),
     f("day", 1, 1, Rule::Int(3), |a| on_date(a, |d| Some(Value::Int(d.day() as i64)))),
@@ -54,25 +54,25 @@ pub static FUNCTIONS: &[Function] = &[
     f("second", 1, 1, Rule::Int(2), |a| on_time(a, |t| Value::Int(t.seconds() as i64))),
     f("microsecond", 1, 1, Rule::Int(6), |a| on_time(a, |t| Value::Int(t.micros() as i64))),
     f("time_to_sec", 1, 1, Rule::Int(10), |a| on_time(a, |t| Value::Int(t.0 / 1_000_000))),
-    f("sec_to_time", 1, 1, Rule::Time, |a| {
+    f("sec_to_time", 1, 1, Rule::TimeOf, |a| {
         Ok(a.double(0)?.map_or(Value::Null, |s| {
             let us = (s * 1e6) as i64;
             Value::Time(Time(us.clamp(Time::MIN.0, Time::MAX.0)))
         }))
     }),
-    f("maketime", 3, 3, Rule::Time, maketime),
+    f("maketime", 3, 3, Rule::TimeOf, maketime),
     f("makedate", 2, 2, Rule::Date, makedate),
     f("datediff", 2, 2, Rule::Int(7), |a| {
         let (Some(x), Some(y)) = (moment(&a, 0)?, moment(&a, 1)?) else { return Ok(Value::Null) };
         Ok(Value::Int(x.date().to_days() as i64 - y.date().to_days() as i64))
     }),
-    f("timediff", 2, 2, Rule::Time, timediff),
+    f("timediff", 2, 2, Rule::TimeOf, timediff),
     f("addtime", 2, 2, Rule::First, |a| add_time(a, 1)),
     f("subtime", 2, 2, Rule::First, |a| add_time(a, -1)),
     f("date_format", 2, 2, Rule::System(255), |a| date_format(a, false)),
     f("time_format", 2, 2, Rule::System(255), |a| date_format(a, true)),
     f("unix_timestamp", 0, 1, Rule::Int(17), unix_timestamp),
-    f("from_unixtime", 1, 2, Rule::DateTime, from_unixtime),
+    f("from_unixtime", 1, 2, Rule::Moment, from_unixtime),
     f("period_add", 2, 2, Rule::Int(6), |a| {
         let (Some(p), Some(n)) = (a.int(0)?, a.int(1)?) else { return Ok(Value::Null) };
         let months = p / 100 * 12 + p % 100 - 1 + n;
