@@ -203,7 +203,7 @@ fn convert_column<'v>(
     if from.data_type == to.data_type && from.members == to.members {
         return Ok(v);
     }
-    let named = from.members.len() > 0 && !(from.members == to.members);
+    let named = !from.members.is_empty() && from.members != to.members;
     let v = match (&v, named) {
         (Value::UInt(n), true) if from.data_type.kind == types::TypeKind::Enum => {
             let name = (*n as usize).checked_sub(1).and_then(|n| from.members.get(n)).cloned().unwrap_or_default();

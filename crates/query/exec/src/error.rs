@@ -8,9 +8,7 @@ pub fn engine(e: engine::Error) -> SqlError {
     use engine::Error::*;
     match e {
         DuplicateKey => SqlError::new(1022, "Can't write; duplicate key in table"),
-        Deadlock => {
-            SqlError::new(1213, "Deadlock found when trying to get lock; try restarting transaction")
-        }
+        Deadlock => SqlError::new(1213, "Deadlock found when trying to get lock; try restarting transaction"),
         LockWaitTimeout => SqlError::new(1205, "Lock wait timeout exceeded; try restarting transaction"),
         LockNoWait => SqlError::new(
             3572,
@@ -29,10 +27,7 @@ pub fn engine(e: engine::Error) -> SqlError {
 #[cold]
 pub fn interrupted(state: u8) -> SqlError {
     if state == 3 {
-        SqlError::new(
-            3024,
-            "Query execution was interrupted, maximum statement execution time exceeded",
-        )
+        SqlError::new(3024, "Query execution was interrupted, maximum statement execution time exceeded")
     } else {
         SqlError::new(1317, "Query execution was interrupted")
     }

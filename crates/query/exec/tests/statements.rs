@@ -76,7 +76,10 @@ fn access_paths() {
             "SELECT s.c FROM t JOIN sbtest1 s ON s.id = t.a",
             "join (loop)\n  scan t.c_d covering\n  scan sbtest1.PRIMARY [id=]\n",
         ),
-        ("SELECT COUNT(*) FROM t x JOIN t y ON x.c = y.c + 1", "group keys=0 aggregates=1\n  join (hash) on ...\n    scan t.c_d covering\n    scan t.c_d covering\n"),
+        (
+            "SELECT COUNT(*) FROM t x JOIN t y ON x.c = y.c + 1",
+            "group keys=0 aggregates=1\n  join (hash) on ...\n    scan t.c_d covering\n    scan t.c_d covering\n",
+        ),
     ] {
         let plan = db.plan(text);
         assert_eq!(plan, wanted, "{text}");
@@ -97,13 +100,12 @@ fn joins_groups_and_subqueries() {
     db.change("INSERT INTO e VALUES (1,1,10), (2,1,20), (3,2,30), (4,NULL,40)");
     for (text, wanted) in [
         ("SELECT e.id, name FROM e JOIN d ON d.id = e.dept ORDER BY e.id", &["1|one", "2|one", "3|two"][..]),
-        (
-            "SELECT d.id, e.id FROM d LEFT JOIN e ON e.dept = d.id ORDER BY d.id, e.id",
-            &["1|1", "1|2", "2|3", "3|NULL"],
-        ),
+        ("SELECT d.id, e.id FROM d LEFT JOIN e ON e.dept = d.id ORDER BY d.id, e.id", &["1|1", "1|2", "2|3", "3|NULL"]),
         ("SELECT e.id, d.id FROM d RIGHT JOIN e ON e.dept = d.id ORDER BY 1", &["1|1", "2|1", "3|2", "4|NULL"]),
-        ("SELECT dept, COUNT(*), SUM(pay), AVG(pay) FROM e GROUP BY dept ORDER BY dept",
-            &["NULL|1|40|40.0000", "1|2|30|15.0000", "2|1|30|30.0000"]),
+        (
+            "SELECT dept, COUNT(*), SUM(pay), AVG(pay) FROM e GROUP BY dept ORDER BY dept",
+            &["NULL|1|40|40.0000", "1|2|30|15.0000", "2|1|30|30.0000"],
+        ),
         ("SELECT dept, SUM(pay) s FROM e GROUP BY dept HAVING s > 30", &["NULL|40"]),
         ("SELECT id FROM e WHERE dept IN (SELECT id FROM d WHERE name = 'one') ORDER BY id", &["1", "2"]),
         ("SELECT id FROM d WHERE NOT EXISTS (SELECT * FROM e WHERE e.dept = d.id)", &["3"]),
@@ -132,7 +134,10 @@ fn inserting() {
         true,
     );
     let (outcome, _) = db.run("INSERT INTO t (u, s) VALUES (1,'a'), (2,'b')").unwrap();
-    assert_eq!((outcome.affected_rows, outcome.insert_id, &outcome.info[..]), (2, 1, "Records: 2  Duplicates: 0  Warnings: 0"));
+    assert_eq!(
+        (outcome.affected_rows, outcome.insert_id, &outcome.info[..]),
+        (2, 1, "Records: 2  Duplicates: 0  Warnings: 0")
+    );
     assert_eq!(db.env.last_insert_id, 1);
     assert_eq!(db.run("INSERT INTO t VALUES (10, NULL, 'c')").unwrap().0.insert_id, 10);
     assert_eq!(db.run("INSERT INTO t VALUES (0, NULL, 'd')").unwrap().0.insert_id, 11);
@@ -175,5 +180,8 @@ fn updating() {
     assert_eq!(db.change("DELETE FROM t ORDER BY a DESC LIMIT 1"), 1);
     assert_eq!(db.error("UPDATE t SET a = 12 WHERE a = 13").0, 1062);
     assert_eq!(db.rows("SELECT a FROM t ORDER BY a"), ["12", "13", "14"]);
-    assert_eq!(db.run("UPDATE t SET b = 3 WHERE b IN (3, 4)").unwrap().0.info, "Rows matched: 2  Changed: 1  Warnings: 0");
+    assert_eq!(
+        db.run("UPDATE t SET b = 3 WHERE b IN (3, 4)").unwrap().0.info,
+        "Rows matched: 2  Changed: 1  Warnings: 0"
+    );
 }

@@ -66,12 +66,7 @@ impl AggregateCall {
         Ok(Expr::new(Node::Aggregate(Box::new(call)), ty))
     }
 
-    pub fn group_concat(
-        args: Vec<Expr>,
-        distinct: bool,
-        order: Vec<(Expr, bool)>,
-        separator: Vec<u8>,
-    ) -> Result<Expr> {
+    pub fn group_concat(args: Vec<Expr>, distinct: bool, order: Vec<(Expr, bool)>, separator: Vec<u8>) -> Result<Expr> {
         let refs: Vec<&Expr> = args.iter().collect();
         let collation = super::compare::collation_of(&refs)?;
         let ty = DataType::string(TypeKind::Text, GROUP_CONCAT_MAX as u32, collation);
@@ -234,8 +229,7 @@ impl Accumulator {
             Value::UInt(i) => self.int += *i as i128,
             Value::Decimal(d) => {
                 let sum = self.decimal.unwrap_or(Decimal::ZERO).checked_add(*d);
-                self.decimal =
-                    Some(sum.ok_or_else(|| crate::error::out_of_range("DECIMAL", "sum"))?);
+                self.decimal = Some(sum.ok_or_else(|| crate::error::out_of_range("DECIMAL", "sum"))?);
             }
             Value::Bytes(b) => {
                 convert::warn_truncated_double(b, run);
@@ -244,8 +238,7 @@ impl Accumulator {
             Value::Double(d) => self.double += d,
             v => {
                 let sum = self.decimal.unwrap_or(Decimal::ZERO).checked_add(v.to_decimal());
-                self.decimal =
-                    Some(sum.ok_or_else(|| crate::error::out_of_range("DECIMAL", "sum"))?);
+                self.decimal = Some(sum.ok_or_else(|| crate::error::out_of_range("DECIMAL", "sum"))?);
             }
         }
         Ok(())

@@ -142,7 +142,10 @@ pub fn adapt(e: Expr, other: &Expr) -> Expr {
     }
     match &e.node {
         Node::Const(Value::Bytes(b)) => match convert::parse_datetime(b) {
-            Some(v) => Expr { node: Node::Const(Value::DateTime(v)), ty: types::DataType { decimals: 6, ..types::DataType::new(TypeKind::DateTime) } },
+            Some(v) => Expr {
+                node: Node::Const(Value::DateTime(v)),
+                ty: types::DataType { decimals: 6, ..types::DataType::new(TypeKind::DateTime) },
+            },
             None => e,
         },
         _ => e,

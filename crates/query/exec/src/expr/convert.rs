@@ -205,9 +205,8 @@ pub fn to_unix(t: DateTime, run: &Run<'_>) -> i64 {
 
 /// DATE '..', TIME '..', TIMESTAMP '..'
 pub fn temporal_literal(date: bool, time: bool, text: &[u8]) -> Result<Expr> {
-    let wrong = |kind: &str| {
-        SqlError::new(1525, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(text)))
-    };
+    let wrong =
+        |kind: &str| SqlError::new(1525, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(text)));
     let decimals_of = |micros: u32, fsp: u8| if micros == 0 && fsp == 0 { 0 } else { fsp };
     Ok(if date {
         let p = parse::parse_datetime(text, LENIENT).ok_or_else(|| wrong("DATE"))?;
@@ -523,4 +522,3 @@ pub fn enum_number(e: Expr) -> Expr {
 pub fn enum_text_or_number(e: Expr, number: bool) -> Expr {
     if number { enum_number(e) } else { e }
 }
-

@@ -30,7 +30,11 @@ pub enum Node {
     Const(Value<'static>),
     Param(usize),
     /// `depth` 0: this query's frame, 1: the query around it, ...
-    Column { depth: u8, slot: u16, column: u16 },
+    Column {
+        depth: u8,
+        slot: u16,
+        column: u16,
+    },
     /// Member name of an ENUM index.
     EnumText(Box<Expr>, Arc<[String]>),
     /// Member names of a SET bitmap, joined by commas.
@@ -40,28 +44,66 @@ pub enum Node {
     Bits(number::BitOp, Box<Expr>, Box<Expr>),
     BitNot(Box<Expr>),
     Compare(CmpOp, Box<Expr>, Box<Expr>, types::collation::CollationId),
-    Between { negated: bool, operands: Box<[Expr; 3]>, collation: types::collation::CollationId },
-    In { negated: bool, operand: Box<Expr>, list: Vec<Expr>, collation: types::collation::CollationId },
-    IsNull { negated: bool, operand: Box<Expr> },
+    Between {
+        negated: bool,
+        operands: Box<[Expr; 3]>,
+        collation: types::collation::CollationId,
+    },
+    In {
+        negated: bool,
+        operand: Box<Expr>,
+        list: Vec<Expr>,
+        collation: types::collation::CollationId,
+    },
+    IsNull {
+        negated: bool,
+        operand: Box<Expr>,
+    },
     /// IS [NOT] TRUE / FALSE
-    IsTruth { negated: bool, truth: bool, operand: Box<Expr> },
+    IsTruth {
+        negated: bool,
+        truth: bool,
+        operand: Box<Expr>,
+    },
     And(Vec<Expr>),
     Or(Vec<Expr>),
     Xor(Box<Expr>, Box<Expr>),
     Not(Box<Expr>),
-    Like { negated: bool, operands: Box<[Expr; 2]>, escape: Option<char>, collation: types::collation::CollationId },
+    Like {
+        negated: bool,
+        operands: Box<[Expr; 2]>,
+        escape: Option<char>,
+        collation: types::collation::CollationId,
+    },
     /// `CASE [operand] WHEN .. THEN .. ELSE .. END`; with an operand each `when` is a comparison already.
-    Case { whens: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>> },
+    Case {
+        whens: Vec<(Expr, Expr)>,
+        otherwise: Option<Box<Expr>>,
+    },
     Cast(Box<Expr>),
     Call(functions::Func, Vec<Expr>),
     /// A call of an aggregate function, before grouping is planned; a column of the group's row after.
     Aggregate(Box<aggregate::AggregateCall>),
     /// The value of a scalar subquery.
     Subquery(usize),
-    Exists { negated: bool, query: usize },
-    InSubquery { negated: bool, operands: Vec<Expr>, query: usize, collation: types::collation::CollationId },
+    Exists {
+        negated: bool,
+        query: usize,
+    },
+    InSubquery {
+        negated: bool,
+        operands: Vec<Expr>,
+        query: usize,
+        collation: types::collation::CollationId,
+    },
     /// `= ANY`, `> ALL`, ...
-    Quantified { op: CmpOp, all: bool, operand: Box<Expr>, query: usize, collation: types::collation::CollationId },
+    Quantified {
+        op: CmpOp,
+        all: bool,
+        operand: Box<Expr>,
+        query: usize,
+        collation: types::collation::CollationId,
+    },
     UserVariable(String),
     SetUserVariable(String, Box<Expr>),
     /// `DEFAULT` of a column whose default is CURRENT_TIMESTAMP.
@@ -313,7 +355,9 @@ impl Expr {
             Node::UserVariable(_) | Node::Now(_) => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
             Node::Cast(e) | Node::SetUserVariable(_, e) => f(e),
-            Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => f(operand),
+            Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
+                f(operand)
+            }
             Node::Arith(_, a, b) | Node::Bits(_, a, b) | Node::Compare(_, a, b, _) | Node::Xor(a, b) => {
                 f(a);
                 f(b);
@@ -347,7 +391,9 @@ impl Expr {
             Node::UserVariable(_) | Node::Now(_) => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
             Node::Cast(e) | Node::SetUserVariable(_, e) => f(e),
-            Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => f(operand),
+            Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
+                f(operand)
+            }
             Node::Arith(_, a, b) | Node::Bits(_, a, b) | Node::Compare(_, a, b, _) | Node::Xor(a, b) => {
                 f(a);
                 f(b);
@@ -407,10 +453,9 @@ impl Expr {
         let own = match (&self.node, &other.node) {
             (Node::Const(a), Node::Const(b)) => a == b,
             (Node::Param(a), Node::Param(b)) => a == b,
-            (
-                Node::Column { depth: d, slot: s, column: c },
-                Node::Column { depth: e, slot: t, column: g },
-            ) => (d, s, c) == (e, t, g),
+            (Node::Column { depth: d, slot: s, column: c }, Node::Column { depth: e, slot: t, column: g }) => {
+                (d, s, c) == (e, t, g)
+            }
             (Node::Arith(a, ..), Node::Arith(b, ..)) => a == b,
             (Node::Bits(a, ..), Node::Bits(b, ..)) => a == b,
             (Node::Compare(a, _, _, c), Node::Compare(b, _, _, d)) => a == b && c == d,
@@ -427,7 +472,10 @@ impl Expr {
             (Node::UserVariable(a), Node::UserVariable(b)) => a == b,
             (Node::Now(a), Node::Now(b)) => a == b,
             (
-                Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. }
+                Node::Subquery(_)
+                | Node::Exists { .. }
+                | Node::InSubquery { .. }
+                | Node::Quantified { .. }
                 | Node::SetUserVariable(..),
                 _,
             ) => false,

@@ -55,7 +55,9 @@ fn number(v: &Value<'_>, run: &Run<'_>) -> Number {
                 _ => {
                     let whole = d.truncate(0);
                     match d.checked_sub(whole) {
-                        Some(rest) if rest.is_zero() => Number::Int(whole.to_i64().unwrap_or_else(|e| e) as i128, false),
+                        Some(rest) if rest.is_zero() => {
+                            Number::Int(whole.to_i64().unwrap_or_else(|e| e) as i128, false)
+                        }
                         _ => Number::Decimal(d),
                     }
                 }
@@ -133,8 +135,8 @@ pub fn arith<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: 
                     ArithOp::Sub => i - j,
                     _ => i.checked_mul(*j).unwrap_or(i128::MAX),
                 };
-                let unsigned = (*u || *w)
-                    && !(op == ArithOp::Sub && run.sql_mode.has(SqlMode::NO_UNSIGNED_SUBTRACTION));
+                let unsigned =
+                    (*u || *w) && !(op == ArithOp::Sub && run.sql_mode.has(SqlMode::NO_UNSIGNED_SUBTRACTION));
                 integer(v, unsigned, sign, a, b)
             }
             (Number::Double(_), _) | (_, Number::Double(_)) => {
@@ -251,8 +253,20 @@ pub fn bits<'a>(op: BitOp, a: &Value<'_>, b: &Value<'_>, run: &Run<'_>) -> Resul
         BitOp::And => x & y,
         BitOp::Or => x | y,
         BitOp::Xor => x ^ y,
-        BitOp::ShiftLeft => if y < 64 { x << y } else { 0 },
-        BitOp::ShiftRight => if y < 64 { x >> y } else { 0 },
+        BitOp::ShiftLeft => {
+            if y < 64 {
+                x << y
+            } else {
+                0
+            }
+        }
+        BitOp::ShiftRight => {
+            if y < 64 {
+                x >> y
+            } else {
+                0
+            }
+        }
     }))
 }
 

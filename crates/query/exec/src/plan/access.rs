@@ -44,9 +44,7 @@ const HALF_RANGE_KEEPS: f64 = 0.33;
 const LOOKUP: f64 = 3.0;
 
 pub fn index_by_name(table: &Table, name: &str, alias: &str) -> Result<usize> {
-    let hit = table.indexes.iter().position(|i| {
-        i.name.eq_ignore_ascii_case(name) && (i.primary || !i.name.is_empty())
-    });
+    let hit = table.indexes.iter().position(|i| i.name.eq_ignore_ascii_case(name) && (i.primary || !i.name.is_empty()));
     hit.ok_or_else(|| SqlError::new(1176, format!("Key '{name}' doesn't exist in table '{alias}'")))
 }
 
@@ -62,13 +60,7 @@ pub fn best_equal_prefix(p: &Planner<'_>, table: &Table, slot: usize, conditions
     per_index.max().unwrap_or(0)
 }
 
-pub fn choose(
-    p: &Planner<'_>,
-    source: usize,
-    conditions: &[Expr],
-    bound: u64,
-    wanted: &Wanted<'_>,
-) -> Result<Choice> {
+pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, wanted: &Wanted<'_>) -> Result<Choice> {
     let block = p.current_block();
     let source = &block.sources[source];
     let table = source.table.as_ref().expect("a stored table");

@@ -105,10 +105,7 @@ impl Planner<'_> {
             let ids = parsed.list(*row);
             let all_defaults = ids.is_empty() && rows.iter().all(|r| r.is_empty());
             if ids.len() != columns.len() && !all_defaults {
-                return Err(SqlError::new(
-                    1136,
-                    format!("Column count doesn't match value count at row {}", n + 1),
-                ));
+                return Err(SqlError::new(1136, format!("Column count doesn't match value count at row {}", n + 1)));
             }
             let mut values = Vec::with_capacity(ids.len());
             for id in ids {
@@ -235,10 +232,7 @@ impl Planner<'_> {
         order.retain(|o| !matches!(o.expr.node, Node::Const(_) | Node::Param(_)));
         let limit = self.limit(limit)?.map(|(count, _)| count);
         self.refuse_reading(&table)?;
-        let wanted = Wanted {
-            keys: order.iter().map(|o| (&o.expr, o.descending)).collect(),
-            limited: limit.is_some(),
-        };
+        let wanted = Wanted { keys: order.iter().map(|o| (&o.expr, o.descending)).collect(), limited: limit.is_some() };
         let (plan, ordered) = self.join_plan(Tree::Leaf(0), conditions, &wanted)?;
         if ordered {
             order.clear();
@@ -252,9 +246,8 @@ impl Planner<'_> {
             _ => 0,
         };
         // The clustered key is in every tree; a scan of a secondary tree moves with that tree's own parts too.
-        let moves = |index: usize| {
-            changed.is_some_and(|c| table.indexes[index].parts.iter().any(|p| c.contains(&p.column)))
-        };
+        let moves =
+            |index: usize| changed.is_some_and(|c| table.indexes[index].parts.iter().any(|p| c.contains(&p.column)));
         let collect = !order.is_empty() || moves(0) || moves(scanned);
         let order = order.into_iter().map(|o| SortKey { expr: o.expr, descending: o.descending }).collect();
         let shapes = std::mem::take(&mut self.block().shapes);
@@ -289,10 +282,7 @@ fn plan_reads(plan: &Plan, id: u64) -> bool {
 
 fn refuse_virtual(table: &Table, verb: &str) -> Result<()> {
     match table.virtual_rows {
-        Some(_) => Err(SqlError::new(
-            1142,
-            format!("{verb} command denied to user for table '{}'", table.name),
-        )),
+        Some(_) => Err(SqlError::new(1142, format!("{verb} command denied to user for table '{}'", table.name))),
         None => Ok(()),
     }
 }

@@ -42,9 +42,10 @@ impl Planner<'_> {
         let parsed = self.parsed;
         Ok(match &parsed[id] {
             Ast::Null => Expr::null(),
-            Ast::Bool(b) => {
-                Expr::new(Node::Const(Value::Int(*b as i64)), DataType { length: 1, ..DataType::new(TypeKind::BigInt).not_null() })
-            }
+            Ast::Bool(b) => Expr::new(
+                Node::Const(Value::Int(*b as i64)),
+                DataType { length: 1, ..DataType::new(TypeKind::BigInt).not_null() },
+            ),
             Ast::Int(v) => integer(*v),
             Ast::Decimal(s) => {
                 let text = parsed.bytes(*s);
@@ -110,7 +111,8 @@ impl Planner<'_> {
                     Some(true) => "global",
                     Some(false) => "session",
                 };
-                let args = vec![string(name.into_bytes(), self.literal_collation), string(tag.into(), self.literal_collation)];
+                let args =
+                    vec![string(name.into_bytes(), self.literal_collation), string(tag.into(), self.literal_collation)];
                 Expr::new(Node::Call(functions::system_variable(), args), ty)
             }
             Ast::Unary { op, operand } => {
@@ -124,7 +126,10 @@ impl Planner<'_> {
                         Expr::new(Node::BitNot(Box::new(e)), ty)
                     }
                     UnaryOp::Binary => {
-                        let ty = DataType { nullable: e.ty.nullable, ..DataType::string(TypeKind::VarBinary, e.ty.length, CollationId::BINARY) };
+                        let ty = DataType {
+                            nullable: e.ty.nullable,
+                            ..DataType::string(TypeKind::VarBinary, e.ty.length, CollationId::BINARY)
+                        };
                         Expr::new(Node::Cast(Box::new(e)), ty)
                     }
                 }
@@ -336,7 +341,9 @@ impl Planner<'_> {
             Ast::WeightString { .. } => return Err(unsupported("WEIGHT_STRING")),
             Ast::Match { .. } => return Err(SqlError::new(1191, "Can't find FULLTEXT index matching the column list")),
             Ast::JsonValue(_) => return Err(unsupported("JSON_VALUE")),
-            Ast::DefaultValue => return Err(SqlError::new(1064, "You have an error in your SQL syntax near 'DEFAULT'")),
+            Ast::DefaultValue => {
+                return Err(SqlError::new(1064, "You have an error in your SQL syntax near 'DEFAULT'"));
+            }
             Ast::DefaultOf(column) => {
                 let e = self.expr(*column)?;
                 self.default_of(e)?
@@ -370,7 +377,10 @@ impl Planner<'_> {
                 let operands = self.exprs(*a)?;
                 let query = self.subquery(*q, operands.len())?;
                 let collation = compare::collation_of(&[&operands[0], &self.subqueries[query].outputs[0]])?;
-                return Ok(Expr::new(Node::InSubquery { negated: false, operands, query, collation }, boolean_type(true)));
+                return Ok(Expr::new(
+                    Node::InSubquery { negated: false, operands, query, collation },
+                    boolean_type(true),
+                ));
             }
             let (a, b) = (self.operand(left)?, self.operand(right)?);
             return compare_exprs(op, a, b);
@@ -437,8 +447,7 @@ impl Planner<'_> {
         use ast::Builtin::*;
         let name = match func {
             If => {
-                let [condition, then, other]: [Expr; 3] =
-                    args.try_into().map_err(|_| functions::wrong_count("IF"))?;
+                let [condition, then, other]: [Expr; 3] = args.try_into().map_err(|_| functions::wrong_count("IF"))?;
                 return case(vec![(condition, then)], Some(Box::new(other)));
             }
             Mod => {
@@ -532,7 +541,10 @@ impl Planner<'_> {
         if cast.array || cast.time_zone.is_some() {
             return Err(unsupported("CAST ... ARRAY and AT TIME ZONE"));
         }
-        let e = convert::enum_text_or_number(self.expr(cast.operand)?, matches!(cast.to, CastType::Signed | CastType::Unsigned));
+        let e = convert::enum_text_or_number(
+            self.expr(cast.operand)?,
+            matches!(cast.to, CastType::Signed | CastType::Unsigned),
+        );
         let text_length = |n: Option<u32>| n.unwrap_or(e.ty.length.max(1));
         let mut ty = match cast.to {
             CastType::Signed => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
@@ -556,7 +568,10 @@ impl Planner<'_> {
             CastType::Decimal(p, s) => {
                 let (p, s) = (p.unwrap_or(10), s.unwrap_or(0));
                 if s > p {
-                    return Err(SqlError::new(1427, "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '')."));
+                    return Err(SqlError::new(
+                        1427,
+                        "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '').",
+                    ));
                 }
                 DataType::decimal(if p == 0 { 10 } else { p as u32 }, s)
             }

@@ -37,13 +37,7 @@ impl Planner<'_> {
         Ok(Plan::Group(Box::new(Group { input, keys, aggregates, slot, rollup: false, implicit })))
     }
 
-    fn regroup(
-        &self,
-        e: &mut Expr,
-        slot: usize,
-        keys: &[Expr],
-        aggregates: &mut Vec<AggregateCall>,
-    ) -> Result<()> {
+    fn regroup(&self, e: &mut Expr, slot: usize, keys: &[Expr], aggregates: &mut Vec<AggregateCall>) -> Result<()> {
         if let Some(i) = keys.iter().position(|k| k.same(e)) {
             *e = Expr::column(slot, i, e.ty);
             return Ok(());
@@ -95,19 +89,29 @@ impl Planner<'_> {
             return Ok(());
         }
         let fixed = self.determined(conditions, keys);
-        let lists = [("SELECT list", outputs.iter().collect::<Vec<_>>()), (
-            "ORDER BY clause",
-            order.iter().map(|o| &o.expr).collect(),
-        )];
+        let lists = [
+            ("SELECT list", outputs.iter().collect::<Vec<_>>()),
+            ("ORDER BY clause", order.iter().map(|o| &o.expr).collect()),
+        ];
         for (list, exprs) in lists {
             for (i, e) in exprs.iter().enumerate() {
                 if let Some((slot, column)) = self.loose_column(e, keys, &fixed) {
                     let name = self.full_name(slot, column);
                     let n = i + 1;
                     return Err(if keys.is_empty() {
-                        SqlError::new(1140, format!("In aggregated query without GROUP BY, expression #{n} of {list} contains nonaggregated column '{name}'; this is incompatible with sql_mode=only_full_group_by"))
+                        SqlError::new(
+                            1140,
+                            format!(
+                                "In aggregated query without GROUP BY, expression #{n} of {list} contains nonaggregated column '{name}'; this is incompatible with sql_mode=only_full_group_by"
+                            ),
+                        )
                     } else {
-                        SqlError::new(1055, format!("Expression #{n} of {list} is not in GROUP BY clause and contains nonaggregated column '{name}' which is not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"))
+                        SqlError::new(
+                            1055,
+                            format!(
+                                "Expression #{n} of {list} is not in GROUP BY clause and contains nonaggregated column '{name}' which is not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"
+                            ),
+                        )
                     });
                 }
             }

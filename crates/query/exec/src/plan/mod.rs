@@ -70,15 +70,12 @@ impl<'p> Planner<'p> {
         let parsed = self.parsed;
         match &parsed.statement {
             Statement::Query(id) => {
-                let into = self.into_variables(*id)?;
+                let into = self.target_variables(*id)?;
                 let plan = self.query(*id, true)?;
                 if !into.is_empty() && into.len() != plan.outputs.len() {
-                    return Err(SqlError::new(
-                        1222,
-                        "The used SELECT statements have a different number of columns",
-                    ));
+                    return Err(SqlError::new(1222, "The used SELECT statements have a different number of columns"));
                 }
-                Ok(Body::Query(plan, into))
+                Ok(Body::Query(Box::new(plan), into))
             }
             Statement::Do(list) => {
                 self.blocks.push(Block::default());
@@ -100,7 +97,7 @@ impl<'p> Planner<'p> {
         (self.tables, self.subqueries)
     }
 
-    fn into_variables(&mut self, id: ast::QueryId) -> Result<Vec<String>> {
+    fn target_variables(&mut self, id: ast::QueryId) -> Result<Vec<String>> {
         match self.parsed[id].into.as_deref() {
             None => Ok(Vec::new()),
             Some(ast::Into::Vars(vars)) => vars

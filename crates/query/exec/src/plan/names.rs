@@ -66,12 +66,7 @@ impl Source {
         let columns: Vec<SourceColumn> = table
             .columns
             .iter()
-            .map(|c| SourceColumn {
-                name: c.name.clone(),
-                data_type: c.data_type,
-                hidden: c.hidden,
-                origin: None,
-            })
+            .map(|c| SourceColumn { name: c.name.clone(), data_type: c.data_type, hidden: c.hidden, origin: None })
             .collect();
         Source {
             slot,
@@ -95,11 +90,13 @@ impl Source {
         let node = Node::Column { depth: depth as u8, slot: self.slot as u16, column: i as u16 };
         match (&self.table, ty.kind) {
             (Some(t), TypeKind::Enum) => {
-                let raw = Expr::new(node, DataType { nullable: ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() });
+                let raw =
+                    Expr::new(node, DataType { nullable: ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() });
                 Expr::new(Node::EnumText(Box::new(raw), t.columns[i].members.clone().into()), ty)
             }
             (Some(t), TypeKind::Set) => {
-                let raw = Expr::new(node, DataType { nullable: ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() });
+                let raw =
+                    Expr::new(node, DataType { nullable: ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() });
                 Expr::new(Node::SetText(Box::new(raw), t.columns[i].members.clone().into()), ty)
             }
             _ => Expr::new(node, ty),
@@ -158,10 +155,7 @@ impl Planner<'_> {
                 if let Some(i) = s.find(name) {
                     if found.is_some() {
                         let full = table.map_or(name.to_string(), |t| format!("{t}.{name}"));
-                        return Err(SqlError::new(
-                            1052,
-                            format!("Column '{full}' in {} is ambiguous", self.clause),
-                        ));
+                        return Err(SqlError::new(1052, format!("Column '{full}' in {} is ambiguous", self.clause)));
                     }
                     found = Some(s.column(i, depth));
                 }

@@ -22,17 +22,36 @@ pub struct QueryPlan {
 pub enum Plan {
     /// One row without columns: SELECT without FROM.
     One,
-    Values { slot: usize, rows: Vec<Vec<Expr>> },
+    Values {
+        slot: usize,
+        rows: Vec<Vec<Expr>>,
+    },
     Scan(Scan),
     /// A table of information_schema or performance_schema.
-    Virtual { slot: usize, table: Arc<Table> },
-    Derived { slot: usize, query: Box<QueryPlan> },
+    Virtual {
+        slot: usize,
+        table: Arc<Table>,
+    },
+    Derived {
+        slot: usize,
+        query: Box<QueryPlan>,
+    },
     Join(Box<Join>),
-    Filter { input: Box<Plan>, condition: Expr },
+    Filter {
+        input: Box<Plan>,
+        condition: Expr,
+    },
     Group(Box<Group>),
     Sort(Box<Sort>),
-    Distinct { input: Box<Plan>, values: Vec<Expr> },
-    Limit { input: Box<Plan>, count: Expr, offset: Option<Expr> },
+    Distinct {
+        input: Box<Plan>,
+        values: Vec<Expr>,
+    },
+    Limit {
+        input: Box<Plan>,
+        count: Expr,
+        offset: Option<Expr>,
+    },
     SetOp(Box<SetOp>),
 }
 
@@ -120,9 +139,9 @@ pub struct SetOp {
     pub slot: usize,
 }
 
-/// A whole statement.
+/// A whole statement. A query has the user variables of its INTO.
 pub enum Body {
-    Query(QueryPlan, Vec<String>),
+    Query(Box<QueryPlan>, Vec<String>),
     Do(Vec<Expr>),
     Insert(Box<Insert>),
     Update(Box<Update>),

@@ -1,10 +1,10 @@
 //! Query blocks and set operations.
 
+use super::Planner;
 use super::access::Wanted;
 use super::names::{AliasRule, Block};
 use super::node::{Plan, QueryPlan, SetKind, SetOp, Sort, SortKey};
 use super::tables::{StarColumn, filtered};
-use super::Planner;
 use crate::context::ColumnMeta;
 use crate::error::unsupported;
 use crate::expr::{Expr, Node, convert};
@@ -102,10 +102,7 @@ impl Planner<'_> {
             QueryBody::SetOp { op, all, left, right } => {
                 let (left, right) = (self.query(*left, false)?, self.query(*right, false)?);
                 if left.outputs.len() != right.outputs.len() {
-                    return Err(SqlError::new(
-                        1222,
-                        "The used SELECT statements have a different number of columns",
-                    ));
+                    return Err(SqlError::new(1222, "The used SELECT statements have a different number of columns"));
                 }
                 let kind = match op {
                     ast::SetOp::Union => SetKind::Union,
@@ -228,8 +225,7 @@ impl Planner<'_> {
             .map(|(i, c)| StarColumn { name: c.name.clone(), source: 0, column: i, merged: None })
             .collect();
         let outputs: Vec<Expr> = star.iter().map(|s| self.star_expr(s)).collect();
-        let columns =
-            star.iter().zip(&outputs).map(|(s, e)| self.meta(&s.name, e)).collect();
+        let columns = star.iter().zip(&outputs).map(|(s, e)| self.meta(&s.name, e)).collect();
         let (plan, _) = self.join_plan(super::tables::Tree::Leaf(0), Vec::new(), &Wanted::none())?;
         let shapes = std::mem::take(&mut self.block().shapes);
         self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false })
@@ -277,9 +273,8 @@ impl Planner<'_> {
                 }
                 SelectItem::TableStar { schema, table } => {
                     let (schema, name) = (schema.map(|s| parsed.name(s)), parsed.name(*table));
-                    let found = self.block().sources.iter().find(|s| {
-                        s.name == name && schema.is_none_or(|d| d == s.schema)
-                    });
+                    let found =
+                        self.block().sources.iter().find(|s| s.name == name && schema.is_none_or(|d| d == s.schema));
                     let Some(found) = found else {
                         return Err(SqlError::new(1051, format!("Unknown table '{name}'")));
                     };
@@ -366,10 +361,7 @@ impl Planner<'_> {
                 let wanted = if grouped || distinct {
                     Wanted::none()
                 } else {
-                    Wanted {
-                        keys: order.iter().map(|o| (&o.expr, o.descending)).collect(),
-                        limited: limit.is_some(),
-                    }
+                    Wanted { keys: order.iter().map(|o| (&o.expr, o.descending)).collect(), limited: limit.is_some() }
                 };
                 let (plan, ordered) = self.join_plan(tree, conditions, &wanted)?;
                 in_order = ordered;

@@ -19,7 +19,12 @@ pub const TABLES_MAX: usize = 61;
 pub enum Tree {
     /// Index into the block's sources.
     Leaf(usize),
-    Join { left_outer: bool, left: Box<Tree>, right: Box<Tree>, on: Vec<Expr> },
+    Join {
+        left_outer: bool,
+        left: Box<Tree>,
+        right: Box<Tree>,
+        on: Vec<Expr>,
+    },
 }
 
 /// A column of `*`: (name, source, column), the expression when USING made one of two.
@@ -119,7 +124,10 @@ impl Planner<'_> {
     fn add_source(&mut self, source: Source) -> Result<(Tree, Vec<StarColumn>)> {
         let block = self.block();
         if block.sources.len() >= TABLES_MAX {
-            return Err(SqlError::new(1116, format!("Too many tables; MySQL can only use {TABLES_MAX} tables in a join")));
+            return Err(SqlError::new(
+                1116,
+                format!("Too many tables; MySQL can only use {TABLES_MAX} tables in a join"),
+            ));
         }
         if block.sources.iter().any(|s| s.name == source.name && (s.schema == source.schema)) {
             return Err(SqlError::new(1066, format!("Not unique table/alias: '{}'", source.name)));
@@ -265,12 +273,7 @@ impl Planner<'_> {
     }
 
     /// Plans FROM and WHERE. `order`: what the rows should come in the order of; true comes back when they do.
-    pub fn join_plan(
-        &mut self,
-        tree: Tree,
-        conditions: Vec<Expr>,
-        order: &access::Wanted<'_>,
-    ) -> Result<(Plan, bool)> {
+    pub fn join_plan(&mut self, tree: Tree, conditions: Vec<Expr>, order: &access::Wanted<'_>) -> Result<(Plan, bool)> {
         let mut conditions = conditions;
         if let Tree::Leaf(i) = tree {
             let (plan, ordered) = self.leaf(i, &mut conditions, 0, order)?;
@@ -458,7 +461,10 @@ fn hash_pairs(subqueries: &[QueryPlan], on: &[Expr], own: u64, bound: u64) -> Ve
             continue;
         };
         let same = (a.ty.kind.is_integer() && b.ty.kind.is_integer())
-            || (a.ty.kind.is_text() && b.ty.kind.is_text() && a.ty.collation == *collation && b.ty.collation == *collation)
+            || (a.ty.kind.is_text()
+                && b.ty.kind.is_text()
+                && a.ty.collation == *collation
+                && b.ty.collation == *collation)
             || (a.ty.kind == b.ty.kind && a.ty.kind.is_temporal());
         if same {
             pairs.push(((**outer).clone(), (**inner).clone()));

@@ -64,12 +64,9 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
             let s = *s;
             Box::new(SortOp::new(build(s.input, inner), s.keys, s.unique, s.values, s.slot, s.limit))
         }
-        Plan::Distinct { input, values } => Box::new(DistinctOp {
-            input: build(*input, inner),
-            values,
-            seen: KeySet::default(),
-            key: Vec::new(),
-        }),
+        Plan::Distinct { input, values } => {
+            Box::new(DistinctOp { input: build(*input, inner), values, seen: KeySet::default(), key: Vec::new() })
+        }
         Plan::Limit { input, count, offset } => {
             Box::new(LimitOp { input: build(*input, inner), count, offset, left: 0, skip: 0 })
         }
@@ -108,7 +105,7 @@ enum Kind {
 impl Statement {
     pub fn new(body: Body) -> Statement {
         let kind = match body {
-            Body::Query(q, into) => Kind::Query(Box::new(Query::new(q)), into),
+            Body::Query(q, into) => Kind::Query(Box::new(Query::new(*q)), into),
             Body::Do(list) => Kind::Do(list),
             Body::Insert(i) => Kind::Insert(Box::new(InsertStatement::new(*i))),
             Body::Update(u) => Kind::Update(Box::new(UpdateStatement::new(*u))),

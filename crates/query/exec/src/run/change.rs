@@ -85,9 +85,7 @@ impl Rows {
         }
         if !self.order.is_empty() {
             let bytes = &self.bytes;
-            self.entries.sort_by(|a, b| {
-                bytes[a.0 as usize..a.1 as usize].cmp(&bytes[b.0 as usize..b.1 as usize])
-            });
+            self.entries.sort_by(|a, b| bytes[a.0 as usize..a.1 as usize].cmp(&bytes[b.0 as usize..b.1 as usize]));
         }
         Ok(())
     }
@@ -108,11 +106,8 @@ impl Rows {
             slot.key.clear();
             slot.key.extend_from_slice(&self.bytes[from as usize..to as usize]);
             let tree = self.table.indexes[0].tree;
-            let found = run
-                .tx
-                .borrow_mut()
-                .get(tree, &slot.key, LOCKING, &mut slot.bytes)
-                .map_err(|e| run.engine_error(e))?;
+            let found =
+                run.tx.borrow_mut().get(tree, &slot.key, LOCKING, &mut slot.bytes).map_err(|e| run.engine_error(e))?;
             if found {
                 slot.present = true;
                 self.left -= 1;
@@ -216,9 +211,7 @@ impl Assigner {
                 Assigned::Value(e) => write::store(e.eval(run, at)?, &e.ty, column, row, how, run)?,
             };
         }
-        let changed = || {
-            set.iter().any(|(c, _)| values[*c] != write::column(table, &frame.slots[0].bytes, *c))
-        };
+        let changed = || set.iter().any(|(c, _)| values[*c] != write::column(table, &frame.slots[0].bytes, *c));
         if touch && table.columns.iter().any(|c| c.on_update_now) && changed() {
             self.touch(table, values, how, run)?;
         }

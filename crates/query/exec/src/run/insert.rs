@@ -199,7 +199,8 @@ impl InsertStatement {
         if c.hidden {
             let ids = self.table.row_ids.as_ref().expect("a table with a hidden key has a row id counter");
             let id = ids.reserve(run.env.borrow().engine(), 1, 1, 1, u64::MAX).map_err(error::engine)?;
-            let id = id.ok_or_else(|| SqlError::new(1467, "Failed to read auto-increment value from storage engine"))?;
+            let id =
+                id.ok_or_else(|| SqlError::new(1467, "Failed to read auto-increment value from storage engine"))?;
             return Ok(if c.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) });
         }
         Ok(match write::default_value(c, p.how, run)? {

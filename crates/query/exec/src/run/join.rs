@@ -20,7 +20,9 @@ pub enum State {
     /// A left row is wanted.
     Left,
     /// The right side is open; no row of it matched yet, or one did.
-    Right { matched: bool },
+    Right {
+        matched: bool,
+    },
     Done,
 }
 

@@ -82,7 +82,7 @@ impl<'x> Run<'x> {
     pub fn check_interrupt(&self) -> Result<()> {
         let n = self.steps.get().wrapping_add(1);
         self.steps.set(n);
-        if n % 256 != 0 {
+        if !n.is_multiple_of(256) {
             return Ok(());
         }
         self.check_interrupt_now()

@@ -169,10 +169,8 @@ impl ScanOp {
                 if !open {
                     encoded.sort_unstable();
                     encoded.dedup();
-                    prefixes = prefixes
-                        .iter()
-                        .flat_map(|p| encoded.iter().map(move |e| [&p[..], &e[..]].concat()))
-                        .collect();
+                    prefixes =
+                        prefixes.iter().flat_map(|p| encoded.iter().map(move |e| [&p[..], &e[..]].concat())).collect();
                 }
             }
             if open || prefixes.is_empty() {
@@ -261,7 +259,9 @@ impl ScanOp {
         for part in &self.index().parts {
             match key::part_length(&key[at..], &part.key) {
                 Some(n) => at += n,
-                None => return Err(error::engine(engine::Error::Corrupt(format!("key of index {}", self.index().name)))),
+                None => {
+                    return Err(error::engine(engine::Error::Corrupt(format!("key of index {}", self.index().name))));
+                }
             }
         }
         Ok(at)
@@ -399,7 +399,8 @@ fn hold<'v>(v: Value<'v>, ty: &DataType, table: &Table, column: usize) -> Held<'
         if whole > high as i128 {
             return Held::High;
         }
-        let held = if c.unsigned || c.kind == TypeKind::Year { Value::UInt(whole as u64) } else { Value::Int(whole as i64) };
+        let held =
+            if c.unsigned || c.kind == TypeKind::Year { Value::UInt(whole as u64) } else { Value::Int(whole as i64) };
         return if exact { Held::Exact(held) } else { Held::Above(held) };
     }
     if c.kind.is_bytes() && !c.kind.is_text() || c.kind.is_text() {
@@ -448,8 +449,7 @@ fn hold<'v>(v: Value<'v>, ty: &DataType, table: &Table, column: usize) -> Held<'
         return Held::Exact(Value::Double(v.to_f64()));
     }
     if c.kind == TypeKind::Time && matches!(v, Value::Time(_)) {
-        let context =
-            StoreContext { mode: SqlMode::NONE, column: "", row: 1, members: &table.columns[column].members };
+        let context = StoreContext { mode: SqlMode::NONE, column: "", row: 1, members: &table.columns[column].members };
         let source = convert::source_type(ty, &v);
         return match types::coerce_for_store(v, &source, c, &context) {
             Ok((v, None)) => Held::Exact(v),

@@ -185,12 +185,12 @@ impl Op for SortOp {
             }
             w.finish();
             if self.key_bytes.len() + self.row_bytes.len() > SORT_BYTES_MAX {
-                return Err(types::SqlError::new(1038, "Out of sort memory, consider increasing server sort buffer size"));
+                return Err(types::SqlError::new(
+                    1038,
+                    "Out of sort memory, consider increasing server sort buffer size",
+                ));
             }
-            self.entries.push(Entry {
-                key: (k, self.key_bytes.len() as u32),
-                row: (r, self.row_bytes.len() as u32),
-            });
+            self.entries.push(Entry { key: (k, self.key_bytes.len() as u32), row: (r, self.row_bytes.len() as u32) });
             if self.entries.len() >= 1024 && self.entries.len() / 2 > wanted {
                 self.shrink(wanted);
             }
@@ -214,7 +214,6 @@ impl Op for SortOp {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,7 +222,8 @@ mod tests {
     #[test]
     fn key_bytes_order_as_values_do() {
         let ty = DataType::new(TypeKind::BigInt);
-        let ordered = [Value::Null, Value::Int(i64::MIN), Value::Int(-1), Value::Int(0), Value::Int(7), Value::UInt(u64::MAX)];
+        let ordered =
+            [Value::Null, Value::Int(i64::MIN), Value::Int(-1), Value::Int(0), Value::Int(7), Value::UInt(u64::MAX)];
         let key = |v: &Value<'_>, desc| {
             let mut out = Vec::new();
             encode_key(&mut out, v, &ty, desc);

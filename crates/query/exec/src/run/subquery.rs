@@ -17,11 +17,7 @@ pub struct Query {
 
 impl Query {
     pub fn new(plan: QueryPlan) -> Query {
-        Query {
-            root: super::build::build(plan.plan, false),
-            frame: Frame::new(plan.shapes),
-            outputs: plan.outputs,
-        }
+        Query { root: super::build::build(plan.plan, false), frame: Frame::new(plan.shapes), outputs: plan.outputs }
     }
 
     pub fn open(&mut self, run: &Run<'_>, outer: Option<&Scope<'_>>) -> Result<()> {
@@ -136,7 +132,9 @@ pub fn contains(
     let sub = &mut *sub;
     let hashable = !sub.correlated
         && operands.iter().zip(&sub.query.outputs).all(|(a, b)| {
-            a.ty.kind == b.ty.kind && a.ty.unsigned == b.ty.unsigned && a.ty.decimals == b.ty.decimals
+            a.ty.kind == b.ty.kind
+                && a.ty.unsigned == b.ty.unsigned
+                && a.ty.decimals == b.ty.decimals
                 && (!a.ty.kind.is_text() || (a.ty.collation == collation && b.ty.collation == collation))
         });
     if hashable {

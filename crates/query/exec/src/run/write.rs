@@ -35,13 +35,7 @@ pub fn index_parts(out: &mut Vec<u8>, table: &Table, index: usize, row: &[u8]) -
 
 /// Puts the key of a secondary index's entry into `out` (cleared first). The length of the unique prefix comes back for a
 /// unique index without NULLs.
-pub fn secondary_key(
-    out: &mut Vec<u8>,
-    table: &Table,
-    index: usize,
-    row: &[u8],
-    clustered: &[u8],
-) -> Option<usize> {
+pub fn secondary_key(out: &mut Vec<u8>, table: &Table, index: usize, row: &[u8], clustered: &[u8]) -> Option<usize> {
     out.clear();
     let null = index_parts(out, table, index, row);
     let prefix = (table.indexes[index].unique && !null).then_some(out.len());
@@ -131,8 +125,8 @@ impl RowWriter {
         } else {
             tx.update(table.indexes[0].tree, &self.key, &self.row)?;
         }
-        for i in 1..table.indexes.len() {
-            if !moved && !touched[i] {
+        for (i, touched) in touched.iter().enumerate().skip(1) {
+            if !moved && !touched {
                 continue;
             }
             secondary_key(&mut self.old_entry, table, i, old_row, old_key);
@@ -269,7 +263,13 @@ pub fn implicit_default(t: &DataType) -> Value<'static> {
         K::Null => Value::Null,
         K::Enum => Value::UInt(1),
         K::Bit | K::Set | K::Year => Value::UInt(0),
-        k if k.is_integer() => if t.unsigned { Value::UInt(0) } else { Value::Int(0) },
+        k if k.is_integer() => {
+            if t.unsigned {
+                Value::UInt(0)
+            } else {
+                Value::Int(0)
+            }
+        }
         K::Decimal => Value::Decimal(Decimal::ZERO.round(t.decimals)),
         K::Float | K::Double => Value::Double(0.0),
         K::Date => Value::Date(Date::ZERO),

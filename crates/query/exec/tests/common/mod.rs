@@ -179,13 +179,7 @@ impl Database {
 
     /// Makes a table: columns (name, type), indexes (name, unique, columns), the first one the primary key. `auto`: the first
     /// column is AUTO_INCREMENT.
-    pub fn table(
-        &mut self,
-        name: &str,
-        columns: &[(&str, DataType)],
-        indexes: &[(&str, bool, &[usize])],
-        auto: bool,
-    ) {
+    pub fn table(&mut self, name: &str, columns: &[(&str, DataType)], indexes: &[(&str, bool, &[usize])], auto: bool) {
         self.tx.begin(Isolation::RepeatableRead, false);
         let made: Vec<Index> = indexes
             .iter()
@@ -252,8 +246,7 @@ impl Database {
     }
 
     pub fn prepare(&mut self, text: &str, params: &[DataType]) -> Result<Prepared> {
-        let parsed = sql::parse(text.as_bytes(), sql::SqlMode::default())
-            .unwrap_or_else(|e| panic!("{text}: {e:?}"));
+        let parsed = sql::parse(text.as_bytes(), sql::SqlMode::default()).unwrap_or_else(|e| panic!("{text}: {e:?}"));
         Prepared::new(&parsed, &self.version, &mut self.env, params)
     }
 

@@ -6,14 +6,18 @@ use types::{Result, Value};
 
 pub static FUNCTIONS: &[Function] = &[
     f("version", 0, 0, Rule::System(60), |a| Ok(a.run.env.borrow().system_variable(Some(true), "version")?.0)),
-    f("database", 0, 0, Rule::System(64), |a| Ok(match a.run.env.borrow().database() {
-        Some(d) => bytes(d.as_bytes().to_vec()),
-        None => Value::Null,
-    })),
-    f("schema", 0, 0, Rule::System(64), |a| Ok(match a.run.env.borrow().database() {
-        Some(d) => bytes(d.as_bytes().to_vec()),
-        None => Value::Null,
-    })),
+    f("database", 0, 0, Rule::System(64), |a| {
+        Ok(match a.run.env.borrow().database() {
+            Some(d) => bytes(d.as_bytes().to_vec()),
+            None => Value::Null,
+        })
+    }),
+    f("schema", 0, 0, Rule::System(64), |a| {
+        Ok(match a.run.env.borrow().database() {
+            Some(d) => bytes(d.as_bytes().to_vec()),
+            None => Value::Null,
+        })
+    }),
     f("user", 0, 0, Rule::System(288), |a| Ok(bytes(a.run.env.borrow().user().as_bytes().to_vec()))),
     f("session_user", 0, 0, Rule::System(288), |a| Ok(bytes(a.run.env.borrow().user().as_bytes().to_vec()))),
     f("system_user", 0, 0, Rule::System(288), |a| Ok(bytes(a.run.env.borrow().user().as_bytes().to_vec()))),

@@ -8,7 +8,15 @@ use types::{DataType, Result, TypeKind, Value};
 pub static FUNCTIONS: &[Function] = &[
     f("abs", 1, 1, Rule::Number, abs),
     f("sign", 1, 1, Rule::Int(2), |a| {
-        Ok(a.double(0)?.map_or(Value::Null, |d| Value::Int(if d > 0.0 { 1 } else if d < 0.0 { -1 } else { 0 })))
+        Ok(a.double(0)?.map_or(Value::Null, |d| {
+            Value::Int(if d > 0.0 {
+                1
+            } else if d < 0.0 {
+                -1
+            } else {
+                0
+            })
+        }))
     }),
     f("floor", 1, 1, Rule::Number, |a| step(a, f64::floor, |d| d.floor())),
     f("ceiling", 1, 1, Rule::Number, |a| step(a, f64::ceil, |d| d.ceiling())),
@@ -132,11 +140,7 @@ fn abs<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     })
 }
 
-fn step<'a>(
-    a: Args<'a, '_>,
-    f: fn(f64) -> f64,
-    g: fn(types::Decimal) -> types::Decimal,
-) -> Result<Value<'a>> {
+fn step<'a>(a: Args<'a, '_>, f: fn(f64) -> f64, g: fn(types::Decimal) -> types::Decimal) -> Result<Value<'a>> {
     Ok(match numeric(&a)? {
         Value::Double(d) => Value::Double(f(d)),
         Value::Decimal(d) => {

@@ -231,9 +231,11 @@ fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     ty.nullable = match function.name {
         "coalesce" | "ifnull" => args.iter().all(|e| e.ty.nullable),
         "isnull" | "now" | "curdate" | "curtime" | "pi" | "version" | "connection_id" | "user" | "uuid"
-        | "last_insert_id" | "row_count" | "found_rows" | "utc_timestamp" | "utc_date" | "utc_time" | "sysdate" => false,
-        "length" | "char_length" | "upper" | "lower" | "concat" | "abs" | "floor" | "ceiling" | "round" | "hex" | "ascii"
-        | "reverse" | "sign" | "crc32" | "bit_count" => args.iter().any(|e| e.ty.nullable),
+        | "last_insert_id" | "row_count" | "found_rows" | "utc_timestamp" | "utc_date" | "utc_time" | "sysdate" => {
+            false
+        }
+        "length" | "char_length" | "upper" | "lower" | "concat" | "abs" | "floor" | "ceiling" | "round" | "hex"
+        | "ascii" | "reverse" | "sign" | "crc32" | "bit_count" => args.iter().any(|e| e.ty.nullable),
         _ => true,
     };
     Ok(ty)
@@ -268,8 +270,10 @@ fn extreme<'a>(a: Args<'a, '_>, greatest: bool) -> Result<Value<'a>> {
         }
         let better = match &best {
             None => true,
-            Some(b) => compare::values(&v, b, collation, a.run)?.is_gt() == greatest
-                && compare::values(&v, b, collation, a.run)?.is_ne(),
+            Some(b) => {
+                compare::values(&v, b, collation, a.run)?.is_gt() == greatest
+                    && compare::values(&v, b, collation, a.run)?.is_ne()
+            }
         };
         if better {
             best = Some(v);

@@ -52,9 +52,9 @@ pub static FUNCTIONS: &[Function] = &[
     f("quote", 1, 1, Rule::Text(255), quote),
     f("format", 2, 3, Rule::System(60), format_number),
     f("soundex", 1, 1, Rule::Text(32), soundex),
-    f("md5", 1, 1, Rule::System(32), |a| digest::<md5::Md5>(a)),
-    f("sha1", 1, 1, Rule::System(40), |a| digest::<sha1::Sha1>(a)),
-    f("sha", 1, 1, Rule::System(40), |a| digest::<sha1::Sha1>(a)),
+    f("md5", 1, 1, Rule::System(32), digest::<md5::Md5>),
+    f("sha1", 1, 1, Rule::System(40), digest::<sha1::Sha1>),
+    f("sha", 1, 1, Rule::System(40), digest::<sha1::Sha1>),
     f("sha2", 2, 2, Rule::System(128), sha2),
     f("to_base64", 1, 1, Rule::System(512), to_base64),
     f("from_base64", 1, 1, Rule::Binary(255), from_base64),
@@ -119,7 +119,8 @@ fn change_case<'a>(a: Args<'a, '_>, upper: bool) -> Result<Value<'a>> {
         Charset::Binary => s,
         Charset::Utf8mb4 | Charset::Utf8mb3 => match std::str::from_utf8(&s) {
             Ok(t) => {
-                let t: String = if upper { t.chars().map(one_upper).collect() } else { t.chars().map(one_lower).collect() };
+                let t: String =
+                    if upper { t.chars().map(one_upper).collect() } else { t.chars().map(one_lower).collect() };
                 Cow::Owned(t.into_bytes())
             }
             Err(_) => s,
@@ -391,9 +392,7 @@ fn hex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(match v {
         Value::Null => Value::Null,
         Value::Bytes(b) => bytes(to_hex(&b, true)),
-        Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {
-            bytes(to_hex(&convert::text(&v, &a.args[0].ty), true))
-        }
+        Value::Date(_) | Value::Time(_) | Value::DateTime(_) => bytes(to_hex(&convert::text(&v, &a.args[0].ty), true)),
         v => bytes(format!("{:X}", convert::bits64(&v, a.run)).into_bytes()),
     })
 }
@@ -440,9 +439,7 @@ fn field<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 
 fn elt<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     match a.int(0)? {
-        Some(n) if n >= 1 && (n as usize) < a.len() => {
-            Ok(a.text(n as usize)?.map_or(Value::Null, Value::Bytes))
-        }
+        Some(n) if n >= 1 && (n as usize) < a.len() => Ok(a.text(n as usize)?.map_or(Value::Null, Value::Bytes)),
         _ => Ok(Value::Null),
     }
 }
@@ -591,7 +588,7 @@ fn from_base64<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(Value::Null) };
     let clean: Vec<u8> = s.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
     let body = clean.iter().rposition(|b| *b != b'=').map_or(0, |i| i + 1);
-    if clean.len() % 4 != 0 || clean.len() - body > 2 {
+    if !clean.len().is_multiple_of(4) || clean.len() - body > 2 {
         return Ok(Value::Null);
     }
     let mut out = Vec::new();

@@ -29,10 +29,14 @@ pub static FUNCTIONS: &[Function] = &[
     f("day", 1, 1, Rule::Int(3), |a| on_date(a, |d| Some(Value::Int(d.day() as i64)))),
     f("dayofmonth", 1, 1, Rule::Int(3), |a| on_date(a, |d| Some(Value::Int(d.day() as i64)))),
     f("quarter", 1, 1, Rule::Int(2), |a| on_date(a, |d| Some(Value::Int(d.month().div_ceil(3) as i64)))),
-    f("dayofweek", 1, 1, Rule::Int(2), |a| on_date(a, |d| real(d).map(|d| Value::Int((d.weekday() as i64 + 1) % 7 + 1)))),
+    f("dayofweek", 1, 1, Rule::Int(2), |a| {
+        on_date(a, |d| real(d).map(|d| Value::Int((d.weekday() as i64 + 1) % 7 + 1)))
+    }),
     f("weekday", 1, 1, Rule::Int(2), |a| on_date(a, |d| real(d).map(|d| Value::Int(d.weekday() as i64)))),
     f("dayofyear", 1, 1, Rule::Int(4), |a| on_date(a, |d| real(d).map(|d| Value::Int(d.day_of_year() as i64)))),
-    f("dayname", 1, 1, Rule::System(9), |a| on_date(a, |d| real(d).map(|d| bytes(DAYS[d.weekday() as usize].as_bytes())))),
+    f("dayname", 1, 1, Rule::System(9), |a| {
+        on_date(a, |d| real(d).map(|d| bytes(DAYS[d.weekday() as usize].as_bytes())))
+    }),
     f("monthname", 1, 1, Rule::System(9), |a| {
         on_date(a, |d| (d.month() > 0).then(|| bytes(MONTHS[d.month() as usize - 1].as_bytes())))
     }),
@@ -45,9 +49,8 @@ pub static FUNCTIONS: &[Function] = &[
         Ok(a.int(0)?.map_or(Value::Null, |n| Value::Date(Date::from_days(n.clamp(0, u32::MAX as i64) as u32))))
     }),
     f("to_seconds", 1, 1, Rule::Int(12), |a| {
-        Ok(moment(&a, 0)?.map_or(Value::Null, |t| {
-            Value::Int(t.date().to_days() as i64 * 86_400 + t.time().0 / 1_000_000)
-        }))
+        Ok(moment(&a, 0)?
+            .map_or(Value::Null, |t| Value::Int(t.date().to_days() as i64 * 86_400 + t.time().0 / 1_000_000)))
     }),
     f("hour", 1, 1, Rule::Int(3), |a| on_time(a, |t| Value::Int(t.hours() as i64))),
     f("minute", 1, 1, Rule::Int(2), |a| on_time(a, |t| Value::Int(t.minutes() as i64))),
@@ -92,14 +95,40 @@ static DIFFERENCE: Function = f("timestampdiff", 3, 3, Rule::Int(21), eval_diffe
 
 const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 
 const UNITS: [Unit; 20] = [
-    Unit::Microsecond, Unit::Second, Unit::Minute, Unit::Hour, Unit::Day, Unit::Week, Unit::Month, Unit::Quarter,
-    Unit::Year, Unit::SecondMicrosecond, Unit::MinuteMicrosecond, Unit::MinuteSecond, Unit::HourMicrosecond,
-    Unit::HourSecond, Unit::HourMinute, Unit::DayMicrosecond, Unit::DaySecond, Unit::DayMinute, Unit::DayHour,
+    Unit::Microsecond,
+    Unit::Second,
+    Unit::Minute,
+    Unit::Hour,
+    Unit::Day,
+    Unit::Week,
+    Unit::Month,
+    Unit::Quarter,
+    Unit::Year,
+    Unit::SecondMicrosecond,
+    Unit::MinuteMicrosecond,
+    Unit::MinuteSecond,
+    Unit::HourMicrosecond,
+    Unit::HourSecond,
+    Unit::HourMinute,
+    Unit::DayMicrosecond,
+    Unit::DaySecond,
+    Unit::DayMinute,
+    Unit::DayHour,
     Unit::YearMonth,
 ];
 
@@ -121,14 +150,20 @@ pub fn add_interval(date: Expr, amount: Expr, unit: ast::IntervalUnit, subtract:
     let of = UNITS[unit as usize];
     let micros = matches!(
         of,
-        Unit::Microsecond | Unit::SecondMicrosecond | Unit::MinuteMicrosecond | Unit::HourMicrosecond | Unit::DayMicrosecond
+        Unit::Microsecond
+            | Unit::SecondMicrosecond
+            | Unit::MinuteMicrosecond
+            | Unit::HourMicrosecond
+            | Unit::DayMicrosecond
     );
     let decimals = if micros { 6 } else { date.ty.decimals.min(6) };
     let ty = match date.ty.kind {
         TypeKind::Date if of.is_date_part() => DataType { length: 10, ..DataType::new(TypeKind::Date) },
         TypeKind::Time => DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) },
         TypeKind::Date => DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) },
-        TypeKind::DateTime | TypeKind::Timestamp => DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) },
+        TypeKind::DateTime | TypeKind::Timestamp => {
+            DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) }
+        }
         _ => DataType::string(TypeKind::VarChar, 29, types::CollationId::UTF8MB4_0900_AI_CI),
     };
     call(&ADD_INTERVAL, vec![date, amount, unit_argument(unit), Expr::int(subtract as i64)], ty)
@@ -213,7 +248,9 @@ fn timediff<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     }
     let whole = |v: &Value<'_>| match v {
         Value::DateTime(_) | Value::Date(_) => convert::datetime(v, a.run).map(|t| (true, t.to_micros())),
-        Value::Bytes(b) if b.len() > 10 && b.contains(&b'-') => convert::datetime(v, a.run).map(|t| (true, t.to_micros())),
+        Value::Bytes(b) if b.len() > 10 && b.contains(&b'-') => {
+            convert::datetime(v, a.run).map(|t| (true, t.to_micros()))
+        }
         v => convert::time(v, a.run).map(|t| (false, t.0)),
     };
     Ok(match (whole(&x), whole(&y)) {
@@ -275,7 +312,14 @@ fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let subtract = a.int(3)? == Some(1);
     let simple = matches!(
         of,
-        Unit::Year | Unit::Quarter | Unit::Month | Unit::Week | Unit::Day | Unit::Hour | Unit::Minute | Unit::Microsecond
+        Unit::Year
+            | Unit::Quarter
+            | Unit::Month
+            | Unit::Week
+            | Unit::Day
+            | Unit::Hour
+            | Unit::Minute
+            | Unit::Microsecond
     );
     let mut interval = if simple {
         Interval::new(of, amount.to_i64())
