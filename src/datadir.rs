@@ -34,7 +34,9 @@ impl DataDir {
                 _ => None,
             });
             if let Some(name) = foreign {
-                return Err(format!("data directory '{shown}' is not empty and not ours: it holds '{name}' and no '{ID_FILE}'"));
+                return Err(format!(
+                    "data directory '{shown}' is not empty and not ours: it holds '{name}' and no '{ID_FILE}'"
+                ));
             }
         }
         let create = OpenOptions { write: true, create: true, ..OpenOptions::READ };

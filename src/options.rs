@@ -91,7 +91,8 @@ fn split_files(arguments: &[String]) -> Result<(Vec<PathBuf>, Vec<String>), Erro
 
 /// Reads one option file.
 fn read_file(options: &mut Options, path: &Path, depth: usize) -> Result<(), Error> {
-    let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read option file '{}': {e}", path.display()))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|e| format!("cannot read option file '{}': {e}", path.display()))?;
     let mut ours = false;
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();

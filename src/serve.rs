@@ -73,8 +73,9 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         10116,
         &format!("clearway {} starting as process {}", env!("CARGO_PKG_VERSION"), std::process::id()),
     );
-    let engine = Engine::open(engine_options(&globals, &datadir.path), &mut |text| log.write(Level::System, 12532, text))
-        .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
+    let engine =
+        Engine::open(engine_options(&globals, &datadir.path), &mut |text| log.write(Level::System, 12532, text))
+            .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
     // Signals are taken over before clients can connect.
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|e| format!("cannot handle signals: {e}"))?;
     let handle = signals.handle();
@@ -129,7 +130,11 @@ fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Err
     if let Some(socket) = &config.socket {
         how.push(format!("mariadb -S {} -u root", socket.display()));
     }
-    log.write(Level::System, 10931, &format!("ready for connections. Version: '8.4.0'. Connect with: {}", how.join(", or: ")));
+    log.write(
+        Level::System,
+        10931,
+        &format!("ready for connections. Version: '8.4.0'. Connect with: {}", how.join(", or: ")),
+    );
     let signal = signals.forever().next();
     let name = if signal == Some(SIGINT) { "SIGINT" } else { "SIGTERM or SHUTDOWN" };
     log.write(Level::System, 13172, &format!("Received {name}. Shutting down."));
@@ -186,6 +191,7 @@ fn resolve(word: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
 }
 
 fn hostname() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").or_else(|_| std::fs::read_to_string("/etc/hostname"));
+    let name =
+        std::fs::read_to_string("/proc/sys/kernel/hostname").or_else(|_| std::fs::read_to_string("/etc/hostname"));
     name.map_or_else(|_| "localhost".to_string(), |n| n.trim().to_string())
 }

@@ -37,10 +37,9 @@ pub(crate) fn results_charset(state: &State) -> Option<Charset> {
 /// Tells the wire which collation column definitions name.
 pub(crate) fn apply_results(state: &State, out: &mut Output) {
     let charset = results_charset(state);
-    out.set_results_charset(charset.map(|c| ResultsCharset {
-        collation: CollationId::default_of(c).0,
-        max_bytes: c.mbmaxlen() as u8,
-    }));
+    out.set_results_charset(
+        charset.map(|c| ResultsCharset { collation: CollationId::default_of(c).0, max_bytes: c.mbmaxlen() as u8 }),
+    );
 }
 
 /// SET NAMES, and the handshake: client, connection and results at once.

@@ -124,8 +124,8 @@ impl Session {
     #[inline]
     pub(crate) fn status(&self, more: bool) -> ServerStatus {
         let autocommit = self.state.vars.bool(AUTOCOMMIT);
-        let in_transaction = self.tx.is_active() && (self.transaction.explicit || !autocommit)
-            || self.transaction.explicit;
+        let in_transaction =
+            self.tx.is_active() && (self.transaction.explicit || !autocommit) || self.transaction.explicit;
         ServerStatus::NONE
             .with(ServerStatus::AUTOCOMMIT, autocommit)
             .with(ServerStatus::IN_TRANSACTION, in_transaction)
@@ -327,10 +327,9 @@ impl Session {
         let schema = version.schema(name).ok_or_else(|| err!(1049, name))?;
         self.state.database = Some(schema.name.clone());
         let collation = schema.default_collation;
-        for (variable, text) in [
-            ("character_set_database", collation.charset().name()),
-            ("collation_database", collation.info().name),
-        ] {
+        for (variable, text) in
+            [("character_set_database", collation.charset().name()), ("collation_database", collation.info().name)]
+        {
             let id = crate::variables::find(variable).expect("the table has it");
             self.state.vars.set(id, crate::variables::Val::Str(text.into()));
         }

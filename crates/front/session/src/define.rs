@@ -36,7 +36,9 @@ impl Session {
     /// Runs a statement that is not the executor's, and answers.
     pub(crate) fn obey(&mut self, parsed: &Parsed, out: &mut Output) -> Result<Done> {
         self.refresh_access()?;
-        if self.password_expired && !matches!(parsed.statement, Statement::AlterUser(_) | Statement::SetPassword(_) | Statement::Set(_)) {
+        if self.password_expired
+            && !matches!(parsed.statement, Statement::AlterUser(_) | Statement::SetPassword(_) | Statement::Set(_))
+        {
             return Err(err!(1820));
         }
         match &parsed.statement {
@@ -132,7 +134,11 @@ impl Session {
                     }
                 };
                 self.prepare_named(parsed.name(*name), &text)?;
-                Ok(("prepare_sql", Outcome { info: "Statement prepared".to_string(), ..Outcome::default() }, Done::Answered))
+                Ok((
+                    "prepare_sql",
+                    Outcome { info: "Statement prepared".to_string(), ..Outcome::default() },
+                    Done::Answered,
+                ))
             }
             Statement::Deallocate(name) => {
                 self.deallocate(parsed.name(*name))?;
@@ -188,7 +194,11 @@ impl Session {
                 let mut names = Vec::new();
                 for (from, to) in pairs {
                     let (from, to) = (self.object(parsed, *from)?, self.object(parsed, *to)?);
-                    self.access().check_table(Privileges(Privileges::ALTER.0 | Privileges::DROP.0), &from.0, &from.1)?;
+                    self.access().check_table(
+                        Privileges(Privileges::ALTER.0 | Privileges::DROP.0),
+                        &from.0,
+                        &from.1,
+                    )?;
                     self.access().check_table(Privileges(Privileges::CREATE.0 | Privileges::INSERT.0), &to.0, &to.1)?;
                     names.push((from, to));
                 }
@@ -459,7 +469,9 @@ impl Session {
             None => !serial && !attributes.primary_key && !auto_increment,
         };
         data_type.nullable = nullable;
-        if auto_increment && !(data_type.kind.is_integer() || matches!(data_type.kind, TypeKind::Float | TypeKind::Double)) {
+        if auto_increment
+            && !(data_type.kind.is_integer() || matches!(data_type.kind, TypeKind::Float | TypeKind::Double))
+        {
             return Err(err!(1063, name));
         }
         let temporal = matches!(data_type.kind, TypeKind::DateTime | TypeKind::Timestamp);
@@ -488,7 +500,19 @@ impl Session {
             keys.push(beside(KeyKind::Unique));
         }
         let comment = comment_of(parsed, attributes.comment, &name)?;
-        Ok((Column { name: name.clone(), data_type, default, auto_increment, on_update_now, members, comment, hidden: false }, keys))
+        Ok((
+            Column {
+                name: name.clone(),
+                data_type,
+                default,
+                auto_increment,
+                on_update_now,
+                members,
+                comment,
+                hidden: false,
+            },
+            keys,
+        ))
     }
 
     /// A DEFAULT. Errors 1067, 1101.
@@ -514,7 +538,11 @@ impl Session {
                 _ => 0,
             };
             let temporal = matches!(data_type.kind, TypeKind::DateTime | TypeKind::Timestamp);
-            return if temporal && digits == data_type.decimals { Ok(ColumnDefault::Now) } else { Err(err!(1067, column)) };
+            return if temporal && digits == data_type.decimals {
+                Ok(ColumnDefault::Now)
+            } else {
+                Err(err!(1067, column))
+            };
         }
         let (value, source) = match (&parsed[id], literal(parsed, id)) {
             (_, Some(found)) => found,
@@ -522,7 +550,10 @@ impl Session {
                 let bytes = parsed.bytes(*bytes).to_vec();
                 let t = DataType::string(TypeKind::VarBinary, bytes.len() as u32, CollationId::BINARY);
                 match data_type.kind.is_numeric() {
-                    true => (Value::UInt(bytes.iter().fold(0u64, |n, b| n << 8 | u64::from(*b))), DataType::new(TypeKind::BigInt).unsigned()),
+                    true => (
+                        Value::UInt(bytes.iter().fold(0u64, |n, b| n << 8 | u64::from(*b))),
+                        DataType::new(TypeKind::BigInt).unsigned(),
+                    ),
                     false => (Value::Bytes(bytes.into()), t),
                 }
             }
@@ -668,7 +699,9 @@ impl Session {
             AlterAction::Force => plan.rebuild = true,
             AlterAction::Options => {}
             // Keys are never disabled.
-            AlterAction::EnableKeys(_) => self.state.warn("Note", 1031, "Table storage engine for the table doesn't have this option".to_string()),
+            AlterAction::EnableKeys(_) => {
+                self.state.warn("Note", 1031, "Table storage engine for the table doesn't have this option".to_string())
+            }
             AlterAction::Partition(_) => return Err(unsupported("PARTITION")),
             _ => return Err(unsupported("this form of ALTER TABLE")),
         }
@@ -793,7 +826,9 @@ impl AlterPlan {
 
     fn rename_index(&mut self, old: &str, new: &str) -> Result<()> {
         check_name(new, 1280)?;
-        let find = |keys: &[KeySpec], name: &str| keys.iter().position(|k| k.name.as_deref().is_some_and(|n| eq_name(n, name)));
+        let find = |keys: &[KeySpec], name: &str| {
+            keys.iter().position(|k| k.name.as_deref().is_some_and(|n| eq_name(n, name)))
+        };
         let at = find(&self.spec.keys, old).ok_or_else(|| err!(1176, old, self.spec.name))?;
         if find(&self.spec.keys, new).is_some_and(|other| other != at) {
             return Err(err!(1061, new));

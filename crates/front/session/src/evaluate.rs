@@ -144,7 +144,10 @@ mod tests {
             let ranges = assignment_texts(s.as_bytes(), sql::SqlMode::default());
             ranges.into_iter().map(|r| s[r].trim().to_string()).collect()
         };
-        assert_eq!(texts("SET @a = 1, b := (SELECT x FROM t WHERE c=1, 2), @@d='x,y'"), ["1", "(SELECT x FROM t WHERE c=1, 2)", "'x,y'"]);
+        assert_eq!(
+            texts("SET @a = 1, b := (SELECT x FROM t WHERE c=1, 2), @@d='x,y'"),
+            ["1", "(SELECT x FROM t WHERE c=1, 2)", "'x,y'"]
+        );
         assert_eq!(texts("SET NAMES utf8mb4, @a = b = c"), ["", "b = c"]);
     }
 }

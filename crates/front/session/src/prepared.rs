@@ -80,14 +80,8 @@ impl Session {
         self.server.prepared.fetch_add(1, Ordering::Relaxed);
         self.statements.last_id += 1;
         let id = self.statements.last_id;
-        let stmt = Stmt {
-            text: text.into(),
-            body,
-            types: Vec::new(),
-            long: HashMap::new(),
-            long_failed: false,
-            cursor: None,
-        };
+        let stmt =
+            Stmt { text: text.into(), body, types: Vec::new(), long: HashMap::new(), long_failed: false, cursor: None };
         self.statements.by_id.insert(id, Box::new(stmt));
         Ok((id, params))
     }
@@ -120,8 +114,7 @@ impl Session {
         observe::increment(self.com("stmt_execute"));
         self.state.clear_conditions();
         // Out of the map while it runs, so that session and statement can be borrowed side by side.
-        let mut stmt =
-            self.statements.by_id.remove(&id).ok_or_else(|| unknown(id, "mysqld_stmt_execute"))?;
+        let mut stmt = self.statements.by_id.remove(&id).ok_or_else(|| unknown(id, "mysqld_stmt_execute"))?;
         self.entry.begin(Doing::Execute, &stmt.text);
         self.close_cursor(&mut stmt);
         let result = self.execute_taken(&mut stmt, cursor, body, out).map_err(|e| self.failed(e));
@@ -151,7 +144,8 @@ impl Session {
             values[usize::from(*i)] = Value::Bytes(Cow::Borrowed(data));
         }
         let is_long = |i: usize| u16::try_from(i).is_ok_and(|i| long.contains_key(&i));
-        body.decode(count, types, is_long, |i, value| values[i] = value).map_err(|_| err!(1210, "mysqld_stmt_execute"))?;
+        body.decode(count, types, is_long, |i, value| values[i] = value)
+            .map_err(|_| err!(1210, "mysqld_stmt_execute"))?;
         match what {
             Body::Planned(planned) if !cursor.is_none() && planned.is_query => {
                 let left = CURSOR_BYTES_MAX.saturating_sub(self.statements.cursor_bytes);

@@ -29,7 +29,15 @@ pub(crate) enum Doing {
 }
 
 const NAMES: [&str; 10] = [
-    "Connect", "Sleep", "Query", "Execute", "Prepare", "Fetch", "Init DB", "Statistics", "Reset Connection",
+    "Connect",
+    "Sleep",
+    "Query",
+    "Execute",
+    "Prepare",
+    "Fetch",
+    "Init DB",
+    "Statistics",
+    "Reset Connection",
     "Change user",
 ];
 
@@ -91,8 +99,7 @@ impl Processes {
                 command: NAMES[usize::from(doing)],
                 time_s: now.saturating_sub(since) / 1_000_000_000,
                 state: if busy { "executing" } else { "" },
-                info: (busy && !details.info.is_empty())
-                    .then(|| String::from_utf8_lossy(&details.info).into_owned()),
+                info: (busy && !details.info.is_empty()).then(|| String::from_utf8_lossy(&details.info).into_owned()),
             });
         }
         list
@@ -172,7 +179,13 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// `None`: more sessions than lanes.
-    pub fn open(server: &Arc<crate::Server>, id: u64, host: String, interrupt: Arc<Interrupt>, hang_up: HangUp) -> Option<Entry> {
+    pub fn open(
+        server: &Arc<crate::Server>,
+        id: u64,
+        host: String,
+        interrupt: Arc<Interrupt>,
+        hang_up: HangUp,
+    ) -> Option<Entry> {
         let lane = server.processes.0.claim()?;
         let entry = Entry { server: Arc::clone(server), lane };
         *entry.lane().details.lock() = Details {

@@ -53,7 +53,7 @@ pub(crate) struct Planned {
     pub is_query: bool,
 }
 
-/// Plans by normalised text, the least recently used first to go.
+/// Plans by normalised text, the oldest first to go.
 #[derive(Default)]
 pub(crate) struct PlanCache {
     plans: HashMap<u128, Box<Planned>>,
@@ -139,7 +139,8 @@ impl Session {
                 sql::parse_next(rest, lexer_mode(self.state.sql_mode)).map_err(|e| self.failed(parse_error(e)))?;
             if !tail.is_empty() && !multi {
                 // The one statement ends at its `;`: what follows is a syntax error, as in MySQL.
-                let error = sql::parse(rest, lexer_mode(self.state.sql_mode)).err().map_or_else(|| err!(1064), parse_error);
+                let error =
+                    sql::parse(rest, lexer_mode(self.state.sql_mode)).err().map_or_else(|| err!(1064), parse_error);
                 return Err(self.failed(error));
             }
             self.more = !tail.is_empty();
@@ -344,12 +345,7 @@ impl Session {
         self.finish_statement(result)
     }
 
-    fn run_pinned(
-        &mut self,
-        planned: &mut Planned,
-        params: &[Value<'_>],
-        sink: &mut dyn RowSink,
-    ) -> Result<Outcome> {
+    fn run_pinned(&mut self, planned: &mut Planned, params: &[Value<'_>], sink: &mut dyn RowSink) -> Result<Outcome> {
         // One bit test while the account has its privileges globally.
         self.check_tables(planned.prepared.tables())?;
         if planned.prepared.writes() && !planned.gates.is_empty() {

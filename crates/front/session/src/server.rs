@@ -2,7 +2,7 @@
 
 use crate::command::Session;
 use crate::process::Processes;
-use crate::variables::{Globals, VARIABLES, VarId, Val, id};
+use crate::variables::{Globals, VARIABLES, Val, VarId, id};
 use accounts::{Accounts, Directory};
 use catalog::Catalog;
 use catalog::dictionary::Kind;
@@ -30,13 +30,57 @@ const IDLE_TICK: Duration = Duration::from_millis(100);
 
 /// Statement kinds that `Com_*` counts.
 pub(crate) const COM: &[&str] = &[
-    "select", "insert", "update", "delete", "replace", "insert_select", "replace_select", "begin", "commit",
-    "rollback", "savepoint", "rollback_to_savepoint", "release_savepoint", "set_option", "change_db", "show",
-    "create_table", "drop_table", "alter_table", "truncate", "create_index", "drop_index", "create_db", "drop_db",
-    "alter_db", "rename_table", "prepare_sql", "execute_sql", "dealloc_sql", "stmt_prepare", "stmt_execute",
-    "stmt_close", "stmt_reset", "stmt_fetch", "stmt_send_long_data", "stmt_reprepare", "kill", "flush", "do",
-    "create_user", "drop_user", "alter_user", "grant", "revoke", "set_password", "rename_user", "explain_other",
-    "lock_tables", "unlock_tables", "shutdown", "other",
+    "select",
+    "insert",
+    "update",
+    "delete",
+    "replace",
+    "insert_select",
+    "replace_select",
+    "begin",
+    "commit",
+    "rollback",
+    "savepoint",
+    "rollback_to_savepoint",
+    "release_savepoint",
+    "set_option",
+    "change_db",
+    "show",
+    "create_table",
+    "drop_table",
+    "alter_table",
+    "truncate",
+    "create_index",
+    "drop_index",
+    "create_db",
+    "drop_db",
+    "alter_db",
+    "rename_table",
+    "prepare_sql",
+    "execute_sql",
+    "dealloc_sql",
+    "stmt_prepare",
+    "stmt_execute",
+    "stmt_close",
+    "stmt_reset",
+    "stmt_fetch",
+    "stmt_send_long_data",
+    "stmt_reprepare",
+    "kill",
+    "flush",
+    "do",
+    "create_user",
+    "drop_user",
+    "alter_user",
+    "grant",
+    "revoke",
+    "set_password",
+    "rename_user",
+    "explain_other",
+    "lock_tables",
+    "unlock_tables",
+    "shutdown",
+    "other",
 ];
 
 /// What the binary decides.

@@ -5,7 +5,7 @@ use crate::command::{LOCK_WAIT, Session};
 use crate::control::isolation_of;
 use crate::evaluate::assignment_texts;
 use crate::run::lexer_mode;
-use crate::variables::{self, Access, Globals, Scope, VARIABLES, VarId, Val, id};
+use crate::variables::{self, Access, Globals, Scope, VARIABLES, Val, VarId, id};
 use exec::Env;
 use sql::ast::{AccessMode, IsolationLevel, Parsed, SetItem, VarScope};
 use std::borrow::Cow;
@@ -120,7 +120,8 @@ impl Session {
                         checked
                     }
                 };
-                let present = if global { self.server.globals.load().get(id).clone() } else { self.state.vars.get(id).clone() };
+                let present =
+                    if global { self.server.globals.load().get(id).clone() } else { self.state.vars.get(id).clone() };
                 if variable.access == Access::Fixed && new != present {
                     return Err(variable.cannot(&variable.print(&new)));
                 }

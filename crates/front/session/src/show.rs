@@ -89,7 +89,9 @@ impl Session {
         match &statement.what {
             ShowWhat::Warnings { limit } => return self.show_conditions(parsed, *limit, false, out),
             ShowWhat::Errors { limit } => return self.show_conditions(parsed, *limit, true, out),
-            ShowWhat::CountWarnings => return self.show_count("@@session.warning_count", self.state.warning_count, out),
+            ShowWhat::CountWarnings => {
+                return self.show_count("@@session.warning_count", self.state.warning_count, out);
+            }
             ShowWhat::CountErrors => return self.show_count("@@session.error_count", self.state.error_count, out),
             _ => {}
         }

@@ -112,7 +112,10 @@ impl RowSink for MemorySink {
         let size = |v: &Value<'_>| size_of::<Value<'_>>() + if let Value::Bytes(b) = v { b.len() } else { 0 };
         self.bytes += values.iter().map(size).sum::<usize>() + size_of::<Vec<Value<'_>>>();
         if self.bytes > self.bytes_max {
-            return Err(SqlError::new(1037, format!("Out of memory; restart server and try again (needed {} bytes)", self.bytes)));
+            return Err(SqlError::new(
+                1037,
+                format!("Out of memory; restart server and try again (needed {} bytes)", self.bytes),
+            ));
         }
         self.rows.push(values.iter().map(|v| v.clone().into_owned()).collect());
         Ok(())

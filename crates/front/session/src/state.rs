@@ -2,7 +2,7 @@
 
 use crate::Server;
 use crate::time_zone::TimeZone;
-use crate::variables::{self, Globals, Scope, SessionVariables, VARIABLES, VarId, Val, id};
+use crate::variables::{self, Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
 use catalog::VirtualContext;
 use exec::Env;
 use std::collections::HashMap;

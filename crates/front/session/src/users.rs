@@ -202,7 +202,11 @@ impl Session {
                 PrivilegeKind::Static(word) => {
                     let one = Privileges::by_name(word).ok_or_else(|| unsupported(word))?;
                     if !all.has(one) {
-                        return Err(if matches!(level, Level::Schema(_)) { err!(1221, "DB GRANT", "GLOBAL PRIVILEGES") } else { err!(1144) });
+                        return Err(if matches!(level, Level::Schema(_)) {
+                            err!(1221, "DB GRANT", "GLOBAL PRIVILEGES")
+                        } else {
+                            err!(1144)
+                        });
                     }
                     set |= one;
                 }
@@ -227,7 +231,11 @@ impl Session {
         match level {
             Level::Global => {
                 let missing = wanted.without(self.access().global());
-                if missing.is_empty() { Ok(()) } else { Err(err!(1045, self.access().account().name.user, self.access().account().name.host, "YES")) }
+                if missing.is_empty() {
+                    Ok(())
+                } else {
+                    Err(err!(1045, self.access().account().name.user, self.access().account().name.host, "YES"))
+                }
             }
             Level::Schema(schema) => self.access().check_schema(wanted, schema),
             Level::Table(schema, table) => self.access().check_table(wanted, schema, table),

@@ -218,12 +218,9 @@ impl Ddl<'_> {
     pub fn create_index(&mut self, old: &Table, mut key: KeySpec) -> Result<(Arc<Table>, usize)> {
         let mut names = TableSpec { keys: Vec::new(), ..spec_of(old) };
         names.keys = old.visible_indexes().map(key_of(old)).chain([key.clone()]).collect();
-        names.keys.retain(|k| k.name.as_deref() != Some("PRIMARY"));
-        let hidden = old.columns.iter().filter(|c| c.hidden).count();
         // Checks names and count, and makes up a name.
         names.plan()?;
         key.name = names.keys.last().expect("the new key is the last").name.clone();
-        debug_assert!(hidden <= 1);
         let plan = plan_index(&old.columns, &key)?;
         let tree = self.catalog.engine.create_tree(self.tx, TreeKind::Secondary).map_err(from_engine)?;
         let mut table = old.clone();

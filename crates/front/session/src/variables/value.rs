@@ -211,8 +211,7 @@ impl Variable {
                     if nullable && word.eq_ignore_ascii_case("NULL") {
                         return Ok(Val::Null);
                     }
-                    self.from_text(&word)
-                        .ok_or_else(|| SqlError::new(1115, format!("Unknown character set: '{word}'")))
+                    self.from_text(&word).ok_or_else(|| SqlError::new(1115, format!("Unknown character set: '{word}'")))
                 }
                 _ => Err(wrong_type()),
             },
