@@ -88,14 +88,7 @@ pub struct Image {
 impl Moment<'_> {
     /// The disk as the operation finds it.
     pub fn image(&self) -> Image {
-        let State { inodes, names, durable_names, pending_names, .. } = self.state;
-        Image {
-            root: self.root.to_owned(),
-            inodes: inodes.clone(),
-            names: names.clone(),
-            durable_names: durable_names.clone(),
-            pending_names: pending_names.clone(),
-        }
+        self.state.image(self.root)
     }
 }
 
@@ -302,6 +295,11 @@ impl SimDisk {
         !self.state.lock().powered
     }
 
+    /// What is on the disk now.
+    pub fn image(&self) -> Image {
+        self.state.lock().image(&self.root)
+    }
+
     /// Switches the power off, as a crash rule does.
     pub fn crash(&self) {
         self.state.lock().powered = false;
@@ -491,6 +489,16 @@ impl State {
                 self.powered = false;
                 Ok(Some(keep))
             }
+        }
+    }
+
+    fn image(&self, root: &Path) -> Image {
+        Image {
+            root: root.to_owned(),
+            inodes: self.inodes.clone(),
+            names: self.names.clone(),
+            durable_names: self.durable_names.clone(),
+            pending_names: self.pending_names.clone(),
         }
     }
 
