@@ -11,15 +11,13 @@ use sync::{Mutex, Rank};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     System,
-    Error,
     Warning,
-    Note,
 }
 
 pub struct ErrorLog {
     /// `None`: stderr.
     file: Option<Mutex<File>>,
-    /// `log_error_verbosity`: 1 errors, 2 warnings too, 3 notes too. System messages always.
+    /// `log_error_verbosity`: from 2 on warnings too. System messages always; errors that end the start go to stderr.
     verbosity: u64,
 }
 
@@ -39,9 +37,7 @@ impl ErrorLog {
     pub fn write(&self, level: Level, code: u32, text: &str) {
         let (label, needs) = match level {
             Level::System => ("System", 0),
-            Level::Error => ("ERROR", 1),
             Level::Warning => ("Warning", 2),
-            Level::Note => ("Note", 3),
         };
         if self.verbosity < needs {
             return;

@@ -124,8 +124,7 @@ impl Session {
     #[inline]
     pub(crate) fn status(&self, more: bool) -> ServerStatus {
         let autocommit = self.state.vars.bool(AUTOCOMMIT);
-        let in_transaction =
-            self.tx.is_active() && (self.transaction.explicit || !autocommit) || self.transaction.explicit;
+        let in_transaction = self.transaction.explicit || (self.tx.is_active() && !autocommit);
         ServerStatus::NONE
             .with(ServerStatus::AUTOCOMMIT, autocommit)
             .with(ServerStatus::IN_TRANSACTION, in_transaction)

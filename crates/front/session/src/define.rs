@@ -69,6 +69,11 @@ impl Session {
         observe::increment(self.com(name));
         self.state.row_count = outcome.affected_rows as i64;
         self.ok(out, &outcome)?;
+        if matches!(parsed.statement, Statement::Shutdown) {
+            // The client has its answer before its connection is closed with all others.
+            out.flush().map_err(|_| crate::sink::gone())?;
+            (self.server.stop)();
+        }
         Ok(done)
     }
 
@@ -146,7 +151,6 @@ impl Session {
             }
             Statement::Shutdown => {
                 self.access().check_global(Privileges::SHUTDOWN)?;
-                (self.server.stop)();
                 Ok(("shutdown", Outcome::default(), Done::Close))
             }
             Statement::Flush(flush) => {

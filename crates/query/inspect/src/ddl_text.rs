@@ -145,9 +145,8 @@ pub(crate) fn column_line(table: &Table, column: &Column) -> String {
             _ = write!(line, " CHARACTER SET {}", charset.name());
         }
         let implied = if charset == default.charset() { default } else { CollationId::default_of(charset) };
-        if t.collation != implied || (charset != default.charset()) {
-            _ = write!(line, " COLLATE {}", t.collation.info().name);
-        } else if default != CollationId::default_of(charset) {
+        // Named when it is not the one that the character set brings.
+        if t.collation != implied || charset != default.charset() || default != CollationId::default_of(charset) {
             _ = write!(line, " COLLATE {}", t.collation.info().name);
         }
     }

@@ -42,6 +42,9 @@ pub trait Source: Send + Sync {
     fn global_variables(&self) -> Vec<(&'static str, String)>;
 }
 
+/// (schema, table) -> may the session know of it?
+pub type Visible = Box<dyn Fn(&str, &str) -> bool + Send>;
+
 /// What a statement that reads virtual tables may see.
 pub struct Context {
     pub version: Arc<Version>,
@@ -54,7 +57,7 @@ pub struct Context {
     pub user: String,
     pub sees_all_processes: bool,
     /// May the session know that this table (or, with an empty table name, schema) exists?
-    pub visible: Box<dyn Fn(&str, &str) -> bool + Send>,
+    pub visible: Visible,
 }
 
 impl VirtualContext for Context {
@@ -95,7 +98,7 @@ impl Context {
                 all.push((name.to_string(), n.to_string()));
             }
         }
-        all.sort_by(|a, b| a.0.to_ascii_lowercase().cmp(&b.0.to_ascii_lowercase()));
+        all.sort_by_key(|(name, _)| name.to_ascii_lowercase());
         all
     }
 }
@@ -136,7 +139,7 @@ pub(crate) fn datetime(unix_seconds: u64) -> Value<'static> {
     let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
     let date = (year * 13 + month) << 5 | day;
-    let time = (seconds / 3600) << 12 | (seconds / 60 % 60) << 6 | seconds % 60;
+    let time = (seconds / 3600) << 12 | (seconds / 60 % 60) << 6 | (seconds % 60);
     Value::DateTime(types::DateTime((date << 17 | time) << 24))
 }
 
