@@ -1,6 +1,8 @@
 //! Statements that the executor does not run: transactions, USE, SET, KILL, prepared statements by name, and data
 //! definition, translated from the tree to crate `catalog`'s specifications.
 
+use crate::alter::AlterPlan;
+use crate::column_type::{collation_from, column_type};
 use crate::command::{Done, Session};
 use crate::evaluate::literal;
 use crate::variables::{VarId, id};
@@ -13,9 +15,7 @@ use protocol::Output;
 use sql::ast::*;
 use sql::lexer::Lexer;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
-use types::charset::Charset;
 use types::collation::CollationId;
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
@@ -24,11 +24,11 @@ const COLLATION_SERVER: VarId = id("collation_server");
 const LOCK_WAIT_TIMEOUT: VarId = id("lock_wait_timeout");
 const REQUIRE_PRIMARY_KEY: VarId = id("sql_require_primary_key");
 
-fn unsupported(what: &str) -> SqlError {
+pub(crate) fn unsupported(what: &str) -> SqlError {
     err!(1235, what)
 }
 
-fn text_of(parsed: &Parsed, s: Str) -> String {
+pub(crate) fn text_of(parsed: &Parsed, s: Str) -> String {
     String::from_utf8_lossy(parsed.bytes(s)).into_owned()
 }
 
@@ -713,185 +713,13 @@ impl Session {
     }
 }
 
-/// ALTER TABLE collected: the table as it will be, and how to get there.
-struct AlterPlan {
-    spec: TableSpec,
-    /// For each new column the old position, `None` for added ones.
-    from: Vec<Option<usize>>,
-    /// Rows have to be written anew.
-    rebuild: bool,
-    added: Vec<KeySpec>,
-    dropped: Vec<String>,
-    renamed: Vec<(String, String)>,
-    defaults: bool,
-    rename: Option<(String, String)>,
-}
-
-impl AlterPlan {
-    fn new(table: &Table) -> AlterPlan {
-        let spec = catalog::ddl::spec_of(table);
-        let from = table.columns.iter().enumerate().filter(|(_, c)| !c.hidden).map(|(i, _)| Some(i)).collect();
-        AlterPlan {
-            spec,
-            from,
-            rebuild: false,
-            added: Vec::new(),
-            dropped: Vec::new(),
-            renamed: Vec::new(),
-            defaults: false,
-            rename: None,
-        }
-    }
-
-    fn position(&self, name: &str) -> Result<usize> {
-        let found = self.spec.columns.iter().position(|c| eq_name(&c.name, name));
-        found.ok_or_else(|| err!(1054, name, self.spec.name))
-    }
-
-    fn insert(&mut self, parsed: &Parsed, column: Column, from: Option<usize>, position: ColumnPosition) -> Result<()> {
-        let at = match position {
-            ColumnPosition::Last => self.spec.columns.len(),
-            ColumnPosition::First => 0,
-            ColumnPosition::After(name) => self.position(parsed.name(name))? + 1,
-        };
-        self.spec.columns.insert(at, column);
-        self.from.insert(at, from);
-        Ok(())
-    }
-
-    fn change_column(&mut self, parsed: &Parsed, at: usize, new: Column, position: ColumnPosition) -> Result<()> {
-        let old = self.spec.columns[at].clone();
-        let taken = |(i, c): (usize, &Column)| i != at && eq_name(&c.name, &new.name);
-        if self.spec.columns.iter().enumerate().any(taken) {
-            return Err(err!(1060, new.name));
-        }
-        if old.name != new.name {
-            for part in self.spec.keys.iter_mut().flat_map(|k| &mut k.parts) {
-                if eq_name(&part.column, &old.name) {
-                    part.column = new.name.clone();
-                }
-            }
-        }
-        // A column of the primary key stays NOT NULL whatever the new definition leaves out.
-        self.rebuild |= old.data_type != new.data_type
-            || old.members != new.members
-            || old.auto_increment != new.auto_increment
-            || position != ColumnPosition::Last;
-        self.defaults = true;
-        if position == ColumnPosition::Last {
-            self.spec.columns[at] = new;
-            return Ok(());
-        }
-        self.spec.columns.remove(at);
-        let from = self.from.remove(at);
-        self.insert(parsed, new, from, position)
-    }
-
-    fn drop_column(&mut self, name: &str) -> Result<()> {
-        let at = self.spec.columns.iter().position(|c| eq_name(&c.name, name)).ok_or_else(|| err!(1091, name))?;
-        if self.spec.columns.len() == 1 {
-            return Err(err!(1090));
-        }
-        self.spec.columns.remove(at);
-        self.from.remove(at);
-        for key in &mut self.spec.keys {
-            key.parts.retain(|p| !eq_name(&p.column, name));
-        }
-        self.spec.keys.retain(|k| !k.parts.is_empty());
-        self.rebuild = true;
-        Ok(())
-    }
-
-    fn add_key(&mut self, key: KeySpec) {
-        self.rebuild |= key.kind == KeyKind::Primary;
-        self.added.push(key.clone());
-        self.spec.keys.push(key);
-    }
-
-    fn drop_primary(&mut self) -> Result<()> {
-        let before = self.spec.keys.len();
-        self.spec.keys.retain(|k| k.kind != KeyKind::Primary);
-        self.rebuild = true;
-        if self.spec.keys.len() == before { Err(err!(1091, "PRIMARY")) } else { Ok(()) }
-    }
-
-    fn drop_index(&mut self, name: &str) -> Result<()> {
-        if name.eq_ignore_ascii_case("PRIMARY") {
-            return self.drop_primary();
-        }
-        let before = self.spec.keys.len();
-        self.spec.keys.retain(|k| !k.name.as_deref().is_some_and(|n| eq_name(n, name)));
-        if self.spec.keys.len() == before {
-            return Err(err!(1091, name));
-        }
-        self.dropped.push(name.to_string());
-        Ok(())
-    }
-
-    fn rename_index(&mut self, old: &str, new: &str) -> Result<()> {
-        check_name(new, 1280)?;
-        let find = |keys: &[KeySpec], name: &str| {
-            keys.iter().position(|k| k.name.as_deref().is_some_and(|n| eq_name(n, name)))
-        };
-        let at = find(&self.spec.keys, old).ok_or_else(|| err!(1176, old, self.spec.name))?;
-        if find(&self.spec.keys, new).is_some_and(|other| other != at) {
-            return Err(err!(1061, new));
-        }
-        self.spec.keys[at].name = Some(new.to_string());
-        self.renamed.push((old.to_string(), new.to_string()));
-        Ok(())
-    }
-
-    /// Does it, in the DDL in progress; the table is locked.
-    fn run(self, ddl: &mut Ddl<'_>, old: &Arc<Table>, mode: SqlMode) -> Result<()> {
-        let mut table = Arc::clone(old);
-        if self.rebuild {
-            table = ddl.rebuild_table(old, self.spec)?;
-            copy_rows(ddl, old, &table, &self.from, mode)?;
-        } else {
-            for name in &self.dropped {
-                table = ddl.drop_index(&table, name)?;
-            }
-            for key in self.added {
-                let (new, at) = ddl.create_index(&table, key)?;
-                fill_index(ddl, &new, at)?;
-                table = new;
-            }
-            if let (Some(next), Some(counter)) = (self.spec.auto_increment, &table.auto_increment) {
-                // Never below what is handed out already.
-                // Relaxed: the gate is closed, no insert runs.
-                let next = next.max(counter.next.load(Ordering::Relaxed));
-                counter.reset(ddl.engine(), next).map_err(catalog::error::from_engine)?;
-            }
-            let (spec, renamed) = (self.spec, self.renamed);
-            table = ddl.alter_table(&table, |t| {
-                t.comment = spec.comment;
-                t.create_options = spec.create_options;
-                t.default_collation = spec.default_collation;
-                let hidden: Vec<Column> = t.columns.iter().filter(|c| c.hidden).cloned().collect();
-                t.columns = spec.columns;
-                t.columns.extend(hidden);
-                for (from, to) in &renamed {
-                    for index in t.indexes.iter_mut().filter(|i| eq_name(&i.name, from)) {
-                        index.name = to.clone();
-                    }
-                }
-            })?;
-        }
-        if let Some((schema, name)) = self.rename {
-            ddl.rename_table((&table.schema, &table.name), (&schema, &name))?;
-        }
-        Ok(())
-    }
-}
-
 /// Fills an index just made from the rows of its table.
-fn fill_index(ddl: &mut Ddl<'_>, table: &Arc<Table>, index: usize) -> Result<()> {
+pub(crate) fn fill_index(ddl: &mut Ddl<'_>, table: &Arc<Table>, index: usize) -> Result<()> {
     exec::ddl::fill_index(ddl.tx(), table, index)
 }
 
 /// Copies all rows of a table into its rebuilt form.
-fn copy_rows(
+pub(crate) fn copy_rows(
     ddl: &mut Ddl<'_>,
     old: &Arc<Table>,
     new: &Arc<Table>,
@@ -953,228 +781,6 @@ fn comment_of(parsed: &Parsed, comment: Option<Str>, name: &str) -> Result<Strin
         return Err(err!(1628, name, 2048));
     }
     Ok(comment)
-}
-
-/// CHARACTER SET and COLLATE together. Errors 1115, 1253, 1273.
-fn collation_from(parsed: &Parsed, charset: Option<Name>, collation: Option<Name>) -> Result<Option<CollationId>> {
-    let charset = match charset.map(|c| parsed.name(c)) {
-        Some(name) if !name.eq_ignore_ascii_case("DEFAULT") => {
-            Some((name, Charset::by_name(name).ok_or_else(|| err!(1115, name))?))
-        }
-        _ => None,
-    };
-    let collation = match collation.map(|c| parsed.name(c)) {
-        Some(name) if !name.eq_ignore_ascii_case("DEFAULT") => {
-            Some((name, CollationId::by_name(name).ok_or_else(|| err!(1273, name))?))
-        }
-        _ => None,
-    };
-    Ok(match (charset, collation) {
-        (Some((word, charset)), Some((name, collation))) => {
-            if collation.charset() != charset {
-                return Err(err!(1253, name, word));
-            }
-            Some(collation)
-        }
-        (None, Some((_, collation))) => Some(collation),
-        (Some((_, charset)), None) => Some(CollationId::default_of(charset)),
-        (None, None) => None,
-    })
-}
-
-/// A column's type as it is stored, and the members of ENUM and SET. Errors 1074, 1425, 1426, 1427, 1439, ...
-fn column_type(
-    parsed: &Parsed,
-    name: &str,
-    t: &CreateColumnType,
-    table_collation: CollationId,
-) -> Result<(DataType, Vec<String>)> {
-    use BaseType as B;
-    use TypeKind as K;
-    let kind = match t.base {
-        B::TinyInt | B::Bool => K::TinyInt,
-        B::SmallInt => K::SmallInt,
-        B::MediumInt => K::MediumInt,
-        B::Int => K::Int,
-        B::BigInt | B::Serial => K::BigInt,
-        B::Bit => K::Bit,
-        B::Decimal => K::Decimal,
-        // FLOAT(p) with p above 24 is DOUBLE.
-        B::Float if t.scale.is_none() && t.length.is_some_and(|p| p > 24) => K::Double,
-        B::Float => K::Float,
-        B::Double => K::Double,
-        B::Date => K::Date,
-        B::Time => K::Time,
-        B::DateTime => K::DateTime,
-        B::Timestamp => K::Timestamp,
-        B::Year => K::Year,
-        B::Char | B::NChar => K::Char,
-        B::VarChar | B::NVarChar => K::VarChar,
-        B::Binary => K::Binary,
-        B::VarBinary => K::VarBinary,
-        B::TinyText => K::TinyText,
-        B::Text => K::Text,
-        B::MediumText => K::MediumText,
-        B::LongText => K::LongText,
-        B::TinyBlob => K::TinyBlob,
-        B::Blob => K::Blob,
-        B::MediumBlob => K::MediumBlob,
-        B::LongBlob => K::LongBlob,
-        B::Enum => K::Enum,
-        B::Set => K::Set,
-        B::Json => K::Json,
-        B::Geometry => return Err(unsupported("GEOMETRY")),
-    };
-    let mut data_type = DataType::new(kind);
-    data_type.unsigned = t.unsigned || t.zerofill || t.base == B::Serial;
-    data_type.zerofill = t.zerofill;
-    let own = collation_from(parsed, t.charset, t.collation)?;
-    let national = matches!(t.base, B::NChar | B::NVarChar);
-    let collation = match own {
-        Some(collation) => collation,
-        None if national => CollationId::UTF8MB3_GENERAL_CI,
-        None => table_collation,
-    };
-    let collation = if t.binary { CollationId::binary_of(collation.charset()) } else { collation };
-    let binary = collation == CollationId::BINARY;
-    match kind {
-        K::TinyInt | K::SmallInt | K::MediumInt | K::Int | K::BigInt => {
-            let signed = u32::from(!data_type.unsigned);
-            let width = match kind {
-                _ if t.base == B::Bool => 1,
-                K::TinyInt => 3 + signed,
-                K::SmallInt => 5 + signed,
-                K::MediumInt => 8 + signed,
-                K::Int => 10 + signed,
-                _ => 20,
-            };
-            data_type.length = t.length.unwrap_or(width);
-            if data_type.length > 255 {
-                return Err(err!(1439, name, 255));
-            }
-        }
-        K::Decimal => {
-            let (precision, scale) = (t.length.filter(|p| *p > 0).unwrap_or(10), t.scale.unwrap_or(0));
-            if scale > 30 {
-                return Err(err!(1425, scale, name, 30));
-            }
-            if precision > 65 {
-                return Err(err!(1426, precision, name, 65));
-            }
-            if scale > precision {
-                return Err(err!(1427, name));
-            }
-            (data_type.length, data_type.decimals) = (precision, scale as u8);
-        }
-        K::Float | K::Double => {
-            if let (Some(length), Some(scale)) = (t.length, t.scale) {
-                if scale > 30 {
-                    return Err(err!(1425, scale, name, 30));
-                }
-                if length > 255 {
-                    return Err(err!(1439, name, 255));
-                }
-                if scale > length {
-                    return Err(err!(1427, name));
-                }
-                (data_type.length, data_type.decimals) = (length, scale as u8);
-            } else if t.length.is_some_and(|p| p > 53) {
-                return Err(err!(1063, name));
-            }
-        }
-        K::Bit => {
-            data_type.length = t.length.filter(|n| *n > 0).unwrap_or(1);
-            if data_type.length > 64 {
-                return Err(err!(1439, name, 64));
-            }
-        }
-        K::Time | K::DateTime | K::Timestamp => {
-            let digits = t.length.unwrap_or(0);
-            if digits > 6 {
-                return Err(err!(1426, digits, name, 6));
-            }
-            data_type.decimals = digits as u8;
-        }
-        K::Year => {
-            if t.length.is_some_and(|n| n != 4) {
-                return Err(err!(1818));
-            }
-            data_type.length = 4;
-        }
-        K::Char | K::VarChar => {
-            data_type.length = t.length.unwrap_or(1);
-            if binary {
-                data_type.kind = if kind == K::Char { K::Binary } else { K::VarBinary };
-            } else {
-                data_type.collation = collation;
-            }
-            let most = if kind == K::Char { 255 } else { 65_535 / collation.charset().mbmaxlen() };
-            if data_type.length > most {
-                return Err(err!(1074, name, most));
-            }
-        }
-        K::Binary | K::VarBinary => {
-            data_type.length = t.length.unwrap_or(1);
-            let most = if kind == K::Binary { 255 } else { 65_535 };
-            if data_type.length > most {
-                return Err(err!(1074, name, most));
-            }
-        }
-        K::TinyText | K::Text | K::MediumText | K::LongText => {
-            if binary {
-                data_type.kind = match kind {
-                    K::TinyText => K::TinyBlob,
-                    K::Text => K::Blob,
-                    K::MediumText => K::MediumBlob,
-                    _ => K::LongBlob,
-                };
-            } else {
-                data_type.collation = collation;
-            }
-            // TEXT(n) is the smallest type that holds n characters.
-            if let Some(length) = t.length {
-                let bytes = u64::from(length) * u64::from(collation.charset().mbmaxlen());
-                data_type.kind = sized(data_type.kind, bytes);
-            }
-        }
-        K::Blob if t.length.is_some() => data_type.kind = sized(K::Blob, u64::from(t.length.unwrap_or(0))),
-        K::Enum | K::Set => {
-            data_type.collation = collation;
-            let members: Vec<String> =
-                t.members.iter().map(|m| text_of(parsed, *m).trim_end_matches(' ').to_string()).collect();
-            if kind == K::Set && members.len() > 64 {
-                return Err(err!(1097, name));
-            }
-            for (i, member) in members.iter().enumerate() {
-                if members[..i].iter().any(|m| collation.equal(m.as_bytes(), member.as_bytes())) {
-                    return Err(err!(1291, name, member, if kind == K::Set { "SET" } else { "ENUM" }));
-                }
-            }
-            let chars = members.iter().map(|m| m.chars().count() as u32);
-            data_type.length = match kind {
-                K::Enum => chars.max().unwrap_or(0),
-                _ => chars.sum::<u32>() + members.len().saturating_sub(1) as u32,
-            };
-            return Ok((data_type, members));
-        }
-        _ => {}
-    }
-    Ok((data_type, Vec::new()))
-}
-
-fn sized(kind: TypeKind, bytes: u64) -> TypeKind {
-    use TypeKind::*;
-    let text = kind.is_text();
-    match bytes {
-        0..=255 if text => TinyText,
-        0..=255 => TinyBlob,
-        256..=65_535 if text => Text,
-        256..=65_535 => Blob,
-        65_536..=16_777_215 if text => MediumText,
-        65_536..=16_777_215 => MediumBlob,
-        _ if text => LongText,
-        _ => LongBlob,
-    }
 }
 
 /// The expression of KILL: what follows its last keyword.

@@ -9,7 +9,9 @@
 //! A session touches, per point select: its own structures, its lane of pins, its lane of the process list, and, reading
 //! only, three version words (dictionary, accounts, global variables).
 
+mod alter;
 mod charset;
+mod column_type;
 mod command;
 mod control;
 mod define;

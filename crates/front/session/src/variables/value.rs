@@ -100,7 +100,7 @@ impl Variable {
             Kind::Double { min, max } => {
                 Val::Double(text.trim().parse::<f64>().map_err(|_| Wrong::Value)?.clamp(min, max))
             }
-            _ => self.from_text(text).ok_or(Wrong::Value)?,
+            _ => self.parse_word(text).ok_or(Wrong::Value)?,
         };
         Ok(value)
     }
@@ -188,7 +188,7 @@ impl Variable {
                 }
                 Value::Bytes(b) => {
                     let word = String::from_utf8_lossy(b);
-                    self.from_text(&word).ok_or_else(|| self.cannot(&word))
+                    self.parse_word(&word).ok_or_else(|| self.cannot(&word))
                 }
                 Value::Null => Err(self.cannot("NULL")),
                 _ => Err(wrong_type()),
@@ -211,7 +211,8 @@ impl Variable {
                     if nullable && word.eq_ignore_ascii_case("NULL") {
                         return Ok(Val::Null);
                     }
-                    self.from_text(&word).ok_or_else(|| SqlError::new(1115, format!("Unknown character set: '{word}'")))
+                    self.parse_word(&word)
+                        .ok_or_else(|| SqlError::new(1115, format!("Unknown character set: '{word}'")))
                 }
                 _ => Err(wrong_type()),
             },
@@ -219,14 +220,14 @@ impl Variable {
                 Value::Null => Err(self.cannot("NULL")),
                 Value::Bytes(b) => {
                     let word = String::from_utf8_lossy(b);
-                    self.from_text(&word).ok_or_else(|| SqlError::new(1273, format!("Unknown collation: '{word}'")))
+                    self.parse_word(&word).ok_or_else(|| SqlError::new(1273, format!("Unknown collation: '{word}'")))
                 }
                 _ => Err(wrong_type()),
             },
             Kind::TimeZone => match value {
                 Value::Bytes(b) => {
                     let word = String::from_utf8_lossy(b);
-                    self.from_text(&word)
+                    self.parse_word(&word)
                         .ok_or_else(|| SqlError::new(1298, format!("Unknown or incorrect time zone: '{word}'")))
                 }
                 Value::Null => Err(SqlError::new(1298, "Unknown or incorrect time zone: 'NULL'")),
@@ -292,7 +293,7 @@ impl Variable {
     }
 
     /// A word for a variable that is neither a boolean nor a number.
-    fn from_text(&self, text: &str) -> Option<Val> {
+    fn parse_word(&self, text: &str) -> Option<Val> {
         match self.kind {
             Kind::Enum(names) => {
                 // `transaction_isolation` has dashes in its words; a number is an index.

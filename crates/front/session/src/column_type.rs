@@ -1,0 +1,233 @@
+//! Column types and character sets of definitions: from the tree to [`types::DataType`].
+
+use crate::define::{text_of, unsupported};
+use sql::ast::{BaseType, CreateColumnType, Name, Parsed};
+use types::charset::Charset;
+use types::collation::CollationId;
+use types::{DataType, Result, TypeKind, err};
+
+/// CHARACTER SET and COLLATE together. Errors 1115, 1253, 1273.
+pub(crate) fn collation_from(
+    parsed: &Parsed,
+    charset: Option<Name>,
+    collation: Option<Name>,
+) -> Result<Option<CollationId>> {
+    let charset = match charset.map(|c| parsed.name(c)) {
+        Some(name) if !name.eq_ignore_ascii_case("DEFAULT") => {
+            Some((name, Charset::by_name(name).ok_or_else(|| err!(1115, name))?))
+        }
+        _ => None,
+    };
+    let collation = match collation.map(|c| parsed.name(c)) {
+        Some(name) if !name.eq_ignore_ascii_case("DEFAULT") => {
+            Some((name, CollationId::by_name(name).ok_or_else(|| err!(1273, name))?))
+        }
+        _ => None,
+    };
+    Ok(match (charset, collation) {
+        (Some((word, charset)), Some((name, collation))) => {
+            if collation.charset() != charset {
+                return Err(err!(1253, name, word));
+            }
+            Some(collation)
+        }
+        (None, Some((_, collation))) => Some(collation),
+        (Some((_, charset)), None) => Some(CollationId::default_of(charset)),
+        (None, None) => None,
+    })
+}
+
+/// A column's type as it is stored, and the members of ENUM and SET. Errors 1074, 1425, 1426, 1427, 1439, ...
+pub(crate) fn column_type(
+    parsed: &Parsed,
+    name: &str,
+    t: &CreateColumnType,
+    table_collation: CollationId,
+) -> Result<(DataType, Vec<String>)> {
+    use BaseType as B;
+    use TypeKind as K;
+    let kind = match t.base {
+        B::TinyInt | B::Bool => K::TinyInt,
+        B::SmallInt => K::SmallInt,
+        B::MediumInt => K::MediumInt,
+        B::Int => K::Int,
+        B::BigInt | B::Serial => K::BigInt,
+        B::Bit => K::Bit,
+        B::Decimal => K::Decimal,
+        // FLOAT(p) with p above 24 is DOUBLE.
+        B::Float if t.scale.is_none() && t.length.is_some_and(|p| p > 24) => K::Double,
+        B::Float => K::Float,
+        B::Double => K::Double,
+        B::Date => K::Date,
+        B::Time => K::Time,
+        B::DateTime => K::DateTime,
+        B::Timestamp => K::Timestamp,
+        B::Year => K::Year,
+        B::Char | B::NChar => K::Char,
+        B::VarChar | B::NVarChar => K::VarChar,
+        B::Binary => K::Binary,
+        B::VarBinary => K::VarBinary,
+        B::TinyText => K::TinyText,
+        B::Text => K::Text,
+        B::MediumText => K::MediumText,
+        B::LongText => K::LongText,
+        B::TinyBlob => K::TinyBlob,
+        B::Blob => K::Blob,
+        B::MediumBlob => K::MediumBlob,
+        B::LongBlob => K::LongBlob,
+        B::Enum => K::Enum,
+        B::Set => K::Set,
+        B::Json => K::Json,
+        B::Geometry => return Err(unsupported("GEOMETRY")),
+    };
+    let mut data_type = DataType::new(kind);
+    data_type.unsigned = t.unsigned || t.zerofill || t.base == B::Serial;
+    data_type.zerofill = t.zerofill;
+    let own = collation_from(parsed, t.charset, t.collation)?;
+    let national = matches!(t.base, B::NChar | B::NVarChar);
+    let collation = match own {
+        Some(collation) => collation,
+        None if national => CollationId::UTF8MB3_GENERAL_CI,
+        None => table_collation,
+    };
+    let collation = if t.binary { CollationId::binary_of(collation.charset()) } else { collation };
+    let binary = collation == CollationId::BINARY;
+    match kind {
+        K::TinyInt | K::SmallInt | K::MediumInt | K::Int | K::BigInt => {
+            let signed = u32::from(!data_type.unsigned);
+            let width = match kind {
+                _ if t.base == B::Bool => 1,
+                K::TinyInt => 3 + signed,
+                K::SmallInt => 5 + signed,
+                K::MediumInt => 8 + signed,
+                K::Int => 10 + signed,
+                _ => 20,
+            };
+            data_type.length = t.length.unwrap_or(width);
+            if data_type.length > 255 {
+                return Err(err!(1439, name, 255));
+            }
+        }
+        K::Decimal => {
+            let (precision, scale) = (t.length.filter(|p| *p > 0).unwrap_or(10), t.scale.unwrap_or(0));
+            if scale > 30 {
+                return Err(err!(1425, scale, name, 30));
+            }
+            if precision > 65 {
+                return Err(err!(1426, precision, name, 65));
+            }
+            if scale > precision {
+                return Err(err!(1427, name));
+            }
+            (data_type.length, data_type.decimals) = (precision, scale as u8);
+        }
+        K::Float | K::Double => {
+            if let (Some(length), Some(scale)) = (t.length, t.scale) {
+                if scale > 30 {
+                    return Err(err!(1425, scale, name, 30));
+                }
+                if length > 255 {
+                    return Err(err!(1439, name, 255));
+                }
+                if scale > length {
+                    return Err(err!(1427, name));
+                }
+                (data_type.length, data_type.decimals) = (length, scale as u8);
+            } else if t.length.is_some_and(|p| p > 53) {
+                return Err(err!(1063, name));
+            }
+        }
+        K::Bit => {
+            data_type.length = t.length.filter(|n| *n > 0).unwrap_or(1);
+            if data_type.length > 64 {
+                return Err(err!(1439, name, 64));
+            }
+        }
+        K::Time | K::DateTime | K::Timestamp => {
+            let digits = t.length.unwrap_or(0);
+            if digits > 6 {
+                return Err(err!(1426, digits, name, 6));
+            }
+            data_type.decimals = digits as u8;
+        }
+        K::Year => {
+            if t.length.is_some_and(|n| n != 4) {
+                return Err(err!(1818));
+            }
+            data_type.length = 4;
+        }
+        K::Char | K::VarChar => {
+            data_type.length = t.length.unwrap_or(1);
+            if binary {
+                data_type.kind = if kind == K::Char { K::Binary } else { K::VarBinary };
+            } else {
+                data_type.collation = collation;
+            }
+            let most = if kind == K::Char { 255 } else { 65_535 / collation.charset().mbmaxlen() };
+            if data_type.length > most {
+                return Err(err!(1074, name, most));
+            }
+        }
+        K::Binary | K::VarBinary => {
+            data_type.length = t.length.unwrap_or(1);
+            let most = if kind == K::Binary { 255 } else { 65_535 };
+            if data_type.length > most {
+                return Err(err!(1074, name, most));
+            }
+        }
+        K::TinyText | K::Text | K::MediumText | K::LongText => {
+            if binary {
+                data_type.kind = match kind {
+                    K::TinyText => K::TinyBlob,
+                    K::Text => K::Blob,
+                    K::MediumText => K::MediumBlob,
+                    _ => K::LongBlob,
+                };
+            } else {
+                data_type.collation = collation;
+            }
+            // TEXT(n) is the smallest type that holds n characters.
+            if let Some(length) = t.length {
+                let bytes = u64::from(length) * u64::from(collation.charset().mbmaxlen());
+                data_type.kind = sized(data_type.kind, bytes);
+            }
+        }
+        K::Blob if t.length.is_some() => data_type.kind = sized(K::Blob, u64::from(t.length.unwrap_or(0))),
+        K::Enum | K::Set => {
+            data_type.collation = collation;
+            let members: Vec<String> =
+                t.members.iter().map(|m| text_of(parsed, *m).trim_end_matches(' ').to_string()).collect();
+            if kind == K::Set && members.len() > 64 {
+                return Err(err!(1097, name));
+            }
+            for (i, member) in members.iter().enumerate() {
+                if members[..i].iter().any(|m| collation.equal(m.as_bytes(), member.as_bytes())) {
+                    return Err(err!(1291, name, member, if kind == K::Set { "SET" } else { "ENUM" }));
+                }
+            }
+            let chars = members.iter().map(|m| m.chars().count() as u32);
+            data_type.length = match kind {
+                K::Enum => chars.max().unwrap_or(0),
+                _ => chars.sum::<u32>() + members.len().saturating_sub(1) as u32,
+            };
+            return Ok((data_type, members));
+        }
+        _ => {}
+    }
+    Ok((data_type, Vec::new()))
+}
+
+fn sized(kind: TypeKind, bytes: u64) -> TypeKind {
+    use TypeKind::*;
+    let text = kind.is_text();
+    match bytes {
+        0..=255 if text => TinyText,
+        0..=255 => TinyBlob,
+        256..=65_535 if text => Text,
+        256..=65_535 => Blob,
+        65_536..=16_777_215 if text => MediumText,
+        65_536..=16_777_215 => MediumBlob,
+        _ if text => LongText,
+        _ => LongBlob,
+    }
+}
