@@ -42,4 +42,4 @@ total=$(awk '/^(summary|totals):/ { print $2; exit }' "$dump")
 provenance
 awk -v t="$total" -v n="$statements" -v s="$script" 'BEGIN { printf "%s: %d instructions a statement (%d statements)\n", s, t / n, n }'
 echo "the ten costliest functions, instructions a statement of their own:"
-awk -f "$top/bench/callgrind.awk" "$dump" | sort -rn | head -10 | awk -v n="$statements" '{ c = $1; $1 = ""; printf "%9.1f %s\n", c / n, $0 }'
+awk -f "$top/bench/callgrind.awk" "$dump" | sort -rn | head -"${TOP:-10}" | awk -v n="$statements" '{ c = $1; $1 = ""; printf "%9.1f %s\n", c / n, $0 }'

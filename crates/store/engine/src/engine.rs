@@ -343,11 +343,7 @@ impl Engine {
     pub fn status(&self) -> EngineStatus {
         let core = &self.core;
         let resident = core.pool.resident() as u64;
-        let dirty = core
-            .pool
-            .resident_pages()
-            .filter(|id| core.pool.meta(*id).dirty_since.load(Ordering::Relaxed) != 0)
-            .count() as u64;
+        let dirty = core.pool.dirty_pages().count() as u64;
         let total = core.pool.frame_count() as u64;
         EngineStatus {
             counters: vec![

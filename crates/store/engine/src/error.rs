@@ -8,6 +8,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// The statement's fault: an entry with this (unique) key exists. The statement rolls back; MySQL 1062.
     DuplicateKey,
+    /// Between [`crate::Transaction::read_to_write`] and the change somebody else changed or locked the row: nothing was done,
+    /// read again with a locking read.
+    RowChanged,
     /// The transaction was rolled back to break a cycle of waits; MySQL 1213.
     Deadlock,
     /// The statement waited longer than `innodb_lock_wait_timeout`; MySQL 1205.
@@ -32,6 +35,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::DuplicateKey => write!(f, "duplicate key"),
+            Error::RowChanged => write!(f, "the row changed since it was read"),
             Error::Deadlock => write!(f, "deadlock found"),
             Error::LockWaitTimeout => write!(f, "lock wait timeout exceeded"),
             Error::LockNoWait => write!(f, "row is locked and NOWAIT is set"),

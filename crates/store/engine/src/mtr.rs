@@ -22,7 +22,7 @@
 //! Redo is physiological: ops name slots, and apply to a page exactly once, in order, by its page LSN.
 
 use crate::page::node::{Node, NodeMut};
-use crate::page::{OFF_LSN, PAGE_BYTES, PageId, get_u16, get_u64, put_u64};
+use crate::page::{self, OFF_LSN, PAGE_BYTES, PageId, PageType, get_u16, get_u64, put_u64};
 use crate::pool::Exclusive;
 use crate::undo;
 use log::{Log, Lsn};
@@ -190,6 +190,9 @@ fn used_ends(bytes: &[u8]) -> (usize, usize) {
     if node.is_node() {
         let high = get_u16(bytes, 30) as usize;
         return (high - node.gap(), high);
+    }
+    if page::page_type(bytes) == Some(PageType::Undo) {
+        return (undo::free_at(bytes), PAGE_BYTES);
     }
     let low = bytes.iter().rposition(|b| *b != 0).map_or(0, |at| at + 1);
     (low, PAGE_BYTES)

@@ -78,6 +78,23 @@ pub struct Transaction {
     lock_wait_timeout: Duration,
     /// Scratch for undo records.
     pub(crate) record: Vec<u8>,
+    /// The row last read by `read_to_write`, as long as it is neither changed nor locked.
+    pub(crate) claim: Claim,
+}
+
+/// A row that the transaction is about to change and has not locked: what its words were when it was read.
+#[derive(Default)]
+pub(crate) struct Claim {
+    /// 0: none.
+    pub tree: u32,
+    pub key: Vec<u8>,
+    pub words: (u64, u64),
+}
+
+impl Claim {
+    pub fn is_for(&self, tree: u32, key: &[u8]) -> bool {
+        self.tree == tree && self.key == key
+    }
 }
 
 impl Transaction {
@@ -104,6 +121,7 @@ impl Transaction {
             depends_on: 0,
             lock_wait_timeout: Duration::from_secs(50),
             record: Vec::new(),
+            claim: Claim::default(),
         })
     }
 
@@ -323,6 +341,7 @@ impl Transaction {
         }
         self.locks.shrink_to(64);
         self.close_snapshot();
+        self.claim.tree = 0;
         self.active = false;
         self.trx = 0;
         self.first_undo = 0;

@@ -61,11 +61,34 @@ impl Header {
     }
 }
 
-/// Lengths of the common prefix and suffix of two rows, not overlapping in either.
+/// Lengths of the common prefix and suffix of two rows, not overlapping in either. Eight bytes a step.
 pub fn common_ends(a: &[u8], b: &[u8]) -> (usize, usize) {
     let shorter = a.len().min(b.len());
-    let prefix = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    let suffix = a.iter().rev().zip(b.iter().rev()).take(shorter - prefix).take_while(|(x, y)| x == y).count();
+    let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let mut prefix = 0;
+    while prefix + 8 <= shorter {
+        let difference = word(a, prefix) ^ word(b, prefix);
+        if difference != 0 {
+            prefix += difference.trailing_zeros() as usize / 8;
+            break;
+        }
+        prefix += 8;
+    }
+    while prefix < shorter && a[prefix] == b[prefix] {
+        prefix += 1;
+    }
+    let left = shorter - prefix;
+    let mut suffix = 0;
+    while suffix + 8 <= left {
+        let difference = word(a, a.len() - suffix - 8) ^ word(b, b.len() - suffix - 8);
+        if difference != 0 {
+            return (prefix, suffix + difference.leading_zeros() as usize / 8);
+        }
+        suffix += 8;
+    }
+    while suffix < left && a[a.len() - suffix - 1] == b[b.len() - suffix - 1] {
+        suffix += 1;
+    }
     (prefix, suffix)
 }
 
@@ -79,4 +102,31 @@ pub fn patch_back(row: &[u8], prefix: usize, suffix: usize, data: &[u8], out: &m
     out.extend_from_slice(data);
     out.extend_from_slice(&row[row.len() - suffix..]);
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_difference_brings_the_earlier_row_back(
+            a in prop::collection::vec(0u8..3, 0..60), b in prop::collection::vec(0u8..3, 0..60), shared in prop::collection::vec(any::<u8>(), 0..40),
+        ) {
+            for (old, new) in [([&shared[..], &a].concat(), [&shared[..], &b].concat()), ([&a[..], &shared].concat(), [&b[..], &shared].concat())] {
+                let (prefix, suffix) = common_ends(&old, &new);
+                prop_assert!(prefix + suffix <= old.len().min(new.len()));
+                // As long as they can be.
+                let middle = (&old[prefix..old.len() - suffix], &new[prefix..new.len() - suffix]);
+                if let ([x, ..], [y, ..]) = middle {
+                    prop_assert_ne!(x, y);
+                    prop_assert_ne!(middle.0.last(), middle.1.last());
+                }
+                let mut back = Vec::new();
+                patch_back(&new, prefix, suffix, middle.0, &mut back).unwrap();
+                prop_assert_eq!(back, old);
+            }
+        }
+    }
 }

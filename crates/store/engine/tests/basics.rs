@@ -24,7 +24,13 @@ fn table(engine: &Engine) -> Tree {
     tree
 }
 
-fn scan(tx: &mut Transaction, tree: Tree, range: Range<'_>, direction: Direction, read: Read) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn scan(
+    tx: &mut Transaction,
+    tree: Tree,
+    range: Range<'_>,
+    direction: Direction,
+    read: Read,
+) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut cursor = Cursor::new(tree, range, direction, read, 0);
     let mut out = Vec::new();
     while let Some(entry) = cursor.next(tx).unwrap() {
@@ -80,7 +86,9 @@ fn rows_survive_splits_reopening_and_scans_both_ways() {
     assert_eq!(get(&mut tx, tree, &key(n)), None);
     let (entries, leaves) = engine.estimate(tree).unwrap();
     assert!((n / 3..n * 3).contains(&entries) && leaves > 50, "estimate {entries} entries in {leaves} leaves");
-    let part = engine.estimate_range(tree, Range { lower: Bound::Included(&key(1000)), upper: Bound::Excluded(&key(3000)) }).unwrap();
+    let part = engine
+        .estimate_range(tree, Range { lower: Bound::Included(&key(1000)), upper: Bound::Excluded(&key(3000)) })
+        .unwrap();
     assert!((500..8000).contains(&part), "estimate of 2000 rows: {part}");
 }
 
@@ -139,7 +147,10 @@ fn rollback_and_savepoints_restore_rows_and_entries() {
     }
     tx.commit().unwrap();
     let mut check = begin(&engine);
-    let before = (scan(&mut check, tree, ALL, Direction::Forward, Read::Consistent), scan(&mut check, index, ALL, Direction::Forward, Read::Consistent));
+    let before = (
+        scan(&mut check, tree, ALL, Direction::Forward, Read::Consistent),
+        scan(&mut check, index, ALL, Direction::Forward, Read::Consistent),
+    );
     check.commit().unwrap();
 
     tx.begin(Isolation::RepeatableRead, false);
@@ -149,7 +160,10 @@ fn rollback_and_savepoints_restore_rows_and_entries() {
         tx.index_insert(index, &key(i * 10 + 1), None, b"").unwrap();
     }
     let savepoint = tx.savepoint();
-    let middle = (scan(&mut tx, tree, ALL, Direction::Forward, Read::Consistent), scan(&mut tx, index, ALL, Direction::Forward, X));
+    let middle = (
+        scan(&mut tx, tree, ALL, Direction::Forward, Read::Consistent),
+        scan(&mut tx, index, ALL, Direction::Forward, X),
+    );
     for i in 100..500 {
         let mut r = Vec::new();
         assert!(tx.get(tree, &key(i), X, &mut r).unwrap());
@@ -162,13 +176,25 @@ fn rollback_and_savepoints_restore_rows_and_entries() {
         tx.insert(tree, &key(i), &row(i, 300)).unwrap();
     }
     tx.rollback_to(savepoint).unwrap();
-    assert_eq!((scan(&mut tx, tree, ALL, Direction::Forward, Read::Consistent), scan(&mut tx, index, ALL, Direction::Forward, X)), middle);
+    assert_eq!(
+        (
+            scan(&mut tx, tree, ALL, Direction::Forward, Read::Consistent),
+            scan(&mut tx, index, ALL, Direction::Forward, X)
+        ),
+        middle
+    );
     for i in 0..50 {
         update(&mut tx, tree, &key(i), &row(i, 3000)).unwrap();
     }
     tx.rollback().unwrap();
     check.begin(Isolation::RepeatableRead, false);
-    assert_eq!((scan(&mut check, tree, ALL, Direction::Forward, Read::Consistent), scan(&mut check, index, ALL, Direction::Forward, X)), before);
+    assert_eq!(
+        (
+            scan(&mut check, tree, ALL, Direction::Forward, Read::Consistent),
+            scan(&mut check, index, ALL, Direction::Forward, X)
+        ),
+        before
+    );
 }
 
 #[test]
@@ -294,4 +320,39 @@ fn purge_gives_pages_back() {
         assert!(began.elapsed() < Duration::from_secs(20), "purge leaves {:?}", engine.estimate(tree));
         std::thread::yield_now();
     }
+}
+
+#[test]
+fn a_row_read_to_be_written_is_checked_when_it_is_written() {
+    let scratch = Scratch::new("claim");
+    let engine = Engine::open(options(scratch.path()), &mut |_| ()).unwrap();
+    let tree = table(&engine);
+    let mut a = begin(&engine);
+    a.insert(tree, &key(1), b"0").unwrap();
+    a.commit().unwrap();
+    let (mut b, mut r) = (begin(&engine), Vec::new());
+    a.begin(Isolation::RepeatableRead, false);
+    assert!(a.read_to_write(tree, &key(1), &mut r).unwrap());
+    assert!(b.read_to_write(tree, &key(1), &mut r).unwrap());
+    a.update(tree, &key(1), b"a").unwrap();
+    assert!(matches!(b.update(tree, &key(1), b"b"), Err(Error::RowChanged)));
+    a.commit().unwrap();
+    assert!(matches!(b.update(tree, &key(1), b"b"), Ok(())), "without a claim the row is locked by the change");
+    b.commit().unwrap();
+    // A row that stays as it is is locked all the same.
+    a.begin(Isolation::RepeatableRead, false);
+    b.begin(Isolation::RepeatableRead, false);
+    assert!(a.read_to_write(tree, &key(1), &mut r).unwrap());
+    assert_eq!(r, b"b");
+    a.keep_lock(tree, &key(1)).unwrap();
+    b.set_lock_wait_timeout(Duration::from_millis(20));
+    assert!(matches!(b.read_to_write(tree, &key(1), &mut r), Err(Error::LockWaitTimeout)));
+    a.rollback().unwrap();
+    assert!(b.read_to_write(tree, &key(1), &mut r).unwrap());
+    a.begin(Isolation::RepeatableRead, false);
+    assert!(a.read_to_write(tree, &key(1), &mut r).unwrap());
+    a.delete(tree, &key(1)).unwrap();
+    a.commit().unwrap();
+    assert!(matches!(b.keep_lock(tree, &key(1)), Err(Error::RowChanged)));
+    assert!(!b.read_to_write(tree, &key(1), &mut r).unwrap());
 }

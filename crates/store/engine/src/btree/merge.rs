@@ -49,7 +49,9 @@ impl<'s> Store<'s> {
         self.pool.read(left)?;
         self.pool.read(right)?;
         let Some(mut parent) = parent.upgrade() else { return Ok(true) };
-        let (Some(mut left), Some(mut right)) = (self.pool.try_exclusive(left), self.pool.try_exclusive(right)) else { return Ok(true) };
+        let (Some(mut left), Some(mut right)) = (self.pool.try_exclusive(left), self.pool.try_exclusive(right)) else {
+            return Ok(true);
+        };
         let (l, r) = (Node(left.bytes()), Node(right.bytes()));
         // An empty node goes whatever its neighbour holds.
         let bytes_max = if l.is_empty() || r.is_empty() { NODE_BYTES } else { MERGED_BYTES_MAX };
@@ -63,7 +65,8 @@ impl<'s> Store<'s> {
         let mut bitmap = self.space.free(self.pool, &mut mtr, &mut right)?;
         mtr.remove(&mut parent, left_at);
         mtr.commit(self.log, &mut [&mut bitmap, &mut left, &mut right, &mut parent]);
-        let (is_root, emptied, small) = (parent.id == tree.root, Node(parent.bytes()).is_empty(), is_underfull(Node(parent.bytes())));
+        let (is_root, emptied, small) =
+            (parent.id == tree.root, Node(parent.bytes()).is_empty(), is_underfull(Node(parent.bytes())));
         drop((parent, left, right, bitmap));
         match (is_root, emptied, small) {
             (true, true, _) => self.shrink_root(tree)?,

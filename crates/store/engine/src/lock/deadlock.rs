@@ -5,7 +5,7 @@
 //! other edges. What looked like a cycle but mixed edges of different moments is told by looking twice: each edge must still
 //! belong to the same wait, by its number.
 
-use super::{LockTable, Slot, VICTIM, Waiting, conflict, drop_if_empty, finish_wait, grant, wake};
+use super::{LockTable, Slot, VICTIM, Waiting, conflict, finish_wait, grant, wake};
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use sync::{LaneId, Lanes};
@@ -65,7 +65,7 @@ impl LockTable {
 
     /// Holders that `slot` waits for, directly or through requests queued before its own.
     fn blockers(&self, slot: u32, wait: &Waiting) -> Vec<u32> {
-        let queues = self.of(&wait.name).queues.lock();
+        let mut queues = self.queues_of(&wait.name);
         let Some(queue) = queues.get(&wait.name) else { return Vec::new() };
         let Some(own) = queue.iter().position(|r| r.slot == slot && !r.is_granted()) else { return Vec::new() };
         let mut asking = vec![(slot, queue[own].mode)];
@@ -99,17 +99,16 @@ impl LockTable {
     fn end_wait(&self, slots: &Lanes<Slot>, victim: &Step) -> bool {
         let mut woken = Vec::new();
         {
-            let partition = self.of(&victim.wait.name);
-            let mut queues = partition.queues.lock();
+            let mut queues = self.queues_of(&victim.wait.name);
             if waiting(slots, victim.slot).is_none_or(|now| now.number != victim.wait.number) {
                 return false;
             }
-            let Some(queue) = queues.get_mut(&victim.wait.name) else { return false };
+            let Some(queue) = queues.get(&victim.wait.name) else { return false };
             let Some(at) = queue.iter().position(|r| r.slot == victim.slot && !r.is_granted()) else { return false };
             let request = queue.remove(at);
             finish_wait(request.waiter.as_deref().expect("a waiting request has a waiter"), VICTIM);
             grant(queue, &mut woken);
-            drop_if_empty(partition, &mut queues, &victim.wait.name);
+            queues.drop_if_empty(&victim.wait.name);
         }
         wake(woken);
         true

@@ -15,13 +15,14 @@ pub mod deadlock;
 
 use crate::txn::SLOTS_MAX;
 use crate::{Error, LockMode, Result};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::hash::{BuildHasher, RandomState};
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 use std::time::{Duration, Instant};
-use sync::{CachePadded, Mutex, Rank, futex};
+use sync::{CachePadded, Mutex, MutexGuard, Rank, futex};
 
 const PARTITIONS: usize = 1024;
 
@@ -126,10 +127,63 @@ fn conflict(a: LockMode, b: LockMode) -> bool {
     a == LockMode::Exclusive || b == LockMode::Exclusive
 }
 
+/// The requests for one name, first come first.
+struct Queue {
+    name: Name,
+    requests: Vec<Request>,
+}
+
 struct Partition {
     /// Names with requests. W: under the mutex. R: writers of rows, without it.
     names: AtomicU32,
-    queues: Mutex<HashMap<Name, Vec<Request>>>,
+    queues: Mutex<HashTable<Queue>>,
+}
+
+/// A partition's table, locked, with what it takes to find a name in it.
+struct Queues<'l> {
+    partition: &'l Partition,
+    table: MutexGuard<'l, HashTable<Queue>>,
+    hash: u64,
+    hasher: &'l RandomState,
+}
+
+impl Queues<'_> {
+    fn find(&mut self, tree: u32, key: &[u8]) -> Option<&mut Vec<Request>> {
+        let queue = self.table.find_mut(self.hash, |q| q.name.tree == tree && *q.name.key == *key)?;
+        Some(&mut queue.requests)
+    }
+
+    fn get(&mut self, name: &Name) -> Option<&mut Vec<Request>> {
+        self.find(name.tree, &name.key)
+    }
+
+    fn get_or_insert(&mut self, name: &Name) -> &mut Vec<Request> {
+        let hasher = self.hasher;
+        let entry = self.table.entry(self.hash, |q| q.name == *name, |q| hash_of(hasher, q.name.tree, &q.name.key));
+        match entry {
+            Entry::Occupied(entry) => &mut entry.into_mut().requests,
+            Entry::Vacant(entry) => {
+                // SeqCst: before the caller reads the row; pairs with the load in `must_wait`.
+                self.partition.names.fetch_add(1, Ordering::SeqCst);
+                let queue = Queue { name: name.clone(), requests: Vec::with_capacity(2) };
+                &mut entry.insert(queue).into_mut().requests
+            }
+        }
+    }
+
+    fn drop_if_empty(&mut self, name: &Name) {
+        if let Ok(entry) = self.table.find_entry(self.hash, |q| q.name == *name)
+            && entry.get().requests.is_empty()
+        {
+            entry.remove();
+            // SeqCst: as above.
+            self.partition.names.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+fn hash_of(hasher: &RandomState, tree: u32, key: &[u8]) -> u64 {
+    hasher.hash_one((tree, key))
 }
 
 /// All explicit row locks.
@@ -153,32 +207,39 @@ pub enum Outcome {
 
 impl LockTable {
     pub fn new() -> LockTable {
-        let partition = || Partition { names: AtomicU32::new(0), queues: Mutex::new(Rank::LockTable, HashMap::new()) };
+        let partition =
+            || Partition { names: AtomicU32::new(0), queues: Mutex::new(Rank::LockTable, HashTable::new()) };
         LockTable {
             partitions: (0..PARTITIONS).map(|_| CachePadded::new(partition())).collect(),
-            hasher: RandomState::new(),
+            hasher: RandomState::default(),
         }
     }
 
-    fn partition(&self, tree: u32, key: &[u8]) -> &Partition {
-        &self.partitions[self.hasher.hash_one((tree, key)) as usize % PARTITIONS]
+    fn queues(&self, tree: u32, key: &[u8]) -> Queues<'_> {
+        let hash = hash_of(&self.hasher, tree, key);
+        self.lock_partition(hash)
     }
 
-    fn of(&self, name: &Name) -> &Partition {
-        self.partition(name.tree, &name.key)
+    fn queues_of(&self, name: &Name) -> Queues<'_> {
+        self.queues(name.tree, &name.key)
+    }
+
+    fn lock_partition(&self, hash: u64) -> Queues<'_> {
+        let partition = &*self.partitions[hash as usize % PARTITIONS];
+        Queues { partition, table: partition.queues.lock(), hash, hasher: &self.hasher }
     }
 
     /// Must `slot`, which is about to change this row, wait for explicit locks of others? Asked with the row's page latched.
+    #[inline]
     pub fn must_wait(&self, slot: u32, tree: u32, key: &[u8]) -> bool {
-        let partition = self.partition(tree, key);
+        let hash = hash_of(&self.hasher, tree, key);
         // SeqCst: our latch, a read-modify-write, comes before this load; a locker's count, before its read of the row.
         fence(Ordering::SeqCst);
-        if partition.names.load(Ordering::SeqCst) == 0 {
+        if self.partitions[hash as usize % PARTITIONS].names.load(Ordering::SeqCst) == 0 {
             return false;
         }
-        let queues = partition.queues.lock();
-        let name = Name { tree, key: key.into() };
-        let Some(queue) = queues.get(&name) else { return false };
+        let mut queues = self.lock_partition(hash);
+        let Some(queue) = queues.find(tree, key) else { return false };
         let held = queue.iter().any(|r| r.slot == slot && r.is_granted() && r.mode == LockMode::Exclusive);
         !held && queue.iter().any(|r| r.slot != slot)
     }
@@ -192,15 +253,8 @@ impl LockTable {
         mode: LockMode,
         waiter: Option<&Arc<Interrupt>>,
     ) -> Outcome {
-        let partition = self.of(name);
-        let mut queues = partition.queues.lock();
-        let queue = match queues.entry(name.clone()) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
-                partition.names.fetch_add(1, Ordering::SeqCst); // before the caller reads the row: see `is_contested`
-                entry.insert(Vec::new())
-            }
-        };
+        let mut queues = self.queues_of(name);
+        let queue = queues.get_or_insert(name);
         if let Some(own) =
             queue.iter().find(|r| r.slot == slot && r.is_granted() && (r.mode == mode || r.mode == LockMode::Exclusive))
         {
@@ -223,19 +277,12 @@ impl LockTable {
     /// Makes the implicit lock of transaction `trx` in `holder` explicit. False: the transaction is over.
     pub fn make_explicit(&self, slots: &sync::Lanes<Slot>, holder: u32, trx: u64, name: &Name) -> bool {
         assert!((holder as usize) < SLOTS_MAX);
-        let partition = self.of(name);
-        let mut queues = partition.queues.lock();
+        let mut queues = self.queues_of(name);
         let mut state = slots.get(sync::LaneId::from_index(holder as usize)).state.lock();
         if state.trx != trx {
             return false;
         }
-        let queue = match queues.entry(name.clone()) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
-                partition.names.fetch_add(1, Ordering::SeqCst);
-                entry.insert(Vec::new())
-            }
-        };
+        let queue = queues.get_or_insert(name);
         if !queue.iter().any(|r| r.slot == holder && r.is_granted() && r.mode == LockMode::Exclusive) {
             // In front: it was held before anybody else asked.
             queue.insert(0, Request { slot: holder, mode: LockMode::Exclusive, waiter: None });
@@ -285,13 +332,12 @@ impl LockTable {
     fn withdraw(&self, slot: u32, name: &Name) -> bool {
         let mut woken = Vec::new();
         let removed = {
-            let partition = self.of(name);
-            let mut queues = partition.queues.lock();
-            let Some(queue) = queues.get_mut(name) else { return false };
+            let mut queues = self.queues_of(name);
+            let Some(queue) = queues.get(name) else { return false };
             let Some(at) = queue.iter().position(|r| r.slot == slot && !r.is_granted()) else { return false };
             queue.remove(at);
             grant(queue, &mut woken);
-            drop_if_empty(partition, &mut queues, name);
+            queues.drop_if_empty(name);
             true
         };
         wake(woken);
@@ -302,12 +348,11 @@ impl LockTable {
     pub fn release(&self, slot: u32, name: &Name) {
         let mut woken = Vec::new();
         {
-            let partition = self.of(name);
-            let mut queues = partition.queues.lock();
-            let Some(queue) = queues.get_mut(name) else { return };
+            let mut queues = self.queues_of(name);
+            let Some(queue) = queues.get(name) else { return };
             queue.retain(|r| r.slot != slot || !r.is_granted());
             grant(queue, &mut woken);
-            drop_if_empty(partition, &mut queues, name);
+            queues.drop_if_empty(name);
         }
         wake(woken);
     }
@@ -330,9 +375,7 @@ impl LockTable {
         for partition in &self.partitions {
             let queues = partition.queues.lock();
             out.extend(
-                queues
-                    .iter()
-                    .flat_map(|(name, queue)| queue.iter().map(|r| (name.clone(), r.slot, r.mode, r.is_granted()))),
+                queues.iter().flat_map(|q| q.requests.iter().map(|r| (q.name.clone(), r.slot, r.mode, r.is_granted()))),
             );
         }
         out
@@ -348,13 +391,6 @@ fn grant(queue: &mut [Request], woken: &mut Vec<Arc<Interrupt>>) {
             continue;
         }
         woken.extend(request.waiter.take());
-    }
-}
-
-fn drop_if_empty(partition: &Partition, queues: &mut HashMap<Name, Vec<Request>>, name: &Name) {
-    if queues.get(name).is_some_and(Vec::is_empty) {
-        queues.remove(name);
-        partition.names.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -45,9 +45,8 @@ impl<'p> Cleaner<'p> {
         let tail = self.log.tail_lsn();
         let old = tail.saturating_sub(self.log.capacity() / 2);
         let mut more = if idle { BATCH_PAGES * 2 } else { 0 };
-        for id in self.pool.resident_pages() {
-            let since = self.pool.meta(id).dirty_since.load(Ordering::Relaxed);
-            if since != 0 && (since < old || more > 0) {
+        for (id, since) in self.pool.dirty_pages() {
+            if since < old || more > 0 {
                 more = more.saturating_sub((since >= old) as usize);
                 self.victims.push(id);
             }
@@ -72,9 +71,9 @@ impl<'p> Cleaner<'p> {
         let hand = self.pool.hand.load(Ordering::Relaxed) as usize;
         let ahead = (frames.len() / 8).clamp(1, 8 * BATCH_PAGES);
         for i in 0..ahead {
-            let frame = frames[(hand + i) % frames.len()].load(Ordering::Relaxed);
-            if let Some(id) = frame.checked_sub(1)
-                && self.pool.meta(id).dirty_since.load(Ordering::Relaxed) != 0
+            let at = (hand + i) % frames.len();
+            if self.pool.dirty_since[at].load(Ordering::Relaxed) != 0
+                && let Some(id) = frames[at].load(Ordering::Relaxed).checked_sub(1)
             {
                 self.victims.push(id);
             }
@@ -83,7 +82,7 @@ impl<'p> Cleaner<'p> {
 
     /// Writes every dirty page: shutdown, and the end of recovery.
     pub fn write_all(&mut self) -> Result<()> {
-        let mut dirty: Vec<PageId> = self.pool.resident_pages().filter(|id| self.is_dirty(*id)).collect();
+        let mut dirty: Vec<PageId> = self.pool.dirty_pages().map(|(id, _)| id).collect();
         dirty.sort_unstable();
         for chunk in dirty.chunks(BATCH_PAGES) {
             self.write(chunk)?;
@@ -96,10 +95,6 @@ impl<'p> Cleaner<'p> {
         if self.pool.resident() * 2 > self.pool.frame_count() { self.write_all() } else { Ok(()) }
     }
 
-    fn is_dirty(&self, id: PageId) -> bool {
-        self.pool.meta(id).dirty_since.load(Ordering::Relaxed) != 0
-    }
-
     /// Writes up to a batch of pages: copies, log, doublewrite, data file.
     fn write(&mut self, ids: &[PageId]) -> Result<usize> {
         let mut newest: Lsn = 0;
@@ -108,13 +103,13 @@ impl<'p> Cleaner<'p> {
         for &id in ids {
             let Some(shared) = self.pool.try_shared(id) else { continue };
             let meta = shared.meta();
-            let since = meta.dirty_since.load(Ordering::Relaxed);
+            let since = shared.dirty_since().load(Ordering::Relaxed);
             if since == 0 {
                 continue;
             }
             // In flight before clean, both under the shared latch: the clock, which needs the page exclusively, sees one of them.
             meta.in_flight.store(1, Ordering::Relaxed);
-            meta.dirty_since.store(0, Ordering::Relaxed);
+            shared.dirty_since().store(0, Ordering::Relaxed);
             let at = (1 + self.ids.len()) * PAGE_BYTES;
             let copy = &mut self.batch[at..at + PAGE_BYTES];
             copy.copy_from_slice(shared.bytes());
@@ -131,9 +126,9 @@ impl<'p> Cleaner<'p> {
         for (&id, since) in self.ids.iter().zip(oldest_since) {
             let meta = self.pool.meta(id);
             if outcome.is_err() {
-                // Still to be written. Taken exclusively, so that no change's newer LSN hides this one.
-                if let Ok(_page) = self.pool.exclusive(id) {
-                    meta.dirty_since.store(since, Ordering::Relaxed);
+                // Still to be written, and since when. In flight it cannot be evicted, so this waits for its latch only.
+                if let Ok(page) = self.pool.exclusive(id) {
+                    page.set_dirty_again(since);
                 }
             }
             meta.in_flight.store(0, Ordering::Release); // pairs with the clock's Acquire
@@ -175,10 +170,6 @@ impl<'p> Cleaner<'p> {
     pub fn oldest_change(&self) -> Lsn {
         // Before the scan: groups below are complete, so their pages were marked dirty before we look.
         let complete = self.log.completed_lsn();
-        self.pool
-            .resident_pages()
-            .map(|id| self.pool.meta(id).dirty_since.load(Ordering::Acquire))
-            .filter(|since| *since != 0)
-            .fold(complete, Lsn::min)
+        self.pool.dirty_pages().map(|(_, since)| since).fold(complete, Lsn::min)
     }
 }

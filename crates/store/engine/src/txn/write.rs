@@ -132,9 +132,13 @@ impl Transaction {
     }
 
     fn change(&mut self, tree: Tree, key: &[u8], change: Change<'_>) -> Result<()> {
+        let claimed = self.claim.is_for(tree.id, key);
+        self.claim.tree = 0;
+        let claim = claimed.then_some(self.claim.words);
         loop {
-            match self.try_change(tree, key, change)? {
+            match self.try_change(tree, key, change, claim)? {
                 Attempt::Done => return Ok(()),
+                Attempt::WaitFor { .. } | Attempt::Lock if claimed => return Err(Error::RowChanged),
                 Attempt::Again => std::hint::spin_loop(),
                 Attempt::WaitFor { holder, trx } => {
                     let name = Name { tree: tree.id, key: key.into() };
@@ -155,7 +159,7 @@ impl Transaction {
         }
     }
 
-    fn try_change(&mut self, tree: Tree, key: &[u8], change: Change<'_>) -> Result<Attempt> {
+    fn try_change(&mut self, tree: Tree, key: &[u8], change: Change<'_>, claim: Option<(u64, u64)>) -> Result<Attempt> {
         let core = &*self.core;
         let store = core.store();
         let leaf = store.leaf(tree, Target::At(key))?;
@@ -177,6 +181,11 @@ impl Transaction {
         }
         if core.locks.must_wait(me, tree.id, key) {
             return Ok(Attempt::Lock);
+        }
+        if let Some(claim) = claim
+            && old.map(|value| (get_u64(value, 0), get_u64(value, 8))) != Some(claim)
+        {
+            return Err(Error::RowChanged);
         }
         let live = old.is_some() && !old_header.is_deleted();
         match change {
