@@ -252,9 +252,9 @@ impl Log {
         self.core.prefix.tail()
     }
 
-    /// All groups below are complete. Computed now, by a look at each thread's lane.
+    /// All groups below are complete. Computed now, by a look at each thread's lane; never less than anybody was told before.
     pub fn completed_lsn(&self) -> Lsn {
-        self.core.prefix.bound()
+        self.core.prefix.completed()
     }
 
     /// All below is in the segment files.

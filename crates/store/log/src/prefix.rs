@@ -21,6 +21,10 @@
 //! *Claim*: the bound is a group boundary: `tail` only ever holds boundaries, and so do (1) and (3). ∎
 //!
 //! A lane is used by one thread, one reservation at a time. The bound is exact up to reservations that are just being filled.
+//!
+//! The bound may *go back*: an appender that was preempted between reading `tail` and storing it in (1) announces a value that others
+//! have long passed. It is as true as before, but a snapshot taken at it would miss what an earlier one showed. So who shows LSNs
+//! to others asks for [`Prefix::completed`], the highest bound that anybody has found: true for ever, and it never falls.
 
 use sync::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use sync::{CachePadded, LaneId, Lanes};
@@ -38,6 +42,8 @@ pub struct Lane {
 pub struct Prefix {
     /// W: each append, once. R: flushers.
     tail: CachePadded<AtomicU64>,
+    /// The highest bound found so far by those who asked for it. W, R: `completed`.
+    completed: CachePadded<AtomicU64>,
     /// One more than the highest lane in use; grows a few times per server life.
     used: CachePadded<AtomicUsize>,
     lanes: Lanes<Lane>,
@@ -49,6 +55,7 @@ impl Prefix {
         let lane = || Lane { inserting: AtomicU64::new(IDLE) };
         Prefix {
             tail: CachePadded::new(AtomicU64::new(tail)),
+            completed: CachePadded::new(AtomicU64::new(tail)),
             used: CachePadded::new(AtomicUsize::new(0)),
             lanes: Lanes::with(lanes, lane),
         }
@@ -101,6 +108,18 @@ impl Prefix {
             bound = bound.min(lane.inserting.load(Ordering::Acquire));
         }
         bound
+    }
+
+    /// As [`Prefix::bound`], and never lower than what anybody was told before.
+    pub fn completed(&self) -> Lsn {
+        let bound = self.bound();
+        // Acquire: pairs with the Release below: who is told a bound sees the groups below it as its finder saw them.
+        let known = self.completed.load(Ordering::Acquire);
+        if bound <= known {
+            return known;
+        }
+        // AcqRel: as above, both ways.
+        self.completed.fetch_max(bound, Ordering::AcqRel).max(bound)
     }
 
     /// Where the next reservation will start, a moment ago.
