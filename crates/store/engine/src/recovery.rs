@@ -221,7 +221,7 @@ pub fn roll_back_open_transactions(core: &Core, progress: &mut dyn FnMut(&str)) 
         let Some((trx, first)) = undo::open_transaction(view.bytes()) else { continue };
         progress(&format!("rolling back transaction {trx}, which was open"));
         let end = undo::roll_ptr(newest, undo::free_at(view.bytes()));
-        core.undo_back(trx, end, first)?;
+        core.undo_back(trx, end, first, |_| ())?;
         let mut page = core.pool.exclusive(newest)?;
         let mut mtr = Mtr::new();
         mtr.end_transaction(&mut page, trx);

@@ -6,7 +6,8 @@ use crate::mtr::Mtr;
 use crate::segment::Segment;
 use crate::txn::Status;
 use crate::txn::read::Reader;
-use crate::{Engine, Error, Result, Tree, undo};
+use crate::undo::{self, Kind};
+use crate::{Engine, Error, Result, Tree};
 use log::Lsn;
 use observe::Counter;
 use std::sync::Arc;
@@ -72,7 +73,7 @@ pub struct Transaction {
     /// Changes made: what a rollback would cost.
     work: u64,
     /// Explicit locks held.
-    locks: Vec<Name>,
+    pub(crate) locks: Vec<Name>,
     /// The greatest commit LSN that a locking read rests on.
     depends_on: Lsn,
     lock_wait_timeout: Duration,
@@ -287,7 +288,16 @@ impl Transaction {
         }
         let stop = if savepoint.at == 0 { self.first_undo } else { savepoint.at };
         let end = self.undo_end();
-        self.core.undo_back(self.trx, end, stop)
+        let (locks, core, slot) = (&mut self.locks, &*self.core, self.slot.index() as u32);
+        core.undo_back(self.trx, end, stop, |record| {
+            // The row's header will no longer say that we hold it.
+            if !record.secondary && matches!(record.kind, Kind::Insert | Kind::Update) {
+                let name = Name { tree: record.tree, key: record.key.into() };
+                if core.locks.keep(slot, &name) {
+                    locks.push(name);
+                }
+            }
+        })
     }
 
     /// Commits; returns when the commit is as durable as `innodb_flush_log_at_trx_commit` asks. The transaction is over,
@@ -308,7 +318,7 @@ impl Transaction {
         }
         if self.first_undo != 0 {
             let end = self.undo_end();
-            self.core.undo_back(self.trx, end, self.first_undo)?;
+            self.core.undo_back(self.trx, end, self.first_undo, |_| ())?;
         }
         self.end(false)?;
         Ok(())

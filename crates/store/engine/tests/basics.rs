@@ -183,6 +183,12 @@ fn rollback_and_savepoints_restore_rows_and_entries() {
         ),
         middle
     );
+    // Rows that the undone part changed stay locked.
+    check.begin(Isolation::RepeatableRead, false);
+    check.set_lock_wait_timeout(Duration::from_millis(10));
+    let mut r = Vec::new();
+    assert!(matches!(check.get(tree, &key(450), X, &mut r), Err(Error::LockWaitTimeout)));
+    check.commit().unwrap();
     for i in 0..50 {
         update(&mut tx, tree, &key(i), &row(i, 3000)).unwrap();
     }

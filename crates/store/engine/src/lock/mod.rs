@@ -291,6 +291,19 @@ impl LockTable {
         true
     }
 
+    /// Makes an implicit lock of `slot` explicit for itself: the change that carried it is about to be undone, the lock stays.
+    /// False: it was explicit already.
+    pub fn keep(&self, slot: u32, name: &Name) -> bool {
+        let mut queues = self.queues_of(name);
+        let queue = queues.get_or_insert(name);
+        let held = queue.iter().any(|r| r.slot == slot && r.is_granted() && r.mode == LockMode::Exclusive);
+        if !held {
+            // In front: it was held before anybody else asked.
+            queue.insert(0, Request { slot, mode: LockMode::Exclusive, waiter: None });
+        }
+        !held
+    }
+
     /// Sleeps until the queued request is granted, fails, or is interrupted.
     pub fn wait(
         &self,
@@ -355,6 +368,18 @@ impl LockTable {
             queues.drop_if_empty(name);
         }
         wake(woken);
+    }
+
+    /// Gives a granted lock back if nobody else asks for the row: the holder has changed the row, whose header now locks it.
+    pub fn release_if_alone(&self, slot: u32, name: &Name) -> bool {
+        let mut queues = self.queues_of(name);
+        let Some(queue) = queues.get(name) else { return false };
+        if queue.iter().any(|r| r.slot != slot) {
+            return false;
+        }
+        queue.clear();
+        queues.drop_if_empty(name);
+        true
     }
 
     /// The transaction is over: no implicit lock of it may be made explicit from now on; those that were are released.

@@ -15,8 +15,9 @@ use crate::{Error, Result, Tree, TreeKind, btree::merge, overflow, segment};
 const TRUSTED: &str = "a latched node has sound offsets";
 
 impl Core {
-    /// Undoes the records of `trx` from roll pointer `end` (exclusive) back to `stop` (inclusive), newest first.
-    pub fn undo_back(&self, trx: u64, end: u64, stop: u64) -> Result<()> {
+    /// Undoes the records of `trx` from roll pointer `end` (exclusive) back to `stop` (inclusive), newest first; `before` is
+    /// called with each.
+    pub fn undo_back(&self, trx: u64, end: u64, stop: u64, mut before: impl FnMut(&Record<'_>)) -> Result<()> {
         let (mut page, mut at) = undo::split_roll_ptr(end);
         let (stop_page, stop_at) = undo::split_roll_ptr(stop);
         let mut bytes = Vec::new();
@@ -28,10 +29,10 @@ impl Core {
                 at = undo::free_at(self.pool.read(page)?.bytes());
                 continue;
             }
-            let Some(before) = undo::record_before(view.bytes(), at) else {
+            let Some(start) = undo::record_before(view.bytes(), at) else {
                 return Err(self.pool.corrupt(page, &format!("no undo record ends at offset {at}")));
             };
-            at = before;
+            at = start;
             let roll_ptr = undo::roll_ptr(page, at);
             segment::read_record(self.store(), roll_ptr, &mut bytes)?;
             let record = Record::decode(&bytes).expect("read_record checked it");
@@ -40,6 +41,7 @@ impl Core {
                     .pool
                     .corrupt(page, &format!("the undo record at offset {at} is of another transaction")));
             }
+            before(&record);
             self.undo(&record, roll_ptr)?;
         }
         Ok(())

@@ -137,7 +137,10 @@ impl Transaction {
         let claim = claimed.then_some(self.claim.words);
         loop {
             match self.try_change(tree, key, change, claim)? {
-                Attempt::Done => return Ok(()),
+                Attempt::Done => {
+                    self.drop_redundant_lock(tree, key);
+                    return Ok(());
+                }
                 Attempt::WaitFor { .. } | Attempt::Lock if claimed => return Err(Error::RowChanged),
                 Attempt::Again => std::hint::spin_loop(),
                 Attempt::WaitFor { holder, trx } => {
@@ -156,6 +159,18 @@ impl Transaction {
                     self.segment.as_ref().expect("start_writing took one").extend(self.core.store())?
                 }
             }
+        }
+    }
+
+    /// The row is locked by its header now: the lock object that reading it took need not be kept, so that a statement that
+    /// changes a million rows holds few of them.
+    fn drop_redundant_lock(&mut self, tree: Tree, key: &[u8]) {
+        if let Some(last) = self.locks.last()
+            && last.tree == tree.id
+            && *last.key == *key
+            && self.core.locks.release_if_alone(self.slot.index() as u32, last)
+        {
+            self.locks.pop();
         }
     }
 
