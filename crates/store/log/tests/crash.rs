@@ -258,9 +258,11 @@ fn leftovers_of_an_earlier_start_stay_dead() {
     let (log, _) = Log::open(&home, small()).unwrap();
     let first = log.append(&[&[1; 100]]).unwrap();
     log.wait_flushed(first.end).unwrap();
-    // A group over more than a block, and one behind it in a block of its own.
-    let lost = log.append(&[&[2; 5000]]).unwrap();
+    // A group over more than a block, and one behind it that begins a block: what is written to end there does not cover it.
+    let len = (8192 - first.end as usize % 4096) - 16;
+    let lost = log.append(&[&vec![2; len]]).unwrap();
     let leftover = log.append(&[&[3; 5000]]).unwrap();
+    assert_eq!(leftover.start % 4096, 0);
     log.wait_flushed(leftover.end).unwrap();
     let whole = std::fs::read(home.join("clearway-0000000000.log")).unwrap();
     drop(log);
@@ -274,7 +276,7 @@ fn leftovers_of_an_earlier_start_stay_dead() {
 
     let (log, recovery) = Log::open(&home, small()).unwrap();
     assert_eq!(recovery.end(), lost.start);
-    let again = log.append(&[&[4; 5000]]).unwrap();
+    let again = log.append(&[&vec![4; len]]).unwrap();
     assert_eq!(again.end, leftover.start, "the new group ends where the leftover starts");
     log.wait_flushed(again.end).unwrap();
     // Crash: the files as they are now.

@@ -183,3 +183,49 @@ fn a_failed_sync_poisons_every_later_wait() {
     assert_eq!(counts(&recovery)[0], 0);
     disk.unmount();
 }
+
+/// A process that dies leaves what it wrote in the kernel's cache only. The next start reads it there, counts it as durable, and so
+/// must make it so.
+#[test]
+fn what_a_start_finds_is_durable_from_then_on() {
+    for seed in 0..20 {
+        let (disk, root) = mount("found", seed);
+        let (log, _) = Log::open(&root, small()).unwrap();
+        // Over several segments.
+        for count in 0..20 {
+            let at = log.append(&[&payload(count)]).unwrap();
+            log.wait_written(at.end).unwrap();
+        }
+        assert!(log.written_lsn() > 2 * (16 << 10));
+        // Dies without closing.
+        std::mem::forget(log);
+        let (log, recovery) = Log::open(&root, small()).unwrap();
+        assert!(counts(&recovery).into_iter().eq(0..20), "seed {seed}");
+        std::mem::forget(log);
+        disk.crash();
+        disk.reboot();
+        let (_log, recovery) = Log::open(&root, small()).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert!(counts(&recovery).into_iter().eq(0..20), "seed {seed}");
+        disk.unmount();
+    }
+}
+
+/// Nothing in the log comes after it that could tell, but the control file knows.
+#[test]
+fn the_loss_of_what_an_earlier_start_found_is_damage() {
+    let (disk, root) = mount("known", 1);
+    let (log, _) = Log::open(&root, small()).unwrap();
+    let at = log.append(&[&payload(1)]).unwrap();
+    log.close().unwrap();
+    drop(log);
+    drop(Log::open(&root, small()).unwrap());
+    assert!(disk.corrupt(root.join("clearway-0000000000.log"), 4096 + at.start as usize + 20, 1));
+    match Log::open(&root, small()).err() {
+        Some(Error::Corrupt { file, lsn, why, .. }) => {
+            assert_eq!((file.as_path(), lsn), (root.join("clearway-0000000000.log").as_path(), at.start));
+            assert!(why.contains("durable"), "{why}");
+        }
+        other => panic!("{other:?}"),
+    }
+    disk.unmount();
+}
