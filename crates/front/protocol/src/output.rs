@@ -35,6 +35,8 @@ pub struct Output {
     pub(crate) results: Option<ResultsCharset>,
     bytes_sent: u64,
     broken: bool,
+    /// Nothing leaves before [`Output::flush`] is called.
+    held: bool,
 }
 
 impl Output {
@@ -49,6 +51,7 @@ impl Output {
             results: Some(ResultsCharset { collation: 255, max_bytes: 4 }),
             bytes_sent: 0,
             broken: false,
+            held: false,
         }
     }
 
@@ -105,7 +108,32 @@ impl Output {
             self.buffer[self.packet..self.packet + HEADER_BYTES].copy_from_slice(&[a, b, c, self.seq]);
             self.seq = self.seq.wrapping_add(1);
         }
-        if self.buffer.len() >= FLUSH_BYTES { self.flush() } else { Ok(()) }
+        self.flush_if_full()
+    }
+
+    /// Keeps finished packets until [`Output::flush`], however many they become. For answers that rest on something
+    /// which must be durable before a byte leaves: the caller looks at [`Output::is_full`], waits, and flushes.
+    pub fn hold(&mut self, on: bool) {
+        self.held = on;
+    }
+
+    /// The buffer has passed [`FLUSH_BYTES`].
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.buffer.len() >= FLUSH_BYTES
+    }
+
+    #[inline]
+    pub(crate) fn flush_if_full(&mut self) -> io::Result<()> {
+        if self.is_full() && !self.held { self.flush() } else { Ok(()) }
+    }
+
+    /// Appends packets that are finished but for their sequence ids, and gives them.
+    #[inline]
+    pub(crate) fn append(&mut self, packets: &[u8]) -> &mut [u8] {
+        let at = self.buffer.len();
+        self.buffer.extend_from_slice(packets);
+        &mut self.buffer[at..]
     }
 
     /// Drops the packet that `begin` started.

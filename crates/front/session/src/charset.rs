@@ -16,8 +16,8 @@ const COLLATION: VarId = id("collation_connection");
 
 /// The text of a statement as utf8mb4.
 pub(crate) fn statement_text<'t>(state: &State, text: &'t [u8]) -> Cow<'t, [u8]> {
-    match Charset::by_name(state.vars.text(CLIENT)) {
-        Some(Charset::Latin1) if !text.is_ascii() => {
+    match state.vars.hot().client {
+        Charset::Latin1 if !text.is_ascii() => {
             let mut out = Vec::with_capacity(text.len() * 2);
             Charset::Latin1.convert(Charset::Utf8mb4, text, &mut out);
             Cow::Owned(out)
@@ -26,17 +26,9 @@ pub(crate) fn statement_text<'t>(state: &State, text: &'t [u8]) -> Cow<'t, [u8]>
     }
 }
 
-/// The character set that results are converted to; `None`: as they are.
-pub(crate) fn results_charset(state: &State) -> Option<Charset> {
-    match state.vars.text(RESULTS) {
-        "" | "binary" => None,
-        name => Charset::by_name(name),
-    }
-}
-
 /// Tells the wire which collation column definitions name.
 pub(crate) fn apply_results(state: &State, out: &mut Output) {
-    let charset = results_charset(state);
+    let charset = state.vars.hot().results;
     out.set_results_charset(
         charset.map(|c| ResultsCharset { collation: CollationId::default_of(c).0, max_bytes: c.mbmaxlen() as u8 }),
     );

@@ -23,7 +23,6 @@ use sync::Cached;
 use types::sql_mode::SqlMode;
 use types::{Result, SqlError, err};
 
-const AUTOCOMMIT: VarId = id("autocommit");
 const MAX_ALLOWED_PACKET: VarId = id("max_allowed_packet");
 const NET_READ_TIMEOUT: VarId = id("net_read_timeout");
 const NET_WRITE_TIMEOUT: VarId = id("net_write_timeout");
@@ -123,7 +122,7 @@ impl Session {
     /// Status flags of OK and EOF packets.
     #[inline]
     pub(crate) fn status(&self, more: bool) -> ServerStatus {
-        let autocommit = self.state.vars.bool(AUTOCOMMIT);
+        let autocommit = self.state.vars.hot().autocommit;
         let in_transaction = self.transaction.explicit || (self.tx.is_active() && !autocommit);
         ServerStatus::NONE
             .with(ServerStatus::AUTOCOMMIT, autocommit)
@@ -164,9 +163,12 @@ impl Session {
     #[inline]
     pub(crate) fn serve(&mut self, conn: &mut Connection) -> Next {
         let capabilities = conn.capabilities();
-        self.tx.interrupt().clear_statement();
         if self.tx.interrupt().reason() != 0 {
-            return Next::Close;
+            // KILL QUERY came too late for the statement that it was meant for; KILL CONNECTION never does.
+            self.tx.interrupt().clear_statement();
+            if self.tx.interrupt().reason() != 0 {
+                return Next::Close;
+            }
         }
         let (packet, out) = conn.split();
         let command = match Command::parse(packet, capabilities) {
@@ -177,7 +179,7 @@ impl Session {
         self.state.begin_statement();
         let result = match command {
             Command::Query { text, .. } => {
-                self.entry.begin(Doing::Query, text);
+                self.entry.begin(Doing::Query, text, self.state.clock_us);
                 self.query(text, out)
             }
             Command::StmtExecute { statement_id, cursor, body } => {
@@ -193,7 +195,7 @@ impl Session {
                     collation: request.collation,
                     plugin: text(request.plugin),
                 };
-                self.entry.doing(Doing::ChangeUser);
+                self.entry.doing(Doing::ChangeUser, self.state.clock_us);
                 let next = self.change_user(conn, request);
                 self.entry.sleep();
                 return next;
@@ -230,7 +232,7 @@ impl Session {
                 Ok(Done::Answered)
             }
             Command::InitDb(name) => {
-                self.entry.doing(Doing::InitDb);
+                self.entry.doing(Doing::InitDb, self.state.clock_us);
                 self.state.clear_conditions();
                 self.refresh_access()?;
                 let name = String::from_utf8_lossy(name).into_owned();
@@ -240,7 +242,7 @@ impl Session {
             }
             Command::FieldList { table, .. } => self.field_list(table, out),
             Command::Statistics => {
-                self.entry.doing(Doing::Statistics);
+                self.entry.doing(Doing::Statistics, self.state.clock_us);
                 let uptime = observe::clock::uptime_s();
                 let questions = observe::sum(Counter::Questions);
                 let average = questions as f64 / uptime.max(1) as f64;
@@ -259,7 +261,7 @@ impl Session {
                 Ok(Done::Answered)
             }
             Command::ResetConnection => {
-                self.entry.doing(Doing::ResetConnection);
+                self.entry.doing(Doing::ResetConnection, self.state.clock_us);
                 self.forget();
                 self.ok(out, &Outcome::default())?;
                 Ok(Done::Answered)
@@ -274,7 +276,7 @@ impl Session {
                 io(out.eof(status, warnings))
             }
             Command::StmtPrepare { text } => {
-                self.entry.begin(Doing::Prepare, text);
+                self.entry.begin(Doing::Prepare, text, self.state.clock_us);
                 self.prepare_statement(text, out)
             }
             Command::StmtSendLongData { statement_id, parameter, data } => {
@@ -292,7 +294,7 @@ impl Session {
                 Ok(Done::Answered)
             }
             Command::StmtFetch { statement_id, rows } => {
-                self.entry.doing(Doing::Fetch);
+                self.entry.doing(Doing::Fetch, self.state.clock_us);
                 self.fetch(statement_id, rows, out)
             }
             Command::Debug => {

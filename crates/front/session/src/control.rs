@@ -6,9 +6,6 @@ use engine::{Isolation, Savepoint};
 use sql::ast::{AccessMode, Completion};
 use types::{Result, SqlError, err};
 
-const AUTOCOMMIT: VarId = id("autocommit");
-const ISOLATION: VarId = id("transaction_isolation");
-const READ_ONLY: VarId = id("transaction_read_only");
 const COMPLETION: VarId = id("completion_type");
 
 /// Most savepoints of one transaction.
@@ -30,20 +27,19 @@ pub(crate) struct TransactionState {
     pub settings_changed: bool,
 }
 
-pub(crate) fn isolation_of(value: u64) -> Isolation {
-    match value {
-        0 => Isolation::ReadUncommitted,
-        1 => Isolation::ReadCommitted,
-        2 => Isolation::RepeatableRead,
-        _ => Isolation::Serializable,
-    }
-}
-
 impl Session {
     /// Is each statement a transaction of its own now?
     #[inline]
     pub(crate) fn autocommits(&self) -> bool {
-        !self.transaction.explicit && self.state.vars.bool(AUTOCOMMIT)
+        !self.transaction.explicit && self.state.vars.hot().autocommit
+    }
+
+    /// The level of the transaction in progress, or of the next one.
+    pub(crate) fn isolation(&self) -> Isolation {
+        match self.tx.is_active() {
+            true => self.tx.isolation(),
+            false => self.transaction.next_isolation.unwrap_or(self.state.vars.hot().isolation),
+        }
     }
 
     /// Begins the engine's transaction unless it runs.
@@ -53,15 +49,10 @@ impl Session {
             return;
         }
         let transaction = &mut self.transaction;
-        let isolation = match transaction.next_isolation.take() {
-            Some(isolation) => isolation,
-            None => isolation_of(self.state.vars.uint(ISOLATION)),
-        };
+        let hot = self.state.vars.hot();
+        let isolation = transaction.next_isolation.take().unwrap_or(hot.isolation);
         if !transaction.explicit {
-            transaction.read_only = match transaction.next_read_only.take() {
-                Some(read_only) => read_only,
-                None => self.state.vars.bool(READ_ONLY),
-            };
+            transaction.read_only = transaction.next_read_only.take().unwrap_or(hot.read_only);
         }
         transaction.began_at = self.catalog.peek().number;
         self.tx.begin(isolation, transaction.read_only);
@@ -72,7 +63,7 @@ impl Session {
         self.commit_all()?;
         let read_only = match access {
             Some(mode) => mode == AccessMode::ReadOnly,
-            None => self.transaction.next_read_only.take().unwrap_or(self.state.vars.bool(READ_ONLY)),
+            None => self.transaction.next_read_only.take().unwrap_or(self.state.vars.hot().read_only),
         };
         self.transaction.explicit = true;
         self.transaction.read_only = read_only;
@@ -105,10 +96,18 @@ impl Session {
     }
 
     /// The transaction is over, however it ended.
+    #[inline]
     pub(crate) fn ended(&mut self) {
-        self.transaction.explicit = false;
-        self.transaction.read_only = false;
-        self.transaction.savepoints.clear();
+        let transaction = &mut self.transaction;
+        if transaction.explicit {
+            transaction.explicit = false;
+            // SET TRANSACTION was for this one, also when no statement followed.
+            transaction.next_isolation = None;
+            transaction.savepoints.clear();
+        } else if !transaction.savepoints.is_empty() {
+            transaction.savepoints.clear();
+        }
+        transaction.read_only = false;
         self.pins.release();
     }
 
@@ -117,8 +116,8 @@ impl Session {
         let setting = self.state.vars.uint(COMPLETION);
         let chain = completion.chain.unwrap_or(setting == 1);
         let release = completion.release.unwrap_or(setting == 2);
-        let kept = (self.transaction.read_only, self.tx.is_active());
-        let isolation = isolation_of(self.state.vars.uint(ISOLATION));
+        let read_only = self.transaction.read_only;
+        let isolation = self.isolation();
         if commit {
             self.commit_all()?;
         } else {
@@ -129,7 +128,7 @@ impl Session {
         }
         if chain {
             self.transaction.explicit = true;
-            self.transaction.read_only = kept.0;
+            self.transaction.read_only = read_only;
             self.transaction.next_isolation = Some(isolation);
         }
         Ok(release)

@@ -67,6 +67,10 @@ impl Session {
         observe::increment(observe::Counter::Questions);
         observe::increment(observe::Counter::Queries);
         observe::increment(self.com(name));
+        if self.transaction.settings_changed {
+            // Further statements of the same command answer in the new character set.
+            crate::charset::apply_results(&self.state, out);
+        }
         self.state.row_count = outcome.affected_rows as i64;
         self.ok(out, &outcome)?;
         if matches!(parsed.statement, Statement::Shutdown) {
@@ -786,8 +790,8 @@ fn comment_of(parsed: &Parsed, comment: Option<Str>, name: &str) -> Result<Strin
 /// The expression of KILL: what follows its last keyword.
 fn behind_last_word(source: &[u8]) -> &[u8] {
     let mut lexer = Lexer::new(source, sql::SqlMode::default());
-    lexer.next();
-    let second = lexer.next();
+    lexer.next_token();
+    let second = lexer.next_token();
     let word = &source[second.start as usize..second.end as usize];
     let skip = word.eq_ignore_ascii_case(b"QUERY") || word.eq_ignore_ascii_case(b"CONNECTION");
     &source[if skip { second.end } else { second.start } as usize..]

@@ -66,7 +66,7 @@ pub(crate) fn assignment_texts(source: &[u8], mode: sql::SqlMode) -> Vec<std::op
     let mut ranges = Vec::new();
     let (mut depth, mut start) = (0, None);
     loop {
-        let token = lexer.next();
+        let token = lexer.next_token();
         match token.tok {
             Tok::LParen => depth += 1,
             Tok::RParen => depth -= 1,
@@ -88,7 +88,7 @@ pub(crate) fn where_text(source: &[u8], mode: sql::SqlMode) -> Option<&[u8]> {
     let mut lexer = Lexer::new(source, mode);
     let mut depth = 0;
     loop {
-        let token = lexer.next();
+        let token = lexer.next_token();
         match token.tok {
             Tok::LParen => depth += 1,
             Tok::RParen => depth -= 1,

@@ -4,6 +4,7 @@ use crate::charset;
 use crate::command::{Done, Session};
 use crate::process::Doing;
 use crate::run::{Planned, is_planned, lexer_mode, parse_error};
+use crate::server::com_index;
 use crate::sink::{MemorySink, gone, wire_column};
 use crate::variables::{VarId, id};
 use protocol::command::CursorFlags;
@@ -17,18 +18,20 @@ use std::sync::atomic::Ordering;
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, Value, err};
 
+const STMT_EXECUTE: usize = com_index("stmt_execute");
 const MAX_PREPARED: VarId = id("max_prepared_stmt_count");
 const MAX_ALLOWED_PACKET: VarId = id("max_allowed_packet");
+/// Parameters that an execution keeps on the stack.
+const FEW: usize = 8;
 /// Rows of open cursors that a session may keep, in bytes.
 const CURSOR_BYTES_MAX: usize = 64 << 20;
 
 /// A statement that waits for executions.
 pub(crate) struct Stmt {
-    text: Arc<[u8]>,
     body: Body,
     types: Vec<ParameterType>,
     /// What COM_STMT_SEND_LONG_DATA has brought, by parameter.
-    long: HashMap<u16, Vec<u8>>,
+    long: Vec<(u16, Vec<u8>)>,
     /// Why the long data is no good: told at the execution.
     long_failed: bool,
     cursor: Option<Cursor>,
@@ -48,10 +51,51 @@ struct Cursor {
 
 #[derive(Default)]
 pub(crate) struct Statements {
-    by_id: HashMap<u32, Box<Stmt>>,
+    /// Sorted by id, since ids only grow. `None` while it is executed: session and statement are borrowed side by side.
+    by_id: Vec<(u32, Option<Box<Stmt>>)>,
     by_name: HashMap<String, u32>,
     last_id: u32,
     cursor_bytes: usize,
+}
+
+impl Statements {
+    #[inline]
+    fn place(&self, id: u32) -> Option<usize> {
+        self.by_id.binary_search_by_key(&id, |(id, _)| *id).ok()
+    }
+
+    #[inline]
+    fn take(&mut self, id: u32) -> Option<Box<Stmt>> {
+        let at = self.place(id)?;
+        self.by_id[at].1.take()
+    }
+
+    /// After [`Statements::take`]. No statement is closed while it runs.
+    #[inline]
+    fn put_back(&mut self, id: u32, stmt: Box<Stmt>) {
+        let at = self.place(id).expect("its place was kept");
+        self.by_id[at].1 = Some(stmt);
+    }
+
+    fn get(&self, id: u32) -> Option<&Stmt> {
+        self.by_id[self.place(id)?].1.as_deref()
+    }
+
+    fn get_mut(&mut self, id: u32) -> Option<&mut Stmt> {
+        let at = self.place(id)?;
+        self.by_id[at].1.as_deref_mut()
+    }
+
+    fn add(&mut self, stmt: Stmt) -> u32 {
+        self.last_id += 1;
+        self.by_id.push((self.last_id, Some(Box::new(stmt))));
+        self.last_id
+    }
+
+    fn remove(&mut self, id: u32) -> Option<Box<Stmt>> {
+        let at = self.place(id)?;
+        self.by_id.remove(at).1
+    }
 }
 
 fn unknown(id: u32, command: &str) -> types::SqlError {
@@ -77,12 +121,12 @@ impl Session {
         } else {
             Body::Other(Box::new(parsed))
         };
+        // Relaxed: a count that orders nothing.
         self.server.prepared.fetch_add(1, Ordering::Relaxed);
-        self.statements.last_id += 1;
-        let id = self.statements.last_id;
-        let stmt =
-            Stmt { text: text.into(), body, types: Vec::new(), long: HashMap::new(), long_failed: false, cursor: None };
-        self.statements.by_id.insert(id, Box::new(stmt));
+        let text: Arc<[u8]> = text.into();
+        let stmt = Stmt { body, types: Vec::new(), long: Vec::new(), long_failed: false, cursor: None };
+        let id = self.statements.add(stmt);
+        self.entry.prepared(id, &text);
         Ok((id, params))
     }
 
@@ -92,7 +136,7 @@ impl Session {
         observe::increment(self.com("stmt_prepare"));
         let (id, params) = self.new_stmt(text).map_err(|e| self.failed(e))?;
         let (status, warnings) = (self.status(false), self.state.wire_warnings());
-        let stmt = &self.statements.by_id[&id];
+        let stmt = self.statements.get(id).expect("it was added");
         let columns: Vec<Column<'_>> = match &stmt.body {
             Body::Planned(planned) => planned.prepared.columns().iter().map(wire_column).collect(),
             Body::Other(_) => Vec::new(),
@@ -111,16 +155,15 @@ impl Session {
         body: ExecuteBody<'_>,
         out: &mut Output,
     ) -> Result<Done> {
-        observe::increment(self.com("stmt_execute"));
+        observe::increment(self.server.com.at(STMT_EXECUTE));
         self.state.clear_conditions();
-        // Out of the map while it runs, so that session and statement can be borrowed side by side.
-        let mut stmt = self.statements.by_id.remove(&id).ok_or_else(|| unknown(id, "mysqld_stmt_execute"))?;
-        self.entry.begin(Doing::Execute, &stmt.text);
+        let mut stmt = self.statements.take(id).ok_or_else(|| unknown(id, "mysqld_stmt_execute"))?;
+        self.entry.begin_statement(Doing::Execute, id, self.state.clock_us);
         self.close_cursor(&mut stmt);
         let result = self.execute_taken(&mut stmt, cursor, body, out).map_err(|e| self.failed(e));
         stmt.long.clear();
         stmt.long_failed = false;
-        self.statements.by_id.insert(id, stmt);
+        self.statements.put_back(id, stmt);
         result
     }
 
@@ -139,18 +182,27 @@ impl Session {
             Body::Planned(planned) => planned.prepared.param_count(),
             Body::Other(parsed) => parsed.param_count as usize,
         };
-        let mut values: Vec<Value<'_>> = vec![Value::Null; count];
-        for (i, data) in long.iter().filter(|(i, _)| usize::from(**i) < count) {
+        // Few values stay on the stack.
+        let mut few = [const { Value::Null }; FEW];
+        let mut many = Vec::new();
+        let values = match few.get_mut(..count) {
+            Some(few) => few,
+            None => {
+                many.resize(count, Value::Null);
+                &mut many[..]
+            }
+        };
+        for (i, data) in long.iter().filter(|(i, _)| usize::from(*i) < count) {
             values[usize::from(*i)] = Value::Bytes(Cow::Borrowed(data));
         }
-        let is_long = |i: usize| u16::try_from(i).is_ok_and(|i| long.contains_key(&i));
+        let is_long = |i: usize| long.iter().any(|(n, _)| usize::from(*n) == i);
         body.decode(count, types, is_long, |i, value| values[i] = value)
             .map_err(|_| err!(1210, "mysqld_stmt_execute"))?;
         match what {
             Body::Planned(planned) if !cursor.is_none() && planned.is_query => {
                 let left = CURSOR_BYTES_MAX.saturating_sub(self.statements.cursor_bytes);
                 let mut sink = MemorySink::new(left);
-                self.run_into(planned, &values, &mut sink)?;
+                self.run_into(planned, values, &mut sink)?;
                 let columns: Vec<Column<'_>> = sink.columns.iter().map(wire_column).collect();
                 let status = self.status(false).with(ServerStatus::CURSOR_EXISTS, true);
                 out.start_rows(&columns, status, self.state.wire_warnings()).map_err(|_| gone())?;
@@ -159,7 +211,7 @@ impl Session {
                 stmt.cursor = Some(Cursor { rows: sink.rows.into_iter(), types, bytes: sink.bytes });
                 Ok(Done::Answered)
             }
-            Body::Planned(planned) => self.run(planned, &values, RowFormat::Binary, out),
+            Body::Planned(planned) => self.run(planned, values, RowFormat::Binary, out),
             Body::Other(_) if count > 0 => Err(err!(1235, "parameters in this statement")),
             Body::Other(parsed) => {
                 self.format = RowFormat::Binary;
@@ -180,7 +232,7 @@ impl Session {
     pub(crate) fn fetch(&mut self, id: u32, count: u32, out: &mut Output) -> Result<Done> {
         observe::increment(self.com("stmt_fetch"));
         let (open, sent) = (self.status(false), ServerStatus::LAST_ROW_SENT);
-        let stmt = self.statements.by_id.get_mut(&id).ok_or_else(|| unknown(id, "mysqld_stmt_fetch"))?;
+        let stmt = self.statements.get_mut(id).ok_or_else(|| unknown(id, "mysqld_stmt_fetch"))?;
         let cursor = stmt.cursor.as_mut().ok_or_else(|| err!(1421, id))?;
         for _ in 0..count {
             let Some(row) = cursor.rows.next() else { break };
@@ -198,37 +250,45 @@ impl Session {
     /// COM_STMT_SEND_LONG_DATA: has no answer.
     pub(crate) fn long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
         let limit = self.state.vars.uint(MAX_ALLOWED_PACKET) as usize;
-        let Some(stmt) = self.statements.by_id.get_mut(&id) else { return };
-        let total: usize = stmt.long.values().map(Vec::len).sum();
+        let Some(stmt) = self.statements.get_mut(id) else { return };
+        let total: usize = stmt.long.iter().map(|(_, data)| data.len()).sum();
         if total + data.len() > limit {
             stmt.long_failed = true;
             return;
         }
-        stmt.long.entry(parameter).or_default().extend_from_slice(data);
+        match stmt.long.iter_mut().find(|(i, _)| *i == parameter) {
+            Some((_, known)) => known.extend_from_slice(data),
+            None => stmt.long.push((parameter, data.to_vec())),
+        }
     }
 
     /// COM_STMT_RESET: closes the cursor, forgets long data.
     pub(crate) fn reset_statement(&mut self, id: u32) -> Result<()> {
-        let mut stmt = self.statements.by_id.remove(&id).ok_or_else(|| unknown(id, "mysqld_stmt_reset"))?;
+        let mut stmt = self.statements.take(id).ok_or_else(|| unknown(id, "mysqld_stmt_reset"))?;
         self.close_cursor(&mut stmt);
         stmt.long.clear();
         stmt.long_failed = false;
-        self.statements.by_id.insert(id, stmt);
+        self.statements.put_back(id, stmt);
         Ok(())
     }
 
     /// COM_STMT_CLOSE: has no answer.
     pub(crate) fn close_statement(&mut self, id: u32) {
-        if let Some(mut stmt) = self.statements.by_id.remove(&id) {
+        if let Some(mut stmt) = self.statements.remove(id) {
             self.close_cursor(&mut stmt);
+            self.entry.closed(id);
+            // Relaxed: a count that orders nothing.
             self.server.prepared.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
     /// The session ends or starts over.
     pub(crate) fn drop_statements(&mut self) {
+        // Relaxed: a count that orders nothing.
         self.server.prepared.fetch_sub(self.statements.by_id.len(), Ordering::Relaxed);
-        self.statements = Statements::default();
+        self.entry.all_closed();
+        // Ids go on: a client that uses an old one gets an error, not another statement.
+        self.statements = Statements { last_id: self.statements.last_id, ..Statements::default() };
     }
 
     /// PREPARE name FROM text.
@@ -246,8 +306,8 @@ impl Session {
     pub(crate) fn execute_named(&mut self, name: &str, values: &[Value<'static>], out: &mut Output) -> Result<Done> {
         let id = self.statements.by_name.get(&name.to_lowercase()).copied();
         let id = id.ok_or_else(|| err!(1243, name, "EXECUTE"))?;
-        let mut stmt = self.statements.by_id.remove(&id).expect("named statements are in the table");
-        self.show_doing(&stmt.text);
+        let mut stmt = self.statements.take(id).expect("named statements are in the table");
+        self.entry.begin_statement(Doing::Execute, id, self.state.clock_us);
         let result = match &mut stmt.body {
             Body::Planned(planned) if planned.prepared.param_count() == values.len() => {
                 self.run(planned, values, RowFormat::Text, out)
@@ -255,7 +315,7 @@ impl Session {
             Body::Other(parsed) if values.is_empty() && parsed.param_count == 0 => self.obey(parsed, out),
             _ => Err(err!(1210, "EXECUTE")),
         };
-        self.statements.by_id.insert(id, stmt);
+        self.statements.put_back(id, stmt);
         result
     }
 

@@ -4,7 +4,7 @@ use engine::Interrupt;
 use inspect::Process;
 use protocol::HangUp;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use sync::{LaneId, Lanes, Mutex, Rank};
 
 /// Longest statement text that the list shows, in bytes.
@@ -46,11 +46,13 @@ struct Lane {
     id: AtomicU64,
     /// A [`Doing`]. W: the session. R: the list.
     doing: AtomicU8,
-    /// [`observe::clock::now_ns`] when `doing` was stored. W: the session. R: the list.
-    since_ns: AtomicU64,
+    /// When the command began, microseconds since 1970. W: the session. R: the list.
+    since_us: AtomicU64,
+    /// The prepared statement that runs, 0: none. W: the session. R: the list.
+    statement: AtomicU32,
     /// When the statement has to end, 0: never. W: the session. R: the deadline thread.
     deadline_ns: AtomicU64,
-    /// Taken by the session once a statement, by others for the list and KILL.
+    /// Taken by the session when a text changes, by others for the list and KILL.
     details: Mutex<Details>,
 }
 
@@ -60,6 +62,8 @@ struct Details {
     host: String,
     database: Option<String>,
     info: Vec<u8>,
+    /// Texts of the prepared statements, so that an execution has only an id to publish.
+    statements: Vec<(u32, Arc<[u8]>)>,
     kill: Option<(Arc<Interrupt>, HangUp)>,
 }
 
@@ -71,14 +75,15 @@ impl Processes {
         Processes(Lanes::with(LANES, || Lane {
             id: AtomicU64::new(0),
             doing: AtomicU8::new(Doing::Connect as u8),
-            since_ns: AtomicU64::new(0),
+            since_us: AtomicU64::new(0),
+            statement: AtomicU32::new(0),
             deadline_ns: AtomicU64::new(0),
             details: Mutex::new(Rank::Session, Details::default()),
         }))
     }
 
     pub fn list(&self) -> Vec<Process> {
-        let now = observe::clock::now_ns();
+        let now = crate::state::clock_us();
         let mut list = Vec::new();
         for (_, lane) in self.0.iter_claimed() {
             // Acquire: pairs with Release in `Entry::open`.
@@ -88,8 +93,13 @@ impl Processes {
             }
             // Relaxed: each figure for itself; the list is a look at moving things.
             let doing = lane.doing.load(Ordering::Relaxed);
-            let since = lane.since_ns.load(Ordering::Relaxed);
+            let since = lane.since_us.load(Ordering::Relaxed);
+            let statement = lane.statement.load(Ordering::Relaxed);
             let details = lane.details.lock();
+            let text = match statement {
+                0 => &details.info[..],
+                id => details.statements.iter().find(|(i, _)| *i == id).map_or(&b""[..], |(_, text)| shown(text)),
+            };
             let busy = doing != Doing::Sleep as u8;
             list.push(Process {
                 id,
@@ -97,9 +107,9 @@ impl Processes {
                 host: details.host.clone(),
                 database: details.database.clone(),
                 command: NAMES[usize::from(doing)],
-                time_s: now.saturating_sub(since) / 1_000_000_000,
+                time_s: now.saturating_sub(since) / 1_000_000,
                 state: if busy { "executing" } else { "" },
-                info: (busy && !details.info.is_empty()).then(|| String::from_utf8_lossy(&details.info).into_owned()),
+                info: (busy && !text.is_empty()).then(|| String::from_utf8_lossy(text).into_owned()),
             });
         }
         list
@@ -194,7 +204,7 @@ impl Entry {
             kill: Some((interrupt, hang_up)),
             ..Details::default()
         };
-        entry.doing(Doing::Connect);
+        entry.doing(Doing::Connect, crate::state::clock_us());
         // Release: pairs with Acquire in `Processes::list`; who sees the id sees the details.
         entry.lane().id.store(id, Ordering::Release);
         Some(entry)
@@ -214,28 +224,49 @@ impl Entry {
         self.lane().details.lock().database = database.map(str::to_string);
     }
 
+    /// A command without a text begins.
     #[inline]
-    pub fn doing(&self, doing: Doing) {
+    pub fn doing(&self, doing: Doing, now_us: u64) {
+        self.begin_statement(doing, 0, now_us);
+    }
+
+    /// A statement that came as text begins.
+    #[inline]
+    pub fn begin(&self, doing: Doing, text: &[u8], now_us: u64) {
+        let mut details = self.lane().details.lock();
+        details.info.clear();
+        details.info.extend_from_slice(shown(text));
+        drop(details);
+        self.begin_statement(doing, 0, now_us);
+    }
+
+    /// A prepared statement begins: its text is known by its id.
+    #[inline]
+    pub fn begin_statement(&self, doing: Doing, id: u32, now_us: u64) {
         let lane = self.lane();
         // Relaxed: single writer; readers want a recent figure.
         lane.doing.store(doing as u8, Ordering::Relaxed);
-        lane.since_ns.store(observe::clock::now_ns(), Ordering::Relaxed);
+        lane.statement.store(id, Ordering::Relaxed);
+        lane.since_us.store(now_us, Ordering::Relaxed);
     }
 
-    /// A statement begins.
-    #[inline]
-    pub fn begin(&self, doing: Doing, text: &[u8]) {
-        let mut details = self.lane().details.lock();
-        details.info.clear();
-        details.info.extend_from_slice(&text[..text.len().min(INFO_BYTES_MAX)]);
-        drop(details);
-        self.doing(doing);
-    }
-
-    /// The command is answered.
+    /// The command is answered. Its time goes on, as MySQL's does.
     #[inline]
     pub fn sleep(&self) {
-        self.doing(Doing::Sleep);
+        // Relaxed: single writer; readers want a recent figure.
+        self.lane().doing.store(Doing::Sleep as u8, Ordering::Relaxed);
+    }
+
+    pub fn prepared(&self, id: u32, text: &Arc<[u8]>) {
+        self.lane().details.lock().statements.push((id, Arc::clone(text)));
+    }
+
+    pub fn closed(&self, id: u32) {
+        self.lane().details.lock().statements.retain(|(i, _)| *i != id);
+    }
+
+    pub fn all_closed(&self) {
+        self.lane().details.lock().statements = Vec::new();
     }
 
     /// `max_execution_time`: 0 takes the deadline away.
@@ -252,6 +283,11 @@ impl Entry {
             details.info = Vec::new();
         }
     }
+}
+
+/// As much of a text as the list shows.
+fn shown(text: &[u8]) -> &[u8] {
+    &text[..text.len().min(INFO_BYTES_MAX)]
 }
 
 impl Drop for Entry {

@@ -8,31 +8,27 @@
 
 use crate::charset;
 use crate::command::{Done, Session};
-use crate::process::Doing;
 use crate::server::COM;
-use crate::sink::WireSink;
+use crate::sink::{Head, WireSink};
 use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::{Gate, Version, Waiting};
+use engine::Isolation;
 use exec::{Outcome, Prepared, RowSink, TableUse};
 use observe::{Counter, CounterId};
 use protocol::{Capabilities, Output, RowFormat};
 use sql::ast::{Insert, Parsed, Statement};
 use sql::digest::{LiteralKind, Normalized, normalize};
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 use types::collation::CollationId;
 use types::{DataType, Decimal, Result, SqlError, TypeKind, Value, err};
 
-const SELECT_LIMIT: VarId = id("sql_select_limit");
-const LOCK_WAIT_TIMEOUT: VarId = id("lock_wait_timeout");
-const MAX_EXECUTION_TIME: VarId = id("max_execution_time");
 const READ_ONLY: VarId = id("read_only");
 const SUPER_READ_ONLY: VarId = id("super_read_only");
-const COLLATION_CONNECTION: VarId = id("collation_connection");
 
 /// Plans of unprepared statements that a session keeps.
 const PLANS_MAX: usize = 64;
@@ -51,15 +47,42 @@ pub(crate) struct Planned {
     com: CounterId,
     /// A query or something that answers rows.
     pub is_query: bool,
+    /// What goes before its rows, once that was sent.
+    head: Option<Head>,
 }
 
-/// Plans by normalised text, the oldest first to go.
+/// Plans by normalised text; the one that was used longest ago goes first.
 #[derive(Default)]
 pub(crate) struct PlanCache {
-    plans: HashMap<u128, Box<Planned>>,
-    order: VecDeque<u128>,
+    plans: HashMap<u128, Cached, BuildHasherDefault<DigestHasher>>,
+    /// Counts uses.
+    clock: u64,
     normalized: Normalized,
     scratch: Vec<u8>,
+}
+
+struct Cached {
+    planned: Box<Planned>,
+    /// [`PlanCache::clock`] at the last use.
+    used: u64,
+}
+
+/// The key is a digest already: its low half serves as hash.
+#[derive(Default)]
+struct DigestHasher(u64);
+
+impl Hasher for DigestHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("the keys are u128");
+    }
+
+    fn write_u128(&mut self, digest: u128) {
+        self.0 = digest as u64;
+    }
 }
 
 impl PlanCache {
@@ -67,14 +90,12 @@ impl PlanCache {
         *self = PlanCache::default();
     }
 
-    fn insert(&mut self, hash: u128, planned: Box<Planned>) {
-        if self.plans.insert(hash, planned).is_none() {
-            self.order.push_back(hash);
+    fn insert(&mut self, digest: u128, planned: Box<Planned>) {
+        while self.plans.len() >= PLANS_MAX {
+            let oldest = self.plans.iter().min_by_key(|(_, cached)| cached.used).map(|(digest, _)| *digest);
+            self.plans.remove(&oldest.expect("it is not empty"));
         }
-        while self.plans.len() > PLANS_MAX {
-            let Some(oldest) = self.order.pop_front() else { break };
-            self.plans.remove(&oldest);
-        }
+        self.plans.insert(digest, Cached { planned, used: self.clock });
     }
 }
 
@@ -118,6 +139,7 @@ fn insert_name(insert: &Insert) -> &'static str {
 }
 
 impl Session {
+    /// The `Com_*` counter of a kind of statement.
     pub(crate) fn com(&self, name: &str) -> CounterId {
         let at = COM.iter().position(|n| *n == name).unwrap_or(COM.len() - 1);
         self.server.com.at(at)
@@ -181,14 +203,18 @@ impl Session {
         mode: sql::SqlMode,
         out: &mut Output,
     ) -> Result<Option<Done>> {
-        let PlanCache { plans, normalized, scratch, .. } = cache;
+        let PlanCache { plans, clock, normalized, scratch } = cache;
+        *clock += 1;
         if !normalize(text, mode, normalized) {
             return Ok(None);
         }
         let hash = normalized.hash;
         let mut fresh = None;
         let planned = match plans.get_mut(&hash) {
-            Some(planned) => planned,
+            Some(cached) => {
+                cached.used = *clock;
+                &mut cached.planned
+            }
             None => {
                 let parsed =
                     sql::parse_lifted(text, mode, &normalized.literals).map_err(|e| self.failed(parse_error(e)))?;
@@ -238,9 +264,7 @@ impl Session {
             LiteralKind::Decimal => DataType::new(TypeKind::Null),
             LiteralKind::Float => DataType::new(TypeKind::Double).not_null(),
             LiteralKind::String => {
-                let collation = CollationId::by_name(self.state.vars.text(COLLATION_CONNECTION));
-                let collation = collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
-                DataType::string(TypeKind::VarChar, 255, collation).not_null()
+                DataType::string(TypeKind::VarChar, 255, self.state.vars.hot().literals).not_null()
             }
         }
     }
@@ -253,7 +277,7 @@ impl Session {
         let reads_virtual = has_virtual(&prepared, &version);
         let is_query = matches!(parsed.statement, Statement::Query(_));
         let com = self.com(com_name(&parsed.statement));
-        let planned = Planned { parsed, prepared, gates, reads_virtual, com, is_query };
+        let planned = Planned { parsed, prepared, gates, reads_virtual, com, is_query, head: None };
         self.check_tables(planned.prepared.tables())?;
         Ok(planned)
     }
@@ -263,6 +287,7 @@ impl Session {
         planned.prepared = Prepared::new(&planned.parsed, &version, &mut self.state, types)?;
         planned.gates = gates(&planned.prepared, &version);
         planned.reads_virtual = has_virtual(&planned.prepared, &version);
+        planned.head = None;
         Ok(())
     }
 
@@ -293,35 +318,44 @@ impl Session {
         format: RowFormat,
         out: &mut Output,
     ) -> Result<Done> {
+        self.ready(planned, params)?;
+        let hot = self.state.vars.hot();
         let mut sink = WireSink {
             status: self.status(self.more),
-            results: charset::results_charset(&self.state),
-            limit: if planned.is_query { self.state.vars.uint(SELECT_LIMIT) } else { u64::MAX },
+            results: hot.results,
+            limit: if planned.is_query { hot.select_limit } else { u64::MAX },
             out,
             format,
-            types: Vec::new(),
+            head: planned.head.take(),
             rows: 0,
             started: false,
+            durable: None,
         };
-        let result = self.run_into(planned, params, &mut sink);
+        if planned.is_query && self.reads_with_locks(planned) {
+            sink.out.hold(true);
+            sink.durable = Some(Arc::clone(&self.server.engine));
+        }
+        let result = self.run_pinned(planned, params, &mut sink);
         let (started, rows) = (sink.started, sink.rows);
-        match result {
-            Ok(_) if started => {
+        planned.head = sink.head.take();
+        // What is left is sent after the statement's end, which has waited too.
+        out.hold(false);
+        match self.finish_statement(result)? {
+            _ if started => {
                 self.state.found_rows = rows;
                 self.state.row_count = -1;
                 let (status, warnings) = (self.status(self.more), self.state.wire_warnings());
                 out.end_rows(status, warnings).map_err(|_| crate::sink::gone())?;
             }
-            Ok(mut outcome) => {
+            mut outcome => {
                 if self.found_rows
-                    && let Some(matched) = rows_matched(&outcome.info)
+                    && let Some(matched) = outcome.matched_rows
                 {
                     outcome.affected_rows = matched;
                 }
                 self.state.row_count = outcome.affected_rows as i64;
                 self.ok(out, &outcome)?;
             }
-            Err(e) => return Err(e),
         }
         Ok(Done::Answered)
     }
@@ -333,6 +367,13 @@ impl Session {
         params: &[Value<'_>],
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
+        self.ready(planned, params)?;
+        let result = self.run_pinned(planned, params, sink);
+        self.finish_statement(result)
+    }
+
+    /// Counts the statement and pins its tables: the plan is up to date then.
+    fn ready(&mut self, planned: &mut Planned, params: &[Value<'_>]) -> Result<()> {
         observe::increment(Counter::Questions);
         observe::increment(Counter::Queries);
         observe::increment(planned.com);
@@ -340,9 +381,13 @@ impl Session {
         if self.password_expired {
             return Err(err!(1820));
         }
-        self.pin(planned, params)?;
-        let result = self.run_pinned(planned, params, sink);
-        self.finish_statement(result)
+        self.pin(planned, params)
+    }
+
+    /// Does the query read newest versions? They may rest on commits that are not durable yet.
+    #[inline]
+    fn reads_with_locks(&self, planned: &Planned) -> bool {
+        planned.prepared.locks() || (!self.autocommits() && self.isolation() == Isolation::Serializable)
     }
 
     fn run_pinned(&mut self, planned: &mut Planned, params: &[Value<'_>], sink: &mut dyn RowSink) -> Result<Outcome> {
@@ -361,7 +406,8 @@ impl Session {
                 return Err(err!(1412));
             }
         }
-        let limit_ms = if planned.is_query { self.state.vars.uint(MAX_EXECUTION_TIME) } else { 0 };
+        self.state.single_statement = self.autocommits();
+        let limit_ms = if planned.is_query { self.state.vars.hot().max_execution_time_ms } else { 0 };
         if limit_ms > 0 {
             // Relaxed: a hint to the deadline thread; see `Server::deadlines`.
             self.server.deadlines.fetch_add(1, Ordering::Relaxed);
@@ -370,6 +416,7 @@ impl Session {
         let result = planned.prepared.execute(&mut self.tx, params, &mut self.state, sink);
         if limit_ms > 0 {
             self.entry.deadline(0);
+            // Relaxed: a hint, as above.
             self.server.deadlines.fetch_sub(1, Ordering::Relaxed);
             if result.as_ref().is_err_and(|e| e.code == 3024) {
                 observe::increment(Counter::MaxExecutionTimeExceeded);
@@ -432,8 +479,8 @@ impl Session {
 
     /// False: the dictionary has changed meanwhile.
     fn pin_tables(&mut self, planned: &Planned) -> Result<bool> {
-        let timeout = Duration::from_secs(self.state.vars.uint(LOCK_WAIT_TIMEOUT));
-        let waiting = Waiting { timeout, interrupt: self.tx.interrupt() };
+        let waiting =
+            Waiting { timeout: self.state.vars.hot().lock_wait_timeout, interrupt: self.tx.interrupt() };
         let pins = &mut self.pins;
         for (id, gate, _) in &planned.gates {
             match pins.pin(*id, gate, waiting) {
@@ -457,7 +504,7 @@ impl Session {
             true => self.transaction.read_only,
             false => {
                 let next = self.transaction.next_read_only;
-                next.unwrap_or(self.state.vars.bool(crate::variables::id("transaction_read_only")))
+                next.unwrap_or(self.state.vars.hot().read_only)
             }
         };
         if read_only {
@@ -487,11 +534,6 @@ impl Session {
             return self.run(&mut planned, &[], RowFormat::Text, out);
         }
         self.obey(&parsed, out)
-    }
-
-    /// The process list shows the statement, as Execute or Query.
-    pub(crate) fn show_doing(&self, text: &[u8]) {
-        self.entry.begin(Doing::Execute, text);
     }
 }
 
@@ -528,9 +570,4 @@ pub(crate) fn value_type(value: &Value<'_>) -> DataType {
 
 fn parse_int(digits: &[u8]) -> i64 {
     digits.iter().fold(0i64, |n, d| n * 10 + i64::from(d - b'0'))
-}
-
-/// From `Rows matched: 3  Changed: 1  Warnings: 0`.
-fn rows_matched(info: &str) -> Option<u64> {
-    info.strip_prefix("Rows matched: ")?.split(' ').next()?.parse().ok()
 }

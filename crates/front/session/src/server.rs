@@ -2,7 +2,7 @@
 
 use crate::command::Session;
 use crate::process::Processes;
-use crate::variables::{Globals, VARIABLES, Val, VarId, id};
+use crate::variables::{Globals, VARIABLES, Val, VarId, const_eq, id};
 use accounts::{Accounts, Directory};
 use catalog::Catalog;
 use catalog::dictionary::Kind;
@@ -82,6 +82,18 @@ pub(crate) const COM: &[&str] = &[
     "shutdown",
     "other",
 ];
+
+/// The place of a name in [`COM`], at compile time.
+pub(crate) const fn com_index(name: &str) -> usize {
+    let mut i = 0;
+    while i < COM.len() {
+        if const_eq(COM[i].as_bytes(), name.as_bytes()) {
+            return i;
+        }
+        i += 1;
+    }
+    panic!("no such kind of statement");
+}
 
 /// What the binary decides.
 pub struct Settings {
@@ -213,6 +225,7 @@ fn watch_deadlines(server: &Weak<Server>) {
         if server.stopping.load(Ordering::Relaxed) {
             return;
         }
+        // Relaxed: a hint, as above.
         let any = server.deadlines.load(Ordering::Relaxed) > 0;
         if any {
             server.processes.expire(observe::clock::now_ns());

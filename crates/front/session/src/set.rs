@@ -2,10 +2,9 @@
 
 use crate::charset;
 use crate::command::{LOCK_WAIT, Session};
-use crate::control::isolation_of;
 use crate::evaluate::assignment_texts;
 use crate::run::lexer_mode;
-use crate::variables::{self, Access, Globals, Scope, VARIABLES, Val, VarId, id};
+use crate::variables::{self, Access, Globals, Scope, VARIABLES, Val, VarId, id, isolation_of};
 use exec::Env;
 use sql::ast::{AccessMode, IsolationLevel, Parsed, SetItem, VarScope};
 use std::borrow::Cow;

@@ -1,6 +1,5 @@
 //! SHOW, DESCRIBE and EXPLAIN: rows from crate `inspect`, filtered by LIKE or WHERE, to the client.
 
-use crate::charset;
 use crate::command::{Done, Session};
 use crate::evaluate::{literal, where_text};
 use crate::run::{lexer_mode, parse_error};
@@ -310,11 +309,12 @@ impl Session {
             out,
             format: self.format,
             status: self.status(self.more),
-            results: charset::results_charset(&self.state),
+            results: self.state.vars.hot().results,
             limit: u64::MAX,
-            types: Vec::new(),
+            head: None,
             rows: 0,
             started: false,
+            durable: None,
         }
     }
 
@@ -352,13 +352,13 @@ fn keep_like(rows: &mut Rows, pattern: &[u8]) {
 fn explained_text(source: &[u8], mode: sql::SqlMode) -> &[u8] {
     use sql::lexer::{Lexer, Tok};
     let mut lexer = Lexer::new(source, mode);
-    lexer.next();
+    lexer.next_token();
     loop {
-        let token = lexer.next();
+        let token = lexer.next_token();
         let word = &source[token.start as usize..token.end as usize];
         if token.tok == Tok::Word && (word.eq_ignore_ascii_case(b"FORMAT")) {
-            lexer.next();
-            lexer.next();
+            lexer.next_token();
+            lexer.next_token();
             continue;
         }
         return &source[token.start as usize..];

@@ -1,8 +1,10 @@
 //! Where rows go: the wire, memory (cursors, SET, SHOW ... WHERE).
 
+use engine::Engine;
 use exec::{ColumnMeta, RowSink};
-use protocol::{Column, ColumnFlags, Output, RowFormat, ServerStatus};
+use protocol::{Column, ColumnFlags, Output, RowFormat, RowsHead, ServerStatus};
 use std::borrow::Cow;
+use std::sync::Arc;
 use types::charset::Charset;
 use types::{DataType, Result, SqlError, Value};
 
@@ -24,6 +26,15 @@ pub(crate) fn wire_column(meta: &ColumnMeta) -> Column<'_> {
     }
 }
 
+/// What a plan keeps of its result set's head from one execution to the next.
+pub(crate) struct Head {
+    /// `None`: too large to keep.
+    wire: Option<RowsHead>,
+    types: Vec<DataType>,
+    /// Some column is in another character set than the results'.
+    converts: bool,
+}
+
 /// Rows as packets.
 pub(crate) struct WireSink<'o> {
     pub out: &'o mut Output,
@@ -33,15 +44,19 @@ pub(crate) struct WireSink<'o> {
     pub results: Option<Charset>,
     /// At most so many rows are sent (`sql_select_limit`).
     pub limit: u64,
-    pub types: Vec<DataType>,
+    /// From an earlier execution of the same plan, and for the next.
+    pub head: Option<Head>,
     pub rows: u64,
     pub started: bool,
+    /// The rows rest on commits that may not be durable: rows leave in the middle of the result only behind them. The
+    /// output is held.
+    pub durable: Option<Arc<Engine>>,
 }
 
 impl WireSink<'_> {
     /// Values in other character sets than the results' are converted.
     #[cold]
-    fn converted(&self, values: &[Value<'_>], to: Charset) -> Vec<Value<'static>> {
+    fn converted(types: &[DataType], values: &[Value<'_>], to: Charset) -> Vec<Value<'static>> {
         let convert = |(value, t): (&Value<'_>, &DataType)| match value {
             Value::Bytes(b) if t.kind.is_text() && differs(t, to) => {
                 let mut out = Vec::with_capacity(b.len());
@@ -50,7 +65,28 @@ impl WireSink<'_> {
             }
             other => other.clone().into_owned(),
         };
-        values.iter().zip(&self.types).map(convert).collect()
+        values.iter().zip(types).map(convert).collect()
+    }
+
+    #[cold]
+    fn columns_slow(&mut self, columns: &[ColumnMeta]) -> Result<()> {
+        let types: Vec<DataType> = columns.iter().map(|c| c.data_type).collect();
+        let columns: Vec<Column<'_>> = columns.iter().map(wire_column).collect();
+        let converts = self.results.is_some_and(|to| types.iter().any(|t| t.kind.is_text() && differs(t, to)));
+        let wire = self.out.encode_head(&columns);
+        let sent = match &wire {
+            Some(head) => self.out.start_rows_with(head, self.status, 0),
+            None => self.out.start_rows(&columns, self.status, 0),
+        };
+        self.head = Some(Head { wire, types, converts });
+        sent.map_err(|_| gone())
+    }
+
+    /// The buffer of a held output is full.
+    #[cold]
+    fn send_durable(&mut self, engine: &Engine) -> Result<()> {
+        engine.await_commits().map_err(exec::error::engine)?;
+        self.out.flush().map_err(|_| gone())
     }
 }
 
@@ -63,12 +99,15 @@ fn differs(t: &DataType, to: Charset) -> bool {
 }
 
 impl RowSink for WireSink<'_> {
+    #[inline]
     fn columns(&mut self, columns: &[ColumnMeta]) -> Result<()> {
-        self.types.clear();
-        self.types.extend(columns.iter().map(|c| c.data_type));
-        let wire: Vec<Column<'_>> = columns.iter().map(wire_column).collect();
         self.started = true;
-        self.out.start_rows(&wire, self.status, 0).map_err(|_| gone())
+        match &self.head {
+            Some(Head { wire: Some(head), .. }) if self.out.accepts(head) => {
+                self.out.start_rows_with(head, self.status, 0).map_err(|_| gone())
+            }
+            _ => self.columns_slow(columns),
+        }
     }
 
     #[inline]
@@ -77,14 +116,22 @@ impl RowSink for WireSink<'_> {
             return Ok(());
         }
         self.rows += 1;
+        let Head { types, converts, .. } = self.head.as_ref().expect("columns come before rows");
         match self.results {
-            Some(to) if self.types.iter().any(|t| t.kind.is_text() && differs(t, to)) => {
-                let values = self.converted(values, to);
-                self.out.row(self.format, &self.types, &values)
+            Some(to) if *converts => {
+                let values = Self::converted(types, values, to);
+                self.out.row(self.format, types, &values)
             }
-            _ => self.out.row(self.format, &self.types, values),
+            _ => self.out.row(self.format, types, values),
         }
-        .map_err(|_| gone())
+        .map_err(|_| gone())?;
+        if self.out.is_full()
+            && let Some(engine) = self.durable.take()
+        {
+            self.send_durable(&engine)?;
+            self.durable = Some(engine);
+        }
+        Ok(())
     }
 }
 

@@ -46,8 +46,11 @@ pub(crate) struct State {
     /// Read off the variables when they are set.
     pub sql_mode: SqlMode,
     pub time_zone: TimeZone,
-    /// The statement's start, microseconds since 1970.
+    /// The statement's start, microseconds since 1970: by the clock, and for NOW(), which SET TIMESTAMP may rule.
+    pub clock_us: u64,
     pub now_us: i64,
+    /// The statement is a transaction of its own.
+    pub single_statement: bool,
     /// SET TIMESTAMP: overrides the clock.
     pub timestamp: Option<f64>,
     pub last_insert_id: u64,
@@ -77,7 +80,9 @@ impl State {
             current_user: String::new(),
             sql_mode: SqlMode::DEFAULT,
             time_zone: TimeZone::Offset(0),
+            clock_us: 0,
             now_us: 0,
+            single_statement: false,
             timestamp: None,
             last_insert_id: 0,
             row_count: 0,
@@ -110,9 +115,10 @@ impl State {
     /// A statement begins.
     #[inline]
     pub fn begin_statement(&mut self) {
+        self.clock_us = clock_us();
         self.now_us = match self.timestamp {
             Some(seconds) => (seconds * 1e6) as i64,
-            None => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as i64),
+            None => self.clock_us as i64,
         };
     }
 
@@ -182,6 +188,13 @@ impl State {
             _ => variable.print(self.vars.get(id)).into_owned(),
         }
     }
+}
+
+/// Microseconds since 1970.
+#[inline]
+pub(crate) fn clock_us() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_secs() * 1_000_000 + u64::from(since.subsec_micros())
 }
 
 fn bytes_of(value: &Value<'_>) -> usize {
@@ -261,6 +274,10 @@ impl Env for State {
 
     fn engine(&self) -> &engine::Engine {
         &self.server.engine
+    }
+
+    fn is_single_statement(&self) -> bool {
+        self.single_statement
     }
 
     fn virtual_context(&self) -> &dyn VirtualContext {

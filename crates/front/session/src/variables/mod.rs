@@ -6,15 +6,18 @@
 //!        |
 //!   Globals  { values: Vec<Val> }            immutable; SET GLOBAL makes a new one and swaps it in (sync::Snapshot)
 //!        |  Arc, taken at connect
-//!   SessionVariables { base, changed }       16 bytes + 40 bytes for each variable that this session has set
+//!   SessionVariables { base, changed, hot }  40 bytes for each variable that this session has set; those that every
+//!                                            statement looks at are decoded into `hot` when one is set
 //! ```
 //!
 //! A variable that can be set is obeyed. One that MySQL lets you set and that this server has no use for yet is
 //! [`Access::Fixed`]: setting it to the value that it has succeeds, any other value is refused with error 1231.
 
+mod hot;
 mod table;
 mod value;
 
+pub use hot::{Hot, isolation_of};
 pub use table::VARIABLES;
 pub use value::{Val, Wrong, parse_bytes};
 
@@ -123,7 +126,7 @@ pub const fn id(name: &str) -> VarId {
     panic!("no such system variable");
 }
 
-const fn const_eq(a: &[u8], b: &[u8]) -> bool {
+pub(crate) const fn const_eq(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;
     }
@@ -203,18 +206,23 @@ pub struct SessionVariables {
     base: Arc<Globals>,
     /// Sorted by id; a handful in practice.
     changed: Vec<(VarId, Val)>,
+    hot: Hot,
 }
 
 impl SessionVariables {
     pub fn new(base: Arc<Globals>) -> SessionVariables {
-        SessionVariables { base, changed: Vec::new() }
+        let hot = Hot::read(|id| base.get(id));
+        SessionVariables { base, changed: Vec::new(), hot }
+    }
+
+    /// The values that statements look at.
+    #[inline]
+    pub fn hot(&self) -> &Hot {
+        &self.hot
     }
 
     pub fn get(&self, id: VarId) -> &Val {
-        match self.changed.binary_search_by_key(&id, |(i, _)| *i) {
-            Ok(at) => &self.changed[at].1,
-            Err(_) => self.base.get(id),
-        }
+        value_in(&self.base, &self.changed, id)
     }
 
     /// Stores a value that [`Variable::check`] has returned.
@@ -223,6 +231,7 @@ impl SessionVariables {
             Ok(at) => self.changed[at].1 = value,
             Err(at) => self.changed.insert(at, (id, value)),
         }
+        self.hot = Hot::read(|id| value_in(&self.base, &self.changed, id));
     }
 
     pub fn uint(&self, id: VarId) -> u64 {
@@ -235,6 +244,13 @@ impl SessionVariables {
 
     pub fn text(&self, id: VarId) -> &str {
         self.get(id).text()
+    }
+}
+
+fn value_in<'v>(base: &'v Globals, changed: &'v [(VarId, Val)], id: VarId) -> &'v Val {
+    match changed.binary_search_by_key(&id, |(i, _)| *i) {
+        Ok(at) => &changed[at].1,
+        Err(_) => base.get(id),
     }
 }
 

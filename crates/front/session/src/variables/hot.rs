@@ -1,0 +1,64 @@
+//! What statements look at: a few of a session's variables, decoded once where they change.
+
+use super::{Val, VarId, id};
+use engine::Isolation;
+use std::time::Duration;
+use types::charset::Charset;
+use types::collation::CollationId;
+
+const AUTOCOMMIT: VarId = id("autocommit");
+const ISOLATION: VarId = id("transaction_isolation");
+const READ_ONLY: VarId = id("transaction_read_only");
+const SELECT_LIMIT: VarId = id("sql_select_limit");
+const MAX_EXECUTION_TIME: VarId = id("max_execution_time");
+const LOCK_WAIT_TIMEOUT: VarId = id("lock_wait_timeout");
+const CLIENT: VarId = id("character_set_client");
+const RESULTS: VarId = id("character_set_results");
+const COLLATION: VarId = id("collation_connection");
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hot {
+    pub autocommit: bool,
+    pub isolation: Isolation,
+    /// `transaction_read_only`.
+    pub read_only: bool,
+    /// `sql_select_limit`.
+    pub select_limit: u64,
+    /// 0: no limit.
+    pub max_execution_time_ms: u64,
+    /// For metadata; rows have `innodb_lock_wait_timeout`.
+    pub lock_wait_timeout: Duration,
+    /// Statements come in this character set.
+    pub client: Charset,
+    /// Results are converted to this one; `None`: they go out as they are.
+    pub results: Option<Charset>,
+    /// The collation of string literals.
+    pub literals: CollationId,
+}
+
+/// A level by its place in `transaction_isolation`.
+pub fn isolation_of(value: u64) -> Isolation {
+    match value {
+        0 => Isolation::ReadUncommitted,
+        1 => Isolation::ReadCommitted,
+        2 => Isolation::RepeatableRead,
+        _ => Isolation::Serializable,
+    }
+}
+
+impl Hot {
+    pub(super) fn read<'v>(get: impl Fn(VarId) -> &'v Val) -> Hot {
+        let charset = |id| Charset::by_name(get(id).text());
+        Hot {
+            autocommit: get(AUTOCOMMIT).bool(),
+            isolation: isolation_of(get(ISOLATION).uint()),
+            read_only: get(READ_ONLY).bool(),
+            select_limit: get(SELECT_LIMIT).uint(),
+            max_execution_time_ms: get(MAX_EXECUTION_TIME).uint(),
+            lock_wait_timeout: Duration::from_secs(get(LOCK_WAIT_TIMEOUT).uint()),
+            client: charset(CLIENT).unwrap_or(Charset::Utf8mb4),
+            results: charset(RESULTS).filter(|c| *c != Charset::Binary),
+            literals: CollationId::by_name(get(COLLATION).text()).unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
+        }
+    }
+}
