@@ -164,6 +164,11 @@ impl Engine {
         self.core.log.set_capacity(bytes);
     }
 
+    /// Waits until every commit so far may be told of: for rows of locking reads that leave before their statement ends.
+    pub fn await_commits(&self) -> Result<()> {
+        self.core.wait_durable(self.core.log.tail_lsn())
+    }
+
     /// Stops background work, writes everything and a final checkpoint. Sessions have ended before.
     pub fn close(&self) -> Result<()> {
         self.stop_threads();
