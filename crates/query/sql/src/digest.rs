@@ -133,7 +133,7 @@ pub fn normalize(source: &[u8], mode: SqlMode, out: &mut Normalized) -> bool {
         return false;
     }
     let mut lexer = Lexer::new(source, mode);
-    let mut token = lexer.next();
+    let mut token = lexer.next_token();
     if !matches!(token.kw, Kw::SELECT | Kw::INSERT | Kw::REPLACE | Kw::UPDATE | Kw::DELETE) {
         return false;
     }
@@ -150,7 +150,7 @@ pub fn normalize(source: &[u8], mode: SqlMode, out: &mut Normalized) -> bool {
         if let Some((start, end)) = lexer.hint {
             mixer.bytes(&source[start as usize..end as usize]);
         }
-        let next = lexer.next();
+        let next = lexer.next_token();
         let clause = clauses[depth.min(15)];
         let mut lifted = false;
         match token.tok {
@@ -348,7 +348,7 @@ pub fn digest_text(source: &[u8], mode: SqlMode, limit: usize) -> String {
     let mut lexer = Lexer::new(source, mode);
     let mut pieces: Vec<Piece> = Vec::new();
     loop {
-        let token = lexer.next();
+        let token = lexer.next_token();
         let text = &source[token.start as usize..token.end as usize];
         let piece = match token.tok {
             Tok::End | Tok::Bad | Tok::Semicolon => break,

@@ -179,7 +179,7 @@ mod tests {
         for (word, _) in all() {
             assert_eq!(Kw::find(word.as_bytes()).spelling(), word);
             assert_eq!(Kw::find(word.to_lowercase().as_bytes()).spelling(), word);
-            assert_eq!(Kw::find(format!("{word}x").as_bytes()).is_reserved(), false);
+            assert!(!Kw::find(format!("{word}x").as_bytes()).is_reserved());
         }
         assert_eq!(Kw::find(b"sbtest1"), Kw::Plain);
         assert_eq!(Kw::find(b"k"), Kw::Plain);

@@ -134,7 +134,7 @@ impl<'s> Lexer<'s> {
 
     /// The next token. After the end, `End` for ever.
     #[inline]
-    pub fn next(&mut self) -> Token {
+    pub fn next_token(&mut self) -> Token {
         self.hint = None;
         let ended = self.skip_space();
         let start = self.pos;

@@ -36,6 +36,7 @@ pub struct CreateTable {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one a statement, nearly always the large one")]
 pub enum CreateTableBody {
     Like(ObjectName),
     Columns {

@@ -269,10 +269,8 @@ impl Parser<'_> {
 
     /// One table option; false when what follows is none.
     pub(super) fn table_option(&mut self, options: &mut TableOptions) -> R<bool> {
-        if self.eat(Kw::DEFAULT) {
-            if !matches!(self.tok.kw, Kw::CHARSET | Kw::CHARACTER | Kw::CHAR | Kw::COLLATE) {
-                return Err(self.syntax());
-            }
+        if self.eat(Kw::DEFAULT) && !matches!(self.tok.kw, Kw::CHARSET | Kw::CHARACTER | Kw::CHAR | Kw::COLLATE) {
+            return Err(self.syntax());
         }
         if self.eat_charset_words() {
             self.eat_eq();

@@ -151,10 +151,11 @@ impl Parser<'_> {
 
     fn binary_rest(&mut self, left: ExprId, op: BinaryOp, power: u8) -> R<ExprId> {
         self.bump();
-        if power == bp::ADD && self.at(Kw::INTERVAL) {
-            if let Some((amount, unit)) = self.try_interval()? {
-                return Ok(self.add(Expr::DateArith { subtract: op == BinaryOp::Sub, date: left, amount, unit }));
-            }
+        if power == bp::ADD
+            && self.at(Kw::INTERVAL)
+            && let Some((amount, unit)) = self.try_interval()?
+        {
+            return Ok(self.add(Expr::DateArith { subtract: op == BinaryOp::Sub, date: left, amount, unit }));
         }
         let right = self.expr_bp(power + 1)?;
         Ok(self.add(Expr::Binary { op, left, right }))
@@ -314,12 +315,12 @@ impl Parser<'_> {
         let mut depth = 0u32;
         let mut comma = false;
         loop {
-            match lexer.next().tok {
+            match lexer.next_token().tok {
                 Tok::LParen => depth += 1,
                 Tok::RParen => {
                     depth -= 1;
                     if depth == 0 {
-                        return comma && interval_unit_of(lexer.next().kw).is_none();
+                        return comma && interval_unit_of(lexer.next_token().kw).is_none();
                     }
                 }
                 Tok::Comma if depth == 1 => comma = true,

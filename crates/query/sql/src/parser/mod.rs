@@ -103,7 +103,7 @@ impl<'s> Parser<'s> {
             return Err(ParseError::new(1153, "Got a packet bigger than 'max_allowed_packet' bytes", 0));
         }
         let mut lexer = Lexer::new(src, mode);
-        let tok = lexer.next();
+        let tok = lexer.next_token();
         Ok(Parser {
             src,
             lexer,
@@ -158,20 +158,20 @@ impl<'s> Parser<'s> {
     fn bump(&mut self) -> Token {
         let token = self.tok;
         self.prev_end = token.end;
-        self.tok = self.lexer.next();
+        self.tok = self.lexer.next_token();
         token
     }
 
     /// The token after the current one.
     fn peek(&self) -> Token {
-        self.lexer.clone().next()
+        self.lexer.clone().next_token()
     }
 
     /// The token two after the current one.
     fn peek_second(&self) -> Token {
         let mut lexer = self.lexer.clone();
-        lexer.next();
-        lexer.next()
+        lexer.next_token();
+        lexer.next_token()
     }
 
     #[inline]
@@ -335,7 +335,7 @@ impl<'s> Parser<'s> {
     #[inline]
     fn at_name(&self) -> bool {
         match self.tok.tok {
-            Tok::Word => !self.tok.kw.is_reserved() && !(self.tok.kw.is_function_word() && self.paren_follows()),
+            Tok::Word => !(self.tok.kw.is_reserved() || self.tok.kw.is_function_word() && self.paren_follows()),
             Tok::Quoted => true,
             _ => false,
         }

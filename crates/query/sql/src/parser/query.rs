@@ -38,15 +38,15 @@ impl Parser<'_> {
     /// At an opening parenthesis: whether it begins a query (and not a join or an expression in parentheses).
     pub(super) fn paren_begins_query(&self) -> bool {
         let mut lexer = self.lexer.clone();
-        let mut token = lexer.next();
+        let mut token = lexer.next_token();
         let mut opens = 1u32;
         while token.tok == Tok::LParen {
             opens += 1;
-            token = lexer.next();
+            token = lexer.next_token();
         }
         let query = match token.kw {
             Kw::SELECT | Kw::WITH | Kw::TABLE => true,
-            Kw::VALUES => lexer.clone().next().kw == Kw::ROW,
+            Kw::VALUES => lexer.clone().next_token().kw == Kw::ROW,
             _ => false,
         };
         if !query || opens == 1 {
@@ -54,7 +54,7 @@ impl Parser<'_> {
         }
         // (( SELECT ... ) ?: a query when set operation, clause or `)` follows the second parenthesis.
         loop {
-            let token = lexer.next();
+            let token = lexer.next_token();
             match token.tok {
                 Tok::LParen => opens += 1,
                 Tok::RParen => opens -= 1,
@@ -62,7 +62,7 @@ impl Parser<'_> {
                 _ => {}
             }
             if opens == 1 {
-                let next = lexer.next();
+                let next = lexer.next_token();
                 let clause = matches!(
                     next.kw,
                     Kw::UNION | Kw::EXCEPT | Kw::INTERSECT | Kw::ORDER | Kw::LIMIT | Kw::FOR | Kw::LOCK | Kw::INTO
@@ -341,7 +341,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         let mut lexer = self.lexer.clone();
-        let tokens = [lexer.next().tok, lexer.next().tok, lexer.next().tok, lexer.next().tok];
+        let tokens = [lexer.next_token().tok, lexer.next_token().tok, lexer.next_token().tok, lexer.next_token().tok];
         match tokens {
             [Tok::Dot, Tok::Star, ..] => {
                 let table = self.name()?;

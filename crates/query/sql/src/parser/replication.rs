@@ -391,11 +391,8 @@ impl Parser<'_> {
             self.eat_tok(Tok::Minus);
             self.integer()?;
         }
-        if self.eat_any(&[Kw::ENABLE, Kw::DISABLE]) == Some(Kw::DISABLE) {
-            self.eat(Kw::FORCE);
-        } else {
-            self.eat(Kw::FORCE);
-        }
+        self.eat_any(&[Kw::ENABLE, Kw::DISABLE]);
+        self.eat(Kw::FORCE);
         Ok(())
     }
 
