@@ -54,6 +54,7 @@ impl AutoIncrement {
             let Some(last) = last.filter(|last| *last <= max) else { return Ok(None) };
             // At u64::MAX the counter stays there: the next call finds no room.
             let after = last.saturating_add(1);
+            // Relaxed: only the counter itself is exchanged; see above.
             match self.next.compare_exchange_weak(next, after, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => {
                     self.cover(engine, after)?;
@@ -96,6 +97,7 @@ impl AutoIncrement {
         if after > self.persisted.load(Ordering::Relaxed) {
             let ceiling = after.saturating_add(BLOCK);
             engine.raise_counter(self.tree, ceiling)?;
+            // Relaxed: the raise stands in the log already; who reads the old value raises again.
             self.persisted.fetch_max(ceiling, Ordering::Relaxed);
         }
         Ok(())

@@ -130,6 +130,7 @@ impl MetadataPins {
             lane.tables[self.used].store(table, Ordering::Relaxed);
             self.used += 1;
         } else {
+            // Relaxed: ordered by the fence.
             lane.tables[SLOTS - 1].store(ALL, Ordering::Relaxed);
         }
         // SeqCst fence: pairs with the one in `wait_for_pins`. Either we see the gate closed or DDL sees the pin.
@@ -146,11 +147,13 @@ impl MetadataPins {
         let lane = self.lanes.get(self.lane);
         // Not ours yet: DDL need not wait for this pin. (With more tables than slots the last slot stays "all": then the
         // DDL finds us waiting and makes us the victim, which errs on the side of an error.)
+        // Relaxed: our own word.
         if lane.tables[self.used - 1].load(Ordering::Relaxed) == table {
             self.used -= 1;
             // Release: pairs with Acquire fence in `wait_for_pins`.
             lane.tables[self.used].store(0, Ordering::Release);
         }
+        // Release: pairs with Acquire in `wait_for_pins`: who finds us waiting finds the pin withdrawn.
         lane.waiting.store(true, Ordering::Release);
         let since = Instant::now();
         let result = loop {
@@ -166,6 +169,7 @@ impl MetadataPins {
             }
             sync::futex::wait(&gate.closed, 1, Some(LOOK));
         };
+        // Release: pairs with Acquire in `wait_for_pins`.
         lane.waiting.store(false, Ordering::Release);
         lane.victim.store(false, Ordering::Release);
         result
