@@ -73,6 +73,7 @@ impl Core {
     /// The LSN up to which commits may be shown: durable, written or complete, as commits are acknowledged.
     #[inline(always)]
     pub fn newest(&self) -> Lsn {
+        // Relaxed: a setting that orders nothing; the LSNs bring their own Acquire.
         match self.flush_log_at_commit.load(Ordering::Relaxed) {
             1 => self.log.flushed_lsn(),
             2 => self.log.written_lsn(),
@@ -83,6 +84,7 @@ impl Core {
     /// Waits until a commit may be acknowledged.
     pub fn wait_durable(&self, lsn: Lsn) -> Result<()> {
         loop {
+            // Relaxed: a setting that orders nothing.
             let outcome = match self.flush_log_at_commit.load(Ordering::Relaxed) {
                 1 => self.log.wait_flushed(lsn),
                 2 => self.log.wait_written(lsn),
@@ -99,6 +101,7 @@ impl Core {
     }
 
     pub fn stopping(&self) -> bool {
+        // Relaxed: a wish, no data comes with it; the joins in `stop_threads` order the rest.
         self.stop.load(Ordering::Relaxed) != 0
     }
 }
@@ -147,15 +150,18 @@ impl Engine {
     /// `innodb_flush_log_at_trx_commit`: 0, 1 or 2.
     pub fn set_flush_log_at_commit(&self, mode: u8) {
         assert!(mode <= 2);
+        // Relaxed: a setting that orders nothing.
         self.core.flush_log_at_commit.store(mode, Ordering::Relaxed);
     }
 
     pub fn flush_log_at_commit(&self) -> u8 {
+        // Relaxed: a setting that orders nothing.
         self.core.flush_log_at_commit.load(Ordering::Relaxed)
     }
 
     /// `innodb_deadlock_detect`.
     pub fn set_deadlock_detect(&self, on: bool) {
+        // Relaxed: a setting that orders nothing.
         self.core.deadlock_detect.store(on, Ordering::Relaxed);
     }
 
@@ -177,6 +183,7 @@ impl Engine {
     }
 
     fn stop_threads(&self) {
+        // Relaxed would do: `stopping` reads no data behind it. The wake follows the store for the sleepers.
         self.core.stop.store(1, Ordering::Release);
         futex::wake_all(&self.core.stop);
         self.core.pool.want_cleaning();
@@ -204,6 +211,7 @@ impl Engine {
         };
         loop {
             let segment = tx.segment.clone().expect("start_writing took one");
+            // Relaxed: only the session that has the segment stores it.
             let undo_id = segment.newest.load(Ordering::Relaxed);
             self.core.pool.read(undo_id)?;
             let mut mtr = Mtr::new();
@@ -243,6 +251,7 @@ impl Engine {
         encode_tree_record(tx, Kind::DropTree, tree);
         loop {
             let segment = tx.segment.as_ref().expect("start_writing took one");
+            // Relaxed: only the session that has the segment stores it.
             let undo_id = segment.newest.load(Ordering::Relaxed);
             let mut undo_page = self.core.pool.exclusive(undo_id)?;
             if !undo::fits(undo_page.bytes(), tx.record.len()) {

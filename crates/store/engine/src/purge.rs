@@ -34,6 +34,7 @@ impl Core {
     }
 
     fn purge_segment(&self, segment: &Segment, horizon: u64) -> Result<u64> {
+        // Relaxed: purge alone loads and stores it.
         let (mut page, mut at) = undo::split_roll_ptr(segment.purged_to.load(Ordering::Relaxed));
         let mut records = 0;
         let mut bytes = Vec::new();
@@ -52,6 +53,7 @@ impl Core {
                 self.log.ensure_room_critical(4096)?;
                 page = segment.free_first(self.store(), page)?;
                 at = undo::RECORDS_AT;
+                // Relaxed: purge alone loads and stores it.
                 segment.purged_to.store(undo::roll_ptr(page, at), Ordering::Relaxed);
                 continue;
             }
@@ -66,6 +68,7 @@ impl Core {
             self.purge_record(&record, roll_ptr)?;
             at += bytes.len();
             records += 1;
+            // Relaxed: purge alone loads and stores it.
             segment.purged_to.store(undo::roll_ptr(page, at), Ordering::Relaxed);
         }
         Ok(records)
@@ -90,7 +93,10 @@ impl Core {
         if old.is_off_page() && !record.secondary && !record.data.is_empty() {
             overflow::free(store, record.data)?;
         }
-        while may_be_mark {
+        if !may_be_mark {
+            return Ok(());
+        }
+        loop {
             self.log.ensure_room_critical(64 << 10)?;
             if !store.exists(tree)? {
                 return Ok(()); // dropped meanwhile
@@ -138,6 +144,5 @@ impl Core {
             }
             return Ok(());
         }
-        Ok(())
     }
 }

@@ -163,6 +163,7 @@ impl Segment {
     /// Adds an empty undo page at the end. Holds no other latch.
     pub fn extend(&self, store: Store<'_>) -> Result<()> {
         let mut head = store.pool.exclusive(self.page)?;
+        // Relaxed: only the session that has the segment stores it.
         let mut old = store.pool.exclusive(self.newest.load(Ordering::Relaxed))?;
         let (open, first) = undo::open_transaction(old.bytes()).unwrap_or((0, 0));
         let mut mtr = Mtr::new();

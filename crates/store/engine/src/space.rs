@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!  page 0 (PageType::Super), after the common header
-//!  64 "CLEARWAY" | 72 format version u32 | 76 page bytes u32 | 80 server uuid 16 bytes | 96 next tree id u32
+//!  64 "CLEARWAY" | 72 format version u32 | 76 page bytes u32 | 80 zero 16 bytes | 96 next tree id u32
 //!  page 1  bitmap of group 0        page 2  undo directory (see `segment`)       page 3  root of the dictionary
 //! ```
 
@@ -27,7 +27,6 @@ pub const FORMAT_VERSION: u32 = 1;
 pub const OFF_MAGIC: usize = HEADER_BYTES;
 pub const OFF_FORMAT: usize = HEADER_BYTES + 8;
 pub const OFF_PAGE_BYTES: usize = HEADER_BYTES + 12;
-pub const OFF_UUID: usize = HEADER_BYTES + 16;
 pub const OFF_NEXT_TREE: usize = HEADER_BYTES + 32;
 
 /// Pages that one bitmap page speaks for.
@@ -76,11 +75,8 @@ impl Space {
     }
 
     pub fn file_pages(&self) -> u64 {
+        // Acquire: pairs with the Release in `grow`: the file has these pages.
         self.file_pages.load(Ordering::Acquire)
-    }
-
-    pub fn free_pages(&self) -> u64 {
-        self.free.load(Ordering::Relaxed).max(0) as u64
     }
 
     /// Counts free pages; before anybody allocates.
@@ -95,6 +91,7 @@ impl Space {
             used +=
                 view.bytes()[BITMAP_AT..BITMAP_AT + BITMAP_BYTES].iter().map(|b| b.count_ones() as u64).sum::<u64>();
         }
+        // Relaxed: before anybody else is there.
         self.free.store(total as i64 - used as i64, Ordering::Relaxed);
         Ok(())
     }
@@ -102,6 +99,7 @@ impl Space {
     /// Makes sure that the statement that is about to write finds free pages; grows the file if not. Holds no latch meanwhile.
     #[inline]
     pub fn ensure_headroom(&self, pool: &Pool, log: &Log) -> Result<()> {
+        // Relaxed: a number kept about right; the bitmaps decide.
         if self.free.load(Ordering::Relaxed) >= HEADROOM_PAGES {
             return Ok(());
         }
@@ -111,6 +109,7 @@ impl Space {
     #[cold]
     fn grow(&self, pool: &Pool, log: &Log) -> Result<()> {
         let _growth = self.growth.lock();
+        // Relaxed: as above, and growth is one at a time.
         while self.free.load(Ordering::Relaxed) < HEADROOM_PAGES {
             let old = self.file_pages();
             let new = (old + (old / 8).clamp(GROW_PAGES_MIN, GROW_PAGES_MAX)).min(pool.page_count());
@@ -130,6 +129,7 @@ impl Space {
                     bitmaps += 1;
                 }
             }
+            // Release: pairs with the Acquire in `file_pages`: bitmaps and file are there first.
             self.file_pages.store(new, Ordering::Release);
             self.free.fetch_add((new - old) as i64 - bitmaps, Ordering::Relaxed);
         }
@@ -140,6 +140,7 @@ impl Space {
     pub fn allocate<'p>(&self, pool: &'p Pool, mtr: &mut Mtr) -> Result<Allocation<'p>> {
         let total = self.file_pages();
         let groups = total.div_ceil(GROUP_PAGES);
+        // Relaxed: a hint; the latched bitmap decides.
         let hint = self.hint.load(Ordering::Relaxed) % total;
         for turn in 0..=groups {
             let group = (hint / GROUP_PAGES + turn) % groups;
@@ -154,6 +155,7 @@ impl Space {
             };
             set_bit(mtr, &mut bitmap, bit, true);
             let page = group * GROUP_PAGES + bit as u64;
+            // Relaxed for both: a hint, and a number kept about right.
             self.hint.store(page, Ordering::Relaxed);
             self.free.fetch_sub(1, Ordering::Relaxed);
             return Ok(Allocation { page, bitmap });
@@ -169,14 +171,10 @@ impl Space {
         assert!(bitmap.bytes()[BITMAP_AT + bit / 8] & 1 << (bit % 8) != 0, "page {} is freed twice", page.id);
         set_bit(mtr, &mut bitmap, bit, false);
         mtr.write(page, OFF_TYPE, &[PageType::Free as u8]);
+        // Relaxed for both: a number kept about right, and a hint.
         self.free.fetch_add(1, Ordering::Relaxed);
         self.hint.fetch_min(page.id, Ordering::Relaxed);
         Ok(bitmap)
-    }
-
-    /// Redo has seen the file to be this long.
-    pub fn set_file_pages(&self, pages: u64) {
-        self.file_pages.store(pages, Ordering::Release);
     }
 }
 

@@ -266,6 +266,7 @@ impl Transaction {
     /// Where the next undo record goes.
     fn undo_end(&self) -> u64 {
         let segment = self.segment.as_ref().expect("a transaction with undo has a segment");
+        // Relaxed: only we store it, the segment is ours.
         let newest = segment.newest.load(Ordering::Relaxed);
         loop {
             // Nobody but us appends, so only eviction can get in the way.
@@ -329,6 +330,7 @@ impl Transaction {
         let mut end = 0;
         if self.first_undo != 0 {
             let core = &*self.core;
+            // Relaxed below: only we store `newest`, the segment is ours.
             core.log.ensure_room_critical(4096)?;
             let newest =
                 self.segment.as_ref().expect("a transaction with undo has a segment").newest.load(Ordering::Relaxed);
@@ -372,6 +374,7 @@ impl Transaction {
             Outcome::Queued => {
                 let started = Instant::now();
                 observe::add(Counter::InnodbRowLockWaits, 1);
+                // Relaxed: a setting that orders nothing.
                 if self.core.deadlock_detect.load(Ordering::Relaxed) {
                     self.core.locks.resolve_deadlock(slots, slot);
                 }

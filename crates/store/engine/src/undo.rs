@@ -150,10 +150,6 @@ pub fn format(page: &mut [u8], id: PageId, segment: PageId, open: u64, open_firs
     put_u16(page, OFF_FREE, RECORDS_AT as u16);
 }
 
-pub fn segment(page: &[u8]) -> PageId {
-    get_u64(page, OFF_SEGMENT)
-}
-
 pub fn next(page: &[u8]) -> PageId {
     get_u64(page, OFF_NEXT)
 }
@@ -197,12 +193,12 @@ pub fn end_transaction(page: &mut [u8], trx: u64) {
 /// Length of the record at `at`, checked against the page; `None` if there is none.
 pub fn record_len(page: &[u8], at: usize) -> Option<usize> {
     let len = get_u16(page.get(at..at + 2)?, 0) as usize;
-    (len >= RECORD_HEAD_BYTES && len % 8 == 0 && at + len <= PAGE_BYTES).then_some(len)
+    (len >= RECORD_HEAD_BYTES && len.is_multiple_of(8) && at + len <= PAGE_BYTES).then_some(len)
 }
 
 /// The offset of the record that ends at `end`.
 pub fn record_before(page: &[u8], end: usize) -> Option<usize> {
-    if end < RECORDS_AT + RECORD_HEAD_BYTES || end > PAGE_BYTES {
+    if !(RECORDS_AT + RECORD_HEAD_BYTES..=PAGE_BYTES).contains(&end) {
         return None;
     }
     let at = end.checked_sub(get_u16(page, end - 2) as usize)?;

@@ -22,6 +22,7 @@ impl LockTable {
     /// least changes on the cycle, `start` itself among equals. It wakes with [`crate::Error::Deadlock`].
     pub fn resolve_deadlock(&self, slots: &Lanes<Slot>, start: u32) {
         while let Some(cycle) = self.find_cycle(slots, start) {
+            // Relaxed: a hint for the choice of the victim.
             let work = |slot: u32| slots.get(LaneId::from_index(slot as usize)).work.load(Ordering::Relaxed);
             let victim =
                 cycle.iter().min_by_key(|step| (work(step.slot), step.slot != start)).expect("a cycle has members");

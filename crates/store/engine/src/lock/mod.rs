@@ -91,6 +91,7 @@ pub struct Interrupt {
 impl Interrupt {
     /// 1 KILL QUERY, 2 KILL CONNECTION, 3 `max_execution_time`. A greater number replaces a smaller one.
     pub fn raise(&self, reason: u8) {
+        // AcqRel: the reason before the wake word, whose Acquire partner is the load in `wait`.
         self.state.fetch_max(reason, Ordering::AcqRel);
         self.wake.fetch_or(INTERRUPTED, Ordering::AcqRel);
         futex::wake_all(&self.wake);
@@ -99,12 +100,14 @@ impl Interrupt {
     /// 0: nobody asked.
     #[inline(always)]
     pub fn reason(&self) -> u8 {
+        // Relaxed: looked at again and again; a waiter has it by the Acquire load of `wake`.
         self.state.load(Ordering::Relaxed)
     }
 
     /// The statement has ended: KILL QUERY and deadlines are over, KILL CONNECTION is not.
     pub fn clear_statement(&self) {
         for reason in [1, 3] {
+            // Relaxed would do: one word, no data comes with it.
             let _ = self.state.compare_exchange(reason, 0, Ordering::AcqRel, Ordering::Relaxed);
         }
     }
@@ -266,6 +269,7 @@ impl LockTable {
             return Outcome::Granted;
         }
         let Some(waiter) = waiter else { return Outcome::Refused };
+        // Release: pairs with the Acquire load in `wait`; granters come after it by the mutex of the partition.
         waiter.wake.store(WAITING, Ordering::Release);
         queue.push(Request { slot, mode, waiter: Some(waiter.clone()) });
         let mut state = slots.get(sync::LaneId::from_index(slot as usize)).state.lock();
@@ -327,6 +331,7 @@ impl LockTable {
             let Some(left) = timeout.checked_sub(started.elapsed()) else { break Err(Error::LockWaitTimeout) };
             if word & INTERRUPTED != 0 {
                 // An interrupt that was cleared before we looked.
+                // AcqRel: keeps what a granter stored with Release meanwhile visible to the next load.
                 waiter.wake.fetch_and(!INTERRUPTED, Ordering::AcqRel);
                 continue;
             }
@@ -337,6 +342,7 @@ impl LockTable {
             other => other,
         };
         slots.get(sync::LaneId::from_index(slot as usize)).state.lock().waiting = None;
+        // Release: pairs with the next waiter's Acquire load; no granter knows of us any more.
         waiter.wake.store(IDLE, Ordering::Release);
         outcome
     }

@@ -3,7 +3,7 @@
 //! ```text
 //!  0        4    5     6       8         16         24        28      30          32       34
 //!  +--------+----+-----+-------+---------+----------+---------+-------+-----------+--------+----------+
-//!  | crc32  |type|level| flags | page id | page LSN | tree id | slots | heap low  | dead   | prefix   |
+//!  | crc32  |type|level| zero  | page id | page LSN | tree id | slots | heap low  | dead   | prefix   |
 //!  +--------+----+-----+-------+---------+----------+---------+-------+-----------+--------+----------+
 //!  34 prefix len u16 | 36 lower fence off u16, len u16 | 40 upper fence off u16, len u16 | 44 unused u32
 //!  48 word A u64 (inner node: leftmost child; undo page: see `undo`) | 56 word B u64 (root: counter)
@@ -24,7 +24,6 @@ pub type PageId = u64;
 
 pub const OFF_TYPE: usize = 4;
 pub const OFF_LEVEL: usize = 5;
-pub const OFF_FLAGS: usize = 6;
 pub const OFF_ID: usize = 8;
 pub const OFF_LSN: usize = 16;
 pub const OFF_TREE: usize = 24;

@@ -161,12 +161,6 @@ impl<'a> Node<'a> {
         self.slice(at + klen, vlen)
     }
 
-    /// Where the value of slot `i` begins in the page.
-    pub fn value_at(self, i: usize) -> Read<usize> {
-        let (at, klen, _) = self.cell(i)?;
-        Ok(at + klen)
-    }
-
     /// The first slot whose key is at or above `key`, and whether it is equal.
     #[inline]
     pub fn search(self, key: &[u8]) -> Read<(usize, bool)> {
@@ -449,7 +443,7 @@ mod tests {
                 let (i, equal) = Node(&page).search(&key).unwrap();
                 prop_assert_eq!(equal, model.contains_key(&key));
                 match op {
-                    0 | 1 => if insert(&mut page, &key, &value) { model.insert(key, value); },
+                    0 | 1 if insert(&mut page, &key, &value) => { model.insert(key, value); },
                     2 if equal => { NodeMut(&mut page).remove(i); model.remove(&key); },
                     3 if equal && Node(&page).fits_value(i, len) => { NodeMut(&mut page).replace_value(i, &value); model.insert(key, value); },
                     _ => {}

@@ -65,13 +65,16 @@ impl<'p> Cleaner<'p> {
     /// Dirty pages that the clock will come to next.
     fn collect_ahead_of_hand(&mut self) {
         let frames = &self.pool.frames;
+        // Relaxed here and below: guesses at what will be due; `write` looks again under the latch.
         if self.pool.opened.load(Ordering::Relaxed) < frames.len() as u64 {
             return;
         }
+        // Relaxed: as above.
         let hand = self.pool.hand.load(Ordering::Relaxed) as usize;
         let ahead = (frames.len() / 8).clamp(1, 8 * BATCH_PAGES);
         for i in 0..ahead {
             let at = (hand + i) % frames.len();
+            // Relaxed: as above.
             if self.pool.dirty_since[at].load(Ordering::Relaxed) != 0
                 && let Some(id) = frames[at].load(Ordering::Relaxed).checked_sub(1)
             {
@@ -103,11 +106,13 @@ impl<'p> Cleaner<'p> {
         for &id in ids {
             let Some(shared) = self.pool.try_shared(id) else { continue };
             let meta = shared.meta();
+            // Relaxed: stored under the exclusive latch, whose release our shared latch pairs with.
             let since = shared.dirty_since().load(Ordering::Relaxed);
             if since == 0 {
                 continue;
             }
             // In flight before clean, both under the shared latch: the clock, which needs the page exclusively, sees one of them.
+            // Relaxed for both: the release of the shared latch pairs with the clock's exclusive latch.
             meta.in_flight.store(1, Ordering::Relaxed);
             shared.dirty_since().store(0, Ordering::Relaxed);
             let at = (1 + self.ids.len()) * PAGE_BYTES;

@@ -79,6 +79,7 @@ impl System {
     }
 
     pub fn next_id(&self) -> u64 {
+        // Relaxed: the checkpoint has learned its LSN with Acquire before: the ids in groups below it are counted.
         self.next.load(Ordering::Relaxed)
     }
 
@@ -155,6 +156,7 @@ impl System {
     /// is not before purge's: in both cases purge keeps what the snapshot needs.
     #[inline]
     pub fn open_snapshot(&self, slot: LaneId, newest: impl Fn() -> Lsn) -> Lsn {
+        // Relaxed: ordered by the fence, whose partner is in `advance`.
         self.slots.get(slot).snapshot.store(newest(), Ordering::Relaxed);
         fence(Ordering::SeqCst); // pairs with the fence in `advance`
         newest()
@@ -168,17 +170,20 @@ impl System {
 
     /// Purge: finds the LSN that every present and future snapshot is at or above, and raises `oldest`. Called by one thread.
     pub fn advance(&self, newest: impl Fn() -> Lsn) -> Lsn {
+        // SeqCst: pairs with the accesses in `start`.
         let limit = self.next.load(Ordering::SeqCst); // before the slots: see `start`
         let mut horizon = newest();
         fence(Ordering::SeqCst); // pairs with the fence in `open_snapshot`
         let mut open = limit;
         for (_, slot) in self.slots.iter_claimed() {
             horizon = horizon.min(slot.snapshot.load(Ordering::Acquire)); // pairs with `close_snapshot`
+            // SeqCst: pairs with the announcement in `start`, and with the Release in `finish`.
             match slot.trx.load(Ordering::SeqCst) {
                 0 => {}
                 trx => open = open.min(trx),
             }
         }
+        // Relaxed: purge alone stores it.
         let mut oldest = self.oldest.load(Ordering::Relaxed);
         while oldest < open {
             let word = self.word(oldest).load(Ordering::Acquire); // pairs with `finish`
@@ -187,6 +192,7 @@ impl System {
             }
             oldest += 1;
         }
+        // Relaxed: a number that shows how far purge is.
         self.horizon.store(horizon, Ordering::Relaxed);
         // Release: pairs with the Acquire in `status`.
         self.oldest.store(oldest, Ordering::Release);
@@ -197,6 +203,7 @@ impl System {
     /// Gives back ring blocks wholly below `oldest`. A late reader finds zero there: `Old`, as it should.
     fn release_ring(&self, oldest: u64) {
         const CHUNK_IDS: u64 = 16 * BLOCK_IDS;
+        // Relaxed: purge alone stores it.
         let mut released = self.released.load(Ordering::Relaxed);
         while oldest - released >= CHUNK_IDS {
             for block in 0..16 {
@@ -213,10 +220,7 @@ impl System {
 
     /// The LSN that purge last found: no snapshot is older.
     pub fn horizon(&self) -> Lsn {
+        // Relaxed: a number to show.
         self.horizon.load(Ordering::Relaxed)
-    }
-
-    pub fn oldest(&self) -> u64 {
-        self.oldest.load(Ordering::Relaxed)
     }
 }

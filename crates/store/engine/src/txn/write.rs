@@ -257,6 +257,7 @@ impl Transaction {
         if !fits {
             return Ok(Attempt::Split(key.len() + value_at + row.len()));
         }
+        // Relaxed: only we store it, the segment is ours.
         let undo_id = self.segment.as_ref().expect("start_writing took one").newest.load(Ordering::Relaxed);
         let Some(mut undo_page) = core.pool.try_exclusive(undo_id) else {
             drop(leaf);

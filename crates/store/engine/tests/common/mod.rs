@@ -1,5 +1,7 @@
 //! Scratch directories and small rows for the engine's tests.
 
+#![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
+
 use engine::EngineOptions;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
