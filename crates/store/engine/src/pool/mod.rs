@@ -46,6 +46,8 @@ pub struct Pool {
     /// the metas, so that the cleaner and the checkpoint read it from end to end in a few microseconds.
     /// W: the holder of the page's exclusive latch (0 to LSN), the cleaner under the shared latch (to 0). R: cleaner, clock.
     dirty_since: Box<[AtomicU64]>,
+    /// 1 while the first pages of the range, as many as there are frames, may lie in huge pages. W: the first eviction.
+    huge: AtomicU32,
     /// Frames handed out so far, up to `frames.len()`. W: misses.
     opened: CachePadded<AtomicU64>,
     /// The clock's hand. W: misses once all frames are in use.
@@ -85,6 +87,8 @@ impl Pool {
     pub fn new(file: File, path: PathBuf, page_count: u64, frame_count: usize) -> Result<Pool> {
         let pages = io::reserve(page_count as usize * PAGE_BYTES)?;
         let metas = io::reserve(page_count as usize * size_of::<PageMeta>())?;
+        // Not every kernel has huge pages; without them it works as well, only slower.
+        let huge = pages.advise_huge_pages(0..Self::huge_range(page_count, frame_count), true).is_ok() as u32;
         Ok(Pool {
             pages,
             metas,
@@ -93,12 +97,39 @@ impl Pool {
             path,
             frames: (0..frame_count).map(|_| AtomicU64::new(0)).collect(),
             dirty_since: (0..frame_count).map(|_| AtomicU64::new(0)).collect(),
+            huge: AtomicU32::new(huge),
             opened: CachePadded::new(AtomicU64::new(0)),
             hand: CachePadded::new(AtomicU64::new(0)),
             spare: Mutex::new(Rank::PagePool, Vec::new()),
             cleaned: CachePadded::new(AtomicU32::new(0)),
             wanted: CachePadded::new(AtomicU32::new(0)),
         })
+    }
+
+    /// Bytes at the start of the range that all frames together could fill: a data file no longer than the pool lies there, and
+    /// its pages may share huge pages of the kernel without taking more memory than the pool's.
+    fn huge_range(page_count: u64, frame_count: usize) -> usize {
+        frame_count.min(page_count as usize) * PAGE_BYTES
+    }
+
+    /// The pool is full: from here on pages come and go one by one, so huge pages would keep memory of pages that went.
+    #[cold]
+    fn leave_huge_pages(&self) {
+        // Relaxed: whoever turns it to 0 does the work, once.
+        if self.huge.swap(0, Ordering::Relaxed) == 0 {
+            return;
+        }
+        let range = Self::huge_range(self.page_count, self.frames.len());
+        // Best effort, like the advice before.
+        let _ = self.pages.advise_huge_pages(0..range, false);
+        for id in 0..(range / PAGE_BYTES) as u64 {
+            let latch = &self.meta(id).latch;
+            // Claimed, so that nobody loads the page while its memory goes.
+            if latch.try_claim_for_load() {
+                self.discard(id);
+                latch.set_evicted();
+            }
+        }
     }
 
     pub fn file(&self) -> &File {
@@ -115,6 +146,7 @@ impl Pool {
 
     /// Frames in use.
     pub fn resident(&self) -> usize {
+        // Relaxed: a number to show.
         (self.opened.load(Ordering::Relaxed) as usize).min(self.frames.len()) - self.spare.lock().len()
     }
 
@@ -204,6 +236,7 @@ impl Pool {
 
     /// Dirty pages now, with the LSN since when.
     pub fn dirty_pages(&self) -> impl Iterator<Item = (PageId, u64)> + '_ {
+        // Relaxed: a frame opened later holds a page that was dirtied later.
         let opened = (self.opened.load(Ordering::Relaxed) as usize).min(self.frames.len());
         self.dirty_since[..opened].iter().zip(&self.frames).filter_map(|(since, frame)| {
             // Acquire: a caller that has learned that a log group is complete sees the marks that were set before.
@@ -216,6 +249,7 @@ impl Pool {
 
     /// W: the page's loader, which holds it exclusively.
     fn occupy(&self, id: PageId, frame: u32) {
+        // Relaxed: the latch's release pairs with the acquisition by whoever uses them; the clock looks again.
         self.meta(id).frame.store(frame, Ordering::Relaxed);
         self.frames[frame as usize].store(id + 1, Ordering::Relaxed);
     }
@@ -285,10 +319,14 @@ impl Pool {
     /// Runs the clock until it finds a clean page that nobody used since it was marked.
     fn evict(&self) -> Result<u32> {
         const ROUNDS_MAX: u32 = 2000;
+        if self.huge.load(Ordering::Relaxed) != 0 {
+            self.leave_huge_pages();
+        }
         for _ in 0..ROUNDS_MAX {
             let seen = self.cleaned.load(Ordering::Acquire); // pairs with the cleaner's Release after a batch
             let mut dirty = 0u32;
             for _ in 0..self.frames.len() * 2 {
+                // Relaxed: the hand shares out frames, no data comes with it.
                 let at = self.hand.fetch_add(1, Ordering::Relaxed) as usize % self.frames.len();
                 match self.try_evict(at) {
                     Ok(()) => return Ok(at as u32),
@@ -315,6 +353,7 @@ impl Pool {
 
     /// Evicts the page in a frame if it may go. `Err(true)`: it would, were it clean.
     fn try_evict(&self, at: usize) -> std::result::Result<(), bool> {
+        // Relaxed: a guess, looked at again under the latch.
         let Some(id) = self.frames[at].load(Ordering::Relaxed).checked_sub(1) else { return Err(false) };
         let meta = self.meta(id);
         if !meta.latch.is_marked() {
@@ -329,10 +368,12 @@ impl Pool {
             return Err(false);
         }
         // Exclusive now: neither a writer nor the cleaner (which starts under the shared latch) can make it dirty or in flight.
+        // Relaxed: our exclusive latch pairs with the release by whoever stored it.
         if !clean() || self.frames[at].load(Ordering::Relaxed) != id + 1 {
             meta.latch.unlock_exclusive_unchanged();
             return Err(true);
         }
+        // Relaxed: `set_evicted` releases it.
         self.frames[at].store(0, Ordering::Relaxed);
         self.discard(id);
         meta.latch.set_evicted();
