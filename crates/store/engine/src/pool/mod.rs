@@ -147,6 +147,7 @@ impl Pool {
     /// Frames in use.
     pub fn resident(&self) -> usize {
         // Relaxed: a number to show.
+        // Relaxed: a number to show.
         (self.opened.load(Ordering::Relaxed) as usize).min(self.frames.len()) - self.spare.lock().len()
     }
 
@@ -237,6 +238,7 @@ impl Pool {
     /// Dirty pages now, with the LSN since when.
     pub fn dirty_pages(&self) -> impl Iterator<Item = (PageId, u64)> + '_ {
         // Relaxed: a frame opened later holds a page that was dirtied later.
+        // Relaxed: a frame opened later holds a page that was dirtied later.
         let opened = (self.opened.load(Ordering::Relaxed) as usize).min(self.frames.len());
         self.dirty_since[..opened].iter().zip(&self.frames).filter_map(|(since, frame)| {
             // Acquire: a caller that has learned that a log group is complete sees the marks that were set before.
@@ -249,6 +251,7 @@ impl Pool {
 
     /// W: the page's loader, which holds it exclusively.
     fn occupy(&self, id: PageId, frame: u32) {
+        // Relaxed: the latch's release pairs with the acquisition by whoever uses them; the clock looks again.
         // Relaxed: the latch's release pairs with the acquisition by whoever uses them; the clock looks again.
         self.meta(id).frame.store(frame, Ordering::Relaxed);
         self.frames[frame as usize].store(id + 1, Ordering::Relaxed);
@@ -268,6 +271,8 @@ impl Pool {
         observe::add(Counter::InnodbBufferPoolReads, 1);
         let outcome = self.read_from_disk(id, bytes);
         if let Err(error) = outcome {
+            // The client is told as well; but whoever repairs the disk reads the error log.
+            eprintln!("[ERROR] [Engine] {error}");
             self.discard(id);
             meta.latch.set_evicted();
             self.spare.lock().push(frame);
@@ -327,6 +332,7 @@ impl Pool {
             let mut dirty = 0u32;
             for _ in 0..self.frames.len() * 2 {
                 // Relaxed: the hand shares out frames, no data comes with it.
+                // Relaxed: the hand shares out frames, no data comes with it.
                 let at = self.hand.fetch_add(1, Ordering::Relaxed) as usize % self.frames.len();
                 match self.try_evict(at) {
                     Ok(()) => return Ok(at as u32),
@@ -354,6 +360,7 @@ impl Pool {
     /// Evicts the page in a frame if it may go. `Err(true)`: it would, were it clean.
     fn try_evict(&self, at: usize) -> std::result::Result<(), bool> {
         // Relaxed: a guess, looked at again under the latch.
+        // Relaxed: a guess, looked at again under the latch.
         let Some(id) = self.frames[at].load(Ordering::Relaxed).checked_sub(1) else { return Err(false) };
         let meta = self.meta(id);
         if !meta.latch.is_marked() {
@@ -369,10 +376,12 @@ impl Pool {
         }
         // Exclusive now: neither a writer nor the cleaner (which starts under the shared latch) can make it dirty or in flight.
         // Relaxed: our exclusive latch pairs with the release by whoever stored it.
+        // Relaxed: our exclusive latch pairs with the release by whoever stored it.
         if !clean() || self.frames[at].load(Ordering::Relaxed) != id + 1 {
             meta.latch.unlock_exclusive_unchanged();
             return Err(true);
         }
+        // Relaxed: `set_evicted` releases it.
         // Relaxed: `set_evicted` releases it.
         self.frames[at].store(0, Ordering::Relaxed);
         self.discard(id);
