@@ -28,10 +28,10 @@ while read -r script threads limit; do
   case $script in '#'* | '') kept+="$script${threads:+ $threads}${limit:+ $limit}"$'\n' && continue ;; esac
   port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
   rm -rf "$work/data"
-  # The emulator keeps an entry for each reserved page: a small pool bounds the reserved range.
+  # The emulator keeps an entry for each reserved page, so the range for pages is small here.
   line=$(bash "$tool" --port "$port" --user root --test "$script" --threads "$threads" --prepare -- \
     "$clearway" serve --datadir="$work/data" --port="$port" --socket="$work/s.sock" --bind-address=127.0.0.1 \
-    --initialize-insecure --innodb-buffer-pool-size=64M ${OPTIONS:-} </dev/null) || exit 2
+    --initialize-insecure --innodb-buffer-pool-size=64M --clearway-address-space-size=2G ${OPTIONS:-} </dev/null) || exit 2
   echo "$line"
   count=$(sed -n 's/.* transfers \([0-9.]*\).*/\1/p' <<<"$line" | head -1)
   [ -n "$count" ] || { echo "$script: no count in the tool's output" >&2 && exit 2; }

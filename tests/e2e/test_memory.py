@@ -19,6 +19,8 @@ def login(server):
     connection = server.connect()
     kept = socket.socket(fileno=connection._sock.detach())
     connection._sock = None
+    # The descriptor does not block, since PyMySQL set a timeout; the new object is to know.
+    kept.settimeout(60)
     return kept
 
 
