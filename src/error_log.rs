@@ -5,6 +5,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use sync::{Mutex, Rank};
 
@@ -18,7 +19,8 @@ pub struct ErrorLog {
     /// `None`: stderr.
     file: Option<Mutex<File>>,
     /// `log_error_verbosity`: from 2 on warnings too. System messages always; errors that end the start go to stderr.
-    verbosity: u64,
+    /// W: SET GLOBAL. R: whoever writes.
+    verbosity: AtomicU64,
 }
 
 impl ErrorLog {
@@ -31,7 +33,13 @@ impl ErrorLog {
                 Some(Mutex::new(Rank::Observe, file))
             }
         };
-        Ok(ErrorLog { file, verbosity })
+        Ok(ErrorLog { file, verbosity: AtomicU64::new(verbosity) })
+    }
+
+    /// SET GLOBAL log_error_verbosity.
+    pub fn set_verbosity(&self, verbosity: u64) {
+        // Relaxed: a setting that orders nothing.
+        self.verbosity.store(verbosity, Ordering::Relaxed);
     }
 
     pub fn write(&self, level: Level, code: u32, text: &str) {
@@ -39,7 +47,8 @@ impl ErrorLog {
             Level::System => ("System", 0),
             Level::Warning => ("Warning", 2),
         };
-        if self.verbosity < needs {
+        // Relaxed: a setting that orders nothing.
+        if self.verbosity.load(Ordering::Relaxed) < needs {
             return;
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

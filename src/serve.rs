@@ -58,7 +58,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         return Ok(());
     }
     let Options { mut globals, initialize_insecure, initialize, warnings, .. } = options;
-    let log = ErrorLog::open(text(&globals, "log_error"), uint(&globals, "log_error_verbosity"))?;
+    let log = Arc::new(ErrorLog::open(text(&globals, "log_error"), uint(&globals, "log_error_verbosity"))?);
     for warning in warnings {
         log.write(Level::Warning, 0, &warning);
     }
@@ -109,7 +109,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
 }
 
 /// Listens until a signal comes.
-fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &ErrorLog) -> Result<(), String> {
+fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc<ErrorLog>) -> Result<(), String> {
     let config = listen_config(globals)?;
     if config.addresses.is_empty() && config.socket.is_none() {
         return Err("nothing to listen on: --skip-networking and no --socket".to_string());
@@ -117,10 +117,11 @@ fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Err
     let listener = Listener::start(&config, Arc::new(Sessions(Arc::clone(server)))).map_err(|e| e.to_string())?;
     listener.register_gauges();
     let listener = Arc::new(listener);
-    let weak = Arc::downgrade(&listener);
-    server.on_max_connections(Box::new(move |count| {
+    let (weak, told) = (Arc::downgrade(&listener), Arc::clone(log));
+    server.on_set_global(Box::new(move |globals| {
+        told.set_verbosity(uint(globals, "log_error_verbosity"));
         if let Some(listener) = weak.upgrade() {
-            listener.set_max_connections(count as usize);
+            listener.set_max_connections(uint(globals, "max_connections") as usize);
         }
     }));
     let mut how = Vec::new();

@@ -110,7 +110,9 @@ mod tests {
         let text = DataType::string(TypeKind::VarChar, 20, CollationId::UTF8MB4_0900_AI_CI);
         let columns = [Column::expression("a", text), Column::expression("b", DataType::new(TypeKind::BigInt))];
         let status = ServerStatus::AUTOCOMMIT;
-        for capabilities in [Capabilities::PROTOCOL_41, Capabilities::PROTOCOL_41.with(Capabilities::DEPRECATE_EOF, true)] {
+        for capabilities in
+            [Capabilities::PROTOCOL_41, Capabilities::PROTOCOL_41.with(Capabilities::DEPRECATE_EOF, true)]
+        {
             for first in [1, 9, 254] {
                 let sent = |kept: bool| {
                     let (mut client, server) = UnixStream::pair().unwrap();

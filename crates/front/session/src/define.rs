@@ -15,13 +15,11 @@ use protocol::Output;
 use sql::ast::*;
 use sql::lexer::Lexer;
 use std::sync::Arc;
-use std::time::Duration;
 use types::collation::CollationId;
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 const COLLATION_SERVER: VarId = id("collation_server");
-const LOCK_WAIT_TIMEOUT: VarId = id("lock_wait_timeout");
 const REQUIRE_PRIMARY_KEY: VarId = id("sql_require_primary_key");
 
 pub(crate) fn unsupported(what: &str) -> SqlError {
@@ -51,6 +49,10 @@ impl Session {
                 self.state.clear_conditions();
                 self.catalog.get(self.server.catalog.cell());
                 return self.describe(parsed, *table, *column, out);
+            }
+            Statement::TableMaintenance(statement) => {
+                self.state.clear_conditions();
+                return self.maintain(parsed, statement, out);
             }
             _ => {}
         }
@@ -293,7 +295,7 @@ impl Session {
         self.commit_all()?;
         let server = Arc::clone(&self.server);
         let interrupt = Arc::clone(self.tx.interrupt());
-        let timeout = Duration::from_secs(self.state.vars.uint(LOCK_WAIT_TIMEOUT));
+        let timeout = self.state.vars.hot().lock_wait_timeout;
         let waiting = Waiting { timeout, interrupt: &interrupt };
         let pins = &self.pins;
         let mut ddl = server.catalog.begin_ddl(&mut self.tx, pins, waiting)?;

@@ -60,23 +60,33 @@ pub(crate) fn literal(parsed: &Parsed, id: ExprId) -> Option<(Value<'static>, Da
     Some(value)
 }
 
-/// The texts behind `=` or `:=` of the assignments of a SET statement, one for each item, as byte ranges.
-pub(crate) fn assignment_texts(source: &[u8], mode: sql::SqlMode) -> Vec<std::ops::Range<usize>> {
+/// An item of a SET statement, as it stands in the text.
+#[derive(Default)]
+pub(crate) struct Assignment {
+    /// What is behind `=` or `:=`.
+    pub value: std::ops::Range<usize>,
+    /// It begins with `@@`.
+    pub at_at: bool,
+}
+
+/// The items of a SET statement.
+pub(crate) fn assignment_texts(source: &[u8], mode: sql::SqlMode) -> Vec<Assignment> {
     let mut lexer = Lexer::new(source, mode);
-    let mut ranges = Vec::new();
-    let (mut depth, mut start) = (0, None);
+    let mut items = Vec::new();
+    let (mut depth, mut start, mut at_at) = (0, None, false);
     loop {
         let token = lexer.next_token();
         match token.tok {
             Tok::LParen => depth += 1,
             Tok::RParen => depth -= 1,
+            Tok::AtAt if start.is_none() => at_at = true,
             Tok::Eq | Tok::Assign if depth == 0 && start.is_none() => start = Some(token.end as usize),
-            Tok::Comma if depth == 0 => {
-                ranges.push(start.take().unwrap_or(token.start as usize)..token.start as usize);
-            }
-            Tok::End | Tok::Semicolon | Tok::Bad => {
-                ranges.push(start.take().unwrap_or(token.start as usize)..token.start as usize);
-                return ranges;
+            Tok::Comma | Tok::End | Tok::Semicolon | Tok::Bad if depth == 0 || token.tok != Tok::Comma => {
+                let end = token.start as usize;
+                items.push(Assignment { value: start.take().unwrap_or(end)..end, at_at: std::mem::take(&mut at_at) });
+                if token.tok != Tok::Comma {
+                    return items;
+                }
             }
             _ => {}
         }
@@ -141,13 +151,15 @@ mod tests {
     #[test]
     fn texts_of_assignments() {
         let texts = |s: &str| -> Vec<String> {
-            let ranges = assignment_texts(s.as_bytes(), sql::SqlMode::default());
-            ranges.into_iter().map(|r| s[r].trim().to_string()).collect()
+            let items = assignment_texts(s.as_bytes(), sql::SqlMode::default());
+            let sign = |at_at| if at_at { "@@" } else { "" };
+            items.into_iter().map(|a| format!("{}{}", sign(a.at_at), s[a.value].trim())).collect()
         };
         assert_eq!(
             texts("SET @a = 1, b := (SELECT x FROM t WHERE c=1, 2), @@d='x,y'"),
-            ["1", "(SELECT x FROM t WHERE c=1, 2)", "'x,y'"]
+            ["1", "(SELECT x FROM t WHERE c=1, 2)", "@@'x,y'"]
         );
+        assert_eq!(texts("SET a = @@b, @@session.c = 1"), ["@@b", "@@1"]);
         assert_eq!(texts("SET NAMES utf8mb4, @a = b = c"), ["", "b = c"]);
     }
 }

@@ -17,6 +17,7 @@ mod control;
 mod define;
 mod evaluate;
 mod login;
+mod maintain;
 mod prepared;
 mod process;
 mod run;

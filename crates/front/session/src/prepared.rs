@@ -22,7 +22,7 @@ const STMT_EXECUTE: usize = com_index("stmt_execute");
 const MAX_PREPARED: VarId = id("max_prepared_stmt_count");
 const MAX_ALLOWED_PACKET: VarId = id("max_allowed_packet");
 /// Parameters that an execution keeps on the stack.
-const FEW: usize = 8;
+const FEW: usize = 4;
 /// Rows of open cursors that a session may keep, in bytes.
 const CURSOR_BYTES_MAX: usize = 64 << 20;
 

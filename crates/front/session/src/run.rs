@@ -263,9 +263,7 @@ impl Session {
             // Its digits differ from text to text: execution goes by the value.
             LiteralKind::Decimal => DataType::new(TypeKind::Null),
             LiteralKind::Float => DataType::new(TypeKind::Double).not_null(),
-            LiteralKind::String => {
-                DataType::string(TypeKind::VarChar, 255, self.state.vars.hot().literals).not_null()
-            }
+            LiteralKind::String => DataType::string(TypeKind::VarChar, 255, self.state.vars.hot().literals).not_null(),
         }
     }
 
@@ -479,8 +477,7 @@ impl Session {
 
     /// False: the dictionary has changed meanwhile.
     fn pin_tables(&mut self, planned: &Planned) -> Result<bool> {
-        let waiting =
-            Waiting { timeout: self.state.vars.hot().lock_wait_timeout, interrupt: self.tx.interrupt() };
+        let waiting = Waiting { timeout: self.state.vars.hot().lock_wait_timeout, interrupt: self.tx.interrupt() };
         let pins = &mut self.pins;
         for (id, gate, _) in &planned.gates {
             match pins.pin(*id, gate, waiting) {

@@ -20,7 +20,7 @@ use types::{Result, SqlError};
 const WAIT_TIMEOUT: VarId = id("wait_timeout");
 const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
 const DEADLOCK_DETECT: VarId = id("innodb_deadlock_detect");
-const MAX_CONNECTIONS: VarId = id("max_connections");
+const LOG_CAPACITY: VarId = id("innodb_redo_log_capacity");
 
 /// Name of the dictionary entry that holds all accounts.
 const ACCOUNTS_ENTRY: &str = "accounts";
@@ -80,6 +80,7 @@ pub(crate) const COM: &[&str] = &[
     "lock_tables",
     "unlock_tables",
     "shutdown",
+    "analyze",
     "other",
 ];
 
@@ -121,8 +122,8 @@ pub struct Server {
     /// Sessions with `max_execution_time` that run now. W: those sessions. R: the deadline thread.
     pub(crate) deadlines: AtomicUsize,
     pub(crate) stop: Box<dyn Fn() + Send + Sync>,
-    /// Told of each SET GLOBAL max_connections.
-    max_connections: OnceLock<Box<dyn Fn(u64) + Send + Sync>>,
+    /// Told of each SET GLOBAL: what lies outside of sessions and engine obeys too.
+    on_set_global: OnceLock<Box<dyn Fn(&Globals) + Send + Sync>>,
     stopping: AtomicBool,
 }
 
@@ -157,11 +158,11 @@ impl Server {
             prepared: AtomicUsize::new(0),
             deadlines: AtomicUsize::new(0),
             stop: settings.stop,
-            max_connections: OnceLock::new(),
+            on_set_global: OnceLock::new(),
             stopping: AtomicBool::new(false),
             engine,
         });
-        server.apply_engine_variables();
+        server.apply_globals();
         let gauge = |name: &str, read: fn(&Server) -> u64| {
             let server: Weak<Server> = Arc::downgrade(&server);
             observe::register_gauge(name, move || server.upgrade().map_or(0, |s| read(&s)));
@@ -186,18 +187,19 @@ impl Server {
         self.catalog.close()
     }
 
-    /// `told` is called with each new `max_connections`. The first call counts.
-    pub fn on_max_connections(&self, told: Box<dyn Fn(u64) + Send + Sync>) {
-        let _ = self.max_connections.set(told);
+    /// `told` is called with the new values after each SET GLOBAL. The first call counts.
+    pub fn on_set_global(&self, told: Box<dyn Fn(&Globals) + Send + Sync>) {
+        let _ = self.on_set_global.set(told);
     }
 
-    /// Hands dynamic variables to the engine.
-    pub(crate) fn apply_engine_variables(&self) {
+    /// Hands dynamic variables to those who obey them.
+    pub(crate) fn apply_globals(&self) {
         let globals = self.globals.load();
         self.engine.set_flush_log_at_commit(globals.uint(FLUSH_LOG) as u8);
         self.engine.set_deadlock_detect(globals.bool(DEADLOCK_DETECT));
-        if let Some(told) = self.max_connections.get() {
-            told(globals.uint(MAX_CONNECTIONS));
+        self.engine.set_log_capacity(globals.uint(LOG_CAPACITY));
+        if let Some(told) = self.on_set_global.get() {
+            told(&globals);
         }
     }
 }

@@ -44,13 +44,14 @@ impl Session {
         let texts = assignment_texts(&source, lexer_mode(self.state.sql_mode));
         let mut checked = Vec::with_capacity(items.len());
         for (i, item) in items.iter().enumerate() {
-            let text = texts.get(i).map_or(&b""[..], |range| &source[range.clone()]);
-            checked.push(self.check_item(parsed, item, text)?);
+            let (text, at_at) = texts.get(i).map_or((&b""[..], false), |a| (&source[a.value.clone()], a.at_at));
+            checked.push(self.check_item(parsed, item, text, at_at)?);
         }
         checked.into_iter().try_for_each(|change| self.apply(change))
     }
 
-    fn check_item(&mut self, parsed: &Parsed, item: &SetItem, text: &[u8]) -> Result<Change> {
+    /// `text` is the value's, `at_at` says that the variable was written with `@@`.
+    fn check_item(&mut self, parsed: &Parsed, item: &SetItem, text: &[u8], at_at: bool) -> Result<Change> {
         Ok(match item {
             SetItem::UserVar { name, value } => {
                 let (value, t) = self.evaluate(parsed, *value, text)?;
@@ -124,8 +125,13 @@ impl Session {
                 if variable.access == Access::Fixed && new != present {
                     return Err(variable.cannot(&variable.print(&new)));
                 }
-                // `SET transaction_isolation = x` without a scope is the session's; with `@@x` it is the next transaction's,
-                // which the parser does not tell apart: the session's is the documented default.
+                // `SET @@transaction_isolation = x`: the next transaction's. `SET transaction_isolation = x`: the session's.
+                if at_at && *scope == VarScope::Unspecified && (id == ISOLATION || id == READ_ONLY) {
+                    if self.tx.is_active() || self.transaction.explicit {
+                        return Err(err!(1568));
+                    }
+                    return Ok(Change::Next(new));
+                }
                 Change::Variable(id, global, new)
             }
         })
@@ -153,6 +159,8 @@ impl Session {
                 self.changed_vars.extend([TRACKED[1], TRACKED[2], TRACKED[3]]);
                 self.after_set();
             }
+            Change::Next(Val::Bool(read_only)) => self.transaction.next_read_only = Some(read_only),
+            Change::Next(level) => self.transaction.next_isolation = Some(isolation_of(level.uint())),
             Change::Transaction(scope, isolation, access) => self.set_transaction(scope, isolation, access),
             Change::Variable(id, true, value) => self.set_global(id, value),
             Change::Variable(id, false, value) => self.set_session(id, value)?,
@@ -192,7 +200,7 @@ impl Session {
             globals
         });
         self.state.globals.get(&self.server.globals);
-        self.server.apply_engine_variables();
+        self.server.apply_globals();
     }
 
     fn set_session(&mut self, id: VarId, value: Val) -> Result<()> {
@@ -237,6 +245,8 @@ enum Change {
     CharacterSet(Charset),
     Transaction(VarScope, Option<IsolationLevel>, Option<AccessMode>),
     Variable(VarId, bool, Val),
+    /// `transaction_isolation` or `transaction_read_only` of the next transaction alone.
+    Next(Val),
 }
 
 /// A character set brings its default collation, a collation its character set.

@@ -306,12 +306,27 @@ pub const ROUTINES: &[&str] = &[
 
 /// SHOW ENGINE INNODB STATUS: the engine's counters, under MySQL's heading.
 pub fn engine_status(cx: &Context) -> Rows {
-    let mut report = String::from(
-        "\n=====================================\nINNODB MONITOR OUTPUT\n=====================================\n",
-    );
-    for (name, value) in cx.status().into_iter().filter(|(name, _)| name.starts_with("Innodb_")) {
-        report.push_str(&format!("{name} {value}\n"));
-    }
+    let rule = "-".repeat(12);
+    let mut report = String::from("\n=====================================\nINNODB MONITOR OUTPUT\n");
+    report.push_str("=====================================\n");
+    let status = cx.status();
+    let mut section = |title: &str, prefixes: &[&str], more: &[(&str, u64)]| {
+        report.push_str(&format!("{rule}\n{title}\n{rule}\n"));
+        for (name, value) in more {
+            report.push_str(&format!("{name} {value}\n"));
+        }
+        let figures = status.iter().filter_map(|(name, value)| Some((name.strip_prefix("Innodb_")?, value)));
+        for (name, value) in figures.filter(|(name, _)| prefixes.iter().any(|p| name.starts_with(p))) {
+            report.push_str(&format!("{} {value}\n", name.replace('_', " ")));
+        }
+    };
+    let locks = [("row locks held or awaited", cx.engine.row_locks() as u64)];
+    let history = [("bytes of log behind the newest commit that purge may not pass", cx.engine.history_lag())];
+    section("LOCKS", &["row_lock", "deadlocks"], &locks);
+    section("TRANSACTIONS", &[], &history);
+    section("LOG", &["redo_log", "log_", "os_log"], &[]);
+    section("BUFFER POOL AND FILES", &["buffer_pool", "data_", "dblwr", "pages_", "page_"], &[]);
+    section("ROW OPERATIONS", &["rows_"], &[]);
     report.push_str("----------------------------\nEND OF INNODB MONITOR OUTPUT\n============================\n");
     let row = vec![word("InnoDB"), word(""), text(report)];
     Rows::new(&[("Type", varchar(10)), ("Name", varchar(512)), ("Status", varchar(10))], vec![row])
