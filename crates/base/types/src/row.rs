@@ -92,6 +92,8 @@ struct Column {
     fixed: u32,
     /// Variable columns before this one.
     variable: u32,
+    /// In a narrow row of all columns: where the fixed bytes, or the end offset, are.
+    at: u32,
 }
 
 /// The layout of a table's rows, computed once per schema version.
@@ -103,6 +105,9 @@ pub struct RowLayout {
     variables: u32,
     /// Start of the fixed columns in a row of all columns.
     fixed_at: u32,
+    /// First bytes of a narrow row of all columns, the usual one, and where its variable bytes begin.
+    usual: [u8; HEADER],
+    usual_data_at: u32,
 }
 
 /// Where the sections of one row are.
@@ -122,18 +127,30 @@ impl RowLayout {
         assert!(columns.len() <= u16::MAX as usize, "a row's column count is 16 bits");
         let mut fixed: u32 = 0;
         let mut variable = 0;
-        let columns: Vec<Column> = columns
+        let mut columns: Vec<Column> = columns
             .iter()
             .map(|t| {
                 let form = Form::of(t);
-                let column = Column { form, fixed, variable };
+                let column = Column { form, fixed, variable, at: 0 };
                 fixed += form.bytes() as u32;
                 variable += (form == Form::Variable) as u32;
                 column
             })
             .collect();
         let fixed_at = (HEADER + columns.len().div_ceil(8)) as u32;
-        RowLayout { columns, fixed_bytes: fixed, variables: variable, fixed_at }
+        let ends_at = fixed_at + fixed;
+        for c in &mut columns {
+            c.at = if c.form == Form::Variable { ends_at + c.variable * 2 } else { fixed_at + c.fixed };
+        }
+        let [low, high] = (columns.len() as u16).to_le_bytes();
+        RowLayout {
+            columns,
+            fixed_bytes: fixed,
+            variables: variable,
+            fixed_at,
+            usual: [FORMAT, low, high],
+            usual_data_at: ends_at + variable * 2,
+        }
     }
 
     /// Columns of the layout.
@@ -182,12 +199,87 @@ impl RowLayout {
         }
     }
 
+    /// Appends `row` with new values of some columns, without decoding the others; of a column given twice the last counts.
+    /// False, and nothing appended, when the row is not of all columns, or long: decode and encode it.
+    ///
+    /// # Panics
+    /// As [`RowLayout::encode`].
+    pub fn patch(&self, out: &mut Vec<u8>, row: &[u8], columns: &[usize], values: &[Value<'_>]) -> bool {
+        assert_eq!(columns.len(), values.len(), "a value for each column");
+        let mut added = 0;
+        let mut moves = false;
+        for (c, value) in columns.iter().zip(values) {
+            moves |= self.columns[*c].form == Form::Variable;
+            if let Value::Bytes(b) = value {
+                added += b.len();
+            }
+        }
+        if row.first_chunk() != Some(&self.usual) || row.len() + added > u16::MAX as usize {
+            return false;
+        }
+        let start = out.len();
+        let data_at = self.usual_data_at as usize;
+        out.extend_from_slice(if moves { &row[..data_at] } else { row });
+        for (c, value) in columns.iter().zip(values) {
+            let column = &self.columns[*c];
+            let (byte, bit) = (start + HEADER + c / 8, 1 << (c % 8));
+            let at = start + column.at as usize;
+            match value {
+                Value::Null => {
+                    out[byte] |= bit;
+                    out[at..at + column.form.bytes()].fill(0);
+                }
+                value => {
+                    out[byte] &= !bit;
+                    if column.form != Form::Variable {
+                        put_fixed(out, at, column.form, value);
+                    }
+                }
+            }
+        }
+        if moves {
+            let variables = self.columns.iter().enumerate().filter(|(_, c)| c.form == Form::Variable);
+            for (i, column) in variables {
+                match columns.iter().rposition(|c| *c == i).map(|n| &values[n]) {
+                    None => out.extend_from_slice(self.get_bytes(row, i).unwrap_or(&[])),
+                    Some(Value::Bytes(b)) => out.extend_from_slice(b),
+                    Some(Value::Null) => {}
+                    Some(other) => panic!("a column of bytes cannot hold {other:?}"),
+                }
+                let end = (out.len() - start - data_at) as u16;
+                let at = start + column.at as usize;
+                out[at..at + 2].copy_from_slice(&end.to_le_bytes());
+            }
+        }
+        true
+    }
+
     /// Column `i` of an encoded row. A row written before a column was added is shorter: then `None` (take the column's default).
     ///
     /// # Panics
     /// When the row is cut short: rows come from checksummed pages.
     #[inline]
     pub fn get<'r>(&self, row: &'r [u8], i: usize) -> Option<Value<'r>> {
+        if row.first_chunk() != Some(&self.usual) {
+            return self.get_slow(row, i);
+        }
+        let column = &self.columns[i];
+        if is_null_bit(row, i) {
+            return Some(Value::Null);
+        }
+        let at = column.at as usize;
+        if column.form != Form::Variable {
+            return Some(get_fixed(&row[at..], column.form));
+        }
+        let end = |at: usize| u16::from_le_bytes([row[at], row[at + 1]]) as usize;
+        let from = if column.variable == 0 { 0 } else { end(at - 2) };
+        let data = &row[self.usual_data_at as usize..];
+        Some(Value::Bytes(Cow::Borrowed(&data[from..end(at)])))
+    }
+
+    /// A row of fewer columns or with wide end offsets.
+    #[cold]
+    fn get_slow<'r>(&self, row: &'r [u8], i: usize) -> Option<Value<'r>> {
         let column = self.columns[i];
         let sections = self.sections(row);
         if i >= sections.columns {

@@ -181,6 +181,14 @@ proptest! {
         };
         let (a, b, c) = (word(&seed[..6]), word(&seed[6..12]), word(&seed[12..]));
         prop_assert_eq!(id.compare(&a, &b), id.compare(&b, &a).reverse());
+        let (x, y) = (id.leading_weights(&a), id.leading_weights(&b));
+        prop_assert!(x == y || x.cmp(&y) == id.compare(&a, &b), "{:?} {:?} {:x} {:x}", a, b, x, y);
+        // Past the first eight characters, where weights are made in groups.
+        let long = [&b"0123456789abcdef-"[..], &a[..]].concat();
+        let (mut whole, mut parts) = (Vec::new(), Vec::new());
+        id.weights(&long, &mut whole);
+        id.weights(&[&b"0123456789ABCDEF-"[..], &a[..]].concat(), &mut parts);
+        prop_assert_eq!(whole == parts, id.compare(&long, &[&b"0123456789ABCDEF-"[..], &a[..]].concat()).is_eq());
         if id.compare(&a, &b).is_le() && id.compare(&b, &c).is_le() {
             prop_assert!(id.compare(&a, &c).is_le());
         }
@@ -226,6 +234,32 @@ proptest! {
         for i in columns.len()..wider.columns() {
             prop_assert!(wider.get(bytes, i).is_none());
         }
+    }
+
+    #[test]
+    fn patched_rows_are_encoded_rows(
+        (columns, row, new, which) in proptest::collection::vec(types(), 1..12).prop_flat_map(|columns| {
+            let values_of = |columns: &[DataType]| columns.iter().map(|t| values(*t)).collect::<Vec<_>>();
+            let (row, new) = (values_of(&columns), values_of(&columns));
+            let which = proptest::collection::vec(any::<proptest::sample::Index>(), 0..4);
+            (Just(columns), row, new, which)
+        }),
+        junk in any::<Vec<u8>>(),
+    ) {
+        let layout = RowLayout::new(&columns);
+        let mut old = Vec::new();
+        layout.encode(&mut old, &row);
+        let set: Vec<usize> = which.iter().map(|i| i.index(columns.len())).collect();
+        let changes: Vec<Value<'_>> = set.iter().map(|i| new[*i].clone()).collect();
+        let mut patched = junk.clone();
+        prop_assert!(layout.patch(&mut patched, &old, &set, &changes));
+        let mut whole = row.clone();
+        set.iter().for_each(|i| whole[*i] = new[*i].clone());
+        let mut wanted = junk;
+        layout.encode(&mut wanted, &whole);
+        prop_assert_eq!(patched, wanted);
+        let wider = RowLayout::new(&[&columns[..], &columns[..1]].concat());
+        prop_assert!(!wider.patch(&mut Vec::new(), &old, &set, &changes), "an older row");
     }
 }
 

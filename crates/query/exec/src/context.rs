@@ -29,6 +29,8 @@ pub struct Outcome {
     pub affected_rows: u64,
     /// First AUTO_INCREMENT value that the statement generated, 0 if none.
     pub insert_id: u64,
+    /// Rows that an UPDATE found, changed or not: what CLIENT_FOUND_ROWS asks for in place of `affected_rows`.
+    pub matched_rows: Option<u64>,
     /// `Rows matched: 1  Changed: 1  Warnings: 0`
     pub info: String,
 }
@@ -57,6 +59,10 @@ pub trait Env {
     fn set_user_variable(&mut self, name: &str, value: Value<'static>, data_type: DataType);
     /// The engine that the transaction runs in: AUTO_INCREMENT counters live there.
     fn engine(&self) -> &engine::Engine;
+    /// Is the statement a transaction of its own (autocommit)? Then SERIALIZABLE needs no locks for reading.
+    fn is_single_statement(&self) -> bool {
+        false
+    }
     /// What the virtual tables of information_schema and performance_schema may see of the session.
     fn virtual_context(&self) -> &dyn catalog::VirtualContext;
     /// level: Note, Warning, Error as SHOW WARNINGS prints.

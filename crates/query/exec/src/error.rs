@@ -8,6 +8,7 @@ pub fn engine(e: engine::Error) -> SqlError {
     use engine::Error::*;
     match e {
         DuplicateKey => SqlError::new(1022, "Can't write; duplicate key in table"),
+        RowChanged => SqlError::new(1020, "Record has changed since last read"),
         Deadlock => SqlError::new(1213, "Deadlock found when trying to get lock; try restarting transaction"),
         LockWaitTimeout => SqlError::new(1205, "Lock wait timeout exceeded; try restarting transaction"),
         LockNoWait => SqlError::new(

@@ -132,6 +132,25 @@ impl CollationId {
         }
     }
 
+    /// The first weights as a number: when those of two strings differ, the strings compare as the numbers do. For sorting, where
+    /// most pairs are told apart by it.
+    #[inline]
+    pub fn leading_weights(self, s: &[u8]) -> u64 {
+        let padded = |space: u8, weight: &dyn Fn(u8) -> u8| {
+            let mut first = [space; 8];
+            first.iter_mut().zip(s).for_each(|(to, b)| *to = weight(*b));
+            u64::from_be_bytes(first)
+        };
+        match self.info().order {
+            Order::Uca(_) => uca::leading(s),
+            Order::Bytes => padded(0, &|b| b),
+            Order::BytesPadded => padded(b' ', &|b| b),
+            Order::Map(map) => padded(map[b' ' as usize], &|b| map[b as usize]),
+            Order::General => first_units(simple::units_general(s), b' ' as u16),
+            Order::Uca400 => first_units(uca::primaries_400(s), uca::SPACE),
+        }
+    }
+
     /// Length of the weight string at the front of `bytes`; `None` when it does not end there.
     pub fn weights_length(self, bytes: &[u8]) -> Option<usize> {
         match self.info().order {
@@ -210,6 +229,11 @@ pub(crate) fn unescape(bytes: &[u8]) -> Option<Vec<u8>> {
     }
     out.extend_from_slice(rest);
     Some(out)
+}
+
+/// The first four units, filled up with `fill`.
+fn first_units(mut units: impl Iterator<Item = u16>, fill: u16) -> u64 {
+    (0..4).fold(0, |all, _| all << 16 | units.next().unwrap_or(fill) as u64)
 }
 
 fn put_u16(unit: u16, out: &mut Vec<u8>) {

@@ -279,19 +279,56 @@ fn compare_primary(a: &[u8], b: &[u8]) -> Ordering {
     Weights::new(&a[i..], Level::Primary, true).cmp(Weights::new(&b[i..], Level::Primary, true))
 }
 
-/// Appends 16-bit weights, each level ended by 0x0000 (no weight is zero): the order of the bytes is the collation's, and
-/// no weight string is a prefix of another.
-pub(super) fn weights(s: &[u8], level: Level, out: &mut Vec<u8>) {
-    let mut ascii = 0;
-    while let Some(b) = s.get(ascii)
+/// Appends the primaries of the ASCII characters at the front of `s`, eight at a time; returns how many characters those are.
+#[inline]
+fn ascii_weights(s: &[u8], out: &mut Vec<u8>) -> usize {
+    let start = out.len();
+    out.resize(start + s.len() * 2, 0);
+    let mut used = 0;
+    for (eight, weights) in s.chunks_exact(8).zip(out[start..].chunks_exact_mut(16)) {
+        if u64::from_ne_bytes(eight.try_into().expect("eight bytes")) & 0x8080_8080_8080_8080 != 0 {
+            break;
+        }
+        let mut ignored = false;
+        for (b, weight) in eight.iter().zip(weights.chunks_exact_mut(2)) {
+            let w = ASCII[(*b & 0x7F) as usize];
+            ignored |= w == 0;
+            weight.copy_from_slice(&w.to_be_bytes());
+        }
+        if ignored {
+            break;
+        }
+        used += 8;
+    }
+    out.truncate(start + used * 2);
+    while let Some(b) = s.get(used)
         && *b < 0x80
     {
         let weight = ASCII[*b as usize];
         if weight != 0 {
             out.extend_from_slice(&weight.to_be_bytes());
         }
-        ascii += 1;
+        used += 1;
     }
+    used
+}
+
+/// The first four primaries, most significant first, filled up with zeros: orders as the strings do, as far as it differs.
+#[inline]
+pub(super) fn leading(s: &[u8]) -> u64 {
+    if let Some(four) = s.first_chunk::<4>() {
+        let w = four.map(|b| if b < 0x80 { ASCII[b as usize] } else { 0 });
+        if w.iter().all(|w| *w != 0) {
+            return w.iter().fold(0, |all, w| all << 16 | *w as u64);
+        }
+    }
+    super::first_units(Weights::new(s, Level::Primary, true), 0)
+}
+
+/// Appends 16-bit weights, each level ended by 0x0000 (no weight is zero): the order of the bytes is the collation's, and
+/// no weight string is a prefix of another.
+pub(super) fn weights(s: &[u8], level: Level, out: &mut Vec<u8>) {
+    let ascii = ascii_weights(s, out);
     for weight in Weights::new(&s[ascii..], Level::Primary, true) {
         out.extend_from_slice(&weight.to_be_bytes());
     }

@@ -162,7 +162,7 @@ impl Expr {
                 Some(v) => Ok(reborrow(v)),
                 None => Err(SqlError::new(1210, "Incorrect arguments to EXECUTE")),
             },
-            Node::Column { depth: 0, slot, column } => Ok(at.frame.column(*slot as usize, *column as usize)),
+            Node::Column { depth: 0, slot, column } => Ok(at.column(*slot as usize, *column as usize)),
             _ => self.eval_slow(run, at),
         }
     }
@@ -173,9 +173,9 @@ impl Expr {
             Node::Column { depth, slot, column } => {
                 let mut scope = at;
                 for _ in 0..*depth {
-                    scope = *scope.outer.expect("an outer column is read inside its query");
+                    scope = *scope.outer().expect("an outer column is read inside its query");
                 }
-                Ok(scope.frame.column(*slot as usize, *column as usize))
+                Ok(scope.column(*slot as usize, *column as usize))
             }
             Node::EnumText(e, members) => Ok(match e.eval(run, at)? {
                 Value::UInt(0) => Value::Bytes(Cow::Borrowed(b"")),

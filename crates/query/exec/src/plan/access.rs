@@ -25,7 +25,7 @@ impl Wanted<'_> {
 
 pub struct Choice {
     pub access: Access,
-    /// By condition: implied by the ranges, needs no check.
+    /// By condition: implied by the ranges, see [`super::node::Scan::implied`].
     pub consumed: Vec<bool>,
     pub covering: bool,
     /// For a covering scan, the slot's shape.
@@ -253,10 +253,12 @@ impl Analysis<'_> {
         }
     }
 
-    /// Is the condition exactly what the range says, so that it needs no check?
-    fn exact(&self, column: usize, part: &key::KeyPart, values: &[&Expr]) -> bool {
+    /// Can a condition on the column be exactly what the range says? Whether it is depends on the values too, see `run::scan`.
+    fn exact(&self, column: usize, part: &key::KeyPart) -> bool {
+        use TypeKind::*;
         let kind = self.table.columns[column].data_type.kind;
-        part.prefix == 0 && kind.is_integer() && values.iter().all(|v| v.ty.kind.is_integer())
+        let ordered = kind.is_integer() || kind.is_bytes() || matches!(kind, Decimal | Date | DateTime);
+        part.prefix == 0 && ordered && !matches!(kind, Json | Geometry)
     }
 
     /// The range of `index` that the conditions imply together; `None` when they say nothing about its first part.
@@ -272,8 +274,7 @@ impl Analysis<'_> {
                 }
             }
             if let Some((values, nulls, i)) = equal {
-                let refs: Vec<&Expr> = values.iter().collect();
-                consumed[i] |= !nulls && self.exact(part.column, &part.key, &refs);
+                consumed[i] |= self.exact(part.column, &part.key);
                 range.equal.push(values);
                 range.nulls.push(nulls);
                 continue;
@@ -281,15 +282,15 @@ impl Analysis<'_> {
             for (i, e) in conditions.iter().enumerate() {
                 match self.limit(e, part.column) {
                     Some(Limit::Lower(v, inclusive)) if range.lower.is_none() => {
-                        consumed[i] |= self.exact(part.column, &part.key, &[&v]);
+                        consumed[i] |= self.exact(part.column, &part.key);
                         range.lower = Some((v, inclusive));
                     }
                     Some(Limit::Upper(v, inclusive)) if range.upper.is_none() => {
-                        consumed[i] |= self.exact(part.column, &part.key, &[&v]);
+                        consumed[i] |= self.exact(part.column, &part.key);
                         range.upper = Some((v, inclusive));
                     }
                     Some(Limit::Both(low, high)) if range.lower.is_none() && range.upper.is_none() => {
-                        consumed[i] |= self.exact(part.column, &part.key, &[&low, &high]);
+                        consumed[i] |= self.exact(part.column, &part.key);
                         range.lower = Some((low, true));
                         range.upper = Some((high, true));
                     }

@@ -64,6 +64,9 @@ pub struct Scan {
     pub covering: bool,
     /// Expected rows if few, as a hint for the cursor.
     pub limit_hint: Option<Expr>,
+    /// Conditions that the ranges say exactly, as long as the values at hand can be searched for as they are. Checked row by
+    /// row only in an execution where one cannot.
+    pub implied: Option<Expr>,
 }
 
 /// Which index is read, and which parts of it.

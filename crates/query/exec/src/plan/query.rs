@@ -7,6 +7,7 @@ use super::node::{Plan, QueryPlan, SetKind, SetOp, Sort, SortKey};
 use super::tables::{StarColumn, filtered};
 use crate::context::ColumnMeta;
 use crate::error::unsupported;
+use crate::expr::aggregate::AggregateKind;
 use crate::expr::{Expr, Node, convert};
 use crate::run::Shape;
 use engine::{LockMode, Read, Wait};
@@ -357,16 +358,34 @@ impl Planner<'_> {
         let plan = match from {
             None => filtered(Plan::One, conditions),
             Some((tree, _)) => {
+                let mut conditions = conditions;
                 let checked = conditions.clone();
-                let wanted = if grouped || distinct {
+                let extreme = if keys.is_empty() { only_extreme(&outputs, having.as_ref(), &order) } else { None };
+                if let Some((column, _)) = &extreme
+                    && column.ty.nullable
+                {
+                    // NULL is no extreme, and comes first.
+                    let not_null = Node::IsNull { negated: true, operand: Box::new(column.clone()) };
+                    conditions.push(Expr::new(not_null, crate::expr::boolean_type(false)));
+                }
+                let wanted = if let Some((column, descending)) = &extreme {
+                    Wanted { keys: vec![(column, *descending)], limited: true }
+                } else if grouped || distinct {
                     Wanted::none()
                 } else {
                     Wanted { keys: order.iter().map(|o| (&o.expr, o.descending)).collect(), limited: limit.is_some() }
                 };
-                let (plan, ordered) = self.join_plan(tree, conditions, &wanted)?;
+                let (mut plan, ordered) = self.join_plan(tree, conditions, &wanted)?;
                 in_order = ordered;
                 if grouped {
                     self.check_grouping(&checked, &keys, &outputs, &order)?;
+                }
+                if ordered && extreme.is_some() {
+                    // The first row has it.
+                    if let Plan::Scan(s) = &mut plan {
+                        s.limit_hint = Some(Expr::int(1));
+                    }
+                    plan = limited(plan, Some((Expr::int(1), None)));
                 }
                 plan
             }
@@ -594,6 +613,49 @@ fn key_flags(table: &catalog::Table, column: usize) -> u16 {
         flags |= NO_DEFAULT_VALUE;
     }
     flags
+}
+
+/// When all that is asked of the rows is the MIN or the MAX of one column: the column, and whether the greatest is wanted.
+fn only_extreme(outputs: &[Expr], having: Option<&Expr>, order: &[OrderKey]) -> Option<(Expr, bool)> {
+    let mut found: Option<(Expr, bool)> = None;
+    let mut other = false;
+    let mut look = |e: &Expr| {
+        match &e.node {
+            Node::Aggregate(call) => {
+                let descending = call.kind == AggregateKind::Max;
+                match (&call.args[..], &found) {
+                    _ if !descending && call.kind != AggregateKind::Min => other = true,
+                    ([column], None) if matches!(column.node, Node::Column { depth: 0, .. }) => {
+                        found = Some((column.clone(), descending));
+                    }
+                    ([column], Some((known, d))) if column.same(known) && *d == descending => {}
+                    _ => other = true,
+                }
+            }
+            Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => other = true,
+            _ => {}
+        }
+        false
+    };
+    for e in outputs.iter().chain(having).chain(order.iter().map(|o| &o.expr)) {
+        e.any(&mut look);
+    }
+    let bare = |e: &Expr| has_bare_column(e);
+    let bare = outputs.iter().chain(having).chain(order.iter().map(|o| &o.expr)).any(bare);
+    found.filter(|_| !other && !bare)
+}
+
+/// Does the expression read a column outside of aggregates?
+fn has_bare_column(e: &Expr) -> bool {
+    match &e.node {
+        Node::Aggregate(_) => false,
+        Node::Column { .. } => true,
+        _ => {
+            let mut found = false;
+            e.children(&mut |c| found |= has_bare_column(c));
+            found
+        }
+    }
 }
 
 /// A result column that is no table's.

@@ -1,7 +1,8 @@
 //! FROM: tables, derived tables and joins; join order, and which condition is applied where.
 
+use super::access::{self, Choice};
 use super::node::{Join, Plan, QueryPlan, Scan};
-use super::{Planner, access, all_of, names::Source, names::SourceColumn};
+use super::{Planner, all_of, names::Source, names::SourceColumn};
 use crate::error::unsupported;
 use crate::expr::compare::CmpOp;
 use crate::expr::{Expr, Node};
@@ -402,12 +403,10 @@ impl Planner<'_> {
         if let Some(shape) = choice.shape {
             self.block().shapes[slot] = shape;
         }
-        let mut n = 0;
-        conditions.retain(|_| {
-            n += 1;
-            !choice.consumed[n - 1]
-        });
-        let scan = Scan { slot, table, access: choice.access, read, covering: choice.covering, limit_hint: None };
+        let mut consumed = choice.consumed.iter();
+        let implied = conditions.extract_if(.., |_| *consumed.next().expect("one for each condition")).collect();
+        let Choice { access, covering, .. } = choice;
+        let scan = Scan { slot, table, access, read, covering, limit_hint: None, implied: all_of(implied) };
         Ok((Plan::Scan(scan), choice.ordered))
     }
 }

@@ -8,7 +8,7 @@ use super::join::{HashOp, LoopOp, Rows, State};
 use super::scan::{ScanOp, VirtualOp};
 use super::sort::SortOp;
 use super::subquery::Query;
-use super::{Frame, Op, Run, Scope, recycle};
+use super::{Frame, Op, Run, Scope, Step, recycle};
 use crate::context::{ColumnMeta, Outcome, RowSink};
 use crate::expr::Expr;
 use crate::plan::node::{Body, Plan};
@@ -121,24 +121,24 @@ impl Statement {
                 q.forget();
                 q.open(run, None)?;
                 sink.columns(columns)?;
-                let mut rows = 0;
-                while q.next(run, None)? {
-                    let mut values = recycle(std::mem::take(&mut self.values));
-                    let at = Scope { frame: &q.frame, outer: None };
-                    for e in &q.outputs {
+                let (mut rows, row) = (0, &mut self.values);
+                q.each(run, &mut |outputs, at| {
+                    let mut values = recycle(std::mem::take(row));
+                    for e in outputs {
                         values.push(e.eval(run, at)?);
                     }
                     sink.row(&values)?;
-                    self.values = recycle(values);
+                    *row = recycle(values);
                     rows += 1;
-                }
+                    Ok(Step::More)
+                })?;
                 Ok(Outcome { affected_rows: rows, ..Outcome::default() })
             }
             Kind::Query(q, into) => select_into(q, into, run),
             Kind::Do(list) => {
                 let frame = Frame::new(Vec::new());
                 for e in list {
-                    e.eval(run, Scope { frame: &frame, outer: None })?;
+                    e.eval(run, Scope::new(&frame, None))?;
                 }
                 Ok(Outcome::default())
             }
@@ -159,7 +159,7 @@ fn select_into(q: &mut Query, names: &[String], run: &Run<'_>) -> Result<Outcome
     }
     let mut values = Vec::with_capacity(names.len());
     for e in &q.outputs {
-        values.push((e.eval(run, Scope { frame: &q.frame, outer: None })?.into_owned(), e.ty));
+        values.push((e.eval(run, Scope::new(&q.frame, None))?.into_owned(), e.ty));
     }
     if q.next(run, None)? {
         return Err(SqlError::new(1172, "Result consisted of more than one row"));

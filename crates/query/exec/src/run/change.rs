@@ -3,12 +3,14 @@
 //! Rows come from the plan by exclusive locking reads. When the scan reads a key that the statement changes, keys are
 //! collected first, so that no row is met twice (the Halloween problem); otherwise rows are written as they come.
 
+use super::scan::ScanOp;
 use super::sort::encode_key;
 use super::write::{self, Refused, RowWriter, Strictness};
 use super::{Frame, Op, Run, Scope, recycle};
 use crate::context::Outcome;
 use crate::error;
-use crate::plan::node::{self, Assigned, SortKey};
+use crate::expr::Node;
+use crate::plan::node::{self, Assigned, Plan, SortKey};
 use catalog::Table;
 use engine::{LockMode, Read, Wait};
 use std::sync::Arc;
@@ -32,11 +34,20 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(t: node::Target) -> Rows {
+    /// `repeatable`: what is done to a row can be done again, should it turn out to have changed.
+    fn new(t: node::Target, repeatable: bool) -> Rows {
         assert_eq!(t.slot, 0, "the target is the first table");
+        let root: Box<dyn Op> = match t.plan {
+            Plan::Scan(scan) if repeatable && !t.collect => {
+                let mut scan = ScanOp::new(scan);
+                scan.read_to_write();
+                Box::new(scan)
+            }
+            plan => super::build::build(plan, false),
+        };
         Rows {
             table: t.table,
-            root: super::build::build(t.plan, false),
+            root,
             frame: Frame::new(t.shapes),
             collect: t.collect,
             order: t.order,
@@ -54,7 +65,7 @@ impl Rows {
         self.bytes.clear();
         self.entries.clear();
         self.left = match &self.limit {
-            Some(e) => super::flow::limit_value(e, run, Scope { frame: &self.frame, outer: None })?,
+            Some(e) => super::flow::limit_value(e, run, Scope::new(&self.frame, None))?,
             None => u64::MAX,
         };
         if self.left == 0 {
@@ -68,7 +79,7 @@ impl Rows {
         while (self.entries.len() as u64) < early && self.root.next(run, &mut self.frame, None)? {
             run.check_interrupt()?;
             let start = self.bytes.len() as u32;
-            let at = Scope { frame: &self.frame, outer: None };
+            let at = Scope::new(&self.frame, None);
             for k in &self.order {
                 let v = k.expr.eval(run, at)?;
                 encode_key(&mut self.bytes, &v, &k.expr.ty, k.descending);
@@ -88,6 +99,14 @@ impl Rows {
             self.entries.sort_by(|a, b| bytes[a.0 as usize..a.1 as usize].cmp(&bytes[b.0 as usize..b.1 as usize]));
         }
         Ok(())
+    }
+
+    /// The row was read without a lock and has changed since: reads it again with one. False: it is gone.
+    #[cold]
+    fn read_again(&mut self, run: &Run<'_>) -> Result<bool> {
+        let slot = &mut self.frame.slots[0];
+        let tree = self.table.indexes[0].tree;
+        run.tx.borrow_mut().get(tree, &slot.key, LOCKING, &mut slot.bytes).map_err(|e| run.engine_error(e))
     }
 
     fn next(&mut self, run: &Run<'_>) -> Result<bool> {
@@ -119,22 +138,42 @@ impl Rows {
     }
 }
 
-/// Evaluates assignments over the row in slot `slot` of `frame`, into the writer's row and key.
+/// Evaluates assignments over the row in slot 0 of a frame, into the writer's row and key.
 pub struct Assigner {
-    pub set: Vec<(usize, Assigned)>,
+    set: Vec<(usize, Assigned)>,
     /// A value reads a column set before it: each assignment is made visible to the next.
-    pub sequential: bool,
+    sequential: bool,
+    /// Columns that become the current time when a row changes and they are not set.
+    stamped: Vec<usize>,
     /// By index: does it have a column that is set?
     pub touched: Vec<bool>,
+    columns: Vec<usize>,
     values: Vec<Value<'static>>,
+    old: Vec<u8>,
 }
 
 impl Assigner {
-    pub fn new(table: &Arc<Table>, set: Vec<(usize, Assigned)>) -> Assigner {
+    pub fn new(table: &Table, set: Vec<(usize, Assigned)>) -> Assigner {
         let sequential = crate::plan::dml::is_sequential(&set, 0);
-        let changes = |c: usize| set.iter().any(|(s, _)| *s == c) || table.columns[c].on_update_now;
+        let is_set = |c: usize| set.iter().any(|(s, _)| *s == c);
+        let stamped: Vec<usize> =
+            (0..table.columns.len()).filter(|c| table.columns[*c].on_update_now && !is_set(*c)).collect();
+        let changes = |c: usize| is_set(c) || stamped.contains(&c);
         let touched = table.indexes.iter().map(|i| i.parts.iter().any(|p| changes(p.column))).collect();
-        Assigner { set, sequential, touched, values: Vec::new() }
+        Assigner { set, sequential, stamped, touched, columns: Vec::new(), values: Vec::new(), old: Vec::new() }
+    }
+
+    /// No side effect but warnings, and no other table read.
+    fn is_repeatable(&self) -> bool {
+        self.set.iter().all(|(_, value)| match value {
+            Assigned::Default => true,
+            Assigned::Value(e) => !e.any(&mut |e| match &e.node {
+                Node::SetUserVariable(..) | Node::Subquery(_) | Node::Exists { .. } => true,
+                Node::InSubquery { .. } | Node::Quantified { .. } => true,
+                Node::Call(f, _) => f.volatile,
+                _ => false,
+            }),
+        })
     }
 
     /// Encodes the changed row into `writer`.
@@ -148,90 +187,79 @@ impl Assigner {
         run: &Run<'_>,
     ) -> Result<()> {
         if !self.sequential {
-            let mut values = recycle(std::mem::take(&mut self.values));
-            let result = self.compute(table, frame, &self.set, &mut values, row, how, run, true);
-            if result.is_ok() {
-                writer.encode(table, &values);
-            }
-            self.values = recycle(values);
-            return result;
+            return self.assign(0, self.set.len(), !self.stamped.is_empty(), table, frame, writer, row, how, run);
         }
         // The old row comes back into the slot at the end: the caller compares with it.
-        let old = frame.slots[0].bytes.clone();
-        let mut result = Ok(());
-        for i in 0..self.set.len() {
-            let mut values = Vec::new();
-            let last = i + 1 == self.set.len();
-            result = self.compute(table, frame, &self.set[i..=i], &mut values, row, how, run, false);
-            if result.is_err() {
-                break;
-            }
-            writer.encode(table, &values);
-            if !last {
-                drop(values);
-                frame.slots[0].bytes.clear();
-                frame.slots[0].bytes.extend_from_slice(&writer.row);
-            }
-        }
-        if result.is_ok() && writer.row != old && table.columns.iter().any(|c| c.on_update_now) {
-            frame.slots[0].bytes.clear();
-            frame.slots[0].bytes.extend_from_slice(&writer.row);
-            let mut values = Vec::new();
-            self.current(table, frame, &mut values);
-            self.touch(table, &mut values, how, run)?;
-            writer.encode(table, &values);
-        }
-        frame.slots[0].bytes = old;
+        self.old.clear();
+        self.old.extend_from_slice(&frame.slots[0].bytes);
+        let result = self.apply_in_turn(table, frame, writer, row, how, run);
+        std::mem::swap(&mut frame.slots[0].bytes, &mut self.old);
         result
     }
 
-    fn current<'a>(&self, table: &'a Table, frame: &'a Frame, values: &mut Vec<Value<'a>>) {
-        let bytes = &frame.slots[0].bytes;
-        values.extend((0..table.columns.len()).map(|c| write::column(table, bytes, c)));
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "one call of the two ways above")]
-    fn compute<'a>(
-        &'a self,
-        table: &'a Table,
-        frame: &'a Frame,
-        set: &'a [(usize, Assigned)],
-        values: &mut Vec<Value<'a>>,
+    fn apply_in_turn(
+        &mut self,
+        table: &Table,
+        frame: &mut Frame,
+        writer: &mut RowWriter,
         row: u64,
         how: Strictness,
-        run: &'a Run<'_>,
-        touch: bool,
+        run: &Run<'_>,
     ) -> Result<()> {
-        self.current(table, frame, values);
-        let at = Scope { frame, outer: None };
-        for (c, value) in set {
-            let column = &table.columns[*c];
-            values[*c] = match value {
-                Assigned::Default => write::default_value(column, how, run)?,
-                Assigned::Value(e) => write::store(e.eval(run, at)?, &e.ty, column, row, how, run)?,
-            };
+        for i in 0..self.set.len() {
+            self.assign(i, i + 1, false, table, frame, writer, row, how, run)?;
+            frame.slots[0].bytes.clone_from(&writer.row);
         }
-        let changed = || set.iter().any(|(c, _)| values[*c] != write::column(table, &frame.slots[0].bytes, *c));
-        if touch && table.columns.iter().any(|c| c.on_update_now) && changed() {
-            self.touch(table, values, how, run)?;
+        if writer.row != self.old && !self.stamped.is_empty() {
+            self.assign(0, 0, true, table, frame, writer, row, how, run)?;
         }
         Ok(())
     }
 
-    /// ON UPDATE CURRENT_TIMESTAMP of columns that the statement does not set.
-    fn touch<'a>(&self, table: &'a Table, values: &mut [Value<'a>], how: Strictness, run: &Run<'_>) -> Result<()> {
-        for (i, c) in table.columns.iter().enumerate() {
-            if c.on_update_now && !self.set.iter().any(|(s, _)| *s == i) {
-                let now = crate::expr::convert::now(run, c.data_type.decimals);
+    /// Assignments `from..to` over the row in slot 0, and the time stamps if asked for and something changes.
+    #[expect(clippy::too_many_arguments, reason = "one step of the two ways above")]
+    fn assign(
+        &mut self,
+        from: usize,
+        to: usize,
+        stamp: bool,
+        table: &Table,
+        frame: &Frame,
+        writer: &mut RowWriter,
+        row: u64,
+        how: Strictness,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        let mut values = recycle(std::mem::take(&mut self.values));
+        self.columns.clear();
+        let at = Scope::new(frame, None);
+        let slot = &frame.slots[0];
+        for (c, value) in &self.set[from..to] {
+            let column = &table.columns[*c];
+            values.push(match value {
+                Assigned::Default => write::default_value(column, how, run)?,
+                Assigned::Value(e) => write::store(e.eval(run, at)?, &e.ty, column, row, how, run)?,
+            });
+            self.columns.push(*c);
+        }
+        let changed = || self.columns.iter().zip(&values).any(|(c, v)| *v != write::column(table, &slot.bytes, *c));
+        if stamp && (from == to || changed()) {
+            for c in &self.stamped {
+                let column = &table.columns[*c];
+                let now = crate::expr::convert::now(run, column.data_type.decimals);
                 let ty = crate::expr::convert::type_of(&now);
-                values[i] = write::store(now, &ty, c, 1, how, run)?;
+                values.push(write::store(now, &ty, column, 1, how, run)?);
+                self.columns.push(*c);
             }
         }
+        writer.change(table, &slot.bytes, &slot.key, &self.columns, &values, self.touched[0]);
+        self.values = recycle(values);
         Ok(())
     }
 }
 
 pub struct UpdateStatement {
+    table: Arc<Table>,
     rows: Rows,
     ignore: bool,
     assigner: Assigner,
@@ -240,38 +268,62 @@ pub struct UpdateStatement {
 
 impl UpdateStatement {
     pub fn new(u: node::Update) -> UpdateStatement {
-        let assigner = Assigner::new(&u.target.table, u.set);
-        UpdateStatement { rows: Rows::new(u.target), ignore: u.ignore, assigner, writer: RowWriter::default() }
+        let table = u.target.table.clone();
+        let assigner = Assigner::new(&table, u.set);
+        let rows = Rows::new(u.target, assigner.is_repeatable());
+        UpdateStatement { table, rows, ignore: u.ignore, assigner, writer: RowWriter::default() }
     }
 
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
-        let how = Strictness::new(run, self.ignore, false);
+        let UpdateStatement { table, rows, ignore, assigner, writer } = self;
+        let how = Strictness::new(run, *ignore, false);
         run.strict.set(!how.lenient);
-        let table = self.rows.table.clone();
         let (mut matched, mut changed) = (0u64, 0u64);
-        self.rows.open(run)?;
-        while self.rows.next(run)? {
+        rows.open(run)?;
+        while rows.next(run)? {
             matched += 1;
-            let frame = &mut self.rows.frame;
-            self.assigner.apply(&table, frame, &mut self.writer, matched, how, run)?;
-            let slot = &frame.slots[0];
-            let mut tx = run.tx.borrow_mut();
-            let savepoint = self.ignore.then(|| tx.savepoint());
-            match self.writer.update(&table, &mut tx, &slot.key, &slot.bytes, &self.assigner.touched) {
-                Ok(written) => changed += written as u64,
-                Err(Refused::Error(e)) => return Err(e),
-                Err(Refused::Duplicate(i)) => {
-                    let e = self.writer.duplicate(&table, i);
-                    let Some(savepoint) = savepoint else { return Err(e) };
-                    tx.rollback_to(savepoint).map_err(error::engine)?;
-                    drop(tx);
-                    run.warn(e.code, e.message);
+            loop {
+                assigner.apply(table, &mut rows.frame, writer, matched, how, run)?;
+                let slot = &rows.frame.slots[0];
+                let mut tx = run.tx.borrow_mut();
+                let savepoint = ignore.then(|| tx.savepoint());
+                match writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched) {
+                    Ok(written) => changed += written as u64,
+                    Err(Refused::Error(e)) => return Err(e),
+                    Err(Refused::Changed) => {
+                        drop(tx);
+                        if rows.read_again(run)? {
+                            continue;
+                        }
+                        matched -= 1;
+                    }
+                    Err(Refused::Duplicate(i)) => {
+                        let e = writer.duplicate(table, i);
+                        let Some(savepoint) = savepoint else { return Err(e) };
+                        tx.rollback_to(savepoint).map_err(error::engine)?;
+                        drop(tx);
+                        run.warn(e.code, e.message);
+                    }
                 }
+                break;
             }
         }
-        let info = format!("Rows matched: {matched}  Changed: {changed}  Warnings: {}", run.warnings.get());
-        Ok(Outcome { affected_rows: changed, insert_id: 0, info })
+        let info = info(&[("Rows matched: ", matched), ("  Changed: ", changed), ("  Warnings: ", run.warnings.get())]);
+        Ok(Outcome { affected_rows: changed, insert_id: 0, matched_rows: Some(matched), info })
     }
+}
+
+/// The words and numbers of [`Outcome::info`].
+pub fn info(parts: &[(&str, u64)]) -> String {
+    let mut out = String::with_capacity(72);
+    for (words, number) in parts {
+        out.push_str(words);
+        match u8::try_from(*number) {
+            Ok(digit) if digit < 10 => out.push((b'0' + digit) as char),
+            _ => out.push_str(&number.to_string()),
+        }
+    }
+    out
 }
 
 pub struct DeleteStatement {
@@ -281,17 +333,26 @@ pub struct DeleteStatement {
 
 impl DeleteStatement {
     pub fn new(d: node::Delete) -> DeleteStatement {
-        DeleteStatement { rows: Rows::new(d.target), writer: RowWriter::default() }
+        DeleteStatement { rows: Rows::new(d.target, true), writer: RowWriter::default() }
     }
 
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let mut deleted = 0;
         run.strict.set(run.sql_mode.is_strict());
         self.rows.open(run)?;
-        while self.rows.next(run)? {
-            let slot = &self.rows.frame.slots[0];
-            self.writer.delete(&self.rows.table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes)?;
-            deleted += 1;
+        let DeleteStatement { rows, writer } = self;
+        while rows.next(run)? {
+            loop {
+                let slot = &rows.frame.slots[0];
+                let result = writer.delete(&rows.table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes);
+                match result {
+                    Ok(()) => deleted += 1,
+                    Err(Refused::Changed) if rows.read_again(run)? => continue,
+                    Err(Refused::Changed) => {}
+                    Err(refused) => return Err(refused.locked()),
+                }
+                break;
+            }
         }
         Ok(Outcome { affected_rows: deleted, ..Outcome::default() })
     }

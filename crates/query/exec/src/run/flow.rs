@@ -1,7 +1,7 @@
 //! Operators that pass rows on: filter, limit, distinct, values, derived tables, set operations.
 
 use super::sort::encode_key;
-use super::{Frame, Op, Run, Scope, tuple};
+use super::{Frame, Op, Receive, Run, Scope, Step, tuple};
 use crate::expr::Expr;
 use crate::plan::node::SetKind;
 use crate::run::subquery::Query;
@@ -43,7 +43,7 @@ impl Op for ValuesOp {
         bytes.clear();
         let mut w = tuple::Writer::new(&mut bytes, row.len());
         for e in row {
-            w.push(&e.eval(run, Scope { frame, outer })?);
+            w.push(&e.eval(run, Scope::new(frame, outer))?);
         }
         w.finish();
         frame.slots[self.slot].bytes = bytes;
@@ -64,13 +64,30 @@ impl Op for FilterOp {
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
         while self.input.next(run, frame, outer)? {
-            if self.condition.eval_bool(run, Scope { frame, outer })? == Some(true) {
+            if self.condition.eval_bool(run, Scope::new(frame, outer))? == Some(true) {
                 return Ok(true);
             }
             self.input.reject(run);
             run.check_interrupt()?;
         }
         Ok(false)
+    }
+
+    fn each(
+        &mut self,
+        run: &Run<'_>,
+        frame: &mut Frame,
+        outer: Option<&Scope<'_>>,
+        receive: &mut Receive<'_>,
+    ) -> Result<()> {
+        let condition = &self.condition;
+        self.input.each(run, frame, outer, &mut |at| {
+            if condition.eval_bool(run, at)? == Some(true) {
+                return receive(at);
+            }
+            run.check_interrupt()?;
+            Ok(Step::Reject)
+        })
     }
 
     fn reject(&mut self, run: &Run<'_>) {
@@ -102,7 +119,7 @@ pub struct LimitOp {
 
 impl Op for LimitOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
-        let at = Scope { frame, outer };
+        let at = Scope::new(frame, outer);
         self.left = limit_value(&self.count, run, at)?;
         self.skip = match &self.offset {
             Some(o) => limit_value(o, run, at)?,
@@ -132,6 +149,29 @@ impl Op for LimitOp {
             self.left = 0;
         }
         Ok(found)
+    }
+
+    fn each(
+        &mut self,
+        run: &Run<'_>,
+        frame: &mut Frame,
+        outer: Option<&Scope<'_>>,
+        receive: &mut Receive<'_>,
+    ) -> Result<()> {
+        if self.left == 0 {
+            return Ok(());
+        }
+        let LimitOp { input, left, skip, .. } = self;
+        input.each(run, frame, outer, &mut |at| {
+            if *skip > 0 {
+                *skip -= 1;
+                run.check_interrupt()?;
+                return Ok(Step::More);
+            }
+            *left -= 1;
+            let step = receive(at)?;
+            Ok(if *left == 0 { Step::Stop } else { step })
+        })
     }
 
     fn forget(&mut self) {
@@ -200,13 +240,31 @@ impl Op for DistinctOp {
             run.check_interrupt()?;
             self.key.clear();
             for e in &self.values {
-                encode_key(&mut self.key, &e.eval(run, Scope { frame, outer })?, &e.ty, false);
+                encode_key(&mut self.key, &e.eval(run, Scope::new(frame, outer))?, &e.ty, false);
             }
             if self.seen.insert(&self.key)? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    fn each(
+        &mut self,
+        run: &Run<'_>,
+        frame: &mut Frame,
+        outer: Option<&Scope<'_>>,
+        receive: &mut Receive<'_>,
+    ) -> Result<()> {
+        let DistinctOp { input, values, seen, key } = self;
+        input.each(run, frame, outer, &mut |at| {
+            run.check_interrupt()?;
+            key.clear();
+            for e in values.iter() {
+                encode_key(key, &e.eval(run, at)?, &e.ty, false);
+            }
+            if seen.insert(key)? { receive(at) } else { Ok(Step::More) }
+        })
     }
 
     fn forget(&mut self) {
@@ -290,7 +348,7 @@ pub struct SetOpOp {
 impl SetOpOp {
     fn key_of(query: &Query, run: &Run<'_>, outer: Option<&Scope<'_>>, key: &mut Vec<u8>) -> Result<()> {
         key.clear();
-        let at = Scope { frame: &query.frame, outer };
+        let at = Scope::new(&query.frame, outer);
         for e in &query.outputs {
             encode_key(key, &e.eval(run, at)?, &e.ty, false);
         }

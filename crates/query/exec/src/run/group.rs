@@ -2,7 +2,7 @@
 
 use super::flow::{HASH_BYTES_MAX, hash_bytes};
 use super::sort::encode_key;
-use super::{Frame, Op, Run, Scope, tuple};
+use super::{Frame, Op, Run, Scope, Step, tuple};
 use crate::expr::Expr;
 use crate::expr::aggregate::{Accumulator, AggregateCall};
 use types::{Result, SqlError};
@@ -14,11 +14,16 @@ struct Grouped {
 }
 
 pub struct GroupOp {
-    pub input: Box<dyn Op>,
-    pub keys: Vec<Expr>,
-    pub aggregates: Vec<AggregateCall>,
-    pub slot: usize,
-    pub implicit: bool,
+    input: Box<dyn Op>,
+    slot: usize,
+    groups: Groups,
+    next: usize,
+}
+
+struct Groups {
+    keys: Vec<Expr>,
+    aggregates: Vec<AggregateCall>,
+    implicit: bool,
     table: hashbrown::HashTable<u32>,
     groups: Vec<Grouped>,
     bytes: Vec<u8>,
@@ -26,7 +31,6 @@ pub struct GroupOp {
     accumulators: Vec<Accumulator>,
     key: Vec<u8>,
     scratch: Vec<u8>,
-    next: usize,
 }
 
 impl GroupOp {
@@ -37,11 +41,9 @@ impl GroupOp {
         slot: usize,
         implicit: bool,
     ) -> GroupOp {
-        GroupOp {
-            input,
+        let groups = Groups {
             keys,
             aggregates,
-            slot,
             implicit,
             table: hashbrown::HashTable::new(),
             groups: Vec::new(),
@@ -49,14 +51,12 @@ impl GroupOp {
             accumulators: Vec::new(),
             key: Vec::new(),
             scratch: Vec::new(),
-            next: 0,
-        }
+        };
+        GroupOp { input, slot, groups, next: 0 }
     }
+}
 
-    fn bytes(&self, r: (u32, u32)) -> &[u8] {
-        &self.bytes[r.0 as usize..r.1 as usize]
-    }
-
+impl Groups {
     /// Number of the group with the key in `key`, made if it is new.
     fn find(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<usize> {
         let hash = hash_bytes(&self.key);
@@ -101,48 +101,42 @@ impl GroupOp {
             }
         }
     }
-}
 
-impl Op for GroupOp {
-    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+    fn clear(&mut self) {
         self.table.clear();
         self.groups.clear();
         self.bytes.clear();
-        self.next = 0;
         if self.implicit {
             self.groups.push(Grouped { key: (0, 0), values: (0, 0) });
             self.start(0);
         }
-        self.input.open(run, frame, outer)?;
-        let width = self.aggregates.len();
-        while self.input.next(run, frame, outer)? {
-            run.check_interrupt()?;
-            let at = Scope { frame, outer };
-            let n = if self.implicit {
-                0
-            } else {
-                self.key.clear();
-                for e in &self.keys {
-                    encode_key(&mut self.key, &e.eval(run, at)?, &e.ty, false);
-                }
-                self.find(run, at)?
-            };
-            for (i, call) in self.aggregates.iter().enumerate() {
-                self.accumulators[n * width + i].add(call, run, at, &mut self.scratch)?;
+    }
+
+    /// Folds a row into its group.
+    fn add(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<()> {
+        let n = if self.implicit {
+            0
+        } else {
+            self.key.clear();
+            for e in &self.keys {
+                encode_key(&mut self.key, &e.eval(run, at)?, &e.ty, false);
             }
+            self.find(run, at)?
+        };
+        let width = self.aggregates.len();
+        let own = &mut self.accumulators[n * width..(n + 1) * width];
+        for (accumulator, call) in own.iter_mut().zip(&self.aggregates) {
+            accumulator.add(call, run, at, &mut self.scratch)?;
         }
         Ok(())
     }
 
-    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
-        let Some(group) = self.groups.get(self.next) else { return Ok(false) };
-        let n = self.next;
-        self.next += 1;
+    /// Appends the row of group `n` as a tuple.
+    fn write(&mut self, n: usize, out: &mut Vec<u8>, run: &Run<'_>) -> Result<()> {
         let (width, keys) = (self.aggregates.len(), self.keys.len());
-        let values = self.bytes(group.values);
-        let slot = &mut frame.slots[self.slot];
-        slot.bytes.clear();
-        let mut w = tuple::Writer::new(&mut slot.bytes, keys + width);
+        let (from, to) = self.groups[n].values;
+        let values = &self.bytes[from as usize..to as usize];
+        let mut w = tuple::Writer::new(out, keys + width);
         for i in 0..keys {
             w.push(&tuple::get(values, keys, i));
         }
@@ -150,7 +144,32 @@ impl Op for GroupOp {
             w.push(&self.accumulators[n * width + i].result(call, run)?);
         }
         w.finish();
+        Ok(())
+    }
+}
+
+impl Op for GroupOp {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        self.groups.clear();
+        self.next = 0;
+        self.input.open(run, frame, outer)?;
+        let groups = &mut self.groups;
+        self.input.each(run, frame, outer, &mut |at| {
+            run.check_interrupt()?;
+            groups.add(run, at)?;
+            Ok(Step::More)
+        })
+    }
+
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
+        if self.next == self.groups.groups.len() {
+            return Ok(false);
+        }
+        let slot = &mut frame.slots[self.slot];
+        slot.bytes.clear();
+        self.groups.write(self.next, &mut slot.bytes, run)?;
         slot.present = true;
+        self.next += 1;
         Ok(true)
     }
 

@@ -1,6 +1,6 @@
 //! INSERT, INSERT IGNORE, REPLACE, INSERT ... ON DUPLICATE KEY UPDATE, from rows or a query.
 
-use super::change::Assigner;
+use super::change::{Assigner, info};
 use super::subquery::Query;
 use super::write::{self, Refused, RowWriter, Strictness};
 use super::{Frame, Run, Scope, recycle};
@@ -22,7 +22,8 @@ enum Source {
 }
 
 pub struct InsertStatement {
-    table: Arc<Table>,
+    /// Taken out while the statement runs, so that its methods may borrow the table and change the rest.
+    table: Option<Arc<Table>>,
     replace: bool,
     ignore: bool,
     columns: Vec<usize>,
@@ -67,7 +68,7 @@ impl InsertStatement {
             },
             on_duplicate,
             frame: Frame::new(i.shapes),
-            table: i.table,
+            table: Some(i.table),
             writer: RowWriter::default(),
             values: Vec::new(),
             probe: Vec::new(),
@@ -75,6 +76,13 @@ impl InsertStatement {
     }
 
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
+        let table = self.table.take().expect("put back after each execution");
+        let result = self.execute_on(&table, run);
+        self.table = Some(table);
+        result
+    }
+
+    fn execute_on(&mut self, table: &Table, run: &Run<'_>) -> Result<Outcome> {
         let row_count = match &self.source {
             Source::Rows(rows) => rows.len() as u64,
             Source::Query(_) => 0,
@@ -93,8 +101,8 @@ impl InsertStatement {
         };
         let mut source = std::mem::replace(&mut self.source, Source::Rows(Vec::new()));
         let result = match &mut source {
-            Source::Rows(rows) => self.insert_rows(rows, &mut p, run),
-            Source::Query(query) => self.insert_query(query, &mut p, run),
+            Source::Rows(rows) => self.insert_rows(table, rows, &mut p, run),
+            Source::Query(query) => self.insert_query(table, query, &mut p, run),
         };
         let from_query = matches!(source, Source::Query(_));
         self.source = source;
@@ -103,29 +111,29 @@ impl InsertStatement {
             run.env.borrow_mut().set_last_insert_id(p.first_generated);
         }
         let info = if from_query || row_count > 1 {
-            format!("Records: {}  Duplicates: {}  Warnings: {}", p.row, p.duplicates, run.warnings.get())
+            let warnings = run.warnings.get();
+            info(&[("Records: ", p.row), ("  Duplicates: ", p.duplicates), ("  Warnings: ", warnings)])
         } else {
             String::new()
         };
         let insert_id = if p.first_generated != 0 { p.first_generated } else { p.last_explicit };
-        Ok(Outcome { affected_rows: p.affected, insert_id, info })
+        Ok(Outcome { affected_rows: p.affected, insert_id, info, ..Outcome::default() })
     }
 
-    fn insert_rows(&mut self, rows: &[Vec<Assigned>], p: &mut Progress, run: &Run<'_>) -> Result<()> {
-        let table = self.table.clone();
+    fn insert_rows(&mut self, table: &Table, rows: &[Vec<Assigned>], p: &mut Progress, run: &Run<'_>) -> Result<()> {
         for row in rows {
             run.check_interrupt()?;
             p.row += 1;
             let mut values = recycle(std::mem::take(&mut self.values));
-            let at = Scope { frame: &self.frame, outer: None };
+            let at = Scope::new(&self.frame, None);
             for (i, c) in table.columns.iter().enumerate() {
                 let v = match self.given[i].and_then(|n| row.get(n)) {
-                    None => self.absent(i, p, run)?,
-                    Some(Assigned::Default) => self.absent(i, p, run)?,
+                    None => absent(table, i, p, run)?,
+                    Some(Assigned::Default) => absent(table, i, p, run)?,
                     Some(Assigned::Value(e)) => {
                         let v = e.eval(run, at)?;
                         if c.auto_increment {
-                            self.auto_increment(v, &e.ty, i, p, run)?
+                            auto_increment(table, v, &e.ty, i, p, run)?
                         } else {
                             write::store(v, &e.ty, c, p.row, p.how, run)?
                         }
@@ -133,16 +141,15 @@ impl InsertStatement {
                 };
                 values.push(v);
             }
-            self.writer.encode(&table, &values);
+            self.writer.encode(table, &values);
             self.values = recycle(values);
-            self.write(p, run)?;
+            self.write(table, p, run)?;
             p.rows_left -= 1;
         }
         Ok(())
     }
 
-    fn insert_query(&mut self, query: &mut Query, p: &mut Progress, run: &Run<'_>) -> Result<()> {
-        let table = self.table.clone();
+    fn insert_query(&mut self, table: &Table, query: &mut Query, p: &mut Progress, run: &Run<'_>) -> Result<()> {
         query.forget();
         query.open(run, None)?;
         // A query that reads the table itself sees none of the new rows: they are kept apart until it ends.
@@ -166,12 +173,12 @@ impl InsertStatement {
             let mut values = recycle(std::mem::take(&mut self.values));
             for (i, c) in table.columns.iter().enumerate() {
                 let v = match self.given[i] {
-                    None => self.absent(i, p, run)?,
+                    None => absent(table, i, p, run)?,
                     Some(n) => {
                         let v = super::tuple::get(tuple, width, n);
                         let ty = &query.outputs[n].ty;
                         if c.auto_increment {
-                            self.auto_increment(v, ty, i, p, run)?
+                            auto_increment(table, v, ty, i, p, run)?
                         } else {
                             write::store(v, ty, c, p.row, p.how, run)?
                         }
@@ -179,111 +186,33 @@ impl InsertStatement {
                 };
                 values.push(v);
             }
-            self.writer.encode(&table, &values);
+            self.writer.encode(table, &values);
             self.values = recycle(values);
-            self.write(p, run)?;
+            self.write(table, p, run)?;
         }
         debug_assert_eq!(self.columns.len(), width);
         Ok(())
     }
 
-    /// The value of a column that none was given for.
-    fn absent<'v>(&self, i: usize, p: &mut Progress, run: &Run<'_>) -> Result<Value<'v>>
-    where
-        Self: 'v,
-    {
-        let c = &self.table.columns[i];
-        if c.auto_increment {
-            return self.auto_increment(Value::Null, &DataType::new(TypeKind::Null), i, p, run);
-        }
-        if c.hidden {
-            let ids = self.table.row_ids.as_ref().expect("a table with a hidden key has a row id counter");
-            let id = ids.reserve(run.env.borrow().engine(), 1, 1, 1, u64::MAX).map_err(error::engine)?;
-            let id =
-                id.ok_or_else(|| SqlError::new(1467, "Failed to read auto-increment value from storage engine"))?;
-            return Ok(if c.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) });
-        }
-        Ok(match write::default_value(c, p.how, run)? {
-            Value::Bytes(b) => Value::Bytes(std::borrow::Cow::Owned(b.into_owned())),
-            v => v.into_owned(),
-        })
-    }
-
-    /// The value of the AUTO_INCREMENT column: generated for NULL and 0, else the given one.
-    fn auto_increment<'v>(
-        &self,
-        v: Value<'v>,
-        ty: &DataType,
-        i: usize,
-        p: &mut Progress,
-        run: &Run<'_>,
-    ) -> Result<Value<'v>> {
-        let c = &self.table.columns[i];
-        let counter = self.table.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
-        if !v.is_null() {
-            let v = write::store(v, ty, c, p.row, p.how, run)?;
-            let number = v.to_i64();
-            let zero = if c.data_type.unsigned { v.to_u64() == 0 } else { number == 0 };
-            if !zero || run.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
-                let number = v.to_u64();
-                if number > 0 {
-                    counter.observe(run.env.borrow().engine(), number).map_err(error::engine)?;
-                    p.last_explicit = number;
-                }
-                return Ok(v);
-            }
-        }
-        if p.reserved.1 == 0 {
-            let env = run.env.borrow();
-            let variable = |name: &str| match env.system_variable(Some(false), name) {
-                Ok((v, _)) => v.to_u64().max(1),
-                Err(_) => 1,
-            };
-            let (step, offset) = (variable("auto_increment_increment"), variable("auto_increment_offset"));
-            let (_, max) = c.data_type.integer_bounds();
-            let wanted = p.rows_left.max(1);
-            let mut first = counter.reserve(env.engine(), wanted, step, offset, max).map_err(error::engine)?;
-            let mut count = wanted;
-            if first.is_none() && wanted > 1 {
-                first = counter.reserve(env.engine(), 1, step, offset, max).map_err(error::engine)?;
-                count = 1;
-            }
-            let first = match first {
-                Some(first) => first,
-                // The last value is tried again, and is a duplicate unless its row is gone.
-                None if max < u64::MAX => max,
-                None => return Err(SqlError::new(1467, "Failed to read auto-increment value from storage engine")),
-            };
-            p.reserved = (first, count, step);
-        }
-        let value = p.reserved.0;
-        p.reserved = (value.saturating_add(p.reserved.2), p.reserved.1 - 1, p.reserved.2);
-        if p.first_generated == 0 {
-            p.first_generated = value;
-        }
-        Ok(if c.data_type.unsigned { Value::UInt(value) } else { Value::Int(value as i64) })
-    }
-
     /// Writes the encoded row.
-    fn write(&mut self, p: &mut Progress, run: &Run<'_>) -> Result<()> {
-        let table = self.table.clone();
+    fn write(&mut self, table: &Table, p: &mut Progress, run: &Run<'_>) -> Result<()> {
         let special = self.ignore || self.replace || self.on_duplicate.is_some();
         loop {
             let mut tx = run.tx.borrow_mut();
             let savepoint = special.then(|| tx.savepoint());
-            let index = match self.writer.insert(&table, &mut tx) {
+            let index = match self.writer.insert(table, &mut tx) {
                 Ok(()) => {
                     p.affected += 1;
                     return Ok(());
                 }
-                Err(Refused::Error(e)) => return Err(e),
                 Err(Refused::Duplicate(i)) => i,
+                Err(refused) => return Err(refused.locked()),
             };
-            let Some(savepoint) = savepoint else { return Err(self.writer.duplicate(&table, index)) };
+            let Some(savepoint) = savepoint else { return Err(self.writer.duplicate(table, index)) };
             tx.rollback_to(savepoint).map_err(error::engine)?;
             drop(tx);
             if self.replace || self.on_duplicate.is_some() {
-                if !self.find_conflict(index, run)? {
+                if !self.find_conflict(table, index, run)? {
                     // The other row has gone between the check and the lock: try again.
                     run.check_interrupt_now()?;
                     continue;
@@ -292,22 +221,21 @@ impl InsertStatement {
                 if self.replace {
                     let slot = &self.frame.slots[0];
                     let mut remover = RowWriter::default();
-                    remover.delete(&table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes)?;
+                    remover.delete(table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes).map_err(Refused::locked)?;
                     p.affected += 1;
                     continue;
                 }
-                return self.update_conflict(p, run);
+                return self.update_conflict(table, p, run);
             }
             p.duplicates += 1;
-            let e = self.writer.duplicate(&table, index);
+            let e = self.writer.duplicate(table, index);
             run.warn(e.code, e.message);
             return Ok(());
         }
     }
 
     /// Reads and locks the row that has the encoded row's key in `index`, into slot 0.
-    fn find_conflict(&mut self, index: usize, run: &Run<'_>) -> Result<bool> {
-        let table = &self.table;
+    fn find_conflict(&mut self, table: &Table, index: usize, run: &Run<'_>) -> Result<bool> {
         let mut tx = run.tx.borrow_mut();
         let slot = &mut self.frame.slots[0];
         slot.present = true;
@@ -333,22 +261,91 @@ impl InsertStatement {
     }
 
     /// ON DUPLICATE KEY UPDATE of the row in slot 0.
-    fn update_conflict(&mut self, p: &mut Progress, run: &Run<'_>) -> Result<()> {
-        let table = self.table.clone();
+    fn update_conflict(&mut self, table: &Table, p: &mut Progress, run: &Run<'_>) -> Result<()> {
         let new = &mut self.frame.slots[1];
         new.bytes.clear();
         new.bytes.extend_from_slice(&self.writer.row);
         new.present = true;
         let assigner = self.on_duplicate.as_mut().expect("called for ON DUPLICATE KEY UPDATE");
-        assigner.apply(&table, &mut self.frame, &mut self.writer, p.row, p.how, run)?;
+        assigner.apply(table, &mut self.frame, &mut self.writer, p.row, p.how, run)?;
         let slot = &self.frame.slots[0];
         let mut tx = run.tx.borrow_mut();
-        match self.writer.update(&table, &mut tx, &slot.key, &slot.bytes, &assigner.touched) {
+        match self.writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched) {
             Ok(true) => p.affected += 2,
             Ok(false) => {}
-            Err(Refused::Error(e)) => return Err(e),
-            Err(Refused::Duplicate(i)) => return Err(self.writer.duplicate(&table, i)),
+            Err(Refused::Duplicate(i)) => return Err(self.writer.duplicate(table, i)),
+            Err(refused) => return Err(refused.locked()),
         }
         Ok(())
     }
+}
+
+/// The value of a column that none was given for.
+fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run<'_>) -> Result<Value<'v>> {
+    let c = &table.columns[i];
+    if c.auto_increment {
+        return auto_increment(table, Value::Null, &DataType::new(TypeKind::Null), i, p, run);
+    }
+    if c.hidden {
+        let ids = table.row_ids.as_ref().expect("a table with a hidden key has a row id counter");
+        let id = ids.reserve(run.env.borrow().engine(), 1, 1, 1, u64::MAX).map_err(error::engine)?;
+        let id = id.ok_or_else(|| SqlError::new(1467, "Failed to read auto-increment value from storage engine"))?;
+        return Ok(if c.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) });
+    }
+    write::default_value(c, p.how, run)
+}
+
+/// The value of the AUTO_INCREMENT column: generated for NULL and 0, else the given one.
+fn auto_increment<'v>(
+    table: &Table,
+    v: Value<'v>,
+    ty: &DataType,
+    i: usize,
+    p: &mut Progress,
+    run: &Run<'_>,
+) -> Result<Value<'v>> {
+    let c = &table.columns[i];
+    let counter = table.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
+    if !v.is_null() {
+        let v = write::store(v, ty, c, p.row, p.how, run)?;
+        let number = v.to_i64();
+        let zero = if c.data_type.unsigned { v.to_u64() == 0 } else { number == 0 };
+        if !zero || run.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
+            let number = v.to_u64();
+            if number > 0 {
+                counter.observe(run.env.borrow().engine(), number).map_err(error::engine)?;
+                p.last_explicit = number;
+            }
+            return Ok(v);
+        }
+    }
+    if p.reserved.1 == 0 {
+        let env = run.env.borrow();
+        let variable = |name: &str| match env.system_variable(Some(false), name) {
+            Ok((v, _)) => v.to_u64().max(1),
+            Err(_) => 1,
+        };
+        let (step, offset) = (variable("auto_increment_increment"), variable("auto_increment_offset"));
+        let (_, max) = c.data_type.integer_bounds();
+        let wanted = p.rows_left.max(1);
+        let mut first = counter.reserve(env.engine(), wanted, step, offset, max).map_err(error::engine)?;
+        let mut count = wanted;
+        if first.is_none() && wanted > 1 {
+            first = counter.reserve(env.engine(), 1, step, offset, max).map_err(error::engine)?;
+            count = 1;
+        }
+        let first = match first {
+            Some(first) => first,
+            // The last value is tried again, and is a duplicate unless its row is gone.
+            None if max < u64::MAX => max,
+            None => return Err(SqlError::new(1467, "Failed to read auto-increment value from storage engine")),
+        };
+        p.reserved = (first, count, step);
+    }
+    let value = p.reserved.0;
+    p.reserved = (value.saturating_add(p.reserved.2), p.reserved.1 - 1, p.reserved.2);
+    if p.first_generated == 0 {
+        p.first_generated = value;
+    }
+    Ok(if c.data_type.unsigned { Value::UInt(value) } else { Value::Int(value as i64) })
 }

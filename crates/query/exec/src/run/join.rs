@@ -48,7 +48,7 @@ impl Op for LoopOp {
                     while self.right.next(run, frame, outer)? {
                         run.check_interrupt()?;
                         let ok = match &self.condition {
-                            Some(c) => c.eval_bool(run, Scope { frame, outer })? == Some(true),
+                            Some(c) => c.eval_bool(run, Scope::new(frame, outer))? == Some(true),
                             None => true,
                         };
                         if ok {
@@ -196,7 +196,7 @@ impl Op for HashOp {
         self.right.open(run, frame, outer)?;
         while self.right.next(run, frame, outer)? {
             run.check_interrupt()?;
-            if join_key(&mut self.key, &self.right_keys, run, Scope { frame, outer })? {
+            if join_key(&mut self.key, &self.right_keys, run, Scope::new(frame, outer))? {
                 self.rows.add(&self.key, frame, &self.right_slots)?;
             }
         }
@@ -212,7 +212,7 @@ impl Op for HashOp {
                         self.state = State::Done;
                         return Ok(false);
                     }
-                    let found = join_key(&mut self.key, &self.left_keys, run, Scope { frame, outer })?;
+                    let found = join_key(&mut self.key, &self.left_keys, run, Scope::new(frame, outer))?;
                     self.chain = if found { self.rows.find(&self.key) } else { END };
                     self.state = State::Right { matched: false };
                 }
@@ -221,7 +221,7 @@ impl Op for HashOp {
                         run.check_interrupt()?;
                         self.chain = self.rows.restore(self.chain, frame, &self.right_slots);
                         let ok = match &self.condition {
-                            Some(c) => c.eval_bool(run, Scope { frame, outer })? == Some(true),
+                            Some(c) => c.eval_bool(run, Scope::new(frame, outer))? == Some(true),
                             None => true,
                         };
                         if ok {

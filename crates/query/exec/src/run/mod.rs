@@ -22,7 +22,7 @@ pub use build::Statement;
 use crate::context::Env;
 use crate::error;
 use catalog::Table;
-use engine::Transaction;
+use engine::{LockMode, Read, Transaction, Wait};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::{Result, SqlError, Value};
@@ -95,6 +95,16 @@ impl<'x> Run<'x> {
         }
     }
 
+    /// How a plain SELECT reads at SERIALIZABLE: with shared locks, unless it is a transaction of its own, which its snapshot
+    /// serialises.
+    #[cold]
+    pub fn serializable_read(&self) -> Read {
+        match self.env.borrow().is_single_statement() {
+            true => Read::Consistent,
+            false => Read::Locking { mode: LockMode::Shared, wait: Wait::Block },
+        }
+    }
+
     /// Seconds east of UTC of the session's time zone at `unix_seconds`.
     pub fn zone_offset(&self, unix_seconds: i64) -> i64 {
         self.env.borrow().time_zone_offset(unix_seconds) as i64
@@ -134,21 +144,20 @@ impl Frame {
             .collect();
         Frame { slots }
     }
+}
 
+impl Shape {
+    /// Column `column` of a row of this shape.
     #[inline]
-    pub fn column(&self, slot: usize, column: usize) -> Value<'_> {
-        let s = &self.slots[slot];
-        if !s.present {
-            return Value::Null;
-        }
-        match &s.shape {
-            Shape::Row(table) => match table.layout.get(&s.bytes, column) {
+    fn column<'r>(&'r self, bytes: &'r [u8], column: usize) -> Value<'r> {
+        match self {
+            Shape::Row(table) => match table.layout.get(bytes, column) {
                 Some(v) => v,
                 None => added_column(table, column),
             },
-            Shape::Tuple(n) => tuple::get(&s.bytes, *n, column),
+            Shape::Tuple(n) => tuple::get(bytes, *n, column),
             Shape::Covered(map, n) => {
-                tuple::get(&s.bytes, *n, map[column].expect("the planner reads only columns that the index has"))
+                tuple::get(bytes, *n, map[column].expect("the planner reads only columns that the index has"))
             }
         }
     }
@@ -173,14 +182,76 @@ pub fn recycle<'b>(mut values: Vec<Value<'_>>) -> Vec<Value<'b>> {
 /// The frame that an expression reads, and the frames of the queries around it.
 #[derive(Clone, Copy)]
 pub struct Scope<'f> {
-    pub frame: &'f Frame,
-    pub outer: Option<&'f Scope<'f>>,
+    frame: &'f Frame,
+    outer: Option<&'f Scope<'f>>,
+    /// The current row of this slot is not in the frame but `row`, where a cursor or a sort has it; `usize::MAX`: of none.
+    borrowed: usize,
+    row: &'f [u8],
 }
 
-/// A source of rows. `open` starts it, again if it ran before; `next` leaves a row in the frame's slots and says true.
+impl<'f> Scope<'f> {
+    #[inline]
+    pub fn new(frame: &'f Frame, outer: Option<&'f Scope<'f>>) -> Scope<'f> {
+        Scope { frame, outer, borrowed: usize::MAX, row: &[] }
+    }
+
+    /// With `row` as the current row of `slot`.
+    #[inline]
+    pub fn with_row(frame: &'f Frame, outer: Option<&'f Scope<'f>>, slot: usize, row: &'f [u8]) -> Scope<'f> {
+        Scope { frame, outer, borrowed: slot, row }
+    }
+
+    pub fn outer(&self) -> Option<&'f Scope<'f>> {
+        self.outer
+    }
+
+    #[inline]
+    pub fn column(&self, slot: usize, column: usize) -> Value<'f> {
+        let s = &self.frame.slots[slot];
+        if slot == self.borrowed {
+            return s.shape.column(self.row, column);
+        }
+        if !s.present {
+            return Value::Null;
+        }
+        s.shape.column(&s.bytes, column)
+    }
+}
+
+/// What the receiver of a row says to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    More,
+    /// More, and this row was not wanted: a row lock that it took is given back, where the isolation level allows.
+    Reject,
+    Stop,
+}
+
+/// A receiver of rows.
+pub type Receive<'r> = dyn FnMut(Scope<'_>) -> Result<Step> + 'r;
+
+/// A source of rows. `open` starts it, again if it ran before. Then either `next` leaves a row in the frame's slots and
+/// says true, or `each` passes all rows on, borrowed from where they lie.
 pub trait Op: Send {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()>;
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool>;
+    /// Passes the rows on until there is none or the receiver stops.
+    fn each(
+        &mut self,
+        run: &Run<'_>,
+        frame: &mut Frame,
+        outer: Option<&Scope<'_>>,
+        receive: &mut Receive<'_>,
+    ) -> Result<()> {
+        while self.next(run, frame, outer)? {
+            match receive(Scope::new(frame, outer))? {
+                Step::More => {}
+                Step::Reject => self.reject(run),
+                Step::Stop => break,
+            }
+        }
+        Ok(())
+    }
     /// The last row was not wanted: gives back a row lock that it took, where the isolation level allows.
     fn reject(&mut self, _run: &Run<'_>) {}
     /// A new execution begins: results kept over several openings are out of date.

@@ -1,11 +1,11 @@
 //! Reading tables: point reads, range scans, index scans with row lookup, covering scans, virtual tables.
 
-use super::{Frame, Op, Run, Scope, Shape, tuple};
+use super::{Frame, Op, Receive, Run, Scope, Shape, Step, tuple};
 use crate::error;
 use crate::expr::{Expr, convert};
 use crate::plan::node::{IndexRange, Scan};
 use catalog::{Index, Table};
-use engine::{Cursor, Direction, Range, Read, Tree};
+use engine::{Cursor, Direction, Isolation, Range, Read, Tree};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::key::{self, KeyPart};
@@ -26,8 +26,13 @@ pub struct ScanOp {
     ranges: Vec<IndexRange>,
     backward: bool,
     read: Read,
+    /// How this execution reads: `read`, or with shared locks at SERIALIZABLE.
+    reading: Read,
     covering: bool,
     limit_hint: Option<Expr>,
+    /// What the ranges say, to be checked for each row unless `precise`: all values of this execution are held exactly.
+    implied: Option<Expr>,
+    precise: bool,
     /// Parts of the secondary key that a covering scan decodes.
     parts: Vec<(usize, KeyPart)>,
     /// Encoded ranges of this execution, sorted, without overlap.
@@ -39,10 +44,22 @@ pub struct ScanOp {
     live: bool,
     /// A whole primary key with one value a part: one point read, no cursor.
     point: bool,
+    /// Rows are read to be written at once: a point read need not lock.
+    to_write: bool,
+    /// The state of this execution's point read, whose key is in `bytes`.
+    lookup: Lookup,
     /// Scratch: prefixes under construction, and a row read to check an uncertain entry.
     prefixes: Vec<Vec<u8>>,
     row: Vec<u8>,
     check: Vec<u8>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lookup {
+    /// Not a point read.
+    No,
+    Pending,
+    Done,
 }
 
 /// How a value compares with what the column can hold.
@@ -76,6 +93,11 @@ impl ScanOp {
             ranges: scan.access.ranges,
             backward: scan.access.backward,
             read: scan.read,
+            reading: scan.read,
+            implied: scan.implied,
+            precise: true,
+            lookup: Lookup::No,
+            to_write: false,
             covering: scan.covering,
             limit_hint: scan.limit_hint,
             parts,
@@ -91,6 +113,13 @@ impl ScanOp {
         }
     }
 
+    /// For UPDATE and DELETE: what a point read finds is written, or kept locked, before anything else is read. True: this is a
+    /// point read, and writing may be refused because the row has changed.
+    pub fn read_to_write(&mut self) -> bool {
+        self.to_write = self.point;
+        self.to_write
+    }
+
     fn index(&self) -> &Index {
         &self.table.indexes[self.index]
     }
@@ -101,6 +130,7 @@ impl ScanOp {
         let index = &self.table.indexes[0];
         for (part, e) in index.parts.iter().zip(&self.ranges[0].equal) {
             let v = e[0].eval(run, at)?;
+            self.precise &= is_precise(&v, &self.table, part.column);
             match hold(v, &e[0].ty, &self.table, part.column) {
                 Held::Exact(v) => key::encode_part(&mut self.bytes, &part.key, &v),
                 Held::Null | Held::Above(_) | Held::Low | Held::High => return Ok(Some(false)),
@@ -108,6 +138,15 @@ impl ScanOp {
             }
         }
         Ok(Some(true))
+    }
+
+    /// The conditions that the ranges stand for, where they do not say all.
+    #[inline]
+    fn wanted(&self, run: &Run<'_>, at: Scope<'_>) -> Result<bool> {
+        match &self.implied {
+            Some(e) if !self.precise => Ok(e.eval_bool(run, at)? == Some(true)),
+            _ => Ok(true),
+        }
     }
 
     /// Evaluates and encodes all ranges.
@@ -140,13 +179,15 @@ impl ScanOp {
             None => prefixes.push(Vec::new()),
         }
         let mut open = false;
+        let mut precise = true;
         for (n, alternatives) in range.equal.iter().enumerate() {
             let part = &index.parts[n];
             if let [one] = &alternatives[..] {
                 let v = one.eval(run, at)?;
+                precise &= is_precise(&v, table, part.column);
                 match hold(v, &one.ty, table, part.column) {
                     Held::Exact(v) => prefixes.iter_mut().for_each(|p| key::encode_part(p, &part.key, &v)),
-                    Held::Null if range.nulls[n] => {
+                    Held::Null if range.nulls[n] && part.key.data_type.nullable => {
                         prefixes.iter_mut().for_each(|p| key::encode_part(p, &part.key, &Value::Null))
                     }
                     Held::Unordered => open = true,
@@ -156,6 +197,7 @@ impl ScanOp {
                 let mut encoded: Vec<Vec<u8>> = Vec::with_capacity(alternatives.len());
                 for e in alternatives {
                     let v = e.eval(run, at)?;
+                    precise &= is_precise(&v, table, part.column);
                     match hold(v, &e.ty, table, part.column) {
                         Held::Exact(v) => {
                             let mut out = Vec::new();
@@ -179,11 +221,12 @@ impl ScanOp {
         }
         if range.bounded && !open {
             let part = &index.parts[range.equal.len()];
-            let bound = |b: &'_ Option<(Expr, bool)>| -> Result<Option<(Held<'_>, bool)>> {
+            let mut bound = |b: &'_ Option<(Expr, bool)>| -> Result<Option<(Held<'_>, bool)>> {
                 match b {
                     None => Ok(None),
                     Some((e, inclusive)) => {
                         let v = e.eval(run, at)?;
+                        precise &= is_precise(&v, table, part.column);
                         Ok(Some((owned(hold(v, &e.ty, table, part.column)), *inclusive)))
                     }
                 }
@@ -200,6 +243,7 @@ impl ScanOp {
             }
         }
         self.prefixes = prefixes;
+        self.precise &= precise && !open;
         Ok(())
     }
 
@@ -239,8 +283,8 @@ impl ScanOp {
         };
         let direction = if self.backward { Direction::Backward } else { Direction::Forward };
         match &mut self.cursor {
-            Some(c) => c.reset(self.tree, range, direction, self.read, hint),
-            None => self.cursor = Some(Cursor::new(self.tree, range, direction, self.read, hint)),
+            Some(c) => c.reset(self.tree, range, direction, self.reading, hint),
+            None => self.cursor = Some(Cursor::new(self.tree, range, direction, self.reading, hint)),
         }
         self.live = true;
         true
@@ -357,6 +401,22 @@ fn push_bounds(
     out.push(KeyRange { lower, upper });
 }
 
+/// Does [`hold`] lose nothing of a comparison with this value, unless it says that it cannot? Then the rows of the range are the
+/// rows for which the comparison holds. (A string beside a number is left to the comparison, which warns of bad ones.)
+#[inline]
+fn is_precise(v: &Value<'_>, table: &Table, column: usize) -> bool {
+    let kind = table.columns[column].data_type.kind;
+    match v {
+        Value::Null => true,
+        Value::Int(_) => kind.is_integer() || kind == TypeKind::Decimal,
+        Value::UInt(_) | Value::Decimal(_) => kind.is_integer() || kind == TypeKind::Decimal,
+        Value::Double(_) => kind.is_integer(),
+        Value::Bytes(_) => kind.is_bytes(),
+        Value::Date(_) | Value::DateTime(_) => matches!(kind, TypeKind::Date | TypeKind::DateTime),
+        Value::Time(_) => false,
+    }
+}
+
 /// The value as the column would hold it, for searching.
 fn hold<'v>(v: Value<'v>, ty: &DataType, table: &Table, column: usize) -> Held<'v> {
     let c = &table.columns[column].data_type;
@@ -464,46 +524,110 @@ impl Op for ScanOp {
         self.live = false;
         self.next_range = 0;
         self.key_ranges.clear();
-        if self.point {
-            match self.point_key(run, Scope { frame, outer })? {
-                // `next` reads the key in `bytes` once.
-                Some(true) => {
-                    self.key_ranges.push(KeyRange { lower: (0, self.bytes.len()), upper: None });
-                    return Ok(());
-                }
-                Some(false) => return Ok(()),
-                None => {}
-            }
-            self.bytes.clear();
-            self.key_ranges.push(KeyRange { lower: (0, 0), upper: None });
-            self.point = false;
+        self.precise = true;
+        self.reading = self.read;
+        if self.read == Read::Consistent && run.tx.borrow().isolation() == Isolation::Serializable {
+            self.reading = run.serializable_read();
+        }
+        self.lookup = Lookup::No;
+        let at = Scope::new(frame, outer);
+        if self.point
+            && let Some(possible) = self.point_key(run, at)?
+        {
+            self.lookup = if possible { Lookup::Pending } else { Lookup::Done };
             return Ok(());
         }
-        self.encode(run, Scope { frame, outer })
+        self.encode(run, at)
     }
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
-        if self.point {
-            if self.next_range == self.key_ranges.len() {
-                return Ok(false);
+        loop {
+            let found = match self.lookup {
+                Lookup::No => self.scan(run, frame, outer)?,
+                Lookup::Done => false,
+                Lookup::Pending => {
+                    let found = self.read_point(run, &mut frame.slots[self.slot].bytes)?;
+                    let slot = &mut frame.slots[self.slot];
+                    slot.present = found;
+                    slot.key.clear();
+                    slot.key.extend_from_slice(&self.bytes);
+                    found
+                }
+            };
+            if !found || self.wanted(run, Scope::new(frame, outer))? {
+                return Ok(found);
             }
-            self.next_range += 1;
-            let slot = &mut frame.slots[self.slot];
-            let found = run
-                .tx
-                .borrow_mut()
-                .get(self.tree, &self.bytes, self.read, &mut slot.bytes)
-                .map_err(|e| run.engine_error(e))?;
-            if found {
-                slot.present = true;
-                slot.key.clear();
-                slot.key.extend_from_slice(&self.bytes);
-            }
-            return Ok(found);
+            self.reject(run);
+            run.check_interrupt()?;
         }
+    }
+
+    fn each(
+        &mut self,
+        run: &Run<'_>,
+        frame: &mut Frame,
+        outer: Option<&Scope<'_>>,
+        receive: &mut Receive<'_>,
+    ) -> Result<()> {
+        if self.lookup != Lookup::No || self.index != 0 {
+            while self.next(run, frame, outer)? {
+                match receive(Scope::new(frame, outer))? {
+                    Step::More => {}
+                    Step::Reject => self.reject(run),
+                    Step::Stop => break,
+                }
+            }
+            return Ok(());
+        }
+        // Rows of the clustered index are passed on from where the cursor has them.
+        let hint = self.hint(run, Scope::new(frame, outer))?;
+        while self.advance(hint) {
+            let implied = self.implied.as_ref().filter(|_| !self.precise);
+            let cursor = self.cursor.as_mut().expect("advance made it");
+            loop {
+                let entry = cursor.next(&mut run.tx.borrow_mut()).map_err(|e| run.engine_error(e))?;
+                let Some(entry) = entry else { break };
+                let at = Scope::with_row(frame, outer, self.slot, entry.value);
+                let wanted = match implied {
+                    Some(e) => e.eval_bool(run, at)? == Some(true),
+                    None => true,
+                };
+                match if wanted { receive(at)? } else { Step::Reject } {
+                    Step::More => {}
+                    Step::Reject if self.reading == Read::Consistent => {}
+                    Step::Reject => cursor.release_last(&mut run.tx.borrow_mut()),
+                    Step::Stop => return Ok(()),
+                }
+            }
+        }
+        self.live = false;
+        Ok(())
+    }
+
+    fn reject(&mut self, run: &Run<'_>) {
+        if let Some(cursor) = &mut self.cursor
+            && self.reading != Read::Consistent
+        {
+            cursor.release_last(&mut run.tx.borrow_mut());
+        }
+    }
+}
+
+impl ScanOp {
+    /// The point read of the key in `bytes`, once.
+    fn read_point(&mut self, run: &Run<'_>, row: &mut Vec<u8>) -> Result<bool> {
+        self.lookup = Lookup::Done;
+        if self.to_write && self.precise {
+            return run.tx.borrow_mut().read_to_write(self.tree, &self.bytes, row).map_err(|e| run.engine_error(e));
+        }
+        run.tx.borrow_mut().get(self.tree, &self.bytes, self.reading, row).map_err(|e| run.engine_error(e))
+    }
+
+    /// Leaves the next entry of the ranges in the slot.
+    fn scan(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
         loop {
             let Some(cursor) = self.cursor.as_mut().filter(|_| self.live) else {
-                let hint = self.hint(run, Scope { frame, outer })?;
+                let hint = self.hint(run, Scope::new(frame, outer))?;
                 if self.advance(hint) {
                     continue;
                 }
@@ -536,7 +660,7 @@ impl Op for ScanOp {
             }
             let clustered = self.table.indexes[0].tree;
             let row = if self.covering { &mut self.row } else { &mut slot.bytes };
-            let found = tx.get(clustered, &slot.key, self.read, row).map_err(|e| run.engine_error(e))?;
+            let found = tx.get(clustered, &slot.key, self.reading, row).map_err(|e| run.engine_error(e))?;
             if !found {
                 continue;
             }
@@ -555,16 +679,6 @@ impl Op for ScanOp {
         }
     }
 
-    fn reject(&mut self, run: &Run<'_>) {
-        if let Some(cursor) = &mut self.cursor
-            && self.read != Read::Consistent
-        {
-            cursor.release_last(&mut run.tx.borrow_mut());
-        }
-    }
-}
-
-impl ScanOp {
     /// Encodes into `prefixes[1]` the index parts of a row.
     fn row_key(&mut self, row: Option<&Vec<u8>>) {
         let mut out = match self.prefixes.len() {

@@ -1,9 +1,10 @@
 //! Sorting: rows as tuples in one buffer, keys as memory-comparable bytes in another, sorted by reference.
 
-use super::{Frame, Op, Run, Scope, tuple};
-use crate::expr::Expr;
+use super::{Frame, Op, Receive, Run, Scope, Step, tuple};
+use crate::expr::{Expr, convert};
 use crate::plan::node::SortKey;
-use types::{DataType, Decimal, Result, TypeKind, Value};
+use std::cmp::Ordering;
+use types::{CollationId, DataType, Decimal, Result, TypeKind, Value};
 
 /// Appends `v` so that byte order is SQL order (NULL first), equal values are equal bytes, and no key is a prefix of
 /// another. For intermediate results; index keys have their own form in `types::key`.
@@ -42,16 +43,9 @@ fn encode_value(out: &mut Vec<u8>, v: &Value<'_>, ty: &DataType) {
         (_, Value::Date(d)) => out.extend_from_slice(&d.at_midnight().0.to_be_bytes()),
         (_, Value::DateTime(t)) => out.extend_from_slice(&t.0.to_be_bytes()),
         (_, Value::Time(t)) => out.extend_from_slice(&((t.0 as u64) ^ (1 << 63)).to_be_bytes()),
-        (_, Value::Bytes(b)) => {
-            let start = out.len();
-            if ty.kind.is_text() || ty.kind.is_bytes() {
-                ty.collation.weights(b, out);
-            } else {
-                out.extend_from_slice(b);
-            }
-            escape_zeros(out, start);
-            out.extend_from_slice(&[0, 0]);
-        }
+        // Weight strings end themselves.
+        (_, Value::Bytes(b)) if ty.kind.is_text() || ty.kind.is_bytes() => ty.collation.weights(b, out),
+        (_, Value::Bytes(b)) => CollationId::BINARY.weights(b, out),
         (_, Value::Null) => unreachable!("NULL is encoded by its flag"),
     }
 }
@@ -66,42 +60,193 @@ fn encode_decimal(out: &mut Vec<u8>, d: Decimal, scale: u8) {
     d.write_binary(Decimal::MAX_PRECISION, scale, out);
 }
 
-/// 00 becomes 00 FF, so that 00 00 can end a string.
-fn escape_zeros(out: &mut Vec<u8>, start: usize) {
-    let zeros = out[start..].iter().filter(|b| **b == 0).count();
-    if zeros == 0 {
-        return;
-    }
-    let tail = out.split_off(start);
-    for b in tail {
-        out.push(b);
-        if b == 0 {
-            out.push(0xFF);
-        }
-    }
-}
-
+/// A row to be sorted: the first bytes or weights of its key, which tell most rows apart, and its number.
 #[derive(Clone, Copy)]
 struct Entry {
+    leading: u64,
+    row: u32,
+}
+
+/// Where a row's key and tuple are, both with end.
+#[derive(Clone, Copy)]
+struct Place {
     key: (u32, u32),
     row: (u32, u32),
 }
 
-pub struct SortOp {
-    pub input: Box<dyn Op>,
-    pub keys: Vec<SortKey>,
-    pub unique: bool,
-    pub values: Vec<Expr>,
-    pub slot: usize,
-    pub limit: Option<(Expr, Option<Expr>)>,
+/// In place of a key's start: NULL.
+const NULL_AT: u32 = u32::MAX;
+
+/// What the keys are.
+#[derive(Clone, Copy)]
+enum Form {
+    /// Bytes of [`encode_key`].
+    Encoded,
+    /// One string as it is: weighed as far as comparing needs, which is far less than all of it. In the row's tuple already,
+    /// when it is this one of the values.
+    Text { collation: CollationId, descending: bool, value: Option<usize> },
+}
+
+/// Rows as tuples, their keys, and their order.
+struct Rows {
+    form: Form,
     key_bytes: Vec<u8>,
     row_bytes: Vec<u8>,
+    places: Vec<Place>,
     entries: Vec<Entry>,
+}
+
+impl Rows {
+    fn new(keys: &[SortKey], values: &[Expr]) -> Rows {
+        let form = match keys {
+            [SortKey { expr, descending }] if expr.ty.kind.is_bytes() => Form::Text {
+                collation: expr.ty.collation,
+                descending: *descending,
+                value: values.iter().position(|v| v.same(expr)),
+            },
+            _ => Form::Encoded,
+        };
+        Rows { form, key_bytes: Vec::new(), row_bytes: Vec::new(), places: Vec::new(), entries: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.key_bytes.clear();
+        self.row_bytes.clear();
+        self.places.clear();
+        self.entries.clear();
+    }
+
+    /// Error 1038 when it is too much.
+    fn add(&mut self, keys: &[SortKey], values: &[Expr], run: &Run<'_>, at: Scope<'_>) -> Result<()> {
+        let start = self.row_bytes.len();
+        let mut w = tuple::Writer::new(&mut self.row_bytes, values.len());
+        for e in values {
+            w.push(&e.eval(run, at)?);
+        }
+        w.finish();
+        let from = self.key_bytes.len();
+        let (key, leading) = match self.form {
+            Form::Encoded => {
+                for k in keys {
+                    encode_key(&mut self.key_bytes, &k.expr.eval(run, at)?, &k.expr.ty, k.descending);
+                }
+                let key = &self.key_bytes[from..];
+                let mut leading = [0; 8];
+                let n = key.len().min(8);
+                leading[..n].copy_from_slice(&key[..n]);
+                ((from as u32, self.key_bytes.len() as u32), u64::from_be_bytes(leading))
+            }
+            Form::Text { collation, descending, value } => {
+                let range = match value {
+                    Some(i) => tuple::string(&self.row_bytes[start..], values.len(), i)
+                        .map(|r| (start + r.start, start + r.end)),
+                    None => match keys[0].expr.eval(run, at)? {
+                        Value::Null => None,
+                        v => {
+                            self.key_bytes.extend_from_slice(&convert::text(&v, &keys[0].expr.ty));
+                            Some((from, self.key_bytes.len()))
+                        }
+                    },
+                };
+                let bytes = if value.is_some() { &self.row_bytes } else { &self.key_bytes };
+                let leading = range.map_or(0, |(from, to)| collation.leading_weights(&bytes[from..to]));
+                let key = range.map_or((NULL_AT, NULL_AT), |(from, to)| (from as u32, to as u32));
+                (key, if descending { !leading } else { leading })
+            }
+        };
+        if self.key_bytes.len() + self.row_bytes.len() > SORT_BYTES_MAX {
+            return Err(types::SqlError::new(1038, "Out of sort memory, consider increasing server sort buffer size"));
+        }
+        let row = self.places.len() as u32;
+        self.places.push(Place { key, row: (start as u32, self.row_bytes.len() as u32) });
+        self.entries.push(Entry { leading, row });
+        Ok(())
+    }
+
+    /// Order of two rows by their keys.
+    #[inline]
+    fn compare(&self, a: &Entry, b: &Entry) -> Ordering {
+        a.leading.cmp(&b.leading).then_with(|| self.compare_whole(a, b))
+    }
+
+    fn compare_whole(&self, a: &Entry, b: &Entry) -> Ordering {
+        let (x, y) = (self.places[a.row as usize].key, self.places[b.row as usize].key);
+        match self.form {
+            Form::Encoded => {
+                let of = |k: (u32, u32)| &self.key_bytes[k.0 as usize..k.1 as usize];
+                of(x).cmp(of(y))
+            }
+            Form::Text { collation, descending, value } => {
+                let bytes = if value.is_some() { &self.row_bytes } else { &self.key_bytes };
+                let of = |k: (u32, u32)| (k.0 != NULL_AT).then(|| &bytes[k.0 as usize..k.1 as usize]);
+                let order = match (of(x), of(y)) {
+                    (Some(x), Some(y)) if x == y => Ordering::Equal,
+                    (Some(x), Some(y)) => collation.compare(x, y),
+                    (x, y) => x.is_some().cmp(&y.is_some()),
+                };
+                if descending { order.reverse() } else { order }
+            }
+        }
+    }
+
+    fn sort(&mut self, unique: bool) {
+        let mut entries = std::mem::take(&mut self.entries);
+        // Rows of equal keys keep the order in which they came.
+        entries.sort_unstable_by(|a, b| self.compare(a, b).then(a.row.cmp(&b.row)));
+        if unique {
+            entries.dedup_by(|a, b| self.compare(a, b).is_eq());
+        }
+        self.entries = entries;
+    }
+
+    /// Keeps the first `n` rows only.
+    fn shrink(&mut self, n: usize, unique: bool) {
+        self.sort(unique);
+        self.entries.truncate(n);
+        let (mut keys, mut rows) = (Vec::new(), Vec::new());
+        let mut places = Vec::with_capacity(self.entries.len());
+        let in_row = matches!(self.form, Form::Text { value: Some(_), .. });
+        for (i, e) in self.entries.iter_mut().enumerate() {
+            let Place { key, row } = self.places[e.row as usize];
+            let start = rows.len() as u32;
+            rows.extend_from_slice(&self.row_bytes[row.0 as usize..row.1 as usize]);
+            let key = if key.0 == NULL_AT {
+                key
+            } else if in_row {
+                (key.0 - row.0 + start, key.1 - row.0 + start)
+            } else {
+                let from = keys.len() as u32;
+                keys.extend_from_slice(&self.key_bytes[key.0 as usize..key.1 as usize]);
+                (from, keys.len() as u32)
+            };
+            places.push(Place { key, row: (start, rows.len() as u32) });
+            e.row = i as u32;
+        }
+        (self.key_bytes, self.row_bytes, self.places) = (keys, rows, places);
+    }
+
+    fn tuple(&self, e: &Entry) -> &[u8] {
+        let (from, to) = self.places[e.row as usize].row;
+        &self.row_bytes[from as usize..to as usize]
+    }
+}
+
+pub struct SortOp {
+    input: Box<dyn Op>,
+    keys: Vec<SortKey>,
+    unique: bool,
+    values: Vec<Expr>,
+    slot: usize,
+    limit: Option<(Expr, Option<Expr>)>,
+    rows: Rows,
     next: usize,
 }
 
 /// Most bytes that one sort keeps in memory.
 const SORT_BYTES_MAX: usize = 1 << 30;
+
+/// Rows kept at least before the surplus of a LIMIT is dropped.
+const SHRINK_AT: usize = 1024;
 
 impl SortOp {
     pub fn new(
@@ -112,55 +257,18 @@ impl SortOp {
         slot: usize,
         limit: Option<(Expr, Option<Expr>)>,
     ) -> SortOp {
-        SortOp {
-            input,
-            keys,
-            unique,
-            values,
-            slot,
-            limit,
-            key_bytes: Vec::new(),
-            row_bytes: Vec::new(),
-            entries: Vec::new(),
-            next: 0,
-        }
-    }
-
-    fn order(&mut self) {
-        let keys = &self.key_bytes;
-        let of = |e: &Entry| &keys[e.key.0 as usize..e.key.1 as usize];
-        // Rows of equal keys keep the order in which they came.
-        self.entries.sort_by(|a, b| of(a).cmp(of(b)));
-        if self.unique {
-            self.entries.dedup_by(|a, b| of(a) == of(b));
-        }
-    }
-
-    /// Keeps the first `n` rows only.
-    fn shrink(&mut self, n: usize) {
-        self.order();
-        self.entries.truncate(n);
-        let (mut keys, mut rows) = (Vec::new(), Vec::new());
-        for e in &mut self.entries {
-            let (k, r) = (keys.len() as u32, rows.len() as u32);
-            keys.extend_from_slice(&self.key_bytes[e.key.0 as usize..e.key.1 as usize]);
-            rows.extend_from_slice(&self.row_bytes[e.row.0 as usize..e.row.1 as usize]);
-            *e = Entry { key: (k, keys.len() as u32), row: (r, rows.len() as u32) };
-        }
-        self.key_bytes = keys;
-        self.row_bytes = rows;
+        let rows = Rows::new(&keys, &values);
+        SortOp { input, keys, unique, values, slot, limit, rows, next: 0 }
     }
 }
 
 impl Op for SortOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
-        self.key_bytes.clear();
-        self.row_bytes.clear();
-        self.entries.clear();
+        self.rows.clear();
         self.next = 0;
         let wanted = match &self.limit {
             Some((count, offset)) => {
-                let at = Scope { frame, outer };
+                let at = Scope::new(frame, outer);
                 let count = super::flow::limit_value(count, run, at)?;
                 let offset = match offset {
                     Some(o) => super::flow::limit_value(o, run, at)?,
@@ -171,42 +279,42 @@ impl Op for SortOp {
             None => usize::MAX,
         };
         self.input.open(run, frame, outer)?;
-        while self.input.next(run, frame, outer)? {
+        let SortOp { input, keys, values, rows, unique, .. } = self;
+        input.each(run, frame, outer, &mut |at| {
             run.check_interrupt()?;
-            let at = Scope { frame, outer };
-            let (k, r) = (self.key_bytes.len() as u32, self.row_bytes.len() as u32);
-            for key in &self.keys {
-                let v = key.expr.eval(run, at)?;
-                encode_key(&mut self.key_bytes, &v, &key.expr.ty, key.descending);
+            rows.add(keys, values, run, at)?;
+            if rows.entries.len() >= SHRINK_AT && rows.entries.len() / 2 > wanted {
+                rows.shrink(wanted, *unique);
             }
-            let mut w = tuple::Writer::new(&mut self.row_bytes, self.values.len());
-            for e in &self.values {
-                w.push(&e.eval(run, at)?);
-            }
-            w.finish();
-            if self.key_bytes.len() + self.row_bytes.len() > SORT_BYTES_MAX {
-                return Err(types::SqlError::new(
-                    1038,
-                    "Out of sort memory, consider increasing server sort buffer size",
-                ));
-            }
-            self.entries.push(Entry { key: (k, self.key_bytes.len() as u32), row: (r, self.row_bytes.len() as u32) });
-            if self.entries.len() >= 1024 && self.entries.len() / 2 > wanted {
-                self.shrink(wanted);
-            }
-        }
-        self.order();
+            Ok(Step::More)
+        })?;
+        rows.sort(*unique);
         Ok(())
     }
 
     fn next(&mut self, _run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
-        let Some(e) = self.entries.get(self.next) else { return Ok(false) };
+        let Some(e) = self.rows.entries.get(self.next) else { return Ok(false) };
         self.next += 1;
         let slot = &mut frame.slots[self.slot];
         slot.bytes.clear();
-        slot.bytes.extend_from_slice(&self.row_bytes[e.row.0 as usize..e.row.1 as usize]);
+        slot.bytes.extend_from_slice(self.rows.tuple(e));
         slot.present = true;
         Ok(true)
+    }
+
+    fn each(
+        &mut self,
+        _run: &Run<'_>,
+        frame: &mut Frame,
+        outer: Option<&Scope<'_>>,
+        receive: &mut Receive<'_>,
+    ) -> Result<()> {
+        for e in &self.rows.entries[self.next..] {
+            if receive(Scope::with_row(frame, outer, self.slot, self.rows.tuple(e)))? == Step::Stop {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn forget(&mut self) {

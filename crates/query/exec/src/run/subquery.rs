@@ -1,7 +1,7 @@
 //! Queries inside: of a statement, in FROM, and of expressions (scalar, IN, EXISTS, ANY/ALL).
 
 use super::sort::encode_key;
-use super::{Frame, Op, Run, Scope, tuple};
+use super::{Frame, Op, Run, Scope, Step, tuple};
 use crate::expr::compare::{self, CmpOp};
 use crate::expr::{Expr, reborrow};
 use crate::plan::node::QueryPlan;
@@ -29,9 +29,15 @@ impl Query {
         self.root.next(run, &mut self.frame, outer)
     }
 
+    /// Passes all rows on, each with the output expressions.
+    pub fn each(&mut self, run: &Run<'_>, receive: &mut dyn FnMut(&[Expr], Scope<'_>) -> Result<Step>) -> Result<()> {
+        let Query { root, frame, outputs } = self;
+        root.each(run, frame, None, &mut |at| receive(outputs, at))
+    }
+
     /// Appends the current row as a tuple.
     pub fn write_row(&self, run: &Run<'_>, outer: Option<&Scope<'_>>, out: &mut Vec<u8>) -> Result<()> {
-        let at = Scope { frame: &self.frame, outer };
+        let at = Scope::new(&self.frame, outer);
         let mut w = tuple::Writer::new(out, self.outputs.len());
         for e in &self.outputs {
             w.push(&e.eval(run, at)?);
@@ -88,7 +94,7 @@ pub fn scalar<'a>(run: &'a Run<'_>, i: usize, at: Scope<'_>) -> Result<Value<'a>
     }
     sub.query.open(run, Some(&at))?;
     let value = if sub.query.next(run, Some(&at))? {
-        let inner = Scope { frame: &sub.query.frame, outer: Some(&at) };
+        let inner = Scope::new(&sub.query.frame, Some(&at));
         let value = sub.query.outputs[0].eval(run, inner)?.into_owned();
         if sub.query.next(run, Some(&at))? {
             return Err(SqlError::new(1242, "Subquery returns more than 1 row"));
@@ -143,7 +149,7 @@ pub fn contains(
             sub.query.open(run, Some(&at))?;
             while sub.query.next(run, Some(&at))? {
                 run.check_interrupt()?;
-                let inner = Scope { frame: &sub.query.frame, outer: Some(&at) };
+                let inner = Scope::new(&sub.query.frame, Some(&at));
                 sub.key.clear();
                 set.rows += 1;
                 let mut null = false;
@@ -183,7 +189,7 @@ pub fn contains(
     sub.query.open(run, Some(&at))?;
     while sub.query.next(run, Some(&at))? {
         run.check_interrupt()?;
-        let inner = Scope { frame: &sub.query.frame, outer: Some(&at) };
+        let inner = Scope::new(&sub.query.frame, Some(&at));
         let mut all = Some(true);
         for (v, e) in values.iter().zip(&sub.query.outputs) {
             let w = e.eval(run, inner)?;
@@ -221,7 +227,7 @@ pub fn quantified(
     sub.query.open(run, Some(&at))?;
     while sub.query.next(run, Some(&at))? {
         run.check_interrupt()?;
-        let inner = Scope { frame: &sub.query.frame, outer: Some(&at) };
+        let inner = Scope::new(&sub.query.frame, Some(&at));
         let w = sub.query.outputs[0].eval(run, inner)?;
         if value.is_null() || w.is_null() {
             unknown = true;

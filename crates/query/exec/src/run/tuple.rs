@@ -113,6 +113,12 @@ pub fn get(tuple: &[u8], count: usize, i: usize) -> Value<'_> {
     }
 }
 
+/// Where value `i` of a tuple of `count` values has its bytes, when it is a string.
+pub fn string(tuple: &[u8], count: usize, i: usize) -> Option<std::ops::Range<usize>> {
+    let from = 4 * count + if i == 0 { 0 } else { end_of(tuple, i - 1) };
+    (tuple[from] == BYTES).then(|| from + 1..4 * count + end_of(tuple, i))
+}
+
 fn decimal(bytes: &[u8]) -> Decimal {
     crate::expr::convert::decimal_from_bytes(bytes)
 }

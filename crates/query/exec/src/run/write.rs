@@ -47,12 +47,28 @@ pub fn secondary_key(out: &mut Vec<u8>, table: &Table, index: usize, row: &[u8],
 pub enum Refused {
     /// Index `0` of the table has an entry with this key.
     Duplicate(usize),
+    /// It is not the row any more that was read without a lock; nothing was written.
+    Changed,
     Error(SqlError),
+}
+
+impl Refused {
+    /// The error where the row is locked, and no key is new.
+    pub fn locked(self) -> SqlError {
+        match self {
+            Refused::Error(e) => e,
+            Refused::Changed => error::engine(engine::Error::RowChanged),
+            Refused::Duplicate(_) => error::engine(engine::Error::DuplicateKey),
+        }
+    }
 }
 
 impl From<engine::Error> for Refused {
     fn from(e: engine::Error) -> Refused {
-        Refused::Error(error::engine(e))
+        match e {
+            engine::Error::RowChanged => Refused::Changed,
+            e => Refused::Error(error::engine(e)),
+        }
     }
 }
 
@@ -77,6 +93,31 @@ impl RowWriter {
         }
     }
 
+    /// Encodes a row that differs from `old_row` in some columns. `rekey`: one of them is part of the clustered key.
+    pub fn change(
+        &mut self,
+        table: &Table,
+        old_row: &[u8],
+        old_key: &[u8],
+        columns: &[usize],
+        values: &[Value<'_>],
+        rekey: bool,
+    ) {
+        self.row.clear();
+        if !table.layout.patch(&mut self.row, old_row, columns, values) {
+            let given = |i| columns.iter().rposition(|c| *c == i).map(|n| crate::expr::reborrow(&values[n]));
+            let all: Vec<Value<'_>> =
+                (0..table.columns.len()).map(|i| given(i).unwrap_or_else(|| column(table, old_row, i))).collect();
+            table.layout.encode(&mut self.row, &all);
+        }
+        self.key.clear();
+        if rekey {
+            index_parts(&mut self.key, table, 0, &self.row);
+        } else {
+            self.key.extend_from_slice(old_key);
+        }
+    }
+
     /// Inserts the encoded row and its index entries. After a refusal the caller rolls back to before the row.
     pub fn insert(&mut self, table: &Table, tx: &mut Transaction) -> Result<(), Refused> {
         match tx.insert(table.indexes[0].tree, &self.key, &self.row) {
@@ -93,17 +134,24 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Deletes a row that was read by an exclusive locking read.
-    pub fn delete(&mut self, table: &Table, tx: &mut Transaction, old_key: &[u8], old_row: &[u8]) -> Result<()> {
+    /// Deletes a row that was read by an exclusive locking read, or to write. The row first: an unlocked one is checked there.
+    pub fn delete(
+        &mut self,
+        table: &Table,
+        tx: &mut Transaction,
+        old_key: &[u8],
+        old_row: &[u8],
+    ) -> Result<(), Refused> {
+        tx.delete(table.indexes[0].tree, old_key)?;
         for i in 1..table.indexes.len() {
             secondary_key(&mut self.old_entry, table, i, old_row, old_key);
-            tx.index_delete(table.indexes[i].tree, &self.old_entry).map_err(error::engine)?;
+            tx.index_delete(table.indexes[i].tree, &self.old_entry)?;
         }
-        tx.delete(table.indexes[0].tree, old_key).map_err(error::engine)
+        Ok(())
     }
 
-    /// Replaces a row, read by an exclusive locking read, by the encoded one. False: they are the same, nothing is written.
-    /// `touched[i]`: index `i` has a column that may have changed.
+    /// Replaces a row, read by an exclusive locking read or to write, by the encoded one. False: they are the same, and the old
+    /// one is locked. `touched[i]`: index `i` has a column that may have changed.
     pub fn update(
         &mut self,
         table: &Table,
@@ -113,6 +161,7 @@ impl RowWriter {
         touched: &[bool],
     ) -> Result<bool, Refused> {
         if self.row == old_row {
+            tx.keep_lock(table.indexes[0].tree, old_key)?;
             return Ok(false);
         }
         let moved = self.key != old_key;
