@@ -6,19 +6,21 @@ CARGO ?= cargo
 PYTEST ?= target/venv/bin/python -m pytest
 # Words for the server (`make run ARGS="--innodb-buffer-pool-size=4G"`), pytest or a bench script.
 ARGS ?=
+SERVER ?=
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: run build test needs lint fmt unit model e2e bench criterion clean-data
 
 # Serves on loopback with an empty root password; the first start makes ./data.
 run: build
 	@echo "connect with: mariadb -h 127.0.0.1 -P $(PORT) -u root"
-	@exec target/release/clearway serve --datadir=$(abspath $(DATADIR)) --port=$(PORT) --bind-address=127.0.0.1 \
+	@exec $(TARGET)/release/clearway serve --datadir=$(abspath $(DATADIR)) --port=$(PORT) --bind-address=127.0.0.1 \
 	  --socket=$(abspath $(DATADIR))/clearway.sock --initialize-insecure $(ARGS)
 
 build:
 	$(CARGO) build --release --locked
 
-# What CI runs. One build for tests, one for the server under test.
+# What CI runs, in that order: one development build serves unit and e2e, whose server so checks its own assertions.
 test: needs lint unit model e2e
 
 needs:
@@ -39,11 +41,13 @@ unit:
 
 # The primitives under loom, which replays every order of their steps; a build of its own.
 model:
-	RUSTFLAGS="--cfg loom" $(CARGO) test --locked --release --target-dir target/loom -p sync -p path+file://$(CURDIR)/crates/store/log --test 'loom*'
+	RUSTFLAGS="--cfg loom" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=none $(CARGO) test --locked --release \
+	  --target-dir $(TARGET)/loom -p sync -p path+file://$(CURDIR)/crates/store/log --test 'loom*'
 
-e2e: needs build
-	$(CARGO) build --release --locked -p canned
-	$(PYTEST) tests/e2e $(ARGS)
+# Against another build: make e2e SERVER=target/release/clearway
+e2e: needs
+	[ -n "$(SERVER)" ] || $(CARGO) build --locked
+	CLEARWAY=$(abspath $(or $(SERVER),$(TARGET)/debug/clearway)) $(PYTEST) tests/e2e $(ARGS)
 
 bench: build
 	bench/run.sh $(ARGS)

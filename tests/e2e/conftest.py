@@ -1,4 +1,4 @@
-"""Fixtures. `pytest tests/e2e` tests Clearway's release build; `--server=mariadb` tests the tests against MariaDB where
+"""Fixtures. `pytest tests/e2e` tests Clearway; `--server=mariadb` tests the tests against MariaDB where
 the behaviour is common; `--address=host:port` uses a server that runs already (tests that start or kill one skip)."""
 
 import itertools

@@ -1,4 +1,4 @@
-"""Servers for the end-to-end tests: Clearway from the release build, Debian's MariaDB to check the tests themselves,
+"""Servers for the end-to-end tests: Clearway from $CLEARWAY or else the development build, Debian's MariaDB to check the tests themselves,
 or one that runs already. Every instance has its own data directory and port and is ended by its process id."""
 
 import os
@@ -13,7 +13,7 @@ import time
 import pymysql
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-BINARY = pathlib.Path(os.environ.get("CLEARWAY", TOP / "target/release/clearway"))
+BINARY = pathlib.Path(os.environ.get("CLEARWAY", TOP / "target/debug/clearway"))
 START_SECONDS = 60
 
 
