@@ -31,7 +31,8 @@ while read -r script threads limit; do
   # The emulator keeps an entry for each reserved page, so the range for pages is small here.
   line=$(bash "$tool" --port "$port" --user root --test "$script" --threads "$threads" --prepare -- \
     "$clearway" serve --datadir="$work/data" --port="$port" --socket="$work/s.sock" --bind-address=127.0.0.1 \
-    --initialize-insecure --innodb-buffer-pool-size=64M --clearway-address-space-size=2G ${OPTIONS:-} </dev/null) || exit 2
+    --initialize-insecure --innodb-buffer-pool-size=64M --clearway-address-space-size=2G ${OPTIONS:-} </dev/null) || true
+  # The tool ends by killing its server, so its exit code says nothing: the line does.
   echo "$line"
   count=$(sed -n 's/.* transfers \([0-9.]*\).*/\1/p' <<<"$line" | head -1)
   [ -n "$count" ] || { echo "$script: no count in the tool's output" >&2 && exit 2; }
