@@ -110,6 +110,15 @@ pub struct Reservation<'l> {
 }
 
 impl Log {
+    /// Whether there is a log in `directory`. For callers whose data are worthless without the log that belongs to them.
+    pub fn exists(directory: &Path) -> Result<bool> {
+        match Directory::open(directory) {
+            Ok(home) => Ok(home.contains(FILE_NAME)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Opens the log in `directory`, or makes one there. Finds the end of the log, so it reads all of it since the checkpoint once.
     ///
     /// Errors: `Corrupt` when something that was durable is damaged or missing; `Io`; `NoSpace`.

@@ -75,8 +75,9 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn an_empty_log_opens_again_and_again() {
     let dir = Scratch::new("empty");
+    assert!(!Log::exists(&dir.0).unwrap() && !Log::exists(&dir.join("nowhere")).unwrap());
     let (log, recovery) = Log::open(&dir.0, small()).unwrap();
-    assert!(recovery.created());
+    assert!(recovery.created() && Log::exists(&dir.0).unwrap());
     assert_eq!(read_all(&recovery).unwrap(), []);
     let end = recovery.end();
     drop(log);
