@@ -92,9 +92,6 @@ impl AlterPlan {
 
     pub fn drop_column(&mut self, name: &str) -> Result<()> {
         let at = self.spec.columns.iter().position(|c| eq_name(&c.name, name)).ok_or_else(|| err!(1091, name))?;
-        if self.spec.columns.len() == 1 {
-            return Err(err!(1090));
-        }
         self.spec.columns.remove(at);
         self.from.remove(at);
         for key in &mut self.spec.keys {
@@ -147,6 +144,9 @@ impl AlterPlan {
 
     /// Does it, in the DDL in progress; the table is locked.
     pub fn run(self, ddl: &mut Ddl<'_>, old: &Arc<Table>, mode: SqlMode) -> Result<()> {
+        if self.spec.columns.is_empty() {
+            return Err(err!(1090));
+        }
         let mut table = Arc::clone(old);
         if self.rebuild {
             table = ddl.rebuild_table(old, self.spec)?;

@@ -134,6 +134,8 @@ impl Session {
             let value = self.state.vars.get(INTERACTIVE_TIMEOUT).clone();
             self.state.vars.set(WAIT_TIMEOUT, value);
         }
+        // COM_CHANGE_USER leaves the former user's database.
+        self.state.database = None;
         self.entry_identify(&identity.user);
         if let Some(database) = database {
             self.use_database(database)?;
