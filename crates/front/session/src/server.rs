@@ -105,6 +105,9 @@ pub struct Settings {
     pub stop: Box<dyn Fn() + Send + Sync>,
 }
 
+/// Called with the global variables as they now are.
+type Told = Box<dyn Fn(&Globals) + Send + Sync>;
+
 /// Everything that sessions share. One a process (tests may make several).
 pub struct Server {
     pub engine: Arc<Engine>,
@@ -123,7 +126,7 @@ pub struct Server {
     pub(crate) deadlines: AtomicUsize,
     pub(crate) stop: Box<dyn Fn() + Send + Sync>,
     /// Told of each SET GLOBAL: what lies outside of sessions and engine obeys too.
-    on_set_global: OnceLock<Box<dyn Fn(&Globals) + Send + Sync>>,
+    on_set_global: OnceLock<Told>,
     stopping: AtomicBool,
 }
 
@@ -188,7 +191,7 @@ impl Server {
     }
 
     /// `told` is called with the new values after each SET GLOBAL. The first call counts.
-    pub fn on_set_global(&self, told: Box<dyn Fn(&Globals) + Send + Sync>) {
+    pub fn on_set_global(&self, told: Told) {
         let _ = self.on_set_global.set(told);
     }
 

@@ -237,7 +237,7 @@ fn ranges_stand_for_their_conditions() {
             let mut p = db.prepare(&format!("SELECT a FROM t WHERE {condition} ORDER BY a"), &[ty]).unwrap();
             // First a value that the range knows, then the one at hand: a plan serves both.
             let _ = db.execute(&mut p, &[Value::Int(1)]);
-            let rows = db.execute(&mut p, &[value.clone()]).unwrap().1.rows;
+            let rows = db.execute(&mut p, std::slice::from_ref(&value)).unwrap().1.rows;
             assert_eq!(rows, wanted, "{condition} with {value:?} as {:?}:\n{}", ty.kind, p.outline());
         }
     }
