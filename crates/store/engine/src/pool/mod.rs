@@ -324,6 +324,7 @@ impl Pool {
     /// Runs the clock until it finds a clean page that nobody used since it was marked.
     fn evict(&self) -> Result<u32> {
         const ROUNDS_MAX: u32 = 2000;
+        // Relaxed: the exchange in `leave_huge_pages` decides who leaves them.
         if self.huge.load(Ordering::Relaxed) != 0 {
             self.leave_huge_pages();
         }
