@@ -63,6 +63,10 @@ pub trait Env {
     fn is_single_statement(&self) -> bool {
         false
     }
+    /// Bytes that a temporary table may take, if that is more than what each may.
+    fn tmp_table_size(&self) -> u64 {
+        0
+    }
     /// What the virtual tables of information_schema and performance_schema may see of the session.
     fn virtual_context(&self) -> &dyn catalog::VirtualContext;
     /// level: Note, Warning, Error as SHOW WARNINGS prints.

@@ -46,6 +46,12 @@ pub fn unsupported(what: &str) -> SqlError {
     SqlError::new(1235, format!("This version of MySQL doesn't yet support '{what}'"))
 }
 
+/// 1038: a temporary table is too large for memory.
+#[cold]
+pub fn out_of_memory() -> SqlError {
+    SqlError::new(1038, "Out of sort memory, consider increasing server sort buffer size")
+}
+
 #[cold]
 pub fn unknown_column(name: &str, clause: &str) -> SqlError {
     SqlError::new(1054, format!("Unknown column '{name}' in '{clause}'"))

@@ -123,13 +123,21 @@ impl Statement {
                 sink.columns(columns)?;
                 let (mut rows, row) = (0, &mut self.values);
                 q.each(run, &mut |outputs, at| {
-                    let mut values = recycle(std::mem::take(row));
-                    for e in outputs {
-                        values.push(e.eval(run, at)?);
-                    }
-                    sink.row(&values)?;
-                    *row = recycle(values);
                     rows += 1;
+                    // The usual few columns go by the stack.
+                    match outputs {
+                        [a] => sink.row(&[a.eval(run, at)?])?,
+                        [a, b] => sink.row(&[a.eval(run, at)?, b.eval(run, at)?])?,
+                        [a, b, c] => sink.row(&[a.eval(run, at)?, b.eval(run, at)?, c.eval(run, at)?])?,
+                        _ => {
+                            let mut values = recycle(std::mem::take(row));
+                            for e in outputs {
+                                values.push(e.eval(run, at)?);
+                            }
+                            sink.row(&values)?;
+                            *row = recycle(values);
+                        }
+                    }
                     Ok(Step::More)
                 })?;
                 Ok(Outcome { affected_rows: rows, ..Outcome::default() })

@@ -87,12 +87,7 @@ impl Rows {
             let key_at = self.bytes.len() as u32;
             self.bytes.extend_from_slice(&self.frame.slots[0].key);
             self.entries.push((start, key_at, self.bytes.len() as u32));
-            if self.bytes.len() > super::flow::HASH_BYTES_MAX {
-                return Err(types::SqlError::new(
-                    1038,
-                    "Out of sort memory, consider increasing server sort buffer size",
-                ));
-            }
+            run.check_temp_bytes(self.bytes.len())?;
         }
         if !self.order.is_empty() {
             let bytes = &self.bytes;

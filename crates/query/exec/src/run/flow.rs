@@ -186,9 +186,6 @@ pub struct KeySet {
     bytes: Vec<u8>,
 }
 
-/// Most bytes that one set of keys or hash table keeps.
-pub const HASH_BYTES_MAX: usize = 1 << 30;
-
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
     use std::hash::BuildHasher;
     foldhash::fast::FixedState::default().hash_one(bytes)
@@ -205,16 +202,14 @@ impl KeySet {
     }
 
     /// True when the key is new.
-    pub fn insert(&mut self, key: &[u8]) -> Result<bool> {
+    pub fn insert(&mut self, run: &Run<'_>, key: &[u8]) -> Result<bool> {
         let bytes = &self.bytes;
         let of = |e: &(u32, u32)| &bytes[e.0 as usize..e.1 as usize];
         let hash = hash_bytes(key);
         if self.table.find(hash, |e| of(e) == key).is_some() {
             return Ok(false);
         }
-        if bytes.len() + key.len() > HASH_BYTES_MAX {
-            return Err(SqlError::new(1038, "Out of sort memory, consider increasing server sort buffer size"));
-        }
+        run.check_temp_bytes(bytes.len() + key.len())?;
         let entry = (bytes.len() as u32, (bytes.len() + key.len()) as u32);
         self.table.insert_unique(hash, entry, |e| hash_bytes(of(e)));
         self.bytes.extend_from_slice(key);
@@ -242,7 +237,7 @@ impl Op for DistinctOp {
             for e in &self.values {
                 encode_key(&mut self.key, &e.eval(run, Scope::new(frame, outer))?, &e.ty, false);
             }
-            if self.seen.insert(&self.key)? {
+            if self.seen.insert(run, &self.key)? {
                 return Ok(true);
             }
         }
@@ -263,7 +258,7 @@ impl Op for DistinctOp {
             for e in values.iter() {
                 encode_key(key, &e.eval(run, at)?, &e.ty, false);
             }
-            if seen.insert(key)? { receive(at) } else { Ok(Step::More) }
+            if seen.insert(run, key)? { receive(at) } else { Ok(Step::More) }
         })
     }
 
@@ -299,9 +294,7 @@ impl Op for DerivedOp {
             let from = self.bytes.len();
             self.query.write_row(run, outer, &mut self.bytes)?;
             rows.push((from, self.bytes.len()));
-            if self.bytes.len() > HASH_BYTES_MAX {
-                return Err(SqlError::new(1038, "Out of sort memory, consider increasing server sort buffer size"));
-            }
+            run.check_temp_bytes(self.bytes.len())?;
         }
         self.kept = Some(rows);
         Ok(())
@@ -413,7 +406,7 @@ impl Op for SetOpOp {
                 (SetKind::Except, None) => true,
                 (SetKind::Intersect, _) => false,
             };
-            if take && (self.all || self.seen.insert(&self.key)?) {
+            if take && (self.all || self.seen.insert(run, &self.key)?) {
                 return self.emit(run, frame, outer);
             }
         }

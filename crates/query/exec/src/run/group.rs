@@ -1,6 +1,6 @@
 //! Grouping by hash: one accumulator a group and aggregate; without GROUP BY one group, and no table at all.
 
-use super::flow::{HASH_BYTES_MAX, hash_bytes};
+use super::flow::hash_bytes;
 use super::sort::encode_key;
 use super::{Frame, Op, Run, Scope, Step, tuple};
 use crate::expr::Expr;
@@ -77,9 +77,7 @@ impl Groups {
         }
         w.finish();
         let values = (key.1, self.bytes.len() as u32);
-        if self.bytes.len() > HASH_BYTES_MAX {
-            return Err(SqlError::new(1038, "Out of sort memory, consider increasing server sort buffer size"));
-        }
+        run.check_temp_bytes(self.bytes.len())?;
         let n = self.groups.len();
         self.groups.push(Grouped { key, values });
         let (groups, bytes) = (&self.groups, &self.bytes);

@@ -159,9 +159,7 @@ impl InsertStatement {
             run.check_interrupt()?;
             query.write_row(run, None, &mut kept)?;
             ends.push(kept.len());
-            if kept.len() > super::flow::HASH_BYTES_MAX {
-                return Err(SqlError::new(1038, "Out of sort memory, consider increasing server sort buffer size"));
-            }
+            run.check_temp_bytes(kept.len())?;
         }
         let width = query.outputs.len();
         let mut start = 0;

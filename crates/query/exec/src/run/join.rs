@@ -3,7 +3,7 @@
 use super::sort::encode_key;
 use super::{Frame, Op, Run, Scope};
 use crate::expr::Expr;
-use crate::run::flow::{HASH_BYTES_MAX, hash_bytes};
+use crate::run::flow::hash_bytes;
 use types::{Result, SqlError};
 
 pub struct LoopOp {
@@ -116,7 +116,7 @@ impl Rows {
         self.bytes.clear();
     }
 
-    fn add(&mut self, key: &[u8], frame: &Frame, slots: &[usize]) -> Result<()> {
+    fn add(&mut self, run: &Run<'_>, key: &[u8], frame: &Frame, slots: &[usize]) -> Result<()> {
         let row = self.bytes.len() as u32;
         for s in slots {
             let slot = &frame.slots[*s];
@@ -126,9 +126,7 @@ impl Rows {
                 self.bytes.extend_from_slice(part);
             }
         }
-        if self.bytes.len() + self.keys.len() > HASH_BYTES_MAX {
-            return Err(SqlError::new(1038, "Out of sort memory, consider increasing server sort buffer size"));
-        }
+        run.check_temp_bytes(self.bytes.len() + self.keys.len())?;
         let from = self.keys.len() as u32;
         self.keys.extend_from_slice(key);
         let at = self.built.len() as u32;
@@ -197,7 +195,7 @@ impl Op for HashOp {
         while self.right.next(run, frame, outer)? {
             run.check_interrupt()?;
             if join_key(&mut self.key, &self.right_keys, run, Scope::new(frame, outer))? {
-                self.rows.add(&self.key, frame, &self.right_slots)?;
+                self.rows.add(run, &self.key, frame, &self.right_slots)?;
             }
         }
         self.left.open(run, frame, outer)

@@ -27,6 +27,9 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::{Result, SqlError, Value};
 
+/// What one temporary table may take at least; a greater `tmp_table_size` allows more. Nothing spills to disk.
+const TEMP_BYTES: u64 = 1 << 30;
+
 /// What all operators and expressions of one execution share.
 pub struct Run<'x> {
     pub tx: RefCell<&'x mut Transaction>,
@@ -41,6 +44,8 @@ pub struct Run<'x> {
     /// State of RAND() with a constant seed, by call site; and of RAND() without one.
     pub random: Cell<u64>,
     steps: Cell<u32>,
+    /// See [`Run::check_temp_bytes`].
+    temp_bytes_max: usize,
     /// Warnings raised so far, for the `info` of the outcome.
     pub warnings: Cell<u64>,
 }
@@ -53,6 +58,8 @@ impl<'x> Run<'x> {
         subqueries: &'x [RefCell<subquery::Subquery>],
     ) -> Run<'x> {
         let (now_us, mode) = (env.now_us(), env.sql_mode());
+        // Operators count bytes in 32 bits.
+        let temp_bytes_max = env.tmp_table_size().clamp(TEMP_BYTES, u32::MAX.into()) as usize;
         Run {
             tx: RefCell::new(tx),
             env: RefCell::new(env),
@@ -63,8 +70,16 @@ impl<'x> Run<'x> {
             strict: Cell::new(false),
             random: Cell::new(0),
             steps: Cell::new(0),
+            temp_bytes_max,
             warnings: Cell::new(0),
         }
+    }
+
+    /// An operator's temporary table (groups, distinct keys, a hash join's side, a derived table, rows about to change) has
+    /// grown to so many bytes. Error 1038 beyond the bound.
+    #[inline]
+    pub fn check_temp_bytes(&self, bytes: usize) -> Result<()> {
+        if bytes <= self.temp_bytes_max { Ok(()) } else { Err(error::out_of_memory()) }
     }
 
     pub fn warn(&self, code: u16, message: impl Into<String>) {

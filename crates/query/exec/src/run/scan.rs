@@ -569,6 +569,15 @@ impl Op for ScanOp {
         outer: Option<&Scope<'_>>,
         receive: &mut Receive<'_>,
     ) -> Result<()> {
+        if self.lookup == Lookup::Pending && self.precise {
+            // Nobody asks for the key of a row that is passed on.
+            let slot = &mut frame.slots[self.slot];
+            slot.present = self.read_point(run, &mut slot.bytes)?;
+            if slot.present && receive(Scope::new(frame, outer))? == Step::Reject {
+                self.reject(run);
+            }
+            return Ok(());
+        }
         if self.lookup != Lookup::No || self.index != 0 {
             while self.next(run, frame, outer)? {
                 match receive(Scope::new(frame, outer))? {

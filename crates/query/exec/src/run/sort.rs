@@ -163,12 +163,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Order of two rows by their keys.
-    #[inline]
-    fn compare(&self, a: &Entry, b: &Entry) -> Ordering {
-        a.leading.cmp(&b.leading).then_with(|| self.compare_whole(a, b))
-    }
-
+    /// Order of two rows by their whole keys.
     fn compare_whole(&self, a: &Entry, b: &Entry) -> Ordering {
         let (x, y) = (self.places[a.row as usize].key, self.places[b.row as usize].key);
         match self.form {
@@ -192,9 +187,14 @@ impl Rows {
     fn sort(&mut self, unique: bool) {
         let mut entries = std::mem::take(&mut self.entries);
         // Rows of equal keys keep the order in which they came.
-        entries.sort_unstable_by(|a, b| self.compare(a, b).then(a.row.cmp(&b.row)));
+        entries.sort_unstable_by_key(|e| (e.leading, e.row));
+        for tied in entries.chunk_by_mut(|a, b| a.leading == b.leading) {
+            if tied.len() > 1 {
+                tied.sort_by(|a, b| self.compare_whole(a, b));
+            }
+        }
         if unique {
-            entries.dedup_by(|a, b| self.compare(a, b).is_eq());
+            entries.dedup_by(|a, b| a.leading == b.leading && self.compare_whole(a, b).is_eq());
         }
         self.entries = entries;
     }

@@ -161,7 +161,7 @@ pub fn contains(
                 if null {
                     set.has_null = true;
                 } else {
-                    set.keys.insert(&sub.key)?;
+                    set.keys.insert(run, &sub.key)?;
                 }
             }
             sub.set = Some(set);
