@@ -75,7 +75,7 @@ def test_a_million_rows_updated_and_rolled_back_in_bounded_memory(start):
     run("ROLLBACK", on=connection)
     assert value(connection, "SELECT SUM(n) FROM d.t") == total
     peak = server.memory_kib("VmHWM") // 1024
-    assert peak <= pool_mib + 300, f"{peak} MiB at the peak"
+    assert peak <= pool_mib + 200, f"{peak} MiB at the peak"
     # And cut off by kill -9 in the middle of a transaction: recovery rolls it back, in bounded memory as well.
     run("BEGIN", "UPDATE d.t SET n = n + 1 WHERE id < 300000", on=connection)
     server.kill()
