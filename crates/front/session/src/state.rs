@@ -280,6 +280,10 @@ impl Env for State {
         self.single_statement
     }
 
+    fn tmp_table_size(&self) -> u64 {
+        self.vars.hot().tmp_table_size
+    }
+
     fn virtual_context(&self) -> &dyn VirtualContext {
         match &self.inspect {
             Some(context) => &**context,

@@ -12,6 +12,7 @@ const READ_ONLY: VarId = id("transaction_read_only");
 const SELECT_LIMIT: VarId = id("sql_select_limit");
 const MAX_EXECUTION_TIME: VarId = id("max_execution_time");
 const LOCK_WAIT_TIMEOUT: VarId = id("lock_wait_timeout");
+const TMP_TABLE_SIZE: VarId = id("tmp_table_size");
 const CLIENT: VarId = id("character_set_client");
 const RESULTS: VarId = id("character_set_results");
 const COLLATION: VarId = id("collation_connection");
@@ -26,6 +27,7 @@ pub struct Hot {
     pub select_limit: u64,
     /// 0: no limit.
     pub max_execution_time_ms: u64,
+    pub tmp_table_size: u64,
     /// For metadata; rows have `innodb_lock_wait_timeout`.
     pub lock_wait_timeout: Duration,
     /// Statements come in this character set.
@@ -55,6 +57,7 @@ impl Hot {
             read_only: get(READ_ONLY).bool(),
             select_limit: get(SELECT_LIMIT).uint(),
             max_execution_time_ms: get(MAX_EXECUTION_TIME).uint(),
+            tmp_table_size: get(TMP_TABLE_SIZE).uint(),
             lock_wait_timeout: Duration::from_secs(get(LOCK_WAIT_TIMEOUT).uint()),
             client: charset(CLIENT).unwrap_or(Charset::Utf8mb4),
             results: charset(RESULTS).filter(|c| *c != Charset::Binary),

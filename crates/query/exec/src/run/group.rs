@@ -5,7 +5,7 @@ use super::sort::encode_key;
 use super::{Frame, Op, Run, Scope, Step, tuple};
 use crate::expr::Expr;
 use crate::expr::aggregate::{Accumulator, AggregateCall};
-use types::{Result, SqlError};
+use types::Result;
 
 struct Grouped {
     key: (u32, u32),

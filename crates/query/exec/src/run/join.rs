@@ -4,7 +4,7 @@ use super::sort::encode_key;
 use super::{Frame, Op, Run, Scope};
 use crate::expr::Expr;
 use crate::run::flow::hash_bytes;
-use types::{Result, SqlError};
+use types::Result;
 
 pub struct LoopOp {
     pub left: Box<dyn Op>,
