@@ -5,7 +5,7 @@ use crate::error;
 use crate::expr::convert;
 use crate::run::write::{self, duplicate_entry};
 use catalog::Table;
-use engine::{Cursor, Direction, LockMode, Range, Read, Transaction, Wait};
+use engine::{Cursor, Direction, Isolation, LockMode, Range, Read, Transaction, Wait};
 use std::ops::Bound;
 use types::{Result, SqlMode, StoreContext, Value, key};
 
@@ -14,6 +14,12 @@ const CHUNK_BYTES: usize = 32 << 20;
 
 const ALL: Range<'static> = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
 const SHARED: Read = Read::Locking { mode: LockMode::Shared, wait: Wait::Block };
+
+/// How all rows of a table are read that nobody else writes meanwhile: the newest versions, also of commits that are not durable
+/// yet (our own commit comes after them in the log). At READ UNCOMMITTED that takes no lock; else a lock for each row.
+fn newest(tx: &Transaction) -> Read {
+    if tx.isolation() == Isolation::ReadUncommitted { Read::Consistent } else { SHARED }
+}
 
 /// Entries in one buffer, sorted by reference.
 #[derive(Default)]
@@ -51,7 +57,7 @@ impl Chunk {
 /// index, and the engine's.
 pub fn fill_index(tx: &mut Transaction, table: &Table, index: usize) -> Result<()> {
     assert!(index != 0, "the clustered index is the table");
-    let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, SHARED, 0);
+    let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, newest(tx), 0);
     let mut chunk = Chunk::default();
     let mut entry_key = Vec::new();
     loop {
@@ -130,7 +136,7 @@ pub fn copy_rows(
     row_ids: &mut dyn FnMut() -> Result<u64>,
 ) -> Result<u64> {
     assert_eq!(columns.len(), to.columns.len());
-    let mut scan = Cursor::new(from.indexes[0].tree, ALL, Direction::Forward, SHARED, 0);
+    let mut scan = Cursor::new(from.indexes[0].tree, ALL, Direction::Forward, newest(tx), 0);
     let mut chunk = Chunk::default();
     let (mut encoded, mut new_key, mut rows) = (Vec::new(), Vec::new(), 0u64);
     loop {

@@ -337,3 +337,25 @@ fn extremes_come_from_the_end_of_an_index() {
         assert_eq!(db.rows(text), [wanted], "{text}");
     }
 }
+
+#[test]
+fn an_index_is_filled_without_a_lock_for_each_row() {
+    let mut db = Database::new();
+    db.sbtest(50);
+    let mut table = catalog::Table::clone(&db.version.schemas["test"].tables["sbtest1"]);
+    for (isolation, locks) in [(engine::Isolation::ReadUncommitted, 0), (engine::Isolation::RepeatableRead, 50)] {
+        db.tx.begin(isolation, false);
+        table.indexes[1].tree = db.env.engine.create_tree(&mut db.tx, engine::TreeKind::Secondary).unwrap();
+        exec::ddl::fill_index(&mut db.tx, &table, 1).unwrap();
+        assert_eq!(db.tx.lock_count(), locks);
+        let all = engine::Range { lower: std::ops::Bound::Unbounded, upper: std::ops::Bound::Unbounded };
+        let consistent = engine::Read::Consistent;
+        let mut cursor = engine::Cursor::new(table.indexes[1].tree, all, engine::Direction::Forward, consistent, 0);
+        let mut entries = 0;
+        while cursor.next(&mut db.tx).unwrap().is_some() {
+            entries += 1;
+        }
+        assert_eq!(entries, 50);
+        db.tx.commit().unwrap();
+    }
+}
