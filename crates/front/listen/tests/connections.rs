@@ -316,9 +316,9 @@ fn packets_that_break_the_protocol_end_their_connection_only() {
     bad.write_all(&[0xff, 0xff, 0xff, 0]).unwrap();
     let answer = read_packet(&mut bad).unwrap();
     assert_eq!((answer[0], u16::from_le_bytes([answer[1], answer[2]])), (0xff, 1153));
+    assert_eq!(server.closed.recv_timeout(PATIENCE).unwrap(), (3, ClosedBy::ProtocolError));
     echo(&mut good, b"unharmed");
     send(&mut good, b"q");
-    assert_eq!(server.closed.recv_timeout(PATIENCE).unwrap(), (3, ClosedBy::ProtocolError));
     assert_eq!(server.closed.recv_timeout(PATIENCE).unwrap(), (1, ClosedBy::Service));
     assert!(server.listener.stop(PATIENCE));
 }
