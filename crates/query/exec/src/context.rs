@@ -59,6 +59,15 @@ pub trait Env {
     fn set_user_variable(&mut self, name: &str, value: Value<'static>, data_type: DataType);
     /// The engine that the transaction runs in: AUTO_INCREMENT counters live there.
     fn engine(&self) -> &engine::Engine;
+    /// `auto_increment_increment` and `auto_increment_offset`, at least 1. Asked for by each INSERT that generates a value:
+    /// worth an implementation that looks up no names.
+    fn auto_increment_step(&self) -> (u64, u64) {
+        let variable = |name: &str| match self.system_variable(Some(false), name) {
+            Ok((v, _)) => v.to_u64().max(1),
+            Err(_) => 1,
+        };
+        (variable("auto_increment_increment"), variable("auto_increment_offset"))
+    }
     /// Is the statement a transaction of its own (autocommit)? Then SERIALIZABLE needs no locks for reading.
     fn is_single_statement(&self) -> bool {
         false

@@ -319,11 +319,7 @@ fn auto_increment<'v>(
     }
     if p.reserved.1 == 0 {
         let env = run.env.borrow();
-        let variable = |name: &str| match env.system_variable(Some(false), name) {
-            Ok((v, _)) => v.to_u64().max(1),
-            Err(_) => 1,
-        };
-        let (step, offset) = (variable("auto_increment_increment"), variable("auto_increment_offset"));
+        let (step, offset) = env.auto_increment_step();
         let (_, max) = c.data_type.integer_bounds();
         let wanted = p.rows_left.max(1);
         let mut first = counter.reserve(env.engine(), wanted, step, offset, max).map_err(error::engine)?;
