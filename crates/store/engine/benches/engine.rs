@@ -1,7 +1,9 @@
 //! What the engine costs without a server around it: lookup, insert, update with commit, range scan, snapshot.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use engine::{Cursor, Direction, Engine, EngineOptions, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind, Wait};
+use engine::{
+    Cursor, Direction, Engine, EngineOptions, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind, Wait,
+};
 use std::hint::black_box;
 use std::ops::Bound;
 use std::sync::Arc;

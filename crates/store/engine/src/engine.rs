@@ -1,7 +1,7 @@
 //! The engine as a whole: open with recovery, close, trees, counters, background threads.
 
 use crate::btree::{Store, Target};
-use crate::lock::LockTable;
+use crate::lock::{Interrupt, LockTable};
 use crate::mtr::Mtr;
 use crate::page::node::{Node, NodeMut};
 use crate::page::{self, OFF_WORD_B, PAGE_BYTES, PageType, get_u64};
@@ -81,8 +81,9 @@ impl Core {
         }
     }
 
-    /// Waits until a commit may be acknowledged.
-    pub fn wait_durable(&self, lsn: Lsn) -> Result<()> {
+    /// Waits until a commit may be acknowledged. On a full disk that may take long: KILL ends the wait with
+    /// [`Error::DiskFull`], and the commit, which stands in the log, becomes durable when there is room.
+    pub fn wait_durable(&self, lsn: Lsn, interrupt: &Interrupt) -> Result<()> {
         loop {
             // Relaxed: a setting that orders nothing.
             let outcome = match self.flush_log_at_commit.load(Ordering::Relaxed) {
@@ -92,12 +93,15 @@ impl Core {
             };
             match outcome {
                 // The commit stands in the log, neither lost nor acknowledged: it becomes durable when the disk has room.
-                Err(log::Error::NoSpace { .. }) if !self.stopping() => {
-                    futex_sleep(&self.stop, Duration::from_millis(200))
-                }
+                Err(log::Error::NoSpace { .. }) if !self.stopping() && interrupt.reason() == 0 => self.pause(),
                 other => return other.map_err(Error::from),
             }
         }
+    }
+
+    /// Waits a moment for room on the disk.
+    pub fn pause(&self) {
+        futex_sleep(&self.stop, Duration::from_millis(200));
     }
 
     pub fn stopping(&self) -> bool {
@@ -131,16 +135,19 @@ impl Engine {
             stop: AtomicU32::new(0),
         });
         let doublewrite = opened.doublewrite;
-        recovery::roll_back_open_transactions(&core, progress)?;
         let cleaner = {
             let core = core.clone();
             spawn("page-cleaner", move || clean(&core, doublewrite))?
         };
+        let engine = Arc::new(Engine { core, threads: Mutex::new(Rank::Session, vec![cleaner]) });
+        // With the cleaner at work: what is rolled back may be larger than the pool, and than the log.
+        recovery::roll_back_open_transactions(&engine.core, progress)?;
         let purger = {
-            let core = core.clone();
+            let core = engine.core.clone();
             spawn("purge", move || purge(&core))?
         };
-        Ok(Arc::new(Engine { core, threads: Mutex::new(Rank::Session, vec![cleaner, purger]) }))
+        engine.threads.lock().push(purger);
+        Ok(engine)
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {
@@ -172,7 +179,7 @@ impl Engine {
 
     /// Waits until every commit so far may be told of: for rows of locking reads that leave before their statement ends.
     pub fn await_commits(&self) -> Result<()> {
-        self.core.wait_durable(self.core.log.tail_lsn())
+        self.core.wait_durable(self.core.log.tail_lsn(), &Interrupt::default())
     }
 
     /// Stops background work, writes everything and a final checkpoint. Sessions have ended before.
@@ -417,7 +424,21 @@ fn encode_tree_record(tx: &mut Transaction, kind: Kind, tree: Tree) {
     record.encode(&mut tx.record);
 }
 
+struct AbortOnPanic;
+
+impl Drop for AbortOnPanic {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}
+
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    let run = move || {
+        // A thread that the server cannot do without: recovery starts from what is durable.
+        let abort = AbortOnPanic;
+        run();
+        std::mem::forget(abort);
+    };
     std::thread::Builder::new()
         .name(name.into())
         .spawn(run)

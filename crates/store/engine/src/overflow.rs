@@ -42,35 +42,48 @@ fn belongs(page: &[u8], chain: u64) -> bool {
     page[OFF_TYPE] == PageType::Overflow as u8 && get_u64(page, OFF_CHAIN) == chain
 }
 
-/// Writes a row into a new chain and returns the reference to it. Holds no latch before.
+/// Writes a row into a new chain and returns the reference to it. Holds no latch before. What was written before an error is freed.
 pub fn store(store: Store<'_>, row: &[u8]) -> Result<[u8; REFERENCE_BYTES]> {
-    let mut next = 0;
-    // The pages of this chain come after the log's tail now, and no other thread's first page has our page number.
-    let mut chain = 0;
+    let (mut first, mut chain) = (0, 0);
+    let mut outcome = Ok(());
     for piece in row.chunks(DATA_BYTES).rev() {
-        store.space.ensure_headroom(store.pool, store.log)?;
-        store.log.ensure_room(2 * PAGE_BYTES)?;
-        let mut mtr = Mtr::new();
-        let mut fresh = store.space.allocate(store.pool, &mut mtr)?;
-        let mut page = store.pool.create(fresh.page)?;
-        if chain == 0 {
-            chain = store.log.tail_lsn() << 20 ^ fresh.page;
+        outcome = store_piece(store, piece, &mut first, &mut chain);
+        if outcome.is_err() {
+            break;
         }
-        let bytes = page.bytes_mut();
-        init(bytes, fresh.page, PageType::Overflow, 0);
-        put_u64(bytes, OFF_NEXT, next);
-        put_u64(bytes, OFF_CHAIN, chain);
-        put_u32(bytes, OFF_LEN, piece.len() as u32);
-        bytes[DATA_AT..DATA_AT + piece.len()].copy_from_slice(piece);
-        mtr.image(&page);
-        mtr.commit(store.log, &mut [&mut fresh.bitmap, &mut page]);
-        next = fresh.page;
     }
     let mut reference = [0; REFERENCE_BYTES];
-    put_u64(&mut reference, 0, next);
+    put_u64(&mut reference, 0, first);
     put_u64(&mut reference, 8, chain);
     put_u32(&mut reference, 16, row.len() as u32);
+    if let Err(error) = outcome {
+        free(store, &reference)?;
+        return Err(error);
+    }
     Ok(reference)
+}
+
+/// Puts a page with `piece` before the chain's `first` page.
+fn store_piece(store: Store<'_>, piece: &[u8], first: &mut PageId, chain: &mut u64) -> Result<()> {
+    store.space.ensure_headroom(store.pool, store.log)?;
+    store.log.ensure_room(2 * PAGE_BYTES)?;
+    let mut mtr = Mtr::new();
+    let mut fresh = store.space.allocate(store.pool, &mut mtr)?;
+    let mut page = store.pool.create(fresh.page)?;
+    if *chain == 0 {
+        // The pages of this chain come after the log's tail now, and no other thread's first page has our page number.
+        *chain = store.log.tail_lsn() << 20 ^ fresh.page;
+    }
+    let bytes = page.bytes_mut();
+    init(bytes, fresh.page, PageType::Overflow, 0);
+    put_u64(bytes, OFF_NEXT, *first);
+    put_u64(bytes, OFF_CHAIN, *chain);
+    put_u32(bytes, OFF_LEN, piece.len() as u32);
+    bytes[DATA_AT..DATA_AT + piece.len()].copy_from_slice(piece);
+    mtr.image(&page);
+    mtr.commit(store.log, &mut [&mut fresh.bitmap, &mut page]);
+    *first = fresh.page;
+    Ok(())
 }
 
 /// Replaces the reference in `row` by the row that it refers to.

@@ -23,14 +23,18 @@ impl Core {
     /// One round over all segments. Returns the number of records dealt with.
     pub fn purge(&self) -> Result<u64> {
         let horizon = self.system.advance(|| self.newest());
-        let mut records = 0;
+        let (mut records, mut outcome) = (0, Ok(()));
         for segment in self.segments.all() {
-            records += self.purge_segment(&segment, horizon)?;
+            match self.purge_segment(&segment, horizon) {
+                Ok(n) => records += n,
+                // A damaged page keeps its own segment from being purged, not the others.
+                Err(error) => outcome = Err(error),
+            }
             if self.stopping() {
                 break;
             }
         }
-        Ok(records)
+        outcome.map(|()| records)
     }
 
     fn purge_segment(&self, segment: &Segment, horizon: u64) -> Result<u64> {
@@ -65,7 +69,15 @@ impl Core {
                 Status::Committed(lsn) if lsn <= horizon => {}
                 _ => break,
             }
-            self.purge_record(&record, roll_ptr)?;
+            let kind = if record.secondary { TreeKind::Secondary } else { TreeKind::Clustered };
+            let tree = Tree { id: record.tree, root: record.root, kind };
+            let old = Header(record.header);
+            if !undo::is_undone(&bytes) {
+                self.purge_record(&record, roll_ptr)?;
+            } else if record.kind == Kind::Update && old.is_deleted() {
+                // The mark stands again; purge may have passed it while it was covered.
+                self.purge_mark(tree, record.key, old.trx(), record.roll_ptr)?;
+            }
             at += bytes.len();
             records += 1;
             // Relaxed: purge alone loads and stores it.
@@ -90,29 +102,37 @@ impl Core {
         let old = Header(record.header);
         // A delete mark keeps the row and so has no difference; secondary entries keep theirs too.
         let may_be_mark = !old.is_deleted() && record.data.is_empty();
-        if old.is_off_page() && !record.secondary && !record.data.is_empty() {
+        if old.is_off_page() && tree.kind == TreeKind::Clustered && !record.data.is_empty() {
             overflow::free(store, record.data)?;
         }
-        if !may_be_mark {
-            return Ok(());
+        if may_be_mark {
+            self.purge_mark(tree, record.key, record.trx, roll_ptr)?;
         }
+        Ok(())
+    }
+
+    /// Removes the delete mark that `trx` left with its undo record at `roll_ptr`, if it is still there.
+    fn purge_mark(&self, tree: Tree, key: &[u8], trx: u64, roll_ptr: u64) -> Result<()> {
+        let store = self.store();
         loop {
             self.log.ensure_room_critical(64 << 10)?;
             if !store.exists(tree)? {
                 return Ok(()); // dropped meanwhile
             }
-            let leaf = store.leaf(tree, Target::At(record.key))?;
+            let leaf = store.leaf(tree, Target::At(key))?;
             let node = Node(leaf.bytes());
             // A look first: most updates left no mark, and cost no latch.
-            let marked = node.search(record.key).and_then(|(slot, equal)| {
+            let marked = node.search(key).and_then(|(slot, equal)| {
                 if !equal {
                     return Ok(false);
                 }
                 let value = node.value(slot)?;
-                let (Some(header), false) = (Header::of(value), !record.secondary && value.len() < ROW_AT) else {
+                let (Some(header), false) =
+                    (Header::of(value), tree.kind == TreeKind::Clustered && value.len() < ROW_AT)
+                else {
                     return Ok(false);
                 };
-                let ours = header.trx() == record.trx && (record.secondary || get_u64(value, 8) == roll_ptr);
+                let ours = header.trx() == trx && (tree.kind == TreeKind::Secondary || get_u64(value, 8) == roll_ptr);
                 Ok(ours && header.is_deleted())
             });
             match marked {
@@ -126,11 +146,11 @@ impl Core {
             }
             let Some(mut leaf) = leaf.upgrade() else { continue };
             let node = Node(leaf.bytes());
-            let (slot, equal) = node.search(record.key).expect(TRUSTED);
+            let (slot, equal) = node.search(key).expect(TRUSTED);
             assert!(equal, "the leaf did not change since the look");
             let value = node.value(slot).expect(TRUSTED);
-            let chain =
-                (Header(get_u64(value, 0)).is_off_page() && !record.secondary).then(|| value[ROW_AT..].to_vec());
+            let chain = (Header(get_u64(value, 0)).is_off_page() && tree.kind == TreeKind::Clustered)
+                .then(|| value[ROW_AT..].to_vec());
             let mut mtr = Mtr::new();
             mtr.remove(&mut leaf, slot);
             let underfull = merge::is_underfull(Node(leaf.bytes()));
@@ -140,7 +160,7 @@ impl Core {
                 overflow::free(store, &reference)?;
             }
             if underfull {
-                store.merge(tree, record.key, 0)?;
+                store.merge(tree, key, 0)?;
             }
             return Ok(());
         }

@@ -22,7 +22,7 @@ use crate::txn::System;
 use crate::undo;
 use crate::{Error, Result};
 use io::{AlignedBuf, Directory, File, OpenOptions};
-use log::{Log, Lsn};
+use log::Log;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -48,7 +48,27 @@ pub struct Opened {
 
 pub fn open(options: &EngineOptions, progress: &mut dyn FnMut(&str)) -> Result<Opened> {
     let directory = Directory::open_or_create(&options.datadir)?;
-    if !directory.contains(DATA_FILE)? {
+    let log_directory = directory.join(LOG_DIRECTORY);
+    let (data, logged) = (directory.contains(DATA_FILE)?, Log::exists(&log_directory)?);
+    if data && !logged {
+        return Err(Error::Corrupt(format!(
+            "{} has no log in {}: what is not in its pages yet is lost, and a new log would not fit them",
+            directory.join(DATA_FILE).display(),
+            log_directory.display()
+        )));
+    }
+    let log_options = log::Options {
+        ring_bytes: options.log_buffer_bytes.next_power_of_two().clamp(16 << 20, 1 << 30) as usize,
+        capacity: options.log_capacity_bytes,
+        ..log::Options::default()
+    };
+    if !data {
+        // The data file gets its name last, so that it never stands there without a log.
+        let (_, recovery) = Log::open(&log_directory, log_options.clone())?;
+        if !recovery.checkpoint().payload.is_empty() || recovery.end() > recovery.checkpoint().lsn {
+            let (log, file) = (log_directory.display(), directory.join(DATA_FILE));
+            return Err(Error::Corrupt(format!("{log} is the log of a data file that is gone: {}", file.display())));
+        }
         create(&directory, options)?;
     }
     let file = directory.open_file(DATA_FILE, OpenOptions::WRITE.direct(options.direct_io))?;
@@ -59,13 +79,11 @@ pub fn open(options: &EngineOptions, progress: &mut dyn FnMut(&str)) -> Result<O
         progress(&format!("restored {} torn pages from the doublewrite file: {restored:?}", restored.len()));
     }
     check_super_page(&file)?;
+    if !options.doublewrite {
+        doublewrite.forget()?;
+    }
 
-    let log_options = log::Options {
-        ring_bytes: options.log_buffer_bytes.next_power_of_two().clamp(16 << 20, 1 << 30) as usize,
-        capacity: options.log_capacity_bytes,
-        ..log::Options::default()
-    };
-    let (log, recovery) = Log::open(&directory.join(LOG_DIRECTORY), log_options)?;
+    let (log, recovery) = Log::open(&log_directory, log_options)?;
     let payload = &recovery.checkpoint().payload;
     let (mut next_trx, file_pages) = match payload.len() {
         16 => (get_u64(payload, 0), get_u64(payload, 8)),
@@ -85,8 +103,14 @@ pub fn open(options: &EngineOptions, progress: &mut dyn FnMut(&str)) -> Result<O
             options.address_space_bytes
         )));
     }
-    let end = redo(&pool, &log, &recovery, doublewrite_for_redo(&directory, options)?, &mut next_trx, progress)?;
-    let _ = end;
+    let seen = redo(&pool, &log, &recovery, doublewrite_for_redo(&directory, options)?, &mut next_trx, progress)?;
+    if seen > space.file_pages() {
+        // The file system forgot a growth that the log remembers.
+        let (from, bytes) = (space.file_pages() * PAGE_BYTES as u64, (seen - space.file_pages()) * PAGE_BYTES as u64);
+        pool.file().allocate(from, bytes)?;
+        pool.file().sync_all()?;
+        space.set_file_pages(seen);
+    }
     space.count_free(&pool)?;
     let ring_len = STATUS_RING_LEN.min(page_count * 64);
     let system = System::new(next_trx.max(1), ring_len)?;
@@ -148,7 +172,7 @@ fn check_super_page(file: &File) -> Result<()> {
     Ok(())
 }
 
-/// Replays the log. Pages that no longer fit in memory are written on the way.
+/// Replays the log; returns the number of pages that the file must have. Pages that no longer fit in memory are written on the way.
 fn redo(
     pool: &Pool,
     log: &Log,
@@ -156,10 +180,10 @@ fn redo(
     doublewrite: Option<Doublewrite>,
     next_trx: &mut u64,
     progress: &mut dyn FnMut(&str),
-) -> Result<Lsn> {
+) -> Result<u64> {
     let start = recovery.checkpoint().lsn;
     if recovery.end() <= start {
-        return Ok(start);
+        return Ok(0);
     }
     let total = recovery.end() - start;
     progress(&format!("starting crash recovery from checkpoint LSN {start}: {} MiB of log", total >> 20));
@@ -167,11 +191,12 @@ fn redo(
     let mut told = Instant::now();
     let mut cleaner = crate::pool::cleaner::Cleaner::new(pool, log, doublewrite);
     let mut groups = recovery.groups(start);
-    let (mut count, mut fresh) = (0u64, 0usize);
+    let (mut count, mut fresh, mut pages) = (0u64, 0usize, 0);
     while let Some(group) = groups.next()? {
         let ops = mtr::decode(group.payload)
             .map_err(|why| Error::Corrupt(format!("log group at LSN {}: {why}", group.start)))?;
         for (i, op) in ops.iter().enumerate() {
+            pages = pages.max(op.page + 1);
             if let Some(trx) = op.undo_transaction() {
                 *next_trx = (*next_trx).max(trx + 1);
             }
@@ -202,7 +227,7 @@ fn redo(
         }
     }
     progress(&format!("crash recovery applied {count} log groups in {:.1} s", began.elapsed().as_secs_f64()));
-    Ok(recovery.end())
+    Ok(pages)
 }
 
 /// What a checkpoint has to remember beside its LSN.

@@ -79,6 +79,12 @@ impl Space {
         self.file_pages.load(Ordering::Acquire)
     }
 
+    /// Redo has found the file to need this many pages.
+    pub fn set_file_pages(&self, pages: u64) {
+        // Release: pairs with the Acquire in `file_pages`.
+        self.file_pages.store(pages, Ordering::Release);
+    }
+
     /// Counts free pages; before anybody allocates.
     pub fn count_free(&self, pool: &Pool) -> Result<()> {
         let total = self.file_pages();
@@ -106,6 +112,14 @@ impl Space {
         self.grow(pool, log)
     }
 
+    /// As [`Space::ensure_headroom`] for a deletion, which may be what makes room: it may use most of what others must leave.
+    pub fn ensure_headroom_to_delete(&self, pool: &Pool, log: &Log) -> Result<()> {
+        match self.ensure_headroom(pool, log) {
+            Err(Error::DiskFull) if self.free.load(Ordering::Relaxed) >= HEADROOM_PAGES / 4 => Ok(()),
+            outcome => outcome,
+        }
+    }
+
     #[cold]
     fn grow(&self, pool: &Pool, log: &Log) -> Result<()> {
         let _growth = self.growth.lock();
@@ -117,6 +131,8 @@ impl Space {
                 return Err(Error::DiskFull);
             }
             pool.file().allocate(old * PAGE_BYTES as u64, (new - old) * PAGE_BYTES as u64)?;
+            // The new length is durable before any page there is: recovery counts on it.
+            pool.file().sync_all()?;
             let mut bitmaps = 0;
             for group in old / GROUP_PAGES..new.div_ceil(GROUP_PAGES) {
                 let id = bitmap_page(group);

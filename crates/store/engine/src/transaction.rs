@@ -222,7 +222,7 @@ impl Transaction {
             return Ok(());
         }
         let lsn = std::mem::take(&mut self.depends_on);
-        self.core.wait_durable(lsn)
+        self.core.wait_durable(lsn, &self.interrupt)
     }
 
     /// A locking read saw what `trx` wrote.
@@ -236,8 +236,14 @@ impl Transaction {
 
     /// Gets ready to write: an id, an undo segment, room in the log and in the data file. Holds no latch.
     pub(crate) fn start_writing(&mut self) -> Result<()> {
-        assert!(self.active, "a write is inside a transaction");
         self.core.space.ensure_headroom(&self.core.pool, &self.core.log)?;
+        self.start_deleting()
+    }
+
+    /// The same for a deletion, also when the disk is full.
+    pub(crate) fn start_deleting(&mut self) -> Result<()> {
+        assert!(self.active, "a write is inside a transaction");
+        self.core.space.ensure_headroom_to_delete(&self.core.pool, &self.core.log)?;
         self.core.log.ensure_room(64 << 10)?;
         if self.trx == 0 {
             if self.segment.is_none() {
@@ -302,14 +308,22 @@ impl Transaction {
     }
 
     /// Commits; returns when the commit is as durable as `innodb_flush_log_at_trx_commit` asks. The transaction is over,
-    /// also when this returns an error: the log failed, and only recovery knows whether the commit is in it.
+    /// also when this returns an error: then it was rolled back, or ([`Error::DiskFull`] after KILL, [`Error::Io`]) it stands
+    /// in the log and nobody knows yet whether it is durable.
     pub fn commit(&mut self) -> Result<()> {
         assert!(self.active, "commit ends a transaction");
-        let end = self.end(true)?;
+        let end = match self.end(true) {
+            Ok(end) => end,
+            // Its undo page cannot be read, so it cannot end well: nothing of it is committed, and it must not stay.
+            Err(error) => {
+                self.rollback()?;
+                return Err(error);
+            }
+        };
         if end == 0 {
             return Ok(());
         }
-        self.core.wait_durable(end)
+        self.core.wait_durable(end, &self.interrupt)
     }
 
     /// Undoes everything and ends the transaction.
@@ -331,7 +345,12 @@ impl Transaction {
         if self.first_undo != 0 {
             let core = &*self.core;
             // Relaxed below: only we store `newest`, the segment is ours.
-            core.log.ensure_room_critical(4096)?;
+            while let Err(error) = core.log.ensure_room_critical(4096) {
+                if !matches!(error, log::Error::NoSpace { .. }) || core.stopping() || self.interrupt.reason() != 0 {
+                    return Err(error.into());
+                }
+                core.pause();
+            }
             let newest =
                 self.segment.as_ref().expect("a transaction with undo has a segment").newest.load(Ordering::Relaxed);
             let mut page = core.pool.exclusive(newest)?;

@@ -38,6 +38,9 @@ const OFF_FREE: usize = HEADER_BYTES + 32;
 pub const RECORDS_AT: usize = HEADER_BYTES + 40;
 
 const RECORD_HEAD_BYTES: usize = 48;
+/// Bits of a record's fourth byte.
+const SECONDARY: u8 = 1;
+const UNDONE: u8 = 2;
 
 /// What a record undoes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +125,7 @@ impl<'a> Record<'a> {
         let data = bytes.get(RECORD_HEAD_BYTES + key_len..RECORD_HEAD_BYTES + key_len + data_len)?;
         Some(Record {
             kind,
-            secondary: bytes[3] != 0,
+            secondary: bytes[3] & SECONDARY != 0,
             tree: get_u32(bytes, 4),
             root: get_u64(bytes, 8),
             trx: get_u64(bytes, 16),
@@ -134,6 +137,16 @@ impl<'a> Record<'a> {
             data,
         })
     }
+}
+
+/// Has the change been undone? Then neither rollback nor purge has anything to do with the record; readers still may.
+pub fn is_undone(record: &[u8]) -> bool {
+    record[3] & UNDONE != 0
+}
+
+/// Where the mark that the record at `at` is undone stands, and what to write there.
+pub fn undone_mark(page: &[u8], at: usize) -> (usize, u8) {
+    (at + 3, page[at + 3] | UNDONE)
 }
 
 /// The transaction of an encoded record.

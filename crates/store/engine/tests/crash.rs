@@ -4,7 +4,10 @@
 mod common;
 
 use common::{Scratch, key, options};
-use engine::{Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind, Wait};
+use engine::{
+    Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind,
+    Wait,
+};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::ops::Bound;
@@ -35,7 +38,8 @@ fn small(datadir: &Path) -> EngineOptions {
 fn create(engine: &Engine) -> Ledger {
     let mut tx = Transaction::new(engine).unwrap();
     tx.begin(Isolation::RepeatableRead, false);
-    let trees = [TreeKind::Clustered, TreeKind::Secondary, TreeKind::Clustered].map(|kind| engine.create_tree(&mut tx, kind).unwrap());
+    let trees = [TreeKind::Clustered, TreeKind::Secondary, TreeKind::Clustered]
+        .map(|kind| engine.create_tree(&mut tx, kind).unwrap());
     for (i, tree) in trees.iter().enumerate() {
         let place = [tree.root.to_le_bytes(), (tree.id as u64).to_le_bytes()].concat();
         tx.insert(engine.dictionary(), &[i as u8], &place).unwrap();
@@ -58,7 +62,11 @@ fn open_ledger(engine: &Engine) -> Ledger {
         let word = |at: usize| u64::from_le_bytes(row[at..at + 8].try_into().unwrap());
         Tree { id: word(8) as u32, root: word(0), kind }
     };
-    Ledger { accounts: tree(0, TreeKind::Clustered), by_balance: tree(1, TreeKind::Secondary), journal: tree(2, TreeKind::Clustered) }
+    Ledger {
+        accounts: tree(0, TreeKind::Clustered),
+        by_balance: tree(1, TreeKind::Secondary),
+        journal: tree(2, TreeKind::Clustered),
+    }
 }
 
 fn balance(row: &[u8]) -> u64 {
@@ -141,7 +149,8 @@ fn check(engine: &Engine, acknowledged: &BTreeSet<u64>, round: u64) {
     expected.sort();
     let index: Vec<_> = scan(ledger.by_balance).into_iter().map(|(key, _)| key).collect();
     assert_eq!(index, expected, "round {round}: the index does not agree with the rows");
-    let journal: BTreeSet<u64> = scan(ledger.journal).iter().map(|(key, _)| u64::from_be_bytes(key[..].try_into().unwrap())).collect();
+    let journal: BTreeSet<u64> =
+        scan(ledger.journal).iter().map(|(key, _)| u64::from_be_bytes(key[..].try_into().unwrap())).collect();
     let lost: Vec<_> = acknowledged.difference(&journal).collect();
     assert!(lost.is_empty(), "round {round}: acknowledged and lost: {lost:?}");
 }

@@ -5,7 +5,8 @@ use crate::mtr::Mtr;
 use crate::page::node::{NODE_BYTES, Node, NodeMut, SLOT_BYTES};
 use crate::page::{OFF_ID, OFF_WORD_B, PageId, get_u64, put_u64};
 use crate::pool::{Exclusive, View};
-use crate::{Result, Tree};
+use crate::version::{Header, ROW_AT};
+use crate::{Result, Tree, TreeKind, overflow};
 
 const TRUSTED: &str = "a latched node has sound offsets";
 
@@ -102,7 +103,8 @@ impl<'s> Store<'s> {
             return Ok(());
         }
         let mut root = self.pool.exclusive(tree.root)?;
-        self.free_children(&mut root)?;
+        self.free_children(tree, &mut root)?;
+        self.free_chains(tree, Node(root.bytes()))?;
         let mut mtr = Mtr::new();
         let mut bitmap = self.space.free(self.pool, &mut mtr, &mut root)?;
         mtr.commit(self.log, &mut [&mut bitmap, &mut root]);
@@ -110,11 +112,12 @@ impl<'s> Store<'s> {
     }
 
     /// Frees everything below a node, last child first, and makes it an empty leaf. Depth of recursion: the tree's height.
-    fn free_children(self, parent: &mut Exclusive<'s>) -> Result<()> {
+    fn free_children(self, tree: Tree, parent: &mut Exclusive<'s>) -> Result<()> {
         while !Node(parent.bytes()).is_leaf() {
             let n = Node(parent.bytes()).len();
             let mut child = self.pool.exclusive(Node(parent.bytes()).child(n).expect(TRUSTED))?;
-            self.free_children(&mut child)?;
+            self.free_children(tree, &mut child)?;
+            self.free_chains(tree, Node(child.bytes()))?;
             let mut mtr = Mtr::new();
             let mut bitmap = self.space.free(self.pool, &mut mtr, &mut child)?;
             if n > 0 {
@@ -125,6 +128,22 @@ impl<'s> Store<'s> {
                 mtr.image(parent);
             }
             mtr.commit(self.log, &mut [&mut bitmap, &mut child, parent]);
+        }
+        Ok(())
+    }
+}
+
+impl Store<'_> {
+    /// Frees the off-page rows of a leaf that is about to be freed. After a crash in between, chains that are gone are skipped.
+    fn free_chains(self, tree: Tree, node: Node<'_>) -> Result<()> {
+        if !node.is_leaf() || tree.kind != TreeKind::Clustered {
+            return Ok(());
+        }
+        for slot in 0..node.len() {
+            let value = node.value(slot).expect(TRUSTED);
+            if Header::of(value).is_some_and(Header::is_off_page) {
+                overflow::free(self, &value[ROW_AT..])?;
+            }
         }
         Ok(())
     }

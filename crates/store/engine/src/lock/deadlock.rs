@@ -46,8 +46,10 @@ impl LockTable {
                 path.pop();
                 continue;
             };
-            if next == start {
-                let cycle: Vec<Step> = path.iter().map(|(step, _)| step.clone()).collect();
+            // Any cycle, not only one through `start`: an implicit lock that `start` made explicit gives others, who queued before it, an
+            // edge that they did not see when they searched.
+            if let Some(at) = path.iter().position(|(step, _)| step.slot == next) {
+                let cycle: Vec<Step> = path[at..].iter().map(|(step, _)| step.clone()).collect();
                 if self.still_cycle(slots, &cycle) {
                     return Some(cycle);
                 }

@@ -421,19 +421,28 @@ fn grant(queue: &mut [Request], woken: &mut Vec<Arc<Interrupt>>) {
         if request.is_granted() || before.iter().any(|r| r.slot != request.slot && conflict(r.mode, request.mode)) {
             continue;
         }
-        woken.extend(request.waiter.take());
+        // Told under the partition's mutex, woken after it: told later, a waiter that has given up meanwhile (and found here that it
+        // holds the lock) could take the news for that of its next wait.
+        if let Some(waiter) = request.waiter.take() {
+            set_outcome(&waiter, GRANTED);
+            woken.push(waiter);
+        }
     }
 }
 
 fn wake(woken: Vec<Arc<Interrupt>>) {
     for waiter in woken {
-        finish_wait(&waiter, GRANTED);
+        futex::wake_all(&waiter.wake);
     }
 }
 
 fn finish_wait(waiter: &Interrupt, outcome: u32) {
+    set_outcome(waiter, outcome);
+    futex::wake_all(&waiter.wake);
+}
+
+fn set_outcome(waiter: &Interrupt, outcome: u32) {
     // Keeps an interrupt that came meanwhile. Release: pairs with the waiter's Acquire.
     let interrupted = waiter.wake.load(Ordering::Relaxed) & INTERRUPTED;
     waiter.wake.store(outcome | interrupted, Ordering::Release);
-    futex::wake_all(&waiter.wake);
 }

@@ -52,6 +52,12 @@ impl Doublewrite {
         Ok(())
     }
 
+    /// Empties the file: from now on pages are written without it, and its copies grow old.
+    pub fn forget(&self) -> Result<()> {
+        self.file.write_at(&AlignedBuf::zeroed(PAGE_BYTES), 0)?;
+        Ok(self.file.sync_data()?)
+    }
+
     /// After a crash: puts whole copies over pages of the last batch that are torn in the data file. Returns their ids.
     pub fn restore(&self, data: &File) -> Result<Vec<PageId>> {
         let mut header = AlignedBuf::zeroed(PAGE_BYTES);

@@ -55,6 +55,9 @@ pub struct System {
     oldest: CachePadded<AtomicU64>,
     /// The snapshot of everybody who announces none: purge may remove what nobody at or after this LSN sees. W: purge.
     horizon: CachePadded<AtomicU64>,
+    /// What purge last took for the newest LSN: no new snapshot is below, also when the rule for new snapshots has changed
+    /// (`SET GLOBAL innodb_flush_log_at_trx_commit`). W: purge. R: new snapshots.
+    floor: CachePadded<AtomicU64>,
     ring: Region,
     ring_len: u64,
     /// Ring words below this id have been given back. W: purge.
@@ -71,6 +74,7 @@ impl System {
             next: CachePadded::new(AtomicU64::new(first)),
             oldest: CachePadded::new(AtomicU64::new(first)),
             horizon: CachePadded::new(AtomicU64::new(0)),
+            floor: CachePadded::new(AtomicU64::new(0)),
             ring: io::reserve(ring_len as usize * 8)?,
             ring_len,
             released: AtomicU64::new(first),
@@ -159,7 +163,8 @@ impl System {
         // Relaxed: ordered by the fence, whose partner is in `advance`.
         self.slots.get(slot).snapshot.store(newest(), Ordering::Relaxed);
         fence(Ordering::SeqCst); // pairs with the fence in `advance`
-        newest()
+        // Relaxed: ordered by the fences.
+        newest().max(self.floor.load(Ordering::Relaxed))
     }
 
     #[inline(always)]
@@ -172,7 +177,13 @@ impl System {
     pub fn advance(&self, newest: impl Fn() -> Lsn) -> Lsn {
         // SeqCst: pairs with the accesses in `start`.
         let limit = self.next.load(Ordering::SeqCst); // before the slots: see `start`
-        let mut horizon = newest();
+        // Relaxed: before the fence, so that a snapshot whose announcement we miss is not below.
+        let floor = self.floor.load(Ordering::Relaxed);
+        let mut horizon = newest().max(floor);
+        // Only when it moved: every reader has this line.
+        if horizon != floor {
+            self.floor.store(horizon, Ordering::Relaxed);
+        }
         fence(Ordering::SeqCst); // pairs with the fence in `open_snapshot`
         let mut open = limit;
         for (_, slot) in self.slots.iter_claimed() {
@@ -184,7 +195,8 @@ impl System {
             }
         }
         // Relaxed: purge alone stores it.
-        let mut oldest = self.oldest.load(Ordering::Relaxed);
+        let before = self.oldest.load(Ordering::Relaxed);
+        let mut oldest = before;
         while oldest < open {
             let word = self.word(oldest).load(Ordering::Acquire); // pairs with `finish`
             if word & OPEN != 0 || word & !UNDONE > horizon {
@@ -194,9 +206,11 @@ impl System {
         }
         // Relaxed: a number that shows how far purge is.
         self.horizon.store(horizon, Ordering::Relaxed);
-        // Release: pairs with the Acquire in `status`.
-        self.oldest.store(oldest, Ordering::Release);
-        self.release_ring(oldest);
+        if oldest != before {
+            // Release: pairs with the Acquire in `status`.
+            self.oldest.store(oldest, Ordering::Release);
+            self.release_ring(oldest);
+        }
         horizon
     }
 

@@ -23,13 +23,20 @@ impl Core {
         let mut bytes = Vec::new();
         while (page, at) != (stop_page, stop_at) {
             let view = self.pool.read(page)?;
-            if at == RECORDS_AT {
-                // On to the page before.
-                page = get_u64(view.bytes(), OFF_WORD_A);
-                at = undo::free_at(self.pool.read(page)?.bytes());
+            let (previous, start) = (get_u64(view.bytes(), OFF_WORD_A), undo::record_before(view.bytes(), at));
+            if !view.validate() {
                 continue;
             }
-            let Some(start) = undo::record_before(view.bytes(), at) else {
+            if at == RECORDS_AT {
+                // On to the page before.
+                let view = self.pool.read(previous)?;
+                let free_at = undo::free_at(view.bytes());
+                if view.validate() {
+                    (page, at) = (previous, free_at);
+                }
+                continue;
+            }
+            let Some(start) = start else {
                 return Err(self.pool.corrupt(page, &format!("no undo record ends at offset {at}")));
             };
             at = start;
@@ -41,8 +48,18 @@ impl Core {
                     .pool
                     .corrupt(page, &format!("the undo record at offset {at} is of another transaction")));
             }
+            if undo::is_undone(&bytes) {
+                continue;
+            }
             before(&record);
             self.undo(&record, roll_ptr)?;
+            // Last: after a crash in between it is undone once more, which finds nothing to do.
+            self.log.ensure_room_critical(4096)?;
+            let mut undo_page = self.pool.exclusive(page)?;
+            let (mark_at, mark) = undo::undone_mark(undo_page.bytes(), at);
+            let mut mtr = Mtr::new();
+            mtr.write(&mut undo_page, mark_at, &[mark]);
+            mtr.commit(&self.log, &mut [&mut undo_page]);
         }
         Ok(())
     }

@@ -63,7 +63,7 @@ impl Transaction {
     /// Deletes the row with this key, which exists and has been read by an exclusive locking read in this transaction.
     pub fn delete(&mut self, tree: Tree, key: &[u8]) -> Result<()> {
         debug_assert_eq!(tree.kind, TreeKind::Clustered);
-        self.start_writing()?;
+        self.start_deleting()?;
         self.change(tree, key, Change::Delete)?;
         observe::add(Counter::InnodbRowsDeleted, 1);
         Ok(())
@@ -86,7 +86,7 @@ impl Transaction {
     /// Removes an entry from a secondary tree (marks it; purge removes it when nobody can see it).
     pub fn index_delete(&mut self, tree: Tree, key: &[u8]) -> Result<()> {
         debug_assert_eq!(tree.kind, TreeKind::Secondary);
-        self.start_writing()?;
+        self.start_deleting()?;
         self.change(tree, key, Change::Delete)
     }
 
@@ -142,7 +142,7 @@ impl Transaction {
                     return Ok(());
                 }
                 Attempt::WaitFor { .. } | Attempt::Lock if claimed => return Err(Error::RowChanged),
-                Attempt::Again => std::hint::spin_loop(),
+                Attempt::Again => std::thread::yield_now(),
                 Attempt::WaitFor { holder, trx } => {
                     let name = Name { tree: tree.id, key: key.into() };
                     self.wait_for(holder, trx, &name, LockMode::Exclusive, Wait::Block)?;
