@@ -67,11 +67,20 @@ impl TestServer {
         std::mem::take(&mut self.directory)
     }
 
-    /// A second directory with the files as they are now: what a crash would leave. The log is flushed at each commit.
+    /// A second directory with the files as they are now: what a crash would leave. No statement runs meanwhile, and no
+    /// page is written and no checkpoint taken while the files are copied: else it is done again.
     pub fn crash_image(&self) -> PathBuf {
         let to = scratch();
-        copy(&self.directory, &to);
-        to
+        for _ in 0..1000 {
+            let before = self.engine.status().counters;
+            copy(&self.directory, &to);
+            if self.engine.status().counters == before {
+                return to;
+            }
+            std::fs::remove_dir_all(&to).unwrap();
+            std::fs::create_dir_all(&to).unwrap();
+        }
+        panic!("the server does not come to rest");
     }
 
     pub fn root(&self) -> Client {
