@@ -115,6 +115,7 @@ impl Space {
     /// As [`Space::ensure_headroom`] for a deletion, which may be what makes room: it may use most of what others must leave.
     pub fn ensure_headroom_to_delete(&self, pool: &Pool, log: &Log) -> Result<()> {
         match self.ensure_headroom(pool, log) {
+            // Relaxed: as above.
             Err(Error::DiskFull) if self.free.load(Ordering::Relaxed) >= HEADROOM_PAGES / 4 => Ok(()),
             outcome => outcome,
         }

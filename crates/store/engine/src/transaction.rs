@@ -344,13 +344,13 @@ impl Transaction {
         let mut end = 0;
         if self.first_undo != 0 {
             let core = &*self.core;
-            // Relaxed below: only we store `newest`, the segment is ours.
             while let Err(error) = core.log.ensure_room_critical(4096) {
                 if !matches!(error, log::Error::NoSpace { .. }) || core.stopping() || self.interrupt.reason() != 0 {
                     return Err(error.into());
                 }
                 core.pause();
             }
+            // Relaxed: only we store it, the segment is ours.
             let newest =
                 self.segment.as_ref().expect("a transaction with undo has a segment").newest.load(Ordering::Relaxed);
             let mut page = core.pool.exclusive(newest)?;

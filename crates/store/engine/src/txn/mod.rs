@@ -182,6 +182,7 @@ impl System {
         let mut horizon = newest().max(floor);
         // Only when it moved: every reader has this line.
         if horizon != floor {
+            // Relaxed: before the fence, whose partner is in `open_snapshot`.
             self.floor.store(horizon, Ordering::Relaxed);
         }
         fence(Ordering::SeqCst); // pairs with the fence in `open_snapshot`
