@@ -17,6 +17,7 @@ use crate::pool::{Pool, View};
 use crate::space::Space;
 use crate::{Error, Result, Tree};
 use log::Log;
+use observe::Counter;
 
 /// What every structure needs: pages, the log that protects them, free space.
 #[derive(Clone, Copy)]
@@ -73,6 +74,7 @@ impl<'s> Store<'s> {
     fn try_descend(self, tree: Tree, target: Target<'_>, level: u8) -> Result<Option<Found<'s>>> {
         let mut parent = None;
         let mut view = self.pool.read(tree.root)?;
+        let mut steps = 1;
         loop {
             let node = Node(view.bytes());
             if !node.is_node() || node.tree() != tree.id {
@@ -82,6 +84,7 @@ impl<'s> Store<'s> {
                 return Err(self.not_a_node(tree, view));
             }
             if node.level() <= level {
+                observe::add(Counter::InnodbBufferPoolReadRequests, steps);
                 return Ok(Some(Found { node: view, parent }));
             }
             let Ok(child) = child_of(node, target) else {
@@ -100,6 +103,7 @@ impl<'s> Store<'s> {
             }
             parent = Some(view);
             view = next;
+            steps += 1;
         }
     }
 

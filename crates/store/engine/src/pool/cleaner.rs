@@ -161,7 +161,8 @@ impl<'p> Cleaner<'p> {
             }
             let bytes = &self.batch[(1 + start) * PAGE_BYTES..(1 + end) * PAGE_BYTES];
             self.pool.file.write_at(bytes, self.ids[start] * PAGE_BYTES as u64)?;
-            observe::add(Counter::InnodbDataWrites, 1);
+            observe::increment(Counter::InnodbDataWrites);
+            observe::add(Counter::InnodbDataWritten, bytes.len() as u64);
             start = end;
         }
         self.pool.file.sync_data()?;

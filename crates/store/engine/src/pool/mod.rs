@@ -225,6 +225,7 @@ impl Pool {
             }
             self.spare.lock().push(frame);
         }
+        observe::increment(Counter::InnodbPagesCreated);
         Ok(Exclusive { pool: self, id, changed: false })
     }
 
@@ -268,7 +269,10 @@ impl Pool {
         }
         // SAFETY: we hold the page exclusively, so nobody else reads or writes these bytes.
         let bytes = unsafe { std::slice::from_raw_parts_mut(self.address(id), PAGE_BYTES) };
-        observe::add(Counter::InnodbBufferPoolReads, 1);
+        observe::increment(Counter::InnodbBufferPoolReads);
+        observe::increment(Counter::InnodbDataReads);
+        observe::increment(Counter::InnodbPagesRead);
+        observe::add(Counter::InnodbDataRead, PAGE_BYTES as u64);
         let outcome = self.read_from_disk(id, bytes);
         if let Err(error) = outcome {
             // The client is told as well; but whoever repairs the disk reads the error log.
