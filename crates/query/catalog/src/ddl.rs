@@ -59,7 +59,9 @@ impl Catalog {
         };
         let mut next = Version::clone(&self.current());
         next.number += 1;
-        tx.begin(Isolation::RepeatableRead, false);
+        // The tables' gates are closed, so the newest version of a row is the only one in progress: index builds and copies
+        // read without a lock object for each row.
+        tx.begin(Isolation::ReadUncommitted, false);
         let (catalog, lane) = (self, pins.lane_id());
         Ok(Ddl { catalog, tx, state, next, closed: Vec::new(), lane, waiting, committed: false })
     }
