@@ -10,7 +10,7 @@ use std::ops::Bound;
 use types::{Result, SqlMode, StoreContext, Value, key};
 
 /// Entries that one chunk sorts, in bytes.
-const CHUNK_BYTES: usize = 32 << 20;
+const CHUNK_BYTES: usize = 8 << 20;
 
 const ALL: Range<'static> = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
 const SHARED: Read = Read::Locking { mode: LockMode::Shared, wait: Wait::Block };
