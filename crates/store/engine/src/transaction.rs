@@ -1,7 +1,7 @@
 //! A session's transaction: snapshot, writes, locks, savepoints, commit and rollback.
 
 use crate::engine::Core;
-use crate::lock::{Interrupt, Name, Outcome};
+use crate::lock::{ForeignWait, Interrupt, Name, Outcome};
 use crate::mtr::Mtr;
 use crate::segment::Segment;
 use crate::txn::Status;
@@ -376,7 +376,11 @@ impl Transaction {
         self.active = false;
         self.trx = 0;
         self.first_undo = 0;
-        self.work = 0;
+        if self.work != 0 {
+            self.work = 0;
+            // Relaxed: a hint for the choice of deadlock victims.
+            self.core.system.slots.get(self.slot).work.store(0, Ordering::Relaxed);
+        }
         Ok(end)
     }
 
@@ -409,6 +413,29 @@ impl Transaction {
         }
         self.locks.push(name.clone());
         Ok(true)
+    }
+
+    /// The session's place in the transaction system, by which others know it in [`ForeignWait::blockers`]. The same for the
+    /// whole life of the object.
+    pub fn slot(&self) -> u32 {
+        self.slot.index() as u32
+    }
+
+    /// This session has queued for a lock outside the engine: makes the wait part of the deadlock search, and searches
+    /// (unless `innodb_deadlock_detect` is off). `weight` is added to the rows changed when a victim is chosen among the
+    /// members of a cycle, of whom the least is aborted. See [`ForeignWait`].
+    pub fn enter_wait(&mut self, wait: Arc<dyn ForeignWait>, weight: u64) {
+        let (core, slot) = (&*self.core, self.slot());
+        core.locks.enter_foreign(&core.system.slots, slot, wait, weight);
+        // Relaxed: a setting that orders nothing.
+        if core.deadlock_detect.load(Ordering::Relaxed) {
+            core.locks.resolve_deadlock(&core.system.slots, slot);
+        }
+    }
+
+    /// The wait of [`Transaction::enter_wait`] is over, however it ended.
+    pub fn leave_wait(&mut self) {
+        self.core.locks.leave_foreign(&self.core.system.slots, self.slot());
     }
 
     /// Gives back a lock that was taken by the last [`Transaction::acquire`].

@@ -5,10 +5,35 @@
 //! other edges. What looked like a cycle but mixed edges of different moments is told by looking twice: each edge must still
 //! belong to the same wait, by its number.
 
-use super::{LockTable, Slot, VICTIM, Waiting, conflict, finish_wait, grant, wake};
+//!
+//! Waits for locks that are not the engine's (metadata locks) are edges of the same graph: see [`ForeignWait`].
+
+use super::{LockTable, Name, Slot, VICTIM, WaitOn, Waiting, conflict, finish_wait, grant, wake};
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use sync::{LaneId, Lanes};
+
+/// One wait of one session for a lock outside the engine, so that cycles through metadata and row locks are found.
+///
+/// The object stands for this very wait: its owner makes it for the wait and drops it after. In order, the session
+/// 1. queues for its lock, so that whoever looks from now on finds the queued request and who stands before it;
+/// 2. calls [`crate::Transaction::enter_wait`], which makes the wait known and looks for a cycle through it. A victim found is told
+///    at once, the caller itself included: by [`ForeignWait::abort`];
+/// 3. sleeps until its lock is granted, its time is up, it is killed or aborted;
+/// 4. calls [`crate::Transaction::leave_wait`].
+///
+/// After an abort the session answers 1213; what is rolled back is the caller's to decide ([`crate::Transaction::rollback`]).
+/// Holders are known by the slot of their session's transaction, [`crate::Transaction::slot`], which never changes. No lock of the
+/// engine is held during a call, and each may come from the thread of another session.
+pub trait ForeignWait: Send + Sync {
+    /// Appends the slots of all sessions that must do something before this wait can end: holders in conflict, and holders whom
+    /// requests queued before this one wait for. Empty once the wait is over.
+    fn blockers(&self, out: &mut Vec<u32>);
+    /// Ends the wait without the lock, because of a deadlock. False: it was over already.
+    fn abort(&self) -> bool;
+    /// What is waited for, in one line, for `SHOW ENGINE INNODB STATUS`.
+    fn describe(&self) -> String;
+}
 
 /// One wait on the path of the search.
 #[derive(Clone)]
@@ -24,8 +49,8 @@ impl LockTable {
         while let Some(cycle) = self.find_cycle(slots, start) {
             // Relaxed: a hint for the choice of the victim.
             let work = |slot: u32| slots.get(LaneId::from_index(slot as usize)).work.load(Ordering::Relaxed);
-            let victim =
-                cycle.iter().min_by_key(|step| (work(step.slot), step.slot != start)).expect("a cycle has members");
+            let cost = |step: &Step| (work(step.slot).saturating_add(step.wait.weight), step.slot != start);
+            let victim = cycle.iter().min_by_key(|step| cost(step)).expect("a cycle has members");
             if self.end_wait(slots, victim) {
                 observe::add(observe::Counter::InnodbDeadlocks, 1);
                 if victim.slot == start {
@@ -68,8 +93,20 @@ impl LockTable {
 
     /// Holders that `slot` waits for, directly or through requests queued before its own.
     fn blockers(&self, slot: u32, wait: &Waiting) -> Vec<u32> {
-        let mut queues = self.queues_of(&wait.name);
-        let Some(queue) = queues.get(&wait.name) else { return Vec::new() };
+        match &wait.on {
+            WaitOn::Row(name) => self.row_blockers(slot, name),
+            WaitOn::Foreign(wait) => {
+                let mut out = Vec::new();
+                wait.blockers(&mut out);
+                out.retain(|holder| *holder != slot);
+                out
+            }
+        }
+    }
+
+    fn row_blockers(&self, slot: u32, name: &Name) -> Vec<u32> {
+        let mut queues = self.queues_of(name);
+        let Some(queue) = queues.get(name) else { return Vec::new() };
         let Some(own) = queue.iter().position(|r| r.slot == slot && !r.is_granted()) else { return Vec::new() };
         let mut asking = vec![(slot, queue[own].mode)];
         asking.extend(
@@ -100,18 +137,22 @@ impl LockTable {
 
     /// Ends the very wait that the search saw. False: it is over already.
     fn end_wait(&self, slots: &Lanes<Slot>, victim: &Step) -> bool {
+        let name = match &victim.wait.on {
+            WaitOn::Row(name) => name,
+            WaitOn::Foreign(wait) => return wait.abort(),
+        };
         let mut woken = Vec::new();
         {
-            let mut queues = self.queues_of(&victim.wait.name);
+            let mut queues = self.queues_of(name);
             if waiting(slots, victim.slot).is_none_or(|now| now.number != victim.wait.number) {
                 return false;
             }
-            let Some(queue) = queues.get(&victim.wait.name) else { return false };
+            let Some(queue) = queues.get(name) else { return false };
             let Some(at) = queue.iter().position(|r| r.slot == victim.slot && !r.is_granted()) else { return false };
             let request = queue.remove(at);
             finish_wait(request.waiter.as_deref().expect("a waiting request has a waiter"), VICTIM);
             grant(queue, &mut woken);
-            queues.drop_if_empty(&victim.wait.name);
+            queues.drop_if_empty(name);
         }
         wake(woken);
         true

@@ -13,6 +13,8 @@
 
 pub mod deadlock;
 
+pub use deadlock::ForeignWait;
+
 use crate::txn::SLOTS_MAX;
 use crate::{Error, LockMode, Result};
 use foldhash::fast::RandomState;
@@ -58,8 +60,27 @@ pub struct SlotState {
 
 #[derive(Clone)]
 struct Waiting {
-    name: Name,
+    on: WaitOn,
     number: u64,
+    /// Added to the cost of the transaction's rollback when a victim is chosen.
+    weight: u64,
+}
+
+/// What a transaction waits for.
+#[derive(Clone)]
+enum WaitOn {
+    /// Its request in the queue of this name.
+    Row(Name),
+    /// A lock that is not the engine's.
+    Foreign(Arc<dyn ForeignWait>),
+}
+
+impl SlotState {
+    fn begin_wait(&mut self, on: WaitOn, weight: u64) {
+        debug_assert!(self.waiting.is_none(), "a transaction waits for one thing at a time");
+        self.waits += 1;
+        self.waiting = Some(Waiting { on, number: self.waits, weight });
+    }
 }
 
 impl Default for Slot {
@@ -273,8 +294,7 @@ impl LockTable {
         waiter.wake.store(WAITING, Ordering::Release);
         queue.push(Request { slot, mode, waiter: Some(waiter.clone()) });
         let mut state = slots.get(sync::LaneId::from_index(slot as usize)).state.lock();
-        state.waits += 1;
-        state.waiting = Some(Waiting { name: name.clone(), number: state.waits });
+        state.begin_wait(WaitOn::Row(name.clone()), 0);
         Outcome::Queued
     }
 
@@ -345,6 +365,16 @@ impl LockTable {
         // Release: pairs with the next waiter's Acquire load; no granter knows of us any more.
         waiter.wake.store(IDLE, Ordering::Release);
         outcome
+    }
+
+    /// See [`crate::Transaction::enter_wait`].
+    pub fn enter_foreign(&self, slots: &sync::Lanes<Slot>, slot: u32, wait: Arc<dyn ForeignWait>, weight: u64) {
+        slots.get(sync::LaneId::from_index(slot as usize)).state.lock().begin_wait(WaitOn::Foreign(wait), weight);
+    }
+
+    pub fn leave_foreign(&self, slots: &sync::Lanes<Slot>, slot: u32) {
+        let ended = slots.get(sync::LaneId::from_index(slot as usize)).state.lock().waiting.take();
+        debug_assert!(ended.is_some(), "leave_wait follows enter_wait");
     }
 
     /// Takes a waiting request back. False: it has been granted meanwhile.
