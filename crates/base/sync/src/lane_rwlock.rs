@@ -18,7 +18,11 @@
 
 use crate::futex;
 use crate::lanes::{LaneId, Lanes};
+#[cfg(not(loom))]
+use crate::reader_writer::ReaderWriter;
 use crate::shim::atomic::{AtomicU32, Ordering, fence};
+#[cfg(not(loom))]
+use crate::thread_lane::thread_lane;
 use crossbeam_utils::CachePadded;
 
 /// Nobody closes the gate.
@@ -165,5 +169,57 @@ impl LaneRwLock {
                 }
             }
         }
+    }
+}
+
+/// A shared hold of a [`LaneRwLock`] in the lane of its thread; it stays on that thread.
+#[cfg(not(loom))]
+#[must_use = "the lock is released at once when the guard is not kept"]
+pub struct LaneShared<'a> {
+    lock: &'a LaneRwLock,
+    lane: LaneId,
+    /// Not Send: a lane is written by its own thread only.
+    _here: std::marker::PhantomData<*const ()>,
+}
+
+/// The exclusive hold of a [`LaneRwLock`].
+#[cfg(not(loom))]
+#[must_use = "the lock is released at once when the guard is not kept"]
+pub struct LaneExclusive<'a>(&'a LaneRwLock);
+
+#[cfg(not(loom))]
+impl Drop for LaneShared<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.lock.unlock_read(self.lane);
+    }
+}
+
+#[cfg(not(loom))]
+impl Drop for LaneExclusive<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.unlock_write();
+    }
+}
+
+/// For locks made with room for [`LANES_MAX`](crate::LANES_MAX) lanes.
+#[cfg(not(loom))]
+impl ReaderWriter for LaneRwLock {
+    const KIND: &'static str = "lane";
+    type Shared<'a> = LaneShared<'a>;
+    type Exclusive<'a> = LaneExclusive<'a>;
+
+    #[inline]
+    fn shared(&self) -> LaneShared<'_> {
+        let lane = thread_lane();
+        self.read(lane);
+        LaneShared { lock: self, lane, _here: std::marker::PhantomData }
+    }
+
+    #[inline]
+    fn exclusive(&self) -> LaneExclusive<'_> {
+        self.write();
+        LaneExclusive(self)
     }
 }

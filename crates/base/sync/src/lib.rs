@@ -11,6 +11,7 @@
 //! | [`Mutex`], [`Condvar`] | one CAS, one swap | parks | short critical sections off the statement path, or partitioned |
 //! | [`RwLock`] | one CAS, one add, *by readers too* | parks | cold structures only; never on a statement path |
 //! | [`LaneRwLock`] | reader: two fences in its own lane; writer: a look at each lane | parks | gates that all pass and few close |
+//! | [`PreferReaderLock`], [`PreferWriterLock`], [`SystemRwLock`] | one or two RMWs, *by readers too* | sleeps | comparison: see [`ReaderWriter`] |
 //! | [`Parker`] | none | its one thread | a wait with a timeout that KILL can end |
 //! | [`futex`] | none | any thread that names the word | the log's flush waiters |
 //!
@@ -21,6 +22,7 @@
 //! every build but one: under `RUSTFLAGS="--cfg loom"` it is the model checker, and `tests/loom.rs` runs the algorithms of
 //! this crate through every interleaving and every permitted reordering.
 
+mod compact_rwlock;
 pub mod futex;
 mod lane_rwlock;
 mod lanes;
@@ -29,18 +31,30 @@ pub mod page_latch;
 mod parker;
 mod parking;
 mod rank;
+mod reader_writer;
 pub mod shim;
 mod snapshot;
 #[cfg(not(loom))]
+mod system_rwlock;
+#[cfg(not(loom))]
 mod thread_lane;
 
+pub use compact_rwlock::{
+    CompactExclusive, CompactRwLock, CompactShared, PreferReader, PreferReaderLock, PreferWriter, PreferWriterLock,
+    Preference,
+};
 pub use crossbeam_utils::CachePadded;
 pub use lane_rwlock::LaneRwLock;
+#[cfg(not(loom))]
+pub use lane_rwlock::{LaneExclusive, LaneShared};
 pub use lanes::{LaneId, LaneSet, Lanes};
 pub use lock::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use page_latch::{Evicted, Optimistic, PageLatch, TryLatch};
 pub use parker::{Parker, Unparker};
 pub use rank::Rank;
+pub use reader_writer::ReaderWriter;
 pub use snapshot::{Cached, Snapshot};
+#[cfg(not(loom))]
+pub use system_rwlock::{SystemExclusive, SystemRwLock, SystemShared};
 #[cfg(not(loom))]
 pub use thread_lane::{LANES_MAX, thread_lane, thread_lane_high_water, try_thread_lane};

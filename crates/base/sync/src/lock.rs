@@ -1,6 +1,7 @@
 //! Ranked mutex, condition variable and reader-writer lock: `parking_lot` underneath, rank checks in debug builds on top.
 
 use crate::rank::{self, Rank, SameRank};
+use crate::reader_writer::ReaderWriter;
 use crate::shim::{RawCondvar, RawGuard, RawMutex, RawReadGuard, RawRwLock, RawWriteGuard};
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -20,11 +21,11 @@ pub struct MutexGuard<'a, T> {
 }
 
 /// One entry in the thread's list of held ranks.
-struct Held(Rank);
+pub(crate) struct Held(Rank);
 
 impl Held {
     #[inline(always)]
-    fn new(rank: Rank) -> Held {
+    pub(crate) fn new(rank: Rank) -> Held {
         rank::acquired(rank);
         Held(rank)
     }
@@ -197,6 +198,29 @@ impl<T> RwLock<T> {
 
     pub fn into_inner(self) -> T {
         self.raw.into_inner()
+    }
+}
+
+/// Behind the interface of the other kinds.
+impl<T: Send + Sync> ReaderWriter for RwLock<T> {
+    const KIND: &'static str = "parking";
+    type Shared<'a>
+        = RwLockReadGuard<'a, T>
+    where
+        T: 'a;
+    type Exclusive<'a>
+        = RwLockWriteGuard<'a, T>
+    where
+        T: 'a;
+
+    #[inline]
+    fn shared(&self) -> RwLockReadGuard<'_, T> {
+        self.read()
+    }
+
+    #[inline]
+    fn exclusive(&self) -> RwLockWriteGuard<'_, T> {
+        self.write()
     }
 }
 
