@@ -7,6 +7,7 @@ use crate::page::node::{Node, NodeMut};
 use crate::page::{self, OFF_WORD_B, PAGE_BYTES, PageType, get_u64};
 use crate::pool::Pool;
 use crate::pool::cleaner::Cleaner;
+use crate::purge::Progress;
 use crate::segment::Segments;
 use crate::space::{DICTIONARY_ROOT, OFF_NEXT_TREE, SUPER_PAGE, Space};
 use crate::txn::System;
@@ -485,8 +486,9 @@ fn clean(core: &Core, doublewrite: Option<crate::pool::doublewrite::Doublewrite>
 
 /// The purge thread.
 fn purge(core: &Core) {
+    let mut progress = Progress::default();
     while !core.stopping() {
-        match core.purge() {
+        match core.purge(&mut progress) {
             Ok(0) => futex_sleep(&core.stop, Duration::from_millis(50)),
             Ok(_) => futex_sleep(&core.stop, Duration::from_millis(5)),
             Err(error) => {

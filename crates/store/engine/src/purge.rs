@@ -1,9 +1,13 @@
 //! Purge: removes what no snapshot can see any more, in the background.
 //!
-//! For each undo segment it walks the records from the oldest on, as far as their transactions are over and visible to every
-//! snapshot. A delete mark still standing as that record left it becomes a removal; replaced off-page rows and dropped trees
-//! are freed; emptied undo pages go back to the free pages. Where it stands is not logged: after a crash it looks at records
-//! again, and finds nothing to do.
+//! Most undo records leave nothing behind: all that is to be done about them is to give their page back once everybody sees
+//! their transactions. Those that do leave something (a delete mark, a replaced off-page row, a dropped tree) are counted by
+//! the session that appends them, in [`Segment::work`]. So purge reads nothing of a segment whose count it has caught up
+//! with, apart from the last record of each page that it frees, and a session that updates rows in place shares no line with it.
+//!
+//! Where there is work, it walks the segment's records from the oldest on, as far as their transactions are over and visible
+//! to every snapshot. A delete mark still standing as that record left it becomes a removal; replaced off-page rows and
+//! dropped trees are freed. Where it stands is not logged: after a crash it looks at records again, and finds nothing to do.
 
 use crate::btree::{Target, merge};
 use crate::engine::Core;
@@ -15,17 +19,49 @@ use crate::txn::Status;
 use crate::undo::{self, Kind, Record};
 use crate::version::{Header, ROW_AT};
 use crate::{Result, Tree, TreeKind, overflow};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 const TRUSTED: &str = "a latched node has sound offsets";
 
+/// How far the purge thread has come.
+#[derive(Default)]
+pub struct Progress {
+    segments: Vec<Place>,
+}
+
+/// How far it has come in one segment.
+struct Place {
+    segment: Arc<Segment>,
+    /// The first record not yet dealt with.
+    page: u64,
+    at: usize,
+    /// The count of work that had been reached when all records had been dealt with.
+    done: u64,
+}
+
+/// What stands at a place of an undo page.
+enum Next {
+    /// A record that purge has to act on.
+    Work,
+    /// No more records on this page; there may be a next one.
+    End,
+    /// A record that some snapshot may still need.
+    Blocked,
+}
+
 impl Core {
-    /// One round over all segments. Returns the number of records dealt with.
-    pub fn purge(&self) -> Result<u64> {
+    /// One round over all segments. Returns the number of records acted on.
+    pub fn purge(&self, progress: &mut Progress) -> Result<u64> {
         let horizon = self.system.advance(|| self.newest());
+        for segment in self.segments.from(progress.segments.len()) {
+            // Of what a former life left nobody knows, so there may be work.
+            let (page, at) = undo::split_roll_ptr(segment.first);
+            progress.segments.push(Place { segment, page, at, done: 0 });
+        }
         let (mut records, mut outcome) = (0, Ok(()));
-        for segment in self.segments.all() {
-            match self.purge_segment(&segment, horizon) {
+        for place in &mut progress.segments {
+            match self.purge_segment(place, horizon) {
                 Ok(n) => records += n,
                 // A damaged page keeps its own segment from being purged, not the others.
                 Err(error) => outcome = Err(error),
@@ -37,58 +73,110 @@ impl Core {
         outcome.map(|()| records)
     }
 
-    fn purge_segment(&self, segment: &Segment, horizon: u64) -> Result<u64> {
-        // Relaxed: purge alone loads and stores it.
-        let (mut page, mut at) = undo::split_roll_ptr(segment.purged_to.load(Ordering::Relaxed));
-        let mut records = 0;
-        let mut bytes = Vec::new();
+    fn purge_segment(&self, place: &mut Place, horizon: u64) -> Result<u64> {
+        // Acquire: pairs with the Release in `note_work`: the records that were counted are found below. The horizon was taken
+        // before, so what is history has been counted: a session counts first and commits after.
+        let work = place.segment.work.load(Ordering::Acquire);
+        let (mut records, mut bytes) = (0, Vec::new());
         while !self.stopping() {
             // Acquire: pairs with the Release in `extend`.
-            let newest = segment.newest.load(Ordering::Acquire);
-            let view = self.pool.read(page)?;
-            let free_at = undo::free_at(view.bytes());
-            if !view.validate() {
-                continue;
+            let newest = place.segment.newest.load(Ordering::Acquire);
+            if place.page == newest && place.done == work {
+                break;
             }
-            if at >= free_at {
-                if page == newest {
+            let next =
+                if place.done == work { self.last_of_page(place, horizon)? } else { self.next_work(place, horizon)? };
+            match next {
+                Next::Blocked => break,
+                Next::End if place.page == newest => {
+                    place.done = work;
                     break;
                 }
-                self.log.ensure_room_critical(4096)?;
-                page = segment.free_first(self.store(), page)?;
-                at = undo::RECORDS_AT;
-                // Relaxed: purge alone loads and stores it.
-                segment.purged_to.store(undo::roll_ptr(page, at), Ordering::Relaxed);
-                continue;
+                Next::End => {
+                    self.log.ensure_room_critical(4096)?;
+                    place.page = place.segment.free_first(self.store(), place.page)?;
+                    place.at = undo::RECORDS_AT;
+                }
+                Next::Work => {
+                    let roll_ptr = undo::roll_ptr(place.page, place.at);
+                    segment::read_record(self.store(), roll_ptr, &mut bytes)?;
+                    self.purge_record(&bytes, roll_ptr)?;
+                    place.at += bytes.len();
+                    records += 1;
+                }
             }
-            let roll_ptr = undo::roll_ptr(page, at);
-            segment::read_record(self.store(), roll_ptr, &mut bytes)?;
-            let record = Record::decode(&bytes).expect("read_record checked it");
-            match self.system.status(record.trx) {
-                Status::Old => {}
-                Status::Committed(lsn) if lsn <= horizon => {}
-                _ => break,
-            }
-            let kind = if record.secondary { TreeKind::Secondary } else { TreeKind::Clustered };
-            let tree = Tree { id: record.tree, root: record.root, kind };
-            let old = Header(record.header);
-            if !undo::is_undone(&bytes) {
-                self.purge_record(&record, roll_ptr)?;
-            } else if record.kind == Kind::Update && old.is_deleted() {
-                // The mark stands again; purge may have passed it while it was covered.
-                self.purge_mark(tree, record.key, old.trx(), record.roll_ptr)?;
-            }
-            at += bytes.len();
-            records += 1;
-            // Relaxed: purge alone loads and stores it.
-            segment.purged_to.store(undo::roll_ptr(page, at), Ordering::Relaxed);
         }
         Ok(records)
     }
 
-    fn purge_record(&self, record: &Record<'_>, roll_ptr: u64) -> Result<()> {
+    /// May the whole page go? Its records are of one session, so the last one is the one that is needed longest.
+    fn last_of_page(&self, place: &Place, horizon: u64) -> Result<Next> {
+        loop {
+            let view = self.pool.read(place.page)?;
+            let page = view.bytes();
+            let last = undo::record_before(page, undo::free_at(page)).map(|at| undo::record_transaction(&page[at..]));
+            if view.validate() {
+                return Ok(if last.is_none_or(|trx| self.is_history(trx, horizon)) {
+                    Next::End
+                } else {
+                    Next::Blocked
+                });
+            }
+        }
+    }
+
+    /// Passes over records that ask for nothing.
+    fn next_work(&self, place: &mut Place, horizon: u64) -> Result<Next> {
+        loop {
+            let view = self.pool.read(place.page)?;
+            let page = view.bytes();
+            let (mut at, mut seen) = (place.at, 0);
+            let next = loop {
+                if at >= undo::free_at(page) {
+                    break Some(Next::End);
+                }
+                let Some(len) = undo::record_len(page, at) else { break None };
+                let record = &page[at..at + len];
+                let trx = undo::record_transaction(record);
+                if trx != seen && !self.is_history(trx, horizon) {
+                    break Some(Next::Blocked);
+                }
+                seen = trx;
+                if undo::leaves_work(record) {
+                    break Some(Next::Work);
+                }
+                at += len;
+            };
+            if !view.validate() {
+                continue;
+            }
+            place.at = at;
+            return next
+                .ok_or_else(|| self.pool.corrupt(place.page, &format!("there is no undo record at offset {at}")));
+        }
+    }
+
+    /// Is the transaction over, and does every snapshot see so?
+    fn is_history(&self, trx: u64, horizon: u64) -> bool {
+        match self.system.status(trx) {
+            Status::Old => true,
+            Status::Committed(lsn) => lsn <= horizon,
+            Status::Open(_) | Status::RolledBack => false,
+        }
+    }
+
+    fn purge_record(&self, bytes: &[u8], roll_ptr: u64) -> Result<()> {
+        let record = &Record::decode(bytes).expect("read_record checked it");
         let kind = if record.secondary { TreeKind::Secondary } else { TreeKind::Clustered };
         let tree = Tree { id: record.tree, root: record.root, kind };
+        if undo::is_undone(bytes) {
+            let old = Header(record.header);
+            if record.kind == Kind::Update && old.is_deleted() {
+                // The mark stands again; purge may have passed it while it was covered.
+                self.purge_mark(tree, record.key, old.trx(), record.roll_ptr)?;
+            }
+            return Ok(());
+        }
         match record.kind {
             Kind::Insert | Kind::CreateTree => Ok(()),
             Kind::DropTree => self.store().free_tree(tree),

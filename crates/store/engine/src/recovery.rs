@@ -240,7 +240,7 @@ pub fn checkpoint_payload(core: &Core) -> Vec<u8> {
 
 /// Rolls back the transactions that were open when the server ended.
 pub fn roll_back_open_transactions(core: &Core, progress: &mut dyn FnMut(&str)) -> Result<()> {
-    for segment in core.segments.all() {
+    for segment in core.segments.from(0) {
         // Relaxed: nobody else is there yet.
         let newest = segment.newest.load(Ordering::Relaxed);
         let view = core.pool.read(newest)?;

@@ -21,13 +21,16 @@ const ENTRIES_AT: usize = HEADER_BYTES + 8;
 const ENTRIES_MAX: u64 = ((PAGE_BYTES - ENTRIES_AT) / 8) as u64;
 
 /// An undo segment in memory.
+#[repr(align(64))]
 pub struct Segment {
     /// Its segment page.
     pub page: PageId,
+    /// The roll pointer of its first record when the server started, or the segment was made.
+    pub first: u64,
     /// The newest undo page. W: the session that owns the segment. R: purge.
     pub newest: AtomicU64,
-    /// The roll pointer of the first record that purge has not dealt with. W: purge.
-    pub purged_to: AtomicU64,
+    /// Counts records that purge has to act on. W: the session that owns the segment. R: purge.
+    pub work: AtomicU64,
 }
 
 /// All segments, and those that no session owns.
@@ -67,8 +70,9 @@ impl Segments {
                 let (first, newest) = (get_u64(head.bytes(), undo::OFF_FIRST), get_u64(head.bytes(), undo::OFF_NEWEST));
                 all.push(Arc::new(Segment {
                     page: segment,
+                    first: undo::roll_ptr(first, undo::RECORDS_AT),
                     newest: AtomicU64::new(newest),
-                    purged_to: AtomicU64::new(undo::roll_ptr(first, undo::RECORDS_AT)),
+                    work: AtomicU64::new(1),
                 }));
             }
             match get_u64(bytes, OFF_WORD_A) {
@@ -80,9 +84,9 @@ impl Segments {
         Ok(Segments { state: Mutex::new(Rank::FreeSpace, State { all, free, directory }) })
     }
 
-    /// All segments now.
-    pub fn all(&self) -> Vec<Arc<Segment>> {
-        self.state.lock().all.clone()
+    /// All segments now but the first `known` ones, which stay the same.
+    pub fn from(&self, known: usize) -> Vec<Arc<Segment>> {
+        self.state.lock().all[known..].to_vec()
     }
 
     /// A segment for a session to own until it gives it back.
@@ -127,8 +131,9 @@ fn create(store: Store<'_>) -> Result<Segment> {
     mtr.commit(store.log, &mut [&mut head.bitmap, &mut page]);
     Ok(Segment {
         page: head.page,
+        first: undo::roll_ptr(newest, undo::RECORDS_AT),
         newest: AtomicU64::new(newest),
-        purged_to: AtomicU64::new(undo::roll_ptr(newest, undo::RECORDS_AT)),
+        work: AtomicU64::new(0),
     })
 }
 
@@ -160,6 +165,12 @@ fn register(store: Store<'_>, mut directory: PageId, segment: PageId) -> Result<
 }
 
 impl Segment {
+    /// A record was appended, or marked as undone, that purge has to act on. Only the segment's owner says so.
+    pub fn note_work(&self) {
+        // Relaxed: only the owner stores it. Release: pairs with the Acquire in purge, which then finds the record.
+        self.work.store(self.work.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+
     /// Adds an empty undo page at the end. Holds no other latch.
     pub fn extend(&self, store: Store<'_>) -> Result<()> {
         let mut head = store.pool.exclusive(self.page)?;

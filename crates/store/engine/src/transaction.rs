@@ -255,14 +255,21 @@ impl Transaction {
         Ok(())
     }
 
-    /// A change was made, with its first or a further undo record at `roll_ptr`.
+    /// A change was made, with `self.record` at `roll_ptr`.
     pub(crate) fn changed(&mut self, roll_ptr: u64) {
+        if undo::leaves_work(&self.record) {
+            self.note_purge_work();
+        }
         if self.first_undo == 0 {
             self.first_undo = roll_ptr;
         }
         self.work += 1;
         // Relaxed: a hint for the choice of deadlock victims.
         self.core.system.slots.get(self.slot).work.store(self.work, Ordering::Relaxed);
+    }
+
+    fn note_purge_work(&self) {
+        self.segment.as_ref().expect("a transaction with undo has a segment").note_work();
     }
 
     pub fn savepoint(&self) -> Savepoint {
@@ -295,6 +302,7 @@ impl Transaction {
         }
         let stop = if savepoint.at == 0 { self.first_undo } else { savepoint.at };
         let end = self.undo_end();
+        self.note_purge_work();
         let (locks, core, slot) = (&mut self.locks, &*self.core, self.slot.index() as u32);
         core.undo_back(self.trx, end, stop, |record| {
             // The row's header will no longer say that we hold it.
@@ -333,6 +341,8 @@ impl Transaction {
         }
         if self.first_undo != 0 {
             let end = self.undo_end();
+            // What was undone is passed only once this transaction is over, so it may be counted before.
+            self.note_purge_work();
             self.core.undo_back(self.trx, end, self.first_undo, |_| ())?;
         }
         self.end(false)?;

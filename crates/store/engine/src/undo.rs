@@ -25,6 +25,7 @@
 //! so that rollback walks backwards and purge forwards. A *roll pointer* is page id << 16 | offset.
 
 use crate::page::{HEADER_BYTES, PAGE_BYTES, PageId, PageType, get_u16, get_u32, get_u64, init, put_u16, put_u64};
+use crate::version::Header;
 
 pub const OFF_FIRST: usize = HEADER_BYTES;
 pub const OFF_NEWEST: usize = HEADER_BYTES + 8;
@@ -142,6 +143,21 @@ impl<'a> Record<'a> {
 /// Has the change been undone? Then neither rollback nor purge has anything to do with the record; readers still may.
 pub fn is_undone(record: &[u8]) -> bool {
     record[3] & UNDONE != 0
+}
+
+/// Has purge anything to do about the record once nobody needs it (see [`crate::purge`])? Sometimes yes where a closer look
+/// finds nothing, never the other way round.
+pub fn leaves_work(record: &[u8]) -> bool {
+    let (kind, flags, old, data_bytes) = (record[2], record[3], Header(get_u64(record, 24)), get_u16(record, 46));
+    if flags & UNDONE != 0 {
+        return kind == Kind::Update as u8 && old.is_deleted();
+    }
+    match kind {
+        kind if kind == Kind::DropTree as u8 => true,
+        // No difference: maybe a delete mark. An off-page row: maybe replaced.
+        kind if kind == Kind::Update as u8 => (data_bytes == 0 && !old.is_deleted()) || old.is_off_page(),
+        _ => false,
+    }
 }
 
 /// Where the mark that the record at `at` is undone stands, and what to write there.

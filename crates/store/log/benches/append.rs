@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion};
 use log::{Log, Options};
 
-fn open(name: &str, direct: bool) -> (Arc<Log>, PathBuf) {
+fn open(name: &str) -> (Arc<Log>, PathBuf) {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("log-bench-{name}-{}", std::process::id()));
     std::fs::remove_dir_all(&path).ok();
-    let options = Options { direct, capacity: 256 << 20, ..Options::default() };
+    let options = Options { capacity: 256 << 20, ..Options::default() };
     let (log, _) = Log::open(&path, options).expect("open the log");
     (log, path)
 }
@@ -54,7 +54,7 @@ fn main() {
     let mut criterion = Criterion::default().configure_from_args().sample_size(10);
     let mut group = criterion.benchmark_group("append 100 B");
     for threads in [1, 2, 4] {
-        let (log, path) = open("append", false);
+        let (log, path) = open("append");
         group.bench_function(BenchmarkId::from_parameter(threads), |b| {
             b.iter_custom(|count| run(&log, threads, count, append));
         });
@@ -62,17 +62,15 @@ fn main() {
         std::fs::remove_dir_all(path).expect("clean up");
     }
     group.finish();
-    for direct in [false, true] {
-        let mut group = criterion.benchmark_group(if direct { "commit direct" } else { "commit buffered" });
-        for threads in [1, 2, 4, 16, 64] {
-            let (log, path) = open("commit", direct);
-            group.bench_function(BenchmarkId::from_parameter(threads), |b| {
-                b.iter_custom(|count| run(&log, threads, count, commit));
-            });
-            drop(log);
-            std::fs::remove_dir_all(path).expect("clean up");
-        }
-        group.finish();
+    let mut group = criterion.benchmark_group("commit");
+    for threads in [1, 2, 4, 16, 64] {
+        let (log, path) = open("commit");
+        group.bench_function(BenchmarkId::from_parameter(threads), |b| {
+            b.iter_custom(|count| run(&log, threads, count, commit));
+        });
+        drop(log);
+        std::fs::remove_dir_all(path).expect("clean up");
     }
+    group.finish();
     criterion.final_summary();
 }

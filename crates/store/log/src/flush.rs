@@ -1,25 +1,25 @@
 //! Getting the ring's bytes into the segments: what a leader does in its turn, and how others wait for it.
 #![expect(unsafe_code, reason = "reads and writes the ring under the contracts of `ring`")]
 
+use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use io::{AlignedBuf, File};
+use io::File;
 use observe::{Counter, Timer};
-use sync::shim::atomic::{AtomicU32, AtomicU64, Ordering};
+use sync::shim::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use sync::{CachePadded, Mutex, Rank, futex};
 
-use crate::format::{BLOCK, block_ceil, block_floor};
+use crate::format::{BLOCK, SEGMENT_HEADER, block_ceil, block_floor};
 use crate::log::Core;
 use crate::prefix::Lane;
 use crate::ring::Ring;
-use crate::segment::{Segments, Stretch};
+use crate::segment::Segments;
 use crate::turnstile::{Entered, Turnstile, Want};
 use crate::{Error, Lsn, Result};
 
-/// Writes up to this size are gathered into one buffer and one system call.
-const GATHER: usize = 64 << 10;
+static ZEROS: [u8; BLOCK as usize] = [0; BLOCK as usize];
 /// Rounds of looking again for groups that other threads are just filling, before flushing without them.
 const PATIENCE: u32 = 64;
 /// How soon to try again when the disk is full and a reservation is waiting.
@@ -28,22 +28,26 @@ const RETRY: Duration = Duration::from_millis(10);
 /// Progress of the log to disk.
 pub struct Flusher {
     turnstile: Turnstile,
-    /// W: leaders. R: appenders, waiters.
-    written: CachePadded<AtomicU64>,
-    /// W: leaders. R: appenders, waiters.
-    flushed: CachePadded<AtomicU64>,
+    progress: CachePadded<Progress>,
     /// The leader's own; never contended, since the turn guards it.
-    writer: Mutex<Writer>,
+    writer: CachePadded<Mutex<Writer>>,
     poison: OnceLock<String>,
     /// Counts checkpoints, for `ensure_room` to wait on.
     checkpoints: AtomicU32,
+}
+
+/// What every appender and waiter reads, on one line that changes once a round. W: leaders.
+struct Progress {
+    written: AtomicU64,
+    flushed: AtomicU64,
+    /// Set after `poison`.
+    poisoned: AtomicBool,
 }
 
 struct Writer {
     current: Option<(u64, Arc<File>)>,
     /// Written since the last sync, other than `current`.
     unsynced: Vec<Arc<File>>,
-    gather: AlignedBuf,
 }
 
 /// Aborts when a leader panics: everybody would wait for ever.
@@ -59,13 +63,15 @@ impl Drop for AbortOnUnwind {
 
 impl Flusher {
     pub fn new(end: Lsn) -> Flusher {
-        let writer =
-            Writer { current: None, unsynced: Vec::new(), gather: AlignedBuf::zeroed(GATHER + BLOCK as usize) };
+        let writer = Writer { current: None, unsynced: Vec::new() };
         Flusher {
             turnstile: Turnstile::default(),
-            written: CachePadded::new(AtomicU64::new(end)),
-            flushed: CachePadded::new(AtomicU64::new(end)),
-            writer: Mutex::new(Rank::LogBuffer, writer),
+            progress: CachePadded::new(Progress {
+                written: AtomicU64::new(end),
+                flushed: AtomicU64::new(end),
+                poisoned: AtomicBool::new(false),
+            }),
+            writer: CachePadded::new(Mutex::new(Rank::LogBuffer, writer)),
             poison: OnceLock::new(),
             checkpoints: AtomicU32::new(0),
         }
@@ -73,12 +79,12 @@ impl Flusher {
 
     pub fn written(&self) -> Lsn {
         // Acquire: pairs with Release in `lead`; who reuses the ring's bytes does so after they were read.
-        self.written.load(Ordering::Acquire)
+        self.progress.written.load(Ordering::Acquire)
     }
 
     pub fn flushed(&self) -> Lsn {
         // Acquire: pairs with Release in `lead`.
-        self.flushed.load(Ordering::Acquire)
+        self.progress.flushed.load(Ordering::Acquire)
     }
 
     fn reached(&self, want: Want) -> Lsn {
@@ -90,15 +96,13 @@ impl Flusher {
 
     /// `Poisoned` once a write or sync has failed.
     pub fn check(&self) -> Result<()> {
-        match self.poison.get() {
-            None => Ok(()),
-            Some(why) => Err(Error::Poisoned { why: why.clone() }),
-        }
+        // Acquire: pairs with Release in `poisoned`.
+        if self.progress.poisoned.load(Ordering::Acquire) { Err(self.why_poisoned()) } else { Ok(()) }
     }
 
     /// Reservations that end at or below this may use the ring.
     pub fn room(&self, ring_bytes: u64) -> Lsn {
-        block_floor(self.written()) + ring_bytes
+        self.written() + ring_bytes
     }
 
     /// Waits until all below `lsn` is where `want` says.
@@ -143,7 +147,7 @@ impl Flusher {
     /// the flush it waits for never waits for it.
     #[cold]
     pub fn make_room(&self, core: &Core, end: Lsn) -> Result<()> {
-        let lsn = block_ceil(end - core.ring.bytes());
+        let lsn = end - core.ring.bytes();
         loop {
             match self.wait(core, lsn, Want::Written) {
                 Err(Error::NoSpace { .. }) => {
@@ -207,7 +211,7 @@ impl Flusher {
             return Err(self.poisoned(error));
         }
         // Release: pairs with Acquire in `written`.
-        self.written.store(reached, Ordering::Release);
+        self.progress.written.store(reached, Ordering::Release);
         if want == Want::Flushed && self.flushed() < reached {
             let start = Instant::now();
             if let Err(error) = writer.sync() {
@@ -215,7 +219,7 @@ impl Flusher {
             }
             observe::record(Timer::LogFlush, start.elapsed().as_nanos() as u64);
             // Release: pairs with Acquire in `flushed`.
-            self.flushed.store(reached, Ordering::Release);
+            self.progress.flushed.store(reached, Ordering::Release);
         }
         result
     }
@@ -235,89 +239,70 @@ impl Flusher {
         }
     }
 
+    #[cold]
+    fn why_poisoned(&self) -> Error {
+        Error::Poisoned { why: self.poison.get().expect("set before the flag").clone() }
+    }
+
     fn poisoned(&self, error: &Error) -> Error {
         let why = self.poison.get_or_init(|| error.to_string()).clone();
+        // Release: pairs with Acquire in `check`.
+        self.progress.poisoned.store(true, Ordering::Release);
         Error::Poisoned { why }
     }
 
-    /// At a start: brings the block in which the log ends back into the ring, and durably zeroes the file's block from the end on.
-    pub fn restore_block(&self, ring: &Ring, segments: &Segments, stretch: &Stretch, end: Lsn) -> Result<()> {
-        let start = block_floor(end);
-        let mut block = AlignedBuf::zeroed(BLOCK as usize);
-        if end > start {
-            let kept = &mut block[..(end - start) as usize];
-            stretch.read(start, kept)?;
-            // SAFETY: nobody else has the ring yet.
-            unsafe { ring.write(start, kept) };
-        }
-        let file = segments.file_for(start)?;
-        file.write_at(&block, crate::format::SEGMENT_HEADER + start % segments.data_bytes())?;
+    /// At a start: durably zeroes the rest of the block in which the log ends.
+    pub fn clear_tail(&self, segments: &Segments, end: Lsn) -> Result<()> {
+        let file = segments.file_for(end)?;
+        let rest = (block_ceil(end + 1) - end) as usize;
+        file.write_at(&ZEROS[..rest], SEGMENT_HEADER + end % segments.data_bytes())?;
         Ok(file.sync_data()?)
     }
 }
 
 impl Writer {
-    /// Writes [from, to) from the ring, whole blocks, the last one zero-filled. How far it came: less than `to` when it failed.
+    /// Writes [from, to) from the ring. How far it came: less than `to` when it failed.
     fn write(&mut self, ring: &Ring, segments: &Segments, from: Lsn, to: Lsn) -> (Lsn, Result<()>) {
-        let mut at = block_floor(from);
         let mut reached = from;
         while reached < to {
-            let segment_end = (at / segments.data_bytes() + 1) * segments.data_bytes();
+            let segment_end = (reached / segments.data_bytes() + 1) * segments.data_bytes();
             let until = to.min(segment_end);
-            let step = self.seek(segments, at).and_then(|file| self.write_within(ring, &file, segments, at, until));
-            if let Err(error) = step {
+            if let Err(error) = self.write_within(ring, segments, reached, until) {
                 return (reached, Err(error));
             }
-            (at, reached) = (until, until);
+            reached = until;
         }
         (reached, Ok(()))
     }
 
-    /// The file that holds `lsn`.
-    fn seek(&mut self, segments: &Segments, lsn: Lsn) -> Result<Arc<File>> {
+    /// Makes the file that holds `lsn` the current one.
+    fn seek(&mut self, segments: &Segments, lsn: Lsn) -> Result<&File> {
         let number = lsn / segments.data_bytes();
-        if let Some((current, file)) = &self.current
-            && *current == number
-        {
-            return Ok(Arc::clone(file));
+        if self.current.as_ref().is_none_or(|(current, _)| *current != number) {
+            let file = segments.file_for(lsn)?;
+            let before = self.current.replace((number, file));
+            self.unsynced.extend(before.map(|(_, file)| file));
         }
-        let file = segments.file_for(lsn)?;
-        let before = self.current.replace((number, Arc::clone(&file)));
-        self.unsynced.extend(before.map(|(_, file)| file));
+        let (_, file) = self.current.as_ref().expect("it was put there");
         Ok(file)
     }
 
-    /// Writes [at, until) of one segment; `at` begins a block.
-    fn write_within(&mut self, ring: &Ring, file: &File, segments: &Segments, at: Lsn, until: Lsn) -> Result<()> {
-        let offset = |lsn: Lsn| crate::format::SEGMENT_HEADER + (lsn - at) + at % segments.data_bytes();
-        // Whole blocks of a big write go straight from the ring; the rest, or all of a small one, through `gather`.
-        let gathered = if until - at > GATHER as u64 { block_floor(until) } else { at };
-        // SAFETY: [at, until) lies in [block_floor(written), bound): complete, visible since `bound`, and not reused before
-        // `written` moves on.
-        let (direct, rest) =
-            unsafe { (ring.read(at, (gathered - at) as usize), ring.read(gathered, (until - gathered) as usize)) };
-        let mut position = at;
-        for piece in [direct.0, direct.1] {
-            if !piece.is_empty() {
-                self.put(file, piece, offset(position))?;
-                position += piece.len() as u64;
-            }
+    /// Writes [from, until), which is not empty, of one segment, straight from the ring: the bytes are read by the kernel and by nobody else. The
+    /// first write to a block fills it up with zeros, so that the kernel need not read it from disk first.
+    fn write_within(&mut self, ring: &Ring, segments: &Segments, from: Lsn, until: Lsn) -> Result<()> {
+        let file = self.seek(segments, from)?;
+        // SAFETY: [from, until) lies in [written, bound): complete, visible since `bound`, and not reused before `written` moves on.
+        let (first, second) = unsafe { ring.read(from, (until - from) as usize) };
+        let is_new_block = block_floor(until) >= from;
+        let padding = if is_new_block { (block_ceil(until) - until) as usize } else { 0 };
+        let (mut pieces, mut count) = ([IoSlice::new(&[]); 3], 0);
+        for piece in [first, second, &ZEROS[..padding]].into_iter().filter(|piece| !piece.is_empty()) {
+            pieces[count] = IoSlice::new(piece);
+            count += 1;
         }
-        if gathered < until {
-            let len = rest.0.len() + rest.1.len();
-            self.gather[..rest.0.len()].copy_from_slice(rest.0);
-            self.gather[rest.0.len()..len].copy_from_slice(rest.1);
-            let blocks = len.next_multiple_of(BLOCK as usize);
-            self.gather[len..blocks].fill(0);
-            self.put(file, &self.gather[..blocks], offset(gathered))?;
-        }
-        Ok(())
-    }
-
-    fn put(&self, file: &File, bytes: &[u8], offset: u64) -> Result<()> {
-        file.write_at(bytes, offset)?;
+        file.write_vectored_at(&pieces[..count], SEGMENT_HEADER + from % segments.data_bytes())?;
         observe::increment(Counter::InnodbLogWrites);
-        observe::add(Counter::InnodbOsLogWritten, bytes.len() as u64);
+        observe::add(Counter::InnodbOsLogWritten, until - from + padding as u64);
         Ok(())
     }
 

@@ -37,8 +37,6 @@ pub struct Options {
     /// How often the background thread writes and flushes what nobody waited for. `None`: no such thread, and segments are
     /// made when they are needed.
     pub flush_interval: Option<Duration>,
-    /// Write segments past the page cache.
-    pub direct: bool,
     /// How long `ensure_room` waits for a checkpoint that is late before it answers `NoSpace`.
     pub checkpoint_wait: Duration,
 }
@@ -50,11 +48,13 @@ impl Default for Options {
             capacity: 1 << 30,
             segment_bytes: None,
             flush_interval: Some(Duration::from_secs(1)),
-            direct: false,
             checkpoint_wait: Duration::from_secs(30),
         }
     }
 }
+
+/// Bytes that a thread may reserve beyond what it asked for before it looks again whether there is room.
+const ROOM_AHEAD: u64 = 32 << 10;
 
 /// Where a group stands: `start` is its LSN, `end` the LSN of the next one. Durable when `flushed_lsn() >= end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,17 +137,15 @@ impl Log {
         let created = !home.contains(FILE_NAME)?;
         let mut control = if created { create(&home, &options)? } else { ControlFile::open(&home)? };
         let now = &control.now;
-        let (segments, stretch) =
-            Segments::open(home, now.log_id, now.segment_data_bytes, now.checkpoint, options.direct)?;
+        let (segments, stretch) = Segments::open(home, now.log_id, now.segment_data_bytes, now.checkpoint)?;
         let end = find_end(&control.now, &stretch, progress)?;
         // What was read may sit in the page cache only; from here on it counts as durable.
         for segment in &stretch.segments {
             segment.file.sync_data()?;
         }
         // The end's block, cut at the end: no leftover survives at the very place where the log goes on (see `format`).
-        let ring = Ring::new(options.ring_bytes);
         let flusher = Flusher::new(end);
-        flusher.restore_block(&ring, &segments, &stretch, end)?;
+        flusher.clear_tail(&segments, end)?;
         let epoch = control.now.epoch.checked_add(1).expect("four billion starts");
         control.store(Control { epoch, epoch_start: end, durable: end, ..control.now.clone() })?;
 
@@ -156,7 +154,7 @@ impl Log {
         let recovery = Recovery { created, checkpoint: checkpoint.clone(), end, stretch, epochs };
         let core = Arc::new(Core {
             prefix: Prefix::new(end, LANES_MAX),
-            ring,
+            ring: Ring::new(options.ring_bytes),
             flusher,
             segments,
             log_id: control.now.log_id,
@@ -190,6 +188,8 @@ impl Log {
         core.flusher.check()?;
         let lane = core.prefix.lane(thread_lane());
         let bytes = group_bytes(payload_bytes);
+        // Relaxed: the thread's own.
+        lane.granted.store(lane.granted.load(Ordering::Relaxed).saturating_sub(bytes), Ordering::Relaxed);
         let start = core.prefix.reserve(lane, bytes);
         observe::increment(Counter::InnodbLogWriteRequests);
         let end = start + bytes;
@@ -359,13 +359,23 @@ impl Core {
         self.oldest.load(Ordering::Acquire)
     }
 
+    #[inline]
     fn ensure_room(&self, bytes: usize, critical: bool) -> Result<()> {
-        debug_assert!(
-            !self.prefix.is_reserving(self.prefix.lane(thread_lane())),
-            "ensure_room with an open reservation may wait for itself"
-        );
+        let lane = self.prefix.lane(thread_lane());
+        debug_assert!(!self.prefix.is_reserving(lane), "ensure_room with an open reservation may wait for itself");
+        // Relaxed: the thread's own.
+        if lane.granted.load(Ordering::Relaxed) >= bytes as u64 {
+            return Ok(());
+        }
+        self.grant_room(lane, bytes, critical)
+    }
+
+    /// Looks at the shared words, and grants some room ahead, so that a thread looks once in some dozens of small groups.
+    fn grant_room(&self, lane: &Lane, bytes: usize, critical: bool) -> Result<()> {
         self.flusher.check()?;
-        let bytes = group_bytes(bytes);
+        let ahead = if critical { 0 } else { ROOM_AHEAD.min(self.ring.bytes() / 64) };
+        let granted = bytes as u64 + ahead;
+        let bytes = group_bytes(granted as usize);
         let tail = self.prefix.tail();
         // On disk: commits and rollbacks in progress keep a segment, so that they end well on a full disk.
         let reserve = if critical { 0 } else { self.segments.data_bytes() };
@@ -380,7 +390,11 @@ impl Core {
         // In the ring: half of it stays free.
         let half = self.ring.bytes() / 2;
         if tail + bytes > self.flusher.written() + half {
-            self.flusher.wait(self, block_ceil(tail + bytes - half).min(tail), Want::Written)?;
+            self.flusher.wait(self, (tail + bytes - half).min(tail), Want::Written)?;
+        }
+        if !critical {
+            // Relaxed: the thread's own.
+            lane.granted.store(granted, Ordering::Relaxed);
         }
         Ok(())
     }

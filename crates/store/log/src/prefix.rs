@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   append (lane i)                               bound (flusher)
-//!   1 inserting[i] = tail  (a lower bound)        a t = tail
+//!   1 inserting[i] = last[i] (a lower bound)      a t = tail
 //!   2 start = fetch_add(tail, len)                b for each lane: t = min(t, inserting[i])
 //!   3 inserting[i] = start (exact)                c t is the bound
 //!   4 copy
@@ -15,16 +15,18 @@
 //! *Claim*: every reservation R that starts below the bound is complete, and its bytes are visible to the flusher. *Proof*: R.start <
 //! bound <= t, so R's `fetch_add` (2) precedes the value read in (a); all writes to `tail` are RMWs, so (a, Acquire) synchronises with (2,
 //! Release), and (1) happens before (b). So (b) reads R's store (1) or a later value of the lane. (1) and (3) are at most R.start
-//! (`tail` only grows, and (1) reads it before (2)), so had (b) read one of them, the bound would be at most R.start. So (b) read (5) or
+//! (`last[i]` is the end of the lane's group before, which precedes R), so had (b) read one of them, the bound would be at most R.start. So (b) read (5) or
 //! a later store of this lane; all are Release and in program order after the copy. ∎
 //!
 //! *Claim*: the bound is a group boundary: `tail` only ever holds boundaries, and so do (1) and (3). ∎
 //!
+//! So an append touches the shared line once, in (2). What (1) could be instead, the tail of this moment, would cost it a second time.
+//!
 //! A lane is used by one thread, one reservation at a time. The bound is exact up to reservations that are just being filled.
 //!
-//! The bound may *go back*: an appender that was preempted between reading `tail` and storing it in (1) announces a value that others
-//! have long passed. It is as true as before, but a snapshot taken at it would miss what an earlier one showed. So who shows LSNs
-//! to others asks for [`Prefix::completed`], the highest bound that anybody has found: true for ever, and it never falls.
+//! The bound may *go back*: between (1) and (3) a lane announces where its last group ended, which others have long passed. It is as
+//! true as before, but a snapshot taken at it would miss what an earlier one showed. So who shows LSNs to others asks for
+//! [`Prefix::completed`], the highest bound that anybody has found: true for ever, and it never falls.
 
 use sync::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use sync::{CachePadded, LaneId, Lanes};
@@ -36,6 +38,10 @@ const IDLE: u64 = u64::MAX;
 /// One thread's part, alone on its line. W: the owner. R: flushers.
 pub struct Lane {
     inserting: AtomicU64,
+    /// End of its last group, 0 before the first. W, R: the owner.
+    last: AtomicU64,
+    /// Payload bytes that `ensure_room` has granted and that are not reserved yet. W, R: the owner.
+    pub granted: AtomicU64,
 }
 
 /// The shared tail and the lanes.
@@ -52,7 +58,7 @@ pub struct Prefix {
 impl Prefix {
     /// An empty stream from `tail`, for at most `lanes` threads at a time.
     pub fn new(tail: Lsn, lanes: usize) -> Prefix {
-        let lane = || Lane { inserting: AtomicU64::new(IDLE) };
+        let lane = || Lane { inserting: AtomicU64::new(IDLE), last: AtomicU64::new(0), granted: AtomicU64::new(0) };
         Prefix {
             tail: CachePadded::new(AtomicU64::new(tail)),
             completed: CachePadded::new(AtomicU64::new(tail)),
@@ -76,14 +82,16 @@ impl Prefix {
     pub fn reserve(&self, lane: &Lane, bytes: u64) -> Lsn {
         // Relaxed: the owner's own store.
         assert_eq!(lane.inserting.load(Ordering::Relaxed), IDLE, "a thread holds one reservation at a time");
-        // Relaxed: any value not above the later start will do, and a thread never reads older than it wrote.
-        let bound = self.tail.load(Ordering::Relaxed);
+        // Relaxed: the owner's own store, or its predecessor's, ordered by the handover of the lane.
+        let bound = lane.last.load(Ordering::Relaxed);
         // (1) Release: also publishes the bytes of this lane's earlier groups to who reads this value in `bound` (Acquire).
         lane.inserting.store(bound, Ordering::Release);
         // (2) Release: pairs with the Acquire of `tail` in `bound`; makes (1) visible. Acquire: not needed.
         let start = self.tail.fetch_add(bytes, Ordering::Release);
         // (3) Release: as (1).
         lane.inserting.store(start, Ordering::Release);
+        // Relaxed: the owner's own.
+        lane.last.store(start + bytes, Ordering::Relaxed);
         start
     }
 

@@ -1,15 +1,15 @@
 //! The ring of log bytes in memory. Who may touch which bytes follows from LSNs alone:
 //!
 //! ```text
-//!        block_floor(written)        bound           tail       block_floor(written) + ring
+//!           written                  bound           tail             written + ring
 //!   -----------|-----------------------|---------------|-----------------|------------
 //!     free     | flush leader reads    | owners of     |      free       |
 //!              |                       | reservations write              |
 //! ```
 //!
-//! A reservation [start, end) may be written by its owner once `end <= block_floor(written) + ring`: then no byte of it aliases one that a
-//! leader may still read (leaders read [block_floor(written), bound) only), nor one of another open reservation, since those lie in
-//! [written, block_floor(written) + ring) and are disjoint.
+//! A reservation [start, end) may be written by its owner once `end <= written + ring`: then no byte of it aliases one that a leader may
+//! still read (leaders read [written, bound) only), nor one of another open reservation, since those lie in [written, written + ring) and
+//! are disjoint.
 #![expect(unsafe_code, reason = "appenders and the flush leader share the ring's bytes, apart by LSN")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};

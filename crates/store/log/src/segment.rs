@@ -81,8 +81,6 @@ pub struct Segments {
     directory: Directory,
     log_id: u64,
     data_bytes: u64,
-    /// Whether segments are written past the page cache.
-    direct: bool,
     /// Held while a segment is made, file input and output included: the flush leader that needs the segment has to wait for it
     /// in any case, and nobody else asks. The background thread makes segments ahead so that leaders never do.
     growing: Mutex<()>,
@@ -98,13 +96,7 @@ struct State {
 
 impl Segments {
     /// Finds the segments of a log that is needed from `oldest` on, and opens them for reading. The files below become spares.
-    pub fn open(
-        directory: Directory,
-        log_id: u64,
-        data_bytes: u64,
-        oldest: Lsn,
-        direct: bool,
-    ) -> Result<(Segments, Stretch)> {
+    pub fn open(directory: Directory, log_id: u64, data_bytes: u64, oldest: Lsn) -> Result<(Segments, Stretch)> {
         let first = oldest / data_bytes;
         let mut numbers: Vec<u64> = directory.list()?.iter().filter_map(|name| number_of(name)).collect();
         numbers.sort_unstable();
@@ -138,7 +130,7 @@ impl Segments {
                 return Err(corrupt(0, format!("the header belongs elsewhere: {header:?}")));
             }
             readable.push_back(Segment { number, file: Arc::new(file) });
-            let file = directory.open_file(&name, OpenOptions::WRITE.direct(direct))?;
+            let file = directory.open_file(&name, OpenOptions::WRITE)?;
             state.live.push_back(Segment { number, file: Arc::new(file) });
         }
         if readable.is_empty() {
@@ -151,7 +143,6 @@ impl Segments {
             directory,
             log_id,
             data_bytes,
-            direct,
             growing: Mutex::new(Rank::LogFile, ()),
             state: Mutex::new(Rank::LogFile, state),
             allocated: AtomicU64::new(end),
@@ -216,8 +207,7 @@ impl Segments {
             Some(spare) => recycle(&self.directory, spare, header),
             None => make(&self.directory, header),
         };
-        let options = OpenOptions::WRITE.direct(self.direct);
-        let opened = made.and_then(|()| Ok(self.directory.open_file(&file_name(number), options)?));
+        let opened = made.and_then(|()| Ok(self.directory.open_file(&file_name(number), OpenOptions::WRITE)?));
         let file = match opened {
             Ok(file) => file,
             Err(error) => {

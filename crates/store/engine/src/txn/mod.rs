@@ -30,6 +30,9 @@ const OPEN: u64 = 1 << 63;
 /// Ring word: bit 62 rolled back, the low bits the LSN at the end of its last group.
 const UNDONE: u64 = 1 << 62;
 
+/// In a slot: an id is being taken. Below every id.
+const STARTING: u64 = 1;
+
 /// Words of the ring that share a page of memory, given back together.
 const BLOCK_IDS: u64 = 512;
 
@@ -61,7 +64,7 @@ pub struct System {
     ring: Region,
     ring_len: u64,
     /// Ring words below this id have been given back. W: purge.
-    released: AtomicU64,
+    released: CachePadded<AtomicU64>,
     pub slots: Lanes<Slot>,
 }
 
@@ -77,7 +80,7 @@ impl System {
             floor: CachePadded::new(AtomicU64::new(0)),
             ring: io::reserve(ring_len as usize * 8)?,
             ring_len,
-            released: AtomicU64::new(first),
+            released: CachePadded::new(AtomicU64::new(first)),
             slots: Lanes::with(SLOTS_MAX, Slot::default),
         })
     }
@@ -127,8 +130,9 @@ impl System {
     pub fn start(&self, slot: LaneId) -> Result<u64> {
         let own = self.slots.get(slot);
         // A lower bound of the id is announced before the id is taken, so that `advance`, which reads `next` before the slots,
-        // either reads a `next` at or below the id or sees the announcement. SeqCst: pairs with the SeqCst accesses there.
-        own.trx.store(self.next.load(Ordering::SeqCst), Ordering::SeqCst);
+        // either reads a `next` at or below the id or sees the announcement. SeqCst: pairs with the SeqCst accesses there. Any
+        // lower bound will do, and this one costs no look at `next`, whose line goes from session to session.
+        own.trx.store(STARTING, Ordering::SeqCst);
         let trx = self.next.fetch_add(1, Ordering::SeqCst);
         // Acquire: pairs with the Release in `release_ring`: the word we are about to use has been zeroed.
         if trx - self.released.load(Ordering::Acquire) >= self.ring_len - BLOCK_IDS {
@@ -219,7 +223,8 @@ impl System {
     fn release_ring(&self, oldest: u64) {
         const CHUNK_IDS: u64 = 16 * BLOCK_IDS;
         // Relaxed: purge alone stores it.
-        let mut released = self.released.load(Ordering::Relaxed);
+        let before = self.released.load(Ordering::Relaxed);
+        let mut released = before;
         while oldest - released >= CHUNK_IDS {
             for block in 0..16 {
                 let at = (released + block * BLOCK_IDS) % self.ring_len;
@@ -229,8 +234,11 @@ impl System {
             }
             released += CHUNK_IDS;
         }
-        // Release: pairs with the Acquire in `start`.
-        self.released.store(released, Ordering::Release);
+        // Only when it moved: every writer reads this line.
+        if released != before {
+            // Release: pairs with the Acquire in `start`.
+            self.released.store(released, Ordering::Release);
+        }
     }
 
     /// The LSN that purge last found: no snapshot is older.
