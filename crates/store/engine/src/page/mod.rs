@@ -5,7 +5,7 @@
 //!  +--------+----+-----+-------+---------+----------+---------+-------+-----------+--------+----------+
 //!  | crc32  |type|level| zero  | page id | page LSN | tree id | slots | heap low  | dead   | prefix   |
 //!  +--------+----+-----+-------+---------+----------+---------+-------+-----------+--------+----------+
-//!  34 prefix len u16 | 36 lower fence off u16, len u16 | 40 upper fence off u16, len u16 | 44 unused u32
+//!  34 prefix len u16 | 36 lower fence off u16, len u16 | 40 upper fence off u16, len u16 | 44 slack u16 | 46 unused u16
 //!  48 word A u64 (inner node: leftmost child; undo page: see `undo`) | 56 word B u64 (root: counter)
 //! ```
 //!

@@ -61,6 +61,8 @@ pub struct System {
     /// What purge last took for the newest LSN: no new snapshot is below, also when the rule for new snapshots has changed
     /// (`SET GLOBAL innodb_flush_log_at_trx_commit`). W: purge. R: new snapshots.
     floor: CachePadded<AtomicU64>,
+    /// What `next` was when purge last looked. W, R: purge.
+    looked: AtomicU64,
     ring: Region,
     ring_len: u64,
     /// Ring words below this id have been given back. W: purge.
@@ -78,6 +80,7 @@ impl System {
             oldest: CachePadded::new(AtomicU64::new(first)),
             horizon: CachePadded::new(AtomicU64::new(0)),
             floor: CachePadded::new(AtomicU64::new(0)),
+            looked: AtomicU64::new(0),
             ring: io::reserve(ring_len as usize * 8)?,
             ring_len,
             released: CachePadded::new(AtomicU64::new(first)),
@@ -199,8 +202,11 @@ impl System {
                 trx => open = open.min(trx),
             }
         }
-        // Relaxed: purge alone stores it.
+        // Relaxed for both: purge alone stores them.
         let before = self.oldest.load(Ordering::Relaxed);
+        let is_busy = self.looked.swap(limit, Ordering::Relaxed) != limit;
+        // Under load in whole blocks, of whose cache lines nobody writes any more.
+        let open = if is_busy { open - open % BLOCK_IDS } else { open };
         let mut oldest = before;
         while oldest < open {
             let word = self.word(oldest).load(Ordering::Acquire); // pairs with `finish`
