@@ -54,7 +54,7 @@ start_clearway() { # start_clearway POOL [OPTION...]
   [ -x "$clearway" ] || die "no $clearway: make build"
   clearway_port=$(free_port)
   "$clearway" serve --datadir="$work/clearway" --port="$clearway_port" --socket="$work/c.sock" --bind-address=127.0.0.1 \
-    --initialize-insecure --innodb-buffer-pool-size="$pool" --innodb-flush-log-at-trx-commit=1 --max-connections=2000 \
+    --initialize-insecure --innodb-buffer-pool-size="$pool" --innodb-flush-log-at-trx-commit=1 --max-connections=2000 --max-prepared-stmt-count=1000000 \
     "$@" >>"$work/clearway.log" 2>&1 &
   clearway_pid=$!
   pids+=("$clearway_pid")
@@ -69,7 +69,8 @@ start_mariadb() { # start_mariadb POOL [OPTION...]
     --skip-test-db --datadir="$work/mariadb" >"$work/mariadb.log" 2>&1 || die "mariadb-install-db: $(tail -3 "$work/mariadb.log")"
   PATH="$PATH:/usr/sbin" mariadbd --no-defaults --user="$(id -un)" --datadir="$work/mariadb" --port="$mariadb_port" \
     --socket="$work/m.sock" --bind-address=127.0.0.1 --skip-log-bin --innodb-buffer-pool-size="$pool" \
-    --innodb-flush-log-at-trx-commit=1 --innodb-log-file-size=1G --max-connections=2000 "$@" >>"$work/mariadb.log" 2>&1 &
+    --innodb-flush-log-at-trx-commit=1 --innodb-log-file-size=1G --max-connections=2000 \
+    --max-prepared-stmt-count=1000000 "$@" >>"$work/mariadb.log" 2>&1 &
   mariadb_pid=$!
   pids+=("$mariadb_pid")
   await "$mariadb_port" "$mariadb_pid" "$work/mariadb.log" 120

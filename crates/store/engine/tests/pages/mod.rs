@@ -101,12 +101,12 @@ impl Checker {
         };
         assert_eq!((fence(36), fence(40)), (lower, upper), "page {id}, {what}: fences");
         let prefix = fence(36).unwrap_or_default()[..u16_at(&page, 34)].to_vec();
-        let slots = u16_at(&page, 28);
-        assert!(64 + slots * 10 <= u16_at(&page, 30), "page {id}, {what}: slots and heap overlap");
+        let (slots, first) = (u16_at(&page, 28), 64 + u16_at(&page, 44));
+        assert!(first + slots * 10 <= u16_at(&page, 30), "page {id}, {what}: slots and heap overlap");
         let mut keys: Vec<Vec<u8>> = Vec::new();
         let mut values: Vec<&[u8]> = Vec::new();
         for slot in 0..slots {
-            let at = 64 + slot * 10;
+            let at = first + slot * 10;
             let (cell, klen, vlen) = (u16_at(&page, at + 4), u16_at(&page, at + 6), u16_at(&page, at + 8));
             let rest = &page[cell..cell + klen];
             let mut head = [0; 4];
