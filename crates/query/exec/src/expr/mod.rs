@@ -9,6 +9,7 @@ pub mod convert;
 pub mod functions;
 pub mod like;
 pub mod number;
+pub mod window;
 
 use crate::run::{Run, Scope};
 use compare::CmpOp;
@@ -84,6 +85,8 @@ pub enum Node {
     Call(functions::Func, Vec<Expr>),
     /// A call of an aggregate function, before grouping is planned; a column of the group's row after.
     Aggregate(Box<aggregate::AggregateCall>),
+    /// A call with OVER, before windows are planned; a column of the window's result after.
+    Window(Box<window::WindowCall>),
     /// The value of a scalar subquery.
     Subquery(usize),
     Exists {
@@ -234,7 +237,7 @@ impl Expr {
                 Ok(v)
             }
             Node::Now(decimals) => Ok(convert::now(run, *decimals)),
-            Node::Aggregate(_) => unreachable!("aggregates are columns of the group once planned"),
+            Node::Aggregate(_) | Node::Window(_) => unreachable!("columns of an operator's row once planned"),
             _ => Ok(match self.eval_bool(run, at)? {
                 Some(b) => boolean(b),
                 None => Value::Null,
@@ -381,6 +384,7 @@ impl Expr {
                 }
             }
             Node::Aggregate(call) => call.each(f),
+            Node::Window(call) => call.each(f),
         }
     }
 
@@ -417,6 +421,7 @@ impl Expr {
                 }
             }
             Node::Aggregate(call) => call.each_mut(f),
+            Node::Window(call) => call.each_mut(f),
         }
     }
 
@@ -469,6 +474,7 @@ impl Expr {
             (Node::Cast(_), Node::Cast(_)) => self.ty == other.ty,
             (Node::Call(f, _), Node::Call(g, _)) => f.name == g.name && !f.volatile,
             (Node::Aggregate(a), Node::Aggregate(b)) => a.same_call(b),
+            (Node::Window(a), Node::Window(b)) => a.same_form(b),
             (Node::UserVariable(a), Node::UserVariable(b)) => a == b,
             (Node::Now(a), Node::Now(b)) => a == b,
             (

@@ -174,7 +174,7 @@ impl Analysis<'_> {
         slots_of(self.subqueries, e) & !self.bound == 0
             && !e.any(&mut |e| match &e.node {
                 Node::Call(f, _) => f.volatile,
-                Node::SetUserVariable(..) | Node::Aggregate(_) => true,
+                Node::SetUserVariable(..) | Node::Aggregate(_) | Node::Window(_) => true,
                 _ => false,
             })
     }

@@ -14,7 +14,7 @@ use sql::ast::{self, Expr as Ast, TableRef};
 use std::sync::Arc;
 use types::{Result, SqlError};
 
-const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
+pub const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
 impl Planner<'_> {
     pub(super) fn insert(&mut self, insert: &ast::Insert) -> Result<Body> {
@@ -45,43 +45,38 @@ impl Planner<'_> {
                 columns
             }
         };
+        let (mut selected, mut reads_row) = (Vec::new(), false);
         let (columns, source) = match &insert.source {
             ast::InsertSource::Rows(rows) => {
-                self.blocks.push(Block::default());
+                let mut block = Block::default();
+                block.sources.push(Source::of_table(0, &table, None));
+                self.blocks.push(block);
                 let rows = self.insert_rows(rows, &table, &columns);
-                self.blocks.pop();
+                let block = self.blocks.pop().expect("just pushed");
+                reads_row = block.sources[0].used.iter().any(std::cell::Cell::get);
                 let rows = rows?;
                 let empty = rows.first().is_none_or(Vec::is_empty);
                 (if empty { Vec::new() } else { columns }, InsertSource::Rows(rows))
             }
             ast::InsertSource::Query(q) => {
-                let plan = self.query(*q, false)?;
-                if plan.outputs.len() != columns.len() {
+                self.exports = updates.then(Vec::new);
+                let plan = self.query(*q, false);
+                selected = self.exports.take().unwrap_or_default();
+                let plan = plan?;
+                if plan.columns.len() != columns.len() {
                     return Err(SqlError::new(1136, "Column count doesn't match value count at row 1"));
                 }
                 (columns, InsertSource::Query(Box::new(plan)))
             }
         };
-        let mut on_duplicate = Vec::new();
-        if updates {
-            let mut block = Block { values_slot: Some(1), ..Block::default() };
-            block.sources.push(Source::of_table(0, &table, None));
-            if let Some((alias, names)) = &insert.row_alias {
-                let mut row = Source::of_table(1, &table, Some(parsed.name(*alias)));
-                row.schema = String::new();
-                for (i, n) in names.iter().enumerate() {
-                    if let Some(c) = columns.get(i) {
-                        row.columns[*c].name = parsed.name(*n).to_string();
-                    }
-                }
-                block.sources.push(row);
-            }
-            self.blocks.push(block);
-            let result = self.assignments(&insert.on_duplicate, 0);
-            self.blocks.pop();
-            on_duplicate = result?;
+        let on_duplicate = match updates {
+            true => self.on_duplicate(insert, &table, &columns, selected)?,
+            false => Vec::new(),
+        };
+        let mut shapes = vec![Shape::Row(table.clone()), Shape::Row(table.clone())];
+        if let InsertSource::Query(q) = &source {
+            shapes.push(Shape::Tuple(q.outputs.len()));
         }
-        let shapes = vec![Shape::Row(table.clone()), Shape::Row(table.clone())];
         Ok(Body::Insert(Box::new(Insert {
             table,
             replace: insert.replace,
@@ -89,8 +84,70 @@ impl Planner<'_> {
             columns,
             source,
             on_duplicate,
+            values_calls: parsed.exprs().iter().filter(|e| matches!(e, Ast::ValuesOf(_))).count(),
+            reads_row,
             shapes,
         })))
+    }
+
+    /// ON DUPLICATE KEY UPDATE over the existing row in slot 0, the new one in slot 1, the query's row in slot 2.
+    fn on_duplicate(
+        &mut self,
+        insert: &ast::Insert,
+        table: &Arc<Table>,
+        columns: &[usize],
+        selected: Vec<Source>,
+    ) -> Result<Vec<(usize, Assigned)>> {
+        let parsed = self.parsed;
+        let mut block = Block { values_slot: Some(1), ..Block::default() };
+        block.sources.push(Source::of_table(0, table, None));
+        if let Some((alias, names)) = &insert.row_alias {
+            let alias = parsed.name(*alias);
+            if alias == table.name {
+                return Err(SqlError::new(1066, format!("Not unique table/alias: '{alias}'")));
+            }
+            let mut row = Source::of_table(1, table, Some(alias));
+            row.schema = String::new();
+            if !names.is_empty() && names.len() != columns.len() {
+                return Err(types::err!(1353));
+            }
+            for (i, n) in names.iter().enumerate() {
+                let name = parsed.name(*n);
+                if names[..i].iter().any(|m| parsed.name(*m).eq_ignore_ascii_case(name)) {
+                    return Err(SqlError::new(1060, format!("Duplicate column name '{name}'")));
+                }
+                row.columns[columns[i]].name = name.to_string();
+            }
+            block.sources.push(row);
+        }
+        block.sources.extend(selected);
+        // What is set is a column of the table, whatever else has that name.
+        let mut own = Block::default();
+        own.sources.push(Source::of_table(0, table, None));
+        self.blocks.push(own);
+        let targets: Result<Vec<_>> = insert.on_duplicate.iter().map(|a| self.expr(a.column)).collect();
+        self.blocks.pop();
+        targets?;
+        self.blocks.push(block);
+        let mut out = Vec::new();
+        for a in &insert.on_duplicate {
+            let Ast::Column { column, .. } = parsed[a.column] else { unreachable!("the parser takes columns only") };
+            let name = parsed.name(column);
+            let column = column_by_name(table, name).ok_or_else(|| unknown_column(name, "field list"));
+            let value = match parsed[a.value] {
+                Ast::DefaultValue => Ok(Assigned::Default),
+                _ => self.plain(a.value).map(Assigned::Value),
+            };
+            match column.and_then(|c| value.map(|v| (c, v))) {
+                Ok(pair) => out.push(pair),
+                Err(e) => {
+                    self.blocks.pop();
+                    return Err(e);
+                }
+            }
+        }
+        self.blocks.pop();
+        Ok(out)
     }
 
     fn insert_rows(
@@ -127,37 +184,42 @@ impl Planner<'_> {
         Ok(out)
     }
 
-    /// `column = value, ...` of the table in source `slot`.
-    fn assignments(&mut self, list: &[ast::Assignment], slot: usize) -> Result<Vec<(usize, Assigned)>> {
-        let mut out: Vec<(usize, Assigned)> = Vec::new();
+    /// `column = value, ...`: (slot, column, value) of each.
+    pub(super) fn assignments(&mut self, list: &[ast::Assignment]) -> Result<Vec<(usize, usize, Assigned)>> {
+        let mut out = Vec::new();
         for a in list {
             let target = self.expr(a.column)?;
             let raw = match &target.node {
                 Node::EnumText(c, _) | Node::SetText(c, _) => &c.node,
                 n => n,
             };
-            let Node::Column { depth: 0, slot: s, column } = *raw else {
+            let Node::Column { depth: 0, slot, column } = *raw else {
                 return Err(SqlError::new(1348, "Column is not updatable"));
             };
-            if s as usize != slot {
-                return Err(unsupported("assignment to another table's column"));
-            }
             let value = match self.parsed[a.value] {
                 Ast::DefaultValue => Assigned::Default,
                 _ => Assigned::Value(self.plain(a.value)?),
             };
-            out.push((column as usize, value));
+            out.push((slot as usize, column as usize, value));
         }
         Ok(out)
     }
 
+    /// The same where all columns are those of slot 0.
+    fn own_assignments(&mut self, list: &[ast::Assignment]) -> Result<Vec<(usize, Assigned)>> {
+        let list = self.assignments(list)?;
+        Ok(list.into_iter().map(|(_, column, value)| (column, value)).collect())
+    }
+
     pub(super) fn update(&mut self, update: &ast::Update) -> Result<Body> {
-        if update.with.is_some() {
-            return Err(unsupported("WITH in UPDATE"));
-        }
+        self.with_tables(update.with.as_deref(), |p| p.update_with(update))
+    }
+
+    fn update_with(&mut self, update: &ast::Update) -> Result<Body> {
         let TableRef::Table(factor) = &self.parsed[update.tables] else {
-            return Err(unsupported("multi-table UPDATE"));
+            return self.update_many(update);
         };
+        self.refuse_cte(factor, "UPDATE")?;
         let table = self.open_target(factor, "UPDATE", |t| {
             t.update = true;
             t.read = true;
@@ -168,7 +230,7 @@ impl Planner<'_> {
     }
 
     fn update_in_block(&mut self, update: &ast::Update, table: Arc<Table>) -> Result<Body> {
-        let set = self.assignments(&update.set, 0)?;
+        let set = self.own_assignments(&update.set)?;
         let mut changed: Vec<usize> = set.iter().map(|(c, _)| *c).collect();
         changed.extend((0..table.columns.len()).filter(|c| table.columns[*c].on_update_now));
         let target = self.target(table, update.filter, &update.order, update.limit, Some(&changed))?;
@@ -176,12 +238,14 @@ impl Planner<'_> {
     }
 
     pub(super) fn delete(&mut self, delete: &ast::Delete) -> Result<Body> {
-        if delete.with.is_some() {
-            return Err(unsupported("WITH in DELETE"));
-        }
+        self.with_tables(delete.with.as_deref(), |p| p.delete_with(delete))
+    }
+
+    fn delete_with(&mut self, delete: &ast::Delete) -> Result<Body> {
         let (true, TableRef::Table(factor)) = (delete.targets.is_empty(), &self.parsed[delete.from]) else {
-            return Err(unsupported("multi-table DELETE"));
+            return self.delete_many(delete);
         };
+        self.refuse_cte(factor, "DELETE")?;
         let table = self.open_target(factor, "DELETE", |t| {
             t.delete = true;
             t.read |= delete.filter.is_some();
@@ -189,6 +253,15 @@ impl Planner<'_> {
         let target = self.target(table, delete.filter, &delete.order, delete.limit, None);
         self.blocks.pop();
         Ok(Body::Delete(Box::new(Delete { target: target?, ignore: delete.ignore })))
+    }
+
+    /// 1288: a common table expression is not written to.
+    fn refuse_cte(&self, factor: &ast::TableFactor, verb: &str) -> Result<()> {
+        let name = self.parsed.name(factor.name.name);
+        match factor.name.schema.is_none() && self.find_cte(name).is_some() {
+            true => Err(not_updatable(factor.alias.map_or(name, |a| self.parsed.name(a)), verb)),
+            false => Ok(()),
+        }
     }
 
     /// Pushes the block of a single-table UPDATE or DELETE.
@@ -255,7 +328,7 @@ impl Planner<'_> {
     }
 
     /// 1093: a subquery must not read the table that is written.
-    fn refuse_reading(&self, table: &Table) -> Result<()> {
+    pub(super) fn refuse_reading(&self, table: &Table) -> Result<()> {
         let reads = self.subqueries.iter().any(|q| plan_reads(&q.plan, table.id));
         match reads {
             true => Err(SqlError::new(
@@ -275,12 +348,18 @@ fn plan_reads(plan: &Plan, id: u64) -> bool {
         Plan::Join(j) => plan_reads(&j.left, id) || plan_reads(&j.right, id),
         Plan::Filter { input, .. } | Plan::Distinct { input, .. } | Plan::Limit { input, .. } => plan_reads(input, id),
         Plan::Group(g) => plan_reads(&g.input, id),
+        Plan::Window(w) => plan_reads(&w.input, id),
         Plan::Sort(s) => plan_reads(&s.input, id),
         Plan::SetOp(s) => plan_reads(&s.left.plan, id) || plan_reads(&s.right.plan, id),
     }
 }
 
-fn refuse_virtual(table: &Table, verb: &str) -> Result<()> {
+#[cold]
+pub fn not_updatable(alias: &str, verb: &str) -> SqlError {
+    SqlError::new(1288, format!("The target table {alias} of the {verb} is not updatable"))
+}
+
+pub fn refuse_virtual(table: &Table, verb: &str) -> Result<()> {
     match table.virtual_rows {
         Some(_) => Err(SqlError::new(1142, format!("{verb} command denied to user for table '{}'", table.name))),
         None => Ok(()),

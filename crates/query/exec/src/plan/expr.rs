@@ -280,7 +280,7 @@ impl Planner<'_> {
                 let separator = g.separator.map_or(b",".to_vec(), |s| parsed.bytes(s).to_vec());
                 AggregateCall::group_concat(args, g.distinct, order, separator)?
             }
-            Ast::Window(_) => return Err(unsupported("window functions")),
+            Ast::Window(call) => self.window_call(call)?,
             Ast::Cast(cast) => self.cast(cast)?,
             Ast::ConvertUsing { operand, charset } => {
                 let e = self.expr(*operand)?;
@@ -349,9 +349,15 @@ impl Planner<'_> {
                 self.default_of(e)?
             }
             Ast::ValuesOf(column) => {
-                let e = self.expr(*column)?;
-                let Some(slot) = self.block().values_slot else { return Ok(Expr { ty: e.ty, ..Expr::null() }) };
-                at_slot(e, slot)
+                let Some(slot) = self.block().values_slot else {
+                    let e = self.expr(*column)?;
+                    return Ok(Expr { ty: e.ty, ..Expr::null() });
+                };
+                // A column of the table, whatever else has that name.
+                let others = self.block().sources.split_off(1);
+                let e = self.expr(*column);
+                self.block().sources.extend(others);
+                at_slot(e?, slot)
             }
         })
     }
@@ -498,11 +504,14 @@ impl Planner<'_> {
     }
 
     fn aggregate_args(&mut self, args: ExprList) -> Result<Vec<Expr>> {
+        let over = std::mem::take(&mut self.over);
         let rule = std::mem::replace(&mut self.block().alias_rule, AliasRule::Never);
+        let windows = std::mem::take(&mut self.block().windows_in);
         let args = self.exprs(args);
         self.block().alias_rule = rule;
+        self.block().windows_in = windows;
         let args = args?;
-        if args.iter().any(Expr::has_aggregate) {
+        if !over && args.iter().any(Expr::has_aggregate) {
             return Err(SqlError::new(1111, "Invalid use of group function"));
         }
         Ok(args)

@@ -4,10 +4,12 @@ pub mod access;
 pub mod dml;
 pub mod expr;
 pub mod group;
+pub mod many;
 pub mod names;
 pub mod node;
 pub mod query;
 pub mod tables;
+pub mod window;
 
 use crate::context::Env;
 use crate::error::unsupported;
@@ -34,6 +36,11 @@ pub struct Planner<'p> {
     tables: Vec<TableUse>,
     /// The clause at hand, as error messages name it.
     clause: &'static str,
+    /// While INSERT ... SELECT ... ON DUPLICATE KEY UPDATE plans its query: asks the query for the columns of its tables, behind
+    /// its own outputs.
+    exports: Option<Vec<names::Source>>,
+    /// The aggregate at hand has OVER: it may be of aggregates.
+    over: bool,
     /// Deepest block (as index into `blocks`) that expressions of the current subquery reached outwards.
     reached: usize,
     /// Collation of literals: `collation_connection`.
@@ -61,6 +68,8 @@ impl<'p> Planner<'p> {
             ctes: Vec::new(),
             tables: Vec::new(),
             clause: "field list",
+            exports: None,
+            over: false,
             reached: usize::MAX,
             literal_collation: literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
         }

@@ -23,6 +23,19 @@ pub struct Block {
     pub alias_rule: AliasRule,
     /// ON DUPLICATE KEY UPDATE: VALUES(c) reads this slot.
     pub values_slot: Option<usize>,
+    /// The WINDOW clause, and whether the clause at hand may have OVER.
+    pub windows: Vec<(ast::Name, ast::WindowSpec)>,
+    pub windows_in: Windows,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Windows {
+    #[default]
+    Refused,
+    /// The select list and ORDER BY.
+    Allowed,
+    /// PARTITION BY and ORDER BY of a window.
+    InSpecification,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,6 +113,38 @@ impl Source {
                 Expr::new(Node::SetText(Box::new(raw), t.columns[i].members.clone().into()), ty)
             }
             _ => Expr::new(node, ty),
+        }
+    }
+
+    /// The same table with its `visible` columns as part of a tuple in another query's slot, from column `first` on.
+    pub fn exported(&self, slot: usize, first: usize, visible: &[usize]) -> Source {
+        let hidden = |_| SourceColumn {
+            name: String::new(),
+            data_type: DataType::new(TypeKind::Null),
+            hidden: true,
+            origin: None,
+        };
+        let mut columns: Vec<SourceColumn> = (0..first).map(hidden).collect();
+        columns.extend(visible.iter().map(|i| SourceColumn {
+            name: self.columns[*i].name.clone(),
+            data_type: DataType {
+                nullable: self.columns[*i].data_type.nullable || self.nullable,
+                ..self.columns[*i].data_type
+            },
+            hidden: false,
+            origin: None,
+        }));
+        Source {
+            slot,
+            schema: self.schema.clone(),
+            name: self.name.clone(),
+            table: None,
+            used: vec![Cell::new(false); columns.len()],
+            columns,
+            nullable: false,
+            hints: Vec::new(),
+            read: engine::Read::Consistent,
+            derived: None,
         }
     }
 

@@ -42,6 +42,7 @@ pub enum Plan {
         condition: Expr,
     },
     Group(Box<Group>),
+    Window(Box<Window>),
     Sort(Box<Sort>),
     Distinct {
         input: Box<Plan>,
@@ -110,6 +111,56 @@ pub struct Group {
     pub implicit: bool,
 }
 
+/// Window functions over the same rows in the same order.
+pub struct Window {
+    pub input: Plan,
+    /// Slots that hold the input's row.
+    pub keep: Vec<usize>,
+    pub partition: Vec<Expr>,
+    pub order: Vec<SortKey>,
+    /// What the steps read of each row, as a tuple in `value_slot`.
+    pub values: Vec<Expr>,
+    pub value_slot: usize,
+    pub steps: Vec<(Step, StepFrame)>,
+    /// Gets the steps' results.
+    pub slot: usize,
+}
+
+/// One window function. Numbers are positions in [`Window::values`].
+pub enum Step {
+    RowNumber,
+    Rank,
+    DenseRank,
+    PercentRank,
+    CumeDist,
+    Ntile(Expr),
+    First(usize),
+    Last(usize),
+    Nth(usize, Expr),
+    Shift { value: usize, default: Option<usize>, offset: Expr, forward: bool },
+    Aggregate(Box<AggregateCall>),
+}
+
+pub struct StepFrame {
+    /// The current row is itself; else its peers as well.
+    pub rows: bool,
+    pub start: Edge,
+    pub end: Edge,
+}
+
+pub enum Edge {
+    Unbounded,
+    Current,
+    /// So many rows before or after.
+    Before(Expr),
+    After(Expr),
+    /// Rows whose `key` does not lie beyond the current row's `limit`.
+    Key {
+        key: usize,
+        limit: usize,
+    },
+}
+
 pub struct SortKey {
     pub expr: Expr,
     pub descending: bool,
@@ -149,6 +200,8 @@ pub enum Body {
     Insert(Box<Insert>),
     Update(Box<Update>),
     Delete(Box<Delete>),
+    UpdateMany(Box<UpdateMany>),
+    DeleteMany(Box<DeleteMany>),
 }
 
 pub struct Insert {
@@ -160,6 +213,10 @@ pub struct Insert {
     pub source: InsertSource,
     /// (column, value): evaluated over slot 0 the existing row and slot 1 the row that was to be inserted.
     pub on_duplicate: Vec<(usize, Assigned)>,
+    /// VALUES(column) in `on_duplicate`.
+    pub values_calls: usize,
+    /// A value of `source` reads columns of its own row, in slot 0.
+    pub reads_row: bool,
     pub shapes: Vec<Shape>,
 }
 
@@ -197,6 +254,27 @@ pub struct Update {
 pub struct Delete {
     pub target: Target,
     pub ignore: bool,
+}
+
+/// UPDATE of a join: the tables that are written, in the order of FROM.
+pub struct UpdateMany {
+    pub plan: Plan,
+    pub shapes: Vec<Shape>,
+    pub targets: Vec<UpdateTarget>,
+    pub ignore: bool,
+}
+
+pub struct UpdateTarget {
+    pub slot: usize,
+    pub table: Arc<Table>,
+    pub set: Vec<(usize, Assigned)>,
+}
+
+/// DELETE from a join: (slot, table) of those that rows are deleted from.
+pub struct DeleteMany {
+    pub plan: Plan,
+    pub shapes: Vec<Shape>,
+    pub targets: Vec<(usize, Arc<Table>)>,
 }
 
 impl Target {
@@ -238,12 +316,32 @@ impl Body {
             }
             Body::Update(u) => u.target.print("update", &mut out),
             Body::Delete(d) => d.target.print("delete", &mut out),
+            Body::UpdateMany(u) => {
+                let names: Vec<&str> = u.targets.iter().map(|t| &t.table.name[..]).collect();
+                let _ = writeln!(out, "update {}", names.join(", "));
+                u.plan.print(1, &mut out);
+            }
+            Body::DeleteMany(d) => {
+                let names: Vec<&str> = d.targets.iter().map(|(_, t)| &t.name[..]).collect();
+                let _ = writeln!(out, "delete {}", names.join(", "));
+                d.plan.print(1, &mut out);
+            }
         }
         out
     }
 }
 
 impl Plan {
+    /// Slot of the table that is read first, when rows come straight from a join.
+    pub fn first_slot(&self) -> Option<usize> {
+        match self {
+            Plan::Scan(s) => Some(s.slot),
+            Plan::Filter { input, .. } => input.first_slot(),
+            Plan::Join(j) => j.left.first_slot(),
+            _ => None,
+        }
+    }
+
     /// One line an operator, inputs indented below.
     pub fn print(&self, depth: usize, out: &mut String) {
         for _ in 0..depth {
@@ -276,6 +374,16 @@ impl Plan {
             Plan::Group(g) => {
                 let _ = writeln!(out, "group keys={} aggregates={}", g.keys.len(), g.aggregates.len());
                 g.input.print(depth + 1, out);
+            }
+            Plan::Window(w) => {
+                let _ = writeln!(
+                    out,
+                    "window partition={} order={} functions={}",
+                    w.partition.len(),
+                    w.order.len(),
+                    w.steps.len()
+                );
+                w.input.print(depth + 1, out);
             }
             Plan::Sort(s) => {
                 let _ = write!(out, "sort keys={}", s.keys.len());

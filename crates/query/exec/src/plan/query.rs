@@ -2,7 +2,7 @@
 
 use super::Planner;
 use super::access::Wanted;
-use super::names::{AliasRule, Block};
+use super::names::{AliasRule, Block, Source, Windows};
 use super::node::{Plan, QueryPlan, SetKind, SetOp, Sort, SortKey};
 use super::tables::{StarColumn, filtered};
 use crate::context::ColumnMeta;
@@ -37,8 +37,9 @@ impl Planner<'_> {
         self.blocks.last().expect("inside a query block")
     }
 
-    pub(super) fn find_cte(&self, name: &str) -> Option<Cte> {
-        self.ctes.iter().rev().find(|c| c.name.eq_ignore_ascii_case(name)).cloned()
+    /// The common table expression of that name, and its place among those in scope.
+    pub(super) fn find_cte(&self, name: &str) -> Option<usize> {
+        self.ctes.iter().rposition(|c| c.name.eq_ignore_ascii_case(name))
     }
 
     /// A subquery of an expression: planned on its own, run through its number. `width`: columns that it must have, 0 for any.
@@ -61,20 +62,10 @@ impl Planner<'_> {
         if query.into.is_some() && !top {
             return Err(SqlError::new(1234, "Misplaced INTO clause, INTO is not allowed inside subqueries"));
         }
-        let ctes = self.ctes.len();
-        if let Some(with) = &query.with {
-            if with.recursive {
-                return Err(unsupported("recursive common table expressions"));
-            }
-            for t in &with.tables {
-                let name = parsed.name(t.name).to_string();
-                self.ctes.push(Cte { name, columns: t.columns.clone(), query: t.query });
-            }
-        }
+        let exports = self.exports.take().filter(|_| matches!(query.body, QueryBody::Select(_)));
         let before = std::mem::replace(&mut self.reached, usize::MAX);
-        let plan = self.query_body(query);
+        let plan = self.with_tables(query.with.as_deref(), |p| p.query_body(query, exports));
         let reached = std::mem::replace(&mut self.reached, before);
-        self.ctes.truncate(ctes);
         let mut plan = plan?;
         plan.correlated = reached != usize::MAX;
         // What reaches beyond the next query makes that one correlated too.
@@ -84,10 +75,30 @@ impl Planner<'_> {
         Ok(plan)
     }
 
-    fn query_body(&mut self, query: &ast::Query) -> Result<QueryPlan> {
+    /// With the tables of a WITH clause in scope.
+    pub(super) fn with_tables<T>(
+        &mut self,
+        with: Option<&ast::With>,
+        plan: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let Some(with) = with else { return plan(self) };
+        if with.recursive {
+            return Err(unsupported("recursive common table expressions"));
+        }
+        let before = self.ctes.len();
+        for t in &with.tables {
+            let name = self.parsed.name(t.name).to_string();
+            self.ctes.push(Cte { name, columns: t.columns.clone(), query: t.query });
+        }
+        let result = plan(self);
+        self.ctes.truncate(before);
+        result
+    }
+
+    fn query_body(&mut self, query: &ast::Query, exports: Option<Vec<Source>>) -> Result<QueryPlan> {
         let parsed = self.parsed;
         match &query.body {
-            QueryBody::Select(select) => self.select(query, select),
+            QueryBody::Select(select) => self.select(query, select, exports),
             QueryBody::Table(name) => {
                 self.blocks.push(Block::default());
                 let result = self.table_rows(query, *name);
@@ -232,22 +243,24 @@ impl Planner<'_> {
         self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false })
     }
 
-    fn select(&mut self, query: &ast::Query, select: &Select) -> Result<QueryPlan> {
+    fn select(&mut self, query: &ast::Query, select: &Select, exports: Option<Vec<Source>>) -> Result<QueryPlan> {
         if select.options.calc_found_rows {
             return Err(unsupported("SQL_CALC_FOUND_ROWS"));
         }
-        if !select.windows.is_empty() {
-            return Err(unsupported("window functions"));
-        }
         self.blocks.push(Block::default());
         let clause = std::mem::replace(&mut self.clause, "field list");
-        let result = self.select_in_block(query, select);
+        let result = self.select_in_block(query, select, exports);
         self.clause = clause;
         self.blocks.pop();
         result
     }
 
-    fn select_in_block(&mut self, query: &ast::Query, select: &Select) -> Result<QueryPlan> {
+    fn select_in_block(
+        &mut self,
+        query: &ast::Query,
+        select: &Select,
+        exports: Option<Vec<Source>>,
+    ) -> Result<QueryPlan> {
         let parsed = self.parsed;
         let from = match select.from {
             Some(t) => Some(self.from(t)?),
@@ -255,6 +268,10 @@ impl Planner<'_> {
         };
         self.locking(&query.locking)?;
         let star: &[StarColumn] = from.as_ref().map_or(&[], |(_, s)| s);
+
+        self.block().windows.clone_from(&select.windows);
+        self.check_windows()?;
+        self.block().windows_in = Windows::Allowed;
 
         // Select list.
         let mut outputs: Vec<Expr> = Vec::new();
@@ -308,6 +325,7 @@ impl Planner<'_> {
             }
         }
         self.block().aliases = aliases;
+        self.block().windows_in = Windows::Refused;
 
         // WHERE.
         let mut conditions = Vec::new();
@@ -328,7 +346,7 @@ impl Planner<'_> {
                 Some(e) => e,
                 None => self.expr(*id)?,
             };
-            if e.has_aggregate() {
+            if e.has_aggregate() || e.has_window() {
                 return Err(SqlError::new(1056, "Can't group on aggregate"));
             }
             keys.push(e);
@@ -338,11 +356,14 @@ impl Planner<'_> {
             Some(h) => Some(self.condition(h, "having clause")?),
             None => None,
         };
+        self.block().windows_in = Windows::Allowed;
         let mut order = self.order(&query.order, &outputs)?;
+        self.block().windows_in = Windows::Refused;
         self.block().alias_rule = AliasRule::Never;
         self.clause = "field list";
         let limit = self.limit(query.limit)?;
 
+        let windowed = outputs.iter().any(Expr::has_window) || order.iter().any(|o| o.expr.has_window());
         let grouped = !keys.is_empty()
             || outputs.iter().any(Expr::has_aggregate)
             || having.as_ref().is_some_and(Expr::has_aggregate)
@@ -353,6 +374,9 @@ impl Planner<'_> {
 
         // Rows.
         let distinct = select.options.distinct;
+        if exports.is_some() && !grouped && !distinct {
+            self.export_columns(&mut outputs);
+        }
         order.retain(|o| !matches!(o.expr.node, Node::Const(_) | Node::Param(_)));
         let mut in_order = false;
         let plan = match from {
@@ -370,7 +394,7 @@ impl Planner<'_> {
                 }
                 let wanted = if let Some((column, descending)) = &extreme {
                     Wanted { keys: vec![(column, *descending)], limited: true }
-                } else if grouped || distinct {
+                } else if grouped || distinct || windowed {
                     Wanted::none()
                 } else {
                     Wanted { keys: order.iter().map(|o| (&o.expr, o.descending)).collect(), limited: limit.is_some() }
@@ -396,6 +420,11 @@ impl Planner<'_> {
         }
         if let Some(h) = having {
             plan = Plan::Filter { input: Box::new(plan), condition: h };
+        }
+        if windowed {
+            let slots = self.block().shapes.len();
+            let keep = if grouped { vec![slots - 1] } else { (0..slots).collect() };
+            plan = self.windows(plan, &mut outputs, &mut order, keep);
         }
         let block = self.block();
         let slot = block.shapes.len();
@@ -430,6 +459,17 @@ impl Planner<'_> {
         }
         q.plan = limited(q.plan, limit);
         Ok(q)
+    }
+
+    /// Appends the columns of the block's tables to the outputs, for ON DUPLICATE KEY UPDATE, where they are read from slot 2.
+    fn export_columns(&mut self, outputs: &mut Vec<Expr>) {
+        let mut exports = Vec::new();
+        for s in &self.current_block().sources {
+            let visible: Vec<usize> = (0..s.columns.len()).filter(|i| !s.columns[*i].hidden).collect();
+            exports.push(s.exported(2, outputs.len(), &visible));
+            outputs.extend(visible.into_iter().map(|i| s.column(i, 0)));
+        }
+        self.exports = Some(exports);
     }
 
     /// FOR UPDATE and FOR SHARE: how the block's tables are read.

@@ -87,11 +87,9 @@ impl Planner<'_> {
                     return Err(SqlError::new(1747, "PARTITION () clause on non partitioned table"));
                 }
                 if factor.name.schema.is_none()
-                    && let Some(cte) = self.find_cte(parsed.name(factor.name.name))
+                    && let Some(at) = self.find_cte(parsed.name(factor.name.name))
                 {
-                    let alias = factor.alias.unwrap_or(factor.name.name);
-                    let columns = cte.columns.clone();
-                    return self.derived(cte.query, parsed.name(alias), &columns);
+                    return self.common_table(at, parsed.name(factor.alias.unwrap_or(factor.name.name)));
                 }
                 let table = self.table(factor.name, |t| t.read = true)?;
                 let alias = factor.alias.map(|a| parsed.name(a));
@@ -143,6 +141,15 @@ impl Planner<'_> {
             .collect();
         block.sources.push(source);
         Ok((Tree::Leaf(at), star))
+    }
+
+    /// A common table expression: it sees those before it.
+    fn common_table(&mut self, at: usize, alias: &str) -> Result<(Tree, Vec<StarColumn>)> {
+        let cte = self.ctes[at].clone();
+        let later = self.ctes.split_off(at);
+        let result = self.derived(cte.query, alias, &cte.columns);
+        self.ctes.extend(later);
+        result
     }
 
     fn derived(&mut self, query: ast::QueryId, alias: &str, names: &[ast::Name]) -> Result<(Tree, Vec<StarColumn>)> {

@@ -5,9 +5,11 @@ use super::flow::{DerivedOp, DistinctOp, FilterOp, KeySet, LimitOp, OneOp, SetOp
 use super::group::GroupOp;
 use super::insert::InsertStatement;
 use super::join::{HashOp, LoopOp, Rows, State};
+use super::many::{DeleteManyStatement, UpdateManyStatement};
 use super::scan::{ScanOp, VirtualOp};
 use super::sort::SortOp;
 use super::subquery::Query;
+use super::window::WindowOp;
 use super::{Frame, Op, Run, Scope, Step, recycle};
 use crate::context::{ColumnMeta, Outcome, RowSink};
 use crate::expr::Expr;
@@ -60,6 +62,11 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
             let g = *g;
             Box::new(GroupOp::new(build(g.input, inner), g.keys, g.aggregates, g.slot, g.implicit))
         }
+        Plan::Window(w) => {
+            let mut w = *w;
+            let input = build(std::mem::replace(&mut w.input, Plan::One), inner);
+            Box::new(WindowOp::new(input, w))
+        }
         Plan::Sort(s) => {
             let s = *s;
             Box::new(SortOp::new(build(s.input, inner), s.keys, s.unique, s.values, s.slot, s.limit))
@@ -100,6 +107,8 @@ enum Kind {
     Insert(Box<InsertStatement>),
     Update(Box<UpdateStatement>),
     Delete(Box<DeleteStatement>),
+    UpdateMany(Box<UpdateManyStatement>),
+    DeleteMany(Box<DeleteManyStatement>),
 }
 
 impl Statement {
@@ -110,6 +119,8 @@ impl Statement {
             Body::Insert(i) => Kind::Insert(Box::new(InsertStatement::new(*i))),
             Body::Update(u) => Kind::Update(Box::new(UpdateStatement::new(*u))),
             Body::Delete(d) => Kind::Delete(Box::new(DeleteStatement::new(*d))),
+            Body::UpdateMany(u) => Kind::UpdateMany(Box::new(UpdateManyStatement::new(*u))),
+            Body::DeleteMany(d) => Kind::DeleteMany(Box::new(DeleteManyStatement::new(*d))),
         };
         Statement { kind, values: Vec::new() }
     }
@@ -153,6 +164,8 @@ impl Statement {
             Kind::Insert(i) => i.execute(run),
             Kind::Update(u) => u.execute(run),
             Kind::Delete(d) => d.execute(run),
+            Kind::UpdateMany(u) => u.execute(run),
+            Kind::DeleteMany(d) => d.execute(run),
         }
     }
 }

@@ -16,7 +16,7 @@ use engine::{LockMode, Read, Wait};
 use std::sync::Arc;
 use types::{Result, Value};
 
-const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
+pub const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
 /// The rows of an UPDATE or DELETE, one after another in slot 0.
 struct Rows {
@@ -133,8 +133,9 @@ impl Rows {
     }
 }
 
-/// Evaluates assignments over the row in slot 0 of a frame, into the writer's row and key.
+/// Evaluates assignments over the row in one slot of a frame, into the writer's row and key.
 pub struct Assigner {
+    slot: usize,
     set: Vec<(usize, Assigned)>,
     /// A value reads a column set before it: each assignment is made visible to the next.
     sequential: bool,
@@ -148,14 +149,28 @@ pub struct Assigner {
 }
 
 impl Assigner {
-    pub fn new(table: &Table, set: Vec<(usize, Assigned)>) -> Assigner {
-        let sequential = crate::plan::dml::is_sequential(&set, 0);
+    pub fn new(table: &Table, slot: usize, set: Vec<(usize, Assigned)>) -> Assigner {
+        let sequential = crate::plan::dml::is_sequential(&set, slot);
         let is_set = |c: usize| set.iter().any(|(s, _)| *s == c);
         let stamped: Vec<usize> =
             (0..table.columns.len()).filter(|c| table.columns[*c].on_update_now && !is_set(*c)).collect();
         let changes = |c: usize| is_set(c) || stamped.contains(&c);
         let touched = table.indexes.iter().map(|i| i.parts.iter().any(|p| changes(p.column))).collect();
-        Assigner { set, sequential, stamped, touched, columns: Vec::new(), values: Vec::new(), old: Vec::new() }
+        Assigner { slot, set, sequential, stamped, touched, columns: Vec::new(), values: Vec::new(), old: Vec::new() }
+    }
+
+    /// Columns that a row may change in: those set, and those stamped.
+    pub fn changing(&self) -> Vec<usize> {
+        let mut columns: Vec<usize> = self.set.iter().map(|(c, _)| *c).collect();
+        columns.extend(&self.stamped);
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+
+    /// All values read the row as it was before the statement.
+    pub fn set_not_sequential(&mut self) {
+        self.sequential = false;
     }
 
     /// No side effect but warnings, and no other table read.
@@ -186,9 +201,9 @@ impl Assigner {
         }
         // The old row comes back into the slot at the end: the caller compares with it.
         self.old.clear();
-        self.old.extend_from_slice(&frame.slots[0].bytes);
+        self.old.extend_from_slice(&frame.slots[self.slot].bytes);
         let result = self.apply_in_turn(table, frame, writer, row, how, run);
-        std::mem::swap(&mut frame.slots[0].bytes, &mut self.old);
+        std::mem::swap(&mut frame.slots[self.slot].bytes, &mut self.old);
         result
     }
 
@@ -203,7 +218,7 @@ impl Assigner {
     ) -> Result<()> {
         for i in 0..self.set.len() {
             self.assign(i, i + 1, false, table, frame, writer, row, how, run)?;
-            frame.slots[0].bytes.clone_from(&writer.row);
+            frame.slots[self.slot].bytes.clone_from(&writer.row);
         }
         if writer.row != self.old && !self.stamped.is_empty() {
             self.assign(0, 0, true, table, frame, writer, row, how, run)?;
@@ -211,7 +226,7 @@ impl Assigner {
         Ok(())
     }
 
-    /// Assignments `from..to` over the row in slot 0, and the time stamps if asked for and something changes.
+    /// Assignments `from..to` over the row in the slot, and the time stamps if asked for and something changes.
     #[expect(clippy::too_many_arguments, reason = "one step of the two ways above")]
     fn assign(
         &mut self,
@@ -228,7 +243,7 @@ impl Assigner {
         let mut values = recycle(std::mem::take(&mut self.values));
         self.columns.clear();
         let at = Scope::new(frame, None);
-        let slot = &frame.slots[0];
+        let slot = &frame.slots[self.slot];
         for (c, value) in &self.set[from..to] {
             let column = &table.columns[*c];
             values.push(match value {
@@ -264,7 +279,7 @@ pub struct UpdateStatement {
 impl UpdateStatement {
     pub fn new(u: node::Update) -> UpdateStatement {
         let table = u.target.table.clone();
-        let assigner = Assigner::new(&table, u.set);
+        let assigner = Assigner::new(&table, 0, u.set);
         let rows = Rows::new(u.target, assigner.is_repeatable());
         UpdateStatement { table, rows, ignore: u.ignore, assigner, writer: RowWriter::default() }
     }
@@ -304,7 +319,8 @@ impl UpdateStatement {
             }
         }
         let info = info(&[("Rows matched: ", matched), ("  Changed: ", changed), ("  Warnings: ", run.warnings.get())]);
-        Ok(Outcome { affected_rows: changed, insert_id: 0, matched_rows: Some(matched), info })
+        let insert_id = run.given_id.get().unwrap_or(0);
+        Ok(Outcome { affected_rows: changed, insert_id, matched_rows: Some(matched), info })
     }
 }
 

@@ -15,6 +15,9 @@ use types::sql_mode::SqlMode;
 use types::{DataType, Result, SqlError, TypeKind, Value};
 
 const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
+const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be removed in a future release. Please use an \
+    alias (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
+    alias.col instead";
 
 enum Source {
     Rows(Vec<Vec<Assigned>>),
@@ -35,6 +38,10 @@ pub struct InsertStatement {
     writer: RowWriter,
     values: Vec<Value<'static>>,
     probe: Vec<u8>,
+    /// Some value reads a column of the row that it is part of.
+    reads_row: bool,
+    /// How often ON DUPLICATE KEY UPDATE says VALUES(column): each is a warning.
+    values_calls: usize,
 }
 
 /// What the rows of one execution have come to.
@@ -46,9 +53,19 @@ struct Progress {
     /// AUTO_INCREMENT: values reserved and not used yet, (next, left, step).
     reserved: (u64, u64, u64),
     rows_left: u64,
+    /// Values reserved at a time where the number of rows is not known: 1, 2, 4, ...
+    batch: u64,
+    /// The value generated for the row at hand, 0 for none; the first one of a row that was inserted.
+    generated: u64,
     first_generated: u64,
-    last_explicit: u64,
+    /// The AUTO_INCREMENT column's value in the row that was written last.
+    last_value: u64,
+    /// Some row was inserted.
+    inserted: bool,
 }
+
+/// Most AUTO_INCREMENT values that are reserved at a time.
+const BATCH_MAX: u64 = 65_535;
 
 impl InsertStatement {
     pub fn new(i: node::Insert) -> InsertStatement {
@@ -56,7 +73,7 @@ impl InsertStatement {
         for (n, c) in i.columns.iter().enumerate() {
             given[*c] = Some(n);
         }
-        let on_duplicate = (!i.on_duplicate.is_empty()).then(|| Assigner::new(&i.table, i.on_duplicate));
+        let on_duplicate = (!i.on_duplicate.is_empty()).then(|| Assigner::new(&i.table, 0, i.on_duplicate));
         InsertStatement {
             replace: i.replace,
             ignore: i.ignore,
@@ -72,6 +89,8 @@ impl InsertStatement {
             writer: RowWriter::default(),
             values: Vec::new(),
             probe: Vec::new(),
+            reads_row: i.reads_row,
+            values_calls: i.values_calls,
         }
     }
 
@@ -96,9 +115,15 @@ impl InsertStatement {
             duplicates: 0,
             reserved: (0, 0, 1),
             rows_left: row_count,
+            batch: 1,
+            generated: 0,
             first_generated: 0,
-            last_explicit: 0,
+            last_value: 0,
+            inserted: false,
         };
+        for _ in 0..self.values_calls {
+            run.warn(1287, VALUES_DEPRECATED);
+        }
         let mut source = std::mem::replace(&mut self.source, Source::Rows(Vec::new()));
         let result = match &mut source {
             Source::Rows(rows) => self.insert_rows(table, rows, &mut p, run),
@@ -116,7 +141,11 @@ impl InsertStatement {
         } else {
             String::new()
         };
-        let insert_id = if p.first_generated != 0 { p.first_generated } else { p.last_explicit };
+        let insert_id = match p.first_generated {
+            0 if p.affected == 0 && self.on_duplicate.is_none() => 0,
+            0 => run.given_id.get().unwrap_or(if from_query && !p.inserted { 0 } else { p.last_value }),
+            first => first,
+        };
         Ok(Outcome { affected_rows: p.affected, insert_id, info, ..Outcome::default() })
     }
 
@@ -124,28 +153,80 @@ impl InsertStatement {
         for row in rows {
             run.check_interrupt()?;
             p.row += 1;
+            p.generated = 0;
+            if self.reads_row {
+                self.insert_in_turn(table, row, p, run)?;
+                continue;
+            }
             let mut values = recycle(std::mem::take(&mut self.values));
             let at = Scope::new(&self.frame, None);
+            // A value is generated last: a row that fails before leaves no gap.
+            let mut generated = None;
             for (i, c) in table.columns.iter().enumerate() {
                 let v = match self.given[i].and_then(|n| row.get(n)) {
-                    None => absent(table, i, p, run)?,
-                    Some(Assigned::Default) => absent(table, i, p, run)?,
-                    Some(Assigned::Value(e)) => {
-                        let v = e.eval(run, at)?;
-                        if c.auto_increment {
-                            auto_increment(table, v, &e.ty, i, p, run)?
-                        } else {
-                            write::store(v, &e.ty, c, p.row, p.how, run)?
-                        }
+                    None | Some(Assigned::Default) if c.auto_increment => {
+                        generated = Some((i, Value::Null, DataType::new(TypeKind::Null)));
+                        Value::Null
                     }
+                    None | Some(Assigned::Default) => absent(table, i, p, run)?,
+                    Some(Assigned::Value(e)) if c.auto_increment => {
+                        generated = Some((i, e.eval(run, at)?, e.ty));
+                        Value::Null
+                    }
+                    Some(Assigned::Value(e)) => write::store(e.eval(run, at)?, &e.ty, c, p.row, p.how, run)?,
                 };
                 values.push(v);
+            }
+            if let Some((i, v, ty)) = generated {
+                values[i] = auto_increment(table, v, &ty, i, p, run)?;
             }
             self.writer.encode(table, &values);
             self.values = recycle(values);
             self.write(table, p, run)?;
             p.rows_left -= 1;
         }
+        Ok(())
+    }
+
+    /// A row whose values may read its columns: those given before have their values, the others their defaults.
+    #[cold]
+    fn insert_in_turn(&mut self, table: &Table, row: &[Assigned], p: &mut Progress, run: &Run<'_>) -> Result<()> {
+        let lenient = Strictness { lenient: true, ..p.how };
+        let mut values: Vec<Value<'static>> = Vec::new();
+        for (i, c) in table.columns.iter().enumerate() {
+            values.push(match (&c.default, self.given[i].is_some() || c.auto_increment || c.hidden) {
+                (catalog::ColumnDefault::None, true) if !c.data_type.nullable => write::implicit_default(&c.data_type),
+                (_, true) => write::default_value(c, lenient, run)?.into_owned(),
+                (_, false) => absent(table, i, p, run)?.into_owned(),
+            });
+        }
+        for (c, value) in self.columns.iter().zip(row) {
+            self.writer.encode(table, &values);
+            self.frame.slots[0].bytes.clone_from(&self.writer.row);
+            self.frame.slots[0].present = true;
+            let column = &table.columns[*c];
+            values[*c] = match value {
+                Assigned::Default => absent(table, *c, p, run)?.into_owned(),
+                Assigned::Value(e) => {
+                    let v = e.eval(run, Scope::new(&self.frame, None))?.into_owned();
+                    match column.auto_increment {
+                        true => auto_increment(table, v, &e.ty, *c, p, run)?,
+                        false => write::store(v, &e.ty, column, p.row, p.how, run)?,
+                    }
+                }
+            };
+        }
+        for (i, c) in table.columns.iter().enumerate() {
+            if self.given[i].is_none() && c.auto_increment {
+                values[i] = absent(table, i, p, run)?.into_owned();
+            }
+            if c.hidden {
+                values[i] = absent(table, i, p, run)?.into_owned();
+            }
+        }
+        self.writer.encode(table, &values);
+        self.write(table, p, run)?;
+        p.rows_left -= 1;
         Ok(())
     }
 
@@ -166,29 +247,43 @@ impl InsertStatement {
         for end in ends {
             run.check_interrupt()?;
             p.row += 1;
+            p.generated = 0;
             let tuple = &kept[start..end];
             start = end;
+            if self.on_duplicate.is_some() {
+                let selected = &mut self.frame.slots[2];
+                selected.bytes.clear();
+                selected.bytes.extend_from_slice(tuple);
+                selected.present = true;
+            }
             let mut values = recycle(std::mem::take(&mut self.values));
+            let mut generated = None;
             for (i, c) in table.columns.iter().enumerate() {
                 let v = match self.given[i] {
+                    None if c.auto_increment => {
+                        generated = Some((i, Value::Null, DataType::new(TypeKind::Null)));
+                        Value::Null
+                    }
                     None => absent(table, i, p, run)?,
+                    Some(n) if c.auto_increment => {
+                        generated = Some((i, super::tuple::get(tuple, width, n), query.outputs[n].ty));
+                        Value::Null
+                    }
                     Some(n) => {
                         let v = super::tuple::get(tuple, width, n);
-                        let ty = &query.outputs[n].ty;
-                        if c.auto_increment {
-                            auto_increment(table, v, ty, i, p, run)?
-                        } else {
-                            write::store(v, ty, c, p.row, p.how, run)?
-                        }
+                        write::store(v, &query.outputs[n].ty, c, p.row, p.how, run)?
                     }
                 };
                 values.push(v);
+            }
+            if let Some((i, v, ty)) = generated {
+                values[i] = auto_increment(table, v, &ty, i, p, run)?;
             }
             self.writer.encode(table, &values);
             self.values = recycle(values);
             self.write(table, p, run)?;
         }
-        debug_assert_eq!(self.columns.len(), width);
+        debug_assert!(self.columns.len() <= width);
         Ok(())
     }
 
@@ -201,6 +296,10 @@ impl InsertStatement {
             let index = match self.writer.insert(table, &mut tx) {
                 Ok(()) => {
                     p.affected += 1;
+                    p.inserted = true;
+                    if p.first_generated == 0 {
+                        p.first_generated = p.generated;
+                    }
                     return Ok(());
                 }
                 Err(Refused::Duplicate(i)) => i,
@@ -215,16 +314,18 @@ impl InsertStatement {
                     run.check_interrupt_now()?;
                     continue;
                 }
-                p.duplicates += 1;
                 if self.replace {
+                    p.duplicates += 1;
                     let slot = &self.frame.slots[0];
                     let mut remover = RowWriter::default();
                     remover.delete(table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes).map_err(Refused::locked)?;
                     p.affected += 1;
                     continue;
                 }
+                p.give_back();
                 return self.update_conflict(table, p, run);
             }
+            p.give_back();
             p.duplicates += 1;
             let e = self.writer.duplicate(table, index);
             run.warn(e.code, e.message);
@@ -269,12 +370,29 @@ impl InsertStatement {
         let slot = &self.frame.slots[0];
         let mut tx = run.tx.borrow_mut();
         match self.writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched) {
-            Ok(true) => p.affected += 2,
+            Ok(true) => {
+                p.affected += 2;
+                p.duplicates += 1;
+            }
             Ok(false) => {}
             Err(Refused::Duplicate(i)) => return Err(self.writer.duplicate(table, i)),
             Err(refused) => return Err(refused.locked()),
         }
+        if let Some(c) = table.columns.iter().position(|c| c.auto_increment) {
+            p.last_value = write::column(table, &self.writer.row, c).to_u64();
+        }
         Ok(())
+    }
+}
+
+impl Progress {
+    /// The row was not inserted: the next one gets the value that was generated for it.
+    fn give_back(&mut self) {
+        if self.generated != 0 {
+            let (_, left, step) = self.reserved;
+            self.reserved = (self.generated, left + 1, step);
+            self.generated = 0;
+        }
     }
 }
 
@@ -312,7 +430,7 @@ fn auto_increment<'v>(
             let number = v.to_u64();
             if number > 0 {
                 counter.observe(run.env.borrow().engine(), number).map_err(error::engine)?;
-                p.last_explicit = number;
+                p.last_value = number;
             }
             return Ok(v);
         }
@@ -321,7 +439,8 @@ fn auto_increment<'v>(
         let env = run.env.borrow();
         let (step, offset) = env.auto_increment_step();
         let (_, max) = c.data_type.integer_bounds();
-        let wanted = p.rows_left.max(1);
+        let wanted = if p.rows_left > 0 { p.rows_left } else { p.batch };
+        p.batch = (p.batch * 2).min(BATCH_MAX);
         let mut first = counter.reserve(env.engine(), wanted, step, offset, max).map_err(error::engine)?;
         let mut count = wanted;
         if first.is_none() && wanted > 1 {
@@ -338,8 +457,7 @@ fn auto_increment<'v>(
     }
     let value = p.reserved.0;
     p.reserved = (value.saturating_add(p.reserved.2), p.reserved.1 - 1, p.reserved.2);
-    if p.first_generated == 0 {
-        p.first_generated = value;
-    }
+    p.generated = value;
+    p.last_value = value;
     Ok(if c.data_type.unsigned { Value::UInt(value) } else { Value::Int(value as i64) })
 }

@@ -11,10 +11,12 @@ pub mod flow;
 pub mod group;
 pub mod insert;
 pub mod join;
+pub mod many;
 pub mod scan;
 pub mod sort;
 pub mod subquery;
 pub mod tuple;
+pub mod window;
 pub mod write;
 
 pub use build::Statement;
@@ -48,6 +50,8 @@ pub struct Run<'x> {
     temp_bytes_max: usize,
     /// Warnings raised so far, for the `info` of the outcome.
     pub warnings: Cell<u64>,
+    /// What LAST_INSERT_ID(expr) was given in this statement.
+    pub given_id: Cell<Option<u64>>,
 }
 
 impl<'x> Run<'x> {
@@ -72,6 +76,7 @@ impl<'x> Run<'x> {
             steps: Cell::new(0),
             temp_bytes_max,
             warnings: Cell::new(0),
+            given_id: Cell::new(None),
         }
     }
 

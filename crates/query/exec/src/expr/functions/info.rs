@@ -59,10 +59,12 @@ fn last_insert_id<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let v = a.value(0)?;
     if v.is_null() {
         a.run.env.borrow_mut().set_last_insert_id(0);
+        a.run.given_id.set(Some(0));
         return Ok(Value::Null);
     }
     let id = crate::expr::convert::bits64(&v, a.run);
     a.run.env.borrow_mut().set_last_insert_id(id);
+    a.run.given_id.set(Some(id));
     Ok(Value::UInt(id))
 }
 

@@ -1,0 +1,147 @@
+//! Window functions: what is called over which rows. Computed by `run::window`; a column of its result once planned.
+
+use super::aggregate::AggregateCall;
+use super::{Expr, Node, convert};
+use types::{DataType, Result, SqlError, TypeKind};
+
+#[derive(Clone, Debug)]
+pub enum WindowFunc {
+    RowNumber,
+    Rank,
+    DenseRank,
+    PercentRank,
+    CumeDist,
+    /// Number of buckets; NULL gives NULL.
+    Ntile(Box<Expr>),
+    /// Of `args[0]`, so many rows before or after; `args[1]` where there is no such row.
+    Lag(Box<Expr>),
+    Lead(Box<Expr>),
+    FirstValue,
+    LastValue,
+    NthValue(Box<Expr>),
+    Aggregate(Box<AggregateCall>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    Rows,
+    Range,
+}
+
+/// One end of a frame. The expression: for ROWS a number of rows, for RANGE the order key of the farthest row that is in.
+#[derive(Clone, Debug)]
+pub enum Bound {
+    UnboundedPreceding,
+    Preceding(Expr),
+    CurrentRow,
+    Following(Expr),
+    UnboundedFollowing,
+}
+
+#[derive(Clone, Debug)]
+pub struct Frame {
+    pub unit: Unit,
+    pub start: Bound,
+    pub end: Bound,
+}
+
+#[derive(Clone, Debug)]
+pub struct WindowCall {
+    pub func: WindowFunc,
+    pub args: Vec<Expr>,
+    pub partition: Vec<Expr>,
+    /// (expression, descending)
+    pub order: Vec<(Expr, bool)>,
+    pub frame: Frame,
+}
+
+impl WindowCall {
+    pub fn each<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        match &self.func {
+            WindowFunc::Ntile(n) | WindowFunc::Lag(n) | WindowFunc::Lead(n) | WindowFunc::NthValue(n) => f(n),
+            WindowFunc::Aggregate(call) => call.each(f),
+            _ => {}
+        }
+        self.args.iter().chain(&self.partition).for_each(&mut *f);
+        self.order.iter().for_each(|(e, _)| f(e));
+        for bound in [&self.frame.start, &self.frame.end] {
+            if let Bound::Preceding(e) | Bound::Following(e) = bound {
+                f(e);
+            }
+        }
+    }
+
+    pub fn each_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        match &mut self.func {
+            WindowFunc::Ntile(n) | WindowFunc::Lag(n) | WindowFunc::Lead(n) | WindowFunc::NthValue(n) => f(n),
+            WindowFunc::Aggregate(call) => call.each_mut(f),
+            _ => {}
+        }
+        self.args.iter_mut().chain(&mut self.partition).for_each(&mut *f);
+        self.order.iter_mut().for_each(|(e, _)| f(e));
+        for bound in [&mut self.frame.start, &mut self.frame.end] {
+            if let Bound::Preceding(e) | Bound::Following(e) = bound {
+                f(e);
+            }
+        }
+    }
+
+    /// Do both run over the same rows in the same order?
+    pub fn same_rows(&self, other: &WindowCall) -> bool {
+        self.partition.len() == other.partition.len()
+            && self.order.len() == other.order.len()
+            && self.partition.iter().zip(&other.partition).all(|(a, b)| a.same(b))
+            && self.order.iter().zip(&other.order).all(|(a, b)| a.1 == b.1 && a.0.same(&b.0))
+    }
+
+    /// The same function over frames of the same form; operands are compared by the caller.
+    pub fn same_form(&self, other: &WindowCall) -> bool {
+        let function = match (&self.func, &other.func) {
+            (WindowFunc::Aggregate(a), WindowFunc::Aggregate(b)) => a.kind == b.kind,
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        };
+        let bounds = |f: &Frame| (std::mem::discriminant(&f.start), std::mem::discriminant(&f.end));
+        function
+            && self.args.len() == other.args.len()
+            && self.frame.unit == other.frame.unit
+            && bounds(&self.frame) == bounds(&other.frame)
+            && self.same_rows(other)
+    }
+
+    /// The type of the result. Error 1267 when LAG's or LEAD's default does not go with its expression.
+    pub fn result_type(&self) -> Result<DataType> {
+        let count = DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned().not_null() };
+        Ok(match &self.func {
+            WindowFunc::RowNumber | WindowFunc::Rank | WindowFunc::DenseRank => count,
+            WindowFunc::Ntile(_) => DataType { nullable: true, ..count },
+            WindowFunc::PercentRank | WindowFunc::CumeDist => {
+                DataType { length: 23, ..DataType::new(TypeKind::Double).not_null() }
+            }
+            WindowFunc::Lag(_) | WindowFunc::Lead(_) => {
+                let all: Vec<&Expr> = self.args.iter().collect();
+                widened(convert::common_type(&all)?)
+            }
+            WindowFunc::FirstValue | WindowFunc::LastValue | WindowFunc::NthValue(_) => {
+                let Some(e) = self.args.first() else { return Err(SqlError::new(1582, "Incorrect parameter count")) };
+                widened(e.ty)
+            }
+            WindowFunc::Aggregate(call) => widened(call.ty),
+        })
+    }
+}
+
+/// A value that was kept in a temporary table: MySQL has integers of two sizes there.
+fn widened(ty: DataType) -> DataType {
+    let kind = match ty.kind.is_integer() {
+        true if ty.length < 10 => TypeKind::Int,
+        true => TypeKind::BigInt,
+        false => ty.kind,
+    };
+    DataType { kind, nullable: true, ..ty }
+}
+
+impl Expr {
+    pub fn has_window(&self) -> bool {
+        self.any(&mut |e| matches!(e.node, Node::Window(_)))
+    }
+}

@@ -1,0 +1,113 @@
+//! UPDATE and DELETE of several tables: a join says which rows, each of which is written once.
+
+use super::Planner;
+use super::access::Wanted;
+use super::dml::{LOCKING, not_updatable, refuse_virtual};
+use super::names::{AliasRule, Block};
+use super::node::{Body, DeleteMany, Plan, UpdateMany, UpdateTarget};
+use super::tables::Tree;
+use catalog::Table;
+use sql::ast;
+use std::sync::Arc;
+use types::{Result, SqlError, err};
+
+impl Planner<'_> {
+    pub(super) fn update_many(&mut self, update: &ast::Update) -> Result<Body> {
+        if !update.order.is_empty() {
+            return Err(err!(1221, "UPDATE", "ORDER BY"));
+        }
+        if update.limit.is_some() {
+            return Err(err!(1221, "UPDATE", "LIMIT"));
+        }
+        self.blocks.push(Block::default());
+        let result = self.update_many_in_block(update);
+        self.blocks.pop();
+        result
+    }
+
+    fn update_many_in_block(&mut self, update: &ast::Update) -> Result<Body> {
+        let (tree, _) = self.from(update.tables)?;
+        let set = self.assignments(&update.set)?;
+        let mut targets: Vec<UpdateTarget> = Vec::new();
+        for i in 0..self.block().sources.len() {
+            let slot = self.block().sources[i].slot;
+            if set.iter().any(|(s, ..)| *s == slot) {
+                let table = self.write_source(i, "UPDATE")?;
+                targets.push(UpdateTarget { slot, table, set: Vec::new() });
+            }
+        }
+        for (slot, column, value) in set {
+            let target = targets.iter_mut().find(|t| t.slot == slot).expect("each slot has a source");
+            target.set.push((column, value));
+        }
+        for t in &targets {
+            self.table_use(t.table.id).update = true;
+        }
+        let plan = self.joined(tree, update.filter, targets.iter().map(|t| &t.table))?;
+        let shapes = std::mem::take(&mut self.block().shapes);
+        Ok(Body::UpdateMany(Box::new(UpdateMany { plan, shapes, targets, ignore: update.ignore })))
+    }
+
+    pub(super) fn delete_many(&mut self, delete: &ast::Delete) -> Result<Body> {
+        self.blocks.push(Block::default());
+        let result = self.delete_many_in_block(delete);
+        self.blocks.pop();
+        result
+    }
+
+    fn delete_many_in_block(&mut self, delete: &ast::Delete) -> Result<Body> {
+        let (tree, _) = self.from(delete.from)?;
+        let mut targets: Vec<(usize, Arc<Table>)> = Vec::new();
+        for name in &delete.targets {
+            let (schema, alias) = (name.schema.map(|s| self.parsed.name(s)), self.parsed.name(name.name));
+            let sources = &self.block().sources;
+            let Some(i) = sources.iter().position(|s| s.name == alias && schema.is_none_or(|d| d == s.schema)) else {
+                return Err(err!(1109, alias, "MULTI DELETE"));
+            };
+            let slot = sources[i].slot;
+            if targets.iter().any(|(s, _)| *s == slot) {
+                return Err(SqlError::new(1066, format!("Not unique table/alias: '{alias}'")));
+            }
+            let table = self.write_source(i, "DELETE")?;
+            self.table_use(table.id).delete = true;
+            targets.push((slot, table));
+        }
+        let plan = self.joined(tree, delete.filter, targets.iter().map(|(_, t)| t))?;
+        let shapes = std::mem::take(&mut self.block().shapes);
+        Ok(Body::DeleteMany(Box::new(DeleteMany { plan, shapes, targets })))
+    }
+
+    /// The table of a source that is to be written, read by locking reads from now on.
+    fn write_source(&mut self, i: usize, verb: &str) -> Result<Arc<Table>> {
+        let source = &mut self.block().sources[i];
+        let Some(table) = source.table.clone() else { return Err(not_updatable(&source.name, verb)) };
+        refuse_virtual(&table, verb)?;
+        source.read = LOCKING;
+        Ok(table)
+    }
+
+    fn table_use(&mut self, id: u64) -> &mut crate::prepared::TableUse {
+        self.tables.iter_mut().find(|t| t.id == id).expect("noted when FROM was resolved")
+    }
+
+    fn joined<'t>(
+        &mut self,
+        tree: Tree,
+        filter: Option<ast::ExprId>,
+        targets: impl Iterator<Item = &'t Arc<Table>>,
+    ) -> Result<Plan> {
+        let mut conditions = Vec::new();
+        if let Some(f) = filter {
+            let e = self.condition(f, "where clause")?;
+            if e.has_aggregate() {
+                return Err(SqlError::new(1111, "Invalid use of group function"));
+            }
+            Self::conjuncts(e, &mut conditions);
+        }
+        self.block().alias_rule = AliasRule::Never;
+        for table in targets {
+            self.refuse_reading(table)?;
+        }
+        Ok(self.join_plan(tree, conditions, &Wanted::none())?.0)
+    }
+}

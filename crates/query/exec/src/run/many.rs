@@ -1,0 +1,226 @@
+//! UPDATE and DELETE of several tables. The join is read to its end first, and what is to become of each row is kept: a row
+//! that comes several times counts once, and no row is met again after it was written.
+
+use super::change::{Assigner, LOCKING, info};
+use super::flow::KeySet;
+use super::write::{self, Refused, RowWriter, Strictness};
+use super::{Frame, Op, Run, recycle, tuple};
+use crate::context::Outcome;
+use crate::error;
+use crate::plan::node;
+use catalog::Table;
+use std::sync::Arc;
+use types::{Result, Value};
+
+/// Rows of one table that the join has named, each once.
+#[derive(Default)]
+struct Named {
+    keys: KeySet,
+    /// `key length u32 | key | tuple length u32 | tuple` one after another.
+    bytes: Vec<u8>,
+    rows: u64,
+}
+
+impl Named {
+    fn clear(&mut self) {
+        self.keys.clear();
+        self.bytes.clear();
+        self.rows = 0;
+    }
+
+    fn push(&mut self, part: &[u8]) {
+        self.bytes.extend_from_slice(&(part.len() as u32).to_le_bytes());
+        self.bytes.extend_from_slice(part);
+    }
+
+    fn part(&self, at: &mut usize) -> &[u8] {
+        let from = *at + 4;
+        let length = u32::from_le_bytes(self.bytes[*at..from].try_into().expect("four bytes")) as usize;
+        *at = from + length;
+        &self.bytes[from..from + length]
+    }
+}
+
+struct Target {
+    slot: usize,
+    table: Arc<Table>,
+    assigner: Assigner,
+    columns: Vec<usize>,
+    named: Named,
+}
+
+pub struct UpdateManyStatement {
+    root: Box<dyn Op>,
+    frame: Frame,
+    targets: Vec<Target>,
+    /// Index of the target that is read first in the join: MySQL writes its rows as they come, so that the other tables'
+    /// assignments see its new values.
+    first: Option<usize>,
+    ignore: bool,
+    writer: RowWriter,
+    row: Vec<u8>,
+    tuple: Vec<u8>,
+}
+
+impl UpdateManyStatement {
+    pub fn new(u: node::UpdateMany) -> UpdateManyStatement {
+        let first_slot = u.plan.first_slot();
+        let first = u.targets.iter().position(|t| Some(t.slot) == first_slot);
+        let target = |(i, t): (usize, node::UpdateTarget)| {
+            let mut assigner = Assigner::new(&t.table, t.slot, t.set);
+            if Some(i) != first {
+                assigner.set_not_sequential();
+            }
+            Target { slot: t.slot, columns: assigner.changing(), table: t.table, assigner, named: Named::default() }
+        };
+        UpdateManyStatement {
+            root: super::build::build(u.plan, false),
+            frame: Frame::new(u.shapes),
+            first,
+            ignore: u.ignore,
+            writer: RowWriter::default(),
+            row: Vec::new(),
+            tuple: Vec::new(),
+            targets: u.targets.into_iter().enumerate().map(target).collect(),
+        }
+    }
+
+    pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
+        let how = Strictness::new(run, self.ignore, false);
+        run.strict.set(!how.lenient);
+        self.root.forget();
+        self.targets.iter_mut().for_each(|t| t.named.clear());
+        self.root.open(run, &mut self.frame, None)?;
+        let mut joined = 0;
+        while self.root.next(run, &mut self.frame, None)? {
+            run.check_interrupt()?;
+            joined += 1;
+            self.name_rows(joined, how, run)?;
+        }
+        let (mut matched, mut changed) = (0, 0);
+        for i in 0..self.targets.len() {
+            matched += self.targets[i].named.rows;
+            changed += self.write_rows(i, run)?;
+        }
+        let info = info(&[("Rows matched: ", matched), ("  Changed: ", changed), ("  Warnings: ", run.warnings.get())]);
+        let insert_id = run.given_id.get().unwrap_or(0);
+        Ok(Outcome { affected_rows: changed, insert_id, matched_rows: Some(matched), info })
+    }
+
+    /// Keeps what the joined row in the frame says about the targets.
+    fn name_rows(&mut self, joined: u64, how: Strictness, run: &Run<'_>) -> Result<()> {
+        let mut replaced = None;
+        let order = self.first.into_iter().chain((0..self.targets.len()).filter(|i| Some(*i) != self.first));
+        for i in order {
+            let t = &mut self.targets[i];
+            let slot = &self.frame.slots[t.slot];
+            if !slot.present || !t.named.keys.insert(run, &slot.key)? {
+                continue;
+            }
+            t.assigner.apply(&t.table, &mut self.frame, &mut self.writer, joined, how, run)?;
+            self.tuple.clear();
+            let mut w = tuple::Writer::new(&mut self.tuple, t.columns.len());
+            t.columns.iter().for_each(|c| w.push(&write::column(&t.table, &self.writer.row, *c)));
+            w.finish();
+            let slot = &mut self.frame.slots[t.slot];
+            t.named.push(&slot.key);
+            t.named.push(&self.tuple);
+            t.named.rows += 1;
+            run.check_temp_bytes(t.named.bytes.len())?;
+            if Some(i) == self.first {
+                std::mem::swap(&mut slot.bytes, &mut self.row);
+                slot.bytes.clone_from(&self.writer.row);
+                replaced = Some(t.slot);
+            }
+        }
+        if let Some(slot) = replaced {
+            std::mem::swap(&mut self.frame.slots[slot].bytes, &mut self.row);
+        }
+        Ok(())
+    }
+
+    /// Writes the named rows of a target; how many changed.
+    fn write_rows(&mut self, i: usize, run: &Run<'_>) -> Result<u64> {
+        let UpdateManyStatement { targets, writer, row, ignore, .. } = self;
+        let Target { table, assigner, columns, named, .. } = &targets[i];
+        let (mut at, mut changed) = (0, 0);
+        let mut kept: Vec<Value<'static>> = Vec::new();
+        while at < named.bytes.len() {
+            run.check_interrupt()?;
+            let key = named.part(&mut at);
+            let given = named.part(&mut at);
+            let mut tx = run.tx.borrow_mut();
+            if !tx.get(table.indexes[0].tree, key, LOCKING, row).map_err(|e| run.engine_error(e))? {
+                continue;
+            }
+            let mut values = recycle(kept);
+            values.extend((0..columns.len()).map(|n| tuple::get(given, columns.len(), n)));
+            writer.change(table, row, key, columns, &values, assigner.touched[0]);
+            kept = recycle(values);
+            let savepoint = ignore.then(|| tx.savepoint());
+            match writer.update(table, &mut tx, key, row, &assigner.touched) {
+                Ok(written) => changed += written as u64,
+                Err(Refused::Duplicate(i)) => {
+                    let e = writer.duplicate(table, i);
+                    let Some(savepoint) = savepoint else { return Err(e) };
+                    tx.rollback_to(savepoint).map_err(error::engine)?;
+                    drop(tx);
+                    run.warn(e.code, e.message);
+                }
+                Err(refused) => return Err(refused.locked()),
+            }
+        }
+        Ok(changed)
+    }
+}
+
+pub struct DeleteManyStatement {
+    root: Box<dyn Op>,
+    frame: Frame,
+    targets: Vec<(usize, Arc<Table>, Named)>,
+    writer: RowWriter,
+}
+
+impl DeleteManyStatement {
+    pub fn new(d: node::DeleteMany) -> DeleteManyStatement {
+        DeleteManyStatement {
+            root: super::build::build(d.plan, false),
+            frame: Frame::new(d.shapes),
+            targets: d.targets.into_iter().map(|(slot, table)| (slot, table, Named::default())).collect(),
+            writer: RowWriter::default(),
+        }
+    }
+
+    pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
+        let DeleteManyStatement { root, frame, targets, writer } = self;
+        run.strict.set(run.sql_mode.is_strict());
+        root.forget();
+        targets.iter_mut().for_each(|(.., named)| named.clear());
+        root.open(run, frame, None)?;
+        while root.next(run, frame, None)? {
+            run.check_interrupt()?;
+            for (slot, _, named) in targets.iter_mut() {
+                let slot = &frame.slots[*slot];
+                if slot.present && named.keys.insert(run, &slot.key)? {
+                    named.push(&slot.key);
+                    run.check_temp_bytes(named.bytes.len())?;
+                }
+            }
+        }
+        let mut deleted = 0;
+        let mut row = Vec::new();
+        for (_, table, named) in targets.iter() {
+            let mut at = 0;
+            while at < named.bytes.len() {
+                run.check_interrupt()?;
+                let key = named.part(&mut at);
+                let mut tx = run.tx.borrow_mut();
+                if tx.get(table.indexes[0].tree, key, LOCKING, &mut row).map_err(|e| run.engine_error(e))? {
+                    writer.delete(table, &mut tx, key, &row).map_err(Refused::locked)?;
+                    deleted += 1;
+                }
+            }
+        }
+        Ok(Outcome { affected_rows: deleted, ..Outcome::default() })
+    }
+}

@@ -1,0 +1,385 @@
+//! Window functions. All input rows are kept and sorted by partition and order; then one partition after another is computed,
+//! and its rows come out as they went in, with the results in a slot of their own.
+
+use super::sort::encode_key;
+use super::{Frame, Op, Run, Scope, tuple};
+use crate::expr::aggregate::{Accumulator, AggregateCall};
+use crate::expr::convert;
+use crate::plan::node::{Edge, Step, StepFrame, Window};
+use std::cmp::Ordering;
+use std::ops::Range;
+use types::{Result, SqlError, Value};
+
+/// A kept row: where its parts are in [`WindowOp::bytes`].
+#[derive(Clone, Copy)]
+struct Kept {
+    /// Encoded partition, then encoded order: start, end of the partition, end.
+    key: (usize, usize, usize),
+    /// The tuple of values, then the slots up to `end`.
+    values: (usize, usize),
+    end: usize,
+}
+
+pub struct WindowOp {
+    input: Box<dyn Op>,
+    plan: Window,
+    bytes: Vec<u8>,
+    rows: Vec<Kept>,
+    /// The partition at hand, and the results of its rows by step.
+    partition: Range<usize>,
+    results: Vec<Vec<Value<'static>>>,
+    next: usize,
+}
+
+impl WindowOp {
+    pub fn new(input: Box<dyn Op>, plan: Window) -> WindowOp {
+        WindowOp { input, plan, bytes: Vec::new(), rows: Vec::new(), partition: 0..0, results: Vec::new(), next: 0 }
+    }
+
+    fn keep(&mut self, run: &Run<'_>, frame: &Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        let WindowOp { plan, bytes, rows, .. } = self;
+        let at = Scope::new(frame, outer);
+        let start = bytes.len();
+        for e in &plan.partition {
+            encode_key(bytes, &e.eval(run, at)?, &e.ty, false);
+        }
+        let partition_end = bytes.len();
+        for k in &plan.order {
+            encode_key(bytes, &k.expr.eval(run, at)?, &k.expr.ty, k.descending);
+        }
+        let key_end = bytes.len();
+        let mut w = tuple::Writer::new(bytes, plan.values.len());
+        for e in &plan.values {
+            w.push(&e.eval(run, at)?);
+        }
+        w.finish();
+        let values_end = bytes.len();
+        save_slots(bytes, frame, &plan.keep);
+        rows.push(Kept { key: (start, partition_end, key_end), values: (key_end, values_end), end: bytes.len() });
+        run.check_temp_bytes(bytes.len())
+    }
+
+    /// Computes the partition that begins at row `from`.
+    fn compute(&mut self, from: usize, run: &Run<'_>, frame: &Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        let bytes = &self.bytes;
+        let of = |k: &Kept| &bytes[k.key.0..k.key.1];
+        let count = self.rows[from..].iter().take_while(|k| of(k) == of(&self.rows[from])).count();
+        self.partition = from..from + count;
+        let partition = Partition::new(&self.plan, bytes, &self.rows[self.partition.clone()]);
+        self.results.clear();
+        for (step, edges) in &self.plan.steps {
+            let column = partition.compute(step, edges, run, frame, outer)?;
+            debug_assert_eq!(column.len(), count);
+            self.results.push(column);
+        }
+        Ok(())
+    }
+}
+
+impl Op for WindowOp {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        self.bytes.clear();
+        self.rows.clear();
+        self.partition = 0..0;
+        self.next = 0;
+        self.input.open(run, frame, outer)?;
+        while self.input.next(run, frame, outer)? {
+            run.check_interrupt()?;
+            self.keep(run, frame, outer)?;
+        }
+        let bytes = &self.bytes;
+        // Rows of equal keys keep the order in which they came.
+        self.rows.sort_by(|a, b| bytes[a.key.0..a.key.2].cmp(&bytes[b.key.0..b.key.2]));
+        Ok(())
+    }
+
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        if self.next == self.rows.len() {
+            return Ok(false);
+        }
+        if self.next == self.partition.end {
+            self.compute(self.next, run, frame, outer)?;
+        }
+        let kept = self.rows[self.next];
+        restore_slots(&self.bytes[kept.values.1..kept.end], frame, &self.plan.keep);
+        let slot = &mut frame.slots[self.plan.slot];
+        slot.bytes.clear();
+        slot.present = true;
+        let mut w = tuple::Writer::new(&mut slot.bytes, self.results.len());
+        self.results.iter().for_each(|column| w.push(&column[self.next - self.partition.start]));
+        w.finish();
+        self.next += 1;
+        Ok(true)
+    }
+
+    fn forget(&mut self) {
+        self.input.forget();
+    }
+}
+
+/// Appends the rows of some slots: `present u8 | length u32 | bytes | length u32 | key` for each.
+pub fn save_slots(out: &mut Vec<u8>, frame: &Frame, slots: &[usize]) {
+    for s in slots {
+        let slot = &frame.slots[*s];
+        out.push(slot.present as u8);
+        for part in [&slot.bytes, &slot.key] {
+            out.extend_from_slice(&(part.len() as u32).to_le_bytes());
+            out.extend_from_slice(part);
+        }
+    }
+}
+
+/// Puts saved rows back into their slots.
+pub fn restore_slots(saved: &[u8], frame: &mut Frame, slots: &[usize]) {
+    let mut at = 0;
+    for s in slots {
+        let slot = &mut frame.slots[*s];
+        slot.present = saved[at] != 0;
+        at += 1;
+        for part in [&mut slot.bytes, &mut slot.key] {
+            let length = u32::from_le_bytes(saved[at..at + 4].try_into().expect("four bytes")) as usize;
+            part.clear();
+            part.extend_from_slice(&saved[at + 4..at + 4 + length]);
+            at += 4 + length;
+        }
+    }
+}
+
+/// The rows of one partition, in order.
+struct Partition<'p> {
+    width: usize,
+    value_slot: usize,
+    descending: bool,
+    bytes: &'p [u8],
+    rows: &'p [Kept],
+    /// For each row, the range of its peers.
+    peers: Vec<Range<usize>>,
+}
+
+impl<'p> Partition<'p> {
+    fn new(plan: &Window, bytes: &'p [u8], rows: &'p [Kept]) -> Partition<'p> {
+        let mut peers = Vec::with_capacity(rows.len());
+        let key = |k: &Kept| &bytes[k.key.1..k.key.2];
+        while peers.len() < rows.len() {
+            let from = peers.len();
+            let count = rows[from..].iter().take_while(|k| key(k) == key(&rows[from])).count();
+            peers.extend(std::iter::repeat_n(from..from + count, count));
+        }
+        let descending = plan.order.first().is_some_and(|k| k.descending);
+        Partition { width: plan.values.len(), value_slot: plan.value_slot, descending, bytes, rows, peers }
+    }
+
+    fn tuple(&self, row: usize) -> &'p [u8] {
+        let (from, to) = self.rows[row].values;
+        &self.bytes[from..to]
+    }
+
+    fn value(&self, row: usize, i: usize) -> Value<'p> {
+        tuple::get(self.tuple(row), self.width, i)
+    }
+
+    fn compute(
+        &self,
+        step: &Step,
+        edges: &StepFrame,
+        run: &Run<'_>,
+        frame: &Frame,
+        outer: Option<&Scope<'_>>,
+    ) -> Result<Vec<Value<'static>>> {
+        let n = self.rows.len();
+        let rows = 0..n;
+        let number = |i: usize| Value::UInt(i as u64);
+        let at = Scope::new(frame, outer);
+        let place = |e: &crate::expr::Expr, least: u64| -> Result<Option<u64>> {
+            match e.eval(run, at)? {
+                Value::Null => Ok(None),
+                Value::Int(v) if v < 0 || (v as u64) < least => Err(wrong_argument(step)),
+                Value::Int(v) => Ok(Some(v as u64)),
+                v if v.to_u64() < least => Err(wrong_argument(step)),
+                v => Ok(Some(v.to_u64())),
+            }
+        };
+        Ok(match step {
+            Step::RowNumber => rows.map(|i| number(i + 1)).collect(),
+            Step::Rank => rows.map(|i| number(self.peers[i].start + 1)).collect(),
+            Step::DenseRank => {
+                let mut rank = 0;
+                let next = |i: usize| {
+                    rank += (self.peers[i].start == i) as usize;
+                    number(rank)
+                };
+                rows.map(next).collect()
+            }
+            Step::PercentRank => {
+                let of = |i: usize| if n == 1 { 0.0 } else { self.peers[i].start as f64 / (n - 1) as f64 };
+                rows.map(|i| Value::Double(of(i))).collect()
+            }
+            Step::CumeDist => rows.map(|i| Value::Double(self.peers[i].end as f64 / n as f64)).collect(),
+            Step::Ntile(buckets) => match place(buckets, 1)? {
+                None => vec![Value::Null; n],
+                Some(buckets) => {
+                    let (least, larger) = (n as u64 / buckets, n as u64 % buckets);
+                    let of = |i: u64| match i < larger * (least + 1) {
+                        true => i / (least + 1) + 1,
+                        false => larger + (i - larger * (least + 1)) / least.max(1) + 1,
+                    };
+                    rows.map(|i| Value::UInt(of(i as u64))).collect()
+                }
+            },
+            Step::Shift { value, default, offset, forward } => {
+                let offset = usize::try_from(place(offset, 0)?.unwrap_or(0)).unwrap_or(usize::MAX);
+                let of = |i: usize| {
+                    let other = if *forward { i.checked_add(offset) } else { i.checked_sub(offset) };
+                    match (other.filter(|o| *o < n), default) {
+                        (Some(other), _) => self.value(other, *value).into_owned(),
+                        (None, Some(default)) => self.value(i, *default).into_owned(),
+                        (None, None) => Value::Null,
+                    }
+                };
+                rows.map(of).collect()
+            }
+            Step::First(value) => self.of_frames(edges, run, at, |f| f.start, *value)?,
+            Step::Last(value) => self.of_frames(edges, run, at, |f| f.end - 1, *value)?,
+            Step::Nth(value, nth) => match place(nth, 1)? {
+                None => vec![Value::Null; n],
+                Some(nth) => self.of_frames(edges, run, at, |f| f.start.saturating_add(nth as usize - 1), *value)?,
+            },
+            Step::Aggregate(call) => self.aggregate(call, edges, run, frame, outer)?,
+        })
+    }
+
+    /// For each row the value of one row of its frame, NULL when that lies outside.
+    fn of_frames(
+        &self,
+        edges: &StepFrame,
+        run: &Run<'_>,
+        at: Scope<'_>,
+        which: impl Fn(&Range<usize>) -> usize,
+        value: usize,
+    ) -> Result<Vec<Value<'static>>> {
+        let frames = self.frames(edges, run, at)?;
+        let of = |f: &Range<usize>| match f.is_empty() || !f.contains(&which(f)) {
+            true => Value::Null,
+            false => self.value(which(f), value).into_owned(),
+        };
+        Ok(frames.iter().map(of).collect())
+    }
+
+    fn aggregate(
+        &self,
+        call: &AggregateCall,
+        edges: &StepFrame,
+        run: &Run<'_>,
+        frame: &Frame,
+        outer: Option<&Scope<'_>>,
+    ) -> Result<Vec<Value<'static>>> {
+        let frames = self.frames(edges, run, Scope::new(frame, outer))?;
+        let mut accumulator = Accumulator::new(call);
+        let mut scratch = Vec::new();
+        let mut done = 0..0;
+        let mut out: Vec<Value<'static>> = Vec::with_capacity(frames.len());
+        for f in &frames {
+            if let Some(last) = out.last()
+                && *f == done
+            {
+                out.push(last.clone());
+                continue;
+            }
+            // A frame that grew at its end is added to; any other is computed anew.
+            if f.start != done.start || f.end < done.end || out.is_empty() {
+                accumulator.reset(call);
+                done = f.start..f.start;
+            }
+            for row in done.end..f.end {
+                run.check_interrupt()?;
+                let at = Scope::with_row(frame, outer, self.value_slot, self.tuple(row));
+                accumulator.add(call, run, at, &mut scratch)?;
+            }
+            done = f.clone();
+            out.push(accumulator.result(call, run)?.into_owned());
+        }
+        Ok(out)
+    }
+
+    /// The frame of each row.
+    fn frames(&self, edges: &StepFrame, run: &Run<'_>, at: Scope<'_>) -> Result<Vec<Range<usize>>> {
+        let n = self.rows.len();
+        let amount = |e: &Edge| -> Result<usize> {
+            match e {
+                Edge::Before(e) | Edge::After(e) => match e.eval(run, at)? {
+                    Value::Int(v @ 0..) => Ok(v as usize),
+                    Value::UInt(v) => Ok(usize::try_from(v).unwrap_or(usize::MAX)),
+                    _ => Err(SqlError::new(
+                        3586,
+                        "Window '<unnamed window>': frame start or end is negative, NULL or of non-integral type",
+                    )),
+                },
+                _ => Ok(0),
+            }
+        };
+        let (before, after) = (amount(&edges.start)?, amount(&edges.end)?);
+        let mut out = Vec::with_capacity(n);
+        for i in 0..n {
+            let start = match &edges.start {
+                Edge::Unbounded => 0,
+                Edge::Current if edges.rows => i,
+                Edge::Current => self.peers[i].start,
+                Edge::Before(_) => i.saturating_sub(before),
+                Edge::After(_) => i.saturating_add(before).min(n),
+                Edge::Key { key, limit } => self.search(i, *key, *limit, false, run)?,
+            };
+            let end = match &edges.end {
+                Edge::Unbounded => n,
+                Edge::Current if edges.rows => i + 1,
+                Edge::Current => self.peers[i].end,
+                Edge::Before(_) => (i + 1).saturating_sub(after),
+                Edge::After(_) => i.saturating_add(after).saturating_add(1).min(n),
+                Edge::Key { key, limit } => self.search(i, *key, *limit, true, run)?,
+            };
+            out.push(start.min(end)..end);
+        }
+        Ok(out)
+    }
+
+    /// The first row that is not before `limit` of row `i`; with `after` the first behind it.
+    fn search(&self, i: usize, key: usize, limit: usize, after: bool, run: &Run<'_>) -> Result<usize> {
+        if self.value(i, key).is_null() {
+            return Ok(if after { self.peers[i].end } else { self.peers[i].start });
+        }
+        let limit = self.value(i, limit);
+        let limit = match (&limit, self.value(i, key)) {
+            // Intervals give strings where the key is one of the temporal kinds.
+            (Value::Bytes(_), Value::DateTime(_) | Value::Date(_)) => {
+                convert::datetime(&limit, run).map(Value::DateTime)
+            }
+            _ => None,
+        }
+        .unwrap_or(limit);
+        let order = |row: usize| {
+            let o = types::compare_nulls_first(&self.value(row, key), &limit, types::CollationId::BINARY);
+            if self.descending { o.reverse() } else { o }
+        };
+        let (mut low, mut high) = (0, self.rows.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let before = match order(middle) {
+                Ordering::Less => true,
+                Ordering::Equal => after,
+                Ordering::Greater => false,
+            };
+            if before { low = middle + 1 } else { high = middle }
+        }
+        Ok(low)
+    }
+}
+
+#[cold]
+fn wrong_argument(step: &Step) -> SqlError {
+    let name = match step {
+        Step::Ntile(_) => "ntile",
+        Step::Nth(..) => "nth_value",
+        Step::Shift { forward: true, .. } => "lead",
+        _ => "lag",
+    };
+    types::err!(1210, name)
+}
