@@ -1,5 +1,6 @@
 //! Comparison of two values under MySQL's rules, whatever mix of types they are.
 
+use crate::json::Json;
 use crate::temporal::parse::{datetime_from_number, parse_datetime, parse_time, time_from_number};
 use crate::{CollationId, DateTime, Decimal, SqlMode, Time, Value};
 use std::cmp::Ordering;
@@ -44,6 +45,7 @@ fn compare_slow(a: &Value<'_>, b: &Value<'_>, collation: CollationId) -> Option<
         (V::Date(x), V::DateTime(y)) => x.at_midnight().cmp(y),
         (V::DateTime(x), V::Date(y)) => x.cmp(&y.at_midnight()),
         (V::Bytes(x), V::Bytes(y)) => collation.compare(x, y),
+        (V::Json(_), _) | (_, V::Json(_)) => Json::from_scalar(a).compare(&Json::from_scalar(b)),
         (V::Date(x), other) => return compare_datetime(x.at_midnight(), a, other, collation),
         (V::DateTime(x), other) => return compare_datetime(*x, a, other, collation),
         (other, V::Date(y)) => return compare_datetime(y.at_midnight(), b, other, collation).map(Ordering::reverse),

@@ -2,6 +2,7 @@
 //! implicitly. None of them fails: what does not convert becomes the nearest thing, and callers that owe the client a
 //! warning (1292) ask [`Value::is_clean_number`] first.
 
+use crate::json::Json;
 use crate::number;
 use crate::temporal::parse::{datetime_from_number, parse_datetime, parse_time, time_from_number};
 use crate::{DataType, Date, DateTime, Decimal, SqlMode, Time, TypeKind, Value};
@@ -41,6 +42,7 @@ impl Value<'_> {
             Value::Time(v) => v.round(0, false).to_number() as i128,
             Value::DateTime(v) => v.round(0, false).unwrap_or(*v).to_number() as i128,
             Value::Bytes(v) => number::parse_integer(v).0,
+            Value::Json(_) => self.json_scalar().to_integer(),
         }
     }
 
@@ -60,6 +62,7 @@ impl Value<'_> {
             }
             Value::DateTime(v) => v.to_number() as f64 + v.micros() as f64 / 1e6,
             Value::Bytes(v) => number::parse_f64(v).0,
+            Value::Json(_) => self.json_scalar().to_f64(),
         }
     }
 
@@ -80,6 +83,7 @@ impl Value<'_> {
             Value::Time(v) => with_micros(v.is_negative(), v.to_number().unsigned_abs(), v.micros()),
             Value::DateTime(v) => with_micros(false, v.to_number(), v.micros()),
             Value::Bytes(v) => Decimal::parse_prefix(v).0,
+            Value::Json(_) => self.json_scalar().to_decimal(),
         }
     }
 
@@ -96,6 +100,7 @@ impl Value<'_> {
             Value::Time(v) => v.0 != 0,
             Value::DateTime(v) => !v.is_zero(),
             Value::Bytes(v) => number::parse_f64(v).0 != 0.0,
+            Value::Json(_) => self.json_truth(),
         })
     }
 
@@ -112,6 +117,7 @@ impl Value<'_> {
                 let (number, micros) = self.split_number()?;
                 datetime_from_number(number, micros, mode).map(|p| p.value)
             }
+            Value::Json(_) => self.json_scalar().to_datetime(mode),
         }
     }
 
@@ -133,6 +139,27 @@ impl Value<'_> {
                 let (number, micros) = self.split_number()?;
                 time_from_number(number, micros).map(|p| p.value)
             }
+            Value::Json(_) => self.json_scalar().to_time(),
+        }
+    }
+
+    /// A document's scalar as an SQL value; NULL of containers and `null`. Of all but documents the value itself.
+    pub fn json_scalar(&self) -> Value<'static> {
+        match self.json() {
+            Some(doc) => doc.into_scalar(),
+            None => Value::Null,
+        }
+    }
+
+    /// Numbers by their value, `false` and nothing else untrue.
+    fn json_truth(&self) -> bool {
+        match self.json() {
+            Some(Json::Bool(v)) => v,
+            Some(Json::Null) | None => true,
+            Some(doc) => match doc.into_scalar() {
+                Value::Bytes(_) | Value::Null => true,
+                v => v.to_bool() == Some(true),
+            },
         }
     }
 
@@ -203,7 +230,7 @@ impl Value<'_> {
             }
             Value::Time(v) => v.write(data_type.decimals, out),
             Value::DateTime(v) => v.write(data_type.decimals, out),
-            Value::Date(_) | Value::Bytes(_) => self.write_plain(out),
+            Value::Date(_) | Value::Bytes(_) | Value::Json(_) => self.write_plain(out),
         }
     }
 
@@ -221,6 +248,11 @@ impl Value<'_> {
             Value::Time(v) => v.write(fsp(v.micros()), out),
             Value::DateTime(v) => v.write(fsp(v.micros()), out),
             Value::Bytes(v) => out.extend_from_slice(v),
+            Value::Json(_) => {
+                if let Some(doc) = self.json() {
+                    doc.write(out);
+                }
+            }
         }
     }
 

@@ -8,6 +8,7 @@ pub mod convert;
 pub mod datatype;
 pub mod decimal;
 pub mod error;
+pub mod json;
 pub mod key;
 pub mod number;
 pub mod row;

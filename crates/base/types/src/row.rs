@@ -92,8 +92,18 @@ struct Column {
     fixed: u32,
     /// Variable columns before this one.
     variable: u32,
+    /// Its bytes are documents.
+    json: bool,
     /// In a narrow row of all columns: where the fixed bytes, or the end offset, are.
     at: u32,
+}
+
+impl Column {
+    /// The value of a variable column.
+    #[inline]
+    fn value<'r>(&self, bytes: &'r [u8]) -> Value<'r> {
+        if self.json { Value::Json(Cow::Borrowed(bytes)) } else { Value::Bytes(Cow::Borrowed(bytes)) }
+    }
 }
 
 /// The layout of a table's rows, computed once per schema version.
@@ -131,7 +141,7 @@ impl RowLayout {
             .iter()
             .map(|t| {
                 let form = Form::of(t);
-                let column = Column { form, fixed, variable, at: 0 };
+                let column = Column { form, fixed, variable, json: t.kind == TypeKind::Json, at: 0 };
                 fixed += form.bytes() as u32;
                 variable += (form == Form::Variable) as u32;
                 column
@@ -167,7 +177,7 @@ impl RowLayout {
         let start = out.len();
         let mut data_bytes = 0;
         for value in values {
-            if let Value::Bytes(b) = value {
+            if let Value::Bytes(b) | Value::Json(b) = value {
                 data_bytes += b.len();
             }
         }
@@ -186,7 +196,7 @@ impl RowLayout {
             }
             if column.form == Form::Variable {
                 match value {
-                    Value::Bytes(b) => out.extend_from_slice(b),
+                    Value::Bytes(b) | Value::Json(b) => out.extend_from_slice(b),
                     Value::Null => {}
                     other => panic!("a column of bytes cannot hold {other:?}"),
                 }
@@ -210,7 +220,7 @@ impl RowLayout {
         let mut moves = false;
         for (c, value) in columns.iter().zip(values) {
             moves |= self.columns[*c].form == Form::Variable;
-            if let Value::Bytes(b) = value {
+            if let Value::Bytes(b) | Value::Json(b) = value {
                 added += b.len();
             }
         }
@@ -242,7 +252,7 @@ impl RowLayout {
             for (i, column) in variables {
                 match columns.iter().rposition(|c| *c == i).map(|n| &values[n]) {
                     None => out.extend_from_slice(self.get_bytes(row, i).unwrap_or(&[])),
-                    Some(Value::Bytes(b)) => out.extend_from_slice(b),
+                    Some(Value::Bytes(b) | Value::Json(b)) => out.extend_from_slice(b),
                     Some(Value::Null) => {}
                     Some(other) => panic!("a column of bytes cannot hold {other:?}"),
                 }
@@ -274,7 +284,7 @@ impl RowLayout {
         let end = |at: usize| u16::from_le_bytes([row[at], row[at + 1]]) as usize;
         let from = if column.variable == 0 { 0 } else { end(at - 2) };
         let data = &row[self.usual_data_at as usize..];
-        Some(Value::Bytes(Cow::Borrowed(&data[from..end(at)])))
+        Some(column.value(&data[from..end(at)]))
     }
 
     /// A row of fewer columns or with wide end offsets.
@@ -289,7 +299,7 @@ impl RowLayout {
             return Some(Value::Null);
         }
         if column.form == Form::Variable {
-            return Some(Value::Bytes(Cow::Borrowed(variable(row, &sections, column.variable as usize))));
+            return Some(column.value(variable(row, &sections, column.variable as usize)));
         }
         Some(get_fixed(&row[sections.fixed_at + column.fixed as usize..], column.form))
     }

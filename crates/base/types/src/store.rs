@@ -2,6 +2,7 @@
 
 use crate::charset::Charset;
 use crate::error::*;
+use crate::json;
 use crate::temporal::Problem;
 use crate::temporal::parse::{Parsed, datetime_from_number, full_year, parse_datetime, parse_time, time_from_number};
 use crate::{CollationId, DataType, Date, DateTime, Decimal, SqlMode, Time, TypeKind, Value, decimal, number};
@@ -66,7 +67,8 @@ fn coerce_slow<'a>(value: Value<'a>, source: &DataType, column: &DataType, conte
         Enum => to_enum(value, column, context),
         Set => to_set(value, column, context),
         Char | VarChar | TinyText | Text | MediumText | LongText | Binary | VarBinary | TinyBlob | Blob
-        | MediumBlob | LongBlob | Json | Geometry => to_bytes(value, source, column, context),
+        | MediumBlob | LongBlob | Geometry => to_bytes(value, source, column, context),
+        Json => to_json(value, source, context),
         Null => Ok((Value::Null, None)),
     }
 }
@@ -312,6 +314,7 @@ fn read_datetime(value: &Value<'_>, mode: SqlMode) -> Option<Parsed<DateTime>> {
             let (number, micros) = value.split_number()?;
             datetime_from_number(number, micros, mode)
         }
+        Value::Json(_) => read_datetime(&value.json_scalar(), mode),
         Value::Null | Value::Time(_) => None,
     }
 }
@@ -446,6 +449,32 @@ fn to_set<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -
         }
     };
     if whole { Ok((Value::UInt(bits), None)) } else { context.truncated(Value::UInt(bits)) }
+}
+
+/// A string is read as JSON text; other values are no documents without CAST.
+fn to_json<'a>(value: Value<'a>, source: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
+    let doc = match &value {
+        Value::Json(_) => return Ok((value, None)),
+        Value::Bytes(text) => {
+            let charset = source.collation.charset();
+            if charset == Charset::Binary {
+                return Err(SqlError::format(ER_INVALID_JSON_CHARSET, &[&charset.name()]));
+            }
+            let (text, _) = transcode(Cow::Borrowed(text), charset, Charset::Utf8mb4);
+            json::parse::parse(&text).map_err(|e| match e.too_deep {
+                true => SqlError::format(ER_JSON_DOCUMENT_TOO_DEEP, &[]),
+                false => {
+                    let words = format!("\"{}\"", e.message);
+                    SqlError::format(ER_INVALID_JSON_TEXT, &[&words, &e.at, &context.column])
+                }
+            })?
+        }
+        _ => {
+            let words = "\"not a JSON text, may need CAST\"";
+            return Err(SqlError::format(ER_INVALID_JSON_TEXT, &[&words, &0, &context.column]));
+        }
+    };
+    Ok((Value::from_json(&doc), None))
 }
 
 fn to_bytes<'a>(value: Value<'a>, source: &DataType, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {

@@ -1,5 +1,6 @@
 //! A value at run time. Strings borrow from the row or the statement where they can.
 
+use crate::json::{self, Json};
 use crate::{Date, DateTime, Decimal, Time};
 use std::borrow::Cow;
 
@@ -16,11 +17,26 @@ pub enum Value<'a> {
     Time(Time),
     DateTime(DateTime),
     Bytes(Cow<'a, [u8]>),
+    /// A document in its binary form ([`crate::json::binary`]).
+    Json(Cow<'a, [u8]>),
 }
 
 impl Value<'_> {
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
+    }
+
+    /// A document.
+    pub fn from_json(doc: &Json) -> Value<'static> {
+        Value::Json(Cow::Owned(json::binary::encode(doc)))
+    }
+
+    /// The document of a JSON value, whose bytes are well-formed: they are written by this server only.
+    pub fn json(&self) -> Option<Json> {
+        match self {
+            Value::Json(b) => Some(json::binary::decode(b).expect("JSON values hold well-formed documents")),
+            _ => None,
+        }
     }
 
     pub fn into_owned(self) -> Value<'static> {
@@ -34,6 +50,7 @@ impl Value<'_> {
             Value::Time(v) => Value::Time(v),
             Value::DateTime(v) => Value::DateTime(v),
             Value::Bytes(b) => Value::Bytes(Cow::Owned(b.into_owned())),
+            Value::Json(b) => Value::Json(Cow::Owned(b.into_owned())),
         }
     }
 }

@@ -61,7 +61,12 @@ impl<'a> Column<'a> {
         out.push(0x0c);
         out.extend_from_slice(&collation.to_le_bytes());
         out.extend_from_slice(&self.length(max_bytes).to_le_bytes());
-        out.push(type_code(self.data_type.kind));
+        out.push(match self.data_type.kind {
+            // Columns of every size are BLOB; expressions say what they may come to.
+            TypeKind::MediumText | TypeKind::MediumBlob if self.is_expression() => 250,
+            TypeKind::LongText | TypeKind::LongBlob if self.is_expression() => 251,
+            kind => type_code(kind),
+        });
         out.extend_from_slice(&self.all_flags().0.to_le_bytes());
         out.push(self.decimals());
         out.extend_from_slice(&[0, 0]);

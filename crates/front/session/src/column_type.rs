@@ -156,6 +156,8 @@ pub(crate) fn column_type(
             }
             data_type.length = 4;
         }
+        // The text of documents is utf8mb4, compared byte by byte.
+        K::Json => data_type.collation = CollationId::UTF8MB4_BIN,
         K::Char | K::VarChar => {
             data_type.length = t.length.unwrap_or(1);
             if binary {

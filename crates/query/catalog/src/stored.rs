@@ -170,6 +170,7 @@ fn store_default(default: &ColumnDefault) -> StoredDefault {
             Value::Date(d) => StoredDefault::Date(d.0),
             Value::Time(t) => StoredDefault::Time(t.0),
             Value::DateTime(t) => StoredDefault::DateTime(t.0),
+            Value::Json(_) => unreachable!("a JSON column has no literal default"),
             Value::Bytes(b) => match std::str::from_utf8(b) {
                 Ok(text) => StoredDefault::Text(text.to_string()),
                 Err(_) => StoredDefault::Bytes(b.to_vec()),

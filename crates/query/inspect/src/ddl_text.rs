@@ -160,7 +160,7 @@ pub(crate) fn column_line(table: &Table, column: &Column) -> String {
         ColumnDefault::None => {}
         ColumnDefault::Now => _ = write!(line, " DEFAULT {}", now_text(t)),
         // TEXT and BLOB have no DEFAULT clause.
-        ColumnDefault::Value(Value::Null) if t.kind.is_blob() || !t.nullable => {}
+        ColumnDefault::Value(Value::Null) if t.kind.is_blob() && t.kind != TypeKind::Json || !t.nullable => {}
         ColumnDefault::Value(Value::Null) => line.push_str(" DEFAULT NULL"),
         ColumnDefault::Value(value) if t.kind == TypeKind::Bit => {
             _ = write!(line, " DEFAULT {}", value_text(value, column));

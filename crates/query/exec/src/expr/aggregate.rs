@@ -1,10 +1,11 @@
 //! Aggregate functions: what is called, and the accumulator that rows are folded into.
 
-use super::{Expr, Node, convert, number};
+use super::{Expr, Node, convert, functions, number};
 use crate::run::{Run, Scope};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use types::json::Json;
 use types::{CollationId, DataType, Decimal, Result, SqlError, TypeKind, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum AggregateKind {
     VarPop,
     VarSamp,
     GroupConcat,
+    JsonArray,
+    JsonObject,
     /// The first row's value: ANY_VALUE, and columns that the group determines.
     Any,
 }
@@ -57,9 +60,10 @@ impl AggregateCall {
                 DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned().not_null() }
             }
             (StdPop | StdSamp | VarPop | VarSamp, _) => DataType { length: 23, ..DataType::new(TypeKind::Double) },
+            (JsonArray | JsonObject, _) => convert::json_type(),
             (GroupConcat, Some(t)) => DataType::string(TypeKind::Text, 0, t.collation),
         };
-        if args.len() > 1 && kind != Count {
+        if args.len() > 1 && !matches!(kind, Count | JsonObject) {
             return Err(SqlError::new(1241, "Operand should contain 1 column(s)"));
         }
         let call = AggregateCall { kind, distinct, args, order: Vec::new(), separator: Vec::new(), ty };
@@ -121,6 +125,8 @@ pub struct Accumulator {
     bits: u64,
     value: Option<Value<'static>>,
     pieces: Vec<Piece>,
+    /// JSON_ARRAYAGG and JSON_OBJECTAGG: keys (empty for arrays) and values.
+    members: Vec<(String, Json)>,
     seen: HashSet<Vec<u8>>,
 }
 
@@ -136,6 +142,7 @@ impl Accumulator {
         self.bits = if call.kind == AggregateKind::BitAnd { u64::MAX } else { 0 };
         self.value = None;
         self.pieces.clear();
+        self.members.clear();
         self.seen.clear();
     }
 
@@ -175,6 +182,9 @@ impl Accumulator {
             }
             return Ok(());
         }
+        if matches!(call.kind, JsonArray | JsonObject) {
+            return self.add_member(call, run, at);
+        }
         if call.args.len() > 1 || call.distinct {
             for e in &call.args {
                 if e.eval(run, at)?.is_null() {
@@ -201,7 +211,7 @@ impl Accumulator {
         }
         self.count += 1;
         match call.kind {
-            Count | Any | GroupConcat => {}
+            Count | Any | GroupConcat | JsonArray | JsonObject => {}
             Sum | Avg => self.sum(&v, run)?,
             Min | Max => {
                 let better = match &self.value {
@@ -277,6 +287,22 @@ impl Accumulator {
         Ok(())
     }
 
+    fn add_member(&mut self, call: &AggregateCall, run: &Run<'_>, at: Scope<'_>) -> Result<()> {
+        let mut key = String::new();
+        if call.kind == AggregateKind::JsonObject {
+            let k = call.args[0].eval(run, at)?;
+            if k.is_null() {
+                return Err(SqlError::format(types::error::ER_JSON_DOCUMENT_NULL_KEY, &[]));
+            }
+            key = String::from_utf8_lossy(&convert::text(&k, &call.args[0].ty)).into_owned();
+        }
+        let e = &call.args[call.args.len() - 1];
+        let value = functions::json::scalar(&e.eval(run, at)?, e)?;
+        self.count += 1;
+        self.members.push((key, value));
+        Ok(())
+    }
+
     fn total(&self) -> Decimal {
         let int = Decimal::from_parts(self.int < 0, self.int.unsigned_abs(), 0);
         match self.decimal {
@@ -309,6 +335,8 @@ impl Accumulator {
                     None => Value::Null,
                 }
             }
+            JsonArray => functions::json::aggregate_array(self.members.drain(..).map(|(_, v)| v).collect()),
+            JsonObject => functions::json::aggregate_object(std::mem::take(&mut self.members)),
             Min | Max | Any => self.value.as_ref().map_or(Value::Null, super::reborrow),
             VarPop => Value::Double(self.squares / self.count as f64),
             StdPop => Value::Double((self.squares / self.count as f64).sqrt()),

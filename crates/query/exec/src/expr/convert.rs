@@ -46,6 +46,7 @@ pub fn type_of(v: &Value<'_>) -> DataType {
             DataType { length: 19, decimals: if t.micros() == 0 { 0 } else { 6 }, ..DataType::new(TypeKind::DateTime) }
         }
         Value::Bytes(b) => DataType::string(TypeKind::VarChar, b.len() as u32, CollationId::UTF8MB4_0900_AI_CI),
+        Value::Json(_) => json_type(),
     }
 }
 
@@ -60,7 +61,13 @@ fn describes(ty: &DataType, v: &Value<'_>) -> bool {
         Value::Time(_) => ty.kind == TypeKind::Time,
         Value::DateTime(_) => matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp),
         Value::Bytes(_) => ty.kind.is_bytes() || ty.kind.is_text(),
+        Value::Json(_) => ty.kind == TypeKind::Json,
     }
+}
+
+/// The type of documents: their text is utf8mb4 under its binary collation.
+pub fn json_type() -> DataType {
+    DataType { collation: CollationId::UTF8MB4_BIN, length: u32::MAX, ..DataType::new(TypeKind::Json) }
 }
 
 /// The source type to convert `v` from: the static one where it fits.
@@ -120,7 +127,23 @@ pub fn bits64(v: &Value<'_>, run: &Run<'_>) -> u64 {
         }
         Value::Double(d) if *d < 0.0 => v.to_i64() as u64,
         Value::Decimal(d) if d.is_negative() => v.to_i64() as u64,
+        Value::Json(_) => bits64(&v.json_scalar(), run),
         v => v.to_u64(),
+    }
+}
+
+/// The number of a document: 3156 is warned of when it has none.
+pub fn json_number(v: &Value<'_>, run: &Run<'_>) -> Value<'static> {
+    match v.json_scalar() {
+        Value::Null => {
+            run.warn(3156, "Invalid JSON value for CAST to DOUBLE from column  at row 1");
+            Value::Double(0.0)
+        }
+        Value::Bytes(b) => {
+            warn_truncated_double(&b, run);
+            Value::Double(types::number::parse_f64(&b).0)
+        }
+        other => other,
     }
 }
 
@@ -151,6 +174,13 @@ pub fn datetime(v: &Value<'_>, run: &Run<'_>) -> Option<DateTime> {
             }
             p.map(|p| p.value)
         }
+        Value::Json(_) => match v.json_scalar() {
+            v @ (Value::Bytes(_) | Value::Date(_) | Value::DateTime(_) | Value::Time(_)) => datetime(&v, run),
+            _ => {
+                run.warn(3156, "Invalid JSON value for CAST to DATETIME from column  at row 1");
+                None
+            }
+        },
         v => {
             let n = v.to_i64();
             let p = parse::datetime_from_number(n, 0, LENIENT);
@@ -176,6 +206,7 @@ pub fn time(v: &Value<'_>, run: &Run<'_>) -> Option<Time> {
             }
             p.map(|p| p.value)
         }
+        Value::Json(_) => time(&v.json_scalar(), run),
         v => parse::time_from_number(v.to_i64(), 0).map(|p| p.value),
     }
 }
@@ -267,6 +298,7 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
             None => Value::Null,
         },
         K::Time => time(&v, run).map_or(Value::Null, |t| Value::Time(t.round(to.decimals, false))),
+        K::Json => super::functions::json::cast(&v, from)?,
         K::Year => {
             let y = match &v {
                 Value::Date(d) => d.year() as i64,
@@ -407,6 +439,11 @@ pub fn unify<'a>(v: Value<'a>, to: &DataType, run: &Run<'_>) -> Result<Value<'a>
         (Value::Decimal(d), K::Decimal) if d.scale() < to.decimals => Value::Decimal(d.round(to.decimals)),
         (Value::Date(d), K::DateTime | K::Timestamp) => Value::DateTime(d.at_midnight()),
         (Value::Time(_), K::DateTime | K::Timestamp) => datetime(&v, run).map_or(Value::Null, Value::DateTime),
+        (Value::Json(_), K::Json) => v,
+        (_, K::Json) => {
+            let e = Expr::new(Node::Const(Value::Null), type_of(&v));
+            Value::from_json(&super::functions::json::scalar(&v, &e)?)
+        }
         (Value::Bytes(_), _) => v,
         (_, k) if k.is_bytes() || k.is_text() => {
             let ty = type_of(&v);
@@ -454,6 +491,14 @@ fn rank(k: TypeKind) -> u8 {
 
 fn common_of_two(a: &DataType, b: &DataType) -> DataType {
     use TypeKind as K;
+    if a.kind == K::Json && b.kind == K::Json {
+        return *a;
+    }
+    let json_as_text = |t: &DataType| match t.kind {
+        K::Json => DataType::string(K::LongText, 0, CollationId::UTF8MB4_BIN),
+        _ => *t,
+    };
+    let (a, b) = (&json_as_text(a), &json_as_text(b));
     let string = |k: TypeKind| k.is_bytes() || k.is_text();
     let shown = |t: &DataType| match t.kind {
         K::Decimal => t.length + 2,

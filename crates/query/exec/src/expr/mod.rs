@@ -126,6 +126,7 @@ pub fn reborrow<'a>(v: &'a Value<'_>) -> Value<'a> {
         Value::Time(v) => Value::Time(*v),
         Value::DateTime(v) => Value::DateTime(*v),
         Value::Bytes(b) => Value::Bytes(Cow::Borrowed(b)),
+        Value::Json(b) => Value::Json(Cow::Borrowed(b)),
     }
 }
 
@@ -228,7 +229,7 @@ impl Expr {
                     None => Ok(Value::Null),
                 }
             }
-            Node::Call(f, args) => (f.eval)(functions::Args { run, at, args, ty: &self.ty }),
+            Node::Call(f, args) => (f.eval)(functions::Args { run, at, args, function: f.name, ty: &self.ty }),
             Node::Subquery(q) => crate::run::subquery::scalar(run, *q, at),
             Node::UserVariable(name) => Ok(run.env.borrow().user_variable(name).0),
             Node::SetUserVariable(name, e) => {

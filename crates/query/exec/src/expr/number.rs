@@ -47,6 +47,7 @@ fn number(v: &Value<'_>, run: &Run<'_>) -> Number {
             convert::warn_truncated_double(b, run);
             Number::Double(v.to_f64())
         }
+        Value::Json(_) => number(&convert::json_number(v, run), run),
         Value::Date(_) => Number::Int(v.to_i64() as i128, false),
         Value::Time(_) | Value::DateTime(_) => {
             let d = v.to_decimal();

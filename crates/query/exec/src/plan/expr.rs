@@ -340,7 +340,7 @@ impl Planner<'_> {
             }
             Ast::WeightString { .. } => return Err(unsupported("WEIGHT_STRING")),
             Ast::Match { .. } => return Err(SqlError::new(1191, "Can't find FULLTEXT index matching the column list")),
-            Ast::JsonValue(_) => return Err(unsupported("JSON_VALUE")),
+            Ast::JsonValue(call) => self.json_value(call)?,
             Ast::DefaultValue => {
                 return Err(SqlError::new(1064, "You have an error in your SQL syntax near 'DEFAULT'"));
             }
@@ -422,7 +422,13 @@ impl Planner<'_> {
                 let (a, b) = (self.native("soundex", vec![a])?, self.native("soundex", vec![b])?);
                 return compare_exprs(CmpOp::Eq, a, b);
             }
-            _ => return Err(unsupported("JSON operators")),
+            BinaryOp::MemberOf => functions::json::member_of(a, b),
+            BinaryOp::JsonExtract => self.native("json_extract", vec![a, b])?,
+            BinaryOp::JsonUnquoteExtract => {
+                let found = self.native("json_extract", vec![a, b])?;
+                self.native("json_unquote", vec![found])?
+            }
+            _ => unreachable!("comparisons are done"),
         })
     }
 
@@ -534,7 +540,8 @@ impl Planner<'_> {
             A::VarPop => AggregateKind::VarPop,
             A::VarSamp => AggregateKind::VarSamp,
             A::AnyValue => AggregateKind::Any,
-            A::JsonArrayAgg | A::JsonObjectAgg => return Err(unsupported("JSON aggregates")),
+            A::JsonArrayAgg => AggregateKind::JsonArray,
+            A::JsonObjectAgg => AggregateKind::JsonObject,
         };
         AggregateCall::expr(kind, distinct, args)
     }
@@ -546,6 +553,26 @@ impl Planner<'_> {
         }
     }
 
+    fn json_value(&mut self, call: &ast::JsonValue) -> Result<Expr> {
+        let (doc, path) = (self.expr(call.doc)?, self.expr(call.path)?);
+        if let Node::Const(Value::Bytes(text)) = &path.node {
+            functions::json::read_path(&String::from_utf8_lossy(text))?;
+        }
+        let ty = match call.returning {
+            Some(to) => self.cast_type(to, &DataType { length: 512, ..doc.ty })?,
+            None => DataType::string(TypeKind::VarChar, 512, CollationId::UTF8MB4_0900_AI_CI),
+        };
+        let mut response = |r: ast::JsonOnResponse| -> Result<(u8, Expr)> {
+            Ok(match r {
+                ast::JsonOnResponse::Implicit | ast::JsonOnResponse::Null => (0, Expr::null()),
+                ast::JsonOnResponse::Error => (1, Expr::null()),
+                ast::JsonOnResponse::Default(e) => (2, self.expr(e)?),
+            })
+        };
+        let (empty, error) = (response(call.on_empty)?, response(call.on_error)?);
+        Ok(functions::json::json_value(doc, path, ty, empty, error))
+    }
+
     fn cast(&mut self, cast: &ast::Cast) -> Result<Expr> {
         if cast.array || cast.time_zone.is_some() {
             return Err(unsupported("CAST ... ARRAY and AT TIME ZONE"));
@@ -554,8 +581,15 @@ impl Planner<'_> {
             self.expr(cast.operand)?,
             matches!(cast.to, CastType::Signed | CastType::Unsigned),
         );
-        let text_length = |n: Option<u32>| n.unwrap_or(e.ty.length.max(1));
-        let mut ty = match cast.to {
+        let mut ty = self.cast_type(cast.to, &e.ty)?;
+        ty.nullable = e.ty.nullable || ty.kind.is_temporal() || ty.kind == TypeKind::Year;
+        Ok(Expr::new(Node::Cast(Box::new(e)), ty))
+    }
+
+    /// The type that CAST makes of a value of type `from`.
+    fn cast_type(&self, to: CastType, from: &DataType) -> Result<DataType> {
+        let text_length = |n: Option<u32>| n.unwrap_or(from.length.max(1));
+        Ok(match to {
             CastType::Signed => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
             CastType::Unsigned => DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned() },
             CastType::Binary(n) => DataType::string(TypeKind::VarBinary, text_length(n), CollationId::BINARY),
@@ -564,7 +598,11 @@ impl Planner<'_> {
                     Some(c) => self.charset(self.parsed.name(c))?,
                     None => self.literal_collation,
                 };
-                let kind = if collation.is_binary() { TypeKind::VarBinary } else { TypeKind::VarChar };
+                let kind = match (from.kind, length) {
+                    _ if collation.is_binary() => TypeKind::VarBinary,
+                    (TypeKind::Json, None) => TypeKind::LongText,
+                    _ => TypeKind::VarChar,
+                };
                 DataType::string(kind, length.unwrap_or(u32::MAX), collation)
             }
             CastType::NChar(n) => {
@@ -589,11 +627,9 @@ impl Planner<'_> {
                 DataType { length: 12, decimals: DECIMALS_NOT_FIXED, ..DataType::new(kind) }
             }
             CastType::Double => DataType { length: 22, ..DataType::new(TypeKind::Double) },
-            CastType::Json => return Err(unsupported("JSON")),
+            CastType::Json => convert::json_type(),
             CastType::Spatial => return Err(unsupported("spatial types")),
-        };
-        ty.nullable = e.ty.nullable || ty.kind.is_temporal() || ty.kind == TypeKind::Year;
-        Ok(Expr::new(Node::Cast(Box::new(e)), ty))
+        })
     }
 
     /// `DEFAULT(column)`.

@@ -248,7 +248,9 @@ impl Assigner {
             let column = &table.columns[*c];
             values.push(match value {
                 Assigned::Default => write::default_value(column, how, run)?,
-                Assigned::Value(e) => write::store(e.eval(run, at)?, &e.ty, column, row, how, run)?,
+                Assigned::Value(e) => {
+                    write::store(e.eval(run, at)?, &e.ty, column, row, how, run).map_err(|e| write::named(e, table))?
+                }
             });
             self.columns.push(*c);
         }

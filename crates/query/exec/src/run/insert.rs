@@ -173,7 +173,8 @@ impl InsertStatement {
                         generated = Some((i, e.eval(run, at)?, e.ty));
                         Value::Null
                     }
-                    Some(Assigned::Value(e)) => write::store(e.eval(run, at)?, &e.ty, c, p.row, p.how, run)?,
+                    Some(Assigned::Value(e)) => write::store(e.eval(run, at)?, &e.ty, c, p.row, p.how, run)
+                        .map_err(|e| write::named(e, table))?,
                 };
                 values.push(v);
             }

@@ -413,7 +413,7 @@ fn is_precise(v: &Value<'_>, table: &Table, column: usize) -> bool {
         Value::Double(_) => kind.is_integer(),
         Value::Bytes(_) => kind.is_bytes(),
         Value::Date(_) | Value::DateTime(_) => matches!(kind, TypeKind::Date | TypeKind::DateTime),
-        Value::Time(_) => false,
+        Value::Time(_) | Value::Json(_) => false,
     }
 }
 

@@ -46,6 +46,7 @@ fn encode_value(out: &mut Vec<u8>, v: &Value<'_>, ty: &DataType) {
         // Weight strings end themselves.
         (_, Value::Bytes(b)) if ty.kind.is_text() || ty.kind.is_bytes() => ty.collation.weights(b, out),
         (_, Value::Bytes(b)) => CollationId::BINARY.weights(b, out),
+        (_, Value::Json(_)) => v.json().expect("a document").sort_key(out),
         (_, Value::Null) => unreachable!("NULL is encoded by its flag"),
     }
 }
@@ -99,7 +100,7 @@ struct Rows {
 impl Rows {
     fn new(keys: &[SortKey], values: &[Expr]) -> Rows {
         let form = match keys {
-            [SortKey { expr, descending }] if expr.ty.kind.is_bytes() => Form::Text {
+            [SortKey { expr, descending }] if expr.ty.kind.is_bytes() && expr.ty.kind != TypeKind::Json => Form::Text {
                 collation: expr.ty.collation,
                 descending: *descending,
                 value: values.iter().position(|v| v.same(expr)),

@@ -19,6 +19,7 @@ const DATE: u8 = 5;
 const TIME: u8 = 6;
 const DATETIME: u8 = 7;
 const BYTES: u8 = 8;
+const JSON: u8 = 9;
 
 /// Appends a tuple to a buffer, value by value.
 pub struct Writer<'o> {
@@ -75,6 +76,10 @@ impl<'o> Writer<'o> {
                 out.push(BYTES);
                 out.extend_from_slice(b);
             }
+            Value::Json(b) => {
+                out.push(JSON);
+                out.extend_from_slice(b);
+            }
         }
         let end = u32::try_from(out.len() - self.values_start).expect("a tuple is below 4 GiB");
         let at = self.start + 4 * self.next;
@@ -109,6 +114,7 @@ pub fn get(tuple: &[u8], count: usize, i: usize) -> Value<'_> {
         TIME => Value::Time(Time(word() as i64)),
         DATETIME => Value::DateTime(DateTime(word())),
         BYTES => Value::Bytes(Cow::Borrowed(bytes)),
+        JSON => Value::Json(Cow::Borrowed(bytes)),
         other => unreachable!("tuple tag {other}"),
     }
 }

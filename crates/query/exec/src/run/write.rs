@@ -281,6 +281,17 @@ pub fn store<'v>(
     Ok(v)
 }
 
+/// The error of bad JSON names the table too.
+#[cold]
+pub fn named(e: SqlError, table: &Table) -> SqlError {
+    match e.code {
+        types::error::ER_INVALID_JSON_TEXT => {
+            SqlError::new(e.code, e.message.replacen("for column '", &format!("for column '{}.", table.name), 1))
+        }
+        _ => e,
+    }
+}
+
 /// The value of a column that an INSERT names no value for.
 pub fn default_value<'v>(c: &'v Column, how: Strictness, run: &Run<'_>) -> Result<Value<'v>> {
     match &c.default {

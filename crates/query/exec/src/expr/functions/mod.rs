@@ -1,6 +1,7 @@
 //! Native functions: a table of names, argument counts, result types and evaluators.
 
 pub mod info;
+pub mod json;
 pub mod math;
 pub mod string;
 pub mod temporal;
@@ -15,6 +16,8 @@ pub struct Args<'a, 'x> {
     pub run: &'a Run<'x>,
     pub at: Scope<'a>,
     pub args: &'a [Expr],
+    /// The function's name, for messages.
+    pub function: &'static str,
     /// Type of the result, as planned.
     pub ty: &'a DataType,
 }
@@ -82,6 +85,12 @@ pub enum Rule {
     /// A string in the connection's character set.
     System(u32),
     Binary(u32),
+    Json,
+    /// Text of a document: utf8mb4 under its binary collation.
+    JsonText,
+    /// Six characters for each of the first argument, and quotes; the first argument's length, as text of a document.
+    Quoted,
+    Unquoted,
     /// As long as all arguments together.
     Joined,
     /// The common type of all arguments; of all but the first.
@@ -153,7 +162,7 @@ static CONTROL: &[Function] = &[
 ];
 
 pub fn find(name: &str) -> Option<Func> {
-    let lists = [CONTROL, string::FUNCTIONS, math::FUNCTIONS, temporal::FUNCTIONS, info::FUNCTIONS];
+    let lists = [CONTROL, string::FUNCTIONS, math::FUNCTIONS, temporal::FUNCTIONS, info::FUNCTIONS, json::FUNCTIONS];
     lists.iter().flat_map(|l| l.iter()).find(|f| f.name.eq_ignore_ascii_case(name))
 }
 
@@ -165,7 +174,12 @@ pub fn wrong_count(name: &str) -> SqlError {
 /// A call by name; `None`: no such function.
 pub fn call(name: &str, args: Vec<Expr>) -> Result<Option<Expr>> {
     let Some(function) = find(name) else { return Ok(None) };
-    if args.len() < function.min || args.len() > function.max {
+    let odd = match function.name {
+        "json_object" => args.len() % 2 == 1,
+        "json_set" | "json_insert" | "json_replace" | "json_array_append" | "json_array_insert" => args.len() % 2 == 0,
+        _ => false,
+    };
+    if args.len() < function.min || args.len() > function.max || odd {
         return Err(wrong_count(name));
     }
     Ok(Some(Expr::new(Node::Call(function, args.clone()), result_type(function, &args)?)))
@@ -178,6 +192,20 @@ fn fraction(args: &[Expr], at: usize) -> u8 {
     }
 }
 
+/// A string type of an expression: VARCHAR, or the TEXT that holds so many characters.
+pub fn long_text(characters: u32, collation: CollationId) -> DataType {
+    let binary = collation.is_binary();
+    let kind = match (characters as u64 * collation.charset().mbmaxlen() as u64, binary) {
+        (0..0x1_0000, false) => TypeKind::VarChar,
+        (0..0x1_0000, true) => TypeKind::VarBinary,
+        (0..0x100_0000, false) => TypeKind::MediumText,
+        (0..0x100_0000, true) => TypeKind::MediumBlob,
+        (_, false) => TypeKind::LongText,
+        (_, true) => TypeKind::LongBlob,
+    };
+    DataType::string(kind, characters, collation)
+}
+
 fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     let refs: Vec<&Expr> = args.iter().collect();
     let shown = |t: &DataType| match t.kind {
@@ -186,11 +214,7 @@ fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         TypeKind::Decimal => t.length + 2,
         _ => t.length,
     };
-    let text = |n: u32| -> Result<DataType> {
-        let collation = compare::collation_of(&refs)?;
-        let kind = if collation.is_binary() { TypeKind::VarBinary } else { TypeKind::VarChar };
-        Ok(DataType::string(kind, n, collation))
-    };
+    let text = |n: u32| -> Result<DataType> { Ok(long_text(n, compare::collation_of(&refs)?)) };
     let mut ty = match function.rule {
         Rule::Int(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt) },
         Rule::UInt(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt).unsigned() },
@@ -222,6 +246,10 @@ fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::Text(n) => text(if n == 0 { refs.first().map_or(0, |e| shown(&e.ty)) } else { n })?,
         Rule::System(n) => DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI),
         Rule::Binary(n) => DataType::string(TypeKind::VarBinary, n, CollationId::BINARY),
+        Rule::Json => convert::json_type(),
+        Rule::JsonText => DataType::string(TypeKind::LongText, u32::MAX, CollationId::UTF8MB4_BIN),
+        Rule::Quoted => long_text(refs[0].ty.length.saturating_mul(6).saturating_add(2), CollationId::UTF8MB4_BIN),
+        Rule::Unquoted => long_text(refs[0].ty.length, CollationId::UTF8MB4_BIN),
         Rule::Joined => text(refs.iter().map(|e| shown(&e.ty)).fold(0u32, u32::saturating_add))?,
         Rule::Common => convert::common_type(&refs)?,
         Rule::CommonTail => convert::common_type(&refs[1..])?,

@@ -1,0 +1,274 @@
+//! JSON documents: a tree to work on, and MySQL's text, binary form, paths and order.
+//!
+//! Rows and intermediate results hold the binary form ([`binary`]); functions that look into a document or change it work
+//! on the tree.
+
+pub mod binary;
+pub mod compare;
+pub mod parse;
+pub mod path;
+pub mod text;
+
+use crate::{Date, DateTime, Decimal, Time, Value};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// Arrays and objects inside one another, at most; error 3157 beyond.
+pub const DEPTH_MAX: usize = 100;
+
+/// A document or a part of one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Json {
+    Null,
+    Bool(bool),
+    Int(i64),
+    UInt(u64),
+    Double(f64),
+    Decimal(Decimal),
+    String(String),
+    Date(Date),
+    Time(Time),
+    DateTime(DateTime),
+    /// As [`Json::DateTime`], from a TIMESTAMP: in the time zone of the session that made it.
+    Timestamp(DateTime),
+    /// Bytes that are no text: MySQL's protocol type number, and the bytes.
+    Opaque(u8, Vec<u8>),
+    Array(Vec<Json>),
+    Object(Object),
+}
+
+/// Members in MySQL's order: shorter keys first, then by bytes. A key is there once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Object(Vec<(String, Json)>);
+
+/// Order of two keys.
+pub fn compare_keys(a: &str, b: &str) -> Ordering {
+    a.len().cmp(&b.len()).then_with(|| a.as_bytes().cmp(b.as_bytes()))
+}
+
+impl Object {
+    fn find(&self, key: &str) -> Result<usize, usize> {
+        self.0.binary_search_by(|(k, _)| compare_keys(k, key))
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        self.find(key).ok().map(|i| &self.0[i].1)
+    }
+
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Json> {
+        self.find(key).ok().map(|i| &mut self.0[i].1)
+    }
+
+    /// Adds a member, or gives it another value.
+    pub fn insert(&mut self, key: String, value: Json) {
+        match self.find(&key) {
+            Ok(i) => self.0[i].1 = value,
+            Err(i) => self.0.insert(i, (key, value)),
+        }
+    }
+
+    pub fn remove(&mut self, key: &str) -> Option<Json> {
+        self.find(key).ok().map(|i| self.0.remove(i).1)
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.0.iter().map(|(k, v)| (k.as_str(), v))
+    }
+
+    pub fn into_members(self) -> impl Iterator<Item = (String, Json)> {
+        self.0.into_iter()
+    }
+
+    /// From members in any order; of a key given twice the last counts.
+    pub fn from_members(mut members: Vec<(String, Json)>) -> Object {
+        members.sort_by(|(a, _), (b, _)| compare_keys(a, b));
+        // The later of two equal keys comes second, since the sort is stable.
+        let mut out: Vec<(String, Json)> = Vec::with_capacity(members.len());
+        for (key, value) in members {
+            match out.last_mut() {
+                Some((last, slot)) if *last == key => *slot = value,
+                _ => out.push((key, value)),
+            }
+        }
+        Object(out)
+    }
+}
+
+/// MySQL's protocol numbers of the types that an opaque value can come from.
+pub mod opaque {
+    pub const BIT: u8 = 16;
+    pub const TINY_BLOB: u8 = 249;
+    pub const MEDIUM_BLOB: u8 = 250;
+    pub const LONG_BLOB: u8 = 251;
+    pub const BLOB: u8 = 252;
+    pub const VAR_STRING: u8 = 253;
+    pub const STRING: u8 = 254;
+    pub const VARCHAR: u8 = 15;
+    pub const GEOMETRY: u8 = 255;
+}
+
+impl Json {
+    /// As JSON_TYPE says.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Json::Null => "NULL",
+            Json::Bool(_) => "BOOLEAN",
+            Json::Int(_) => "INTEGER",
+            Json::UInt(_) => "UNSIGNED INTEGER",
+            Json::Double(_) => "DOUBLE",
+            Json::Decimal(_) => "DECIMAL",
+            Json::String(_) => "STRING",
+            Json::Date(_) => "DATE",
+            Json::Time(_) => "TIME",
+            Json::DateTime(_) | Json::Timestamp(_) => "DATETIME",
+            Json::Opaque(opaque::BIT, _) => "BIT",
+            Json::Opaque(opaque::VAR_STRING | opaque::STRING | opaque::VARCHAR | 249..=252, _) => "BLOB",
+            Json::Opaque(opaque::GEOMETRY, _) => "GEOMETRY",
+            Json::Opaque(..) => "OPAQUE",
+            Json::Array(_) => "ARRAY",
+            Json::Object(_) => "OBJECT",
+        }
+    }
+
+    /// The SQL value of a scalar: strings and opaque bytes as bytes, truth values as 0 and 1; NULL for `null` and containers.
+    pub fn into_scalar(self) -> Value<'static> {
+        match self {
+            Json::Null | Json::Array(_) | Json::Object(_) => Value::Null,
+            Json::Bool(v) => Value::Int(v as i64),
+            Json::Int(v) => Value::Int(v),
+            Json::UInt(v) => Value::UInt(v),
+            Json::Double(v) => Value::Double(v),
+            Json::Decimal(v) => Value::Decimal(v),
+            Json::String(text) => Value::Bytes(Cow::Owned(text.into_bytes())),
+            Json::Date(v) => Value::Date(v),
+            Json::Time(v) => Value::Time(v),
+            Json::DateTime(v) | Json::Timestamp(v) => Value::DateTime(v),
+            Json::Opaque(_, bytes) => Value::Bytes(Cow::Owned(bytes)),
+        }
+    }
+
+    /// The document of an SQL value that is no JSON text: a scalar. Bytes are taken for text in UTF-8.
+    pub fn from_scalar(v: &Value<'_>) -> Json {
+        match v {
+            Value::Null => Json::Null,
+            Value::Int(v) => Json::Int(*v),
+            Value::UInt(v) => Json::UInt(*v),
+            Value::Double(v) => Json::Double(*v),
+            Value::Decimal(v) => Json::Decimal(*v),
+            Value::Date(v) => Json::Date(*v),
+            Value::Time(v) => Json::Time(*v),
+            Value::DateTime(v) => Json::DateTime(*v),
+            Value::Bytes(b) => Json::String(String::from_utf8_lossy(b).into_owned()),
+            Value::Json(_) => v.json().expect("a JSON value"),
+        }
+    }
+
+    pub fn is_container(&self) -> bool {
+        matches!(self, Json::Array(_) | Json::Object(_))
+    }
+
+    /// JSON_DEPTH: 1 for scalars and empty containers.
+    pub fn depth(&self) -> usize {
+        1 + match self {
+            Json::Array(list) => list.iter().map(Json::depth).max().unwrap_or(0),
+            Json::Object(members) => members.iter().map(|(_, v)| v.depth()).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// JSON_LENGTH: elements or members; 1 for scalars.
+    pub fn length(&self) -> usize {
+        match self {
+            Json::Array(list) => list.len(),
+            Json::Object(members) => members.len(),
+            _ => 1,
+        }
+    }
+
+    /// An array as it is, anything else as an array of itself.
+    pub fn into_array(self) -> Vec<Json> {
+        match self {
+            Json::Array(list) => list,
+            other => vec![other],
+        }
+    }
+
+    /// JSON_MERGE_PRESERVE of two documents: objects are joined member by member, all else becomes one array.
+    pub fn merge_preserve(self, other: Json) -> Json {
+        match (self, other) {
+            (Json::Object(mut a), Json::Object(b)) => {
+                for (key, value) in b.into_members() {
+                    match a.remove(&key) {
+                        Some(old) => a.insert(key, old.merge_preserve(value)),
+                        None => a.insert(key, value),
+                    }
+                }
+                Json::Object(a)
+            }
+            (a, b) => {
+                let mut list = a.into_array();
+                list.extend(b.into_array());
+                Json::Array(list)
+            }
+        }
+    }
+
+    /// JSON_MERGE_PATCH (RFC 7396).
+    pub fn merge_patch(self, patch: Json) -> Json {
+        let Json::Object(patch) = patch else { return patch };
+        let mut target = match self {
+            Json::Object(members) => members,
+            _ => Object::default(),
+        };
+        for (key, value) in patch.into_members() {
+            let old = target.remove(&key);
+            if value != Json::Null {
+                target.insert(key, old.unwrap_or(Json::Null).merge_patch(value));
+            }
+        }
+        Json::Object(target)
+    }
+
+    /// JSON_CONTAINS: is `candidate` in `self`?
+    pub fn contains(&self, candidate: &Json) -> bool {
+        match (self, candidate) {
+            (Json::Object(a), Json::Object(b)) => {
+                b.iter().all(|(key, value)| a.get(key).is_some_and(|mine| mine.contains(value)))
+            }
+            (Json::Array(_), Json::Array(list)) => list.iter().all(|v| self.contains(v)),
+            (Json::Array(list), candidate) => {
+                list.iter().any(|v| match v {
+                    // An array inside holds the candidate only as a whole array does.
+                    Json::Array(_) => false,
+                    v => v.contains(candidate),
+                }) || list.iter().any(|v| matches!(v, Json::Array(_)) && v.contains(candidate))
+            }
+            (a, b) if a.is_container() || b.is_container() => false,
+            (a, b) => a.compare(b).is_eq(),
+        }
+    }
+
+    /// JSON_OVERLAPS: do the two have an element or member in common?
+    pub fn overlaps(&self, other: &Json) -> bool {
+        match (self, other) {
+            (Json::Object(a), Json::Object(b)) => {
+                a.iter().any(|(key, value)| b.get(key).is_some_and(|theirs| theirs.compare(value).is_eq()))
+            }
+            (Json::Array(a), Json::Array(b)) => a.iter().any(|x| b.iter().any(|y| x.compare(y).is_eq())),
+            (Json::Array(a), b) => a.iter().any(|x| x.compare(b).is_eq()),
+            (a, Json::Array(b)) => b.iter().any(|x| x.compare(a).is_eq()),
+            (a, b) => a.compare(b).is_eq(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

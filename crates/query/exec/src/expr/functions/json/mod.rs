@@ -1,0 +1,170 @@
+//! JSON functions: what they share, and their table.
+
+mod aggregate;
+mod change;
+mod look;
+mod schema;
+mod value;
+
+pub use aggregate::{array as aggregate_array, object as aggregate_object};
+pub use value::{json_value, member_of};
+
+use super::{Args, Function, MANY, Rule, f};
+use crate::expr::{Expr, Node};
+use types::error::*;
+use types::json::path::{self, Path};
+use types::json::{Json, opaque, parse};
+use types::{Charset, DataType, Result, SqlError, TypeKind, Value};
+
+pub static FUNCTIONS: &[Function] = &[
+    f("json_array", 0, MANY, Rule::Json, change::array),
+    f("json_object", 0, MANY, Rule::Json, change::object),
+    f("json_quote", 1, 1, Rule::Quoted, change::quote),
+    f("json_unquote", 1, 1, Rule::Unquoted, change::unquote),
+    f("json_pretty", 1, 1, Rule::JsonText, change::pretty),
+    f("json_set", 3, MANY, Rule::Json, |a| change::edit(a, change::Edit::Set)),
+    f("json_insert", 3, MANY, Rule::Json, |a| change::edit(a, change::Edit::Insert)),
+    f("json_replace", 3, MANY, Rule::Json, |a| change::edit(a, change::Edit::Replace)),
+    f("json_array_append", 3, MANY, Rule::Json, |a| change::edit(a, change::Edit::Append)),
+    f("json_array_insert", 3, MANY, Rule::Json, |a| change::edit(a, change::Edit::ArrayInsert)),
+    f("json_remove", 2, MANY, Rule::Json, change::remove),
+    f("json_merge", 2, MANY, Rule::Json, |a| change::merge(a, true)),
+    f("json_merge_preserve", 2, MANY, Rule::Json, |a| change::merge(a, true)),
+    f("json_merge_patch", 2, MANY, Rule::Json, |a| change::merge(a, false)),
+    f("json_extract", 2, MANY, Rule::Json, look::extract),
+    f("json_contains", 2, 3, Rule::Int(1), look::contains),
+    f("json_contains_path", 3, MANY, Rule::Int(1), look::contains_path),
+    f("json_overlaps", 2, 2, Rule::Int(1), look::overlaps),
+    f("json_search", 3, MANY, Rule::Json, look::search),
+    f("json_keys", 1, 2, Rule::Json, look::keys),
+    f("json_length", 1, 2, Rule::Int(10), look::length),
+    f("json_depth", 1, 1, Rule::Int(10), look::depth),
+    f("json_type", 1, 1, Rule::System(51), look::type_of),
+    f("json_valid", 1, 1, Rule::Int(1), look::valid),
+    f("json_storage_size", 1, 1, Rule::Int(10), look::storage_size),
+    f("json_storage_free", 1, 1, Rule::Int(10), look::storage_free),
+    f("json_schema_valid", 2, 2, Rule::Int(1), schema::valid),
+    f("json_schema_validation_report", 2, 2, Rule::Json, schema::report),
+];
+
+/// `value MEMBER OF (array)`, `JSON_VALUE(doc, path)` and `->>` have a syntax of their own.
+static MEMBER_OF: Function = f("member of", 2, 2, Rule::Int(1), look::member_of);
+static JSON_VALUE: Function = f("json_value", 5, 5, Rule::First, value::eval);
+
+/// Is the expression's value a truth value: `true`, a comparison, a predicate function?
+fn is_boolean(e: &Expr) -> bool {
+    e.ty.kind == TypeKind::BigInt
+        && e.ty.length == 1
+        && !matches!(e.node, Node::Column { .. } | Node::Param(_) | Node::UserVariable(_))
+}
+
+/// The document of text in an argument (from 0) of a function; 3141 for what is none.
+fn parse_text(text: &[u8], argument: usize, function: &str) -> Result<Json> {
+    parse::parse(text).map_err(|e| match e.too_deep {
+        true => SqlError::format(ER_JSON_DOCUMENT_TOO_DEEP, &[]),
+        false => {
+            let words = format!("\"{}\"", e.message);
+            SqlError::format(ER_INVALID_JSON_TEXT_IN_PARAM, &[&(argument + 1), &function, &words, &e.at])
+        }
+    })
+}
+
+/// Text as UTF-8; 3144 for binary strings.
+fn utf8(text: &[u8], ty: &DataType) -> Result<Vec<u8>> {
+    let charset = match ty.kind.is_text() || ty.kind.is_bytes() {
+        true => ty.collation.charset(),
+        false => Charset::Utf8mb4,
+    };
+    if charset == Charset::Binary {
+        return Err(SqlError::format(ER_INVALID_JSON_CHARSET, &[&charset.name()]));
+    }
+    let mut out = Vec::with_capacity(text.len());
+    charset.convert(Charset::Utf8mb4, text, &mut out);
+    Ok(out)
+}
+
+/// An SQL value as a document: JSON as it is, all else as a scalar.
+pub fn scalar(v: &Value<'_>, e: &Expr) -> Result<Json> {
+    Ok(match v {
+        Value::Json(_) => v.json().expect("a JSON value"),
+        Value::Int(n) if is_boolean(e) => Json::Bool(*n != 0),
+        Value::DateTime(t) if e.ty.kind == TypeKind::Timestamp => Json::Timestamp(*t),
+        Value::UInt(bits) if e.ty.kind == TypeKind::Bit => {
+            let bytes = e.ty.length.clamp(1, 64).div_ceil(8) as usize;
+            Json::Opaque(opaque::BIT, bits.to_be_bytes()[8 - bytes..].to_vec())
+        }
+        Value::Bytes(b) if (e.ty.kind.is_bytes() || e.ty.kind.is_text()) && e.ty.collation.is_binary() => {
+            let kind = match e.ty.kind {
+                TypeKind::TinyBlob => opaque::TINY_BLOB,
+                TypeKind::MediumBlob => opaque::MEDIUM_BLOB,
+                TypeKind::LongBlob => opaque::LONG_BLOB,
+                TypeKind::Blob => opaque::BLOB,
+                TypeKind::Binary => opaque::STRING,
+                TypeKind::Geometry => opaque::GEOMETRY,
+                _ => opaque::VARCHAR,
+            };
+            Json::Opaque(kind, b.to_vec())
+        }
+        Value::Bytes(b) if e.ty.kind.is_bytes() || e.ty.kind.is_text() => {
+            let text = utf8(b, &e.ty)?;
+            Json::String(String::from_utf8_lossy(&text).into_owned())
+        }
+        other => Json::from_scalar(other),
+    })
+}
+
+/// CAST(... AS JSON): text is read, all else becomes a scalar.
+pub fn cast(v: &Value<'_>, from: &DataType) -> Result<Value<'static>> {
+    let doc = match v {
+        Value::Bytes(b) if from.kind.is_text() || !from.collation.is_binary() => {
+            parse_text(&utf8(b, from)?, 0, "cast_as_json")?
+        }
+        v => scalar(v, &Expr::new(Node::Const(Value::Null), *from))?,
+    };
+    Ok(Value::from_json(&doc))
+}
+
+impl<'a> Args<'a, '_> {
+    fn name(&self) -> &'static str {
+        self.function
+    }
+
+    /// Argument `i` as a document: JSON, or JSON text. `None` for NULL.
+    pub fn json(&self, i: usize) -> Result<Option<Json>> {
+        let v = self.value(i)?;
+        match &v {
+            Value::Null => Ok(None),
+            Value::Json(_) => Ok(v.json()),
+            Value::Bytes(b) => parse_text(&utf8(b, &self.args[i].ty)?, i, self.name()).map(Some),
+            _ => Err(SqlError::format(ER_INVALID_TYPE_FOR_JSON, &[&(i + 1), &self.name()])),
+        }
+    }
+
+    /// Argument `i` as a part of a document; NULL is `null`.
+    pub fn json_scalar(&self, i: usize) -> Result<Json> {
+        scalar(&self.value(i)?, &self.args[i])
+    }
+
+    /// Argument `i` as a path; `None` for NULL.
+    pub fn path(&self, i: usize) -> Result<Option<Path>> {
+        let Some(text) = self.text(i)? else { return Ok(None) };
+        read_path(&String::from_utf8_lossy(&text)).map(Some)
+    }
+
+    /// A path that leads to one place; 3149 if it may lead to several.
+    pub fn single_path(&self, i: usize) -> Result<Option<Path>> {
+        let path = self.path(i)?;
+        if path.as_ref().is_some_and(Path::has_wildcard) {
+            return Err(SqlError::format(ER_INVALID_JSON_PATH_WILDCARD, &[&i]));
+        }
+        Ok(path)
+    }
+}
+
+pub fn read_path(text: &str) -> Result<Path> {
+    path::parse(text).map_err(|at| SqlError::format(ER_INVALID_JSON_PATH, &[&at]))
+}
+
+fn answer<'a>(doc: Option<&Json>) -> Value<'a> {
+    doc.map_or(Value::Null, Value::from_json)
+}
