@@ -10,6 +10,7 @@
 /// | `Catalog` | the next schema version while it is built | pages, log |
 /// | `Accounts` | the next version of the grants while it is built | pages, log |
 /// | `Checkpoint` | the one checkpoint or flush round in progress | pages, pool, log |
+/// | `FileGrowth` | the one growth of the data file in progress | pages, log |
 /// | `PageLatch` | one page; a thread may hold several, in tree order | its own read from disk; pool, locks, free space, log buffer |
 /// | `LockTable` | one partition of the row lock table | transaction state |
 /// | `TransactionState` | one transaction's state and wait slot | leaf locks |
@@ -35,6 +36,8 @@ pub enum Rank {
     Accounts,
     /// The one checkpoint or flush round in progress.
     Checkpoint,
+    /// The one growth of the data file in progress.
+    FileGrowth,
     /// One page. Several may be held at once, in tree order, which the engine answers for.
     PageLatch,
     /// One partition of the row lock table.

@@ -4,7 +4,7 @@ use crate::btree::{Store, Target};
 use crate::lock::{Interrupt, LockTable};
 use crate::mtr::Mtr;
 use crate::page::node::{Node, NodeMut};
-use crate::page::{self, OFF_WORD_B, PAGE_BYTES, PageType, get_u64};
+use crate::page::{self, OFF_WORD_B, PAGE_BYTES, get_u64};
 use crate::pool::Pool;
 use crate::pool::cleaner::Cleaner;
 use crate::purge::Progress;
@@ -221,33 +221,22 @@ impl Engine {
             let segment = tx.segment.clone().expect("start_writing took one");
             // Relaxed: only the session that has the segment stores it.
             let undo_id = segment.newest.load(Ordering::Relaxed);
-            self.core.pool.read(undo_id)?;
-            let mut mtr = Mtr::new();
-            let mut fresh = self.core.space.allocate(&self.core.pool, &mut mtr)?;
-            let tree = Tree { id, root: fresh.page, kind };
-            encode_tree_record(tx, Kind::CreateTree, tree);
-            let undo_page =
-                self.core.pool.try_exclusive(undo_id).filter(|page| undo::fits(page.bytes(), tx.record.len()));
-            let Some(mut undo_page) = undo_page else {
-                // Give the page back in the same mini-transaction, and look for room.
-                let mut page = self.core.pool.create(fresh.page)?;
-                page::init(page.bytes_mut(), fresh.page, PageType::Free, 0);
-                mtr.image(&page);
-                mtr.commit(&self.core.log, &mut [&mut fresh.bitmap, &mut page]);
-                drop(fresh);
-                let mut mtr = Mtr::new();
-                let mut bitmap = self.core.space.free(&self.core.pool, &mut mtr, &mut page)?;
-                mtr.commit(&self.core.log, &mut [&mut bitmap, &mut page]);
-                drop((bitmap, page));
+            let frame = self.core.pool.reserve_frame()?;
+            let mut undo_page = self.core.pool.exclusive(undo_id)?;
+            if !undo::fits(undo_page.bytes(), Record::encoded_bytes(0, 0)) {
+                drop((undo_page, frame));
                 segment.extend(store)?;
                 continue;
-            };
-            let mut root = self.core.pool.create(fresh.page)?;
-            NodeMut(root.bytes_mut()).format(tree.root, tree.id, 0, None, None);
-            mtr.image(&root);
+            }
+            let mut mtr = Mtr::new();
+            let mut root = self.core.space.allocate(&self.core.pool, frame, &mut mtr)?;
+            let tree = Tree { id, root: root.page.id, kind };
+            encode_tree_record(tx, Kind::CreateTree, tree);
+            NodeMut(root.page.bytes_mut()).format(tree.root, tree.id, 0, None, None);
+            mtr.image(&root.page);
             let roll_ptr = undo::roll_ptr(undo_id, mtr.undo(&mut undo_page, &tx.record));
-            mtr.commit(&self.core.log, &mut [&mut fresh.bitmap, &mut root, &mut undo_page]);
-            drop((root, undo_page, fresh));
+            mtr.commit(&self.core.log, &mut [&mut root.bitmap, &mut root.page, &mut undo_page]);
+            drop((root, undo_page));
             tx.changed(roll_ptr);
             return Ok(tree);
         }

@@ -68,21 +68,21 @@ fn store_piece(store: Store<'_>, piece: &[u8], first: &mut PageId, chain: &mut u
     store.space.ensure_headroom(store.pool, store.log)?;
     store.log.ensure_room(2 * PAGE_BYTES)?;
     let mut mtr = Mtr::new();
-    let mut fresh = store.space.allocate(store.pool, &mut mtr)?;
-    let mut page = store.pool.create(fresh.page)?;
+    let mut fresh = store.space.allocate(store.pool, store.pool.reserve_frame()?, &mut mtr)?;
+    let id = fresh.page.id;
     if *chain == 0 {
         // The pages of this chain come after the log's tail now, and no other thread's first page has our page number.
-        *chain = store.log.tail_lsn() << 20 ^ fresh.page;
+        *chain = store.log.tail_lsn() << 20 ^ id;
     }
-    let bytes = page.bytes_mut();
-    init(bytes, fresh.page, PageType::Overflow, 0);
+    let bytes = fresh.page.bytes_mut();
+    init(bytes, id, PageType::Overflow, 0);
     put_u64(bytes, OFF_NEXT, *first);
     put_u64(bytes, OFF_CHAIN, *chain);
     put_u32(bytes, OFF_LEN, piece.len() as u32);
     bytes[DATA_AT..DATA_AT + piece.len()].copy_from_slice(piece);
-    mtr.image(&page);
-    mtr.commit(store.log, &mut [&mut fresh.bitmap, &mut page]);
-    *first = fresh.page;
+    mtr.image(&fresh.page);
+    mtr.commit(store.log, &mut [&mut fresh.bitmap, &mut fresh.page]);
+    *first = id;
     Ok(())
 }
 

@@ -204,7 +204,12 @@ fn redo(
             if ops[..i].iter().any(|before| before.page == op.page) {
                 continue;
             }
-            let mut page = if op.is_image() { pool.create(op.page)? } else { pool.exclusive(op.page)? };
+            let mut page = if op.is_image() {
+                pool.check_range(op.page)?;
+                pool.create(op.page, pool.reserve_frame()?)
+            } else {
+                pool.exclusive(op.page)?
+            };
             // An image makes the page whatever was there; it may have been evicted and not be read yet.
             let stale = op.is_image() || page_lsn(page.bytes()) < group.end;
             if stale {

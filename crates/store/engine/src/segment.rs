@@ -113,24 +113,23 @@ impl Segments {
 /// A new segment with one empty undo page.
 fn create(store: Store<'_>) -> Result<Segment> {
     let mut mtr = Mtr::new();
-    let mut first = store.space.allocate(store.pool, &mut mtr)?;
-    let mut undo_page = store.pool.create(first.page)?;
-    undo::format(undo_page.bytes_mut(), first.page, 0, 0, 0);
-    mtr.image(&undo_page);
-    mtr.commit(store.log, &mut [&mut first.bitmap, &mut undo_page]);
-    let newest = first.page;
-    drop((first, undo_page));
+    let mut first = store.space.allocate(store.pool, store.pool.reserve_frame()?, &mut mtr)?;
+    let newest = first.page.id;
+    undo::format(first.page.bytes_mut(), newest, 0, 0, 0);
+    mtr.image(&first.page);
+    mtr.commit(store.log, &mut [&mut first.bitmap, &mut first.page]);
+    drop(first);
 
     let mut mtr = Mtr::new();
-    let mut head = store.space.allocate(store.pool, &mut mtr)?;
-    let mut page = store.pool.create(head.page)?;
-    page::init(page.bytes_mut(), head.page, PageType::UndoSegment, 0);
-    put_u64(page.bytes_mut(), undo::OFF_FIRST, newest);
-    put_u64(page.bytes_mut(), undo::OFF_NEWEST, newest);
-    mtr.image(&page);
-    mtr.commit(store.log, &mut [&mut head.bitmap, &mut page]);
+    let mut head = store.space.allocate(store.pool, store.pool.reserve_frame()?, &mut mtr)?;
+    let id = head.page.id;
+    page::init(head.page.bytes_mut(), id, PageType::UndoSegment, 0);
+    put_u64(head.page.bytes_mut(), undo::OFF_FIRST, newest);
+    put_u64(head.page.bytes_mut(), undo::OFF_NEWEST, newest);
+    mtr.image(&head.page);
+    mtr.commit(store.log, &mut [&mut head.bitmap, &mut head.page]);
     Ok(Segment {
-        page: head.page,
+        page: id,
         first: undo::roll_ptr(newest, undo::RECORDS_AT),
         newest: AtomicU64::new(newest),
         work: AtomicU64::new(0),
@@ -140,6 +139,7 @@ fn create(store: Store<'_>) -> Result<Segment> {
 /// Enters a segment in the directory, which grows by a page when full. Returns the directory's last page.
 fn register(store: Store<'_>, mut directory: PageId, segment: PageId) -> Result<PageId> {
     loop {
+        let frame = store.pool.reserve_frame()?;
         let mut page = store.pool.exclusive(directory)?;
         let count = get_u64(page.bytes(), OFF_COUNT);
         let mut mtr = Mtr::new();
@@ -154,13 +154,12 @@ fn register(store: Store<'_>, mut directory: PageId, segment: PageId) -> Result<
             directory = next;
             continue;
         }
-        let mut fresh = store.space.allocate(store.pool, &mut mtr)?;
-        let mut more = store.pool.create(fresh.page)?;
-        format_directory(more.bytes_mut(), fresh.page);
-        mtr.image(&more);
-        mtr.write(&mut page, OFF_WORD_A, &fresh.page.to_le_bytes());
-        mtr.commit(store.log, &mut [&mut fresh.bitmap, &mut more, &mut page]);
-        directory = fresh.page;
+        let mut more = store.space.allocate(store.pool, frame, &mut mtr)?;
+        directory = more.page.id;
+        format_directory(more.page.bytes_mut(), directory);
+        mtr.image(&more.page);
+        mtr.write(&mut page, OFF_WORD_A, &directory.to_le_bytes());
+        mtr.commit(store.log, &mut [&mut more.bitmap, &mut more.page, &mut page]);
     }
 }
 
@@ -173,21 +172,22 @@ impl Segment {
 
     /// Adds an empty undo page at the end. Holds no other latch.
     pub fn extend(&self, store: Store<'_>) -> Result<()> {
+        let frame = store.pool.reserve_frame()?;
         let mut head = store.pool.exclusive(self.page)?;
         // Relaxed: only the session that has the segment stores it.
         let mut old = store.pool.exclusive(self.newest.load(Ordering::Relaxed))?;
         let (open, first) = undo::open_transaction(old.bytes()).unwrap_or((0, 0));
         let mut mtr = Mtr::new();
-        let mut fresh = store.space.allocate(store.pool, &mut mtr)?;
-        let mut page = store.pool.create(fresh.page)?;
-        undo::format(page.bytes_mut(), fresh.page, self.page, open, first);
-        put_u64(page.bytes_mut(), OFF_WORD_A, old.id);
-        mtr.image(&page);
-        mtr.write(&mut old, undo::OFF_NEXT, &fresh.page.to_le_bytes());
-        mtr.write(&mut head, undo::OFF_NEWEST, &fresh.page.to_le_bytes());
-        mtr.commit(store.log, &mut [&mut fresh.bitmap, &mut page, &mut old, &mut head]);
+        let mut fresh = store.space.allocate(store.pool, frame, &mut mtr)?;
+        let id = fresh.page.id;
+        undo::format(fresh.page.bytes_mut(), id, self.page, open, first);
+        put_u64(fresh.page.bytes_mut(), OFF_WORD_A, old.id);
+        mtr.image(&fresh.page);
+        mtr.write(&mut old, undo::OFF_NEXT, &id.to_le_bytes());
+        mtr.write(&mut head, undo::OFF_NEWEST, &id.to_le_bytes());
+        mtr.commit(store.log, &mut [&mut fresh.bitmap, &mut fresh.page, &mut old, &mut head]);
         // Release: pairs with the Acquire in purge, which then follows the old page's link.
-        self.newest.store(fresh.page, Ordering::Release);
+        self.newest.store(id, Ordering::Release);
         Ok(())
     }
 

@@ -12,7 +12,7 @@
 
 use crate::mtr::Mtr;
 use crate::page::{self, HEADER_BYTES, OFF_TYPE, PAGE_BYTES, PageId, PageType};
-use crate::pool::{Exclusive, Pool};
+use crate::pool::{Exclusive, Frame, Pool};
 use crate::{Error, Result};
 use log::Log;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -47,6 +47,11 @@ pub fn bitmap_page(group: u64) -> PageId {
     group * GROUP_PAGES + 1
 }
 
+/// Is this page a group's bitmap? Once read, at the start, bitmaps are never evicted.
+pub fn is_bitmap(page: PageId) -> bool {
+    page % GROUP_PAGES == 1
+}
+
 pub struct Space {
     /// Pages that the file has room for.
     file_pages: AtomicU64,
@@ -57,9 +62,9 @@ pub struct Space {
     growth: Mutex<()>,
 }
 
-/// A page just allocated. The bitmap stays latched until the mini-transaction commits.
+/// A page just allocated, to be formatted. The bitmap stays latched until the mini-transaction commits.
 pub struct Allocation<'p> {
-    pub page: PageId,
+    pub page: Exclusive<'p>,
     pub bitmap: Exclusive<'p>,
 }
 
@@ -70,7 +75,7 @@ impl Space {
             file_pages: AtomicU64::new(file_pages),
             free: AtomicI64::new(0),
             hint: AtomicU64::new(0),
-            growth: Mutex::new(Rank::FreeSpace, ()),
+            growth: Mutex::new(Rank::FileGrowth, ()),
         }
     }
 
@@ -138,7 +143,7 @@ impl Space {
             for group in old / GROUP_PAGES..new.div_ceil(GROUP_PAGES) {
                 let id = bitmap_page(group);
                 if (old..new).contains(&id) {
-                    let mut bitmap = pool.create(id)?;
+                    let mut bitmap = pool.create(id, pool.reserve_frame()?);
                     format_bitmap(bitmap.bytes_mut(), group);
                     let mut mtr = Mtr::new();
                     mtr.image(&bitmap);
@@ -153,8 +158,8 @@ impl Space {
         Ok(())
     }
 
-    /// Takes a free page. The page itself is still to be formatted with [`Pool::create`] in the same mini-transaction.
-    pub fn allocate<'p>(&self, pool: &'p Pool, mtr: &mut Mtr) -> Result<Allocation<'p>> {
+    /// Takes a free page. Latches of tree pages may be held: there is a frame for it, and bitmaps are in memory.
+    pub fn allocate<'p>(&self, pool: &'p Pool, frame: Frame<'p>, mtr: &mut Mtr) -> Result<Allocation<'p>> {
         let total = self.file_pages();
         let groups = total.div_ceil(GROUP_PAGES);
         // Relaxed: a hint; the latched bitmap decides.
@@ -175,7 +180,7 @@ impl Space {
             // Relaxed for both: a hint, and a number kept about right.
             self.hint.store(page, Ordering::Relaxed);
             self.free.fetch_sub(1, Ordering::Relaxed);
-            return Ok(Allocation { page, bitmap });
+            return Ok(Allocation { page: pool.create(page, frame), bitmap });
         }
         Err(Error::DiskFull)
     }

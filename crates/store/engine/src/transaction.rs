@@ -50,7 +50,7 @@ pub enum Read {
 /// A point in the transaction to roll back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Savepoint {
-    /// Where the next undo record goes; 0: before the first.
+    /// Behind which undo record; 0: before the first.
     at: u64,
 }
 
@@ -70,6 +70,8 @@ pub struct Transaction {
     pub(crate) segment: Option<Arc<Segment>>,
     /// Roll pointer of its first undo record; 0: none.
     first_undo: u64,
+    /// Roll pointer to behind its last undo record; 0: none.
+    undo_end: u64,
     /// Changes made: what a rollback would cost.
     work: u64,
     /// Explicit locks held.
@@ -117,6 +119,7 @@ impl Transaction {
             trx: 0,
             segment: None,
             first_undo: 0,
+            undo_end: 0,
             work: 0,
             locks: Vec::new(),
             depends_on: 0,
@@ -263,6 +266,7 @@ impl Transaction {
         if self.first_undo == 0 {
             self.first_undo = roll_ptr;
         }
+        self.undo_end = roll_ptr + self.record.len() as u64;
         self.work += 1;
         // Relaxed: a hint for the choice of deadlock victims.
         self.core.system.slots.get(self.slot).work.store(self.work, Ordering::Relaxed);
@@ -273,25 +277,7 @@ impl Transaction {
     }
 
     pub fn savepoint(&self) -> Savepoint {
-        Savepoint { at: if self.first_undo == 0 { 0 } else { self.undo_end() } }
-    }
-
-    /// Where the next undo record goes.
-    fn undo_end(&self) -> u64 {
-        let segment = self.segment.as_ref().expect("a transaction with undo has a segment");
-        // Relaxed: only we store it, the segment is ours.
-        let newest = segment.newest.load(Ordering::Relaxed);
-        loop {
-            // Nobody but us appends, so only eviction can get in the way.
-            let view = match self.core.pool.read(newest) {
-                Ok(view) => view,
-                Err(error) => panic!("our own undo page: {error}"),
-            };
-            let at = undo::free_at(view.bytes());
-            if view.validate() {
-                return undo::roll_ptr(newest, at);
-            }
-        }
+        Savepoint { at: self.undo_end }
     }
 
     /// Undoes every change since `savepoint`. Row locks stay. Also the way a failed statement is undone. Nothing happens if
@@ -301,7 +287,7 @@ impl Transaction {
             return Ok(());
         }
         let stop = if savepoint.at == 0 { self.first_undo } else { savepoint.at };
-        let end = self.undo_end();
+        let end = self.undo_end;
         self.note_purge_work();
         let (locks, core, slot) = (&mut self.locks, &*self.core, self.slot.index() as u32);
         core.undo_back(self.trx, end, stop, |record| {
@@ -340,7 +326,7 @@ impl Transaction {
             return Ok(());
         }
         if self.first_undo != 0 {
-            let end = self.undo_end();
+            let end = self.undo_end;
             // What was undone is passed only once this transaction is over, so it may be counted before.
             self.note_purge_work();
             self.core.undo_back(self.trx, end, self.first_undo, |_| ())?;
@@ -386,6 +372,7 @@ impl Transaction {
         self.active = false;
         self.trx = 0;
         self.first_undo = 0;
+        self.undo_end = 0;
         if self.work != 0 {
             self.work = 0;
             // Relaxed: a hint for the choice of deadlock victims.

@@ -4,7 +4,7 @@ use super::{Store, Target};
 use crate::mtr::Mtr;
 use crate::page::node::{Node, NodeMut, SLOT_BYTES, separator};
 use crate::page::{OFF_ID, OFF_LSN, OFF_WORD_B, PageId, get_u64, page_lsn, put_u64};
-use crate::pool::Exclusive;
+use crate::pool::{Exclusive, Frame};
 use crate::{Result, Tree};
 
 const TRUSTED: &str = "a latched node has sound offsets";
@@ -20,10 +20,11 @@ impl<'s> Store<'s> {
     /// towards that (splits an ancestor first). The caller looks again and repeats.
     pub fn split(self, tree: Tree, key: &[u8], level: u8, entry_bytes: usize) -> Result<()> {
         loop {
+            let frame = self.pool.reserve_frame()?;
             let Some(found) = self.node(tree, Target::At(key), level)? else { return Ok(()) };
             let Some(parent) = found.parent else {
                 match found.node.upgrade() {
-                    Some(root) => return self.grow_root(tree, root),
+                    Some(root) => return self.grow_root(tree, root, frame),
                     None => continue,
                 }
             };
@@ -36,43 +37,43 @@ impl<'s> Store<'s> {
             }
             let cut = cut(view, key);
             if !Node(parent.bytes()).fits(cut.separator.len(), size_of::<PageId>()) {
-                drop((parent, node));
+                drop((parent, node, frame));
                 self.split(tree, key, level + 1, cut.separator.len() + size_of::<PageId>())?;
                 continue;
             }
             let mut mtr = Mtr::new();
-            let mut fresh = self.space.allocate(self.pool, &mut mtr)?;
-            let mut right = self.pool.create(fresh.page)?;
-            fill_right(&mut right, Node(node.bytes()), fresh.page, &cut);
-            mtr.image(&right);
+            let mut right = self.space.allocate(self.pool, frame, &mut mtr)?;
+            let id = right.page.id;
+            fill_right(&mut right.page, Node(node.bytes()), id, &cut);
+            mtr.image(&right.page);
             mtr.truncate(&mut node, cut.at, &cut.separator);
             let (slot, equal) = Node(parent.bytes()).search(&cut.separator).expect(TRUSTED);
             assert!(!equal, "a separator stands once in its parent");
             let prefix = Node(parent.bytes()).prefix_len();
-            mtr.insert(&mut parent, slot, &cut.separator[prefix..], &fresh.page.to_le_bytes());
-            mtr.commit(self.log, &mut [&mut fresh.bitmap, &mut right, &mut node, &mut parent]);
+            mtr.insert(&mut parent, slot, &cut.separator[prefix..], &id.to_le_bytes());
+            mtr.commit(self.log, &mut [&mut right.bitmap, &mut right.page, &mut node, &mut parent]);
             return Ok(());
         }
     }
 
     /// Moves the root's content into a new child, its only one.
-    fn grow_root(self, tree: Tree, mut root: Exclusive<'s>) -> Result<()> {
+    fn grow_root(self, tree: Tree, mut root: Exclusive<'s>, frame: Frame<'s>) -> Result<()> {
         let mut mtr = Mtr::new();
-        let mut fresh = self.space.allocate(self.pool, &mut mtr)?;
-        let mut child = self.pool.create(fresh.page)?;
-        child.bytes_mut().copy_from_slice(root.bytes());
-        put_u64(child.bytes_mut(), OFF_ID, fresh.page);
-        put_u64(child.bytes_mut(), OFF_WORD_B, 0);
+        let mut child = self.space.allocate(self.pool, frame, &mut mtr)?;
+        let id = child.page.id;
+        child.page.bytes_mut().copy_from_slice(root.bytes());
+        put_u64(child.page.bytes_mut(), OFF_ID, id);
+        put_u64(child.page.bytes_mut(), OFF_WORD_B, 0);
         let (level, counter, lsn) =
             (Node(root.bytes()).level(), get_u64(root.bytes(), OFF_WORD_B), page_lsn(root.bytes()));
         let mut node = NodeMut(root.bytes_mut());
         node.format(tree.root, tree.id, level + 1, None, None);
-        node.set_leftmost_child(fresh.page);
+        node.set_leftmost_child(id);
         put_u64(root.bytes_mut(), OFF_WORD_B, counter);
         put_u64(root.bytes_mut(), OFF_LSN, lsn);
-        mtr.image(&child);
+        mtr.image(&child.page);
         mtr.image(&root);
-        mtr.commit(self.log, &mut [&mut fresh.bitmap, &mut child, &mut root]);
+        mtr.commit(self.log, &mut [&mut child.bitmap, &mut child.page, &mut root]);
         Ok(())
     }
 }

@@ -12,6 +12,7 @@ pub mod cleaner;
 pub mod doublewrite;
 
 use crate::page::{self, PAGE_BYTES, PageId, PageType};
+use crate::space;
 use crate::{Error, Result};
 use io::{File, Region};
 use observe::Counter;
@@ -74,6 +75,27 @@ pub struct Exclusive<'p> {
     pool: &'p Pool,
     pub id: PageId,
     changed: bool,
+}
+
+/// A frame that is kept for a page to be created.
+#[must_use = "a frame is reserved for a page"]
+pub struct Frame<'p> {
+    pool: &'p Pool,
+    index: u32,
+}
+
+impl Frame<'_> {
+    fn into_index(self) -> u32 {
+        let index = self.index;
+        std::mem::forget(self);
+        index
+    }
+}
+
+impl Drop for Frame<'_> {
+    fn drop(&mut self) {
+        self.pool.spare.lock().push(self.index);
+    }
 }
 
 /// A page latched in shared mode.
@@ -147,7 +169,6 @@ impl Pool {
     /// Frames in use.
     pub fn resident(&self) -> usize {
         // Relaxed: a number to show.
-        // Relaxed: a number to show.
         (self.opened.load(Ordering::Relaxed) as usize).min(self.frames.len()) - self.spare.lock().len()
     }
 
@@ -165,7 +186,8 @@ impl Pool {
         unsafe { self.pages.as_ptr().add(id as usize * PAGE_BYTES) }
     }
 
-    fn check_range(&self, id: PageId) -> Result<()> {
+    /// Is there address space for this page? [`Error::Corrupt`] if not.
+    pub fn check_range(&self, id: PageId) -> Result<()> {
         if id < self.page_count {
             return Ok(());
         }
@@ -210,23 +232,26 @@ impl Pool {
         }
     }
 
+    /// The right to bring one more page into memory. Waits until a frame is clean and unused, so: before pages are latched.
+    pub fn reserve_frame(&self) -> Result<Frame<'_>> {
+        Ok(Frame { pool: self, index: self.take_frame()? })
+    }
+
     /// A page that is about to be formatted, latched exclusively: its bytes on disk, if any, are not read.
-    pub fn create(&self, id: PageId) -> Result<Exclusive<'_>> {
-        self.check_range(id)?;
+    pub fn create(&self, id: PageId, frame: Frame<'_>) -> Exclusive<'_> {
         let latch = &self.meta(id).latch;
         loop {
+            // A page that was freed may be in memory still; the frame then goes back.
             if latch.exclusive().is_ok() {
                 break;
             }
-            let frame = self.take_frame()?;
             if latch.try_claim_for_load() {
-                self.occupy(id, frame);
+                self.occupy(id, frame.into_index());
                 break;
             }
-            self.spare.lock().push(frame);
         }
         observe::increment(Counter::InnodbPagesCreated);
-        Ok(Exclusive { pool: self, id, changed: false })
+        Exclusive { pool: self, id, changed: false }
     }
 
     /// A resident page's word in `dirty_since`. The caller holds the page latched.
@@ -238,7 +263,6 @@ impl Pool {
 
     /// Dirty pages now, with the LSN since when.
     pub fn dirty_pages(&self) -> impl Iterator<Item = (PageId, u64)> + '_ {
-        // Relaxed: a frame opened later holds a page that was dirtied later.
         // Relaxed: a frame opened later holds a page that was dirtied later.
         let opened = (self.opened.load(Ordering::Relaxed) as usize).min(self.frames.len());
         self.dirty_since[..opened].iter().zip(&self.frames).filter_map(|(since, frame)| {
@@ -252,7 +276,6 @@ impl Pool {
 
     /// W: the page's loader, which holds it exclusively.
     fn occupy(&self, id: PageId, frame: u32) {
-        // Relaxed: the latch's release pairs with the acquisition by whoever uses them; the clock looks again.
         // Relaxed: the latch's release pairs with the acquisition by whoever uses them; the clock looks again.
         self.meta(id).frame.store(frame, Ordering::Relaxed);
         self.frames[frame as usize].store(id + 1, Ordering::Relaxed);
@@ -365,8 +388,11 @@ impl Pool {
     /// Evicts the page in a frame if it may go. `Err(true)`: it would, were it clean.
     fn try_evict(&self, at: usize) -> std::result::Result<(), bool> {
         // Relaxed: a guess, looked at again under the latch.
-        // Relaxed: a guess, looked at again under the latch.
         let Some(id) = self.frames[at].load(Ordering::Relaxed).checked_sub(1) else { return Err(false) };
+        // Bitmaps are asked for while other pages are latched, so they stay: one page in 2 GiB.
+        if space::is_bitmap(id) {
+            return Err(false);
+        }
         let meta = self.meta(id);
         if !meta.latch.is_marked() {
             meta.latch.mark();
@@ -381,12 +407,10 @@ impl Pool {
         }
         // Exclusive now: neither a writer nor the cleaner (which starts under the shared latch) can make it dirty or in flight.
         // Relaxed: our exclusive latch pairs with the release by whoever stored it.
-        // Relaxed: our exclusive latch pairs with the release by whoever stored it.
         if !clean() || self.frames[at].load(Ordering::Relaxed) != id + 1 {
             meta.latch.unlock_exclusive_unchanged();
             return Err(true);
         }
-        // Relaxed: `set_evicted` releases it.
         // Relaxed: `set_evicted` releases it.
         self.frames[at].store(0, Ordering::Relaxed);
         self.discard(id);
