@@ -12,6 +12,7 @@
 /// | `Checkpoint` | the one checkpoint or flush round in progress | pages, pool, log |
 /// | `FileGrowth` | the one growth of the data file in progress | pages, log |
 /// | `PageLatch` | one page; a thread may hold several, in tree order | its own read from disk; pool, locks, free space, log buffer |
+/// | `LockRanges` | the gap and next-key locks of some trees | lock table |
 /// | `LockTable` | one partition of the row lock table | transaction state |
 /// | `TransactionState` | one transaction's state and wait slot | leaf locks |
 /// | `PagePool` | lists of free frames, the clock hand | leaf locks |
@@ -40,6 +41,8 @@ pub enum Rank {
     FileGrowth,
     /// One page. Several may be held at once, in tree order, which the engine answers for.
     PageLatch,
+    /// The gap and next-key locks of some trees.
+    LockRanges,
     /// One partition of the row lock table.
     LockTable,
     /// One transaction's state and wait slot.

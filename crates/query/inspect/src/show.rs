@@ -320,7 +320,7 @@ pub fn engine_status(cx: &Context) -> Rows {
             report.push_str(&format!("{} {value}\n", name.replace('_', " ")));
         }
     };
-    let locks = [("row locks held or awaited", cx.engine.row_locks() as u64)];
+    let locks = [("row locks held or awaited", cx.engine.locks().len() as u64)];
     let history = [("bytes of log behind the newest commit that purge may not pass", cx.engine.history_lag())];
     section("LOCKS", &["row_lock", "deadlocks"], &locks);
     section("TRANSACTIONS", &[], &history);

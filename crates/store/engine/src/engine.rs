@@ -1,7 +1,7 @@
 //! The engine as a whole: open with recovery, close, trees, counters, background threads.
 
 use crate::btree::{Store, Target};
-use crate::lock::{Interrupt, LockTable};
+use crate::lock::{Interrupt, LockInfo, LockTable, TransactionInfo};
 use crate::mtr::Mtr;
 use crate::page::node::{Node, NodeMut};
 use crate::page::{self, OFF_WORD_B, PAGE_BYTES, get_u64};
@@ -374,9 +374,19 @@ impl Engine {
         }
     }
 
-    /// Row locks now, granted and awaited, for `performance_schema.data_locks` and `SHOW ENGINE INNODB STATUS`.
-    pub fn row_locks(&self) -> usize {
-        self.core.locks.snapshot().len()
+    /// Explicit row locks now, granted and awaited.
+    pub fn locks(&self) -> Vec<LockInfo> {
+        self.core.locks.locks()
+    }
+
+    /// Open transactions that have changed something, have a snapshot or wait.
+    pub fn transactions(&self) -> Vec<TransactionInfo> {
+        self.core.locks.transactions(&self.core.system.slots)
+    }
+
+    /// Sessions that wait for a lock now.
+    pub fn lock_waits(&self) -> usize {
+        self.core.locks.waits(&self.core.system.slots)
     }
 
     /// Undo records not yet purged, in log bytes behind: how far the oldest snapshot lags.

@@ -23,10 +23,10 @@ mod txn;
 mod undo;
 mod version;
 
-pub use cursor::{Cursor, Direction, Entry, Range};
+pub use cursor::{Cursor, Direction, Entry, Extent, Range};
 pub use engine::{Engine, EngineOptions, EngineStatus};
 pub use error::{Error, Result};
-pub use lock::{ForeignWait, Interrupt};
+pub use lock::{ForeignWait, Interrupt, LockInfo, LockOn, TransactionInfo, WaitInfo};
 pub use transaction::{Isolation, LockMode, Read, Savepoint, Transaction, Wait};
 
 /// A B+tree: where its root is. Roots never move. Stored in the dictionary.

@@ -1,8 +1,10 @@
 //! A session's transaction: snapshot, writes, locks, savepoints, commit and rollback.
 
 use crate::engine::Core;
-use crate::lock::{ForeignWait, Interrupt, Name, Outcome};
+use crate::lock::range::Covers;
+use crate::lock::{Cover, ForeignWait, Interrupt, Name, On, Outcome};
 use crate::mtr::Mtr;
+use crate::pool::Pool;
 use crate::segment::Segment;
 use crate::txn::Status;
 use crate::txn::read::Reader;
@@ -76,9 +78,13 @@ pub struct Transaction {
     work: u64,
     /// Explicit locks held.
     pub(crate) locks: Vec<Name>,
+    /// Trees in which it holds gap or next-key locks.
+    trees_held: Vec<u32>,
     /// The greatest commit LSN that a locking read rests on.
     depends_on: Lsn,
     lock_wait_timeout: Duration,
+    /// How insertions of this statement lock the duplicates that they meet.
+    pub(crate) duplicates: LockMode,
     /// Scratch for undo records.
     pub(crate) record: Vec<u8>,
     /// The row last read by `read_to_write`, as long as it is neither changed nor locked.
@@ -122,8 +128,10 @@ impl Transaction {
             undo_end: 0,
             work: 0,
             locks: Vec::new(),
+            trees_held: Vec::new(),
             depends_on: 0,
             lock_wait_timeout: Duration::from_secs(50),
+            duplicates: LockMode::Shared,
             record: Vec::new(),
             claim: Claim::default(),
         })
@@ -174,8 +182,14 @@ impl Transaction {
         self.reader();
     }
 
+    /// How the statement's insertions lock the row or entry that has their key already: shared unless this says otherwise.
+    pub fn lock_duplicates(&mut self, mode: LockMode) {
+        self.duplicates = mode;
+    }
+
     /// To be called between statements: below REPEATABLE READ the next consistent read takes a new snapshot.
     pub fn end_statement(&mut self) {
+        self.duplicates = LockMode::Shared;
         if self.isolation <= Isolation::ReadCommitted {
             self.close_snapshot();
         }
@@ -360,8 +374,9 @@ impl Transaction {
         } else if self.trx != 0 {
             self.core.system.finish(self.slot, self.trx, Status::RolledBack, 1);
         }
-        if self.trx != 0 {
-            self.core.locks.release_converted(&self.core.system.slots, self.slot.index() as u32);
+        if self.trx != 0 || !self.trees_held.is_empty() {
+            self.core.locks.release_converted(&self.core.system.slots, self.slot(), &self.trees_held);
+            self.trees_held.clear();
         }
         for name in self.locks.drain(..) {
             self.core.locks.release(self.slot.index() as u32, &name);
@@ -391,25 +406,74 @@ impl Transaction {
             Outcome::Held => return Ok(false),
             Outcome::Granted => {}
             Outcome::Refused => return Err(Error::LockNoWait),
-            Outcome::Queued => {
-                let started = Instant::now();
-                observe::add(Counter::InnodbRowLockWaits, 1);
-                // Relaxed: a setting that orders nothing.
-                if self.core.deadlock_detect.load(Ordering::Relaxed) {
-                    self.core.locks.resolve_deadlock(slots, slot);
-                }
-                let outcome = self.core.locks.wait(slots, slot, name, &self.interrupt, self.lock_wait_timeout);
-                observe::add(Counter::InnodbRowLockTime, started.elapsed().as_millis() as u64);
-                if let Err(error) = outcome {
-                    if matches!(error, Error::Deadlock) {
-                        self.rollback()?;
-                    }
-                    return Err(error);
-                }
-            }
+            Outcome::Queued => self.sleep(name)?,
         }
         self.locks.push(name.clone());
         Ok(true)
+    }
+
+    /// Sleeps until the request that was queued under this name is granted. After [`Error::Deadlock`] the transaction has been
+    /// rolled back.
+    fn sleep(&mut self, name: &Name) -> Result<()> {
+        let (core, slots, slot) = (&*self.core, &self.core.system.slots, self.slot());
+        let started = Instant::now();
+        observe::add(Counter::InnodbRowLockWaits, 1);
+        // Relaxed: a setting that orders nothing.
+        if core.deadlock_detect.load(Ordering::Relaxed) {
+            core.locks.resolve_deadlock(slots, slot);
+        }
+        let outcome = core.locks.wait(slots, slot, name, &self.interrupt, self.lock_wait_timeout);
+        observe::add(Counter::InnodbRowLockTime, started.elapsed().as_millis() as u64);
+        if matches!(outcome, Err(Error::Deadlock)) {
+            self.rollback()?;
+        }
+        outcome
+    }
+
+    /// An insertion met a gap lock: waits for those that there are now. The caller tries again.
+    pub(crate) fn wait_for_gap(&mut self, name: &Name) -> Result<()> {
+        let (core, slot) = (&*self.core, self.slot());
+        if core.locks.request_insertion(&core.system.slots, slot, name, &self.interrupt) == Outcome::Queued {
+            self.sleep(name)?;
+            self.core.locks.end_insertion(slot, name);
+        }
+        Ok(())
+    }
+
+    /// What writing met: waits for it. The caller tries again.
+    pub(crate) fn wait_to_write(&mut self, tree: Tree, key: &[u8], on: On) -> Result<()> {
+        let name = Name { tree: tree.id, key: key.into() };
+        match on {
+            On::Record => self.acquire(&name, LockMode::Exclusive, Wait::Block).map(|_| ()),
+            On::Gap | On::Insertion => self.wait_for_gap(&name),
+        }
+    }
+
+    /// Do its locking reads lock gaps?
+    pub(crate) fn locks_gaps(&self) -> bool {
+        self.isolation > Isolation::ReadCommitted
+    }
+
+    /// Extends its locks of a kind by a span of keys: see [`crate::lock::LockTable::cover`].
+    pub(crate) fn cover(
+        &mut self,
+        tree: Tree,
+        kind: (LockMode, Covers),
+        span: (&[u8], Option<&[u8]>),
+        record: Option<&[u8]>,
+        unchanged: impl FnOnce(&Pool) -> bool,
+    ) -> Cover {
+        let (core, slot) = (&*self.core, self.slot.index() as u32);
+        core.locks.cover(slot, tree.id, kind, span, record, || unchanged(&core.pool), &mut self.trees_held)
+    }
+
+    /// Gives back a lock object whose record is locked otherwise by now, unless others wait in its queue.
+    pub(crate) fn release_if_alone(&mut self, name: &Name) {
+        if self.core.locks.release_if_alone(self.slot(), name)
+            && let Some(at) = self.locks.iter().rposition(|held| held == name)
+        {
+            self.locks.swap_remove(at);
+        }
     }
 
     /// The session's place in the transaction system, by which others know it in [`ForeignWait::blockers`]. The same for the
@@ -444,22 +508,30 @@ impl Transaction {
     }
 
     /// Waits for a transaction that has changed the row and is not over, and then holds the lock itself.
-    pub(crate) fn wait_for(&mut self, holder: u32, trx: u64, name: &Name, mode: LockMode, wait: Wait) -> Result<()> {
-        if self.core.locks.make_explicit(&self.core.system.slots, holder, trx, name) {
-            self.acquire(name, mode, wait)?;
+    /// True: it was not held before.
+    pub(crate) fn wait_for(&mut self, holder: u32, trx: u64, name: &Name, mode: LockMode, wait: Wait) -> Result<bool> {
+        if wait != Wait::Block {
+            return Err(Error::LockNoWait);
         }
-        Ok(())
+        if self.core.locks.make_explicit(&self.core.system.slots, holder, trx, name) {
+            return self.acquire(name, mode, wait);
+        }
+        Ok(false)
     }
 
     /// Point read in a clustered tree. Puts the row into `row` (cleared first) and returns true, or returns false.
-    /// With a locking read a missing key locks the gap where it would be, as the isolation level asks.
+    /// With a locking read a missing key locks the gap where it would be, as the isolation level asks; a row that others have
+    /// locked is as good as missing with [`Wait::SkipLocked`].
     pub fn get(&mut self, tree: Tree, key: &[u8], read: Read, row: &mut Vec<u8>) -> Result<bool> {
         match read {
             Read::Consistent => {
                 let reader = self.reader();
                 reader.get(&self.core, tree, key, row)
             }
-            Read::Locking { mode, wait } => self.lock_and_get(tree, key, mode, wait, row),
+            Read::Locking { mode, wait } => match self.lock_and_get(tree, key, mode, wait, row) {
+                Err(Error::LockNoWait) if wait == Wait::SkipLocked => Ok(false),
+                other => other,
+            },
         }
     }
 }

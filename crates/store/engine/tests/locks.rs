@@ -3,9 +3,13 @@
 mod common;
 
 use common::{Scratch, key, options};
-use engine::{Engine, Error, ForeignWait, Isolation, LockMode, Read, Transaction, Tree, TreeKind, Wait};
+use engine::{
+    Cursor, Direction, Engine, Error, ForeignWait, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind, Wait,
+};
+use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 const X: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
@@ -83,4 +87,199 @@ fn deadlocks_across_foreign_and_row_locks_are_found() {
             a.leave_wait();
         }
     }
+}
+
+const S: Read = Read::Locking { mode: LockMode::Shared, wait: Wait::Block };
+
+/// Which of `keys` another transaction cannot insert now, without waiting long.
+fn not_insertable(engine: &Engine, tree: Tree, keys: impl IntoIterator<Item = u64>) -> Vec<u64> {
+    keys.into_iter().filter(|i| is_refused(engine, |tx| tx.insert(tree, &key(*i), b"new"))).collect()
+}
+
+/// Which rows of `keys` another transaction cannot lock or change now.
+fn not_lockable(engine: &Engine, tree: Tree, mode: LockMode, keys: impl IntoIterator<Item = u64>) -> Vec<u64> {
+    let read = Read::Locking { mode, wait: Wait::NoWait };
+    let lock = |tx: &mut Transaction, i: u64| match tx.get(tree, &key(i), read, &mut Vec::new()) {
+        Err(Error::LockNoWait) => Err(Error::LockWaitTimeout),
+        other => other.map(|_| ()),
+    };
+    let locked: Vec<u64> = keys.into_iter().filter(|i| is_refused(engine, |tx| lock(tx, *i))).collect();
+    if mode == LockMode::Exclusive {
+        for i in &locked {
+            let write = |tx: &mut Transaction| {
+                let found = tx.read_to_write(tree, &key(*i), &mut Vec::new())?;
+                if found { tx.update(tree, &key(*i), b"other") } else { Ok(()) }
+            };
+            assert!(is_refused(engine, write), "row {i} is locked and can be changed");
+        }
+    }
+    locked
+}
+
+fn is_refused(engine: &Engine, act: impl FnOnce(&mut Transaction) -> Result<(), Error>) -> bool {
+    let mut tx = begin(engine, Isolation::ReadCommitted);
+    tx.set_lock_wait_timeout(Duration::from_millis(2));
+    let outcome = act(&mut tx);
+    tx.rollback().unwrap();
+    match outcome {
+        Ok(()) => false,
+        Err(Error::LockWaitTimeout) => true,
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+fn bytes(bound: Bound<u64>) -> Bound<[u8; 8]> {
+    bound.map(key)
+}
+
+/// Reads up to `limit` rows of a range.
+fn scan(
+    tx: &mut Transaction,
+    tree: Tree,
+    range: (Bound<u64>, Bound<u64>),
+    direction: Direction,
+    read: Read,
+    limit: usize,
+) -> Vec<u64> {
+    let (lower, upper) = (bytes(range.0), bytes(range.1));
+    let range = Range { lower: lower.as_ref().map(|k| &k[..]), upper: upper.as_ref().map(|k| &k[..]) };
+    let mut cursor = Cursor::new(tree, range, direction, read, 0);
+    let mut found = Vec::new();
+    while found.len() < limit
+        && let Some(entry) = cursor.next(tx).unwrap()
+    {
+        found.push(u64::from_be_bytes(entry.key.try_into().unwrap()));
+    }
+    found
+}
+
+#[test]
+fn ranges_lock_their_rows_and_the_gaps_as_far_as_the_neighbours() {
+    use Bound::{Excluded as Ex, Included as In, Unbounded as All};
+    use Direction::{Backward, Forward};
+    let scratch = Scratch::new("ranges");
+    let engine = Engine::open(options(scratch.path()), &mut |_| ()).unwrap();
+    let tree = table(&engine, [10, 20, 30, 40, 50]);
+    const EVERY: usize = usize::MAX;
+    let between = |from: u64, to: u64| (from..=to).filter(|i| i % 10 != 0).collect::<Vec<_>>();
+    // (range, direction, limit, rows locked, gaps locked from, to) as MySQL 9.7 has it, but for the records that it locks beyond
+    // the range in descending scans.
+    let cases = [
+        ((In(20), In(30)), Forward, EVERY, vec![20, 30], 20, 30),
+        ((Ex(20), Ex(40)), Forward, EVERY, vec![30], 20, 40),
+        ((In(25), Ex(35)), Forward, EVERY, vec![30], 20, 40),
+        ((Ex(40), All), Forward, EVERY, vec![50], 40, 60),
+        ((All, Ex(20)), Forward, EVERY, vec![10], 0, 20),
+        ((All, In(20)), Forward, EVERY, vec![10, 20], 0, 20),
+        ((All, All), Forward, EVERY, vec![10, 20, 30, 40, 50], 0, 60),
+        ((All, All), Forward, 1, vec![10], 0, 10),
+        ((In(21), In(29)), Forward, EVERY, vec![], 20, 30),
+        ((Ex(20), Ex(40)), Backward, EVERY, vec![30], 20, 40),
+        ((In(25), Ex(35)), Backward, EVERY, vec![30], 20, 40),
+        ((All, All), Backward, 1, vec![50], 50, 60),
+        ((All, Ex(20)), Backward, EVERY, vec![10], 0, 20),
+        ((All, All), Backward, EVERY, vec![10, 20, 30, 40, 50], 0, 60),
+    ];
+    for (range, direction, limit, rows, from, to) in cases {
+        let what = format!("{range:?} {direction:?}");
+        let mut tx = begin(&engine, Isolation::RepeatableRead);
+        let mut found = scan(&mut tx, tree, range, direction, X, limit);
+        found.sort();
+        assert_eq!(found, rows, "{what}");
+        assert_eq!(not_insertable(&engine, tree, between(1, 59)), between(from, to), "{what}");
+        assert_eq!(not_lockable(&engine, tree, LockMode::Shared, [10, 20, 30, 40, 50]), rows, "{what}");
+        assert_eq!(not_lockable(&engine, tree, LockMode::Exclusive, [10, 20, 30, 40, 50]), rows, "{what}");
+        tx.commit().unwrap();
+        // Shared: others may share the rows, not change them.
+        tx.begin(Isolation::Serializable, false);
+        scan(&mut tx, tree, range, direction, S, limit);
+        assert_eq!(not_lockable(&engine, tree, LockMode::Shared, [10, 20, 30, 40, 50]), [0; 0], "{what}");
+        assert_eq!(not_lockable(&engine, tree, LockMode::Exclusive, [10, 20, 30, 40, 50]), rows, "{what}");
+        tx.commit().unwrap();
+        // Below REPEATABLE READ rows only.
+        tx.begin(Isolation::ReadCommitted, false);
+        scan(&mut tx, tree, range, direction, X, limit);
+        assert_eq!(not_insertable(&engine, tree, between(1, 59)), [0; 0], "{what}");
+        assert_eq!(not_lockable(&engine, tree, LockMode::Shared, [10, 20, 30, 40, 50]), rows, "{what}");
+        tx.commit().unwrap();
+        assert_eq!(not_insertable(&engine, tree, between(1, 59)), [0; 0], "{what}");
+    }
+    // One row by its whole key: the record if it is there, else the gap.
+    for (at, gap) in [(20, None), (25, Some((20, 30))), (99, Some((50, 120)))] {
+        for isolation in [Isolation::RepeatableRead, Isolation::ReadCommitted] {
+            for write in [false, true] {
+                let mut tx = begin(&engine, isolation);
+                let mut row = Vec::new();
+                let found = if write {
+                    tx.read_to_write(tree, &key(at), &mut row)
+                } else {
+                    tx.get(tree, &key(at), X, &mut row)
+                };
+                assert_eq!(found.unwrap(), at == 20);
+                if write && at == 20 {
+                    tx.update(tree, &key(at), b"x").unwrap();
+                }
+                let gap = gap.filter(|_| isolation == Isolation::RepeatableRead);
+                let expected = gap.map_or(vec![], |(from, to)| between(from, to));
+                assert_eq!(not_insertable(&engine, tree, between(1, 120)), expected, "{at} {isolation:?}");
+                let rows = if at == 20 { vec![20] } else { vec![] };
+                assert_eq!(not_lockable(&engine, tree, LockMode::Exclusive, [10, 20, 30]), rows, "{at} {isolation:?}");
+                tx.rollback().unwrap();
+            }
+        }
+    }
+}
+
+/// Two hold the gap, both insert: one of them is the victim, at once.
+#[test]
+fn insertions_into_a_gap_that_both_hold_are_a_deadlock() {
+    let scratch = Scratch::new("gaps");
+    let engine = Engine::open(options(scratch.path()), &mut |_| ()).unwrap();
+    let tree = table(&engine, [10, 20]);
+    let mut a = begin(&engine, Isolation::RepeatableRead);
+    let mut b = begin(&engine, Isolation::RepeatableRead);
+    for tx in [&mut a, &mut b] {
+        assert!(!tx.get(tree, &key(15), X, &mut Vec::new()).unwrap(), "gap locks go together");
+    }
+    let other = std::thread::spawn(move || {
+        let outcome = b.insert(tree, &key(16), b"b");
+        (outcome, b)
+    });
+    let mine = a.insert(tree, &key(15), b"a");
+    if mine.is_ok() {
+        a.commit().unwrap();
+    }
+    let (theirs, mut b) = other.join().unwrap();
+    if theirs.is_ok() {
+        b.commit().unwrap();
+    }
+    let victims = [mine, theirs].into_iter().filter(|o| matches!(o, Err(Error::Deadlock))).count();
+    assert_eq!(victims, 1);
+}
+
+/// A scan takes over what it waited for: the lock object goes, the span stays.
+#[test]
+fn a_scan_that_waited_goes_on_and_sees_the_newest() {
+    let scratch = Scratch::new("waited");
+    let engine = Engine::open(options(scratch.path()), &mut |_| ()).unwrap();
+    let tree = table(&engine, (0..2000).map(|i| i * 10));
+    let mut a = begin(&engine, Isolation::RepeatableRead);
+    assert!(a.read_to_write(tree, &key(5000), &mut Vec::new()).unwrap());
+    a.update(tree, &key(5000), b"a").unwrap();
+    a.insert(tree, &key(5005), b"a").unwrap();
+    let other = {
+        let engine = engine.clone();
+        std::thread::spawn(move || {
+            let mut b = begin(&engine, Isolation::RepeatableRead);
+            let found = scan(&mut b, tree, (Bound::Unbounded, Bound::Unbounded), Direction::Forward, X, usize::MAX);
+            assert_eq!(not_insertable(&engine, tree, [5, 5001, 5006, 19_991, 30_000]), [5, 5001, 5006, 19_991, 30_000]);
+            assert_eq!(b.lock_count(), 0, "one span, no lock objects");
+            found.len()
+        })
+    };
+    while engine.lock_waits() == 0 {
+        std::thread::yield_now();
+    }
+    a.commit().unwrap();
+    assert_eq!(other.join().unwrap(), 2001);
 }

@@ -416,7 +416,7 @@ fn snapshots_hold_while_many_threads_write_on_few_frames() {
         assert_eq!(entries(&mut tx, bank.by_version, Direction::Forward, &rows, |row| row.1).len(), rows.len());
         rows
     };
-    assert_eq!(engine.row_locks(), 0, "seed {seed}: locks that nobody holds");
+    assert_eq!(engine.locks(), [], "seed {seed}: locks that nobody holds");
     let rows = check(&engine);
     drop(tx);
     engine.close().unwrap();

@@ -3,10 +3,11 @@
 //! Rows come from the plan by exclusive locking reads. When the scan reads a key that the statement changes, keys are
 //! collected first, so that no row is met twice (the Halloween problem); otherwise rows are written as they come.
 
+use super::flow::FilterOp;
 use super::scan::ScanOp;
 use super::sort::encode_key;
 use super::write::{self, Refused, RowWriter, Strictness};
-use super::{Frame, Op, Run, Scope, recycle};
+use super::{Frame, Op, Run, Scope, Settled, recycle};
 use crate::context::Outcome;
 use crate::error;
 use crate::expr::Node;
@@ -34,15 +35,25 @@ struct Rows {
 }
 
 impl Rows {
-    /// `repeatable`: what is done to a row can be done again, should it turn out to have changed.
-    fn new(t: node::Target, repeatable: bool) -> Rows {
+    /// `repeatable`: what is done to a row can be done again, should it turn out to have changed. `update`: rows are updated.
+    fn new(t: node::Target, repeatable: bool, update: bool) -> Rows {
         assert_eq!(t.slot, 0, "the target is the first table");
-        let root: Box<dyn Op> = match t.plan {
-            Plan::Scan(scan) if repeatable && !t.collect => {
-                let mut scan = ScanOp::new(scan);
+        let scan_of = |scan, to_write: bool| {
+            let mut scan = Box::new(ScanOp::new(scan));
+            if to_write {
                 scan.read_to_write();
-                Box::new(scan)
             }
+            if update {
+                scan.read_semi_consistently();
+            }
+            scan
+        };
+        let root: Box<dyn Op> = match t.plan {
+            Plan::Scan(scan) => scan_of(scan, repeatable && !t.collect),
+            Plan::Filter { input, condition } => match *input {
+                Plan::Scan(scan) => Box::new(FilterOp { input: scan_of(scan, false), condition }),
+                input => super::build::build(Plan::Filter { input: Box::new(input), condition }, false),
+            },
             plan => super::build::build(plan, false),
         };
         Rows {
@@ -76,7 +87,7 @@ impl Rows {
             return Ok(());
         }
         let early = if self.order.is_empty() { self.left } else { u64::MAX };
-        while (self.entries.len() as u64) < early && self.root.next(run, &mut self.frame, None)? {
+        while (self.entries.len() as u64) < early && self.next_of_plan(run)? {
             run.check_interrupt()?;
             let start = self.bytes.len() as u32;
             let at = Scope::new(&self.frame, None);
@@ -96,6 +107,16 @@ impl Rows {
         Ok(())
     }
 
+    /// The next row of the plan, locked or read to be written.
+    fn next_of_plan(&mut self, run: &Run<'_>) -> Result<bool> {
+        while self.root.next(run, &mut self.frame, None)? {
+            if self.root.settle(run, &mut self.frame, None)? != Settled::Gone {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The row was read without a lock and has changed since: reads it again with one. False: it is gone.
     #[cold]
     fn read_again(&mut self, run: &Run<'_>) -> Result<bool> {
@@ -110,7 +131,7 @@ impl Rows {
         }
         run.check_interrupt()?;
         if !self.collect {
-            let found = self.root.next(run, &mut self.frame, None)?;
+            let found = self.next_of_plan(run)?;
             self.left = if found { self.left - 1 } else { 0 };
             return Ok(found);
         }
@@ -282,7 +303,7 @@ impl UpdateStatement {
     pub fn new(u: node::Update) -> UpdateStatement {
         let table = u.target.table.clone();
         let assigner = Assigner::new(&table, 0, u.set);
-        let rows = Rows::new(u.target, assigner.is_repeatable());
+        let rows = Rows::new(u.target, assigner.is_repeatable(), true);
         UpdateStatement { table, rows, ignore: u.ignore, assigner, writer: RowWriter::default() }
     }
 
@@ -290,6 +311,7 @@ impl UpdateStatement {
         let UpdateStatement { table, rows, ignore, assigner, writer } = self;
         let how = Strictness::new(run, *ignore, false);
         run.strict.set(!how.lenient);
+        run.writes.set(true);
         let (mut matched, mut changed) = (0u64, 0u64);
         rows.open(run)?;
         while rows.next(run)? {
@@ -346,12 +368,13 @@ pub struct DeleteStatement {
 
 impl DeleteStatement {
     pub fn new(d: node::Delete) -> DeleteStatement {
-        DeleteStatement { rows: Rows::new(d.target, true), writer: RowWriter::default() }
+        DeleteStatement { rows: Rows::new(d.target, true, false), writer: RowWriter::default() }
     }
 
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let mut deleted = 0;
         run.strict.set(run.sql_mode.is_strict());
+        run.writes.set(true);
         self.rows.open(run)?;
         let DeleteStatement { rows, writer } = self;
         while rows.next(run)? {

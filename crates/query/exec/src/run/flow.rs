@@ -1,7 +1,7 @@
 //! Operators that pass rows on: filter, limit, distinct, values, derived tables, set operations.
 
 use super::sort::encode_key;
-use super::{Frame, Op, Receive, Run, Scope, Step, tuple};
+use super::{Frame, Op, Receive, Run, Scope, Settled, Step, tuple};
 use crate::expr::Expr;
 use crate::plan::node::SetKind;
 use crate::run::subquery::Query;
@@ -88,6 +88,15 @@ impl Op for FilterOp {
             run.check_interrupt()?;
             Ok(Step::Reject)
         })
+    }
+
+    fn settle(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<Settled> {
+        let settled = self.input.settle(run, frame, outer)?;
+        if settled == Settled::Changed && self.condition.eval_bool(run, Scope::new(frame, outer))? != Some(true) {
+            self.input.reject(run);
+            return Ok(Settled::Gone);
+        }
+        Ok(settled)
     }
 
     fn reject(&mut self, run: &Run<'_>) {

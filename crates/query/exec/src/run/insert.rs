@@ -8,7 +8,7 @@ use crate::context::Outcome;
 use crate::error;
 use crate::plan::node::{self, Assigned};
 use catalog::Table;
-use engine::{Cursor, Direction, LockMode, Range, Read, Wait};
+use engine::{Cursor, Direction, Extent, LockMode, Range, Read, Wait};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::sql_mode::SqlMode;
@@ -108,6 +108,11 @@ impl InsertStatement {
         };
         let how = Strictness::new(run, self.ignore, row_count == 1);
         run.strict.set(!how.lenient);
+        run.writes.set(true);
+        // What meets a duplicate locks it: to change it, or to rest on it.
+        let changes = self.replace || self.on_duplicate.is_some();
+        let mode = if changes { LockMode::Exclusive } else { LockMode::Shared };
+        run.tx.borrow_mut().lock_duplicates(mode);
         let mut p = Progress {
             how,
             row: 0,
@@ -352,6 +357,7 @@ impl InsertStatement {
                 upper: if bounded { Bound::Excluded(&upper[..]) } else { Bound::Unbounded },
             };
             let mut cursor = Cursor::new(table.indexes[index].tree, range, Direction::Forward, LOCKING, 1);
+            cursor.set_extent(Extent::Unique);
             match cursor.next(&mut tx).map_err(|e| run.engine_error(e))? {
                 Some(entry) => slot.key.extend_from_slice(&entry.key[self.probe.len()..]),
                 None => return Ok(false),

@@ -88,6 +88,7 @@ impl UpdateManyStatement {
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let how = Strictness::new(run, self.ignore, false);
         run.strict.set(!how.lenient);
+        run.writes.set(true);
         self.root.forget();
         self.targets.iter_mut().for_each(|t| t.named.clear());
         self.root.open(run, &mut self.frame, None)?;
@@ -194,6 +195,7 @@ impl DeleteManyStatement {
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let DeleteManyStatement { root, frame, targets, writer } = self;
         run.strict.set(run.sql_mode.is_strict());
+        run.writes.set(true);
         root.forget();
         targets.iter_mut().for_each(|(.., named)| named.clear());
         root.open(run, frame, None)?;

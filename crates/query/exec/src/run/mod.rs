@@ -24,7 +24,7 @@ pub use build::Statement;
 use crate::context::Env;
 use crate::error;
 use catalog::Table;
-use engine::{LockMode, Read, Transaction, Wait};
+use engine::{Isolation, LockMode, Read, Transaction, Wait};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::{Result, SqlError, Value};
@@ -43,6 +43,8 @@ pub struct Run<'x> {
     pub sql_mode: types::sql_mode::SqlMode,
     /// Conversion problems are errors (a strict INSERT or UPDATE), warnings else.
     pub strict: Cell<bool>,
+    /// An INSERT, UPDATE or DELETE: see [`Run::plain_read`].
+    pub writes: Cell<bool>,
     /// State of RAND() with a constant seed, by call site; and of RAND() without one.
     pub random: Cell<u64>,
     steps: Cell<u32>,
@@ -72,6 +74,7 @@ impl<'x> Run<'x> {
             now_us,
             sql_mode: types::sql_mode::SqlMode(mode),
             strict: Cell::new(false),
+            writes: Cell::new(false),
             random: Cell::new(0),
             steps: Cell::new(0),
             temp_bytes_max,
@@ -115,14 +118,13 @@ impl<'x> Run<'x> {
         }
     }
 
-    /// How a plain SELECT reads at SERIALIZABLE: with shared locks, unless it is a transaction of its own, which its snapshot
-    /// serialises.
-    #[cold]
-    pub fn serializable_read(&self) -> Read {
-        match self.env.borrow().is_single_statement() {
-            true => Read::Consistent,
-            false => Read::Locking { mode: LockMode::Shared, wait: Wait::Block },
-        }
+    /// How a table without a locking clause is read from REPEATABLE READ on: with shared locks if the statement writes, so that
+    /// what it writes rests on what is there; also in a SELECT at SERIALIZABLE, unless it is a transaction of its own, which its
+    /// snapshot serialises.
+    pub fn plain_read(&self) -> Read {
+        let locks = self.writes.get()
+            || (self.tx.borrow().isolation() == Isolation::Serializable && !self.env.borrow().is_single_statement());
+        if locks { Read::Locking { mode: LockMode::Shared, wait: Wait::Block } } else { Read::Consistent }
     }
 
     /// Seconds east of UTC of the session's time zone at `unix_seconds`.
@@ -247,6 +249,17 @@ pub enum Step {
     Stop,
 }
 
+/// What has become of a row that was read without its lock, once it is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// It was locked already, or needs no lock.
+    AsRead,
+    /// It is in the slot as it is now, and still wanted.
+    Changed,
+    /// It is no longer there, or no longer wanted.
+    Gone,
+}
+
 /// A receiver of rows.
 pub type Receive<'r> = dyn FnMut(Scope<'_>) -> Result<Step> + 'r;
 
@@ -271,6 +284,10 @@ pub trait Op: Send {
             }
         }
         Ok(())
+    }
+    /// The last row of `next` is wanted, and is about to be written: locks it if it was read without.
+    fn settle(&mut self, _run: &Run<'_>, _frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<Settled> {
+        Ok(Settled::AsRead)
     }
     /// The last row was not wanted: gives back a row lock that it took, where the isolation level allows.
     fn reject(&mut self, _run: &Run<'_>) {}

@@ -1,11 +1,11 @@
 //! Reading tables: point reads, range scans, index scans with row lookup, covering scans, virtual tables.
 
-use super::{Frame, Op, Receive, Run, Scope, Shape, Step, tuple};
+use super::{Frame, Op, Receive, Run, Scope, Settled, Shape, Step, tuple};
 use crate::error;
 use crate::expr::{Expr, convert};
 use crate::plan::node::{IndexRange, Scan};
 use catalog::{Index, Table};
-use engine::{Cursor, Direction, Isolation, Range, Read, Tree};
+use engine::{Cursor, Direction, Extent, Isolation, Range, Read, Tree};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::key::{self, KeyPart};
@@ -16,6 +16,8 @@ use types::{DataType, Result, SqlMode, StoreContext, TypeKind, Value};
 struct KeyRange {
     lower: (usize, usize),
     upper: Option<(usize, usize)>,
+    /// One value of a unique key.
+    unique: bool,
 }
 
 pub struct ScanOp {
@@ -46,6 +48,8 @@ pub struct ScanOp {
     point: bool,
     /// Rows are read to be written at once: a point read need not lock.
     to_write: bool,
+    /// For UPDATE: rows that others have locked are looked at before they are waited for, where the isolation level allows.
+    semi_consistent: bool,
     /// The state of this execution's point read, whose key is in `bytes`.
     lookup: Lookup,
     /// Scratch: prefixes under construction, and a row read to check an uncertain entry.
@@ -98,6 +102,7 @@ impl ScanOp {
             precise: true,
             lookup: Lookup::No,
             to_write: false,
+            semi_consistent: false,
             covering: scan.covering,
             limit_hint: scan.limit_hint,
             parts,
@@ -118,6 +123,11 @@ impl ScanOp {
     pub fn read_to_write(&mut self) -> bool {
         self.to_write = self.point;
         self.to_write
+    }
+
+    /// For UPDATE: what is read without its lock is to be settled before it is written. See [`Op::settle`].
+    pub fn read_semi_consistently(&mut self) {
+        self.semi_consistent = self.index == 0;
     }
 
     fn index(&self) -> &Index {
@@ -155,7 +165,7 @@ impl ScanOp {
         self.key_ranges.clear();
         self.next_range = 0;
         if self.ranges.is_empty() {
-            self.key_ranges.push(KeyRange { lower: (0, 0), upper: None });
+            self.key_ranges.push(KeyRange { lower: (0, 0), upper: None, unique: false });
             return Ok(());
         }
         for i in 0..self.ranges.len() {
@@ -180,14 +190,17 @@ impl ScanOp {
         }
         let mut open = false;
         let mut precise = true;
+        let mut unique = index.unique && range.equal.len() == index.parts.len();
         for (n, alternatives) in range.equal.iter().enumerate() {
             let part = &index.parts[n];
+            unique &= part.key.prefix == 0;
             if let [one] = &alternatives[..] {
                 let v = one.eval(run, at)?;
                 precise &= is_precise(&v, table, part.column);
                 match hold(v, &one.ty, table, part.column) {
                     Held::Exact(v) => prefixes.iter_mut().for_each(|p| key::encode_part(p, &part.key, &v)),
                     Held::Null if range.nulls[n] && part.key.data_type.nullable => {
+                        unique = false; // NULLs are not equal
                         prefixes.iter_mut().for_each(|p| key::encode_part(p, &part.key, &Value::Null))
                     }
                     Held::Unordered => open = true,
@@ -239,7 +252,7 @@ impl ScanOp {
             for p in &prefixes {
                 let lower = append(&mut self.bytes, p);
                 let upper = append_successor(&mut self.bytes, p);
-                self.key_ranges.push(KeyRange { lower, upper });
+                self.key_ranges.push(KeyRange { lower, upper, unique });
             }
         }
         self.prefixes = prefixes;
@@ -260,6 +273,7 @@ impl ScanOp {
                     (Some(a), Some(b)) => Some(if of(a) >= of(b) { a } else { b }),
                 };
                 last.upper = further;
+                last.unique = false;
             }
             overlap
         });
@@ -285,6 +299,11 @@ impl ScanOp {
         match &mut self.cursor {
             Some(c) => c.reset(self.tree, range, direction, self.reading, hint),
             None => self.cursor = Some(Cursor::new(self.tree, range, direction, self.reading, hint)),
+        }
+        if self.reading != Read::Consistent {
+            let cursor = self.cursor.as_mut().expect("just made");
+            cursor.set_extent(if r.unique { Extent::Unique } else { Extent::Range });
+            cursor.set_semi_consistent(self.semi_consistent);
         }
         self.live = true;
         true
@@ -398,7 +417,7 @@ fn push_bounds(
     if upper.is_some_and(|u| bytes[lower.0..lower.1] >= bytes[u.0..u.1]) {
         return;
     }
-    out.push(KeyRange { lower, upper });
+    out.push(KeyRange { lower, upper, unique: false });
 }
 
 /// Does [`hold`] lose nothing of a comparison with this value, unless it says that it cannot? Then the rows of the range are the
@@ -526,8 +545,8 @@ impl Op for ScanOp {
         self.key_ranges.clear();
         self.precise = true;
         self.reading = self.read;
-        if self.read == Read::Consistent && run.tx.borrow().isolation() == Isolation::Serializable {
-            self.reading = run.serializable_read();
+        if self.read == Read::Consistent && run.tx.borrow().isolation() > Isolation::ReadCommitted {
+            self.reading = run.plain_read();
         }
         self.lookup = Lookup::No;
         let at = Scope::new(frame, outer);
@@ -613,6 +632,18 @@ impl Op for ScanOp {
         Ok(())
     }
 
+    fn settle(&mut self, run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<Settled> {
+        let Some(cursor) = self.cursor.as_mut().filter(|c| self.semi_consistent && c.is_unlocked()) else {
+            return Ok(Settled::AsRead);
+        };
+        let row = cursor.lock_last(&mut run.tx.borrow_mut()).map_err(|e| run.engine_error(e))?;
+        let Some(row) = row else { return Ok(Settled::Gone) };
+        let slot = &mut frame.slots[self.slot];
+        slot.bytes.clear();
+        slot.bytes.extend_from_slice(row);
+        Ok(Settled::Changed)
+    }
+
     fn reject(&mut self, run: &Run<'_>) {
         if let Some(cursor) = &mut self.cursor
             && self.reading != Read::Consistent
@@ -671,6 +702,9 @@ impl ScanOp {
             let row = if self.covering { &mut self.row } else { &mut slot.bytes };
             let found = tx.get(clustered, &slot.key, self.reading, row).map_err(|e| run.engine_error(e))?;
             if !found {
+                if self.reading != Read::Consistent {
+                    self.cursor.as_mut().expect("it is live").release_last(&mut tx);
+                }
                 continue;
             }
             if !certain {

@@ -8,7 +8,7 @@
 //!
 //! Waits for locks that are not the engine's (metadata locks) are edges of the same graph: see [`ForeignWait`].
 
-use super::{LockTable, Name, Slot, VICTIM, WaitOn, Waiting, conflict, finish_wait, grant, wake};
+use super::{LockTable, Name, Request, Slot, VICTIM, WaitOn, Waiting, conflict, finish_wait, grant, wake};
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use sync::{LaneId, Lanes};
@@ -92,7 +92,7 @@ impl LockTable {
     }
 
     /// Holders that `slot` waits for, directly or through requests queued before its own.
-    fn blockers(&self, slot: u32, wait: &Waiting) -> Vec<u32> {
+    pub(super) fn blockers(&self, slot: u32, wait: &Waiting) -> Vec<u32> {
         match &wait.on {
             WaitOn::Row(name) => self.row_blockers(slot, name),
             WaitOn::Foreign(wait) => {
@@ -108,20 +108,12 @@ impl LockTable {
         let mut queues = self.queues_of(name);
         let Some(queue) = queues.get(name) else { return Vec::new() };
         let Some(own) = queue.iter().position(|r| r.slot == slot && !r.is_granted()) else { return Vec::new() };
-        let mut asking = vec![(slot, queue[own].mode)];
-        asking.extend(
-            queue[..own]
-                .iter()
-                .filter(|r| !r.is_granted() && conflict(r.mode, queue[own].mode))
-                .map(|r| (r.slot, r.mode)),
-        );
-        let mut out: Vec<u32> = queue
-            .iter()
-            .filter(|r| {
-                r.is_granted() && asking.iter().any(|(asker, mode)| r.slot != *asker && conflict(r.mode, *mode))
-            })
-            .map(|r| r.slot)
-            .collect();
+        let mut asking = vec![&queue[own]];
+        asking.extend(queue[..own].iter().filter(|r| !r.is_granted() && conflict(r, &queue[own])));
+        let in_the_way = |holder: &Request| {
+            holder.is_granted() && asking.iter().any(|asker| holder.slot != asker.slot && conflict(holder, asker))
+        };
+        let mut out: Vec<u32> = queue.iter().filter(|r| in_the_way(r)).map(|r| r.slot).collect();
         out.retain(|holder| *holder != slot || asking.len() > 1);
         out.dedup();
         out

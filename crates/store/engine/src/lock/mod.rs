@@ -8,18 +8,24 @@
 //! first and then reads the row's header: one of the two sees the other. A requester that meets an implicit lock makes it
 //! explicit on the holder's behalf and queues behind it; the holder finds it in its [`Slot`] when it ends.
 //!
+//! Gap and next-key locks are intervals of a tree's keys ([`range`]); whoever waits for one makes it explicit for one key.
+//!
 //! Requests are granted first come, first served: a request waits for conflicting locks granted or asked for before it.
 //! Deadlocks are found by the transaction that closes the cycle, at once, by [`deadlock`]; no lock is held across the search.
 
 pub mod deadlock;
+pub mod monitor;
+pub mod range;
 
 pub use deadlock::ForeignWait;
+pub use monitor::{LockInfo, LockOn, TransactionInfo, WaitInfo};
 
 use crate::txn::SLOTS_MAX;
 use crate::{Error, LockMode, Result};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use range::{Covers, Holding, Ranges, Trees};
 use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
@@ -62,6 +68,7 @@ pub struct SlotState {
 struct Waiting {
     on: WaitOn,
     number: u64,
+    began: Instant,
     /// Added to the cost of the transaction's rollback when a victim is chosen.
     weight: u64,
 }
@@ -79,7 +86,7 @@ impl SlotState {
     fn begin_wait(&mut self, on: WaitOn, weight: u64) {
         debug_assert!(self.waiting.is_none(), "a transaction waits for one thing at a time");
         self.waits += 1;
-        self.waiting = Some(Waiting { on, number: self.waits, weight });
+        self.waiting = Some(Waiting { on, number: self.waits, began: Instant::now(), weight });
     }
 }
 
@@ -134,9 +141,21 @@ impl Interrupt {
     }
 }
 
+/// What a request asks for at its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// The record.
+    Record,
+    /// The gap that the key is in, made explicit for a waiting insertion. Always granted.
+    Gap,
+    /// To insert the key: waits for gaps of others, and is dropped when granted.
+    Insertion,
+}
+
 struct Request {
     slot: u32,
     mode: LockMode,
+    on: On,
     /// Set while it waits: whom to wake.
     waiter: Option<Arc<Interrupt>>,
 }
@@ -147,8 +166,23 @@ impl Request {
     }
 }
 
-fn conflict(a: LockMode, b: LockMode) -> bool {
+fn modes_conflict(a: LockMode, b: LockMode) -> bool {
     a == LockMode::Exclusive || b == LockMode::Exclusive
+}
+
+/// Of two transactions.
+fn conflict(a: &Request, b: &Request) -> bool {
+    match (a.on, b.on) {
+        (On::Record, On::Record) => modes_conflict(a.mode, b.mode),
+        (On::Gap, On::Insertion) | (On::Insertion, On::Gap) => true,
+        _ => false,
+    }
+}
+
+/// Does the transaction hold the record in `mode` or a stronger one?
+fn holds(queue: &[Request], slot: u32, mode: LockMode) -> bool {
+    let enough = |r: &Request| r.mode == mode || r.mode == LockMode::Exclusive;
+    queue.iter().any(|r| r.slot == slot && r.on == On::Record && r.is_granted() && enough(r))
 }
 
 /// The requests for one name, first come first.
@@ -212,6 +246,7 @@ fn hash_of(hasher: &RandomState, tree: u32, key: &[u8]) -> u64 {
 
 /// All explicit row locks.
 pub struct LockTable {
+    ranges: Ranges,
     partitions: Box<[CachePadded<Partition>]>,
     hasher: RandomState,
 }
@@ -229,11 +264,22 @@ pub enum Outcome {
     Refused,
 }
 
+/// What a scan's attempt to lock its next stretch came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cover {
+    Covered,
+    /// Others hold or await the record in a mode that conflicts.
+    Locked,
+    /// What was read is out of date.
+    Changed,
+}
+
 impl LockTable {
     pub fn new() -> LockTable {
         let partition =
             || Partition { names: AtomicU32::new(0), queues: Mutex::new(Rank::LockTable, HashTable::new()) };
         LockTable {
+            ranges: Ranges::new(),
             partitions: (0..PARTITIONS).map(|_| CachePadded::new(partition())).collect(),
             hasher: RandomState::default(),
         }
@@ -253,23 +299,80 @@ impl LockTable {
         Queues { partition, table: partition.queues.lock(), hash, hasher: &self.hasher }
     }
 
-    /// Must `slot`, which is about to change this row, wait for explicit locks of others? Asked with the row's page latched.
+    /// Must `slot`, which is about to change this row or entry, wait for locks of others? Asked with the leaf latched.
+    /// `present`: the key is there, perhaps marked deleted; else it is to be inserted.
     #[inline]
-    pub fn must_wait(&self, slot: u32, tree: u32, key: &[u8]) -> bool {
+    pub fn must_wait(&self, slot: u32, tree: u32, key: &[u8], present: bool) -> Option<On> {
         let hash = hash_of(&self.hasher, tree, key);
         // SeqCst: our latch, a read-modify-write, comes before this load; a locker's count, before its read of the row.
         fence(Ordering::SeqCst);
-        if self.partitions[hash as usize % PARTITIONS].names.load(Ordering::SeqCst) == 0 {
-            return false;
+        if self.partitions[hash as usize % PARTITIONS].names.load(Ordering::SeqCst) != 0
+            && self.is_queued(slot, tree, key, hash)
+        {
+            return Some(On::Record);
         }
-        let mut queues = self.lock_partition(hash);
-        let Some(queue) = queues.find(tree, key) else { return false };
-        let held = queue.iter().any(|r| r.slot == slot && r.is_granted() && r.mode == LockMode::Exclusive);
-        !held && queue.iter().any(|r| r.slot != slot)
+        if self.ranges.in_use(tree) { self.in_range(slot, tree, key, present) } else { None }
     }
 
-    /// Asks for a lock. With `waiter`, queues when it conflicts.
+    /// Does somebody else hold or await the record, and we not hold it?
+    #[cold]
+    fn is_queued(&self, slot: u32, tree: u32, key: &[u8], hash: u64) -> bool {
+        let mut queues = self.lock_partition(hash);
+        let Some(queue) = queues.find(tree, key) else { return false };
+        !holds(queue, slot, LockMode::Exclusive) && queue.iter().any(|r| r.slot != slot && r.on == On::Record)
+    }
+
+    #[cold]
+    fn in_range(&self, slot: u32, tree: u32, key: &[u8], present: bool) -> Option<On> {
+        let trees = self.ranges.lock(tree);
+        let (mut gap, mut record) = (false, false);
+        for holding in range::others(&trees, slot, tree, key, |h| !present || h.covers.records()) {
+            record |= present && holding.covers.records();
+            gap |= holding.covers.gaps();
+        }
+        match (record, gap && !present) {
+            (true, _) => Some(On::Record),
+            (_, true) => Some(On::Gap),
+            _ => None,
+        }
+    }
+
+    /// Asks for a record lock. With `waiter`, queues when it conflicts.
     pub fn request(
+        &self,
+        slots: &sync::Lanes<Slot>,
+        slot: u32,
+        name: &Name,
+        mode: LockMode,
+        waiter: Option<&Arc<Interrupt>>,
+    ) -> Outcome {
+        if !self.ranges.in_use(name.tree) {
+            let outcome = self.request_in_queue(slots, slot, name, mode, waiter);
+            // Entered before this look, so that a scan that registers from now on finds it: see `range`.
+            if outcome != Outcome::Granted || !self.ranges.in_use(name.tree) {
+                return outcome;
+            }
+            self.release(slot, name);
+        }
+        let trees = self.ranges.lock(name.tree);
+        let own = trees.get(&name.tree).into_iter().flatten().any(|h| {
+            let enough = h.mode == mode || h.mode == LockMode::Exclusive;
+            h.slot == slot && h.covers.records() && enough && h.contains(&name.key)
+        });
+        if own {
+            return Outcome::Held;
+        }
+        let in_the_way = |h: &Holding| h.covers.records() && modes_conflict(h.mode, mode);
+        for holding in range::others(&trees, slot, name.tree, &name.key, in_the_way) {
+            if waiter.is_none() {
+                return Outcome::Refused;
+            }
+            self.make_span_explicit(slots, holding, name, On::Record);
+        }
+        self.request_in_queue(slots, slot, name, mode, waiter)
+    }
+
+    fn request_in_queue(
         &self,
         slots: &sync::Lanes<Slot>,
         slot: u32,
@@ -279,23 +382,118 @@ impl LockTable {
     ) -> Outcome {
         let mut queues = self.queues_of(name);
         let queue = queues.get_or_insert(name);
-        if let Some(own) =
-            queue.iter().find(|r| r.slot == slot && r.is_granted() && (r.mode == mode || r.mode == LockMode::Exclusive))
-        {
-            debug_assert!(own.is_granted());
+        if holds(queue, slot, mode) {
             return Outcome::Held;
         }
-        if !queue.iter().any(|r| r.slot != slot && conflict(r.mode, mode)) {
-            queue.push(Request { slot, mode, waiter: None });
+        let mut request = Request { slot, mode, on: On::Record, waiter: None };
+        if !queue.iter().any(|r| r.slot != slot && conflict(r, &request)) {
+            queue.push(request);
             return Outcome::Granted;
         }
-        let Some(waiter) = waiter else { return Outcome::Refused };
-        // Release: pairs with the Acquire load in `wait`; granters come after it by the mutex of the partition.
-        waiter.wake.store(WAITING, Ordering::Release);
-        queue.push(Request { slot, mode, waiter: Some(waiter.clone()) });
-        let mut state = slots.get(sync::LaneId::from_index(slot as usize)).state.lock();
-        state.begin_wait(WaitOn::Row(name.clone()), 0);
+        let Some(waiter) = waiter else {
+            queues.drop_if_empty(name);
+            return Outcome::Refused;
+        };
+        request.waiter = Some(waiter.clone());
+        enqueue(slots, queue, request, name);
         Outcome::Queued
+    }
+
+    /// Asks to insert a key that gap locks of others may cover. `Granted`: nothing is in the way (any more).
+    pub fn request_insertion(
+        &self,
+        slots: &sync::Lanes<Slot>,
+        slot: u32,
+        name: &Name,
+        waiter: &Arc<Interrupt>,
+    ) -> Outcome {
+        let trees = self.ranges.lock(name.tree);
+        let mut blocked = false;
+        for holding in range::others(&trees, slot, name.tree, &name.key, |h| h.covers.gaps()) {
+            self.make_span_explicit(slots, holding, name, On::Gap);
+            blocked = true;
+        }
+        if !blocked {
+            return Outcome::Granted;
+        }
+        let mut queues = self.queues_of(name);
+        let queue = queues.get_or_insert(name);
+        let waiter = Some(waiter.clone());
+        enqueue(slots, queue, Request { slot, mode: LockMode::Exclusive, on: On::Insertion, waiter }, name);
+        Outcome::Queued
+    }
+
+    /// The insertion that was waited for may be tried again.
+    pub fn end_insertion(&self, slot: u32, name: &Name) {
+        self.drop_requests(name, |r| r.slot == slot && r.on == On::Insertion);
+    }
+
+    /// A scan has come to a record, or to the end (no record): covers `[low, high)` by a lock of this kind unless the record is
+    /// locked by others or (`unchanged` says no) what the scan has read is out of date.
+    #[expect(clippy::too_many_arguments, reason = "one span and one record, both by their parts")]
+    pub fn cover(
+        &self,
+        slot: u32,
+        tree: u32,
+        (mode, covers): (LockMode, Covers),
+        (low, high): (&[u8], Option<&[u8]>),
+        record: Option<&[u8]>,
+        unchanged: impl FnOnce() -> bool,
+        trees_held: &mut Vec<u32>,
+    ) -> Cover {
+        let mut trees = self.ranges.lock(tree);
+        // First of all, see `range`.
+        let (_, made) = self.ranges.holding(&mut trees, tree, slot, mode, covers);
+        if made && !trees_held.contains(&tree) {
+            trees_held.push(tree);
+        }
+        if let Some(key) = record
+            && self.is_locked_by_others(&trees, slot, tree, key, mode)
+        {
+            return Cover::Locked;
+        }
+        // Pairs with the fence in `must_wait`: the count before the version.
+        fence(Ordering::SeqCst);
+        if !unchanged() {
+            return Cover::Changed;
+        }
+        self.ranges.holding(&mut trees, tree, slot, mode, covers).0.add(low, high);
+        Cover::Covered
+    }
+
+    fn is_locked_by_others(&self, trees: &Trees, slot: u32, tree: u32, key: &[u8], mode: LockMode) -> bool {
+        let hash = hash_of(&self.hasher, tree, key);
+        // SeqCst: after the scan's count; pairs with the addition of a locker, which looks at the count later.
+        if self.partitions[hash as usize % PARTITIONS].names.load(Ordering::SeqCst) != 0 {
+            let mut queues = self.lock_partition(hash);
+            if let Some(queue) = queues.find(tree, key) {
+                if holds(queue, slot, mode) {
+                    return false;
+                }
+                let in_the_way = |r: &Request| r.slot != slot && r.on == On::Record && modes_conflict(r.mode, mode);
+                if queue.iter().any(in_the_way) {
+                    return true;
+                }
+            }
+        }
+        range::others(trees, slot, tree, key, |h| h.covers.records() && modes_conflict(h.mode, mode)).next().is_some()
+    }
+
+    /// Makes a span explicit for one key: its owner holds a request there from now on. Called under the mutex of the span's tree,
+    /// so before its owner gives it up.
+    fn make_span_explicit(&self, slots: &sync::Lanes<Slot>, holding: &Holding, name: &Name, on: On) {
+        let mut queues = self.queues_of(name);
+        let queue = queues.get_or_insert(name);
+        let (slot, mode) = (holding.slot, holding.mode);
+        let there = match on {
+            On::Record => holds(queue, slot, mode),
+            _ => queue.iter().any(|r| r.slot == slot && r.on == on),
+        };
+        if !there {
+            // In front: it was held before anybody else asked.
+            queue.insert(0, Request { slot, mode, on, waiter: None });
+            slots.get(sync::LaneId::from_index(slot as usize)).state.lock().converted.push(name.clone());
+        }
     }
 
     /// Makes the implicit lock of transaction `trx` in `holder` explicit. False: the transaction is over.
@@ -307,9 +505,9 @@ impl LockTable {
             return false;
         }
         let queue = queues.get_or_insert(name);
-        if !queue.iter().any(|r| r.slot == holder && r.is_granted() && r.mode == LockMode::Exclusive) {
+        if !holds(queue, holder, LockMode::Exclusive) {
             // In front: it was held before anybody else asked.
-            queue.insert(0, Request { slot: holder, mode: LockMode::Exclusive, waiter: None });
+            queue.insert(0, Request { slot: holder, mode: LockMode::Exclusive, on: On::Record, waiter: None });
             state.converted.push(name.clone());
         }
         true
@@ -320,10 +518,10 @@ impl LockTable {
     pub fn keep(&self, slot: u32, name: &Name) -> bool {
         let mut queues = self.queues_of(name);
         let queue = queues.get_or_insert(name);
-        let held = queue.iter().any(|r| r.slot == slot && r.is_granted() && r.mode == LockMode::Exclusive);
+        let held = holds(queue, slot, LockMode::Exclusive);
         if !held {
             // In front: it was held before anybody else asked.
-            queue.insert(0, Request { slot, mode: LockMode::Exclusive, waiter: None });
+            queue.insert(0, Request { slot, mode: LockMode::Exclusive, on: On::Record, waiter: None });
         }
         !held
     }
@@ -393,20 +591,24 @@ impl LockTable {
         removed
     }
 
-    /// Gives a granted lock back, and grants what can be granted now.
+    /// Gives a granted record lock back, and grants what can be granted now.
     pub fn release(&self, slot: u32, name: &Name) {
+        self.drop_requests(name, |r| r.slot == slot && r.is_granted() && r.on == On::Record);
+    }
+
+    fn drop_requests(&self, name: &Name, dropped: impl Fn(&Request) -> bool) {
         let mut woken = Vec::new();
         {
             let mut queues = self.queues_of(name);
             let Some(queue) = queues.get(name) else { return };
-            queue.retain(|r| r.slot != slot || !r.is_granted());
+            queue.retain(|r| !dropped(r));
             grant(queue, &mut woken);
             queues.drop_if_empty(name);
         }
         wake(woken);
     }
 
-    /// Gives a granted lock back if nobody else asks for the row: the holder has changed the row, whose header now locks it.
+    /// Gives a granted lock back if nobody else asks for the row: it is locked otherwise now, by its header or a span.
     pub fn release_if_alone(&self, slot: u32, name: &Name) -> bool {
         let mut queues = self.queues_of(name);
         let Some(queue) = queues.get(name) else { return false };
@@ -418,29 +620,28 @@ impl LockTable {
         true
     }
 
-    /// The transaction is over: no implicit lock of it may be made explicit from now on; those that were are released.
-    pub fn release_converted(&self, slots: &sync::Lanes<Slot>, slot: u32) {
+    /// The transaction is over: no implicit lock and no span of it may be made explicit from now on; those that were are
+    /// released. `trees`: where it has spans.
+    pub fn release_converted(&self, slots: &sync::Lanes<Slot>, slot: u32, trees: &[u32]) {
+        trees.iter().for_each(|tree| self.ranges.release(*tree, slot));
         let converted = {
             let mut state = slots.get(sync::LaneId::from_index(slot as usize)).state.lock();
             state.trx = 0;
             std::mem::take(&mut state.converted)
         };
         for name in &converted {
-            self.release(slot, name);
+            self.drop_requests(name, |r| r.slot == slot && r.is_granted());
         }
     }
+}
 
-    /// Granted and waiting requests, for monitoring: (name, slot, mode, granted).
-    pub fn snapshot(&self) -> Vec<(Name, u32, LockMode, bool)> {
-        let mut out = Vec::new();
-        for partition in &self.partitions {
-            let queues = partition.queues.lock();
-            out.extend(
-                queues.iter().flat_map(|q| q.requests.iter().map(|r| (q.name.clone(), r.slot, r.mode, r.is_granted()))),
-            );
-        }
-        out
-    }
+/// Adds a request that waits.
+fn enqueue(slots: &sync::Lanes<Slot>, queue: &mut Vec<Request>, request: Request, name: &Name) {
+    let slot = request.slot;
+    // Release: pairs with the Acquire load in `wait`; granters come after it by the mutex of the partition.
+    request.waiter.as_ref().expect("it waits").wake.store(WAITING, Ordering::Release);
+    queue.push(request);
+    slots.get(sync::LaneId::from_index(slot as usize)).state.lock().begin_wait(WaitOn::Row(name.clone()), 0);
 }
 
 /// Grants waiting requests that no earlier request conflicts with.
@@ -448,7 +649,7 @@ fn grant(queue: &mut [Request], woken: &mut Vec<Arc<Interrupt>>) {
     for i in 0..queue.len() {
         let (before, rest) = queue.split_at_mut(i);
         let request = &mut rest[0];
-        if request.is_granted() || before.iter().any(|r| r.slot != request.slot && conflict(r.mode, request.mode)) {
+        if request.is_granted() || before.iter().any(|r| r.slot != request.slot && conflict(r, request)) {
             continue;
         }
         // Told under the partition's mutex, woken after it: told later, a waiter that has given up meanwhile (and found here that it

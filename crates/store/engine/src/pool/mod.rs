@@ -70,6 +70,13 @@ pub struct View<'p> {
     version: u64,
 }
 
+/// A page and its version at some moment, to be compared later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    id: PageId,
+    version: u64,
+}
+
 /// A page latched exclusively.
 pub struct Exclusive<'p> {
     pool: &'p Pool,
@@ -419,6 +426,14 @@ impl Pool {
     }
 }
 
+impl Stamp {
+    /// Has the page stayed the same?
+    #[must_use]
+    pub fn is_current(self, pool: &Pool) -> bool {
+        pool.meta(self.id).latch.validate(self.version)
+    }
+}
+
 impl<'p> View<'p> {
     /// The page's bytes. Others may be writing them: hand them to functions that tolerate that.
     #[inline(always)]
@@ -433,6 +448,11 @@ impl<'p> View<'p> {
     #[must_use]
     pub fn validate(self) -> bool {
         self.pool.meta(self.id).latch.validate(self.version)
+    }
+
+    /// To ask later, without a view, whether the page is still as this view has it.
+    pub fn stamp(self) -> Stamp {
+        Stamp { id: self.id, version: self.version }
     }
 
     /// Latches the page exclusively if it has stayed the same.

@@ -1,8 +1,10 @@
 //! Locking reads: the newest committed version, or our own, locked until the transaction ends.
 
+use crate::cursor::next_key::lock_gap_at;
 use crate::lock::Name;
 use crate::transaction::{LockMode, Transaction, Wait};
 use crate::txn::{Status, read};
+use crate::version::Header;
 use crate::{Error, Result, Tree};
 
 const BLOCK: Wait = Wait::Block;
@@ -14,25 +16,33 @@ impl Transaction {
     /// [`Transaction::keep_lock`], before it reads the next row; after `RowChanged` it uses an exclusive locking read.
     pub fn read_to_write(&mut self, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<bool> {
         self.claim.tree = 0;
-        let Some(found) = read::newest(self.core.store(), tree, key, row)? else { return Ok(false) };
+        let Some(found) = read::newest(self.core.store(), tree, key, row)? else {
+            return self.lock_absent(tree, key, row);
+        };
         let trx = found.header.trx();
         if trx == self.trx && trx != 0 {
             return read::finish(self.core.store(), found.header, row);
         }
         let core = &*self.core;
         let is_open = matches!(core.system.status(trx), Status::Open(_));
-        if is_open || core.locks.must_wait(self.slot.index() as u32, tree.id, key) {
+        if is_open || core.locks.must_wait(self.slot(), tree.id, key, true).is_some() {
             return self.lock_and_get(tree, key, LockMode::Exclusive, BLOCK, row);
         }
         self.rest_on(trx);
         if found.header.is_deleted() {
-            return Ok(false);
+            return self.lock_absent(tree, key, row);
         }
         self.claim.tree = tree.id;
         self.claim.key.clear();
         self.claim.key.extend_from_slice(key);
         self.claim.words = (found.header.0, found.roll_ptr);
         read::finish(self.core.store(), found.header, row)
+    }
+
+    /// The row to be written is not there: so it stays, where gaps are locked.
+    #[cold]
+    fn lock_absent(&mut self, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<bool> {
+        if self.locks_gaps() { self.lock_and_get(tree, key, LockMode::Exclusive, BLOCK, row) } else { Ok(false) }
     }
 
     /// The row of the last [`Transaction::read_to_write`] stays as it is: locks it until the transaction ends.
@@ -54,7 +64,14 @@ impl Transaction {
         Err(Error::RowChanged)
     }
 
-    /// Locks the row with this key and reads it. False: there is none.
+    /// Locks the row that kept an insertion from its key. False: it has gone meanwhile.
+    #[cold]
+    pub(crate) fn lock_duplicate(&mut self, tree: Tree, key: &[u8]) -> Result<bool> {
+        self.lock_record(tree, key, self.duplicates, BLOCK, &mut Vec::new()).map(|found| found.is_ok())
+    }
+
+    /// Locks the row with this key and reads it. False: there is none; then the gap where it would be is locked, as the isolation
+    /// level asks.
     pub(crate) fn lock_and_get(
         &mut self,
         tree: Tree,
@@ -63,24 +80,52 @@ impl Transaction {
         wait: Wait,
         row: &mut Vec<u8>,
     ) -> Result<bool> {
+        loop {
+            match self.lock_record(tree, key, mode, wait, row)? {
+                Ok(()) => return Ok(true),
+                Err(header) if self.locks_gaps() && !lock_gap_at(self, tree, key, mode, header)? => {}
+                Err(_) => return Ok(false),
+            }
+        }
+    }
+
+    /// Locks the row with this key and reads it. If there is none, nothing is locked, and the header of what stands there comes
+    /// back as an error.
+    fn lock_record(
+        &mut self,
+        tree: Tree,
+        key: &[u8],
+        mode: LockMode,
+        wait: Wait,
+        row: &mut Vec<u8>,
+    ) -> Result<std::result::Result<(), Option<Header>>> {
         let name = Name { tree: tree.id, key: key.into() };
+        let mut fresh = false;
         loop {
             // First the lock, then the look: see `lock` on why that order.
-            let fresh = self.acquire(&name, mode, wait)?;
-            let Some(found) = read::newest(self.core.store(), tree, key, row)? else { return Ok(false) };
-            let trx = found.header.trx();
-            if trx != self.trx
-                && let Status::Open(holder) = self.core.system.status(trx)
-            {
-                // An implicit lock that was there before ours.
-                if fresh {
-                    self.release(&name);
+            fresh |= self.acquire(&name, mode, wait)?;
+            let found = read::newest(self.core.store(), tree, key, row)?;
+            let header = found.map(|found| found.header);
+            if let Some(header) = header {
+                if header.trx() != self.trx
+                    && let Status::Open(holder) = self.core.system.status(header.trx())
+                {
+                    // An implicit lock that was there before ours.
+                    if fresh {
+                        self.release(&name);
+                    }
+                    fresh = self.wait_for(holder, header.trx(), &name, mode, wait)?;
+                    continue;
                 }
-                self.wait_for(holder, trx, &name, mode, wait)?;
-                continue;
+                self.rest_on(header.trx());
+                if read::finish(self.core.store(), header, row)? {
+                    return Ok(Ok(()));
+                }
             }
-            self.rest_on(trx);
-            return read::finish(self.core.store(), found.header, row);
+            if fresh {
+                self.release(&name);
+            }
+            return Ok(Err(header));
         }
     }
 }

@@ -74,9 +74,18 @@ impl Reader {
         }
     }
 
+    /// Who sees the newest committed version, or its own. Undo lasts only as long as a snapshot: the transaction has one.
+    pub fn of_committed(trx: u64) -> Reader {
+        Reader { trx, snapshot: Lsn::MAX, uncommitted: false }
+    }
+
     /// Turns the newest version in `row` into the one that this reader sees. False: it sees none.
     #[inline]
     pub fn resolve(&self, core: &Core, key: &[u8], found: Found, row: &mut Vec<u8>) -> Result<bool> {
+        if self.uncommitted && found.header.is_off_page() {
+            // A rollback may be freeing the pages of an uncommitted row: here even READ UNCOMMITTED reads the committed one.
+            return Reader::of_committed(self.trx).resolve(core, key, found, row);
+        }
         if !self.sees(core, found.header.trx()) {
             return self.resolve_older(core, key, found, row);
         }

@@ -2,7 +2,7 @@
 //! in one mini-transaction.
 
 use crate::btree::Target;
-use crate::lock::Name;
+use crate::lock::{Name, On};
 use crate::mtr::Mtr;
 use crate::page::node::{CELL_BYTES_MAX, Node};
 use crate::page::{get_u64, put_u64};
@@ -33,8 +33,8 @@ enum Attempt {
         holder: u32,
         trx: u64,
     },
-    /// Somebody holds an explicit lock.
-    Lock,
+    /// Somebody holds a lock on the record, or the gap.
+    Lock(On),
     /// The leaf has no room for this many bytes.
     Split(usize),
     /// The undo page has no room.
@@ -44,10 +44,19 @@ enum Attempt {
 const TRUSTED: &str = "a latched node has sound offsets";
 
 impl Transaction {
-    /// Inserts a row into a clustered tree. Waits for a transaction that deletes or inserts the same key.
+    /// Inserts a row into a clustered tree. Waits for a transaction that deletes or inserts the same key; a duplicate is locked
+    /// (see [`Transaction::lock_duplicates`]).
     pub fn insert(&mut self, tree: Tree, key: &[u8], row: &[u8]) -> Result<()> {
         debug_assert_eq!(tree.kind, TreeKind::Clustered);
-        self.with_stored_row(key, row, |tx, row, off_page| tx.change(tree, key, Change::Insert { row, off_page }))?;
+        self.with_stored_row(key, row, |tx, row, off_page| {
+            loop {
+                match tx.change(tree, key, Change::Insert { row, off_page }) {
+                    // It may go before it is locked.
+                    Err(Error::DuplicateKey) if !tx.lock_duplicate(tree, key)? => {}
+                    other => return other,
+                }
+            }
+        })?;
         observe::add(Counter::InnodbRowsInserted, 1);
         Ok(())
     }
@@ -77,10 +86,19 @@ impl Transaction {
             return Err(Error::TooLong);
         }
         self.start_writing()?;
-        if let Some(prefix) = unique_prefix {
-            self.check_unique(tree, &key[..prefix])?;
+        let insert = Change::Insert { row: payload, off_page: false };
+        let Some(prefix) = unique_prefix else { return self.change(tree, key, insert) };
+        // The lock on the value keeps two inserts of it apart until the entry is there, which the second then waits for.
+        let name = Name { tree: tree.id, key: key[..prefix].into() };
+        let fresh = self.acquire(&name, LockMode::Exclusive, Wait::Block)?;
+        let outcome = match self.check_unique(tree, &key[..prefix]) {
+            Ok(()) => self.change(tree, key, insert),
+            Err(error) => Err(error),
+        };
+        if fresh && self.is_active() {
+            self.release(&name);
         }
-        self.change(tree, key, Change::Insert { row: payload, off_page: false })
+        outcome
     }
 
     /// Removes an entry from a secondary tree (marks it; purge removes it when nobody can see it).
@@ -90,19 +108,17 @@ impl Transaction {
         self.change(tree, key, Change::Delete)
     }
 
-    /// Locks the unique value and looks for a live entry that has it.
+    /// Looks for a live entry that has the unique value, which is locked; locks it.
     fn check_unique(&mut self, tree: Tree, prefix: &[u8]) -> Result<()> {
-        // The lock on the value keeps two inserts of it apart, also when no entry is there yet.
-        let name = Name { tree: tree.id, key: prefix.into() };
-        self.acquire(&name, LockMode::Exclusive, Wait::Block)?;
         let mut cursor = crate::Cursor::new(
             tree,
             Range { lower: Bound::Included(prefix), upper: Bound::Unbounded },
             Direction::Forward,
-            Read::Locking { mode: LockMode::Shared, wait: Wait::Block },
+            Read::Locking { mode: self.duplicates, wait: Wait::Block },
             1,
         );
         cursor.stop_at_prefix(prefix);
+        cursor.set_extent(crate::Extent::Records);
         match cursor.next(self)? {
             Some(_) => Err(Error::DuplicateKey),
             None => Ok(()),
@@ -141,16 +157,13 @@ impl Transaction {
                     self.drop_redundant_lock(tree, key);
                     return Ok(());
                 }
-                Attempt::WaitFor { .. } | Attempt::Lock if claimed => return Err(Error::RowChanged),
+                Attempt::WaitFor { .. } | Attempt::Lock(_) if claimed => return Err(Error::RowChanged),
                 Attempt::Again => std::thread::yield_now(),
                 Attempt::WaitFor { holder, trx } => {
                     let name = Name { tree: tree.id, key: key.into() };
                     self.wait_for(holder, trx, &name, LockMode::Exclusive, Wait::Block)?;
                 }
-                Attempt::Lock => {
-                    let name = Name { tree: tree.id, key: key.into() };
-                    self.acquire(&name, LockMode::Exclusive, Wait::Block)?;
-                }
+                Attempt::Lock(on) => self.wait_to_write(tree, key, on)?,
                 Attempt::Split(bytes) => {
                     self.core.space.ensure_headroom(&self.core.pool, &self.core.log)?;
                     self.core.store().split(tree, key, 0, bytes)?;
@@ -194,8 +207,8 @@ impl Transaction {
                 return Ok(Attempt::WaitFor { holder, trx: old_header.trx() });
             }
         }
-        if core.locks.must_wait(me, tree.id, key) {
-            return Ok(Attempt::Lock);
+        if let Some(on) = core.locks.must_wait(me, tree.id, key, equal) {
+            return Ok(Attempt::Lock(on));
         }
         if let Some(claim) = claim
             && old.map(|value| (get_u64(value, 0), get_u64(value, 8))) != Some(claim)

@@ -3,18 +3,24 @@
 //! A cursor copies a stretch of a leaf, validates it once, and hands out the visible entries of the copy; then it descends
 //! again from the leaf's fence. So it holds no latch between two calls, and nothing that others write is touched for a step.
 
+pub mod next_key;
+mod stretch;
+
 use crate::btree::Target;
 use crate::lock::Name;
 use crate::page::get_u64;
-use crate::page::node::{Node, Torn};
-use crate::pool::View;
+use crate::page::node::Node;
+use crate::pool::Stamp;
 use crate::transaction::{Isolation, LockMode, Read, Transaction, Wait};
 use crate::txn::Status;
-use crate::txn::read::{Found, finish};
+use crate::txn::read::{Found, Reader, finish};
 use crate::version::{Header, PAYLOAD_AT, ROW_AT};
 use crate::{Error, Result, Tree, TreeKind};
+use log::Lsn;
+use next_key::{Locked, NextKeys};
 use observe::Counter;
 use std::ops::Bound;
+use stretch::{From, Onward, Stretch};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -41,22 +47,6 @@ pub struct Entry<'c> {
     pub certain: bool,
 }
 
-/// Copied entries of a leaf: bytes of key and value, one after the other.
-#[derive(Default)]
-struct Stretch {
-    bytes: Vec<u8>,
-    /// (start, key length, value length)
-    entries: Vec<(usize, usize, usize)>,
-    next: usize,
-}
-
-/// Where the scan goes on after the stretch.
-enum Onward {
-    /// Forward: the least key not seen yet; backward: the key below which to go on (`None`: from the end).
-    From(Option<Vec<u8>>, /* inclusive */ bool),
-    End,
-}
-
 /// A scan. Owns copies of what it read, so the transaction may write between two steps; entries that the transaction writes
 /// ahead of the cursor may or may not be seen, so a statement that moves its own scan key collects the keys first.
 pub struct Cursor {
@@ -74,6 +64,25 @@ pub struct Cursor {
     fresh_lock: Option<Name>,
     /// Entries must begin with these bytes.
     prefix: Option<Vec<u8>>,
+    extent: Extent,
+    /// How far a locking scan that covers gaps has come.
+    next_keys: Option<Box<NextKeys>>,
+    /// The leaf that the stretch is of, as it was then.
+    stamp: Option<Stamp>,
+    semi_consistent: bool,
+    /// The last entry was read without its lock: its key in the stretch.
+    unlocked: Option<std::ops::Range<usize>>,
+}
+
+/// What a locking scan locks besides the entries that it returns. Gaps only from REPEATABLE READ on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All that it passes, with the gaps, as far as the entries next to its range: next-key locks.
+    Range,
+    /// The range is one value of a unique key, so that at most one entry lives in it: nothing besides, or the gap if there is none.
+    Unique,
+    /// Nothing, at any level.
+    Records,
 }
 
 const STRETCH_BYTES_MAX: usize = 64 << 10;
@@ -104,7 +113,17 @@ impl Cursor {
             row: Vec::new(),
             fresh_lock: None,
             prefix: None,
+            extent: Extent::Range,
+            next_keys: None,
+            stamp: None,
+            semi_consistent: false,
+            unlocked: None,
         }
+    }
+
+    /// What a locking scan locks. To be called before the first entry is read; [`Extent::Range`] without.
+    pub fn set_extent(&mut self, extent: Extent) {
+        self.extent = extent;
     }
 
     /// Starts another scan with the buffers of this one.
@@ -124,10 +143,11 @@ impl Cursor {
     /// The next visible entry, or `None` at the end.
     pub fn next<'c>(&'c mut self, tx: &mut Transaction) -> Result<Option<Entry<'c>>> {
         self.fresh_lock = None;
+        self.unlocked = None;
         loop {
             let Some((start, key_len, value_len)) = self.stretch.pop() else {
                 tx.check_interrupt()?;
-                if !self.fill(tx)? {
+                if !self.fill(tx)? && !self.lock_end(tx)? {
                     return Ok(None);
                 }
                 continue;
@@ -145,9 +165,17 @@ impl Cursor {
                     None => continue,
                 },
                 Read::Locking { mode, wait } => {
-                    if !self.lock(tx, key.clone(), mode, wait)? {
+                    let locked = if self.covers_gaps() {
+                        self.lock_next_key(tx, key.clone(), value, mode, wait)?
+                    } else if self.semi_consistent && !tx.locks_gaps() {
+                        self.lock_or_look(tx, key.clone(), mode)?
+                    } else {
+                        self.lock(tx, key.clone(), mode, wait)?
+                    };
+                    if locked != Locked::Live {
                         continue;
                     }
+                    self.note_found();
                     let key = &self.stretch.bytes[key];
                     observe::add(Counter::InnodbRowsRead, 1);
                     return Ok(Some(Entry { key, value: &self.row, certain: true }));
@@ -183,7 +211,10 @@ impl Cursor {
             } else if header.is_deleted() {
                 None
             } else {
-                Some(Seen::Copy { certain: true })
+                // An uncommitted entry may be gone by the time that the row is read.
+                let certain =
+                    !reader.uncommitted || header.trx() == reader.trx || core.system.sees(Lsn::MAX, header.trx());
+                Some(Seen::Copy { certain })
             });
         }
         if sees && !header.is_off_page() {
@@ -195,26 +226,62 @@ impl Cursor {
         Ok(reader.resolve(core, &self.stretch.bytes[key], found, &mut self.row)?.then_some(Seen::Row))
     }
 
-    /// Locking read: locks the entry and reads its newest version into `row`. False: there is none, or it is skipped.
-    fn lock(&mut self, tx: &mut Transaction, key: std::ops::Range<usize>, mode: LockMode, wait: Wait) -> Result<bool> {
+    /// UPDATE below REPEATABLE READ: a row that others have locked is returned as it was last committed, and not waited for
+    /// before [`Cursor::lock_last`]: the caller asks for that if it wants the row (InnoDB's semi-consistent read).
+    pub fn set_semi_consistent(&mut self, on: bool) {
+        self.semi_consistent = on;
+    }
+
+    /// Is the last entry not locked yet?
+    pub fn is_unlocked(&self) -> bool {
+        self.unlocked.is_some()
+    }
+
+    /// Locks the last entry, which was returned without its lock; the newest version of its row, or `None` if it is gone.
+    pub fn lock_last(&mut self, tx: &mut Transaction) -> Result<Option<&[u8]>> {
+        let key = self.unlocked.take().expect("the last entry is not locked");
+        let locked = self.lock(tx, key, LockMode::Exclusive, Wait::Block)?;
+        Ok((locked == Locked::Live).then_some(&self.row[..]))
+    }
+
+    /// Locks the entry, or reads the version before that of whoever holds it.
+    fn lock_or_look(&mut self, tx: &mut Transaction, key: std::ops::Range<usize>, mode: LockMode) -> Result<Locked> {
+        // Before the look: the snapshot keeps the versions that it may need.
+        tx.reader();
+        match self.lock(tx, key.clone(), mode, Wait::NoWait) {
+            Err(Error::LockNoWait) => {}
+            other => return other,
+        }
+        let reader = Reader::of_committed(tx.trx);
+        if !reader.get(&tx.core, self.tree, &self.stretch.bytes[key.clone()], &mut self.row)? {
+            return Ok(Locked::Gone);
+        }
+        self.unlocked = Some(key);
+        Ok(Locked::Live)
+    }
+
+    /// Locking read: locks the entry, no gap, and reads its newest version into `row`.
+    fn lock(
+        &mut self,
+        tx: &mut Transaction,
+        key: std::ops::Range<usize>,
+        mode: LockMode,
+        wait: Wait,
+    ) -> Result<Locked> {
         let name = Name { tree: self.tree.id, key: self.stretch.bytes[key].into() };
-        let skip = |outcome: Result<()>| match outcome {
-            Err(Error::LockNoWait) if wait == Wait::SkipLocked => Ok(false),
-            Err(error) => Err(error),
-            Ok(()) => Ok(true),
-        };
         let mut fresh = false;
         loop {
             match tx.acquire(&name, mode, wait) {
                 Ok(taken) => fresh |= taken,
-                Err(error) => return skip(Err(error)),
+                Err(Error::LockNoWait) if wait == Wait::SkipLocked => return Ok(Locked::Skipped),
+                Err(error) => return Err(error),
             }
             let store = tx.core.store();
             let Some(header) = newest_entry(store, self.tree, &name.key, &mut self.row)? else {
                 if fresh {
                     tx.release(&name);
                 }
-                return Ok(false);
+                return Ok(Locked::Gone);
             };
             let trx = header.trx();
             if trx != tx.trx
@@ -224,8 +291,9 @@ impl Cursor {
                     tx.release(&name);
                     fresh = false;
                 }
-                if !skip(tx.wait_for(holder, trx, &name, mode, wait))? {
-                    return Ok(false);
+                match tx.wait_for(holder, trx, &name, mode, wait) {
+                    Err(Error::LockNoWait) if wait == Wait::SkipLocked => return Ok(Locked::Skipped),
+                    other => fresh |= other?,
                 }
                 continue;
             }
@@ -235,7 +303,7 @@ impl Cursor {
                 tx.release(&name);
             }
             self.fresh_lock = (live && fresh).then_some(name);
-            return Ok(live);
+            return Ok(if live { Locked::Live } else { Locked::Gone });
         }
     }
 
@@ -251,45 +319,39 @@ impl Cursor {
     /// Moves on to the first entry at or after `key` (before, for a backward scan): loose index scans, batched lookups.
     pub fn seek(&mut self, key: &[u8]) {
         self.stretch.clear();
+        self.next_keys = None;
         self.onward = Onward::From(Some(key.to_vec()), self.direction == Direction::Forward);
     }
 
     /// Copies the next stretch. False: the scan is at its end.
     fn fill(&mut self, tx: &mut Transaction) -> Result<bool> {
-        // The snapshot comes before the copy: what is copied holds every version that the snapshot needs.
-        if self.read == Read::Consistent {
-            tx.reader();
+        match self.read {
+            // The snapshot comes before the copy: what is copied holds every version that the snapshot needs.
+            Read::Consistent => {
+                tx.reader();
+            }
+            Read::Locking { .. } => self.begin_next_keys(tx),
         }
-        let store = tx.core.store();
         loop {
-            let Onward::From(from, inclusive) = &self.onward else { return Ok(false) };
-            let target = match (self.direction, from) {
-                (Direction::Forward, None) => Target::First,
-                (Direction::Forward, Some(key)) => Target::At(key),
-                (Direction::Backward, Some(key)) if *inclusive => Target::At(key),
-                (Direction::Backward, key) => Target::Below(key.as_deref()),
+            if matches!(self.onward, Onward::Over(_)) && self.covers_gaps() {
+                self.lock_to_fence(tx)?;
+            }
+            let store = tx.core.store();
+            let forward = self.direction == Direction::Forward;
+            let (from, inclusive) = match &self.onward {
+                Onward::End => return Ok(false),
+                Onward::From(from, inclusive) => (from.as_deref(), *inclusive),
+                Onward::Over(fence) => (Some(&fence[..]), forward),
+            };
+            let target = match from {
+                None if forward => Target::First,
+                Some(key) if forward || inclusive => Target::At(key),
+                key => Target::Below(key),
             };
             let leaf = store.leaf(self.tree, target)?;
             self.stretch.clear();
-            let copied = match self.direction {
-                Direction::Forward => copy_forward(
-                    &mut self.stretch,
-                    leaf,
-                    from.as_deref(),
-                    *inclusive,
-                    &self.end,
-                    self.stretch_bytes_max,
-                ),
-                Direction::Backward => copy_backward(
-                    &mut self.stretch,
-                    leaf,
-                    from.as_deref(),
-                    *inclusive,
-                    &self.end,
-                    self.stretch_bytes_max,
-                ),
-            };
-            match copied {
+            let from = From { direction: self.direction, key: from, inclusive, end: &self.end };
+            match stretch::copy(&mut self.stretch, leaf, &from, self.stretch_bytes_max) {
                 Ok(onward) if leaf.validate() => self.onward = onward,
                 Ok(_) => {
                     self.stretch.clear();
@@ -301,6 +363,7 @@ impl Cursor {
                     continue;
                 }
             }
+            self.stamp = Some(leaf.stamp());
             self.stretch_bytes_max = (self.stretch_bytes_max * 2).min(STRETCH_BYTES_MAX);
             self.cut_at_prefix();
             if !self.stretch.entries.is_empty() {
@@ -329,116 +392,6 @@ enum Seen {
     Copy { certain: bool },
     /// It was put into `row`.
     Row,
-}
-
-impl Stretch {
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.entries.clear();
-        self.next = 0;
-    }
-
-    #[inline]
-    fn pop(&mut self) -> Option<(usize, usize, usize)> {
-        let entry = self.entries.get(self.next).copied();
-        self.next += 1;
-        entry
-    }
-
-    /// Appends slot `i`; the key's bytes as the node has them.
-    #[inline]
-    fn push(&mut self, node: Node<'_>, prefix: &[u8], i: usize) -> std::result::Result<(), Torn> {
-        let (rest, value) = (node.key_rest(i)?, node.value(i)?);
-        if value.len() < PAYLOAD_AT {
-            return Err(Torn);
-        }
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(prefix);
-        self.bytes.extend_from_slice(rest);
-        self.bytes.extend_from_slice(value);
-        self.entries.push((start, prefix.len() + rest.len(), value.len()));
-        Ok(())
-    }
-
-    fn last_key(&self) -> Option<Vec<u8>> {
-        self.entries.last().map(|(start, key_len, _)| self.bytes[*start..start + key_len].to_vec())
-    }
-}
-
-/// The first slot at or beyond a bound's key: (slot, equal).
-fn slot_for(node: Node<'_>, key: Option<&[u8]>, none: usize) -> std::result::Result<(usize, bool), Torn> {
-    key.map_or(Ok((none, false)), |key| node.search(key))
-}
-
-fn copy_forward(
-    stretch: &mut Stretch,
-    leaf: View<'_>,
-    from: Option<&[u8]>,
-    inclusive: bool,
-    end: &Bound<Vec<u8>>,
-    bytes_max: usize,
-) -> std::result::Result<Onward, Torn> {
-    let node = Node(leaf.bytes());
-    let (first, equal) = slot_for(node, from, 0)?;
-    let first = first + (equal && !inclusive) as usize;
-    let len = node.len();
-    let (stop, ends_here) = match end {
-        Bound::Unbounded => (len, false),
-        Bound::Included(key) => node.search(key).map(|(i, equal)| (i + equal as usize, i + (equal as usize) < len))?,
-        Bound::Excluded(key) => node.search(key).map(|(i, equal)| (i, i < len || equal))?,
-    };
-    let prefix = node.prefix()?;
-    for i in first..stop.max(first) {
-        if stretch.bytes.len() >= bytes_max {
-            return Ok(Onward::From(stretch.last_key(), false));
-        }
-        stretch.push(node, prefix, i)?;
-    }
-    if ends_here {
-        return Ok(Onward::End);
-    }
-    let Some(fence) = node.upper_fence()? else { return Ok(Onward::End) };
-    let past_end = match end {
-        Bound::Unbounded => false,
-        Bound::Included(key) => fence > &key[..],
-        Bound::Excluded(key) => fence >= &key[..],
-    };
-    Ok(if past_end { Onward::End } else { Onward::From(Some(fence.to_vec()), true) })
-}
-
-fn copy_backward(
-    stretch: &mut Stretch,
-    leaf: View<'_>,
-    from: Option<&[u8]>,
-    inclusive: bool,
-    end: &Bound<Vec<u8>>,
-    bytes_max: usize,
-) -> std::result::Result<Onward, Torn> {
-    let node = Node(leaf.bytes());
-    let len = node.len();
-    let (last, equal) = slot_for(node, from, len)?;
-    let last = last + (equal && inclusive) as usize;
-    let stop = match end {
-        Bound::Unbounded => 0,
-        Bound::Included(key) => node.search(key)?.0,
-        Bound::Excluded(key) => node.search(key).map(|(i, equal)| i + equal as usize)?,
-    };
-    let prefix = node.prefix()?;
-    for i in (stop.min(last)..last).rev() {
-        if stretch.bytes.len() >= bytes_max {
-            return Ok(Onward::From(stretch.last_key(), false));
-        }
-        stretch.push(node, prefix, i)?;
-    }
-    if stop > 0 {
-        return Ok(Onward::End);
-    }
-    let Some(fence) = node.lower_fence()? else { return Ok(Onward::End) };
-    let past_end = match end {
-        Bound::Unbounded => false,
-        Bound::Included(key) | Bound::Excluded(key) => fence <= &key[..],
-    };
-    Ok(if past_end { Onward::End } else { Onward::From(Some(fence.to_vec()), false) })
 }
 
 /// The newest version of an entry: its header, and row or payload in `row`.
