@@ -452,7 +452,7 @@ impl LockTable {
         {
             return Cover::Locked;
         }
-        // Pairs with the fence in `must_wait`: the count before the version.
+        // SeqCst: the count before the version; pairs with the fence in `must_wait`.
         fence(Ordering::SeqCst);
         if !unchanged() {
             return Cover::Changed;
