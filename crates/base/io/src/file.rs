@@ -81,6 +81,15 @@ impl File {
         Ok(File { backend: Backend::Kernel(fd), path: path.into(), direct })
     }
 
+    /// A temporary file in a directory: nobody else sees it, and it is gone when it is closed or the process dies.
+    pub fn unnamed(directory: impl AsRef<Path>) -> Result<File> {
+        let directory = directory.as_ref();
+        #[cfg(any(test, feature = "faults"))]
+        faults::process(Op::Open, directory, 0)?;
+        let fd = kernel::open_unnamed(directory)?;
+        Ok(File { backend: Backend::Kernel(fd), path: directory.into(), direct: false })
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }

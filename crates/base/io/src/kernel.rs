@@ -32,6 +32,28 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<(OwnedFd, bool)
     opened.map(|fd| (fd, false)).map_err(|e| Error::new(Op::Open, path, e))
 }
 
+/// Opens a file without a name, which is gone when it is closed. Where the file system has none, one with a name that is
+/// removed at once.
+pub(crate) fn open_unnamed(directory: &Path) -> Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    match retry_on_intr(|| fs::open(directory, flags | OFlags::TMPFILE, FILE_MODE)) {
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {}
+        opened => return opened.map_err(|e| Error::new(Op::Open, directory, e)),
+    }
+    for attempt in 0..u32::MAX {
+        let path = directory.join(format!("clearway-{}-{attempt}.tmp", std::process::id()));
+        match retry_on_intr(|| fs::open(&path, flags | OFlags::CREATE | OFlags::EXCL, FILE_MODE)) {
+            Err(Errno::EXIST) => continue,
+            Err(e) => return Err(Error::new(Op::Open, &path, e)),
+            Ok(fd) => {
+                fs::unlink(&path).map_err(|e| Error::new(Op::Remove, &path, e))?;
+                return Ok(fd);
+            }
+        }
+    }
+    Err(Error::with_kind(Op::Open, directory, ErrorKind::Other, "no free name for a temporary file"))
+}
+
 /// Reads until the buffer is full or the file ends; the number of bytes read.
 pub(crate) fn read_up_to(fd: &OwnedFd, path: &Path, buf: &mut [u8], offset: u64) -> Result<usize> {
     let mut done = 0;

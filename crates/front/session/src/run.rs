@@ -339,8 +339,8 @@ impl Session {
         // What is left is sent after the statement's end, which has waited too.
         out.hold(false);
         match self.finish_statement(result)? {
-            _ if started => {
-                self.state.found_rows = rows;
+            outcome if started => {
+                self.state.found_rows = outcome.found_rows.unwrap_or(rows);
                 self.state.row_count = -1;
                 let (status, warnings) = (self.status(self.more), self.state.wire_warnings());
                 out.end_rows(status, warnings).map_err(|_| crate::sink::gone())?;

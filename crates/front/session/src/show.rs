@@ -232,7 +232,11 @@ impl Session {
         let list = self.state.warnings.iter().filter(|w| !errors || w.level == "Error").skip(skip).take(take);
         let rows = list.map(|w| vec![text(w.level), Value::UInt(w.code.into()), text(w.message.clone())]).collect();
         let code = DataType { length: 4, ..DataType::new(TypeKind::Int).unsigned() };
-        self.send(Rows::new(&[("Level", varchar(7)), ("Code", code), ("Message", varchar(512))], rows), out)
+        // Diagnostics leave FOUND_ROWS() as it is.
+        let found = self.state.found_rows;
+        let done = self.send(Rows::new(&[("Level", varchar(7)), ("Code", code), ("Message", varchar(512))], rows), out);
+        self.state.found_rows = found;
+        done
     }
 
     fn show_count(&mut self, title: &str, count: u64, out: &mut Output) -> Result<Done> {

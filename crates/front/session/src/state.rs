@@ -284,6 +284,14 @@ impl Env for State {
         self.vars.hot().tmp_table_size
     }
 
+    fn tmp_memory(&self) -> u64 {
+        self.vars.hot().tmp_memory
+    }
+
+    fn sort_buffer_size(&self) -> u64 {
+        self.vars.hot().sort_buffer_size
+    }
+
     fn virtual_context(&self) -> &dyn VirtualContext {
         match &self.inspect {
             Some(context) => &**context,

@@ -31,6 +31,8 @@ pub struct Outcome {
     pub insert_id: u64,
     /// Rows that an UPDATE found, changed or not: what CLIENT_FOUND_ROWS asks for in place of `affected_rows`.
     pub matched_rows: Option<u64>,
+    /// What FOUND_ROWS() says next where that is not the number of rows: SQL_CALC_FOUND_ROWS.
+    pub found_rows: Option<u64>,
     /// `Rows matched: 1  Changed: 1  Warnings: 0`
     pub info: String,
 }
@@ -75,6 +77,14 @@ pub trait Env {
     /// Bytes that a temporary table may take, if that is more than what each may.
     fn tmp_table_size(&self) -> u64 {
         0
+    }
+    /// Bytes that a temporary table may take in memory before it goes on in a file.
+    fn tmp_memory(&self) -> u64 {
+        16 << 20
+    }
+    /// Bytes that a sort may take in memory before it goes on in a file.
+    fn sort_buffer_size(&self) -> u64 {
+        256 << 10
     }
     /// What the virtual tables of information_schema and performance_schema may see of the session.
     fn virtual_context(&self) -> &dyn catalog::VirtualContext;

@@ -36,6 +36,8 @@ pub struct Prepared {
     writes: bool,
     locks: bool,
     constant_row: bool,
+    /// Warnings of every execution.
+    notes: Vec<(u16, &'static str)>,
     outline: String,
     subqueries: Vec<RefCell<Subquery>>,
     statement: Statement,
@@ -50,6 +52,7 @@ impl Prepared {
     pub fn new(stmt: &Parsed, version: &Arc<Version>, env: &mut dyn Env, params: &[DataType]) -> Result<Prepared> {
         let mut planner = Planner::new(stmt, version, env, params);
         let body = planner.statement()?;
+        let notes = std::mem::take(&mut planner.notes);
         let (tables, plans) = planner.finish();
         let mut outline = body.print();
         for (i, q) in plans.iter().enumerate() {
@@ -69,6 +72,7 @@ impl Prepared {
             locks,
             constant_row,
             tables,
+            notes,
             outline,
             subqueries,
             statement: Statement::new(body),
@@ -131,7 +135,11 @@ impl Prepared {
             q.get_mut().forget();
         }
         let savepoint = self.writes.then(|| tx.savepoint());
-        let result = self.statement.execute(&Run::new(tx, env, params, &self.subqueries), &self.columns, sink);
+        let run = Run::new(tx, env, params, &self.subqueries);
+        for (code, message) in &self.notes {
+            run.warn(*code, *message);
+        }
+        let result = self.statement.execute(&run, &self.columns, sink);
         let Err(mut e) = result else { return result };
         if e.code == 1317 && tx.interrupt().reason() == 3 {
             e = error::interrupted(3);

@@ -84,7 +84,6 @@ impl Planner<'_> {
             columns,
             source,
             on_duplicate,
-            values_calls: parsed.exprs().iter().filter(|e| matches!(e, Ast::ValuesOf(_))).count(),
             reads_row,
             shapes,
         })))
@@ -344,6 +343,7 @@ impl Planner<'_> {
 fn plan_reads(plan: &Plan, id: u64) -> bool {
     match plan {
         Plan::One | Plan::Values { .. } | Plan::Derived { .. } | Plan::Virtual { .. } => false,
+        Plan::Recursive(_) | Plan::Working { .. } => false,
         Plan::Scan(s) => s.table.id == id,
         Plan::Join(j) => plan_reads(&j.left, id) || plan_reads(&j.right, id),
         Plan::Filter { input, .. } | Plan::Distinct { input, .. } | Plan::Limit { input, .. } => plan_reads(input, id),

@@ -12,6 +12,13 @@ use types::collation::CollationId;
 use types::datatype::DECIMALS_NOT_FIXED;
 use types::{Charset, DataType, Result, SqlError, TypeKind, Value};
 
+const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be removed in a future release. Please use an \
+    alias (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
+    alias.col instead";
+
+const FOUND_ROWS_DEPRECATED: &str =
+    "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.";
+
 /// Deepest nesting of expressions and queries.
 const DEPTH_MAX: usize = 63;
 
@@ -259,6 +266,9 @@ impl Planner<'_> {
                 if schema.is_some() {
                     return Err(no_function(Some(parsed.name(schema.expect("some"))), text));
                 }
+                if text.eq_ignore_ascii_case("found_rows") {
+                    self.notes.push((1287, FOUND_ROWS_DEPRECATED));
+                }
                 let args = self.exprs(*args)?;
                 match functions::call(text, args)? {
                     Some(e) => e,
@@ -353,6 +363,7 @@ impl Planner<'_> {
                     let e = self.expr(*column)?;
                     return Ok(Expr { ty: e.ty, ..Expr::null() });
                 };
+                self.notes.push((1287, VALUES_DEPRECATED));
                 // A column of the table, whatever else has that name.
                 let others = self.block().sources.split_off(1);
                 let e = self.expr(*column);
@@ -490,7 +501,7 @@ impl Planner<'_> {
             Charset => "charset",
             Format => "format",
             Ascii => "ascii",
-            Grouping => return Err(unsupported("GROUPING")),
+            Grouping => return Ok(super::group::grouping_call(args)),
             Year => "year",
             Month => "month",
             Day => "day",

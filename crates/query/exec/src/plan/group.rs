@@ -3,13 +3,85 @@
 use super::Planner;
 use super::node::{Group, Plan};
 use super::query::OrderKey;
-use crate::error::unsupported;
 use crate::expr::aggregate::AggregateCall;
 use crate::expr::compare::CmpOp;
+use crate::expr::functions::{self, Function, Rule};
+use crate::expr::number::BitOp;
 use crate::expr::{Expr, Node};
 use crate::run::Shape;
 use types::sql_mode::SqlMode;
-use types::{Result, SqlError};
+use types::{DataType, Result, SqlError, TypeKind, Value};
+
+/// What becomes of expressions above a grouping.
+struct Grouping<'k> {
+    slot: usize,
+    keys: &'k [Expr],
+    rollup: bool,
+    aggregates: Vec<AggregateCall>,
+    keep: bool,
+}
+
+impl Grouping<'_> {
+    fn column(&mut self, call: AggregateCall, ty: DataType) -> Expr {
+        let i = match self.aggregates.iter().position(|a| a.same_call(&call)) {
+            Some(i) => i,
+            None => {
+                self.aggregates.push(call);
+                self.aggregates.len() - 1
+            }
+        };
+        Expr::column(self.slot, self.keys.len() + i, ty)
+    }
+
+    /// GROUPING(a, b): of the bits in the column behind the aggregates, one for each argument.
+    fn grouping(&mut self, args: &[Expr]) -> Result<Expr> {
+        let ty = DataType { length: 21, ..DataType::new(TypeKind::BigInt) };
+        let mut all: Option<Expr> = None;
+        for (n, arg) in args.iter().enumerate() {
+            let Some(i) = self.keys.iter().position(|k| k.same(arg)) else {
+                return Err(SqlError::new(
+                    3602,
+                    format!("Argument #{} of GROUPING function is not in GROUP BY", n + 1),
+                ));
+            };
+            let bits = if self.rollup { Expr::column(self.slot, BITS_COLUMN, ty) } else { Expr::int(0) };
+            let bit = |op, a, b| Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty);
+            let one = bit(BitOp::And, bit(BitOp::ShiftRight, bits, Expr::int(i as i64)), Expr::int(1));
+            all = Some(match all {
+                None => one,
+                Some(before) => bit(BitOp::Or, bit(BitOp::ShiftLeft, before, Expr::int(1)), one),
+            });
+        }
+        let bits = all.ok_or_else(|| functions::wrong_count(GROUPING))?;
+        Ok(Expr::new(Node::Cast(Box::new(bits)), ty))
+    }
+}
+
+const GROUPING: &str = "grouping";
+static GROUPING_FUNCTION: Function = functions::f(GROUPING, 1, 64, Rule::Int(21), |_| Ok(Value::Int(0)));
+
+/// A call of GROUPING, until the grouping is planned.
+pub fn grouping_call(args: Vec<Expr>) -> Expr {
+    let ty = DataType { length: 21, ..DataType::new(TypeKind::BigInt) };
+    Expr::new(Node::Call(&GROUPING_FUNCTION, args), ty)
+}
+
+pub fn has_grouping_call(e: &Expr) -> bool {
+    e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.name == GROUPING))
+}
+
+/// The column of rolled up keys, until the number of aggregates is known.
+const BITS_COLUMN: usize = u16::MAX as usize;
+
+fn place_bits(e: &mut Expr, slot: usize, at: usize) {
+    if let Node::Column { depth: 0, slot: s, column } = &mut e.node
+        && *s as usize == slot
+        && *column as usize == BITS_COLUMN
+    {
+        *column = at as u16;
+    }
+    e.children_mut(&mut |c| place_bits(c, slot, at));
+}
 
 impl Planner<'_> {
     /// Puts a grouping operator on top of `input`.
@@ -17,58 +89,50 @@ impl Planner<'_> {
         &mut self,
         input: Plan,
         keys: Vec<Expr>,
+        rollup: bool,
         outputs: &mut [Expr],
         having: &mut Option<Expr>,
         order: &mut [OrderKey],
     ) -> Result<Plan> {
         let slot = self.block().shapes.len();
-        let mut aggregates: Vec<AggregateCall> = Vec::new();
-        for e in outputs.iter_mut() {
-            self.regroup(e, slot, &keys, &mut aggregates)?;
+        let mut grouping = Grouping { slot, keys: &keys, rollup, aggregates: Vec::new(), keep: false };
+        for e in outputs.iter_mut().chain(having.iter_mut()).chain(order.iter_mut().map(|o| &mut o.expr)) {
+            self.regroup(e, &mut grouping)?;
         }
-        if let Some(h) = having {
-            self.regroup(h, slot, &keys, &mut aggregates)?;
+        let Grouping { aggregates, keep, .. } = grouping;
+        let rolled_up = keys.len() + aggregates.len();
+        for e in outputs.iter_mut().chain(having.iter_mut()).chain(order.iter_mut().map(|o| &mut o.expr)) {
+            place_bits(e, slot, rolled_up);
         }
-        for o in order.iter_mut() {
-            self.regroup(&mut o.expr, slot, &keys, &mut aggregates)?;
-        }
-        self.block().shapes.push(Shape::Tuple(keys.len() + aggregates.len()));
+        self.block().shapes.push(Shape::Tuple(rolled_up + rollup as usize));
         let implicit = keys.is_empty();
-        Ok(Plan::Group(Box::new(Group { input, keys, aggregates, slot, rollup: false, implicit })))
+        let keep = if keep { (0..slot).collect() } else { Vec::new() };
+        Ok(Plan::Group(Box::new(Group { input, keys, aggregates, slot, rollup, keep, implicit })))
     }
 
-    fn regroup(&self, e: &mut Expr, slot: usize, keys: &[Expr], aggregates: &mut Vec<AggregateCall>) -> Result<()> {
-        if let Some(i) = keys.iter().position(|k| k.same(e)) {
-            *e = Expr::column(slot, i, e.ty);
+    fn regroup(&self, e: &mut Expr, g: &mut Grouping<'_>) -> Result<()> {
+        if let Some(i) = g.keys.iter().position(|k| k.same(e)) {
+            *e = Expr::column(g.slot, i, DataType { nullable: e.ty.nullable || g.rollup, ..e.ty });
             return Ok(());
         }
         let ty = e.ty;
-        let mut column = |call: AggregateCall| {
-            let i = match aggregates.iter().position(|a| a.same_call(&call)) {
-                Some(i) => i,
-                None => {
-                    aggregates.push(call);
-                    aggregates.len() - 1
-                }
-            };
-            Expr::column(slot, keys.len() + i, ty)
-        };
         match &e.node {
-            Node::Aggregate(call) => *e = column((**call).clone()),
-            Node::Column { depth: 0, .. } => *e = column(AggregateCall::any(e.clone())),
-            Node::Subquery(query)
-            | Node::Exists { query, .. }
-            | Node::InSubquery { query, .. }
-            | Node::Quantified { query, .. }
-                if self.subqueries[*query].correlated =>
-            {
-                return Err(unsupported("correlated subquery in the select list of a grouped query"));
-            }
+            Node::Aggregate(call) => *e = g.column((**call).clone(), ty),
+            Node::Column { depth: 0, .. } => *e = g.column(AggregateCall::any(e.clone()), ty),
+            Node::Call(f, args) if f.name == GROUPING => *e = g.grouping(args)?,
             _ => {
+                if let Node::Subquery(query)
+                | Node::Exists { query, .. }
+                | Node::InSubquery { query, .. }
+                | Node::Quantified { query, .. } = &e.node
+                {
+                    // Its outer columns are those of the group's first row.
+                    g.keep |= self.subqueries[*query].correlated;
+                }
                 let mut result = Ok(());
                 e.children_mut(&mut |c| {
                     if result.is_ok() {
-                        result = self.regroup(c, slot, keys, aggregates);
+                        result = self.regroup(c, g);
                     }
                 });
                 result?;
@@ -169,6 +233,7 @@ impl Planner<'_> {
         }
         match &e.node {
             Node::Aggregate(_) => None,
+            Node::Call(f, _) if f.name == GROUPING => None,
             Node::Column { depth: 0, slot, column } if !fixed.contains(&(*slot, *column)) => Some((*slot, *column)),
             _ => {
                 let mut found = None;

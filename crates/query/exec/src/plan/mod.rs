@@ -8,6 +8,7 @@ pub mod many;
 pub mod names;
 pub mod node;
 pub mod query;
+pub mod recursive;
 pub mod tables;
 pub mod window;
 
@@ -41,6 +42,12 @@ pub struct Planner<'p> {
     exports: Option<Vec<names::Source>>,
     /// The aggregate at hand has OVER: it may be of aggregates.
     over: bool,
+    /// Nesting of query expressions.
+    level: usize,
+    /// Recursive common table expressions planned so far: each has a working table of that number.
+    working_tables: usize,
+    /// Warnings of every execution: what is said is deprecated.
+    pub notes: Vec<(u16, &'static str)>,
     /// Deepest block (as index into `blocks`) that expressions of the current subquery reached outwards.
     reached: usize,
     /// Collation of literals: `collation_connection`.
@@ -70,6 +77,9 @@ impl<'p> Planner<'p> {
             clause: "field list",
             exports: None,
             over: false,
+            level: 0,
+            working_tables: 0,
+            notes: Vec::new(),
             reached: usize::MAX,
             literal_collation: literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
         }

@@ -64,6 +64,10 @@ pub struct Source {
     pub read: engine::Read,
     /// A derived table's plan, taken when the join is planned.
     pub derived: Option<Box<super::node::QueryPlan>>,
+    /// LATERAL: the slots of the tables before it, which its query may read.
+    pub lateral: Option<u64>,
+    /// The rows that a recursive common table expression has made last.
+    pub working: Option<usize>,
 }
 
 pub struct SourceColumn {
@@ -92,6 +96,8 @@ impl Source {
             hints: Vec::new(),
             read: engine::Read::Consistent,
             derived: None,
+            lateral: None,
+            working: None,
         }
     }
 
@@ -134,10 +140,15 @@ impl Source {
             hidden: false,
             origin: None,
         }));
+        Source { schema: self.schema.clone(), ..Source::of_tuple(slot, &self.name, columns) }
+    }
+
+    /// Rows that are no table's.
+    pub fn of_tuple(slot: usize, name: &str, columns: Vec<SourceColumn>) -> Source {
         Source {
             slot,
-            schema: self.schema.clone(),
-            name: self.name.clone(),
+            schema: String::new(),
+            name: name.to_string(),
             table: None,
             used: vec![Cell::new(false); columns.len()],
             columns,
@@ -145,6 +156,8 @@ impl Source {
             hints: Vec::new(),
             read: engine::Read::Consistent,
             derived: None,
+            lateral: None,
+            working: None,
         }
     }
 
@@ -168,6 +181,12 @@ impl Planner<'_> {
                 }
                 return Ok(e);
             }
+        }
+        if let Some(t) = table
+            && self.blocks.len() == 1
+            && self.blocks[0].sources.is_empty()
+        {
+            return Err(types::err!(1109, t, self.clause));
         }
         let full = match (schema, table) {
             (Some(s), Some(t)) => format!("{s}.{t}.{name}"),

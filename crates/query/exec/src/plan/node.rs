@@ -35,6 +35,14 @@ pub enum Plan {
     Derived {
         slot: usize,
         query: Box<QueryPlan>,
+        /// It reads the current rows of the block that it is part of.
+        lateral: bool,
+    },
+    Recursive(Box<Recursive>),
+    /// The rows that a recursive expression has made last.
+    Working {
+        slot: usize,
+        number: usize,
     },
     Join(Box<Join>),
     Filter {
@@ -52,6 +60,8 @@ pub enum Plan {
         input: Box<Plan>,
         count: Expr,
         offset: Option<Expr>,
+        /// SQL_CALC_FOUND_ROWS: the rows beyond are counted.
+        count_all: bool,
     },
     SetOp(Box<SetOp>),
 }
@@ -106,9 +116,28 @@ pub struct Group {
     pub keys: Vec<Expr>,
     pub aggregates: Vec<AggregateCall>,
     pub slot: usize,
+    /// Subtotals: a group for each prefix of the keys as well. Behind the aggregates a column has a bit for each key that is
+    /// rolled up.
     pub rollup: bool,
+    /// Slots whose rows are kept of each group's first row, for correlated subqueries.
+    pub keep: Vec<usize>,
     /// No GROUP BY: one row also for an empty input.
     pub implicit: bool,
+}
+
+/// A recursive common table expression.
+pub struct Recursive {
+    /// Of its working table.
+    pub number: usize,
+    pub slot: usize,
+    pub seed: QueryPlan,
+    pub steps: Vec<QueryPlan>,
+    pub distinct: bool,
+    /// Types and names of its columns, which the steps' values are converted for.
+    pub types: Vec<types::DataType>,
+    pub names: Vec<String>,
+    /// No more rows are made than this.
+    pub limit: Option<(Expr, Option<Expr>)>,
 }
 
 /// Window functions over the same rows in the same order.
@@ -213,8 +242,6 @@ pub struct Insert {
     pub source: InsertSource,
     /// (column, value): evaluated over slot 0 the existing row and slot 1 the row that was to be inserted.
     pub on_duplicate: Vec<(usize, Assigned)>,
-    /// VALUES(column) in `on_duplicate`.
-    pub values_calls: usize,
     /// A value of `source` reads columns of its own row, in slot 0.
     pub reads_row: bool,
     pub shapes: Vec<Shape>,
@@ -356,10 +383,16 @@ impl Plan {
             Plan::Virtual { table, .. } => {
                 let _ = writeln!(out, "virtual {}.{}", table.schema, table.name);
             }
-            Plan::Derived { query, .. } => {
-                out.push_str("derived\n");
+            Plan::Derived { query, lateral, .. } => {
+                out.push_str(if *lateral { "lateral\n" } else { "derived\n" });
                 query.plan.print(depth + 1, out);
             }
+            Plan::Recursive(r) => {
+                out.push_str("recursive\n");
+                r.seed.plan.print(depth + 1, out);
+                r.steps.iter().for_each(|s| s.plan.print(depth + 1, out));
+            }
+            Plan::Working { .. } => out.push_str("working table\n"),
             Plan::Join(j) => {
                 let kind = if j.left_outer { "left join" } else { "join" };
                 let how = if j.hash.is_empty() { "loop" } else { "hash" };

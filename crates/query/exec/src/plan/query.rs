@@ -4,9 +4,9 @@ use super::Planner;
 use super::access::Wanted;
 use super::names::{AliasRule, Block, Source, Windows};
 use super::node::{Plan, QueryPlan, SetKind, SetOp, Sort, SortKey};
+use super::recursive::Working;
 use super::tables::{StarColumn, filtered};
 use crate::context::ColumnMeta;
-use crate::error::unsupported;
 use crate::expr::aggregate::AggregateKind;
 use crate::expr::{Expr, Node, convert};
 use crate::run::Shape;
@@ -20,7 +20,17 @@ pub struct Cte {
     pub name: String,
     pub columns: Vec<ast::Name>,
     pub query: QueryId,
+    /// Of WITH RECURSIVE: it may mean itself.
+    pub recursive: bool,
+    /// While its own query is planned.
+    pub working: Option<Box<Working>>,
 }
+
+const FOUND_ROWS_DEPRECATED: &str = "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider \
+    using two separate queries instead.";
+
+/// LIMIT with its OFFSET.
+pub type OrderlessLimit = Option<(Expr, Option<Expr>)>;
 
 /// ORDER BY entry, resolved.
 pub struct OrderKey {
@@ -62,6 +72,13 @@ impl Planner<'_> {
         if query.into.is_some() && !top {
             return Err(SqlError::new(1234, "Misplaced INTO clause, INTO is not allowed inside subqueries"));
         }
+        self.level += 1;
+        let plan = self.query_at_level(query);
+        self.level -= 1;
+        plan
+    }
+
+    fn query_at_level(&mut self, query: &ast::Query) -> Result<QueryPlan> {
         let exports = self.exports.take().filter(|_| matches!(query.body, QueryBody::Select(_)));
         let before = std::mem::replace(&mut self.reached, usize::MAX);
         let plan = self.with_tables(query.with.as_deref(), |p| p.query_body(query, exports));
@@ -82,13 +99,15 @@ impl Planner<'_> {
         plan: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         let Some(with) = with else { return plan(self) };
-        if with.recursive {
-            return Err(unsupported("recursive common table expressions"));
-        }
         let before = self.ctes.len();
         for t in &with.tables {
             let name = self.parsed.name(t.name).to_string();
-            self.ctes.push(Cte { name, columns: t.columns.clone(), query: t.query });
+            if self.ctes[before..].iter().any(|c| c.name.eq_ignore_ascii_case(&name)) {
+                self.ctes.truncate(before);
+                return Err(SqlError::new(1066, format!("Not unique table/alias: '{name}'")));
+            }
+            let (columns, recursive) = (t.columns.clone(), with.recursive);
+            self.ctes.push(Cte { name, columns, query: t.query, recursive, working: None });
         }
         let result = plan(self);
         self.ctes.truncate(before);
@@ -113,9 +132,7 @@ impl Planner<'_> {
             }
             QueryBody::SetOp { op, all, left, right } => {
                 let (left, right) = (self.query(*left, false)?, self.query(*right, false)?);
-                if left.outputs.len() != right.outputs.len() {
-                    return Err(SqlError::new(1222, "The used SELECT statements have a different number of columns"));
-                }
+                same_width(&left, &right)?;
                 let kind = match op {
                     ast::SetOp::Union => SetKind::Union,
                     ast::SetOp::Intersect => SetKind::Intersect,
@@ -139,17 +156,7 @@ impl Planner<'_> {
         mut left: QueryPlan,
         mut right: QueryPlan,
     ) -> Result<QueryPlan> {
-        let mut types = Vec::new();
-        for (l, r) in left.outputs.iter_mut().zip(&mut right.outputs) {
-            let ty = convert::common_type(&[l, r])?;
-            for e in [l, r] {
-                if e.ty.kind != ty.kind || e.ty.decimals != ty.decimals || e.ty.unsigned != ty.unsigned {
-                    let inner = std::mem::replace(e, Expr::null());
-                    *e = convert::to_type(inner, ty);
-                }
-            }
-            types.push(ty);
-        }
+        let types = unite(&mut left, &mut right, true)?;
         let columns = left
             .columns
             .iter()
@@ -170,12 +177,12 @@ impl Planner<'_> {
         let columns = inner.columns.clone();
         let outputs: Vec<Expr> = inner.outputs.iter().enumerate().map(|(i, e)| Expr::column(0, i, e.ty)).collect();
         let shapes = vec![Shape::Tuple(outputs.len())];
-        let plan = Plan::Derived { slot: 0, query: Box::new(inner) };
+        let plan = Plan::Derived { slot: 0, query: Box::new(inner), lateral: false };
         self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false })
     }
 
     /// ORDER BY over names and positions of the result only, and LIMIT.
-    fn ordered_rows(&mut self, query: &ast::Query, mut q: QueryPlan) -> Result<QueryPlan> {
+    pub(super) fn ordered_rows(&mut self, query: &ast::Query, mut q: QueryPlan) -> Result<QueryPlan> {
         let mut block = Block { alias_rule: AliasRule::First, ..Block::default() };
         for (c, e) in q.columns.iter().zip(&q.outputs) {
             block.aliases.push((c.name.clone(), e.clone()));
@@ -194,7 +201,7 @@ impl Planner<'_> {
         Ok(q)
     }
 
-    fn values(&mut self, query: &ast::Query, rows: &[ast::ExprList]) -> Result<QueryPlan> {
+    pub(super) fn values(&mut self, query: &ast::Query, rows: &[ast::ExprList]) -> Result<QueryPlan> {
         let mut all = Vec::new();
         for r in rows {
             let row = self.exprs(*r)?;
@@ -244,9 +251,6 @@ impl Planner<'_> {
     }
 
     fn select(&mut self, query: &ast::Query, select: &Select, exports: Option<Vec<Source>>) -> Result<QueryPlan> {
-        if select.options.calc_found_rows {
-            return Err(unsupported("SQL_CALC_FOUND_ROWS"));
-        }
         self.blocks.push(Block::default());
         let clause = std::mem::replace(&mut self.clause, "field list");
         let result = self.select_in_block(query, select, exports);
@@ -362,14 +366,21 @@ impl Planner<'_> {
         self.block().alias_rule = AliasRule::Never;
         self.clause = "field list";
         let limit = self.limit(query.limit)?;
+        // With SQL_CALC_FOUND_ROWS all rows are asked for.
+        let top = if select.options.calc_found_rows { None } else { limit.clone() };
 
         let windowed = outputs.iter().any(Expr::has_window) || order.iter().any(|o| o.expr.has_window());
         let grouped = !keys.is_empty()
             || outputs.iter().any(Expr::has_aggregate)
             || having.as_ref().is_some_and(Expr::has_aggregate)
             || order.iter().any(|o| o.expr.has_aggregate());
-        if select.rollup {
-            return Err(unsupported("WITH ROLLUP"));
+        if select.options.calc_found_rows {
+            self.notes.push((1287, FOUND_ROWS_DEPRECATED));
+        }
+
+        let mut others = outputs.iter().chain(&having).chain(order.iter().map(|o| &o.expr));
+        if !grouped && others.any(super::group::has_grouping_call) {
+            return Err(SqlError::new(1111, "Invalid use of group function"));
         }
 
         // Rows.
@@ -397,7 +408,7 @@ impl Planner<'_> {
                 } else if grouped || distinct || windowed {
                     Wanted::none()
                 } else {
-                    Wanted { keys: order.iter().map(|o| (&o.expr, o.descending)).collect(), limited: limit.is_some() }
+                    Wanted { keys: order.iter().map(|o| (&o.expr, o.descending)).collect(), limited: top.is_some() }
                 };
                 let (mut plan, ordered) = self.join_plan(tree, conditions, &wanted)?;
                 in_order = ordered;
@@ -416,7 +427,7 @@ impl Planner<'_> {
         };
         let mut plan = plan;
         if grouped {
-            plan = self.group(plan, keys, &mut outputs, &mut having, &mut order)?;
+            plan = self.group(plan, keys, select.rollup, &mut outputs, &mut having, &mut order)?;
         }
         if let Some(h) = having {
             plan = Plan::Filter { input: Box::new(plan), condition: h };
@@ -449,15 +460,20 @@ impl Planner<'_> {
                     }
                 }
                 q.shapes.push(Shape::Tuple(q.outputs.len()));
-                q = sorted(q, keys, slot, limit.clone(), true);
+                q = sorted(q, keys, slot, top, true);
             }
         } else if !order.is_empty() && !in_order {
             q.shapes.push(Shape::Tuple(q.outputs.len()));
-            q = sorted(q, order, slot, limit.clone(), false);
-        } else if let (Plan::Scan(s), Some((count, None))) = (&mut q.plan, &limit) {
+            q = sorted(q, order, slot, top, false);
+        } else if let (Plan::Scan(s), Some((count, None))) = (&mut q.plan, &top) {
             s.limit_hint = Some(count.clone());
         }
         q.plan = limited(q.plan, limit);
+        if select.options.calc_found_rows
+            && let Plan::Limit { count_all, .. } = &mut q.plan
+        {
+            *count_all = true;
+        }
         Ok(q)
     }
 
@@ -538,7 +554,7 @@ impl Planner<'_> {
         Ok(out)
     }
 
-    pub(super) fn limit(&mut self, limit: Option<ast::Limit>) -> Result<Option<(Expr, Option<Expr>)>> {
+    pub(super) fn limit(&mut self, limit: Option<ast::Limit>) -> Result<OrderlessLimit> {
         let Some(limit) = limit else { return Ok(None) };
         let count = self.expr(limit.count)?;
         let offset = match limit.offset {
@@ -698,6 +714,42 @@ fn has_bare_column(e: &Expr) -> bool {
     }
 }
 
+/// Error 1222.
+pub fn same_width(left: &QueryPlan, right: &QueryPlan) -> Result<()> {
+    match left.outputs.len() == right.outputs.len() {
+        true => Ok(()),
+        false => Err(SqlError::new(1222, "The used SELECT statements have a different number of columns")),
+    }
+}
+
+/// Converts the outputs of two operands of a set operation to what they have in common; gives these types. `kept`: as columns of
+/// a temporary table.
+pub fn unite(left: &mut QueryPlan, right: &mut QueryPlan, kept: bool) -> Result<Vec<types::DataType>> {
+    let mut types = Vec::new();
+    for (l, r) in left.outputs.iter_mut().zip(&mut right.outputs) {
+        let ty = convert::common_type(&[l, r])?;
+        let ty = if kept { kept_type(ty, &[l, r]) } else { ty };
+        for e in [l, r] {
+            if e.ty.kind != ty.kind || e.ty.decimals != ty.decimals || e.ty.unsigned != ty.unsigned {
+                let inner = std::mem::replace(e, Expr::null());
+                *e = convert::to_type(inner, ty);
+            }
+        }
+        types.push(ty);
+    }
+    Ok(types)
+}
+
+/// The type that a column of a temporary table has for integer expressions that are no columns: MySQL makes it INT when their
+/// digits fit.
+pub fn kept_type(ty: types::DataType, of: &[&Expr]) -> types::DataType {
+    let computed = of.iter().all(|e| !matches!(e.node, Node::Column { .. }) && e.ty.length < 10);
+    match ty.kind == TypeKind::BigInt && computed && ty.length < 10 {
+        true => types::DataType { kind: TypeKind::Int, ..ty },
+        false => ty,
+    }
+}
+
 /// A result column that is no table's.
 pub fn plain_meta(name: &str, e: &Expr) -> ColumnMeta {
     let binary = if e.ty.kind.is_text() { 0 } else { BINARY };
@@ -729,7 +781,7 @@ pub fn sorted(
 
 pub fn limited(plan: Plan, limit: Option<(Expr, Option<Expr>)>) -> Plan {
     match limit {
-        Some((count, offset)) => Plan::Limit { input: Box::new(plan), count, offset },
+        Some((count, offset)) => Plan::Limit { input: Box::new(plan), count, offset, count_all: false },
         None => plan,
     }
 }

@@ -8,9 +8,7 @@ use crate::expr::compare::CmpOp;
 use crate::expr::{Expr, Node};
 use crate::plan::expr::compare_exprs;
 use crate::run::Shape;
-use engine::Read;
 use sql::ast::{self, JoinConstraint, JoinKind, TableId, TableRef};
-use std::cell::Cell;
 use types::{Result, SqlError};
 
 /// Most tables in a join.
@@ -108,10 +106,7 @@ impl Planner<'_> {
                 self.add_source(source)
             }
             TableRef::Derived { lateral, query, alias, columns } => {
-                if *lateral {
-                    return Err(unsupported("LATERAL derived tables"));
-                }
-                self.derived(*query, parsed.name(*alias), columns)
+                self.derived(*query, parsed.name(*alias), columns, *lateral)
             }
             TableRef::Join { left, right, kind, natural, constraint } => {
                 self.join(*left, *right, *kind, *natural, constraint)
@@ -120,7 +115,7 @@ impl Planner<'_> {
         }
     }
 
-    fn add_source(&mut self, source: Source) -> Result<(Tree, Vec<StarColumn>)> {
+    pub(super) fn add_source(&mut self, source: Source) -> Result<(Tree, Vec<StarColumn>)> {
         let block = self.block();
         if block.sources.len() >= TABLES_MAX {
             return Err(SqlError::new(
@@ -143,32 +138,66 @@ impl Planner<'_> {
         Ok((Tree::Leaf(at), star))
     }
 
-    /// A common table expression: it sees those before it.
+    /// A common table expression: it sees those before it, and itself when it is recursive.
     fn common_table(&mut self, at: usize, alias: &str) -> Result<(Tree, Vec<StarColumn>)> {
+        if self.ctes[at].working.is_some() {
+            return self.working_table(at, alias);
+        }
         let cte = self.ctes[at].clone();
-        let later = self.ctes.split_off(at);
-        let result = self.derived(cte.query, alias, &cte.columns);
+        let later = self.ctes.split_off(at + cte.recursive as usize);
+        // The query inside sees the queries around this one, not the tables beside it.
+        let block = self.blocks.pop().expect("inside a query block");
+        let clause = std::mem::replace(&mut self.clause, "field list");
+        let plan = if cte.recursive { self.recursive_query(at) } else { self.query(cte.query, false) };
+        self.clause = clause;
+        self.blocks.push(block);
         self.ctes.extend(later);
-        result
+        self.derived_source(plan?, alias, &cte.columns, None)
     }
 
-    fn derived(&mut self, query: ast::QueryId, alias: &str, names: &[ast::Name]) -> Result<(Tree, Vec<StarColumn>)> {
-        // The query inside sees the queries around this one, not the tables beside it.
+    fn derived(
+        &mut self,
+        query: ast::QueryId,
+        alias: &str,
+        names: &[ast::Name],
+        lateral: bool,
+    ) -> Result<(Tree, Vec<StarColumn>)> {
+        if lateral {
+            let clause = std::mem::replace(&mut self.clause, "field list");
+            let plan = self.query(query, false);
+            self.clause = clause;
+            let before = self.block().sources.iter().fold(0, |bits, s| bits | 1u64 << s.slot);
+            return self.derived_source(plan?, alias, names, Some(before));
+        }
         let block = self.blocks.pop().expect("inside a query block");
         let clause = std::mem::replace(&mut self.clause, "field list");
         let plan = self.query(query, false);
         self.clause = clause;
         self.blocks.push(block);
-        let plan = plan?;
-        if plan.correlated {
+        self.derived_source(plan?, alias, names, None)
+    }
+
+    fn derived_source(
+        &mut self,
+        plan: QueryPlan,
+        alias: &str,
+        names: &[ast::Name],
+        lateral: Option<u64>,
+    ) -> Result<(Tree, Vec<StarColumn>)> {
+        if plan.correlated && lateral.is_none() {
             // Which query around it is meant is not kept: take it as the outermost.
             self.reached = 0;
         }
+        let columns = self.derived_columns(&plan, names)?;
+        let slot = self.block().shapes.len();
+        self.block().shapes.push(Shape::Tuple(columns.len()));
+        let derived = Some(Box::new(plan));
+        self.add_source(Source { derived, lateral, ..Source::of_tuple(slot, alias, columns) })
+    }
+
+    pub(super) fn derived_columns(&self, plan: &QueryPlan, names: &[ast::Name]) -> Result<Vec<SourceColumn>> {
         if !names.is_empty() && names.len() != plan.outputs.len() {
-            return Err(SqlError::new(
-                1353,
-                "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts",
-            ));
+            return Err(types::err!(1353));
         }
         let mut columns: Vec<SourceColumn> = Vec::new();
         for (i, (meta, e)) in plan.columns.iter().zip(&plan.outputs).enumerate() {
@@ -176,23 +205,10 @@ impl Planner<'_> {
             if columns.iter().any(|c| c.name.eq_ignore_ascii_case(&name)) {
                 return Err(SqlError::new(1060, format!("Duplicate column name '{name}'")));
             }
-            columns.push(SourceColumn { name, data_type: e.ty, hidden: false, origin: Some(Box::new(meta.clone())) });
+            let data_type = super::query::kept_type(e.ty, &[e]);
+            columns.push(SourceColumn { name, data_type, hidden: false, origin: Some(Box::new(meta.clone())) });
         }
-        let slot = self.block().shapes.len();
-        self.block().shapes.push(Shape::Tuple(columns.len()));
-        let source = Source {
-            slot,
-            schema: String::new(),
-            name: alias.to_string(),
-            table: None,
-            used: vec![Cell::new(false); columns.len()],
-            columns,
-            nullable: false,
-            hints: Vec::new(),
-            read: Read::Consistent,
-            derived: Some(Box::new(plan)),
-        };
-        self.add_source(source)
+        Ok(columns)
     }
 
     fn join(
@@ -254,6 +270,7 @@ impl Planner<'_> {
             on.push(compare_exprs(CmpOp::Eq, a, b)?);
         }
         for leaf in inner_leaves {
+            self.refuse_working(leaf)?;
             self.block().sources[leaf].nullable = true;
         }
         for (l, r) in &shared {
@@ -348,7 +365,8 @@ impl Planner<'_> {
         if let Tree::Leaf(i) = operand {
             let looks_up = self.lookup_score(i, on, bound) > 0;
             if !looks_up {
-                let hash = hash_pairs(&self.subqueries, on, own, bound);
+                let lateral = self.current_block().sources[i].lateral.is_some();
+                let hash = if lateral { Vec::new() } else { hash_pairs(&self.subqueries, on, own, bound) };
                 let mut inside = take_within(&self.subqueries, on, own);
                 let (plan, _) = self.leaf(i, &mut inside, 0, &access::Wanted::none())?;
                 return Ok((filtered(plan, inside), hash));
@@ -378,6 +396,14 @@ impl Planner<'_> {
     /// Greedy join order: the table that the bound ones (or constants) lead to by the longest key; else as written.
     fn next_operand(&self, operands: &[Tree], conditions: &[Expr], bound: u64) -> usize {
         let mut best = (0, 0);
+        // A lateral table comes after those that it reads; the first operand that may come now.
+        let sources = &self.blocks.last().expect("block").sources;
+        let others = operands.iter().fold(0, |bits, t| bits | t.slots(self));
+        let may = |t: &Tree| match t {
+            Tree::Leaf(leaf) => sources[*leaf].lateral.is_none_or(|needs| needs & others & !bound == 0),
+            Tree::Join { .. } => true,
+        };
+        best.0 = operands.iter().position(may).unwrap_or(0);
         for (i, t) in operands.iter().enumerate() {
             if let Tree::Leaf(leaf) = t {
                 let score = self.lookup_score(*leaf, conditions, bound);
@@ -399,7 +425,11 @@ impl Planner<'_> {
         let source = &mut self.block().sources[i];
         let slot = source.slot;
         if let Some(query) = source.derived.take() {
-            return Ok((Plan::Derived { slot, query }, false));
+            let lateral = source.lateral.is_some();
+            return Ok((Plan::Derived { slot, query, lateral }, false));
+        }
+        if let Some(number) = source.working {
+            return Ok((Plan::Working { slot, number }, false));
         }
         let table = source.table.clone().expect("a table or a derived table");
         if table.virtual_rows.is_some() {

@@ -6,6 +6,7 @@ use super::group::GroupOp;
 use super::insert::InsertStatement;
 use super::join::{HashOp, LoopOp, Rows, State};
 use super::many::{DeleteManyStatement, UpdateManyStatement};
+use super::recursive::{RecursiveOp, WorkingOp};
 use super::scan::{ScanOp, VirtualOp};
 use super::sort::SortOp;
 use super::subquery::Query;
@@ -15,7 +16,7 @@ use crate::context::{ColumnMeta, Outcome, RowSink};
 use crate::expr::Expr;
 use crate::plan::node::{Body, Plan};
 use hashbrown::HashMap;
-use types::{Result, SqlError, Value};
+use types::{DataType, Result, SqlError, TypeKind, Value};
 
 /// The operator of a plan. `inner`: it will be opened again and again, as the inner side of a loop join.
 pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
@@ -24,11 +25,13 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
         Plan::Values { slot, rows } => Box::new(ValuesOp { slot, rows, next: 0 }),
         Plan::Scan(scan) => Box::new(ScanOp::new(scan)),
         Plan::Virtual { slot, table } => Box::new(VirtualOp { slot, table, rows: Vec::new(), next: 0 }),
-        Plan::Derived { slot, query } => {
-            let keep = inner && !query.correlated;
+        Plan::Derived { slot, query, lateral } => {
+            let keep = inner && !query.correlated && !lateral;
             let query = Query::new(*query);
-            Box::new(DerivedOp { slot, query, keep, kept: None, bytes: Vec::new(), next: 0 })
+            Box::new(DerivedOp { slot, query, keep, lateral, kept: None, bytes: Vec::new(), next: 0 })
         }
+        Plan::Recursive(r) => Box::new(RecursiveOp::new(*r)),
+        Plan::Working { slot, number } => Box::new(WorkingOp { slot, number, next: 0, end: 0 }),
         Plan::Join(j) => {
             let left = build(j.left, inner);
             if j.hash.is_empty() {
@@ -60,7 +63,9 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
         Plan::Filter { input, condition } => Box::new(FilterOp { input: build(*input, inner), condition }),
         Plan::Group(g) => {
             let g = *g;
-            Box::new(GroupOp::new(build(g.input, inner), g.keys, g.aggregates, g.slot, g.implicit))
+            let mut g = g;
+            let input = build(std::mem::replace(&mut g.input, Plan::One), inner);
+            Box::new(GroupOp::new(input, g))
         }
         Plan::Window(w) => {
             let mut w = *w;
@@ -71,11 +76,10 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
             let s = *s;
             Box::new(SortOp::new(build(s.input, inner), s.keys, s.unique, s.values, s.slot, s.limit))
         }
-        Plan::Distinct { input, values } => {
-            Box::new(DistinctOp { input: build(*input, inner), values, seen: KeySet::default(), key: Vec::new() })
-        }
-        Plan::Limit { input, count, offset } => {
-            Box::new(LimitOp { input: build(*input, inner), count, offset, left: 0, skip: 0 })
+        Plan::Distinct { input, values } => Box::new(DistinctOp::new(build(*input, inner), values)),
+        Plan::Limit { input, count, offset, count_all } => {
+            let input = build(*input, inner);
+            Box::new(LimitOp { input, count, offset, left: 0, skip: 0, count_all, seen: 0, ended: false })
         }
         Plan::SetOp(s) => {
             let s = *s;
@@ -151,7 +155,7 @@ impl Statement {
                     }
                     Ok(Step::More)
                 })?;
-                Ok(Outcome { affected_rows: rows, ..Outcome::default() })
+                Ok(Outcome { affected_rows: rows, found_rows: run.found_rows.get(), ..Outcome::default() })
             }
             Kind::Query(q, into) => select_into(q, into, run),
             Kind::Do(list) => {
@@ -180,7 +184,9 @@ fn select_into(q: &mut Query, names: &[String], run: &Run<'_>) -> Result<Outcome
     }
     let mut values = Vec::with_capacity(names.len());
     for e in &q.outputs {
-        values.push((e.eval(run, Scope::new(&q.frame, None))?.into_owned(), e.ty));
+        // A variable has one width of integers.
+        let kind = if e.ty.kind.is_integer() { TypeKind::BigInt } else { e.ty.kind };
+        values.push((e.eval(run, Scope::new(&q.frame, None))?.into_owned(), DataType { kind, ..e.ty }));
     }
     if q.next(run, None)? {
         return Err(SqlError::new(1172, "Result consisted of more than one row"));

@@ -344,7 +344,7 @@ impl UpdateStatement {
         }
         let info = info(&[("Rows matched: ", matched), ("  Changed: ", changed), ("  Warnings: ", run.warnings.get())]);
         let insert_id = run.given_id.get().unwrap_or(0);
-        Ok(Outcome { affected_rows: changed, insert_id, matched_rows: Some(matched), info })
+        Ok(Outcome { affected_rows: changed, insert_id, matched_rows: Some(matched), found_rows: None, info })
     }
 }
 

@@ -1,11 +1,14 @@
 //! Operators that pass rows on: filter, limit, distinct, values, derived tables, set operations.
 
 use super::sort::encode_key;
+use super::spill::{Aside, Reader, Spill};
+use super::window::{restore_slots, save_slots};
 use super::{Frame, Op, Receive, Run, Scope, Settled, Step, tuple};
 use crate::expr::Expr;
 use crate::plan::node::SetKind;
 use crate::run::subquery::Query;
 use hashbrown::HashMap;
+use std::sync::Arc;
 use types::{Result, SqlError, Value};
 
 /// One row without columns.
@@ -124,6 +127,27 @@ pub struct LimitOp {
     pub offset: Option<Expr>,
     pub left: u64,
     pub skip: u64,
+    /// SQL_CALC_FOUND_ROWS: goes on to the end of the input.
+    pub count_all: bool,
+    /// Rows of the input so far, and whether its end was reached.
+    pub seen: u64,
+    pub ended: bool,
+}
+
+impl LimitOp {
+    /// Counts what is left of the input.
+    #[cold]
+    fn count_rest(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        while !self.ended {
+            run.check_interrupt()?;
+            match self.input.next(run, frame, outer)? {
+                true => self.seen += 1,
+                false => self.ended = true,
+            }
+        }
+        run.found_rows.set(Some(self.seen));
+        Ok(())
+    }
 }
 
 impl Op for LimitOp {
@@ -134,28 +158,40 @@ impl Op for LimitOp {
             Some(o) => limit_value(o, run, at)?,
             None => 0,
         };
-        if self.left == 0 {
+        self.seen = 0;
+        self.ended = false;
+        if self.left == 0 && !self.count_all {
             return Ok(());
         }
         self.input.open(run, frame, outer)
     }
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
-        if self.left == 0 {
-            return Ok(false);
-        }
-        while self.skip > 0 {
+        while self.skip > 0 && self.left > 0 {
             if !self.input.next(run, frame, outer)? {
                 self.left = 0;
-                return Ok(false);
+                self.ended = true;
+                break;
             }
+            self.seen += 1;
             self.skip -= 1;
             run.check_interrupt()?;
         }
+        if self.left == 0 {
+            if self.count_all {
+                self.count_rest(run, frame, outer)?;
+            }
+            return Ok(false);
+        }
         self.left -= 1;
         let found = self.input.next(run, frame, outer)?;
+        self.seen += found as u64;
         if !found {
             self.left = 0;
+            self.ended = true;
+            if self.count_all {
+                self.count_rest(run, frame, outer)?;
+            }
         }
         Ok(found)
     }
@@ -167,6 +203,12 @@ impl Op for LimitOp {
         outer: Option<&Scope<'_>>,
         receive: &mut Receive<'_>,
     ) -> Result<()> {
+        if self.count_all {
+            while self.next(run, frame, outer)? {
+                receive(Scope::new(frame, outer))?;
+            }
+            return Ok(());
+        }
         if self.left == 0 {
             return Ok(());
         }
@@ -210,6 +252,11 @@ impl KeySet {
         self.table.find(hash_bytes(key), |e| &self.bytes[e.0 as usize..e.1 as usize] == key).is_some()
     }
 
+    /// Bytes that it takes, roughly.
+    pub fn memory(&self) -> usize {
+        self.bytes.len() + self.table.len() * 2 * size_of::<(u32, u32)>()
+    }
+
     /// True when the key is new.
     pub fn insert(&mut self, run: &Run<'_>, key: &[u8]) -> Result<bool> {
         let bytes = &self.bytes;
@@ -227,26 +274,80 @@ impl KeySet {
 }
 
 pub struct DistinctOp {
-    pub input: Box<dyn Op>,
-    pub values: Vec<Expr>,
-    pub seen: KeySet,
-    pub key: Vec<u8>,
+    input: Box<dyn Op>,
+    distinct: Distinct,
+    /// The rows at hand: a partition that was put aside, or the input.
+    partition: Option<(Arc<Spill>, Reader)>,
+}
+
+struct Distinct {
+    values: Vec<Expr>,
+    seen: KeySet,
+    aside: Aside,
+    key: Vec<u8>,
+    row: Vec<u8>,
+}
+
+impl DistinctOp {
+    pub fn new(input: Box<dyn Op>, values: Vec<Expr>) -> DistinctOp {
+        let (seen, aside) = (KeySet::default(), Aside::default());
+        let distinct = Distinct { values, seen, aside, key: Vec::new(), row: Vec::new() };
+        DistinctOp { input, distinct, partition: None }
+    }
+
+    /// Goes on to the next row, of the input or put aside.
+    fn advance(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        loop {
+            run.check_interrupt()?;
+            if let Some((spill, rows)) = &mut self.partition {
+                if rows.next(spill)? {
+                    let slots: Vec<usize> = (0..frame.slots.len()).collect();
+                    restore_slots(rows.payload(), frame, &slots);
+                    return Ok(true);
+                }
+            } else if self.input.next(run, frame, outer)? {
+                return Ok(true);
+            }
+            self.partition = self.distinct.aside.next_partition()?;
+            if self.partition.is_none() {
+                return Ok(false);
+            }
+            self.distinct.seen.clear();
+        }
+    }
+}
+
+impl Distinct {
+    /// Is this the first such row? Not when it is put aside.
+    fn is_new(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<bool> {
+        self.key.clear();
+        for e in self.values.iter() {
+            encode_key(&mut self.key, &e.eval(run, at)?, &e.ty, false);
+        }
+        if self.seen.memory() <= run.tmp_memory || !self.aside.may_grow() {
+            return self.seen.insert(run, &self.key);
+        }
+        if !self.seen.contains(&self.key) {
+            self.row.clear();
+            let slots: Vec<usize> = (0..at.frame.slots.len()).collect();
+            save_slots(&mut self.row, at, &slots);
+            self.aside.push(run, hash_bytes(&self.key), &self.row)?;
+        }
+        Ok(false)
+    }
 }
 
 impl Op for DistinctOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
-        self.seen.clear();
+        self.distinct.seen.clear();
+        self.distinct.aside.clear();
+        self.partition = None;
         self.input.open(run, frame, outer)
     }
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
-        while self.input.next(run, frame, outer)? {
-            run.check_interrupt()?;
-            self.key.clear();
-            for e in &self.values {
-                encode_key(&mut self.key, &e.eval(run, Scope::new(frame, outer))?, &e.ty, false);
-            }
-            if self.seen.insert(run, &self.key)? {
+        while self.advance(run, frame, outer)? {
+            if self.distinct.is_new(run, Scope::new(frame, outer))? {
                 return Ok(true);
             }
         }
@@ -260,15 +361,26 @@ impl Op for DistinctOp {
         outer: Option<&Scope<'_>>,
         receive: &mut Receive<'_>,
     ) -> Result<()> {
-        let DistinctOp { input, values, seen, key } = self;
+        let DistinctOp { input, distinct, .. } = self;
+        let mut stopped = false;
         input.each(run, frame, outer, &mut |at| {
             run.check_interrupt()?;
-            key.clear();
-            for e in values.iter() {
-                encode_key(key, &e.eval(run, at)?, &e.ty, false);
+            let step = if distinct.is_new(run, at)? { receive(at)? } else { Step::More };
+            stopped = step == Step::Stop;
+            Ok(step)
+        })?;
+        if stopped {
+            return Ok(());
+        }
+        // The input is at its end: what was put aside.
+        self.partition = self.distinct.aside.next_partition()?;
+        self.distinct.seen.clear();
+        while self.partition.is_some() && self.next(run, frame, outer)? {
+            if receive(Scope::new(frame, outer))? == Step::Stop {
+                break;
             }
-            if seen.insert(run, key)? { receive(at) } else { Ok(Step::More) }
-        })
+        }
+        Ok(())
     }
 
     fn forget(&mut self) {
@@ -281,16 +393,17 @@ pub struct DerivedOp {
     pub slot: usize,
     pub query: Query,
     pub keep: bool,
+    /// The query reads the current rows of this frame.
+    pub lateral: bool,
     pub kept: Option<Vec<(usize, usize)>>,
     pub bytes: Vec<u8>,
     pub next: usize,
 }
 
-impl Op for DerivedOp {
-    fn open(&mut self, run: &Run<'_>, _frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
-        self.next = 0;
+impl DerivedOp {
+    fn open_within(&mut self, run: &Run<'_>, around: Option<&Scope<'_>>) -> Result<()> {
         if !self.keep {
-            return self.query.open(run, outer);
+            return self.query.open(run, around);
         }
         // Kept rows serve later openings of the same execution; `forget` drops them before the next.
         if self.kept.is_some() {
@@ -298,10 +411,10 @@ impl Op for DerivedOp {
         }
         self.bytes.clear();
         let mut rows = Vec::new();
-        self.query.open(run, outer)?;
-        while self.query.next(run, outer)? {
+        self.query.open(run, around)?;
+        while self.query.next(run, around)? {
             let from = self.bytes.len();
-            self.query.write_row(run, outer, &mut self.bytes)?;
+            self.query.write_row(run, around, &mut self.bytes)?;
             rows.push((from, self.bytes.len()));
             run.check_temp_bytes(self.bytes.len())?;
         }
@@ -309,9 +422,29 @@ impl Op for DerivedOp {
         Ok(())
     }
 
+    /// Writes the query's next row into `bytes`.
+    fn next_within(&mut self, run: &Run<'_>, around: Option<&Scope<'_>>) -> Result<bool> {
+        if !self.query.next(run, around)? {
+            return Ok(false);
+        }
+        self.bytes.clear();
+        self.query.write_row(run, around, &mut self.bytes)?;
+        Ok(true)
+    }
+}
+
+impl Op for DerivedOp {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        self.next = 0;
+        match self.lateral {
+            true => self.open_within(run, Some(&Scope::new(frame, outer))),
+            false => self.open_within(run, outer),
+        }
+    }
+
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
-        let slot = &mut frame.slots[self.slot];
         if let Some(kept) = &self.kept {
+            let slot = &mut frame.slots[self.slot];
             let Some(row) = kept.get(self.next) else { return Ok(false) };
             self.next += 1;
             slot.bytes.clear();
@@ -319,13 +452,14 @@ impl Op for DerivedOp {
             slot.present = true;
             return Ok(true);
         }
-        if !self.query.next(run, outer)? {
-            return Ok(false);
-        }
-        slot.bytes.clear();
-        self.query.write_row(run, outer, &mut slot.bytes)?;
-        slot.present = true;
-        Ok(true)
+        let found = match self.lateral {
+            true => self.next_within(run, Some(&Scope::new(frame, outer)))?,
+            false => self.next_within(run, outer)?,
+        };
+        let slot = &mut frame.slots[self.slot];
+        std::mem::swap(&mut slot.bytes, &mut self.bytes);
+        slot.present = found;
+        Ok(found)
     }
 
     fn forget(&mut self) {

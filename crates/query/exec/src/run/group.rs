@@ -2,15 +2,22 @@
 
 use super::flow::hash_bytes;
 use super::sort::encode_key;
+use super::spill::Aside;
+use super::window::{restore_slots, save_slots};
 use super::{Frame, Op, Run, Scope, Step, tuple};
 use crate::expr::Expr;
 use crate::expr::aggregate::{Accumulator, AggregateCall};
-use types::Result;
+use crate::plan::node::Group;
+use types::{Result, Value};
 
+#[derive(Clone, Copy)]
 struct Grouped {
     key: (u32, u32),
-    /// The key's values as a tuple.
+    /// The key's values as a tuple, then the kept slots of the first row up to `end`.
     values: (u32, u32),
+    end: u32,
+    /// How many keys are not rolled up.
+    level: u32,
 }
 
 pub struct GroupOp {
@@ -24,6 +31,11 @@ struct Groups {
     keys: Vec<Expr>,
     aggregates: Vec<AggregateCall>,
     implicit: bool,
+    rollup: bool,
+    keep: Vec<usize>,
+    /// Slots of the input's rows.
+    slots: Vec<usize>,
+    aside: Aside,
     table: hashbrown::HashTable<u32>,
     groups: Vec<Grouped>,
     bytes: Vec<u8>,
@@ -34,17 +46,15 @@ struct Groups {
 }
 
 impl GroupOp {
-    pub fn new(
-        input: Box<dyn Op>,
-        keys: Vec<Expr>,
-        aggregates: Vec<AggregateCall>,
-        slot: usize,
-        implicit: bool,
-    ) -> GroupOp {
+    pub fn new(input: Box<dyn Op>, g: Group) -> GroupOp {
         let groups = Groups {
-            keys,
-            aggregates,
-            implicit,
+            keys: g.keys,
+            aggregates: g.aggregates,
+            implicit: g.implicit,
+            rollup: g.rollup,
+            keep: g.keep,
+            slots: (0..g.slot).collect(),
+            aside: Aside::default(),
             table: hashbrown::HashTable::new(),
             groups: Vec::new(),
             bytes: Vec::new(),
@@ -52,13 +62,16 @@ impl GroupOp {
             key: Vec::new(),
             scratch: Vec::new(),
         };
-        GroupOp { input, slot, groups, next: 0 }
+        GroupOp { input, slot: g.slot, groups, next: 0 }
     }
 }
 
+/// In a group's key, in place of a key that is rolled up: behind all values.
+const ROLLED_UP: u8 = 2;
+
 impl Groups {
-    /// Number of the group with the key in `key`, made if it is new.
-    fn find(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<usize> {
+    /// Number of the group with the key in `key`, made if it is new; `None` when there is no room for a new one.
+    fn find(&mut self, level: usize, run: &Run<'_>, at: Scope<'_>) -> Result<Option<usize>> {
         let hash = hash_bytes(&self.key);
         let (groups, bytes) = (&self.groups, &self.bytes);
         let of = |i: &u32| {
@@ -66,27 +79,45 @@ impl Groups {
             &bytes[k.0 as usize..k.1 as usize]
         };
         if let Some(i) = self.table.find(hash, |i| of(i) == &self.key[..]) {
-            return Ok(*i as usize);
+            return Ok(Some(*i as usize));
+        }
+        if self.memory() > run.tmp_memory && !self.rollup && self.aside.may_grow() {
+            self.scratch.clear();
+            save_slots(&mut self.scratch, at, &self.slots);
+            self.aside.push(run, hash, &self.scratch)?;
+            return Ok(None);
         }
         let from = self.bytes.len() as u32;
         self.bytes.extend_from_slice(&self.key);
         let key = (from, self.bytes.len() as u32);
         let mut w = tuple::Writer::new(&mut self.bytes, self.keys.len());
-        for e in &self.keys {
-            w.push(&e.eval(run, at)?);
+        for (i, e) in self.keys.iter().enumerate() {
+            match i < level {
+                true => w.push(&e.eval(run, at)?),
+                false => w.push(&Value::Null),
+            }
         }
         w.finish();
         let values = (key.1, self.bytes.len() as u32);
+        if !self.keep.is_empty() {
+            save_slots(&mut self.bytes, at, &self.keep);
+        }
         run.check_temp_bytes(self.bytes.len())?;
         let n = self.groups.len();
-        self.groups.push(Grouped { key, values });
+        let end = self.bytes.len() as u32;
+        self.groups.push(Grouped { key, values, end, level: level as u32 });
         let (groups, bytes) = (&self.groups, &self.bytes);
         self.table.insert_unique(hash, n as u32, |i| {
             let k = groups[*i as usize].key;
             hash_bytes(&bytes[k.0 as usize..k.1 as usize])
         });
         self.start(n);
-        Ok(n)
+        Ok(Some(n))
+    }
+
+    fn memory(&self) -> usize {
+        let group = size_of::<Grouped>() + self.aggregates.len() * size_of::<Accumulator>();
+        self.bytes.len() + self.groups.len() * group
     }
 
     /// Fresh accumulators for group `n`.
@@ -105,22 +136,64 @@ impl Groups {
         self.groups.clear();
         self.bytes.clear();
         if self.implicit {
-            self.groups.push(Grouped { key: (0, 0), values: (0, 0) });
+            self.groups.push(Grouped { key: (0, 0), values: (0, 0), end: 0, level: 0 });
             self.start(0);
         }
     }
 
-    /// Folds a row into its group.
-    fn add(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<()> {
-        let n = if self.implicit {
-            0
-        } else {
-            self.key.clear();
-            for e in &self.keys {
-                encode_key(&mut self.key, &e.eval(run, at)?, &e.ty, false);
+    /// The grand total of no rows.
+    fn add_total(&mut self) {
+        let from = self.bytes.len() as u32;
+        let mut w = tuple::Writer::new(&mut self.bytes, self.keys.len());
+        self.keys.iter().for_each(|_| w.push(&Value::Null));
+        w.finish();
+        let end = self.bytes.len() as u32;
+        self.groups.push(Grouped { key: (from, from), values: (from, end), end, level: 0 });
+        self.start(0);
+    }
+
+    /// Puts subtotals behind what they are the totals of.
+    fn sort(&mut self) {
+        let bytes = &self.bytes;
+        let of = |g: &Grouped| &bytes[g.key.0 as usize..g.key.1 as usize];
+        let mut order: Vec<usize> = (0..self.groups.len()).collect();
+        order.sort_by(|a, b| of(&self.groups[*a]).cmp(of(&self.groups[*b])));
+        let width = self.aggregates.len();
+        let mut old: Vec<Option<Accumulator>> = self.accumulators.drain(..).map(Some).collect();
+        for i in &order {
+            for n in 0..width {
+                self.accumulators.push(old[i * width + n].take().expect("each group once"));
             }
-            self.find(run, at)?
-        };
+        }
+        self.groups = order.into_iter().map(|i| self.groups[i]).collect();
+    }
+
+    /// Folds a row into its group, and with ROLLUP into its totals.
+    fn add(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<()> {
+        if self.implicit {
+            if !self.keep.is_empty() && self.groups[0].end == 0 {
+                save_slots(&mut self.bytes, at, &self.keep);
+                self.groups[0].end = self.bytes.len() as u32;
+            }
+            return self.fold(0, run, at);
+        }
+        let least = if self.rollup { 0 } else { self.keys.len() };
+        for level in least..=self.keys.len() {
+            self.key.clear();
+            for (i, e) in self.keys.iter().enumerate() {
+                match i < level {
+                    true => encode_key(&mut self.key, &e.eval(run, at)?, &e.ty, false),
+                    false => self.key.push(ROLLED_UP),
+                }
+            }
+            if let Some(n) = self.find(level, run, at)? {
+                self.fold(n, run, at)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fold(&mut self, n: usize, run: &Run<'_>, at: Scope<'_>) -> Result<()> {
         let width = self.aggregates.len();
         let own = &mut self.accumulators[n * width..(n + 1) * width];
         for (accumulator, call) in own.iter_mut().zip(&self.aggregates) {
@@ -129,17 +202,33 @@ impl Groups {
         Ok(())
     }
 
+    /// Groups the rows of the next partition that was put aside; false: there is none.
+    fn next_partition(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        let Some((spill, mut rows)) = self.aside.next_partition()? else { return Ok(false) };
+        self.clear();
+        while rows.next(&spill)? {
+            run.check_interrupt()?;
+            restore_slots(rows.payload(), frame, &self.slots);
+            self.add(run, Scope::new(frame, outer))?;
+        }
+        Ok(true)
+    }
+
     /// Appends the row of group `n` as a tuple.
     fn write(&mut self, n: usize, out: &mut Vec<u8>, run: &Run<'_>) -> Result<()> {
         let (width, keys) = (self.aggregates.len(), self.keys.len());
         let (from, to) = self.groups[n].values;
         let values = &self.bytes[from as usize..to as usize];
-        let mut w = tuple::Writer::new(out, keys + width);
+        let mut w = tuple::Writer::new(out, keys + width + self.rollup as usize);
         for i in 0..keys {
             w.push(&tuple::get(values, keys, i));
         }
         for (i, call) in self.aggregates.iter().enumerate() {
             w.push(&self.accumulators[n * width + i].result(call, run)?);
+        }
+        if self.rollup {
+            let bits = (self.groups[n].level as usize..keys).fold(0, |bits, i| bits | 1i64 << i);
+            w.push(&Value::Int(bits));
         }
         w.finish();
         Ok(())
@@ -149,6 +238,7 @@ impl Groups {
 impl Op for GroupOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
         self.groups.clear();
+        self.groups.aside.clear();
         self.next = 0;
         self.input.open(run, frame, outer)?;
         let groups = &mut self.groups;
@@ -156,17 +246,37 @@ impl Op for GroupOp {
             run.check_interrupt()?;
             groups.add(run, at)?;
             Ok(Step::More)
-        })
+        })?;
+        if groups.rollup {
+            if groups.groups.is_empty() {
+                groups.add_total();
+            }
+            groups.sort();
+        }
+        Ok(())
     }
 
-    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
-        if self.next == self.groups.groups.len() {
-            return Ok(false);
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        while self.next == self.groups.groups.len() {
+            if !self.groups.next_partition(run, frame, outer)? {
+                return Ok(false);
+            }
+            self.next = 0;
         }
         let slot = &mut frame.slots[self.slot];
         slot.bytes.clear();
         self.groups.write(self.next, &mut slot.bytes, run)?;
         slot.present = true;
+        if !self.groups.keep.is_empty() {
+            let g = &self.groups.groups[self.next];
+            match g.end == g.values.1 {
+                true => self.groups.keep.iter().for_each(|s| frame.slots[*s].present = false),
+                false => {
+                    let saved = &self.groups.bytes[g.values.1 as usize..g.end as usize];
+                    restore_slots(saved, frame, &self.groups.keep);
+                }
+            }
+        }
         self.next += 1;
         Ok(true)
     }

@@ -15,9 +15,6 @@ use types::sql_mode::SqlMode;
 use types::{DataType, Result, SqlError, TypeKind, Value};
 
 const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
-const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be removed in a future release. Please use an \
-    alias (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
-    alias.col instead";
 
 enum Source {
     Rows(Vec<Vec<Assigned>>),
@@ -40,8 +37,6 @@ pub struct InsertStatement {
     probe: Vec<u8>,
     /// Some value reads a column of the row that it is part of.
     reads_row: bool,
-    /// How often ON DUPLICATE KEY UPDATE says VALUES(column): each is a warning.
-    values_calls: usize,
 }
 
 /// What the rows of one execution have come to.
@@ -90,7 +85,6 @@ impl InsertStatement {
             values: Vec::new(),
             probe: Vec::new(),
             reads_row: i.reads_row,
-            values_calls: i.values_calls,
         }
     }
 
@@ -126,9 +120,6 @@ impl InsertStatement {
             last_value: 0,
             inserted: false,
         };
-        for _ in 0..self.values_calls {
-            run.warn(1287, VALUES_DEPRECATED);
-        }
         let mut source = std::mem::replace(&mut self.source, Source::Rows(Vec::new()));
         let result = match &mut source {
             Source::Rows(rows) => self.insert_rows(table, rows, &mut p, run),

@@ -105,7 +105,7 @@ impl UpdateManyStatement {
         }
         let info = info(&[("Rows matched: ", matched), ("  Changed: ", changed), ("  Warnings: ", run.warnings.get())]);
         let insert_id = run.given_id.get().unwrap_or(0);
-        Ok(Outcome { affected_rows: changed, insert_id, matched_rows: Some(matched), info })
+        Ok(Outcome { affected_rows: changed, insert_id, matched_rows: Some(matched), found_rows: None, info })
     }
 
     /// Keeps what the joined row in the frame says about the targets.

@@ -12,8 +12,10 @@ pub mod group;
 pub mod insert;
 pub mod join;
 pub mod many;
+pub mod recursive;
 pub mod scan;
 pub mod sort;
+pub mod spill;
 pub mod subquery;
 pub mod tuple;
 pub mod window;
@@ -50,8 +52,15 @@ pub struct Run<'x> {
     steps: Cell<u32>,
     /// See [`Run::check_temp_bytes`].
     temp_bytes_max: usize,
+    /// Bytes of a temporary table in memory: what has more goes on in a file.
+    pub tmp_memory: usize,
+    pub sort_memory: usize,
     /// Warnings raised so far, for the `info` of the outcome.
     pub warnings: Cell<u64>,
+    /// Rows without the LIMIT, where SQL_CALC_FOUND_ROWS asks for them.
+    pub found_rows: Cell<Option<u64>>,
+    /// Rows of recursive common table expressions, by number.
+    pub working: RefCell<Vec<recursive::WorkingTable>>,
     /// What LAST_INSERT_ID(expr) was given in this statement.
     pub given_id: Cell<Option<u64>>,
 }
@@ -64,6 +73,8 @@ impl<'x> Run<'x> {
         subqueries: &'x [RefCell<subquery::Subquery>],
     ) -> Run<'x> {
         let (now_us, mode) = (env.now_us(), env.sql_mode());
+        let memory = |bytes: u64| bytes.min(TEMP_BYTES) as usize;
+        let (tmp_memory, sort_memory) = (memory(env.tmp_memory()), memory(env.sort_buffer_size()));
         // Operators count bytes in 32 bits.
         let temp_bytes_max = env.tmp_table_size().clamp(TEMP_BYTES, u32::MAX.into()) as usize;
         Run {
@@ -78,7 +89,11 @@ impl<'x> Run<'x> {
             random: Cell::new(0),
             steps: Cell::new(0),
             temp_bytes_max,
+            tmp_memory,
+            sort_memory,
             warnings: Cell::new(0),
+            found_rows: Cell::new(None),
+            working: RefCell::new(Vec::new()),
             given_id: Cell::new(None),
         }
     }
@@ -88,6 +103,17 @@ impl<'x> Run<'x> {
     #[inline]
     pub fn check_temp_bytes(&self, bytes: usize) -> Result<()> {
         if bytes <= self.temp_bytes_max { Ok(()) } else { Err(error::out_of_memory()) }
+    }
+
+    /// A temporary file in `tmpdir`. Errors 1 (no such directory) and 3.
+    #[cold]
+    pub fn temp_file(&self) -> Result<io::File> {
+        let directory = match self.env.borrow().system_variable(Some(true), "tmpdir")?.0 {
+            Value::Bytes(b) => String::from_utf8_lossy(&b).into_owned(),
+            _ => "/tmp".to_string(),
+        };
+        io::File::unnamed(&directory)
+            .map_err(|e| SqlError::new(1, format!("Can't create/write to file '{directory}' (OS errno - {e})")))
     }
 
     pub fn warn(&self, code: u16, message: impl Into<String>) {

@@ -1,5 +1,6 @@
 //! Sorting: rows as tuples in one buffer, keys as memory-comparable bytes in another, sorted by reference.
 
+use super::spill::{Merge, Runs};
 use super::{Frame, Op, Receive, Run, Scope, Step, tuple};
 use crate::expr::{Expr, convert};
 use crate::plan::node::SortKey;
@@ -155,9 +156,6 @@ impl Rows {
                 (key, if descending { !leading } else { leading })
             }
         };
-        if self.key_bytes.len() + self.row_bytes.len() > SORT_BYTES_MAX {
-            return Err(types::SqlError::new(1038, "Out of sort memory, consider increasing server sort buffer size"));
-        }
         let row = self.places.len() as u32;
         self.places.push(Place { key, row: (start as u32, self.row_bytes.len() as u32) });
         self.entries.push(Entry { leading, row });
@@ -226,6 +224,35 @@ impl Rows {
         (self.key_bytes, self.row_bytes, self.places) = (keys, rows, places);
     }
 
+    fn memory(&self) -> usize {
+        let row = size_of::<Place>() + size_of::<Entry>();
+        self.key_bytes.len() + self.row_bytes.len() + self.places.len() * row
+    }
+
+    /// Writes the sorted rows as a run, with keys as [`encode_key`] makes them.
+    fn write_run(&self, runs: &mut Runs, keys: &[SortKey]) -> Result<()> {
+        let mut encoded = Vec::new();
+        runs.add(|put| {
+            for e in &self.entries {
+                let (from, to) = self.places[e.row as usize].key;
+                match self.form {
+                    Form::Encoded => put(&self.key_bytes[from as usize..to as usize], self.tuple(e))?,
+                    Form::Text { descending, value, .. } => {
+                        let bytes = if value.is_some() { &self.row_bytes } else { &self.key_bytes };
+                        let v = match from {
+                            NULL_AT => Value::Null,
+                            _ => Value::Bytes(bytes[from as usize..to as usize].into()),
+                        };
+                        encoded.clear();
+                        encode_key(&mut encoded, &v, &keys[0].expr.ty, descending);
+                        put(&encoded, self.tuple(e))?;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
     fn tuple(&self, e: &Entry) -> &[u8] {
         let (from, to) = self.places[e.row as usize].row;
         &self.row_bytes[from as usize..to as usize]
@@ -241,10 +268,9 @@ pub struct SortOp {
     limit: Option<(Expr, Option<Expr>)>,
     rows: Rows,
     next: usize,
+    /// Where the rows are, if they were too many for memory.
+    merge: Option<Merge>,
 }
-
-/// Most bytes that one sort keeps in memory.
-const SORT_BYTES_MAX: usize = 1 << 30;
 
 /// Rows kept at least before the surplus of a LIMIT is dropped.
 const SHRINK_AT: usize = 1024;
@@ -259,7 +285,7 @@ impl SortOp {
         limit: Option<(Expr, Option<Expr>)>,
     ) -> SortOp {
         let rows = Rows::new(&keys, &values);
-        SortOp { input, keys, unique, values, slot, limit, rows, next: 0 }
+        SortOp { input, keys, unique, values, slot, limit, rows, next: 0, merge: None }
     }
 }
 
@@ -279,21 +305,40 @@ impl Op for SortOp {
             }
             None => usize::MAX,
         };
+        self.merge = None;
         self.input.open(run, frame, outer)?;
         let SortOp { input, keys, values, rows, unique, .. } = self;
+        let mut runs: Option<Runs> = None;
         input.each(run, frame, outer, &mut |at| {
             run.check_interrupt()?;
             rows.add(keys, values, run, at)?;
             if rows.entries.len() >= SHRINK_AT && rows.entries.len() / 2 > wanted {
                 rows.shrink(wanted, *unique);
             }
+            if rows.memory() > run.sort_memory {
+                spill(rows, keys, *unique, &mut runs, run)?;
+            }
             Ok(Step::More)
         })?;
-        rows.sort(*unique);
+        match runs {
+            None => rows.sort(*unique),
+            Some(_) => {
+                spill(rows, keys, *unique, &mut runs, run)?;
+                self.merge = Some(runs.expect("there are runs").merge(run, *unique)?);
+            }
+        }
         Ok(())
     }
 
     fn next(&mut self, _run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
+        if let Some(merge) = &mut self.merge {
+            let Some((_, tuple)) = merge.advance()? else { return Ok(false) };
+            let slot = &mut frame.slots[self.slot];
+            slot.bytes.clear();
+            slot.bytes.extend_from_slice(tuple);
+            slot.present = true;
+            return Ok(true);
+        }
         let Some(e) = self.rows.entries.get(self.next) else { return Ok(false) };
         self.next += 1;
         let slot = &mut frame.slots[self.slot];
@@ -310,6 +355,14 @@ impl Op for SortOp {
         outer: Option<&Scope<'_>>,
         receive: &mut Receive<'_>,
     ) -> Result<()> {
+        if let Some(merge) = &mut self.merge {
+            while let Some((_, tuple)) = merge.advance()? {
+                if receive(Scope::with_row(frame, outer, self.slot, tuple))? == Step::Stop {
+                    break;
+                }
+            }
+            return Ok(());
+        }
         for e in &self.rows.entries[self.next..] {
             if receive(Scope::with_row(frame, outer, self.slot, self.rows.tuple(e)))? == Step::Stop {
                 break;
@@ -321,6 +374,19 @@ impl Op for SortOp {
     fn forget(&mut self) {
         self.input.forget();
     }
+}
+
+/// Sorts the rows and writes them out as a run.
+#[cold]
+fn spill(rows: &mut Rows, keys: &[SortKey], unique: bool, runs: &mut Option<Runs>, run: &Run<'_>) -> Result<()> {
+    let runs = match runs {
+        Some(runs) => runs,
+        None => runs.insert(Runs::new(run)?),
+    };
+    rows.sort(unique);
+    rows.write_run(runs, keys)?;
+    rows.clear();
+    Ok(())
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ impl WindowOp {
         }
         w.finish();
         let values_end = bytes.len();
-        save_slots(bytes, frame, &plan.keep);
+        save_slots(bytes, at, &plan.keep);
         rows.push(Kept { key: (start, partition_end, key_end), values: (key_end, values_end), end: bytes.len() });
         run.check_temp_bytes(bytes.len())
     }
@@ -118,11 +118,12 @@ impl Op for WindowOp {
 }
 
 /// Appends the rows of some slots: `present u8 | length u32 | bytes | length u32 | key` for each.
-pub fn save_slots(out: &mut Vec<u8>, frame: &Frame, slots: &[usize]) {
+pub fn save_slots(out: &mut Vec<u8>, at: Scope<'_>, slots: &[usize]) {
     for s in slots {
-        let slot = &frame.slots[*s];
-        out.push(slot.present as u8);
-        for part in [&slot.bytes, &slot.key] {
+        let slot = &at.frame.slots[*s];
+        let borrowed = *s == at.borrowed;
+        out.push((slot.present || borrowed) as u8);
+        for part in [if borrowed { at.row } else { &slot.bytes }, &slot.key] {
             out.extend_from_slice(&(part.len() as u32).to_le_bytes());
             out.extend_from_slice(part);
         }

@@ -1,0 +1,243 @@
+//! Recursive common table expressions: the blocks that start them, and the blocks that make new rows of the last ones.
+
+use super::Planner;
+use super::names::{Source, SourceColumn};
+use super::node::{Plan, QueryPlan, Recursive};
+use super::query::{OrderlessLimit, plain_meta, same_width, unite};
+use super::tables::{StarColumn, Tree};
+use crate::error::unsupported;
+use crate::expr::Expr;
+use crate::run::Shape;
+use sql::ast::{self, QueryBody, QueryId};
+use types::{DataType, Result, SqlError, TypeKind};
+
+/// A common table expression whose query is being planned.
+#[derive(Clone)]
+pub struct Working {
+    number: usize,
+    /// Known once a block without recursion is planned.
+    columns: Option<Vec<(String, DataType)>>,
+    /// [`Planner::level`] of the blocks that may read the expression itself, once each.
+    level: usize,
+    references: usize,
+}
+
+impl Planner<'_> {
+    /// Plans a query of WITH RECURSIVE, whether it means itself or not.
+    pub(super) fn recursive_query(&mut self, at: usize) -> Result<QueryPlan> {
+        let number = self.working_tables;
+        self.working_tables += 1;
+        let level = self.level + 2;
+        self.ctes[at].working = Some(Box::new(Working { number, columns: None, level, references: 0 }));
+        let before = std::mem::replace(&mut self.reached, usize::MAX);
+        let plan = self.recursive_blocks(at, number);
+        let reached = std::mem::replace(&mut self.reached, before);
+        self.ctes[at].working = None;
+        let mut plan = plan?;
+        plan.correlated = reached != usize::MAX;
+        Ok(plan)
+    }
+
+    fn recursive_blocks(&mut self, at: usize, number: usize) -> Result<QueryPlan> {
+        let (name, id) = (self.ctes[at].name.clone(), self.ctes[at].query);
+        let query = &self.parsed[id];
+        let mut operands = Vec::new();
+        let mut distinct = false;
+        self.operands(id, &mut operands, &mut distinct);
+        if operands.len() < 2 || query.with.is_some() {
+            // No union of blocks: it can not be recursive.
+            self.working(at).level = self.level + 1;
+            return self.query(id, false).map_err(|e| self.early(at, e, 3573, "should contain a UNION"));
+        }
+        let (mut seed, mut steps): (Option<QueryPlan>, Vec<QueryPlan>) = (None, Vec::new());
+        self.level += 1;
+        let planned = self.recursive_operands(at, &operands, distinct, &mut seed, &mut steps);
+        self.level -= 1;
+        planned?;
+        let Some(seed) = seed else { return Err(order_of_blocks(&name)) };
+        if steps.is_empty() {
+            return self.query(id, false);
+        }
+        if !query.order.is_empty() {
+            return Err(unsupported("ORDER BY over UNION in recursive Common Table Expression"));
+        }
+        self.blocks.push(super::names::Block::default());
+        let limit = self.limit(query.limit);
+        self.blocks.pop();
+        let columns = seed.columns.clone();
+        let types: Vec<DataType> =
+            seed.outputs.iter().map(|e| DataType { nullable: true, ..column_type(e.ty) }).collect();
+        let names = columns.iter().map(|c| c.name.clone()).collect();
+        let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
+        let shapes = vec![Shape::Tuple(outputs.len())];
+        let limit: OrderlessLimit = limit?;
+        let recursive = Recursive { number, slot: 0, seed, steps, distinct, types, names, limit: limit.clone() };
+        let plan = super::query::limited(Plan::Recursive(Box::new(recursive)), limit);
+        Ok(QueryPlan { plan, shapes, outputs, columns, correlated: false })
+    }
+
+    fn recursive_operands(
+        &mut self,
+        at: usize,
+        operands: &[QueryId],
+        distinct: bool,
+        seed: &mut Option<QueryPlan>,
+        steps: &mut Vec<QueryPlan>,
+    ) -> Result<()> {
+        let name = self.ctes[at].name.clone();
+        for id in operands {
+            self.working(at).references = 0;
+            let plan = self.query(*id, false);
+            let recursive = self.working(at).references > 0;
+            let mut plan = match plan {
+                Ok(plan) => plan,
+                Err(e) => {
+                    let what =
+                        "should have one or more non-recursive query blocks followed by one or more recursive ones";
+                    return Err(self.early(at, e, 3574, what));
+                }
+            };
+            if recursive {
+                if let QueryBody::Select(s) = &self.parsed[*id].body
+                    && (!s.group.is_empty() || has_group(&plan.plan))
+                {
+                    return Err(SqlError::new(
+                        3575,
+                        format!(
+                            "Recursive Common Table Expression '{name}' can contain neither aggregation nor window functions in recursive query block"
+                        ),
+                    ));
+                }
+                same_width(seed.as_ref().expect("columns are known"), &plan)?;
+                steps.push(plan);
+                continue;
+            }
+            if !steps.is_empty() {
+                return Err(order_of_blocks(&name));
+            }
+            *seed = Some(match seed.take() {
+                None => plan,
+                Some(mut first) => {
+                    same_width(&first, &plan)?;
+                    let types = unite(&mut first, &mut plan, false)?;
+                    self.united(first, plan, types, distinct)
+                }
+            });
+            let names = self.ctes[at].columns.clone();
+            let columns = self.derived_columns(seed.as_ref().expect("just set"), &names)?;
+            let types = seed.as_ref().expect("just set").outputs.iter().map(|e| e.ty);
+            self.working(at).columns = Some(columns.into_iter().map(|c| c.name).zip(types).collect());
+        }
+        Ok(())
+    }
+
+    fn united(&self, left: QueryPlan, right: QueryPlan, types: Vec<DataType>, distinct: bool) -> QueryPlan {
+        let of = |(c, ty): (&crate::ColumnMeta, &DataType)| plain_meta(&c.name, &Expr { ty: *ty, ..Expr::null() });
+        let columns = left.columns.iter().zip(&types).map(of).collect();
+        let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
+        let shapes = vec![Shape::Tuple(outputs.len())];
+        let kind = super::node::SetKind::Union;
+        let plan = Plan::SetOp(Box::new(super::node::SetOp { kind, all: !distinct, left, right, slot: 0 }));
+        QueryPlan { plan, shapes, outputs, columns, correlated: false }
+    }
+
+    /// The blocks of a chain of UNIONs.
+    fn operands(&self, id: QueryId, out: &mut Vec<QueryId>, distinct: &mut bool) {
+        match &self.parsed[id].body {
+            QueryBody::SetOp { op: ast::SetOp::Union, all, left, right } => {
+                *distinct |= !all;
+                let plain = |q: QueryId| self.parsed[q].order.is_empty() && self.parsed[q].limit.is_none();
+                match plain(*left) {
+                    true => self.operands(*left, out, distinct),
+                    false => out.push(*left),
+                }
+                out.push(*right);
+            }
+            _ => out.push(id),
+        }
+    }
+
+    fn working(&mut self, at: usize) -> &mut Working {
+        self.ctes[at].working.as_deref_mut().expect("being planned")
+    }
+
+    /// The error of a block that was refused because it means the expression before its columns are known.
+    fn early(&mut self, at: usize, e: SqlError, code: u16, what: &str) -> SqlError {
+        let name = &self.ctes[at].name;
+        match e.code == EARLY {
+            true => SqlError::new(code, format!("Recursive Common Table Expression '{name}' {what}")),
+            false => e,
+        }
+    }
+
+    /// The expression itself in FROM of one of its recursive blocks.
+    pub(super) fn working_table(&mut self, at: usize, alias: &str) -> Result<(Tree, Vec<StarColumn>)> {
+        let (name, level) = (self.ctes[at].name.clone(), self.level);
+        let working = self.working(at);
+        let Some(columns) = working.columns.clone() else { return Err(SqlError::new(EARLY, "too early")) };
+        working.references += 1;
+        if working.references > 1 || working.level != level {
+            return Err(SqlError::new(
+                3577,
+                format!(
+                    "In recursive query block of Recursive Common Table Expression '{name}', the recursive table must be referenced only once, and not in any subquery"
+                ),
+            ));
+        }
+        let number = working.number;
+        let column = |(name, ty)| SourceColumn {
+            name,
+            data_type: DataType { nullable: true, ..ty },
+            hidden: false,
+            origin: None,
+        };
+        let columns: Vec<SourceColumn> = columns.into_iter().map(column).collect();
+        let slot = self.block().shapes.len();
+        self.block().shapes.push(Shape::Tuple(columns.len()));
+        self.add_source(Source { working: Some(number), ..Source::of_tuple(slot, alias, columns) })
+    }
+
+    /// Error 3576 when a source that may be missing is a recursive table.
+    pub(super) fn refuse_working(&self, source: usize) -> Result<()> {
+        let Some(number) = self.current_block().sources[source].working else { return Ok(()) };
+        let of = |c: &&super::query::Cte| c.working.as_ref().is_some_and(|w| w.number == number);
+        let name = self.ctes.iter().find(of).map_or("", |c| &c.name);
+        Err(SqlError::new(
+            3576,
+            format!(
+                "In recursive query block of Recursive Common Table Expression '{name}', the recursive table must neither be in the right argument of a LEFT JOIN, nor be forced to be non-first with join order hints"
+            ),
+        ))
+    }
+}
+
+/// A column of NULLs holds no other value.
+fn column_type(ty: DataType) -> DataType {
+    match ty.kind {
+        TypeKind::Null => DataType::string(TypeKind::VarBinary, 0, types::CollationId::BINARY),
+        _ => ty,
+    }
+}
+
+/// Stands for 3573 or 3574 until it is known which.
+const EARLY: u16 = 3574;
+
+#[cold]
+fn order_of_blocks(name: &str) -> SqlError {
+    SqlError::new(
+        3574,
+        format!(
+            "Recursive Common Table Expression '{name}' should have one or more non-recursive query blocks followed by one or more recursive ones"
+        ),
+    )
+}
+
+/// Is there grouping or a window in this block (not in tables of it)?
+fn has_group(plan: &Plan) -> bool {
+    match plan {
+        Plan::Group(_) | Plan::Window(_) => true,
+        Plan::Filter { input, .. } | Plan::Distinct { input, .. } | Plan::Limit { input, .. } => has_group(input),
+        Plan::Sort(s) => has_group(&s.input),
+        _ => false,
+    }
+}

@@ -1,0 +1,187 @@
+//! Recursive common table expressions. The working table holds all rows; the recursive blocks read those of the last round and
+//! append those of the next, until there are none.
+
+use super::flow::{KeySet, limit_value};
+use super::sort::encode_key;
+use super::subquery::Query;
+use super::{Frame, Op, Run, Scope, tuple};
+use crate::expr::convert;
+use crate::plan::node::Recursive;
+use types::{DataType, Result, SqlError, StoreContext};
+
+/// All rows of a recursive expression, and which of them the recursive blocks read now.
+#[derive(Default)]
+pub struct WorkingTable {
+    bytes: Vec<u8>,
+    rows: Vec<(usize, usize)>,
+    from: usize,
+    to: usize,
+}
+
+pub struct RecursiveOp {
+    number: usize,
+    slot: usize,
+    seed: Query,
+    steps: Vec<Query>,
+    distinct: bool,
+    types: Vec<DataType>,
+    names: Vec<String>,
+    limit: Option<(crate::expr::Expr, Option<crate::expr::Expr>)>,
+    seen: KeySet,
+    key: Vec<u8>,
+    row: Vec<u8>,
+    next: usize,
+}
+
+impl RecursiveOp {
+    pub fn new(r: Recursive) -> RecursiveOp {
+        RecursiveOp {
+            number: r.number,
+            slot: r.slot,
+            seed: Query::new(r.seed),
+            steps: r.steps.into_iter().map(Query::new).collect(),
+            distinct: r.distinct,
+            types: r.types,
+            names: r.names,
+            limit: r.limit,
+            seen: KeySet::default(),
+            key: Vec::new(),
+            row: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// Appends the rows of a block; the first so many in all.
+    fn append(&mut self, block: Option<usize>, most: usize, run: &Run<'_>, outer: Option<&Scope<'_>>) -> Result<()> {
+        let RecursiveOp { number, seed, steps, distinct, types, names, seen, key, row, .. } = self;
+        let query = match block {
+            None => seed,
+            Some(i) => &mut steps[i],
+        };
+        query.open(run, outer)?;
+        let mut count = run.working.borrow()[*number].rows.len();
+        while count < most && query.next(run, outer)? {
+            run.check_interrupt()?;
+            row.clear();
+            key.clear();
+            let at = Scope::new(&query.frame, outer);
+            let mut w = tuple::Writer::new(row, types.len());
+            for ((e, ty), name) in query.outputs.iter().zip(types.iter()).zip(names.iter()) {
+                let v = e.eval(run, at)?;
+                let source = convert::source_type(&e.ty, &v);
+                // The mode of the session: a value that does not fit its column is an error where an INSERT of it is.
+                let context = StoreContext { mode: run.sql_mode, column: name, row: 1, members: &[] };
+                let v = if v.is_null() { v } else { types::coerce_for_store(v, &source, ty, &context)?.0 };
+                if *distinct {
+                    encode_key(key, &v, ty, false);
+                }
+                w.push(&v);
+            }
+            w.finish();
+            if *distinct && !seen.insert(run, key)? {
+                continue;
+            }
+            let mut working = run.working.borrow_mut();
+            let table = &mut working[*number];
+            let start = table.bytes.len();
+            table.bytes.extend_from_slice(row);
+            table.rows.push((start, table.bytes.len()));
+            count += 1;
+            run.check_temp_bytes(table.bytes.len())?;
+        }
+        Ok(())
+    }
+}
+
+impl Op for RecursiveOp {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        self.next = 0;
+        self.seen.clear();
+        {
+            let mut working = run.working.borrow_mut();
+            if working.len() <= self.number {
+                working.resize_with(self.number + 1, WorkingTable::default);
+            }
+            working[self.number] = WorkingTable::default();
+        }
+        let mut most = usize::MAX;
+        if let Some((count, offset)) = &self.limit {
+            let at = Scope::new(frame, outer);
+            let offset = offset.as_ref().map_or(Ok(0), |o| limit_value(o, run, at))?;
+            most = usize::try_from(limit_value(count, run, at)?.saturating_add(offset)).unwrap_or(usize::MAX);
+        }
+        let depth_max = run.env.borrow().system_variable(Some(false), "cte_max_recursion_depth")?.0.to_u64();
+        self.append(None, most, run, outer)?;
+        let mut round = 0;
+        loop {
+            {
+                let mut working = run.working.borrow_mut();
+                let table = &mut working[self.number];
+                (table.from, table.to) = (table.to, table.rows.len());
+                if table.from == table.to || table.to >= most {
+                    return Ok(());
+                }
+            }
+            round += 1;
+            if round > depth_max {
+                return Err(SqlError::new(
+                    3636,
+                    format!(
+                        "Recursive query aborted after {round} iterations. Try increasing @@cte_max_recursion_depth to a larger value."
+                    ),
+                ));
+            }
+            for i in 0..self.steps.len() {
+                self.append(Some(i), most, run, outer)?;
+            }
+        }
+    }
+
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
+        let working = run.working.borrow();
+        let table = &working[self.number];
+        let Some((from, to)) = table.rows.get(self.next).copied() else { return Ok(false) };
+        self.next += 1;
+        let slot = &mut frame.slots[self.slot];
+        slot.bytes.clear();
+        slot.bytes.extend_from_slice(&table.bytes[from..to]);
+        slot.present = true;
+        Ok(true)
+    }
+
+    fn forget(&mut self) {
+        self.seed.forget();
+        self.steps.iter_mut().for_each(Query::forget);
+    }
+}
+
+/// The last round's rows, in a recursive block.
+pub struct WorkingOp {
+    pub slot: usize,
+    pub number: usize,
+    pub next: usize,
+    pub end: usize,
+}
+
+impl Op for WorkingOp {
+    fn open(&mut self, run: &Run<'_>, _frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<()> {
+        let working = run.working.borrow();
+        (self.next, self.end) = (working[self.number].from, working[self.number].to);
+        Ok(())
+    }
+
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
+        if self.next == self.end {
+            return Ok(false);
+        }
+        let working = run.working.borrow();
+        let table = &working[self.number];
+        let (from, to) = table.rows[self.next];
+        self.next += 1;
+        let slot = &mut frame.slots[self.slot];
+        slot.bytes.clear();
+        slot.bytes.extend_from_slice(&table.bytes[from..to]);
+        slot.present = true;
+        Ok(true)
+    }
+}

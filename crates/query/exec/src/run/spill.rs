@@ -1,0 +1,370 @@
+//! What does not fit in memory: records in a temporary file, as sorted runs that are merged, or as partitions that are read again.
+//!
+//! ```text
+//!   record   key length u32 | payload length u32 | key | payload
+//!   run      records, one after the other, in key order          partition   records in the order in which they came
+//! ```
+
+use super::Run;
+use std::sync::Arc;
+use types::{Result, SqlError};
+
+/// Bytes that are written and read at a time.
+const BLOCK: usize = 32 << 10;
+/// Runs merged at a time.
+const FAN_IN: usize = 64;
+const HEAD: usize = 8;
+
+/// Error 3: the disk is full, or worse.
+#[cold]
+fn failed(e: io::Error) -> SqlError {
+    SqlError::new(3, format!("Error writing file '(temporary)' (OS errno - {e})"))
+}
+
+/// A part of the file that was written from `from` to `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    from: u64,
+    to: u64,
+}
+
+/// A temporary file that grows at its end.
+pub struct Spill {
+    file: io::File,
+    end: u64,
+}
+
+impl Spill {
+    pub fn new(run: &Run<'_>) -> Result<Spill> {
+        Ok(Spill { file: run.temp_file()?, end: 0 })
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<Extent> {
+        self.file.write_at(bytes, self.end).map_err(failed)?;
+        let from = self.end;
+        self.end += bytes.len() as u64;
+        Ok(Extent { from, to: self.end })
+    }
+}
+
+fn put(out: &mut Vec<u8>, key: &[u8], payload: &[u8]) {
+    out.extend_from_slice(&(key.len() as u32).to_le_bytes());
+    out.extend_from_slice(&(payload.len() as u32).to_le_bytes());
+    out.extend_from_slice(key);
+    out.extend_from_slice(payload);
+}
+
+/// Records on their way to the file's end.
+#[derive(Default)]
+struct Writer {
+    buffer: Vec<u8>,
+    start: Option<u64>,
+}
+
+impl Writer {
+    fn push(&mut self, spill: &mut Spill, key: &[u8], payload: &[u8]) -> Result<()> {
+        self.start.get_or_insert(spill.end);
+        put(&mut self.buffer, key, payload);
+        if self.buffer.len() >= BLOCK { self.flush(spill) } else { Ok(()) }
+    }
+
+    fn flush(&mut self, spill: &mut Spill) -> Result<()> {
+        spill.append(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// The run is complete.
+    fn finish(mut self, spill: &mut Spill) -> Result<Extent> {
+        self.flush(spill)?;
+        Ok(Extent { from: self.start.unwrap_or(spill.end), to: spill.end })
+    }
+}
+
+/// Reads the records of some extents, one after the other.
+pub struct Reader {
+    extents: std::vec::IntoIter<Extent>,
+    rest: Extent,
+    buffer: Vec<u8>,
+    /// The current record, and where the next one begins.
+    key: (usize, usize),
+    payload_end: usize,
+}
+
+impl Reader {
+    pub fn new(extents: Vec<Extent>) -> Reader {
+        let rest = Extent { from: 0, to: 0 };
+        Reader { extents: extents.into_iter(), rest, buffer: Vec::new(), key: (0, 0), payload_end: 0 }
+    }
+
+    pub fn key(&self) -> &[u8] {
+        &self.buffer[self.key.0..self.key.1]
+    }
+
+    pub fn payload(&self) -> &[u8] {
+        &self.buffer[self.key.1..self.payload_end]
+    }
+
+    /// Goes to the next record; false: there is none.
+    pub fn next(&mut self, spill: &Spill) -> Result<bool> {
+        if !self.fill(spill, HEAD)? {
+            return Ok(false);
+        }
+        let at = self.payload_end;
+        let word = |i: usize| u32::from_le_bytes(self.buffer[i..i + 4].try_into().expect("four bytes")) as usize;
+        let (key, payload) = (word(at), word(at + 4));
+        let whole = self.fill(spill, HEAD + key + payload)?;
+        assert!(whole, "a record ends within its extent");
+        let at = self.payload_end;
+        self.key = (at + HEAD, at + HEAD + key);
+        self.payload_end = at + HEAD + key + payload;
+        Ok(true)
+    }
+
+    /// Sees to it that `wanted` bytes from the next record on are in the buffer; false at the end.
+    fn fill(&mut self, spill: &Spill, wanted: usize) -> Result<bool> {
+        while self.buffer.len() - self.payload_end < wanted {
+            if self.rest.from == self.rest.to {
+                match self.extents.next() {
+                    Some(next) => self.rest = next,
+                    None => return Ok(false),
+                }
+                continue;
+            }
+            self.buffer.drain(..self.payload_end);
+            self.payload_end = 0;
+            let have = self.buffer.len();
+            let left = (self.rest.to - self.rest.from) as usize;
+            let more = left.min(BLOCK.max(wanted - have));
+            self.buffer.resize(have + more, 0);
+            spill.file.read_at(&mut self.buffer[have..], self.rest.from).map_err(failed)?;
+            self.rest.from += more as u64;
+        }
+        Ok(true)
+    }
+}
+
+/// Sorted runs in a file.
+pub struct Runs {
+    spill: Spill,
+    runs: Vec<Extent>,
+}
+
+impl Runs {
+    pub fn new(run: &Run<'_>) -> Result<Runs> {
+        Ok(Runs { spill: Spill::new(run)?, runs: Vec::new() })
+    }
+
+    /// Adds a run: `records` gives them in order to what it is called with.
+    pub fn add(
+        &mut self,
+        records: impl FnOnce(&mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()>,
+    ) -> Result<()> {
+        let mut writer = Writer::default();
+        let spill = &mut self.spill;
+        records(&mut |key, payload| writer.push(spill, key, payload))?;
+        let extent = writer.finish(spill)?;
+        self.runs.push(extent);
+        Ok(())
+    }
+
+    /// All records in order; those of equal keys in the order of their runs. `unique`: only the first of these.
+    pub fn merge(mut self, run: &Run<'_>, unique: bool) -> Result<Merge> {
+        while self.runs.len() > FAN_IN {
+            let mut merged = Vec::new();
+            for batch in std::mem::take(&mut self.runs).chunks(FAN_IN) {
+                let mut merge = Heap::new(batch, &self.spill)?;
+                let mut writer = Writer::default();
+                while let Some(i) = merge.next(&self.spill, unique)? {
+                    run.check_interrupt()?;
+                    let reader = &merge.readers[i];
+                    writer.push(&mut self.spill, reader.key(), reader.payload())?;
+                }
+                merged.push(writer.finish(&mut self.spill)?);
+            }
+            self.runs = merged;
+        }
+        let heap = Heap::new(&self.runs, &self.spill)?;
+        Ok(Merge { spill: self.spill, heap, unique })
+    }
+}
+
+/// The last merge: records as they are asked for.
+pub struct Merge {
+    spill: Spill,
+    heap: Heap,
+    unique: bool,
+}
+
+impl Merge {
+    /// Key and payload of the next record.
+    pub fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        let at = self.heap.next(&self.spill, self.unique)?;
+        Ok(at.map(|i| (self.heap.readers[i].key(), self.heap.readers[i].payload())))
+    }
+}
+
+/// Readers of runs, as a binary heap by their current keys.
+struct Heap {
+    readers: Vec<Reader>,
+    heap: Vec<usize>,
+    /// The first reader's record was handed out.
+    used: bool,
+    last: Vec<u8>,
+    started: bool,
+}
+
+impl Heap {
+    fn new(runs: &[Extent], spill: &Spill) -> Result<Heap> {
+        let mut readers: Vec<Reader> = runs.iter().map(|r| Reader::new(vec![*r])).collect();
+        let mut heap = Vec::new();
+        for (i, r) in readers.iter_mut().enumerate() {
+            if r.next(spill)? {
+                heap.push(i);
+            }
+        }
+        let mut all = Heap { readers, heap, used: false, last: Vec::new(), started: false };
+        for at in (0..all.heap.len() / 2).rev() {
+            all.sift(at);
+        }
+        Ok(all)
+    }
+
+    fn before(&self, a: usize, b: usize) -> bool {
+        let (x, y) = (self.heap[a], self.heap[b]);
+        (self.readers[x].key(), x) < (self.readers[y].key(), y)
+    }
+
+    fn sift(&mut self, mut at: usize) {
+        loop {
+            let mut least = at;
+            for child in [2 * at + 1, 2 * at + 2] {
+                if child < self.heap.len() && self.before(child, least) {
+                    least = child;
+                }
+            }
+            if least == at {
+                return;
+            }
+            self.heap.swap(at, least);
+            at = least;
+        }
+    }
+
+    /// The reader whose record comes next.
+    fn next(&mut self, spill: &Spill, unique: bool) -> Result<Option<usize>> {
+        loop {
+            if std::mem::take(&mut self.used) {
+                let first = self.heap[0];
+                if !self.readers[first].next(spill)? {
+                    self.heap.swap_remove(0);
+                }
+                self.sift(0);
+            }
+            let Some(first) = self.heap.first().copied() else { return Ok(None) };
+            self.used = true;
+            let key = self.readers[first].key();
+            if unique && self.started && key == &self.last[..] {
+                continue;
+            }
+            if unique {
+                self.last.clear();
+                self.last.extend_from_slice(key);
+                self.started = true;
+            }
+            return Ok(Some(first));
+        }
+    }
+}
+
+/// How many partitions records are spread over.
+const PARTITIONS: usize = 16;
+/// The bits of a hash that tell partitions apart begin here: hash tables use those below and the last ones.
+const FIRST_BIT: u32 = 28;
+/// Partitions of partitions of ..., after which the table at hand has to grow.
+const DEPTH_MAX: u32 = 6;
+
+/// Rows that found no room in a hash table, by hash; each partition has its turn when those before are done.
+#[derive(Default)]
+pub struct Aside {
+    open: Option<Partitions>,
+    pending: Vec<(Arc<Spill>, Reader, u32)>,
+    depth: u32,
+}
+
+impl Aside {
+    pub fn clear(&mut self) {
+        *self = Aside::default();
+    }
+
+    /// May rows of the partition at hand be put aside once more?
+    pub fn may_grow(&self) -> bool {
+        self.depth < DEPTH_MAX
+    }
+
+    #[cold]
+    pub fn push(&mut self, run: &Run<'_>, hash: u64, row: &[u8]) -> Result<()> {
+        let open = match &mut self.open {
+            Some(open) => open,
+            None => self.open.insert(Partitions::new(run, self.depth)?),
+        };
+        open.push(hash, row)
+    }
+
+    /// The partition at hand is done: the next one, if any.
+    pub fn next_partition(&mut self) -> Result<Option<(Arc<Spill>, Reader)>> {
+        if let Some(open) = self.open.take() {
+            let (spill, readers) = open.finish()?;
+            let spill = Arc::new(spill);
+            self.pending.extend(readers.into_iter().map(|r| (Arc::clone(&spill), r, self.depth + 1)));
+        }
+        let Some((spill, reader, depth)) = self.pending.pop() else { return Ok(None) };
+        self.depth = depth;
+        Ok(Some((spill, reader)))
+    }
+}
+
+/// Records put aside by hash, to be read again partition by partition.
+struct Partitions {
+    spill: Spill,
+    writers: Vec<Writer>,
+    extents: Vec<Vec<Extent>>,
+    /// How often the records were put aside before: each time other bits of the hash decide.
+    depth: u32,
+}
+
+impl Partitions {
+    fn new(run: &Run<'_>, depth: u32) -> Result<Partitions> {
+        let writers = (0..PARTITIONS).map(|_| Writer::default()).collect();
+        Ok(Partitions { spill: Spill::new(run)?, writers, extents: vec![Vec::new(); PARTITIONS], depth })
+    }
+
+    fn push(&mut self, hash: u64, payload: &[u8]) -> Result<()> {
+        let i = (hash >> (FIRST_BIT + self.depth * 4)) as usize % PARTITIONS;
+        let writer = &mut self.writers[i];
+        put(&mut writer.buffer, &[], payload);
+        if writer.buffer.len() >= BLOCK {
+            self.flush(i)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, i: usize) -> Result<()> {
+        let buffer = &mut self.writers[i].buffer;
+        let extent = self.spill.append(buffer)?;
+        buffer.clear();
+        self.extents[i].push(extent);
+        Ok(())
+    }
+
+    /// The readers of the partitions that have records.
+    fn finish(mut self) -> Result<(Spill, Vec<Reader>)> {
+        for i in 0..PARTITIONS {
+            if !self.writers[i].buffer.is_empty() {
+                self.flush(i)?;
+            }
+        }
+        let readers = self.extents.into_iter().filter(|e| !e.is_empty()).map(Reader::new).collect();
+        Ok((self.spill, readers))
+    }
+}
