@@ -373,7 +373,7 @@ impl Session {
         let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
         let table = version.table(&schema, &name).ok_or_else(|| err!(1146, schema, name))?;
         self.access().check_table(accounts::Privileges::SELECT, &schema, &name)?;
-        for column in table.visible_columns() {
+        for column in table.named_columns() {
             let wire = protocol::Column {
                 schema: &schema,
                 table: &name,

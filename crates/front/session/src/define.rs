@@ -1,26 +1,26 @@
 //! Statements that the executor does not run: transactions, USE, SET, KILL, prepared statements by name, and data
 //! definition, translated from the tree to crate `catalog`'s specifications.
 
-use crate::alter::AlterPlan;
-use crate::column_type::{collation_from, column_type};
+use crate::alter::{AlterPlan, RETYPED, Work};
+use crate::column_type::collation_from;
 use crate::command::{Done, Session};
-use crate::evaluate::literal;
+use crate::state::State;
+use crate::table_spec::comment_of;
 use crate::variables::{VarId, id};
 use accounts::Privileges;
-use catalog::define::check_name;
 use catalog::schema::eq_name;
-use catalog::{Column, ColumnDefault, Ddl, KeyKind, KeyPartSpec, KeySpec, Table, TableSpec, Waiting};
+use catalog::{Column, ColumnDefault, Ddl, KeyKind, Table, TableName, TableSpec, Waiting};
 use exec::{Env, Outcome};
 use protocol::Output;
 use sql::ast::*;
 use sql::lexer::Lexer;
 use std::sync::Arc;
 use types::collation::CollationId;
-use types::sql_mode::SqlMode;
-use types::{DataType, Result, SqlError, TypeKind, Value, err};
+use types::{Result, SqlError, Value, err};
 
 const COLLATION_SERVER: VarId = id("collation_server");
 const REQUIRE_PRIMARY_KEY: VarId = id("sql_require_primary_key");
+pub(crate) const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
 
 pub(crate) fn unsupported(what: &str) -> SqlError {
     err!(1235, what)
@@ -226,33 +226,27 @@ impl Session {
             Statement::CreateIndex(create) => {
                 let (schema, table) = self.object(parsed, create.table)?;
                 self.access().check_table(Privileges::INDEX, &schema, &table)?;
-                let key = key_spec(parsed, &create.index)?;
-                self.define(|ddl| {
-                    let old = ddl.lock_table(&schema, &table)?;
-                    let (new, at) = ddl.create_index(&old, key)?;
-                    fill_index(ddl, &new, at)
+                let outcome = self.alter(&schema, &table, |session, plan| {
+                    let names = plan.names();
+                    let key = session.key_spec(parsed, &create.index, &names, &mut plan.spec)?;
+                    plan.spec.keys.push(key);
+                    plan.added_key();
+                    plan.obey(create.algorithm, create.lock)
                 })?;
-                plain("create_index")
+                Ok(("create_index", outcome, Done::Answered))
             }
             Statement::DropIndex(drop) => {
                 let (schema, table) = self.object(parsed, drop.table)?;
                 self.access().check_table(Privileges::INDEX, &schema, &table)?;
-                let name = parsed.name(drop.name).to_string();
-                let mode = self.state.sql_mode;
-                self.define(|ddl| {
-                    let old = ddl.lock_table(&schema, &table)?;
-                    if name.eq_ignore_ascii_case("PRIMARY") {
-                        let mut plan = AlterPlan::new(&old);
-                        plan.drop_primary()?;
-                        return plan.run(ddl, &old, mode);
-                    }
-                    ddl.drop_index(&old, &name).map(|_| ())
+                let outcome = self.alter(&schema, &table, |_, plan| {
+                    plan.drop_index(parsed.name(drop.name))?;
+                    plan.obey(drop.algorithm, drop.lock)
                 })?;
-                plain("drop_index")
+                Ok(("drop_index", outcome, Done::Answered))
             }
             Statement::AlterTable(alter) => {
-                self.alter_table(parsed, alter)?;
-                plain("alter_table")
+                let outcome = self.alter_table(parsed, alter)?;
+                Ok(("alter_table", outcome, Done::Answered))
             }
             Statement::CreateUser(_)
             | Statement::AlterUser(_)
@@ -290,7 +284,12 @@ impl Session {
     }
 
     /// Runs `change` as one atomic data definition, after the implicit commit.
-    fn define<R>(&mut self, change: impl FnOnce(&mut Ddl<'_>) -> Result<R>) -> Result<R> {
+    pub(crate) fn define<R>(&mut self, change: impl FnOnce(&mut Ddl<'_>) -> Result<R>) -> Result<R> {
+        self.define_with(|ddl, _| change(ddl))
+    }
+
+    /// As [`Session::define`], for changes that evaluate expressions.
+    pub(crate) fn define_with<R>(&mut self, change: impl FnOnce(&mut Ddl<'_>, &mut State) -> Result<R>) -> Result<R> {
         self.check_writable()?;
         self.commit_all()?;
         let server = Arc::clone(&self.server);
@@ -299,7 +298,10 @@ impl Session {
         let waiting = Waiting { timeout, interrupt: &interrupt };
         let pins = &self.pins;
         let mut ddl = server.catalog.begin_ddl(&mut self.tx, pins, waiting)?;
-        let result = change(&mut ddl)?;
+        if !self.state.vars.bool(FOREIGN_KEY_CHECKS) {
+            ddl.ignore_foreign_keys();
+        }
+        let result = change(&mut ddl, &mut self.state)?;
         ddl.commit()?;
         Ok(result)
     }
@@ -346,10 +348,10 @@ impl Session {
                 let (from_schema, from) = self.object(parsed, *source)?;
                 self.access().check_table(Privileges::SELECT, &from_schema, &from)?;
                 let table = version.table(&from_schema, &from).ok_or_else(|| err!(1146, from_schema, from))?;
-                if table.is_virtual() {
+                if !table.is_base() {
                     return Err(err!(1347, from_schema, from, "BASE TABLE"));
                 }
-                TableSpec { schema: schema.clone(), name: name.clone(), ..catalog::ddl::spec_of(table) }
+                like(table, &schema, &name)
             }
             CreateTableBody::Columns { select: Some(_), .. } => return Err(unsupported("CREATE TABLE ... SELECT")),
             CreateTableBody::Columns { columns, keys, options, select: None } => {
@@ -357,6 +359,7 @@ impl Session {
                 self.table_spec(parsed, (&schema, &name), found.default_collation, columns, keys, options)?
             }
         };
+        self.check_expressions(&spec)?;
         if self.state.vars.bool(REQUIRE_PRIMARY_KEY) && !spec.keys.iter().any(|k| k.kind == KeyKind::Primary) {
             return Err(err!(3750));
         }
@@ -369,224 +372,6 @@ impl Session {
         }
     }
 
-    fn table_spec(
-        &mut self,
-        parsed: &Parsed,
-        (schema, name): (&str, &str),
-        schema_collation: CollationId,
-        columns: &[ColumnDef],
-        keys: &[KeyDef],
-        options: &TableOptions,
-    ) -> Result<TableSpec> {
-        let collation = collation_from(parsed, options.charset, options.collation)?.unwrap_or(schema_collation);
-        let create_options = self.table_options(parsed, options)?;
-        let mut spec = TableSpec {
-            schema: schema.to_string(),
-            name: name.to_string(),
-            columns: Vec::with_capacity(columns.len()),
-            keys: Vec::new(),
-            default_collation: collation,
-            comment: comment_of(parsed, options.comment, name)?,
-            create_options,
-            auto_increment: options.auto_increment,
-        };
-        for def in columns {
-            let (column, own_keys) = self.column(parsed, def, collation)?;
-            spec.columns.push(column);
-            spec.keys.extend(own_keys);
-        }
-        for key in keys {
-            spec.keys.push(match key {
-                KeyDef::Index(index) => key_spec(parsed, index)?,
-                KeyDef::ForeignKey(_) => return Err(unsupported("FOREIGN KEY")),
-                KeyDef::Check(_) => return Err(unsupported("CHECK")),
-            });
-        }
-        Ok(spec)
-    }
-
-    /// Checks table options; those that change nothing here are kept for SHOW CREATE TABLE.
-    fn table_options(&mut self, parsed: &Parsed, options: &TableOptions) -> Result<String> {
-        if let Some(engine) = options.engine {
-            let engine = text_of(parsed, engine);
-            if !engine.eq_ignore_ascii_case("InnoDB") {
-                if self.state.sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
-                    return Err(err!(1286, engine));
-                }
-                self.state.warn("Warning", 1286, format!("Unknown storage engine '{engine}'"));
-                self.state.warn("Warning", 1266, "Using storage engine InnoDB for the table".to_string());
-            }
-        }
-        let mut kept = Vec::new();
-        if let Some(format) = options.row_format {
-            let format = parsed.name(format).to_ascii_uppercase();
-            match format.as_str() {
-                "DEFAULT" => {}
-                "DYNAMIC" | "COMPACT" | "REDUNDANT" | "FIXED" => kept.push(format!("ROW_FORMAT={format}")),
-                _ => return Err(unsupported("ROW_FORMAT=COMPRESSED")),
-            }
-        }
-        if options.key_block_size.is_some_and(|n| n > 0) {
-            return Err(unsupported("KEY_BLOCK_SIZE"));
-        }
-        if options.encryption.is_some_and(|e| !parsed.bytes(e).eq_ignore_ascii_case(b"n")) {
-            return Err(unsupported("ENCRYPTION"));
-        }
-        if options.compression.is_some_and(|c| !parsed.bytes(c).eq_ignore_ascii_case(b"none")) {
-            return Err(unsupported("COMPRESSION"));
-        }
-        for (word, value) in
-            [("STATS_PERSISTENT", &options.stats_persistent), ("STATS_AUTO_RECALC", &options.stats_auto_recalc)]
-        {
-            if !matches!(value, None | Some(OptionValue::Default)) {
-                return Err(unsupported(word));
-            }
-        }
-        for (word, value) in &options.other {
-            match (*word, value) {
-                // Hints for engines with fixed files.
-                ("max_rows" | "min_rows" | "avg_row_length", OptionValue::Number(n)) => {
-                    kept.push(format!("{}={n}", word.to_ascii_uppercase()));
-                }
-                (_, OptionValue::Default) => {}
-                _ => return Err(unsupported(word)),
-            }
-        }
-        Ok(kept.join(" "))
-    }
-
-    /// A column, and the keys written beside it.
-    fn column(&mut self, parsed: &Parsed, def: &ColumnDef, collation: CollationId) -> Result<(Column, Vec<KeySpec>)> {
-        let name = parsed.name(def.name).to_string();
-        check_name(&name, 1166)?;
-        let attributes = &def.attributes;
-        for (refused, what) in [
-            (attributes.generated.is_some(), "generated columns"),
-            (attributes.references.is_some(), "REFERENCES"),
-            (!attributes.checks.is_empty(), "CHECK"),
-            (attributes.invisible, "INVISIBLE columns"),
-            (attributes.srid.is_some(), "SRID"),
-        ] {
-            if refused {
-                return Err(unsupported(what));
-            }
-        }
-        let serial = def.column_type.base == BaseType::Serial;
-        let (mut data_type, members) = column_type(parsed, &name, &def.column_type, collation)?;
-        let auto_increment = attributes.auto_increment || serial;
-        let nullable = match attributes.nullable {
-            Some(nullable) => nullable && !serial,
-            None => !serial && !attributes.primary_key && !auto_increment,
-        };
-        data_type.nullable = nullable;
-        if auto_increment
-            && !(data_type.kind.is_integer() || matches!(data_type.kind, TypeKind::Float | TypeKind::Double))
-        {
-            return Err(err!(1063, name));
-        }
-        let temporal = matches!(data_type.kind, TypeKind::DateTime | TypeKind::Timestamp);
-        let on_update_now = match attributes.on_update_now {
-            Some(digits) if temporal && digits == data_type.decimals => true,
-            Some(_) => return Err(err!(1294, name)),
-            None => false,
-        };
-        let default = match attributes.default {
-            _ if auto_increment && attributes.default.is_some() => return Err(err!(1067, name)),
-            None if nullable => ColumnDefault::Value(Value::Null),
-            None => ColumnDefault::None,
-            Some(value) => self.default_value(parsed, &name, value, &data_type, &members)?,
-        };
-        let mut keys = Vec::new();
-        let beside = |kind| KeySpec {
-            kind,
-            name: None,
-            parts: vec![KeyPartSpec { column: name.clone(), prefix: 0, descending: false }],
-            comment: String::new(),
-        };
-        if attributes.primary_key {
-            keys.push(beside(KeyKind::Primary));
-        }
-        if attributes.unique || serial {
-            keys.push(beside(KeyKind::Unique));
-        }
-        let comment = comment_of(parsed, attributes.comment, &name)?;
-        Ok((
-            Column {
-                name: name.clone(),
-                data_type,
-                default,
-                auto_increment,
-                on_update_now,
-                members,
-                comment,
-                hidden: false,
-            },
-            keys,
-        ))
-    }
-
-    /// A DEFAULT. Errors 1067, 1101.
-    fn default_value(
-        &mut self,
-        parsed: &Parsed,
-        column: &str,
-        value: DefaultValue,
-        data_type: &DataType,
-        members: &[String],
-    ) -> Result<ColumnDefault> {
-        let id = match value {
-            DefaultValue::Literal(id) => id,
-            DefaultValue::Expr(..) => return Err(unsupported("DEFAULT (expression)")),
-        };
-        let is_now = matches!(&parsed[id], Expr::Builtin { func: Builtin::Now, .. });
-        if is_now {
-            let digits = match &parsed[id] {
-                Expr::Builtin { args, .. } => match parsed.list(*args).first() {
-                    Some(digits) => literal(parsed, *digits).map_or(0, |(v, _)| v.to_i64() as u8),
-                    None => 0,
-                },
-                _ => 0,
-            };
-            let temporal = matches!(data_type.kind, TypeKind::DateTime | TypeKind::Timestamp);
-            return if temporal && digits == data_type.decimals {
-                Ok(ColumnDefault::Now)
-            } else {
-                Err(err!(1067, column))
-            };
-        }
-        let (value, source) = match (&parsed[id], literal(parsed, id)) {
-            (_, Some(found)) => found,
-            (Expr::Bytes { bytes, .. }, None) => {
-                let bytes = parsed.bytes(*bytes).to_vec();
-                let t = DataType::string(TypeKind::VarBinary, bytes.len() as u32, CollationId::BINARY);
-                match data_type.kind.is_numeric() {
-                    true => (
-                        Value::UInt(bytes.iter().fold(0u64, |n, b| n << 8 | u64::from(*b))),
-                        DataType::new(TypeKind::BigInt).unsigned(),
-                    ),
-                    false => (Value::Bytes(bytes.into()), t),
-                }
-            }
-            (Expr::String { text, .. }, None) => {
-                let bytes = parsed.bytes(*text).to_vec();
-                let t = DataType::string(TypeKind::VarChar, bytes.len() as u32, CollationId::UTF8MB4_0900_AI_CI);
-                (Value::Bytes(bytes.into()), t)
-            }
-            _ => return Err(err!(1067, column)),
-        };
-        if value.is_null() {
-            return if data_type.nullable { Ok(ColumnDefault::Value(Value::Null)) } else { Err(err!(1067, column)) };
-        }
-        if data_type.kind.is_blob() {
-            return Err(err!(1101, column));
-        }
-        let mode = SqlMode(self.state.sql_mode.0 | SqlMode::STRICT_ALL_TABLES.0);
-        let context = types::StoreContext { mode, column, row: 1, members };
-        let (value, _) =
-            types::coerce_for_store(value, &source, data_type, &context).map_err(|_| err!(1067, column))?;
-        Ok(ColumnDefault::Value(value.into_owned()))
-    }
-
     fn drop_tables(&mut self, parsed: &Parsed, temporary: bool, if_exists: bool, names: &[ObjectName]) -> Result<()> {
         let mut tables = Vec::with_capacity(names.len());
         for name in names {
@@ -595,18 +380,18 @@ impl Session {
             tables.push((schema, table));
         }
         // There are no temporary tables, so none of these is one.
-        let exists = |ddl: &Ddl<'_>, t: &(String, String)| !temporary && ddl.version().table(&t.0, &t.1).is_some();
+        let exists = |ddl: &Ddl<'_>, t: &TableName| {
+            let found = ddl.version().table(&t.0, &t.1);
+            !temporary && found.is_some_and(|t| t.view.is_none())
+        };
         let missing = self.define(|ddl| {
-            let missing: Vec<String> =
-                tables.iter().filter(|t| !exists(ddl, t)).map(|t| format!("{}.{}", t.0, t.1)).collect();
+            let (there, missing): (Vec<TableName>, Vec<TableName>) =
+                tables.iter().cloned().partition(|t| exists(ddl, t));
+            let missing: Vec<String> = missing.into_iter().map(|t| format!("{}.{}", t.0, t.1)).collect();
             if !missing.is_empty() && !if_exists {
                 return Err(err!(1051, missing.join(",")));
             }
-            for t in &tables {
-                if exists(ddl, t) {
-                    ddl.drop_table(&t.0, &t.1)?;
-                }
-            }
+            ddl.drop_tables(&there)?;
             Ok(missing)
         })?;
         for name in missing {
@@ -615,36 +400,66 @@ impl Session {
         Ok(())
     }
 
-    fn alter_table(&mut self, parsed: &Parsed, alter: &AlterTable) -> Result<()> {
+    fn alter_table(&mut self, parsed: &Parsed, alter: &AlterTable) -> Result<Outcome> {
         let (schema, name) = self.object(parsed, alter.name)?;
         self.access().check_table(Privileges::ALTER, &schema, &name)?;
-        let options = self.table_options(parsed, &alter.options)?;
+        self.alter(&schema, &name, |session, plan| {
+            let options = session.table_options(parsed, &alter.options)?;
+            for action in &alter.actions {
+                session.alter_action(parsed, action, plan)?;
+            }
+            if let Some(collation) = collation_from(parsed, alter.options.charset, alter.options.collation)? {
+                plan.spec.default_collation = collation;
+                plan.needs(Work::Inplace);
+            }
+            if let Some(comment) = alter.options.comment {
+                plan.spec.comment = comment_of(parsed, Some(comment), &name)?;
+                plan.needs(Work::Inplace);
+            }
+            if !options.is_empty() {
+                plan.spec.create_options = options;
+                plan.needs(Work::Inplace);
+            }
+            if alter.options.engine.is_some() {
+                plan.rebuild(Work::Inplace);
+            }
+            plan.spec.auto_increment = alter.options.auto_increment;
+            if alter.options.auto_increment.is_some() {
+                plan.needs(Work::Inplace);
+            }
+            plan.obey(alter.algorithm, alter.lock)
+        })
+    }
+
+    /// Collects the changes of one table into a plan, then makes them. Errors 1146, 1347, 1412 and the plan's.
+    fn alter(
+        &mut self,
+        schema: &str,
+        name: &str,
+        collect: impl FnOnce(&mut Session, &mut AlterPlan) -> Result<()>,
+    ) -> Result<Outcome> {
         self.catalog.get(self.server.catalog.cell());
         let version = Arc::clone(self.catalog.peek());
-        let table = Arc::clone(version.table(&schema, &name).ok_or_else(|| err!(1146, schema, name))?);
+        let table = Arc::clone(version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?);
+        if table.view.is_some() {
+            return Err(err!(1347, schema, name, "BASE TABLE"));
+        }
         let mut plan = AlterPlan::new(&table);
-        for action in &alter.actions {
-            self.alter_action(parsed, action, &mut plan)?;
-        }
-        if let Some(collation) = collation_from(parsed, alter.options.charset, alter.options.collation)? {
-            plan.spec.default_collation = collation;
-        }
-        if let Some(comment) = alter.options.comment {
-            plan.spec.comment = comment_of(parsed, Some(comment), &name)?;
-        }
-        if !options.is_empty() {
-            plan.spec.create_options = options;
-        }
-        plan.spec.auto_increment = alter.options.auto_increment;
-        let mode = self.state.sql_mode;
-        self.define(|ddl| {
-            let old = ddl.lock_table(&schema, &name)?;
+        collect(self, &mut plan)?;
+        self.check_expressions(&plan.spec)?;
+        let only_renames = plan.only_renames();
+        let copied = self.define_with(|ddl, state| {
+            let old = ddl.lock_table(schema, name)?;
             if old.id != table.id || old.version != table.version {
                 // Another DDL came between: the plan was made for another table.
                 return Err(err!(1412));
             }
-            plan.run(ddl, &old, mode)
-        })
+            plan.run(ddl, &old, state)
+        })?;
+        let warnings = self.state.warning_count;
+        let info = format!("Records: {copied}  Duplicates: 0  Warnings: {warnings}");
+        let info = if only_renames { String::new() } else { info };
+        Ok(Outcome { affected_rows: copied, info, ..Outcome::default() })
     }
 
     fn alter_action(&mut self, parsed: &Parsed, action: &AlterAction, plan: &mut AlterPlan) -> Result<()> {
@@ -652,31 +467,79 @@ impl Session {
         match action {
             AlterAction::AddColumns(columns, position) => {
                 let mut position = *position;
+                let mut names = plan.names();
+                names.extend(columns.iter().map(|c| name(c.name)));
                 for def in columns {
-                    let (column, keys) = self.column(parsed, def, plan.spec.default_collation)?;
+                    let (column, keys) = self.column(parsed, def, plan.spec.default_collation, &names)?;
                     if plan.spec.columns.iter().any(|c| eq_name(&c.name, &column.name)) {
                         return Err(err!(1060, column.name));
                     }
+                    plan.virtuals |= column.generated.as_ref().is_some_and(|g| !g.stored);
+                    plan.columns |= column.generated.is_none();
+                    plan.rebuild(match &column.generated {
+                        Some(g) if g.stored => Work::Copy(RETYPED),
+                        _ if matches!(column.default, ColumnDefault::Expression(_)) => Work::Copy(RETYPED),
+                        _ if column.auto_increment || !keys.is_empty() => Work::Inplace,
+                        _ => Work::Instant,
+                    });
                     plan.insert(parsed, column, None, position)?;
                     plan.spec.keys.extend(keys);
+                    for check in &def.attributes.checks {
+                        let name = plan.spec.next_check_name();
+                        let check = self.check_spec(parsed, check, &names, Some(parsed.name(def.name)), name)?;
+                        plan.spec.checks.push(check);
+                    }
                     if position != ColumnPosition::Last {
                         position = ColumnPosition::After(def.name);
                     }
                 }
-                plan.rebuild = true;
             }
-            AlterAction::AddKey(KeyDef::Index(index)) => plan.add_key(key_spec(parsed, index)?),
-            AlterAction::AddKey(KeyDef::ForeignKey(_)) => return Err(unsupported("FOREIGN KEY")),
-            AlterAction::AddKey(KeyDef::Check(_)) => return Err(unsupported("CHECK")),
+            AlterAction::AddKey(key) => {
+                let names = plan.names();
+                self.add_key(parsed, key, &names, &mut plan.spec)?;
+                match key {
+                    KeyDef::Index(_) => plan.added_key(),
+                    KeyDef::ForeignKey(_) => plan.rebuild(match self.state.vars.bool(FOREIGN_KEY_CHECKS) {
+                        true => Work::Copy("Adding foreign keys needs foreign_key_checks=OFF"),
+                        false => Work::Inplace,
+                    }),
+                    KeyDef::Check(check) if check.enforced => {
+                        plan.rebuild(Work::Copy("cannot add a check constraint in place"))
+                    }
+                    KeyDef::Check(_) => {}
+                }
+            }
             AlterAction::DropColumn(column) => plan.drop_column(&name(*column))?,
             AlterAction::DropPrimaryKey => plan.drop_primary()?,
-            AlterAction::DropIndex(index) | AlterAction::DropConstraint(index) => plan.drop_index(&name(*index))?,
-            AlterAction::DropForeignKey(n) | AlterAction::DropCheck(n) => return Err(err!(1091, name(*n))),
+            AlterAction::DropIndex(index) => plan.drop_index(&name(*index))?,
+            AlterAction::DropConstraint(constraint) => plan.drop_constraint(&name(*constraint))?,
+            AlterAction::DropForeignKey(key) => plan.drop_foreign_key(&name(*key))?,
+            AlterAction::DropCheck(check) => plan.drop_check(&name(*check))?,
+            AlterAction::SetEnforced(check, enforced) => plan.enforce(&name(*check), *enforced)?,
+            AlterAction::SetIndexVisible(index, visible) => plan.set_index_visible(&name(*index), *visible)?,
+            AlterAction::SetColumnVisible(column, visible) => {
+                let at = plan.position(&name(*column))?;
+                plan.spec.columns[at].invisible = !visible;
+                if plan.spec.columns.iter().all(|c| c.hidden || c.invisible) {
+                    return Err(err!(4028));
+                }
+            }
             AlterAction::ChangeColumn { old, column, position } => {
                 let at = plan.position(&name(*old))?;
-                let (new, keys) = self.column(parsed, column, plan.spec.default_collation)?;
+                let mut names = plan.names();
+                names[at] = name(column.name);
+                let (new, keys) = self.column(parsed, column, plan.spec.default_collation, &names)?;
                 plan.change_column(parsed, at, new, *position)?;
-                plan.spec.keys.extend(keys);
+                for key in keys {
+                    plan.spec.keys.push(key);
+                    plan.added_key();
+                }
+                for check in &column.attributes.checks {
+                    let name = plan.spec.next_check_name();
+                    let check = self.check_spec(parsed, check, &names, Some(parsed.name(column.name)), name)?;
+                    plan.spec.checks.push(check);
+                    plan.rebuild(Work::Copy("cannot add a check constraint in place"));
+                }
             }
             AlterAction::RenameColumn(old, new) => {
                 let at = plan.position(&name(*old))?;
@@ -687,14 +550,14 @@ impl Session {
             AlterAction::RenameTable(to) => plan.rename = Some(self.object(parsed, *to)?),
             AlterAction::SetDefault(column, value) => {
                 let at = plan.position(&name(*column))?;
+                let names = plan.names();
                 let (t, members) = (plan.spec.columns[at].data_type, plan.spec.columns[at].members.clone());
-                plan.spec.columns[at].default = self.default_value(parsed, &name(*column), *value, &t, &members)?;
-                plan.defaults = true;
+                let default = self.default_value(parsed, &name(*column), *value, &t, &members, &names)?;
+                plan.spec.columns[at].default = default;
             }
             AlterAction::DropDefault(column) => {
                 let at = plan.position(&name(*column))?;
                 plan.spec.columns[at].default = ColumnDefault::None;
-                plan.defaults = true;
             }
             AlterAction::ConvertCharset { charset, collation } => {
                 let to = collation_from(parsed, *charset, *collation)?.unwrap_or(plan.spec.default_collation);
@@ -704,19 +567,40 @@ impl Session {
                         column.data_type.collation = to;
                     }
                 }
-                plan.rebuild = true;
+                plan.rebuild(Work::Copy(RETYPED));
             }
-            AlterAction::Force => plan.rebuild = true,
+            AlterAction::Force => plan.rebuild(Work::Inplace),
             AlterAction::Options => {}
             // Keys are never disabled.
             AlterAction::EnableKeys(_) => {
                 self.state.warn("Note", 1031, "Table storage engine for the table doesn't have this option".to_string())
             }
-            AlterAction::Partition(_) => return Err(unsupported("PARTITION")),
+            AlterAction::Partition("PARTITION BY") => return Err(unsupported("PARTITION BY")),
+            // There are none.
+            AlterAction::Partition(_) => return Err(err!(1505)),
+            AlterAction::OrderBy(_) => {
+                // A table with a primary key is in its order; others are not kept in any.
+                self.state.warn(
+                    "Warning",
+                    1105,
+                    "ORDER BY ignored as there is a user-defined clustered index in the table '".to_string()
+                        + &plan.spec.name
+                        + "'",
+                );
+            }
             _ => return Err(unsupported("this form of ALTER TABLE")),
         }
         Ok(())
     }
+}
+
+/// CREATE TABLE ... LIKE: everything but foreign keys and the names of checks.
+fn like(table: &Table, schema: &str, name: &str) -> TableSpec {
+    let mut spec = catalog::ddl::spec_of(table);
+    (spec.schema, spec.name) = (schema.to_string(), name.to_string());
+    spec.foreign_keys.clear();
+    spec.checks.iter_mut().for_each(|c| c.name = None);
+    spec
 }
 
 /// Fills an index just made from the rows of its table.
@@ -730,9 +614,10 @@ pub(crate) fn copy_rows(
     old: &Arc<Table>,
     new: &Arc<Table>,
     from: &[Option<usize>],
-    mode: SqlMode,
-) -> Result<()> {
+    env: &mut dyn Env,
+) -> Result<u64> {
     let engine = Arc::clone(ddl.engine());
+    let version = Arc::new(ddl.version().clone());
     let mut columns = from.to_vec();
     // The hidden row id of the new table, if it has one, is new.
     columns.resize(new.columns.len(), None);
@@ -741,52 +626,7 @@ pub(crate) fn copy_rows(
         let id = ids.reserve(&engine, 1, 1, 1, u64::MAX).map_err(catalog::error::from_engine)?;
         id.ok_or_else(|| err!(1467))
     };
-    let mut refused = None;
-    exec::ddl::copy_rows(ddl.tx(), old, new, &columns, mode, &mut |w| refused = Some(w), &mut row_ids)?;
-    match refused {
-        // A rebuild changes no value without saying so.
-        Some(warning) if mode.is_strict() => Err(warning.into()),
-        _ => Ok(()),
-    }
-}
-
-fn key_spec(parsed: &Parsed, index: &IndexDef) -> Result<KeySpec> {
-    let kind = match index.kind {
-        IndexKind::Plain => KeyKind::Plain,
-        IndexKind::Unique => KeyKind::Unique,
-        IndexKind::Primary => KeyKind::Primary,
-        IndexKind::Fulltext => return Err(err!(1214)),
-        IndexKind::Spatial => return Err(err!(1464)),
-    };
-    if index.options.invisible {
-        return Err(unsupported("INVISIBLE indexes"));
-    }
-    if index.options.parser.is_some() || index.options.key_block_size.is_some_and(|n| n > 0) {
-        return Err(unsupported("this option of an index"));
-    }
-    let mut parts = Vec::with_capacity(index.parts.len());
-    for part in &index.parts {
-        match part.what {
-            KeyPartKind::Column { name, prefix } => {
-                if prefix == Some(0) {
-                    return Err(err!(1391, parsed.name(name)));
-                }
-                let (column, prefix) = (parsed.name(name).to_string(), prefix.unwrap_or(0));
-                parts.push(KeyPartSpec { column, prefix, descending: part.descending });
-            }
-            KeyPartKind::Expr(..) => return Err(unsupported("functional indexes")),
-        }
-    }
-    let comment = index.options.comment.map_or_else(String::new, |c| text_of(parsed, c));
-    Ok(KeySpec { kind, name: index.name.map(|n| parsed.name(n).to_string()), parts, comment })
-}
-
-fn comment_of(parsed: &Parsed, comment: Option<Str>, name: &str) -> Result<String> {
-    let comment = comment.map_or_else(String::new, |c| text_of(parsed, c));
-    if comment.chars().count() > 2048 {
-        return Err(err!(1628, name, 2048));
-    }
-    Ok(comment)
+    exec::ddl::copy_rows(ddl.tx(), env, &version, old, new, &columns, &mut row_ids)
 }
 
 /// The expression of KILL: what follows its last keyword.

@@ -538,7 +538,7 @@ fn gates(prepared: &Prepared, version: &Version) -> Vec<(u64, Arc<Gate>, u64)> {
     let mut gates: Vec<(u64, Arc<Gate>, u64)> = Vec::new();
     for t in prepared.tables() {
         if let Some(table) = version.table(&t.schema, &t.table)
-            && !table.is_virtual()
+            && table.is_base()
             && !gates.iter().any(|(id, ..)| *id == table.id)
         {
             gates.push((table.id, Arc::clone(&table.gate), table.readable_since));

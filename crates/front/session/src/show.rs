@@ -15,7 +15,6 @@ use sql::ast::{
     Account, EngineInfo, Explain, ExplainFormat, ExplainTarget, ObjectName, Parsed, Show, ShowFilter, ShowLimit,
     ShowWhat, VarScope,
 };
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, Value, err};
@@ -232,16 +231,17 @@ impl Session {
         let list = self.state.warnings.iter().filter(|w| !errors || w.level == "Error").skip(skip).take(take);
         let rows = list.map(|w| vec![text(w.level), Value::UInt(w.code.into()), text(w.message.clone())]).collect();
         let code = DataType { length: 4, ..DataType::new(TypeKind::Int).unsigned() };
+        let columns = [("Level", varchar(7)), ("Code", code), ("Message", varchar(512))];
         // Diagnostics leave FOUND_ROWS() as it is.
         let found = self.state.found_rows;
-        let done = self.send(Rows::new(&[("Level", varchar(7)), ("Code", code), ("Message", varchar(512))], rows), out);
+        let done = self.send_rows(Rows::new(&columns, rows), true, out);
         self.state.found_rows = found;
         done
     }
 
     fn show_count(&mut self, title: &str, count: u64, out: &mut Output) -> Result<Done> {
         let t = DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned() };
-        self.send(Rows::new(&[(title, t)], vec![vec![Value::UInt(count)]]), out)
+        self.send_rows(Rows::new(&[(title, t)], vec![vec![Value::UInt(count)]]), true, out)
     }
 
     fn show_grants(&mut self, parsed: &Parsed, user: Option<Account>) -> Result<Rows> {
@@ -283,6 +283,11 @@ impl Session {
 
     /// Sends rows that are at hand.
     pub(crate) fn send(&mut self, rows: Rows, out: &mut Output) -> Result<Done> {
+        self.send_rows(rows, false, out)
+    }
+
+    /// `of_before`: the session's conditions are of the statement before.
+    fn send_rows(&mut self, rows: Rows, of_before: bool, out: &mut Output) -> Result<Done> {
         observe::increment(Counter::Questions);
         observe::increment(Counter::Queries);
         observe::increment(self.com("show"));
@@ -304,6 +309,8 @@ impl Session {
         self.state.found_rows = rows.rows.len() as u64;
         self.state.row_count = -1;
         let (status, warnings) = (self.status(self.more), self.state.wire_warnings());
+        // What SHOW WARNINGS tells of is of the statement before.
+        let warnings = if of_before { 0 } else { warnings };
         out.end_rows(status, warnings).map_err(|_| crate::sink::gone())?;
         Ok(Done::Answered)
     }
@@ -330,7 +337,8 @@ impl Session {
         query.extend_from_slice(condition);
         let parsed = sql::parse(&query, mode).map_err(parse_error)?;
         let table = VirtualRows(rows.rows).table(SHOW_SCHEMA, SHOW_TABLE, &rows.columns);
-        let mut version = Version { number: 0, schemas: BTreeMap::clone(&self.catalog.peek().schemas) };
+        let mut version = Version::clone(self.catalog.peek());
+        version.number = 0;
         let schema = version.schemas.get_mut(SHOW_SCHEMA).expect("the server makes it");
         Arc::make_mut(schema).tables.insert(SHOW_TABLE.to_string(), Arc::new(table));
         let mut prepared = Prepared::new(&parsed, &Arc::new(version), &mut self.state, &[])?;

@@ -1,6 +1,7 @@
 //! What the executor sees of a session: variables, the clock, warnings ([`exec::Env`]).
 
 use crate::Server;
+use crate::define::FOREIGN_KEY_CHECKS;
 use crate::time_zone::TimeZone;
 use crate::variables::{self, Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
 use catalog::VirtualContext;
@@ -278,6 +279,10 @@ impl Env for State {
 
     fn is_single_statement(&self) -> bool {
         self.single_statement
+    }
+
+    fn foreign_key_checks(&self) -> bool {
+        self.vars.bool(FOREIGN_KEY_CHECKS)
     }
 
     fn tmp_table_size(&self) -> u64 {

@@ -4,11 +4,12 @@
 //! [`Ddl::commit`] makes both happen. Dropped without commit, it rolls back. The caller has committed the session's own
 //! transaction before (implicit commit), so the session pins nothing.
 
-use crate::define::{KeySpec, TableSpec, check_name, plan_index};
+use crate::define::{CheckSpec, ForeignKeySpec, KeySpec, TableSpec, check_name, plan_index};
 use crate::dictionary::{self, Kind};
 use crate::error::from_engine;
 use crate::pins::{Waiting, wait_for_pins};
-use crate::schema::{Column, Index, Schema, Table, Version, eq_name};
+use crate::rules::{CHECK_INFIX, FOREIGN_KEY_INFIX, follow_rename, parent_index};
+use crate::schema::{Check, Column, ForeignKey, Index, Schema, Table, TableName, Version, View, eq_name};
 use crate::{Catalog, Gate, HIDDEN_INDEX, MetadataPins, stored};
 use engine::{Engine, Isolation, Transaction, TreeKind};
 use std::sync::Arc;
@@ -34,6 +35,8 @@ pub struct Ddl<'a> {
     closed: Vec<Arc<Gate>>,
     lane: LaneId,
     waiting: Waiting<'a>,
+    /// Foreign keys have to fit their parents, and parents stay (`foreign_key_checks`).
+    foreign_key_checks: bool,
     committed: bool,
 }
 
@@ -63,11 +66,21 @@ impl Catalog {
         // read without a lock object for each row.
         tx.begin(Isolation::ReadUncommitted, false);
         let (catalog, lane) = (self, pins.lane_id());
-        Ok(Ddl { catalog, tx, state, next, closed: Vec::new(), lane, waiting, committed: false })
+        let closed = Vec::new();
+        Ok(Ddl { catalog, tx, state, next, closed, lane, waiting, foreign_key_checks: true, committed: false })
     }
 }
 
 impl Ddl<'_> {
+    /// `SET foreign_key_checks = 0`: parents may be missing or misfit, and may go.
+    pub fn ignore_foreign_keys(&mut self) {
+        self.foreign_key_checks = false;
+    }
+
+    pub fn checks_foreign_keys(&self) -> bool {
+        self.foreign_key_checks
+    }
+
     /// The dictionary as it will be after the commit.
     pub fn version(&self) -> &Version {
         &self.next
@@ -82,8 +95,17 @@ impl Ddl<'_> {
         self.tx
     }
 
-    /// A table and, closed to statements until the end, its gate. Errors 1146, 1205, 1317.
+    /// A base table and, closed to statements until the end, its gate. Errors 1146, 1205, 1317, 1347.
     pub fn lock_table(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        let table = self.lock_any(schema, name)?;
+        match table.view {
+            Some(_) => Err(err!(1347, schema, name, "BASE TABLE")),
+            None => Ok(table),
+        }
+    }
+
+    /// As [`Ddl::lock_table`], for a view too.
+    pub fn lock_any(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
         let table = self.next.table(schema, name).cloned().ok_or_else(|| err!(1146, schema, name))?;
         refuse_system(&self.next, schema)?;
         if !self.closed.iter().any(|g| Arc::ptr_eq(g, &table.gate)) {
@@ -123,8 +145,15 @@ impl Ddl<'_> {
     pub fn drop_schema(&mut self, name: &str) -> Result<u64> {
         let schema = self.next.schema(name).cloned().ok_or_else(|| err!(1008, name))?;
         refuse_system(&self.next, name)?;
-        for table in schema.tables.keys() {
-            self.drop_table(name, table)?;
+        // Tables whose foreign keys lead here from elsewhere keep the schema; those inside go together.
+        for table in schema.tables.values() {
+            self.refuse_referenced(table, |child| child.schema != name)?;
+        }
+        for table in schema.tables.values() {
+            match table.view {
+                Some(_) => self.drop_view(name, &table.name)?,
+                None => self.drop_unreferenced(name, &table.name)?,
+            }
         }
         dictionary::remove(self.tx, self.catalog.engine.dictionary(), Kind::Schema, "", name)?;
         self.next.schemas.remove(name);
@@ -158,6 +187,7 @@ impl Ddl<'_> {
                 name: plan.name,
                 unique: plan.unique,
                 primary: plan.primary,
+                invisible: plan.invisible,
                 // The types may have become NOT NULL since the plan was made.
                 parts: retype(plan.parts, &spec.columns),
                 tree,
@@ -165,6 +195,14 @@ impl Ddl<'_> {
             });
         }
         let types: Vec<DataType> = spec.columns.iter().map(|c| c.data_type).collect();
+        for key in &spec.foreign_keys {
+            // The parent's rows are looked up from now on: its statements plan anew.
+            if self.next.table(&key.parent.0, &key.parent.1).is_some_and(|t| t.is_base() && t.id != id) {
+                self.lock_table(&key.parent.0, &key.parent.1)?;
+            }
+        }
+        let checks = spec.take_checks(&self.next)?;
+        let foreign_keys = spec.take_foreign_keys(&self.next, &indexes, self.foreign_key_checks)?;
         let mut table = Table {
             id,
             version: 1,
@@ -173,6 +211,8 @@ impl Ddl<'_> {
             layout: RowLayout::new(&types),
             columns: spec.columns,
             indexes,
+            checks,
+            foreign_keys,
             auto_increment: None,
             row_ids: None,
             default_collation: spec.default_collation,
@@ -182,6 +222,7 @@ impl Ddl<'_> {
             readable_since: self.next.number,
             gate,
             virtual_rows: None,
+            view: None,
         };
         stored::attach_counters(&self.catalog.engine, &mut table).map_err(from_engine)?;
         if let (Some(start), Some(counter)) = (spec.auto_increment, &table.auto_increment) {
@@ -202,6 +243,10 @@ impl Ddl<'_> {
         let mut table = self.build_table(spec, old.id, Arc::clone(&old.gate))?;
         table.version = old.version + 1;
         table.created = old.created;
+        let gone = old.named_indexes().find(|i| !table.indexes.iter().any(|n| n.name == i.name));
+        if let Some(gone) = gone.filter(|_| self.foreign_key_checks) {
+            self.refuse_needed_index(old, &table, &gone.name)?;
+        }
         self.drop_trees(old)?;
         self.put_table(table)
     }
@@ -215,11 +260,29 @@ impl Ddl<'_> {
         self.put_table(table)
     }
 
+    /// Foreign keys on a table name its columns as they are called now.
+    pub fn rename_parent_columns(&mut self, parent: &Table, renamed: &[(String, String)]) -> Result<()> {
+        let name = |t: &Arc<Table>| (t.schema.clone(), t.name.clone());
+        let children: Vec<TableName> = self.next.children(&parent.schema, &parent.name).map(name).collect();
+        for (schema, name) in children {
+            let child = self.lock_table(&schema, &name)?;
+            self.alter_table(&child, |t| {
+                let leads = |k: &&mut ForeignKey| k.parent.0 == parent.schema && k.parent.1 == parent.name;
+                for column in t.foreign_keys.iter_mut().filter(leads).flat_map(|k| &mut k.parent_columns) {
+                    if let Some((_, new)) = renamed.iter().find(|(old, _)| eq_name(old, column)) {
+                        column.clone_from(new);
+                    }
+                }
+            })?;
+        }
+        Ok(())
+    }
+
     /// CREATE INDEX: the index is empty; the caller fills it through [`Ddl::tx`] before the commit.
     /// Errors 1061, 1069, 1071, 1072, ...
     pub fn create_index(&mut self, old: &Table, mut key: KeySpec) -> Result<(Arc<Table>, usize)> {
         let mut names = TableSpec { keys: Vec::new(), ..spec_of(old) };
-        names.keys = old.visible_indexes().map(key_of(old)).chain([key.clone()]).collect();
+        names.keys = old.named_indexes().map(key_of(old)).chain([key.clone()]).collect();
         // Checks names and count, and makes up a name.
         names.plan()?;
         key.name = names.keys.last().expect("the new key is the last").name.clone();
@@ -233,7 +296,8 @@ impl Ddl<'_> {
             false => table.indexes.len(),
         };
         let parts = plan.parts;
-        let index = Index { name: plan.name, unique, primary: false, parts, tree, comment: plan.comment };
+        let (name, invisible, comment) = (plan.name, plan.invisible, plan.comment);
+        let index = Index { name, unique, primary: false, invisible, parts, tree, comment };
         table.indexes.insert(at, index);
         table.version += 1;
         table.readable_since = self.next.number;
@@ -247,6 +311,7 @@ impl Ddl<'_> {
         assert!(at > 0, "dropping the primary key rebuilds the table");
         let mut table = old.clone();
         let dropped = table.indexes.remove(at);
+        self.refuse_needed_index(old, &table, &dropped.name)?;
         if let Some(counter) = &table.auto_increment
             && counter.tree == dropped.tree
         {
@@ -264,35 +329,165 @@ impl Ddl<'_> {
         self.put_table(table)
     }
 
-    /// RENAME TABLE. Errors 1146, 1050, 1049.
+    /// RENAME TABLE, of a view too. Foreign keys on the table, and made-up names of its own, follow. Errors 1146, 1050, 1049.
     pub fn rename_table(&mut self, from: (&str, &str), to: (&str, &str)) -> Result<Arc<Table>> {
-        let old = self.lock_table(from.0, from.1)?;
+        let old = self.lock_any(from.0, from.1)?;
         check_name(to.1, 1103)?;
         let target = self.next.schema(to.0).ok_or_else(|| err!(1049, to.0))?;
         if target.tables.contains_key(to.1) {
             return Err(err!(1050, to.1));
         }
         refuse_system(&self.next, to.0)?;
+        if old.view.is_some() && from.0 != to.0 {
+            return Err(err!(1450));
+        }
+        let children: Vec<TableName> =
+            self.next.children(from.0, from.1).map(|t| (t.schema.clone(), t.name.clone())).collect();
         self.forget(&old)?;
         let mut table = Table::clone(&old);
         (table.schema, table.name) = (to.0.to_string(), to.1.to_string());
         table.version += 1;
-        self.put_table(table)
+        for check in &mut table.checks {
+            follow_rename(&mut check.name, from.1, to.1, CHECK_INFIX);
+        }
+        for key in &mut table.foreign_keys {
+            follow_rename(&mut key.name, from.1, to.1, FOREIGN_KEY_INFIX);
+        }
+        let renamed = self.put_table(table)?;
+        for (schema, name) in children {
+            let itself = (schema.as_str(), name.as_str()) == from;
+            let (schema, name) = if itself { to } else { (schema.as_str(), name.as_str()) };
+            let child = self.lock_table(schema, name)?;
+            self.alter_table(&child, |t| {
+                for key in t.foreign_keys.iter_mut().filter(|k| (k.parent.0.as_str(), k.parent.1.as_str()) == from) {
+                    key.parent = (to.0.to_string(), to.1.to_string());
+                }
+            })?;
+        }
+        Ok(renamed)
     }
 
-    /// DROP TABLE. Errors 1051 for a missing table, 1205.
-    pub fn drop_table(&mut self, schema: &str, name: &str) -> Result<()> {
-        let table = match self.lock_table(schema, name) {
-            Err(e) if e.code == 1146 => return Err(err!(1051, format!("{schema}.{name}"))),
-            other => other?,
-        };
+    /// DROP TABLE of all of these; a parent may go together with its children.
+    /// Errors 1051 for a missing table or a view, 1205, 3730.
+    pub fn drop_tables(&mut self, names: &[TableName]) -> Result<()> {
+        for (schema, name) in names {
+            let table = self.next.table(schema, name).filter(|t| t.is_base() || t.is_virtual()).cloned();
+            let table = table.ok_or_else(|| err!(1051, format!("{schema}.{name}")))?;
+            self.refuse_referenced(&table, |t| !names.iter().any(|n| n.0 == t.schema && n.1 == t.name))?;
+        }
+        names.iter().try_for_each(|(schema, name)| self.drop_unreferenced(schema, name))
+    }
+
+    fn drop_unreferenced(&mut self, schema: &str, name: &str) -> Result<()> {
+        let table = self.lock_table(schema, name)?;
         self.drop_trees(&table)?;
         self.forget(&table)
+    }
+
+    /// Error 3730 while a foreign key of another table that `counts` leads here.
+    fn refuse_referenced(&self, table: &Table, counts: impl Fn(&Table) -> bool) -> Result<()> {
+        if !self.foreign_key_checks {
+            return Ok(());
+        }
+        match self.child_of(table, counts) {
+            Some((child, key)) => Err(err!(3730, table.name, key.name, child.name)),
+            None => Ok(()),
+        }
+    }
+
+    /// Another table that `counts`, and its first foreign key on this one.
+    fn child_of(&self, table: &Table, counts: impl Fn(&Table) -> bool) -> Option<(&Table, &ForeignKey)> {
+        let mut others = self.next.children(&table.schema, &table.name);
+        let child = others.find(|t| t.id != table.id && counts(t))?;
+        let leads = |k: &&ForeignKey| k.parent.0 == table.schema && k.parent.1 == table.name;
+        Some((child, child.foreign_keys.iter().find(leads)?))
+    }
+
+    /// Error 1553: a foreign key of the table, or on it, finds its rows by this index and has no other.
+    fn refuse_needed_index(&self, old: &Table, new: &Table, index: &str) -> Result<()> {
+        for key in &old.foreign_keys {
+            if old.foreign_key_index(key).is_some() && new.foreign_key_index(key).is_none() {
+                return Err(err!(1553, index));
+            }
+        }
+        for child in self.next.children(&old.schema, &old.name) {
+            let leads = |k: &&ForeignKey| k.parent.0 == old.schema && k.parent.1 == old.name;
+            for key in child.foreign_keys.iter().filter(leads) {
+                let found = |t: &Table| parent_index(&t.columns, &t.indexes, &key.parent_columns).is_some();
+                let named = key.parent_columns.iter().all(|c| new.column_position(c).is_some());
+                if named && found(old) && !found(new) {
+                    return Err(err!(1553, index));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// CREATE VIEW; `replace`: a view of this name is replaced. Errors 1050, 1049, 1347.
+    pub fn put_view(
+        &mut self,
+        schema: &str,
+        name: &str,
+        columns: Vec<Column>,
+        view: View,
+        replace: bool,
+    ) -> Result<()> {
+        check_name(name, 1103)?;
+        let found = self.next.schema(schema).ok_or_else(|| err!(1049, schema))?;
+        refuse_system(&self.next, schema)?;
+        let collation = found.default_collation;
+        match found.tables.get(name).map(|t| t.view.is_some()) {
+            Some(_) if !replace => return Err(err!(1050, name)),
+            Some(false) => return Err(err!(1347, schema, name, "VIEW")),
+            Some(true) => drop(self.lock_any(schema, name)?),
+            None => {}
+        }
+        self.state.last_table += 1;
+        let id = self.state.last_table;
+        let engine = &self.catalog.engine;
+        engine.raise_counter(engine.dictionary(), id).map_err(from_engine)?;
+        let types: Vec<DataType> = columns.iter().map(|c| c.data_type).collect();
+        self.put_table(Table {
+            id,
+            version: 1,
+            schema: schema.to_string(),
+            name: name.to_string(),
+            columns,
+            indexes: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            layout: RowLayout::new(&types),
+            auto_increment: None,
+            row_ids: None,
+            default_collation: collation,
+            comment: String::new(),
+            create_options: String::new(),
+            created: now(),
+            readable_since: 0,
+            gate: Arc::default(),
+            virtual_rows: None,
+            view: Some(Arc::new(view)),
+        })?;
+        Ok(())
+    }
+
+    /// DROP VIEW. Errors 1051, 1347.
+    pub fn drop_view(&mut self, schema: &str, name: &str) -> Result<()> {
+        let Some(found) = self.next.table(schema, name) else { return Err(err!(1051, format!("{schema}.{name}"))) };
+        if found.view.is_none() {
+            return Err(err!(1347, schema, name, "VIEW"));
+        }
+        let view = self.lock_any(schema, name)?;
+        self.forget(&view)
     }
 
     /// TRUNCATE TABLE: new trees in place of the old ones. Errors 1146, 1205.
     pub fn truncate_table(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
         let old = self.lock_table(schema, name)?;
+        if let Some((child, key)) = self.child_of(&old, |_| self.foreign_key_checks) {
+            let shown = format!("`{}`.`{}`, CONSTRAINT `{}`", child.schema, child.name, key.name);
+            return Err(err!(1701, shown));
+        }
         let mut table = Table::clone(&old);
         for index in &mut table.indexes {
             index.tree = self.catalog.engine.create_tree(self.tx, index.tree.kind).map_err(from_engine)?;
@@ -335,8 +530,7 @@ impl Ddl<'_> {
         let json = stored::write_table(&table);
         dictionary::put(self.tx, tree, Kind::Table, &table.schema, &table.name, &json)?;
         let table = Arc::new(table);
-        let schema = self.next.schemas.get_mut(&table.schema).expect("the caller has found the schema");
-        Arc::make_mut(schema).tables.insert(table.name.clone(), Arc::clone(&table));
+        self.next.insert_table(Arc::clone(&table));
         Ok(table)
     }
 
@@ -344,8 +538,7 @@ impl Ddl<'_> {
     fn forget(&mut self, table: &Table) -> Result<()> {
         let tree = self.catalog.engine.dictionary();
         dictionary::remove(self.tx, tree, Kind::Table, &table.schema, &table.name)?;
-        let schema = self.next.schemas.get_mut(&table.schema).expect("the table was found in it");
-        Arc::make_mut(schema).tables.remove(&table.name);
+        self.next.remove_table(&table.schema, &table.name);
         Ok(())
     }
 }
@@ -388,8 +581,10 @@ pub fn spec_of(table: &Table) -> TableSpec {
     TableSpec {
         schema: table.schema.clone(),
         name: table.name.clone(),
-        columns: table.visible_columns().cloned().collect(),
-        keys: table.visible_indexes().map(key_of(table)).collect(),
+        columns: table.columns.iter().filter(|c| !c.is_row_id()).cloned().collect(),
+        keys: table.named_indexes().map(key_of(table)).collect(),
+        checks: table.checks.iter().map(check_of).collect(),
+        foreign_keys: table.foreign_keys.iter().map(foreign_key_of(table)).collect(),
         default_collation: table.default_collation,
         comment: table.comment.clone(),
         create_options: table.create_options.clone(),
@@ -415,6 +610,23 @@ fn key_of(table: &Table) -> impl Fn(&Index) -> KeySpec {
                 descending: p.key.descending,
             })
             .collect(),
+        invisible: index.invisible,
         comment: index.comment.clone(),
+    }
+}
+
+fn check_of(check: &Check) -> CheckSpec {
+    CheckSpec { name: Some(check.name.clone()), expression: check.expression.clone(), enforced: check.enforced }
+}
+
+fn foreign_key_of(table: &Table) -> impl Fn(&ForeignKey) -> ForeignKeySpec {
+    |key| ForeignKeySpec {
+        name: Some(key.name.clone()),
+        index: None,
+        columns: key.columns.iter().map(|c| table.columns[*c].name.clone()).collect(),
+        parent: key.parent.clone(),
+        parent_columns: key.parent_columns.clone(),
+        on_delete: key.on_delete,
+        on_update: key.on_update,
     }
 }

@@ -1,9 +1,11 @@
 //! What CREATE and ALTER TABLE ask for, checked: names, keys, sizes. The trees come from [`crate::Ddl`].
 
-use crate::schema::{Column, ColumnDefault, eq_name};
+use crate::schema::{Check, Column, ColumnDefault, ReferenceAction, Table, TableName, eq_name};
 use crate::{HIDDEN_COLUMN, HIDDEN_INDEX};
+use std::sync::Arc;
 use types::collation::CollationId;
 use types::key::KeyPart;
+use types::row::RowLayout;
 use types::{DataType, Result, SqlError, TypeKind, err};
 
 /// Longest key of an index in bytes (InnoDB's, for 16 KiB pages).
@@ -25,6 +27,8 @@ pub struct TableSpec {
     pub columns: Vec<Column>,
     pub keys: Vec<KeySpec>,
     pub default_collation: CollationId,
+    pub checks: Vec<CheckSpec>,
+    pub foreign_keys: Vec<ForeignKeySpec>,
     pub comment: String,
     pub create_options: String,
     /// AUTO_INCREMENT=n
@@ -44,11 +48,37 @@ pub struct KeySpec {
     /// Made up from the first column when there is none.
     pub name: Option<String>,
     pub parts: Vec<KeyPartSpec>,
+    pub invisible: bool,
     pub comment: String,
+}
+
+/// CHECK (expression)
+#[derive(Clone, Debug)]
+pub struct CheckSpec {
+    /// Made up from the table's name when there is none.
+    pub name: Option<String>,
+    /// Canonical text.
+    pub expression: String,
+    pub enforced: bool,
+}
+
+/// FOREIGN KEY (columns) REFERENCES parent (columns)
+#[derive(Clone, Debug)]
+pub struct ForeignKeySpec {
+    /// Made up from the table's name when there is none.
+    pub name: Option<String>,
+    /// The name of the index on the columns, should one have to be made.
+    pub index: Option<String>,
+    pub columns: Vec<String>,
+    pub parent: TableName,
+    pub parent_columns: Vec<String>,
+    pub on_delete: ReferenceAction,
+    pub on_update: ReferenceAction,
 }
 
 #[derive(Clone, Debug)]
 pub struct KeyPartSpec {
+    /// Of a named column, or of the hidden column of an expression.
     pub column: String,
     /// Characters of a prefix; 0: the whole column.
     pub prefix: u32,
@@ -61,6 +91,7 @@ pub(crate) struct IndexPlan {
     pub name: String,
     pub unique: bool,
     pub primary: bool,
+    pub invisible: bool,
     pub parts: Vec<crate::IndexPart>,
     pub comment: String,
 }
@@ -77,11 +108,43 @@ pub fn check_name(name: &str, code: u16) -> Result<()> {
 }
 
 impl TableSpec {
+    /// The table without trees and keys: what its expressions are planned over.
+    pub fn draft(&self) -> Table {
+        let types: Vec<DataType> = self.columns.iter().map(|c| c.data_type).collect();
+        let check = |c: &CheckSpec| Check {
+            name: c.name.clone().unwrap_or_default(),
+            expression: c.expression.clone(),
+            enforced: true,
+        };
+        Table {
+            id: 0,
+            version: 0,
+            schema: self.schema.clone(),
+            name: self.name.clone(),
+            columns: self.columns.clone(),
+            indexes: Vec::new(),
+            checks: self.checks.iter().map(check).collect(),
+            foreign_keys: Vec::new(),
+            layout: RowLayout::new(&types),
+            auto_increment: None,
+            row_ids: None,
+            default_collation: self.default_collation,
+            comment: String::new(),
+            create_options: String::new(),
+            created: 0,
+            readable_since: 0,
+            gate: Arc::default(),
+            virtual_rows: None,
+            view: None,
+        }
+    }
+
     /// Checks everything, adds the hidden row id when there is no primary key, makes up names of keys, makes the columns of
     /// the primary key NOT NULL, and orders the indexes as MySQL shows them: primary, unique, others.
     pub(crate) fn plan(&mut self) -> Result<Vec<IndexPlan>> {
         check_name(&self.name, 1103)?;
         self.check_columns()?;
+        self.add_foreign_key_indexes()?;
         if self.keys.len() > KEYS_MAX {
             return Err(err!(1069, KEYS_MAX));
         }
@@ -129,29 +192,24 @@ impl TableSpec {
 
     fn hidden_index(&mut self) -> IndexPlan {
         let data_type = DataType { length: 20, ..DataType::new(TypeKind::BigInt).unsigned().not_null() };
-        self.columns.push(Column {
-            name: HIDDEN_COLUMN.to_string(),
-            data_type,
-            default: ColumnDefault::None,
-            auto_increment: false,
-            on_update_now: false,
-            members: Vec::new(),
-            comment: String::new(),
-            hidden: true,
-        });
+        self.columns.push(Column { hidden: true, ..Column::new(HIDDEN_COLUMN, data_type) });
         let key = KeyPart { data_type, descending: false, prefix: 0 };
         IndexPlan {
             name: HIDDEN_INDEX.to_string(),
             unique: true,
             primary: false,
+            invisible: false,
             parts: vec![crate::IndexPart { column: self.columns.len() - 1, key }],
             comment: String::new(),
         }
     }
 
     fn check_columns(&self) -> Result<()> {
-        if self.columns.is_empty() {
+        if !self.columns.iter().any(|c| !c.hidden) {
             return Err(err!(1113));
+        }
+        if self.columns.iter().all(|c| c.hidden || c.invisible) {
+            return Err(err!(4028));
         }
         if self.columns.len() > COLUMNS_MAX {
             return Err(err!(1117));
@@ -186,7 +244,13 @@ impl TableSpec {
                     name.clone()
                 }
                 (None, _) => {
-                    let first = self.keys[i].parts.first().map_or("", |p| p.column.as_str());
+                    let column = |p: &KeyPartSpec| self.columns.iter().find(|c| eq_name(&c.name, &p.column));
+                    let parts = &self.keys[i].parts;
+                    let first = match parts.first().and_then(column) {
+                        _ if parts.iter().filter_map(column).any(|c| c.hidden) => "functional_index",
+                        Some(c) => c.name.as_str(),
+                        None => parts.first().map_or("", |p| p.column.as_str()),
+                    };
                     let taken = |name: &str| {
                         name.eq_ignore_ascii_case("PRIMARY")
                             || self.keys.iter().any(|k| k.name.as_deref().is_some_and(|n| eq_name(n, name)))
@@ -238,7 +302,8 @@ pub(crate) fn plan_index(columns: &[Column], key: &KeySpec) -> Result<IndexPlan>
     let mut parts: Vec<crate::IndexPart> = Vec::with_capacity(key.parts.len());
     let mut bytes = 0;
     for part in &key.parts {
-        let position = columns.iter().position(|c| !c.hidden && eq_name(&c.name, &part.column));
+        let named = |c: &Column| (!c.hidden || c.generated.is_some()) && eq_name(&c.name, &part.column);
+        let position = columns.iter().position(named);
         let position = position.ok_or_else(|| err!(1072, part.column))?;
         if parts.iter().any(|p| p.column == position) {
             return Err(err!(1060, part.column));
@@ -246,7 +311,10 @@ pub(crate) fn plan_index(columns: &[Column], key: &KeySpec) -> Result<IndexPlan>
         let column = &columns[position];
         let data_type = column.data_type;
         if data_type.kind == TypeKind::Json {
-            return Err(err!(3152, column.name));
+            return Err(if column.hidden { err!(3753) } else { err!(3152, column.name) });
+        }
+        if data_type.kind.is_blob() && column.hidden {
+            return Err(err!(3757));
         }
         let mut prefix = part.prefix;
         if prefix > 0 {
@@ -279,6 +347,7 @@ pub(crate) fn plan_index(columns: &[Column], key: &KeySpec) -> Result<IndexPlan>
         name: key.name.clone().expect("keys have been named"),
         unique: key.kind != KeyKind::Plain,
         primary: key.kind == KeyKind::Primary,
+        invisible: key.invisible,
         parts,
         comment: key.comment.clone(),
     })
@@ -300,16 +369,8 @@ mod tests {
     use types::Value;
 
     fn column(name: &str, kind: TypeKind, length: u32) -> Column {
-        Column {
-            name: name.to_string(),
-            data_type: DataType::string(kind, length, CollationId::UTF8MB4_0900_AI_CI),
-            default: ColumnDefault::Value(Value::Null),
-            auto_increment: false,
-            on_update_now: false,
-            members: Vec::new(),
-            comment: String::new(),
-            hidden: false,
-        }
+        let data_type = DataType::string(kind, length, CollationId::UTF8MB4_0900_AI_CI);
+        Column { default: ColumnDefault::Value(Value::Null), ..Column::new(name, data_type) }
     }
 
     fn key(kind: KeyKind, name: Option<&str>, columns: &[&str]) -> KeySpec {
@@ -321,6 +382,7 @@ mod tests {
             kind,
             name: name.map(str::to_string),
             parts: columns.iter().map(part).collect(),
+            invisible: false,
             comment: String::new(),
         }
     }
@@ -335,6 +397,8 @@ mod tests {
                 column("c", TypeKind::Text, 0),
             ],
             keys,
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
             default_collation: CollationId::UTF8MB4_0900_AI_CI,
             comment: String::new(),
             create_options: String::new(),
@@ -354,7 +418,7 @@ mod tests {
             key(KeyKind::Primary, None, &["a"]),
         ]);
         let names: Vec<_> = s.plan().unwrap().into_iter().map(|p| p.name).collect();
-        assert_eq!(names, ["PRIMARY", "A_2", "a"]);
+        assert_eq!(names, ["PRIMARY", "a_2", "a"]);
         assert!(!s.columns[0].data_type.nullable);
         assert_eq!(s.columns[0].default, ColumnDefault::None);
     }

@@ -20,16 +20,21 @@ pub mod dictionary;
 pub mod error;
 pub mod live;
 pub mod pins;
+mod rules;
 pub mod schema;
 mod stored;
 pub mod virtual_table;
 
 pub use counter::AutoIncrement;
 pub use ddl::Ddl;
-pub use define::{KeyKind, KeyPartSpec, KeySpec, TableSpec};
+pub use define::{CheckSpec, ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, TableSpec};
 pub use live::Catalog;
 pub use pins::{Gate, MetadataPins, Waiting};
-pub use schema::{Column, ColumnDefault, Index, IndexPart, Schema, Table, Version};
+pub use rules::{are_compatible, parent_index};
+pub use schema::{
+    Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,
+    TableName, Version, View, ViewAlgorithm,
+};
 pub use virtual_table::{VirtualContext, VirtualTable};
 
 /// Name of the clustered index of a table without a primary key; its one part is a hidden column.

@@ -104,8 +104,10 @@ fn load(engine: &Engine, tx: &mut Transaction, version: &mut Version) -> Result<
         let table = stored::read_table(engine, &entry.schema, &entry.name, &entry.value)
             .map_err(from_engine)?
             .ok_or_else(|| damaged(shown.as_bytes()))?;
-        let schema = version.schemas.get_mut(&entry.schema).ok_or_else(|| damaged(shown.as_bytes()))?;
-        Arc::make_mut(schema).tables.insert(entry.name, Arc::new(table));
+        if !version.schemas.contains_key(&entry.schema) {
+            return Err(damaged(shown.as_bytes()));
+        }
+        version.insert_table(Arc::new(table));
     }
     Ok(())
 }

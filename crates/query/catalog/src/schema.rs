@@ -2,7 +2,7 @@
 
 use crate::{AutoIncrement, Gate, VirtualTable};
 use engine::Tree;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use types::collation::CollationId;
 use types::key::KeyPart;
@@ -16,7 +16,12 @@ pub struct Version {
     pub number: u64,
     /// By name, case-sensitive (`lower_case_table_names=0`).
     pub schemas: BTreeMap<String, Arc<Schema>>,
+    /// Which tables have a foreign key on a table, which need not exist: (schema, name) of the parent to those of children.
+    pub(crate) references: BTreeMap<TableName, BTreeSet<TableName>>,
 }
+
+/// Schema and name of a table.
+pub type TableName = (String, String);
 
 /// Schemas that the server makes itself. Their names, and the names of tables in the first two, are matched in any case.
 pub const SYSTEM_SCHEMAS: [&str; 4] = ["information_schema", "performance_schema", "mysql", "sys"];
@@ -35,6 +40,39 @@ impl Version {
             let system = SYSTEM_SCHEMAS[..2].contains(&schema.name.as_str());
             schema.tables.iter().find(|(name, _)| system && name.eq_ignore_ascii_case(table)).map(|(_, t)| t)
         })
+    }
+
+    /// Tables with a foreign key on this one, itself among them where it refers to itself.
+    pub fn children<'v>(&'v self, schema: &str, table: &str) -> impl Iterator<Item = &'v Arc<Table>> {
+        let key = (schema.to_string(), table.to_string());
+        let names = self.references.get(&key).into_iter().flatten();
+        names.filter_map(|(schema, name)| self.table(schema, name))
+    }
+
+    /// Puts a table in its schema, which is there, in place of one of the same name.
+    pub fn insert_table(&mut self, table: Arc<Table>) {
+        self.remove_table(&table.schema, &table.name);
+        for key in &table.foreign_keys {
+            let child = (table.schema.clone(), table.name.clone());
+            self.references.entry(key.parent.clone()).or_default().insert(child);
+        }
+        let schema = self.schemas.get_mut(&table.schema).expect("the caller has found the schema");
+        Arc::make_mut(schema).tables.insert(table.name.clone(), table);
+    }
+
+    pub fn remove_table(&mut self, schema: &str, name: &str) {
+        let Some(found) = self.schemas.get_mut(schema) else { return };
+        let Some(table) = found.tables.get(name).cloned() else { return };
+        Arc::make_mut(found).tables.remove(name);
+        let child = (schema.to_string(), name.to_string());
+        for key in &table.foreign_keys {
+            if let Some(children) = self.references.get_mut(&key.parent) {
+                children.remove(&child);
+                if children.is_empty() {
+                    self.references.remove(&key.parent);
+                }
+            }
+        }
     }
 }
 
@@ -68,6 +106,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// `indexes[0]` is the clustered index: PRIMARY, else the hidden row id.
     pub indexes: Vec<Index>,
+    pub checks: Vec<Check>,
+    pub foreign_keys: Vec<ForeignKey>,
     pub layout: RowLayout,
     pub auto_increment: Option<Arc<AutoIncrement>>,
     /// Hands out the hidden row ids of a table without a primary key.
@@ -85,16 +125,18 @@ pub struct Table {
     pub gate: Arc<Gate>,
     /// Set for tables of information_schema and performance_schema: no trees, rows computed when asked.
     pub virtual_rows: Option<Arc<dyn VirtualTable>>,
+    /// Set for views: no trees either, the columns are the query's.
+    pub view: Option<Arc<View>>,
 }
 
 impl Table {
-    /// Columns that `*` stands for.
-    pub fn visible_columns(&self) -> impl Iterator<Item = &Column> {
+    /// Columns that a definition names: all but hidden ones.
+    pub fn named_columns(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter().filter(|c| !c.hidden)
     }
 
     /// Indexes that SHOW INDEX lists: all but the hidden clustered one.
-    pub fn visible_indexes(&self) -> impl Iterator<Item = &Index> {
+    pub fn named_indexes(&self) -> impl Iterator<Item = &Index> {
         self.indexes.iter().filter(|i| i.name != crate::HIDDEN_INDEX)
     }
 
@@ -105,6 +147,18 @@ impl Table {
 
     pub fn is_virtual(&self) -> bool {
         self.virtual_rows.is_some()
+    }
+
+    /// Rows of its own in trees of its own: neither a view nor computed.
+    pub fn is_base(&self) -> bool {
+        self.virtual_rows.is_none() && self.view.is_none()
+    }
+
+    /// Has a row to satisfy more than types and keys: are there generated columns, checks, foreign keys?
+    pub fn has_rules(&self) -> bool {
+        !self.checks.is_empty()
+            || !self.foreign_keys.is_empty()
+            || self.columns.iter().any(|c| c.generated.is_some() || matches!(c.default, ColumnDefault::Expression(_)))
     }
 }
 
@@ -118,14 +172,59 @@ pub struct Column {
     pub name: String,
     pub data_type: DataType,
     pub default: ColumnDefault,
+    pub generated: Option<Generated>,
     pub auto_increment: bool,
     /// ON UPDATE CURRENT_TIMESTAMP
     pub on_update_now: bool,
     /// Members of ENUM and SET.
     pub members: Vec<String>,
     pub comment: String,
-    /// The row id of a table without a primary key; not part of `*`.
+    /// INVISIBLE: not part of `*`, but has a name.
+    pub invisible: bool,
+    /// The row id of a table without a primary key, or the value of an index's expression: no statement can name it.
     pub hidden: bool,
+}
+
+impl Column {
+    /// A plain column: no default, no attribute.
+    pub fn new(name: impl Into<String>, data_type: DataType) -> Column {
+        Column {
+            name: name.into(),
+            data_type,
+            default: ColumnDefault::None,
+            generated: None,
+            auto_increment: false,
+            on_update_now: false,
+            members: Vec::new(),
+            comment: String::new(),
+            invisible: false,
+            hidden: false,
+        }
+    }
+
+    /// The row id of a table without a primary key.
+    pub fn is_row_id(&self) -> bool {
+        self.hidden && self.generated.is_none()
+    }
+
+    /// Is it part of `*`?
+    pub fn is_in_star(&self) -> bool {
+        !self.hidden && !self.invisible
+    }
+
+    /// The expression of the index part that this hidden column holds.
+    pub fn index_expression(&self) -> Option<&str> {
+        self.generated.as_ref().filter(|_| self.hidden).map(|g| g.expression.as_str())
+    }
+}
+
+/// GENERATED ALWAYS AS (expression). Virtual columns are kept in the row like stored ones: they cost space, and reading
+/// them costs nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generated {
+    /// Canonical text (see `sql::print`), with names of columns of the table.
+    pub expression: String,
+    pub stored: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -135,6 +234,100 @@ pub enum ColumnDefault {
     Value(Value<'static>),
     /// CURRENT_TIMESTAMP with the column's fractional digits.
     Now,
+    /// DEFAULT (expression), as canonical text.
+    Expression(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    pub name: String,
+    /// Canonical text.
+    pub expression: String,
+    pub enforced: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignKey {
+    pub name: String,
+    /// Positions in [`Table::columns`].
+    pub columns: Vec<usize>,
+    pub parent: TableName,
+    pub parent_columns: Vec<String>,
+    pub on_delete: ReferenceAction,
+    pub on_update: ReferenceAction,
+}
+
+impl ForeignKey {
+    /// `FOREIGN KEY ...` as SHOW CREATE TABLE and the errors of the key print it, for a key of `table`.
+    pub fn clause(&self, table: &Table) -> String {
+        let quote = |name: &str| format!("`{}`", name.replace('`', "``"));
+        let own: Vec<String> = self.columns.iter().map(|c| quote(&table.columns[*c].name)).collect();
+        let theirs: Vec<String> = self.parent_columns.iter().map(|c| quote(c)).collect();
+        let schema = if self.parent.0 == table.schema { String::new() } else { quote(&self.parent.0) + "." };
+        let mut text = format!(
+            "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {schema}{} ({})",
+            quote(&self.name),
+            own.join(", "),
+            quote(&self.parent.1),
+            theirs.join(", ")
+        );
+        for (event, action) in [("DELETE", self.on_delete), ("UPDATE", self.on_update)] {
+            if action != ReferenceAction::NoAction {
+                text.push_str(&format!(" ON {event} {}", action.words()));
+            }
+        }
+        text
+    }
+}
+
+impl ReferenceAction {
+    pub const fn words(self) -> &'static str {
+        match self {
+            ReferenceAction::NoAction => "NO ACTION",
+            ReferenceAction::Restrict => "RESTRICT",
+            ReferenceAction::Cascade => "CASCADE",
+            ReferenceAction::SetNull => "SET NULL",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReferenceAction {
+    NoAction,
+    Restrict,
+    Cascade,
+    SetNull,
+}
+
+/// The definition of a view; the columns are those of its [`Table`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Canonical text of the query: every name qualified, every column with an alias.
+    pub query: String,
+    pub algorithm: ViewAlgorithm,
+    /// `user@host`
+    pub definer: String,
+    /// SQL SECURITY INVOKER
+    pub invoker: bool,
+    pub check_option: CheckOption,
+    /// Character set and collation of the connection that made it.
+    pub client_charset: String,
+    pub connection_collation: String,
+    pub updatable: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViewAlgorithm {
+    Undefined,
+    Merge,
+    TempTable,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckOption {
+    None,
+    Local,
+    Cascaded,
 }
 
 #[derive(Clone, Debug)]
@@ -142,6 +335,8 @@ pub struct Index {
     pub name: String,
     pub unique: bool,
     pub primary: bool,
+    /// INVISIBLE: kept up to date, not used by plans.
+    pub invisible: bool,
     /// The index's own columns. Keys of a secondary tree are these, then the clustered index's parts that are not whole parts of it.
     pub parts: Vec<IndexPart>,
     pub tree: Tree,

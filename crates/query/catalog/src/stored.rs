@@ -1,7 +1,10 @@
 //! Dictionary objects as JSON. Types are stored by stable names, never by the position of an enum's variant; `format`
 //! says which writer made an entry, and an entry of a later format is refused.
 
-use crate::schema::{Column, ColumnDefault, Index, IndexPart, Schema, Table};
+use crate::schema::{
+    Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,
+    View, ViewAlgorithm,
+};
 use crate::{AutoIncrement, HIDDEN_INDEX};
 use engine::{Engine, Tree, TreeKind};
 use serde::{Deserialize, Serialize};
@@ -13,7 +16,7 @@ use types::row::RowLayout;
 use types::{DataType, Date, DateTime, Decimal, Time, TypeKind, Value};
 
 /// The format that this version writes, and the newest that it reads.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct StoredSchema {
@@ -34,7 +37,90 @@ pub(crate) struct StoredTable {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     options: String,
     created: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    checks: Vec<StoredCheck>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    foreign_keys: Vec<StoredForeignKey>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    view: Option<StoredView>,
 }
+
+#[derive(Serialize, Deserialize)]
+struct StoredCheck {
+    name: String,
+    expression: String,
+    #[serde(default, skip_serializing_if = "is_false")]
+    not_enforced: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredForeignKey {
+    name: String,
+    columns: Vec<usize>,
+    parent: (String, String),
+    parent_columns: Vec<String>,
+    on_delete: StoredAction,
+    on_update: StoredAction,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredAction {
+    NoAction,
+    Restrict,
+    Cascade,
+    SetNull,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredView {
+    query: String,
+    algorithm: StoredAlgorithm,
+    definer: String,
+    #[serde(default, skip_serializing_if = "is_false")]
+    invoker: bool,
+    check_option: StoredCheckOption,
+    client_charset: String,
+    connection_collation: String,
+    #[serde(default, skip_serializing_if = "is_false")]
+    updatable: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredAlgorithm {
+    Undefined,
+    Merge,
+    TempTable,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredCheckOption {
+    None,
+    Local,
+    Cascaded,
+}
+
+/// The two forms of an enumeration, each into the other.
+macro_rules! same_variants {
+    ($stored:ident, $live:ident, $($variant:ident),*) => {
+        impl From<$live> for $stored {
+            fn from(live: $live) -> $stored {
+                match live { $($live::$variant => $stored::$variant),* }
+            }
+        }
+        impl From<$stored> for $live {
+            fn from(stored: $stored) -> $live {
+                match stored { $($stored::$variant => $live::$variant),* }
+            }
+        }
+    };
+}
+
+same_variants!(StoredAction, ReferenceAction, NoAction, Restrict, Cascade, SetNull);
+same_variants!(StoredAlgorithm, ViewAlgorithm, Undefined, Merge, TempTable);
+same_variants!(StoredCheckOption, CheckOption, None, Local, Cascaded);
 
 #[derive(Serialize, Deserialize)]
 struct StoredColumn {
@@ -61,6 +147,16 @@ struct StoredColumn {
     comment: String,
     #[serde(default, skip_serializing_if = "is_false")]
     hidden: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    invisible: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    generated: Option<StoredGenerated>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredGenerated {
+    expression: String,
+    stored: bool,
 }
 
 #[derive(Serialize, Deserialize, Default, PartialEq)]
@@ -81,6 +177,7 @@ enum StoredDefault {
     Text(String),
     /// Not valid UTF-8.
     Bytes(Vec<u8>),
+    Expression(String),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -90,6 +187,8 @@ struct StoredIndex {
     unique: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     primary: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    invisible: bool,
     parts: Vec<StoredPart>,
     tree: u32,
     root: u64,
@@ -161,6 +260,7 @@ fn store_default(default: &ColumnDefault) -> StoredDefault {
     match default {
         ColumnDefault::None => StoredDefault::None,
         ColumnDefault::Now => StoredDefault::Now,
+        ColumnDefault::Expression(text) => StoredDefault::Expression(text.clone()),
         ColumnDefault::Value(value) => match value {
             Value::Null => StoredDefault::Null,
             Value::Int(n) => StoredDefault::Int(*n),
@@ -183,6 +283,7 @@ fn load_default(default: StoredDefault) -> Option<ColumnDefault> {
     let value = match default {
         StoredDefault::None => return Some(ColumnDefault::None),
         StoredDefault::Now => return Some(ColumnDefault::Now),
+        StoredDefault::Expression(text) => return Some(ColumnDefault::Expression(text)),
         StoredDefault::Null => Value::Null,
         StoredDefault::Int(n) => Value::Int(n),
         StoredDefault::Uint(n) => Value::UInt(n),
@@ -224,12 +325,15 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         members: c.members.clone(),
         comment: c.comment.clone(),
         hidden: c.hidden,
+        invisible: c.invisible,
+        generated: c.generated.as_ref().map(|g| StoredGenerated { expression: g.expression.clone(), stored: g.stored }),
     };
     let part = |p: &IndexPart| StoredPart { column: p.column, descending: p.key.descending, prefix: p.key.prefix };
     let index = |i: &Index| StoredIndex {
         name: i.name.clone(),
         unique: i.unique,
         primary: i.primary,
+        invisible: i.invisible,
         parts: i.parts.iter().map(part).collect(),
         tree: i.tree.id,
         root: i.tree.root,
@@ -245,8 +349,63 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         comment: table.comment.clone(),
         options: table.create_options.clone(),
         created: table.created,
+        checks: table.checks.iter().map(store_check).collect(),
+        foreign_keys: table.foreign_keys.iter().map(store_foreign_key).collect(),
+        view: table.view.as_deref().map(store_view),
     };
     serde_json::to_vec(&stored).expect("a table becomes JSON")
+}
+
+fn store_check(c: &Check) -> StoredCheck {
+    StoredCheck { name: c.name.clone(), expression: c.expression.clone(), not_enforced: !c.enforced }
+}
+
+fn store_foreign_key(k: &ForeignKey) -> StoredForeignKey {
+    StoredForeignKey {
+        name: k.name.clone(),
+        columns: k.columns.clone(),
+        parent: k.parent.clone(),
+        parent_columns: k.parent_columns.clone(),
+        on_delete: k.on_delete.into(),
+        on_update: k.on_update.into(),
+    }
+}
+
+fn load_foreign_key(k: StoredForeignKey) -> ForeignKey {
+    ForeignKey {
+        name: k.name,
+        columns: k.columns,
+        parent: k.parent,
+        parent_columns: k.parent_columns,
+        on_delete: k.on_delete.into(),
+        on_update: k.on_update.into(),
+    }
+}
+
+fn store_view(v: &View) -> StoredView {
+    StoredView {
+        query: v.query.clone(),
+        algorithm: v.algorithm.into(),
+        definer: v.definer.clone(),
+        invoker: v.invoker,
+        check_option: v.check_option.into(),
+        client_charset: v.client_charset.clone(),
+        connection_collation: v.connection_collation.clone(),
+        updatable: v.updatable,
+    }
+}
+
+fn load_view(v: StoredView) -> View {
+    View {
+        query: v.query,
+        algorithm: v.algorithm.into(),
+        definer: v.definer,
+        invoker: v.invoker,
+        check_option: v.check_option.into(),
+        client_charset: v.client_charset,
+        connection_collation: v.connection_collation,
+        updatable: v.updatable,
+    }
 }
 
 /// `None`: not a table that this version can read. Counters are loaded from the engine.
@@ -285,6 +444,8 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
             members: c.members,
             comment: c.comment,
             hidden: c.hidden,
+            invisible: c.invisible,
+            generated: c.generated.map(|g| Generated { expression: g.expression, stored: g.stored }),
         });
     }
     let mut indexes = Vec::with_capacity(stored.indexes.len());
@@ -300,14 +461,20 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
             name: i.name,
             unique: i.unique,
             primary: i.primary,
+            invisible: i.invisible,
             parts,
             tree: Tree { id: i.tree, root: i.root, kind },
             comment: i.comment,
         });
     }
-    if indexes.is_empty() || columns.is_empty() {
+    let position_is_known = |k: &StoredForeignKey| k.columns.iter().all(|c| *c < columns.len());
+    if columns.is_empty()
+        || indexes.is_empty() != stored.view.is_some()
+        || !stored.foreign_keys.iter().all(position_is_known)
+    {
         return None;
     }
+    let check = |c: StoredCheck| Check { name: c.name, expression: c.expression, enforced: !c.not_enforced };
     let types: Vec<DataType> = columns.iter().map(|c| c.data_type).collect();
     Some(Table {
         id: stored.id,
@@ -317,6 +484,8 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
         layout: RowLayout::new(&types),
         columns,
         indexes,
+        checks: stored.checks.into_iter().map(check).collect(),
+        foreign_keys: stored.foreign_keys.into_iter().map(load_foreign_key).collect(),
         auto_increment: None,
         row_ids: None,
         default_collation: CollationId(stored.collation),
@@ -326,6 +495,7 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
         readable_since: 0,
         gate: Arc::default(),
         virtual_rows: None,
+        view: stored.view.map(|v| Arc::new(load_view(v))),
     })
 }
 
@@ -339,7 +509,7 @@ pub(crate) fn attach_counters(engine: &Engine, table: &mut Table) -> engine::Res
         }
         None => None,
     };
-    table.row_ids = if table.indexes[0].name == HIDDEN_INDEX {
+    table.row_ids = if table.indexes.first().is_some_and(|i| i.name == HIDDEN_INDEX) {
         let column = table.indexes[0].parts[0].column;
         Some(Arc::new(AutoIncrement::load(engine, column, table.indexes[0].tree)?))
     } else {
@@ -357,6 +527,7 @@ mod tests {
         for default in [
             ColumnDefault::None,
             ColumnDefault::Now,
+            ColumnDefault::Expression("uuid()".to_string()),
             ColumnDefault::Value(Value::Null),
             ColumnDefault::Value(Value::Double(0.1)),
             ColumnDefault::Value(Value::UInt(u64::MAX)),
@@ -372,7 +543,7 @@ mod tests {
     #[test]
     fn later_formats_and_unknown_types_are_refused() {
         assert!(read_schema("s", br#"{"format":1,"collation":255}"#).is_some());
-        assert!(read_schema("s", br#"{"format":2,"collation":255}"#).is_none());
+        assert!(read_schema("s", br#"{"format":3,"collation":255}"#).is_none());
         assert!(read_schema("s", br#"{"format":1,"collation":9999}"#).is_none());
         assert!(parse_table("s", "t", b"{}").is_none());
     }

@@ -74,6 +74,10 @@ pub trait Env {
     fn is_single_statement(&self) -> bool {
         false
     }
+    /// Are foreign keys looked at? Asked for by statements that write tables with some.
+    fn foreign_key_checks(&self) -> bool {
+        !matches!(self.system_variable(None, "foreign_key_checks"), Ok((Value::Int(0), _)))
+    }
     /// Bytes that a temporary table may take, if that is more than what each may.
     fn tmp_table_size(&self) -> u64 {
         0

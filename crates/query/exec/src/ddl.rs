@@ -1,13 +1,18 @@
 //! Bulk work of DDL: filling a new index, copying rows to a rebuilt table. Bounded memory: rows are sorted in chunks, and
 //! each chunk is inserted in key order.
 
+use crate::context::Env;
 use crate::error;
 use crate::expr::convert;
-use crate::run::write::{self, duplicate_entry};
-use catalog::Table;
+use crate::plan::Planner;
+use crate::run::Run;
+use crate::run::rules::RuleSet;
+use crate::run::write::{self, RowWriter, Strictness, duplicate_entry};
+use catalog::{Table, Version};
 use engine::{Cursor, Direction, Isolation, LockMode, Range, Read, Transaction, Wait};
 use std::ops::Bound;
-use types::{Result, SqlMode, StoreContext, Value, key};
+use std::sync::Arc;
+use types::{DataType, Result, SqlMode, StoreContext, Value, key};
 
 /// Entries that one chunk sorts, in bytes.
 const CHUNK_BYTES: usize = 8 << 20;
@@ -97,7 +102,7 @@ fn insert_entry(tx: &mut Transaction, table: &Table, index: usize, entry: &[u8])
 }
 
 /// Length of the index's own parts at the front of an entry.
-fn own_parts(table: &Table, index: usize, entry: &[u8]) -> usize {
+pub(crate) fn own_parts(table: &Table, index: usize, entry: &[u8]) -> usize {
     let mut at = 0;
     for part in &table.indexes[index].parts {
         at += key::part_length(&entry[at..], &part.key).expect("an entry that was just encoded");
@@ -123,55 +128,56 @@ fn unique_prefix(table: &Table, index: usize, entry: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Copies all rows of `from` into `to`, a new version of it whose trees are empty, column by column: `columns[i]` is the
-/// column of `from` that column `i` of `to` gets its values from, `None` for its default. Fills every index. Values that do
-/// not fit the new types are errors or warnings as `mode` says; the number of rows comes back.
+/// Copies all rows of `from` into `to`, a new version of it in `version` whose trees are empty, column by column:
+/// `columns[i]` is the column of `from` that column `i` of `to` gets its values from, `None` for its default. Generated
+/// columns are computed anew, checks and foreign keys looked at. Fills every index. Values that do not fit the new types are
+/// errors or warnings as the session's mode says; the number of rows comes back.
 pub fn copy_rows(
     tx: &mut Transaction,
+    env: &mut dyn Env,
+    version: &Arc<Version>,
     from: &Table,
-    to: &Table,
+    to: &Arc<Table>,
     columns: &[Option<usize>],
-    mode: SqlMode,
-    warn: &mut dyn FnMut(types::Warning),
     row_ids: &mut dyn FnMut() -> Result<u64>,
 ) -> Result<u64> {
     assert_eq!(columns.len(), to.columns.len());
-    let mut scan = Cursor::new(from.indexes[0].tree, ALL, Direction::Forward, newest(tx), 0);
+    let mut rules = rules_of(env, version, to)?;
+    let run = Run::new(tx, env, &[], &[]);
+    let how = Strictness::new(&run, false, false);
+    run.strict.set(!how.lenient);
+    let mut scan = Cursor::new(from.indexes[0].tree, ALL, Direction::Forward, newest(&run.tx.borrow()), 0);
     let mut chunk = Chunk::default();
-    let (mut encoded, mut new_key, mut rows) = (Vec::new(), Vec::new(), 0u64);
-    loop {
-        let entry = scan.next(tx).map_err(error::engine)?;
-        let more = entry.is_some();
-        if let Some(entry) = entry {
-            rows += 1;
-            let mut values = Vec::with_capacity(to.columns.len());
-            for (c, source) in to.columns.iter().zip(columns) {
-                values.push(match source {
-                    Some(i) => {
-                        let v = write::column(from, entry.value, *i);
-                        convert_column(v, &from.columns[*i], c, rows, mode, warn)?
-                    }
-                    None if c.hidden => {
-                        let id = row_ids()?;
-                        if c.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) }
-                    }
-                    None => match &c.default {
-                        catalog::ColumnDefault::Value(v) => crate::expr::reborrow(v),
-                        _ if c.data_type.nullable => Value::Null,
-                        _ => write::implicit_default(&c.data_type),
-                    },
-                });
+    let (mut writer, mut rows) = (RowWriter::default(), 0u64);
+    let mut more = true;
+    while more {
+        more = {
+            let mut tx = run.tx.borrow_mut();
+            let entry = scan.next(&mut tx).map_err(error::engine)?;
+            drop(tx);
+            match entry {
+                Some(entry) => {
+                    rows += 1;
+                    let values = converted(from, to, columns, entry.value, rows, how, row_ids, &run)?;
+                    writer.encode(to, &values);
+                    true
+                }
+                None => false,
             }
-            encoded.clear();
-            new_key.clear();
-            to.layout.encode(&mut encoded, &values);
-            for part in &to.indexes[0].parts {
-                key::encode_part(&mut new_key, &part.key, &values[part.column]);
+        };
+        if more {
+            run.check_interrupt()?;
+            if let Some(rules) = &mut rules {
+                rules.complete(&mut writer, &|c| columns[c].is_none(), rows, how, &run)?;
+                if !rules.refers_to_itself() {
+                    rules.inserted(&writer.row, &run)?;
+                }
             }
-            chunk.push(&new_key, &encoded);
+            chunk.push(&writer.key, &writer.row);
         }
         if chunk.is_full() || !more {
             chunk.sort();
+            let mut tx = run.tx.borrow_mut();
             for (start, end, row_end) in &chunk.entries {
                 let (k, row) = (&chunk.bytes[*start..*end], &chunk.bytes[*end..*row_end]);
                 match tx.insert(to.indexes[0].tree, k, row) {
@@ -182,14 +188,81 @@ pub fn copy_rows(
             }
             chunk.clear();
         }
-        if !more {
-            break;
-        }
     }
     for index in 1..to.indexes.len() {
-        fill_index(tx, to, index)?;
+        fill_index(&mut run.tx.borrow_mut(), to, index)?;
+    }
+    if let Some(rules) = rules.filter(RuleSet::refers_to_itself) {
+        check_parents(to, &rules, &run)?;
     }
     Ok(rows)
+}
+
+/// Looks for the parents of all rows of a table. Error 1452.
+fn check_parents(table: &Table, rules: &RuleSet, run: &Run<'_>) -> Result<()> {
+    let read = newest(&run.tx.borrow());
+    let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, read, 0);
+    let mut row = Vec::new();
+    loop {
+        run.check_interrupt()?;
+        match scan.next(&mut run.tx.borrow_mut()).map_err(error::engine)? {
+            Some(entry) => {
+                row.clear();
+                row.extend_from_slice(entry.value);
+            }
+            None => return Ok(()),
+        }
+        rules.inserted(&row, run)?;
+    }
+}
+
+/// The rules of a table outside a statement on it.
+fn rules_of(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<Table>) -> Result<Option<RuleSet>> {
+    let parsed = sql::parse(b"DO 0", sql::SqlMode::default()).expect("a statement");
+    let rules = Planner::new(&parsed, version, env, &[]).rules(table, false)?;
+    Ok(rules.map(RuleSet::new))
+}
+
+/// Checks that the expressions of a table's definition can be planned: names, types, functions.
+pub fn check_expressions(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<Table>) -> Result<()> {
+    rules_of(env, version, table).map(drop)
+}
+
+/// The type of an expression over the columns of a table.
+pub fn expression_type(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<Table>, text: &str) -> Result<DataType> {
+    let parsed = sql::parse(b"DO 0", sql::SqlMode::default()).expect("a statement");
+    Ok(Planner::new(&parsed, version, env, &[]).stored_expression(text, table)?.ty)
+}
+
+/// The row of `to` that a row of `from` becomes, with placeholders for what rules compute.
+#[expect(clippy::too_many_arguments, reason = "the inside of a loop")]
+fn converted<'v>(
+    from: &'v Table,
+    to: &'v Table,
+    columns: &[Option<usize>],
+    row: &'v [u8],
+    number: u64,
+    how: Strictness,
+    row_ids: &mut dyn FnMut() -> Result<u64>,
+    run: &Run<'_>,
+) -> Result<Vec<Value<'v>>> {
+    let mut values = Vec::with_capacity(to.columns.len());
+    for (c, source) in to.columns.iter().zip(columns) {
+        values.push(match source {
+            _ if c.generated.is_some() => write::placeholder(&c.data_type),
+            Some(i) => convert_column(write::column(from, row, *i), &from.columns[*i], c, number, how.mode, run)?,
+            None if c.is_row_id() => {
+                let id = row_ids()?;
+                if c.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) }
+            }
+            None => match &c.default {
+                catalog::ColumnDefault::Value(v) => crate::expr::reborrow(v),
+                catalog::ColumnDefault::Now => write::default_value(c, how, run)?,
+                _ => write::placeholder(&c.data_type),
+            },
+        });
+    }
+    Ok(values)
 }
 
 fn convert_column<'v>(
@@ -198,7 +271,7 @@ fn convert_column<'v>(
     to: &catalog::Column,
     row: u64,
     mode: SqlMode,
-    warn: &mut dyn FnMut(types::Warning),
+    run: &Run<'_>,
 ) -> Result<Value<'v>> {
     if v.is_null() {
         return match to.data_type.nullable {
@@ -220,8 +293,11 @@ fn convert_column<'v>(
     let source = convert::source_type(&from.data_type, &v);
     let context = StoreContext { mode, column: &to.name, row, members: &to.members };
     let (v, warning) = types::coerce_for_store(v, &source, &to.data_type, &context)?;
-    if let Some(w) = warning {
-        warn(w);
+    match warning {
+        // A rebuild changes no value without saying so.
+        Some(w) if mode.is_strict() => return Err(w.into()),
+        Some(w) => run.warn(w.code, w.message),
+        None => {}
     }
     Ok(v)
 }

@@ -32,6 +32,60 @@ pub(crate) const fn time() -> DataType {
     DataType::new(TypeKind::DateTime)
 }
 
+/// `TABLE` lines, each followed by the lines of its columns: `  NAME type [not null]`.
+const SPEC: &str = include_str!("information_schema.txt");
+
+/// The tables of information_schema.
+pub(crate) fn spec_tables() -> impl Iterator<Item = &'static str> {
+    SPEC.lines().filter(|l| !l.starts_with(' '))
+}
+
+/// Columns of one of them.
+pub(crate) fn spec_columns(table: &str) -> Vec<(&'static str, DataType)> {
+    let lines = SPEC.lines().skip_while(|l| *l != table).skip(1).take_while(|l| l.starts_with(' '));
+    lines.map(|l| spec_column(l.trim())).collect()
+}
+
+/// The columns of a SHOW: titles, with the types of these columns of a table of information_schema.
+pub(crate) fn titled<'t>(table: &str, titles: &[(&'t str, &str)]) -> Vec<(&'t str, DataType)> {
+    let columns = spec_columns(table);
+    let of = |name: &str| columns.iter().find(|c| c.0 == name).unwrap_or_else(|| panic!("{table}.{name}")).1;
+    titles.iter().map(|(title, name)| (*title, of(name))).collect()
+}
+
+fn spec_column(line: &'static str) -> (&'static str, DataType) {
+    let (name, rest) = line.split_once(' ').expect("a name and a type");
+    let (kind, nullable) = rest.strip_suffix(" not null").map_or((rest, true), |k| (k, false));
+    let (word, arguments) = kind.split_once('(').map_or((kind, ""), |(w, a)| (w, a));
+    let number = || arguments.split([',', ')']).next().and_then(|n| n.trim().parse().ok()).unwrap_or(0);
+    let mut t = match word {
+        "varchar" => varchar(number()),
+        "char" => DataType::string(TypeKind::Char, number(), CollationId::UTF8MB4_0900_AI_CI),
+        "varbinary" => DataType::string(TypeKind::VarBinary, number(), CollationId::BINARY),
+        "text" => DataType::string(TypeKind::Text, 0, CollationId::UTF8MB4_0900_AI_CI),
+        "mediumtext" => DataType::string(TypeKind::MediumText, 0, CollationId::UTF8MB4_0900_AI_CI),
+        "longtext" => longtext(),
+        "blob" => DataType::new(TypeKind::Blob),
+        "json" => DataType::new(TypeKind::Json),
+        "null" => DataType::new(TypeKind::Null),
+        "enum" => DataType::string(TypeKind::Enum, 64, CollationId::UTF8MB4_0900_AI_CI),
+        "set" => DataType::string(TypeKind::Set, 64, CollationId::UTF8MB4_0900_AI_CI),
+        "bigint" => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
+        "bigint unsigned" => bigint(),
+        "int" => int(),
+        "int unsigned" => int().unsigned(),
+        "tinyint" => DataType { length: 4, ..DataType::new(TypeKind::TinyInt) },
+        "double" => DataType::new(TypeKind::Double),
+        "float" => DataType::new(TypeKind::Float),
+        "decimal" => DataType::decimal(number(), 0),
+        "datetime" => time(),
+        "timestamp" => DataType::new(TypeKind::Timestamp),
+        other => panic!("type {other} of {name}"),
+    };
+    t.nullable = nullable;
+    (name, t)
+}
+
 /// Computes the rows of a table of a system schema.
 pub(crate) type Compute = fn(&Context, &mut Vec<Row>) -> Result<()>;
 
@@ -76,16 +130,7 @@ fn build<'c>(
     /// Ids of virtual tables, far above those of real ones.
     static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 62);
     let columns: Vec<Column> = columns
-        .map(|(name, data_type)| Column {
-            name: name.to_string(),
-            data_type,
-            default: ColumnDefault::Value(Value::Null),
-            auto_increment: false,
-            on_update_now: false,
-            members: Vec::new(),
-            comment: String::new(),
-            hidden: false,
-        })
+        .map(|(name, data_type)| Column { default: ColumnDefault::Value(Value::Null), ..Column::new(name, data_type) })
         .collect();
     let types: Vec<DataType> = columns.iter().map(|c| c.data_type).collect();
     Table {
@@ -96,6 +141,8 @@ fn build<'c>(
         name: name.to_string(),
         columns,
         indexes: Vec::new(),
+        checks: Vec::new(),
+        foreign_keys: Vec::new(),
         layout: RowLayout::new(&types),
         auto_increment: None,
         row_ids: None,
@@ -106,5 +153,6 @@ fn build<'c>(
         readable_since: 0,
         gate: Arc::default(),
         virtual_rows: Some(rows),
+        view: None,
     }
 }

@@ -1,15 +1,21 @@
 //! SHOW CREATE TABLE and SHOW CREATE DATABASE.
 
-use crate::ddl_text::{column_line, index_line, quote_name, quote_string};
+use crate::ddl_text::{column_line, index_line};
 use catalog::{Schema, Table};
+use sql::print::{quote_name, quote_string};
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 use types::collation::CollationId;
 
 /// The statement that makes this table.
 pub fn create_table(table: &Table) -> String {
-    let mut lines: Vec<String> = table.visible_columns().map(|c| column_line(table, c)).collect();
-    lines.extend(table.visible_indexes().map(|i| index_line(table, i)));
+    let mut lines: Vec<String> = table.named_columns().map(|c| column_line(table, c)).collect();
+    lines.extend(table.named_indexes().map(|i| index_line(table, i)));
+    lines.extend(table.foreign_keys.iter().map(|k| k.clause(table)));
+    lines.extend(table.checks.iter().map(|c| {
+        let enforced = if c.enforced { "" } else { " /*!80016 NOT ENFORCED */" };
+        format!("CONSTRAINT {} CHECK ({}){enforced}", quote_name(&c.name), c.expression)
+    }));
     let mut out = format!("CREATE TABLE {} (\n  {}\n)", quote_name(&table.name), lines.join(",\n  "));
     out.push_str(" ENGINE=InnoDB");
     if let Some(counter) = &table.auto_increment {

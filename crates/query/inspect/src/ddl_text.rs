@@ -1,32 +1,10 @@
 //! Types, names and defaults as MySQL writes them in SHOW CREATE TABLE and information_schema.
 
 use catalog::{Column, ColumnDefault, Index, Table};
+use sql::print::{quote_name, quote_string};
 use std::fmt::Write;
 use types::collation::CollationId;
 use types::{DataType, TypeKind, Value};
-
-/// A name in backticks.
-pub fn quote_name(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
-}
-
-/// A string literal.
-pub fn quote_string(s: &str) -> String {
-    let mut out = String::with_capacity(s.len() + 2);
-    out.push('\'');
-    for c in s.chars() {
-        match c {
-            '\'' => out.push_str("''"),
-            '\\' => out.push_str("\\\\"),
-            '\0' => out.push_str("\\0"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            c => out.push(c),
-        }
-    }
-    out.push('\'');
-    out
-}
 
 /// `int unsigned`, `varchar(20)`, `enum('a','b')`: COLUMN_TYPE.
 pub fn column_type(data_type: &DataType, members: &[String]) -> String {
@@ -111,8 +89,14 @@ pub(crate) fn default_text(column: &Column) -> Option<String> {
     match &column.default {
         ColumnDefault::None | ColumnDefault::Value(Value::Null) => None,
         ColumnDefault::Now => Some(now_text(&column.data_type)),
+        ColumnDefault::Expression(text) => Some(escaped(text)),
         ColumnDefault::Value(value) => Some(value_text(value, column)),
     }
+}
+
+/// The text of an expression as information_schema prints it: quotes behind backslashes.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\'', "\\'")
 }
 
 fn value_text(value: &Value<'_>, column: &Column) -> String {
@@ -150,13 +134,18 @@ pub(crate) fn column_line(table: &Table, column: &Column) -> String {
             _ = write!(line, " COLLATE {}", t.collation.info().name);
         }
     }
+    if let Some(g) = &column.generated {
+        let kind = if g.stored { "STORED" } else { "VIRTUAL" };
+        _ = write!(line, " GENERATED ALWAYS AS ({}) {kind}", g.expression);
+    }
     if !t.nullable {
         line.push_str(" NOT NULL");
     } else if t.kind == TypeKind::Timestamp {
         line.push_str(" NULL");
     }
     match &column.default {
-        _ if column.auto_increment => {}
+        _ if column.auto_increment || column.generated.is_some() => {}
+        ColumnDefault::Expression(text) => _ = write!(line, " DEFAULT ({text})"),
         ColumnDefault::None => {}
         ColumnDefault::Now => _ = write!(line, " DEFAULT {}", now_text(t)),
         // TEXT and BLOB have no DEFAULT clause.
@@ -172,6 +161,9 @@ pub(crate) fn column_line(table: &Table, column: &Column) -> String {
     }
     if column.auto_increment {
         line.push_str(" AUTO_INCREMENT");
+    }
+    if column.invisible {
+        line.push_str(" /*!80023 INVISIBLE */");
     }
     if !column.comment.is_empty() {
         _ = write!(line, " COMMENT {}", quote_string(&column.comment));
@@ -190,7 +182,11 @@ pub(crate) fn index_line(table: &Table, index: &Index) -> String {
         .parts
         .iter()
         .map(|part| {
-            let mut text = quote_name(&table.columns[part.column].name);
+            let column = &table.columns[part.column];
+            let mut text = match column.index_expression() {
+                Some(expression) => format!("({expression})"),
+                None => quote_name(&column.name),
+            };
             if part.key.prefix > 0 {
                 _ = write!(text, "({})", part.key.prefix);
             }
@@ -203,6 +199,9 @@ pub(crate) fn index_line(table: &Table, index: &Index) -> String {
     _ = write!(line, " ({})", parts.join(","));
     if !index.comment.is_empty() {
         _ = write!(line, " COMMENT {}", quote_string(&index.comment));
+    }
+    if index.invisible {
+        line.push_str(" /*!80000 INVISIBLE */");
     }
     line
 }

@@ -1,368 +1,58 @@
-//! information_schema: the dictionary as tables.
+//! information_schema: the dictionary as tables. Names and types of the columns of every table stand in
+//! `information_schema.txt`; here is how rows are computed. A table without a function here is of something that the server
+//! does not have (stored programs, triggers, events, roles, ...): well-formed and empty.
 
-use crate::columns::{Compute, bigint, computed, int, longtext, time, varchar};
-use crate::ddl_text::{column_type, default_text, has_charset, type_name};
+use crate::columns::{Compute, computed, spec_columns, spec_tables};
+use crate::ddl_text::{column_type, default_text, escaped, has_charset, type_name};
 use crate::{Context, Row, datetime, maybe, text, uint, word};
-use catalog::{Column, Schema, Table};
+use catalog::{CheckOption, Column, ColumnDefault, ForeignKey, Index, Schema, Table, parent_index};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use types::charset::Charset;
 use types::collation::{COLLATIONS, CollationId, PadAttribute};
-use types::{DataType, Result, TypeKind, Value};
+use types::{Result, TypeKind, Value};
+
+/// Rows by table.
+const COMPUTED: &[(&str, Compute)] = &[
+    ("CHARACTER_SETS", character_sets),
+    ("CHECK_CONSTRAINTS", check_constraints),
+    ("COLLATIONS", collations),
+    ("COLLATION_CHARACTER_SET_APPLICABILITY", collation_charsets),
+    ("COLUMNS", columns),
+    ("COLUMNS_EXTENSIONS", columns_extensions),
+    ("ENGINES", engines),
+    ("KEYWORDS", keywords),
+    ("KEY_COLUMN_USAGE", key_column_usage),
+    ("PARTITIONS", partitions),
+    ("PROCESSLIST", processlist),
+    ("REFERENTIAL_CONSTRAINTS", referential_constraints),
+    ("SCHEMATA", schemata),
+    ("SCHEMATA_EXTENSIONS", schemata_extensions),
+    ("STATISTICS", statistics),
+    ("TABLES", tables),
+    ("TABLES_EXTENSIONS", tables_extensions),
+    ("TABLE_CONSTRAINTS", table_constraints),
+    ("TABLE_CONSTRAINTS_EXTENSIONS", table_constraints_extensions),
+    ("VIEWS", views),
+];
 
 pub(crate) fn schema() -> Schema {
     let mut schema = Schema::new("information_schema", CollationId::UTF8MB3_GENERAL_CI);
-    let name = || varchar(64);
-    let mut add = |table: &str, columns: &[(&str, DataType)], compute: Compute| {
-        let table = computed("information_schema", table, columns, compute);
+    for name in spec_tables() {
+        let compute = COMPUTED.iter().find(|(n, _)| *n == name).map_or(nothing as Compute, |(_, c)| *c);
+        let table = computed("information_schema", name, &spec_columns(name), compute);
         schema.tables.insert(table.name.clone(), Arc::new(table));
-    };
-    add(
-        "SCHEMATA",
-        &[
-            ("CATALOG_NAME", name()),
-            ("SCHEMA_NAME", name()),
-            ("DEFAULT_CHARACTER_SET_NAME", name()),
-            ("DEFAULT_COLLATION_NAME", name()),
-            ("SQL_PATH", name()),
-            ("DEFAULT_ENCRYPTION", name()),
-        ],
-        schemata,
-    );
-    add("TABLES", &tables_columns(), tables);
-    add("COLUMNS", &columns_columns(), columns);
-    add("STATISTICS", &statistics_columns(), statistics);
-    add(
-        "KEY_COLUMN_USAGE",
-        &[
-            ("CONSTRAINT_CATALOG", name()),
-            ("CONSTRAINT_SCHEMA", name()),
-            ("CONSTRAINT_NAME", name()),
-            ("TABLE_CATALOG", name()),
-            ("TABLE_SCHEMA", name()),
-            ("TABLE_NAME", name()),
-            ("COLUMN_NAME", name()),
-            ("ORDINAL_POSITION", bigint()),
-            ("POSITION_IN_UNIQUE_CONSTRAINT", bigint()),
-            ("REFERENCED_TABLE_SCHEMA", name()),
-            ("REFERENCED_TABLE_NAME", name()),
-            ("REFERENCED_COLUMN_NAME", name()),
-        ],
-        key_column_usage,
-    );
-    add(
-        "TABLE_CONSTRAINTS",
-        &[
-            ("CONSTRAINT_CATALOG", name()),
-            ("CONSTRAINT_SCHEMA", name()),
-            ("CONSTRAINT_NAME", name()),
-            ("TABLE_SCHEMA", name()),
-            ("TABLE_NAME", name()),
-            ("CONSTRAINT_TYPE", varchar(11)),
-            ("ENFORCED", varchar(3)),
-        ],
-        table_constraints,
-    );
-    add(
-        "ENGINES",
-        &[
-            ("ENGINE", name()),
-            ("SUPPORT", varchar(8)),
-            ("COMMENT", varchar(80)),
-            ("TRANSACTIONS", varchar(3)),
-            ("XA", varchar(3)),
-            ("SAVEPOINTS", varchar(3)),
-        ],
-        |_, out| {
-            out.push(engine_row());
-            Ok(())
-        },
-    );
-    add(
-        "CHARACTER_SETS",
-        &[
-            ("CHARACTER_SET_NAME", name()),
-            ("DEFAULT_COLLATE_NAME", name()),
-            ("DESCRIPTION", varchar(2048)),
-            ("MAXLEN", bigint()),
-        ],
-        |_, out| {
-            out.extend(Charset::ALL.into_iter().map(|c| {
-                let collation = CollationId::default_of(c).info().name;
-                vec![word(c.name()), word(collation), word(c.description()), uint(c.mbmaxlen().into())]
-            }));
-            Ok(())
-        },
-    );
-    add(
-        "COLLATIONS",
-        &[
-            ("COLLATION_NAME", name()),
-            ("CHARACTER_SET_NAME", name()),
-            ("ID", bigint()),
-            ("IS_DEFAULT", varchar(3)),
-            ("IS_COMPILED", varchar(3)),
-            ("SORTLEN", bigint()),
-            ("PAD_ATTRIBUTE", varchar(9)),
-        ],
-        |_, out| {
-            out.extend(collation_rows());
-            Ok(())
-        },
-    );
-    add(
-        "COLLATION_CHARACTER_SET_APPLICABILITY",
-        &[("COLLATION_NAME", name()), ("CHARACTER_SET_NAME", name())],
-        |_, out| {
-            out.extend(COLLATIONS.iter().map(|c| vec![word(c.name), word(c.charset.name())]));
-            Ok(())
-        },
-    );
-    add(
-        "PROCESSLIST",
-        &[
-            ("ID", bigint()),
-            ("USER", varchar(32)),
-            ("HOST", varchar(261)),
-            ("DB", name()),
-            ("COMMAND", varchar(16)),
-            ("TIME", int()),
-            ("STATE", name()),
-            ("INFO", longtext()),
-        ],
-        |cx, out| {
-            out.extend(cx.processes().into_iter().map(|p| process_row(p, true)));
-            Ok(())
-        },
-    );
-    for (table, columns) in EMPTY {
-        let columns: Vec<_> = columns.iter().map(|c| (*c, name())).collect();
-        add(table, &columns, |_, _| Ok(()));
     }
     schema
 }
 
-/// Tables of things that this server does not have: well-formed and empty.
-const EMPTY: &[(&str, &[&str])] = &[
-    (
-        "ROUTINES",
-        &[
-            "SPECIFIC_NAME",
-            "ROUTINE_CATALOG",
-            "ROUTINE_SCHEMA",
-            "ROUTINE_NAME",
-            "ROUTINE_TYPE",
-            "DATA_TYPE",
-            "CHARACTER_MAXIMUM_LENGTH",
-            "CHARACTER_OCTET_LENGTH",
-            "NUMERIC_PRECISION",
-            "NUMERIC_SCALE",
-            "DATETIME_PRECISION",
-            "CHARACTER_SET_NAME",
-            "COLLATION_NAME",
-            "DTD_IDENTIFIER",
-            "ROUTINE_BODY",
-            "ROUTINE_DEFINITION",
-            "EXTERNAL_NAME",
-            "EXTERNAL_LANGUAGE",
-            "PARAMETER_STYLE",
-            "IS_DETERMINISTIC",
-            "SQL_DATA_ACCESS",
-            "SQL_PATH",
-            "SECURITY_TYPE",
-            "CREATED",
-            "LAST_ALTERED",
-            "SQL_MODE",
-            "ROUTINE_COMMENT",
-            "DEFINER",
-            "CHARACTER_SET_CLIENT",
-            "COLLATION_CONNECTION",
-            "DATABASE_COLLATION",
-        ],
-    ),
-    (
-        "PARAMETERS",
-        &[
-            "SPECIFIC_CATALOG",
-            "SPECIFIC_SCHEMA",
-            "SPECIFIC_NAME",
-            "ORDINAL_POSITION",
-            "PARAMETER_MODE",
-            "PARAMETER_NAME",
-            "DATA_TYPE",
-            "CHARACTER_MAXIMUM_LENGTH",
-            "CHARACTER_OCTET_LENGTH",
-            "NUMERIC_PRECISION",
-            "NUMERIC_SCALE",
-            "DATETIME_PRECISION",
-            "CHARACTER_SET_NAME",
-            "COLLATION_NAME",
-            "DTD_IDENTIFIER",
-            "ROUTINE_TYPE",
-        ],
-    ),
-    (
-        "VIEWS",
-        &[
-            "TABLE_CATALOG",
-            "TABLE_SCHEMA",
-            "TABLE_NAME",
-            "VIEW_DEFINITION",
-            "CHECK_OPTION",
-            "IS_UPDATABLE",
-            "DEFINER",
-            "SECURITY_TYPE",
-            "CHARACTER_SET_CLIENT",
-            "COLLATION_CONNECTION",
-        ],
-    ),
-    (
-        "TRIGGERS",
-        &[
-            "TRIGGER_CATALOG",
-            "TRIGGER_SCHEMA",
-            "TRIGGER_NAME",
-            "EVENT_MANIPULATION",
-            "EVENT_OBJECT_CATALOG",
-            "EVENT_OBJECT_SCHEMA",
-            "EVENT_OBJECT_TABLE",
-            "ACTION_ORDER",
-            "ACTION_CONDITION",
-            "ACTION_STATEMENT",
-            "ACTION_ORIENTATION",
-            "ACTION_TIMING",
-            "ACTION_REFERENCE_OLD_TABLE",
-            "ACTION_REFERENCE_NEW_TABLE",
-            "ACTION_REFERENCE_OLD_ROW",
-            "ACTION_REFERENCE_NEW_ROW",
-            "CREATED",
-            "SQL_MODE",
-            "DEFINER",
-            "CHARACTER_SET_CLIENT",
-            "COLLATION_CONNECTION",
-            "DATABASE_COLLATION",
-        ],
-    ),
-    (
-        "EVENTS",
-        &[
-            "EVENT_CATALOG",
-            "EVENT_SCHEMA",
-            "EVENT_NAME",
-            "DEFINER",
-            "TIME_ZONE",
-            "EVENT_BODY",
-            "EVENT_DEFINITION",
-            "EVENT_TYPE",
-            "EXECUTE_AT",
-            "INTERVAL_VALUE",
-            "INTERVAL_FIELD",
-            "SQL_MODE",
-            "STARTS",
-            "ENDS",
-            "STATUS",
-            "ON_COMPLETION",
-            "CREATED",
-            "LAST_ALTERED",
-            "LAST_EXECUTED",
-            "EVENT_COMMENT",
-            "ORIGINATOR",
-            "CHARACTER_SET_CLIENT",
-            "COLLATION_CONNECTION",
-            "DATABASE_COLLATION",
-        ],
-    ),
-    (
-        "PARTITIONS",
-        &[
-            "TABLE_CATALOG",
-            "TABLE_SCHEMA",
-            "TABLE_NAME",
-            "PARTITION_NAME",
-            "SUBPARTITION_NAME",
-            "PARTITION_ORDINAL_POSITION",
-            "SUBPARTITION_ORDINAL_POSITION",
-            "PARTITION_METHOD",
-            "SUBPARTITION_METHOD",
-            "PARTITION_EXPRESSION",
-            "SUBPARTITION_EXPRESSION",
-            "PARTITION_DESCRIPTION",
-            "TABLE_ROWS",
-            "AVG_ROW_LENGTH",
-            "DATA_LENGTH",
-            "MAX_DATA_LENGTH",
-            "INDEX_LENGTH",
-            "DATA_FREE",
-            "CREATE_TIME",
-            "UPDATE_TIME",
-            "CHECK_TIME",
-            "CHECKSUM",
-            "PARTITION_COMMENT",
-            "NODEGROUP",
-            "TABLESPACE_NAME",
-        ],
-    ),
-    (
-        "REFERENTIAL_CONSTRAINTS",
-        &[
-            "CONSTRAINT_CATALOG",
-            "CONSTRAINT_SCHEMA",
-            "CONSTRAINT_NAME",
-            "UNIQUE_CONSTRAINT_CATALOG",
-            "UNIQUE_CONSTRAINT_SCHEMA",
-            "UNIQUE_CONSTRAINT_NAME",
-            "MATCH_OPTION",
-            "UPDATE_RULE",
-            "DELETE_RULE",
-            "TABLE_NAME",
-            "REFERENCED_TABLE_NAME",
-        ],
-    ),
-    ("CHECK_CONSTRAINTS", &["CONSTRAINT_CATALOG", "CONSTRAINT_SCHEMA", "CONSTRAINT_NAME", "CHECK_CLAUSE"]),
-    (
-        "FILES",
-        &[
-            "FILE_ID",
-            "FILE_NAME",
-            "FILE_TYPE",
-            "TABLESPACE_NAME",
-            "TABLE_CATALOG",
-            "TABLE_SCHEMA",
-            "TABLE_NAME",
-            "LOGFILE_GROUP_NAME",
-            "LOGFILE_GROUP_NUMBER",
-            "ENGINE",
-            "FULLTEXT_KEYS",
-            "DELETED_ROWS",
-            "UPDATE_COUNT",
-            "FREE_EXTENTS",
-            "TOTAL_EXTENTS",
-            "EXTENT_SIZE",
-            "INITIAL_SIZE",
-            "MAXIMUM_SIZE",
-            "AUTOEXTEND_SIZE",
-            "CREATION_TIME",
-            "LAST_UPDATE_TIME",
-            "LAST_ACCESS_TIME",
-            "RECOVER_TIME",
-            "TRANSACTION_COUNTER",
-            "VERSION",
-            "ROW_FORMAT",
-            "TABLE_ROWS",
-            "AVG_ROW_LENGTH",
-            "DATA_LENGTH",
-            "MAX_DATA_LENGTH",
-            "INDEX_LENGTH",
-            "DATA_FREE",
-            "CREATE_TIME",
-            "UPDATE_TIME",
-            "CHECK_TIME",
-            "CHECKSUM",
-            "STATUS",
-            "EXTRA",
-        ],
-    ),
-];
+fn nothing(_: &Context, _: &mut Vec<Row>) -> Result<()> {
+    Ok(())
+}
+
+fn yes_no(b: bool) -> Value<'static> {
+    word(if b { "YES" } else { "NO" })
+}
 
 fn schemata(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     out.extend(cx.schemas().map(|s| {
@@ -373,35 +63,19 @@ fn schemata(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-fn tables_columns() -> Vec<(&'static str, DataType)> {
-    let name = varchar(64);
-    vec![
-        ("TABLE_CATALOG", name),
-        ("TABLE_SCHEMA", name),
-        ("TABLE_NAME", name),
-        ("TABLE_TYPE", varchar(11)),
-        ("ENGINE", name),
-        ("VERSION", int()),
-        ("ROW_FORMAT", varchar(10)),
-        ("TABLE_ROWS", bigint()),
-        ("AVG_ROW_LENGTH", bigint()),
-        ("DATA_LENGTH", bigint()),
-        ("MAX_DATA_LENGTH", bigint()),
-        ("INDEX_LENGTH", bigint()),
-        ("DATA_FREE", bigint()),
-        ("AUTO_INCREMENT", bigint()),
-        ("CREATE_TIME", time()),
-        ("UPDATE_TIME", time()),
-        ("CHECK_TIME", time()),
-        ("TABLE_COLLATION", name),
-        ("CHECKSUM", bigint()),
-        ("CREATE_OPTIONS", varchar(256)),
-        ("TABLE_COMMENT", longtext()),
-    ]
+fn schemata_extensions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.schemas().map(|s| vec![word("def"), text(&s.name), word("")]));
+    Ok(())
 }
 
 /// The columns from ENGINE to TABLE_COMMENT, which SHOW TABLE STATUS prints too.
 pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
+    if table.view.is_some() {
+        let mut row: Row = (0..9).map(|_| Value::Null).collect();
+        row.extend([Value::Null, datetime(table.created), Value::Null, Value::Null, Value::Null, Value::Null]);
+        row.extend([Value::Null, word("VIEW")]);
+        return Ok(row);
+    }
     let collation = word(table.default_collation.info().name);
     if table.is_virtual() {
         let mut row = vec![Value::Null, Value::Int(10), Value::Null];
@@ -421,7 +95,7 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
     Ok(vec![
         word("InnoDB"),
         Value::Int(10),
-        word("Dynamic"),
+        word(row_format(table)),
         uint(rows),
         uint((pages * PAGE_BYTES).checked_div(rows).unwrap_or(0)),
         uint(pages * PAGE_BYTES),
@@ -434,54 +108,86 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
         Value::Null,
         collation,
         Value::Null,
-        text(&table.create_options),
+        text(options_text(table)),
         text(&table.comment),
     ])
 }
 
+fn row_format(table: &Table) -> &'static str {
+    match table.create_options.split(' ').find_map(|o| o.strip_prefix("ROW_FORMAT=")) {
+        Some("COMPACT") => "Compact",
+        Some("REDUNDANT") => "Redundant",
+        _ => "Dynamic",
+    }
+}
+
+/// CREATE_OPTIONS: names in lower case, values as given.
+fn options_text(table: &Table) -> String {
+    let option = |o: &str| match o.split_once('=') {
+        Some((name, value)) => format!("{}={value}", name.to_ascii_lowercase()),
+        None => o.to_ascii_lowercase(),
+    };
+    let all: Vec<String> = table.create_options.split_whitespace().map(option).collect();
+    all.join(" ")
+}
+
+pub(crate) fn table_type(table: &Table) -> &'static str {
+    if table.is_virtual() {
+        "SYSTEM VIEW"
+    } else if table.view.is_some() {
+        "VIEW"
+    } else {
+        "BASE TABLE"
+    }
+}
+
 fn tables(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     for table in cx.all_tables() {
-        let kind = if table.is_virtual() { "SYSTEM VIEW" } else { "BASE TABLE" };
-        let mut row = vec![word("def"), text(&table.schema), text(&table.name), word(kind)];
+        let mut row = vec![word("def"), text(&table.schema), text(&table.name), word(table_type(table))];
         row.extend(table_status(cx, table)?);
         out.push(row);
     }
     Ok(())
 }
 
-fn columns_columns() -> Vec<(&'static str, DataType)> {
-    let name = varchar(64);
-    vec![
-        ("TABLE_CATALOG", name),
-        ("TABLE_SCHEMA", name),
-        ("TABLE_NAME", name),
-        ("COLUMN_NAME", name),
-        ("ORDINAL_POSITION", bigint()),
-        ("COLUMN_DEFAULT", longtext()),
-        ("IS_NULLABLE", varchar(3)),
-        ("DATA_TYPE", longtext()),
-        ("CHARACTER_MAXIMUM_LENGTH", bigint()),
-        ("CHARACTER_OCTET_LENGTH", bigint()),
-        ("NUMERIC_PRECISION", bigint()),
-        ("NUMERIC_SCALE", bigint()),
-        ("DATETIME_PRECISION", bigint()),
-        ("CHARACTER_SET_NAME", name),
-        ("COLLATION_NAME", name),
-        ("COLUMN_TYPE", longtext()),
-        ("COLUMN_KEY", varchar(3)),
-        ("EXTRA", varchar(256)),
-        ("PRIVILEGES", varchar(154)),
-        ("COLUMN_COMMENT", longtext()),
-        ("GENERATION_EXPRESSION", longtext()),
-        ("SRS_ID", bigint()),
-    ]
+fn tables_extensions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(
+        cx.all_tables()
+            .filter(|t| t.is_base())
+            .map(|t| vec![word("def"), text(&t.schema), text(&t.name), Value::Null, Value::Null]),
+    );
+    Ok(())
+}
+
+fn columns_extensions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for t in cx.all_tables().filter(|t| t.is_base()) {
+        let row =
+            |c: &Column| vec![word("def"), text(&t.schema), text(&t.name), text(&c.name), Value::Null, Value::Null];
+        out.extend(t.named_columns().map(row));
+    }
+    Ok(())
+}
+
+/// One row for a table that is not divided.
+fn partitions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for table in cx.all_tables().filter(|t| t.is_base()) {
+        let mut row = vec![word("def"), text(&table.schema), text(&table.name)];
+        row.extend((0..9).map(|_| Value::Null));
+        // TABLE_ROWS to DATA_FREE, then the times and the checksum.
+        let status = table_status(cx, table)?;
+        row.extend(status[3..9].iter().cloned());
+        row.extend([status[10].clone(), status[11].clone(), status[12].clone(), Value::Null]);
+        row.extend([word(""), Value::Null, Value::Null]);
+        out.push(row);
+    }
+    Ok(())
 }
 
 /// PRI, UNI, MUL or nothing.
 pub(crate) fn column_key(table: &Table, column: usize) -> &'static str {
     let leads =
-        |unique: bool| table.visible_indexes().any(|i| i.parts[0].column == column && i.unique == unique && !i.primary);
-    let alone = table.visible_indexes().any(|i| i.unique && i.parts.len() == 1 && i.parts[0].column == column);
+        |unique: bool| table.named_indexes().any(|i| i.parts[0].column == column && i.unique == unique && !i.primary);
+    let alone = table.named_indexes().any(|i| i.unique && i.parts.len() == 1 && i.parts[0].column == column);
     if table.indexes.iter().any(|i| i.primary && i.parts.iter().any(|p| p.column == column)) {
         "PRI"
     } else if alone {
@@ -499,11 +205,17 @@ pub(crate) fn extra(column: &Column) -> String {
     if column.auto_increment {
         words.push("auto_increment".to_string());
     }
-    if column.default == catalog::ColumnDefault::Now {
+    if matches!(column.default, ColumnDefault::Now | ColumnDefault::Expression(_)) {
         words.push("DEFAULT_GENERATED".to_string());
     }
     if column.on_update_now {
         words.push(format!("on update {}", crate::ddl_text::now_text(&column.data_type)));
+    }
+    if let Some(g) = &column.generated {
+        words.push(if g.stored { "STORED GENERATED" } else { "VIRTUAL GENERATED" }.to_string());
+    }
+    if column.invisible {
+        words.push("INVISIBLE".to_string());
     }
     words.join(" ")
 }
@@ -560,7 +272,7 @@ fn columns(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
                 text(extra(column)),
                 word(COLUMN_PRIVILEGES),
                 text(&column.comment),
-                word(""),
+                text(column.generated.as_ref().map_or(String::new(), |g| escaped(&g.expression))),
                 Value::Null,
             ]);
         }
@@ -568,46 +280,22 @@ fn columns(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-fn statistics_columns() -> Vec<(&'static str, DataType)> {
-    let name = varchar(64);
-    vec![
-        ("TABLE_CATALOG", name),
-        ("TABLE_SCHEMA", name),
-        ("TABLE_NAME", name),
-        ("NON_UNIQUE", int()),
-        ("INDEX_SCHEMA", name),
-        ("INDEX_NAME", name),
-        ("SEQ_IN_INDEX", bigint()),
-        ("COLUMN_NAME", name),
-        ("COLLATION", varchar(1)),
-        ("CARDINALITY", bigint()),
-        ("SUB_PART", bigint()),
-        ("PACKED", varchar(1)),
-        ("NULLABLE", varchar(3)),
-        ("INDEX_TYPE", varchar(11)),
-        ("COMMENT", varchar(8)),
-        ("INDEX_COMMENT", varchar(2048)),
-        ("IS_VISIBLE", varchar(3)),
-        ("EXPRESSION", longtext()),
-    ]
-}
-
 /// (NON_UNIQUE, INDEX_NAME, SEQ_IN_INDEX, COLUMN_NAME, COLLATION, CARDINALITY, SUB_PART, PACKED, NULLABLE, INDEX_TYPE,
 /// COMMENT, INDEX_COMMENT, IS_VISIBLE, EXPRESSION) of each part of each index.
 pub(crate) fn index_rows(cx: &Context, table: &Table) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    if table.is_virtual() {
+    if !table.is_base() {
         return Ok(rows);
     }
     let (entries, _) = cx.engine.estimate(table.indexes[0].tree).map_err(catalog::error::from_engine)?;
-    for index in table.visible_indexes() {
+    for index in table.named_indexes() {
         for (seq, part) in index.parts.iter().enumerate() {
             let column = &table.columns[part.column];
             rows.push(vec![
                 Value::Int(i64::from(!index.unique)),
                 text(&index.name),
                 uint(seq as u64 + 1),
-                text(&column.name),
+                if column.hidden { Value::Null } else { text(&column.name) },
                 word(if part.key.descending { "D" } else { "A" }),
                 // Distinct prefixes are not counted: the table's rows bound them.
                 uint(entries),
@@ -617,8 +305,8 @@ pub(crate) fn index_rows(cx: &Context, table: &Table) -> Result<Vec<Row>> {
                 word("BTREE"),
                 word(""),
                 text(&index.comment),
-                word("YES"),
-                Value::Null,
+                word(if index.invisible { "NO" } else { "YES" }),
+                maybe(column.index_expression().map(escaped)),
             ]);
         }
     }
@@ -638,13 +326,29 @@ fn statistics(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
+/// Primary and unique keys.
+fn unique_keys(table: &Table) -> impl Iterator<Item = &Index> {
+    table.named_indexes().filter(|i| i.unique)
+}
+
 fn key_column_usage(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     for table in cx.all_tables() {
-        for index in table.visible_indexes().filter(|i| i.unique) {
-            for (seq, part) in index.parts.iter().enumerate() {
-                let mut row = vec![word("def"), text(&table.schema), text(&index.name), word("def")];
-                row.extend([text(&table.schema), text(&table.name), text(&table.columns[part.column].name)]);
-                row.extend([uint(seq as u64 + 1), Value::Null, Value::Null, Value::Null, Value::Null]);
+        let start = |name: &str, column: &Column, seq: usize| {
+            let mut row = vec![word("def"), text(&table.schema), text(name), word("def")];
+            row.extend([text(&table.schema), text(&table.name), text(&column.name), uint(seq as u64 + 1)]);
+            row
+        };
+        for index in unique_keys(table) {
+            for (seq, part) in index.parts.iter().enumerate().filter(|(_, p)| !table.columns[p.column].hidden) {
+                let mut row = start(&index.name, &table.columns[part.column], seq);
+                row.extend([Value::Null, Value::Null, Value::Null, Value::Null]);
+                out.push(row);
+            }
+        }
+        for key in &table.foreign_keys {
+            for (seq, (column, parent)) in key.columns.iter().zip(&key.parent_columns).enumerate() {
+                let mut row = start(&key.name, &table.columns[*column], seq);
+                row.extend([uint(seq as u64 + 1), text(&key.parent.0), text(&key.parent.1), text(parent)]);
                 out.push(row);
             }
         }
@@ -652,15 +356,125 @@ fn key_column_usage(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
+/// Name, type and enforcement of each constraint.
+fn constraints(table: &Table) -> Vec<(&str, &'static str, bool)> {
+    let key = |i: &Index| if i.primary { "PRIMARY KEY" } else { "UNIQUE" };
+    let mut list: Vec<_> = unique_keys(table).map(|i| (i.name.as_str(), key(i), true)).collect();
+    list.extend(table.foreign_keys.iter().map(|k| (k.name.as_str(), "FOREIGN KEY", true)));
+    list.extend(table.checks.iter().map(|c| (c.name.as_str(), "CHECK", c.enforced)));
+    list
+}
+
 fn table_constraints(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     for table in cx.all_tables() {
-        for index in table.visible_indexes().filter(|i| i.unique) {
-            let kind = word(if index.primary { "PRIMARY KEY" } else { "UNIQUE" });
-            let mut row = vec![word("def"), text(&table.schema), text(&index.name)];
-            row.extend([text(&table.schema), text(&table.name), kind, word("YES")]);
+        for (name, kind, enforced) in constraints(table) {
+            let mut row = vec![word("def"), text(&table.schema), text(name)];
+            row.extend([text(&table.schema), text(&table.name), word(kind), yes_no(enforced)]);
             out.push(row);
         }
     }
+    Ok(())
+}
+
+fn table_constraints_extensions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for table in cx.all_tables() {
+        for index in unique_keys(table) {
+            let mut row = vec![word("def"), text(&table.schema), text(&index.name), text(&table.name)];
+            row.extend([Value::Null, Value::Null]);
+            out.push(row);
+        }
+    }
+    Ok(())
+}
+
+fn check_constraints(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for table in cx.all_tables() {
+        out.extend(
+            table
+                .checks
+                .iter()
+                .map(|c| vec![word("def"), text(&table.schema), text(&c.name), text(escaped(&c.expression))]),
+        );
+    }
+    Ok(())
+}
+
+/// The parent's unique index that a foreign key leads to.
+fn referenced_index<'t>(cx: &'t Context, key: &ForeignKey) -> Option<&'t str> {
+    let parent = cx.version.table(&key.parent.0, &key.parent.1)?;
+    let found = parent_index(&parent.columns, &parent.indexes, &key.parent_columns)?;
+    Some(parent.indexes[found].name.as_str())
+}
+
+fn referential_constraints(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for table in cx.all_tables() {
+        for key in &table.foreign_keys {
+            let mut row = vec![word("def"), text(&table.schema), text(&key.name), word("def"), text(&key.parent.0)];
+            row.extend([maybe(referenced_index(cx, key).map(str::to_string)), word("NONE")]);
+            row.extend([word(key.on_update.words()), word(key.on_delete.words())]);
+            row.extend([text(&table.name), text(&key.parent.1)]);
+            out.push(row);
+        }
+    }
+    Ok(())
+}
+
+fn views(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for table in cx.all_tables() {
+        let Some(view) = &table.view else { continue };
+        let check = match view.check_option {
+            CheckOption::None => "NONE",
+            CheckOption::Local => "LOCAL",
+            CheckOption::Cascaded => "CASCADED",
+        };
+        out.push(vec![
+            word("def"),
+            text(&table.schema),
+            text(&table.name),
+            text(&view.query),
+            word(check),
+            yes_no(view.updatable),
+            text(&view.definer),
+            word(if view.invoker { "INVOKER" } else { "DEFINER" }),
+            text(&view.client_charset),
+            text(&view.connection_collation),
+        ]);
+    }
+    Ok(())
+}
+
+fn keywords(_: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let mut list: Vec<_> = sql::keywords::all().collect();
+    list.sort_unstable();
+    out.extend(list.into_iter().map(|(name, reserved)| vec![word(name), Value::Int(reserved.into())]));
+    Ok(())
+}
+
+fn engines(_: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.push(engine_row());
+    Ok(())
+}
+
+fn character_sets(_: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(Charset::ALL.into_iter().map(|c| {
+        let collation = CollationId::default_of(c).info().name;
+        vec![word(c.name()), word(collation), word(c.description()), uint(c.mbmaxlen().into())]
+    }));
+    Ok(())
+}
+
+fn collations(_: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(collation_rows());
+    Ok(())
+}
+
+fn collation_charsets(_: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(COLLATIONS.iter().map(|c| vec![word(c.name), word(c.charset.name())]));
+    Ok(())
+}
+
+fn processlist(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.processes().into_iter().map(|p| process_row(p, true)));
     Ok(())
 }
 

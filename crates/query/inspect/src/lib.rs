@@ -12,7 +12,7 @@ pub mod show;
 
 pub use columns::{ShowColumns, VirtualRows};
 pub use create::{create_database, create_table};
-pub use ddl_text::{column_type, quote_name, quote_string};
+pub use ddl_text::column_type;
 pub use show::Rows;
 
 use catalog::{Schema, Table, Version, VirtualContext};

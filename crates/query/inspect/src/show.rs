@@ -1,9 +1,9 @@
 //! The rows of SHOW statements, before LIKE and WHERE.
 
-use crate::columns::{ShowColumns, bigint, int, longtext, time, varchar};
+use crate::columns::{ShowColumns, bigint, int, longtext, titled, varchar};
 use crate::ddl_text::{column_type, default_text, has_charset};
 use crate::information_schema::{
-    COLUMN_PRIVILEGES, collation_rows, column_key, engine_row, extra, index_rows, process_row, table_status,
+    COLUMN_PRIVILEGES, collation_rows, column_key, engine_row, extra, index_rows, process_row, table_status, table_type,
 };
 use crate::{Context, Row, create_database, create_table, maybe, text, uint, word};
 use catalog::{Schema, Table};
@@ -49,14 +49,13 @@ pub fn tables(cx: &Context, schema_name: &str, full: bool, like: Option<&str>) -
     if full {
         columns.push(("Table_type", varchar(11)));
     }
-    let kind = |t: &Table| word(if t.is_virtual() { "SYSTEM VIEW" } else { "BASE TABLE" });
+    let kind = |t: &Table| word(table_type(t));
     let row = |t: &Arc<Table>| if full { vec![text(&t.name), kind(t)] } else { vec![text(&t.name)] };
     Ok(Rows::new(&columns, cx.tables(schema).map(row).collect()))
 }
 
 pub fn table_status_of(cx: &Context, schema_name: &str) -> Result<Rows> {
     let schema = schema(cx, schema_name)?;
-    let name = varchar(64);
     let mut rows = Vec::new();
     for table in cx.tables(schema) {
         let mut row = vec![text(&table.name)];
@@ -64,26 +63,29 @@ pub fn table_status_of(cx: &Context, schema_name: &str) -> Result<Rows> {
         rows.push(row);
     }
     Ok(Rows::new(
-        &[
-            ("Name", name),
-            ("Engine", name),
-            ("Version", int()),
-            ("Row_format", varchar(10)),
-            ("Rows", bigint()),
-            ("Avg_row_length", bigint()),
-            ("Data_length", bigint()),
-            ("Max_data_length", bigint()),
-            ("Index_length", bigint()),
-            ("Data_free", bigint()),
-            ("Auto_increment", bigint()),
-            ("Create_time", time()),
-            ("Update_time", time()),
-            ("Check_time", time()),
-            ("Collation", name),
-            ("Checksum", bigint()),
-            ("Create_options", varchar(256)),
-            ("Comment", longtext()),
-        ],
+        &titled(
+            "TABLES",
+            &[
+                ("Name", "TABLE_NAME"),
+                ("Engine", "ENGINE"),
+                ("Version", "VERSION"),
+                ("Row_format", "ROW_FORMAT"),
+                ("Rows", "TABLE_ROWS"),
+                ("Avg_row_length", "AVG_ROW_LENGTH"),
+                ("Data_length", "DATA_LENGTH"),
+                ("Max_data_length", "MAX_DATA_LENGTH"),
+                ("Index_length", "INDEX_LENGTH"),
+                ("Data_free", "DATA_FREE"),
+                ("Auto_increment", "AUTO_INCREMENT"),
+                ("Create_time", "CREATE_TIME"),
+                ("Update_time", "UPDATE_TIME"),
+                ("Check_time", "CHECK_TIME"),
+                ("Collation", "TABLE_COLLATION"),
+                ("Checksum", "CHECKSUM"),
+                ("Create_options", "CREATE_OPTIONS"),
+                ("Comment", "TABLE_COMMENT"),
+            ],
+        ),
         rows,
     ))
 }
@@ -105,15 +107,15 @@ pub fn columns(cx: &Context, schema_name: &str, name: &str, full: bool) -> Resul
             vec![text(&column.name), kind, null, key, default, extra]
         });
     }
-    let name = varchar(64);
-    let mut columns = vec![("Field", name), ("Type", longtext())];
+    let mut titles = vec![("Field", "COLUMN_NAME"), ("Type", "COLUMN_TYPE")];
     if full {
-        columns.push(("Collation", name));
+        titles.push(("Collation", "COLLATION_NAME"));
     }
-    columns.extend([("Null", varchar(3)), ("Key", varchar(3)), ("Default", longtext()), ("Extra", varchar(256))]);
+    titles.extend([("Null", "IS_NULLABLE"), ("Key", "COLUMN_KEY"), ("Default", "COLUMN_DEFAULT"), ("Extra", "EXTRA")]);
     if full {
-        columns.extend([("Privileges", varchar(154)), ("Comment", longtext())]);
+        titles.extend([("Privileges", "PRIVILEGES"), ("Comment", "COLUMN_COMMENT")]);
     }
+    let columns = titled("COLUMNS", &titles);
     Ok(Rows::new(&columns, rows))
 }
 
@@ -123,25 +125,27 @@ pub fn index(cx: &Context, schema_name: &str, name: &str) -> Result<Rows> {
     for row in &mut rows {
         row.insert(0, text(&table.name));
     }
-    let name = varchar(64);
     Ok(Rows::new(
-        &[
-            ("Table", name),
-            ("Non_unique", int()),
-            ("Key_name", name),
-            ("Seq_in_index", bigint()),
-            ("Column_name", name),
-            ("Collation", varchar(1)),
-            ("Cardinality", bigint()),
-            ("Sub_part", bigint()),
-            ("Packed", varchar(1)),
-            ("Null", varchar(3)),
-            ("Index_type", varchar(11)),
-            ("Comment", varchar(8)),
-            ("Index_comment", varchar(2048)),
-            ("Visible", varchar(3)),
-            ("Expression", longtext()),
-        ],
+        &titled(
+            "STATISTICS",
+            &[
+                ("Table", "TABLE_NAME"),
+                ("Non_unique", "NON_UNIQUE"),
+                ("Key_name", "INDEX_NAME"),
+                ("Seq_in_index", "SEQ_IN_INDEX"),
+                ("Column_name", "COLUMN_NAME"),
+                ("Collation", "COLLATION"),
+                ("Cardinality", "CARDINALITY"),
+                ("Sub_part", "SUB_PART"),
+                ("Packed", "PACKED"),
+                ("Null", "NULLABLE"),
+                ("Index_type", "INDEX_TYPE"),
+                ("Comment", "COMMENT"),
+                ("Index_comment", "INDEX_COMMENT"),
+                ("Visible", "IS_VISIBLE"),
+                ("Expression", "EXPRESSION"),
+            ],
+        ),
         rows,
     ))
 }
@@ -176,17 +180,15 @@ pub fn processlist(cx: &Context, full: bool) -> Rows {
 }
 
 pub fn engines() -> Rows {
-    Rows::new(
-        &[
-            ("Engine", varchar(64)),
-            ("Support", varchar(8)),
-            ("Comment", varchar(80)),
-            ("Transactions", varchar(3)),
-            ("XA", varchar(3)),
-            ("Savepoints", varchar(3)),
-        ],
-        vec![engine_row()],
-    )
+    let titles = [
+        ("Engine", "ENGINE"),
+        ("Support", "SUPPORT"),
+        ("Comment", "COMMENT"),
+        ("Transactions", "TRANSACTIONS"),
+        ("XA", "XA"),
+        ("Savepoints", "SAVEPOINTS"),
+    ];
+    Rows::new(&titled("ENGINES", &titles), vec![engine_row()])
 }
 
 pub fn charsets() -> Rows {
@@ -206,18 +208,16 @@ pub fn charsets() -> Rows {
 }
 
 pub fn collations() -> Rows {
-    Rows::new(
-        &[
-            ("Collation", varchar(64)),
-            ("Charset", varchar(64)),
-            ("Id", bigint()),
-            ("Default", varchar(3)),
-            ("Compiled", varchar(3)),
-            ("Sortlen", bigint()),
-            ("Pad_attribute", varchar(9)),
-        ],
-        collation_rows(),
-    )
+    let titles = [
+        ("Collation", "COLLATION_NAME"),
+        ("Charset", "CHARACTER_SET_NAME"),
+        ("Id", "ID"),
+        ("Default", "IS_DEFAULT"),
+        ("Compiled", "IS_COMPILED"),
+        ("Sortlen", "SORTLEN"),
+        ("Pad_attribute", "PAD_ATTRIBUTE"),
+    ];
+    Rows::new(&titled("COLLATIONS", &titles), collation_rows())
 }
 
 /// SHOW VARIABLES and SHOW STATUS.

@@ -13,6 +13,7 @@ mod error;
 pub mod keywords;
 pub mod lexer;
 mod parser;
+pub mod print;
 
 pub use error::{EMPTY_QUERY, INVALID_CHARACTERS, ParseError, SYNTAX, TOO_DEEP};
 pub use parser::{parse, parse_lifted, parse_next};

@@ -179,6 +179,7 @@ error_table! {
     ER_NO_PERMISSION_TO_CREATE_USER = 1211, "42000", "'%-.48s'@'%-.64s' is not allowed to create new users";
     ER_LOCK_DEADLOCK = 1213, "40001", "Deadlock found when trying to get lock; try restarting transaction";
     ER_TABLE_CANT_HANDLE_FT = 1214, "HY000", "The used table type doesn't support FULLTEXT indexes";
+    ER_CANNOT_ADD_FOREIGN = 1215, "HY000", "Cannot add foreign key constraint";
     ER_NO_REFERENCED_ROW = 1216, "23000", "Cannot add or update a child row: a foreign key constraint fails";
     ER_ROW_IS_REFERENCED = 1217, "23000", "Cannot delete or update a parent row: a foreign key constraint fails";
     ER_CONNECT_TO_SOURCE = 1218, "08S01", "Error connecting to source: %-.128s";
@@ -200,6 +201,7 @@ error_table! {
     ER_NOT_SUPPORTED_YET = 1235, "42000", "This version of MySQL doesn't yet support '%s'";
     ER_SOURCE_FATAL_ERROR_READING_BINLOG = 1236, "HY000", "Got fatal error %d from source when reading data from binary log: '%-.512s'";
     ER_INCORRECT_GLOBAL_LOCAL_VAR = 1238, "HY000", "Variable '%-.192s' is a %s variable";
+    ER_WRONG_FK_DEF = 1239, "42000", "Incorrect foreign key definition for '%-.192s': %s";
     ER_KEY_REF_DO_NOT_MATCH_TABLE_REF = 1240, "HY000", "Key reference and table reference don't match";
     ER_OPERAND_COLUMNS = 1241, "21000", "Operand should contain %d column(s)";
     ER_SUBQUERY_NO_1_ROW = 1242, "21000", "Subquery returns more than 1 row";
@@ -323,6 +325,7 @@ error_table! {
     ER_VIEW_CHECKSUM = 1392, "HY000", "View text checksum failed";
     ER_VIEW_MULTIUPDATE = 1393, "HY000", "Can not modify more than one base table through a join view '%-.192s.%-.192s'";
     ER_VIEW_NO_INSERT_FIELD_LIST = 1394, "HY000", "Can not insert into join view '%-.192s.%-.192s' without fields list";
+    ER_VIEW_DELETE_MERGE_VIEW = 1395, "HY000", "Can not delete from join view '%-.192s.%-.192s'";
     ER_CANNOT_USER = 1396, "HY000", "Operation %s failed for %.256s";
     ER_NONEXISTING_PROC_GRANT = 1403, "42000", "There is no such grant defined for user '%-.48s' on host '%-.255s' on routine '%-.192s'";
     ER_PROC_AUTO_GRANT_FAIL = 1404, "HY000", "Failed to grant EXECUTE and ALTER ROUTINE privileges";
@@ -388,8 +391,10 @@ error_table! {
     ER_INCONSISTENT_TYPE_OF_FUNCTIONS_ERROR = 1494, "HY000", "VALUES value must be of same type as partition function";
     ER_MULTIPLE_DEF_CONST_IN_LIST_PART_ERROR = 1495, "HY000", "Multiple definition of same constant in list partitioning";
     ER_UNIQUE_KEY_NEED_ALL_FIELDS_IN_PF = 1503, "HY000", "A %-.192s must include all columns in the table's partitioning function (prefixed columns are not considered).";
+    ER_PARTITION_MGMT_ON_NONPARTITIONED = 1505, "HY000", "Partition management on a not partitioned table is not possible";
     ER_WRONG_VALUE = 1525, "HY000", "Incorrect %-.32s value: '%-.128s'";
     ER_FILEGROUP_OPTION_ONLY_ONCE = 1527, "HY000", "It is not allowed to specify %s more than once";
+    ER_DROP_INDEX_FK = 1553, "HY000", "Cannot drop index '%-.192s': needed in a foreign key constraint";
     ER_COL_COUNT_DOESNT_MATCH_PLEASE_UPDATE = 1558, "HY000", "The column count of mysql.%s is wrong. Expected %d, found %d. Created with MySQL %d, now running %d. Please perform the MySQL upgrade procedure.";
     ER_NULL_IN_VALUES_LESS_THAN = 1566, "HY000", "Not allowed to use NULL value in VALUES LESS THAN";
     ER_CANT_CHANGE_TX_CHARACTERISTICS = 1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress";
@@ -434,8 +439,16 @@ error_table! {
     ER_TABLE_SCHEMA_MISMATCH = 1808, "HY000", "Schema mismatch (%s)";
     ER_INTERNAL_ERROR = 1815, "HY000", "Internal error: %s";
     ER_MUST_CHANGE_PASSWORD = 1820, "HY000", "You must reset your password using ALTER USER statement before executing this statement.";
+    ER_FK_NO_INDEX_PARENT = 1822, "HY000", "Failed to add the foreign key constraint. Missing index for constraint '%s' in the referenced table '%s'";
+    ER_FK_CANNOT_OPEN_PARENT = 1824, "HY000", "Failed to open the referenced table '%s'";
+    ER_FK_DUP_NAME = 1826, "HY000", "Duplicate foreign key constraint name '%s'";
     ER_PASSWORD_FORMAT = 1827, "HY000", "The password hash doesn't have the expected format.";
+    ER_FK_COLUMN_CANNOT_DROP = 1828, "HY000", "Cannot drop column '%-.192s': needed in a foreign key constraint '%-.192s'";
+    ER_FK_COLUMN_CANNOT_DROP_CHILD = 1829, "HY000", "Cannot drop column '%-.192s': needed in a foreign key constraint '%-.192s' of table '%-.192s'";
+    ER_FK_COLUMN_NOT_NULL = 1830, "HY000", "Column '%-.192s' cannot be NOT NULL: needed in a foreign key constraint '%-.192s' SET NULL";
     ER_DUP_INDEX = 1831, "HY000", "Duplicate index '%-.64s' defined on the table '%-.64s.%-.64s'. This is deprecated and will be disallowed in a future release.";
+    ER_FK_COLUMN_CANNOT_CHANGE = 1832, "HY000", "Cannot change column '%-.192s': used in a foreign key constraint '%-.192s'";
+    ER_FK_COLUMN_CANNOT_CHANGE_CHILD = 1833, "HY000", "Cannot change column '%-.192s': used in a foreign key constraint '%-.192s' of table '%-.192s'";
     ER_MALFORMED_PACKET = 1835, "HY000", "Malformed communication packet.";
     ER_READ_ONLY_MODE = 1836, "HY000", "Running in read-only mode";
     ER_GTID_NEXT_TYPE_UNDEFINED_GTID = 1837, "HY000", "When @@SESSION.GTID_NEXT is set to a GTID, you must explicitly set it to a different value after a COMMIT or ROLLBACK. Please check GTID_NEXT variable manual page for detailed explanation. Current @@SESSION.GTID_NEXT is '%s'.";
@@ -456,6 +469,7 @@ error_table! {
     ER_AES_INVALID_IV = 1882, "HY000", "The initialization vector supplied to %s is too short. Must be at least %d bytes long";
     ER_MISSING_KEY = 1886, "HY000", "The table '%s.%s' does not have the necessary key(s) defined on it. Please check the table definition and create index(s) accordingly.";
     WARN_NAMED_PIPE_ACCESS_EVERYONE = 1887, "HY000", "Setting named_pipe_full_access_group='%s' is insecure. Consider using a Windows group with fewer members.";
+    ER_FK_DEPTH_EXCEEDED = 3008, "HY000", "Foreign key cascade delete/update exceeds max depth of %d.";
     ER_COL_COUNT_DOESNT_MATCH_PLEASE_UPDATE_V2 = 3009, "HY000", "The column count of %s.%s is wrong. Expected %d, found %d. Created with MySQL %d, now running %d. Please perform the MySQL upgrade procedure.";
     ER_INVALID_FIELD_SIZE = 3013, "HY000", "Invalid size for column '%-.192s'.";
     ER_ENGINE_OUT_OF_MEMORY = 3015, "HY000", "Out of memory in storage engine '%-.64s'.";
@@ -470,8 +484,10 @@ error_table! {
     ER_RUN_HOOK_ERROR = 3100, "HY000", "Error on observer while running replication hook '%s'.";
     ER_TRANSACTION_ROLLBACK_DURING_COMMIT = 3101, "40000", "Plugin instructed the server to rollback the current transaction.";
     ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED = 3102, "HY000", "Expression of generated column '%s' contains a disallowed function.";
+    ER_WRONG_FK_OPTION_FOR_GENERATED_COLUMN = 3104, "HY000", "Cannot define foreign key with %s clause on a generated column.";
     ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN = 3105, "HY000", "The value specified for generated column '%s' in table '%s' is not allowed.";
     ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN = 3106, "HY000", "'%s' is not supported for generated columns.";
+    ER_GENERATED_COLUMN_NON_PRIOR = 3107, "HY000", "Generated column can refer only to generated columns defined prior to it.";
     ER_DEPENDENT_BY_GENERATED_COLUMN = 3108, "HY000", "Column '%s' has a generated column dependency.";
     ER_GENERATED_COLUMN_REF_AUTO_INC = 3109, "HY000", "Generated column '%s' cannot refer to auto-increment column.";
     ER_ACCOUNT_HAS_BEEN_LOCKED = 3118, "HY000", "Access denied for user '%-.48s'@'%-.64s'. Account is locked.";
@@ -509,6 +525,7 @@ error_table! {
     ER_ACL_OPERATION_FAILED = 3501, "HY000", "The ACL operation failed due to the following error from SE: errcode %d - %.256s";
     ER_NO_SUCH_DB = 3503, "42Y07", "Database '%-.192s' doesn't exist";
     ER_TOO_LONG_SET_ENUM_VALUE = 3505, "HY000", "Too long enumeration/set value for column %.192s.";
+    ER_PK_INDEX_CANT_BE_INVISIBLE = 3522, "HY000", "A primary key index cannot be invisible";
     ER_UNKNOWN_AUTHID = 3523, "HY000", "Unknown authorization ID `%.64s`@`%.64s`";
     ER_FAILED_ROLE_GRANT = 3524, "HY000", "Failed to grant %.90s` to %.90s";
     ER_ROLE_NOT_GRANTED = 3530, "HY000", "`%.64s`@`%.64s` is not granted to `%.64s`@`%.64s`";
@@ -573,9 +590,13 @@ error_table! {
     ER_INVALID_DEFAULT_UTF8MB4_COLLATION = 3721, "HY000", "Invalid default collation %s: utf8mb4_0900_ai_ci or utf8mb4_general_ci expected";
     ER_UNABLE_TO_SET_OPTION = 3724, "HY000", "This option cannot be set %s.";
     ER_INDEX_TYPE_NOT_SUPPORTED_FOR_SPATIAL_INDEX = 3729, "HY000", "The index type %.20s is not supported for spatial indexes.";
+    ER_FK_CANNOT_DROP_PARENT = 3730, "HY000", "Cannot drop table '%s' referenced by a foreign key constraint '%s' on table '%s'.";
+    ER_FK_CANNOT_USE_VIRTUAL_COLUMN = 3733, "HY000", "Foreign key '%s' uses virtual column '%s' which is not supported.";
+    ER_FK_NO_COLUMN_PARENT = 3734, "HY000", "Failed to add the foreign key constraint. Missing column '%s' for constraint '%s' in the referenced table '%s'";
     ER_TABLE_WITHOUT_PK = 3750, "HY000", "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance problems in row-based replication, so please consult your DBA before changing this setting.";
     ER_WARN_DATA_TRUNCATED_FUNCTIONAL_INDEX = 3751, "01000", "Data truncated for functional index '%s' at row %ld";
     ER_WARN_DATA_OUT_OF_RANGE_FUNCTIONAL_INDEX = 3752, "22003", "Value is out of range for functional index '%s' at row %ld";
+    ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION = 3753, "42000", "Cannot create a functional index on a function that returns a JSON or GEOMETRY value.";
     ER_FUNCTIONAL_INDEX_REF_AUTO_INCREMENT = 3754, "HY000", "Functional index '%.64s' cannot refer to an auto-increment column.";
     ER_CANNOT_DROP_COLUMN_FUNCTIONAL_INDEX = 3755, "HY000", "Cannot drop column '%-.64s' because it is used by a functional index. In order to drop the column, you must remove the functional index.";
     ER_FUNCTIONAL_INDEX_PRIMARY_KEY = 3756, "HY000", "The primary key cannot be a functional index";
@@ -598,6 +619,7 @@ error_table! {
     ER_UNSUPPORTED_ACTION_ON_DEFAULT_VAL_GENERATED = 3774, "HY000", "'%s' is not supported for default value expressions.";
     ER_WARN_DEPRECATED_USER_SET_EXPR = 3777, "HY000", "Setting user variables within expressions is deprecated and will be removed in a future release. Consider alternatives: 'SET variable=expression, ...', or 'SELECT expression(s) INTO variables(s)'.";
     ER_WARN_DEPRECATED_UTF8MB3_COLLATION = 3778, "HY000", "'%-.64s' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with an appropriate collation instead.";
+    ER_FK_INCOMPATIBLE_COLUMNS = 3780, "HY000", "Referencing column '%s' and referenced column '%s' in foreign key constraint '%s' are incompatible.";
     ER_FUNCTIONAL_INDEX_ROW_VALUE_IS_NOT_ALLOWED = 3800, "HY000", "Expression of functional index '%s' cannot refer to a row value.";
     ER_PAGE_TRACKING_RANGE_NOT_TRACKED = 3803, "HY000", "Tracking was not enabled for the LSN range specified";
     ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT = 3812, "HY000", "An expression of non-boolean type specified to a check constraint '%-.192s'.";
@@ -611,6 +633,8 @@ error_table! {
     ER_CHECK_CONSTRAINT_REFERS_UNKNOWN_COLUMN = 3820, "HY000", "Check constraint '%-.192s' refers to non-existing column '%-.192s'.";
     ER_CHECK_CONSTRAINT_NOT_FOUND = 3821, "HY000", "Check constraint '%-.192s' is not found in the table.";
     ER_CHECK_CONSTRAINT_DUP_NAME = 3822, "HY000", "Duplicate check constraint name '%-.192s'.";
+    ER_CHECK_CONSTRAINT_CLAUSE_USING_FK_REFER_ACTION_COLUMN = 3823, "HY000", "Column '%-.192s' cannot be used in a check constraint '%-.192s': needed in a foreign key constraint '%-.192s' referential action.";
+    ER_DEPENDENT_BY_FUNCTIONAL_INDEX = 3837, "HY000", "Column '%s' has a functional index dependency and cannot be dropped or renamed.";
     ER_SECOND_PASSWORD_CANNOT_BE_EMPTY = 3878, "HY000", "Empty password can not be retained as second password for user '%s'@'%s'.";
     ER_DB_ACCESS_DENIED = 3879, "HY000", "Access denied for AuthId `%.64s`@`%.64s` to database '%-.192s'.";
     ER_DA_SSL_LIBRARY_ERROR = 3888, "HY000", "Failed to set up SSL because of the following SSL library error: %s";
@@ -644,4 +668,5 @@ error_table! {
     ER_INNODB_AUTOEXTEND_SIZE_OUT_OF_RANGE = 4025, "HY000", "AUTOEXTEND_SIZE value should be between %uM and %uM";
     ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN = 4028, "HY000", "A table must have at least one visible column.";
     ER_CLIENT_INTERACTION_TIMEOUT = 4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
+    ER_FK_NO_UNIQUE_INDEX_PARENT = 6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'";
 }

@@ -67,7 +67,7 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
     let cx = Analysis { subqueries: p.subqueries(), table, slot: source.slot, bound };
     let refs: Vec<&Expr> = conditions.iter().collect();
     let mut forced = false;
-    let mut allowed = vec![true; table.indexes.len()];
+    let mut allowed: Vec<bool> = table.indexes.iter().map(|i| !i.invisible).collect();
     for hint in &source.hints {
         let mut named = vec![false; table.indexes.len()];
         for n in &hint.indexes {

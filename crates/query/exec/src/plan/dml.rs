@@ -31,7 +31,7 @@ impl Planner<'_> {
         })?;
         refuse_virtual(&table, "INSERT")?;
         let columns = match &insert.columns {
-            None => (0..table.columns.len()).filter(|i| !table.columns[*i].hidden).collect(),
+            None => (0..table.columns.len()).filter(|i| table.columns[*i].is_in_star()).collect(),
             Some(names) => {
                 let mut columns = Vec::with_capacity(names.len());
                 for n in names {
@@ -66,6 +66,7 @@ impl Planner<'_> {
                 if plan.columns.len() != columns.len() {
                     return Err(SqlError::new(1136, "Column count doesn't match value count at row 1"));
                 }
+                columns.iter().try_for_each(|c| refuse_generated(&table, *c))?;
                 (columns, InsertSource::Query(Box::new(plan)))
             }
         };
@@ -77,6 +78,7 @@ impl Planner<'_> {
         if let InsertSource::Query(q) = &source {
             shapes.push(Shape::Tuple(q.outputs.len()));
         }
+        let rules = self.rules(&table, replaces || updates)?;
         Ok(Body::Insert(Box::new(Insert {
             table,
             replace: insert.replace,
@@ -86,6 +88,7 @@ impl Planner<'_> {
             on_duplicate,
             reads_row,
             shapes,
+            rules,
         })))
     }
 
@@ -164,7 +167,10 @@ impl Planner<'_> {
                 return Err(SqlError::new(1136, format!("Column count doesn't match value count at row {}", n + 1)));
             }
             let mut values = Vec::with_capacity(ids.len());
-            for id in ids {
+            for (id, column) in ids.iter().zip(columns) {
+                if !matches!(parsed[*id], Ast::DefaultValue) {
+                    refuse_generated(table, *column)?;
+                }
                 values.push(match &parsed[*id] {
                     Ast::DefaultValue => Assigned::Default,
                     Ast::DefaultOf(column) => {
@@ -230,10 +236,15 @@ impl Planner<'_> {
 
     fn update_in_block(&mut self, update: &ast::Update, table: Arc<Table>) -> Result<Body> {
         let set = self.own_assignments(&update.set)?;
+        refuse_generated_in(&table, &set)?;
         let mut changed: Vec<usize> = set.iter().map(|(c, _)| *c).collect();
-        changed.extend((0..table.columns.len()).filter(|c| table.columns[*c].on_update_now));
+        changed.extend((0..table.columns.len()).filter(|c| {
+            let column = &table.columns[*c];
+            column.on_update_now || column.generated.is_some()
+        }));
+        let rules = self.rules(&table, true)?;
         let target = self.target(table, update.filter, &update.order, update.limit, Some(&changed))?;
-        Ok(Body::Update(Box::new(Update { target, ignore: update.ignore, set })))
+        Ok(Body::Update(Box::new(Update { target, ignore: update.ignore, set, rules })))
     }
 
     pub(super) fn delete(&mut self, delete: &ast::Delete) -> Result<Body> {
@@ -249,9 +260,10 @@ impl Planner<'_> {
             t.delete = true;
             t.read |= delete.filter.is_some();
         })?;
+        let rules = self.rules(&table, true);
         let target = self.target(table, delete.filter, &delete.order, delete.limit, None);
         self.blocks.pop();
-        Ok(Body::Delete(Box::new(Delete { target: target?, ignore: delete.ignore })))
+        Ok(Body::Delete(Box::new(Delete { target: target?, ignore: delete.ignore, rules: rules? })))
     }
 
     /// 1288: a common table expression is not written to.
@@ -357,6 +369,21 @@ fn plan_reads(plan: &Plan, id: u64) -> bool {
 #[cold]
 pub fn not_updatable(alias: &str, verb: &str) -> SqlError {
     SqlError::new(1288, format!("The target table {alias} of the {verb} is not updatable"))
+}
+
+/// 3105: a generated column can be given DEFAULT alone.
+fn refuse_generated(table: &Table, column: usize) -> Result<()> {
+    let c = &table.columns[column];
+    match c.generated {
+        Some(_) => Err(types::err!(3105, c.name, table.name)),
+        None => Ok(()),
+    }
+}
+
+/// 3105 for an assignment to one.
+pub fn refuse_generated_in(table: &Table, set: &[(usize, Assigned)]) -> Result<()> {
+    let given = set.iter().filter(|(_, value)| matches!(value, Assigned::Value(_)));
+    given.map(|(column, _)| *column).try_for_each(|column| refuse_generated(table, column))
 }
 
 pub fn refuse_virtual(table: &Table, verb: &str) -> Result<()> {

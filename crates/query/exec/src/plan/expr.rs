@@ -666,6 +666,9 @@ pub fn column_default(table: &catalog::Table, column: usize) -> Result<Expr> {
     match &c.default {
         catalog::ColumnDefault::Value(v) => Ok(Expr::new(Node::Const(v.clone()), c.data_type)),
         catalog::ColumnDefault::Now => Ok(Expr::new(Node::Now(c.data_type.decimals), c.data_type)),
+        // DEFAULT(c) of a default expression is refused by MySQL too.
+        catalog::ColumnDefault::Expression(_) => Err(types::err!(3773)),
+        catalog::ColumnDefault::None if c.generated.is_some() => Err(types::err!(3773)),
         catalog::ColumnDefault::None if c.data_type.nullable => Ok(Expr { ty: c.data_type, ..Expr::null() }),
         catalog::ColumnDefault::None => {
             Err(SqlError::new(1364, format!("Field '{}' doesn't have a default value", c.name)))

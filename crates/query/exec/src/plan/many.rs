@@ -2,9 +2,10 @@
 
 use super::Planner;
 use super::access::Wanted;
-use super::dml::{LOCKING, not_updatable, refuse_virtual};
+use super::dml::{LOCKING, not_updatable, refuse_generated_in, refuse_virtual};
 use super::names::{AliasRule, Block};
 use super::node::{Body, DeleteMany, Plan, UpdateMany, UpdateTarget};
+use super::rules::Rules;
 use super::tables::Tree;
 use catalog::Table;
 use sql::ast;
@@ -33,7 +34,8 @@ impl Planner<'_> {
             let slot = self.block().sources[i].slot;
             if set.iter().any(|(s, ..)| *s == slot) {
                 let table = self.write_source(i, "UPDATE")?;
-                targets.push(UpdateTarget { slot, table, set: Vec::new() });
+                let rules = self.rules(&table, true)?;
+                targets.push(UpdateTarget { slot, table, set: Vec::new(), rules });
             }
         }
         for (slot, column, value) in set {
@@ -41,6 +43,7 @@ impl Planner<'_> {
             target.set.push((column, value));
         }
         for t in &targets {
+            refuse_generated_in(&t.table, &t.set)?;
             self.table_use(t.table.id).update = true;
         }
         let plan = self.joined(tree, update.filter, targets.iter().map(|t| &t.table))?;
@@ -57,7 +60,7 @@ impl Planner<'_> {
 
     fn delete_many_in_block(&mut self, delete: &ast::Delete) -> Result<Body> {
         let (tree, _) = self.from(delete.from)?;
-        let mut targets: Vec<(usize, Arc<Table>)> = Vec::new();
+        let mut targets: Vec<(usize, Arc<Table>, Option<Arc<Rules>>)> = Vec::new();
         for name in &delete.targets {
             let (schema, alias) = (name.schema.map(|s| self.parsed.name(s)), self.parsed.name(name.name));
             let sources = &self.block().sources;
@@ -65,14 +68,15 @@ impl Planner<'_> {
                 return Err(err!(1109, alias, "MULTI DELETE"));
             };
             let slot = sources[i].slot;
-            if targets.iter().any(|(s, _)| *s == slot) {
+            if targets.iter().any(|(s, ..)| *s == slot) {
                 return Err(SqlError::new(1066, format!("Not unique table/alias: '{alias}'")));
             }
             let table = self.write_source(i, "DELETE")?;
             self.table_use(table.id).delete = true;
-            targets.push((slot, table));
+            let rules = self.rules(&table, true)?;
+            targets.push((slot, table, rules));
         }
-        let plan = self.joined(tree, delete.filter, targets.iter().map(|(_, t)| t))?;
+        let plan = self.joined(tree, delete.filter, targets.iter().map(|(_, t, _)| t))?;
         let shapes = std::mem::take(&mut self.block().shapes);
         Ok(Body::DeleteMany(Box::new(DeleteMany { plan, shapes, targets })))
     }

@@ -9,6 +9,7 @@ pub mod names;
 pub mod node;
 pub mod query;
 pub mod recursive;
+pub mod rules;
 pub mod tables;
 pub mod window;
 

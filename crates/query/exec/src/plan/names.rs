@@ -74,6 +74,8 @@ pub struct SourceColumn {
     pub name: String,
     pub data_type: DataType,
     pub hidden: bool,
+    /// Not part of `*`.
+    pub invisible: bool,
     /// Where a derived table's column comes from, for result metadata.
     pub origin: Option<Box<crate::context::ColumnMeta>>,
 }
@@ -83,7 +85,13 @@ impl Source {
         let columns: Vec<SourceColumn> = table
             .columns
             .iter()
-            .map(|c| SourceColumn { name: c.name.clone(), data_type: c.data_type, hidden: c.hidden, origin: None })
+            .map(|c| SourceColumn {
+                name: c.name.clone(),
+                data_type: c.data_type,
+                hidden: c.hidden,
+                invisible: c.invisible,
+                origin: None,
+            })
             .collect();
         Source {
             slot,
@@ -128,6 +136,7 @@ impl Source {
             name: String::new(),
             data_type: DataType::new(TypeKind::Null),
             hidden: true,
+            invisible: false,
             origin: None,
         };
         let mut columns: Vec<SourceColumn> = (0..first).map(hidden).collect();
@@ -138,6 +147,7 @@ impl Source {
                 ..self.columns[*i].data_type
             },
             hidden: false,
+            invisible: false,
             origin: None,
         }));
         Source { schema: self.schema.clone(), ..Source::of_tuple(slot, &self.name, columns) }

@@ -3,6 +3,7 @@
 use crate::context::ColumnMeta;
 use crate::expr::Expr;
 use crate::expr::aggregate::AggregateCall;
+use crate::plan::rules::Rules;
 use crate::run::Shape;
 use catalog::Table;
 use engine::Read;
@@ -245,6 +246,7 @@ pub struct Insert {
     /// A value of `source` reads columns of its own row, in slot 0.
     pub reads_row: bool,
     pub shapes: Vec<Shape>,
+    pub rules: Option<Arc<Rules>>,
 }
 
 pub enum InsertSource {
@@ -276,11 +278,13 @@ pub struct Update {
     pub target: Target,
     pub ignore: bool,
     pub set: Vec<(usize, Assigned)>,
+    pub rules: Option<Arc<Rules>>,
 }
 
 pub struct Delete {
     pub target: Target,
     pub ignore: bool,
+    pub rules: Option<Arc<Rules>>,
 }
 
 /// UPDATE of a join: the tables that are written, in the order of FROM.
@@ -295,13 +299,14 @@ pub struct UpdateTarget {
     pub slot: usize,
     pub table: Arc<Table>,
     pub set: Vec<(usize, Assigned)>,
+    pub rules: Option<Arc<Rules>>,
 }
 
-/// DELETE from a join: (slot, table) of those that rows are deleted from.
+/// DELETE from a join: (slot, table, rules) of those that rows are deleted from.
 pub struct DeleteMany {
     pub plan: Plan,
     pub shapes: Vec<Shape>,
-    pub targets: Vec<(usize, Arc<Table>)>,
+    pub targets: Vec<(usize, Arc<Table>, Option<Arc<Rules>>)>,
 }
 
 impl Target {
@@ -349,7 +354,7 @@ impl Body {
                 u.plan.print(1, &mut out);
             }
             Body::DeleteMany(d) => {
-                let names: Vec<&str> = d.targets.iter().map(|(_, t)| &t.name[..]).collect();
+                let names: Vec<&str> = d.targets.iter().map(|(_, t, _)| &t.name[..]).collect();
                 let _ = writeln!(out, "delete {}", names.join(", "));
                 d.plan.print(1, &mut out);
             }

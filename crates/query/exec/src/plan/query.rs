@@ -240,7 +240,7 @@ impl Planner<'_> {
             .columns
             .iter()
             .enumerate()
-            .filter(|(_, c)| !c.hidden)
+            .filter(|(_, c)| !c.hidden && !c.invisible)
             .map(|(i, c)| StarColumn { name: c.name.clone(), source: 0, column: i, merged: None })
             .collect();
         let outputs: Vec<Expr> = star.iter().map(|s| self.star_expr(s)).collect();
@@ -301,7 +301,7 @@ impl Planner<'_> {
                         return Err(SqlError::new(1051, format!("Unknown table '{name}'")));
                     };
                     let list: Vec<(String, Expr)> = (0..found.columns.len())
-                        .filter(|i| !found.columns[*i].hidden)
+                        .filter(|i| !found.columns[*i].hidden && !found.columns[*i].invisible)
                         .map(|i| (found.columns[i].name.clone(), found.column(i, 0)))
                         .collect();
                     for (name, e) in list {

@@ -189,6 +189,7 @@ impl Planner<'_> {
             name,
             data_type: DataType { nullable: true, ..ty },
             hidden: false,
+            invisible: false,
             origin: None,
         };
         let columns: Vec<SourceColumn> = columns.into_iter().map(column).collect();

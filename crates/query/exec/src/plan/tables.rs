@@ -131,7 +131,7 @@ impl Planner<'_> {
             .columns
             .iter()
             .enumerate()
-            .filter(|(_, c)| !c.hidden)
+            .filter(|(_, c)| !c.hidden && !c.invisible)
             .map(|(i, c)| StarColumn { name: c.name.clone(), source: at, column: i, merged: None })
             .collect();
         block.sources.push(source);
@@ -205,8 +205,13 @@ impl Planner<'_> {
             if columns.iter().any(|c| c.name.eq_ignore_ascii_case(&name)) {
                 return Err(SqlError::new(1060, format!("Duplicate column name '{name}'")));
             }
-            let data_type = super::query::kept_type(e.ty, &[e]);
-            columns.push(SourceColumn { name, data_type, hidden: false, origin: Some(Box::new(meta.clone())) });
+            columns.push(SourceColumn {
+                name,
+                data_type: super::query::kept_type(e.ty, &[e]),
+                hidden: false,
+                invisible: false,
+                origin: Some(Box::new(meta.clone())),
+            });
         }
         Ok(columns)
     }

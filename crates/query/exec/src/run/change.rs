@@ -4,6 +4,7 @@
 //! collected first, so that no row is met twice (the Halloween problem); otherwise rows are written as they come.
 
 use super::flow::FilterOp;
+use super::rules::{RuleSet, is_ignorable};
 use super::scan::ScanOp;
 use super::sort::encode_key;
 use super::write::{self, Refused, RowWriter, Strictness};
@@ -12,6 +13,7 @@ use crate::context::Outcome;
 use crate::error;
 use crate::expr::Node;
 use crate::plan::node::{self, Assigned, Plan, SortKey};
+use crate::plan::rules::Rules;
 use catalog::Table;
 use engine::{LockMode, Read, Wait};
 use std::sync::Arc;
@@ -164,25 +166,29 @@ pub struct Assigner {
     stamped: Vec<usize>,
     /// By index: does it have a column that is set?
     pub touched: Vec<bool>,
+    rules: Option<RuleSet>,
     columns: Vec<usize>,
     values: Vec<Value<'static>>,
     old: Vec<u8>,
 }
 
 impl Assigner {
-    pub fn new(table: &Table, slot: usize, set: Vec<(usize, Assigned)>) -> Assigner {
+    pub fn new(table: &Table, slot: usize, set: Vec<(usize, Assigned)>, rules: Option<Arc<Rules>>) -> Assigner {
         let sequential = crate::plan::dml::is_sequential(&set, slot);
         let is_set = |c: usize| set.iter().any(|(s, _)| *s == c);
         let stamped: Vec<usize> =
             (0..table.columns.len()).filter(|c| table.columns[*c].on_update_now && !is_set(*c)).collect();
-        let changes = |c: usize| is_set(c) || stamped.contains(&c);
+        let changes = |c: usize| is_set(c) || stamped.contains(&c) || table.columns[c].generated.is_some();
         let touched = table.indexes.iter().map(|i| i.parts.iter().any(|p| changes(p.column))).collect();
-        Assigner { slot, set, sequential, stamped, touched, columns: Vec::new(), values: Vec::new(), old: Vec::new() }
+        let rules = rules.map(RuleSet::new);
+        let (columns, values, old) = (Vec::new(), Vec::new(), Vec::new());
+        Assigner { slot, set, sequential, stamped, touched, rules, columns, values, old }
     }
 
-    /// Columns that a row may change in: those set, and those stamped.
-    pub fn changing(&self) -> Vec<usize> {
+    /// Columns that a row may change in: those set, those stamped, those generated.
+    pub fn changing(&self, table: &Table) -> Vec<usize> {
         let mut columns: Vec<usize> = self.set.iter().map(|(c, _)| *c).collect();
+        columns.extend((0..table.columns.len()).filter(|c| table.columns[*c].generated.is_some()));
         columns.extend(&self.stamped);
         columns.sort_unstable();
         columns.dedup();
@@ -207,8 +213,29 @@ impl Assigner {
         })
     }
 
-    /// Encodes the changed row into `writer`.
+    /// Encodes the changed row into `writer`, complete.
     pub fn apply(
+        &mut self,
+        table: &Table,
+        frame: &mut Frame,
+        writer: &mut RowWriter,
+        row: u64,
+        how: Strictness,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        self.apply_set(table, frame, writer, row, how, run)?;
+        let Some(rules) = &mut self.rules else { return Ok(()) };
+        let set = &self.set;
+        let absent = |c: usize| set.iter().any(|(s, value)| *s == c && matches!(value, Assigned::Default));
+        rules.complete(writer, &absent, row, how, run)
+    }
+
+    /// The row was written. Errors 1451, 1452.
+    pub fn written(&mut self, old: &[u8], writer: &RowWriter, run: &Run<'_>) -> Result<()> {
+        self.rules.as_mut().map_or(Ok(()), |rules| rules.updated(old, &writer.row, run))
+    }
+
+    fn apply_set(
         &mut self,
         table: &Table,
         frame: &mut Frame,
@@ -302,7 +329,7 @@ pub struct UpdateStatement {
 impl UpdateStatement {
     pub fn new(u: node::Update) -> UpdateStatement {
         let table = u.target.table.clone();
-        let assigner = Assigner::new(&table, 0, u.set);
+        let assigner = Assigner::new(&table, 0, u.set, u.rules);
         let rows = Rows::new(u.target, assigner.is_repeatable(), true);
         UpdateStatement { table, rows, ignore: u.ignore, assigner, writer: RowWriter::default() }
     }
@@ -317,12 +344,32 @@ impl UpdateStatement {
         while rows.next(run)? {
             matched += 1;
             loop {
-                assigner.apply(table, &mut rows.frame, writer, matched, how, run)?;
+                match assigner.apply(table, &mut rows.frame, writer, matched, how, run) {
+                    Err(e) if *ignore && is_ignorable(&e) => {
+                        run.warn(e.code, e.message);
+                        break;
+                    }
+                    result => result?,
+                }
                 let slot = &rows.frame.slots[0];
                 let mut tx = run.tx.borrow_mut();
                 let savepoint = ignore.then(|| tx.savepoint());
                 match writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched) {
-                    Ok(written) => changed += written as u64,
+                    Ok(false) => {}
+                    Ok(true) => {
+                        drop(tx);
+                        match assigner.written(&slot.bytes, writer, run) {
+                            Err(e) if *ignore && is_ignorable(&e) => {
+                                let savepoint = savepoint.expect("made for IGNORE");
+                                run.tx.borrow_mut().rollback_to(savepoint).map_err(error::engine)?;
+                                run.warn(e.code, e.message);
+                            }
+                            result => {
+                                result?;
+                                changed += 1;
+                            }
+                        }
+                    }
                     Err(Refused::Error(e)) => return Err(e),
                     Err(Refused::Changed) => {
                         drop(tx);
@@ -363,12 +410,19 @@ pub fn info(parts: &[(&str, u64)]) -> String {
 
 pub struct DeleteStatement {
     rows: Rows,
+    ignore: bool,
+    rules: Option<RuleSet>,
     writer: RowWriter,
 }
 
 impl DeleteStatement {
     pub fn new(d: node::Delete) -> DeleteStatement {
-        DeleteStatement { rows: Rows::new(d.target, true, false), writer: RowWriter::default() }
+        DeleteStatement {
+            rows: Rows::new(d.target, true, false),
+            ignore: d.ignore,
+            rules: d.rules.map(RuleSet::new),
+            writer: RowWriter::default(),
+        }
     }
 
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
@@ -376,13 +430,24 @@ impl DeleteStatement {
         run.strict.set(run.sql_mode.is_strict());
         run.writes.set(true);
         self.rows.open(run)?;
-        let DeleteStatement { rows, writer } = self;
+        let DeleteStatement { rows, ignore, rules, writer } = self;
         while rows.next(run)? {
             loop {
                 let slot = &rows.frame.slots[0];
+                let savepoint = (*ignore && rules.is_some()).then(|| run.tx.borrow().savepoint());
                 let result = writer.delete(&rows.table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes);
                 match result {
-                    Ok(()) => deleted += 1,
+                    Ok(()) => match rules.as_mut().map_or(Ok(()), |rules| rules.deleted(&slot.bytes, run)) {
+                        Err(e) if savepoint.is_some() && is_ignorable(&e) => {
+                            let savepoint = savepoint.expect("just seen");
+                            run.tx.borrow_mut().rollback_to(savepoint).map_err(error::engine)?;
+                            run.warn(e.code, e.message);
+                        }
+                        result => {
+                            result?;
+                            deleted += 1;
+                        }
+                    },
                     Err(Refused::Changed) if rows.read_again(run)? => continue,
                     Err(Refused::Changed) => {}
                     Err(refused) => return Err(refused.locked()),

@@ -1,6 +1,7 @@
 //! INSERT, INSERT IGNORE, REPLACE, INSERT ... ON DUPLICATE KEY UPDATE, from rows or a query.
 
 use super::change::{Assigner, info};
+use super::rules::{RuleSet, is_ignorable};
 use super::subquery::Query;
 use super::write::{self, Refused, RowWriter, Strictness};
 use super::{Frame, Run, Scope, recycle};
@@ -31,6 +32,7 @@ pub struct InsertStatement {
     given: Vec<Option<usize>>,
     source: Source,
     on_duplicate: Option<Assigner>,
+    rules: Option<RuleSet>,
     frame: Frame,
     writer: RowWriter,
     values: Vec<Value<'static>>,
@@ -43,6 +45,8 @@ pub struct InsertStatement {
 struct Progress {
     how: Strictness,
     row: u64,
+    /// Rows that IGNORE left out because of a check.
+    refused: u64,
     affected: u64,
     duplicates: u64,
     /// AUTO_INCREMENT: values reserved and not used yet, (next, left, step).
@@ -68,7 +72,8 @@ impl InsertStatement {
         for (n, c) in i.columns.iter().enumerate() {
             given[*c] = Some(n);
         }
-        let on_duplicate = (!i.on_duplicate.is_empty()).then(|| Assigner::new(&i.table, 0, i.on_duplicate));
+        let on_duplicate =
+            (!i.on_duplicate.is_empty()).then(|| Assigner::new(&i.table, 0, i.on_duplicate, i.rules.clone()));
         InsertStatement {
             replace: i.replace,
             ignore: i.ignore,
@@ -79,6 +84,7 @@ impl InsertStatement {
                 node::InsertSource::Query(q) => Source::Query(Query::new(*q)),
             },
             on_duplicate,
+            rules: i.rules.map(RuleSet::new),
             frame: Frame::new(i.shapes),
             table: Some(i.table),
             writer: RowWriter::default(),
@@ -110,6 +116,7 @@ impl InsertStatement {
         let mut p = Progress {
             how,
             row: 0,
+            refused: 0,
             affected: 0,
             duplicates: 0,
             reserved: (0, 0, 1),
@@ -133,7 +140,7 @@ impl InsertStatement {
         }
         let info = if from_query || row_count > 1 {
             let warnings = run.warnings.get();
-            info(&[("Records: ", p.row), ("  Duplicates: ", p.duplicates), ("  Warnings: ", warnings)])
+            info(&[("Records: ", p.row - p.refused), ("  Duplicates: ", p.duplicates), ("  Warnings: ", warnings)])
         } else {
             String::new()
         };
@@ -179,7 +186,11 @@ impl InsertStatement {
             }
             self.writer.encode(table, &values);
             self.values = recycle(values);
-            self.write(table, p, run)?;
+            let given = &self.given;
+            let absent = |c: usize| !matches!(given[c].and_then(|n| row.get(n)), Some(Assigned::Value(_)));
+            if complete(&mut self.rules, &mut self.writer, &absent, self.ignore, p, run)? {
+                self.write(table, p, run)?;
+            }
             p.rows_left -= 1;
         }
         Ok(())
@@ -278,7 +289,10 @@ impl InsertStatement {
             }
             self.writer.encode(table, &values);
             self.values = recycle(values);
-            self.write(table, p, run)?;
+            let given = &self.given;
+            if complete(&mut self.rules, &mut self.writer, &|c| given[c].is_none(), self.ignore, p, run)? {
+                self.write(table, p, run)?;
+            }
         }
         debug_assert!(self.columns.len() <= width);
         Ok(())
@@ -292,6 +306,18 @@ impl InsertStatement {
             let savepoint = special.then(|| tx.savepoint());
             let index = match self.writer.insert(table, &mut tx) {
                 Ok(()) => {
+                    drop(tx);
+                    if let Some(rules) = &self.rules
+                        && let Err(e) = rules.inserted(&self.writer.row, run)
+                    {
+                        let Some(savepoint) = savepoint.filter(|_| self.ignore && is_ignorable(&e)) else {
+                            return Err(e);
+                        };
+                        run.tx.borrow_mut().rollback_to(savepoint).map_err(error::engine)?;
+                        run.warn(e.code, e.message);
+                        p.refused += 1;
+                        return Ok(());
+                    }
                     p.affected += 1;
                     p.inserted = true;
                     if p.first_generated == 0 {
@@ -316,6 +342,9 @@ impl InsertStatement {
                     let slot = &self.frame.slots[0];
                     let mut remover = RowWriter::default();
                     remover.delete(table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes).map_err(Refused::locked)?;
+                    if let Some(rules) = &mut self.rules {
+                        rules.deleted(&slot.bytes, run)?;
+                    }
                     p.affected += 1;
                     continue;
                 }
@@ -369,6 +398,10 @@ impl InsertStatement {
         let mut tx = run.tx.borrow_mut();
         match self.writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched) {
             Ok(true) => {
+                drop(tx);
+                if let Some(rules) = &mut self.rules {
+                    rules.updated(&slot.bytes, &self.writer.row, run)?;
+                }
                 p.affected += 2;
                 p.duplicates += 1;
             }
@@ -394,13 +427,33 @@ impl Progress {
     }
 }
 
+/// Completes the encoded row by the table's rules. False: it breaks one, which IGNORE makes a warning.
+fn complete(
+    rules: &mut Option<RuleSet>,
+    writer: &mut RowWriter,
+    absent: &dyn Fn(usize) -> bool,
+    ignore: bool,
+    p: &mut Progress,
+    run: &Run<'_>,
+) -> Result<bool> {
+    let Some(rules) = rules else { return Ok(true) };
+    match rules.complete(writer, absent, p.row, p.how, run) {
+        Err(e) if ignore && is_ignorable(&e) => {
+            run.warn(e.code, e.message);
+            p.refused += 1;
+            Ok(false)
+        }
+        result => result.map(|()| true),
+    }
+}
+
 /// The value of a column that none was given for.
 fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run<'_>) -> Result<Value<'v>> {
     let c = &table.columns[i];
     if c.auto_increment {
         return auto_increment(table, Value::Null, &DataType::new(TypeKind::Null), i, p, run);
     }
-    if c.hidden {
+    if c.is_row_id() {
         let ids = table.row_ids.as_ref().expect("a table with a hidden key has a row id counter");
         let id = ids.reserve(run.env.borrow().engine(), 1, 1, 1, u64::MAX).map_err(error::engine)?;
         let id = id.ok_or_else(|| SqlError::new(1467, "Failed to read auto-increment value from storage engine"))?;

@@ -3,6 +3,7 @@
 
 use super::change::{Assigner, LOCKING, info};
 use super::flow::KeySet;
+use super::rules::{RuleSet, is_ignorable};
 use super::write::{self, Refused, RowWriter, Strictness};
 use super::{Frame, Op, Run, recycle, tuple};
 use crate::context::Outcome;
@@ -67,11 +68,17 @@ impl UpdateManyStatement {
         let first_slot = u.plan.first_slot();
         let first = u.targets.iter().position(|t| Some(t.slot) == first_slot);
         let target = |(i, t): (usize, node::UpdateTarget)| {
-            let mut assigner = Assigner::new(&t.table, t.slot, t.set);
+            let mut assigner = Assigner::new(&t.table, t.slot, t.set, t.rules);
             if Some(i) != first {
                 assigner.set_not_sequential();
             }
-            Target { slot: t.slot, columns: assigner.changing(), table: t.table, assigner, named: Named::default() }
+            Target {
+                slot: t.slot,
+                columns: assigner.changing(&t.table),
+                table: t.table,
+                assigner,
+                named: Named::default(),
+            }
         };
         UpdateManyStatement {
             root: super::build::build(u.plan, false),
@@ -118,7 +125,13 @@ impl UpdateManyStatement {
             if !slot.present || !t.named.keys.insert(run, &slot.key)? {
                 continue;
             }
-            t.assigner.apply(&t.table, &mut self.frame, &mut self.writer, joined, how, run)?;
+            match t.assigner.apply(&t.table, &mut self.frame, &mut self.writer, joined, how, run) {
+                Err(e) if self.ignore && is_ignorable(&e) => {
+                    run.warn(e.code, e.message);
+                    continue;
+                }
+                result => result?,
+            }
             self.tuple.clear();
             let mut w = tuple::Writer::new(&mut self.tuple, t.columns.len());
             t.columns.iter().for_each(|c| w.push(&write::column(&t.table, &self.writer.row, *c)));
@@ -143,7 +156,7 @@ impl UpdateManyStatement {
     /// Writes the named rows of a target; how many changed.
     fn write_rows(&mut self, i: usize, run: &Run<'_>) -> Result<u64> {
         let UpdateManyStatement { targets, writer, row, ignore, .. } = self;
-        let Target { table, assigner, columns, named, .. } = &targets[i];
+        let Target { table, assigner, columns, named, .. } = &mut targets[i];
         let (mut at, mut changed) = (0, 0);
         let mut kept: Vec<Value<'static>> = Vec::new();
         while at < named.bytes.len() {
@@ -160,7 +173,21 @@ impl UpdateManyStatement {
             kept = recycle(values);
             let savepoint = ignore.then(|| tx.savepoint());
             match writer.update(table, &mut tx, key, row, &assigner.touched) {
-                Ok(written) => changed += written as u64,
+                Ok(false) => {}
+                Ok(true) => {
+                    drop(tx);
+                    match assigner.written(row, writer, run) {
+                        Err(e) if *ignore && is_ignorable(&e) => {
+                            let savepoint = savepoint.expect("made for IGNORE");
+                            run.tx.borrow_mut().rollback_to(savepoint).map_err(error::engine)?;
+                            run.warn(e.code, e.message);
+                        }
+                        result => {
+                            result?;
+                            changed += 1;
+                        }
+                    }
+                }
                 Err(Refused::Duplicate(i)) => {
                     let e = writer.duplicate(table, i);
                     let Some(savepoint) = savepoint else { return Err(e) };
@@ -178,7 +205,7 @@ impl UpdateManyStatement {
 pub struct DeleteManyStatement {
     root: Box<dyn Op>,
     frame: Frame,
-    targets: Vec<(usize, Arc<Table>, Named)>,
+    targets: Vec<(usize, Arc<Table>, Option<RuleSet>, Named)>,
     writer: RowWriter,
 }
 
@@ -187,7 +214,11 @@ impl DeleteManyStatement {
         DeleteManyStatement {
             root: super::build::build(d.plan, false),
             frame: Frame::new(d.shapes),
-            targets: d.targets.into_iter().map(|(slot, table)| (slot, table, Named::default())).collect(),
+            targets: d
+                .targets
+                .into_iter()
+                .map(|(slot, table, rules)| (slot, table, rules.map(RuleSet::new), Named::default()))
+                .collect(),
             writer: RowWriter::default(),
         }
     }
@@ -201,7 +232,7 @@ impl DeleteManyStatement {
         root.open(run, frame, None)?;
         while root.next(run, frame, None)? {
             run.check_interrupt()?;
-            for (slot, _, named) in targets.iter_mut() {
+            for (slot, _, _, named) in targets.iter_mut() {
                 let slot = &frame.slots[*slot];
                 if slot.present && named.keys.insert(run, &slot.key)? {
                     named.push(&slot.key);
@@ -211,7 +242,7 @@ impl DeleteManyStatement {
         }
         let mut deleted = 0;
         let mut row = Vec::new();
-        for (_, table, named) in targets.iter() {
+        for (_, table, rules, named) in targets.iter_mut() {
             let mut at = 0;
             while at < named.bytes.len() {
                 run.check_interrupt()?;
@@ -219,6 +250,10 @@ impl DeleteManyStatement {
                 let mut tx = run.tx.borrow_mut();
                 if tx.get(table.indexes[0].tree, key, LOCKING, &mut row).map_err(|e| run.engine_error(e))? {
                     writer.delete(table, &mut tx, key, &row).map_err(Refused::locked)?;
+                    drop(tx);
+                    if let Some(rules) = rules {
+                        rules.deleted(&row, run)?;
+                    }
                     deleted += 1;
                 }
             }

@@ -13,6 +13,7 @@ pub mod insert;
 pub mod join;
 pub mod many;
 pub mod recursive;
+pub mod rules;
 pub mod scan;
 pub mod sort;
 pub mod spill;

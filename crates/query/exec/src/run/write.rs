@@ -295,6 +295,9 @@ pub fn named(e: SqlError, table: &Table) -> SqlError {
 /// The value of a column that an INSERT names no value for.
 pub fn default_value<'v>(c: &'v Column, how: Strictness, run: &Run<'_>) -> Result<Value<'v>> {
     match &c.default {
+        // A placeholder: the rules put the value there when the row is encoded.
+        _ if c.generated.is_some() => Ok(placeholder(&c.data_type)),
+        ColumnDefault::Expression(_) => Ok(placeholder(&c.data_type)),
         ColumnDefault::Value(v) => Ok(crate::expr::reborrow(v)),
         ColumnDefault::Now => {
             let now = convert::now(run, c.data_type.decimals);
@@ -314,6 +317,10 @@ pub fn default_value<'v>(c: &'v Column, how: Strictness, run: &Run<'_>) -> Resul
             Ok(implicit_default(&c.data_type))
         }
     }
+}
+
+pub fn placeholder(t: &DataType) -> Value<'static> {
+    if t.nullable { Value::Null } else { implicit_default(t) }
 }
 
 /// What MySQL stores where there is no value: zero, the empty string, the zero date.

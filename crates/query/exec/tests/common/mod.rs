@@ -2,7 +2,7 @@
 
 #![allow(dead_code)]
 
-use catalog::{AutoIncrement, Column, ColumnDefault, Index, IndexPart, Schema, Table, Version, VirtualContext};
+use catalog::{AutoIncrement, Column, Index, IndexPart, Schema, Table, Version, VirtualContext};
 use engine::{Engine, EngineOptions, Isolation, Transaction, TreeKind};
 use exec::{ColumnMeta, Env, Outcome, Prepared, RowSink};
 use std::collections::BTreeMap;
@@ -188,6 +188,7 @@ impl Database {
                 name: index.to_string(),
                 unique: *unique,
                 primary: i == 0,
+                invisible: false,
                 parts: parts
                     .iter()
                     .map(|c| IndexPart {
@@ -214,18 +215,11 @@ impl Database {
             columns: columns
                 .iter()
                 .enumerate()
-                .map(|(i, (n, t))| Column {
-                    name: n.to_string(),
-                    data_type: *t,
-                    default: ColumnDefault::None,
-                    auto_increment: auto && i == 0,
-                    on_update_now: false,
-                    members: Vec::new(),
-                    comment: String::new(),
-                    hidden: false,
-                })
+                .map(|(i, (n, t))| Column { auto_increment: auto && i == 0, ..Column::new(*n, *t) })
                 .collect(),
             indexes: made,
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
             layout: RowLayout::new(&types),
             auto_increment: auto.then(|| Arc::new(counter)),
             row_ids: None,
@@ -236,6 +230,7 @@ impl Database {
             readable_since: 0,
             gate: Arc::default(),
             virtual_rows: None,
+            view: None,
         };
         let mut version = Version::clone(&self.version);
         version.number += 1;

@@ -267,6 +267,14 @@ pub enum BinaryOp {
     JsonUnquoteExtract,
 }
 
+impl BinaryOp {
+    /// Arithmetic and bits: the result is a number, not a truth value.
+    pub const fn is_number(self) -> bool {
+        use BinaryOp::*;
+        matches!(self, BitOr | BitAnd | ShiftLeft | ShiftRight | Add | Sub | Mul | Div | IntDiv | Mod | BitXor)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub enum VarScope {
     /// None written: session, or global where there is no session value.

@@ -1,0 +1,178 @@
+//! Expressions of definitions (CHECK, DEFAULT, generated columns, index parts) as canonical text, and what each may hold.
+
+use crate::define::unsupported;
+use sql::ast::{Builtin, Expr, ExprId, Parsed, Statement};
+use sql::print::{self, Names};
+use types::{Result, SqlError, err};
+
+/// Where an expression stands, with the name of what it belongs to.
+#[derive(Clone, Copy)]
+pub(crate) enum Place<'n> {
+    Check(&'n str),
+    Default(&'n str),
+    Generated(&'n str),
+    Index(&'n str),
+}
+
+/// Columns as the table spells them, unqualified.
+struct Known<'n>(&'n [String]);
+
+impl Names for Known<'_> {
+    fn column(&mut self, _schema: Option<&str>, _table: Option<&str>, column: &str) -> String {
+        let known = self.0.iter().find(|c| catalog::schema::eq_name(c, column));
+        print::quote_name(known.map_or(column, |c| c.as_str()))
+    }
+}
+
+/// Functions whose value is another at each call, or depends on who asks.
+const VOLATILE: &[&str] = &[
+    "benchmark",
+    "connection_id",
+    "found_rows",
+    "get_lock",
+    "is_free_lock",
+    "is_used_lock",
+    "last_insert_id",
+    "load_file",
+    "rand",
+    "release_all_locks",
+    "release_lock",
+    "row_count",
+    "sleep",
+    "unix_timestamp",
+    "uuid",
+    "uuid_short",
+    "version",
+];
+
+/// Those of them that a default may call.
+const IN_DEFAULTS: &[&str] = &["connection_id", "rand", "unix_timestamp", "uuid", "uuid_short", "version"];
+
+/// The canonical text of an expression over `columns`. Errors 1054, 3102, 3763, 3770, 3772, 3812, 3814, 3816, ...
+pub(crate) fn canonical(
+    parsed: &Parsed,
+    id: ExprId,
+    charset: &str,
+    columns: &[String],
+    place: Place<'_>,
+) -> Result<String> {
+    let text = print::expression(parsed, id, charset, &mut Known(columns)).ok_or_else(|| refused(parsed, place))?;
+    // The text alone holds the expression and nothing else of the statement.
+    let alone = sql::parse(format!("DO {text}").as_bytes(), sql::SqlMode::default());
+    let alone = alone.map_err(|e| SqlError::new(e.code(), e.message()))?;
+    debug_assert!(matches!(alone.statement, Statement::Do(_)));
+    for e in alone.exprs() {
+        check_node(&alone, e, columns, place)?;
+    }
+    Ok(text)
+}
+
+fn check_node(parsed: &Parsed, e: &Expr, columns: &[String], place: Place<'_>) -> Result<()> {
+    match e {
+        Expr::Column { column, .. } => {
+            let name = parsed.name(*column);
+            if columns.iter().any(|c| catalog::schema::eq_name(c, name)) {
+                return Ok(());
+            }
+            Err(match place {
+                Place::Check(check) => err!(3820, check, name),
+                Place::Default(_) => err!(1054, name, "default value expression"),
+                Place::Generated(_) => err!(1054, name, "generated column function"),
+                Place::Index(_) => err!(1054, name, "functional index"),
+            })
+        }
+        Expr::Call { name, .. } => {
+            let name = parsed.name(*name);
+            let volatile = VOLATILE.contains(&name);
+            match place {
+                Place::Default(_) if IN_DEFAULTS.contains(&name) => Ok(()),
+                _ if volatile => Err(disallowed(place, name)),
+                _ => Ok(()),
+            }
+        }
+        Expr::Builtin { func, .. } => {
+            use Builtin::*;
+            let name = match func {
+                Now => "now",
+                SysDate => "sysdate",
+                CurDate => "curdate",
+                CurTime => "curtime",
+                UtcDate => "utc_date",
+                UtcTime => "utc_time",
+                UtcTimestamp => "utc_timestamp",
+                CurrentUser => "current_user",
+                User => "user",
+                Database => "database",
+                RowCount => "row_count",
+                _ => return Ok(()),
+            };
+            match place {
+                Place::Default(_) => Ok(()),
+                _ => Err(disallowed(place, name)),
+            }
+        }
+        Expr::Aggregate { .. } | Expr::CountStar | Expr::GroupConcat(_) => Err(err!(1111)),
+        Expr::DefaultOf(_) => Err(match place {
+            Place::Default(_) => err!(3773),
+            place => disallowed(place, "default"),
+        }),
+        Expr::Row(_) => Ok(()),
+        _ => Ok(()),
+    }
+}
+
+fn disallowed(place: Place<'_>, function: &str) -> SqlError {
+    match place {
+        Place::Check(name) => err!(3814, name, function),
+        Place::Default(name) => err!(3770, name, function),
+        Place::Generated(name) => err!(3763, name, function),
+        Place::Index(name) => err!(3758, name, function),
+    }
+}
+
+/// The error of what has no canonical text: variables, subqueries, parameters.
+fn refused(parsed: &Parsed, place: Place<'_>) -> SqlError {
+    let variable = parsed.exprs().iter().any(|e| matches!(e, Expr::UserVar(_) | Expr::SystemVar { .. }));
+    match place {
+        Place::Check(name) if variable => err!(3816, name),
+        Place::Check(name) => err!(3815, name),
+        Place::Default(name) if variable => err!(3772, name),
+        Place::Default(name) => err!(3769, name),
+        Place::Generated(name) => err!(3102, name),
+        Place::Index(_) => unsupported("this expression in an index"),
+    }
+}
+
+/// The columns that a canonical expression reads.
+pub(crate) fn columns_of(text: &str) -> Vec<String> {
+    let parsed = sql::parse(format!("DO {text}").as_bytes(), sql::SqlMode::default());
+    let parsed = parsed.expect("canonical text parses");
+    let column = |e: &Expr| match e {
+        Expr::Column { column, .. } => Some(parsed.name(*column).to_string()),
+        _ => None,
+    };
+    parsed.exprs().iter().filter_map(column).collect()
+}
+
+/// Does the expression say true or false, as a CHECK has to?
+pub(crate) fn is_boolean(parsed: &Parsed, id: ExprId) -> bool {
+    use sql::ast::{BinaryOp::*, UnaryOp};
+    const PREDICATES: &[&str] = &[
+        "isnull",
+        "json_contains",
+        "json_contains_path",
+        "json_overlaps",
+        "json_schema_valid",
+        "json_valid",
+        "regexp_like",
+    ];
+    match &parsed[id] {
+        Expr::Bool(_) | Expr::And(_) | Expr::Or(_) | Expr::Is { .. } | Expr::Like { .. } | Expr::Regexp { .. } => true,
+        Expr::Between { .. } | Expr::InList { .. } | Expr::Unary { op: UnaryOp::Not, .. } => true,
+        Expr::Binary { op, .. } => {
+            matches!(op, Xor | Eq | NullSafeEq | Ne | Lt | Le | Gt | Ge | SoundsLike | MemberOf)
+        }
+        Expr::Call { name, .. } => PREDICATES.iter().any(|p| p.eq_ignore_ascii_case(parsed.name(*name))),
+        _ => false,
+    }
+}

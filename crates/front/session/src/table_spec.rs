@@ -1,0 +1,516 @@
+//! Definitions of tables, columns and keys: from the tree to crate `catalog`'s specifications.
+
+use crate::column_type::{collation_from, column_type};
+use crate::command::Session;
+use crate::define::{text_of, unsupported};
+use crate::evaluate::literal;
+use crate::expression::{Place, canonical, columns_of, is_boolean};
+use crate::variables::{VarId, id};
+use catalog::define::check_name;
+use catalog::schema::eq_name;
+use catalog::{
+    CheckSpec, Column, ColumnDefault, ForeignKeySpec, Generated, KeyKind, KeyPartSpec, KeySpec, ReferenceAction,
+    TableSpec,
+};
+use exec::Env;
+use sql::ast::{self, *};
+use std::sync::Arc;
+use types::collation::CollationId;
+use types::sql_mode::SqlMode;
+use types::{DataType, Result, TypeKind, Value, err};
+
+const CHARACTER_SET_CONNECTION: VarId = id("character_set_connection");
+
+impl Session {
+    /// The character set that literals without introducer have.
+    pub(crate) fn literal_charset(&self) -> &str {
+        self.state.vars.text(CHARACTER_SET_CONNECTION)
+    }
+
+    pub(crate) fn table_spec(
+        &mut self,
+        parsed: &Parsed,
+        (schema, name): (&str, &str),
+        schema_collation: CollationId,
+        columns: &[ColumnDef],
+        keys: &[KeyDef],
+        options: &TableOptions,
+    ) -> Result<TableSpec> {
+        let collation = collation_from(parsed, options.charset, options.collation)?.unwrap_or(schema_collation);
+        let create_options = self.table_options(parsed, options)?;
+        let mut spec = TableSpec {
+            schema: schema.to_string(),
+            name: name.to_string(),
+            columns: Vec::with_capacity(columns.len()),
+            keys: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            default_collation: collation,
+            comment: comment_of(parsed, options.comment, name)?,
+            create_options,
+            auto_increment: options.auto_increment,
+        };
+        let names: Vec<String> = columns.iter().map(|c| parsed.name(c.name).to_string()).collect();
+        for def in columns {
+            let (column, own_keys) = self.column(parsed, def, collation, &names)?;
+            spec.columns.push(column);
+            spec.keys.extend(own_keys);
+        }
+        for def in columns {
+            for check in &def.attributes.checks {
+                let name = spec.next_check_name();
+                spec.checks.push(self.check_spec(parsed, check, &names, Some(parsed.name(def.name)), name)?);
+            }
+        }
+        for key in keys {
+            self.add_key(parsed, key, &names, &mut spec)?;
+        }
+        Ok(spec)
+    }
+
+    /// A key, foreign key or check into a specification.
+    pub(crate) fn add_key(
+        &mut self,
+        parsed: &Parsed,
+        key: &KeyDef,
+        names: &[String],
+        spec: &mut TableSpec,
+    ) -> Result<()> {
+        match key {
+            KeyDef::Index(index) => {
+                let key = self.key_spec(parsed, index, names, spec)?;
+                spec.keys.push(key);
+            }
+            KeyDef::ForeignKey(key) => spec.foreign_keys.push(foreign_key_spec(parsed, key, &spec.schema)?),
+            KeyDef::Check(check) => {
+                let name = spec.next_check_name();
+                spec.checks.push(self.check_spec(parsed, check, names, None, name)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// A CHECK, `name` unless it has one; `column`: it stands beside this column and may speak of no other. Error 3813.
+    pub(crate) fn check_spec(
+        &mut self,
+        parsed: &Parsed,
+        check: &Check,
+        names: &[String],
+        column: Option<&str>,
+        name: String,
+    ) -> Result<CheckSpec> {
+        let name = check.name.map_or(name, |n| parsed.name(n).to_string());
+        let shown = &name;
+        let expression = canonical(parsed, check.expr, self.literal_charset(), names, Place::Check(shown))?;
+        if !is_boolean(parsed, check.expr) {
+            return Err(err!(3812, shown));
+        }
+        if let Some(column) = column
+            && columns_of(&expression).iter().any(|c| !eq_name(c, column))
+        {
+            return Err(err!(3813, shown));
+        }
+        Ok(CheckSpec { name: Some(name), expression, enforced: check.enforced })
+    }
+
+    /// Plans every expression of a definition: types, functions, and columns that it may not name.
+    /// Errors 3109, 3107, 3754, 3812, 3818, 3823 and those of planning.
+    pub(crate) fn check_expressions(&mut self, spec: &TableSpec) -> Result<()> {
+        for (at, column) in spec.columns.iter().enumerate() {
+            let Some(generated) = &column.generated else { continue };
+            for name in columns_of(&generated.expression) {
+                let Some(other) = spec.columns.iter().position(|c| eq_name(&c.name, &name)) else { continue };
+                if spec.columns[other].auto_increment {
+                    return Err(if column.hidden { err!(3754, name) } else { err!(3109, column.name) });
+                }
+                if other >= at && spec.columns[other].generated.is_some() {
+                    return Err(err!(3107));
+                }
+            }
+        }
+        for column in spec.columns.iter().filter(|c| c.generated.as_ref().is_some_and(|g| g.stored)) {
+            let reads = columns_of(&column.generated.as_ref().expect("just seen").expression);
+            let acts = |k: &ForeignKeySpec| {
+                [k.on_delete, k.on_update]
+                    .iter()
+                    .any(|a| matches!(a, ReferenceAction::Cascade | ReferenceAction::SetNull))
+            };
+            let over = |k: &ForeignKeySpec| k.columns.iter().any(|c| reads.iter().any(|r| eq_name(r, c)));
+            if spec.foreign_keys.iter().any(|k| acts(k) && over(k)) {
+                return Err(err!(1215));
+            }
+        }
+        for check in &spec.checks {
+            let shown = check.name.as_deref().unwrap_or("");
+            for name in columns_of(&check.expression) {
+                if spec.columns.iter().any(|c| eq_name(&c.name, &name) && c.auto_increment) {
+                    return Err(err!(3818, shown));
+                }
+                let changes = |k: &&ForeignKeySpec| {
+                    let nulls = [k.on_delete, k.on_update].contains(&ReferenceAction::SetNull);
+                    (nulls || k.on_update == ReferenceAction::Cascade) && k.columns.iter().any(|c| eq_name(c, &name))
+                };
+                if let Some(key) = spec.foreign_keys.iter().find(changes) {
+                    return Err(err!(3823, name, shown, key.name.as_deref().unwrap_or("")));
+                }
+            }
+        }
+        let rules = !spec.checks.is_empty()
+            || spec.columns.iter().any(|c| c.generated.is_some() || matches!(c.default, ColumnDefault::Expression(_)));
+        if !rules {
+            return Ok(());
+        }
+        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        exec::ddl::check_expressions(&mut self.state, &version, &Arc::new(spec.draft()))
+    }
+
+    /// Checks table options; those that change nothing here are kept for SHOW CREATE TABLE.
+    pub(crate) fn table_options(&mut self, parsed: &Parsed, options: &TableOptions) -> Result<String> {
+        if let Some(engine) = options.engine {
+            let engine = text_of(parsed, engine);
+            if !engine.eq_ignore_ascii_case("InnoDB") {
+                if self.state.sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
+                    return Err(err!(1286, engine));
+                }
+                self.state.warn("Warning", 1286, format!("Unknown storage engine '{engine}'"));
+                self.state.warn("Warning", 1266, "Using storage engine InnoDB for the table".to_string());
+            }
+        }
+        let mut kept = Vec::new();
+        if let Some(format) = options.row_format {
+            let format = parsed.name(format).to_ascii_uppercase();
+            match format.as_str() {
+                "DEFAULT" => {}
+                "DYNAMIC" | "COMPACT" | "REDUNDANT" | "FIXED" => kept.push(format!("ROW_FORMAT={format}")),
+                _ => return Err(unsupported("ROW_FORMAT=COMPRESSED")),
+            }
+        }
+        if options.key_block_size.is_some_and(|n| n > 0) {
+            return Err(unsupported("KEY_BLOCK_SIZE"));
+        }
+        if options.encryption.is_some_and(|e| !parsed.bytes(e).eq_ignore_ascii_case(b"n")) {
+            return Err(unsupported("ENCRYPTION"));
+        }
+        if options.compression.is_some_and(|c| !parsed.bytes(c).eq_ignore_ascii_case(b"none")) {
+            return Err(unsupported("COMPRESSION"));
+        }
+        for (word, value) in
+            [("STATS_PERSISTENT", &options.stats_persistent), ("STATS_AUTO_RECALC", &options.stats_auto_recalc)]
+        {
+            if !matches!(value, None | Some(OptionValue::Default)) {
+                return Err(unsupported(word));
+            }
+        }
+        for (word, value) in &options.other {
+            match (*word, value) {
+                // Hints for engines with fixed files.
+                ("max_rows" | "min_rows" | "avg_row_length", OptionValue::Number(n)) => {
+                    kept.push(format!("{}={n}", word.to_ascii_uppercase()));
+                }
+                (_, OptionValue::Default) => {}
+                _ => return Err(unsupported(word)),
+            }
+        }
+        Ok(kept.join(" "))
+    }
+
+    /// A column, and the keys written beside it. `names`: the columns of the table.
+    pub(crate) fn column(
+        &mut self,
+        parsed: &Parsed,
+        def: &ColumnDef,
+        collation: CollationId,
+        names: &[String],
+    ) -> Result<(Column, Vec<KeySpec>)> {
+        let name = parsed.name(def.name).to_string();
+        check_name(&name, 1166)?;
+        let attributes = &def.attributes;
+        if attributes.srid.is_some() {
+            return Err(err!(3719, name));
+        }
+        if attributes.references.is_some() {
+            // MySQL 8.4 reads and forgets it too; a reader of the warnings can know.
+            let message = "A REFERENCES clause beside a column makes no foreign key".to_string();
+            self.state.warn("Note", 1235, message);
+        }
+        let serial = def.column_type.base == BaseType::Serial;
+        let (mut data_type, members) = column_type(parsed, &name, &def.column_type, collation)?;
+        let auto_increment = attributes.auto_increment || serial;
+        let generated = match &attributes.generated {
+            Some(g) => Some(self.generated(parsed, &name, g, attributes, auto_increment, names)?),
+            None => None,
+        };
+        let nullable = match attributes.nullable {
+            Some(nullable) => nullable && !serial,
+            None => !serial && !attributes.primary_key && !auto_increment,
+        };
+        data_type.nullable = nullable;
+        if auto_increment
+            && !(data_type.kind.is_integer() || matches!(data_type.kind, TypeKind::Float | TypeKind::Double))
+        {
+            return Err(err!(1063, name));
+        }
+        let temporal = matches!(data_type.kind, TypeKind::DateTime | TypeKind::Timestamp);
+        let on_update_now = match attributes.on_update_now {
+            Some(digits) if temporal && digits == data_type.decimals => true,
+            Some(_) => return Err(err!(1294, name)),
+            None => false,
+        };
+        let default = match attributes.default {
+            _ if auto_increment && attributes.default.is_some() => return Err(err!(1067, name)),
+            _ if generated.is_some() => ColumnDefault::None,
+            None if nullable => ColumnDefault::Value(Value::Null),
+            None => ColumnDefault::None,
+            Some(value) => self.default_value(parsed, &name, value, &data_type, &members, names)?,
+        };
+        let mut keys = Vec::new();
+        let beside = |kind| KeySpec {
+            kind,
+            name: None,
+            parts: vec![KeyPartSpec { column: name.clone(), prefix: 0, descending: false }],
+            invisible: false,
+            comment: String::new(),
+        };
+        if attributes.primary_key {
+            if generated.as_ref().is_some_and(|g| !g.stored) {
+                return Err(err!(3106, "Defining a virtual generated column as primary key"));
+            }
+            keys.push(beside(KeyKind::Primary));
+        }
+        if attributes.unique || serial {
+            keys.push(beside(KeyKind::Unique));
+        }
+        let comment = comment_of(parsed, attributes.comment, &name)?;
+        let invisible = attributes.invisible;
+        let hidden = false;
+        Ok((
+            Column {
+                name,
+                data_type,
+                default,
+                generated,
+                auto_increment,
+                on_update_now,
+                members,
+                comment,
+                invisible,
+                hidden,
+            },
+            keys,
+        ))
+    }
+
+    /// GENERATED ALWAYS AS. Error 1221 beside DEFAULT, AUTO_INCREMENT or ON UPDATE.
+    fn generated(
+        &mut self,
+        parsed: &Parsed,
+        name: &str,
+        g: &ast::Generated,
+        attributes: &ColumnAttributes,
+        auto_increment: bool,
+        names: &[String],
+    ) -> Result<Generated> {
+        let beside = if auto_increment {
+            "AUTO_INCREMENT"
+        } else if attributes.on_update_now.is_some() {
+            "ON UPDATE"
+        } else if attributes.default.is_some() {
+            "DEFAULT"
+        } else {
+            ""
+        };
+        if !beside.is_empty() {
+            return Err(err!(1221, beside, "generated column"));
+        }
+        let expression = canonical(parsed, g.expr, self.literal_charset(), names, Place::Generated(name))?;
+        Ok(Generated { expression, stored: g.stored })
+    }
+
+    /// A DEFAULT. Errors 1067, 1101.
+    pub(crate) fn default_value(
+        &mut self,
+        parsed: &Parsed,
+        column: &str,
+        value: DefaultValue,
+        data_type: &DataType,
+        members: &[String],
+        columns: &[String],
+    ) -> Result<ColumnDefault> {
+        let id = match value {
+            DefaultValue::Literal(id) => id,
+            DefaultValue::Expr(id, _) => {
+                let text = canonical(parsed, id, self.literal_charset(), columns, Place::Default(column))?;
+                return Ok(ColumnDefault::Expression(text));
+            }
+        };
+        let is_now = matches!(&parsed[id], Expr::Builtin { func: Builtin::Now, .. });
+        if is_now {
+            let digits = match &parsed[id] {
+                Expr::Builtin { args, .. } => match parsed.list(*args).first() {
+                    Some(digits) => literal(parsed, *digits).map_or(0, |(v, _)| v.to_i64() as u8),
+                    None => 0,
+                },
+                _ => 0,
+            };
+            let temporal = matches!(data_type.kind, TypeKind::DateTime | TypeKind::Timestamp);
+            return if temporal && digits == data_type.decimals {
+                Ok(ColumnDefault::Now)
+            } else {
+                Err(err!(1067, column))
+            };
+        }
+        let (value, source) = match (&parsed[id], literal(parsed, id)) {
+            (_, Some(found)) => found,
+            (Expr::Bytes { bytes, .. }, None) => {
+                let bytes = parsed.bytes(*bytes).to_vec();
+                let t = DataType::string(TypeKind::VarBinary, bytes.len() as u32, CollationId::BINARY);
+                match data_type.kind.is_numeric() {
+                    true => (
+                        Value::UInt(bytes.iter().fold(0u64, |n, b| n << 8 | u64::from(*b))),
+                        DataType::new(TypeKind::BigInt).unsigned(),
+                    ),
+                    false => (Value::Bytes(bytes.into()), t),
+                }
+            }
+            (Expr::String { text, .. }, None) => {
+                let bytes = parsed.bytes(*text).to_vec();
+                let t = DataType::string(TypeKind::VarChar, bytes.len() as u32, CollationId::UTF8MB4_0900_AI_CI);
+                (Value::Bytes(bytes.into()), t)
+            }
+            _ => return Err(err!(1067, column)),
+        };
+        if value.is_null() {
+            return if data_type.nullable { Ok(ColumnDefault::Value(Value::Null)) } else { Err(err!(1067, column)) };
+        }
+        if data_type.kind.is_blob() {
+            return Err(err!(1101, column));
+        }
+        let mode = SqlMode(self.state.sql_mode.0 | SqlMode::STRICT_ALL_TABLES.0);
+        let context = types::StoreContext { mode, column, row: 1, members };
+        let (value, _) =
+            types::coerce_for_store(value, &source, data_type, &context).map_err(|_| err!(1067, column))?;
+        Ok(ColumnDefault::Value(value.into_owned()))
+    }
+
+    /// A key; an expression among its parts becomes a hidden generated column of `spec`.
+    pub(crate) fn key_spec(
+        &mut self,
+        parsed: &Parsed,
+        index: &IndexDef,
+        names: &[String],
+        spec: &mut TableSpec,
+    ) -> Result<KeySpec> {
+        let kind = match index.kind {
+            IndexKind::Plain => KeyKind::Plain,
+            IndexKind::Unique => KeyKind::Unique,
+            IndexKind::Primary => KeyKind::Primary,
+            IndexKind::Fulltext => return Err(unsupported("FULLTEXT")),
+            IndexKind::Spatial => return Err(unsupported("SPATIAL")),
+        };
+        if index.options.invisible && kind == KeyKind::Primary {
+            return Err(err!(3522));
+        }
+        if index.options.parser.is_some() {
+            return Err(unsupported("WITH PARSER"));
+        }
+        let name = index.name.map(|n| parsed.name(n).to_string());
+        let mut parts = Vec::with_capacity(index.parts.len());
+        for part in &index.parts {
+            let (column, prefix) = match part.what {
+                KeyPartKind::Column { name, prefix } => {
+                    if prefix == Some(0) {
+                        return Err(err!(1391, parsed.name(name)));
+                    }
+                    (parsed.name(name).to_string(), prefix.unwrap_or(0))
+                }
+                KeyPartKind::Expr(..) if kind == KeyKind::Primary => return Err(err!(3756)),
+                KeyPartKind::Expr(id, _) => {
+                    if matches!(parsed[id], Expr::Column { .. }) {
+                        return Err(err!(3762));
+                    }
+                    let shown = name.as_deref().unwrap_or("functional_index");
+                    (self.expression_column(parsed, id, shown, names, spec)?, 0)
+                }
+            };
+            parts.push(KeyPartSpec { column, prefix, descending: part.descending });
+        }
+        let comment = index.options.comment.map_or_else(String::new, |c| text_of(parsed, c));
+        Ok(KeySpec { kind, name, parts, invisible: index.options.invisible, comment })
+    }
+
+    /// The hidden column that holds the value of an index part's expression: its name.
+    fn expression_column(
+        &mut self,
+        parsed: &Parsed,
+        id: ExprId,
+        index: &str,
+        names: &[String],
+        spec: &mut TableSpec,
+    ) -> Result<String> {
+        if matches!(&parsed[id], Expr::Cast(cast) if cast.array) {
+            return Err(unsupported("multi-valued indexes"));
+        }
+        let expression = canonical(parsed, id, self.literal_charset(), names, Place::Index(index))?;
+        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        let draft = Arc::new(spec.draft());
+        let data_type = exec::ddl::expression_type(&mut self.state, &version, &draft, &expression)?;
+        if data_type.kind.is_blob() {
+            return Err(if data_type.kind == TypeKind::Json { err!(3753) } else { err!(3757) });
+        }
+        let taken = |n: usize| spec.columns.iter().any(|c| c.name == hidden_name(n));
+        let name = hidden_name((0..).find(|n| !taken(*n)).expect("a table has a bounded number of columns"));
+        spec.columns.push(Column {
+            default: ColumnDefault::Value(Value::Null),
+            generated: Some(Generated { expression, stored: false }),
+            hidden: true,
+            ..Column::new(name.clone(), DataType { nullable: true, ..data_type })
+        });
+        Ok(name)
+    }
+}
+
+/// No identifier of a statement is written like this.
+fn hidden_name(n: usize) -> String {
+    format!("!hidden!{n}")
+}
+
+/// A FOREIGN KEY; `schema` is the child's. Errors 1215, 1235.
+fn foreign_key_spec(parsed: &Parsed, key: &ForeignKey, schema: &str) -> Result<ForeignKeySpec> {
+    let names = |list: &[Name]| list.iter().map(|n| parsed.name(*n).to_string()).collect::<Vec<_>>();
+    let references = &key.references;
+    let parent = references.table;
+    let parent_schema = parent.schema.map_or(schema, |s| parsed.name(s)).to_string();
+    let action = |a: Option<ast::ReferenceAction>| {
+        Ok(match a {
+            None | Some(ast::ReferenceAction::NoAction) => ReferenceAction::NoAction,
+            Some(ast::ReferenceAction::Restrict) => ReferenceAction::Restrict,
+            Some(ast::ReferenceAction::Cascade) => ReferenceAction::Cascade,
+            Some(ast::ReferenceAction::SetNull) => ReferenceAction::SetNull,
+            Some(ast::ReferenceAction::SetDefault) => return Err(err!(1215)),
+        })
+    };
+    let columns = names(&key.columns);
+    let parent_columns = names(&references.columns);
+    let name = key.constraint.map(|n| parsed.name(n).to_string());
+    if parent_columns.len() != columns.len() {
+        let shown = name.as_deref().unwrap_or("foreign key without name");
+        return Err(err!(1239, shown, "Key reference and table reference don't match"));
+    }
+    Ok(ForeignKeySpec {
+        name,
+        index: key.index.map(|n| parsed.name(n).to_string()),
+        columns,
+        parent: (parent_schema, parsed.name(parent.name).to_string()),
+        parent_columns,
+        on_delete: action(references.on_delete)?,
+        on_update: action(references.on_update)?,
+    })
+}
+
+pub(crate) fn comment_of(parsed: &Parsed, comment: Option<Str>, name: &str) -> Result<String> {
+    let comment = comment.map_or_else(String::new, |c| text_of(parsed, c));
+    if comment.chars().count() > 2048 {
+        return Err(err!(1628, name, 2048));
+    }
+    Ok(comment)
+}

@@ -1,0 +1,204 @@
+//! CHECK and FOREIGN KEY of a definition: names made up, indexes that foreign keys need, agreement with the parent.
+
+use crate::define::{ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, TableSpec, check_name};
+use crate::schema::{Check, Column, ForeignKey, Index, ReferenceAction, Table, Version, eq_name};
+use types::{Result, TypeKind, err};
+
+/// `t_chk_3`, `t_ibfk_1`: the number of a made-up name, and of explicit ones of that form.
+fn number_of(name: &str, table: &str, infix: &str) -> Option<u32> {
+    name.strip_prefix(table)?.strip_prefix(infix)?.parse().ok()
+}
+
+/// `old_chk_1` becomes `new_chk_1` with its table; a name that somebody chose stays.
+pub(crate) fn follow_rename(name: &mut String, old: &str, new: &str, infix: &str) {
+    if let Some(n) = number_of(name, old, infix) {
+        *name = format!("{new}{infix}{n}");
+    }
+}
+
+pub(crate) const CHECK_INFIX: &str = "_chk_";
+pub(crate) const FOREIGN_KEY_INFIX: &str = "_ibfk_";
+
+impl TableSpec {
+    /// An index for each foreign key whose columns start none.
+    pub(crate) fn add_foreign_key_indexes(&mut self) -> Result<()> {
+        for i in 0..self.foreign_keys.len() {
+            let key = &self.foreign_keys[i];
+            if self.keys.iter().any(|k| starts_with(k, &key.columns)) {
+                continue;
+            }
+            let part = |c: &String| KeyPartSpec { column: c.clone(), prefix: 0, descending: false };
+            self.keys.push(KeySpec {
+                kind: KeyKind::Plain,
+                name: key.name.clone().or_else(|| key.index.clone()),
+                parts: key.columns.iter().map(part).collect(),
+                invisible: false,
+                comment: String::new(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The name that MySQL makes up for the next check without one.
+    pub fn next_check_name(&self) -> String {
+        let numbers = self.checks.iter().filter_map(|c| number_of(c.name.as_deref()?, &self.name, CHECK_INFIX));
+        format!("{}{CHECK_INFIX}{}", self.name, numbers.max().unwrap_or(0) + 1)
+    }
+
+    /// The checks with their names, in the order of those. Error 3822 for one that is in use in the schema.
+    pub fn take_checks(&mut self, version: &Version) -> Result<Vec<Check>> {
+        let specs = std::mem::take(&mut self.checks);
+        let used = specs.iter().filter_map(|c| number_of(c.name.as_deref()?, &self.name, CHECK_INFIX)).max();
+        let mut number = used.unwrap_or(0);
+        let mut checks: Vec<Check> = Vec::with_capacity(specs.len());
+        for spec in specs {
+            let name = spec.name.unwrap_or_else(|| {
+                number += 1;
+                format!("{}{CHECK_INFIX}{number}", self.name)
+            });
+            check_name(&name, 1103)?;
+            let taken = |c: &Check| eq_name(&c.name, &name);
+            let others = version.schema(&self.schema).into_iter().flat_map(|s| s.tables.values());
+            if checks.iter().any(taken) || others.filter(|t| t.name != self.name).any(|t| t.checks.iter().any(taken)) {
+                return Err(err!(3822, name));
+            }
+            checks.push(Check { name, expression: spec.expression, enforced: spec.enforced });
+        }
+        checks.sort_by_cached_key(|c| c.name.to_lowercase());
+        Ok(checks)
+    }
+
+    /// The foreign keys with their names and columns. `checked`: the parents must be there and fit (`foreign_key_checks`).
+    /// Errors 1072, 1239, 1822, 1824, 1826, 1830, 3734, 3780, 6125.
+    pub fn take_foreign_keys(
+        &mut self,
+        version: &Version,
+        own_indexes: &[Index],
+        checked: bool,
+    ) -> Result<Vec<ForeignKey>> {
+        let specs = std::mem::take(&mut self.foreign_keys);
+        let used = specs.iter().filter_map(|k| number_of(k.name.as_deref()?, &self.name, FOREIGN_KEY_INFIX)).max();
+        let mut number = used.unwrap_or(0);
+        let mut keys: Vec<ForeignKey> = Vec::with_capacity(specs.len());
+        for spec in specs {
+            let name = spec.name.clone().unwrap_or_else(|| {
+                number += 1;
+                format!("{}{FOREIGN_KEY_INFIX}{number}", self.name)
+            });
+            check_name(&name, 1103)?;
+            let taken = |k: &ForeignKey| eq_name(&k.name, &name);
+            let others = version.schema(&self.schema).into_iter().flat_map(|s| s.tables.values());
+            if keys.iter().any(taken)
+                || others.filter(|t| t.name != self.name).any(|t| t.foreign_keys.iter().any(taken))
+            {
+                return Err(err!(1826, name));
+            }
+            keys.push(self.foreign_key(spec, name, version, own_indexes, checked)?);
+        }
+        keys.sort_by_cached_key(|k| k.name.to_lowercase());
+        Ok(keys)
+    }
+
+    fn foreign_key(
+        &self,
+        spec: ForeignKeySpec,
+        name: String,
+        version: &Version,
+        own_indexes: &[Index],
+        checked: bool,
+    ) -> Result<ForeignKey> {
+        if spec.columns.len() != spec.parent_columns.len() {
+            return Err(err!(1239, name, "Key reference and table reference don't match"));
+        }
+        let mut columns = Vec::with_capacity(spec.columns.len());
+        for column in &spec.columns {
+            let at = self.columns.iter().position(|c| !c.hidden && eq_name(&c.name, column));
+            let at = at.ok_or_else(|| err!(1072, column))?;
+            let nulls = spec.on_delete == ReferenceAction::SetNull || spec.on_update == ReferenceAction::SetNull;
+            if nulls && !self.columns[at].data_type.nullable {
+                return Err(err!(1830, self.columns[at].name, name));
+            }
+            let writes = nulls || spec.on_update == ReferenceAction::Cascade;
+            match &self.columns[at].generated {
+                Some(g) if !g.stored => return Err(err!(3733, name, self.columns[at].name)),
+                Some(_) if writes => {
+                    return Err(err!(3104, if nulls { "ON DELETE SET NULL" } else { "ON UPDATE CASCADE" }));
+                }
+                _ => {}
+            }
+            columns.push(at);
+        }
+        let itself = spec.parent.0 == self.schema && spec.parent.1 == self.name;
+        let found = version.table(&spec.parent.0, &spec.parent.1);
+        let parent = match itself {
+            true => Some((&self.columns, own_indexes)),
+            false => match found {
+                Some(t) if !t.is_base() => return Err(err!(1824, spec.parent.1)),
+                Some(t) => Some((&t.columns, &t.indexes[..])),
+                None if checked => return Err(err!(1824, spec.parent.1)),
+                None => None,
+            },
+        };
+        let mut parent_columns = spec.parent_columns;
+        if let Some((theirs, indexes)) = parent {
+            for (own, parent_name) in columns.iter().zip(&mut parent_columns) {
+                let at = theirs.iter().position(|c| !c.hidden && eq_name(&c.name, parent_name));
+                let at = at.ok_or_else(|| err!(3734, parent_name, name, spec.parent.1))?;
+                if checked && !are_compatible(&self.columns[*own], &theirs[at]) {
+                    return Err(err!(3780, self.columns[*own].name, theirs[at].name, name));
+                }
+                *parent_name = theirs[at].name.clone();
+            }
+            if checked && parent_index(theirs, indexes, &parent_columns).is_none() {
+                return Err(err!(1822, name, spec.parent.1));
+            }
+            let unique =
+                |i: &Index| i.unique && i.parts.len() == parent_columns.len() && index_has(theirs, i, &parent_columns);
+            if checked && !indexes.iter().any(unique) {
+                return Err(err!(6125, name, spec.parent.1));
+            }
+        }
+        let (on_delete, on_update) = (spec.on_delete, spec.on_update);
+        Ok(ForeignKey { name, columns, parent: spec.parent, parent_columns, on_delete, on_update })
+    }
+}
+
+fn starts_with(key: &KeySpec, columns: &[String]) -> bool {
+    key.parts.len() >= columns.len()
+        && key.parts[..columns.len()].iter().all(|p| p.prefix == 0 && columns.iter().any(|c| eq_name(c, &p.column)))
+}
+
+/// Are these columns the first parts of the index, in any order?
+fn index_has(columns: &[Column], index: &Index, names: &[String]) -> bool {
+    index.parts.len() >= names.len()
+        && index.parts[..names.len()]
+            .iter()
+            .all(|p| p.key.prefix == 0 && names.iter().any(|n| eq_name(n, &columns[p.column].name)))
+}
+
+/// The index that starts with these columns, in any order: the unique ones first.
+pub fn parent_index(columns: &[Column], indexes: &[Index], names: &[String]) -> Option<usize> {
+    indexes.iter().position(|i| index_has(columns, i, names))
+}
+
+impl Table {
+    /// The index by which rows of a foreign key are found.
+    pub fn foreign_key_index(&self, key: &ForeignKey) -> Option<usize> {
+        let names: Vec<String> = key.columns.iter().map(|c| self.columns[*c].name.clone()).collect();
+        parent_index(&self.columns, &self.indexes, &names)
+    }
+}
+
+/// May values of one be looked up in the other?
+pub fn are_compatible(a: &Column, b: &Column) -> bool {
+    let (x, y) = (&a.data_type, &b.data_type);
+    if x.kind.is_text() && y.kind.is_text() && matches!(x.kind, TypeKind::Char | TypeKind::VarChar) {
+        return matches!(y.kind, TypeKind::Char | TypeKind::VarChar) && x.collation == y.collation;
+    }
+    match x.kind {
+        TypeKind::Binary | TypeKind::VarBinary => matches!(y.kind, TypeKind::Binary | TypeKind::VarBinary),
+        TypeKind::Decimal => y.kind == x.kind && x.length == y.length && x.decimals == y.decimals,
+        TypeKind::Enum | TypeKind::Set => y.kind == x.kind,
+        _ => x.kind == y.kind && x.unsigned == y.unsigned,
+    }
+}

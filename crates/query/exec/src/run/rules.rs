@@ -1,0 +1,286 @@
+//! Rules of a table at work: default expressions and generated columns complete a row, checks judge it, foreign keys look
+//! for its parent and carry changes to its children.
+//!
+//! Foreign keys are looked at after the row is written, so that a row may refer to itself. The parent's row is read with a
+//! shared lock, a child's with an exclusive one: of two transactions that make a child and take its parent away, one waits.
+
+use super::write::{self, Refused, RowWriter, Strictness, column};
+use super::{Frame, Run, Scope, Shape};
+use crate::expr::Expr;
+use crate::plan::rules::{Child, Rules, TableRules};
+use catalog::{ForeignKey, ReferenceAction, Table};
+use engine::{Cursor, Direction, LockMode, Range, Read, Wait};
+use std::ops::Bound;
+use std::sync::Arc;
+use types::{Result, SqlError, Value, err, key};
+
+/// How far a change is carried (InnoDB's bound).
+const DEPTH_MAX: usize = 15;
+
+const SHARED: Read = Read::Locking { mode: LockMode::Shared, wait: Wait::Block };
+const EXCLUSIVE: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
+
+/// The rules of the table that a statement writes, with the buffers of one that runs.
+pub struct RuleSet {
+    rules: Arc<Rules>,
+    /// By node: a frame whose slot 0 is of the table's shape.
+    frames: Vec<Frame>,
+    row: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl RuleSet {
+    pub fn new(rules: Arc<Rules>) -> RuleSet {
+        let frame = |n: &TableRules| Frame::new(vec![Shape::Row(n.table.clone())]);
+        let frames = rules.nodes.iter().map(frame).collect();
+        RuleSet { rules, frames, row: Vec::new(), key: Vec::new() }
+    }
+
+    /// Computes what the encoded row has placeholders for, default expressions of columns that are `absent` and generated
+    /// columns, and checks it. Errors 3819 and those of the expressions.
+    pub fn complete(
+        &mut self,
+        writer: &mut RowWriter,
+        absent: &dyn Fn(usize) -> bool,
+        row: u64,
+        how: Strictness,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        self.complete_node(0, writer, absent, row, how, run)
+    }
+
+    fn complete_node(
+        &mut self,
+        node: usize,
+        writer: &mut RowWriter,
+        absent: &dyn Fn(usize) -> bool,
+        row: u64,
+        how: Strictness,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        let rules = Arc::clone(&self.rules);
+        let rules = &rules.nodes[node];
+        let defaults = rules.defaults.iter().filter(|(c, _)| absent(*c));
+        for (at, e) in defaults.chain(&rules.generated) {
+            self.fill(node, &rules.table, *at, e, writer, row, how, run)?;
+        }
+        for (name, e) in &rules.checks {
+            let at = Scope::with_row(&self.frames[node], None, 0, &writer.row);
+            if e.eval_bool(run, at)? == Some(false) {
+                return Err(err!(3819, name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the value of an expression over the encoded row into one of its columns.
+    #[expect(clippy::too_many_arguments, reason = "one step of the above")]
+    fn fill(
+        &mut self,
+        node: usize,
+        table: &Table,
+        at: usize,
+        e: &Expr,
+        writer: &mut RowWriter,
+        row: u64,
+        how: Strictness,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        self.row.clone_from(&writer.row);
+        self.key.clone_from(&writer.key);
+        let scope = Scope::with_row(&self.frames[node], None, 0, &self.row);
+        let value = write::store(e.eval(run, scope)?, &e.ty, &table.columns[at], row, how, run)?;
+        let rekey = table.indexes[0].parts.iter().any(|p| p.column == at);
+        writer.change(table, &self.row, &self.key, &[at], &[value], rekey);
+        Ok(())
+    }
+
+    /// After the insertion of `row`: does each of its foreign keys have a parent? Error 1452.
+    pub fn inserted(&self, row: &[u8], run: &Run<'_>) -> Result<()> {
+        match self.is_linked() && run.env.borrow().foreign_key_checks() {
+            true => self.check_parents(0, None, row, run),
+            false => Ok(()),
+        }
+    }
+
+    /// Does a foreign key lead to its own table? Then parents can be looked for when all rows are there.
+    pub fn refers_to_itself(&self) -> bool {
+        let table = &self.rules.nodes[0].table;
+        table.foreign_keys.iter().any(|k| (&k.parent.0, &k.parent.1) == (&table.schema, &table.name))
+    }
+
+    /// After a change from `old` to `new`. Errors 1451, 1452 and those of changes carried on.
+    pub fn updated(&mut self, old: &[u8], new: &[u8], run: &Run<'_>) -> Result<()> {
+        if !self.is_linked() || !run.env.borrow().foreign_key_checks() {
+            return Ok(());
+        }
+        self.check_parents(0, Some(old), new, run)?;
+        self.carry(0, old, Some(new), 0, run)
+    }
+
+    /// After the deletion of `old`. Errors 1451 and those of changes carried on.
+    pub fn deleted(&mut self, old: &[u8], run: &Run<'_>) -> Result<()> {
+        match self.is_linked() && run.env.borrow().foreign_key_checks() {
+            true => self.carry(0, old, None, 0, run),
+            false => Ok(()),
+        }
+    }
+
+    /// Are there foreign keys at all?
+    fn is_linked(&self) -> bool {
+        let node = &self.rules.nodes[0];
+        !node.parents.is_empty() || !node.children.is_empty()
+    }
+
+    fn check_parents(&self, node: usize, old: Option<&[u8]>, new: &[u8], run: &Run<'_>) -> Result<()> {
+        let rules = &self.rules.nodes[node];
+        let table = &*rules.table;
+        for parent in &rules.parents {
+            let foreign = &table.foreign_keys[parent.key];
+            let mut values = foreign.columns.iter().map(|c| (*c, column(table, new, *c)));
+            let same = |old: &[u8]| foreign.columns.iter().all(|c| column(table, old, *c) == column(table, new, *c));
+            if values.any(|(_, v)| v.is_null()) || old.is_some_and(same) {
+                continue;
+            }
+            let found = match &parent.found {
+                Some((t, index)) => {
+                    let mut prefix = Vec::new();
+                    for (part, c) in t.indexes[*index].parts.iter().zip(&parent.columns) {
+                        key::encode_part(&mut prefix, &part.key, &column(table, new, *c));
+                    }
+                    !keys_under(t, *index, &prefix, SHARED, 1, run)?.is_empty()
+                }
+                None => false,
+            };
+            if !found {
+                return Err(err!(1452, broken(table, foreign)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what the foreign keys on a table say about a row that was deleted (`new` is none) or changed.
+    fn carry(&mut self, node: usize, old: &[u8], new: Option<&[u8]>, depth: usize, run: &Run<'_>) -> Result<()> {
+        if depth >= DEPTH_MAX {
+            return Err(err!(3008, DEPTH_MAX));
+        }
+        let rules = Arc::clone(&self.rules);
+        let parent = &*rules.nodes[node].table;
+        for child in &rules.nodes[node].children {
+            let kept = |new: &[u8]| child.pairs.iter().all(|(_, c)| column(parent, old, *c) == column(parent, new, *c));
+            if new.is_some_and(kept) || child.pairs.iter().any(|(_, c)| column(parent, old, *c).is_null()) {
+                continue;
+            }
+            let table = &*rules.nodes[child.node].table;
+            let foreign = &table.foreign_keys[child.key];
+            let action = if new.is_some() { foreign.on_update } else { foreign.on_delete };
+            let mut prefix = Vec::new();
+            for (part, c) in table.indexes[child.index].parts.iter().zip(&child.columns) {
+                key::encode_part(&mut prefix, &part.key, &column(parent, old, *c));
+            }
+            let refuses = matches!(action, ReferenceAction::NoAction | ReferenceAction::Restrict);
+            let (read, most) = if refuses { (SHARED, 1) } else { (EXCLUSIVE, usize::MAX) };
+            for found in keys_under(table, child.index, &prefix, read, most, run)? {
+                if refuses {
+                    return Err(err!(1451, broken(table, foreign)));
+                }
+                self.carry_to(
+                    child,
+                    &found,
+                    parent,
+                    if action == ReferenceAction::SetNull { None } else { new },
+                    action == ReferenceAction::Cascade && new.is_none(),
+                    depth,
+                    run,
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes one child's row, which is locked: deletes it, or gives it the key that `new`, its parent, has now, or NULL.
+    #[expect(clippy::too_many_arguments, reason = "one step of the above")]
+    fn carry_to(
+        &mut self,
+        child: &Child,
+        child_key: &[u8],
+        parent: &Table,
+        new: Option<&[u8]>,
+        delete: bool,
+        depth: usize,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        run.check_interrupt()?;
+        let rules = Arc::clone(&self.rules);
+        let table = &*rules.nodes[child.node].table;
+        let mut old = Vec::new();
+        let tree = table.indexes[0].tree;
+        if !run.tx.borrow_mut().get(tree, child_key, EXCLUSIVE, &mut old).map_err(|e| run.engine_error(e))? {
+            return Ok(());
+        }
+        let mut writer = RowWriter::default();
+        if delete {
+            writer.delete(table, &mut run.tx.borrow_mut(), child_key, &old).map_err(Refused::locked)?;
+            return self.carry(child.node, &old, None, depth + 1, run);
+        }
+        let columns: Vec<usize> = child.pairs.iter().map(|(own, _)| *own).collect();
+        let value = |c: usize| new.map_or(Value::Null, |new| column(parent, new, c));
+        let values: Vec<Value<'_>> = child.pairs.iter().map(|(_, theirs)| value(*theirs)).collect();
+        writer.change(table, &old, child_key, &columns, &values, true);
+        let how = Strictness::new(run, false, false);
+        self.complete_node(child.node, &mut writer, &|_| false, 1, how, run)?;
+        let touched = vec![true; table.indexes.len()];
+        let written = writer.update(table, &mut run.tx.borrow_mut(), child_key, &old, &touched);
+        match written {
+            Ok(_) => {}
+            Err(Refused::Duplicate(i)) => return Err(writer.duplicate(table, i)),
+            Err(refused) => return Err(refused.locked()),
+        }
+        self.check_parents(child.node, Some(&old), &writer.row, run)?;
+        self.carry(child.node, &old, Some(&writer.row), depth + 1, run)
+    }
+}
+
+/// Clustered keys of at most `most` rows whose entries in an index start with `prefix`, each locked as `read` says.
+fn keys_under(
+    table: &Table,
+    index: usize,
+    prefix: &[u8],
+    read: Read,
+    most: usize,
+    run: &Run<'_>,
+) -> Result<Vec<Vec<u8>>> {
+    let mut upper = prefix.to_vec();
+    let bounded = key::successor(&mut upper);
+    let range = Range {
+        lower: Bound::Included(prefix),
+        upper: if bounded { Bound::Excluded(&upper[..]) } else { Bound::Unbounded },
+    };
+    let mut tx = run.tx.borrow_mut();
+    let mut cursor = Cursor::new(table.indexes[index].tree, range, Direction::Forward, read, 1);
+    let (mut keys, mut bytes, mut row) = (Vec::new(), 0, Vec::new());
+    while keys.len() < most
+        && let Some(entry) = cursor.next(&mut tx).map_err(|e| run.engine_error(e))?
+    {
+        let at = if index == 0 { 0 } else { crate::ddl::own_parts(table, index, entry.key) };
+        let key = entry.key[at..].to_vec();
+        if index > 0 && !tx.get(table.indexes[0].tree, &key, read, &mut row).map_err(|e| run.engine_error(e))? {
+            continue;
+        }
+        bytes += key.len() + size_of::<Vec<u8>>();
+        run.check_temp_bytes(bytes)?;
+        keys.push(key);
+    }
+    Ok(keys)
+}
+
+/// The foreign key as errors 1451 and 1452 name it.
+#[cold]
+fn broken(table: &Table, foreign: &ForeignKey) -> String {
+    format!(" (`{}`.`{}`, {})", table.schema, table.name, foreign.clause(table))
+}
+
+/// Does `IGNORE` turn this error of a rule into a warning?
+pub fn is_ignorable(e: &SqlError) -> bool {
+    matches!(e.code, 1451 | 1452 | 3819)
+}
