@@ -396,27 +396,26 @@ impl<'s> Lexer<'s> {
         let quote = self.src[open];
         let text = quote == b'\'' || (quote == b'"' && !self.mode.ansi_quotes);
         let escapes = text && !self.mode.no_backslash_escapes;
+        let escape = if escapes { b'\\' } else { quote };
         let mut flags = 0;
         let mut pos = open + 1;
-        while let Some(&b) = self.src.get(pos) {
-            if b == quote {
-                if self.at(pos + 1) != quote {
-                    if tok == Tok::Quoted {
-                        self.ident_end = pos + 1;
-                    }
-                    let mut token = self.make(tok, start, pos + 1);
-                    token.flags = flags;
-                    return token;
+        // The vectorised search passes over what strings mostly are.
+        while let Some(at) = self.src.get(pos..).and_then(|rest| memchr::memchr2(quote, escape, rest)) {
+            pos += at;
+            if self.src[pos] == quote && self.at(pos + 1) != quote {
+                if tok == Tok::Quoted {
+                    self.ident_end = pos + 1;
                 }
-                flags |= ESCAPED;
-                pos += 1;
-            } else if b == b'\\' && escapes {
-                flags |= ESCAPED;
-                pos += 1;
-            } else if b >= 0x80 {
-                flags |= NON_ASCII;
+                if !self.src[open..pos].is_ascii() {
+                    flags |= NON_ASCII;
+                }
+                let mut token = self.make(tok, start, pos + 1);
+                token.flags = flags;
+                return token;
             }
-            pos += 1;
+            // A doubled quote, or an escape and what it stands before.
+            flags |= ESCAPED;
+            pos += 2;
         }
         self.make(Tok::Bad, start, self.src.len())
     }

@@ -148,6 +148,7 @@ impl Cursor {
             let Some((start, key_len, value_len)) = self.stretch.pop() else {
                 tx.check_interrupt()?;
                 if !self.fill(tx)? && !self.lock_end(tx)? {
+                    self.stretch.give_back_buffers();
                     return Ok(None);
                 }
                 continue;
@@ -332,6 +333,7 @@ impl Cursor {
             }
             Read::Locking { .. } => self.begin_next_keys(tx),
         }
+        self.stretch.borrow_buffers();
         loop {
             if matches!(self.onward, Onward::Over(_)) && self.covers_gaps() {
                 self.lock_to_fence(tx)?;

@@ -4,7 +4,17 @@ use super::Direction;
 use crate::page::node::{Node, Torn};
 use crate::pool::View;
 use crate::version::PAYLOAD_AT;
+use std::cell::RefCell;
 use std::ops::Bound;
+
+/// Buffers that a thread keeps for its next scans.
+const SPARE_MAX: usize = 4;
+
+thread_local! {
+    /// Buffers of scans that have ended. Each statement that a session keeps prepared would else have tens of KiB of its own, all
+    /// of them cold when hundreds of sessions take turns.
+    static SPARE: RefCell<Vec<Stretch>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Copied entries of a leaf: bytes of key and value, one after the other.
 #[derive(Default)]
@@ -25,6 +35,30 @@ pub enum Onward {
 }
 
 impl Stretch {
+    /// Gets buffers that an earlier scan has left, if it has none.
+    pub fn borrow_buffers(&mut self) {
+        if self.bytes.capacity() == 0 {
+            // A thread that is ending has none.
+            *self = SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten().unwrap_or_default();
+        }
+    }
+
+    /// The scan has ended: leaves the buffers to others.
+    pub fn give_back_buffers(&mut self) {
+        if self.bytes.capacity() == 0 {
+            return;
+        }
+        self.clear();
+        let stretch = std::mem::take(self);
+        // When the thread is ending, they are freed.
+        let _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            if spare.len() < SPARE_MAX {
+                spare.push(stretch);
+            }
+        });
+    }
+
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.entries.clear();
