@@ -188,7 +188,13 @@ impl<T> Lanes<T> {
 
     /// Slots 0..`lanes`, claimed now or not, as far as they were ever allocated: for sums that must not fall when a lane is released.
     pub fn iter_below(&self, lanes: usize) -> impl Iterator<Item = &T> + '_ {
-        (0..lanes.min(self.set.capacity)).filter_map(|index| self.slot(index))
+        let lanes = lanes.min(self.set.capacity);
+        // By chunks: of a large set few are allocated, and the others cost one look each.
+        let chunks = self.chunks[..lanes.div_ceil(CHUNK_SLOTS)].iter().enumerate();
+        chunks.filter_map(|(at, chunk)| Some((at, chunk.get()?))).flat_map(move |(at, chunk)| {
+            let slots = CHUNK_SLOTS.min(lanes - at * CHUNK_SLOTS);
+            chunk[..slots].iter().map(|slot| &**slot)
+        })
     }
 
     #[inline]

@@ -11,34 +11,25 @@ use crate::svg::{self, Line, Plot, escape};
 use crate::table;
 
 const STYLE: &str = "
-:root { color-scheme: light dark; --ink: #1d2129; --dim: #5b6472; --rule: #d5d9e0; --page: #fff; --warn: #a5310b;
-  --c0: #0b63ce; --c1: #b3470a; --c2: #2b7a2b; --c3: #8a3ab9; --c4: #8c6d00; --c5: #b3196b; }
+:root { color-scheme: light dark; --ink: #1d2129; --dim: #5b6472; --rule: #d5d9e0; --page: #fff; --warn: #a5310b; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ef; --dim: #a0a9b8; --rule: #39404c; --page: #15181e;
-  --warn: #ff9d78; --c0: #6fb1ff; --c1: #ffab70; --c2: #7ed67e; --c3: #d0a0ff; --c4: #e6c84f; --c5: #ff8ec2; } }
+  --warn: #ff9d78; } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); max-width: 75rem;
   margin: 2rem auto; padding: 0 1rem; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 1.5rem; }
-svg { width: 100%; height: auto; } svg text { font-size: 13px; fill: var(--ink); } svg .head { font-weight: 600; }
-svg .y { text-anchor: end; fill: var(--dim); } svg .x { text-anchor: middle; fill: var(--dim); }
-.grid { stroke: var(--rule); fill: none; } .line path { fill: none; stroke-width: 2; }
-.line .mark { stroke-width: 1; stroke-dasharray: none; }
+svg { width: 100%; height: auto; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--dim); } th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--rule);
   text-align: right; white-space: nowrap; } th:first-child, td:first-child { text-align: left; }
 .remarks li { color: var(--warn); } dt { color: var(--dim); } dd { margin: 0 0 .4rem; }
 ";
-const DASHES: [&str; 6] = ["none", "7 4", "2 3", "9 3 2 3", "12 3", "1 4"];
 
 pub fn render(options: &Options, sweep: &Sweep, summary: &Summary) -> String {
     let names: Vec<&str> = options.targets.iter().map(|target| target.name.as_str()).collect();
     let title = escape(&format!("Thread sweep: {}", names.join(", ")));
     let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    put(&mut out, format_args!("<title>{title}</title>\n<style>{STYLE}"));
-    for (n, dash) in DASHES.iter().enumerate() {
-        put(&mut out, format_args!(".l{n} path {{ stroke: var(--c{n}); stroke-dasharray: {dash} }} "));
-        put(&mut out, format_args!(".l{n} .mark {{ fill: var(--c{n}) }}\n"));
-    }
+    put(&mut out, format_args!("<title>{title}</title>\n<style>{STYLE}{}", svg::style()));
     put(&mut out, format_args!("</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"));
     let remarks = table::remarks(options, summary);
     if !remarks.is_empty() {

@@ -21,7 +21,7 @@ mod probe;
 mod progress;
 mod run;
 mod summary;
-mod svg;
+pub mod svg;
 mod sysbench;
 mod table;
 

@@ -1,5 +1,5 @@
 //! Line plots as SVG text: thread counts across (evenly spaced: they are powers of two or the like), a figure upwards
-//! from zero, one line a target. Colours come from the page's style sheet, so that light and dark both work; each line
+//! from zero, one line a target. Colours come from a style sheet ([`style`]), so that light and dark both work; each line
 //! also has its own dash pattern and marker, for eyes and printers without colour.
 
 use std::fmt::Write;
@@ -26,6 +26,67 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 64.0;
+/// The legend: lines in a row, and the height of each further row.
+const LEGEND_COLUMNS: usize = 4;
+const LEGEND_ROW: f64 = 18.0;
+
+/// Colour in light and in dark, dash pattern.
+const STYLES: [(&str, &str, &str); 8] = [
+    ("#0b63ce", "#6fb1ff", "none"),
+    ("#b3470a", "#ffab70", "7 4"),
+    ("#2b7a2b", "#7ed67e", "2 3"),
+    ("#8a3ab9", "#d0a0ff", "9 3 2 3"),
+    ("#8c6d00", "#e6c84f", "12 3"),
+    ("#b3196b", "#ff8ec2", "1 4"),
+    ("#00757a", "#5fd6dc", "5 2"),
+    ("#5b6472", "#a0a9b8", "16 4"),
+];
+
+/// The style sheet of plots.
+pub fn style() -> String {
+    let mut out = String::from(":root { --ink: #1d2129; --dim: #5b6472; --rule: #d5d9e0;");
+    for (n, (light, _, _)) in STYLES.iter().enumerate() {
+        put(&mut out, format_args!(" --c{n}: {light};"));
+    }
+    out.push_str(" }\n@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ef; --dim: #a0a9b8; --rule: #39404c;");
+    for (n, (_, dark, _)) in STYLES.iter().enumerate() {
+        put(&mut out, format_args!(" --c{n}: {dark};"));
+    }
+    out.push_str(
+        " } }\nsvg text { font-size: 13px; fill: var(--ink); } svg .head { font-weight: 600; }
+svg .y { text-anchor: end; fill: var(--dim); } svg .x { text-anchor: middle; fill: var(--dim); }
+.grid { stroke: var(--rule); fill: none; } .line path { fill: none; stroke-width: 2; }
+.line .mark { stroke-width: 1; stroke-dasharray: none; }\n",
+    );
+    for (n, (_, _, dash)) in STYLES.iter().enumerate() {
+        put(&mut out, format_args!(".l{n} path {{ stroke: var(--c{n}); stroke-dasharray: {dash} }} "));
+        put(&mut out, format_args!(".l{n} .mark {{ fill: var(--c{n}) }}\n"));
+    }
+    out
+}
+
+/// Height of a plot with so many lines.
+fn height(lines: usize) -> f64 {
+    HEIGHT + LEGEND_ROW * (lines.div_ceil(LEGEND_COLUMNS).max(1) - 1) as f64
+}
+
+/// A file of its own: the plots row by row.
+pub fn document(plots: &[Plot<'_>], columns: usize) -> String {
+    let row = plots.iter().map(|plot| height(plot.lines.len())).fold(HEIGHT, f64::max);
+    let (width, tall) = (WIDTH * columns as f64, row * plots.len().div_ceil(columns) as f64);
+    let mut out = String::new();
+    put(&mut out, format_args!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {tall}\" "));
+    put(&mut out, format_args!("font-family=\"system-ui, sans-serif\">\n<style>\n{}svg {{ background: ", style()));
+    out.push_str("#fff }\n@media (prefers-color-scheme: dark) { svg { background: #15181e } }\n</style>\n");
+    for (n, plot) in plots.iter().enumerate() {
+        let (x, y) = ((n % columns) as f64 * WIDTH, (n / columns) as f64 * row);
+        put(&mut out, format_args!("<svg x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{row}\">\n"));
+        out.push_str(&render(plot));
+        out.push_str("</svg>\n");
+    }
+    out.push_str("</svg>\n");
+    out
+}
 
 pub fn render(plot: &Plot<'_>) -> String {
     let top = plot.lines.iter().flat_map(|line| line.values.iter().flatten()).copied().fold(0.0, f64::max);
@@ -38,7 +99,10 @@ pub fn render(plot: &Plot<'_>) -> String {
     let (id, title, unit) = (plot.id, escape(plot.title), escape(plot.unit));
     put(
         &mut out,
-        format_args!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">"),
+        format_args!(
+            "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">",
+            height(plot.lines.len())
+        ),
     );
     put(&mut out, format_args!("<title id=\"{id}-t\">{title}</title><desc id=\"{id}-d\">{}</desc>", describe(plot)));
     put(&mut out, format_args!("<text class=\"head\" x=\"{LEFT}\" y=\"18\">{title}, {unit}</text>"));
@@ -57,7 +121,7 @@ pub fn render(plot: &Plot<'_>) -> String {
     let (middle, base) = ((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - BOTTOM + 34.0);
     put(&mut out, format_args!("<text class=\"x\" x=\"{middle}\" y=\"{base}\">threads</text>"));
     for (n, line) in plot.lines.iter().enumerate() {
-        put(&mut out, format_args!("<g class=\"line l{}\">", n % 6));
+        put(&mut out, format_args!("<g class=\"line l{}\">", n % STYLES.len()));
         let mut path = String::new();
         let mut drawing = false;
         for (i, value) in line.values.iter().enumerate() {
@@ -75,7 +139,8 @@ pub fn render(plot: &Plot<'_>) -> String {
             let (name, threads, value) = (escape(line.name), plot.threads[i], short(*value));
             put(&mut out, format_args!("{mark}<title>{name}, {threads} threads: {value} {unit}</title></path>"));
         }
-        let (at, base) = (LEFT + 110.0 * n as f64, HEIGHT - 10.0);
+        let (column, row) = (n % LEGEND_COLUMNS, n / LEGEND_COLUMNS);
+        let (at, base) = (LEFT + 120.0 * column as f64, HEIGHT - 10.0 + LEGEND_ROW * row as f64);
         put(
             &mut out,
             format_args!("<path d=\"M{at} {:.1}h24\"/>{}</path>", base - 4.0, marker(n, at + 12.0, base - 4.0)),
