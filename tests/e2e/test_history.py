@@ -179,22 +179,17 @@ def run_and_judge(server, database, work, level, disturb=None, transactions=TRAN
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("work", ["list-append", "register"])
+@pytest.mark.parametrize("work", workload.WORKLOADS)
 def test_history(server, database, work, level):
     run_and_judge(server, database, workload.WORKLOADS[work], level)
 
 
-@pytest.mark.parametrize("level", [RU, RC])
-def test_history_of_new_rows(server, database, level):
-    run_and_judge(server, database, workload.WORKLOADS["list-insert"], level)
-
-
 @pytest.mark.parametrize("level", [RC, RR, SER])
 def test_history_with_kills(server, database, level):
-    run_and_judge(server, database, workload.WORKLOADS["list-append"], level, workload.kills(server))
+    run_and_judge(server, database, workload.WORKLOADS["list-insert"], level, workload.kills(server))
 
 
-@pytest.mark.parametrize("work", ["list-append", "register"])
+@pytest.mark.parametrize("work", workload.WORKLOADS)
 def test_history_with_crashes(start, work):
     server = start()
     admin = server.connect()

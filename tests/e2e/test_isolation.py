@@ -150,10 +150,16 @@ def test_otv_observed_transaction_vanishes(open_sessions, final, level):
     t3.commit()
 
 
-@pytest.mark.parametrize("level", [RU, RC, RR], indirect=True)
 def test_pmp_read_predicate(open_sessions, final, level):
     t1, t2 = open_sessions(2)
     assert t1("SELECT * FROM test WHERE value = 30") == []
+    if level == SER:
+        inserting = t2.blocked("INSERT INTO test VALUES (3, 30)")
+        assert t1("SELECT * FROM test WHERE value % 3 = 0") == []
+        t1.commit()
+        assert inserting.result() == 1
+        t2.commit()
+        return
     t2("INSERT INTO test VALUES (3, 30)")
     t2.commit()
     assert t1("SELECT * FROM test WHERE value % 3 = 0") == ([] if level == RR else [(3, 30)])
@@ -269,11 +275,17 @@ def test_g2_item_write_skew(open_sessions, final, level):
     assert final() == [(1, 11), (2, 21)]
 
 
-@pytest.mark.parametrize("level", [RU, RC, RR], indirect=True)
 def test_g2_anti_dependency_cycle(open_sessions, final, level):
     t1, t2 = open_sessions(2)
     multiples = "SELECT * FROM test WHERE value % 3 = 0"
     assert t1(multiples) == t2(multiples) == []
+    if level == SER:
+        first = t1.blocked("INSERT INTO test VALUES (3, 30)")
+        victim = one_victim(first, t2.start("INSERT INTO test VALUES (4, 42)"))
+        t1.commit()
+        t2.commit()
+        assert final() == [(1, 10), (2, 20), (4, 42) if victim == 0 else (3, 30)]
+        return
     t1("INSERT INTO test VALUES (3, 30)")
     t2("INSERT INTO test VALUES (4, 42)")
     t1.commit()
