@@ -55,7 +55,7 @@ impl Session {
             transaction.read_only = transaction.next_read_only.take().unwrap_or(hot.read_only);
         }
         transaction.began_at = self.catalog.peek().number;
-        self.tx.begin(isolation, transaction.read_only);
+        self.tx.begin_at(isolation, transaction.read_only, self.state.clock_us);
     }
 
     /// BEGIN, START TRANSACTION: commits what runs.

@@ -110,9 +110,17 @@ impl Processes {
                 time_s: now.saturating_sub(since) / 1_000_000,
                 state: if busy { "executing" } else { "" },
                 info: (busy && !text.is_empty()).then(|| String::from_utf8_lossy(text).into_owned()),
+                slot: details.kill.as_ref().map_or(u32::MAX, |(interrupt, _)| interrupt.slot()),
             });
         }
         list
+    }
+
+    /// Who has this slot of the engine, and what it runs, for reports of deadlocks.
+    pub fn tell(&self, slot: u32) -> String {
+        let Some(process) = self.list().into_iter().find(|p| p.slot == slot) else { return String::new() };
+        let Process { id, host, user, state, info, .. } = process;
+        format!("MySQL thread id {id}, {host} {user} {state}\n{}", info.unwrap_or_default())
     }
 
     /// Sessions that are doing something: `Threads_running`.

@@ -175,6 +175,10 @@ impl Server {
         // Relaxed: a figure for the reader.
         gauge("Prepared_stmt_count", |s| s.prepared.load(Ordering::Relaxed) as u64);
         observe::register_gauge("Uptime", observe::clock::uptime_s);
+        let told = Arc::downgrade(&server);
+        server
+            .engine
+            .set_teller(Box::new(move |slot| told.upgrade().map_or(String::new(), |s| s.processes.tell(slot))));
         let watched = Arc::downgrade(&server);
         std::thread::Builder::new()
             .name("deadlines".to_string())

@@ -43,6 +43,7 @@ pub(crate) fn schema() -> Schema {
         let table = computed("information_schema", name, &spec_columns(name), compute);
         schema.tables.insert(table.name.clone(), Arc::new(table));
     }
+    crate::locks::add_to_information_schema(&mut schema);
     schema
 }
 

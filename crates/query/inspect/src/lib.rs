@@ -7,6 +7,7 @@ mod columns;
 mod create;
 mod ddl_text;
 mod information_schema;
+mod locks;
 mod performance_schema;
 pub mod show;
 
@@ -33,6 +34,8 @@ pub struct Process {
     pub time_s: u64,
     pub state: &'static str,
     pub info: Option<String>,
+    /// The slot of the session's transactions in the engine.
+    pub slot: u32,
 }
 
 /// What only sessions know. Implemented by crate `session`.
@@ -105,7 +108,7 @@ impl Context {
 
 /// The schemas whose tables are computed, for [`catalog::Catalog::open`].
 pub fn system_schemas() -> Vec<Schema> {
-    vec![information_schema::schema(), performance_schema::schema()]
+    vec![information_schema::schema(), performance_schema::schema(), locks::sys()]
 }
 
 pub(crate) type Row = Vec<Value<'static>>;

@@ -1,4 +1,4 @@
-//! performance_schema: variables and status as tables.
+//! performance_schema: variables and status as tables; row locks are in `locks`.
 
 use crate::columns::{Compute, computed, varchar};
 use crate::{Context, Row, text, word};
@@ -19,6 +19,7 @@ pub(crate) fn schema() -> Schema {
         let table = computed(&schema.name, name, &columns, compute);
         schema.tables.insert(name.to_string(), Arc::new(table));
     }
+    crate::locks::add_to_performance_schema(&mut schema);
     schema
 }
 

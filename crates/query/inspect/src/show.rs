@@ -5,7 +5,7 @@ use crate::ddl_text::{column_type, default_text, has_charset};
 use crate::information_schema::{
     COLUMN_PRIVILEGES, collation_rows, column_key, engine_row, extra, index_rows, process_row, table_status, table_type,
 };
-use crate::{Context, Row, create_database, create_table, maybe, text, uint, word};
+use crate::{Context, Row, create_database, create_table, locks, maybe, text, uint, word};
 use catalog::{Schema, Table};
 use std::sync::Arc;
 use types::charset::Charset;
@@ -310,7 +310,8 @@ pub fn engine_status(cx: &Context) -> Rows {
     let mut report = String::from("\n=====================================\nINNODB MONITOR OUTPUT\n");
     report.push_str("=====================================\n");
     let status = cx.status();
-    let mut section = |title: &str, prefixes: &[&str], more: &[(&str, u64)]| {
+    let mut section = |before: &str, title: &str, prefixes: &[&str], more: &[(&str, u64)]| {
+        report.push_str(before);
         report.push_str(&format!("{rule}\n{title}\n{rule}\n"));
         for (name, value) in more {
             report.push_str(&format!("{name} {value}\n"));
@@ -320,13 +321,14 @@ pub fn engine_status(cx: &Context) -> Rows {
             report.push_str(&format!("{} {value}\n", name.replace('_', " ")));
         }
     };
-    let locks = [("row locks held or awaited", cx.engine.locks().len() as u64)];
+    let picture = locks::Picture::take(cx);
+    let held = [("row locks held or awaited", picture.locks.len() as u64)];
     let history = [("bytes of log behind the newest commit that purge may not pass", cx.engine.history_lag())];
-    section("LOCKS", &["row_lock", "deadlocks"], &locks);
-    section("TRANSACTIONS", &[], &history);
-    section("LOG", &["redo_log", "log_", "os_log"], &[]);
-    section("BUFFER POOL AND FILES", &["buffer_pool", "data_", "dblwr", "pages_", "page_"], &[]);
-    section("ROW OPERATIONS", &["rows_"], &[]);
+    section(&locks::deadlock_section(cx, &picture), "LOCKS", &["row_lock", "deadlocks"], &held);
+    section("", "TRANSACTIONS", &[], &history);
+    section(&locks::transactions_section(&picture), "LOG", &["redo_log", "log_", "os_log"], &[]);
+    section("", "BUFFER POOL AND FILES", &["buffer_pool", "data_", "dblwr", "pages_", "page_"], &[]);
+    section("", "ROW OPERATIONS", &["rows_"], &[]);
     report.push_str("----------------------------\nEND OF INNODB MONITOR OUTPUT\n============================\n");
     let row = vec![word("InnoDB"), word(""), text(report)];
     Rows::new(&[("Type", varchar(10)), ("Name", varchar(512)), ("Status", varchar(10))], vec![row])

@@ -1,7 +1,7 @@
 //! The engine as a whole: open with recovery, close, trees, counters, background threads.
 
 use crate::btree::{Store, Target};
-use crate::lock::{Interrupt, LockInfo, LockTable, TransactionInfo};
+use crate::lock::{Deadlock, Interrupt, LockInfo, LockTable, Teller, TransactionInfo};
 use crate::mtr::Mtr;
 use crate::page::node::{Node, NodeMut};
 use crate::page::{self, OFF_WORD_B, PAGE_BYTES, get_u64};
@@ -382,6 +382,16 @@ impl Engine {
     /// Open transactions that have changed something, have a snapshot or wait.
     pub fn transactions(&self) -> Vec<TransactionInfo> {
         self.core.locks.transactions(&self.core.system.slots)
+    }
+
+    /// The last deadlock that was broken.
+    pub fn latest_deadlock(&self) -> Option<Arc<Deadlock>> {
+        self.core.locks.latest_deadlock()
+    }
+
+    /// Who tells of sessions in reports of deadlocks. The first call counts.
+    pub fn set_teller(&self, teller: Teller) {
+        self.core.locks.set_teller(teller);
     }
 
     /// Sessions that wait for a lock now.

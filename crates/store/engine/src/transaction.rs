@@ -2,7 +2,7 @@
 
 use crate::engine::Core;
 use crate::lock::range::Covers;
-use crate::lock::{Cover, ForeignWait, Interrupt, Name, On, Outcome};
+use crate::lock::{Cover, ForeignWait, Interrupt, Name, On, Outcome, pack_begun};
 use crate::mtr::Mtr;
 use crate::pool::Pool;
 use crate::segment::Segment;
@@ -117,7 +117,7 @@ impl Transaction {
         Ok(Transaction {
             core,
             slot,
-            interrupt: Arc::default(),
+            interrupt: Arc::new(Interrupt::of_slot(slot.index() as u32)),
             isolation: Isolation::RepeatableRead,
             active: false,
             read_only: false,
@@ -139,10 +139,17 @@ impl Transaction {
 
     /// Starts a transaction. Writes to no shared memory: ids, undo and snapshot come with the first use.
     pub fn begin(&mut self, isolation: Isolation, read_only: bool) {
+        self.begin_at(isolation, read_only, 0);
+    }
+
+    /// The same at `now_us`, microseconds since 1970, for those who list transactions.
+    pub fn begin_at(&mut self, isolation: Isolation, read_only: bool, now_us: u64) {
         assert!(!self.active, "the transaction before has ended");
         self.active = true;
         self.isolation = isolation;
         self.read_only = read_only;
+        // Relaxed: for those who list transactions; the line is our own.
+        self.core.system.slots.get(self.slot).begun.store(pack_begun(isolation, read_only, now_us), Ordering::Relaxed);
     }
 
     pub fn is_active(&self) -> bool {
@@ -385,6 +392,8 @@ impl Transaction {
         self.close_snapshot();
         self.claim.tree = 0;
         self.active = false;
+        // Relaxed: as in `begin_at`.
+        self.core.system.slots.get(self.slot).begun.store(0, Ordering::Relaxed);
         self.trx = 0;
         self.first_undo = 0;
         self.undo_end = 0;

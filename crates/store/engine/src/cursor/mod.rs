@@ -69,6 +69,8 @@ pub struct Cursor {
     next_keys: Option<Box<NextKeys>>,
     /// The leaf that the stretch is of, as it was then.
     stamp: Option<Stamp>,
+    /// Lock objects that the scan took and has not given back.
+    locks_kept: usize,
     semi_consistent: bool,
     /// The last entry was read without its lock: its key in the stretch.
     unlocked: Option<std::ops::Range<usize>>,
@@ -84,6 +86,9 @@ pub enum Extent {
     /// Nothing, at any level.
     Records,
 }
+
+/// Lock objects that one scan may keep before it goes on with one lock of many rows.
+const LOCKS_KEPT_MAX: usize = 1024;
 
 const STRETCH_BYTES_MAX: usize = 64 << 10;
 
@@ -116,6 +121,7 @@ impl Cursor {
             extent: Extent::Range,
             next_keys: None,
             stamp: None,
+            locks_kept: 0,
             semi_consistent: false,
             unlocked: None,
         }
@@ -177,6 +183,13 @@ impl Cursor {
                         continue;
                     }
                     self.note_found();
+                    self.locks_kept += self.fresh_lock.is_some() as usize;
+                    // Rows that the statement has changed meanwhile need no object and are not counted.
+                    let many = self.locks_kept > LOCKS_KEPT_MAX && tx.lock_count() > LOCKS_KEPT_MAX;
+                    if many && self.next_keys.is_none() {
+                        let last = self.stretch.bytes[key.clone()].to_vec();
+                        self.coalesce(&last);
+                    }
                     let key = &self.stretch.bytes[key];
                     observe::add(Counter::InnodbRowsRead, 1);
                     return Ok(Some(Entry { key, value: &self.row, certain: true }));
@@ -313,6 +326,7 @@ impl Cursor {
         if tx.isolation() <= Isolation::ReadCommitted
             && let Some(name) = self.fresh_lock.take()
         {
+            self.locks_kept -= 1;
             tx.release(&name);
         }
     }

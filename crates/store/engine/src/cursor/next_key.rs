@@ -39,6 +39,8 @@ pub enum Locked {
 pub struct NextKeys {
     /// False: a search for one unique value, which covers gaps only when there is no live entry.
     active: bool,
+    /// Next keys; records only below REPEATABLE READ.
+    covers: Covers,
     /// A live entry was found.
     found: bool,
     /// The bound that the scan starts from.
@@ -74,6 +76,7 @@ impl Cursor {
         };
         self.next_keys = Some(Box::new(NextKeys {
             active: self.extent == Extent::Range,
+            covers: Covers::NextKeys,
             found: false,
             begin,
             edge: None,
@@ -117,7 +120,15 @@ impl Cursor {
                 return Ok(Locked::Again);
             }
             Cover::Locked => {
-                let locked = self.lock(tx, key.clone(), mode, wait)?;
+                let locked = if self.semi_consistent && !tx.locks_gaps() {
+                    self.lock_or_look(tx, key.clone(), mode)?
+                } else {
+                    self.lock(tx, key.clone(), mode, wait)?
+                };
+                if locked == Locked::Live && self.is_unlocked() {
+                    self.pass(key);
+                    return Ok(locked);
+                }
                 if locked == Locked::Skipped {
                     self.pass(key);
                 } else {
@@ -150,7 +161,27 @@ impl Cursor {
             Direction::Backward => (key, keys.edge.as_deref()),
         };
         let stamp = stamp.expect("a stretch has one");
-        tx.cover(*tree, (mode, Covers::NextKeys), span, Some(key), |pool| stamp.is_current(pool))
+        tx.cover(*tree, (mode, keys.covers), span, Some(key), |pool| stamp.is_current(pool))
+    }
+
+    /// Below REPEATABLE READ a scan keeps one lock object a row; one that has come to hold many goes on with a span of records from
+    /// behind its last row, in which rows that do not match stay locked too. So its memory is bounded.
+    pub(super) fn coalesce(&mut self, last: &[u8]) {
+        let edge = match self.direction {
+            Direction::Forward => after(last),
+            Direction::Backward => last.to_vec(),
+        };
+        self.next_keys = Some(Box::new(NextKeys {
+            active: true,
+            covers: Covers::Records,
+            found: true,
+            begin: Bound::Excluded(last.to_vec()),
+            edge: Some(edge),
+            started: true,
+            last: Some(last.to_vec()),
+            place: Vec::new(),
+            waited: None,
+        }));
     }
 
     /// The scan is beyond the entry.
@@ -210,7 +241,7 @@ impl Cursor {
             Direction::Backward => (&fence[..], keys.edge.as_deref()),
         };
         let stamp = self.stamp.expect("a leaf that is left was read");
-        match tx.cover(self.tree, (mode, Covers::NextKeys), span, None, |pool| stamp.is_current(pool)) {
+        match tx.cover(self.tree, (mode, keys.covers), span, None, |pool| stamp.is_current(pool)) {
             Cover::Covered => keys.edge = Some(fence.clone()),
             Cover::Changed => self.renew(),
             Cover::Locked => unreachable!("no record was named"),
@@ -230,6 +261,9 @@ impl Cursor {
             keys.active = true;
             self.renew();
             return Ok(true);
+        }
+        if keys.covers == Covers::Records {
+            return Ok(false);
         }
         let store = tx.core.store();
         self.find_edge(store, None)?;

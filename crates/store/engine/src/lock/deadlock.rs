@@ -37,9 +37,9 @@ pub trait ForeignWait: Send + Sync {
 
 /// One wait on the path of the search.
 #[derive(Clone)]
-struct Step {
-    slot: u32,
-    wait: Waiting,
+pub(super) struct Step {
+    pub slot: u32,
+    pub wait: Waiting,
 }
 
 impl LockTable {
@@ -51,6 +51,7 @@ impl LockTable {
             let work = |slot: u32| slots.get(LaneId::from_index(slot as usize)).work.load(Ordering::Relaxed);
             let cost = |step: &Step| (work(step.slot).saturating_add(step.wait.weight), step.slot != start);
             let victim = cycle.iter().min_by_key(|step| cost(step)).expect("a cycle has members");
+            self.note_deadlock(slots, &cycle, victim.slot);
             if self.end_wait(slots, victim) {
                 observe::add(observe::Counter::InnodbDeadlocks, 1);
                 if victim.slot == start {

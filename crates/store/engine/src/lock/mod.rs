@@ -18,17 +18,17 @@ pub mod monitor;
 pub mod range;
 
 pub use deadlock::ForeignWait;
-pub use monitor::{LockInfo, LockOn, TransactionInfo, WaitInfo};
+pub use monitor::{Deadlock, DeadlockMember, LockInfo, LockOn, Teller, TransactionInfo, WaitInfo};
 
 use crate::txn::SLOTS_MAX;
-use crate::{Error, LockMode, Result};
+use crate::{Error, Isolation, LockMode, Result};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use range::{Covers, Holding, Ranges, Trees};
 use std::hash::BuildHasher;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use sync::{CachePadded, Mutex, MutexGuard, Rank, futex};
 
@@ -47,9 +47,16 @@ pub struct Slot {
     pub trx: AtomicU64,
     /// The announced snapshot, `u64::MAX`: none. W: owner. R: purge.
     pub snapshot: AtomicU64,
+    /// What [`pack_begun`] says of the transaction in progress, 0: none. W: owner. R: who lists transactions.
+    pub begun: AtomicU64,
     /// Changes made so far: what a rollback would cost. W: owner. R: deadlock search.
     pub work: AtomicU64,
     pub state: Mutex<SlotState>,
+}
+
+/// Bit 63 set; the level in bits 61 and 62, read only in bit 60, microseconds since 1970 below (0: not known).
+pub fn pack_begun(isolation: Isolation, read_only: bool, now_us: u64) -> u64 {
+    1 << 63 | (isolation as u64) << 61 | u64::from(read_only) << 60 | now_us
 }
 
 #[derive(Default)]
@@ -95,6 +102,7 @@ impl Default for Slot {
         Slot {
             trx: AtomicU64::new(0),
             snapshot: AtomicU64::new(u64::MAX),
+            begun: AtomicU64::new(0),
             work: AtomicU64::new(0),
             state: Mutex::new(Rank::TransactionState, SlotState::default()),
         }
@@ -111,12 +119,23 @@ const INTERRUPTED: u32 = 8;
 /// How others end what a session is doing. W: KILL, shutdown, deadline. R: the session's worker, in every wait and scan.
 #[derive(Debug, Default)]
 pub struct Interrupt {
+    /// The session's slot, see [`crate::Transaction::slot`].
+    slot: u32,
     state: AtomicU8,
     /// What a lock wait came to; the futex it sleeps on.
     wake: AtomicU32,
 }
 
 impl Interrupt {
+    pub(crate) fn of_slot(slot: u32) -> Interrupt {
+        Interrupt { slot, ..Interrupt::default() }
+    }
+
+    /// The slot of the session's transaction, see [`crate::Transaction::slot`].
+    pub fn slot(&self) -> u32 {
+        self.slot
+    }
+
     /// 1 KILL QUERY, 2 KILL CONNECTION, 3 `max_execution_time`. A greater number replaces a smaller one.
     pub fn raise(&self, reason: u8) {
         // AcqRel: the reason before the wake word, whose Acquire partner is the load in `wait`.
@@ -246,6 +265,10 @@ fn hash_of(hasher: &RandomState, tree: u32, key: &[u8]) -> u64 {
 
 /// All explicit row locks.
 pub struct LockTable {
+    /// The last deadlock that was broken. W, R: who breaks or shows one.
+    latest: Mutex<Option<Arc<Deadlock>>>,
+    /// Says who the session in a slot is and what it runs.
+    teller: OnceLock<Teller>,
     ranges: Ranges,
     partitions: Box<[CachePadded<Partition>]>,
     hasher: RandomState,
@@ -279,6 +302,8 @@ impl LockTable {
         let partition =
             || Partition { names: AtomicU32::new(0), queues: Mutex::new(Rank::LockTable, HashTable::new()) };
         LockTable {
+            latest: Mutex::new(Rank::Observe, None),
+            teller: OnceLock::new(),
             ranges: Ranges::new(),
             partitions: (0..PARTITIONS).map(|_| CachePadded::new(partition())).collect(),
             hasher: RandomState::default(),

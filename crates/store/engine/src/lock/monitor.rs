@@ -3,10 +3,12 @@
 //! Collected partition by partition: nobody is stopped, and the picture as a whole is of no single moment. Rows that a
 //! transaction has changed are locked by their headers and appear only once somebody waits for them.
 
-use super::{LockTable, On, Slot, WaitOn};
-use crate::LockMode;
+use super::deadlock::Step;
+use super::{LockTable, Name, On, Request, Slot, WaitOn};
+use crate::{Isolation, LockMode};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use sync::{LaneId, Lanes};
 
 /// A lock, or a request for one.
@@ -46,8 +48,10 @@ pub struct TransactionInfo {
     pub trx: u64,
     /// Rows and entries changed.
     pub work: u64,
-    /// Has it a snapshot?
-    pub snapshot: bool,
+    pub isolation: Isolation,
+    pub read_only: bool,
+    /// Microseconds since 1970; 0: not known.
+    pub began_us: u64,
     pub waiting: Option<WaitInfo>,
 }
 
@@ -61,7 +65,81 @@ pub struct WaitInfo {
     pub blockers: Vec<u32>,
 }
 
+/// Says who the session in a slot is and what it runs, in MySQL's words; empty if nobody is there.
+pub type Teller = Box<dyn Fn(u32) -> String + Send + Sync>;
+
+/// A cycle of waits that was broken.
+#[derive(Clone, Debug)]
+pub struct Deadlock {
+    pub at: SystemTime,
+    /// Each waits for the next, the last for the first.
+    pub members: Vec<DeadlockMember>,
+    /// Which member was rolled back.
+    pub victim: usize,
+}
+
+/// A transaction of a cycle.
+#[derive(Clone, Debug)]
+pub struct DeadlockMember {
+    pub slot: u32,
+    pub trx: u64,
+    pub work: u64,
+    pub began_us: u64,
+    /// What the teller said.
+    pub session: String,
+    /// What it waits for: the request, or the description of a lock that is not the engine's.
+    pub waits: Result<LockInfo, String>,
+    /// Its locks that the member before waits for.
+    pub holds: Vec<LockInfo>,
+}
+
 impl LockTable {
+    /// Who tells of sessions in reports. The first call counts.
+    pub fn set_teller(&self, teller: Teller) {
+        let _ = self.teller.set(teller);
+    }
+
+    pub fn latest_deadlock(&self) -> Option<Arc<Deadlock>> {
+        self.latest.lock().clone()
+    }
+
+    /// Notes a cycle that is about to be broken.
+    pub(super) fn note_deadlock(&self, slots: &Lanes<Slot>, cycle: &[Step], victim: u32) {
+        let members = (0..cycle.len()).map(|i| {
+            let (step, before) = (&cycle[i], &cycle[(i + cycle.len() - 1) % cycle.len()]);
+            let slot = slots.get(LaneId::from_index(step.slot as usize));
+            // Relaxed: numbers to show.
+            let (trx, work) = (slot.trx.load(Ordering::Relaxed), slot.work.load(Ordering::Relaxed));
+            let began_us = slot.begun.load(Ordering::Relaxed) & ((1 << 60) - 1);
+            let waits = match &step.wait.on {
+                WaitOn::Row(name) => {
+                    let own = self.locks_on(name).into_iter().find(|l| l.slot == step.slot && !l.granted);
+                    own.ok_or_else(|| "a row lock".to_string())
+                }
+                WaitOn::Foreign(wait) => Err(wait.describe()),
+            };
+            let mut holds = match &before.wait.on {
+                WaitOn::Row(name) => self.locks_on(name),
+                WaitOn::Foreign(_) => Vec::new(),
+            };
+            holds.retain(|l| l.slot == step.slot && l.granted);
+            let session = self.teller.get().map_or_else(String::new, |tell| tell(step.slot));
+            DeadlockMember { slot: step.slot, trx, work, began_us, session, waits, holds }
+        });
+        let report = Deadlock {
+            at: SystemTime::now(),
+            members: members.collect(),
+            victim: cycle.iter().position(|step| step.slot == victim).expect("a member"),
+        };
+        *self.latest.lock() = Some(Arc::new(report));
+    }
+
+    /// Requests for one name.
+    fn locks_on(&self, name: &Name) -> Vec<LockInfo> {
+        let mut queues = self.queues_of(name);
+        queues.get(name).map_or_else(Vec::new, |queue| queue.iter().map(|r| describe(name, r)).collect())
+    }
+
     /// All explicit locks and requests.
     pub fn locks(&self) -> Vec<LockInfo> {
         let mut out = Vec::new();
@@ -85,30 +163,21 @@ impl LockTable {
                 continue;
             }
             let queues = partition.queues.lock();
-            out.extend(queues.iter().flat_map(|q| {
-                q.requests.iter().map(|r| LockInfo {
-                    tree: q.name.tree,
-                    slot: r.slot,
-                    mode: r.mode,
-                    on: match r.on {
-                        On::Record => LockOn::Record(q.name.key.to_vec()),
-                        On::Gap => LockOn::Gap(q.name.key.to_vec()),
-                        On::Insertion => LockOn::Insertion(q.name.key.to_vec()),
-                    },
-                    granted: r.is_granted(),
-                })
-            }));
+            out.extend(queues.iter().flat_map(|q| q.requests.iter().map(|r| describe(&q.name, r))));
         }
         out
     }
 
-    /// The transactions that have an id, a snapshot or a wait.
+    /// The transactions in progress.
     pub fn transactions(&self, slots: &Lanes<Slot>) -> Vec<TransactionInfo> {
         let mut out = Vec::new();
         for (id, slot) in slots.iter_claimed() {
             // Relaxed: numbers to show.
             let (trx, work) = (slot.trx.load(Ordering::Relaxed), slot.work.load(Ordering::Relaxed));
-            let snapshot = slot.snapshot.load(Ordering::Relaxed) != u64::MAX;
+            let begun = slot.begun.load(Ordering::Relaxed);
+            if begun == 0 {
+                continue;
+            }
             let waiting = slot.state.lock().waiting.clone();
             let waiting = waiting.map(|wait| WaitInfo {
                 blockers: self.blockers(id.index() as u32, &wait),
@@ -118,9 +187,20 @@ impl LockTable {
                     WaitOn::Foreign(wait) => Err(wait.describe()),
                 },
             });
-            if trx != 0 || snapshot || waiting.is_some() {
-                out.push(TransactionInfo { slot: id.index() as u32, trx, work, snapshot, waiting });
-            }
+            out.push(TransactionInfo {
+                slot: id.index() as u32,
+                trx,
+                work,
+                isolation: [
+                    Isolation::ReadUncommitted,
+                    Isolation::ReadCommitted,
+                    Isolation::RepeatableRead,
+                    Isolation::Serializable,
+                ][(begun >> 61 & 3) as usize],
+                read_only: begun >> 60 & 1 != 0,
+                began_us: begun & ((1 << 60) - 1),
+                waiting,
+            });
         }
         out
     }
@@ -129,5 +209,20 @@ impl LockTable {
     pub fn waits(&self, slots: &Lanes<Slot>) -> usize {
         let waits = |lane: &(LaneId, &Slot)| lane.1.state.lock().waiting.is_some();
         slots.iter_claimed().filter(waits).count()
+    }
+}
+
+fn describe(name: &Name, request: &Request) -> LockInfo {
+    let key = name.key.to_vec();
+    LockInfo {
+        tree: name.tree,
+        slot: request.slot,
+        mode: request.mode,
+        on: match request.on {
+            On::Record => LockOn::Record(key),
+            On::Gap => LockOn::Gap(key),
+            On::Insertion => LockOn::Insertion(key),
+        },
+        granted: request.is_granted(),
     }
 }

@@ -1,0 +1,564 @@
+//! Row locks and transactions: `performance_schema.data_locks` and `data_lock_waits`, `information_schema.innodb_trx`,
+//! `sys.innodb_lock_waits`, and the sections of SHOW ENGINE INNODB STATUS.
+//!
+//! A gap or next-key lock of a scan is one row, however many records it covers; LOCK_DATA names the last of them, or the
+//! record behind the gap. Intention locks on tables are not objects here: a row stands for those that row locks imply.
+
+use crate::columns::{Compute, bigint, computed, int, longtext, time, varchar};
+use crate::{Context, Process, Row, datetime, maybe, text, uint, word};
+use catalog::{Schema, Table};
+use engine::{Isolation, LockInfo, LockMode, LockOn, TransactionInfo};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::SystemTime;
+use types::collation::CollationId;
+use types::key::{self, KeyPart};
+use types::{DataType, Result, Time, TypeKind, Value};
+
+/// Transactions that have written nothing are numbered from here on, as MySQL does it.
+const READERS_FROM: u64 = 1 << 48;
+
+pub(crate) fn add_to_performance_schema(schema: &mut Schema) {
+    let locks = [
+        ("ENGINE", varchar(32)),
+        ("ENGINE_LOCK_ID", varchar(128)),
+        ("ENGINE_TRANSACTION_ID", nullable(bigint())),
+        ("THREAD_ID", nullable(bigint())),
+        ("EVENT_ID", nullable(bigint())),
+        ("OBJECT_SCHEMA", nullable(varchar(64))),
+        ("OBJECT_NAME", nullable(varchar(64))),
+        ("PARTITION_NAME", nullable(varchar(64))),
+        ("SUBPARTITION_NAME", nullable(varchar(64))),
+        ("INDEX_NAME", nullable(varchar(64))),
+        ("OBJECT_INSTANCE_BEGIN", bigint()),
+        ("LOCK_TYPE", varchar(32)),
+        ("LOCK_MODE", varchar(32)),
+        ("LOCK_STATUS", varchar(32)),
+        ("LOCK_DATA", nullable(varchar(8192))),
+    ];
+    let waits = [
+        ("ENGINE", varchar(32)),
+        ("REQUESTING_ENGINE_LOCK_ID", varchar(128)),
+        ("REQUESTING_ENGINE_TRANSACTION_ID", nullable(bigint())),
+        ("REQUESTING_THREAD_ID", nullable(bigint())),
+        ("REQUESTING_EVENT_ID", nullable(bigint())),
+        ("REQUESTING_OBJECT_INSTANCE_BEGIN", bigint()),
+        ("BLOCKING_ENGINE_LOCK_ID", varchar(128)),
+        ("BLOCKING_ENGINE_TRANSACTION_ID", nullable(bigint())),
+        ("BLOCKING_THREAD_ID", nullable(bigint())),
+        ("BLOCKING_EVENT_ID", nullable(bigint())),
+        ("BLOCKING_OBJECT_INSTANCE_BEGIN", bigint()),
+    ];
+    add(schema, "data_locks", &locks, data_locks);
+    add(schema, "data_lock_waits", &waits, data_lock_waits);
+}
+
+pub(crate) fn add_to_information_schema(schema: &mut Schema) {
+    let signed = int();
+    let columns = [
+        ("trx_id", bigint()),
+        ("trx_state", varchar(13)),
+        ("trx_started", time()),
+        ("trx_requested_lock_id", nullable(varchar(126))),
+        ("trx_wait_started", nullable(time())),
+        ("trx_weight", bigint()),
+        ("trx_mysql_thread_id", bigint()),
+        ("trx_query", nullable(varchar(1024))),
+        ("trx_operation_state", nullable(varchar(64))),
+        ("trx_tables_in_use", bigint()),
+        ("trx_tables_locked", bigint()),
+        ("trx_lock_structs", bigint()),
+        ("trx_lock_memory_bytes", bigint()),
+        ("trx_rows_locked", bigint()),
+        ("trx_rows_modified", bigint()),
+        ("trx_concurrency_tickets", bigint()),
+        ("trx_isolation_level", varchar(16)),
+        ("trx_unique_checks", signed),
+        ("trx_foreign_key_checks", signed),
+        ("trx_last_foreign_key_error", nullable(varchar(256))),
+        ("trx_adaptive_hash_latched", signed),
+        ("trx_adaptive_hash_timeout", bigint()),
+        ("trx_is_read_only", signed),
+        ("trx_autocommit_non_locking", signed),
+        ("trx_schedule_weight", nullable(bigint())),
+    ];
+    add(schema, "INNODB_TRX", &columns, innodb_trx);
+}
+
+pub(crate) fn add_to_sys(schema: &mut Schema) {
+    let age = DataType::new(TypeKind::Time);
+    let columns = [
+        ("wait_started", nullable(time())),
+        ("wait_age", nullable(age)),
+        ("wait_age_secs", nullable(DataType::new(TypeKind::BigInt))),
+        ("locked_table", nullable(longtext())),
+        ("locked_table_schema", nullable(varchar(64))),
+        ("locked_table_name", nullable(varchar(64))),
+        ("locked_table_partition", nullable(varchar(64))),
+        ("locked_table_subpartition", nullable(varchar(64))),
+        ("locked_index", nullable(varchar(64))),
+        ("locked_type", varchar(32)),
+        ("waiting_trx_id", bigint()),
+        ("waiting_trx_started", time()),
+        ("waiting_trx_age", nullable(age)),
+        ("waiting_trx_rows_locked", bigint()),
+        ("waiting_trx_rows_modified", bigint()),
+        ("waiting_pid", bigint()),
+        ("waiting_query", nullable(longtext())),
+        ("waiting_lock_id", varchar(128)),
+        ("waiting_lock_mode", varchar(32)),
+        ("blocking_trx_id", bigint()),
+        ("blocking_pid", bigint()),
+        ("blocking_query", nullable(longtext())),
+        ("blocking_lock_id", varchar(128)),
+        ("blocking_lock_mode", varchar(32)),
+        ("blocking_trx_started", time()),
+        ("blocking_trx_age", nullable(age)),
+        ("blocking_trx_rows_locked", bigint()),
+        ("blocking_trx_rows_modified", bigint()),
+        ("sql_kill_blocking_query", varchar(33)),
+        ("sql_kill_blocking_connection", varchar(27)),
+    ];
+    add(schema, "innodb_lock_waits", &columns, innodb_lock_waits);
+}
+
+fn add(schema: &mut Schema, name: &str, columns: &[(&str, DataType)], compute: Compute) {
+    let table = computed(&schema.name, name, columns, compute);
+    schema.tables.insert(name.to_string(), Arc::new(table));
+}
+
+fn nullable(t: DataType) -> DataType {
+    DataType { nullable: true, ..t }
+}
+
+/// Locks, transactions and sessions of one look, and the names of trees.
+pub(crate) struct Picture {
+    pub locks: Vec<LockInfo>,
+    pub transactions: Vec<TransactionInfo>,
+    processes: Vec<Process>,
+    trees: HashMap<u32, (String, Arc<Table>, usize)>,
+    now_us: u64,
+}
+
+impl Picture {
+    pub fn take(cx: &Context) -> Picture {
+        let mut trees = HashMap::new();
+        for schema in cx.version.schemas.values() {
+            for table in schema.tables.values() {
+                for (i, index) in table.indexes.iter().enumerate() {
+                    trees.insert(index.tree.id, (schema.name.clone(), table.clone(), i));
+                }
+            }
+        }
+        let mut locks = cx.engine.locks();
+        // The dictionary's own are not a user's business.
+        locks.retain(|lock| trees.contains_key(&lock.tree));
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Picture {
+            locks,
+            transactions: cx.engine.transactions(),
+            processes: cx.source.processes(),
+            trees,
+            now_us: since_1970.as_micros() as u64,
+        }
+    }
+
+    fn transaction(&self, slot: u32) -> Option<&TransactionInfo> {
+        self.transactions.iter().find(|t| t.slot == slot)
+    }
+
+    fn process(&self, slot: u32) -> Option<&Process> {
+        self.processes.iter().find(|p| p.slot == slot)
+    }
+
+    fn trx_id(&self, slot: u32) -> u64 {
+        shown_id(self.transaction(slot).map_or(0, |t| t.trx), slot)
+    }
+
+    fn began_us(&self, t: &TransactionInfo) -> u64 {
+        if t.began_us == 0 { self.now_us } else { t.began_us }
+    }
+
+    fn tree(&self, tree: u32) -> Option<(&str, &Table, &catalog::Index)> {
+        let (schema, table, index) = self.trees.get(&tree)?;
+        Some((schema, table, &table.indexes[*index]))
+    }
+
+    /// The key as MySQL prints it: values joined by commas, or the supremum.
+    fn lock_data(&self, lock: &LockInfo) -> String {
+        let Some((_, table, index)) = self.tree(lock.tree) else { return String::new() };
+        let key = match &lock.on {
+            LockOn::Record(key) | LockOn::Gap(key) | LockOn::Insertion(key) => &key[..],
+            LockOn::Span { high: None, .. } => return "supremum pseudo-record".into(),
+            // The place behind a key names the key; any other is the key of the record behind the gap.
+            LockOn::Span { high: Some(high), .. } => high.strip_suffix(&[0]).unwrap_or(high),
+        };
+        key_text(table, index, key)
+    }
+
+    fn lock_id(&self, at: usize, lock: &LockInfo) -> String {
+        format!("{}:{}:{at}", self.trx_id(lock.slot), lock.tree)
+    }
+
+    /// The row locks whose holders `waiter`'s request waits for.
+    fn blocking(&self, waiter: &LockInfo) -> Vec<(usize, &LockInfo)> {
+        let Some(wait) = self.transaction(waiter.slot).and_then(|t| t.waiting.as_ref()) else { return Vec::new() };
+        let same_place = |l: &LockInfo| l.tree == waiter.tree && key_of(l) == key_of(waiter) && key_of(l).is_some();
+        let blocks = |l: &LockInfo| l.granted && same_place(l) && wait.blockers.contains(&l.slot);
+        self.locks.iter().enumerate().filter(|(_, l)| blocks(l)).collect()
+    }
+
+    fn waiting(&self) -> impl Iterator<Item = (usize, &LockInfo)> {
+        self.locks.iter().enumerate().filter(|(_, l)| !l.granted)
+    }
+
+    /// (locks, locks on records) of a transaction.
+    fn counts(&self, slot: u32) -> (u64, u64) {
+        let own = self.locks.iter().filter(|l| l.slot == slot);
+        own.fold((0, 0), |(all, records), l| {
+            let is_record = l.granted && matches!(l.on, LockOn::Record(_) | LockOn::Span { records: true, .. });
+            (all + 1, records + u64::from(is_record))
+        })
+    }
+}
+
+fn shown_id(trx: u64, slot: u32) -> u64 {
+    if trx == 0 { READERS_FROM + u64::from(slot) } else { trx }
+}
+
+fn key_of(lock: &LockInfo) -> Option<&[u8]> {
+    match &lock.on {
+        LockOn::Record(key) | LockOn::Gap(key) | LockOn::Insertion(key) => Some(key),
+        LockOn::Span { .. } => None,
+    }
+}
+
+fn key_text(table: &Table, index: &catalog::Index, key: &[u8]) -> String {
+    let own = index.parts.iter().map(|p| p.key);
+    let is_clustered = std::ptr::eq(index, &table.indexes[0]);
+    let clustered = table.indexes[0].parts.iter().map(|p| p.key).filter(|_| !is_clustered);
+    let parts: Vec<KeyPart> = own.chain(clustered).collect();
+    let mut rest = key;
+    let mut out = String::new();
+    for part in &parts {
+        if rest.is_empty() {
+            break; // a bound, not a whole key
+        }
+        if !out.is_empty() {
+            out.push_str(", ");
+        }
+        let Some(length) = key::part_length(rest, part).filter(|n| *n <= rest.len()) else { break };
+        let (mut bytes, after) = rest.split_at(length);
+        match key::decode_part(&mut bytes, part) {
+            Some(Value::Null) => out.push_str("NULL"),
+            Some(v @ (Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_))) => {
+                let mut plain = Vec::new();
+                v.write_plain(&mut plain);
+                out.push_str(&String::from_utf8_lossy(&plain));
+            }
+            Some(v) => {
+                let mut plain = Vec::new();
+                v.write_plain(&mut plain);
+                out.push_str(&format!("'{}'", String::from_utf8_lossy(&plain)));
+            }
+            // Weights of a collation do not lead back to the text.
+            None => {
+                out.push_str("0x");
+                rest[..length].iter().for_each(|b| out.push_str(&format!("{b:02X}")));
+            }
+        }
+        rest = after;
+    }
+    out
+}
+
+/// LOCK_MODE.
+fn mode(lock: &LockInfo) -> String {
+    let letter = match lock.mode {
+        LockMode::Shared => "S",
+        LockMode::Exclusive => "X",
+    };
+    let kind = match &lock.on {
+        LockOn::Record(_) | LockOn::Span { gaps: false, .. } => ",REC_NOT_GAP",
+        LockOn::Insertion(_) => ",GAP,INSERT_INTENTION",
+        // InnoDB's locks on the supremum are next-key locks.
+        LockOn::Span { high: None, .. } | LockOn::Span { records: true, .. } => "",
+        LockOn::Gap(_) | LockOn::Span { .. } => ",GAP",
+    };
+    format!("{letter}{kind}")
+}
+
+fn data_locks(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let picture = Picture::take(cx);
+    let mut tables: Vec<(u32, u64, LockMode, String, String)> = Vec::new();
+    for (at, lock) in picture.locks.iter().enumerate() {
+        let Some((schema, table, index)) = picture.tree(lock.tree) else { continue };
+        let known = tables.iter_mut().find(|t| t.0 == lock.slot && t.1 == table.id);
+        match known {
+            Some(t) if lock.mode == LockMode::Exclusive => t.2 = LockMode::Exclusive,
+            Some(_) => {}
+            None => tables.push((lock.slot, table.id, lock.mode, schema.to_string(), table.name.clone())),
+        }
+        let data = picture.lock_data(lock);
+        let names = (schema, &table.name[..], Some(&index.name[..]));
+        let status = if lock.granted { "GRANTED" } else { "WAITING" };
+        out.push(lock_row(
+            &picture,
+            lock.slot,
+            picture.lock_id(at, lock),
+            names,
+            at,
+            ("RECORD", mode(lock), status),
+            Some(data),
+        ));
+    }
+    for (slot, id, strongest, schema, table) in tables {
+        let mode = if strongest == LockMode::Exclusive { "IX" } else { "IS" };
+        let lock_id = format!("{}:{id}", picture.trx_id(slot));
+        let names = (&schema[..], &table[..], None);
+        out.push(lock_row(&picture, slot, lock_id, names, 0, ("TABLE", mode.into(), "GRANTED"), None));
+    }
+    Ok(())
+}
+
+fn lock_row(
+    picture: &Picture,
+    slot: u32,
+    id: String,
+    (schema, table, index): (&str, &str, Option<&str>),
+    at: usize,
+    (kind, mode, status): (&'static str, String, &'static str),
+    data: Option<String>,
+) -> Row {
+    vec![
+        word("INNODB"),
+        text(id),
+        uint(picture.trx_id(slot)),
+        picture.process(slot).map_or(Value::Null, |p| uint(p.id)),
+        Value::Null,
+        text(schema),
+        text(table),
+        Value::Null,
+        Value::Null,
+        maybe(index.map(str::to_string)),
+        uint(at as u64),
+        word(kind),
+        text(mode),
+        word(status),
+        maybe(data),
+    ]
+}
+
+fn data_lock_waits(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let picture = Picture::take(cx);
+    for (at, lock) in picture.waiting() {
+        for (by, blocking) in picture.blocking(lock) {
+            let thread = |slot| picture.process(slot).map_or(Value::Null, |p| uint(p.id));
+            out.push(vec![
+                word("INNODB"),
+                text(picture.lock_id(at, lock)),
+                uint(picture.trx_id(lock.slot)),
+                thread(lock.slot),
+                Value::Null,
+                uint(at as u64),
+                text(picture.lock_id(by, blocking)),
+                uint(picture.trx_id(blocking.slot)),
+                thread(blocking.slot),
+                Value::Null,
+                uint(by as u64),
+            ]);
+        }
+    }
+    Ok(())
+}
+
+fn level(isolation: Isolation) -> &'static str {
+    match isolation {
+        Isolation::ReadUncommitted => "READ UNCOMMITTED",
+        Isolation::ReadCommitted => "READ COMMITTED",
+        Isolation::RepeatableRead => "REPEATABLE READ",
+        Isolation::Serializable => "SERIALIZABLE",
+    }
+}
+
+fn innodb_trx(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let picture = Picture::take(cx);
+    for t in &picture.transactions {
+        let Some(process) = picture.process(t.slot) else { continue };
+        let (locks, records) = picture.counts(t.slot);
+        let requested = picture.waiting().find(|(_, l)| l.slot == t.slot).map(|(at, l)| picture.lock_id(at, l));
+        let since = t.waiting.as_ref().map(|w| picture.now_us.saturating_sub(w.since.as_micros() as u64));
+        let query = process.info.as_ref().map(|q| q.chars().take(1024).collect::<String>());
+        let tables: std::collections::HashSet<u64> = picture
+            .locks
+            .iter()
+            .filter(|l| l.slot == t.slot)
+            .filter_map(|l| picture.tree(l.tree).map(|(_, table, _)| table.id))
+            .collect();
+        out.push(vec![
+            uint(shown_id(t.trx, t.slot)),
+            word(if t.waiting.is_some() { "LOCK WAIT" } else { "RUNNING" }),
+            datetime(picture.began_us(t) / 1_000_000),
+            maybe(requested),
+            since.map_or(Value::Null, |us| datetime(us / 1_000_000)),
+            uint(locks + t.work),
+            uint(process.id),
+            maybe(query),
+            Value::Null,
+            uint(0),
+            uint(tables.len() as u64),
+            uint(locks),
+            uint(0),
+            uint(records),
+            uint(t.work),
+            uint(0),
+            word(level(t.isolation)),
+            Value::Int(1),
+            Value::Int(1),
+            Value::Null,
+            Value::Int(0),
+            uint(0),
+            Value::Int(i64::from(t.read_only)),
+            Value::Int(0),
+            Value::Null,
+        ]);
+    }
+    Ok(())
+}
+
+fn innodb_lock_waits(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let picture = Picture::take(cx);
+    for (at, lock) in picture.waiting() {
+        for (by, blocking) in picture.blocking(lock) {
+            let (Some(w), Some(b)) = (picture.transaction(lock.slot), picture.transaction(blocking.slot)) else {
+                continue;
+            };
+            let (Some(wp), Some(bp)) = (picture.process(lock.slot), picture.process(blocking.slot)) else { continue };
+            let Some((schema, table, index)) = picture.tree(lock.tree) else { continue };
+            let waited_us = w.waiting.as_ref().map_or(0, |w| w.since.as_micros() as u64);
+            let age = |us: u64| Value::Time(Time((us / 1_000_000 * 1_000_000) as i64));
+            let started = |t: &TransactionInfo| datetime(picture.began_us(t) / 1_000_000);
+            let trx_age = |t: &TransactionInfo| age(picture.now_us.saturating_sub(picture.began_us(t)));
+            out.push(vec![
+                datetime(picture.now_us.saturating_sub(waited_us) / 1_000_000),
+                age(waited_us),
+                Value::Int((waited_us / 1_000_000) as i64),
+                text(format!("{}.{}", crate::quote_name(schema), crate::quote_name(&table.name))),
+                text(schema),
+                text(table.name.clone()),
+                Value::Null,
+                Value::Null,
+                text(index.name.clone()),
+                word("RECORD"),
+                uint(picture.trx_id(lock.slot)),
+                started(w),
+                trx_age(w),
+                uint(picture.counts(lock.slot).1),
+                uint(w.work),
+                uint(wp.id),
+                maybe(wp.info.clone()),
+                text(picture.lock_id(at, lock)),
+                text(mode(lock)),
+                uint(picture.trx_id(blocking.slot)),
+                uint(bp.id),
+                maybe(bp.info.clone()),
+                text(picture.lock_id(by, blocking)),
+                text(mode(blocking)),
+                started(b),
+                trx_age(b),
+                uint(picture.counts(blocking.slot).1),
+                uint(b.work),
+                text(format!("KILL QUERY {}", bp.id)),
+                text(format!("KILL {}", bp.id)),
+            ]);
+        }
+    }
+    Ok(())
+}
+
+/// A lock in the words of SHOW ENGINE INNODB STATUS.
+fn record_locks(picture: &Picture, lock: &LockInfo, trx: u64) -> String {
+    let Some((schema, table, index)) = picture.tree(lock.tree) else {
+        return "RECORD LOCKS of a dropped table\n".into();
+    };
+    let letter = if lock.mode == LockMode::Exclusive { "X" } else { "S" };
+    let kind = match &lock.on {
+        LockOn::Record(_) | LockOn::Span { gaps: false, .. } => " locks rec but not gap",
+        LockOn::Insertion(_) => " locks gap before rec insert intention",
+        LockOn::Gap(_) | LockOn::Span { records: false, .. } => " locks gap before rec",
+        LockOn::Span { .. } => "",
+    };
+    let waiting = if lock.granted { "" } else { " waiting" };
+    let table_name = format!("{}.{}", crate::quote_name(schema), crate::quote_name(&table.name));
+    let data = picture.lock_data(lock);
+    format!(
+        "RECORD LOCKS index {} of table {table_name} trx id {trx} lock_mode {letter}{kind}{waiting}\nRecord lock: {data}\n",
+        index.name
+    )
+}
+
+/// The section of the last deadlock; empty if there was none.
+pub(crate) fn deadlock_section(cx: &Context, picture: &Picture) -> String {
+    let Some(deadlock) = cx.engine.latest_deadlock() else { return String::new() };
+    let rule = "-".repeat(24);
+    let at = deadlock.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let mut when = Vec::new();
+    datetime(at.as_secs()).write_plain(&mut when);
+    let mut out = format!("{rule}\nLATEST DETECTED DEADLOCK\n{rule}\n{}\n", String::from_utf8_lossy(&when));
+    for (i, member) in deadlock.members.iter().enumerate() {
+        let n = i + 1;
+        let trx = shown_id(member.trx, member.slot);
+        let active = (at.as_micros() as u64).saturating_sub(member.began_us) / 1_000_000;
+        out.push_str(&format!("*** ({n}) TRANSACTION:\nTRANSACTION {trx}, ACTIVE {active} sec\n"));
+        out.push_str(&format!("LOCK WAIT, undo log entries {}\n{}\n", member.work, member.session));
+        out.push_str(&format!("\n*** ({n}) HOLDS THE LOCK(S):\n"));
+        member.holds.iter().for_each(|lock| out.push_str(&record_locks(picture, lock, trx)));
+        out.push_str(&format!("\n*** ({n}) WAITING FOR THIS LOCK TO BE GRANTED:\n"));
+        match &member.waits {
+            Ok(lock) => out.push_str(&record_locks(picture, lock, trx)),
+            Err(other) => out.push_str(&format!("{other}\n")),
+        }
+        out.push('\n');
+    }
+    out.push_str(&format!("*** WE ROLL BACK TRANSACTION ({})\n", deadlock.victim + 1));
+    out
+}
+
+/// Every transaction in progress.
+pub(crate) fn transactions_section(picture: &Picture) -> String {
+    let mut out = String::from("LIST OF TRANSACTIONS FOR EACH SESSION:\n");
+    for t in &picture.transactions {
+        let Some(process) = picture.process(t.slot) else { continue };
+        let active = picture.now_us.saturating_sub(picture.began_us(t)) / 1_000_000;
+        let (locks, records) = picture.counts(t.slot);
+        let trx = shown_id(t.trx, t.slot);
+        out.push_str(&format!("---TRANSACTION {trx}, ACTIVE {active} sec\n"));
+        let waits = if t.waiting.is_some() { "LOCK WAIT " } else { "" };
+        out.push_str(&format!("{waits}{locks} lock struct(s), {records} row lock(s), undo log entries {}\n", t.work));
+        out.push_str(&format!("MySQL thread id {}, {} {} {}\n", process.id, process.host, process.user, process.state));
+        if let Some(query) = &process.info {
+            out.push_str(&format!("{query}\n"));
+        }
+        if let Some(wait) = &t.waiting {
+            out.push_str(&format!(
+                "------- TRX HAS BEEN WAITING {} SEC FOR THIS LOCK TO BE GRANTED:\n",
+                wait.since.as_secs()
+            ));
+            match &wait.on {
+                Ok(_) => picture
+                    .waiting()
+                    .filter(|(_, l)| l.slot == t.slot)
+                    .for_each(|(_, l)| out.push_str(&record_locks(picture, l, trx))),
+                Err(other) => out.push_str(&format!("{other}\n")),
+            }
+        }
+    }
+    out
+}
+
+/// The schema `sys`.
+pub(crate) fn sys() -> Schema {
+    let mut schema = Schema::new("sys", CollationId::UTF8MB4_0900_AI_CI);
+    add_to_sys(&mut schema);
+    schema
+}
