@@ -109,3 +109,40 @@ def test_a_statement_too_large_is_an_error_and_no_end(start):
         run("SELECT " + "(" * 200_000 + "1" + ")" * 200_000, on=connection)
     assert value(server.connect(), "SELECT 1") == 1
     assert harness.value(server.connect(), "SELECT LENGTH(REPEAT('x', 1000000))") == 1_000_000
+
+
+@pytest.mark.parametrize("level", ["REPEATABLE READ", "READ COMMITTED"])
+@pytest.mark.parametrize("mode", ["UPDATE", "SHARE"])
+def test_a_million_locked_rows_take_little_memory(locked_million, level, mode):
+    server, connection = locked_million
+    run(f"SET SESSION TRANSACTION ISOLATION LEVEL {level}", on=connection)
+    # Everything is in memory, the scan's buffers too.
+    assert value(connection, "SELECT COUNT(*) FROM d.t WHERE n >= 0") == MILLION
+    before = server.memory_kib("VmHWM")
+    run("START TRANSACTION", on=connection)
+    assert value(connection, f"SELECT COUNT(*) FROM d.t WHERE n >= 0 FOR {mode}") == MILLION
+    grown = server.memory_kib("VmHWM") - before
+    print(f"{level} FOR {mode}: {grown} KiB")
+    assert grown <= 4096, f"{grown} KiB for the locks of a million rows"
+    # They are locked.
+    other = server.connect()
+    for row in (0, 500_000, MILLION - 1):
+        with pytest.raises(pymysql.MySQLError) as error:
+            rows(other, f"SELECT * FROM d.t WHERE id = {row} FOR UPDATE NOWAIT")
+        assert error.value.args[0] == 3572
+    run("ROLLBACK", on=connection)
+    assert rows(other, "SELECT id FROM d.t WHERE id = 500000 FOR UPDATE NOWAIT") == ((500_000,),)
+
+
+@pytest.fixture(scope="module")
+def locked_million(kind):
+    if kind != "clearway":
+        pytest.skip("promised by Clearway only")
+    server = harness.Server(kind, "--innodb_buffer_pool_size=256M")
+    try:
+        connection = server.start().connect(read_timeout=600)
+        run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT NOT NULL, pad CHAR(60) NOT NULL)", on=connection)
+        fill(connection, MILLION)
+        yield server, connection
+    finally:
+        server.remove()

@@ -525,3 +525,48 @@ fn lane_lock_keeps_writers_apart_and_wakes_everybody() {
         assert_eq!(gate.read(0), 2);
     });
 }
+
+/// The engine's gap locks (`engine::lock::range`): a scan counts itself, then finds the leaf unchanged and takes the gap; a writer
+/// latches the leaf, then looks whether anybody counts, and only then at the gaps. Never do both go ahead.
+#[test]
+fn a_scan_that_locks_a_gap_and_a_writer_see_each_other() {
+    use loom::sync::Mutex;
+    use loom::sync::atomic::{Ordering::SeqCst, fence};
+    loom::model(|| {
+        let page = Page::loaded();
+        let count = Arc::new(AtomicU32::new(0));
+        // The gap is locked; the mutex of the tree's spans.
+        let spans = Arc::new(Mutex::new(false));
+        let scan = {
+            let (page, count, spans) = (page.clone(), count.clone(), spans.clone());
+            thread::spawn(move || {
+                let Optimistic::Version(version) = page.latch.optimistic() else { return false };
+                let read = page.words[0].load(Relaxed);
+                let mut span = spans.lock().unwrap();
+                count.fetch_add(1, SeqCst);
+                fence(SeqCst);
+                if !page.latch.validate(version) {
+                    return false;
+                }
+                assert_eq!(read, 1, "what was read before the writer came");
+                *span = true;
+                true
+            })
+        };
+        let wrote = {
+            let Optimistic::Version(version) = page.latch.optimistic() else { unreachable!("nobody else writes") };
+            assert!(page.latch.try_upgrade(version));
+            fence(SeqCst);
+            let refused = count.load(SeqCst) != 0 && *spans.lock().unwrap();
+            if refused {
+                page.latch.unlock_exclusive_unchanged();
+            } else {
+                page.bump();
+                page.latch.unlock_exclusive();
+            }
+            !refused
+        };
+        let locked = scan.join().unwrap();
+        assert!(!(locked && wrote), "a phantom");
+    });
+}

@@ -325,9 +325,9 @@ impl LockTable {
     }
 
     /// Must `slot`, which is about to change this row or entry, wait for locks of others? Asked with the leaf latched.
-    /// `present`: the key is there, perhaps marked deleted; else it is to be inserted.
+    /// `insert`: a row is to live where none does, in a gap, though a deleted one may still be there.
     #[inline]
-    pub fn must_wait(&self, slot: u32, tree: u32, key: &[u8], present: bool) -> Option<On> {
+    pub fn must_wait(&self, slot: u32, tree: u32, key: &[u8], insert: bool) -> Option<On> {
         let hash = hash_of(&self.hasher, tree, key);
         // SeqCst: our latch, a read-modify-write, comes before this load; a locker's count, before its read of the row.
         fence(Ordering::SeqCst);
@@ -336,7 +336,7 @@ impl LockTable {
         {
             return Some(On::Record);
         }
-        if self.ranges.in_use(tree) { self.in_range(slot, tree, key, present) } else { None }
+        if self.ranges.in_use(tree) { self.in_range(slot, tree, key, insert) } else { None }
     }
 
     /// Does somebody else hold or await the record, and we not hold it?
@@ -348,18 +348,11 @@ impl LockTable {
     }
 
     #[cold]
-    fn in_range(&self, slot: u32, tree: u32, key: &[u8], present: bool) -> Option<On> {
+    fn in_range(&self, slot: u32, tree: u32, key: &[u8], insert: bool) -> Option<On> {
         let trees = self.ranges.lock(tree);
-        let (mut gap, mut record) = (false, false);
-        for holding in range::others(&trees, slot, tree, key, |h| !present || h.covers.records()) {
-            record |= present && holding.covers.records();
-            gap |= holding.covers.gaps();
-        }
-        match (record, gap && !present) {
-            (true, _) => Some(On::Record),
-            (_, true) => Some(On::Gap),
-            _ => None,
-        }
+        let in_the_way = |h: &Holding| if insert { h.covers.gaps() } else { h.covers.records() };
+        let blocked = range::others(&trees, slot, tree, key, in_the_way).next().is_some();
+        blocked.then_some(if insert { On::Gap } else { On::Record })
     }
 
     /// Asks for a record lock. With `waiter`, queues when it conflicts.

@@ -25,7 +25,7 @@ impl Transaction {
         }
         let core = &*self.core;
         let is_open = matches!(core.system.status(trx), Status::Open(_));
-        if is_open || core.locks.must_wait(self.slot(), tree.id, key, true).is_some() {
+        if is_open || core.locks.must_wait(self.slot(), tree.id, key, false).is_some() {
             return self.lock_and_get(tree, key, LockMode::Exclusive, BLOCK, row);
         }
         self.rest_on(trx);

@@ -207,7 +207,15 @@ impl Transaction {
                 return Ok(Attempt::WaitFor { holder, trx: old_header.trx() });
             }
         }
-        if let Some(on) = core.locks.must_wait(me, tree.id, key, equal) {
+        let live = old.is_some() && !old_header.is_deleted();
+        let insert = matches!(change, Change::Insert { .. });
+        // Before the look at locks: a duplicate is no insertion into a gap, and is locked by the caller.
+        if insert && live {
+            drop(leaf);
+            self.rest_on(old_header.trx());
+            return Err(Error::DuplicateKey);
+        }
+        if let Some(on) = core.locks.must_wait(me, tree.id, key, insert) {
             return Ok(Attempt::Lock(on));
         }
         if let Some(claim) = claim
@@ -215,20 +223,11 @@ impl Transaction {
         {
             return Err(Error::RowChanged);
         }
-        let live = old.is_some() && !old_header.is_deleted();
-        match change {
-            Change::Insert { .. } if live => {
-                drop(leaf);
-                self.rest_on(old_header.trx());
-                return Err(Error::DuplicateKey);
-            }
-            Change::Update { .. } | Change::Delete if !live => {
-                return Err(Error::Corrupt(format!(
-                    "tree {}: the entry to change is not there: an index does not agree with its table",
-                    tree.id
-                )));
-            }
-            _ => {}
+        if !insert && !live {
+            return Err(Error::Corrupt(format!(
+                "tree {}: the entry to change is not there: an index does not agree with its table",
+                tree.id
+            )));
         }
 
         let old_row = old.map_or(&[][..], |value| &value[value_at..]);
