@@ -8,6 +8,7 @@ use crate::columns::{Compute, bigint, computed, int, longtext, time, varchar};
 use crate::{Context, Process, Row, datetime, maybe, text, uint, word};
 use catalog::{Schema, Table};
 use engine::{Isolation, LockInfo, LockMode, LockOn, TransactionInfo};
+use sql::print::quote_name;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -443,7 +444,7 @@ fn innodb_lock_waits(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
                 datetime(picture.now_us.saturating_sub(waited_us) / 1_000_000),
                 age(waited_us),
                 Value::Int((waited_us / 1_000_000) as i64),
-                text(format!("{}.{}", crate::quote_name(schema), crate::quote_name(&table.name))),
+                text(format!("{}.{}", quote_name(schema), quote_name(&table.name))),
                 text(schema),
                 text(table.name.clone()),
                 Value::Null,
@@ -489,7 +490,7 @@ fn record_locks(picture: &Picture, lock: &LockInfo, trx: u64) -> String {
         LockOn::Span { .. } => "",
     };
     let waiting = if lock.granted { "" } else { " waiting" };
-    let table_name = format!("{}.{}", crate::quote_name(schema), crate::quote_name(&table.name));
+    let table_name = format!("{}.{}", quote_name(schema), quote_name(&table.name));
     let data = picture.lock_data(lock);
     format!(
         "RECORD LOCKS index {} of table {table_name} trx id {trx} lock_mode {letter}{kind}{waiting}\nRecord lock: {data}\n",
