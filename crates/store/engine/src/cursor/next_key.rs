@@ -288,12 +288,12 @@ impl Cursor {
     }
 }
 
-/// Where the gap at an upper bound ends: at the bound if nothing fits between it and the last entry, else at the next entry.
+/// Where the gap at an upper bound ends: behind the last entry if nothing fits between it and the bound, else at the next entry.
 fn upper_edge(store: Store<'_>, tree: Tree, bound: &Bound<Vec<u8>>, last: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
     match (bound, last) {
         (Bound::Unbounded, _) => Ok(None),
         (Bound::Included(key), Some(last)) if last == key => Ok(Some(after(key))),
-        (Bound::Excluded(key), Some(last)) if is_just_below(last, key) => Ok(Some(key.clone())),
+        (Bound::Excluded(key), Some(last)) if is_just_below(last, key) => Ok(Some(after(last))),
         (Bound::Included(key), _) => above(store, tree, key, false),
         (Bound::Excluded(key), _) => above(store, tree, key, true),
     }
