@@ -219,7 +219,7 @@ impl Value<'_> {
             }
             Value::Decimal(v) => {
                 let start = out.len();
-                if data_type.kind == TypeKind::Decimal {
+                if data_type.kind == TypeKind::Decimal && (v.scale() > data_type.decimals || data_type.zerofill) {
                     v.round(data_type.decimals).write(out)
                 } else {
                     v.write(out)

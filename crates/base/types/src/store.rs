@@ -55,6 +55,19 @@ fn coerce_slow<'a>(value: Value<'a>, source: &DataType, column: &DataType, conte
     if value.is_null() {
         return Ok((value, None));
     }
+    let value = match &value {
+        // A hexadecimal literal is a number for columns of numbers.
+        Value::Bytes(b)
+            if source.kind == VarBinary && source.unsigned && column.kind.is_numeric() && column.kind != Bit =>
+        {
+            if b.len() > 8 {
+                let most = if column.unsigned { Value::UInt(u64::MAX) } else { Value::Int(i64::MAX) };
+                return context.out_of_range(most);
+            }
+            Value::UInt(b.iter().fold(0, |v, b| v << 8 | *b as u64))
+        }
+        _ => value,
+    };
     match column.kind {
         TinyInt | SmallInt | MediumInt | Int | BigInt => to_integer(value, column, context),
         TypeKind::Decimal => to_decimal(value, column, context),

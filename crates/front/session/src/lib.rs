@@ -28,9 +28,10 @@ mod show;
 mod sink;
 mod state;
 mod table_spec;
-mod time_zone;
 mod users;
 pub mod variables;
+
+use exec::time_zone;
 
 pub use command::Session;
 pub use server::{Opened, Server, Sessions, Settings, computed_variables};

@@ -103,17 +103,7 @@ pub(crate) fn parse_error(e: sql::ParseError) -> SqlError {
     SqlError::new(e.code(), e.message())
 }
 
-pub(crate) fn lexer_mode(mode: types::sql_mode::SqlMode) -> sql::SqlMode {
-    use types::sql_mode::SqlMode as M;
-    sql::SqlMode {
-        pipes_as_concat: mode.has(M::PIPES_AS_CONCAT),
-        ansi_quotes: mode.has(M::ANSI_QUOTES),
-        no_backslash_escapes: mode.has(M::NO_BACKSLASH_ESCAPES),
-        high_not_precedence: mode.has(M::HIGH_NOT_PRECEDENCE),
-        ignore_space: mode.has(M::IGNORE_SPACE),
-        real_as_float: mode.has(M::REAL_AS_FLOAT),
-    }
-}
+pub(crate) use exec::context::lexer_mode;
 
 /// Is this statement the executor's?
 pub(crate) fn is_planned(statement: &Statement) -> bool {

@@ -95,3 +95,16 @@ pub trait Env {
     /// level: Note, Warning, Error as SHOW WARNINGS prints.
     fn warn(&mut self, level: &'static str, code: u16, message: String);
 }
+
+/// How the parser reads text under a `sql_mode`.
+pub fn lexer_mode(mode: types::sql_mode::SqlMode) -> sql::SqlMode {
+    use types::sql_mode::SqlMode as M;
+    sql::SqlMode {
+        pipes_as_concat: mode.has(M::PIPES_AS_CONCAT),
+        ansi_quotes: mode.has(M::ANSI_QUOTES),
+        no_backslash_escapes: mode.has(M::NO_BACKSLASH_ESCAPES),
+        high_not_precedence: mode.has(M::HIGH_NOT_PRECEDENCE),
+        ignore_space: mode.has(M::IGNORE_SPACE),
+        real_as_float: mode.has(M::REAL_AS_FLOAT),
+    }
+}

@@ -15,6 +15,7 @@ pub mod expr;
 pub mod plan;
 pub mod prepared;
 pub mod run;
+pub mod time_zone;
 
 pub use context::{ColumnMeta, Env, Outcome, RowSink};
 pub use prepared::{Prepared, TableUse};

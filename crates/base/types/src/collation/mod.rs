@@ -132,6 +132,43 @@ impl CollationId {
         }
     }
 
+    /// Appends what WEIGHT_STRING shows: the weights alone, then those of so many blanks where the collation pads.
+    pub fn sort_weights(self, s: &[u8], blanks: usize, out: &mut Vec<u8>) {
+        let set = self.charset();
+        match self.info().order {
+            Order::Bytes => out.extend_from_slice(s),
+            Order::BytesPadded if set.is_single_byte() => {
+                out.extend_from_slice(s);
+                out.resize(out.len() + blanks, b' ');
+            }
+            Order::BytesPadded => {
+                let mut rest = s;
+                while !rest.is_empty() {
+                    let (code, n) = set.decode(rest);
+                    out.extend_from_slice(&code.to_be_bytes()[1..]);
+                    rest = &rest[n..];
+                }
+                (0..blanks).for_each(|_| out.extend_from_slice(&[0, 0, b' ']));
+            }
+            Order::Map(map) => {
+                out.extend(s.iter().map(|b| map[*b as usize]));
+                out.resize(out.len() + blanks, map[b' ' as usize]);
+            }
+            Order::General => {
+                simple::units_general(s).for_each(|u| put_u16(u, out));
+                (0..blanks).for_each(|_| put_u16(b' ' as u16, out));
+            }
+            Order::Uca(level) => {
+                uca::weights(s, level, out);
+                out.truncate(out.len() - 2);
+            }
+            Order::Uca400 => {
+                uca::primaries_400(s).for_each(|u| put_u16(u, out));
+                (0..blanks).for_each(|_| put_u16(uca::SPACE, out));
+            }
+        }
+    }
+
     /// The first weights as a number: when those of two strings differ, the strings compare as the numbers do. For sorting, where
     /// most pairs are told apart by it.
     #[inline]

@@ -366,7 +366,7 @@ impl Accumulator {
                         let set = CollationId::charset(call.ty.collation);
                         let mut end = 0;
                         while end < out.len() {
-                            let n = convert::char_len(set, &out[end..]);
+                            let n = set.decode(&out[end..]).1;
                             if end + n > GROUP_CONCAT_MAX {
                                 break;
                             }

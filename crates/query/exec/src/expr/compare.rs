@@ -86,6 +86,11 @@ fn is_string(kind: TypeKind) -> bool {
 
 /// The collation that strings among the operands compare and combine under.
 pub fn collation_of(operands: &[&Expr]) -> Result<CollationId> {
+    collation_for(operands, "=")
+}
+
+/// As [`collation_of`], for an operation that messages name.
+pub fn collation_for(operands: &[&Expr], operation: &str) -> Result<CollationId> {
     let mut best: Option<(u8, CollationId)> = None;
     for e in operands.iter().filter(|e| is_string(e.ty.kind)) {
         let (level, mine) = (coercibility(e), e.ty.collation);
@@ -105,21 +110,27 @@ pub fn collation_of(operands: &[&Expr]) -> Result<CollationId> {
                 } else if mine == CollationId::binary_of(mine.charset()) {
                     (l, mine)
                 } else {
-                    return Err(SqlError::new(
-                        1267,
-                        format!(
-                            "Illegal mix of collations ({},{}) and ({},{}) for operation '='",
-                            c.info().name,
-                            level_name(l),
-                            mine.info().name,
-                            level_name(level)
-                        ),
-                    ));
+                    return Err(illegal_mix(operands, operation));
                 }
             }
         });
     }
     Ok(best.map_or(CollationId::UTF8MB4_0900_AI_CI, |(_, c)| c))
+}
+
+#[cold]
+fn illegal_mix(operands: &[&Expr], operation: &str) -> SqlError {
+    let strings: Vec<&&Expr> = operands.iter().filter(|e| is_string(e.ty.kind)).collect();
+    let show = |e: &&&Expr| format!("({},{})", e.ty.collation.info().name, level_name(coercibility(e)));
+    let list: Vec<String> = strings.iter().map(show).collect();
+    match list.len() {
+        2 => SqlError::new(
+            1267,
+            format!("Illegal mix of collations {} and {} for operation '{operation}'", list[0], list[1]),
+        ),
+        3 => SqlError::new(1270, format!("Illegal mix of collations {} for operation '{operation}'", list.join(", "))),
+        _ => SqlError::new(1271, format!("Illegal mix of collations for operation '{operation}'")),
+    }
 }
 
 fn level_name(level: u8) -> &'static str {
@@ -130,6 +141,39 @@ fn level_name(level: u8) -> &'static str {
         4 => "COERCIBLE",
         5 => "NUMERIC",
         _ => "IGNORABLE",
+    }
+}
+
+/// The operand in the character set of the collation that a comparison is done under.
+pub fn in_charset(e: Expr, collation: CollationId) -> Expr {
+    let (from, to) = (e.ty.collation.charset(), collation.charset());
+    if !is_string(e.ty.kind) || from == to || from == types::Charset::Binary || to == types::Charset::Binary {
+        return e;
+    }
+    if (from, to) == (types::Charset::Utf8mb3, types::Charset::Utf8mb4) {
+        return e;
+    }
+    let ty = types::DataType { kind: TypeKind::VarChar, length: u32::MAX, collation, ..e.ty };
+    if let Node::Const(Value::Bytes(b)) = &e.node {
+        let text = convert::transcode(b.clone(), &e.ty, &ty).into_owned();
+        return Expr::new(Node::Const(Value::Bytes(text.into())), ty);
+    }
+    Expr::new(Node::Cast(Box::new(e)), ty)
+}
+
+/// 1525 for a literal beside a date that is none. Zero dates are none where NO_ZERO_DATE forbids them, which a plan does not
+/// know: they compare.
+pub fn check_temporal(literal: &Expr, other: &Expr) -> Result<()> {
+    let kind = match other.ty.kind {
+        TypeKind::Date => "DATE",
+        TypeKind::DateTime | TypeKind::Timestamp => "DATETIME",
+        _ => return Ok(()),
+    };
+    match &literal.node {
+        Node::Const(Value::Bytes(b)) if convert::parse_datetime(b).is_none() => {
+            Err(SqlError::new(1525, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(b))))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -207,7 +207,17 @@ pub fn time(v: &Value<'_>, run: &Run<'_>) -> Option<Time> {
             p.map(|p| p.value)
         }
         Value::Json(_) => time(&v.json_scalar(), run),
-        v => parse::time_from_number(v.to_i64(), 0).map(|p| p.value),
+        v => {
+            let p = match v {
+                Value::Double(_) | Value::Decimal(_) => v.to_time().map(|t| (t, false)),
+                v => parse::time_from_number(v.to_i64(), 0).map(|p| (p.value, p.problem != parse::Problem::None)),
+            };
+            if p.is_none_or(|(_, bad)| bad) {
+                let shown = String::from_utf8_lossy(&text(v, &type_of(v))).into_owned();
+                run.warn(1292, format!("Truncated incorrect time value: '{shown}'"));
+            }
+            p.filter(|(_, bad)| !bad).map(|(t, _)| t)
+        }
     }
 }
 
@@ -292,11 +302,13 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
                 Value::Decimal(Decimal::max_value(to.length, to.decimals, d.is_negative()))
             }
         }
-        K::Date => datetime(&v, run).map_or(Value::Null, |t| Value::Date(t.date())),
-        K::DateTime | K::Timestamp => match datetime(&v, run).and_then(|t| t.round(to.decimals, false)) {
-            Some(t) => Value::DateTime(t),
-            None => Value::Null,
-        },
+        K::Date => datetime(&v, run).filter(|t| is_let_in(*t, &v, run)).map_or(Value::Null, |t| Value::Date(t.date())),
+        K::DateTime | K::Timestamp => {
+            match datetime(&v, run).filter(|t| is_let_in(*t, &v, run)).and_then(|t| t.round(to.decimals, false)) {
+                Some(t) => Value::DateTime(t),
+                None => Value::Null,
+            }
+        }
         K::Time => time(&v, run).map_or(Value::Null, |t| Value::Time(t.round(to.decimals, false))),
         K::Json => super::functions::json::cast(&v, from)?,
         K::Year => {
@@ -323,8 +335,18 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
     })
 }
 
+/// Do NO_ZERO_DATE and NO_ZERO_IN_DATE let the date in? Warns if not.
+fn is_let_in(t: DateTime, given: &Value<'_>, run: &Run<'_>) -> bool {
+    let fits = t.date().is_allowed(run.sql_mode);
+    if !fits {
+        let shown = String::from_utf8_lossy(&text(given, &type_of(given))).into_owned();
+        run.warn(1292, format!("Incorrect datetime value: '{shown}'"));
+    }
+    fits
+}
+
 /// Converts between the character sets of two types.
-fn transcode<'a>(bytes: Cow<'a, [u8]>, from: &DataType, to: &DataType) -> Cow<'a, [u8]> {
+pub fn transcode<'a>(bytes: Cow<'a, [u8]>, from: &DataType, to: &DataType) -> Cow<'a, [u8]> {
     let source = if from.kind.is_text() || from.kind.is_bytes() { from.collation.charset() } else { Charset::Utf8mb4 };
     let target = to.collation.charset();
     if source == target || source == Charset::Binary || target == Charset::Binary || bytes.is_ascii() {
@@ -334,78 +356,8 @@ fn transcode<'a>(bytes: Cow<'a, [u8]>, from: &DataType, to: &DataType) -> Cow<'a
         return bytes;
     }
     let mut out = Vec::with_capacity(bytes.len());
-    let mut rest = &bytes[..];
-    while let Some((code, n)) = decode_char(source, rest) {
-        encode_char(target, code, &mut out);
-        rest = &rest[n..];
-    }
+    source.convert(target, &bytes, &mut out);
     Cow::Owned(out)
-}
-
-/// The first character's code point and length in bytes.
-pub fn decode_char(set: Charset, bytes: &[u8]) -> Option<(u32, usize)> {
-    let first = *bytes.first()?;
-    match set {
-        Charset::Utf8mb4 | Charset::Utf8mb3 => {
-            let n = char_len(set, bytes);
-            let code = std::str::from_utf8(&bytes[..n]).ok().and_then(|s| s.chars().next());
-            Some((code.map_or(b'?' as u32, |c| c as u32), n))
-        }
-        _ => Some((first as u32, 1)),
-    }
-}
-
-fn encode_char(set: Charset, code: u32, out: &mut Vec<u8>) {
-    match set {
-        Charset::Utf8mb4 | Charset::Utf8mb3 => {
-            let c = char::from_u32(code).unwrap_or('?');
-            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-        }
-        _ => out.push(u8::try_from(code).unwrap_or(b'?')),
-    }
-}
-
-/// Bytes of the first character; malformed bytes count one.
-pub fn char_len(set: Charset, bytes: &[u8]) -> usize {
-    if bytes.is_empty() || set.mbmaxlen() == 1 {
-        return bytes.len().min(1);
-    }
-    let n = match bytes[0] {
-        0..=0x7F => 1,
-        0xC2..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xF4 => 4,
-        _ => 1,
-    };
-    if n <= bytes.len() && bytes[1..n].iter().all(|b| b & 0xC0 == 0x80) { n } else { 1 }
-}
-
-/// Number of characters.
-pub fn char_count(set: Charset, mut bytes: &[u8]) -> usize {
-    if set.mbmaxlen() == 1 || bytes.is_ascii() {
-        return bytes.len();
-    }
-    let mut n = 0;
-    while !bytes.is_empty() {
-        bytes = &bytes[char_len(set, bytes)..];
-        n += 1;
-    }
-    n
-}
-
-/// Byte offset of character `n`, or the length.
-pub fn char_offset(set: Charset, bytes: &[u8], n: usize) -> usize {
-    if set.mbmaxlen() == 1 {
-        return n.min(bytes.len());
-    }
-    let mut at = 0;
-    for _ in 0..n {
-        if at >= bytes.len() {
-            break;
-        }
-        at += char_len(set, &bytes[at..]);
-    }
-    at
 }
 
 /// Cuts a cast string to its length, with a warning; fills BINARY(n) up with zero bytes.
@@ -413,7 +365,12 @@ fn cut<'a>(bytes: Cow<'a, [u8]>, to: &DataType, run: &Run<'_>) -> Cow<'a, [u8]> 
     if to.length == u32::MAX {
         return bytes;
     }
-    let end = char_offset(to.collation.charset(), &bytes, to.length as usize);
+    let end = to.collation.charset().char_offset(&bytes, to.length as usize);
+    if to.zerofill && bytes.len() < to.length as usize {
+        let mut filled = bytes.into_owned();
+        filled.resize(to.length as usize, 0);
+        return Cow::Owned(filled);
+    }
     if end >= bytes.len() {
         return bytes;
     }
@@ -428,15 +385,22 @@ fn cut<'a>(bytes: Cow<'a, [u8]>, to: &DataType, run: &Run<'_>) -> Cow<'a, [u8]> 
     }
 }
 
+/// As [`unify`], with all the digits behind the point that the type has, as columns have them.
+pub fn widen<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
+    Ok(match unify(v, from, to, run)? {
+        Value::Decimal(d) if to.kind == TypeKind::Decimal => Value::Decimal(d.round(to.decimals)),
+        v => v,
+    })
+}
+
 /// A branch's value in the common type of all branches.
-pub fn unify<'a>(v: Value<'a>, to: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
+pub fn unify<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
     use TypeKind as K;
     Ok(match (&v, to.kind) {
         (Value::Null, _) => Value::Null,
         (Value::Int(_) | Value::UInt(_), K::Double) => Value::Double(v.to_f64()),
         (Value::Decimal(_), K::Double) => Value::Double(v.to_f64()),
-        (Value::Int(_) | Value::UInt(_), K::Decimal) => Value::Decimal(v.to_decimal().round(to.decimals)),
-        (Value::Decimal(d), K::Decimal) if d.scale() < to.decimals => Value::Decimal(d.round(to.decimals)),
+        (Value::Int(_) | Value::UInt(_), K::Decimal) => Value::Decimal(v.to_decimal()),
         (Value::Date(d), K::DateTime | K::Timestamp) => Value::DateTime(d.at_midnight()),
         (Value::Time(_), K::DateTime | K::Timestamp) => datetime(&v, run).map_or(Value::Null, Value::DateTime),
         (Value::Json(_), K::Json) => v,
@@ -446,7 +410,7 @@ pub fn unify<'a>(v: Value<'a>, to: &DataType, run: &Run<'_>) -> Result<Value<'a>
         }
         (Value::Bytes(_), _) => v,
         (_, k) if k.is_bytes() || k.is_text() => {
-            let ty = type_of(&v);
+            let ty = source_type(from, &v);
             Value::Bytes(into_text(v, &ty))
         }
         _ => v,
@@ -556,10 +520,44 @@ pub fn to_type(e: Expr, ty: DataType) -> Expr {
     Expr::new(Node::Case { whens: Vec::new(), otherwise: Some(Box::new(e)) }, ty)
 }
 
-/// An ENUM or SET in a numeric place is its number.
+/// x'41' or b'101' as written: a binary string that is a number where one is asked for. Marked by an unsigned type.
+pub fn is_hex_literal(e: &Expr) -> bool {
+    e.ty.kind == TypeKind::VarBinary && e.ty.unsigned && matches!(e.node, Node::Const(_))
+}
+
+/// An ENUM, SET or hexadecimal literal in a numeric place is its number.
 pub fn enum_number(e: Expr) -> Expr {
+    if is_hex_literal(&e)
+        && let Node::Const(Value::Bytes(b)) = &e.node
+    {
+        let v = b.iter().rev().take(8).rev().fold(0u64, |v, b| v << 8 | *b as u64);
+        let ty = DataType { length: 20, ..DataType::new(TypeKind::BigInt).unsigned().not_null() };
+        return Expr::new(Node::Const(Value::UInt(v)), ty);
+    }
     match e.node {
         Node::EnumText(raw, _) | Node::SetText(raw, _) => *raw,
+        _ => e,
+    }
+}
+
+/// As [`enum_number`], for arithmetic: there an ENUM or SET is a double.
+pub fn arith_number(e: Expr) -> Expr {
+    if !matches!(e.node, Node::EnumText(..) | Node::SetText(..)) {
+        return enum_number(e);
+    }
+    let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
+    Expr::new(Node::Cast(Box::new(enum_number(e))), ty)
+}
+
+/// As [`enum_number`], for arguments of functions: there a hexadecimal literal is a double.
+pub fn function_number(e: Expr) -> Expr {
+    let hex = is_hex_literal(&e);
+    let e = enum_number(e);
+    match e.node {
+        Node::Const(Value::UInt(v)) if hex => {
+            let ty = DataType { length: 23, ..DataType::new(TypeKind::Double).unsigned().not_null() };
+            Expr::new(Node::Const(Value::Double(v as f64)), ty)
+        }
         _ => e,
     }
 }

@@ -211,9 +211,9 @@ impl Expr {
             Node::Neg(e) => number::negate(&e.eval(run, at)?, run),
             Node::Bits(op, a, b) => {
                 let (x, y) = (a.eval(run, at)?, b.eval(run, at)?);
-                number::bits(*op, &x, &y, run)
+                number::bits(*op, &x, &y, self.ty.kind == TypeKind::VarBinary, run)
             }
-            Node::BitNot(e) => number::bit_not(&e.eval(run, at)?, run),
+            Node::BitNot(e) => number::bit_not(&e.eval(run, at)?, self.ty.kind == TypeKind::VarBinary, run),
             Node::Cast(e) => {
                 let v = e.eval(run, at)?;
                 convert::cast(v, &self.ty, &e.ty, run)
@@ -221,15 +221,19 @@ impl Expr {
             Node::Case { whens, otherwise } => {
                 for (when, then) in whens {
                     if when.eval_bool(run, at)? == Some(true) {
-                        return convert::unify(then.eval(run, at)?, &self.ty, run);
+                        return convert::unify(then.eval(run, at)?, &then.ty, &self.ty, run);
                     }
                 }
                 match otherwise {
-                    Some(e) => convert::unify(e.eval(run, at)?, &self.ty, run),
+                    // No conditions: a conversion alone.
+                    Some(e) if whens.is_empty() => convert::widen(e.eval(run, at)?, &e.ty, &self.ty, run),
+                    Some(e) => convert::unify(e.eval(run, at)?, &e.ty, &self.ty, run),
                     None => Ok(Value::Null),
                 }
             }
-            Node::Call(f, args) => (f.eval)(functions::Args { run, at, args, function: f.name, ty: &self.ty }),
+            Node::Call(f, args) => {
+                (f.eval)(functions::Args { run, at, args, function: f.name, converts: f.joins_text(), ty: &self.ty })
+            }
             Node::Subquery(q) => crate::run::subquery::scalar(run, *q, at),
             Node::UserVariable(name) => Ok(run.env.borrow().user_variable(name).0),
             Node::SetUserVariable(name, e) => {

@@ -1,6 +1,6 @@
 //! Arithmetic and bit operations.
 
-use super::convert;
+use super::{Expr, convert};
 use crate::error::out_of_range;
 use crate::run::Run;
 use types::sql_mode::SqlMode;
@@ -105,6 +105,19 @@ fn overflow(kind: &str, op: char, a: &Value<'_>, b: &Value<'_>) -> SqlError {
 }
 
 pub fn arith<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
+    if let (Value::Int(_), Value::Int(_)) = (a, b) {
+        return compute(op, a, b, ty, run);
+    }
+    let v = compute(op, a, b, ty, run)?;
+    // Fractions of a second count as far as their type says.
+    let temporal = |v: &Value<'_>| matches!(v, Value::Time(_) | Value::DateTime(_));
+    if ty.kind == TypeKind::Decimal && (temporal(a) || temporal(b)) && !v.is_null() {
+        return Ok(Value::Decimal(v.to_decimal().round(ty.decimals)));
+    }
+    Ok(v)
+}
+
+fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
     if a.is_null() || b.is_null() {
         return Ok(Value::Null);
     }
@@ -245,9 +258,13 @@ pub fn negate<'a>(v: &Value<'_>, run: &Run<'_>) -> Result<Value<'a>> {
     })
 }
 
-pub fn bits<'a>(op: BitOp, a: &Value<'_>, b: &Value<'_>, run: &Run<'_>) -> Result<Value<'a>> {
+/// `binary`: the result is a binary string, as the operands are.
+pub fn bits<'a>(op: BitOp, a: &Value<'_>, b: &Value<'_>, binary: bool, run: &Run<'_>) -> Result<Value<'a>> {
     if a.is_null() || b.is_null() {
         return Ok(Value::Null);
+    }
+    if let (Value::Bytes(x), true) = (a, binary) {
+        return binary_bits(op, x, b, run);
     }
     let (x, y) = (convert::bits64(a, run), convert::bits64(b, run));
     Ok(Value::UInt(match op {
@@ -271,8 +288,49 @@ pub fn bits<'a>(op: BitOp, a: &Value<'_>, b: &Value<'_>, run: &Run<'_>) -> Resul
     }))
 }
 
-pub fn bit_not<'a>(v: &Value<'_>, run: &Run<'_>) -> Result<Value<'a>> {
+/// Binary strings byte by byte, of one length; shifted as one large number.
+fn binary_bits<'a>(op: BitOp, a: &[u8], b: &Value<'_>, run: &Run<'_>) -> Result<Value<'a>> {
+    let pairs = |f: fn(u8, u8) -> u8| match b {
+        Value::Bytes(b) if b.len() == a.len() => Ok(a.iter().zip(b.iter()).map(|(x, y)| f(*x, *y)).collect()),
+        _ => Err(SqlError::new(3513, "Binary operands of bitwise operators must be of equal length")),
+    };
+    let bytes: Vec<u8> = match op {
+        BitOp::And => pairs(|x, y| x & y)?,
+        BitOp::Or => pairs(|x, y| x | y)?,
+        BitOp::Xor => pairs(|x, y| x ^ y)?,
+        BitOp::ShiftLeft | BitOp::ShiftRight => {
+            let n = usize::try_from(convert::bits64(b, run)).unwrap_or(usize::MAX);
+            let bit = |i: usize| a.get(i / 8).map_or(0, |byte| byte >> (7 - i % 8) & 1);
+            let source = |i: usize| match op {
+                BitOp::ShiftLeft => i.checked_add(n).map_or(0, bit),
+                _ => i.checked_sub(n).map_or(0, bit),
+            };
+            (0..a.len()).map(|byte| (0..8).fold(0, |v, k| v << 1 | source(byte * 8 + k))).collect()
+        }
+    };
+    Ok(Value::Bytes(bytes.into()))
+}
+
+/// Is a bit operation on the two done on binary strings? Literals such as x'41' alone are numbers.
+pub fn are_binary(a: &Expr, b: &Expr, shift: bool) -> bool {
+    let binary = |e: &Expr| e.ty.kind.is_bytes() && e.ty.collation.is_binary();
+    match shift {
+        true => binary(a) && !convert::is_hex_literal(a),
+        false => binary(a) && binary(b) && !(convert::is_hex_literal(a) && convert::is_hex_literal(b)),
+    }
+}
+
+pub fn bit_not<'a>(v: &Value<'_>, binary: bool, run: &Run<'_>) -> Result<Value<'a>> {
+    if let (Value::Bytes(b), true) = (v, binary) {
+        return Ok(Value::Bytes(b.iter().map(|b| !b).collect::<Vec<u8>>().into()));
+    }
     if v.is_null() { Ok(Value::Null) } else { Ok(Value::UInt(!convert::bits64(v, run))) }
+}
+
+/// The type of a bit operation on binary strings.
+pub fn binary_type(a: &DataType, b: &DataType) -> DataType {
+    let ty = DataType::string(TypeKind::VarBinary, a.length, types::CollationId::BINARY);
+    DataType { nullable: a.nullable || b.nullable, ..ty }
 }
 
 pub fn bits_type(a: &DataType, b: &DataType) -> DataType {

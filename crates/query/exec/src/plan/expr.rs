@@ -79,7 +79,11 @@ impl Planner<'_> {
                 let bytes = parsed.bytes(*bytes).to_vec();
                 match introducer {
                     Some(n) => string(bytes, self.charset(parsed.name(*n))?),
-                    None => string(bytes, CollationId::BINARY),
+                    // In a numeric place it is a number: see `convert::is_hex_literal`.
+                    None => {
+                        let e = string(bytes, CollationId::BINARY);
+                        Expr { ty: e.ty.unsigned(), ..e }
+                    }
                 }
             }
             Ast::Temporal { kind, text } => {
@@ -129,7 +133,12 @@ impl Planner<'_> {
                     UnaryOp::Neg => negate(e),
                     UnaryOp::Not => not(e),
                     UnaryOp::BitNot => {
-                        let ty = number::bits_type(&e.ty, &e.ty);
+                        let binary = number::are_binary(&e, &e, true);
+                        let e = if binary { e } else { convert::enum_number(e) };
+                        let ty = match binary {
+                            true => number::binary_type(&e.ty, &e.ty),
+                            false => number::bits_type(&e.ty, &e.ty),
+                        };
                         Expr::new(Node::BitNot(Box::new(e)), ty)
                     }
                     UnaryOp::Binary => {
@@ -163,7 +172,8 @@ impl Planner<'_> {
             }
             Ast::Like { operand, negated, pattern, escape } => {
                 let (a, b) = (self.expr(*operand)?, self.expr(*pattern)?);
-                let collation = compare::collation_of(&[&a, &b])?;
+                let collation = compare::collation_for(&[&a, &b], "like")?;
+                let (a, b) = (compare::in_charset(a, collation), compare::in_charset(b, collation));
                 let escape = match escape {
                     None => Some('\\'),
                     Some(e) => match self.expr(*e)?.node {
@@ -184,11 +194,16 @@ impl Planner<'_> {
                 let node = Node::Like { negated: *negated, operands: Box::new([a, b]), escape, collation };
                 Expr::new(node, boolean_type(nullable))
             }
-            Ast::Regexp { .. } => return Err(unsupported("REGEXP")),
+            Ast::Regexp { operand, negated, pattern } => {
+                let (a, b) = (self.expr(*operand)?, self.expr(*pattern)?);
+                let found = self.native("regexp_like", vec![a, b])?;
+                if *negated { not(found) } else { found }
+            }
             Ast::Between { operand, negated, low, high } => {
                 let (e, low, high) = (self.operand(*operand)?, self.operand(*low)?, self.operand(*high)?);
                 let collation = compare::collation_of(&[&e, &low, &high])?;
                 let (low, high) = (compare::adapt(low, &e), compare::adapt(high, &e));
+                let [e, low, high] = [e, low, high].map(|e| compare::in_charset(e, collation));
                 let nullable = e.ty.nullable || low.ty.nullable || high.ty.nullable;
                 let node = Node::Between { negated: *negated, operands: Box::new([e, low, high]), collation };
                 Expr::new(node, boolean_type(nullable))
@@ -204,6 +219,8 @@ impl Planner<'_> {
                 all.extend(list.iter());
                 let collation = compare::collation_of(&all)?;
                 let nullable = e.ty.nullable || list.iter().any(|e| e.ty.nullable);
+                let e = compare::in_charset(e, collation);
+                let list = list.into_iter().map(|e| compare::in_charset(e, collation)).collect();
                 let node = Node::In { negated: *negated, operand: Box::new(e), list, collation };
                 Expr::new(node, boolean_type(nullable))
             }
@@ -304,7 +321,7 @@ impl Planner<'_> {
                 let Some(id) = CollationId::by_name(name) else {
                     return Err(SqlError::new(1273, format!("Unknown collation: '{name}'")));
                 };
-                if e.ty.kind.is_text() && id.charset() != e.ty.collation.charset() {
+                if (e.ty.kind.is_text() || e.ty.kind.is_bytes()) && id.charset() != e.ty.collation.charset() {
                     let set = e.ty.collation.info().charset.name();
                     return Err(SqlError::new(
                         1253,
@@ -327,7 +344,7 @@ impl Planner<'_> {
             Ast::TimestampDiff { unit, from, to } => {
                 functions::temporal::difference(self.expr(*from)?, self.expr(*to)?, *unit)
             }
-            Ast::GetFormat { .. } => return Err(unsupported("GET_FORMAT")),
+            Ast::GetFormat { kind, format } => functions::temporal::get_format(*kind, self.expr(*format)?),
             Ast::Trim { side, remove, operand } => {
                 let name = match side {
                     ast::TrimSide::Both => "trim",
@@ -348,7 +365,9 @@ impl Planner<'_> {
                 }
                 e
             }
-            Ast::WeightString { .. } => return Err(unsupported("WEIGHT_STRING")),
+            Ast::WeightString { operand, binary, length } => {
+                functions::weight_string(self.expr(*operand)?, *binary, *length)
+            }
             Ast::Match { .. } => return Err(SqlError::new(1191, "Can't find FULLTEXT index matching the column list")),
             Ast::JsonValue(call) => self.json_value(call)?,
             Ast::DefaultValue => {
@@ -404,11 +423,18 @@ impl Planner<'_> {
         }
         let (a, b) = (self.expr(left)?, self.expr(right)?);
         let arith = |op: ArithOp, a: Expr, b: Expr| {
-            let (a, b) = (convert::enum_number(a), convert::enum_number(b));
+            let (a, b) = (convert::arith_number(a), convert::arith_number(b));
             let ty = number::arith_type(op, &a.ty, &b.ty);
             Expr::new(Node::Arith(op, Box::new(a), Box::new(b)), ty)
         };
         let bits = |op: BitOp, a: Expr, b: Expr| {
+            let shift = matches!(op, BitOp::ShiftLeft | BitOp::ShiftRight);
+            if number::are_binary(&a, &b, shift) {
+                let b = if shift { convert::enum_number(b) } else { b };
+                let ty = number::binary_type(&a.ty, &b.ty);
+                return Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty);
+            }
+            let (a, b) = (convert::enum_number(a), convert::enum_number(b));
             let ty = number::bits_type(&a.ty, &b.ty);
             Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty)
         };
@@ -590,7 +616,10 @@ impl Planner<'_> {
         }
         let e = convert::enum_text_or_number(
             self.expr(cast.operand)?,
-            matches!(cast.to, CastType::Signed | CastType::Unsigned),
+            matches!(
+                cast.to,
+                CastType::Signed | CastType::Unsigned | CastType::Decimal(..) | CastType::Double | CastType::Float(_)
+            ),
         );
         let mut ty = self.cast_type(cast.to, &e.ty)?;
         ty.nullable = e.ty.nullable || ty.kind.is_temporal() || ty.kind == TypeKind::Year;
@@ -603,7 +632,11 @@ impl Planner<'_> {
         Ok(match to {
             CastType::Signed => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
             CastType::Unsigned => DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned() },
-            CastType::Binary(n) => DataType::string(TypeKind::VarBinary, text_length(n), CollationId::BINARY),
+            // A length that was written is filled up: marked by ZEROFILL.
+            CastType::Binary(n) => DataType {
+                zerofill: n.is_some(),
+                ..DataType::string(TypeKind::VarBinary, text_length(n), CollationId::BINARY)
+            },
             CastType::Char { length, charset } => {
                 let collation = match charset {
                     Some(c) => self.charset(self.parsed.name(c))?,
@@ -731,7 +764,7 @@ pub fn not(e: Expr) -> Expr {
 }
 
 fn negate(e: Expr) -> Expr {
-    let e = convert::enum_number(e);
+    let e = convert::function_number(e);
     match e.node {
         Node::Const(Value::Int(v)) if v != i64::MIN => constant(Value::Int(-v), e.ty),
         Node::Const(Value::UInt(v)) if v == 1 << 63 => {
@@ -758,9 +791,16 @@ fn comparison(op: BinaryOp) -> Option<CmpOp> {
 }
 
 pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
+    compare::check_temporal(&a, &b)?;
+    compare::check_temporal(&b, &a)?;
+    let (a, b) = match (a.ty.kind == TypeKind::Json, b.ty.kind == TypeKind::Json) {
+        (true, false) => (a, functions::json::as_scalar(b)),
+        (false, true) => (functions::json::as_scalar(a), b),
+        _ => (a, b),
+    };
     let collation = compare::collation_of(&[&a, &b])?;
-    let b = compare::adapt(b, &a);
-    let a = compare::adapt(a, &b);
+    let b = compare::in_charset(compare::adapt(b, &a), collation);
+    let a = compare::in_charset(compare::adapt(a, &b), collation);
     let nullable = op != CmpOp::NullSafeEq && (a.ty.nullable || b.ty.nullable);
     Ok(Expr::new(Node::Compare(op, Box::new(a), Box::new(b), collation), boolean_type(nullable)))
 }

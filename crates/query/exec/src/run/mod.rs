@@ -50,6 +50,8 @@ pub struct Run<'x> {
     pub writes: Cell<bool>,
     /// State of RAND() with a constant seed, by call site; and of RAND() without one.
     pub random: Cell<u64>,
+    /// What functions remember during the execution.
+    pub scratch: crate::expr::functions::Scratch,
     steps: Cell<u32>,
     /// See [`Run::check_temp_bytes`].
     temp_bytes_max: usize,
@@ -88,6 +90,7 @@ impl<'x> Run<'x> {
             strict: Cell::new(false),
             writes: Cell::new(false),
             random: Cell::new(0),
+            scratch: Default::default(),
             steps: Cell::new(0),
             temp_bytes_max,
             tmp_memory,

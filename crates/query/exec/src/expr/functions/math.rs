@@ -6,7 +6,7 @@ use crate::expr::{Expr, Node, convert, number};
 use types::{DataType, Result, TypeKind, Value};
 
 pub static FUNCTIONS: &[Function] = &[
-    f("abs", 1, 1, Rule::Number, abs),
+    f("abs", 1, 1, Rule::Magnitude, abs),
     f("sign", 1, 1, Rule::Int(2), |a| {
         Ok(a.double(0)?.map_or(Value::Null, |d| {
             Value::Int(if d > 0.0 {
@@ -49,11 +49,19 @@ pub static FUNCTIONS: &[Function] = &[
     f("conv", 3, 3, Rule::System(64), conv),
     f("bit_count", 1, 1, Rule::Int(2), |a| {
         let v = a.value(0)?;
-        Ok(if v.is_null() { Value::Null } else { Value::Int(convert::bits64(&v, a.run).count_ones() as i64) })
+        let e = &a.args[0];
+        Ok(match &v {
+            Value::Null => Value::Null,
+            Value::Bytes(b) if e.ty.collation.is_binary() => Value::Int(b.iter().map(|b| b.count_ones() as i64).sum()),
+            v => Value::Int(convert::bits64(v, a.run).count_ones() as i64),
+        })
     }),
-    f("inet_aton", 1, 1, Rule::UInt(21), inet_aton),
-    f("inet_ntoa", 1, 1, Rule::System(31), inet_ntoa),
 ];
+
+/// Is a hexadecimal literal, an ENUM or a SET a number as its argument?
+pub fn takes_numbers(function: super::Func) -> bool {
+    FUNCTIONS.iter().any(|f| std::ptr::eq(f, function)) && !matches!(function.name, "crc32" | "conv" | "bit_count")
+}
 
 /// Type of ROUND, FLOOR, ABS ...: integers stay integers, decimals take the digits asked for, the rest is DOUBLE.
 pub fn rounded_type(args: &[Expr]) -> DataType {
@@ -164,16 +172,7 @@ fn round<'a>(a: Args<'a, '_>, cut: bool) -> Result<Value<'a>> {
         _ => 0,
     };
     Ok(match v {
-        Value::Double(d) => {
-            let scale = 10f64.powi(digits.unsigned_abs() as i32);
-            let scaled = if digits >= 0 { d * scale } else { d / scale };
-            if !scaled.is_finite() {
-                return Ok(Value::Double(d));
-            }
-            // To the nearest even number at a tie, as the C library's rint does.
-            let whole = if cut { scaled.trunc() } else { scaled.round_ties_even() };
-            Value::Double(if digits >= 0 { whole / scale } else { whole * scale })
-        }
+        Value::Double(d) => Value::Double(round_double(d, digits, cut)),
         Value::Decimal(d) if digits >= 0 => {
             let scale = (digits as u8).min(d.scale());
             Value::Decimal(if cut { d.truncate(scale) } else { d.round(scale) })
@@ -191,13 +190,27 @@ fn round<'a>(a: Args<'a, '_>, cut: bool) -> Result<Value<'a>> {
     })
 }
 
-/// RAND(): a 64-bit generator (splitmix) seeded once a statement; RAND(n) from its seed alone.
+/// A double rounded to so many digits behind the point (before it when negative): to the even neighbour at a tie, as the C
+/// library's rint does, or cut.
+pub fn round_double(d: f64, digits: i64, cut: bool) -> f64 {
+    let scale = 10f64.powi(digits.unsigned_abs().min(400) as i32);
+    let scaled = if digits >= 0 { d * scale } else { d / scale };
+    if !scaled.is_finite() || scale.is_infinite() && digits < 0 {
+        return if digits < 0 { 0.0 } else { d };
+    }
+    let whole = if cut { scaled.trunc() } else { scaled.round_ties_even() };
+    if digits >= 0 { whole / scale } else { whole * scale }
+}
+
+/// RAND(): a 64-bit generator (splitmix) seeded once a statement. RAND(n): MySQL's own generator, so that its sequences are
+/// the same; a constant seed is set once, any other one for each row.
 fn rand<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let seed = a.run.random.get();
-    let state = match (a.len(), seed) {
-        (1, 0) => a.int(0)?.unwrap_or(0) as u64 ^ 0x5DEE_CE66,
-        (_, 0) => info_seed(),
-        (_, s) => s,
+    if a.len() == 1 {
+        return seeded(&a);
+    }
+    let state = match a.run.random.get() {
+        0 => info_seed(),
+        s => s,
     };
     let next = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     a.run.random.set(next.max(1));
@@ -206,6 +219,30 @@ fn rand<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^= z >> 31;
     Ok(Value::Double((z >> 11) as f64 / (1u64 << 53) as f64))
+}
+
+/// Values of RAND(n) are so many parts of one.
+const RAND_PARTS: u32 = 0x3FFF_FFFF;
+
+fn seeded<'a>(a: &Args<'a, '_>) -> Result<Value<'a>> {
+    let site = a.args.as_ptr() as usize;
+    let mut states = a.run.scratch.random.borrow_mut();
+    let known = states.iter().position(|(s, ..)| *s == site);
+    let (mut x, mut y) = match known {
+        Some(i) if a.args[0].is_constant() => (states[i].1, states[i].2),
+        _ => {
+            let seed = a.int(0)?.unwrap_or(0) as u32;
+            let x = seed.wrapping_mul(0x10001).wrapping_add(55_555_555);
+            (x % RAND_PARTS, seed.wrapping_mul(0x1000_0001) % RAND_PARTS)
+        }
+    };
+    x = ((x as u64 * 3 + y as u64) % RAND_PARTS as u64) as u32;
+    y = ((x as u64 + y as u64 + 33) % RAND_PARTS as u64) as u32;
+    match known {
+        Some(i) => states[i] = (site, x, y),
+        None => states.push((site, x, y)),
+    }
+    Ok(Value::Double(x as f64 / RAND_PARTS as f64))
 }
 
 /// A number that nobody can guess twice: std's per-process random keys over a fresh hasher.
@@ -222,10 +259,21 @@ fn conv<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     }
     let text = String::from_utf8_lossy(&s).trim().to_string();
     let (negative, digits) = text.strip_prefix('-').map_or((false, &text[..]), |r| (true, r));
-    let mut n: u64 = 0;
-    for c in digits.chars() {
-        let Some(d) = c.to_digit(fb) else { break };
-        n = n.checked_mul(fb as u64).and_then(|n| n.checked_add(d as u64)).unwrap_or(u64::MAX);
+    if text.is_empty() {
+        return Ok(Value::Null);
+    }
+    let (mut n, mut clean) = (0u64, digits.starts_with(|c: char| c.is_digit(fb)));
+    for d in digits.chars().map_while(|c| c.to_digit(fb)) {
+        n = match n.checked_mul(fb as u64).and_then(|n| n.checked_add(d as u64)) {
+            Some(n) => n,
+            None => {
+                clean = false;
+                u64::MAX
+            }
+        };
+    }
+    if !clean {
+        a.run.warn(1292, format!("Truncated incorrect DECIMAL value: '{text}'"));
     }
     let value = if negative { (n as i64).wrapping_neg() as u64 } else { n };
     let (sign, mut rest) = match to < 0 && (value as i64) < 0 {
@@ -244,28 +292,4 @@ fn conv<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     out.extend(sign.bytes());
     out.reverse();
     Ok(bytes(out))
-}
-
-fn inet_aton<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let Some(s) = a.text(0)? else { return Ok(Value::Null) };
-    let text = String::from_utf8_lossy(&s).into_owned();
-    let parts: Option<Vec<u64>> = text.split('.').map(|p| p.parse::<u8>().ok().map(u64::from)).collect();
-    Ok(match parts.as_deref() {
-        Some([last]) => Value::UInt(*last),
-        Some([first @ .., last]) if first.len() < 4 => {
-            let mut v = 0;
-            for (i, p) in first.iter().enumerate() {
-                v |= p << (24 - 8 * i);
-            }
-            Value::UInt(v | last)
-        }
-        _ => Value::Null,
-    })
-}
-
-fn inet_ntoa<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    Ok(match a.int(0)?.map(u32::try_from) {
-        Some(Ok(n)) => bytes(std::net::Ipv4Addr::from(n).to_string().into_bytes()),
-        _ => Value::Null,
-    })
 }

@@ -1,15 +1,21 @@
 //! Native functions: a table of names, argument counts, result types and evaluators.
 
+pub mod crypto;
 pub mod info;
 pub mod json;
+pub mod locale;
 pub mod math;
+pub mod net;
+pub mod parse_date;
+pub mod regexp;
 pub mod string;
 pub mod temporal;
 
 use super::{Expr, Node, compare, convert};
 use crate::run::{Run, Scope};
 use std::borrow::Cow;
-use types::{CollationId, DataType, Result, SqlError, TypeKind, Value};
+use std::cell::{Cell, RefCell};
+use types::{Charset, CollationId, DataType, Result, SqlError, TypeKind, Value};
 
 /// What an evaluator gets. Arguments are evaluated by it, so that it may leave some out.
 pub struct Args<'a, 'x> {
@@ -18,6 +24,8 @@ pub struct Args<'a, 'x> {
     pub args: &'a [Expr],
     /// The function's name, for messages.
     pub function: &'static str,
+    /// Are texts wanted in the character set of the result?
+    pub converts: bool,
     /// Type of the result, as planned.
     pub ty: &'a DataType,
 }
@@ -39,7 +47,21 @@ impl<'a> Args<'a, '_> {
     /// As text; `None` for NULL.
     pub fn text(&self, i: usize) -> Result<Option<Cow<'a, [u8]>>> {
         let v = self.value(i)?;
-        Ok(if v.is_null() { None } else { Some(convert::into_text(v, &self.args[i].ty)) })
+        if v.is_null() {
+            return Ok(None);
+        }
+        let text = convert::into_text(v, &self.args[i].ty);
+        Ok(Some(if self.converts { convert::transcode(text, &self.args[i].ty, self.ty) } else { text }))
+    }
+
+    /// The character set that [`Args::text`] gives argument `i` in.
+    pub fn charset(&self, i: usize) -> Charset {
+        let ty = &self.args[i].ty;
+        match ty.kind.is_text() || ty.kind.is_bytes() {
+            _ if self.converts => self.ty.collation.charset(),
+            true => ty.collation.charset(),
+            false => Charset::Utf8mb4,
+        }
     }
 
     pub fn int(&self, i: usize) -> Result<Option<i64>> {
@@ -65,6 +87,22 @@ impl<'a> Args<'a, '_> {
     }
 }
 
+/// What functions remember during one execution.
+#[derive(Default)]
+pub struct Scratch {
+    patterns: RefCell<Vec<regexp::Cached>>,
+    /// RAND(n): call site and both halves of its state.
+    random: RefCell<Vec<(usize, u32, u32)>>,
+    calls: Cell<u64>,
+}
+
+impl Scratch {
+    /// 0, 1, 2, ...
+    fn count(&self) -> u64 {
+        self.calls.replace(self.calls.get() + 1)
+    }
+}
+
 /// How a function's result type follows from its arguments.
 #[derive(Clone, Copy)]
 pub enum Rule {
@@ -80,11 +118,15 @@ pub enum Rule {
     TimeOf,
     /// DATETIME with the digits of the second that the first argument's type has.
     Moment,
+    /// What the format in the last argument gives: a date, a time, or both.
+    ByFormat,
     /// A string of at most so many characters, under the collation of the string arguments.
     Text(u32),
     /// A string in the connection's character set.
     System(u32),
     Binary(u32),
+    /// Text of any length, under the collation of the string arguments.
+    LongText,
     Json,
     /// Text of a document: utf8mb4 under its binary collation.
     JsonText,
@@ -96,6 +138,12 @@ pub enum Rule {
     /// The common type of all arguments; of all but the first.
     Common,
     CommonTail,
+    /// The type of the last argument.
+    Last,
+    /// The first argument's as a number, with all its digits.
+    Magnitude,
+    Shifted,
+    Seconds,
     /// The type of the first argument; as a number, rounded.
     First,
     Number,
@@ -112,6 +160,13 @@ pub struct Function {
 }
 
 pub type Func = &'static Function;
+
+impl Function {
+    /// Is the result made of the texts of the arguments, so that they are brought to its character set?
+    pub fn joins_text(&self) -> bool {
+        matches!(self.rule, Rule::Text(_) | Rule::Joined | Rule::LongText | Rule::CommonTail)
+    }
+}
 
 impl std::fmt::Debug for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -142,6 +197,16 @@ pub const fn volatile(mut f: Function) -> Function {
 static COLLATE_FUNCTION: Function = f(COLLATE, 1, 1, Rule::First, |a| a.value(0));
 static SYSTEM_VARIABLE: Function = f("system variable", 2, 2, Rule::System(1024), info::system_variable);
 
+static WEIGHT_STRING: Function = f("weight_string", 3, 3, Rule::Binary(0), string::weight_string);
+
+/// WEIGHT_STRING(text AS CHAR(length)), or BINARY.
+pub fn weight_string(text: Expr, binary: bool, length: Option<u32>) -> Expr {
+    let most = length.unwrap_or(text.ty.length).saturating_mul(if binary { 1 } else { 8 });
+    let ty = long_text(most, CollationId::BINARY);
+    let length = length.map_or(Expr::null(), |n| Expr::int(n as i64));
+    Expr::new(Node::Call(&WEIGHT_STRING, vec![text, length, Expr::int(binary as i64)]), ty)
+}
+
 pub fn collate() -> Func {
     &COLLATE_FUNCTION
 }
@@ -162,7 +227,17 @@ static CONTROL: &[Function] = &[
 ];
 
 pub fn find(name: &str) -> Option<Func> {
-    let lists = [CONTROL, string::FUNCTIONS, math::FUNCTIONS, temporal::FUNCTIONS, info::FUNCTIONS, json::FUNCTIONS];
+    let lists = [
+        CONTROL,
+        string::FUNCTIONS,
+        math::FUNCTIONS,
+        temporal::FUNCTIONS,
+        info::FUNCTIONS,
+        json::FUNCTIONS,
+        crypto::FUNCTIONS,
+        net::FUNCTIONS,
+        regexp::FUNCTIONS,
+    ];
     lists.iter().flat_map(|l| l.iter()).find(|f| f.name.eq_ignore_ascii_case(name))
 }
 
@@ -176,12 +251,18 @@ pub fn call(name: &str, args: Vec<Expr>) -> Result<Option<Expr>> {
     let Some(function) = find(name) else { return Ok(None) };
     let odd = match function.name {
         "json_object" => args.len() % 2 == 1,
-        "json_set" | "json_insert" | "json_replace" | "json_array_append" | "json_array_insert" => args.len() % 2 == 0,
+        "json_set" | "json_insert" | "json_replace" | "json_array_append" | "json_array_insert" => {
+            args.len().is_multiple_of(2)
+        }
         _ => false,
     };
     if args.len() < function.min || args.len() > function.max || odd {
         return Err(wrong_count(name));
     }
+    let args = match math::takes_numbers(function) {
+        true => args.into_iter().map(convert::function_number).collect(),
+        false => args,
+    };
     Ok(Some(Expr::new(Node::Call(function, args.clone()), result_type(function, &args)?)))
 }
 
@@ -206,6 +287,20 @@ pub fn long_text(characters: u32, collation: CollationId) -> DataType {
     DataType::string(kind, characters, collation)
 }
 
+/// Digits of the second that an expression has as a TIME or DATETIME.
+fn second_digits(e: &Expr) -> u8 {
+    match (e.ty.kind, &e.node) {
+        (TypeKind::Decimal | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp, _) => e.ty.decimals.min(6),
+        (TypeKind::Double | TypeKind::Float, _) => 6,
+        (_, Node::Const(Value::Bytes(text))) => {
+            let fraction = text.iter().rposition(|b| *b == b'.').map_or(0, |at| text.len() - at - 1);
+            fraction.min(6) as u8
+        }
+        (k, _) if k.is_text() || k.is_bytes() => 6,
+        _ => 0,
+    }
+}
+
 fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     let refs: Vec<&Expr> = args.iter().collect();
     let shown = |t: &DataType| match t.kind {
@@ -214,7 +309,7 @@ fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         TypeKind::Decimal => t.length + 2,
         _ => t.length,
     };
-    let text = |n: u32| -> Result<DataType> { Ok(long_text(n, compare::collation_of(&refs)?)) };
+    let text = |n: u32| -> Result<DataType> { Ok(long_text(n, compare::collation_for(&refs, function.name)?)) };
     let mut ty = match function.rule {
         Rule::Int(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt) },
         Rule::UInt(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt).unsigned() },
@@ -225,27 +320,31 @@ fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
             DataType::string(TypeKind::VarChar, 255, CollationId::UTF8MB4_0900_AI_CI)
         }
         Rule::Moment => {
-            let t = args[0].ty;
-            let decimals = match t.kind {
-                TypeKind::Decimal | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => t.decimals.min(6),
-                TypeKind::Double | TypeKind::Float => 6,
-                _ => 0,
-            };
+            let zones = function.name == "convert_tz";
+            let decimals = args[..if zones { 1 } else { args.len() }].iter().map(second_digits).max().unwrap_or(0);
             DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) }
         }
         Rule::TimeOf => {
-            let digits = |t: &DataType| match t.kind {
-                TypeKind::Decimal | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => t.decimals.min(6),
-                TypeKind::Double | TypeKind::Float => 6,
-                _ => 0,
-            };
-            let decimals = args.iter().map(|e| digits(&e.ty)).max().unwrap_or(0);
+            let decimals = args.iter().map(second_digits).max().unwrap_or(0);
             DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }
+        }
+        Rule::ByFormat => {
+            let parts = match &args[1].node {
+                Node::Const(Value::Bytes(format)) => parse_date::parts_of(format),
+                _ => parse_date::Parts { date: true, time: true, micros: true },
+            };
+            let decimals = if parts.micros { 6 } else { 0 };
+            match (parts.date, parts.time) {
+                (true, false) => DataType { length: 10, ..DataType::new(TypeKind::Date) },
+                (false, true) => DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) },
+                _ => DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) },
+            }
         }
         Rule::Time => DataType { length: 10, decimals: fraction(args, 0), ..DataType::new(TypeKind::Time) },
         Rule::Text(n) => text(if n == 0 { refs.first().map_or(0, |e| shown(&e.ty)) } else { n })?,
         Rule::System(n) => DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI),
-        Rule::Binary(n) => DataType::string(TypeKind::VarBinary, n, CollationId::BINARY),
+        Rule::Binary(n) => long_text(n, CollationId::BINARY),
+        Rule::LongText => text(u32::MAX)?,
         Rule::Json => convert::json_type(),
         Rule::JsonText => DataType::string(TypeKind::LongText, u32::MAX, CollationId::UTF8MB4_BIN),
         Rule::Quoted => long_text(refs[0].ty.length.saturating_mul(6).saturating_add(2), CollationId::UTF8MB4_BIN),
@@ -253,8 +352,29 @@ fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::Joined => text(refs.iter().map(|e| shown(&e.ty)).fold(0u32, u32::saturating_add))?,
         Rule::Common => convert::common_type(&refs)?,
         Rule::CommonTail => convert::common_type(&refs[1..])?,
+        Rule::Last => refs[refs.len() - 1].ty,
         Rule::First => refs[0].ty,
         Rule::Number => math::rounded_type(args),
+        Rule::Magnitude => match args[0].ty.kind {
+            TypeKind::Decimal => args[0].ty,
+            _ => math::rounded_type(args),
+        },
+        // ADDTIME and SUBTIME.
+        Rule::Shifted => {
+            let decimals = args.iter().map(second_digits).max().unwrap_or(0);
+            match args[0].ty.kind {
+                TypeKind::Time => DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) },
+                TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
+                    DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) }
+                }
+                _ => DataType::string(TypeKind::Char, 29, CollationId::UTF8MB4_0900_AI_CI),
+            }
+        }
+        // UNIX_TIMESTAMP: with the digits of the second.
+        Rule::Seconds => match args.first().map_or(0, second_digits) {
+            0 => DataType { length: 17, ..DataType::new(TypeKind::BigInt) },
+            digits => DataType::decimal(11 + digits as u32, digits),
+        },
     };
     ty.nullable = match function.name {
         "coalesce" | "ifnull" => args.iter().all(|e| e.ty.nullable),
@@ -273,7 +393,7 @@ fn coalesce<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     for i in 0..a.len() {
         let v = a.value(i)?;
         if !v.is_null() {
-            return convert::unify(v, a.ty, a.run);
+            return convert::widen(v, &a.args[i].ty, a.ty, a.run);
         }
     }
     Ok(Value::Null)
@@ -291,6 +411,7 @@ fn nullif<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 fn extreme<'a>(a: Args<'a, '_>, greatest: bool) -> Result<Value<'a>> {
     let collation = a.ty.collation;
     let mut best: Option<Value<'a>> = None;
+    let mut from = &a.args[0].ty;
     for i in 0..a.len() {
         let v = a.value(i)?;
         if v.is_null() {
@@ -305,9 +426,10 @@ fn extreme<'a>(a: Args<'a, '_>, greatest: bool) -> Result<Value<'a>> {
         };
         if better {
             best = Some(v);
+            from = &a.args[i].ty;
         }
     }
-    convert::unify(best.expect("two arguments"), a.ty, a.run)
+    convert::widen(best.expect("two arguments"), from, a.ty, a.run)
 }
 
 fn interval<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {

@@ -1,10 +1,9 @@
 //! String functions. Positions and lengths count characters of the argument's character set.
 
-use super::{Args, Function, MANY, Rule, bytes, f};
-use crate::expr::convert::{char_count, char_len, char_offset};
-use crate::expr::{Expr, convert};
+use super::{Args, Function, MANY, Rule, bytes, f, locale};
+use crate::expr::convert;
 use std::borrow::Cow;
-use types::{Charset, Result, Value};
+use types::{Charset, DataType, Result, TypeKind, Value};
 
 pub static FUNCTIONS: &[Function] = &[
     f("concat", 1, MANY, Rule::Joined, concat),
@@ -51,25 +50,52 @@ pub static FUNCTIONS: &[Function] = &[
     f("make_set", 2, MANY, Rule::Joined, make_set),
     f("quote", 1, 1, Rule::Text(255), quote),
     f("format", 2, 3, Rule::System(60), format_number),
+    f("export_set", 3, 5, Rule::Text(255), export_set),
+    f("load_file", 1, 1, Rule::Binary(u32::MAX), |a| a.text(0).map(|_| Value::Null)),
+    f("format_bytes", 1, 1, Rule::System(11), |a| {
+        Ok(a.double(0)?.map_or(Value::Null, |n| bytes(scaled(n, &BYTES).into_bytes())))
+    }),
+    f("format_pico_time", 1, 1, Rule::System(11), |a| {
+        Ok(a.double(0)?.map_or(Value::Null, |n| bytes(scaled(n, &PICOSECONDS).into_bytes())))
+    }),
     f("soundex", 1, 1, Rule::Text(32), soundex),
-    f("md5", 1, 1, Rule::System(32), digest::<md5::Md5>),
-    f("sha1", 1, 1, Rule::System(40), digest::<sha1::Sha1>),
-    f("sha", 1, 1, Rule::System(40), digest::<sha1::Sha1>),
-    f("sha2", 2, 2, Rule::System(128), sha2),
     f("to_base64", 1, 1, Rule::System(512), to_base64),
     f("from_base64", 1, 1, Rule::Binary(255), from_base64),
 ];
 
+/// Units of FORMAT_BYTES and FORMAT_PICO_TIME, the first one shown without digits behind the point.
+const BYTES: [(f64, &str); 7] = [
+    (1.0, "bytes"),
+    (1024.0, "KiB"),
+    (1_048_576.0, "MiB"),
+    (1_073_741_824.0, "GiB"),
+    (1_099_511_627_776.0, "TiB"),
+    (1_125_899_906_842_624.0, "PiB"),
+    (1_152_921_504_606_846_976.0, "EiB"),
+];
+const PICOSECONDS: [(f64, &str); 8] =
+    [(1.0, "ps"), (1e3, "ns"), (1e6, "us"), (1e9, "ms"), (1e12, "s"), (6e13, "min"), (3.6e15, "h"), (8.64e16, "d")];
+
+fn scaled(n: f64, units: &[(f64, &str)]) -> String {
+    let (unit, name) = units.iter().rev().find(|(unit, _)| n.abs() >= *unit).unwrap_or(&units[0]);
+    match *unit {
+        1.0 => format!("{:width$.0} {name}", n.trunc(), width = if *name == "ps" { 3 } else { 4 }),
+        unit if (n / unit).abs() >= 100_000.0 => format!("{:4.2e} {name}", n / unit),
+        unit => format!("{:4.2} {name}", n / unit),
+    }
+}
+
 /// Longest string that a function makes: `max_allowed_packet`'s default.
 const STRING_BYTES_MAX: usize = 64 << 20;
-
-fn set_of(e: &Expr) -> Charset {
-    if e.ty.kind.is_text() || e.ty.kind.is_bytes() { e.ty.collation.charset() } else { Charset::Utf8mb4 }
-}
 
 fn too_long<'a>(name: &str, a: &Args<'a, '_>) -> Value<'a> {
     a.run.warn(1301, format!("Result of {name}() was larger than max_allowed_packet ({STRING_BYTES_MAX}) - truncated"));
     Value::Null
+}
+
+/// Bytes of the first character; 0 of an empty text.
+fn char_len(set: Charset, s: &[u8]) -> usize {
+    if s.is_empty() { 0 } else { set.decode(s).1 }
 }
 
 fn slice<'a>(s: Cow<'a, [u8]>, from: usize, to: usize) -> Cow<'a, [u8]> {
@@ -110,12 +136,12 @@ fn concat_ws<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 fn char_length<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    Ok(a.text(0)?.map_or(Value::Null, |s| Value::Int(char_count(set_of(&a.args[0]), &s) as i64)))
+    Ok(a.text(0)?.map_or(Value::Null, |s| Value::Int(a.charset(0).char_count(&s) as i64)))
 }
 
 fn change_case<'a>(a: Args<'a, '_>, upper: bool) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(Value::Null) };
-    Ok(bytes(match set_of(&a.args[0]) {
+    Ok(bytes(match a.charset(0) {
         Charset::Binary => s,
         Charset::Utf8mb4 | Charset::Utf8mb3 => match std::str::from_utf8(&s) {
             Ok(t) => {
@@ -155,8 +181,8 @@ fn substring<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         },
         _ => i64::MAX,
     };
-    let set = set_of(&a.args[0]);
-    let count = char_count(set, &s) as i64;
+    let set = a.charset(0);
+    let count = set.char_count(&s) as i64;
     let start = match pos {
         0 => return Ok(bytes(&b""[..])),
         p if p > 0 => p - 1,
@@ -165,22 +191,22 @@ fn substring<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     if start < 0 || start >= count || len <= 0 {
         return Ok(bytes(&b""[..]));
     }
-    let from = char_offset(set, &s, start as usize);
-    let to = from + char_offset(set, &s[from..], len.min(count) as usize);
+    let from = set.char_offset(&s, start as usize);
+    let to = from + set.char_offset(&s[from..], len.min(count) as usize);
     Ok(bytes(slice(s, from, to)))
 }
 
 fn left<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (Some(s), Some(n)) = (a.text(0)?, a.int(1)?) else { return Ok(Value::Null) };
-    let to = char_offset(set_of(&a.args[0]), &s, n.max(0) as usize);
+    let to = a.charset(0).char_offset(&s, n.max(0) as usize);
     Ok(bytes(slice(s, 0, to)))
 }
 
 fn right<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (Some(s), Some(n)) = (a.text(0)?, a.int(1)?) else { return Ok(Value::Null) };
-    let set = set_of(&a.args[0]);
-    let skip = char_count(set, &s).saturating_sub(n.max(0) as usize);
-    let from = char_offset(set, &s, skip);
+    let set = a.charset(0);
+    let skip = set.char_count(&s).saturating_sub(n.max(0) as usize);
+    let from = set.char_offset(&s, skip);
     let to = s.len();
     Ok(bytes(slice(s, from, to)))
 }
@@ -235,14 +261,14 @@ fn insert<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (Some(s), Some(pos), Some(len), Some(new)) = (a.text(0)?, a.int(1)?, a.int(2)?, a.text(3)?) else {
         return Ok(Value::Null);
     };
-    let set = set_of(&a.args[0]);
-    let count = char_count(set, &s) as i64;
+    let set = a.charset(0);
+    let count = set.char_count(&s) as i64;
     if pos < 1 || pos > count {
         return Ok(bytes(s));
     }
-    let from = char_offset(set, &s, pos as usize - 1);
+    let from = set.char_offset(&s, pos as usize - 1);
     let len = if len < 0 { count } else { len };
-    let to = from + char_offset(set, &s[from..], len.min(count) as usize);
+    let to = from + set.char_offset(&s[from..], len.min(count) as usize);
     Ok(bytes([&s[..from], &new, &s[to..]].concat()))
 }
 
@@ -271,6 +297,9 @@ fn trim<'a>(a: Args<'a, '_>, leading: bool, trailing: bool) -> Result<Value<'a>>
 /// Position of one string in another, from 1; equal under the collation character by character.
 fn locate<'a>(a: Args<'a, '_>, needle: usize, hay: usize) -> Result<Value<'a>> {
     let (Some(n), Some(h)) = (a.text(needle)?, a.text(hay)?) else { return Ok(Value::Null) };
+    let common = DataType::string(TypeKind::VarChar, 0, a.collation());
+    let n = convert::transcode(n, &a.args[needle].ty, &common);
+    let h = convert::transcode(h, &a.args[hay].ty, &common);
     let start = match a.len() {
         3 => match a.int(2)? {
             Some(s) => s,
@@ -282,7 +311,8 @@ fn locate<'a>(a: Args<'a, '_>, needle: usize, hay: usize) -> Result<Value<'a>> {
     let set = collation.charset();
     let decode = |mut s: &[u8]| {
         let mut out = Vec::new();
-        while let Some((c, len)) = convert::decode_char(set, s) {
+        while !s.is_empty() {
+            let (c, len) = set.decode(s);
             out.push(c);
             s = &s[len..];
         }
@@ -307,10 +337,10 @@ fn pad<'a>(a: Args<'a, '_>, at_left: bool) -> Result<Value<'a>> {
     if n < 0 {
         return Ok(Value::Null);
     }
-    let set = set_of(&a.args[0]);
-    let (count, n) = (char_count(set, &s), n as usize);
+    let set = a.charset(0);
+    let (count, n) = (set.char_count(&s), n as usize);
     if count >= n {
-        let to = char_offset(set, &s, n);
+        let to = set.char_offset(&s, n);
         return Ok(bytes(slice(s, 0, to)));
     }
     if p.is_empty() {
@@ -352,7 +382,7 @@ fn space<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 
 fn reverse<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(Value::Null) };
-    let set = set_of(&a.args[0]);
+    let set = a.charset(0);
     let mut out = vec![0; s.len()];
     let (mut from, mut to) = (0, s.len());
     while from < s.len() {
@@ -366,7 +396,7 @@ fn reverse<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 
 fn ord<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(Value::Null) };
-    let n = char_len(set_of(&a.args[0]), &s);
+    let n = char_len(a.charset(0), &s);
     Ok(Value::Int(s[..n].iter().fold(0i64, |v, b| v << 8 | *b as i64)))
 }
 
@@ -392,7 +422,10 @@ fn hex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(match v {
         Value::Null => Value::Null,
         Value::Bytes(b) => bytes(to_hex(&b, true)),
-        Value::Date(_) | Value::Time(_) | Value::DateTime(_) => bytes(to_hex(&convert::text(&v, &a.args[0].ty), true)),
+        Value::Double(_) | Value::Decimal(_) => bytes(format!("{:X}", v.to_i64()).into_bytes()),
+        Value::Date(_) | Value::Time(_) | Value::DateTime(_) | Value::Json(_) => {
+            bytes(to_hex(&convert::text(&v, &a.args[0].ty), true))
+        }
         v => bytes(format!("{:X}", convert::bits64(&v, a.run)).into_bytes()),
     })
 }
@@ -407,7 +440,11 @@ fn unhex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     for b in s.iter() {
         match digit(*b) {
             Some(d) => digits.push(d),
-            None => return Ok(Value::Null),
+            None => {
+                let shown = String::from_utf8_lossy(&s).into_owned();
+                a.run.warn(1411, format!("Incorrect string value: ''{shown}'' for function unhex"));
+                return Ok(Value::Null);
+            }
         }
     }
     Ok(bytes(digits.chunks(2).map(|p| p[0] << 4 | p[1]).collect::<Vec<u8>>()))
@@ -487,16 +524,30 @@ fn quote<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(bytes(out))
 }
 
-/// FORMAT(x, d): rounded, with commas between thousands. Only the en_US locale.
+/// FORMAT(x, d [, locale]): rounded, with the locale's separators.
 fn format_number<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (v, Some(d)) = (a.value(0)?, a.int(1)?) else { return Ok(Value::Null) };
     if v.is_null() {
         return Ok(Value::Null);
     }
+    let separators = match a.len() {
+        3 => {
+            let name = a.text(2)?.map(|n| String::from_utf8_lossy(&n).into_owned());
+            name.as_deref().and_then(locale::separators).unwrap_or_else(|| {
+                let name = name.unwrap_or("NULL".to_string());
+                a.run.warn(1649, format!("Unknown locale: '{name}'"));
+                locale::ENGLISH
+            })
+        }
+        _ => locale::ENGLISH,
+    };
     let d = d.clamp(0, 30) as u8;
     let mut text = Vec::new();
     match &v {
-        Value::Double(_) | Value::Bytes(_) => types::number::write_fixed(v.to_f64(), d, &mut text),
+        Value::Double(_) | Value::Bytes(_) => {
+            let x = a.double(0)?.unwrap_or(0.0);
+            types::number::write_fixed(super::math::round_double(x, d as i64, false), d, &mut text)
+        }
         v => v.to_decimal().round(d).write(&mut text),
     }
     let text = String::from_utf8_lossy(&text).into_owned();
@@ -504,17 +555,67 @@ fn format_number<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (whole, fraction) = rest.split_once('.').unwrap_or((rest, ""));
     let mut out = String::from(sign);
     for (i, c) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i) % 3 == 0 {
-            out.push(',');
+        if i > 0 && separators.breaks_before(whole.len() - i) {
+            out.push_str(separators.thousands);
         }
         out.push(c);
     }
     if d > 0 {
-        out.push('.');
+        out.push_str(separators.point);
         out.push_str(fraction);
         (fraction.len()..d as usize).for_each(|_| out.push('0'));
     }
     Ok(bytes(out.into_bytes()))
+}
+
+/// EXPORT_SET(bits, on, off [, separator [, number of bits]])
+fn export_set<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let (Some(bits), Some(on), Some(off)) = (a.int(0)?, a.text(1)?, a.text(2)?) else { return Ok(Value::Null) };
+    let separator = match a.len() {
+        0..4 => Cow::Borrowed(&b","[..]),
+        _ => match a.text(3)? {
+            Some(s) => s,
+            None => return Ok(Value::Null),
+        },
+    };
+    let count = match a.len() {
+        5 => match a.int(4)? {
+            Some(n) => {
+                if (0..=64).contains(&n) {
+                    n
+                } else {
+                    64
+                }
+            }
+            None => return Ok(Value::Null),
+        },
+        _ => 64,
+    };
+    let parts: Vec<&[u8]> = (0..count).map(|i| if bits >> i & 1 == 1 { &on[..] } else { &off[..] }).collect();
+    Ok(bytes(parts.join(&separator[..])))
+}
+
+/// WEIGHT_STRING(text [AS CHAR(n) | AS BINARY(n)]): argument 1 is the length or NULL, 2 whether it is of bytes.
+pub fn weight_string<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let v = a.value(0)?;
+    let s = match v {
+        Value::Int(v) => return Ok(bytes((v as u64 ^ 1 << 63).to_be_bytes().to_vec())),
+        Value::UInt(v) => return Ok(bytes(v.to_be_bytes().to_vec())),
+        Value::Bytes(s) => s,
+        _ => return Ok(Value::Null),
+    };
+    let length = a.int(1)?.map(|n| n as usize);
+    let mut out = Vec::new();
+    if a.int(2)? == Some(1) {
+        let mut s = s.into_owned();
+        s.resize(length.unwrap_or(s.len()), 0);
+        return Ok(bytes(s));
+    }
+    let set = a.charset(0);
+    let end = length.map_or(s.len(), |n| set.char_offset(&s, n));
+    let blanks = length.map_or(0, |n| n.saturating_sub(set.char_count(&s)));
+    a.args[0].ty.collation.sort_weights(&s[..end], blanks, &mut out);
+    Ok(bytes(out))
 }
 
 fn soundex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
@@ -529,41 +630,39 @@ fn soundex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         b'H' | b'W' => b'-',
         _ => b'0',
     };
-    let mut letters = s.iter().copied().filter(u8::is_ascii_alphabetic);
-    let Some(first) = letters.next() else { return Ok(bytes(&b""[..])) };
-    let mut out = vec![first.to_ascii_uppercase()];
-    let mut last = code(first);
-    for c in letters {
-        let k = code(c);
+    // Letters beyond ASCII count as vowels.
+    let set = a.charset(0);
+    let (mut out, mut digits, mut last) = (Vec::new(), 0, 0);
+    let mut rest = &s[..];
+    while !rest.is_empty() {
+        let n = char_len(set, rest);
+        let (c, whole) = (rest[0], &rest[..n]);
+        rest = &rest[n..];
+        if n == 1 && !c.is_ascii_alphabetic() {
+            continue;
+        }
+        let k = if n == 1 { code(c) } else { b'0' };
+        if out.is_empty() {
+            if n == 1 {
+                out.push(c.to_ascii_uppercase())
+            } else {
+                out.extend_from_slice(whole)
+            }
+            last = k;
+            continue;
+        }
         if k == b'-' {
             continue;
         }
         if k != b'0' && k != last {
             out.push(k);
+            digits += 1;
         }
         last = k;
     }
-    while out.len() < 4 {
-        out.push(b'0');
+    if !out.is_empty() {
+        (digits..3).for_each(|_| out.push(b'0'));
     }
-    Ok(bytes(out))
-}
-
-fn digest<'a, D: sha2::digest::Digest>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let Some(s) = a.text(0)? else { return Ok(Value::Null) };
-    Ok(bytes(to_hex(&D::digest(&s), false)))
-}
-
-fn sha2<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    use sha2::Digest;
-    let (Some(s), Some(bits)) = (a.text(0)?, a.int(1)?) else { return Ok(Value::Null) };
-    let out = match bits {
-        0 | 256 => to_hex(&sha2::Sha256::digest(&s), false),
-        224 => to_hex(&sha2::Sha224::digest(&s), false),
-        384 => to_hex(&sha2::Sha384::digest(&s), false),
-        512 => to_hex(&sha2::Sha512::digest(&s), false),
-        _ => return Ok(Value::Null),
-    };
     Ok(bytes(out))
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Args, Function, Rule, bytes, f, volatile};
 use crate::expr::{Expr, convert};
+use crate::time_zone::TimeZone;
 use sql::ast;
 use std::time::{SystemTime, UNIX_EPOCH};
 use types::temporal::{Interval, IntervalUnit as Unit, MICROS_PER_DAY};
@@ -59,7 +60,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("time_to_sec", 1, 1, Rule::Int(10), |a| on_time(a, |t| Value::Int(t.0 / 1_000_000))),
     f("sec_to_time", 1, 1, Rule::TimeOf, |a| {
         Ok(a.double(0)?.map_or(Value::Null, |s| {
-            let us = (s * 1e6) as i64;
+            let us = (s * 1e6).round() as i64;
             Value::Time(Time(us.clamp(Time::MIN.0, Time::MAX.0)))
         }))
     }),
@@ -70,20 +71,27 @@ pub static FUNCTIONS: &[Function] = &[
         Ok(Value::Int(x.date().to_days() as i64 - y.date().to_days() as i64))
     }),
     f("timediff", 2, 2, Rule::TimeOf, timediff),
-    f("addtime", 2, 2, Rule::First, |a| add_time(a, 1)),
-    f("subtime", 2, 2, Rule::First, |a| add_time(a, -1)),
+    f("addtime", 2, 2, Rule::Shifted, |a| add_time(a, 1)),
+    f("subtime", 2, 2, Rule::Shifted, |a| add_time(a, -1)),
     f("date_format", 2, 2, Rule::System(255), |a| date_format(a, false)),
     f("time_format", 2, 2, Rule::System(255), |a| date_format(a, true)),
-    f("unix_timestamp", 0, 1, Rule::Int(17), unix_timestamp),
+    f("unix_timestamp", 0, 1, Rule::Seconds, unix_timestamp),
     f("from_unixtime", 1, 2, Rule::Moment, from_unixtime),
+    f("str_to_date", 2, 2, Rule::ByFormat, super::parse_date::str_to_date),
+    f("convert_tz", 3, 3, Rule::Moment, convert_tz),
     f("period_add", 2, 2, Rule::Int(6), |a| {
         let (Some(p), Some(n)) = (a.int(0)?, a.int(1)?) else { return Ok(Value::Null) };
-        let months = p / 100 * 12 + p % 100 - 1 + n;
-        Ok(Value::Int(months.div_euclid(12) * 100 + months.rem_euclid(12) + 1))
+        let months = period_months(&a, p)?.wrapping_add(n);
+        if months == 0 {
+            return Ok(Value::Int(0));
+        }
+        let year = months / 12;
+        let year = if (0..100).contains(&year) { types::temporal::parse::full_year(year as u32) as i64 } else { year };
+        Ok(Value::Int(year.wrapping_mul(100).wrapping_add(months % 12 + 1)))
     }),
     f("period_diff", 2, 2, Rule::Int(6), |a| {
         let (Some(p), Some(q)) = (a.int(0)?, a.int(1)?) else { return Ok(Value::Null) };
-        Ok(Value::Int(p / 100 * 12 + p % 100 - q / 100 * 12 - q % 100))
+        Ok(Value::Int(period_months(&a, p)?.wrapping_sub(period_months(&a, q)?)))
     }),
     f("adddate", 2, 2, Rule::First, |a| plain_days(a, 1)),
     f("subdate", 2, 2, Rule::First, |a| plain_days(a, -1)),
@@ -93,8 +101,8 @@ static ADD_INTERVAL: Function = f("date_add", 4, 4, Rule::First, eval_add);
 static EXTRACT: Function = f("extract", 2, 2, Rule::Int(21), eval_extract);
 static DIFFERENCE: Function = f("timestampdiff", 3, 3, Rule::Int(21), eval_difference);
 
-const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-const MONTHS: [&str; 12] = [
+pub(super) const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+pub(super) const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -156,7 +164,8 @@ pub fn add_interval(date: Expr, amount: Expr, unit: ast::IntervalUnit, subtract:
             | Unit::HourMicrosecond
             | Unit::DayMicrosecond
     );
-    let decimals = if micros { 6 } else { date.ty.decimals.min(6) };
+    let parts = if of == Unit::Second { super::second_digits(&amount) } else { 0 };
+    let decimals = if micros { 6 } else { date.ty.decimals.min(6).max(parts) };
     let ty = match date.ty.kind {
         TypeKind::Date if of.is_date_part() => DataType { length: 10, ..DataType::new(TypeKind::Date) },
         TypeKind::Time => DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) },
@@ -164,7 +173,7 @@ pub fn add_interval(date: Expr, amount: Expr, unit: ast::IntervalUnit, subtract:
         TypeKind::DateTime | TypeKind::Timestamp => {
             DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) }
         }
-        _ => DataType::string(TypeKind::VarChar, 29, types::CollationId::UTF8MB4_0900_AI_CI),
+        _ => DataType::string(TypeKind::Char, 29, types::CollationId::UTF8MB4_0900_AI_CI),
     };
     call(&ADD_INTERVAL, vec![date, amount, unit_argument(unit), Expr::int(subtract as i64)], ty)
 }
@@ -173,9 +182,52 @@ pub fn extract(e: Expr, unit: ast::IntervalUnit) -> Expr {
     call(&EXTRACT, vec![e, unit_argument(unit)], DataType { length: 21, ..DataType::new(TypeKind::BigInt) })
 }
 
+static GET_FORMAT: Function = f("get_format", 2, 2, Rule::System(17), |a| {
+    let kinds = [ast::TemporalKind::Date, ast::TemporalKind::Time, ast::TemporalKind::DateTime];
+    let kind = kinds[a.int(0)?.unwrap_or(0) as usize];
+    let name = a.text(1)?;
+    let format = name.and_then(|n| super::parse_date::named_format(kind, &n));
+    Ok(format.map_or(Value::Null, |f| bytes(f.as_bytes())))
+});
+
+pub fn get_format(kind: ast::TemporalKind, format: Expr) -> Expr {
+    let ty = DataType::string(TypeKind::VarChar, 17, types::CollationId::UTF8MB4_0900_AI_CI);
+    call(&GET_FORMAT, vec![Expr::int(kind as i64), format], ty)
+}
+
 pub fn difference(from: Expr, to: Expr, unit: ast::IntervalUnit) -> Expr {
     call(&DIFFERENCE, vec![from, to, unit_argument(unit)], DataType { length: 21, ..DataType::new(TypeKind::BigInt) })
 }
+
+/// Months since the year 0 of a period YYMM or YYYYMM; 1210 for what is none.
+fn period_months(a: &Args<'_, '_>, period: i64) -> Result<i64> {
+    if period <= 0 || !(1..=12).contains(&(period % 100)) {
+        return Err(types::SqlError::new(1210, format!("Incorrect arguments to {}", a.function)));
+    }
+    let year = period / 100;
+    let year = if year < 100 { types::temporal::parse::full_year(year as u32) as i64 } else { year };
+    Ok(year.wrapping_mul(12) + period % 100 - 1)
+}
+
+/// CONVERT_TZ(moment, from, to): unchanged outside what TIMESTAMP can hold; NULL for unknown zones.
+fn convert_tz<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(t) = moment(&a, 0)? else { return Ok(Value::Null) };
+    let (Some(from), Some(to)) = (a.text(1)?, a.text(2)?) else { return Ok(Value::Null) };
+    let zone = |name: &[u8]| std::str::from_utf8(name).ok().and_then(TimeZone::parse);
+    let (Some(from), Some(to)) = (zone(&from), zone(&to)) else { return Ok(Value::Null) };
+    if real(t.date()).is_none() {
+        return Ok(Value::Null);
+    }
+    let seconds = from.to_utc(t.to_unix_seconds());
+    if !(1..=TIMESTAMP_SECONDS_MAX).contains(&seconds) {
+        return Ok(Value::DateTime(t));
+    }
+    let local = DateTime::from_unix(seconds + to.offset_at(seconds) as i64, t.micros());
+    Ok(local.map_or(Value::Null, Value::DateTime))
+}
+
+/// The last moment that UNIX_TIMESTAMP and CONVERT_TZ know: 3001-01-18 23:59:59 UTC.
+const TIMESTAMP_SECONDS_MAX: i64 = 32_536_771_199;
 
 fn utc(a: &Args<'_, '_>) -> DateTime {
     let us = a.run.now_us;
@@ -225,7 +277,7 @@ fn maketime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     if !(0..60).contains(&m) || !(0.0..60.0).contains(&s) {
         return Ok(Value::Null);
     }
-    let us = (h.unsigned_abs() as i64).min(839) * 3_600_000_000 + m * 60_000_000 + (s * 1e6).round() as i64;
+    let us = h.unsigned_abs().min(839) as i64 * 3_600_000_000 + m * 60_000_000 + (s * 1e6).round() as i64;
     let us = us.min(Time::MAX.0);
     Ok(Value::Time(Time(if h < 0 { -us } else { us })))
 }
@@ -236,7 +288,7 @@ fn makedate<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         return Ok(Value::Null);
     }
     let y = if y < 100 { types::temporal::parse::full_year(y as u32) } else { y as u32 };
-    let days = Date::new(y, 1, 1).to_days() as i64 + n - 1;
+    let days = (Date::new(y, 1, 1).to_days() as i64 - 1).saturating_add(n);
     let d = Date::from_days(days.min(u32::MAX as i64) as u32);
     Ok(if d.is_zero() { Value::Null } else { Value::Date(d) })
 }
@@ -248,13 +300,28 @@ fn timediff<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     }
     let whole = |v: &Value<'_>| match v {
         Value::DateTime(_) | Value::Date(_) => convert::datetime(v, a.run).map(|t| (true, t.to_micros())),
-        Value::Bytes(b) if b.len() > 10 && b.contains(&b'-') => {
+        Value::Bytes(b) if b.iter().skip(1).any(|b| *b == b'-') => {
+            convert::datetime(v, a.run).map(|t| (true, t.to_micros()))
+        }
+        Value::Int(n) if n.unsigned_abs() >= 10_000_000_000 => {
             convert::datetime(v, a.run).map(|t| (true, t.to_micros()))
         }
         v => convert::time(v, a.run).map(|t| (false, t.0)),
     };
     Ok(match (whole(&x), whole(&y)) {
-        (Some((p, m)), Some((q, n))) if p == q => Value::Time(Time((m - n).clamp(Time::MIN.0, Time::MAX.0))),
+        (Some((p, m)), Some((q, n))) if p == q => {
+            let us = m - n;
+            if !(Time::MIN.0..=Time::MAX.0).contains(&us) {
+                let (sign, us) = (if us < 0 { "-" } else { "" }, us.unsigned_abs());
+                let (h, m, s) = (us / 3_600_000_000, us / 60_000_000 % 60, us / 1_000_000 % 60);
+                let fraction = match a.ty.decimals {
+                    0 => String::new(),
+                    d => format!(".{:0width$}", us % 1_000_000 / 10u64.pow(6 - d as u32), width = d as usize),
+                };
+                a.run.warn(1292, format!("Truncated incorrect time value: '{sign}{h:02}:{m:02}:{s:02}{fraction}'"));
+            }
+            Value::Time(Time(us.clamp(Time::MIN.0, Time::MAX.0)))
+        }
         _ => Value::Null,
     })
 }
@@ -262,9 +329,13 @@ fn timediff<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 fn add_time<'a>(a: Args<'a, '_>, sign: i64) -> Result<Value<'a>> {
     let (v, d) = (a.value(0)?, a.value(1)?);
     let Some(d) = convert::time(&d, a.run) else { return Ok(Value::Null) };
-    let text = matches!(v, Value::Bytes(_));
+    let text = a.ty.kind.is_text();
+    let whole = |n: i128| n.unsigned_abs() < 10_000_000;
     let out = match &v {
         Value::Null => return Ok(Value::Null),
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) if whole(v.to_integer()) => {
+            convert::time(&v, a.run).map(|t| Value::Time(Time((t.0 + sign * d.0).clamp(Time::MIN.0, Time::MAX.0))))
+        }
         Value::Time(t) => Some(Value::Time(Time((t.0 + sign * d.0).clamp(Time::MIN.0, Time::MAX.0)))),
         Value::Bytes(b) if !b.contains(&b'-') || b.len() < 9 => {
             convert::time(&v, a.run).map(|t| Value::Time(Time((t.0 + sign * d.0).clamp(Time::MIN.0, Time::MAX.0))))
@@ -286,7 +357,7 @@ fn as_given<'a>(v: Value<'a>, text: bool) -> Value<'a> {
 fn plain_days<'a>(a: Args<'a, '_>, sign: i64) -> Result<Value<'a>> {
     let v = a.value(0)?;
     let (Some(t), Some(n)) = (convert::datetime(&v, a.run), a.int(1)?) else { return Ok(Value::Null) };
-    let Some(t) = t.add(Interval::new(Unit::Day, sign * n)) else { return Ok(Value::Null) };
+    let Some(t) = t.add(Interval::new(Unit::Day, sign.wrapping_mul(n))) else { return Ok(Value::Null) };
     Ok(shaped(&v, t, true))
 }
 
@@ -299,6 +370,9 @@ fn shaped<'a>(v: &Value<'_>, t: DateTime, date_part: bool) -> Value<'a> {
             let value = if date_only { Value::Date(t.date()) } else { Value::DateTime(t) };
             as_given(value, true)
         }
+        // A number of no more digits than a date has.
+        Value::Int(n) if date_part && n.unsigned_abs() < 100_000_000 => as_given(Value::Date(t.date()), true),
+        Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_) => as_given(Value::DateTime(t), true),
         _ => Value::DateTime(t),
     }
 }
@@ -330,7 +404,7 @@ fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         Interval::parse(of, &convert::text(&amount, &a.args[1].ty))
     };
     if subtract {
-        interval = Interval { months: -interval.months, micros: -interval.micros };
+        interval = Interval { months: interval.months.wrapping_neg(), micros: -interval.micros };
     }
     if let (Value::Time(t), 0) = (&v, interval.months) {
         let us = t.0 as i128 + interval.micros;
@@ -340,6 +414,11 @@ fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         });
     }
     let Some(t) = convert::datetime(&v, a.run) else { return Ok(Value::Null) };
+    if real(t.date()).is_none() {
+        let shown = String::from_utf8_lossy(&convert::text(&v, &a.args[0].ty)).into_owned();
+        a.run.warn(1292, format!("Incorrect datetime value: '{shown}'"));
+        return Ok(Value::Null);
+    }
     Ok(match t.add(interval) {
         Some(t) => shaped(&v, t, of.is_date_part()),
         None => {
@@ -361,6 +440,14 @@ fn eval_extract<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     } else {
         match &v {
             Value::Date(_) | Value::DateTime(_) => match convert::datetime(&v, a.run) {
+                Some(t) => (t.date(), t.time()),
+                None => return Ok(Value::Null),
+            },
+            Value::Bytes(b) if b.iter().skip(1).any(|b| *b == b'-') => match convert::datetime(&v, a.run) {
+                Some(t) => (t.date(), t.time()),
+                None => return Ok(Value::Null),
+            },
+            Value::Int(n) if n.unsigned_abs() >= 10_000_000 => match convert::datetime(&v, a.run) {
                 Some(t) => (t.date(), t.time()),
                 None => return Ok(Value::Null),
             },
@@ -510,13 +597,14 @@ fn unix_timestamp<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         return Ok(Value::Int(0));
     }
     let seconds = convert::to_unix(t, a.run);
-    if !(0..=32_536_771_199).contains(&seconds) {
+    if !(0..=TIMESTAMP_SECONDS_MAX).contains(&seconds) {
         return Ok(Value::Int(0));
     }
-    if t.micros() == 0 {
+    if a.ty.kind != TypeKind::Decimal {
         return Ok(Value::Int(seconds));
     }
-    Ok(Value::Decimal(Decimal::from_parts(false, seconds as u128 * 1_000_000 + t.micros() as u128, 6)))
+    let exact = Decimal::from_parts(false, seconds as u128 * 1_000_000 + t.micros() as u128, 6);
+    Ok(Value::Decimal(exact.truncate(a.ty.decimals)))
 }
 
 fn from_unixtime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {

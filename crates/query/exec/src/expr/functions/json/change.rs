@@ -43,6 +43,7 @@ fn string_type(a: &Args<'_, '_>) -> Result<()> {
 pub fn quote<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     string_type(&a)?;
     let Some(text) = a.text(0)? else { return Ok(Value::Null) };
+    let text = super::utf8(&text, &a.args[0].ty)?;
     let mut out = Vec::with_capacity(text.len() + 2);
     write_quoted(&String::from_utf8_lossy(&text), &mut out);
     Ok(bytes(out))
@@ -153,6 +154,9 @@ fn put(doc: &mut Json, legs: &[Leg], value: Json, how: Edit) {
 
 pub fn remove<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let mut doc = a.json(0)?;
+    if doc.is_none() {
+        return Ok(Value::Null);
+    }
     for i in 1..a.len() {
         let Some(path) = a.single_path(i)? else { return Ok(Value::Null) };
         let Some((last, parent)) = path.legs.split_last() else {

@@ -83,6 +83,20 @@ fn utf8(text: &[u8], ty: &DataType) -> Result<Vec<u8>> {
     Ok(out)
 }
 
+static SCALAR: Function = f("json_scalar", 1, 1, Rule::Json, |a| {
+    let v = a.value(0)?;
+    if v.is_null() {
+        return Ok(Value::Null);
+    }
+    Ok(Value::from_json(&scalar(&v, &a.args[0])?))
+});
+
+/// The other side of a comparison with a document: its value as a scalar, text not read.
+pub fn as_scalar(e: Expr) -> Expr {
+    let ty = DataType { nullable: e.ty.nullable, ..crate::expr::convert::json_type() };
+    Expr::new(Node::Call(&SCALAR, vec![e]), ty)
+}
+
 /// An SQL value as a document: JSON as it is, all else as a scalar.
 pub fn scalar(v: &Value<'_>, e: &Expr) -> Result<Json> {
     Ok(match v {

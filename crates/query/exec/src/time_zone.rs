@@ -41,6 +41,28 @@ impl TimeZone {
         }
     }
 
+    /// Seconds since 1970 UTC of a local time given the same way. What a change of the clock leaves out counts as the change
+    /// itself; of what it repeats the first time counts.
+    pub fn to_utc(&self, local_seconds: i64) -> i64 {
+        let early = local_seconds - self.offset_at(local_seconds - 86_400) as i64;
+        let late = local_seconds - self.offset_at(local_seconds + 86_400) as i64;
+        let is = |utc: i64| utc + self.offset_at(utc) as i64 == local_seconds;
+        match (is(early), is(late)) {
+            (true, _) => early,
+            (false, true) => late,
+            // The gap's end: where the later offset begins.
+            (false, false) => {
+                let (mut before, mut after) = (late.min(early) - 1, late.max(early) + 1);
+                let offset = self.offset_at(after);
+                while after - before > 1 {
+                    let middle = (before + after) / 2;
+                    if self.offset_at(middle) == offset { after = middle } else { before = middle }
+                }
+                after
+            }
+        }
+    }
+
     /// Seconds east of UTC at a moment.
     pub fn offset_at(&self, unix_seconds: i64) -> i32 {
         match self {
