@@ -12,6 +12,7 @@
 //! | [`RwLock`] | one CAS, one add, *by readers too* | parks | cold structures only; never on a statement path |
 //! | [`LaneRwLock`] | reader: two fences in its own lane; writer: a look at each lane | parks | gates that all pass and few close |
 //! | [`PreferReaderLock`], [`PreferWriterLock`], [`SystemRwLock`] | one or two RMWs, *by readers too* | sleeps | comparison: see [`ReaderWriter`] |
+//! | [`PinLane`] + [`Gate`] | a fence in the own lane, a load | nobody on the weak side; the strong one is told | metadata locks |
 //! | [`Parker`] | none | its one thread | a wait with a timeout that KILL can end |
 //! | [`futex`] | none | any thread that names the word | the log's flush waiters |
 //!
@@ -30,6 +31,7 @@ mod lock;
 pub mod page_latch;
 mod parker;
 mod parking;
+pub mod pins;
 mod rank;
 mod reader_writer;
 pub mod shim;
@@ -51,6 +53,7 @@ pub use lanes::{LaneId, LaneSet, Lanes};
 pub use lock::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use page_latch::{Evicted, Optimistic, PageLatch, TryLatch};
 pub use parker::{Parker, Unparker};
+pub use pins::{Gate, PinLane};
 pub use rank::Rank;
 pub use reader_writer::ReaderWriter;
 pub use snapshot::{Cached, Snapshot};

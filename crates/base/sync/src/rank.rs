@@ -6,6 +6,7 @@
 /// | rank | protects | may be held while waiting for |
 /// | --- | --- | --- |
 /// | `Session` | one session against KILL, SHOW PROCESSLIST and the parking of idle connections | anything below it |
+/// | `MetadataLocks` | the queues of metadata locks | leaf locks |
 /// | `CatalogDdl` | the one data definition statement in progress | catalog, accounts, pages, log |
 /// | `Catalog` | the next schema version while it is built | pages, log |
 /// | `Accounts` | the next version of the grants while it is built | pages, log |
@@ -29,6 +30,8 @@
 pub enum Rank {
     /// One session against KILL, SHOW PROCESSLIST and parking.
     Session,
+    /// The queues of metadata locks.
+    MetadataLocks,
     /// The one data definition statement in progress.
     CatalogDdl,
     /// The next schema version while it is built.

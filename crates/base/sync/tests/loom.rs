@@ -10,7 +10,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release};
 use loom::thread;
 use sync::{
-    CachePadded, Evicted, LaneId, LaneRwLock, LaneSet, Optimistic, PageLatch, Parker, Snapshot, TryLatch, futex,
+    CachePadded, Evicted, Gate as PinGate, LaneId, LaneRwLock, LaneSet, Optimistic, PageLatch, Parker, PinLane,
+    Snapshot, TryLatch, futex, pins,
 };
 
 /// A page of two words that every writer keeps equal. Readers may see a torn state; validation must tell.
@@ -567,5 +568,89 @@ fn a_scan_that_locks_a_gap_and_a_writer_see_each_other() {
         };
         let locked = scan.join().unwrap();
         assert!(!(locked == Some(1) && wrote), "written after the gap was locked: a phantom");
+    });
+}
+
+/// Metadata locks: a session that pins in its lane, and data definition that shuts the gate, around a value that loom watches.
+struct Pinned {
+    lane: PinLane<2>,
+    gate: PinGate,
+    /// 1: the session has freed its word and was asked to tell.
+    told: AtomicU32,
+    value: UnsafeCell<u64>,
+}
+
+// SAFETY: `value` is touched under a pin or behind the shut gate only, which is what the models check.
+unsafe impl Sync for Pinned {}
+// SAFETY: plain data.
+unsafe impl Send for Pinned {}
+
+const PIN: u64 = 4;
+
+impl Pinned {
+    fn new() -> Arc<Pinned> {
+        let value = UnsafeCell::new(0);
+        Arc::new(Pinned { lane: PinLane::default(), gate: PinGate::default(), told: AtomicU32::new(0), value })
+    }
+
+    /// One statement; false: it was stopped at the gate.
+    fn statement(&self) -> bool {
+        self.lane.set(0, PIN);
+        pins::announced();
+        let runs = !self.gate.stops(0);
+        if runs {
+            // SAFETY: pinned.
+            self.value.with(|p| unsafe { *p });
+        }
+        if self.lane.clear(0..1) {
+            self.told.store(1, Release);
+            futex::wake_all(&self.told);
+        }
+        runs
+    }
+
+    fn define(&self) {
+        self.gate.shut(0);
+        pins::announced();
+        while self.lane.asks_for_notice(|word| word == PIN) {
+            while self.told.load(loom::sync::atomic::Ordering::Acquire) == 0 {
+                futex::wait(&self.told, 0, None);
+            }
+            self.told.store(0, Release);
+            self.lane.noticed();
+        }
+        // SAFETY: nobody pins, nobody will.
+        self.value.with_mut(|p| unsafe { *p += 1 });
+        self.gate.open(0);
+    }
+}
+
+#[test]
+fn a_pin_keeps_definition_out_and_its_end_is_told() {
+    loom::model(|| {
+        let pinned = Pinned::new();
+        let session = {
+            let pinned = Arc::clone(&pinned);
+            thread::spawn(move || pinned.statement())
+        };
+        pinned.define();
+        session.join().unwrap();
+        assert!(pinned.statement(), "the gate is open again");
+    });
+}
+
+#[test]
+fn pins_of_two_statements_in_a_row() {
+    bounded(3, || {
+        let pinned = Pinned::new();
+        let session = {
+            let pinned = Arc::clone(&pinned);
+            thread::spawn(move || {
+                pinned.statement();
+                pinned.statement();
+            })
+        };
+        pinned.define();
+        session.join().unwrap();
     });
 }

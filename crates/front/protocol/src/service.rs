@@ -68,6 +68,11 @@ pub enum ClosedBy {
 pub struct HangUp(pub(crate) Arc<Stream>);
 
 impl HangUp {
+    /// Has the client closed the connection? To be asked from time to time while its statement runs.
+    pub fn is_gone(&self) -> bool {
+        self.0.is_gone()
+    }
+
     /// The connection's next read or write fails, a parked connection wakes and ends. Idempotent.
     pub fn hang_up(&self) {
         self.0.shutdown();

@@ -71,6 +71,23 @@ impl Stream {
         };
     }
 
+    /// Has the peer closed its side? Looks without taking anything; what it has sent before counts as alive.
+    pub fn is_gone(&self) -> bool {
+        let mut byte = [0];
+        let flags = rustix::net::RecvFlags::PEEK | rustix::net::RecvFlags::DONTWAIT;
+        let got = match self {
+            Stream::Tcp(s) => rustix::net::recv(s, &mut byte[..], flags),
+            #[cfg(unix)]
+            Stream::Unix(s) => rustix::net::recv(s, &mut byte[..], flags),
+        };
+        match got {
+            Ok((0, _)) => true,
+            Ok(_) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => false,
+            // Reset, or shut down by us.
+            Err(_) => true,
+        }
+    }
+
     /// A password in clear text may travel here.
     pub fn is_secure(&self) -> bool {
         match self {

@@ -2,6 +2,7 @@
 
 use crate::Server;
 use crate::control::TransactionState;
+use crate::locks::LockedTable;
 use crate::login::ChangeUser;
 use crate::prepared::Statements;
 use crate::process::{Doing, Entry};
@@ -51,6 +52,8 @@ pub struct Session {
     pub(crate) tx: Transaction,
     pub(crate) transaction: TransactionState,
     pub(crate) pins: MetadataPins,
+    /// LOCK TABLES is in force.
+    pub(crate) locked: Option<Vec<LockedTable>>,
     pub(crate) entry: Entry,
     pub(crate) statements: Statements,
     pub(crate) plans: PlanCache,
@@ -82,7 +85,8 @@ impl Session {
             interactive: false,
             found_rows: false,
             catalog: server.catalog.cell().cached(),
-            pins: server.catalog.claim_pins().ok_or_else(|| err!(1040))?,
+            pins: server.catalog.claim_pins(&tx, id.into()).ok_or_else(|| err!(1040))?,
+            locked: None,
             tx,
             transaction: TransactionState::default(),
             state,
@@ -344,6 +348,7 @@ impl Session {
     /// COM_RESET_CONNECTION and COM_CHANGE_USER: back to the state of a fresh connection, same account and database.
     pub(crate) fn forget(&mut self) {
         self.rollback_all();
+        self.unlock_all();
         self.drop_statements();
         self.plans.clear();
         self.transaction = TransactionState::default();
@@ -362,6 +367,7 @@ impl Session {
             observe::increment(Counter::AbortedClients);
         }
         self.rollback_all();
+        self.unlock_all();
         self.drop_statements();
     }
 

@@ -2,7 +2,9 @@
 
 use crate::command::Session;
 use crate::variables::{VarId, id};
+use catalog::Waiting;
 use engine::{Isolation, Savepoint};
+use exec::Env;
 use sql::ast::{AccessMode, Completion};
 use types::{Result, SqlError, err};
 
@@ -61,6 +63,7 @@ impl Session {
     /// BEGIN, START TRANSACTION: commits what runs.
     pub(crate) fn begin(&mut self, consistent_snapshot: bool, access: Option<AccessMode>) -> Result<()> {
         self.commit_all()?;
+        self.unlock_tables_alone();
         let read_only = match access {
             Some(mode) => mode == AccessMode::ReadOnly,
             None => self.transaction.next_read_only.take().unwrap_or(self.state.vars.hot().read_only),
@@ -70,19 +73,38 @@ impl Session {
         if consistent_snapshot {
             self.catalog.get(self.server.catalog.cell());
             self.begin_if_needed();
-            self.tx.take_snapshot();
+            if self.tx.isolation() == Isolation::RepeatableRead {
+                self.tx.take_snapshot();
+            } else {
+                let message = "InnoDB: WITH CONSISTENT SNAPSHOT was ignored because this phrase can only be used with \
+                               REPEATABLE READ isolation level.";
+                self.state.warn("Warning", 138, message.to_string());
+            }
         }
         Ok(())
     }
 
     /// Ends the transaction, if there is one, with its changes. A failed commit has rolled back.
     pub(crate) fn commit_all(&mut self) -> Result<()> {
-        let result = if self.tx.is_active() { self.tx.commit().map_err(exec::error::engine) } else { Ok(()) };
+        let result = if self.tx.is_active() { self.commit_engine() } else { Ok(()) };
         if result.is_err() && self.tx.is_active() {
             // What the commit could not do the rollback undoes; the commit's error is the one to tell.
             let _ = self.tx.rollback();
         }
         self.ended();
+        result
+    }
+
+    /// Commits; what was changed waits for FLUSH TABLES WITH READ LOCK and for `read_only` of others. Errors 1205, 1290, 1317.
+    fn commit_engine(&mut self) -> Result<()> {
+        if !self.tx.has_writes() {
+            return self.tx.commit().map_err(exec::error::engine);
+        }
+        self.check_read_only()?;
+        let timeout = self.state.vars.hot().lock_wait_timeout;
+        self.pins.begin_commit(Waiting { timeout, tx: &mut self.tx })?;
+        let result = self.tx.commit().map_err(exec::error::engine);
+        self.pins.end_commit();
         result
     }
 
@@ -103,6 +125,7 @@ impl Session {
             transaction.explicit = false;
             // SET TRANSACTION was for this one, also when no statement followed.
             transaction.next_isolation = None;
+            transaction.next_read_only = None;
             transaction.savepoints.clear();
         } else if !transaction.savepoints.is_empty() {
             transaction.savepoints.clear();

@@ -9,7 +9,7 @@ use crate::table_spec::comment_of;
 use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::schema::eq_name;
-use catalog::{Column, ColumnDefault, Ddl, KeyKind, Table, TableName, TableSpec, Waiting};
+use catalog::{Column, ColumnDefault, Ddl, KeyKind, Table, TableName, TableSpec};
 use exec::{Env, Outcome};
 use protocol::Output;
 use sql::ast::*;
@@ -160,11 +160,25 @@ impl Session {
                 Ok(("shutdown", Outcome::default(), Done::Close))
             }
             Statement::Flush(flush) => {
-                self.flush(flush)?;
+                self.flush(parsed, flush)?;
                 plain("flush")
             }
-            // No table locks are held: LOCK TABLES is refused.
-            Statement::UnlockTables => plain("unlock_tables"),
+            Statement::LockTables(tables) => {
+                self.lock_tables(parsed, tables)?;
+                plain("lock_tables")
+            }
+            Statement::UnlockTables => {
+                self.unlock_tables()?;
+                plain("unlock_tables")
+            }
+            Statement::LockInstance => {
+                self.lock_instance()?;
+                plain("lock_instance")
+            }
+            Statement::UnlockInstance => {
+                self.unlock_instance()?;
+                plain("unlock_instance")
+            }
             Statement::CreateDatabase(create) => affected("create_db", self.create_database(parsed, create)?),
             Statement::AlterDatabase(alter) => {
                 let name = self.schema_of(parsed, alter.name)?;
@@ -265,15 +279,14 @@ impl Session {
     }
 
     /// FLUSH: what there is to flush is flushed, the rest is refused.
-    fn flush(&mut self, flush: &Flush) -> Result<()> {
+    fn flush(&mut self, parsed: &Parsed, flush: &Flush) -> Result<()> {
         self.access().check_global(Privileges::RELOAD)?;
+        self.commit_all()?;
         for what in &flush.what {
             match what {
                 // Accounts are read from one place, there is no second copy to reload; no host cache, no cost tables.
                 FlushWhat::Privileges | FlushWhat::Hosts | FlushWhat::OptimizerCosts => {}
-                // No table stays open between statements.
-                FlushWhat::Tables { mode: FlushTables::Close, .. } => {}
-                FlushWhat::Tables { .. } => return Err(unsupported("FLUSH TABLES WITH READ LOCK")),
+                FlushWhat::Tables { tables, mode } => self.flush_tables(parsed, tables, *mode)?,
                 // Every commit is flushed when its answer goes out.
                 FlushWhat::EngineLogs | FlushWhat::BinaryLogs | FlushWhat::ErrorLogs | FlushWhat::Logs => {}
                 FlushWhat::GeneralLogs | FlushWhat::SlowLogs => {}
@@ -290,19 +303,19 @@ impl Session {
 
     /// As [`Session::define`], for changes that evaluate expressions.
     pub(crate) fn define_with<R>(&mut self, change: impl FnOnce(&mut Ddl<'_>, &mut State) -> Result<R>) -> Result<R> {
-        self.check_writable()?;
         self.commit_all()?;
+        // An implicit commit ends what SET TRANSACTION said for one transaction.
+        (self.transaction.next_isolation, self.transaction.next_read_only) = (None, None);
+        self.check_writable()?;
         let server = Arc::clone(&self.server);
-        let interrupt = Arc::clone(self.tx.interrupt());
         let timeout = self.state.vars.hot().lock_wait_timeout;
-        let waiting = Waiting { timeout, interrupt: &interrupt };
-        let pins = &self.pins;
-        let mut ddl = server.catalog.begin_ddl(&mut self.tx, pins, waiting)?;
+        let mut ddl = server.catalog.begin_ddl(&mut self.tx, &mut self.pins, timeout)?;
         if !self.state.vars.bool(FOREIGN_KEY_CHECKS) {
             ddl.ignore_foreign_keys();
         }
         let result = change(&mut ddl, &mut self.state)?;
         ddl.commit()?;
+        self.follow_locked_tables();
         Ok(result)
     }
 
@@ -385,6 +398,7 @@ impl Session {
             !temporary && found.is_some_and(|t| t.view.is_none())
         };
         let missing = self.define(|ddl| {
+            ddl.lock_names(&tables)?;
             let (there, missing): (Vec<TableName>, Vec<TableName>) =
                 tables.iter().cloned().partition(|t| exists(ddl, t));
             let missing: Vec<String> = missing.into_iter().map(|t| format!("{}.{}", t.0, t.1)).collect();
@@ -449,7 +463,7 @@ impl Session {
         self.check_expressions(&plan.spec)?;
         let only_renames = plan.only_renames();
         let copied = self.define_with(|ddl, state| {
-            let old = ddl.lock_table(schema, name)?;
+            let old = ddl.lock_to_alter(schema, name)?;
             if old.id != table.id || old.version != table.version {
                 // Another DDL came between: the plan was made for another table.
                 return Err(err!(1412));
@@ -645,8 +659,6 @@ fn statement_words(statement: &Statement) -> &'static str {
         Statement::LoadData(_) => "LOAD DATA",
         Statement::Call { .. } => "CALL",
         Statement::CreateView(_) | Statement::DropView { .. } => "views",
-        Statement::LockTables(_) => "LOCK TABLES",
-        Statement::LockInstance | Statement::UnlockInstance => "LOCK INSTANCE FOR BACKUP",
         Statement::Xa(_) => "XA",
         Statement::Help(_) => "HELP",
         Statement::Reset(_) => "RESET",

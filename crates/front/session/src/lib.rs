@@ -17,6 +17,7 @@ mod control;
 mod define;
 mod evaluate;
 mod expression;
+mod locks;
 mod login;
 mod maintain;
 mod prepared;

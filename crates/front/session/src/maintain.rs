@@ -5,7 +5,7 @@
 use crate::command::{Done, Session};
 use crate::server::com_index;
 use accounts::Privileges;
-use catalog::Waiting;
+use catalog::{Pin, Waiting};
 use inspect::Rows;
 use protocol::Output;
 use sql::ast::{MaintenanceVerb, Parsed, TableMaintenance};
@@ -60,11 +60,14 @@ impl Session {
         loop {
             let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
             let table = version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?;
-            let waiting = Waiting { timeout: self.state.vars.hot().lock_wait_timeout, interrupt: self.tx.interrupt() };
             if table.is_virtual() {
                 return Ok(());
             }
-            if !self.pins.pin(table.id, &table.gate, waiting)? || !self.catalog.is_current(self.server.catalog.cell()) {
+            let timeout = self.state.vars.hot().lock_wait_timeout;
+            let waiting = Waiting { timeout, tx: &mut self.tx };
+            if !self.pins.pin(&[Pin::new(schema, name, false)], false, waiting)?
+                || !self.catalog.is_current(self.server.catalog.cell())
+            {
                 self.pins.release();
                 continue;
             }

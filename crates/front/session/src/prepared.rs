@@ -108,6 +108,17 @@ impl Session {
         let parsed = sql::parse(&text, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
         match &parsed.statement {
             Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) => return Err(err!(1295)),
+            Statement::Begin { .. }
+            | Statement::Savepoint(_)
+            | Statement::RollbackTo(_)
+            | Statement::ReleaseSavepoint(_)
+            | Statement::LockTables(_)
+            | Statement::UnlockTables
+            | Statement::LockInstance
+            | Statement::UnlockInstance
+            | Statement::Shutdown
+            | Statement::Help(_)
+            | Statement::Use(_) => return Err(err!(1295)),
             _ => {}
         }
         self.refresh_access()?;

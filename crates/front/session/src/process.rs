@@ -9,6 +9,8 @@ use sync::{LaneId, Lanes, Mutex, Rank};
 
 /// Longest statement text that the list shows, in bytes.
 const INFO_BYTES_MAX: usize = 64 << 10;
+/// How long a statement runs before somebody looks whether its client is still there.
+const REAP_AFTER_US: u64 = 500_000;
 /// Most sessions at once.
 const LANES: usize = 1 << 17;
 
@@ -166,6 +168,22 @@ impl Processes {
         for (_, lane) in self.0.iter_claimed() {
             if let Some((interrupt, _)) = &lane.details.lock().kill {
                 interrupt.raise(2);
+            }
+        }
+    }
+
+    /// Interrupts statements that have run for a while and whose clients are gone: their locks are for nobody.
+    pub fn reap(&self, now_us: u64) {
+        for (_, lane) in self.0.iter_claimed() {
+            // Relaxed: a hint; under the lock the connection is the one that is asked.
+            let busy = lane.id.load(Ordering::Relaxed) != 0 && lane.doing.load(Ordering::Relaxed) != Doing::Sleep as u8;
+            if busy && now_us.saturating_sub(lane.since_us.load(Ordering::Relaxed)) >= REAP_AFTER_US {
+                let details = lane.details.lock();
+                if let Some((interrupt, hang_up)) = &details.kill
+                    && hang_up.is_gone()
+                {
+                    interrupt.raise(2);
+                }
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::server::COM;
 use crate::sink::{Head, WireSink};
 use crate::variables::{VarId, id};
 use accounts::Privileges;
-use catalog::{Gate, Version, Waiting};
+use catalog::{Pin, Version, Waiting};
 use engine::Isolation;
 use exec::{Outcome, Prepared, RowSink, TableUse};
 use observe::{Counter, CounterId};
@@ -37,14 +37,20 @@ const CACHED_TEXT_MAX: usize = 16 << 10;
 /// How often a statement is planned anew because DDL came between, before error 1615.
 const REPLANS_MAX: usize = 16;
 
-/// A statement for the executor: its tree, its plan for one version of the dictionary, and the gates of its tables.
+/// A statement for the executor: its tree, its plan for one version of the dictionary, and the metadata locks that it takes.
 pub(crate) struct Planned {
     pub parsed: Parsed,
     pub prepared: Prepared,
-    /// Table id, gate, and the version since which its trees are readable.
-    gates: Vec<(u64, Arc<Gate>, u64)>,
+    /// Its stored tables.
+    pub pins: Vec<Pin>,
+    /// It changes rows of stored tables, or locks them exclusively.
+    changes: bool,
+    /// The version since which the trees of all of them are readable.
+    readable_since: u64,
     reads_virtual: bool,
     com: CounterId,
+    /// What the hint MAX_EXECUTION_TIME says, in milliseconds.
+    time_limit_ms: Option<u64>,
     /// A query or something that answers rows.
     pub is_query: bool,
     /// What goes before its rows, once that was sent.
@@ -260,20 +266,36 @@ impl Session {
     /// Plans a statement of the executor's for the dictionary as of now, and checks privileges.
     pub(crate) fn plan(&mut self, parsed: Parsed, types: &[DataType]) -> Result<Planned> {
         let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
-        let prepared = Prepared::new(&parsed, &version, &mut self.state, types)?;
-        let gates = gates(&prepared, &version);
+        let prepared = Prepared::new(&parsed, &version, &mut self.state, types);
+        let prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
+        let (pins, readable_since) = pins(&prepared, &version);
+        let changes = pins.iter().any(Pin::writes);
         let reads_virtual = has_virtual(&prepared, &version);
         let is_query = matches!(parsed.statement, Statement::Query(_));
         let com = self.com(com_name(&parsed.statement));
-        let planned = Planned { parsed, prepared, gates, reads_virtual, com, is_query, head: None };
+        let time_limit_ms = parsed.hints.and_then(|hints| time_limit(parsed.bytes(hints)));
+        let planned = Planned {
+            parsed,
+            prepared,
+            pins,
+            changes,
+            readable_since,
+            reads_virtual,
+            com,
+            time_limit_ms,
+            is_query,
+            head: None,
+        };
         self.check_tables(planned.prepared.tables())?;
         Ok(planned)
     }
 
     fn replan(&mut self, planned: &mut Planned, types: &[DataType]) -> Result<()> {
         let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
-        planned.prepared = Prepared::new(&planned.parsed, &version, &mut self.state, types)?;
-        planned.gates = gates(&planned.prepared, &version);
+        let prepared = Prepared::new(&planned.parsed, &version, &mut self.state, types);
+        planned.prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
+        (planned.pins, planned.readable_since) = pins(&planned.prepared, &version);
+        planned.changes = planned.pins.iter().any(Pin::writes);
         planned.reads_virtual = has_virtual(&planned.prepared, &version);
         planned.head = None;
         Ok(())
@@ -369,6 +391,12 @@ impl Session {
         if self.password_expired {
             return Err(err!(1820));
         }
+        if planned.changes {
+            self.check_access_mode()?;
+            if planned.prepared.writes() {
+                self.check_read_only()?;
+            }
+        }
         self.pin(planned, params)
     }
 
@@ -381,21 +409,20 @@ impl Session {
     fn run_pinned(&mut self, planned: &mut Planned, params: &[Value<'_>], sink: &mut dyn RowSink) -> Result<Outcome> {
         // One bit test while the account has its privileges globally.
         self.check_tables(planned.prepared.tables())?;
-        if planned.prepared.writes() && !planned.gates.is_empty() {
-            self.check_writable()?;
-        }
         if planned.reads_virtual {
             self.state.inspect = Some(Box::new(self.inspect_context()));
         }
         if !planned.prepared.is_tableless() {
             self.begin_if_needed();
-            let began_at = self.transaction.began_at;
-            if planned.gates.iter().any(|(_, _, readable)| *readable > began_at) {
+            if planned.readable_since > self.transaction.began_at {
                 return Err(err!(1412));
             }
         }
         self.state.single_statement = self.autocommits();
-        let limit_ms = if planned.is_query { self.state.vars.hot().max_execution_time_ms } else { 0 };
+        let limit_ms = match planned.is_query {
+            true => planned.time_limit_ms.unwrap_or(self.state.vars.hot().max_execution_time_ms),
+            false => 0,
+        };
         if limit_ms > 0 {
             // Relaxed: a hint to the deadline thread; see `Server::deadlines`.
             self.server.deadlines.fetch_add(1, Ordering::Relaxed);
@@ -422,6 +449,8 @@ impl Session {
             // A deadlock has ended the transaction in the engine, or the statement had none.
             if result.as_ref().is_err_and(exec::error::ends_transaction) || self.autocommits() {
                 self.ended();
+            } else {
+                self.pins.release_statement();
             }
             return result;
         }
@@ -443,6 +472,7 @@ impl Session {
             self.rollback_all();
             return result;
         }
+        self.pins.release_statement();
         self.tx.end_statement();
         self.tx.await_durable().map_err(exec::error::engine)?;
         result
@@ -467,26 +497,40 @@ impl Session {
 
     /// False: the dictionary has changed meanwhile.
     fn pin_tables(&mut self, planned: &Planned) -> Result<bool> {
-        let waiting = Waiting { timeout: self.state.vars.hot().lock_wait_timeout, interrupt: self.tx.interrupt() };
-        let pins = &mut self.pins;
-        for (id, gate, _) in &planned.gates {
-            match pins.pin(*id, gate, waiting) {
-                Ok(true) => {}
-                Ok(false) => return Ok(false),
-                Err(e) => {
-                    // 1213: DDL waits for this transaction, so it has to end.
-                    if e.code == 1213 || self.autocommits() {
-                        self.rollback_all();
-                    }
-                    return Err(e);
+        if planned.pins.is_empty() {
+            return Ok(true);
+        }
+        if self.locked.is_some() {
+            self.check_locked(planned)?;
+        }
+        let timeout = self.state.vars.hot().lock_wait_timeout;
+        let held_nothing = self.pins.holds_nothing();
+        let waiting = Waiting { timeout, tx: &mut self.tx };
+        match self.pins.pin(&planned.pins, planned.changes, waiting) {
+            Ok(pinned) => Ok(pinned && self.catalog.is_current(self.server.catalog.cell())),
+            // Nothing was held before this statement, so nothing is lost: all over again.
+            Err(e) if e.code == 1213 && held_nothing && !self.tx.is_active() => {
+                self.pins.release();
+                Ok(false)
+            }
+            Err(e) => {
+                // 1213: somebody waits for this transaction, so it has to end.
+                if e.code == 1213 || self.autocommits() {
+                    self.rollback_all();
                 }
+                Err(e)
             }
         }
-        Ok(planned.gates.is_empty() || self.catalog.is_current(self.server.catalog.cell()))
     }
 
     /// Errors 1290, 1792.
     pub(crate) fn check_writable(&self) -> Result<()> {
+        self.check_access_mode()?;
+        self.check_read_only()
+    }
+
+    /// Error 1792 in a transaction that is READ ONLY.
+    fn check_access_mode(&self) -> Result<()> {
         let read_only = match self.tx.is_active() || self.transaction.explicit {
             true => self.transaction.read_only,
             false => {
@@ -494,9 +538,11 @@ impl Session {
                 next.unwrap_or(self.state.vars.hot().read_only)
             }
         };
-        if read_only {
-            return Err(err!(1792));
-        }
+        if read_only { Err(err!(1792)) } else { Ok(()) }
+    }
+
+    /// Error 1290 while `read_only` or `super_read_only` is on.
+    pub(crate) fn check_read_only(&self) -> Result<()> {
         // Globals as of the session's last look: one load.
         let globals = self.state.globals.peek();
         if !self.state.globals.is_current(&self.server.globals) || globals.bool(READ_ONLY) {
@@ -524,21 +570,31 @@ impl Session {
     }
 }
 
-fn gates(prepared: &Prepared, version: &Version) -> Vec<(u64, Arc<Gate>, u64)> {
-    let mut gates: Vec<(u64, Arc<Gate>, u64)> = Vec::new();
+/// The stored tables of a statement, each once, and the version since which all of them are readable.
+fn pins(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64) {
+    let (mut pins, mut readable_since) = (Vec::new(), 0);
     for t in prepared.tables() {
         if let Some(table) = version.table(&t.schema, &t.table)
             && table.is_base()
-            && !gates.iter().any(|(id, ..)| *id == table.id)
         {
-            gates.push((table.id, Arc::clone(&table.gate), table.readable_since));
+            // The planner names each table once.
+            pins.push(Pin::new(&t.schema, &t.table, t.insert || t.update || t.delete || t.for_update));
+            readable_since = readable_since.max(table.readable_since);
         }
     }
-    gates
+    (pins, readable_since)
 }
 
 fn has_virtual(prepared: &Prepared, version: &Version) -> bool {
     prepared.tables().iter().any(|t| version.table(&t.schema, &t.table).is_some_and(|t| t.is_virtual()))
+}
+
+/// The number in the hint `MAX_EXECUTION_TIME(n)`; the first counts.
+fn time_limit(hints: &[u8]) -> Option<u64> {
+    let upper = String::from_utf8_lossy(hints).to_ascii_uppercase();
+    let (_, rest) = upper.split_once("MAX_EXECUTION_TIME")?;
+    let (digits, _) = rest.trim_start().strip_prefix('(')?.split_once(')')?;
+    digits.trim().parse().ok()
 }
 
 /// The type of a parameter's value, for planning.

@@ -26,6 +26,8 @@ const LOG_CAPACITY: VarId = id("innodb_redo_log_capacity");
 const ACCOUNTS_ENTRY: &str = "accounts";
 /// How often deadlines are looked at while there are any.
 const DEADLINE_TICK: Duration = Duration::from_millis(5);
+/// How often running statements are asked whether their clients are still there.
+const REAP_TICK_US: u64 = 300_000;
 const IDLE_TICK: Duration = Duration::from_millis(100);
 
 /// Statement kinds that `Com_*` counts.
@@ -77,7 +79,9 @@ pub(crate) const COM: &[&str] = &[
     "set_password",
     "rename_user",
     "explain_other",
+    "lock_instance",
     "lock_tables",
+    "unlock_instance",
     "unlock_tables",
     "shutdown",
     "analyze",
@@ -228,6 +232,7 @@ pub(crate) fn store_accounts(catalog: &Catalog, tx: &mut Transaction, directory:
 
 fn watch_deadlines(server: &Weak<Server>) {
     let mut parker = Parker::new();
+    let mut reaped_us = 0;
     loop {
         let Some(server) = server.upgrade() else { return };
         // Relaxed: a hint each; deadlines are read under their lanes' locks.
@@ -239,6 +244,11 @@ fn watch_deadlines(server: &Weak<Server>) {
         if any {
             server.processes.expire(observe::clock::now_ns());
         }
+        let now = crate::state::clock_us();
+        if now.saturating_sub(reaped_us) >= REAP_TICK_US {
+            reaped_us = now;
+            server.processes.reap(now);
+        }
         drop(server);
         parker.park_timeout(if any { DEADLINE_TICK } else { IDLE_TICK });
     }
@@ -246,7 +256,17 @@ fn watch_deadlines(server: &Weak<Server>) {
 
 impl inspect::Source for Server {
     fn processes(&self) -> Vec<Process> {
-        self.processes.list()
+        let mut list = self.processes.list();
+        for (connection, state) in self.catalog.locks().waits() {
+            list.iter_mut().filter(|p| p.id == connection).for_each(|p| p.state = state);
+        }
+        list
+    }
+
+    fn metadata_locks(&self) -> Vec<catalog::mdl::LockRow> {
+        let version = self.catalog.current();
+        let tables = version.schemas.values().flat_map(|s| s.tables.values());
+        self.catalog.locks().list(tables.map(|t| (t.schema.clone(), t.name.clone())))
     }
 
     fn global_variables(&self) -> Vec<(&'static str, String)> {

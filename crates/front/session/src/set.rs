@@ -20,6 +20,8 @@ const LAST_INSERT_ID: VarId = id("last_insert_id");
 const IDENTITY: VarId = id("identity");
 const ISOLATION: VarId = id("transaction_isolation");
 const READ_ONLY: VarId = id("transaction_read_only");
+const READ_ONLY_SERVER: VarId = id("read_only");
+const SUPER_READ_ONLY: VarId = id("super_read_only");
 
 /// Session variables whose change clients are told of.
 const TRACKED: [VarId; 5] = [
@@ -162,6 +164,18 @@ impl Session {
             Change::Next(Val::Bool(read_only)) => self.transaction.next_read_only = Some(read_only),
             Change::Next(level) => self.transaction.next_isolation = Some(isolation_of(level.uint())),
             Change::Transaction(scope, isolation, access) => self.set_transaction(scope, isolation, access),
+            Change::Variable(READ_ONLY_SERVER | SUPER_READ_ONLY, true, Val::Bool(true)) => {
+                let id = if matches!(change, Change::Variable(SUPER_READ_ONLY, ..)) {
+                    SUPER_READ_ONLY
+                } else {
+                    READ_ONLY_SERVER
+                };
+                self.set_read_only(id)?;
+            }
+            Change::Variable(READ_ONLY_SERVER, true, value) => {
+                self.set_global(SUPER_READ_ONLY, value.clone());
+                self.set_global(READ_ONLY_SERVER, value);
+            }
             Change::Variable(id, true, value) => self.set_global(id, value),
             Change::Variable(id, false, value) => self.set_session(id, value)?,
         }
@@ -190,6 +204,16 @@ impl Session {
                 self.transaction.next_read_only = read_only.or(self.transaction.next_read_only);
             }
         }
+    }
+
+    /// `read_only` or `super_read_only`, which brings the former with it, are switched on.
+    fn set_read_only(&mut self, id: VarId) -> Result<()> {
+        self.while_nobody_writes(|session| {
+            session.set_global(READ_ONLY_SERVER, Val::Bool(true));
+            if id == SUPER_READ_ONLY {
+                session.set_global(SUPER_READ_ONLY, Val::Bool(true));
+            }
+        })
     }
 
     fn set_global(&mut self, id: VarId, value: Val) {

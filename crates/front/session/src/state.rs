@@ -2,6 +2,7 @@
 
 use crate::Server;
 use crate::define::FOREIGN_KEY_CHECKS;
+use crate::locks::UserLocks;
 use crate::time_zone::TimeZone;
 use crate::variables::{self, Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
 use catalog::VirtualContext;
@@ -65,6 +66,7 @@ pub(crate) struct State {
     pub error_count: u64,
     /// Made before a statement that reads virtual tables.
     pub inspect: Option<Box<inspect::Context>>,
+    user_locks: UserLocks,
 }
 
 impl State {
@@ -94,6 +96,7 @@ impl State {
             warning_count: 0,
             error_count: 0,
             inspect: None,
+            user_locks: UserLocks::default(),
         };
         state.reload();
         state
@@ -275,6 +278,25 @@ impl Env for State {
 
     fn engine(&self) -> &engine::Engine {
         &self.server.engine
+    }
+
+    fn get_lock(&mut self, name: &str, timeout: std::time::Duration, tx: &mut engine::Transaction) -> Result<bool> {
+        self.user_locks.get(&self.server, self.id.into(), name, timeout, tx)
+    }
+
+    fn release_lock(&mut self, name: &str) -> Option<bool> {
+        match self.user_locks.release(name) {
+            Some(()) => Some(true),
+            None => self.lock_owner(name).map(|_| false),
+        }
+    }
+
+    fn release_all_locks(&mut self) -> u64 {
+        self.user_locks.release_all()
+    }
+
+    fn lock_owner(&self, name: &str) -> Option<u64> {
+        self.server.catalog.locks().user_lock_owner(name)
     }
 
     fn is_single_statement(&self) -> bool {

@@ -1,73 +1,88 @@
-//! Data definition: one statement at a time, atomic across a crash.
+//! Data definition, atomic across a crash.
 //!
 //! A [`Ddl`] collects changes to a copy of the dictionary while it writes them through one engine transaction;
 //! [`Ddl::commit`] makes both happen. Dropped without commit, it rolls back. The caller has committed the session's own
-//! transaction before (implicit commit), so the session pins nothing.
+//! transaction before (implicit commit), so the session pins nothing but what LOCK TABLES locked.
+//!
+//! Statements on different tables run side by side: metadata locks on the names keep them apart, and only the commit is one at
+//! a time. What others have committed meanwhile is taken over under each new lock and before the commit.
 
 use crate::define::{CheckSpec, ForeignKeySpec, KeySpec, TableSpec, check_name, plan_index};
 use crate::dictionary::{self, Kind};
 use crate::error::from_engine;
-use crate::pins::{Waiting, wait_for_pins};
+use crate::mdl::{Duration, Mode, Name, Waiting};
 use crate::rules::{CHECK_INFIX, FOREIGN_KEY_INFIX, follow_rename, parent_index};
 use crate::schema::{Check, Column, ForeignKey, Index, Schema, Table, TableName, Version, View, eq_name};
-use crate::{Catalog, Gate, HIDDEN_INDEX, MetadataPins, stored};
+use crate::{Catalog, HIDDEN_INDEX, MetadataPins, stored};
 use engine::{Engine, Isolation, Transaction, TreeKind};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
-use sync::{LaneId, MutexGuard, Parker};
+use std::time::SystemTime;
 use types::collation::CollationId;
 use types::row::RowLayout;
 use types::{DataType, Result, SqlError, err};
 
-/// Under the DDL mutex.
+/// Under the DDL mutex: commits of data definition, one at a time.
 pub(crate) struct DdlState {
     /// The highest table id ever given.
     pub(crate) last_table: u64,
+}
+
+/// What a statement has changed in its copy of the dictionary, to be taken over into a newer one.
+enum Touched {
+    Schema(String),
+    Table(String, String),
 }
 
 /// A data definition statement in progress.
 pub struct Ddl<'a> {
     catalog: &'a Catalog,
     tx: &'a mut Transaction,
-    state: MutexGuard<'a, DdlState>,
+    pins: &'a mut MetadataPins,
     /// The dictionary as it will be.
     next: Version,
-    closed: Vec<Arc<Gate>>,
-    lane: LaneId,
-    waiting: Waiting<'a>,
+    touched: Vec<Touched>,
+    /// Tables that are readable by others until the commit.
+    shared: Vec<Arc<Name>>,
+    /// Tables of LOCK TABLES that were locked stronger than that.
+    upgraded: Vec<Arc<Name>>,
+    timeout: std::time::Duration,
     /// Foreign keys have to fit their parents, and parents stay (`foreign_key_checks`).
     foreign_key_checks: bool,
     committed: bool,
 }
 
 impl Catalog {
-    /// Begins a data definition statement: waits for another one that runs (1205, 1317) and begins its transaction in `tx`,
-    /// which must not be active.
+    /// Begins a data definition statement: waits for global read locks and backups (1205, 1317) and begins its transaction in
+    /// `tx`, which must not be active. Error 1223 when the session itself holds the global read lock.
     pub fn begin_ddl<'a>(
         &'a self,
         tx: &'a mut Transaction,
-        pins: &MetadataPins,
-        waiting: Waiting<'a>,
+        pins: &'a mut MetadataPins,
+        timeout: std::time::Duration,
     ) -> Result<Ddl<'a>> {
         assert!(!tx.is_active(), "DDL commits implicitly before it begins");
         assert!(pins.is_empty(), "a session that begins DDL uses no table");
-        let since = Instant::now();
-        let mut parker = Parker::new();
-        let state = loop {
-            if let Some(state) = self.ddl.try_lock() {
-                break state;
-            }
-            waiting.check(since)?;
-            parker.park_timeout(Duration::from_millis(2));
-        };
+        pins.check_protection()?;
         let mut next = Version::clone(&self.current());
         next.number += 1;
-        // The tables' gates are closed, so the newest version of a row is the only one in progress: index builds and copies
-        // read without a lock object for each row.
-        tx.begin(Isolation::ReadUncommitted, false);
-        let (catalog, lane) = (self, pins.lane_id());
-        let closed = Vec::new();
-        Ok(Ddl { catalog, tx, state, next, closed, lane, waiting, foreign_key_checks: true, committed: false })
+        let mut ddl = Ddl {
+            catalog: self,
+            tx,
+            pins,
+            next,
+            touched: Vec::new(),
+            shared: Vec::new(),
+            upgraded: Vec::new(),
+            timeout,
+            foreign_key_checks: true,
+            committed: false,
+        };
+        ddl.lock(&Arc::new(Name::Global), Mode::IntentionExclusive, Duration::Statement)?;
+        ddl.lock(&Arc::new(Name::BackupLock), Mode::IntentionExclusive, Duration::Transaction)?;
+        // Nobody else writes the tables that a statement has locked, so the newest version of a row is the only one in progress: index
+        // builds and copies read without a lock object for each row.
+        ddl.tx.begin(Isolation::ReadUncommitted, false);
+        Ok(ddl)
     }
 }
 
@@ -95,9 +110,81 @@ impl Ddl<'_> {
         self.tx
     }
 
-    /// A base table and, closed to statements until the end, its gate. Errors 1146, 1205, 1317, 1347.
+    fn lock(&mut self, name: &Arc<Name>, mode: Mode, duration: Duration) -> Result<()> {
+        let mut waiting = Waiting { timeout: self.timeout, tx: self.tx };
+        if matches!(**name, Name::Global | Name::BackupLock) {
+            // Beside what the session may hold there by name.
+            self.pins.lock(name, mode, duration, &mut waiting)?;
+            return Ok(());
+        }
+        let explicit = self.pins.tickets().iter().find(|t| t.name == *name && t.duration == Duration::Explicit);
+        match explicit.map(|t| t.mode) {
+            Some(held) if held.covers(mode) => {}
+            // Of LOCK TABLES: stronger until the statement ends.
+            Some(_) => {
+                self.pins.upgrade(name, mode, &mut waiting)?;
+                self.upgraded.push(Arc::clone(name));
+            }
+            None if self.pins.tickets().iter().any(|t| t.name == *name) => {
+                self.pins.upgrade(name, mode, &mut waiting)?;
+            }
+            None => {
+                self.pins.lock(name, mode, duration, &mut waiting)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Locks a schema, and takes over what others have done to it meanwhile.
+    fn lock_schema(&mut self, schema: &str, mode: Mode) -> Result<()> {
+        if mode == Mode::Exclusive && self.pins.locks_tables() {
+            return Err(err!(1192));
+        }
+        self.lock(&Arc::new(Name::Schema(schema.into())), mode, Duration::Transaction)?;
+        self.catch_up();
+        Ok(())
+    }
+
+    /// Locks the name of a table, existing or not, and takes over what others have done to it meanwhile. Under LOCK TABLES only
+    /// what was locked for writing: errors 1099, 1100.
+    fn lock_name(&mut self, schema: &str, name: &str, mode: Mode) -> Result<()> {
+        if self.pins.locks_tables() {
+            let key = Name::table(schema, name);
+            match self.pins.tickets().iter().find(|t| *t.name == key) {
+                None => return Err(err!(1100, name)),
+                Some(t) if !t.mode.covers(Mode::SharedNoReadWrite) => return Err(err!(1099, name)),
+                Some(_) => {}
+            }
+        }
+        self.lock_new_name(schema, name, mode)
+    }
+
+    fn lock_new_name(&mut self, schema: &str, name: &str, mode: Mode) -> Result<()> {
+        self.lock_schema(schema, Mode::IntentionExclusive)?;
+        self.lock(&Arc::new(Name::table(schema, name)), mode, Duration::Transaction)?;
+        self.catch_up();
+        Ok(())
+    }
+
+    /// Locks several names against everybody, in one order for all statements. Errors 1205, 1213, 1317.
+    pub fn lock_names(&mut self, names: &[(String, String)]) -> Result<()> {
+        let mut sorted: Vec<_> = names.iter().collect();
+        sorted.sort();
+        sorted.into_iter().try_for_each(|(schema, name)| self.lock_name(schema, name, Mode::Exclusive))
+    }
+
+    /// A base table, locked against everybody until the end. Errors 1146, 1205, 1213, 1317, 1347.
     pub fn lock_table(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
-        let table = self.lock_any(schema, name)?;
+        self.base(schema, name, Ddl::lock_any)
+    }
+
+    fn base(
+        &mut self,
+        schema: &str,
+        name: &str,
+        lock: impl FnOnce(&mut Self, &str, &str) -> Result<Arc<Table>>,
+    ) -> Result<Arc<Table>> {
+        let table = lock(self, schema, name)?;
         match table.view {
             Some(_) => Err(err!(1347, schema, name, "BASE TABLE")),
             None => Ok(table),
@@ -106,19 +193,70 @@ impl Ddl<'_> {
 
     /// As [`Ddl::lock_table`], for a view too.
     pub fn lock_any(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        self.lock_name(schema, name, Mode::Exclusive)?;
+        self.found(schema, name)
+    }
+
+    /// A table that others may read, and not write, until the commit, which then waits for them. Errors as
+    /// [`Ddl::lock_table`].
+    pub fn lock_to_alter(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        self.lock_name(schema, name, Mode::SharedUpgradable)?;
+        self.base(schema, name, |ddl, schema, name| ddl.found(schema, name))?;
+        self.lock_name(schema, name, Mode::SharedNoWrite)?;
+        self.shared.push(Arc::new(Name::table(schema, name)));
+        self.found(schema, name)
+    }
+
+    fn found(&self, schema: &str, name: &str) -> Result<Arc<Table>> {
         let table = self.next.table(schema, name).cloned().ok_or_else(|| err!(1146, schema, name))?;
         refuse_system(&self.next, schema)?;
-        if !self.closed.iter().any(|g| Arc::ptr_eq(g, &table.gate)) {
-            table.gate.close();
-            self.closed.push(Arc::clone(&table.gate));
-            wait_for_pins(&self.catalog.lanes, self.lane, table.id, self.waiting)?;
-        }
         Ok(table)
+    }
+
+    /// Takes over what other statements have committed since the copy of the dictionary was made. Nothing of it is what this
+    /// statement has locked.
+    fn catch_up(&mut self) {
+        let current = self.catalog.current();
+        if current.number + 1 == self.next.number {
+            return;
+        }
+        let provisional = self.next.number;
+        let mut next = Version::clone(&current);
+        next.number = current.number + 1;
+        for touched in &self.touched {
+            match touched {
+                Touched::Schema(name) => match (self.next.schemas.get(name), next.schemas.get_mut(name)) {
+                    (Some(mine), Some(schema)) => Arc::make_mut(schema).default_collation = mine.default_collation,
+                    // Its tables follow.
+                    (Some(mine), None) => {
+                        let schema = Schema::new(name, mine.default_collation);
+                        next.schemas.insert(name.clone(), Arc::new(schema));
+                    }
+                    (None, _) => {
+                        next.schemas.remove(name);
+                    }
+                },
+                Touched::Table(schema, name) => {
+                    next.remove_table(schema, name);
+                    let table = self.next.schemas.get(schema).and_then(|s| s.tables.get(name)).cloned();
+                    if let Some(mut table) = table
+                        && next.schemas.contains_key(schema)
+                    {
+                        if table.readable_since == provisional {
+                            Arc::make_mut(&mut table).readable_since = next.number;
+                        }
+                        next.insert_table(table);
+                    }
+                }
+            }
+        }
+        self.next = next;
     }
 
     /// CREATE DATABASE. Errors 1007, 1059, 1102.
     pub fn create_schema(&mut self, name: &str, collation: CollationId) -> Result<()> {
         check_name(name, 1102)?;
+        self.lock_schema(name, Mode::Exclusive)?;
         if self.next.schema(name).is_some() {
             return Err(err!(1007, name));
         }
@@ -127,6 +265,7 @@ impl Ddl<'_> {
 
     /// ALTER DATABASE. Errors 1049.
     pub fn alter_schema(&mut self, name: &str, collation: CollationId) -> Result<()> {
+        self.lock_schema(name, Mode::Exclusive)?;
         let schema = self.next.schema(name).ok_or_else(|| err!(1049, name))?;
         refuse_system(&self.next, name)?;
         let mut schema = Schema::clone(schema);
@@ -137,12 +276,14 @@ impl Ddl<'_> {
     fn put_schema(&mut self, schema: Schema) -> Result<()> {
         let tree = self.catalog.engine.dictionary();
         dictionary::put(self.tx, tree, Kind::Schema, "", &schema.name, &stored::write_schema(&schema))?;
+        self.touched.push(Touched::Schema(schema.name.clone()));
         self.next.schemas.insert(schema.name.clone(), Arc::new(schema));
         Ok(())
     }
 
     /// DROP DATABASE with all its tables; returns how many. Errors 1008, 1205, 3552.
     pub fn drop_schema(&mut self, name: &str) -> Result<u64> {
+        self.lock_schema(name, Mode::Exclusive)?;
         let schema = self.next.schema(name).cloned().ok_or_else(|| err!(1008, name))?;
         refuse_system(&self.next, name)?;
         // Tables whose foreign keys lead here from elsewhere keep the schema; those inside go together.
@@ -156,28 +297,39 @@ impl Ddl<'_> {
             }
         }
         dictionary::remove(self.tx, self.catalog.engine.dictionary(), Kind::Schema, "", name)?;
+        self.touched.push(Touched::Schema(name.to_string()));
         self.next.schemas.remove(name);
         Ok(schema.tables.len() as u64)
     }
 
     /// CREATE TABLE. Errors 1050, 1049 and those of the definition.
     pub fn create_table(&mut self, spec: TableSpec) -> Result<Arc<Table>> {
+        // A table that is there is not waited for.
+        if self.next.table(&spec.schema, &spec.name).is_none() {
+            self.lock_name(&spec.schema, &spec.name, Mode::Exclusive)?;
+        }
         let schema = self.next.schema(&spec.schema).ok_or_else(|| err!(1049, spec.schema))?;
         if schema.tables.contains_key(&spec.name) {
             return Err(err!(1050, spec.name));
         }
         refuse_system(&self.next, &spec.schema)?;
-        self.state.last_table += 1;
-        let id = self.state.last_table;
-        // At once and durable with the commit: an id is never given twice.
-        let engine = &self.catalog.engine;
-        engine.raise_counter(engine.dictionary(), id).map_err(from_engine)?;
-        let table = self.build_table(spec, id, Arc::default())?;
+        let id = self.new_id()?;
+        let table = self.build_table(spec, id)?;
         self.put_table(table)
     }
 
+    /// A table id, never given before.
+    fn new_id(&self) -> Result<u64> {
+        let mut state = self.catalog.ddl.lock();
+        state.last_table += 1;
+        let (id, engine) = (state.last_table, &self.catalog.engine);
+        // At once, and durable with the commit.
+        engine.raise_counter(engine.dictionary(), id).map_err(from_engine)?;
+        Ok(id)
+    }
+
     /// A table with new trees from a definition: for CREATE TABLE, and for changes that rebuild.
-    fn build_table(&mut self, mut spec: TableSpec, id: u64, gate: Arc<Gate>) -> Result<Table> {
+    fn build_table(&mut self, mut spec: TableSpec, id: u64) -> Result<Table> {
         let plans = spec.plan()?;
         let mut indexes = Vec::with_capacity(plans.len());
         for (i, plan) in plans.into_iter().enumerate() {
@@ -220,7 +372,6 @@ impl Ddl<'_> {
             create_options: spec.create_options,
             created: now(),
             readable_since: self.next.number,
-            gate,
             virtual_rows: None,
             view: None,
         };
@@ -235,12 +386,12 @@ impl Ddl<'_> {
     /// caller copies the rows from `old` into it, through [`Ddl::tx`], before the commit.
     pub fn rebuild_table(&mut self, old: &Table, spec: TableSpec) -> Result<Arc<Table>> {
         let keep = match (spec.auto_increment, &old.auto_increment) {
-            // Relaxed: the gate is closed, no insert runs.
+            // Relaxed: the table is locked, no insert runs.
             (None, Some(counter)) => Some(counter.next.load(std::sync::atomic::Ordering::Relaxed)),
             (asked, _) => asked,
         };
         let spec = TableSpec { auto_increment: keep, schema: old.schema.clone(), name: old.name.clone(), ..spec };
-        let mut table = self.build_table(spec, old.id, Arc::clone(&old.gate))?;
+        let mut table = self.build_table(spec, old.id)?;
         table.version = old.version + 1;
         table.created = old.created;
         let gone = old.named_indexes().find(|i| !table.indexes.iter().any(|n| n.name == i.name));
@@ -317,7 +468,7 @@ impl Ddl<'_> {
         {
             // Another index has to start with the column, and takes over the counter.
             let column = counter.column;
-            let next = counter.next.load(std::sync::atomic::Ordering::Relaxed); // Relaxed: the gate is closed.
+            let next = counter.next.load(std::sync::atomic::Ordering::Relaxed); // Relaxed: the table is locked.
             let other = table.indexes.iter().find(|i| i.parts[0].column == column).ok_or_else(|| err!(1075))?;
             let engine = &self.catalog.engine;
             engine.raise_counter(other.tree, next).map_err(from_engine)?;
@@ -333,6 +484,7 @@ impl Ddl<'_> {
     pub fn rename_table(&mut self, from: (&str, &str), to: (&str, &str)) -> Result<Arc<Table>> {
         let old = self.lock_any(from.0, from.1)?;
         check_name(to.1, 1103)?;
+        self.lock_new_name(to.0, to.1, Mode::Exclusive)?;
         let target = self.next.schema(to.0).ok_or_else(|| err!(1049, to.0))?;
         if target.tables.contains_key(to.1) {
             return Err(err!(1050, to.1));
@@ -433,19 +585,16 @@ impl Ddl<'_> {
         replace: bool,
     ) -> Result<()> {
         check_name(name, 1103)?;
+        self.lock_name(schema, name, Mode::Exclusive)?;
         let found = self.next.schema(schema).ok_or_else(|| err!(1049, schema))?;
         refuse_system(&self.next, schema)?;
         let collation = found.default_collation;
         match found.tables.get(name).map(|t| t.view.is_some()) {
             Some(_) if !replace => return Err(err!(1050, name)),
             Some(false) => return Err(err!(1347, schema, name, "VIEW")),
-            Some(true) => drop(self.lock_any(schema, name)?),
-            None => {}
+            Some(true) | None => {}
         }
-        self.state.last_table += 1;
-        let id = self.state.last_table;
-        let engine = &self.catalog.engine;
-        engine.raise_counter(engine.dictionary(), id).map_err(from_engine)?;
+        let id = self.new_id()?;
         let types: Vec<DataType> = columns.iter().map(|c| c.data_type).collect();
         self.put_table(Table {
             id,
@@ -464,7 +613,6 @@ impl Ddl<'_> {
             create_options: String::new(),
             created: now(),
             readable_since: 0,
-            gate: Arc::default(),
             virtual_rows: None,
             view: Some(Arc::new(view)),
         })?;
@@ -473,6 +621,7 @@ impl Ddl<'_> {
 
     /// DROP VIEW. Errors 1051, 1347.
     pub fn drop_view(&mut self, schema: &str, name: &str) -> Result<()> {
+        self.lock_name(schema, name, Mode::Exclusive)?;
         let Some(found) = self.next.table(schema, name) else { return Err(err!(1051, format!("{schema}.{name}"))) };
         if found.view.is_none() {
             return Err(err!(1347, schema, name, "VIEW"));
@@ -508,14 +657,43 @@ impl Ddl<'_> {
         dictionary::remove(self.tx, self.catalog.engine.dictionary(), kind, "", name)
     }
 
-    /// Makes everything happen: commits, swaps the dictionary, opens the gates.
+    /// Makes everything happen: waits for readers of altered tables, commits, swaps the dictionary. Errors 1205, 1213, 1317.
     pub fn commit(mut self) -> Result<()> {
+        for name in std::mem::take(&mut self.shared) {
+            self.lock(&name, Mode::Exclusive, Duration::Transaction)?;
+        }
+        let one_at_a_time = self.catalog.ddl.lock();
+        self.catch_up();
         self.tx.commit().map_err(from_engine)?;
         self.committed = true;
-        let next = std::mem::take(&mut self.next);
-        self.catalog.cell().store(Arc::new(next));
+        self.catalog.cell().store(Arc::new(std::mem::take(&mut self.next)));
+        drop(one_at_a_time);
         Ok(())
-        // Dropping opens the gates, after the swap: who waited finds the new version.
+        // Dropping gives the metadata locks back, after the swap: who waited finds the new version.
+    }
+
+    /// LOCK TABLES goes on after the statement: with its own locks, without dropped tables, with renamed ones under their
+    /// new names.
+    fn settle_locked_tables(&mut self) {
+        if !self.pins.locks_tables() {
+            return;
+        }
+        for name in std::mem::take(&mut self.upgraded) {
+            self.pins.downgrade(&name, Mode::SharedNoReadWrite);
+        }
+        if !self.committed {
+            return;
+        }
+        let version = self.catalog.current();
+        for touched in std::mem::take(&mut self.touched) {
+            let Touched::Table(schema, table) = touched else { continue };
+            let name = Name::table(&schema, &table);
+            if version.table(&schema, &table).is_some() {
+                self.pins.keep_locked(&name, Mode::SharedNoReadWrite);
+            } else {
+                self.pins.release_where(|t| *t.name == name);
+            }
+        }
     }
 
     fn drop_trees(&mut self, table: &Table) -> Result<()> {
@@ -530,6 +708,7 @@ impl Ddl<'_> {
         let json = stored::write_table(&table);
         dictionary::put(self.tx, tree, Kind::Table, &table.schema, &table.name, &json)?;
         let table = Arc::new(table);
+        self.touched.push(Touched::Table(table.schema.clone(), table.name.clone()));
         self.next.insert_table(Arc::clone(&table));
         Ok(table)
     }
@@ -538,6 +717,7 @@ impl Ddl<'_> {
     fn forget(&mut self, table: &Table) -> Result<()> {
         let tree = self.catalog.engine.dictionary();
         dictionary::remove(self.tx, tree, Kind::Table, &table.schema, &table.name)?;
+        self.touched.push(Touched::Table(table.schema.clone(), table.name.clone()));
         self.next.remove_table(&table.schema, &table.name);
         Ok(())
     }
@@ -549,9 +729,8 @@ impl Drop for Ddl<'_> {
             // A failed rollback leaves the transaction to recovery; the session's next statement reports the engine's state.
             let _ = self.tx.rollback();
         }
-        for gate in &self.closed {
-            gate.open();
-        }
+        self.settle_locked_tables();
+        self.pins.release();
     }
 }
 

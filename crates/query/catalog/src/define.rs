@@ -2,7 +2,6 @@
 
 use crate::schema::{Check, Column, ColumnDefault, ReferenceAction, Table, TableName, eq_name};
 use crate::{HIDDEN_COLUMN, HIDDEN_INDEX};
-use std::sync::Arc;
 use types::collation::CollationId;
 use types::key::KeyPart;
 use types::row::RowLayout;
@@ -133,7 +132,6 @@ impl TableSpec {
             create_options: String::new(),
             created: 0,
             readable_since: 0,
-            gate: Arc::default(),
             virtual_rows: None,
             view: None,
         }

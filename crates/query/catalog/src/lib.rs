@@ -1,17 +1,17 @@
 //! The data dictionary: schemas, tables, indexes as immutable versions; persistence in the engine's dictionary tree; DDL.
 //!
 //! ```text
-//!   statement                                   DDL (one at a time, under the DDL mutex)
-//!   ---------                                   ----------------------------------------
-//!   Cached<Version>::get     one load           close the gate of each table that it changes
-//!   MetadataPins::pin        own lane           wait until no lane pins those tables
-//!   ... runs ...                                trees and dictionary entries in one engine transaction; commit
-//!   MetadataPins::release    own lane           swap in the new Version, open the gates
+//!   statement                                   DDL (metadata locks keep statements on one table apart)
+//!   ---------                                   ---------------------------------------------------------
+//!   Cached<Version>::get     one load           lock the names that it changes: writers are out, or everybody
+//!   MetadataPins::pin        own lane           trees and dictionary entries in one engine transaction
+//!   ... runs ...                                wait until nobody uses those tables any more
+//!   MetadataPins::release    own lane           one at a time: commit, swap in the new Version; unlock
 //! ```
 //!
 //! Why in this order: a crash before the engine's commit leaves the old dictionary and frees new trees; a crash after it
 //! finds the new dictionary at the next start, and nobody has been answered yet. A reader between commit and swap can not
-//! use a changed table, its gate is closed; it may not see a new one yet, as if it had come earlier.
+//! use a changed table, it is locked; it may not see a new one yet, as if it had come earlier.
 
 pub mod counter;
 pub mod ddl;
@@ -19,7 +19,7 @@ pub mod define;
 pub mod dictionary;
 pub mod error;
 pub mod live;
-pub mod pins;
+pub mod mdl;
 mod rules;
 pub mod schema;
 mod stored;
@@ -29,7 +29,7 @@ pub use counter::AutoIncrement;
 pub use ddl::Ddl;
 pub use define::{CheckSpec, ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, TableSpec};
 pub use live::Catalog;
-pub use pins::{Gate, MetadataPins, Waiting};
+pub use mdl::{MetadataLocks, MetadataPins, Pin, Waiting};
 pub use rules::{are_compatible, parent_index};
 pub use schema::{
     Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,

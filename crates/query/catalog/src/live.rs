@@ -3,25 +3,22 @@
 use crate::ddl::DdlState;
 use crate::dictionary::{self, Kind, damaged};
 use crate::error::from_engine;
-use crate::pins::PinLane;
+use crate::mdl::MetadataLocks;
 use crate::schema::{SYSTEM_SCHEMAS, Schema, Version};
 use crate::{MetadataPins, stored};
 use engine::{Engine, Isolation, Transaction};
 use std::sync::Arc;
-use sync::{Lanes, Mutex, Rank, Snapshot};
+use sync::{Mutex, Rank, Snapshot};
 use types::Result;
 use types::collation::CollationId;
-
-/// Most sessions that can be connected at once.
-const LANES: usize = 1 << 17;
 
 pub struct Catalog {
     pub(crate) engine: Arc<Engine>,
     /// What statements read. W: DDL, after its commit. R: statements, through [`sync::Cached`].
     current: Snapshot<Version>,
-    /// The one data definition statement in progress. Statements never touch it.
+    /// The one data definition that commits. Statements never touch it.
     pub(crate) ddl: Mutex<DdlState>,
-    pub(crate) lanes: Arc<Lanes<PinLane>>,
+    locks: Arc<MetadataLocks>,
 }
 
 impl Catalog {
@@ -48,7 +45,7 @@ impl Catalog {
             engine: Arc::clone(engine),
             current: Snapshot::new(version),
             ddl: Mutex::new(Rank::CatalogDdl, DdlState { last_table }),
-            lanes: Arc::new(Lanes::new(LANES)),
+            locks: Arc::default(),
         }))
     }
 
@@ -67,9 +64,13 @@ impl Catalog {
         &self.engine
     }
 
-    /// A lane for a new session. `None`: too many connections.
-    pub fn claim_pins(&self) -> Option<MetadataPins> {
-        MetadataPins::claim(&self.lanes)
+    pub fn locks(&self) -> &Arc<MetadataLocks> {
+        &self.locks
+    }
+
+    /// The metadata locks of a new session: its transaction, its connection's id. `None`: too many connections.
+    pub fn claim_pins(&self, tx: &Transaction, connection: u64) -> Option<MetadataPins> {
+        MetadataPins::claim(&self.locks, tx, connection)
     }
 
     /// Entries of another crate's making (accounts), by name.

@@ -1,6 +1,6 @@
 //! Dictionary objects as statements see them. A [`Version`] is immutable; DDL makes a new one and swaps it in.
 
-use crate::{AutoIncrement, Gate, VirtualTable};
+use crate::{AutoIncrement, VirtualTable};
 use engine::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -121,8 +121,6 @@ pub struct Table {
     /// [`Version::number`] from which the trees hold the rows: a transaction whose snapshot is older can not read them
     /// (error 1412). 0 after a restart.
     pub readable_since: u64,
-    /// Closed while DDL changes the table.
-    pub gate: Arc<Gate>,
     /// Set for tables of information_schema and performance_schema: no trees, rows computed when asked.
     pub virtual_rows: Option<Arc<dyn VirtualTable>>,
     /// Set for views: no trees either, the columns are the query's.

@@ -70,6 +70,14 @@ pub trait Env {
         };
         (variable("auto_increment_increment"), variable("auto_increment_offset"))
     }
+    /// GET_LOCK: false when the lock is not had within `timeout`. Errors 1317, 3024, 3058.
+    fn get_lock(&mut self, name: &str, timeout: std::time::Duration, tx: &mut engine::Transaction) -> Result<bool>;
+    /// RELEASE_LOCK: `Some(false)` when another session holds it, `None` when nobody does.
+    fn release_lock(&mut self, name: &str) -> Option<bool>;
+    /// RELEASE_ALL_LOCKS: how many holds there were.
+    fn release_all_locks(&mut self) -> u64;
+    /// IS_USED_LOCK: the connection that holds it.
+    fn lock_owner(&self, name: &str) -> Option<u64>;
     /// Is the statement a transaction of its own (autocommit)? Then SERIALIZABLE needs no locks for reading.
     fn is_single_statement(&self) -> bool {
         false

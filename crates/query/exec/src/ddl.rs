@@ -76,7 +76,8 @@ pub fn fill_index(tx: &mut Transaction, table: &Table, index: usize) -> Result<(
         };
         if chunk.is_full() || !more {
             chunk.sort();
-            for (from, end, _) in &chunk.entries {
+            for (at, (from, end, _)) in chunk.entries.iter().enumerate() {
+                check_interrupt(tx, at)?;
                 insert_entry(tx, table, index, &chunk.bytes[*from..*end])?;
             }
             chunk.clear();
@@ -85,6 +86,11 @@ pub fn fill_index(tx: &mut Transaction, table: &Table, index: usize) -> Result<(
             return Ok(());
         }
     }
+}
+
+/// KILL ends the work: looked at every few hundred entries, some milliseconds. (The cursor looks itself.)
+fn check_interrupt(tx: &Transaction, at: usize) -> Result<()> {
+    if at.is_multiple_of(256) { tx.check_interrupt().map_err(error::engine) } else { Ok(()) }
 }
 
 fn insert_entry(tx: &mut Transaction, table: &Table, index: usize, entry: &[u8]) -> Result<()> {
@@ -178,7 +184,8 @@ pub fn copy_rows(
         if chunk.is_full() || !more {
             chunk.sort();
             let mut tx = run.tx.borrow_mut();
-            for (start, end, row_end) in &chunk.entries {
+            for (at, (start, end, row_end)) in chunk.entries.iter().enumerate() {
+                check_interrupt(&tx, at)?;
                 let (k, row) = (&chunk.bytes[*start..*end], &chunk.bytes[*end..*row_end]);
                 match tx.insert(to.indexes[0].tree, k, row) {
                     Ok(()) => {}

@@ -24,6 +24,8 @@ pub struct TableUse {
     pub delete: bool,
     /// FOR UPDATE / FOR SHARE.
     pub lock: bool,
+    /// FOR UPDATE.
+    pub for_update: bool,
 }
 
 /// A statement resolved and planned for one version of the dictionary. Not shared: its operators hold their buffers, so

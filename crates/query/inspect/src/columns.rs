@@ -151,7 +151,6 @@ fn build<'c>(
         create_options: String::new(),
         created: 0,
         readable_since: 0,
-        gate: Arc::default(),
         virtual_rows: Some(rows),
         view: None,
     }

@@ -41,6 +41,8 @@ pub struct Process {
 /// What only sessions know. Implemented by crate `session`.
 pub trait Source: Send + Sync {
     fn processes(&self) -> Vec<Process>;
+    /// Metadata locks, held and asked for.
+    fn metadata_locks(&self) -> Vec<catalog::mdl::LockRow>;
     /// All global variables with their values as printed, sorted by name.
     fn global_variables(&self) -> Vec<(&'static str, String)>;
 }

@@ -1,11 +1,11 @@
 //! performance_schema: variables and status as tables; row locks are in `locks`.
 
-use crate::columns::{Compute, computed, varchar};
-use crate::{Context, Row, text, word};
+use crate::columns::{Compute, bigint, computed, varchar};
+use crate::{Context, Row, maybe, text, uint, word};
 use catalog::Schema;
 use std::sync::Arc;
-use types::Result;
 use types::collation::CollationId;
+use types::{DataType, Result, Value};
 
 pub(crate) fn schema() -> Schema {
     let mut schema = Schema::new("performance_schema", CollationId::UTF8MB4_0900_AI_CI);
@@ -20,7 +20,44 @@ pub(crate) fn schema() -> Schema {
         schema.tables.insert(name.to_string(), Arc::new(table));
     }
     crate::locks::add_to_performance_schema(&mut schema);
+    let locks = computed(&schema.name, "metadata_locks", &METADATA_LOCKS, metadata_locks);
+    schema.tables.insert(locks.name.clone(), Arc::new(locks));
     schema
+}
+
+const METADATA_LOCKS: [(&str, DataType); 11] = [
+    ("OBJECT_TYPE", varchar(64)),
+    ("OBJECT_SCHEMA", varchar(64)),
+    ("OBJECT_NAME", varchar(64)),
+    ("COLUMN_NAME", varchar(64)),
+    ("OBJECT_INSTANCE_BEGIN", bigint()),
+    ("LOCK_TYPE", varchar(32)),
+    ("LOCK_DURATION", varchar(32)),
+    ("LOCK_STATUS", varchar(32)),
+    ("SOURCE", varchar(64)),
+    ("OWNER_THREAD_ID", bigint()),
+    ("OWNER_EVENT_ID", bigint()),
+];
+
+/// Threads are known by their connection's id.
+fn metadata_locks(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for lock in cx.source.metadata_locks() {
+        let (schema, object) = lock.name.parts();
+        out.push(vec![
+            word(lock.name.kind()),
+            maybe(schema.map(str::to_string)),
+            maybe(object.map(str::to_string)),
+            Value::Null,
+            uint(lock.instance),
+            word(lock.mode.name()),
+            word(lock.duration.name()),
+            word(if lock.granted { "GRANTED" } else { "PENDING" }),
+            word(""),
+            uint(lock.connection),
+            Value::Null,
+        ]);
+    }
+    Ok(())
 }
 
 fn global_variables(cx: &Context, out: &mut Vec<Row>) -> Result<()> {

@@ -26,7 +26,9 @@ mod version;
 pub use cursor::{Cursor, Direction, Entry, Extent, Range};
 pub use engine::{Engine, EngineOptions, EngineStatus};
 pub use error::{Error, Result};
-pub use lock::{Deadlock, DeadlockMember, ForeignWait, Interrupt, LockInfo, LockOn, Teller, TransactionInfo, WaitInfo};
+pub use lock::{
+    Deadlock, DeadlockMember, ForeignWait, Interrupt, LockInfo, LockOn, Slept, Teller, TransactionInfo, WaitInfo,
+};
 pub use transaction::{Isolation, LockMode, Read, Savepoint, Transaction, Wait};
 
 /// A B+tree: where its root is. Roots never move. Stored in the dictionary.

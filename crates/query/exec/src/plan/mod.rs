@@ -161,6 +161,7 @@ impl<'p> Planner<'p> {
                     update: false,
                     delete: false,
                     lock: false,
+                    for_update: false,
                 });
                 self.tables.len() - 1
             }

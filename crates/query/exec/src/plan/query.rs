@@ -516,6 +516,7 @@ impl Planner<'_> {
             }
             for t in &mut self.tables {
                 t.lock |= locked.contains(&t.id);
+                t.for_update |= clause.exclusive && locked.contains(&t.id);
             }
         }
         Ok(())

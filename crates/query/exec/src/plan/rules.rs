@@ -133,6 +133,7 @@ impl Planner<'_> {
             update: false,
             delete: false,
             lock: false,
+            for_update: false,
         });
     }
 

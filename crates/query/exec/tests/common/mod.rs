@@ -46,6 +46,22 @@ impl VirtualContext for TestEnv {
 }
 
 impl Env for TestEnv {
+    fn get_lock(&mut self, _: &str, _: std::time::Duration, _: &mut engine::Transaction) -> Result<bool> {
+        unreachable!("no other session to keep out")
+    }
+
+    fn release_lock(&mut self, _: &str) -> Option<bool> {
+        None
+    }
+
+    fn release_all_locks(&mut self) -> u64 {
+        0
+    }
+
+    fn lock_owner(&self, _: &str) -> Option<u64> {
+        None
+    }
+
     fn database(&self) -> Option<&str> {
         Some("test")
     }
@@ -228,7 +244,6 @@ impl Database {
             create_options: String::new(),
             created: 0,
             readable_since: 0,
-            gate: Arc::default(),
             virtual_rows: None,
             view: None,
         };

@@ -183,6 +183,11 @@ impl Parsed {
         &self.lists[list.start as usize..(list.start + list.len) as usize]
     }
 
+    /// All table references of the statement, wherever they stand. The target of INSERT is not one.
+    pub fn table_refs(&self) -> &[TableRef] {
+        &self.tables
+    }
+
     /// All expressions, children before parents; `exprs()[id.index()]` is `self[id]`.
     pub fn exprs(&self) -> &[Expr] {
         &self.exprs

@@ -151,6 +151,41 @@ impl Interrupt {
         self.state.load(Ordering::Relaxed)
     }
 
+    /// Before the session queues for something outside the engine: from now on [`Interrupt::notify`] ends [`Interrupt::sleep`].
+    pub fn arm(&self) {
+        // AcqRel: after an interrupt that it overwrites, so that `sleep` finds the reason.
+        self.wake.swap(WAITING, Ordering::AcqRel);
+    }
+
+    /// What the session sleeps for has come. Told under the lock that guards it, so that no notice comes after the wait.
+    pub fn notify(&self) {
+        finish_wait(self, GRANTED);
+    }
+
+    /// Sleeps, after [`Interrupt::arm`], until notified, interrupted or `timeout` has passed.
+    pub fn sleep(&self, timeout: Duration) -> Slept {
+        let started = Instant::now();
+        loop {
+            let word = self.wake.load(Ordering::Acquire); // pairs with the Release in `set_outcome`
+            if word & !INTERRUPTED == GRANTED {
+                return Slept::Notified;
+            }
+            if self.reason() != 0 {
+                return Slept::Interrupted;
+            }
+            let Some(left) = timeout.checked_sub(started.elapsed()).filter(|left| !left.is_zero()) else {
+                return Slept::TimedOut;
+            };
+            if word & INTERRUPTED != 0 {
+                // An interrupt that was cleared before we looked.
+                // AcqRel: keeps what was stored with Release meanwhile visible to the next load.
+                self.wake.fetch_and(!INTERRUPTED, Ordering::AcqRel);
+                continue;
+            }
+            futex::wait(&self.wake, word, Some(left));
+        }
+    }
+
     /// The statement has ended: KILL QUERY and deadlines are over, KILL CONNECTION is not.
     pub fn clear_statement(&self) {
         for reason in [1, 3] {
@@ -158,6 +193,14 @@ impl Interrupt {
             let _ = self.state.compare_exchange(reason, 0, Ordering::AcqRel, Ordering::Relaxed);
         }
     }
+}
+
+/// How [`Interrupt::sleep`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slept {
+    Notified,
+    Interrupted,
+    TimedOut,
 }
 
 /// What a request asks for at its key.

@@ -1,7 +1,8 @@
 //! Information functions and what needs the session.
 
 use super::{Args, Function, Rule, bytes, f, volatile};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 use types::{Result, Value};
 
 pub static FUNCTIONS: &[Function] = &[
@@ -98,16 +99,11 @@ fn sleep<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(seconds) = a.double(0)?.filter(|s| *s >= 0.0) else {
         return Err(types::SqlError::new(1210, "Incorrect arguments to sleep."));
     };
-    let end = Instant::now() + Duration::from_secs_f64(seconds.min(31_536_000.0));
-    loop {
-        a.run.check_interrupt_now()?;
-        let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(Value::Int(0));
-        }
-        // Whoever kills the query sets a flag only: look at it every few milliseconds.
-        std::thread::sleep(left.min(Duration::from_millis(10)));
-    }
+    let interrupt = Arc::clone(a.run.tx.borrow().interrupt());
+    interrupt.arm();
+    interrupt.sleep(Duration::from_secs_f64(seconds.min(31_536_000.0)));
+    a.run.check_interrupt_now()?;
+    Ok(Value::Int(0))
 }
 
 fn benchmark<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {

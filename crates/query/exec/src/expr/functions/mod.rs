@@ -4,6 +4,7 @@ pub mod crypto;
 pub mod info;
 pub mod json;
 pub mod locale;
+pub mod locks;
 pub mod math;
 pub mod net;
 pub mod parse_date;
@@ -237,6 +238,7 @@ pub fn find(name: &str) -> Option<Func> {
         crypto::FUNCTIONS,
         net::FUNCTIONS,
         regexp::FUNCTIONS,
+        locks::FUNCTIONS,
     ];
     lists.iter().flat_map(|l| l.iter()).find(|f| f.name.eq_ignore_ascii_case(name))
 }

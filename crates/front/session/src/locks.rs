@@ -1,0 +1,329 @@
+//! Locks that statements ask for by name: LOCK TABLES, FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP, GET_LOCK.
+
+use crate::command::Session;
+use crate::define::unsupported;
+use crate::run::Planned;
+use accounts::Privileges;
+use catalog::mdl::{Duration, Mode, Name};
+use catalog::{MetadataPins, Waiting};
+use engine::Transaction;
+use sql::ast::{FlushTables, LockTable, ObjectName, Parsed, Statement, TableLockMode, TableRef};
+use std::sync::Arc;
+use types::{Result, SqlError, err};
+
+/// One name of LOCK TABLES.
+pub(crate) struct LockedTable {
+    schema: String,
+    table: String,
+    /// What statements have to call it.
+    alias: String,
+    write: bool,
+}
+
+impl Session {
+    fn waiting(&mut self) -> (&mut MetadataPins, Waiting<'_>) {
+        let timeout = self.state.vars.hot().lock_wait_timeout;
+        (&mut self.pins, Waiting { timeout, tx: &mut self.tx })
+    }
+
+    fn lock_named(&mut self, name: Name, mode: Mode) -> Result<()> {
+        let (pins, mut waiting) = self.waiting();
+        pins.lock(&Arc::new(name), mode, Duration::Explicit, &mut waiting).map(drop)
+    }
+
+    /// LOCK TABLES: what was locked before is unlocked, what runs is committed.
+    pub(crate) fn lock_tables(&mut self, parsed: &Parsed, tables: &[LockTable]) -> Result<()> {
+        let mut wanted: Vec<LockedTable> = Vec::with_capacity(tables.len());
+        for t in tables {
+            let (schema, table) = self.object(parsed, t.name)?;
+            let alias = parsed.name(t.alias.unwrap_or(t.name.name)).to_string();
+            if wanted.iter().any(|w| w.alias.eq_ignore_ascii_case(&alias) && w.schema == schema) {
+                return Err(err!(1066, alias));
+            }
+            let write = matches!(t.mode, TableLockMode::Write | TableLockMode::LowPriorityWrite);
+            wanted.push(LockedTable { schema, table, alias, write });
+        }
+        self.unlock_tables_alone();
+        self.commit_all()?;
+        for w in &wanted {
+            self.access().check_table(Privileges(Privileges::SELECT.0), &w.schema, &w.table)?;
+            self.access().check_table(Privileges::LOCK_TABLES, &w.schema, &w.table)?;
+        }
+        let result = self.take_table_locks(&wanted, Mode::SharedReadOnly, Mode::SharedNoReadWrite);
+        self.finish_table_locks(wanted, result)
+    }
+
+    /// FLUSH TABLES t, ... WITH READ LOCK.
+    pub(crate) fn flush_with_read_lock(&mut self, parsed: &Parsed, tables: &[ObjectName]) -> Result<()> {
+        let mut wanted = Vec::with_capacity(tables.len());
+        for name in tables {
+            let (schema, table) = self.object(parsed, *name)?;
+            self.access().check_table(Privileges(Privileges::SELECT.0 | Privileges::LOCK_TABLES.0), &schema, &table)?;
+            wanted.push(LockedTable { alias: table.clone(), schema, table, write: false });
+        }
+        if self.locked.is_some() {
+            return Err(err!(1192));
+        }
+        self.commit_all()?;
+        let result = self
+            .lock_named(Name::BackupLock, Mode::IntentionExclusive)
+            .and_then(|()| self.take_table_locks(&wanted, Mode::SharedNoWrite, Mode::SharedNoWrite));
+        self.finish_table_locks(wanted, result)
+    }
+
+    fn finish_table_locks(&mut self, wanted: Vec<LockedTable>, result: Result<()>) -> Result<()> {
+        if result.is_err() {
+            self.unlock_tables_alone();
+            return result;
+        }
+        self.locked = Some(wanted);
+        Ok(())
+    }
+
+    /// Locks each table once, in one order for all sessions, as strongly as it is named.
+    fn take_table_locks(&mut self, wanted: &[LockedTable], read: Mode, write: Mode) -> Result<()> {
+        let mut sorted: Vec<(&str, &str, bool)> =
+            wanted.iter().map(|w| (w.schema.as_str(), w.table.as_str(), w.write)).collect();
+        // Writes first, so that the first of each name is the strongest.
+        let any_write = wanted.iter().any(|w| w.write);
+        sorted.sort_by(|a, b| (a.0, a.1, !a.2).cmp(&(b.0, b.1, !b.2)));
+        sorted.dedup_by(|later, first| (later.0, later.1) == (first.0, first.1));
+        if any_write {
+            // Kept as long as the tables: FLUSH TABLES WITH READ LOCK waits for UNLOCK TABLES.
+            self.pins.check_protection()?;
+            self.lock_named(Name::Global, Mode::IntentionExclusive)?;
+        }
+        for (schema, table, writes) in sorted {
+            self.lock_named(Name::Schema(schema.into()), Mode::IntentionExclusive)?;
+            let name = Name::table(schema, table);
+            let mode = if writes { write } else { read };
+            self.lock_named(name, mode)?;
+            let version = self.catalog.get(self.server.catalog.cell());
+            match version.table(schema, table) {
+                Some(t) if t.is_virtual() => return Err(err!(1044, self.state.current_user, "", schema)),
+                Some(_) => {}
+                None => return Err(err!(1146, schema, table)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives back what LOCK TABLES took. False: nothing was.
+    pub(crate) fn unlock_tables_alone(&mut self) -> bool {
+        self.pins.release_where(|t| {
+            t.duration == Duration::Explicit
+                && match *t.name {
+                    Name::Table(..) | Name::Schema(_) => true,
+                    Name::Global | Name::BackupLock => t.mode == Mode::IntentionExclusive,
+                    _ => false,
+                }
+        });
+        self.locked.take().is_some()
+    }
+
+    /// Data definition has dropped or renamed tables: LOCK TABLES goes on with those that are locked now.
+    pub(crate) fn follow_locked_tables(&mut self) {
+        let Some(locked) = &mut self.locked else { return };
+        let tickets = self.pins.tickets();
+        locked.retain(|l| tickets.iter().any(|t| *t.name == Name::table(&l.schema, &l.table)));
+        for ticket in tickets {
+            let Name::Table(schema, table) = &*ticket.name else { continue };
+            if !locked.iter().any(|l| *l.schema == **schema && *l.table == **table) {
+                let (schema, table) = (schema.to_string(), table.to_string());
+                locked.push(LockedTable { schema, alias: table.clone(), table, write: true });
+            }
+        }
+    }
+
+    /// Under LOCK TABLES a table that is not there is one that is not locked: 1146 becomes 1100.
+    #[cold]
+    pub(crate) fn missing_or_unlocked(&self, error: SqlError) -> SqlError {
+        let name = error.message.split_once('.').and_then(|(_, rest)| rest.split_once('\''));
+        match name {
+            Some((table, _)) if error.code == 1146 && self.locked.is_some() => err!(1100, table),
+            _ => error,
+        }
+    }
+
+    /// UNLOCK TABLES: the global read lock too. With locked tables it commits, without it does not.
+    pub(crate) fn unlock_tables(&mut self) -> Result<()> {
+        if self.locked.is_some() {
+            self.commit_all()?;
+        }
+        self.unlock_tables_alone();
+        self.unlock_global();
+        Ok(())
+    }
+
+    pub(crate) fn unlock_global(&mut self) {
+        self.pins.release_where(|t| t.duration == Duration::Explicit && matches!(*t.name, Name::Global | Name::Commit));
+    }
+
+    /// FLUSH TABLES WITH READ LOCK: stops statements that write, then commits.
+    pub(crate) fn lock_global(&mut self) -> Result<()> {
+        let taken =
+            self.lock_named(Name::Global, Mode::Shared).and_then(|()| self.lock_named(Name::Commit, Mode::Shared));
+        if taken.is_err() {
+            self.unlock_global();
+        }
+        taken
+    }
+
+    /// FLUSH TABLES in its forms.
+    pub(crate) fn flush_tables(&mut self, parsed: &Parsed, tables: &[ObjectName], mode: FlushTables) -> Result<()> {
+        match mode {
+            FlushTables::Close if self.locked.as_ref().is_some_and(|l| l.iter().any(|t| !t.write)) => {
+                let read = self.locked.iter().flatten().find(|t| !t.write).expect("one is read-locked");
+                Err(err!(1099, read.alias))
+            }
+            // No table stays open between statements.
+            FlushTables::Close => self.commit_all(),
+            FlushTables::WithReadLock if tables.is_empty() => {
+                if self.locked.is_some() {
+                    return Err(err!(1192));
+                }
+                self.commit_all()?;
+                self.lock_global()
+            }
+            FlushTables::WithReadLock => self.flush_with_read_lock(parsed, tables),
+            FlushTables::ForExport => Err(unsupported("FLUSH TABLES ... FOR EXPORT")),
+        }
+    }
+
+    /// SET GLOBAL read_only = ON: after the statements and commits that write now.
+    pub(crate) fn while_nobody_writes(&mut self, change: impl FnOnce(&mut Session)) -> Result<()> {
+        if self.locked.is_some() || self.tx.is_active() || self.transaction.explicit {
+            return Err(err!(1192));
+        }
+        let held = self.pins.holds(&Name::Global, Mode::Shared);
+        if !held {
+            self.lock_global()?;
+        }
+        change(self);
+        if !held {
+            self.unlock_global();
+        }
+        Ok(())
+    }
+
+    /// LOCK INSTANCE FOR BACKUP: no data definition until UNLOCK INSTANCE.
+    pub(crate) fn lock_instance(&mut self) -> Result<()> {
+        self.access().check_dynamic("BACKUP_ADMIN")?;
+        self.lock_named(Name::BackupLock, Mode::Shared)
+    }
+
+    pub(crate) fn unlock_instance(&mut self) -> Result<()> {
+        self.access().check_dynamic("BACKUP_ADMIN")?;
+        self.pins.release_where(|t| t.duration == Duration::Explicit && *t.name == Name::BackupLock);
+        Ok(())
+    }
+
+    /// All that was locked by name: the session starts over.
+    pub(crate) fn unlock_all(&mut self) {
+        self.unlock_tables_alone();
+        self.pins.release_where(|_| true);
+    }
+
+    /// Under LOCK TABLES a statement uses what was locked, by the alias it was locked under. Errors 1099, 1100.
+    #[cold]
+    pub(crate) fn check_locked(&self, planned: &Planned) -> Result<()> {
+        let Some(locked) = &self.locked else { return Ok(()) };
+        let parsed = &planned.parsed;
+        let mut used: Vec<(ObjectName, &str)> = Vec::new();
+        let inserts = matches!(parsed.statement, Statement::Insert(_));
+        if let Statement::Insert(insert) = &parsed.statement {
+            used.push((insert.table, parsed.name(insert.table.name)));
+        }
+        for reference in parsed.table_refs() {
+            if let TableRef::Table(factor) = reference {
+                used.push((factor.name, parsed.name(factor.alias.unwrap_or(factor.name.name))));
+            }
+        }
+        for (at, (name, alias)) in used.iter().copied().enumerate() {
+            let (schema, table) = self.object(parsed, name)?;
+            // What is not among the tables is the name of a common table expression; computed tables need no lock.
+            let use_ = planned.prepared.tables().iter().find(|t| t.schema == schema && t.table == table);
+            let Some(use_) = use_.filter(|t| planned.pins.iter().any(|p| p.is_on(&t.schema, &t.table))) else {
+                continue;
+            };
+            let mut matching =
+                locked.iter().filter(|l| l.schema == schema && l.table == table && l.alias.eq_ignore_ascii_case(alias));
+            if matching.clone().next().is_none() {
+                return Err(err!(1100, alias));
+            }
+            // An INSERT writes its target alone. Where a table stands more than once, one of its names has to be locked for writing.
+            let writes = match inserts {
+                true => at == 0,
+                false => use_.update || use_.delete || use_.for_update,
+            };
+            let alone = inserts || used.iter().filter(|(other, _)| parsed.name(other.name) == table).count() == 1;
+            let on_table = |l: &&LockedTable| l.schema == schema && l.table == table;
+            let locked_to_write = match alone {
+                true => matching.any(|l| l.write),
+                false => locked.iter().filter(on_table).any(|l| l.write),
+            };
+            if writes && !locked_to_write {
+                return Err(err!(1099, alias));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// GET_LOCK and its family. The locks are of a lane of their own, claimed at the first use.
+#[derive(Default)]
+pub(crate) struct UserLocks {
+    pins: Option<MetadataPins>,
+    /// How often each was taken, by name.
+    counts: Vec<(Arc<Name>, u64)>,
+}
+
+impl UserLocks {
+    /// 1: taken, 0: not within `timeout`. Errors 1040, 1317, 3024, 3058.
+    pub fn get(
+        &mut self,
+        server: &crate::Server,
+        connection: u64,
+        name: &str,
+        timeout: std::time::Duration,
+        tx: &mut Transaction,
+    ) -> Result<bool> {
+        if self.pins.is_none() {
+            self.pins = Some(server.catalog.claim_pins(tx, connection).ok_or_else(|| err!(1040))?);
+        }
+        let pins = self.pins.as_mut().expect("just claimed");
+        let name = Arc::new(Name::User(name.into()));
+        if let Some((_, count)) = self.counts.iter_mut().find(|(n, _)| *n == name) {
+            *count += 1;
+            return Ok(true);
+        }
+        match pins.lock(&name, Mode::Exclusive, Duration::Explicit, &mut Waiting { timeout, tx }) {
+            Ok(_) => {
+                self.counts.push((name, 1));
+                Ok(true)
+            }
+            Err(e) if e.code == 1205 => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Gives one hold back. `None`: not held here.
+    pub fn release(&mut self, name: &str) -> Option<()> {
+        let name = Name::User(name.into());
+        let at = self.counts.iter().position(|(n, _)| **n == name)?;
+        self.counts[at].1 -= 1;
+        if self.counts[at].1 == 0 {
+            self.counts.swap_remove(at);
+            self.pins.as_mut()?.release_where(|t| *t.name == name);
+        }
+        Some(())
+    }
+
+    /// Gives all holds back; how many there were.
+    pub fn release_all(&mut self) -> u64 {
+        if let Some(pins) = &mut self.pins {
+            pins.release_where(|_| true);
+        }
+        self.counts.drain(..).map(|(_, count)| count).sum()
+    }
+}

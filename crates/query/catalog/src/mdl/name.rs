@@ -1,0 +1,128 @@
+//! What a metadata lock is on.
+
+use super::Mode;
+use foldhash::fast::FixedState;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::Arc;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Name {
+    /// The server: IX by whatever changes something, S by FLUSH TABLES WITH READ LOCK.
+    Global,
+    /// IX by data definition, S by LOCK INSTANCE FOR BACKUP.
+    BackupLock,
+    /// IX while a transaction with changes commits, S by FLUSH TABLES WITH READ LOCK.
+    Commit,
+    Schema(Box<str>),
+    /// A table or view, existing or not, by schema and name.
+    Table(Box<str>, Box<str>),
+    /// GET_LOCK; the name in lower case.
+    User(Box<str>),
+}
+
+impl Name {
+    pub fn table(schema: &str, name: &str) -> Name {
+        Name::Table(schema.into(), name.into())
+    }
+
+    /// As the column OBJECT_TYPE says it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Name::Global => "GLOBAL",
+            Name::BackupLock => "BACKUP LOCK",
+            Name::Commit => "COMMIT",
+            Name::Schema(_) => "SCHEMA",
+            Name::Table(..) => "TABLE",
+            Name::User(_) => "USER LEVEL LOCK",
+        }
+    }
+
+    /// OBJECT_SCHEMA and OBJECT_NAME.
+    pub fn parts(&self) -> (Option<&str>, Option<&str>) {
+        match self {
+            Name::Global | Name::BackupLock | Name::Commit => (None, None),
+            Name::Schema(schema) => (Some(schema), None),
+            Name::Table(schema, table) => (Some(schema), Some(table)),
+            Name::User(name) => (None, Some(name)),
+        }
+    }
+
+    /// What a session that waits for it is doing, as PROCESSLIST says it.
+    pub fn wait_state(&self) -> &'static str {
+        match self {
+            Name::Global => "Waiting for global read lock",
+            Name::BackupLock => "Waiting for backup lock",
+            Name::Commit => "Waiting for commit lock",
+            Name::Schema(_) => "Waiting for schema metadata lock",
+            Name::Table(..) => "Waiting for table metadata lock",
+            Name::User(_) => "User lock",
+        }
+    }
+
+    /// The name in a lane's word: 62 bits of a hash, shifted by the two bits of a [`Weak`] mode. Two names may share it: then one
+    /// waits for the other's users without need.
+    pub(super) fn key(&self) -> u64 {
+        let mut hasher = FixedState::with_seed(0x6d64_6c21).build_hasher();
+        self.hash(&mut hasher);
+        // Never 0, which is a free word.
+        (hasher.finish() | 1 << 62) << 2
+    }
+}
+
+/// Modes that a lane can hold: what statements take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Weak {
+    Read = 1,
+    Write = 2,
+    /// On scopes.
+    Intention = 3,
+}
+
+impl Weak {
+    pub fn mode(self) -> Mode {
+        match self {
+            Weak::Read => Mode::SharedRead,
+            Weak::Write => Mode::SharedWrite,
+            Weak::Intention => Mode::IntentionExclusive,
+        }
+    }
+
+    pub(super) fn of_word(word: u64) -> Option<Weak> {
+        match word & 3 {
+            1 => Some(Weak::Read),
+            2 => Some(Weak::Write),
+            3 => Some(Weak::Intention),
+            _ => None,
+        }
+    }
+}
+
+/// A table as a statement uses it: made when the statement is planned.
+#[derive(Clone, Debug)]
+pub struct Pin {
+    pub name: Arc<Name>,
+    pub(super) weak: Weak,
+    /// The lane's word.
+    pub(super) word: u64,
+}
+
+impl Pin {
+    /// SR, or SW for a table whose rows are changed or locked exclusively.
+    pub fn new(schema: &str, table: &str, writes: bool) -> Pin {
+        Pin::on(Name::table(schema, table), if writes { Weak::Write } else { Weak::Read })
+    }
+
+    pub(super) fn on(name: Name, weak: Weak) -> Pin {
+        let word = name.key() | weak as u64;
+        Pin { name: Arc::new(name), weak, word }
+    }
+
+    pub fn is_on(&self, schema: &str, table: &str) -> bool {
+        matches!(&*self.name, Name::Table(s, t) if **s == *schema && **t == *table)
+    }
+
+    pub fn writes(&self) -> bool {
+        self.weak != Weak::Read
+    }
+}
