@@ -7,7 +7,7 @@ NAME is a path below tests/golden, without .sql; all scripts when there is none.
 Each script runs on a connection of its own in an empty database `golden`. Lines that begin with `-- ` are comments; some direct:
 
     -- sort                 rows of the next statement come in any order
-    -- hide a, b            values of these columns are not compared
+    -- hide a, b            values of these columns are not compared; `warnings` stands for the warnings
     -- differs: why         the next statement does not answer as MySQL does yet; an error here once it does
     -- on NAME              the following statements go to this connection (the first one is `main`)
 
@@ -112,7 +112,7 @@ def run(statement, connection):
         words += [f"id {result.insert_id}"] if result.insert_id else []
         words += [info] if info else []
         out.append("# " + " | ".join(words))
-    if result.warning_count:
+    if result.warning_count and "warnings" not in statement.hide:
         cursor.execute("SHOW WARNINGS")
         out += [f"! {printed(level)} {code} {printed(message)}" for level, code, message in cursor.fetchall()]
     return out

@@ -41,10 +41,7 @@ impl Session {
         }
         match &parsed.statement {
             Statement::Show(statement) => return self.show(parsed, statement, out),
-            Statement::Explain(statement) => {
-                self.state.clear_conditions();
-                return self.explain(parsed, statement, out);
-            }
+            Statement::Explain(_) => return Err(err!(1235, "EXPLAIN FOR CONNECTION")),
             Statement::DescribeTable { table, column } => {
                 self.state.clear_conditions();
                 self.catalog.get(self.server.catalog.cell());

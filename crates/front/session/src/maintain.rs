@@ -1,6 +1,5 @@
-//! ANALYZE TABLE. The planner reads its estimates off the trees whenever it plans, so there is nothing to gather and to
-//! store: the statement estimates every tree once, and says what came of it. CHECK, OPTIMIZE, REPAIR and CHECKSUM are
-//! refused.
+//! ANALYZE TABLE: samples the table anew for the planner, which does so itself when a table has grown a lot. CHECK, OPTIMIZE,
+//! REPAIR and CHECKSUM are refused.
 
 use crate::command::{Done, Session};
 use crate::server::com_index;
@@ -50,12 +49,12 @@ impl Session {
         }
         observe::increment(self.server.com.at(ANALYZE));
         let varchar = |n| DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI);
-        let columns =
-            [("Table", varchar(128)), ("Op", varchar(10)), ("Msg_type", varchar(10)), ("Msg_text", varchar(384))];
+        let message = DataType::string(TypeKind::Text, 393_216, CollationId::UTF8MB4_0900_AI_CI);
+        let columns = [("Table", varchar(128)), ("Op", varchar(10)), ("Msg_type", varchar(10)), ("Msg_text", message)];
         self.send(Rows::new(&columns, rows), out)
     }
 
-    /// Estimates every tree of a table, pinned against DDL.
+    /// Samples a table, pinned against DDL.
     fn analyze(&mut self, schema: &str, name: &str) -> Result<(), SqlError> {
         loop {
             let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
@@ -71,9 +70,7 @@ impl Session {
                 self.pins.release();
                 continue;
             }
-            for index in &table.indexes {
-                self.server.engine.estimate(index.tree).map_err(exec::error::engine)?;
-            }
+            exec::plan::statistics::take(&self.server.engine, table)?;
             return Ok(());
         }
     }

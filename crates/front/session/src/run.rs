@@ -113,10 +113,12 @@ pub(crate) use exec::context::lexer_mode;
 
 /// Is this statement the executor's?
 pub(crate) fn is_planned(statement: &Statement) -> bool {
-    matches!(
-        statement,
-        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Do(_)
-    )
+    match statement {
+        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => true,
+        Statement::Do(_) => true,
+        Statement::Explain(e) => !matches!(e.target, sql::ast::ExplainTarget::Connection(_)),
+        _ => false,
+    }
 }
 
 fn com_name(statement: &Statement) -> &'static str {

@@ -11,10 +11,7 @@ use exec::{ColumnMeta, Env, Outcome, Prepared, RowSink};
 use inspect::{Rows, VirtualRows, show};
 use observe::Counter;
 use protocol::Output;
-use sql::ast::{
-    Account, EngineInfo, Explain, ExplainFormat, ExplainTarget, ObjectName, Parsed, Show, ShowFilter, ShowLimit,
-    ShowWhat, VarScope,
-};
+use sql::ast::{Account, EngineInfo, ObjectName, Parsed, Show, ShowFilter, ShowLimit, ShowWhat, VarScope};
 use std::sync::Arc;
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, Value, err};
@@ -262,25 +259,6 @@ impl Session {
         Ok(Rows::new(&[(&format!("Grants for {}@{}", name.user, name.host), varchar(1024))], rows))
     }
 
-    /// EXPLAIN of a query or a data change; DESCRIBE of a table comes as its own statement.
-    pub(crate) fn explain(&mut self, parsed: &Parsed, statement: &Explain, out: &mut Output) -> Result<Done> {
-        if statement.analyze || statement.into.is_some() || statement.schema.is_some() {
-            return Err(err!(1235, "this form of EXPLAIN"));
-        }
-        if statement.format == ExplainFormat::Json {
-            return Err(err!(1235, "EXPLAIN FORMAT=JSON"));
-        }
-        if matches!(statement.target, ExplainTarget::Connection(_)) {
-            return Err(err!(1235, "EXPLAIN FOR CONNECTION"));
-        }
-        // The statement's own text: what follows EXPLAIN and FORMAT=word.
-        let source = explained_text(parsed.source(), lexer_mode(self.state.sql_mode));
-        let inner = sql::parse(source, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
-        let planned = self.plan(inner, &[])?;
-        let rows = vec![vec![text(planned.prepared.outline().trim_end())]];
-        self.send(Rows::new(&[("EXPLAIN", varchar(4096))], rows), out)
-    }
-
     /// Sends rows that are at hand.
     pub(crate) fn send(&mut self, rows: Rows, out: &mut Output) -> Result<Done> {
         self.send_rows(rows, false, out)
@@ -358,21 +336,4 @@ fn keep_like(rows: &mut Rows, pattern: &[u8]) {
         Value::Bytes(b) => CollationId::UTF8MB4_0900_AI_CI.like(b, pattern, Some('\\')),
         _ => false,
     });
-}
-
-/// What follows EXPLAIN [FORMAT = word].
-fn explained_text(source: &[u8], mode: sql::SqlMode) -> &[u8] {
-    use sql::lexer::{Lexer, Tok};
-    let mut lexer = Lexer::new(source, mode);
-    lexer.next_token();
-    loop {
-        let token = lexer.next_token();
-        let word = &source[token.start as usize..token.end as usize];
-        if token.tok == Tok::Word && (word.eq_ignore_ascii_case(b"FORMAT")) {
-            lexer.next_token();
-            lexer.next_token();
-            continue;
-        }
-        return &source[token.start as usize..];
-    }
 }

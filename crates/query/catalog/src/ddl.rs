@@ -372,6 +372,7 @@ impl Ddl<'_> {
             create_options: spec.create_options,
             created: now(),
             readable_since: self.next.number,
+            statistics: Default::default(),
             virtual_rows: None,
             view: None,
         };
@@ -613,6 +614,7 @@ impl Ddl<'_> {
             create_options: String::new(),
             created: now(),
             readable_since: 0,
+            statistics: Default::default(),
             virtual_rows: None,
             view: Some(Arc::new(view)),
         })?;

@@ -132,6 +132,7 @@ impl TableSpec {
             create_options: String::new(),
             created: 0,
             readable_since: 0,
+            statistics: Default::default(),
             virtual_rows: None,
             view: None,
         }

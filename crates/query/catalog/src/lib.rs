@@ -22,6 +22,7 @@ pub mod live;
 pub mod mdl;
 mod rules;
 pub mod schema;
+pub mod statistics;
 mod stored;
 pub mod virtual_table;
 

@@ -121,6 +121,8 @@ pub struct Table {
     /// [`Version::number`] from which the trees hold the rows: a transaction whose snapshot is older can not read them
     /// (error 1412). 0 after a restart.
     pub readable_since: u64,
+    /// What planners know of its contents.
+    pub statistics: Arc<crate::statistics::Statistics>,
     /// Set for tables of information_schema and performance_schema: no trees, rows computed when asked.
     pub virtual_rows: Option<Arc<dyn VirtualTable>>,
     /// Set for views: no trees either, the columns are the query's.

@@ -493,6 +493,7 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
         create_options: stored.options,
         created: stored.created,
         readable_since: 0,
+        statistics: Default::default(),
         virtual_rows: None,
         view: stored.view.map(|v| Arc::new(load_view(v))),
     })

@@ -62,7 +62,7 @@ impl Prepared {
             q.plan.print(1, &mut outline);
         }
         let columns = body.columns().to_vec();
-        let writes = !matches!(body, Body::Query(..) | Body::Do(_));
+        let writes = !matches!(body, Body::Query(..) | Body::Do(_) | Body::Explain(_));
         let locks = tables.iter().any(|t| t.lock);
         let constant_row = tables.is_empty();
         let subqueries = plans.into_iter().map(|p| RefCell::new(Subquery::new(p))).collect();

@@ -119,6 +119,7 @@ fn errors_and_names() {
         ("SELECT 1 UNION SELECT 1, 2", 1222),
         ("SELECT COUNT(*) FROM (SELECT 1 a, 2 a) t", 1060),
         ("SELECT CAST(1 AS SIGNED ARRAY)", 1235),
+        ("SELECT 1 WHERE ROW_NUMBER() OVER () = 1", 3593),
     ] {
         assert_eq!(db.error(text).0, code, "{text}");
     }

@@ -151,6 +151,7 @@ fn build<'c>(
         create_options: String::new(),
         created: 0,
         readable_since: 0,
+        statistics: Default::default(),
         virtual_rows: Some(rows),
         view: None,
     }

@@ -6,6 +6,7 @@ use super::tables::slots_of;
 use crate::expr::compare::CmpOp;
 use crate::expr::{Expr, Node};
 use crate::run::Shape;
+use catalog::statistics::Sample;
 use catalog::{Index, Table};
 use engine::Read;
 use sql::ast::IndexHintAction;
@@ -32,11 +33,18 @@ pub struct Choice {
     pub shape: Option<Shape>,
     /// Rows come in the wanted order.
     pub ordered: bool,
+    /// Rows that are read, and what that costs, in rows of a scan.
+    pub rows: f64,
+    pub cost: f64,
+    /// By condition: the ranges were made of it.
+    pub used: Vec<bool>,
+    /// Indexes that the conditions have ranges of.
+    pub possible: Vec<usize>,
 }
 
-/// Rows that a table is taken to have, and the share of them that one condition keeps. Costs compare access paths of one
-/// table only; statistics come with cost-based join order.
-const ROWS: f64 = 1_000_000.0;
+/// A table is taken to have so many rows at least when its access paths are compared: a plan outlives the moment.
+const ROWS_MIN: f64 = 1000.0;
+/// The share of rows that one part's equality keeps where nothing is known.
 const EQUAL_KEEPS: f64 = 0.005;
 const RANGE_KEEPS: f64 = 0.05;
 const HALF_RANGE_KEEPS: f64 = 0.33;
@@ -50,11 +58,11 @@ pub fn index_by_name(table: &Table, name: &str, alias: &str) -> Result<usize> {
 
 /// Equal leading parts of the best index, with `bound` slots known.
 pub fn best_equal_prefix(p: &Planner<'_>, table: &Table, slot: usize, conditions: &[Expr], bound: u64) -> usize {
-    let cx = Analysis { subqueries: p.subqueries(), table, slot, bound };
+    let cx = Analysis { subqueries: p.subqueries(), table, slot, bound, rows: ROWS_MIN, sample: None };
     let refs: Vec<&Expr> = conditions.iter().collect();
     let per_index = table.indexes.iter().map(|i| {
         let mut consumed = vec![false; refs.len()];
-        let r = cx.range(i, &refs, &mut consumed);
+        let r = cx.range(i, &refs, &mut consumed, &mut vec![false; refs.len()]);
         r.map_or(0, |r| r.equal.len() * 2 + if i.unique && r.equal.len() == i.parts.len() { 1 } else { 0 })
     });
     per_index.max().unwrap_or(0)
@@ -64,7 +72,12 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
     let block = p.current_block();
     let source = &block.sources[source];
     let table = source.table.as_ref().expect("a stored table");
-    let cx = Analysis { subqueries: p.subqueries(), table, slot: source.slot, bound };
+    let sample = p.sample(table)?;
+    let rows = sample.as_ref().as_ref().map_or(ROWS_MIN, |s| (s.rows as f64).max(ROWS_MIN));
+    let sample = sample.as_ref().as_ref();
+    let cx = Analysis { subqueries: p.subqueries(), table, slot: source.slot, bound, rows, sample };
+    let known_rows = sample.map_or(rows, |s| (s.rows as f64).max(1.0));
+    let mut possible = Vec::new();
     let refs: Vec<&Expr> = conditions.iter().collect();
     let mut forced = false;
     let mut allowed: Vec<bool> = table.indexes.iter().map(|i| !i.invisible).collect();
@@ -89,15 +102,20 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
         }
         let covering = i != 0 && !locking && cx.covers(index, &source.used);
         let mut consumed = vec![false; refs.len()];
-        let ranges = cx.ranges(index, &refs, &mut consumed);
+        let mut used = vec![false; refs.len()];
+        let ranges = cx.ranges(index, &refs, &mut consumed, &mut used);
+        if !ranges.is_empty() && allowed[i] {
+            possible.push(i);
+        }
         if ranges.is_empty() && i != 0 && !covering && !forced && wanted.keys.is_empty() {
             continue;
         }
         let order = cx.order(index, &ranges, wanted);
         let mut rows: f64 = match ranges.is_empty() {
-            true => ROWS,
-            false => ranges.iter().map(|r| cx.rows(index, r)).sum(),
+            true => cx.rows,
+            false => ranges.iter().map(|r| cx.range_rows(i, r)).sum::<f64>().min(cx.rows),
         };
+        let read = (rows * known_rows / cx.rows).max(1.0);
         let ordered = order.is_some();
         let mut penalty = 0.0;
         if !wanted.keys.is_empty() && !ordered {
@@ -114,16 +132,21 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
         };
         if !allowed[i] && (forced || !ranges.is_empty()) {
             // Only as the last resort: FORCE INDEX takes a table scan as very dear, and a hint rules this key out.
-            penalty += ROWS * 100.0;
+            penalty += cx.rows * 100.0;
         }
         let cost = rows * per_row + penalty;
         if best.as_ref().is_none_or(|(c, _)| cost < *c) {
             let shape = covering.then(|| cx.covered_shape(index));
-            let access = Access { index: i, ranges, backward: order == Some(true) };
-            best = Some((cost, Choice { access, consumed, covering, shape, ordered }));
+            let by_order = ordered && !wanted.keys.is_empty();
+            let access = Access { index: i, ranges, backward: order == Some(true), ordered: by_order };
+            let (rows, possible) = (read, Vec::new());
+            let choice =
+                Choice { access, consumed, covering, shape, ordered, rows, cost: read * per_row, used, possible };
+            best = Some((cost, choice));
         }
     }
-    Ok(best.expect("the clustered index can always be scanned").1)
+    let (_, choice) = best.expect("the clustered index can always be scanned");
+    Ok(Choice { possible, ..choice })
 }
 
 /// The parts of a secondary key that a scan can read: the index's own, then the clustered index's.
@@ -140,6 +163,9 @@ struct Analysis<'p> {
     table: &'p Table,
     slot: usize,
     bound: u64,
+    /// Rows of the table, for comparing its access paths.
+    rows: f64,
+    sample: Option<&'p Sample>,
 }
 
 /// What one condition says about one column.
@@ -262,7 +288,13 @@ impl Analysis<'_> {
     }
 
     /// The range of `index` that the conditions imply together; `None` when they say nothing about its first part.
-    fn range(&self, index: &Index, conditions: &[&Expr], consumed: &mut [bool]) -> Option<IndexRange> {
+    fn range(
+        &self,
+        index: &Index,
+        conditions: &[&Expr],
+        consumed: &mut [bool],
+        used: &mut [bool],
+    ) -> Option<IndexRange> {
         let mut range = IndexRange::default();
         for part in &index.parts {
             let mut equal: Option<(Vec<Expr>, bool, usize)> = None;
@@ -275,6 +307,7 @@ impl Analysis<'_> {
             }
             if let Some((values, nulls, i)) = equal {
                 consumed[i] |= self.exact(part.column, &part.key);
+                used[i] = true;
                 range.equal.push(values);
                 range.nulls.push(nulls);
                 continue;
@@ -283,14 +316,17 @@ impl Analysis<'_> {
                 match self.limit(e, part.column) {
                     Some(Limit::Lower(v, inclusive)) if range.lower.is_none() => {
                         consumed[i] |= self.exact(part.column, &part.key);
+                        used[i] = true;
                         range.lower = Some((v, inclusive));
                     }
                     Some(Limit::Upper(v, inclusive)) if range.upper.is_none() => {
                         consumed[i] |= self.exact(part.column, &part.key);
+                        used[i] = true;
                         range.upper = Some((v, inclusive));
                     }
                     Some(Limit::Both(low, high)) if range.lower.is_none() && range.upper.is_none() => {
                         consumed[i] |= self.exact(part.column, &part.key);
+                        used[i] = true;
                         range.lower = Some((low, true));
                         range.upper = Some((high, true));
                     }
@@ -304,8 +340,8 @@ impl Analysis<'_> {
     }
 
     /// All ranges: one for the conjunction, or one for each branch of an OR that the conjunction says nothing about.
-    fn ranges(&self, index: &Index, conditions: &[&Expr], consumed: &mut [bool]) -> Vec<IndexRange> {
-        if let Some(r) = self.range(index, conditions, consumed) {
+    fn ranges(&self, index: &Index, conditions: &[&Expr], consumed: &mut [bool], used: &mut [bool]) -> Vec<IndexRange> {
+        if let Some(r) = self.range(index, conditions, consumed, used) {
             return vec![r];
         }
         for e in conditions {
@@ -319,7 +355,7 @@ impl Analysis<'_> {
                     };
                     all.extend(conditions.iter().filter(|c| !std::ptr::eq(**c, *e)));
                     let mut ignored = vec![false; all.len()];
-                    self.range(index, &all, &mut ignored)
+                    self.range(index, &all, &mut ignored.clone(), &mut ignored)
                 })
                 .collect();
             if let Some(ranges) = ranges {
@@ -329,12 +365,19 @@ impl Analysis<'_> {
         Vec::new()
     }
 
-    fn rows(&self, index: &Index, r: &IndexRange) -> f64 {
+    fn range_rows(&self, i: usize, r: &IndexRange) -> f64 {
+        let index = &self.table.indexes[i];
         let alternatives: f64 = r.equal.iter().map(|e| e.len() as f64).product();
         if index.unique && r.equal.len() == index.parts.len() {
             return alternatives;
         }
-        let mut rows = ROWS * EQUAL_KEEPS.powi(r.equal.len() as i32) * alternatives;
+        let kept = match (r.equal.len(), self.sample) {
+            (0, _) => 1.0,
+            // Nothing is known of a table that was nearly empty.
+            (n, Some(s)) if s.rows as f64 >= ROWS_MIN / 10.0 => s.rows_per_key[i][n - 1] / s.rows as f64,
+            (n, _) => EQUAL_KEEPS.powi(n as i32),
+        };
+        let mut rows = self.rows * kept * alternatives;
         rows *= match (&r.lower, &r.upper) {
             (Some(_), Some(_)) => RANGE_KEEPS,
             (None, None) => 1.0,

@@ -356,6 +356,7 @@ fn plan_reads(plan: &Plan, id: u64) -> bool {
     match plan {
         Plan::One | Plan::Values { .. } | Plan::Derived { .. } | Plan::Virtual { .. } => false,
         Plan::Recursive(_) | Plan::Working { .. } => false,
+        Plan::Counted { input, .. } => plan_reads(input, id),
         Plan::Scan(s) => s.table.id == id,
         Plan::Join(j) => plan_reads(&j.left, id) || plan_reads(&j.right, id),
         Plan::Filter { input, .. } | Plan::Distinct { input, .. } | Plan::Limit { input, .. } => plan_reads(input, id),

@@ -1,15 +1,19 @@
 //! From syntax to plan: names become slots and columns, expressions get types, access paths and join methods are chosen.
 
 pub mod access;
+pub mod cost;
 pub mod dml;
+pub mod explain;
 pub mod expr;
 pub mod group;
 pub mod many;
 pub mod names;
 pub mod node;
+pub mod print;
 pub mod query;
 pub mod recursive;
 pub mod rules;
+pub mod statistics;
 pub mod tables;
 pub mod window;
 
@@ -43,6 +47,8 @@ pub struct Planner<'p> {
     exports: Option<Vec<names::Source>>,
     /// The aggregate at hand has OVER: it may be of aggregates.
     over: bool,
+    /// SELECT STRAIGHT_JOIN: tables of the block are joined as written.
+    straight: bool,
     /// Nesting of query expressions.
     level: usize,
     /// Recursive common table expressions planned so far: each has a working table of that number.
@@ -78,6 +84,7 @@ impl<'p> Planner<'p> {
             clause: "field list",
             exports: None,
             over: false,
+            straight: false,
             level: 0,
             working_tables: 0,
             notes: Vec::new(),
@@ -88,15 +95,74 @@ impl<'p> Planner<'p> {
 
     pub fn statement(&mut self) -> Result<Body> {
         let parsed = self.parsed;
-        match &parsed.statement {
-            Statement::Query(id) => {
-                let into = self.target_variables(*id)?;
-                let plan = self.query(*id, true)?;
-                if !into.is_empty() && into.len() != plan.outputs.len() {
-                    return Err(SqlError::new(1222, "The used SELECT statements have a different number of columns"));
-                }
-                Ok(Body::Query(Box::new(plan), into))
+        self.body(&parsed.statement)
+    }
+
+    fn query_body_of(&mut self, id: ast::QueryId) -> Result<Body> {
+        let into = self.target_variables(id)?;
+        let plan = self.query(id, true)?;
+        if !into.is_empty() && into.len() != plan.outputs.len() {
+            return Err(SqlError::new(1222, "The used SELECT statements have a different number of columns"));
+        }
+        Ok(Body::Query(Box::new(plan), into))
+    }
+
+    /// EXPLAIN. The statement is planned and described; EXPLAIN ANALYZE runs it as well.
+    fn explain(&mut self, e: &'p ast::Explain) -> Result<Body> {
+        if e.into.is_some() {
+            return Err(unsupported("EXPLAIN INTO"));
+        }
+        if e.schema.is_some() {
+            return Err(unsupported("EXPLAIN FOR SCHEMA"));
+        }
+        let body = match &e.target {
+            ast::ExplainTarget::Query(id) => self.query_body_of(*id)?,
+            ast::ExplainTarget::Statement(statement) => self.body(statement)?,
+            ast::ExplainTarget::Connection(_) => return Err(unsupported("EXPLAIN FOR CONNECTION")),
+        };
+        use ast::ExplainFormat as F;
+        let default = || match self.env.system_variable(None, "explain_format") {
+            Ok((types::Value::Bytes(name), _)) if name.eq_ignore_ascii_case(b"tree") => F::Tree,
+            Ok((types::Value::Bytes(name), _)) if name.eq_ignore_ascii_case(b"json") => F::Json,
+            _ => F::Traditional,
+        };
+        let text = |text: String| vec![vec![types::Value::Bytes(text.into_bytes().into())]];
+        if e.analyze {
+            let Body::Query(plan, _) = body else { return Err(unsupported("EXPLAIN ANALYZE of this statement")) };
+            match e.format {
+                F::Default | F::Tree => {}
+                F::Traditional => return Err(unsupported("EXPLAIN ANALYZE with TRADITIONAL format")),
+                F::Json => return Err(unsupported("EXPLAIN ANALYZE with JSON format")),
             }
+            let plan = *plan;
+            let plan = QueryPlan { plan: plan.plan.counted(&mut 0), ..plan };
+            let body = Body::Query(Box::new(plan), Vec::new());
+            let lines = explain::Explainer::new(&self.subqueries).tree(&body);
+            let Body::Query(plan, _) = body else { unreachable!("made above") };
+            let analyze = Some((plan, lines));
+            return Ok(Body::Explain(Box::new(node::Explain {
+                columns: explain::text_columns(),
+                rows: Vec::new(),
+                analyze,
+            })));
+        }
+        let format = if e.format == F::Default { default() } else { e.format };
+        let explainer = explain::Explainer::new(&self.subqueries);
+        let (columns, rows) = match format {
+            F::Default | F::Traditional => {
+                let rows = explainer.table(&body);
+                (explain::table_columns(), rows.iter().map(explain::Row::values).collect())
+            }
+            F::Tree => (explain::text_columns(), text(explain::tree_text(&explainer.tree(&body), None))),
+            F::Json => (explain::text_columns(), text(explain::json(&explainer.table(&body)))),
+        };
+        Ok(Body::Explain(Box::new(node::Explain { columns, rows, analyze: None })))
+    }
+
+    fn body(&mut self, statement: &'p Statement) -> Result<Body> {
+        let parsed = self.parsed;
+        match statement {
+            Statement::Query(id) => self.query_body_of(*id),
             Statement::Do(list) => {
                 self.blocks.push(Block::default());
                 let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|e| self.expr(*e)).collect();
@@ -107,7 +173,7 @@ impl<'p> Planner<'p> {
             Statement::Update(update) => self.update(update),
             Statement::Delete(delete) => self.delete(delete),
             Statement::LoadData(_) => Err(unsupported("LOAD DATA")),
-            Statement::Explain(_) => Err(unsupported("EXPLAIN")),
+            Statement::Explain(explain) => self.explain(explain),
             Statement::Unsupported(u) => Err(unsupported(u.what)),
             _ => Err(SqlError::new(1295, "This command is not supported in the prepared statement protocol yet")),
         }
@@ -184,6 +250,11 @@ impl<'p> Planner<'p> {
 
     fn block(&mut self) -> &mut Block {
         self.blocks.last_mut().expect("inside a query block")
+    }
+
+    /// What is known of a table's contents.
+    fn sample(&self, table: &Table) -> Result<Arc<Option<catalog::statistics::Sample>>> {
+        statistics::sample(self.env.engine(), table)
     }
 
     /// Splits a condition into its conjuncts.

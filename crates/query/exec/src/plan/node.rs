@@ -38,6 +38,12 @@ pub enum Plan {
         query: Box<QueryPlan>,
         /// It reads the current rows of the block that it is part of.
         lateral: bool,
+        alias: String,
+    },
+    /// EXPLAIN ANALYZE: rows and time of a node go to the counter of that number.
+    Counted {
+        input: Box<Plan>,
+        number: usize,
     },
     Recursive(Box<Recursive>),
     /// The rows that a recursive expression has made last.
@@ -69,6 +75,8 @@ pub enum Plan {
 
 pub struct Scan {
     pub slot: usize,
+    /// As the statement calls the table.
+    pub alias: String,
     pub table: Arc<Table>,
     pub access: Access,
     pub read: Read,
@@ -79,6 +87,11 @@ pub struct Scan {
     /// Conditions that the ranges say exactly, as long as the values at hand can be searched for as they are. Checked row by
     /// row only in an execution where one cannot.
     pub implied: Option<Expr>,
+    /// Estimates: rows that one opening reads, and the share of them that the other conditions keep.
+    pub rows: f64,
+    pub filtered: f64,
+    /// Indexes that the conditions could use.
+    pub possible: Vec<usize>,
 }
 
 /// Which index is read, and which parts of it.
@@ -87,6 +100,8 @@ pub struct Access {
     /// Empty: all of it. Else the union of these.
     pub ranges: Vec<IndexRange>,
     pub backward: bool,
+    /// Taken for the order of its rows.
+    pub ordered: bool,
 }
 
 /// A set of key ranges: every combination of the first parts' alternatives, with bounds on the part after.
@@ -232,6 +247,15 @@ pub enum Body {
     Delete(Box<Delete>),
     UpdateMany(Box<UpdateMany>),
     DeleteMany(Box<DeleteMany>),
+    Explain(Box<Explain>),
+}
+
+/// EXPLAIN: what it answers, or what runs to find out.
+pub struct Explain {
+    pub columns: Vec<ColumnMeta>,
+    pub rows: Vec<Vec<types::Value<'static>>>,
+    /// EXPLAIN ANALYZE: the query with its nodes counted, and the lines to fill in.
+    pub analyze: Option<(Box<QueryPlan>, Vec<super::explain::Line>)>,
 }
 
 pub struct Insert {
@@ -330,6 +354,7 @@ impl Body {
     pub fn columns(&self) -> &[ColumnMeta] {
         match self {
             Body::Query(q, into) if into.is_empty() => &q.columns,
+            Body::Explain(e) => &e.columns,
             _ => &[],
         }
     }
@@ -348,6 +373,7 @@ impl Body {
             }
             Body::Update(u) => u.target.print("update", &mut out),
             Body::Delete(d) => d.target.print("delete", &mut out),
+            Body::Explain(_) => out.push_str("explain\n"),
             Body::UpdateMany(u) => {
                 let names: Vec<&str> = u.targets.iter().map(|t| &t.table.name[..]).collect();
                 let _ = writeln!(out, "update {}", names.join(", "));
@@ -364,6 +390,53 @@ impl Body {
 }
 
 impl Plan {
+    /// The plan with a counter around each of its nodes, also of queries in FROM; `next` counts them.
+    pub fn counted(self, next: &mut usize) -> Plan {
+        let number = *next;
+        *next += 1;
+        let within = |q: QueryPlan, next: &mut usize| QueryPlan { plan: q.plan.counted(next), ..q };
+        let plan = match self {
+            Plan::Derived { slot, query, lateral, alias } => {
+                Plan::Derived { slot, query: Box::new(within(*query, next)), lateral, alias }
+            }
+            Plan::Recursive(r) => {
+                let r = *r;
+                let seed = within(r.seed, next);
+                let steps = r.steps.into_iter().map(|s| within(s, next)).collect();
+                Plan::Recursive(Box::new(Recursive { seed, steps, ..r }))
+            }
+            Plan::Join(j) => {
+                let j = *j;
+                let left = j.left.counted(next);
+                Plan::Join(Box::new(Join { left, right: j.right.counted(next), ..j }))
+            }
+            Plan::Filter { input, condition } => Plan::Filter { input: Box::new(input.counted(next)), condition },
+            Plan::Group(g) => {
+                let g = *g;
+                Plan::Group(Box::new(Group { input: g.input.counted(next), ..g }))
+            }
+            Plan::Window(w) => {
+                let w = *w;
+                Plan::Window(Box::new(Window { input: w.input.counted(next), ..w }))
+            }
+            Plan::Sort(s) => {
+                let s = *s;
+                Plan::Sort(Box::new(Sort { input: s.input.counted(next), ..s }))
+            }
+            Plan::Distinct { input, values } => Plan::Distinct { input: Box::new(input.counted(next)), values },
+            Plan::Limit { input, count, offset, count_all } => {
+                Plan::Limit { input: Box::new(input.counted(next)), count, offset, count_all }
+            }
+            Plan::SetOp(s) => {
+                let s = *s;
+                let left = within(s.left, next);
+                Plan::SetOp(Box::new(SetOp { left, right: within(s.right, next), ..s }))
+            }
+            leaf => leaf,
+        };
+        Plan::Counted { input: Box::new(plan), number }
+    }
+
     /// Slot of the table that is read first, when rows come straight from a join.
     pub fn first_slot(&self) -> Option<usize> {
         match self {
@@ -398,6 +471,10 @@ impl Plan {
                 r.steps.iter().for_each(|s| s.plan.print(depth + 1, out));
             }
             Plan::Working { .. } => out.push_str("working table\n"),
+            Plan::Counted { input, .. } => {
+                out.push_str("counted\n");
+                input.print(depth + 1, out);
+            }
             Plan::Join(j) => {
                 let kind = if j.left_outer { "left join" } else { "join" };
                 let how = if j.hash.is_empty() { "loop" } else { "hash" };

@@ -177,7 +177,7 @@ impl Planner<'_> {
         let columns = inner.columns.clone();
         let outputs: Vec<Expr> = inner.outputs.iter().enumerate().map(|(i, e)| Expr::column(0, i, e.ty)).collect();
         let shapes = vec![Shape::Tuple(outputs.len())];
-        let plan = Plan::Derived { slot: 0, query: Box::new(inner), lateral: false };
+        let plan = Plan::Derived { slot: 0, query: Box::new(inner), lateral: false, alias: String::new() };
         self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false })
     }
 
@@ -410,7 +410,10 @@ impl Planner<'_> {
                 } else {
                     Wanted { keys: order.iter().map(|o| (&o.expr, o.descending)).collect(), limited: top.is_some() }
                 };
-                let (mut plan, ordered) = self.join_plan(tree, conditions, &wanted)?;
+                self.straight = select.options.straight_join;
+                let joined = self.join_plan(tree, conditions, &wanted);
+                self.straight = false;
+                let (mut plan, ordered) = joined?;
                 in_order = ordered;
                 if grouped {
                     self.check_grouping(&checked, &keys, &outputs, &order)?;

@@ -1,6 +1,7 @@
 //! FROM: tables, derived tables and joins; join order, and which condition is applied where.
 
 use super::access::{self, Choice};
+use super::cost::Method;
 use super::node::{Join, Plan, QueryPlan, Scan};
 use super::{Planner, all_of, names::Source, names::SourceColumn};
 use crate::error::unsupported;
@@ -20,6 +21,8 @@ pub enum Tree {
     Leaf(usize),
     Join {
         left_outer: bool,
+        /// STRAIGHT_JOIN: the left side comes first.
+        straight: bool,
         left: Box<Tree>,
         right: Box<Tree>,
         on: Vec<Expr>,
@@ -36,7 +39,7 @@ pub struct StarColumn {
 }
 
 impl Tree {
-    fn slots(&self, p: &Planner<'_>) -> u64 {
+    pub(super) fn slots(&self, p: &Planner<'_>) -> u64 {
         match self {
             Tree::Leaf(i) => 1 << p.blocks.last().expect("block").sources[*i].slot,
             Tree::Join { left, right, .. } => left.slots(p) | right.slots(p),
@@ -292,7 +295,8 @@ impl Planner<'_> {
             JoinKind::Right => (right_tree, left_tree),
             _ => (left_tree, right_tree),
         };
-        Ok((Tree::Join { left_outer: outer, left: Box::new(left), right: Box::new(right), on }, star))
+        let straight = kind == JoinKind::Straight;
+        Ok((Tree::Join { left_outer: outer, straight, left: Box::new(left), right: Box::new(right), on }, star))
     }
 
     pub fn star_expr(&self, c: &StarColumn) -> Expr {
@@ -317,12 +321,12 @@ impl Planner<'_> {
     fn subtree(&mut self, tree: Tree, conditions: &mut Vec<Expr>, bound: u64) -> Result<Plan> {
         match tree {
             Tree::Leaf(i) => Ok(self.leaf(i, conditions, bound, &access::Wanted::none())?.0),
-            Tree::Join { left_outer: true, left, right, mut on } => {
+            Tree::Join { left_outer: true, left, right, mut on, .. } => {
                 let (left_slots, right_slots) = (left.slots(self), right.slots(self));
                 let mut on_left = take_within(&self.subqueries, conditions, left_slots | bound);
                 let left = self.subtree(*left, &mut on_left, bound)?;
                 let left = filtered(left, on_left);
-                let right = self.join_step(*right, &mut on, bound | left_slots)?;
+                let right = self.join_step(*right, &mut on, bound | left_slots, None)?;
                 let (right, hash) = right;
                 Ok(Plan::Join(Box::new(Join {
                     left_outer: true,
@@ -335,18 +339,20 @@ impl Planner<'_> {
             }
             tree => {
                 let mut operands = Vec::new();
-                flatten(tree, &mut operands, conditions);
+                let mut as_written = self.straight;
+                flatten(tree, &mut operands, conditions, &mut as_written);
+                let order = self.join_order(&operands, conditions, bound, as_written)?;
+                let mut operands: Vec<Option<Tree>> = operands.into_iter().map(Some).collect();
                 let mut bound = bound;
                 let mut plan: Option<Plan> = None;
-                while !operands.is_empty() {
-                    let next = self.next_operand(&operands, conditions, bound);
-                    let operand = operands.remove(next);
+                for (next, method) in order {
+                    let operand = operands[next].take().expect("each operand once");
                     let slots = operand.slots(self);
                     let mut mine = take_within(&self.subqueries, conditions, bound | slots);
                     plan = Some(match plan {
                         None => filtered(self.subtree(operand, &mut mine, bound)?, mine),
                         Some(left) => {
-                            let (right, hash) = self.join_step(operand, &mut mine, bound)?;
+                            let (right, hash) = self.join_step(operand, &mut mine, bound, Some(method))?;
                             Plan::Join(Box::new(Join {
                                 left_outer: false,
                                 left,
@@ -365,10 +371,19 @@ impl Planner<'_> {
     }
 
     /// The right side of a join: an index lookup by columns of the left side, or a scan once with a hash table.
-    fn join_step(&mut self, operand: Tree, on: &mut Vec<Expr>, bound: u64) -> Result<(Plan, Vec<(Expr, Expr)>)> {
+    fn join_step(
+        &mut self,
+        operand: Tree,
+        on: &mut Vec<Expr>,
+        bound: u64,
+        method: Option<Method>,
+    ) -> Result<(Plan, Vec<(Expr, Expr)>)> {
         let own = operand.slots(self);
         if let Tree::Leaf(i) = operand {
-            let looks_up = self.lookup_score(i, on, bound) > 0;
+            let looks_up = match method {
+                Some(method) => method == Method::Loop && self.lookup_score(i, on, bound) > 0,
+                None => self.lookup_score(i, on, bound) > 0,
+            };
             if !looks_up {
                 let lateral = self.current_block().sources[i].lateral.is_some();
                 let hash = if lateral { Vec::new() } else { hash_pairs(&self.subqueries, on, own, bound) };
@@ -398,28 +413,6 @@ impl Planner<'_> {
         access::best_equal_prefix(self, table, source.slot, conditions, bound)
     }
 
-    /// Greedy join order: the table that the bound ones (or constants) lead to by the longest key; else as written.
-    fn next_operand(&self, operands: &[Tree], conditions: &[Expr], bound: u64) -> usize {
-        let mut best = (0, 0);
-        // A lateral table comes after those that it reads; the first operand that may come now.
-        let sources = &self.blocks.last().expect("block").sources;
-        let others = operands.iter().fold(0, |bits, t| bits | t.slots(self));
-        let may = |t: &Tree| match t {
-            Tree::Leaf(leaf) => sources[*leaf].lateral.is_none_or(|needs| needs & others & !bound == 0),
-            Tree::Join { .. } => true,
-        };
-        best.0 = operands.iter().position(may).unwrap_or(0);
-        for (i, t) in operands.iter().enumerate() {
-            if let Tree::Leaf(leaf) = t {
-                let score = self.lookup_score(*leaf, conditions, bound);
-                if score > best.1 {
-                    best = (i, score);
-                }
-            }
-        }
-        best.0
-    }
-
     fn leaf(
         &mut self,
         i: usize,
@@ -431,7 +424,8 @@ impl Planner<'_> {
         let slot = source.slot;
         if let Some(query) = source.derived.take() {
             let lateral = source.lateral.is_some();
-            return Ok((Plan::Derived { slot, query, lateral }, false));
+            let alias = source.name.clone();
+            return Ok((Plan::Derived { slot, query, lateral, alias }, false));
         }
         if let Some(number) = source.working {
             return Ok((Plan::Working { slot, number }, false));
@@ -445,10 +439,19 @@ impl Planner<'_> {
         if let Some(shape) = choice.shape {
             self.block().shapes[slot] = shape;
         }
+        let mut filtered = 1.0;
+        for (e, used) in conditions.iter().zip(&choice.used) {
+            if !used && slots_of(&self.subqueries, e) & !(bound | 1 << slot) == 0 {
+                filtered *= self.selectivity(e)?;
+            }
+        }
+        let alias = self.block().sources[i].name.clone();
         let mut consumed = choice.consumed.iter();
         let implied = conditions.extract_if(.., |_| *consumed.next().expect("one for each condition")).collect();
-        let Choice { access, covering, .. } = choice;
-        let scan = Scan { slot, table, access, read, covering, limit_hint: None, implied: all_of(implied) };
+        let Choice { access, covering, rows, possible, .. } = choice;
+        let implied = all_of(implied);
+        let scan =
+            Scan { slot, alias, table, access, read, covering, limit_hint: None, implied, rows, filtered, possible };
         Ok((Plan::Scan(scan), choice.ordered))
     }
 }
@@ -476,12 +479,13 @@ fn bits(mask: u64) -> Vec<usize> {
 }
 
 /// Operands of nested inner joins; their conditions join the others.
-fn flatten(tree: Tree, out: &mut Vec<Tree>, conditions: &mut Vec<Expr>) {
+fn flatten(tree: Tree, out: &mut Vec<Tree>, conditions: &mut Vec<Expr>, as_written: &mut bool) {
     match tree {
-        Tree::Join { left_outer: false, left, right, on } => {
+        Tree::Join { left_outer: false, straight, left, right, on } => {
+            *as_written |= straight;
             conditions.extend(on);
-            flatten(*left, out, conditions);
-            flatten(*right, out, conditions);
+            flatten(*left, out, conditions, as_written);
+            flatten(*right, out, conditions, as_written);
         }
         other => out.push(other),
     }
@@ -489,7 +493,7 @@ fn flatten(tree: Tree, out: &mut Vec<Tree>, conditions: &mut Vec<Expr>) {
 
 /// Equalities between the sides that a hash table can find rows by: both of one kind, so that equal values have equal keys.
 /// The conditions stay, and are checked for each candidate.
-fn hash_pairs(subqueries: &[QueryPlan], on: &[Expr], own: u64, bound: u64) -> Vec<(Expr, Expr)> {
+pub(super) fn hash_pairs(subqueries: &[QueryPlan], on: &[Expr], own: u64, bound: u64) -> Vec<(Expr, Expr)> {
     let mut pairs = Vec::new();
     for e in on {
         let Node::Compare(CmpOp::Eq, a, b, collation) = &e.node else { continue };

@@ -1,6 +1,7 @@
 //! From plans to operators, and the execution of whole statements.
 
 use super::change::{DeleteStatement, UpdateStatement};
+use super::counted::{CountedOp, ExplainStatement};
 use super::flow::{DerivedOp, DistinctOp, FilterOp, KeySet, LimitOp, OneOp, SetOpOp, ValuesOp};
 use super::group::GroupOp;
 use super::insert::InsertStatement;
@@ -25,7 +26,10 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
         Plan::Values { slot, rows } => Box::new(ValuesOp { slot, rows, next: 0 }),
         Plan::Scan(scan) => Box::new(ScanOp::new(scan)),
         Plan::Virtual { slot, table } => Box::new(VirtualOp { slot, table, rows: Vec::new(), next: 0 }),
-        Plan::Derived { slot, query, lateral } => {
+        Plan::Counted { input, number } => {
+            Box::new(CountedOp { inner: build(*input, inner), number, spent_ns: 0, rows: 0 })
+        }
+        Plan::Derived { slot, query, lateral, .. } => {
             let keep = inner && !query.correlated && !lateral;
             let query = Query::new(*query);
             Box::new(DerivedOp { slot, query, keep, lateral, kept: None, bytes: Vec::new(), next: 0 })
@@ -113,6 +117,7 @@ enum Kind {
     Delete(Box<DeleteStatement>),
     UpdateMany(Box<UpdateManyStatement>),
     DeleteMany(Box<DeleteManyStatement>),
+    Explain(Box<ExplainStatement>),
 }
 
 impl Statement {
@@ -124,6 +129,7 @@ impl Statement {
             Body::Update(u) => Kind::Update(Box::new(UpdateStatement::new(*u))),
             Body::Delete(d) => Kind::Delete(Box::new(DeleteStatement::new(*d))),
             Body::UpdateMany(u) => Kind::UpdateMany(Box::new(UpdateManyStatement::new(*u))),
+            Body::Explain(e) => Kind::Explain(Box::new(ExplainStatement::new(*e))),
             Body::DeleteMany(d) => Kind::DeleteMany(Box::new(DeleteManyStatement::new(*d))),
         };
         Statement { kind, values: Vec::new() }
@@ -170,6 +176,7 @@ impl Statement {
             Kind::Delete(d) => d.execute(run),
             Kind::UpdateMany(u) => u.execute(run),
             Kind::DeleteMany(d) => d.execute(run),
+            Kind::Explain(e) => e.execute(run, columns, sink),
         }
     }
 }

@@ -283,6 +283,7 @@ pub struct DistinctOp {
 struct Distinct {
     values: Vec<Expr>,
     seen: KeySet,
+    memory_max: usize,
     aside: Aside,
     key: Vec<u8>,
     row: Vec<u8>,
@@ -291,7 +292,7 @@ struct Distinct {
 impl DistinctOp {
     pub fn new(input: Box<dyn Op>, values: Vec<Expr>) -> DistinctOp {
         let (seen, aside) = (KeySet::default(), Aside::default());
-        let distinct = Distinct { values, seen, aside, key: Vec::new(), row: Vec::new() };
+        let distinct = Distinct { values, seen, memory_max: 0, aside, key: Vec::new(), row: Vec::new() };
         DistinctOp { input, distinct, partition: None }
     }
 
@@ -324,7 +325,7 @@ impl Distinct {
         for e in self.values.iter() {
             encode_key(&mut self.key, &e.eval(run, at)?, &e.ty, false);
         }
-        if self.seen.memory() <= run.tmp_memory || !self.aside.may_grow() {
+        if self.seen.memory() <= self.memory_max || !self.aside.may_grow() {
             return self.seen.insert(run, &self.key);
         }
         if !self.seen.contains(&self.key) {
@@ -341,6 +342,7 @@ impl Op for DistinctOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
         self.distinct.seen.clear();
         self.distinct.aside.clear();
+        self.distinct.memory_max = run.tmp_memory();
         self.partition = None;
         self.input.open(run, frame, outer)
     }

@@ -35,6 +35,8 @@ struct Groups {
     keep: Vec<usize>,
     /// Slots of the input's rows.
     slots: Vec<usize>,
+    /// Bytes that the groups may take before new ones are put aside.
+    memory_max: usize,
     aside: Aside,
     table: hashbrown::HashTable<u32>,
     groups: Vec<Grouped>,
@@ -54,6 +56,7 @@ impl GroupOp {
             rollup: g.rollup,
             keep: g.keep,
             slots: (0..g.slot).collect(),
+            memory_max: 0,
             aside: Aside::default(),
             table: hashbrown::HashTable::new(),
             groups: Vec::new(),
@@ -81,7 +84,7 @@ impl Groups {
         if let Some(i) = self.table.find(hash, |i| of(i) == &self.key[..]) {
             return Ok(Some(*i as usize));
         }
-        if self.memory() > run.tmp_memory && !self.rollup && self.aside.may_grow() {
+        if self.memory() > self.memory_max && !self.rollup && self.aside.may_grow() {
             self.scratch.clear();
             save_slots(&mut self.scratch, at, &self.slots);
             self.aside.push(run, hash, &self.scratch)?;
@@ -239,6 +242,7 @@ impl Op for GroupOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
         self.groups.clear();
         self.groups.aside.clear();
+        self.groups.memory_max = run.tmp_memory();
         self.next = 0;
         self.input.open(run, frame, outer)?;
         let groups = &mut self.groups;

@@ -7,6 +7,7 @@
 
 pub mod build;
 pub mod change;
+pub mod counted;
 pub mod flow;
 pub mod group;
 pub mod insert;
@@ -55,15 +56,14 @@ pub struct Run<'x> {
     steps: Cell<u32>,
     /// See [`Run::check_temp_bytes`].
     temp_bytes_max: usize,
-    /// Bytes of a temporary table in memory: what has more goes on in a file.
-    pub tmp_memory: usize,
-    pub sort_memory: usize,
     /// Warnings raised so far, for the `info` of the outcome.
     pub warnings: Cell<u64>,
     /// Rows without the LIMIT, where SQL_CALC_FOUND_ROWS asks for them.
     pub found_rows: Cell<Option<u64>>,
     /// Rows of recursive common table expressions, by number.
     pub working: RefCell<Vec<recursive::WorkingTable>>,
+    /// EXPLAIN ANALYZE: by number of the node.
+    pub counts: RefCell<Vec<counted::Count>>,
     /// What LAST_INSERT_ID(expr) was given in this statement.
     pub given_id: Cell<Option<u64>>,
 }
@@ -76,8 +76,6 @@ impl<'x> Run<'x> {
         subqueries: &'x [RefCell<subquery::Subquery>],
     ) -> Run<'x> {
         let (now_us, mode) = (env.now_us(), env.sql_mode());
-        let memory = |bytes: u64| bytes.min(TEMP_BYTES) as usize;
-        let (tmp_memory, sort_memory) = (memory(env.tmp_memory()), memory(env.sort_buffer_size()));
         // Operators count bytes in 32 bits.
         let temp_bytes_max = env.tmp_table_size().clamp(TEMP_BYTES, u32::MAX.into()) as usize;
         Run {
@@ -93,11 +91,10 @@ impl<'x> Run<'x> {
             scratch: Default::default(),
             steps: Cell::new(0),
             temp_bytes_max,
-            tmp_memory,
-            sort_memory,
             warnings: Cell::new(0),
             found_rows: Cell::new(None),
             working: RefCell::new(Vec::new()),
+            counts: RefCell::new(Vec::new()),
             given_id: Cell::new(None),
         }
     }
@@ -107,6 +104,16 @@ impl<'x> Run<'x> {
     #[inline]
     pub fn check_temp_bytes(&self, bytes: usize) -> Result<()> {
         if bytes <= self.temp_bytes_max { Ok(()) } else { Err(error::out_of_memory()) }
+    }
+
+    /// Bytes of a temporary table in memory: what has more goes on in a file.
+    pub fn tmp_memory(&self) -> usize {
+        self.env.borrow().tmp_memory().min(TEMP_BYTES) as usize
+    }
+
+    /// The same of a sort.
+    pub fn sort_memory(&self) -> usize {
+        self.env.borrow().sort_buffer_size().min(TEMP_BYTES) as usize
     }
 
     /// A temporary file in `tmpdir`. Errors 1 (no such directory) and 3.

@@ -306,6 +306,7 @@ impl Op for SortOp {
             None => usize::MAX,
         };
         self.merge = None;
+        let memory = run.sort_memory();
         self.input.open(run, frame, outer)?;
         let SortOp { input, keys, values, rows, unique, .. } = self;
         let mut runs: Option<Runs> = None;
@@ -315,7 +316,7 @@ impl Op for SortOp {
             if rows.entries.len() >= SHRINK_AT && rows.entries.len() / 2 > wanted {
                 rows.shrink(wanted, *unique);
             }
-            if rows.memory() > run.sort_memory {
+            if rows.memory() > memory {
                 spill(rows, keys, *unique, &mut runs, run)?;
             }
             Ok(Step::More)

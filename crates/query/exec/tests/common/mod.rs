@@ -244,6 +244,7 @@ impl Database {
             create_options: String::new(),
             created: 0,
             readable_since: 0,
+            statistics: Default::default(),
             virtual_rows: None,
             view: None,
         };

@@ -1,0 +1,303 @@
+//! The order of a join, and how each table is joined: what it costs by the statistics. Orders are searched completely for a few
+//! tables, and greedily for many. Unit of cost: reading one row of a scan.
+
+use super::Planner;
+use super::access::{self, Wanted};
+use super::node::Plan;
+use super::tables::{Tree, hash_pairs, slots_of};
+use crate::expr::compare::CmpOp;
+use crate::expr::{Expr, Node};
+use types::Result;
+
+/// Operands whose orders are all tried.
+const SEARCHED_MAX: usize = 9;
+/// Starting a scan or lookup.
+const OPEN: f64 = 1.5;
+/// Putting a row into a hash table, and asking for one.
+const BUILD: f64 = 1.2;
+const PROBE: f64 = 0.4;
+/// A row of a derived table, or of one whose contents nobody knows.
+const UNKNOWN_ROWS: f64 = 100.0;
+
+/// How the next operand is joined to those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Opened for each row: by an index of what is known then, or as a whole.
+    Loop,
+    Hash,
+}
+
+#[derive(Clone, Copy)]
+struct Joined {
+    cost: f64,
+    rows: f64,
+    method: Method,
+}
+
+#[derive(Clone)]
+struct State {
+    cost: f64,
+    rows: f64,
+    order: Vec<(usize, Method)>,
+}
+
+impl Planner<'_> {
+    /// The operands of an inner join in the order in which they are read; `bound`: slots known from outside.
+    pub(super) fn join_order(
+        &self,
+        operands: &[Tree],
+        conditions: &[Expr],
+        bound: u64,
+        as_written: bool,
+    ) -> Result<Vec<(usize, Method)>> {
+        let n = operands.len();
+        let start = State { cost: 0.0, rows: 1.0, order: Vec::new() };
+        if n == 1 {
+            return Ok(vec![(0, Method::Loop)]);
+        }
+        if as_written || n > SEARCHED_MAX {
+            return self.greedy_order(operands, conditions, bound, as_written, start);
+        }
+        let mut best: Vec<Option<State>> = vec![None; 1 << n];
+        best[0] = Some(start);
+        for set in 0..1usize << n {
+            let Some(state) = best[set].take() else { continue };
+            if set + 1 == 1 << n {
+                return Ok(state.order);
+            }
+            let known = slots_in(self, operands, set) | bound;
+            for i in (0..n).filter(|i| set & 1 << i == 0) {
+                if !self.may_follow(&operands[i], operands, known) {
+                    continue;
+                }
+                let joined = self.join_cost(&operands[i], conditions, known, state.rows, set != 0 || bound != 0)?;
+                let cost = state.cost + joined.cost;
+                let next = &mut best[set | 1 << i];
+                if next.as_ref().is_none_or(|s| cost < s.cost) {
+                    let mut order = state.order.clone();
+                    order.push((i, joined.method));
+                    *next = Some(State { cost, rows: joined.rows, order });
+                }
+            }
+        }
+        unreachable!("each operand may come when those before it in FROM have")
+    }
+
+    fn greedy_order(
+        &self,
+        operands: &[Tree],
+        conditions: &[Expr],
+        bound: u64,
+        as_written: bool,
+        mut state: State,
+    ) -> Result<Vec<(usize, Method)>> {
+        let mut set = 0usize;
+        while state.order.len() < operands.len() {
+            let known = slots_in(self, operands, set) | bound;
+            let mut best: Option<(usize, Joined)> = None;
+            for i in (0..operands.len()).filter(|i| set & 1 << i == 0) {
+                if !self.may_follow(&operands[i], operands, known) {
+                    continue;
+                }
+                let joined = self.join_cost(&operands[i], conditions, known, state.rows, set != 0 || bound != 0)?;
+                let weight = |j: &Joined| j.cost + j.rows;
+                if best.as_ref().is_none_or(|(_, b)| weight(&joined) < weight(b)) {
+                    best = Some((i, joined));
+                }
+                if as_written {
+                    break;
+                }
+            }
+            let (i, joined) = best.expect("some operand may come");
+            set |= 1 << i;
+            state.rows = joined.rows;
+            state.order.push((i, joined.method));
+        }
+        Ok(state.order)
+    }
+
+    /// A lateral table comes after those that it reads.
+    fn may_follow(&self, operand: &Tree, operands: &[Tree], known: u64) -> bool {
+        let Tree::Leaf(leaf) = operand else { return true };
+        let all = operands.iter().fold(0, |bits, t| bits | t.slots(self));
+        self.current_block().sources[*leaf].lateral.is_none_or(|needs| needs & all & !known == 0)
+    }
+
+    fn join_cost(&self, operand: &Tree, conditions: &[Expr], known: u64, rows: f64, joins: bool) -> Result<Joined> {
+        let own = operand.slots(self);
+        let subqueries = self.subqueries();
+        let applies = |e: &Expr| {
+            let slots = slots_of(subqueries, e);
+            slots & !(known | own) == 0 && slots & own != 0
+        };
+        let (open_cost, read, used, looks_up) = match operand {
+            Tree::Leaf(i) => self.leaf_cost(*i, conditions, known)?,
+            Tree::Join { .. } => {
+                let all = self.tree_rows(operand)?;
+                (all * 2.0, all, vec![false; conditions.len()], false)
+            }
+        };
+        let mut kept = 1.0;
+        for (e, used) in conditions.iter().zip(&used) {
+            if applies(e) && !used {
+                kept *= self.selectivity(e)?;
+            }
+        }
+        let out = (rows * read * kept).max(0.01);
+        let loops = Joined { cost: rows * (open_cost + OPEN) + out * 0.1, rows: out, method: Method::Loop };
+        let lateral = matches!(operand, Tree::Leaf(i) if self.current_block().sources[*i].lateral.is_some());
+        if !joins || lateral || hash_pairs(subqueries, conditions, own, known).is_empty() {
+            return Ok(loops);
+        }
+        let (scan_cost, scanned) = match operand {
+            Tree::Leaf(i) => {
+                let (cost, scanned, used, _) = self.leaf_cost(*i, conditions, 0)?;
+                let mut kept = 1.0;
+                for (e, used) in conditions.iter().zip(&used) {
+                    if slots_of(subqueries, e) & !own == 0 && !used {
+                        kept *= self.selectivity(e)?;
+                    }
+                }
+                (cost, scanned * kept)
+            }
+            Tree::Join { .. } => (open_cost, read),
+        };
+        let cost = scan_cost + scanned * BUILD + rows * PROBE + out * 0.1;
+        if cost < loops.cost || !looks_up {
+            return Ok(Joined { cost, rows: out, method: Method::Hash });
+        }
+        Ok(loops)
+    }
+
+    /// Of one opening of a table: cost, rows that are read, which conditions these rows fulfil already, and whether an index is
+    /// used for what is known.
+    fn leaf_cost(&self, leaf: usize, conditions: &[Expr], known: u64) -> Result<(f64, f64, Vec<bool>, bool)> {
+        let source = &self.current_block().sources[leaf];
+        let unused = vec![false; conditions.len()];
+        match &source.table {
+            Some(t) if t.virtual_rows.is_none() => {
+                let choice = access::choose(self, leaf, conditions, known, &Wanted::none())?;
+                let looks_up = !choice.access.ranges.is_empty();
+                Ok((choice.cost, choice.rows, choice.used, looks_up))
+            }
+            Some(_) => Ok((UNKNOWN_ROWS, UNKNOWN_ROWS, unused, false)),
+            None => {
+                let rows = source.derived.as_ref().map_or(UNKNOWN_ROWS, |q| plan_rows(&q.plan));
+                Ok((rows * 2.0, rows, unused, false))
+            }
+        }
+    }
+
+    fn tree_rows(&self, tree: &Tree) -> Result<f64> {
+        match tree {
+            Tree::Leaf(i) => Ok(self.leaf_cost(*i, &[], 0)?.1),
+            // Mostly a key leads from one side to the other.
+            Tree::Join { left, right, .. } => Ok(self.tree_rows(left)?.max(self.tree_rows(right)?)),
+        }
+    }
+
+    /// The share of rows that a condition keeps.
+    pub(super) fn selectivity(&self, e: &Expr) -> Result<f64> {
+        Ok(match &e.node {
+            Node::Compare(CmpOp::Eq | CmpOp::NullSafeEq, a, b, _) => {
+                let (x, y) = (self.different(a)?, self.different(b)?);
+                match (x, y) {
+                    (None, None) => 0.1,
+                    (x, y) => 1.0 / x.unwrap_or(1.0).max(y.unwrap_or(1.0)).max(1.0),
+                }
+            }
+            Node::Compare(CmpOp::Ne, ..) => 0.9,
+            Node::Compare(..) => 0.3333,
+            Node::Between { negated, .. } => {
+                if *negated {
+                    0.8889
+                } else {
+                    0.1111
+                }
+            }
+            Node::Like { negated, .. } => {
+                if *negated {
+                    0.8889
+                } else {
+                    0.1111
+                }
+            }
+            Node::In { negated, operand, list, .. } => {
+                let one = self.different(operand)?.map_or(0.1, |d| 1.0 / d.max(1.0));
+                let share = (one * list.len() as f64).min(0.5);
+                if *negated { 1.0 - share } else { share }
+            }
+            Node::IsNull { negated, .. } => {
+                if *negated {
+                    0.9
+                } else {
+                    0.1
+                }
+            }
+            Node::And(list) => {
+                let mut share = 1.0;
+                for e in list {
+                    share *= self.selectivity(e)?;
+                }
+                share
+            }
+            Node::Or(list) => {
+                let mut none = 1.0;
+                for e in list {
+                    none *= 1.0 - self.selectivity(e)?;
+                }
+                1.0 - none
+            }
+            Node::Not(e) => 1.0 - self.selectivity(e)?,
+            Node::InSubquery { .. } | Node::Exists { .. } | Node::Quantified { .. } => 0.5,
+            _ => 0.3333,
+        })
+    }
+
+    /// Different values of a column, where an index tells; for any other column of a table, as many as it has rows or a tenth.
+    fn different(&self, e: &Expr) -> Result<Option<f64>> {
+        let raw = match &e.node {
+            Node::EnumText(c, _) | Node::SetText(c, _) => &c.node,
+            n => n,
+        };
+        let Node::Column { depth: 0, slot, column } = raw else { return Ok(None) };
+        let Some(source) = self.current_block().sources.iter().find(|s| s.slot == *slot as usize) else {
+            return Ok(None);
+        };
+        let Some(table) = source.table.as_ref().filter(|t| t.virtual_rows.is_none()) else { return Ok(None) };
+        let sample = self.sample(table)?;
+        let Some(sample) = &*sample else { return Ok(None) };
+        let of = |i: usize| sample.rows as f64 / sample.rows_per_key[i][0];
+        let leading = |i: &catalog::Index| i.parts[0].column == *column as usize;
+        Ok(table.indexes.iter().position(leading).map(of))
+    }
+}
+
+fn slots_in(p: &Planner<'_>, operands: &[Tree], set: usize) -> u64 {
+    let chosen = operands.iter().enumerate().filter(|(i, _)| set & 1 << i != 0);
+    chosen.fold(0, |bits, (_, t)| bits | t.slots(p))
+}
+
+/// Rows that a plan gives, roughly.
+pub fn plan_rows(plan: &Plan) -> f64 {
+    match plan {
+        Plan::One => 1.0,
+        Plan::Values { rows, .. } => rows.len() as f64,
+        Plan::Scan(s) => s.rows * s.filtered,
+        Plan::Virtual { .. } | Plan::Working { .. } => UNKNOWN_ROWS,
+        Plan::Recursive(r) => plan_rows(&r.seed.plan) * 10.0,
+        Plan::Derived { query, .. } => plan_rows(&query.plan),
+        Plan::Join(j) => plan_rows(&j.left) * if j.hash.is_empty() { plan_rows(&j.right) } else { 1.0 },
+        Plan::Filter { input, .. } | Plan::Counted { input, .. } => plan_rows(input),
+        Plan::Group(g) if g.implicit => 1.0,
+        Plan::Group(g) => (plan_rows(&g.input) / 3.0).max(1.0),
+        Plan::Window(w) => plan_rows(&w.input),
+        Plan::Sort(s) => plan_rows(&s.input),
+        Plan::Distinct { input, .. } => plan_rows(input) / 2.0,
+        Plan::Limit { input, count, .. } => match &count.node {
+            Node::Const(v) => plan_rows(input).min(v.to_f64()),
+            _ => plan_rows(input),
+        },
+        Plan::SetOp(s) => plan_rows(&s.left.plan) + plan_rows(&s.right.plan),
+    }
+}

@@ -1,0 +1,23 @@
+-- Joins in orders that statistics choose
+CREATE TABLE c (id INT PRIMARY KEY, name VARCHAR(10), region INT, KEY (region));
+CREATE TABLE o (id INT PRIMARY KEY, c_id INT, day DATE, KEY (c_id));
+CREATE TABLE l (o_id INT, n INT, p_id INT, q INT, PRIMARY KEY (o_id, n), KEY (p_id));
+CREATE TABLE p (id INT PRIMARY KEY, kind VARCHAR(10));
+INSERT INTO c WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 50) SELECT i, CONCAT('c', i), i % 5 FROM n;
+INSERT INTO o WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 800) SELECT i, i % 60, DATE '2024-01-01' + INTERVAL i % 100 DAY FROM n;
+INSERT INTO l SELECT o.id, k.n, (o.id * k.n) % 90, o.id % 7 FROM o, (VALUES ROW(1), ROW(2), ROW(3)) AS k (n);
+INSERT INTO p WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 79) SELECT i, CONCAT('k', i % 4) FROM n;
+ANALYZE TABLE c, o, l, p;
+SELECT c.region, COUNT(*), SUM(l.q) FROM l, o, c, p WHERE l.o_id = o.id AND o.c_id = c.id AND l.p_id = p.id AND p.kind = 'k1' GROUP BY c.region ORDER BY c.region;
+SELECT COUNT(*), SUM(q) FROM c JOIN o ON o.c_id = c.id JOIN l ON l.o_id = o.id WHERE c.name = 'c7' AND o.day > '2024-02-01';
+SELECT c.name, COUNT(o.id) AS n, COUNT(DISTINCT l.p_id) AS k FROM c LEFT JOIN o ON o.c_id = c.id AND o.day < '2024-01-20' LEFT JOIN l ON l.o_id = o.id WHERE c.region = 2 GROUP BY c.name ORDER BY n DESC, c.name LIMIT 4;
+SELECT COUNT(*) FROM p LEFT JOIN l ON l.p_id = p.id WHERE l.o_id IS NULL;
+SELECT COUNT(*) FROM l WHERE p_id NOT IN (SELECT id FROM p);
+SELECT COUNT(*) FROM o WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.id = o.c_id);
+SELECT a.id, b.id FROM c a, c b WHERE a.region = b.region AND a.id < b.id AND a.id <= 3 AND b.id <= 10 ORDER BY 1, 2;
+SELECT COUNT(*) FROM c a, c b WHERE a.id + 1 = b.id;
+SELECT COUNT(*), SUM(a.id * b.id) FROM c a JOIN c b ON a.name = b.name;
+SELECT COUNT(*) FROM o STRAIGHT_JOIN c ON o.c_id = c.id WHERE c.region = 1;
+SELECT STRAIGHT_JOIN COUNT(*) FROM l, o, c WHERE l.o_id = o.id AND o.c_id = c.id AND c.region IN (1, 2);
+SELECT COUNT(*) FROM c, o, l, p, c c2, o o2 WHERE c.id = o.c_id AND o.id = l.o_id AND l.p_id = p.id AND c2.id = c.id AND o2.id = o.id AND c2.region = 3;
+SELECT c.id, d.m FROM c JOIN (SELECT c_id, MAX(day) AS m FROM o GROUP BY c_id) d ON d.c_id = c.id WHERE c.region = 4 ORDER BY c.id LIMIT 3;
