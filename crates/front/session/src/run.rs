@@ -459,8 +459,7 @@ impl Session {
         if self.autocommits() {
             return match result {
                 Ok(outcome) => {
-                    // Before the commit forgets it: locking reads may rest on commits that are not durable yet.
-                    self.tx.await_durable().map_err(exec::error::engine)?;
+                    // Waits for what locking reads rest on, too, once the locks are given back.
                     self.commit_all()?;
                     Ok(outcome)
                 }

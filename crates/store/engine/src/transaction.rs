@@ -322,9 +322,9 @@ impl Transaction {
         })
     }
 
-    /// Commits; returns when the commit is as durable as `innodb_flush_log_at_trx_commit` asks. The transaction is over,
-    /// also when this returns an error: then it was rolled back, or ([`Error::DiskFull`] after KILL, [`Error::Io`]) it stands
-    /// in the log and nobody knows yet whether it is durable.
+    /// Commits; returns when the commit, and those that its locking reads rest on, are as durable as
+    /// `innodb_flush_log_at_trx_commit` asks. The transaction is over, also when this returns an error: then it was rolled back, or
+    /// ([`Error::DiskFull`] after KILL, [`Error::Io`]) it stands in the log and nobody knows yet whether it is durable.
     pub fn commit(&mut self) -> Result<()> {
         assert!(self.active, "commit ends a transaction");
         let end = match self.end(true) {
@@ -335,10 +335,12 @@ impl Transaction {
                 return Err(error);
             }
         };
-        if end == 0 {
+        // Only now, with the locks given back, also for the commits that it rests on: the next one's turn has come meanwhile.
+        let durable = end.max(std::mem::take(&mut self.depends_on));
+        if durable == 0 {
             return Ok(());
         }
-        self.core.wait_durable(end, &self.interrupt)
+        self.core.wait_durable(durable, &self.interrupt)
     }
 
     /// Undoes everything and ends the transaction.
