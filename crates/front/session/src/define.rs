@@ -255,6 +255,14 @@ impl Session {
                 })?;
                 Ok(("drop_index", outcome, Done::Answered))
             }
+            Statement::CreateView(create) => {
+                self.create_view(parsed, create)?;
+                plain(if create.alter { "alter_view" } else { "create_view" })
+            }
+            Statement::DropView { if_exists, names } => {
+                self.drop_views(parsed, *if_exists, names)?;
+                plain("drop_view")
+            }
             Statement::AlterTable(alter) => {
                 let outcome = self.alter_table(parsed, alter)?;
                 Ok(("alter_table", outcome, Done::Answered))
@@ -443,7 +451,7 @@ impl Session {
     }
 
     /// Collects the changes of one table into a plan, then makes them. Errors 1146, 1347, 1412 and the plan's.
-    fn alter(
+    pub(crate) fn alter(
         &mut self,
         schema: &str,
         name: &str,
@@ -655,7 +663,6 @@ fn statement_words(statement: &Statement) -> &'static str {
     match statement {
         Statement::LoadData(_) => "LOAD DATA",
         Statement::Call { .. } => "CALL",
-        Statement::CreateView(_) | Statement::DropView { .. } => "views",
         Statement::Xa(_) => "XA",
         Statement::Help(_) => "HELP",
         Statement::Reset(_) => "RESET",

@@ -74,6 +74,8 @@ pub(crate) fn assignment_texts(source: &[u8], mode: sql::SqlMode) -> Vec<Assignm
     let mut lexer = Lexer::new(source, mode);
     let mut items = Vec::new();
     let (mut depth, mut start, mut at_at) = (0, None, false);
+    // Where the token before ends: a comment, or the end of one, is not the value's.
+    let mut before = 0;
     loop {
         let token = lexer.next_token();
         match token.tok {
@@ -82,7 +84,7 @@ pub(crate) fn assignment_texts(source: &[u8], mode: sql::SqlMode) -> Vec<Assignm
             Tok::AtAt if start.is_none() => at_at = true,
             Tok::Eq | Tok::Assign if depth == 0 && start.is_none() => start = Some(token.end as usize),
             Tok::Comma | Tok::End | Tok::Semicolon | Tok::Bad if depth == 0 || token.tok != Tok::Comma => {
-                let end = token.start as usize;
+                let end = before;
                 items.push(Assignment { value: start.take().unwrap_or(end)..end, at_at: std::mem::take(&mut at_at) });
                 if token.tok != Tok::Comma {
                     return items;
@@ -90,6 +92,7 @@ pub(crate) fn assignment_texts(source: &[u8], mode: sql::SqlMode) -> Vec<Assignm
             }
             _ => {}
         }
+        before = token.end as usize;
     }
 }
 
@@ -161,5 +164,6 @@ mod tests {
         );
         assert_eq!(texts("SET a = @@b, @@session.c = 1"), ["@@b", "@@1"]);
         assert_eq!(texts("SET NAMES utf8mb4, @a = b = c"), ["", "b = c"]);
+        assert_eq!(texts("/*!40101 SET @a = @@b, @c=1 */"), ["@@b", "1"]);
     }
 }

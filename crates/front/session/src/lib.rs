@@ -31,6 +31,7 @@ mod state;
 mod table_spec;
 mod users;
 pub mod variables;
+mod view;
 
 use exec::time_zone;
 

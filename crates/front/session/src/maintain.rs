@@ -1,10 +1,12 @@
-//! ANALYZE TABLE: samples the table anew for the planner, which does so itself when a table has grown a lot. CHECK, OPTIMIZE,
-//! REPAIR and CHECKSUM are refused.
+//! ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE. ANALYZE samples the table anew for the planner, which does so itself when a
+//! table has grown a lot. CHECK reads all of a table, OPTIMIZE builds it anew, REPAIR says that there is nothing to repair.
+//! Histograms and CHECKSUM are refused.
 
+use crate::alter::Work;
 use crate::command::{Done, Session};
 use crate::server::com_index;
 use accounts::Privileges;
-use catalog::{Pin, Waiting};
+use catalog::{Pin, Table, Waiting};
 use inspect::Rows;
 use protocol::Output;
 use sql::ast::{MaintenanceVerb, Parsed, TableMaintenance};
@@ -16,31 +18,42 @@ const ANALYZE: usize = com_index("analyze");
 
 impl Session {
     pub(crate) fn maintain(&mut self, parsed: &Parsed, statement: &TableMaintenance, out: &mut Output) -> Result<Done> {
-        let what = match statement.verb {
-            MaintenanceVerb::Analyze if statement.histogram.is_none() => "",
-            MaintenanceVerb::Analyze => "histograms",
-            MaintenanceVerb::Check => "CHECK TABLE",
-            MaintenanceVerb::Optimize => "OPTIMIZE TABLE",
-            MaintenanceVerb::Repair => "REPAIR TABLE",
-            MaintenanceVerb::Checksum => "CHECKSUM TABLE",
+        let (op, privileges) = match statement.verb {
+            MaintenanceVerb::Analyze if statement.histogram.is_some() => return Err(err!(1235, "histograms")),
+            MaintenanceVerb::Checksum => return Err(err!(1235, "CHECKSUM TABLE")),
+            MaintenanceVerb::Analyze => ("analyze", Privileges(Privileges::SELECT.0 | Privileges::INSERT.0)),
+            MaintenanceVerb::Check => ("check", Privileges(Privileges::SELECT.0)),
+            MaintenanceVerb::Optimize => ("optimize", Privileges(Privileges::SELECT.0 | Privileges::INSERT.0)),
+            MaintenanceVerb::Repair => ("repair", Privileges(Privileges::SELECT.0 | Privileges::INSERT.0)),
         };
-        if !what.is_empty() {
-            return Err(err!(1235, what));
-        }
         self.commit_all()?;
         let mut rows = Vec::new();
         for name in &statement.tables {
             let (schema, table) = self.object(parsed, *name)?;
-            self.access().check_table(Privileges(Privileges::SELECT.0 | Privileges::INSERT.0), &schema, &table)?;
+            self.access().check_table(privileges, &schema, &table)?;
             let mut say = |kind: &str, message: &str| {
                 let title = format!("{schema}.{table}");
-                rows.push([title.as_str(), "analyze", kind, message].map(text).to_vec());
+                rows.push([title.as_str(), op, kind, message].map(text).to_vec());
             };
-            let result = self.analyze(&schema, &table);
+            let result = match statement.verb {
+                MaintenanceVerb::Check => self.check(&schema, &table),
+                MaintenanceVerb::Optimize => self.optimize(&schema, &table),
+                MaintenanceVerb::Repair => self.base_table(&schema, &table).map(|_| Said::NoRepair),
+                _ => self.analyze(&schema, &table).map(|()| Said::Ok),
+            };
             self.pins.release();
             match result {
-                Ok(()) => say("status", "OK"),
-                Err(e) if e.code == 1146 => {
+                Ok(Said::Ok) => say("status", "OK"),
+                Ok(Said::Recreated) => {
+                    say("note", "Table does not support optimize, doing recreate + analyze instead");
+                    say("status", "OK");
+                }
+                Ok(Said::NoRepair) => say("note", "The storage engine for the table doesn't support repair"),
+                Ok(Said::Corrupt(what)) => {
+                    say("error", &what);
+                    say("error", "Corrupt");
+                }
+                Err(e) if e.code == 1146 || e.code == 1347 => {
                     say("Error", &e.message);
                     say("status", "Operation failed");
                 }
@@ -54,14 +67,18 @@ impl Session {
         self.send(Rows::new(&columns, rows), out)
     }
 
-    /// Samples a table, pinned against DDL.
-    fn analyze(&mut self, schema: &str, name: &str) -> Result<(), SqlError> {
+    /// A table that has rows of its own, pinned against DDL; `None` for a computed one. Errors 1146, 1347.
+    fn base_table(&mut self, schema: &str, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         loop {
             let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
             let table = version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?;
-            if table.is_virtual() {
-                return Ok(());
+            if table.view.is_some() {
+                return Err(err!(1347, schema, name, "BASE TABLE"));
             }
+            if table.is_virtual() {
+                return Ok(None);
+            }
+            let table = Arc::clone(table);
             let timeout = self.state.vars.hot().lock_wait_timeout;
             let waiting = Waiting { timeout, tx: &mut self.tx };
             if !self.pins.pin(&[Pin::new(schema, name, false)], false, waiting)?
@@ -70,10 +87,42 @@ impl Session {
                 self.pins.release();
                 continue;
             }
-            exec::plan::statistics::take(&self.server.engine, table)?;
-            return Ok(());
+            return Ok(Some(table));
         }
     }
+
+    /// Samples a table.
+    fn analyze(&mut self, schema: &str, name: &str) -> Result<(), SqlError> {
+        let Some(table) = self.base_table(schema, name)? else { return Ok(()) };
+        exec::plan::statistics::take(&self.server.engine, &table).map(drop)
+    }
+
+    /// Reads all of a table.
+    fn check(&mut self, schema: &str, name: &str) -> Result<Said, SqlError> {
+        let Some(table) = self.base_table(schema, name)? else { return Ok(Said::Ok) };
+        self.begin_if_needed();
+        let result = exec::check::check_table(&mut self.tx, &table);
+        self.rollback_all();
+        Ok(result?.map_or(Said::Ok, Said::Corrupt))
+    }
+
+    /// Builds a table anew.
+    fn optimize(&mut self, schema: &str, name: &str) -> Result<Said, SqlError> {
+        self.alter(schema, name, |_, plan| {
+            plan.rebuild(Work::Inplace);
+            Ok(())
+        })?;
+        Ok(Said::Recreated)
+    }
+}
+
+/// What a statement has to say of one table.
+enum Said {
+    Ok,
+    /// OPTIMIZE
+    Recreated,
+    NoRepair,
+    Corrupt(String),
 }
 
 fn text(s: &str) -> Value<'static> {

@@ -135,10 +135,7 @@ impl Session {
             }
             ShowWhat::CreateView(view) => {
                 let (schema, name) = self.object(parsed, *view)?;
-                return Err(match cx.version.table(&schema, &name) {
-                    Some(_) => err!(1347, schema, name, "VIEW"),
-                    None => err!(1146, schema, name),
-                });
+                show::create_view_of(&cx, &schema, &name)?
             }
             ShowWhat::CreateProcedure(name) => return Err(err!(1305, "PROCEDURE", parsed.name(name.name))),
             ShowWhat::CreateFunction(name) => return Err(err!(1305, "FUNCTION", parsed.name(name.name))),

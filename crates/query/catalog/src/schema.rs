@@ -304,6 +304,8 @@ pub enum ReferenceAction {
 pub struct View {
     /// Canonical text of the query: every name qualified, every column with an alias.
     pub query: String,
+    /// Its columns were named: `CREATE VIEW v (a, b) AS`.
+    pub named: bool,
     pub algorithm: ViewAlgorithm,
     /// `user@host`
     pub definer: String,

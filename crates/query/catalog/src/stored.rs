@@ -75,6 +75,8 @@ enum StoredAction {
 #[derive(Serialize, Deserialize)]
 struct StoredView {
     query: String,
+    #[serde(default, skip_serializing_if = "is_false")]
+    named: bool,
     algorithm: StoredAlgorithm,
     definer: String,
     #[serde(default, skip_serializing_if = "is_false")]
@@ -385,6 +387,7 @@ fn load_foreign_key(k: StoredForeignKey) -> ForeignKey {
 fn store_view(v: &View) -> StoredView {
     StoredView {
         query: v.query.clone(),
+        named: v.named,
         algorithm: v.algorithm.into(),
         definer: v.definer.clone(),
         invoker: v.invoker,
@@ -398,6 +401,7 @@ fn store_view(v: &View) -> StoredView {
 fn load_view(v: StoredView) -> View {
     View {
         query: v.query,
+        named: v.named,
         algorithm: v.algorithm.into(),
         definer: v.definer,
         invoker: v.invoker,
@@ -538,6 +542,53 @@ mod tests {
             let json = serde_json::to_vec(&store_default(&default)).unwrap();
             assert_eq!(load_default(serde_json::from_slice(&json).unwrap()), Some(default));
         }
+    }
+
+    #[test]
+    fn rules_and_views_survive() {
+        let generated = Generated { expression: "(`a` + 1)".to_string(), stored: true };
+        let column =
+            Column { generated: Some(generated), invisible: true, ..Column::new("b", DataType::new(TypeKind::BigInt)) };
+        let key = ForeignKey {
+            name: "fk".to_string(),
+            columns: vec![0],
+            parent: ("s".to_string(), "p".to_string()),
+            parent_columns: vec!["id".to_string()],
+            on_delete: ReferenceAction::SetNull,
+            on_update: ReferenceAction::NoAction,
+        };
+        let view = View {
+            query: "select 1 AS `1`".to_string(),
+            named: true,
+            algorithm: ViewAlgorithm::Merge,
+            definer: "root@localhost".to_string(),
+            invoker: true,
+            check_option: CheckOption::Local,
+            client_charset: "utf8mb4".to_string(),
+            connection_collation: "utf8mb4_0900_ai_ci".to_string(),
+            updatable: true,
+        };
+        let spec = crate::TableSpec {
+            schema: "s".to_string(),
+            name: "t".to_string(),
+            columns: vec![column],
+            keys: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            default_collation: CollationId::UTF8MB4_0900_AI_CI,
+            comment: String::new(),
+            create_options: String::new(),
+            auto_increment: None,
+        };
+        let check = Check { name: "c".to_string(), expression: "(`b` > 0)".to_string(), enforced: false };
+        let table = Table { checks: vec![check], foreign_keys: vec![key], view: Some(Arc::new(view)), ..spec.draft() };
+        let read = parse_table("s", "t", &write_table(&table)).unwrap();
+        assert_eq!((read.checks, read.foreign_keys), (table.checks, table.foreign_keys));
+        assert_eq!(
+            (read.columns[0].generated.clone(), read.columns[0].invisible),
+            (table.columns[0].generated.clone(), true)
+        );
+        assert_eq!(read.view, table.view);
     }
 
     #[test]

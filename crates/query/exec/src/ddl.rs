@@ -226,7 +226,7 @@ fn check_parents(table: &Table, rules: &RuleSet, run: &Run<'_>) -> Result<()> {
 /// The rules of a table outside a statement on it.
 fn rules_of(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<Table>) -> Result<Option<RuleSet>> {
     let parsed = sql::parse(b"DO 0", sql::SqlMode::default()).expect("a statement");
-    let rules = Planner::new(&parsed, version, env, &[]).rules(table, false)?;
+    let rules = Planner::new(&parsed, version, env, &[]).rules(table, false, None)?;
     Ok(rules.map(RuleSet::new))
 }
 

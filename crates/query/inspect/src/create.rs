@@ -1,7 +1,8 @@
 //! SHOW CREATE TABLE and SHOW CREATE DATABASE.
 
 use crate::ddl_text::{column_line, index_line};
-use catalog::{Schema, Table};
+use catalog::{CheckOption, Schema, Table, View, ViewAlgorithm};
+use sql::lexer::{Lexer, Tok};
 use sql::print::{quote_name, quote_string};
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
@@ -37,6 +38,50 @@ pub fn create_table(table: &Table) -> String {
     if !table.comment.is_empty() {
         _ = write!(out, " COMMENT={}", quote_string(&table.comment));
     }
+    out
+}
+
+/// The statement that makes this view, for somebody whose current schema is `database`.
+pub fn create_view(table: &Table, view: &View, database: Option<&str>) -> String {
+    let algorithm = match view.algorithm {
+        ViewAlgorithm::Undefined => "UNDEFINED",
+        ViewAlgorithm::Merge => "MERGE",
+        ViewAlgorithm::TempTable => "TEMPTABLE",
+    };
+    let (user, host) = view.definer.rsplit_once('@').unwrap_or((&view.definer, ""));
+    let security = if view.invoker { "INVOKER" } else { "DEFINER" };
+    let own = database == Some(&table.schema);
+    let name = if own { quote_name(&table.name) } else { quote_name(&table.schema) + "." + &quote_name(&table.name) };
+    let named: Vec<String> = table.columns.iter().filter(|_| view.named).map(|c| quote_name(&c.name)).collect();
+    let columns = if named.is_empty() { String::new() } else { format!(" ({})", named.join(",")) };
+    let query = if own { unqualified(&view.query, &table.schema) } else { view.query.clone() };
+    let check = match view.check_option {
+        CheckOption::None => "",
+        CheckOption::Local => " WITH LOCAL CHECK OPTION",
+        CheckOption::Cascaded => " WITH CASCADED CHECK OPTION",
+    };
+    let definer = format!("{}@{}", quote_name(user), quote_name(host));
+    format!(
+        "CREATE ALGORITHM={algorithm} DEFINER={definer} SQL SECURITY {security} VIEW {name}{columns} AS {query}{check}"
+    )
+}
+
+/// The text without `schema`. in front of names.
+fn unqualified(query: &str, schema: &str) -> String {
+    let quoted = quote_name(schema);
+    let mut lexer = Lexer::new(query.as_bytes(), sql::SqlMode::default());
+    let (mut out, mut kept) = (String::with_capacity(query.len()), 0);
+    let mut before = lexer.next_token();
+    while before.tok != Tok::End {
+        let token = lexer.next_token();
+        let (from, to) = (before.start as usize, before.end as usize);
+        if token.tok == Tok::Dot && query.get(from..to) == Some(&quoted) {
+            out.push_str(&query[kept..from]);
+            kept = token.end as usize;
+        }
+        before = token;
+    }
+    out.push_str(&query[kept..]);
     out
 }
 

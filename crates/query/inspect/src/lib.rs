@@ -12,7 +12,7 @@ mod performance_schema;
 pub mod show;
 
 pub use columns::{ShowColumns, VirtualRows};
-pub use create::{create_database, create_table};
+pub use create::{create_database, create_table, create_view};
 pub use ddl_text::column_type;
 pub use show::Rows;
 

@@ -5,7 +5,7 @@ use crate::ddl_text::{column_type, default_text, has_charset};
 use crate::information_schema::{
     COLUMN_PRIVILEGES, collation_rows, column_key, engine_row, extra, index_rows, process_row, table_status, table_type,
 };
-use crate::{Context, Row, create_database, create_table, locks, maybe, text, uint, word};
+use crate::{Context, Row, create_database, create_table, create_view, locks, maybe, text, uint, word};
 use catalog::{Schema, Table};
 use std::sync::Arc;
 use types::charset::Charset;
@@ -152,8 +152,26 @@ pub fn index(cx: &Context, schema_name: &str, name: &str) -> Result<Rows> {
 
 pub fn create_table_of(cx: &Context, schema_name: &str, name: &str) -> Result<Rows> {
     let table = table(cx, schema_name, name)?;
+    if table.view.is_some() {
+        return create_view_of(cx, schema_name, name);
+    }
     let row = vec![text(&table.name), text(create_table(table))];
     Ok(Rows::new(&[("Table", varchar(64)), ("Create Table", varchar(1024))], vec![row]))
+}
+
+/// SHOW CREATE VIEW. Error 1347.
+pub fn create_view_of(cx: &Context, schema_name: &str, name: &str) -> Result<Rows> {
+    let table = table(cx, schema_name, name)?;
+    let view = table.view.as_ref().ok_or_else(|| err!(1347, schema_name, name, "VIEW"))?;
+    let statement = create_view(table, view, cx.database.as_deref());
+    let row = vec![text(&table.name), text(statement), text(&view.client_charset), text(&view.connection_collation)];
+    let columns = [
+        ("View", varchar(64)),
+        ("Create View", varchar(1024)),
+        ("character_set_client", varchar(32)),
+        ("collation_connection", varchar(32)),
+    ];
+    Ok(Rows::new(&columns, vec![row]))
 }
 
 pub fn create_database_of(cx: &Context, name: &str, if_not_exists: bool) -> Result<Rows> {

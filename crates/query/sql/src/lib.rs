@@ -14,6 +14,7 @@ pub mod keywords;
 pub mod lexer;
 mod parser;
 pub mod print;
+pub mod print_query;
 
 pub use error::{EMPTY_QUERY, INVALID_CHARACTERS, ParseError, SYNTAX, TOO_DEEP};
 pub use parser::{parse, parse_lifted, parse_next};

@@ -94,7 +94,11 @@ impl Printer<'_> {
             Expr::String { text, introducer } => {
                 let charset = introducer.map_or(self.charset, |i| parsed.name(i)).to_ascii_lowercase();
                 let text = String::from_utf8(parsed.bytes(*text).to_vec()).ok()?;
-                _ = write!(self.out, "_{charset}'");
+                // Without a character set, as in views, literals are those of the connection.
+                if !charset.is_empty() {
+                    _ = write!(self.out, "_{charset}");
+                }
+                self.push("'");
                 push_escaped(&mut self.out, &text, false);
                 self.push("'");
             }
@@ -512,6 +516,7 @@ impl Printer<'_> {
             CastType::Binary(n) => format!("char{} charset binary", length(n)),
             CastType::Char { length: n, charset } => {
                 let charset = charset.map_or(self.charset, |c| self.parsed.name(c)).to_ascii_lowercase();
+                let charset = if charset.is_empty() { "utf8mb4".to_string() } else { charset };
                 format!("char{} charset {charset}", length(n))
             }
             CastType::NChar(n) => format!("char{} charset utf8mb3", length(n)),

@@ -16,6 +16,9 @@ use types::{Result, SqlError};
 
 pub const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
+/// A table to be written, its source under the names of the statement, and the columns of `*`.
+type Written = (Arc<Table>, Source, Vec<usize>);
+
 impl Planner<'_> {
     pub(super) fn insert(&mut self, insert: &ast::Insert) -> Result<Body> {
         let parsed = self.parsed;
@@ -30,13 +33,17 @@ impl Planner<'_> {
             t.update |= updates;
         })?;
         refuse_virtual(&table, "INSERT")?;
+        let (table, source, star) = self
+            .write_through(table, None)?
+            .ok_or_else(|| types::err!(1471, parsed.name(insert.table.name), "INSERT"))?;
+        let check = source.check.clone();
         let columns = match &insert.columns {
-            None => (0..table.columns.len()).filter(|i| table.columns[*i].is_in_star()).collect(),
+            None => star,
             Some(names) => {
                 let mut columns = Vec::with_capacity(names.len());
                 for n in names {
                     let name = parsed.name(*n);
-                    let i = column_by_name(&table, name).ok_or_else(|| unknown_column(name, "field list"))?;
+                    let i = source.find(name).ok_or_else(|| unknown_column(name, "field list"))?;
                     if columns.contains(&i) {
                         return Err(SqlError::new(1110, format!("Column '{name}' specified twice")));
                     }
@@ -78,7 +85,7 @@ impl Planner<'_> {
         if let InsertSource::Query(q) = &source {
             shapes.push(Shape::Tuple(q.outputs.len()));
         }
-        let rules = self.rules(&table, replaces || updates)?;
+        let rules = self.rules(&table, replaces || updates, check)?;
         Ok(Body::Insert(Box::new(Insert {
             table,
             replace: insert.replace,
@@ -242,7 +249,8 @@ impl Planner<'_> {
             let column = &table.columns[*c];
             column.on_update_now || column.generated.is_some()
         }));
-        let rules = self.rules(&table, true)?;
+        let check = self.block().sources[0].check.take();
+        let rules = self.rules(&table, true, check)?;
         let target = self.target(table, update.filter, &update.order, update.limit, Some(&changed))?;
         Ok(Body::Update(Box::new(Update { target, ignore: update.ignore, set, rules })))
     }
@@ -260,7 +268,7 @@ impl Planner<'_> {
             t.delete = true;
             t.read |= delete.filter.is_some();
         })?;
-        let rules = self.rules(&table, true);
+        let rules = self.rules(&table, true, None);
         let target = self.target(table, delete.filter, &delete.order, delete.limit, None);
         self.blocks.pop();
         Ok(Body::Delete(Box::new(Delete { target: target?, ignore: delete.ignore, rules: rules? })))
@@ -275,6 +283,20 @@ impl Planner<'_> {
         }
     }
 
+    /// The base table that a statement writes when it names `table`, which may be a view; its source under the names of the
+    /// statement, and the columns of `*`. `None`: a view that can not be written through.
+    fn write_through(&mut self, table: Arc<Table>, alias: Option<&str>) -> Result<Option<Written>> {
+        if table.view.is_none() {
+            let star = (0..table.columns.len()).filter(|i| table.columns[*i].is_in_star()).collect();
+            let source = Source::of_table(0, &table, alias);
+            return Ok(Some((table, source, star)));
+        }
+        let Some(merged) = self.merged(&table)? else { return Ok(None) };
+        let source = self.merged_source(&merged, &table, 0, alias.unwrap_or(&table.name));
+        let star = merged.columns.iter().map(|(_, c)| *c).collect();
+        Ok(Some((merged.base, source, star)))
+    }
+
     /// Pushes the block of a single-table UPDATE or DELETE.
     fn open_target(
         &mut self,
@@ -285,7 +307,8 @@ impl Planner<'_> {
         let table = self.table(factor.name, note)?;
         refuse_virtual(&table, verb)?;
         let alias = factor.alias.map(|a| self.parsed.name(a));
-        let mut source = Source::of_table(0, &table, alias);
+        let name = alias.unwrap_or_else(|| self.parsed.name(factor.name.name));
+        let (table, mut source, _) = self.write_through(table, alias)?.ok_or_else(|| not_updatable(name, verb))?;
         source.hints = factor.index_hints.clone();
         source.read = LOCKING;
         let mut block = Block::default();

@@ -34,7 +34,8 @@ impl Planner<'_> {
             let slot = self.block().sources[i].slot;
             if set.iter().any(|(s, ..)| *s == slot) {
                 let table = self.write_source(i, "UPDATE")?;
-                let rules = self.rules(&table, true)?;
+                let check = self.block().sources[i].check.take();
+                let rules = self.rules(&table, true, check)?;
                 targets.push(UpdateTarget { slot, table, set: Vec::new(), rules });
             }
         }
@@ -73,7 +74,7 @@ impl Planner<'_> {
             }
             let table = self.write_source(i, "DELETE")?;
             self.table_use(table.id).delete = true;
-            let rules = self.rules(&table, true)?;
+            let rules = self.rules(&table, true, None)?;
             targets.push((slot, table, rules));
         }
         let plan = self.joined(tree, delete.filter, targets.iter().map(|(_, t, _)| t))?;

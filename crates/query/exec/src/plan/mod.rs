@@ -15,6 +15,7 @@ pub mod recursive;
 pub mod rules;
 pub mod statistics;
 pub mod tables;
+pub mod views;
 pub mod window;
 
 use crate::context::Env;
@@ -40,6 +41,8 @@ pub struct Planner<'p> {
     /// Common table expressions in scope, innermost last.
     ctes: Vec<query::Cte>,
     tables: Vec<TableUse>,
+    /// How many views the one at hand is inside of.
+    view_depth: usize,
     /// The clause at hand, as error messages name it.
     clause: &'static str,
     /// While INSERT ... SELECT ... ON DUPLICATE KEY UPDATE plans its query: asks the query for the columns of its tables, behind
@@ -81,6 +84,7 @@ impl<'p> Planner<'p> {
             subqueries: Vec::new(),
             ctes: Vec::new(),
             tables: Vec::new(),
+            view_depth: 0,
             clause: "field list",
             exports: None,
             over: false,

@@ -62,6 +62,10 @@ pub struct Source {
     pub hints: Vec<ast::IndexHint>,
     /// How rows are read: consistent, or locking for FOR UPDATE and DML.
     pub read: engine::Read,
+    /// A merged view's condition, over the table's slot; taken when the join is planned.
+    pub filter: Option<Expr>,
+    /// A merged view's WITH CHECK OPTION: the view's name, and the condition over a row in slot 0.
+    pub check: Option<(String, Expr)>,
     /// A derived table's plan, taken when the join is planned.
     pub derived: Option<Box<super::node::QueryPlan>>,
     /// LATERAL: the slots of the tables before it, which its query may read.
@@ -103,6 +107,8 @@ impl Source {
             nullable: false,
             hints: Vec::new(),
             read: engine::Read::Consistent,
+            filter: None,
+            check: None,
             derived: None,
             lateral: None,
             working: None,
@@ -165,13 +171,15 @@ impl Source {
             nullable: false,
             hints: Vec::new(),
             read: engine::Read::Consistent,
+            filter: None,
+            check: None,
             derived: None,
             lateral: None,
             working: None,
         }
     }
 
-    fn find(&self, name: &str) -> Option<usize> {
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| !c.hidden && c.name.eq_ignore_ascii_case(name))
     }
 }

@@ -230,6 +230,10 @@ impl Planner<'_> {
 
     fn table_rows(&mut self, query: &ast::Query, name: ast::ObjectName) -> Result<QueryPlan> {
         let table = self.table(name, |t| t.read = true)?;
+        if table.view.is_some() {
+            let (tree, star) = self.view(&table, None)?;
+            return self.whole_table(query, tree, star);
+        }
         let source = super::names::Source::of_table(0, &table, None);
         self.block().shapes.push(match table.virtual_rows {
             Some(_) => Shape::Tuple(table.columns.len()),
@@ -243,9 +247,19 @@ impl Planner<'_> {
             .filter(|(_, c)| !c.hidden && !c.invisible)
             .map(|(i, c)| StarColumn { name: c.name.clone(), source: 0, column: i, merged: None })
             .collect();
+        self.whole_table(query, super::tables::Tree::Leaf(0), star)
+    }
+
+    /// All columns of the one table of the block.
+    fn whole_table(
+        &mut self,
+        query: &ast::Query,
+        tree: super::tables::Tree,
+        star: Vec<StarColumn>,
+    ) -> Result<QueryPlan> {
         let outputs: Vec<Expr> = star.iter().map(|s| self.star_expr(s)).collect();
         let columns = star.iter().zip(&outputs).map(|(s, e)| self.meta(&s.name, e)).collect();
-        let (plan, _) = self.join_plan(super::tables::Tree::Leaf(0), Vec::new(), &Wanted::none())?;
+        let (plan, _) = self.join_plan(tree, Vec::new(), &Wanted::none())?;
         let shapes = std::mem::take(&mut self.block().shapes);
         self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false })
     }

@@ -23,6 +23,8 @@ pub struct TableRules {
     pub generated: Vec<(usize, Expr)>,
     /// Those that are enforced, by name.
     pub checks: Vec<(String, Expr)>,
+    /// WITH CHECK OPTION of the view that is written through: its name and condition.
+    pub view_check: Option<(String, Expr)>,
     pub parents: Vec<Parent>,
     pub children: Vec<Child>,
 }
@@ -53,12 +55,19 @@ pub struct Child {
 impl Planner<'_> {
     /// The rules of `table`; `None` when there are none. `referenced`: the statement deletes rows or changes keys, so that
     /// foreign keys on the table count too.
-    pub(crate) fn rules(&mut self, table: &Arc<Table>, referenced: bool) -> Result<Option<Arc<Rules>>> {
+    /// `check`: of the view that the statement names in place of the table.
+    pub(crate) fn rules(
+        &mut self,
+        table: &Arc<Table>,
+        referenced: bool,
+        check: Option<(String, Expr)>,
+    ) -> Result<Option<Arc<Rules>>> {
         let is_parent = referenced && self.version.children(&table.schema, &table.name).next().is_some();
-        if !table.has_rules() && !is_parent {
+        if !table.has_rules() && !is_parent && check.is_none() {
             return Ok(None);
         }
         let mut nodes: Vec<TableRules> = vec![self.table_rules(table)?];
+        nodes[0].view_check = check;
         let mut at = 0;
         while referenced && at < nodes.len() {
             let parent = nodes[at].table.clone();
@@ -85,6 +94,7 @@ impl Planner<'_> {
             defaults: Vec::new(),
             generated: Vec::new(),
             checks: Vec::new(),
+            view_check: None,
             parents: Vec::new(),
             children: Vec::new(),
         };
@@ -120,7 +130,7 @@ impl Planner<'_> {
     }
 
     /// The statement depends on the table's definition, whatever it may do with it.
-    fn note_use(&mut self, table: &Table) {
+    pub(super) fn note_use(&mut self, table: &Table) {
         if self.tables.iter().any(|t| t.id == table.id) {
             return;
         }

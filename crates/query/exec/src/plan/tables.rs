@@ -94,6 +94,9 @@ impl Planner<'_> {
                 }
                 let table = self.table(factor.name, |t| t.read = true)?;
                 let alias = factor.alias.map(|a| parsed.name(a));
+                if table.view.is_some() {
+                    return self.view(&table, alias);
+                }
                 for hint in &factor.index_hints {
                     for name in &hint.indexes {
                         access::index_by_name(&table, parsed.name(*name), alias.unwrap_or(&table.name))?;
@@ -422,6 +425,9 @@ impl Planner<'_> {
     ) -> Result<(Plan, bool)> {
         let source = &mut self.block().sources[i];
         let slot = source.slot;
+        if let Some(filter) = source.filter.take() {
+            Self::conjuncts(filter, conditions);
+        }
         if let Some(query) = source.derived.take() {
             let lateral = source.lateral.is_some();
             let alias = source.name.clone();

@@ -70,6 +70,13 @@ impl RuleSet {
                 return Err(err!(3819, name));
             }
         }
+        if let Some((view, e)) = &rules.view_check {
+            let at = Scope::with_row(&self.frames[node], None, 0, &writer.row);
+            if e.eval_bool(run, at)? != Some(true) {
+                let (schema, name) = view.split_once('.').unwrap_or(("", view));
+                return Err(err!(1369, schema, name));
+            }
+        }
         Ok(())
     }
 
@@ -282,5 +289,5 @@ fn broken(table: &Table, foreign: &ForeignKey) -> String {
 
 /// Does `IGNORE` turn this error of a rule into a warning?
 pub fn is_ignorable(e: &SqlError) -> bool {
-    matches!(e.code, 1451 | 1452 | 3819)
+    matches!(e.code, 1369 | 1451 | 1452 | 3819)
 }

@@ -1,0 +1,164 @@
+//! CREATE, ALTER and DROP VIEW.
+
+use crate::command::Session;
+use crate::define::unsupported;
+use crate::run::{lexer_mode, parse_error};
+use crate::variables::{VarId, id};
+use accounts::{AccountName, Privileges};
+use catalog::schema::eq_name;
+use catalog::{CheckOption, Column, ColumnDefault, TableName, Version, View, ViewAlgorithm};
+use sql::ast::{self, Account, CreateView, Expr, ObjectName, Parsed, Statement};
+use sql::print_query::{self, Tables};
+use std::sync::Arc;
+use types::{Result, Value, err};
+
+const CHARACTER_SET_CLIENT: VarId = id("character_set_client");
+const COLLATION_CONNECTION: VarId = id("collation_connection");
+
+/// The dictionary as the printer of queries sees it.
+struct Dictionary<'v> {
+    version: &'v Version,
+    database: Option<&'v str>,
+}
+
+impl Tables for Dictionary<'_> {
+    fn columns(&self, schema: Option<&str>, table: &str) -> Option<(String, Vec<String>)> {
+        let found = self.version.table(schema.or(self.database)?, table)?;
+        let names = found.columns.iter().filter(|c| c.is_in_star()).map(|c| c.name.clone());
+        Some((found.schema.clone(), names.collect()))
+    }
+}
+
+impl Session {
+    /// Errors 1050, 1060, 1146, 1347, 1350, 1351, 1353 and those of the query.
+    pub(crate) fn create_view(&mut self, parsed: &Parsed, create: &CreateView) -> Result<()> {
+        let (schema, name) = self.object(parsed, create.name)?;
+        let replace = create.or_replace || create.alter;
+        let mut wanted = Privileges::CREATE_VIEW;
+        if replace {
+            wanted |= Privileges::DROP;
+        }
+        self.access().check_table(wanted, &schema, &name)?;
+        let definer = self.definer(parsed, create.definer)?;
+        let variable = |e: &Expr| matches!(e, Expr::UserVar(_) | Expr::SystemVar { .. } | Expr::Param(_));
+        if parsed.exprs().iter().any(variable) {
+            return Err(err!(1351));
+        }
+        if parsed[create.query].into.is_some() {
+            return Err(err!(1350, "INTO"));
+        }
+        let text = parsed.bytes(create.text).to_vec();
+        let query = sql::parse(&text, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
+        let Statement::Query(root) = query.statement else { return Err(err!(1064)) };
+        // Plans it: names, types, and the privileges of who makes the view.
+        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        if create.alter && version.table(&schema, &name).is_none() {
+            return Err(err!(1146, schema, name));
+        }
+        let dictionary = Dictionary { version: &version, database: self.state.database.as_deref() };
+        let canonical = print_query::query(&query, root, &dictionary);
+        let planned = self.plan(query, &[])?;
+        let canonical = canonical.ok_or_else(|| unsupported("this query in a view"))?;
+        let named: Vec<String> = create.columns.iter().map(|c| parsed.name(*c).to_string()).collect();
+        let outputs = planned.prepared.columns();
+        if !named.is_empty() && named.len() != outputs.len() {
+            return Err(err!(1353));
+        }
+        let mut columns: Vec<Column> = Vec::with_capacity(outputs.len());
+        for (i, output) in outputs.iter().enumerate() {
+            let name = named.get(i).unwrap_or(&output.name);
+            if columns.iter().any(|c| eq_name(&c.name, name)) {
+                return Err(err!(1060, name));
+            }
+            columns.push(view_column(&version, name, output));
+        }
+        let mut view = View {
+            query: canonical,
+            named: !named.is_empty(),
+            algorithm: match create.algorithm {
+                ast::ViewAlgorithm::Undefined => ViewAlgorithm::Undefined,
+                ast::ViewAlgorithm::Merge => ViewAlgorithm::Merge,
+                ast::ViewAlgorithm::TempTable => ViewAlgorithm::TempTable,
+            },
+            definer,
+            invoker: create.invoker,
+            check_option: match create.check_option {
+                ast::CheckOption::None => CheckOption::None,
+                ast::CheckOption::Local => CheckOption::Local,
+                ast::CheckOption::Cascaded => CheckOption::Cascaded,
+            },
+            client_charset: self.state.vars.text(CHARACTER_SET_CLIENT).to_string(),
+            connection_collation: self.state.vars.text(COLLATION_CONNECTION).to_string(),
+            updatable: false,
+        };
+        view.updatable = exec::plan::views::is_updatable(&view);
+        if view.check_option != CheckOption::None && !view.updatable {
+            return Err(err!(1368, schema, name));
+        }
+        self.define(|ddl| ddl.put_view(&schema, &name, columns, view, replace))
+    }
+
+    /// `user@host` of the DEFINER clause. Errors 1227.
+    fn definer(&mut self, parsed: &Parsed, account: Option<Account>) -> Result<String> {
+        let own = self.access().account().name.clone();
+        let name = match account {
+            None | Some(Account::Current) => own.clone(),
+            Some(Account::Named { user, host }) => {
+                let text = |s| String::from_utf8_lossy(parsed.bytes(s)).into_owned();
+                AccountName::new(text(user), &host.map(text).unwrap_or_default())
+            }
+        };
+        if name != own {
+            self.access().check_dynamic("SET_ANY_DEFINER")?;
+            if self.server.accounts.directory().get(&name).is_none() {
+                let message = err!(1449, name.user, name.host).message;
+                exec::Env::warn(&mut self.state, "Note", 1449, message);
+            }
+        }
+        Ok(format!("{}@{}", name.user, name.host))
+    }
+
+    /// Errors 1051, 1347.
+    pub(crate) fn drop_views(&mut self, parsed: &Parsed, if_exists: bool, names: &[ObjectName]) -> Result<()> {
+        let mut views: Vec<TableName> = Vec::with_capacity(names.len());
+        for name in names {
+            let (schema, view) = self.object(parsed, *name)?;
+            self.access().check_table(Privileges::DROP, &schema, &view)?;
+            views.push((schema, view));
+        }
+        let missing = self.define(|ddl| {
+            let exists = |v: &TableName| ddl.version().table(&v.0, &v.1).is_some();
+            let (there, missing): (Vec<TableName>, Vec<TableName>) = views.iter().cloned().partition(exists);
+            let missing: Vec<String> = missing.into_iter().map(|v| format!("{}.{}", v.0, v.1)).collect();
+            if !missing.is_empty() && !if_exists {
+                return Err(err!(1051, missing.join(",")));
+            }
+            for (schema, name) in &there {
+                ddl.drop_view(schema, name)?;
+            }
+            Ok(missing)
+        })?;
+        for name in missing {
+            exec::Env::warn(&mut self.state, "Note", 1051, format!("Unknown table '{name}'"));
+        }
+        Ok(())
+    }
+}
+
+/// A column of a view: default, members and comment are those of the column that it shows.
+fn view_column(version: &Version, name: &str, output: &exec::ColumnMeta) -> Column {
+    let base = version.table(&output.schema, &output.org_table).filter(|t| !t.is_virtual());
+    let shown = base.and_then(|t| t.columns.iter().find(|c| eq_name(&c.name, &output.org_name)));
+    let plain = Column::new(name, output.data_type);
+    match shown {
+        Some(c) => {
+            let default = match &c.default {
+                ColumnDefault::None if output.data_type.nullable => ColumnDefault::Value(Value::Null),
+                other => other.clone(),
+            };
+            Column { default, members: c.members.clone(), comment: c.comment.clone(), ..plain }
+        }
+        None if output.data_type.nullable => Column { default: ColumnDefault::Value(Value::Null), ..plain },
+        None => plain,
+    }
+}

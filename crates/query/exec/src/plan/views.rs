@@ -1,0 +1,247 @@
+//! Views: merged into the query around them where their own is a plain selection from one table, else planned as a derived
+//! table. A merged view can be written through.
+
+use super::Planner;
+use super::names::{Block, Source, SourceColumn};
+use super::node::QueryPlan;
+use super::tables::{StarColumn, Tree};
+use crate::expr::Expr;
+use crate::run::Shape;
+use catalog::{CheckOption, Table, View, ViewAlgorithm};
+use sql::ast::{self, Expr as Ast, Parsed, QueryBody, SelectItem, Statement, TableRef};
+use std::sync::Arc;
+use types::{Result, SqlError, err};
+
+/// Views within views.
+const DEPTH_MAX: usize = 32;
+
+/// A view as a selection from one base table.
+pub struct Merged {
+    pub base: Arc<Table>,
+    /// Name and column of the base table, in the view's order.
+    pub columns: Vec<(String, usize)>,
+    /// Over a row of the base table in slot 0.
+    filter: Option<Expr>,
+    /// What WITH CHECK OPTION asks of a row that is written.
+    check: Option<Expr>,
+}
+
+fn parsed_query(view: &View) -> Result<Parsed> {
+    sql::parse(view.query.as_bytes(), sql::SqlMode::default()).map_err(|e| SqlError::new(e.code(), e.message()))
+}
+
+/// The SELECT of a view that can be merged, and the table that it reads.
+fn plain_select(parsed: &Parsed) -> Option<(&ast::Select, &ast::TableFactor)> {
+    let Statement::Query(id) = parsed.statement else { return None };
+    let query = &parsed[id];
+    let QueryBody::Select(select) = &query.body else { return None };
+    let plain = query.with.is_none()
+        && query.order.is_empty()
+        && query.limit.is_none()
+        && !select.options.distinct
+        && select.group.is_empty()
+        && select.having.is_none()
+        && select.windows.is_empty();
+    let subquery =
+        |e: &Ast| matches!(e, Ast::Subquery(_) | Ast::Exists(_) | Ast::InQuery { .. } | Ast::Quantified { .. });
+    let is_column = |item: &SelectItem| match item {
+        SelectItem::Expr { expr, .. } => matches!(parsed[*expr], Ast::Column { .. }),
+        _ => false,
+    };
+    if !plain || parsed.exprs().iter().any(subquery) || !select.items.iter().all(is_column) {
+        return None;
+    }
+    match &parsed[select.from?] {
+        TableRef::Table(factor) => Some((select, factor)),
+        _ => None,
+    }
+}
+
+impl Planner<'_> {
+    /// A view in FROM.
+    pub(super) fn view(&mut self, table: &Arc<Table>, alias: Option<&str>) -> Result<(Tree, Vec<StarColumn>)> {
+        let alias = alias.unwrap_or(&table.name).to_string();
+        if let Some(merged) = self.merged(table)? {
+            let slot = self.block().shapes.len();
+            let source = self.merged_source(&merged, table, slot, &alias);
+            self.block().shapes.push(Shape::Row(merged.base.clone()));
+            let (tree, _) = self.add_source(source)?;
+            let Tree::Leaf(at) = tree else { unreachable!("a source is a leaf") };
+            let star = |(name, column): &(String, usize)| StarColumn {
+                name: name.clone(),
+                source: at,
+                column: *column,
+                merged: None,
+            };
+            return Ok((tree, merged.columns.iter().map(star).collect()));
+        }
+        let plan = self.view_plan(table)?;
+        let column = |(c, (meta, e)): (&catalog::Column, (&crate::context::ColumnMeta, &Expr))| SourceColumn {
+            name: c.name.clone(),
+            data_type: e.ty,
+            hidden: false,
+            invisible: false,
+            origin: Some(Box::new(meta.clone())),
+        };
+        let columns: Vec<SourceColumn> =
+            table.columns.iter().zip(plan.columns.iter().zip(&plan.outputs)).map(column).collect();
+        let slot = self.block().shapes.len();
+        self.block().shapes.push(Shape::Tuple(columns.len()));
+        let mut source = Source::of_tuple(slot, &alias, columns);
+        source.schema.clone_from(&table.schema);
+        source.derived = Some(Box::new(plan));
+        self.add_source(source)
+    }
+
+    /// The base table of a merged view under the view's names, its condition with it.
+    pub(super) fn merged_source(&self, merged: &Merged, view: &Table, slot: usize, alias: &str) -> Source {
+        let mut source = Source::of_table(slot, &merged.base, Some(alias));
+        source.schema.clone_from(&view.schema);
+        for (at, column) in source.columns.iter_mut().enumerate() {
+            match merged.columns.iter().find(|(_, c)| *c == at) {
+                Some((name, _)) => (column.name, column.invisible) = (name.clone(), false),
+                None => column.hidden = true,
+            }
+        }
+        source.filter = merged.filter.clone().map(|e| super::expr::at_slot(e, slot));
+        source.check = merged.check.clone().map(|e| (format!("{}.{}", view.schema, view.name), e));
+        source
+    }
+
+    /// The view as a selection from one base table; `None` when it is more than that.
+    pub(super) fn merged(&mut self, table: &Arc<Table>) -> Result<Option<Merged>> {
+        let view = table.view.as_ref().expect("a view");
+        if view.algorithm == ViewAlgorithm::TempTable {
+            return Ok(None);
+        }
+        let parsed = parsed_query(view)?;
+        let Some((select, factor)) = plain_select(&parsed) else { return Ok(None) };
+        self.deeper(table)?;
+        let result = self.merge(table, view, &parsed, select, factor);
+        self.view_depth -= 1;
+        result.map_err(|e| invalid(table, e))
+    }
+
+    fn merge(
+        &mut self,
+        table: &Table,
+        view: &View,
+        parsed: &Parsed,
+        select: &ast::Select,
+        factor: &ast::TableFactor,
+    ) -> Result<Option<Merged>> {
+        let schema = factor.name.schema.map_or(table.schema.as_str(), |s| parsed.name(s));
+        let name = parsed.name(factor.name.name);
+        let under = self.version.table(schema, name).cloned().ok_or_else(|| err!(1146, schema, name))?;
+        self.note_use(&under);
+        if view.invoker {
+            let noted = self.tables.iter_mut().find(|t| t.id == under.id).expect("just noted");
+            noted.read = true;
+        }
+        let inner = match &under.view {
+            Some(_) => match self.merged(&under)? {
+                Some(inner) => inner,
+                None => return Ok(None),
+            },
+            None if under.is_virtual() => return Ok(None),
+            None => Merged {
+                columns: under
+                    .columns
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, c)| !c.hidden)
+                    .map(|(i, c)| (c.name.clone(), i))
+                    .collect(),
+                base: under.clone(),
+                filter: None,
+                check: None,
+            },
+        };
+        let mut columns: Vec<(String, usize)> = Vec::new();
+        for (item, named) in select.items.iter().zip(&table.columns) {
+            let SelectItem::Expr { expr, .. } = item else { return Ok(None) };
+            let Ast::Column { column, .. } = parsed[*expr] else { return Ok(None) };
+            let wanted = parsed.name(column);
+            let found = inner.columns.iter().find(|(n, _)| n.eq_ignore_ascii_case(wanted)).map(|(_, at)| *at);
+            let at = found.ok_or_else(|| crate::error::unknown_column(wanted, "field list"))?;
+            if columns.iter().any(|(_, c)| *c == at) {
+                return Ok(None);
+            }
+            columns.push((named.name.clone(), at));
+        }
+        let own = match select.filter {
+            Some(id) => {
+                let alias = factor.alias.map_or(name, |a| parsed.name(a));
+                let mut source = self.merged_source(&inner, &under, 0, alias);
+                source.filter = None;
+                let mut planner = Planner::new(parsed, self.version, &mut *self.env, &[]);
+                let mut block = Block::default();
+                block.sources.push(source);
+                block.shapes.push(Shape::Row(inner.base.clone()));
+                planner.blocks.push(block);
+                Some(planner.condition(id, "where clause")?)
+            }
+            None => None,
+        };
+        let both = |a: Option<Expr>, b: Option<Expr>| super::all_of(a.into_iter().chain(b).collect());
+        let filter = both(inner.filter, own.clone());
+        let check = match view.check_option {
+            CheckOption::None => inner.check,
+            CheckOption::Local => both(inner.check, own),
+            CheckOption::Cascaded => filter.clone(),
+        };
+        Ok(Some(Merged { base: inner.base, columns, filter, check }))
+    }
+
+    /// The plan of a view that is not merged.
+    fn view_plan(&mut self, table: &Arc<Table>) -> Result<QueryPlan> {
+        let view = table.view.clone().expect("a view");
+        let parsed = parsed_query(&view)?;
+        let Statement::Query(id) = parsed.statement else { return Err(invalid(table, err!(1064))) };
+        self.deeper(table)?;
+        let noted = self.tables.clone();
+        let mut inner = Planner::new(&parsed, self.version, &mut *self.env, &[]);
+        inner.view_depth = self.view_depth;
+        inner.subqueries = std::mem::take(&mut self.subqueries);
+        inner.tables = std::mem::take(&mut self.tables);
+        let plan = inner.query(id, true);
+        (self.tables, self.subqueries) = inner.finish();
+        self.view_depth -= 1;
+        if !view.invoker {
+            // The definer may read them; who reads the view needs a right on the view alone.
+            for t in &mut self.tables {
+                match noted.iter().find(|n| n.id == t.id) {
+                    Some(before) => t.clone_from(before),
+                    None => (t.read, t.lock) = (false, false),
+                }
+            }
+        }
+        let plan = plan.map_err(|e| invalid(table, e))?;
+        match plan.outputs.len() == table.columns.len() {
+            true => Ok(plan),
+            false => Err(invalid(table, err!(1353))),
+        }
+    }
+
+    fn deeper(&mut self, table: &Table) -> Result<()> {
+        self.view_depth += 1;
+        match self.view_depth > DEPTH_MAX {
+            true => Err(err!(1462, table.schema, table.name)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// 1356 for a view whose tables or columns are not there any more.
+#[cold]
+fn invalid(table: &Table, e: SqlError) -> SqlError {
+    match e.code {
+        1049 | 1051 | 1054 | 1146 | 1305 | 1353 => err!(1356, table.schema, table.name),
+        _ => e,
+    }
+}
+
+/// Is the view a selection from one table, so that it can be written through?
+pub fn is_updatable(view: &View) -> bool {
+    view.algorithm != ViewAlgorithm::TempTable && parsed_query(view).is_ok_and(|parsed| plain_select(&parsed).is_some())
+}
