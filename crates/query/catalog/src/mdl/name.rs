@@ -2,7 +2,7 @@
 
 use super::Mode;
 use foldhash::fast::FixedState;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,10 +62,8 @@ impl Name {
     /// The name in a lane's word: 62 bits of a hash, shifted by the two bits of a [`Weak`] mode. Two names may share it: then one
     /// waits for the other's users without need.
     pub(super) fn key(&self) -> u64 {
-        let mut hasher = FixedState::with_seed(0x6d64_6c21).build_hasher();
-        self.hash(&mut hasher);
         // Never 0, which is a free word.
-        (hasher.finish() | 1 << 62) << 2
+        (FixedState::with_seed(0x6d64_6c21).hash_one(self) | 1 << 62) << 2
     }
 }
 
