@@ -21,6 +21,7 @@ const WAIT_TIMEOUT: VarId = id("wait_timeout");
 const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
 const DEADLOCK_DETECT: VarId = id("innodb_deadlock_detect");
 const LOG_CAPACITY: VarId = id("innodb_redo_log_capacity");
+const WRITE_LOCKS_MAX: VarId = id("max_write_lock_count");
 
 /// Name of the dictionary entry that holds all accounts.
 const ACCOUNTS_ENTRY: &str = "accounts";
@@ -209,6 +210,7 @@ impl Server {
         self.engine.set_flush_log_at_commit(globals.uint(FLUSH_LOG) as u8);
         self.engine.set_deadlock_detect(globals.bool(DEADLOCK_DETECT));
         self.engine.set_log_capacity(globals.uint(LOG_CAPACITY));
+        self.catalog.locks().set_write_lock_max(globals.uint(WRITE_LOCKS_MAX));
         if let Some(told) = self.on_set_global.get() {
             told(&globals);
         }

@@ -117,8 +117,13 @@ fn futex_sleep(word: &AtomicU32, time: Duration) {
 
 pub struct Engine {
     core: Arc<Core>,
+    /// The page cleaner, then purge.
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
+
+/// Stages of [`Core::stop`]: everybody ends what they do, but the page cleaner; the page cleaner writes all that is left.
+const STOPPING: u32 = 1;
+const LAST_ROUND: u32 = 2;
 
 impl Engine {
     /// Opens the data directory, creating it when empty; recovers after a crash, telling `progress` in words.
@@ -191,13 +196,22 @@ impl Engine {
     }
 
     fn stop_threads(&self) {
-        // Relaxed would do: `stopping` reads no data behind it. The wake follows the store for the sleepers.
-        self.core.stop.store(1, Ordering::Release);
-        futex::wake_all(&self.core.stop);
-        self.core.pool.want_cleaning();
-        for thread in std::mem::take(&mut *self.threads.lock()) {
+        let mut threads = std::mem::take(&mut *self.threads.lock());
+        self.stop_to(STOPPING);
+        while let Some(thread) = threads.pop() {
+            if threads.is_empty() {
+                // Nobody else changes pages any more: what the cleaner writes last is all there is.
+                self.stop_to(LAST_ROUND);
+                self.core.pool.want_cleaning();
+            }
             let _ = thread.join(); // a panic has been printed by its thread
         }
+    }
+
+    fn stop_to(&self, stage: u32) {
+        // Relaxed would do: `stopping` reads no data behind it. The wake follows the store for the sleepers.
+        self.core.stop.store(stage, Ordering::Release);
+        futex::wake_all(&self.core.stop);
     }
 
     /// The tree that the catalog keeps its dictionary in: there from the first start.
@@ -460,7 +474,8 @@ fn clean(core: &Core, doublewrite: Option<crate::pool::doublewrite::Doublewrite>
     let mut cleaner = Cleaner::new(&core.pool, &core.log, doublewrite);
     let mut last_tail = 0;
     let mut checkpointed = 0;
-    while !core.stopping() {
+    // Relaxed: as in `stopping`.
+    while core.stop.load(Ordering::Relaxed) < LAST_ROUND {
         let seen = core.pool.wanted.load(Ordering::Acquire); // pairs with the Release in `want_cleaning`
         let tail = core.log.tail_lsn();
         let outcome = cleaner.round(tail == last_tail).and_then(|written| {

@@ -178,7 +178,7 @@ pub static VARIABLES: &[Variable] = &[
     v("max_sort_length", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(4, 8_388_608), Default::UInt(1024)),
     v("max_sp_recursion_depth", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(0, 255), Default::UInt(0)),
     v("max_user_connections", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(0, 4_294_967_295), Default::UInt(0)),
-    v("max_write_lock_count", Scope::Global, Access::Fixed, Startup::OptionFixed, uint(1, u64::MAX), Default::UInt(u64::MAX)),
+    v("max_write_lock_count", Scope::Global, Access::Dynamic, Startup::Option, uint(1, u64::MAX), Default::UInt(u64::MAX)),
     v("min_examined_row_limit", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(0, u64::MAX), Default::UInt(0)),
     v("myisam_sort_buffer_size", Scope::Both, Access::Fixed, Startup::Option, uint(4096, u64::MAX), Default::UInt(8_388_608)),
     v("net_buffer_length", Scope::Both, Access::Fixed, Startup::Option, Kind::UInt { min: 1024, max: 1 << 20, block: 1024 }, Default::UInt(16_384)),
