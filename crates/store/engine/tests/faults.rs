@@ -438,7 +438,7 @@ fn every_acknowledged_commit_and_nothing_partial_survives_a_power_cut_anywhere()
             changes += 1;
             // All of the creation, but its zero-filling; a sample of the rest.
             let sampled = match every {
-                0 => random.below(if changes < 60 { 3 } else { 9 }) == 0,
+                0 => random.below(if changes < 60 { 3 } else { 5 }) == 0,
                 every => changes % every == 0,
             };
             if sampled && (changes > 30 || moment.op != Op::Write || changes % 4 == 0) {
