@@ -15,7 +15,6 @@ use crate::mtr::Mtr;
 use crate::page::get_u64;
 use crate::page::node::Node;
 use crate::segment::{self, Segment};
-use crate::txn::Status;
 use crate::undo::{self, Kind, Record};
 use crate::version::{Header, ROW_AT};
 use crate::{Result, Tree, TreeKind, overflow};
@@ -116,7 +115,7 @@ impl Core {
             let page = view.bytes();
             let last = undo::record_before(page, undo::free_at(page)).map(|at| undo::record_transaction(&page[at..]));
             if view.validate() {
-                return Ok(if last.is_none_or(|trx| self.is_history(trx, horizon)) {
+                return Ok(if last.is_none_or(|trx| self.system.is_history(trx, horizon)) {
                     Next::End
                 } else {
                     Next::Blocked
@@ -138,7 +137,7 @@ impl Core {
                 let Some(len) = undo::record_len(page, at) else { break None };
                 let record = &page[at..at + len];
                 let trx = undo::record_transaction(record);
-                if trx != seen && !self.is_history(trx, horizon) {
+                if trx != seen && !self.system.is_history(trx, horizon) {
                     break Some(Next::Blocked);
                 }
                 seen = trx;
@@ -153,15 +152,6 @@ impl Core {
             place.at = at;
             return next
                 .ok_or_else(|| self.pool.corrupt(place.page, &format!("there is no undo record at offset {at}")));
-        }
-    }
-
-    /// Is the transaction over, and does every snapshot see so?
-    fn is_history(&self, trx: u64, horizon: u64) -> bool {
-        match self.system.status(trx) {
-            Status::Old => true,
-            Status::Committed(lsn) => lsn <= horizon,
-            Status::Open(_) | Status::RolledBack => false,
         }
     }
 

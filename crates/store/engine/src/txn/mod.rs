@@ -119,6 +119,15 @@ impl System {
         }
     }
 
+    /// Is the transaction over, committed or rolled back, at or below `horizon`, which no snapshot is older than?
+    pub fn is_history(&self, trx: u64, horizon: Lsn) -> bool {
+        // Acquire for both: as in `status`.
+        trx < self.oldest.load(Ordering::Acquire) || {
+            let word = self.word(trx).load(Ordering::Acquire);
+            word & OPEN == 0 && word & !UNDONE <= horizon
+        }
+    }
+
     /// Does the snapshot see what `trx` wrote? (Not for the transaction's own writes.)
     #[inline(always)]
     pub fn sees(&self, snapshot: Lsn, trx: u64) -> bool {
