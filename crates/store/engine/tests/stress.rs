@@ -119,7 +119,8 @@ fn transfer(tx: &mut Transaction, run: &Run, random: &mut Random, from: u64, to:
         assert_eq!(balance_of(&bytes), (old - amount, version), "a writer reads its own update");
     }
     let version = fresh();
-    let total = if tx.get(bank.accounts, &key(to), X, &mut bytes)? {
+    let there = tx.get(bank.accounts, &key(to), X, &mut bytes)?;
+    let total = if there {
         let (old, version) = balance_of(&bytes);
         remove_entries(tx, bank, to, old, version)?;
         old + amount
@@ -129,14 +130,11 @@ fn transfer(tx: &mut Transaction, run: &Run, random: &mut Random, from: u64, to:
         }
         amount
     };
-    if total == amount {
-        match tx.insert(bank.accounts, &key(to), &account(total, version)) {
-            // It was there with a balance of 0.
-            Err(Error::DuplicateKey) => tx.update(bank.accounts, &key(to), &account(total, version))?,
-            other => other?,
-        }
-    } else {
+    if there {
         tx.update(bank.accounts, &key(to), &account(total, version))?;
+    } else {
+        // At READ COMMITTED the key was not locked: when it has been taken meanwhile, the statement is undone.
+        tx.insert(bank.accounts, &key(to), &account(total, version))?;
     }
     put_entries(tx, bank, to, total, version)?;
     assert!(tx.get(bank.accounts, &key(to), Read::Consistent, &mut bytes)?);
