@@ -78,7 +78,7 @@ fn access_paths() {
         ),
         (
             "SELECT COUNT(*) FROM t x JOIN t y ON x.c = y.c + 1",
-            "group keys=0 aggregates=1\n  join (hash) on ...\n    scan t.c_d covering\n    scan t.c_d covering\n",
+            "group keys=0 aggregates=1\n  join (loop)\n    scan t.c_d covering\n    scan t.c_d [c=] covering\n",
         ),
     ] {
         let plan = db.plan(text);
@@ -343,11 +343,11 @@ fn an_index_is_filled_without_a_lock_for_each_row() {
     let mut db = Database::new();
     db.sbtest(50);
     let mut table = catalog::Table::clone(&db.version.schemas["test"].tables["sbtest1"]);
-    for (isolation, locks) in [(engine::Isolation::ReadUncommitted, 0), (engine::Isolation::RepeatableRead, 50)] {
+    for isolation in [engine::Isolation::ReadUncommitted, engine::Isolation::RepeatableRead] {
         db.tx.begin(isolation, false);
         table.indexes[1].tree = db.env.engine.create_tree(&mut db.tx, engine::TreeKind::Secondary).unwrap();
         exec::ddl::fill_index(&mut db.tx, &table, 1).unwrap();
-        assert_eq!(db.tx.lock_count(), locks);
+        assert_eq!(db.tx.lock_count(), 0);
         let all = engine::Range { lower: std::ops::Bound::Unbounded, upper: std::ops::Bound::Unbounded };
         let consistent = engine::Read::Consistent;
         let mut cursor = engine::Cursor::new(table.indexes[1].tree, all, engine::Direction::Forward, consistent, 0);
