@@ -28,6 +28,7 @@
 //! true as before, but a snapshot taken at it would miss what an earlier one showed. So who shows LSNs to others asks for
 //! [`Prefix::completed`], the highest bound that anybody has found: true for ever, and it never falls.
 
+use std::sync::atomic::AtomicU64 as OwnU64;
 use sync::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 use sync::{CachePadded, LaneId, Lanes};
 
@@ -38,10 +39,10 @@ const IDLE: u64 = u64::MAX;
 /// One thread's part, alone on its line. W: the owner. R: flushers.
 pub struct Lane {
     inserting: AtomicU64,
-    /// End of its last group, 0 before the first. W, R: the owner.
-    last: AtomicU64,
+    /// End of its last group, 0 before the first. W, R: the owner, so the models need not look at it.
+    last: OwnU64,
     /// Payload bytes that `ensure_room` has granted and that are not reserved yet. W, R: the owner.
-    pub granted: AtomicU64,
+    pub granted: OwnU64,
 }
 
 /// The shared tail and the lanes.
@@ -58,7 +59,7 @@ pub struct Prefix {
 impl Prefix {
     /// An empty stream from `tail`, for at most `lanes` threads at a time.
     pub fn new(tail: Lsn, lanes: usize) -> Prefix {
-        let lane = || Lane { inserting: AtomicU64::new(IDLE), last: AtomicU64::new(0), granted: AtomicU64::new(0) };
+        let lane = || Lane { inserting: AtomicU64::new(IDLE), last: OwnU64::new(0), granted: OwnU64::new(0) };
         Prefix {
             tail: CachePadded::new(AtomicU64::new(tail)),
             completed: CachePadded::new(AtomicU64::new(tail)),
