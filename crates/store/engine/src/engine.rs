@@ -102,7 +102,7 @@ impl Core {
 
     /// Waits a moment for room on the disk.
     pub fn pause(&self) {
-        futex_sleep(&self.stop, Duration::from_millis(200));
+        futex_sleep(&self.stop, 0, Duration::from_millis(200));
     }
 
     pub fn stopping(&self) -> bool {
@@ -111,8 +111,9 @@ impl Core {
     }
 }
 
-fn futex_sleep(word: &AtomicU32, time: Duration) {
-    futex::wait(word, 0, Some(time));
+/// Sleeps until the word is no longer as it was seen, or for so long.
+fn futex_sleep(word: &AtomicU32, seen: u32, time: Duration) {
+    futex::wait(word, seen, Some(time));
 }
 
 pub struct Engine {
@@ -474,8 +475,12 @@ fn clean(core: &Core, doublewrite: Option<crate::pool::doublewrite::Doublewrite>
     let mut cleaner = Cleaner::new(&core.pool, &core.log, doublewrite);
     let mut last_tail = 0;
     let mut checkpointed = 0;
-    // Relaxed: as in `stopping`.
-    while core.stop.load(Ordering::Relaxed) < LAST_ROUND {
+    loop {
+        // Relaxed: as in `stopping`.
+        let stage = core.stop.load(Ordering::Relaxed);
+        if stage == LAST_ROUND {
+            break;
+        }
         let seen = core.pool.wanted.load(Ordering::Acquire); // pairs with the Release in `want_cleaning`
         let tail = core.log.tail_lsn();
         let outcome = cleaner.round(tail == last_tail).and_then(|written| {
@@ -496,7 +501,7 @@ fn clean(core: &Core, doublewrite: Option<crate::pool::doublewrite::Doublewrite>
             Ok(_) => {}
             Err(error) => {
                 eprintln!("[ERROR] [Engine] writing pages: {error}");
-                futex_sleep(&core.stop, Duration::from_millis(500));
+                futex_sleep(&core.stop, stage, Duration::from_millis(500));
             }
         }
     }
@@ -513,11 +518,11 @@ fn purge(core: &Core) {
     let mut progress = Progress::default();
     while !core.stopping() {
         match core.purge(&mut progress) {
-            Ok(0) => futex_sleep(&core.stop, Duration::from_millis(50)),
-            Ok(_) => futex_sleep(&core.stop, Duration::from_millis(5)),
+            Ok(0) => futex_sleep(&core.stop, 0, Duration::from_millis(50)),
+            Ok(_) => futex_sleep(&core.stop, 0, Duration::from_millis(5)),
             Err(error) => {
                 eprintln!("[ERROR] [Engine] purge: {error}");
-                futex_sleep(&core.stop, Duration::from_millis(1000));
+                futex_sleep(&core.stop, 0, Duration::from_millis(1000));
             }
         }
     }

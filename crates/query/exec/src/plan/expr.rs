@@ -494,7 +494,7 @@ impl Planner<'_> {
 
     fn builtin(&mut self, func: ast::Builtin, args: Vec<Expr>) -> Result<Expr> {
         use ast::Builtin::*;
-        let name = match func {
+        match func {
             If => {
                 let [condition, then, other]: [Expr; 3] = args.try_into().map_err(|_| functions::wrong_count("IF"))?;
                 return case(vec![(condition, then)], Some(Box::new(other)));
@@ -504,46 +504,10 @@ impl Planner<'_> {
                 let ty = number::arith_type(ArithOp::Mod, &a.ty, &b.ty);
                 return Ok(Expr::new(Node::Arith(ArithOp::Mod, Box::new(a), Box::new(b)), ty));
             }
-            Now => "now",
-            SysDate => "sysdate",
-            CurDate => "curdate",
-            CurTime => "curtime",
-            UtcDate => "utc_date",
-            UtcTime => "utc_time",
-            UtcTimestamp => "utc_timestamp",
-            CurrentUser => "current_user",
-            User => "user",
-            Database => "database",
-            Coalesce => "coalesce",
-            Left => "left",
-            Right => "right",
-            Repeat => "repeat",
-            Replace => "replace",
-            Insert => "insert",
-            Truncate => "truncate",
-            Substring => "substring",
-            Locate => "locate",
-            Interval => "interval",
-            Charset => "charset",
-            Format => "format",
-            Ascii => "ascii",
             Grouping => return Ok(super::group::grouping_call(args)),
-            Year => "year",
-            Month => "month",
-            Day => "day",
-            Hour => "hour",
-            Minute => "minute",
-            Second => "second",
-            Microsecond => "microsecond",
-            Quarter => "quarter",
-            Week => "week",
-            Date => "date",
-            Time => "time",
-            Timestamp => "timestamp",
-            RowCount => "row_count",
-            Reverse => "reverse",
-        };
-        self.native(name, args)
+            _ => {}
+        }
+        self.native(func.name(), args)
     }
 
     fn aggregate_args(&mut self, args: ExprList) -> Result<Vec<Expr>> {

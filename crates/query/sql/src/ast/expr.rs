@@ -343,6 +343,55 @@ pub enum Builtin {
     Reverse,
 }
 
+impl Builtin {
+    /// The function's name, one of them where there are several, in lower case.
+    pub fn name(self) -> &'static str {
+        use Builtin::*;
+        match self {
+            Now => "now",
+            SysDate => "sysdate",
+            CurDate => "curdate",
+            CurTime => "curtime",
+            UtcDate => "utc_date",
+            UtcTime => "utc_time",
+            UtcTimestamp => "utc_timestamp",
+            CurrentUser => "current_user",
+            User => "user",
+            Database => "database",
+            Coalesce => "coalesce",
+            Left => "left",
+            Right => "right",
+            Repeat => "repeat",
+            Replace => "replace",
+            Insert => "insert",
+            Truncate => "truncate",
+            Substring => "substring",
+            Locate => "locate",
+            Interval => "interval",
+            Charset => "charset",
+            Format => "format",
+            Ascii => "ascii",
+            Year => "year",
+            Month => "month",
+            Day => "day",
+            Hour => "hour",
+            Minute => "minute",
+            Second => "second",
+            Microsecond => "microsecond",
+            Quarter => "quarter",
+            Week => "week",
+            Date => "date",
+            Time => "time",
+            Timestamp => "timestamp",
+            RowCount => "row_count",
+            Reverse => "reverse",
+            If => "if",
+            Mod => "mod",
+            Grouping => "grouping",
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Aggregate {
     Count,
