@@ -4,12 +4,14 @@
 use crate::alter::{AlterPlan, RETYPED, Work};
 use crate::column_type::collation_from;
 use crate::command::{Done, Session};
+use crate::create_select::CreateSelect;
 use crate::state::State;
 use crate::table_spec::comment_of;
 use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Ddl, KeyKind, Table, TableName, TableSpec};
+use engine::Isolation;
 use exec::{Env, Outcome};
 use protocol::Output;
 use sql::ast::*;
@@ -204,8 +206,8 @@ impl Session {
                 affected("drop_db", dropped)
             }
             Statement::CreateTable(create) => {
-                self.create_table(parsed, create)?;
-                plain("create_table")
+                let outcome = self.create_table(parsed, create)?;
+                Ok(("create_table", outcome, Done::Answered))
             }
             Statement::DropTable { temporary, if_exists, names } => {
                 self.drop_tables(parsed, *temporary, *if_exists, names)?;
@@ -308,13 +310,22 @@ impl Session {
 
     /// As [`Session::define`], for changes that evaluate expressions.
     pub(crate) fn define_with<R>(&mut self, change: impl FnOnce(&mut Ddl<'_>, &mut State) -> Result<R>) -> Result<R> {
+        self.define_at(Isolation::ReadUncommitted, change)
+    }
+
+    /// As [`Session::define_with`], for a change that reads tables which it does not lock: see [`catalog::Catalog::begin_ddl`].
+    pub(crate) fn define_at<R>(
+        &mut self,
+        isolation: Isolation,
+        change: impl FnOnce(&mut Ddl<'_>, &mut State) -> Result<R>,
+    ) -> Result<R> {
         self.commit_all()?;
         // An implicit commit ends what SET TRANSACTION said for one transaction.
         (self.transaction.next_isolation, self.transaction.next_read_only) = (None, None);
         self.check_writable()?;
         let server = Arc::clone(&self.server);
         let timeout = self.state.vars.hot().lock_wait_timeout;
-        let mut ddl = server.catalog.begin_ddl(&mut self.tx, &mut self.pins, timeout)?;
+        let mut ddl = server.catalog.begin_ddl(&mut self.tx, &mut self.pins, timeout, isolation)?;
         if !self.state.vars.bool(FOREIGN_KEY_CHECKS) {
             ddl.ignore_foreign_keys();
         }
@@ -350,7 +361,7 @@ impl Session {
         }
     }
 
-    fn create_table(&mut self, parsed: &Parsed, create: &CreateTable) -> Result<()> {
+    fn create_table(&mut self, parsed: &Parsed, create: &CreateTable) -> Result<Outcome> {
         if create.temporary {
             return Err(unsupported("CREATE TEMPORARY TABLE"));
         }
@@ -359,9 +370,32 @@ impl Session {
         }
         let (schema, name) = self.object(parsed, create.name)?;
         self.access().check_table(Privileges::CREATE, &schema, &name)?;
+        let made = match &create.body {
+            CreateTableBody::Columns { columns, keys, options, select: Some((duplicates, query)) } => {
+                let (duplicates, query) = (*duplicates, *query);
+                let of = CreateSelect { create, columns, keys, options, duplicates, query };
+                self.create_table_select(parsed, of)
+            }
+            body => {
+                let spec = self.new_table(parsed, body, (&schema, &name))?;
+                self.check_new_table(&spec)?;
+                self.define(|ddl| ddl.create_table(spec).map(drop)).map(|()| Outcome::default())
+            }
+        };
+        match made {
+            Err(e) if e.code == 1050 && create.if_not_exists => {
+                self.state.warn("Note", 1050, e.message);
+                Ok(Outcome::default())
+            }
+            other => other,
+        }
+    }
+
+    /// The table that a definition without query describes.
+    fn new_table(&mut self, parsed: &Parsed, body: &CreateTableBody, to: (&str, &str)) -> Result<TableSpec> {
         self.catalog.get(self.server.catalog.cell());
         let version = Arc::clone(self.catalog.peek());
-        let spec = match &create.body {
+        match body {
             CreateTableBody::Like(source) => {
                 let (from_schema, from) = self.object(parsed, *source)?;
                 self.access().check_table(Privileges::SELECT, &from_schema, &from)?;
@@ -369,24 +403,21 @@ impl Session {
                 if !table.is_base() {
                     return Err(err!(1347, from_schema, from, "BASE TABLE"));
                 }
-                like(table, &schema, &name)
+                Ok(like(table, to.0, to.1))
             }
-            CreateTableBody::Columns { select: Some(_), .. } => return Err(unsupported("CREATE TABLE ... SELECT")),
-            CreateTableBody::Columns { columns, keys, options, select: None } => {
-                let found = version.schema(&schema).ok_or_else(|| err!(1049, schema))?;
-                self.table_spec(parsed, (&schema, &name), found.default_collation, columns, keys, options)?
+            CreateTableBody::Columns { columns, keys, options, .. } => {
+                let found = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?;
+                self.table_spec(parsed, to, found.default_collation, columns, &[], keys, options)
             }
-        };
-        self.check_expressions(&spec)?;
-        if self.state.vars.bool(REQUIRE_PRIMARY_KEY) && !spec.keys.iter().any(|k| k.kind == KeyKind::Primary) {
-            return Err(err!(3750));
         }
-        match self.define(|ddl| ddl.create_table(spec).map(drop)) {
-            Err(e) if e.code == 1050 && create.if_not_exists => {
-                self.state.warn("Note", 1050, e.message);
-                Ok(())
-            }
-            other => other,
+    }
+
+    /// What a definition alone does not tell. Error 3750 and those of its expressions.
+    pub(crate) fn check_new_table(&mut self, spec: &TableSpec) -> Result<()> {
+        self.check_expressions(spec)?;
+        match self.state.vars.bool(REQUIRE_PRIMARY_KEY) && !spec.keys.iter().any(|k| k.kind == KeyKind::Primary) {
+            true => Err(err!(3750)),
+            false => Ok(()),
         }
     }
 

@@ -14,6 +14,7 @@ mod charset;
 mod column_type;
 mod command;
 mod control;
+mod create_select;
 mod define;
 mod evaluate;
 mod expression;

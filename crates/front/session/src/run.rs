@@ -35,7 +35,7 @@ const PLANS_MAX: usize = 64;
 /// Statements in one COM_QUERY whose plan may be longer than this are planned each time.
 const CACHED_TEXT_MAX: usize = 16 << 10;
 /// How often a statement is planned anew because DDL came between, before error 1615.
-const REPLANS_MAX: usize = 16;
+pub(crate) const REPLANS_MAX: usize = 16;
 
 /// A statement for the executor: its tree, its plan for one version of the dictionary, and the metadata locks that it takes.
 pub(crate) struct Planned {
@@ -270,7 +270,7 @@ impl Session {
         let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
         let prepared = Prepared::new(&parsed, &version, &mut self.state, types);
         let prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
-        let (pins, readable_since) = pins(&prepared, &version);
+        let (pins, readable_since) = pins_of(&prepared, &version);
         let changes = pins.iter().any(Pin::writes);
         let reads_virtual = has_virtual(&prepared, &version);
         let is_query = matches!(parsed.statement, Statement::Query(_));
@@ -296,7 +296,7 @@ impl Session {
         let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
         let prepared = Prepared::new(&planned.parsed, &version, &mut self.state, types);
         planned.prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
-        (planned.pins, planned.readable_since) = pins(&planned.prepared, &version);
+        (planned.pins, planned.readable_since) = pins_of(&planned.prepared, &version);
         planned.changes = planned.pins.iter().any(Pin::writes);
         planned.reads_virtual = has_virtual(&planned.prepared, &version);
         planned.head = None;
@@ -572,7 +572,7 @@ impl Session {
 }
 
 /// The stored tables of a statement, each once, and the version since which all of them are readable.
-fn pins(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64) {
+pub(crate) fn pins_of(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64) {
     let (mut pins, mut readable_since) = (Vec::new(), 0);
     for t in prepared.tables() {
         if let Some(table) = version.table(&t.schema, &t.table)

@@ -2,6 +2,7 @@
 
 use crate::column_type::{collation_from, column_type};
 use crate::command::Session;
+use crate::create_select::join_columns;
 use crate::define::{text_of, unsupported};
 use crate::evaluate::literal;
 use crate::expression::{Place, canonical, columns_of, is_boolean};
@@ -27,12 +28,15 @@ impl Session {
         self.state.vars.text(CHARACTER_SET_CONNECTION)
     }
 
+    /// `selected`: what the query of CREATE TABLE ... SELECT makes.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a definition, all different")]
     pub(crate) fn table_spec(
         &mut self,
         parsed: &Parsed,
         (schema, name): (&str, &str),
         schema_collation: CollationId,
         columns: &[ColumnDef],
+        selected: &[Column],
         keys: &[KeyDef],
         options: &TableOptions,
     ) -> Result<TableSpec> {
@@ -50,12 +54,14 @@ impl Session {
             create_options,
             auto_increment: options.auto_increment,
         };
-        let names: Vec<String> = columns.iter().map(|c| parsed.name(c.name).to_string()).collect();
+        let defined = columns.iter().map(|c| parsed.name(c.name).to_string());
+        let names: Vec<String> = defined.chain(selected.iter().map(|c| c.name.clone())).collect();
         for def in columns {
             let (column, own_keys) = self.column(parsed, def, collation, &names)?;
             spec.columns.push(column);
             spec.keys.extend(own_keys);
         }
+        join_columns(&mut spec, selected);
         for def in columns {
             for check in &def.attributes.checks {
                 let name = spec.next_check_name();

@@ -10,7 +10,7 @@
 use crate::define::{CheckSpec, ForeignKeySpec, KeySpec, TableSpec, check_name, plan_index};
 use crate::dictionary::{self, Kind};
 use crate::error::from_engine;
-use crate::mdl::{Duration, Mode, Name, Waiting};
+use crate::mdl::{Duration, Mode, Name, Pin, Waiting};
 use crate::rules::{CHECK_INFIX, FOREIGN_KEY_INFIX, follow_rename, parent_index};
 use crate::schema::{Check, Column, ForeignKey, Index, Schema, Table, TableName, Version, View, eq_name};
 use crate::{Catalog, HIDDEN_INDEX, MetadataPins, stored};
@@ -54,11 +54,16 @@ pub struct Ddl<'a> {
 impl Catalog {
     /// Begins a data definition statement: waits for global read locks and backups (1205, 1317) and begins its transaction in
     /// `tx`, which must not be active. Error 1223 when the session itself holds the global read lock.
+    ///
+    /// `isolation`: of what the statement reads of tables that it has not locked. [`Isolation::ReadUncommitted`] for all but CREATE
+    /// TABLE ... SELECT: nobody else writes the tables that a statement has locked, so the newest version of a row is the only one in
+    /// progress, and index builds and copies read without a lock object for each row.
     pub fn begin_ddl<'a>(
         &'a self,
         tx: &'a mut Transaction,
         pins: &'a mut MetadataPins,
         timeout: std::time::Duration,
+        isolation: Isolation,
     ) -> Result<Ddl<'a>> {
         assert!(!tx.is_active(), "DDL commits implicitly before it begins");
         assert!(pins.is_empty(), "a session that begins DDL uses no table");
@@ -79,9 +84,7 @@ impl Catalog {
         };
         ddl.lock(&Arc::new(Name::Global), Mode::IntentionExclusive, Duration::Statement)?;
         ddl.lock(&Arc::new(Name::BackupLock), Mode::IntentionExclusive, Duration::Transaction)?;
-        // Nobody else writes the tables that a statement has locked, so the newest version of a row is the only one in progress: index
-        // builds and copies read without a lock object for each row.
-        ddl.tx.begin(Isolation::ReadUncommitted, false);
+        ddl.tx.begin(isolation, false);
         Ok(ddl)
     }
 }
@@ -213,6 +216,28 @@ impl Ddl<'_> {
         Ok(table)
     }
 
+    /// Locks the name of a table to be made, of which nobody may have made one. Errors 1049, 1050, 1059, 1100, 1103, 1205, 1213, 1317.
+    pub fn lock_to_create(&mut self, schema: &str, name: &str) -> Result<()> {
+        check_name(name, 1103)?;
+        // A table that is there is not waited for.
+        if self.next.table(schema, name).is_none() {
+            self.lock_name(schema, name, Mode::Exclusive)?;
+        }
+        let found = self.next.schema(schema).ok_or_else(|| err!(1049, schema))?;
+        if found.tables.contains_key(name) {
+            return Err(err!(1050, name));
+        }
+        refuse_system(&self.next, schema)
+    }
+
+    /// Pins tables that the statement reads beside what it makes: until it ends nobody changes their definitions, and
+    /// [`Ddl::version`] has them as they are. Errors 1205, 1213, 1317.
+    pub fn pin_to_read(&mut self, pins: &[Pin]) -> Result<()> {
+        while !self.pins.pin(pins, false, Waiting { timeout: self.timeout, tx: self.tx })? {}
+        self.catch_up();
+        Ok(())
+    }
+
     /// Takes over what other statements have committed since the copy of the dictionary was made. Nothing of it is what this
     /// statement has locked.
     fn catch_up(&mut self) {
@@ -304,15 +329,7 @@ impl Ddl<'_> {
 
     /// CREATE TABLE. Errors 1050, 1049 and those of the definition.
     pub fn create_table(&mut self, spec: TableSpec) -> Result<Arc<Table>> {
-        // A table that is there is not waited for.
-        if self.next.table(&spec.schema, &spec.name).is_none() {
-            self.lock_name(&spec.schema, &spec.name, Mode::Exclusive)?;
-        }
-        let schema = self.next.schema(&spec.schema).ok_or_else(|| err!(1049, spec.schema))?;
-        if schema.tables.contains_key(&spec.name) {
-            return Err(err!(1050, spec.name));
-        }
-        refuse_system(&self.next, &spec.schema)?;
+        self.lock_to_create(&spec.schema, &spec.name)?;
         let id = self.new_id()?;
         let table = self.build_table(spec, id)?;
         self.put_table(table)

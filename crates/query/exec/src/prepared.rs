@@ -5,9 +5,9 @@ use crate::error;
 use crate::plan::{Planner, node::Body};
 use crate::run::subquery::Subquery;
 use crate::run::{Run, Statement};
-use catalog::Version;
+use catalog::{Table, Version};
 use engine::Transaction;
-use sql::ast::Parsed;
+use sql::ast::{OnDuplicate, Parsed, QueryId};
 use std::cell::RefCell;
 use std::sync::Arc;
 use types::{DataType, Result, Value};
@@ -52,8 +52,36 @@ impl Prepared {
     ///
     /// Errors: MySQL's (1046, 1049, 1054, 1052, 1146, 1064, 1235, ...).
     pub fn new(stmt: &Parsed, version: &Arc<Version>, env: &mut dyn Env, params: &[DataType]) -> Result<Prepared> {
+        Prepared::plan(stmt, version, env, params, Planner::statement)
+    }
+
+    /// A query inside of a statement that is not the executor's: that of CREATE TABLE ... SELECT.
+    pub fn of_query(stmt: &Parsed, query: QueryId, version: &Arc<Version>, env: &mut dyn Env) -> Result<Prepared> {
+        Prepared::plan(stmt, version, env, &[], |planner| planner.query_body_of(query))
+    }
+
+    /// The same query filling a table just made: output `i` goes to column `columns[i]`. The table need not be in `version`, and is not
+    /// among [`Prepared::tables`] unless it has rules. Errors as [`Prepared::new`].
+    pub fn filling(
+        stmt: &Parsed,
+        query: QueryId,
+        (table, columns): (&Arc<Table>, Vec<usize>),
+        duplicates: OnDuplicate,
+        version: &Arc<Version>,
+        env: &mut dyn Env,
+    ) -> Result<Prepared> {
+        Prepared::plan(stmt, version, env, &[], |planner| planner.fill(table, query, columns, duplicates))
+    }
+
+    fn plan<'p>(
+        stmt: &'p Parsed,
+        version: &'p Arc<Version>,
+        env: &'p mut dyn Env,
+        params: &'p [DataType],
+        body: impl FnOnce(&mut Planner<'p>) -> Result<Body>,
+    ) -> Result<Prepared> {
         let mut planner = Planner::new(stmt, version, env, params);
-        let body = planner.statement()?;
+        let body = body(&mut planner)?;
         let notes = std::mem::take(&mut planner.notes);
         let (tables, plans) = planner.finish();
         let mut outline = body.print();

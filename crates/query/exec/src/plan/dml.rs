@@ -99,6 +99,33 @@ impl Planner<'_> {
         })))
     }
 
+    /// The rows of a query into a table just made.
+    pub(crate) fn fill(
+        &mut self,
+        table: &Arc<Table>,
+        query: ast::QueryId,
+        columns: Vec<usize>,
+        duplicates: ast::OnDuplicate,
+    ) -> Result<Body> {
+        let plan = self.query(query, false)?;
+        assert_eq!(plan.columns.len(), columns.len(), "the table was made for this query");
+        columns.iter().try_for_each(|c| refuse_generated(table, *c))?;
+        let mut shapes = vec![Shape::Row(table.clone()), Shape::Row(table.clone())];
+        shapes.push(Shape::Tuple(plan.outputs.len()));
+        let rules = self.rules(table, false, None)?;
+        Ok(Body::Insert(Box::new(Insert {
+            table: table.clone(),
+            replace: duplicates == ast::OnDuplicate::Replace,
+            ignore: duplicates == ast::OnDuplicate::Ignore,
+            columns,
+            source: InsertSource::Query(Box::new(plan)),
+            on_duplicate: Vec::new(),
+            reads_row: false,
+            shapes,
+            rules,
+        })))
+    }
+
     /// ON DUPLICATE KEY UPDATE over the existing row in slot 0, the new one in slot 1, the query's row in slot 2.
     fn on_duplicate(
         &mut self,

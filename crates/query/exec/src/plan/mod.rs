@@ -102,7 +102,7 @@ impl<'p> Planner<'p> {
         self.body(&parsed.statement)
     }
 
-    fn query_body_of(&mut self, id: ast::QueryId) -> Result<Body> {
+    pub(crate) fn query_body_of(&mut self, id: ast::QueryId) -> Result<Body> {
         let into = self.target_variables(id)?;
         let plan = self.query(id, true)?;
         if !into.is_empty() && into.len() != plan.outputs.len() {

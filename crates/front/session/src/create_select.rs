@@ -1,0 +1,213 @@
+//! CREATE TABLE ... SELECT: one data definition that makes the table and fills it, so that nothing is left when the query fails.
+//!
+//! ```text
+//!   plan the query -> columns --+-> specification -> [ lock the name, pin the query's tables -> make -> fill -> commit ]
+//!   columns of the definition --+                      \-> one of them has changed meanwhile: all over again
+//! ```
+
+use crate::command::Session;
+use crate::run::{REPLANS_MAX, pins_of};
+use crate::sink::MemorySink;
+use crate::state::State;
+use accounts::Privileges;
+use catalog::schema::eq_name;
+use catalog::{Column, ColumnDefault, Ddl, Table, TableSpec, Version};
+use exec::{ColumnMeta, Outcome, Prepared};
+use sql::ast::{ColumnDef, CreateTable, KeyDef, OnDuplicate, Parsed, QueryId, TableOptions};
+use std::borrow::Cow;
+use std::sync::Arc;
+use types::collation::CollationId;
+use types::sql_mode::SqlMode;
+use types::{DataType, Decimal, Result, Time, TypeKind, Value, err};
+
+/// Characters beyond which MySQL makes the strings of an expression a TEXT.
+const VARCHAR_MAX: u32 = 512;
+/// What functions say whose results have no bound that is known beforehand (REPEAT, UNHEX, ...): LONGTEXT, so that nothing is cut.
+const UNKNOWN: u32 = 255;
+
+/// The parts of the statement.
+#[derive(Clone, Copy)]
+pub(crate) struct CreateSelect<'s> {
+    pub create: &'s CreateTable,
+    pub columns: &'s [ColumnDef],
+    pub keys: &'s [KeyDef],
+    pub options: &'s TableOptions,
+    pub duplicates: OnDuplicate,
+    pub query: QueryId,
+}
+
+impl Session {
+    /// Errors 1050, 1060, 3978, and those of the definition, the query and the insertion.
+    pub(crate) fn create_table_select(&mut self, parsed: &Parsed, of: CreateSelect<'_>) -> Result<Outcome> {
+        let (schema, name) = self.object(parsed, of.create.name)?;
+        self.access().check_table(Privileges::INSERT, &schema, &name)?;
+        if of.keys.iter().any(|k| matches!(k, KeyDef::ForeignKey(_))) {
+            return Err(err!(3978));
+        }
+        for _ in 0..REPLANS_MAX {
+            self.state.clear_conditions();
+            match self.try_create_select(parsed, of, (&schema, &name)) {
+                Err(e) if e.code == 1615 => {}
+                other => return other,
+            }
+        }
+        Err(err!(1615))
+    }
+
+    /// Error 1615: a table of the query was changed by others between planning and locking.
+    fn try_create_select(&mut self, parsed: &Parsed, of: CreateSelect<'_>, to: (&str, &str)) -> Result<Outcome> {
+        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        let collation = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?.default_collation;
+        if version.table(to.0, to.1).is_some() {
+            return Err(err!(1050, to.1));
+        }
+        let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state)?;
+        self.check_tables(planned.tables())?;
+        let selected = made_columns(&version, planned.columns(), self.state.sql_mode)?;
+        let spec = self.table_spec(parsed, to, collation, of.columns, &selected, of.keys, of.options)?;
+        self.check_new_table(&spec)?;
+        let (pins, _) = pins_of(&planned, &version);
+        if planned.tables().iter().any(|t| version.table(&t.schema, &t.table).is_some_and(|t| t.is_virtual())) {
+            self.state.inspect = Some(Box::new(self.inspect_context()));
+        }
+        self.state.single_statement = false;
+        let isolation = self.state.vars.hot().isolation;
+        let result =
+            self.define_at(isolation, |ddl, state| {
+                ddl.lock_to_create(to.0, to.1)?;
+                ddl.pin_to_read(&pins)?;
+                let now = Arc::new(ddl.version().clone());
+                let same =
+                    |a: Option<&Arc<Table>>, b: Option<&Arc<Table>>| a.zip(b).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
+                let find = |v: &'_ Version, schema: &str, table: &str| v.table(schema, table).cloned();
+                if planned.tables().iter().any(|t| {
+                    !same(find(&version, &t.schema, &t.table).as_ref(), find(&now, &t.schema, &t.table).as_ref())
+                }) {
+                    return Err(err!(1615));
+                }
+                let table = ddl.create_table(spec)?;
+                fill(ddl, state, parsed, of, &table, &selected)
+            });
+        self.state.inspect = None;
+        result
+    }
+}
+
+/// Runs the query into the table just made.
+fn fill(
+    ddl: &mut Ddl<'_>,
+    state: &mut State,
+    parsed: &Parsed,
+    of: CreateSelect<'_>,
+    table: &Arc<Table>,
+    selected: &[Column],
+) -> Result<Outcome> {
+    let columns = positions(table, selected);
+    let version = Arc::new(ddl.version().clone());
+    let mut prepared = Prepared::filling(parsed, of.query, (table, columns), of.duplicates, &version, state)?;
+    prepared.execute(ddl.tx(), &[], state, &mut MemorySink::new(0))
+}
+
+fn positions(table: &Table, selected: &[Column]) -> Vec<usize> {
+    let position = |c: &Column| table.column_position(&c.name).expect("every column of the query is one of the table");
+    selected.iter().map(position).collect()
+}
+
+/// Columns of the query join those of the definition: what both have stands where the query has it, as the definition has it.
+pub(crate) fn join_columns(spec: &mut TableSpec, selected: &[Column]) {
+    for column in selected {
+        let defined = spec.columns.iter().position(|c| eq_name(&c.name, &column.name));
+        let column = match defined {
+            Some(at) => spec.columns.remove(at),
+            None => column.clone(),
+        };
+        spec.columns.push(column);
+    }
+}
+
+/// The columns that a query makes. Error 1060.
+pub(crate) fn made_columns(version: &Version, outputs: &[ColumnMeta], mode: SqlMode) -> Result<Vec<Column>> {
+    let mut columns: Vec<Column> = Vec::with_capacity(outputs.len());
+    for output in outputs {
+        if columns.iter().any(|c| eq_name(&c.name, &output.name)) {
+            return Err(err!(1060, output.name));
+        }
+        columns.push(made_column(version, output, mode));
+    }
+    Ok(columns)
+}
+
+fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column {
+    let table = version.table(&output.schema, &output.org_table);
+    let shown = table.and_then(|t| t.columns.iter().find(|c| eq_name(&c.name, &output.org_name)).map(|c| (t, c)));
+    let plain = Column::new(&output.name, output.data_type);
+    let Some((table, column)) = shown else {
+        let data_type = made_type(output.data_type, output.table.is_empty());
+        let default = made_default(&data_type, mode);
+        return Column { data_type, default, ..plain };
+    };
+    let members = column.members.clone();
+    let from_base = table.view.is_none();
+    let default = match &column.default {
+        // What stands in a view has no default but that of its type.
+        _ if column.auto_increment || !from_base => made_default(&output.data_type, mode),
+        ColumnDefault::None if output.data_type.nullable => ColumnDefault::Value(Value::Null),
+        other => other.clone(),
+    };
+    let comment = if from_base { column.comment.clone() } else { String::new() };
+    Column { default, members, comment, on_update_now: column.on_update_now && from_base, ..plain }
+}
+
+/// The type of a column that holds the values of an expression, or (not `computed`) of a derived table's column.
+fn made_type(t: DataType, computed: bool) -> DataType {
+    let string = |kind, length| DataType { kind, length, unsigned: false, zerofill: false, ..t };
+    match t.kind {
+        TypeKind::Null => DataType { nullable: true, ..DataType::string(TypeKind::Binary, 0, CollationId::BINARY) },
+        // MySQL has integers of two sizes for what is computed.
+        TypeKind::BigInt if computed && t.length < 10 => DataType { kind: TypeKind::Int, ..t },
+        // The members are nobody's.
+        TypeKind::Enum | TypeKind::Set => string(TypeKind::VarChar, t.length),
+        TypeKind::Char => string(TypeKind::VarChar, t.length),
+        TypeKind::VarChar | TypeKind::VarBinary if t.length > VARCHAR_MAX || t.length == UNKNOWN => {
+            let text = t.kind == TypeKind::VarChar;
+            let bytes = u64::from(t.length) * u64::from(if text { t.collation.charset().mbmaxlen() } else { 1 });
+            let kinds = match bytes {
+                _ if t.length == UNKNOWN => (TypeKind::LongText, TypeKind::LongBlob, u32::MAX),
+                0..65_536 => (TypeKind::Text, TypeKind::Blob, 65_535),
+                65_536..16_777_216 => (TypeKind::MediumText, TypeKind::MediumBlob, 16_777_215),
+                _ => (TypeKind::LongText, TypeKind::LongBlob, u32::MAX),
+            };
+            string(if text { kinds.0 } else { kinds.1 }, kinds.2)
+        }
+        kind if kind.is_bytes() => string(kind, t.length),
+        _ => t,
+    }
+}
+
+/// NULL where that is allowed, else the type's own zero.
+fn made_default(t: &DataType, mode: SqlMode) -> ColumnDefault {
+    if t.nullable {
+        return ColumnDefault::Value(Value::Null);
+    }
+    let no_zero_date = mode.has(SqlMode::NO_ZERO_DATE);
+    ColumnDefault::Value(match t.kind {
+        TypeKind::Decimal => {
+            let zero = format!("0.{}", "0".repeat(t.decimals.into()));
+            Value::Decimal(Decimal::parse(zero.trim_end_matches('.').as_bytes()).0)
+        }
+        TypeKind::Float | TypeKind::Double => Value::Double(0.0),
+        TypeKind::Time => Value::Time(Time::from_micros(0).expect("midnight")),
+        TypeKind::Bit | TypeKind::Year => Value::UInt(0),
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp if no_zero_date => return ColumnDefault::None,
+        kind if kind.is_integer() => {
+            if t.unsigned {
+                Value::UInt(0)
+            } else {
+                Value::Int(0)
+            }
+        }
+        kind if kind.is_blob() => return ColumnDefault::None,
+        kind if kind.is_bytes() => Value::Bytes(Cow::Borrowed(b"")),
+        _ => return ColumnDefault::None,
+    })
+}
