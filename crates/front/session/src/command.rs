@@ -9,6 +9,7 @@ use crate::process::{Doing, Entry};
 use crate::run::PlanCache;
 use crate::sink::gone;
 use crate::state::State;
+use crate::temporary::Temporary;
 use crate::variables::{VarId, id};
 use accounts::Access;
 use catalog::{MetadataPins, Version};
@@ -52,6 +53,7 @@ pub struct Session {
     pub(crate) tx: Transaction,
     pub(crate) transaction: TransactionState,
     pub(crate) pins: MetadataPins,
+    pub(crate) temporary: Temporary,
     /// LOCK TABLES is in force.
     pub(crate) locked: Option<Vec<LockedTable>>,
     pub(crate) entry: Entry,
@@ -86,6 +88,7 @@ impl Session {
             found_rows: false,
             catalog: server.catalog.cell().cached(),
             pins: server.catalog.claim_pins(&tx, id.into()).ok_or_else(|| err!(1040))?,
+            temporary: Temporary::default(),
             locked: None,
             tx,
             transaction: TransactionState::default(),
@@ -348,6 +351,7 @@ impl Session {
     /// COM_RESET_CONNECTION and COM_CHANGE_USER: back to the state of a fresh connection, same account and database.
     pub(crate) fn forget(&mut self) {
         self.rollback_all();
+        self.drop_all_temporary();
         self.unlock_all();
         self.drop_statements();
         self.plans.clear();
@@ -367,6 +371,7 @@ impl Session {
             observe::increment(Counter::AbortedClients);
         }
         self.rollback_all();
+        self.drop_all_temporary();
         self.unlock_all();
         self.drop_statements();
     }
@@ -376,9 +381,11 @@ impl Session {
         self.refresh_access()?;
         let name = String::from_utf8_lossy(table).into_owned();
         let schema = self.state.database().ok_or_else(|| err!(1046))?.to_string();
-        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        let version = self.dictionary();
         let table = version.table(&schema, &name).ok_or_else(|| err!(1146, schema, name))?;
-        self.access().check_table(accounts::Privileges::SELECT, &schema, &name)?;
+        if !table.temporary {
+            self.access().check_table(accounts::Privileges::SELECT, &schema, &name)?;
+        }
         for column in table.named_columns() {
             let wire = protocol::Column {
                 schema: &schema,

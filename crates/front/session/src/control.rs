@@ -132,6 +132,9 @@ impl Session {
         }
         transaction.read_only = false;
         self.pins.release();
+        if self.temporary.has_dropped() && !self.tx.is_active() {
+            self.free_dropped();
+        }
     }
 
     /// COMMIT and ROLLBACK with CHAIN and RELEASE. True: the connection ends.

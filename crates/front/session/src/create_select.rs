@@ -8,11 +8,10 @@
 use crate::command::Session;
 use crate::run::{REPLANS_MAX, pins_of};
 use crate::sink::MemorySink;
-use crate::state::State;
 use accounts::Privileges;
 use catalog::schema::eq_name;
-use catalog::{Column, ColumnDefault, Ddl, Table, TableSpec, Version};
-use exec::{ColumnMeta, Outcome, Prepared};
+use catalog::{Column, ColumnDefault, Table, TableSpec, Version};
+use exec::{ColumnMeta, Outcome, Prepared, TableUse};
 use sql::ast::{ColumnDef, CreateTable, KeyDef, OnDuplicate, Parsed, QueryId, TableOptions};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -56,9 +55,9 @@ impl Session {
 
     /// Error 1615: a table of the query was changed by others between planning and locking.
     fn try_create_select(&mut self, parsed: &Parsed, of: CreateSelect<'_>, to: (&str, &str)) -> Result<Outcome> {
-        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        let version = self.dictionary();
         let collation = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?.default_collation;
-        if version.table(to.0, to.1).is_some() {
+        if version.base_table(to.0, to.1).is_some() {
             return Err(err!(1050, to.1));
         }
         let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state)?;
@@ -72,43 +71,27 @@ impl Session {
         }
         self.state.single_statement = false;
         let isolation = self.state.vars.hot().isolation;
-        let result =
-            self.define_at(isolation, |ddl, state| {
-                ddl.lock_to_create(to.0, to.1)?;
-                ddl.pin_to_read(&pins)?;
-                let now = Arc::new(ddl.version().clone());
-                let same =
-                    |a: Option<&Arc<Table>>, b: Option<&Arc<Table>>| a.zip(b).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
-                let find = |v: &'_ Version, schema: &str, table: &str| v.table(schema, table).cloned();
-                if planned.tables().iter().any(|t| {
-                    !same(find(&version, &t.schema, &t.table).as_ref(), find(&now, &t.schema, &t.table).as_ref())
-                }) {
-                    return Err(err!(1615));
-                }
-                let table = ddl.create_table(spec)?;
-                fill(ddl, state, parsed, of, &table, &selected)
-            });
+        let result = self.define_at(isolation, |ddl, state| {
+            ddl.lock_to_create(to.0, to.1)?;
+            ddl.pin_to_read(&pins)?;
+            let found = |v: &Version, t: &TableUse| v.base_table(&t.schema, &t.table).map(Arc::as_ptr);
+            let mut shared = planned.tables().iter().filter(|t| !t.temporary);
+            if shared.any(|t| found(&version, t) != found(ddl.version(), t)) {
+                return Err(err!(1615));
+            }
+            let table = ddl.create_table(spec)?;
+            let columns = positions(&table, &selected);
+            let (table, query) = ((&table, columns), of.query);
+            let mut prepared = Prepared::filling(parsed, query, table, of.duplicates, &version, state)?;
+            prepared.execute(ddl.tx(), &[], state, &mut MemorySink::new(0))
+        });
         self.state.inspect = None;
         result
     }
 }
 
-/// Runs the query into the table just made.
-fn fill(
-    ddl: &mut Ddl<'_>,
-    state: &mut State,
-    parsed: &Parsed,
-    of: CreateSelect<'_>,
-    table: &Arc<Table>,
-    selected: &[Column],
-) -> Result<Outcome> {
-    let columns = positions(table, selected);
-    let version = Arc::new(ddl.version().clone());
-    let mut prepared = Prepared::filling(parsed, of.query, (table, columns), of.duplicates, &version, state)?;
-    prepared.execute(ddl.tx(), &[], state, &mut MemorySink::new(0))
-}
-
-fn positions(table: &Table, selected: &[Column]) -> Vec<usize> {
+/// Where the query's columns stand in the table made for them.
+pub(crate) fn positions(table: &Table, selected: &[Column]) -> Vec<usize> {
     let position = |c: &Column| table.column_position(&c.name).expect("every column of the query is one of the table");
     selected.iter().map(position).collect()
 }

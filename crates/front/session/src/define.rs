@@ -232,13 +232,18 @@ impl Session {
             }
             Statement::TruncateTable(name) => {
                 let (schema, table) = self.object(parsed, *name)?;
-                self.access().check_table(Privileges::DROP, &schema, &table)?;
-                self.define(|ddl| ddl.truncate_table(&schema, &table).map(drop))?;
+                self.check_shared(Privileges::DROP, &schema, &table)?;
+                if self.is_temporary(&schema, &table) {
+                    self.commit_all()?;
+                    self.define_temporary(|ddl, _| ddl.truncate_table(&schema, &table).map(drop))?;
+                } else {
+                    self.define(|ddl| ddl.truncate_table(&schema, &table).map(drop))?;
+                }
                 plain("truncate")
             }
             Statement::CreateIndex(create) => {
                 let (schema, table) = self.object(parsed, create.table)?;
-                self.access().check_table(Privileges::INDEX, &schema, &table)?;
+                self.check_shared(Privileges::INDEX, &schema, &table)?;
                 let outcome = self.alter(&schema, &table, |session, plan| {
                     let names = plan.names();
                     let key = session.key_spec(parsed, &create.index, &names, &mut plan.spec)?;
@@ -250,7 +255,7 @@ impl Session {
             }
             Statement::DropIndex(drop) => {
                 let (schema, table) = self.object(parsed, drop.table)?;
-                self.access().check_table(Privileges::INDEX, &schema, &table)?;
+                self.check_shared(Privileges::INDEX, &schema, &table)?;
                 let outcome = self.alter(&schema, &table, |_, plan| {
                     plan.drop_index(parsed.name(drop.name))?;
                     plan.obey(drop.algorithm, drop.lock)
@@ -362,15 +367,15 @@ impl Session {
     }
 
     fn create_table(&mut self, parsed: &Parsed, create: &CreateTable) -> Result<Outcome> {
-        if create.temporary {
-            return Err(unsupported("CREATE TEMPORARY TABLE"));
-        }
         if create.partitioning.is_some() {
             return Err(unsupported("PARTITION BY"));
         }
         let (schema, name) = self.object(parsed, create.name)?;
-        self.access().check_table(Privileges::CREATE, &schema, &name)?;
+        if !create.temporary {
+            self.access().check_table(Privileges::CREATE, &schema, &name)?;
+        }
         let made = match &create.body {
+            _ if create.temporary => self.create_temporary(parsed, create, (&schema, &name)),
             CreateTableBody::Columns { columns, keys, options, select: Some((duplicates, query)) } => {
                 let (duplicates, query) = (*duplicates, *query);
                 let of = CreateSelect { create, columns, keys, options, duplicates, query };
@@ -392,13 +397,14 @@ impl Session {
     }
 
     /// The table that a definition without query describes.
-    fn new_table(&mut self, parsed: &Parsed, body: &CreateTableBody, to: (&str, &str)) -> Result<TableSpec> {
-        self.catalog.get(self.server.catalog.cell());
-        let version = Arc::clone(self.catalog.peek());
+    pub(crate) fn new_table(&mut self, parsed: &Parsed, body: &CreateTableBody, to: (&str, &str)) -> Result<TableSpec> {
+        let version = self.dictionary();
         match body {
             CreateTableBody::Like(source) => {
                 let (from_schema, from) = self.object(parsed, *source)?;
-                self.access().check_table(Privileges::SELECT, &from_schema, &from)?;
+                if !self.is_temporary(&from_schema, &from) {
+                    self.access().check_table(Privileges::SELECT, &from_schema, &from)?;
+                }
                 let table = version.table(&from_schema, &from).ok_or_else(|| err!(1146, from_schema, from))?;
                 if !table.is_base() {
                     return Err(err!(1347, from_schema, from, "BASE TABLE"));
@@ -422,16 +428,24 @@ impl Session {
     }
 
     fn drop_tables(&mut self, parsed: &Parsed, temporary: bool, if_exists: bool, names: &[ObjectName]) -> Result<()> {
-        let mut tables = Vec::with_capacity(names.len());
+        let (mut own, mut tables) = (Vec::new(), Vec::with_capacity(names.len()));
         for name in names {
             let (schema, table) = self.object(parsed, *name)?;
-            self.access().check_table(Privileges::DROP, &schema, &table)?;
+            if self.is_temporary(&schema, &table) && !own.iter().any(|t: &TableName| t.0 == schema && t.1 == table) {
+                own.push((schema, table));
+                continue;
+            }
+            if !temporary {
+                self.access().check_table(Privileges::DROP, &schema, &table)?;
+            }
             tables.push((schema, table));
         }
-        // There are no temporary tables, so none of these is one.
+        if temporary || tables.is_empty() {
+            return self.drop_temporary_tables(&own, &tables, temporary, if_exists);
+        }
         let exists = |ddl: &Ddl<'_>, t: &TableName| {
             let found = ddl.version().table(&t.0, &t.1);
-            !temporary && found.is_some_and(|t| t.view.is_none())
+            found.is_some_and(|t| t.view.is_none())
         };
         let missing = self.define(|ddl| {
             ddl.lock_names(&tables)?;
@@ -444,15 +458,46 @@ impl Session {
             ddl.drop_tables(&there)?;
             Ok(missing)
         })?;
+        self.drop_temporary(&own);
         for name in missing {
             self.state.warn("Note", 1051, format!("Unknown table '{name}'"));
         }
         Ok(())
     }
 
+    /// DROP TABLE where all that is there is temporary. With TEMPORARY the transaction goes on. Error 1051.
+    fn drop_temporary_tables(
+        &mut self,
+        own: &[TableName],
+        missing: &[TableName],
+        goes_on: bool,
+        if_exists: bool,
+    ) -> Result<()> {
+        let missing: Vec<String> = missing.iter().map(|t| format!("{}.{}", t.0, t.1)).collect();
+        if !missing.is_empty() && !if_exists {
+            return Err(err!(1051, missing.join(",")));
+        }
+        if !goes_on {
+            self.commit_all()?;
+        }
+        self.drop_temporary(own);
+        for name in missing {
+            self.state.warn("Note", 1051, format!("Unknown table '{name}'"));
+        }
+        Ok(())
+    }
+
+    /// A privilege on a table, unless it is the session's own.
+    pub(crate) fn check_shared(&self, wanted: Privileges, schema: &str, name: &str) -> Result<()> {
+        match self.is_temporary(schema, name) {
+            true => Ok(()),
+            false => self.access().check_table(wanted, schema, name),
+        }
+    }
+
     fn alter_table(&mut self, parsed: &Parsed, alter: &AlterTable) -> Result<Outcome> {
         let (schema, name) = self.object(parsed, alter.name)?;
-        self.access().check_table(Privileges::ALTER, &schema, &name)?;
+        self.check_shared(Privileges::ALTER, &schema, &name)?;
         self.alter(&schema, &name, |session, plan| {
             let options = session.table_options(parsed, &alter.options)?;
             for action in &alter.actions {
@@ -488,24 +533,34 @@ impl Session {
         name: &str,
         collect: impl FnOnce(&mut Session, &mut AlterPlan) -> Result<()>,
     ) -> Result<Outcome> {
-        self.catalog.get(self.server.catalog.cell());
-        let version = Arc::clone(self.catalog.peek());
+        let version = self.dictionary();
         let table = Arc::clone(version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?);
         if table.view.is_some() {
             return Err(err!(1347, schema, name, "BASE TABLE"));
         }
         let mut plan = AlterPlan::new(&table);
         collect(self, &mut plan)?;
+        if table.temporary {
+            // As in MySQL, which has no other way for them.
+            plan.rebuild(Work::Copy(""));
+        }
         self.check_expressions(&plan.spec)?;
         let only_renames = plan.only_renames();
-        let copied = self.define_with(|ddl, state| {
+        let change = |ddl: &mut Ddl<'_>, state: &mut State| {
             let old = ddl.lock_to_alter(schema, name)?;
             if old.id != table.id || old.version != table.version {
                 // Another DDL came between: the plan was made for another table.
                 return Err(err!(1412));
             }
             plan.run(ddl, &old, state)
-        })?;
+        };
+        let copied = match table.temporary {
+            true => {
+                self.commit_all()?;
+                self.define_temporary(change)?
+            }
+            false => self.define_with(change)?,
+        };
         let warnings = self.state.warning_count;
         let info = format!("Records: {copied}  Duplicates: 0  Warnings: {warnings}");
         let info = if only_renames { String::new() } else { info };

@@ -30,6 +30,7 @@ mod show;
 mod sink;
 mod state;
 mod table_spec;
+mod temporary;
 mod users;
 pub mod variables;
 mod view;

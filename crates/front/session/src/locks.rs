@@ -40,6 +40,10 @@ impl Session {
             if wanted.iter().any(|w| w.alias.eq_ignore_ascii_case(&alias) && w.schema == schema) {
                 return Err(err!(1066, alias));
             }
+            if self.is_temporary(&schema, &table) {
+                // Nobody else knows it: there is nothing to lock.
+                continue;
+            }
             let write = matches!(t.mode, TableLockMode::Write | TableLockMode::LowPriorityWrite);
             wanted.push(LockedTable { schema, table, alias, write });
         }

@@ -70,7 +70,7 @@ impl Session {
     /// A table that has rows of its own, pinned against DDL; `None` for a computed one. Errors 1146, 1347.
     fn base_table(&mut self, schema: &str, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         loop {
-            let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+            let version = self.dictionary();
             let table = version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?;
             if table.view.is_some() {
                 return Err(err!(1347, schema, name, "BASE TABLE"));
@@ -79,6 +79,9 @@ impl Session {
                 return Ok(None);
             }
             let table = Arc::clone(table);
+            if table.temporary {
+                return Ok(Some(table));
+            }
             let timeout = self.state.vars.hot().lock_wait_timeout;
             let waiting = Waiting { timeout, tx: &mut self.tx };
             if !self.pins.pin(&[Pin::new(schema, name, false)], false, waiting)?

@@ -48,6 +48,8 @@ pub(crate) struct Planned {
     /// The version since which the trees of all of them are readable.
     readable_since: u64,
     reads_virtual: bool,
+    /// Of the session's temporary tables, when it was planned.
+    generation: u64,
     com: CounterId,
     /// What the hint MAX_EXECUTION_TIME says, in milliseconds.
     time_limit_ms: Option<u64>,
@@ -267,7 +269,7 @@ impl Session {
 
     /// Plans a statement of the executor's for the dictionary as of now, and checks privileges.
     pub(crate) fn plan(&mut self, parsed: Parsed, types: &[DataType]) -> Result<Planned> {
-        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        let version = self.dictionary();
         let prepared = Prepared::new(&parsed, &version, &mut self.state, types);
         let prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
         let (pins, readable_since) = pins_of(&prepared, &version);
@@ -283,6 +285,7 @@ impl Session {
             changes,
             readable_since,
             reads_virtual,
+            generation: self.temporary.generation,
             com,
             time_limit_ms,
             is_query,
@@ -293,19 +296,20 @@ impl Session {
     }
 
     fn replan(&mut self, planned: &mut Planned, types: &[DataType]) -> Result<()> {
-        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        let version = self.dictionary();
         let prepared = Prepared::new(&planned.parsed, &version, &mut self.state, types);
         planned.prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
         (planned.pins, planned.readable_since) = pins_of(&planned.prepared, &version);
         planned.changes = planned.pins.iter().any(Pin::writes);
         planned.reads_virtual = has_virtual(&planned.prepared, &version);
+        planned.generation = self.temporary.generation;
         planned.head = None;
         Ok(())
     }
 
     pub(crate) fn check_tables(&self, tables: &[TableUse]) -> Result<()> {
         let access = self.access();
-        for t in tables {
+        for t in tables.iter().filter(|t| !t.temporary) {
             let mut wanted = Privileges::NONE;
             for (used, privilege) in [
                 (t.read, Privileges::SELECT),
@@ -484,7 +488,7 @@ impl Session {
     fn pin(&mut self, planned: &mut Planned, params: &[Value<'_>]) -> Result<()> {
         for _ in 0..REPLANS_MAX {
             let number = self.catalog.get(self.server.catalog.cell()).number;
-            if planned.prepared.catalog_version() != number {
+            if planned.prepared.catalog_version() != number || planned.generation != self.temporary.generation {
                 let types: Vec<DataType> = params.iter().map(value_type).collect();
                 self.replan(planned, &types)?;
                 observe::increment(self.com("stmt_reprepare"));
@@ -577,6 +581,7 @@ pub(crate) fn pins_of(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64)
     for t in prepared.tables() {
         if let Some(table) = version.table(&t.schema, &t.table)
             && table.is_base()
+            && !table.temporary
         {
             // The planner names each table once.
             pins.push(Pin::new(&t.schema, &t.table, t.insert || t.update || t.delete || t.for_update));

@@ -35,7 +35,7 @@ impl Session {
         let accounts = self.server.accounts.access(access.account().name.clone());
         let all = access.global().has_any(Privileges(Privileges::SCHEMA.0));
         inspect::Context {
-            version: Arc::clone(self.catalog.peek()),
+            version: self.temporary.over(self.catalog.peek()),
             engine: Arc::clone(&self.server.engine),
             source: Arc::clone(&self.server) as Arc<dyn inspect::Source>,
             session_variables: session_pairs(self),

@@ -166,7 +166,7 @@ impl Session {
         if !rules {
             return Ok(());
         }
-        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        let version = self.dictionary();
         exec::ddl::check_expressions(&mut self.state, &version, &Arc::new(spec.draft()))
     }
 
@@ -457,7 +457,7 @@ impl Session {
             return Err(unsupported("multi-valued indexes"));
         }
         let expression = canonical(parsed, id, self.literal_charset(), names, Place::Index(index))?;
-        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        let version = self.dictionary();
         let draft = Arc::new(spec.draft());
         let data_type = exec::ddl::expression_type(&mut self.state, &version, &draft, &expression)?;
         if data_type.kind.is_blob() {

@@ -9,7 +9,6 @@ use catalog::schema::eq_name;
 use catalog::{CheckOption, Column, ColumnDefault, TableName, Version, View, ViewAlgorithm};
 use sql::ast::{self, Account, CreateView, Expr, ObjectName, Parsed, Statement};
 use sql::print_query::{self, Tables};
-use std::sync::Arc;
 use types::{Result, Value, err};
 
 const CHARACTER_SET_CLIENT: VarId = id("character_set_client");
@@ -51,8 +50,8 @@ impl Session {
         let query = sql::parse(&text, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
         let Statement::Query(root) = query.statement else { return Err(err!(1064)) };
         // Plans it: names, types, and the privileges of who makes the view.
-        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
-        if create.alter && version.table(&schema, &name).is_none() {
+        let version = self.dictionary();
+        if create.alter && version.base_table(&schema, &name).is_none() {
             return Err(err!(1146, schema, name));
         }
         let dictionary = Dictionary { version: &version, database: self.state.database.as_deref() };
@@ -60,6 +59,9 @@ impl Session {
         let planned = self.plan(query, &[])?;
         let canonical = canonical.ok_or_else(|| unsupported("this query in a view"))?;
         let named: Vec<String> = create.columns.iter().map(|c| parsed.name(*c).to_string()).collect();
+        if let Some(own) = planned.prepared.tables().iter().find(|t| t.temporary) {
+            return Err(err!(1352, own.table));
+        }
         let outputs = planned.prepared.columns();
         if !named.is_empty() && named.len() != outputs.len() {
             return Err(err!(1353));

@@ -12,7 +12,9 @@ use crate::dictionary::{self, Kind};
 use crate::error::from_engine;
 use crate::mdl::{Duration, Mode, Name, Pin, Waiting};
 use crate::rules::{CHECK_INFIX, FOREIGN_KEY_INFIX, follow_rename, parent_index};
-use crate::schema::{Check, Column, ForeignKey, Index, Schema, Table, TableName, Version, View, eq_name};
+use crate::schema::{
+    Check, Column, ForeignKey, Index, Schema, Table, TableName, TemporaryTables, Version, View, eq_name,
+};
 use crate::{Catalog, HIDDEN_INDEX, MetadataPins, stored};
 use engine::{Engine, Isolation, Transaction, TreeKind};
 use std::sync::Arc;
@@ -48,6 +50,8 @@ pub struct Ddl<'a> {
     timeout: std::time::Duration,
     /// Foreign keys have to fit their parents, and parents stay (`foreign_key_checks`).
     foreign_key_checks: bool,
+    /// Of the session's temporary tables: nobody else knows them, so nothing is locked and the shared dictionary stays.
+    temporary: bool,
     committed: bool,
 }
 
@@ -80,12 +84,39 @@ impl Catalog {
             upgraded: Vec::new(),
             timeout,
             foreign_key_checks: true,
+            temporary: false,
             committed: false,
         };
         ddl.lock(&Arc::new(Name::Global), Mode::IntentionExclusive, Duration::Statement)?;
         ddl.lock(&Arc::new(Name::BackupLock), Mode::IntentionExclusive, Duration::Transaction)?;
         ddl.tx.begin(isolation, false);
         Ok(ddl)
+    }
+
+    /// Begins a change of a session's temporary tables, those in `version`. `tx` is not the session's transaction, which may
+    /// go on. Ends with [`Ddl::commit_temporary`].
+    pub fn begin_temporary<'a>(
+        &'a self,
+        tx: &'a mut Transaction,
+        pins: &'a mut MetadataPins,
+        version: &Version,
+    ) -> Ddl<'a> {
+        assert!(!tx.is_active(), "a transaction of its own");
+        // Read uncommitted: the session alone writes these tables, and no transaction of it runs when rows are read.
+        tx.begin(Isolation::ReadUncommitted, false);
+        Ddl {
+            catalog: self,
+            tx,
+            pins,
+            next: version.clone(),
+            touched: Vec::new(),
+            shared: Vec::new(),
+            upgraded: Vec::new(),
+            timeout: std::time::Duration::ZERO,
+            foreign_key_checks: true,
+            temporary: true,
+            committed: false,
+        }
     }
 }
 
@@ -114,6 +145,7 @@ impl Ddl<'_> {
     }
 
     fn lock(&mut self, name: &Arc<Name>, mode: Mode, duration: Duration) -> Result<()> {
+        assert!(!self.temporary, "temporary tables are locked by nobody");
         let mut waiting = Waiting { timeout: self.timeout, tx: self.tx };
         if matches!(**name, Name::Global | Name::BackupLock) {
             // Beside what the session may hold there by name.
@@ -151,7 +183,7 @@ impl Ddl<'_> {
     /// Locks the name of a table, existing or not, and takes over what others have done to it meanwhile. Under LOCK TABLES only
     /// what was locked for writing: errors 1099, 1100.
     fn lock_name(&mut self, schema: &str, name: &str, mode: Mode) -> Result<()> {
-        if self.pins.locks_tables() {
+        if self.pins.locks_tables() && !self.temporary {
             let key = Name::table(schema, name);
             match self.pins.tickets().iter().find(|t| *t.name == key) {
                 None => return Err(err!(1100, name)),
@@ -163,6 +195,9 @@ impl Ddl<'_> {
     }
 
     fn lock_new_name(&mut self, schema: &str, name: &str, mode: Mode) -> Result<()> {
+        if self.temporary {
+            return Ok(());
+        }
         self.lock_schema(schema, Mode::IntentionExclusive)?;
         self.lock(&Arc::new(Name::table(schema, name)), mode, Duration::Transaction)?;
         self.catch_up();
@@ -206,7 +241,9 @@ impl Ddl<'_> {
         self.lock_name(schema, name, Mode::SharedUpgradable)?;
         self.base(schema, name, |ddl, schema, name| ddl.found(schema, name))?;
         self.lock_name(schema, name, Mode::SharedNoWrite)?;
-        self.shared.push(Arc::new(Name::table(schema, name)));
+        if !self.temporary {
+            self.shared.push(Arc::new(Name::table(schema, name)));
+        }
         self.found(schema, name)
     }
 
@@ -220,14 +257,22 @@ impl Ddl<'_> {
     pub fn lock_to_create(&mut self, schema: &str, name: &str) -> Result<()> {
         check_name(name, 1103)?;
         // A table that is there is not waited for.
-        if self.next.table(schema, name).is_none() {
+        if !self.exists(schema, name) {
             self.lock_name(schema, name, Mode::Exclusive)?;
         }
-        let found = self.next.schema(schema).ok_or_else(|| err!(1049, schema))?;
-        if found.tables.contains_key(name) {
+        self.next.schema(schema).ok_or_else(|| err!(1049, schema))?;
+        if self.exists(schema, name) {
             return Err(err!(1050, name));
         }
         refuse_system(&self.next, schema)
+    }
+
+    /// Is there a table of this name among those that the statement changes?
+    fn exists(&self, schema: &str, name: &str) -> bool {
+        match self.temporary {
+            true => self.next.temporary_table(schema, name).is_some(),
+            false => self.next.base_table(schema, name).is_some(),
+        }
     }
 
     /// Pins tables that the statement reads beside what it makes: until it ends nobody changes their definitions, and
@@ -347,6 +392,9 @@ impl Ddl<'_> {
 
     /// A table with new trees from a definition: for CREATE TABLE, and for changes that rebuild.
     fn build_table(&mut self, mut spec: TableSpec, id: u64) -> Result<Table> {
+        if self.temporary && !spec.foreign_keys.is_empty() {
+            return Err(err!(1215));
+        }
         let plans = spec.plan()?;
         let mut indexes = Vec::with_capacity(plans.len());
         for (i, plan) in plans.into_iter().enumerate() {
@@ -390,6 +438,7 @@ impl Ddl<'_> {
             created: now(),
             readable_since: self.next.number,
             statistics: Default::default(),
+            temporary: false,
             virtual_rows: None,
             view: None,
         };
@@ -503,8 +552,8 @@ impl Ddl<'_> {
         let old = self.lock_any(from.0, from.1)?;
         check_name(to.1, 1103)?;
         self.lock_new_name(to.0, to.1, Mode::Exclusive)?;
-        let target = self.next.schema(to.0).ok_or_else(|| err!(1049, to.0))?;
-        if target.tables.contains_key(to.1) {
+        self.next.schema(to.0).ok_or_else(|| err!(1049, to.0))?;
+        if self.exists(to.0, to.1) {
             return Err(err!(1050, to.1));
         }
         refuse_system(&self.next, to.0)?;
@@ -632,6 +681,7 @@ impl Ddl<'_> {
             created: now(),
             readable_since: 0,
             statistics: Default::default(),
+            temporary: false,
             virtual_rows: None,
             view: Some(Arc::new(view)),
         })?;
@@ -678,6 +728,7 @@ impl Ddl<'_> {
 
     /// Makes everything happen: waits for readers of altered tables, commits, swaps the dictionary. Errors 1205, 1213, 1317.
     pub fn commit(mut self) -> Result<()> {
+        assert!(!self.temporary);
         for name in std::mem::take(&mut self.shared) {
             self.lock(&name, Mode::Exclusive, Duration::Transaction)?;
         }
@@ -689,6 +740,26 @@ impl Ddl<'_> {
         drop(one_at_a_time);
         Ok(())
         // Dropping gives the metadata locks back, after the swap: who waited finds the new version.
+    }
+
+    /// Makes a change of temporary tables happen: those that the session has now.
+    pub fn commit_temporary(mut self) -> Result<TemporaryTables> {
+        assert!(self.temporary);
+        self.tx.commit().map_err(from_engine)?;
+        self.committed = true;
+        Ok(self.next.take_temporary())
+    }
+
+    /// Frees a temporary table that the session has let go of.
+    pub fn free_temporary(&mut self, table: &Table) -> Result<()> {
+        assert!(self.temporary && table.temporary);
+        self.drop_trees(table)?;
+        self.remove_temporary_entry(table)
+    }
+
+    fn remove_temporary_entry(&mut self, table: &Table) -> Result<()> {
+        let tree = self.catalog.engine.dictionary();
+        dictionary::remove(self.tx, tree, Kind::Temporary, "", &table.id.to_string())
     }
 
     /// LOCK TABLES goes on after the statement: with its own locks, without dropped tables, with renamed ones under their
@@ -722,9 +793,16 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    fn put_table(&mut self, table: Table) -> Result<Arc<Table>> {
+    fn put_table(&mut self, mut table: Table) -> Result<Arc<Table>> {
         let tree = self.catalog.engine.dictionary();
         let json = stored::write_table(&table);
+        if self.temporary {
+            dictionary::put(self.tx, tree, Kind::Temporary, "", &table.id.to_string(), &json)?;
+            table.temporary = true;
+            let table = Arc::new(table);
+            self.next.insert_temporary(Arc::clone(&table));
+            return Ok(table);
+        }
         dictionary::put(self.tx, tree, Kind::Table, &table.schema, &table.name, &json)?;
         let table = Arc::new(table);
         self.touched.push(Touched::Table(table.schema.clone(), table.name.clone()));
@@ -734,6 +812,10 @@ impl Ddl<'_> {
 
     /// Removes a table from the dictionary, not its trees.
     fn forget(&mut self, table: &Table) -> Result<()> {
+        if self.temporary {
+            self.next.remove_temporary(table);
+            return self.remove_temporary_entry(table);
+        }
         let tree = self.catalog.engine.dictionary();
         dictionary::remove(self.tx, tree, Kind::Table, &table.schema, &table.name)?;
         self.touched.push(Touched::Table(table.schema.clone(), table.name.clone()));
@@ -747,6 +829,9 @@ impl Drop for Ddl<'_> {
         if !self.committed && self.tx.is_active() {
             // A failed rollback leaves the transaction to recovery; the session's next statement reports the engine's state.
             let _ = self.tx.rollback();
+        }
+        if self.temporary {
+            return;
         }
         self.settle_locked_tables();
         self.pins.release();

@@ -133,6 +133,7 @@ impl TableSpec {
             created: 0,
             readable_since: 0,
             statistics: Default::default(),
+            temporary: false,
             virtual_rows: None,
             view: None,
         }

@@ -34,7 +34,7 @@ pub use mdl::{MetadataLocks, MetadataPins, Pin, Waiting};
 pub use rules::{are_compatible, parent_index};
 pub use schema::{
     Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,
-    TableName, Version, View, ViewAlgorithm,
+    TableName, TemporaryTables, Version, View, ViewAlgorithm,
 };
 pub use virtual_table::{VirtualContext, VirtualTable};
 

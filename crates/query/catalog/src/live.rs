@@ -39,6 +39,7 @@ impl Catalog {
         let loaded = load(engine, &mut tx, &mut version);
         tx.rollback().map_err(from_engine)?;
         loaded?;
+        drop_temporary_tables(engine, &mut tx)?;
         // Table ids are unique for ever: the dictionary tree's counter keeps the highest.
         let last_table = engine.counter(engine.dictionary()).map_err(from_engine)?;
         Ok(Arc::new(Catalog {
@@ -92,6 +93,21 @@ impl Catalog {
         }
         Ok(())
     }
+}
+
+/// Frees what sessions had that did not end before the server did.
+fn drop_temporary_tables(engine: &Engine, tx: &mut Transaction) -> Result<()> {
+    tx.begin(Isolation::RepeatableRead, false);
+    let tree = engine.dictionary();
+    for entry in dictionary::load(tx, tree, Kind::Temporary)? {
+        let table = stored::read_table(engine, &entry.schema, &entry.name, &entry.value).map_err(from_engine)?;
+        let table = table.ok_or_else(|| damaged(entry.name.as_bytes()))?;
+        for index in &table.indexes {
+            engine.drop_tree(tx, index.tree).map_err(from_engine)?;
+        }
+        dictionary::remove(tx, tree, Kind::Temporary, &entry.schema, &entry.name)?;
+    }
+    tx.commit().map_err(from_engine)
 }
 
 fn load(engine: &Engine, tx: &mut Transaction, version: &mut Version) -> Result<()> {

@@ -16,12 +16,24 @@ pub struct Version {
     pub number: u64,
     /// By name, case-sensitive (`lower_case_table_names=0`).
     pub schemas: BTreeMap<String, Arc<Schema>>,
+    /// The session's own tables, in front of those above.
+    pub(crate) temporary: Option<Arc<Overlay>>,
     /// Which tables have a foreign key on a table, which need not exist: (schema, name) of the parent to those of children.
     pub(crate) references: BTreeMap<TableName, BTreeSet<TableName>>,
 }
 
 /// Schema and name of a table.
 pub type TableName = (String, String);
+
+/// Temporary tables of a session, by name.
+pub type TemporaryTables = BTreeMap<TableName, Arc<Table>>;
+
+/// What a session sees in front of the dictionary that all share.
+#[derive(Clone)]
+pub(crate) struct Overlay {
+    tables: TemporaryTables,
+    base: Arc<Version>,
+}
 
 /// Schemas that the server makes itself. Their names, and the names of tables in the first two, are matched in any case.
 pub const SYSTEM_SCHEMAS: [&str; 4] = ["information_schema", "performance_schema", "mysql", "sys"];
@@ -34,7 +46,30 @@ impl Version {
         })
     }
 
+    /// `base` with temporary tables in front: they are found by name, and stand in no schema's list.
+    pub fn with_temporary(base: &Arc<Version>, tables: TemporaryTables) -> Version {
+        let base = Arc::clone(Version::base(base));
+        let mut version = Version::clone(&base);
+        version.temporary = Some(Arc::new(Overlay { tables, base }));
+        version
+    }
+
+    /// The dictionary that all sessions share: what views and foreign keys lead to.
+    pub fn base(this: &Arc<Version>) -> &Arc<Version> {
+        this.temporary.as_ref().map_or(this, |overlay| &overlay.base)
+    }
+
+    pub fn temporary_table(&self, schema: &str, table: &str) -> Option<&Arc<Table>> {
+        self.temporary.as_ref()?.tables.get(&(schema.to_string(), table.to_string()))
+    }
+
+    /// A temporary table of the session, else a table that all share.
     pub fn table(&self, schema: &str, table: &str) -> Option<&Arc<Table>> {
+        self.temporary_table(schema, table).or_else(|| self.base_table(schema, table))
+    }
+
+    /// A table that all sessions share.
+    pub fn base_table(&self, schema: &str, table: &str) -> Option<&Arc<Table>> {
         let schema = self.schema(schema)?;
         schema.tables.get(table).or_else(|| {
             let system = SYSTEM_SCHEMAS[..2].contains(&schema.name.as_str());
@@ -42,11 +77,30 @@ impl Version {
         })
     }
 
+    /// Only of a version with temporary tables: see [`Version::with_temporary`].
+    fn overlay(&mut self) -> &mut Overlay {
+        Arc::make_mut(self.temporary.as_mut().expect("a version with temporary tables"))
+    }
+
+    pub(crate) fn insert_temporary(&mut self, table: Arc<Table>) {
+        let name = (table.schema.clone(), table.name.clone());
+        self.overlay().tables.insert(name, table);
+    }
+
+    pub(crate) fn remove_temporary(&mut self, table: &Table) {
+        self.overlay().tables.remove(&(table.schema.clone(), table.name.clone()));
+    }
+
+    pub(crate) fn take_temporary(&mut self) -> TemporaryTables {
+        std::mem::take(&mut self.overlay().tables)
+    }
+
     /// Tables with a foreign key on this one, itself among them where it refers to itself.
     pub fn children<'v>(&'v self, schema: &str, table: &str) -> impl Iterator<Item = &'v Arc<Table>> {
         let key = (schema.to_string(), table.to_string());
-        let names = self.references.get(&key).into_iter().flatten();
-        names.filter_map(|(schema, name)| self.table(schema, name))
+        let hidden = self.temporary_table(schema, table).is_some();
+        let names = self.references.get(&key).filter(|_| !hidden).into_iter().flatten();
+        names.filter_map(|(schema, name)| self.base_table(schema, name))
     }
 
     /// Puts a table in its schema, which is there, in place of one of the same name.
@@ -121,6 +175,8 @@ pub struct Table {
     /// [`Version::number`] from which the trees hold the rows: a transaction whose snapshot is older can not read them
     /// (error 1412). 0 after a restart.
     pub readable_since: u64,
+    /// Of one session, which alone knows it; needs no metadata lock and no privilege.
+    pub temporary: bool,
     /// What planners know of its contents.
     pub statistics: Arc<crate::statistics::Statistics>,
     /// Set for tables of information_schema and performance_schema: no trees, rows computed when asked.

@@ -498,6 +498,7 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
         created: stored.created,
         readable_since: 0,
         statistics: Default::default(),
+        temporary: false,
         virtual_rows: None,
         view: stored.view.map(|v| Arc::new(load_view(v))),
     })

@@ -18,6 +18,8 @@ pub struct TableUse {
     pub schema: String,
     pub table: String,
     pub id: u64,
+    /// The session's own: no privileges, no metadata lock.
+    pub temporary: bool,
     pub read: bool,
     pub insert: bool,
     pub update: bool,

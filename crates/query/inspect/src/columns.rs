@@ -152,6 +152,7 @@ fn build<'c>(
         created: 0,
         readable_since: 0,
         statistics: Default::default(),
+        temporary: false,
         virtual_rows: Some(rows),
         view: None,
     }

@@ -17,7 +17,8 @@ pub fn create_table(table: &Table) -> String {
         let enforced = if c.enforced { "" } else { " /*!80016 NOT ENFORCED */" };
         format!("CONSTRAINT {} CHECK ({}){enforced}", quote_name(&c.name), c.expression)
     }));
-    let mut out = format!("CREATE TABLE {} (\n  {}\n)", quote_name(&table.name), lines.join(",\n  "));
+    let word = if table.temporary { "TEMPORARY " } else { "" };
+    let mut out = format!("CREATE {word}TABLE {} (\n  {}\n)", quote_name(&table.name), lines.join(",\n  "));
     out.push_str(" ENGINE=InnoDB");
     if let Some(counter) = &table.auto_increment {
         // Relaxed: a figure for the reader, no order with anything.

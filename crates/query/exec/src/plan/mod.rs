@@ -220,12 +220,14 @@ impl<'p> Planner<'p> {
             return Err(SqlError::new(1146, format!("Table '{schema}.{table}' doesn't exist")));
         };
         let i = match self.tables.iter().position(|t| t.id == found.id && t.schema == found.schema) {
+            Some(_) if found.temporary => return Err(types::err!(1137, table)),
             Some(i) => i,
             None => {
                 self.tables.push(TableUse {
                     schema: found.schema.clone(),
                     table: found.name.clone(),
                     id: found.id,
+                    temporary: found.temporary,
                     read: false,
                     insert: false,
                     update: false,

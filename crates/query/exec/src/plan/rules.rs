@@ -110,7 +110,7 @@ impl Planner<'_> {
             rules.checks.push((check.name.clone(), self.stored_expression(&check.expression, table)?));
         }
         for (key, foreign) in table.foreign_keys.iter().enumerate() {
-            let parent = self.version.table(&foreign.parent.0, &foreign.parent.1).filter(|t| t.is_base()).cloned();
+            let parent = self.version.base_table(&foreign.parent.0, &foreign.parent.1).filter(|t| t.is_base()).cloned();
             let index = parent.as_ref().and_then(|t| parent_index(&t.columns, &t.indexes, &foreign.parent_columns));
             let Some((parent, index)) = parent.zip(index) else {
                 rules.parents.push(Parent { key, found: None, columns: Vec::new() });
@@ -138,6 +138,7 @@ impl Planner<'_> {
             schema: table.schema.clone(),
             table: table.name.clone(),
             id: table.id,
+            temporary: table.temporary,
             read: false,
             insert: false,
             update: false,

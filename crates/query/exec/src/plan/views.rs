@@ -7,7 +7,7 @@ use super::node::QueryPlan;
 use super::tables::{StarColumn, Tree};
 use crate::expr::Expr;
 use crate::run::Shape;
-use catalog::{CheckOption, Table, View, ViewAlgorithm};
+use catalog::{CheckOption, Table, Version, View, ViewAlgorithm};
 use sql::ast::{self, Expr as Ast, Parsed, QueryBody, SelectItem, Statement, TableRef};
 use std::sync::Arc;
 use types::{Result, SqlError, err};
@@ -132,7 +132,7 @@ impl Planner<'_> {
     ) -> Result<Option<Merged>> {
         let schema = factor.name.schema.map_or(table.schema.as_str(), |s| parsed.name(s));
         let name = parsed.name(factor.name.name);
-        let under = self.version.table(schema, name).cloned().ok_or_else(|| err!(1146, schema, name))?;
+        let under = self.version.base_table(schema, name).cloned().ok_or_else(|| err!(1146, schema, name))?;
         self.note_use(&under);
         if view.invoker {
             let noted = self.tables.iter_mut().find(|t| t.id == under.id).expect("just noted");
@@ -174,7 +174,7 @@ impl Planner<'_> {
                 let alias = factor.alias.map_or(name, |a| parsed.name(a));
                 let mut source = self.merged_source(&inner, &under, 0, alias);
                 source.filter = None;
-                let mut planner = Planner::new(parsed, self.version, &mut *self.env, &[]);
+                let mut planner = Planner::new(parsed, Version::base(self.version), &mut *self.env, &[]);
                 let mut block = Block::default();
                 block.sources.push(source);
                 block.shapes.push(Shape::Row(inner.base.clone()));
@@ -200,7 +200,7 @@ impl Planner<'_> {
         let Statement::Query(id) = parsed.statement else { return Err(invalid(table, err!(1064))) };
         self.deeper(table)?;
         let noted = self.tables.clone();
-        let mut inner = Planner::new(&parsed, self.version, &mut *self.env, &[]);
+        let mut inner = Planner::new(&parsed, Version::base(self.version), &mut *self.env, &[]);
         inner.view_depth = self.view_depth;
         inner.subqueries = std::mem::take(&mut self.subqueries);
         inner.tables = std::mem::take(&mut self.tables);

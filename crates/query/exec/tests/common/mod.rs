@@ -245,6 +245,7 @@ impl Database {
             created: 0,
             readable_since: 0,
             statistics: Default::default(),
+            temporary: false,
             virtual_rows: None,
             view: None,
         };

@@ -1,0 +1,142 @@
+-- Temporary tables: they hide others, belong to their session, and outlive transactions.
+
+CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(10));
+INSERT INTO t VALUES (1, 'base');
+CREATE TEMPORARY TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, w VARCHAR(10) DEFAULT 'd', KEY kw (w));
+SELECT * FROM t;
+INSERT INTO t (w) VALUES ('mine'), (DEFAULT);
+SELECT * FROM t ORDER BY id;
+SELECT LAST_INSERT_ID();
+SHOW CREATE TABLE t;
+-- differs: Extra is never NULL here
+SHOW COLUMNS FROM t;
+SHOW TABLES;
+SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'golden';
+SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'golden' ORDER BY ORDINAL_POSITION;
+
+-- on other
+SELECT * FROM t;
+INSERT INTO t VALUES (2, 'other');
+DROP TEMPORARY TABLE t;
+
+-- on main
+UPDATE t SET w = 'changed' WHERE id = 1;
+DELETE FROM t WHERE id = 2;
+SELECT * FROM t WHERE w = 'changed';
+CREATE TEMPORARY TABLE t (a INT);
+CREATE TEMPORARY TABLE IF NOT EXISTS t (a INT);
+CREATE TABLE IF NOT EXISTS t (a INT);
+CREATE TABLE t (a INT);
+ALTER TABLE t ADD COLUMN x INT DEFAULT 5, ADD INDEX kx (x);
+SELECT * FROM t;
+SHOW CREATE TABLE t;
+CREATE INDEX k2 ON t (x, w);
+DROP INDEX k2 ON t;
+TRUNCATE TABLE t;
+SELECT * FROM t;
+INSERT INTO t (w) VALUES ('after');
+SELECT * FROM t;
+ALTER TABLE t RENAME TO renamed;
+SELECT * FROM t ORDER BY id;
+SELECT * FROM renamed;
+ALTER TABLE renamed RENAME TO t;
+DROP TABLE t;
+SELECT * FROM t ORDER BY id;
+DROP TEMPORARY TABLE t;
+DROP TEMPORARY TABLE IF EXISTS t;
+SELECT * FROM t ORDER BY id;
+
+-- made and dropped inside of a transaction, which goes on
+START TRANSACTION;
+INSERT INTO t VALUES (10, 'tx');
+CREATE TEMPORARY TABLE tmp (a INT PRIMARY KEY, b INT);
+INSERT INTO tmp VALUES (1, 1), (2, 2);
+SELECT * FROM tmp;
+SAVEPOINT s;
+INSERT INTO tmp VALUES (3, 3);
+-- differs: without warning 1751, that tables stay
+ROLLBACK TO s;
+SELECT * FROM tmp;
+-- hide warnings
+ROLLBACK;
+SELECT * FROM tmp;
+SELECT * FROM t ORDER BY id;
+INSERT INTO tmp VALUES (1, 1), (2, 2);
+START TRANSACTION;
+INSERT INTO t VALUES (11, 'tx');
+UPDATE tmp SET b = 20 WHERE a = 2;
+DROP TEMPORARY TABLE tmp;
+SELECT * FROM tmp;
+-- hide warnings
+ROLLBACK;
+SELECT * FROM t ORDER BY id;
+SELECT * FROM tmp;
+
+-- from queries
+CREATE TEMPORARY TABLE made SELECT id, v, id * 2 AS twice FROM t;
+SELECT * FROM made ORDER BY id;
+SHOW CREATE TABLE made;
+CREATE TEMPORARY TABLE bad (id INT PRIMARY KEY) SELECT 1 AS id UNION ALL SELECT 1;
+SELECT * FROM bad;
+CREATE TEMPORARY TABLE likes LIKE t;
+INSERT INTO likes SELECT * FROM t;
+SELECT COUNT(*) FROM likes;
+CREATE TABLE from_made SELECT * FROM made;
+SHOW CREATE TABLE from_made;
+CREATE TABLE like_made LIKE made;
+SHOW CREATE TABLE like_made;
+SELECT * FROM made a JOIN likes b USING (id) ORDER BY id;
+
+-- twice in one statement
+-- differs: the error names the table, not its alias
+SELECT * FROM made a, made b;
+SELECT * FROM made WHERE id IN (SELECT id FROM made);
+INSERT INTO made SELECT * FROM made;
+UPDATE made SET twice = 0 WHERE id IN (SELECT id FROM t);
+SELECT * FROM made UNION SELECT * FROM made;
+DELETE made FROM made JOIN t USING (id) WHERE t.id = 1;
+SELECT COUNT(*) FROM made;
+
+-- views and foreign keys lead to shared tables
+CREATE VIEW vt AS SELECT * FROM t;
+CREATE TEMPORARY TABLE t (id INT, hidden INT);
+SELECT * FROM vt ORDER BY id;
+SELECT * FROM t;
+CREATE VIEW vtmp AS SELECT * FROM made;
+DROP TEMPORARY TABLE t;
+CREATE TEMPORARY TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES t (id));
+CREATE TEMPORARY TABLE nowhere.x (a INT);
+DROP TEMPORARY TABLE made, missing;
+DROP TABLE made, from_made;
+SELECT * FROM made;
+SELECT * FROM from_made;
+RENAME TABLE likes TO other_name;
+LOCK TABLES t READ;
+INSERT INTO likes VALUES (99, 'locked');
+SELECT COUNT(*) FROM likes;
+UNLOCK TABLES;
+
+-- prepared statements follow
+PREPARE p FROM 'SELECT * FROM t ORDER BY id';
+EXECUTE p;
+CREATE TEMPORARY TABLE t (only_mine INT);
+EXECUTE p;
+INSERT INTO t VALUES (5);
+SELECT * FROM t;
+DROP TEMPORARY TABLE t;
+EXECUTE p;
+
+-- checks, generated columns, unique keys, large rows
+CREATE TEMPORARY TABLE rules (a INT CHECK (a > 0), g INT AS (a + 1) STORED, u INT UNIQUE, b LONGTEXT);
+INSERT INTO rules (a) VALUES (0);
+INSERT INTO rules (a, u, b) VALUES (1, 1, REPEAT('x', 100000));
+INSERT INTO rules (a, u) VALUES (2, 1);
+INSERT INTO rules (a, u) VALUES (2, 1) ON DUPLICATE KEY UPDATE a = 7;
+REPLACE INTO rules (a, u) VALUES (9, 2);
+SELECT a, g, u, LENGTH(b) FROM rules;
+START TRANSACTION READ ONLY;
+INSERT INTO rules (a, u) VALUES (3, 3);
+COMMIT;
+SELECT a, g, u FROM rules;
+ANALYZE TABLE rules;
+CHECK TABLE rules;
