@@ -9,12 +9,15 @@ pub struct Sample {
     pub rows: u64,
     /// By index, then by number of its leading parts: rows with the same values there, at least 1.
     pub rows_per_key: Vec<Vec<f64>>,
+    /// By column: different values, guessed from some hundred rows.
+    pub different: Vec<f64>,
 }
 
 impl Sample {
-    /// Is it of this table's indexes?
+    /// Is it of this table's columns and indexes?
     pub fn is_of(&self, table: &crate::Table) -> bool {
-        self.rows_per_key.len() == table.indexes.len()
+        self.different.len() == table.columns.len()
+            && self.rows_per_key.len() == table.indexes.len()
             && self.rows_per_key.iter().zip(&table.indexes).all(|(r, i)| r.len() == i.parts.len())
     }
 }

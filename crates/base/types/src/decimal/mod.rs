@@ -14,6 +14,20 @@ use wide::{POWERS, WIDE_DIGITS, Wide, div_rem, narrow};
 const WORD_DIGITS: u32 = 9;
 const WORDS_MAX: u32 = 9;
 
+/// Digits that fit 64 bits, in whole words.
+const SMALL_DIGITS: u32 = 18;
+
+/// Powers of ten, up to that of a word.
+const TENS: [u64; 10] = {
+    let mut powers = [1; 10];
+    let mut i = 1;
+    while i < 10 {
+        powers[i] = powers[i - 1] * 10;
+        i += 1;
+    }
+    powers
+};
+
 /// Bytes that a word with so many digits takes in the binary form.
 const WORD_BYTES: [usize; 10] = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4];
 
@@ -492,6 +506,9 @@ impl Decimal {
         if bytes.len() != Decimal::binary_bytes(precision, scale) || bytes.is_empty() {
             return None;
         }
+        if precision <= SMALL_DIGITS {
+            return Decimal::read_small(bytes, precision - scale as u32, scale);
+        }
         let negative = bytes[0] & 0x80 == 0;
         let flip = if negative { 0xFF } else { 0 };
         let mut digits = Wide::ZERO;
@@ -533,6 +550,43 @@ impl Decimal {
             digits.scale_up(small_digits)?.checked_add(Wide([small, 0, 0, 0]))?
         };
         Some(Decimal::make(negative, digits, scale))
+    }
+
+    /// [`Decimal::read_binary`] of at most [`SMALL_DIGITS`] digits: the usual widths, read word by word into one integer.
+    #[inline]
+    fn read_small(bytes: &[u8], integer: u32, scale: u8) -> Option<Decimal> {
+        let negative = bytes[0] & 0x80 == 0;
+        let flip = if negative { u32::MAX } else { 0 };
+        let fraction = scale as u32;
+        let (mut digits, mut rest, mut first) = (0u64, bytes, true);
+        let mut take = |count: u32| -> Option<()> {
+            if count == 0 {
+                return Some(());
+            }
+            let width = WORD_BYTES[count as usize];
+            let (word, behind) = rest.split_at(width);
+            rest = behind;
+            let mut word = match *word {
+                [a] => a as u32,
+                [a, b] => u16::from_be_bytes([a, b]) as u32,
+                [a, b, c] => u32::from_be_bytes([0, a, b, c]),
+                [a, b, c, d] => u32::from_be_bytes([a, b, c, d]),
+                _ => unreachable!("a word has one to four bytes"),
+            };
+            let unused = 32 - 8 * width as u32;
+            if std::mem::take(&mut first) {
+                word ^= 0x8000_0000 >> unused;
+            }
+            word ^= flip >> unused;
+            let power = TENS[count as usize];
+            digits = digits * power + word as u64;
+            ((word as u64) < power).then_some(())
+        };
+        take(integer % WORD_DIGITS)?;
+        (0..integer / WORD_DIGITS).try_for_each(|_| take(WORD_DIGITS))?;
+        (0..fraction / WORD_DIGITS).try_for_each(|_| take(WORD_DIGITS))?;
+        take(fraction % WORD_DIGITS)?;
+        Some(Decimal::make(negative, Wide([digits, 0, 0, 0]), scale))
     }
 
     /// The digits at a scale that is not smaller, if they stay below 2^127.

@@ -94,6 +94,13 @@ impl AggregateCall {
             && self.order.iter().zip(&other.order).all(|(a, b)| a.1 == b.1 && a.0.same(&b.0))
     }
 
+    /// Do the two keep the same of the rows, so that one accumulator serves both?
+    pub fn same_state(&self, other: &AggregateCall) -> bool {
+        use AggregateKind::{Avg, Sum};
+        let sums = |call: &AggregateCall| matches!(call.kind, Sum | Avg) && !call.distinct && !call.args.is_empty();
+        sums(self) && sums(other) && self.args[0].same(&other.args[0])
+    }
+
     pub fn each<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
         self.args.iter().for_each(&mut *f);
         self.order.iter().for_each(|(e, _)| f(e));
@@ -160,15 +167,18 @@ impl Accumulator {
             self.count += 1;
             return Ok(());
         }
-        // The hot path: a column of integers is summed up.
-        if matches!(call.kind, Sum | Avg)
-            && !call.distinct
-            && matches!(call.args[0].node, Node::Column { .. })
-            && let Value::Int(i) = call.args[0].eval(run, at)?
-        {
+        // The hot path: numbers are summed up.
+        if matches!(call.kind, Sum | Avg) && !call.distinct {
+            let v = call.args[0].eval(run, at)?;
+            if v.is_null() {
+                return Ok(());
+            }
             self.count += 1;
-            self.int += i as i128;
-            return Ok(());
+            if let Value::Int(i) = v {
+                self.int += i as i128;
+                return Ok(());
+            }
+            return self.sum(&v, run);
         }
         self.add_slow(call, run, at, scratch)
     }

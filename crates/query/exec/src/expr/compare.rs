@@ -48,6 +48,8 @@ pub fn values(a: &Value<'_>, b: &Value<'_>, collation: CollationId, run: &Run<'_
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Ok(a.cmp(b)),
         (Value::Bytes(a), Value::Bytes(b)) => Ok(collation.compare(a, b)),
+        (Value::Decimal(a), Value::Decimal(b)) => Ok(a.cmp(b)),
+        (Value::Date(a), Value::Date(b)) => Ok(a.cmp(b)),
         _ => mixed(a, b, collation, run),
     }
 }

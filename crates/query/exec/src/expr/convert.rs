@@ -266,6 +266,15 @@ pub fn temporal_literal(date: bool, time: bool, text: &[u8]) -> Result<Expr> {
     })
 }
 
+/// A date written as `YYYY-MM-DD`, which every sql_mode takes as it is.
+pub fn plain_date(text: &[u8]) -> Option<types::Date> {
+    let date = parse_datetime(text)?.date();
+    let mut written = Vec::with_capacity(10);
+    Value::Date(date).write_plain(&mut written);
+    let zeros = text.split(|b| *b == b'-').any(|part| part.iter().all(|b| *b == b'0'));
+    (written == text && !zeros).then_some(date)
+}
+
 /// CAST and CONVERT.
 pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
     if v.is_null() {

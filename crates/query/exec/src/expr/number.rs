@@ -117,6 +117,22 @@ pub fn arith<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: 
     Ok(v)
 }
 
+/// Of two decimals, or a decimal and an integer, unless it overflows.
+#[inline]
+fn decimals(op: ArithOp, a: &Value<'_>, b: &Value<'_>) -> Option<Decimal> {
+    let (x, y) = match (a, b) {
+        (Value::Decimal(x), Value::Decimal(y)) => (*x, *y),
+        (Value::Int(x), Value::Decimal(y)) => (Decimal::from(*x), *y),
+        (Value::Decimal(x), Value::Int(y)) => (*x, Decimal::from(*y)),
+        _ => return None,
+    };
+    match op {
+        ArithOp::Add => x.checked_add(y),
+        ArithOp::Sub => x.checked_sub(y),
+        _ => x.checked_mul(y),
+    }
+}
+
 fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
     if a.is_null() || b.is_null() {
         return Ok(Value::Null);
@@ -132,6 +148,11 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &R
         if let Some(v) = fast {
             return Ok(Value::Int(v));
         }
+    }
+    if matches!(op, ArithOp::Add | ArithOp::Sub | ArithOp::Mul)
+        && let Some(v) = decimals(op, a, b)
+    {
+        return Ok(Value::Decimal(v));
     }
     let (x, y) = (number(a, run), number(b, run));
     let sign = match op {

@@ -4,6 +4,7 @@
 use super::Planner;
 use super::access::{self, Wanted};
 use super::node::Plan;
+use super::rewrite::Classes;
 use super::tables::{Tree, hash_pairs, slots_of};
 use crate::expr::compare::CmpOp;
 use crate::expr::{Expr, Node};
@@ -47,6 +48,7 @@ impl Planner<'_> {
         &self,
         operands: &[Tree],
         conditions: &[Expr],
+        classes: &Classes,
         bound: u64,
         as_written: bool,
     ) -> Result<Vec<(usize, Method)>> {
@@ -56,7 +58,7 @@ impl Planner<'_> {
             return Ok(vec![(0, Method::Loop)]);
         }
         if as_written || n > SEARCHED_MAX {
-            return self.greedy_order(operands, conditions, bound, as_written, start);
+            return self.greedy_order(operands, conditions, classes, bound, as_written, start);
         }
         let mut best: Vec<Option<State>> = vec![None; 1 << n];
         best[0] = Some(start);
@@ -70,7 +72,8 @@ impl Planner<'_> {
                 if !self.may_follow(&operands[i], operands, known) {
                     continue;
                 }
-                let joined = self.join_cost(&operands[i], conditions, known, state.rows, set != 0 || bound != 0)?;
+                let joined =
+                    self.join_cost(&operands[i], (conditions, classes), known, state.rows, set != 0 || bound != 0)?;
                 let cost = state.cost + joined.cost;
                 let next = &mut best[set | 1 << i];
                 if next.as_ref().is_none_or(|s| cost < s.cost) {
@@ -87,6 +90,7 @@ impl Planner<'_> {
         &self,
         operands: &[Tree],
         conditions: &[Expr],
+        classes: &Classes,
         bound: u64,
         as_written: bool,
         mut state: State,
@@ -99,7 +103,8 @@ impl Planner<'_> {
                 if !self.may_follow(&operands[i], operands, known) {
                     continue;
                 }
-                let joined = self.join_cost(&operands[i], conditions, known, state.rows, set != 0 || bound != 0)?;
+                let joined =
+                    self.join_cost(&operands[i], (conditions, classes), known, state.rows, set != 0 || bound != 0)?;
                 let weight = |j: &Joined| j.cost + j.rows;
                 if best.as_ref().is_none_or(|(_, b)| weight(&joined) < weight(b)) {
                     best = Some((i, joined));
@@ -123,7 +128,14 @@ impl Planner<'_> {
         self.current_block().sources[*leaf].lateral.is_none_or(|needs| needs & all & !known == 0)
     }
 
-    fn join_cost(&self, operand: &Tree, conditions: &[Expr], known: u64, rows: f64, joins: bool) -> Result<Joined> {
+    fn join_cost(
+        &self,
+        operand: &Tree,
+        (conditions, classes): (&[Expr], &Classes),
+        known: u64,
+        rows: f64,
+        joins: bool,
+    ) -> Result<Joined> {
         let own = operand.slots(self);
         let subqueries = self.subqueries();
         let applies = |e: &Expr| {
@@ -137,11 +149,22 @@ impl Planner<'_> {
                 (all * 2.0, all, vec![false; conditions.len()], false)
             }
         };
+        // Of equalities that imply each other one counts, first of all one that the rows are looked up by.
+        let link = |e: &Expr| if applies(e) { classes.link(e, own) } else { None };
+        let mut linked: Vec<_> =
+            conditions.iter().zip(&used).filter(|(_, used)| **used).filter_map(|(e, _)| link(e)).collect();
         let mut kept = 1.0;
         for (e, used) in conditions.iter().zip(&used) {
-            if applies(e) && !used {
-                kept *= self.selectivity(e)?;
+            if !applies(e) || *used {
+                continue;
             }
+            if let Some(link) = link(e) {
+                if linked.contains(&link) {
+                    continue;
+                }
+                linked.push(link);
+            }
+            kept *= self.selectivity(e)?;
         }
         let out = (rows * read * kept).max(0.01);
         let loops = Joined { cost: rows * (open_cost + OPEN) + out * 0.1, rows: out, method: Method::Loop };
@@ -254,7 +277,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Different values of a column, where an index tells; for any other column of a table, as many as it has rows or a tenth.
+    /// Different values of a column: where an index tells, else as the sampled rows have it.
     fn different(&self, e: &Expr) -> Result<Option<f64>> {
         let raw = match &e.node {
             Node::EnumText(c, _) | Node::SetText(c, _) => &c.node,
@@ -269,7 +292,8 @@ impl Planner<'_> {
         let Some(sample) = &*sample else { return Ok(None) };
         let of = |i: usize| sample.rows as f64 / sample.rows_per_key[i][0];
         let leading = |i: &catalog::Index| i.parts[0].column == *column as usize;
-        Ok(table.indexes.iter().position(leading).map(of))
+        let sampled = || sample.different.get(*column as usize).copied();
+        Ok(table.indexes.iter().position(leading).map(of).or_else(sampled))
     }
 }
 

@@ -587,6 +587,12 @@ impl Planner<'_> {
         );
         let mut ty = self.cast_type(cast.to, &e.ty)?;
         ty.nullable = e.ty.nullable || ty.kind.is_temporal() || ty.kind == TypeKind::Year;
+        if ty.kind == TypeKind::Date
+            && let Node::Const(Value::Bytes(text)) = &e.node
+            && let Some(date) = convert::plain_date(text)
+        {
+            return Ok(Expr::new(Node::Const(Value::Date(date)), ty));
+        }
         Ok(Expr::new(Node::Cast(Box::new(e)), ty))
     }
 

@@ -12,6 +12,7 @@ pub mod node;
 pub mod print;
 pub mod query;
 pub mod recursive;
+pub mod rewrite;
 pub mod rules;
 pub mod statistics;
 pub mod tables;

@@ -1,15 +1,23 @@
-//! Sampling of tables: how many rows, and how many of them share a key. A few descents for each leading part of an index.
+//! Sampling of tables: how many rows, how many of them share a key, and how many values a column has. A few descents for each
+//! leading part of an index, and rows from some places of the table.
 
 use crate::error;
+use crate::run::sort::encode_key;
 use catalog::statistics::Sample;
 use catalog::{Index, Table};
 use engine::{Cursor, Direction, Engine, Isolation, Range, Read, Transaction, Tree};
+use hashbrown::HashMap;
 use std::ops::Bound;
 use std::sync::Arc;
 use types::{Result, key};
 
 /// Different keys that are looked at from each end of an index.
 const KEYS: usize = 16;
+/// Places of a table that rows are read from, and how many at each.
+const SPOTS: u64 = 16;
+const ROWS_AT_SPOT: usize = 24;
+/// Bytes of rows that are looked at, roughly.
+const BYTES_MAX: usize = 4 << 20;
 /// A sample is taken anew when the table has so many times the rows, or this part of them.
 const OUTGROWN: u64 = 2;
 
@@ -34,8 +42,9 @@ pub fn take(engine: &Engine, table: &Table) -> Result<Arc<Option<Sample>>> {
     tx.begin(Isolation::ReadUncommitted, true);
     let sampled: Result<Vec<Vec<f64>>> =
         table.indexes.iter().map(|index| rows_per_key(engine, &mut tx, index, rows)).collect();
+    let different = values_of_columns(&mut tx, table, rows);
     tx.rollback().map_err(error::engine)?;
-    let sample = Arc::new(Some(Sample { rows, rows_per_key: sampled? }));
+    let sample = Arc::new(Some(Sample { rows, rows_per_key: sampled?, different: different? }));
     table.statistics.store(Arc::clone(&sample));
     Ok(sample)
 }
@@ -50,6 +59,63 @@ fn rows_per_key(engine: &Engine, tx: &mut Transaction, index: &Index, rows: u64)
         out.push(per_key.clamp(1.0, least));
     }
     Ok(out)
+}
+
+/// Different values of each column, of rows at equal distances in the clustered index: `n d / (n - f + f n / N)` of `N` rows,
+/// when `n` of them have `d` values, `f` of which come once (Haas and Stokes' Duj1).
+fn values_of_columns(tx: &mut Transaction, table: &Table, rows: u64) -> Result<Vec<f64>> {
+    let tree = table.indexes[0].tree;
+    let mut seen: Vec<HashMap<Vec<u8>, u32>> = table.columns.iter().map(|_| HashMap::new()).collect();
+    let (mut taken, mut bytes) = (0usize, 0);
+    let (mut key, mut read, mut last) = (Vec::new(), Vec::new(), Vec::new());
+    for from in spots(tx, tree)? {
+        let lower = if from > last { Bound::Included(&from[..]) } else { Bound::Excluded(&last[..]) };
+        let range = Range { lower, upper: Bound::Unbounded };
+        let mut cursor = Cursor::new(tree, range, Direction::Forward, Read::Consistent, ROWS_AT_SPOT);
+        for _ in 0..ROWS_AT_SPOT {
+            let Some(entry) = cursor.next(tx).map_err(error::engine)?.filter(|_| bytes < BYTES_MAX) else { break };
+            taken += 1;
+            bytes += entry.value.len();
+            read.clear();
+            read.extend_from_slice(entry.key);
+            for (c, (column, values)) in table.columns.iter().zip(&mut seen).enumerate() {
+                let Some(v) = table.layout.get(entry.value, c) else { continue };
+                key.clear();
+                encode_key(&mut key, &v, &column.data_type, false);
+                *values.entry_ref(&key[..]).or_insert(0) += 1;
+            }
+        }
+        last.clone_from(&read);
+    }
+    let (n, all) = (taken.max(1) as f64, (rows as f64).max(taken.max(1) as f64));
+    let of = |values: &HashMap<Vec<u8>, u32>| {
+        let once = values.values().filter(|count| **count == 1).count() as f64;
+        (n * values.len() as f64 / (n - once + once * n / all)).clamp(1.0, all)
+    };
+    Ok(seen.iter().map(of).collect())
+}
+
+/// Keys at equal distances between the first and the last one, by the eight bytes in which these begin to differ.
+fn spots(tx: &mut Transaction, tree: Tree) -> Result<Vec<Vec<u8>>> {
+    let everything = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
+    let mut end = |direction| -> Result<Option<Vec<u8>>> {
+        let mut cursor = Cursor::new(tree, everything, direction, Read::Consistent, 1);
+        Ok(cursor.next(tx).map_err(error::engine)?.map(|entry| entry.key.to_vec()))
+    };
+    let (Some(first), Some(last)) = (end(Direction::Forward)?, end(Direction::Backward)?) else {
+        return Ok(Vec::new());
+    };
+    let shared = first.iter().zip(&last).take_while(|(a, b)| a == b).count();
+    let number = |key: &[u8]| {
+        let mut bytes = [0; 8];
+        let rest = &key[shared..key.len().min(shared + 8)];
+        bytes[..rest.len()].copy_from_slice(rest);
+        u64::from_be_bytes(bytes)
+    };
+    let (low, high) = (number(&first), number(&last));
+    let step = high.saturating_sub(low) / SPOTS;
+    let at = |i: u64| [&first[..shared], &(low + i * step).to_be_bytes()[..]].concat();
+    Ok(std::iter::once(first.clone()).chain((1..SPOTS).map(at)).collect())
 }
 
 /// Rows for each combination of the first `parts` values: the first and the last few keys of the index are hopped over.

@@ -3,6 +3,7 @@
 use super::access::{self, Choice};
 use super::cost::Method;
 use super::node::{Join, Plan, QueryPlan, Scan};
+use super::rewrite::{self, Classes};
 use super::{Planner, all_of, names::Source, names::SourceColumn};
 use crate::error::unsupported;
 use crate::expr::compare::CmpOp;
@@ -257,6 +258,7 @@ impl Planner<'_> {
                     return Err(SqlError::new(1111, "Invalid use of group function"));
                 }
                 Self::conjuncts(e, &mut on);
+                on = rewrite::factor(on);
             }
             JoinConstraint::Using(names) => {
                 for n in names {
@@ -311,11 +313,13 @@ impl Planner<'_> {
 
     /// Plans FROM and WHERE. `order`: what the rows should come in the order of; true comes back when they do.
     pub fn join_plan(&mut self, tree: Tree, conditions: Vec<Expr>, order: &access::Wanted<'_>) -> Result<(Plan, bool)> {
-        let mut conditions = conditions;
+        let mut conditions = rewrite::factor(conditions);
         if let Tree::Leaf(i) = tree {
             let (plan, ordered) = self.leaf(i, &mut conditions, 0, order)?;
             return Ok((filtered(plan, conditions), ordered));
         }
+        let restrictions = rewrite::restrictions(&self.subqueries, &conditions);
+        conditions.extend(restrictions);
         let plan = self.subtree(tree, &mut conditions, 0)?;
         Ok((filtered(plan, conditions), false))
     }
@@ -344,7 +348,9 @@ impl Planner<'_> {
                 let mut operands = Vec::new();
                 let mut as_written = self.straight;
                 flatten(tree, &mut operands, conditions, &mut as_written);
-                let order = self.join_order(&operands, conditions, bound, as_written)?;
+                let all = operands.iter().fold(0, |bits, t| bits | t.slots(self));
+                let classes = Classes::close(conditions, all);
+                let order = self.join_order(&operands, conditions, &classes, bound, as_written)?;
                 let mut operands: Vec<Option<Tree>> = operands.into_iter().map(Some).collect();
                 let mut bound = bound;
                 let mut plan: Option<Plan> = None;
@@ -352,6 +358,7 @@ impl Planner<'_> {
                     let operand = operands[next].take().expect("each operand once");
                     let slots = operand.slots(self);
                     let mut mine = take_within(&self.subqueries, conditions, bound | slots);
+                    classes.drop_implied(&mut mine, slots);
                     plan = Some(match plan {
                         None => filtered(self.subtree(operand, &mut mine, bound)?, mine),
                         Some(left) => {

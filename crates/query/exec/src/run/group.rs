@@ -30,6 +30,8 @@ pub struct GroupOp {
 struct Groups {
     keys: Vec<Expr>,
     aggregates: Vec<AggregateCall>,
+    /// By aggregate: which one's accumulator has its rows, an earlier one's or its own.
+    states: Vec<usize>,
     implicit: bool,
     rollup: bool,
     keep: Vec<usize>,
@@ -49,9 +51,12 @@ struct Groups {
 
 impl GroupOp {
     pub fn new(input: Box<dyn Op>, g: Group) -> GroupOp {
+        let state = |i: usize| (0..i).find(|j| g.aggregates[*j].same_state(&g.aggregates[i])).unwrap_or(i);
+        let states = (0..g.aggregates.len()).map(state).collect();
         let groups = Groups {
             keys: g.keys,
             aggregates: g.aggregates,
+            states,
             implicit: g.implicit,
             rollup: g.rollup,
             keep: g.keep,
@@ -199,8 +204,10 @@ impl Groups {
     fn fold(&mut self, n: usize, run: &Run<'_>, at: Scope<'_>) -> Result<()> {
         let width = self.aggregates.len();
         let own = &mut self.accumulators[n * width..(n + 1) * width];
-        for (accumulator, call) in own.iter_mut().zip(&self.aggregates) {
-            accumulator.add(call, run, at, &mut self.scratch)?;
+        for (i, (accumulator, call)) in own.iter_mut().zip(&self.aggregates).enumerate() {
+            if self.states[i] == i {
+                accumulator.add(call, run, at, &mut self.scratch)?;
+            }
         }
         Ok(())
     }
@@ -227,7 +234,7 @@ impl Groups {
             w.push(&tuple::get(values, keys, i));
         }
         for (i, call) in self.aggregates.iter().enumerate() {
-            w.push(&self.accumulators[n * width + i].result(call, run)?);
+            w.push(&self.accumulators[n * width + self.states[i]].result(call, run)?);
         }
         if self.rollup {
             let bits = (self.groups[n].level as usize..keys).fold(0, |bits, i| bits | 1i64 << i);
