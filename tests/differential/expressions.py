@@ -12,8 +12,7 @@ import random
 import re
 import sys
 
-import pymysql
-from pymysql.constants import FIELD_TYPE
+from servers import Server, differs, shape, show
 
 TABLE = """CREATE TABLE t (id INT PRIMARY KEY, i INT, u BIGINT UNSIGNED, s SMALLINT, d DECIMAL(12,4), f DOUBLE, r FLOAT,
  c VARCHAR(40), b VARCHAR(20) COLLATE utf8mb4_bin, x VARBINARY(20), da DATE, dt DATETIME(3), ti TIME, y YEAR,
@@ -144,7 +143,7 @@ class Node:
                 yield Node(self.kind, self.template, [*self.operands[:i], less, *self.operands[i + 1:]])
 
 
-def make(rng, kind, depth):
+def make(rng, kind, depth, columns=COLUMNS):
     if kind == "any":
         kind = rng.choice(KINDS)
     if kind == "unit":
@@ -154,11 +153,11 @@ def make(rng, kind, depth):
     if kind == "cset":
         return Word(rng.choice(LITERALS["cset"]))
     if kind not in TEMPLATES or depth <= 0 or rng.random() < 0.15:
-        if kind in COLUMNS and rng.random() < 0.4:
-            return Node(kind, rng.choice(COLUMNS[kind]), [])
+        if columns.get(kind) and rng.random() < 0.4:
+            return Node(kind, rng.choice(columns[kind]), [])
         return Node(kind, rng.choice(LITERALS[kind]), [])
     template = rng.choice(TEMPLATES[kind])
-    return Node(kind, template, [make(rng, k, depth - 1) for k in re.findall(r"\{(\w+)\}", template)])
+    return Node(kind, template, [make(rng, k, depth - 1, columns) for k in re.findall(r"\{(\w+)\}", template)])
 
 
 class Word(Node):
@@ -169,85 +168,6 @@ class Word(Node):
 
     def text(self, top=True):
         return self.template
-
-
-class Server:
-    def __init__(self, port):
-        self.port = port
-        self.connect()
-
-    def connect(self):
-        self.link = pymysql.connect(host="127.0.0.1", port=self.port, user="root", charset="utf8mb4", autocommit=True, conv={}, use_unicode=False)
-
-    def setup(self):
-        for sql in ["DROP DATABASE IF EXISTS differential", "CREATE DATABASE differential", "USE differential", TABLE, ROWS]:
-            self.run(sql, strict=True)
-
-    def run(self, sql, strict=False):
-        """(columns, rows, warnings) or an error, as comparable data."""
-        cursor = self.link.cursor()
-        try:
-            cursor.execute(sql)
-            rows = cursor.fetchall()
-        except pymysql.err.MySQLError as e:
-            if strict:
-                raise
-            if e.args[0] in (0, 2006, 2013):
-                self.link.close()
-                self.connect()
-                self.run("USE differential")
-                return ("lost", str(e.args))
-            return ("error", e.args[0], e.args[1] if len(e.args) > 1 else "")
-        columns = [(c[1], c[3], c[5]) for c in cursor.description or []]
-        warnings = []
-        if cursor.warning_count:
-            cursor.execute("SHOW WARNINGS")
-            warnings = [(int(code), message.decode("utf8", "replace")) for _, code, message in cursor.fetchall()]
-        return ("rows", columns, rows, warnings)
-
-
-def is_double_text(a, b):
-    """Do two texts name doubles that differ by rounding of the last digits only?"""
-    try:
-        x, y = float(a), float(b)
-    except ValueError:
-        return False
-    return x == y or abs(x - y) <= 1e-13 * max(abs(x), abs(y))
-
-
-def differs(left, right, what):
-    """What is different: '' for nothing."""
-    if left[0] != right[0]:
-        return "outcome"
-    if left[0] == "error":
-        if left[1] != right[1]:
-            return "error"
-        return "message" if "messages" in what and left[2] != right[2] else ""
-    if left[0] == "lost":
-        return ""
-    for x, y in zip(left[2], right[2]):
-        for (a, b), (kind, *_) in zip(zip(x, y), left[1]):
-            if a == b or None not in (a, b) and kind in (FIELD_TYPE.DOUBLE, FIELD_TYPE.FLOAT) and is_double_text(a, b):
-                continue
-            return "value"
-    if len(left[2]) != len(right[2]):
-        return "rows"
-    if "types" in what and [c[0] for c in left[1]] != [c[0] for c in right[1]]:
-        return "type"
-    if "warnings" in what and sorted({c for c, _ in left[3]}) != sorted({c for c, _ in right[3]}):
-        return "warning"
-    return ""
-
-
-def shape(sql):
-    return re.sub(r"'(?:[^'\\]|\\.)*'|\b\d[\d.e+-]*", "?", sql)
-
-
-def show(sql, left, right, found):
-    print(f"-- {found}\n{sql}")
-    for name, result in (("mysql", left), ("clearway", right)):
-        print(f"   {name}: {result if result[0] != 'rows' else (list(result[2]), [c[0] for c in result[1]], result[3])}"[:700])
-    sys.stdout.flush()
 
 
 def statement(node, where):
@@ -277,13 +197,15 @@ def main():
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--depth", type=int, default=2)
     parser.add_argument("--file")
-    parser.add_argument("--what", default="values", help="comma-separated: values, types, warnings, messages")
+    parser.add_argument("--what", default="values", help="comma-separated: values, types, names, lengths, warnings, messages")
     parser.add_argument("--most", type=int, default=60, help="differences to print")
     args = parser.parse_args()
     what = args.what.split(",")
     servers = [Server(args.left), Server(args.right)]
     for s in servers:
-        s.setup()
+        s.reset()
+        for sql in [TABLE, ROWS]:
+            s.run(sql, strict=True)
     seen, total, bad = {}, 0, 0
     if args.file:
         for line in open(args.file, encoding="utf8"):

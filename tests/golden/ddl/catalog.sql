@@ -1,6 +1,5 @@
 -- information_schema and SHOW of a small schema.
 CREATE TABLE dept (id SMALLINT UNSIGNED NOT NULL AUTO_INCREMENT, name VARCHAR(40) NOT NULL, kind ENUM('a','b') DEFAULT 'a', PRIMARY KEY (id), UNIQUE KEY uname (name)) COMMENT='departments';
--- differs: warning 1681 for FLOAT and DOUBLE with digits
 CREATE TABLE emp (id BIGINT NOT NULL PRIMARY KEY, dept_id SMALLINT UNSIGNED, email CHAR(60) CHARACTER SET latin1, salary DECIMAL(10,2) DEFAULT '0.00', hired DATE, born DATETIME(3), stamp TIMESTAMP NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, bits BIT(4) DEFAULT b'101', f FLOAT, d DOUBLE(8,3), t TIME(2), y YEAR, doc JSON, bin VARBINARY(20), body LONGTEXT, tags SET('x','y'), total INT AS (id + 1) STORED, KEY kd (dept_id, hired DESC), KEY ke (email(10)), CONSTRAINT fk_dept FOREIGN KEY (dept_id) REFERENCES dept (id) ON DELETE SET NULL, CONSTRAINT pos CHECK (salary >= 0)) ROW_FORMAT=COMPACT;
 SELECT TABLE_NAME, TABLE_TYPE, ENGINE, VERSION, ROW_FORMAT, TABLE_COLLATION, CREATE_OPTIONS, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'golden' ORDER BY 1;
 -- differs: octet lengths of ENUM and SET, precision of DOUBLE(m,d)

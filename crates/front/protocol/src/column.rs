@@ -77,7 +77,8 @@ impl<'a> Column<'a> {
     }
 
     fn is_text(&self) -> bool {
-        self.data_type.kind.is_text() && self.data_type.collation != CollationId::BINARY
+        let t = &self.data_type;
+        t.kind.is_text() && t.collation != CollationId::BINARY || t.kind == TypeKind::Json && self.is_expression()
     }
 
     /// Collation id and bytes per character of the column's values on the wire.
@@ -131,6 +132,8 @@ impl<'a> Column<'a> {
                 }
             }
             MediumBlob => 16_777_215,
+            // Whole characters of four bytes.
+            Json if self.is_expression() => u32::MAX & !3,
             LongText | LongBlob | Json | Geometry => u32::MAX,
         }
     }
@@ -141,7 +144,7 @@ impl<'a> Column<'a> {
             0
         } else if t.kind.is_numeric() || t.kind.is_temporal() {
             t.decimals
-        } else if self.is_expression() || t.kind == TypeKind::Json {
+        } else if self.is_expression() {
             DECIMALS_NOT_FIXED
         } else {
             0
@@ -159,7 +162,7 @@ impl<'a> Column<'a> {
         self.flags
             .with(ColumnFlags::NOT_NULL, !t.nullable || self.flags.has(ColumnFlags::NOT_NULL))
             .with(ColumnFlags::UNSIGNED, t.unsigned || matches!(t.kind, TypeKind::Year | TypeKind::Bit))
-            .with(ColumnFlags::ZEROFILL, t.zerofill || t.kind == TypeKind::Year)
+            .with(ColumnFlags::ZEROFILL, t.zerofill || t.kind == TypeKind::Year && !self.is_expression())
             .with(ColumnFlags::BLOB, t.kind.is_blob())
             .with(ColumnFlags::ENUM, t.kind == TypeKind::Enum)
             .with(ColumnFlags::SET, t.kind == TypeKind::Set)

@@ -124,11 +124,9 @@ impl Output {
             }
             put_lenenc_bytes(out, &changes);
         } else if !reply.info.is_empty() {
-            if tracks {
-                put_lenenc_bytes(out, reply.info.as_bytes());
-            } else {
-                out.extend_from_slice(reply.info.as_bytes());
-            }
+            // With its length whatever the client can: MySQL does not keep to its own description of the packet, and its
+            // clients read it so.
+            put_lenenc_bytes(out, reply.info.as_bytes());
         }
         self.end()
     }

@@ -2,7 +2,6 @@
 //! definition, translated from the tree to crate `catalog`'s specifications.
 
 use crate::alter::{AlterPlan, RETYPED, Work};
-use crate::column_type::collation_from;
 use crate::command::{Done, Session};
 use crate::create_select::CreateSelect;
 use crate::state::State;
@@ -10,8 +9,9 @@ use crate::table_spec::comment_of;
 use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::schema::eq_name;
-use catalog::{Column, ColumnDefault, Ddl, KeyKind, Table, TableName, TableSpec};
+use catalog::{Column, ColumnDefault, Ddl, Index, KeyKind, Table, TableName, TableSpec};
 use engine::Isolation;
+use exec::column_type::collation_from;
 use exec::{Env, Outcome};
 use protocol::Output;
 use sql::ast::*;
@@ -392,7 +392,27 @@ impl Session {
                 self.state.warn("Note", 1050, e.message);
                 Ok(Outcome::default())
             }
-            other => other,
+            Ok(outcome) => {
+                self.warn_duplicate_keys(&schema, &name, None);
+                Ok(outcome)
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    /// 1831 for each key with the same parts as one before it; `old`: the table as it was, whose keys nobody is told of again.
+    fn warn_duplicate_keys(&mut self, schema: &str, name: &str, old: Option<&Table>) {
+        self.catalog.get(self.server.catalog.cell());
+        let version = Arc::clone(self.catalog.peek());
+        let Some(table) = version.table(schema, name) else { return };
+        let parts = |i: &Index| i.parts.iter().map(|p| (p.column, p.key.prefix, p.key.descending)).collect::<Vec<_>>();
+        for (at, index) in table.indexes.iter().enumerate() {
+            let was = old.is_some_and(|o| o.indexes.iter().any(|i| eq_name(&i.name, &index.name)));
+            let same = |i: &Index| i.unique == index.unique && i.primary == index.primary && parts(i) == parts(index);
+            if !was && table.indexes[..at].iter().any(same) {
+                let e = err!(1831, index.name, schema, name);
+                self.state.warn("Warning", e.code, e.message);
+            }
         }
     }
 
@@ -561,6 +581,7 @@ impl Session {
             }
             false => self.define_with(change)?,
         };
+        self.warn_duplicate_keys(schema, name, Some(&table));
         let warnings = self.state.warning_count;
         let info = format!("Records: {copied}  Duplicates: 0  Warnings: {warnings}");
         let info = if only_renames { String::new() } else { info };

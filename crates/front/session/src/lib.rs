@@ -11,7 +11,6 @@
 
 mod alter;
 mod charset;
-mod column_type;
 mod command;
 mod control;
 mod create_select;

@@ -1,6 +1,5 @@
 //! Definitions of tables, columns and keys: from the tree to crate `catalog`'s specifications.
 
-use crate::column_type::{collation_from, column_type};
 use crate::command::Session;
 use crate::create_select::join_columns;
 use crate::define::{text_of, unsupported};
@@ -14,6 +13,7 @@ use catalog::{
     TableSpec,
 };
 use exec::Env;
+use exec::column_type::{collation_from, column_type, deprecations};
 use sql::ast::{self, *};
 use std::sync::Arc;
 use types::collation::CollationId;
@@ -241,6 +241,9 @@ impl Session {
         }
         let serial = def.column_type.base == BaseType::Serial;
         let (mut data_type, members) = column_type(parsed, &name, &def.column_type, collation)?;
+        for (code, message) in deprecations(&def.column_type) {
+            self.state.warn("Warning", code, message.to_string());
+        }
         let auto_increment = attributes.auto_increment || serial;
         let generated = match &attributes.generated {
             Some(g) => Some(self.generated(parsed, &name, g, attributes, auto_increment, names)?),

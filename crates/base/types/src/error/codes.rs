@@ -564,6 +564,8 @@ error_table! {
     ER_DISALLOWED_OPERATION = 3655, "HY000", "%s operation is disallowed on %s";
     ER_FEATURE_UNSUPPORTED = 3658, "HY000", "Feature %s is unsupported (%s).";
     ER_INVALID_USE_OF_FORCE_OPTION = 3662, "HY000", "Option FORCE invalid as DISABLE option is not specified.";
+    ER_MISSING_JSON_TABLE_VALUE = 3665, "22035", "Missing value for JSON_TABLE column '%s'";
+    ER_WRONG_JSON_TABLE_VALUE = 3666, "2203F", "Can't store an array or an object in the scalar JSON_TABLE column '%s'";
     ER_TF_MUST_HAVE_ALIAS = 3667, "42000", "Every table function must have an alias";
     ER_TF_FORBIDDEN_JOIN_TYPE = 3668, "HY000", "INNER or LEFT JOIN must be used for LATERAL references made by '%.192s'";
     ER_JT_VALUE_OUT_OF_RANGE = 3669, "22003", "Value is out of range for JSON_TABLE's column '%.192s'";

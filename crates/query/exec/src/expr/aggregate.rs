@@ -45,7 +45,11 @@ const GROUP_CONCAT_MAX: usize = 1024;
 impl AggregateCall {
     pub fn expr(kind: AggregateKind, distinct: bool, args: Vec<Expr>) -> Result<Expr> {
         let args: Vec<Expr> = match kind {
-            AggregateKind::Sum | AggregateKind::Avg => args.into_iter().map(convert::enum_number).collect(),
+            AggregateKind::Sum
+            | AggregateKind::Avg
+            | AggregateKind::BitAnd
+            | AggregateKind::BitOr
+            | AggregateKind::BitXor => args.into_iter().map(convert::enum_number).collect(),
             _ => args,
         };
         use AggregateKind::*;
@@ -55,7 +59,8 @@ impl AggregateCall {
             (_, None) => return Err(SqlError::new(1064, "You have an error in your SQL syntax")),
             (Sum, Some(t)) => number::sum_type(&t, false),
             (Avg, Some(t)) => number::sum_type(&t, true),
-            (Min | Max | Any, Some(t)) => DataType { nullable: true, ..t },
+            (Min | Max, Some(t)) => DataType { nullable: true, zerofill: false, ..t },
+            (Any, Some(t)) => DataType { nullable: true, ..t },
             (BitAnd | BitOr | BitXor, _) => {
                 DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned().not_null() }
             }

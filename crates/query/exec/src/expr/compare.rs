@@ -60,6 +60,12 @@ fn mixed(a: &Value<'_>, b: &Value<'_>, collation: CollationId, run: &Run<'_>) ->
     {
         convert::warn_truncated_double(text, run);
     }
+    if let (Value::Time(_), Value::Date(_) | Value::DateTime(_))
+    | (Value::Date(_) | Value::DateTime(_), Value::Time(_)) = (a, b)
+    {
+        // A time beside a date is one of today.
+        return Ok(convert::datetime(a, run).cmp(&convert::datetime(b, run)));
+    }
     types::compare(a, b, collation).ok_or_else(|| SqlError::new(1105, "comparison of NULL"))
 }
 
@@ -67,20 +73,37 @@ fn mixed(a: &Value<'_>, b: &Value<'_>, collation: CollationId, run: &Run<'_>) ->
 pub fn coercibility(e: &Expr) -> u8 {
     match &e.node {
         Node::Call(f, _) if f.name == functions::COLLATE => 0,
-        Node::Column { .. } | Node::EnumText(..) | Node::SetText(..) | Node::Subquery(_) => 2,
-        Node::UserVariable(_) => 2,
         Node::Const(Value::Null) => 6,
+        _ if e.ty.kind == TypeKind::Json => 2,
+        _ if !is_string(e.ty.kind) && !matches!(e.node, Node::Param(_)) => 5,
+        Node::Column { .. } | Node::EnumText(..) | Node::SetText(..) | Node::Subquery(_) => 2,
+        Node::UserVariable(_) | Node::Cast(_) => 2,
         Node::Const(_) | Node::Param(_) => 4,
-        _ if !is_string(e.ty.kind) => 5,
-        Node::Call(f, args) if args.is_empty() || f.name == "database" => 3,
-        Node::Cast(_) => 2,
+        Node::Call(f, _) if SYSTEM_CONSTANTS.contains(&f.name) => 3,
         _ => {
-            let mut best = 6;
-            e.children(&mut |c| best = best.min(coercibility(c)));
-            best.min(4)
+            let mut best = 4;
+            e.children(&mut |c| {
+                if is_string(c.ty.kind) {
+                    best = best.min(coercibility(c))
+                }
+            });
+            best
         }
     }
 }
+
+/// Functions whose text is the server's.
+const SYSTEM_CONSTANTS: [&str; 9] = [
+    "database",
+    "schema",
+    "user",
+    "current_user",
+    "session_user",
+    "system_user",
+    "current_role",
+    "version",
+    "system variable",
+];
 
 fn is_string(kind: TypeKind) -> bool {
     kind.is_bytes() || kind.is_text()

@@ -75,6 +75,9 @@ pub fn source_type(ty: &DataType, v: &Value<'_>) -> DataType {
     if describes(ty, v) { *ty } else { type_of(v) }
 }
 
+/// A double that would be longer as text is written with an exponent (a result's column has no such limit).
+const DOUBLE_TEXT_MAX: usize = 22;
+
 /// The value as text.
 pub fn text<'v>(v: &'v Value<'_>, ty: &DataType) -> Cow<'v, [u8]> {
     match v {
@@ -82,6 +85,12 @@ pub fn text<'v>(v: &'v Value<'_>, ty: &DataType) -> Cow<'v, [u8]> {
         v => {
             let mut out = Vec::new();
             v.write_text(&source_type(ty, v), &mut out);
+            if let Value::Double(d) = v
+                && out.len() > DOUBLE_TEXT_MAX
+                && ty.decimals >= DECIMALS_NOT_FIXED
+            {
+                out = format!("{d:e}").into_bytes();
+            }
             Cow::Owned(out)
         }
     }
@@ -106,7 +115,7 @@ pub fn truth(v: &Value<'_>, run: &Run<'_>) -> Result<Option<bool>> {
 /// 1292 for a string that is no number from end to end.
 pub fn warn_truncated_double(b: &[u8], run: &Run<'_>) {
     let (_, used) = types::number::parse_f64(b);
-    if used == 0 || !b[used..].iter().all(|c| types::number::is_blank(*c)) {
+    if !b[used..].iter().all(|c| types::number::is_blank(*c)) {
         let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
         run.warn(1292, format!("Truncated incorrect DOUBLE value: '{shown}'"));
     }
@@ -119,7 +128,7 @@ pub fn bits64(v: &Value<'_>, run: &Run<'_>) -> u64 {
         Value::UInt(v) => *v,
         Value::Bytes(b) => {
             let (i, used, _) = types::number::parse_integer(b);
-            if used != b.len() {
+            if used != b.len() || !(i64::MIN as i128..=u64::MAX as i128).contains(&i) {
                 let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
                 run.warn(1292, format!("Truncated incorrect INTEGER value: '{shown}'"));
             }
@@ -167,6 +176,10 @@ pub fn datetime(v: &Value<'_>, run: &Run<'_>) -> Option<DateTime> {
         Value::Bytes(b) => {
             let p = parse::parse_datetime(b, LENIENT);
             let bad = p.is_none_or(|p| p.problem != parse::Problem::None);
+            if p.is_some_and(|p| p.value.date().is_zero()) && run.sql_mode.has(SqlMode::NO_ZERO_DATE) {
+                run.warn(1292, format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(b)));
+                return None;
+            }
             if bad {
                 let shown = String::from_utf8_lossy(b).into_owned();
                 let words = if p.is_none() { "Incorrect datetime value" } else { "Truncated incorrect datetime value" };
@@ -300,8 +313,23 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
             }
             Value::Double(v.to_f64())
         }
-        K::Float => Value::Double(v.to_f64() as f32 as f64),
+        K::Float => {
+            if let Value::Bytes(b) = &v {
+                warn_truncated_double(b, run);
+            }
+            let d = v.to_f64();
+            if (d as f32).is_infinite() {
+                return Err(crate::error::out_of_range("DOUBLE", &format!("cast({d:e} as float)")));
+            }
+            Value::Double(d as f32 as f64)
+        }
         K::Decimal => {
+            if let Value::Bytes(b) = &v
+                && !b[Decimal::parse_prefix(b).1..].iter().all(|c| types::number::is_blank(*c))
+            {
+                let shown = String::from_utf8_lossy(b).into_owned();
+                run.warn(1292, format!("Truncated incorrect DECIMAL value: '{shown}'"));
+            }
             let d = v.to_decimal().round(to.decimals);
             if d.fits(to.length, to.decimals) {
                 Value::Decimal(d)
@@ -371,7 +399,8 @@ pub fn transcode<'a>(bytes: Cow<'a, [u8]>, from: &DataType, to: &DataType) -> Co
 
 /// Cuts a cast string to its length, with a warning; fills BINARY(n) up with zero bytes.
 fn cut<'a>(bytes: Cow<'a, [u8]>, to: &DataType, run: &Run<'_>) -> Cow<'a, [u8]> {
-    if to.length == u32::MAX {
+    // BINARY without a length takes it from what comes.
+    if to.length == u32::MAX || to.collation.is_binary() && !to.zerofill {
         return bytes;
     }
     let end = to.collation.charset().char_offset(&bytes, to.length as usize);
@@ -490,6 +519,8 @@ fn common_of_two(a: &DataType, b: &DataType) -> DataType {
         let kind = match (blob, binary) {
             (true, _) => base.kind,
             (false, true) => K::VarBinary,
+            // CHAR stays CHAR beside what is no string.
+            (false, false) if x == K::Char && (y == K::Char || !string(y)) || y == K::Char && !string(x) => K::Char,
             (false, false) => K::VarChar,
         };
         return DataType::string(kind, shown(a).max(shown(b)), collation);

@@ -381,7 +381,8 @@ fn class(t: &DataType) -> u8 {
         TypeKind::Decimal => 1,
         TypeKind::Float | TypeKind::Double => 2,
         TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp if t.decimals > 0 => 1,
-        k if k.is_numeric() || k.is_temporal() || k == TypeKind::Null => 0,
+        k if k.is_numeric() || k.is_temporal() => 0,
+        // Strings, documents, and NULL.
         _ => 2,
     }
 }

@@ -309,6 +309,7 @@ pub fn plan_rows(plan: &Plan) -> f64 {
         Plan::Values { rows, .. } => rows.len() as f64,
         Plan::Scan(s) => s.rows * s.filtered,
         Plan::Virtual { .. } | Plan::Working { .. } => UNKNOWN_ROWS,
+        Plan::JsonTable(_) => 2.0,
         Plan::Recursive(r) => plan_rows(&r.seed.plan) * 10.0,
         Plan::Derived { query, .. } => plan_rows(&query.plan),
         Plan::Join(j) => plan_rows(&j.left) * if j.hash.is_empty() { plan_rows(&j.right) } else { 1.0 },

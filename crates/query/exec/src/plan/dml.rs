@@ -405,7 +405,7 @@ impl Planner<'_> {
 fn plan_reads(plan: &Plan, id: u64) -> bool {
     match plan {
         Plan::One | Plan::Values { .. } | Plan::Derived { .. } | Plan::Virtual { .. } => false,
-        Plan::Recursive(_) | Plan::Working { .. } => false,
+        Plan::Recursive(_) | Plan::Working { .. } | Plan::JsonTable(_) => false,
         Plan::Counted { input, .. } => plan_reads(input, id),
         Plan::Scan(s) => s.table.id == id,
         Plan::Join(j) => plan_reads(&j.left, id) || plan_reads(&j.right, id),

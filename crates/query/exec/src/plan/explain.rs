@@ -207,6 +207,13 @@ impl<'q> Explainer<'q> {
                 let row = Row { table: Some("<working>".into()), access: Some("ALL"), ..Row::default() };
                 add(Row { rows: Some(2.0), filtered: Some(1.0), ..row }, &mut self.rows);
             }
+            Plan::JsonTable(t) => {
+                let row = Row { table: Some(t.alias.clone()), access: Some("ALL"), rows: Some(2.0), ..Row::default() };
+                let mut row = Row { filtered: Some(1.0), ..row };
+                note(&mut row, "Table function: json_table");
+                note(&mut row, "Using temporary");
+                add(row, &mut self.rows);
+            }
             Plan::Derived { query, lateral, .. } => {
                 pending.push((first, query, *lateral));
                 let rows = Some(plan_rows(&query.plan).max(2.0));
@@ -381,6 +388,7 @@ impl<'q> Explainer<'q> {
             }
             Plan::Virtual { table, .. } => out.push(line(format!("Table scan on {}", table.name), depth)),
             Plan::Working { .. } => out.push(line("Scan new records".into(), depth)),
+            Plan::JsonTable(_) => out.push(line("Materialize table function".into(), depth)),
             Plan::Derived { query, lateral, alias, .. } => {
                 out.push(line(format!("Table scan on {alias}"), depth));
                 let how =
@@ -564,6 +572,7 @@ fn is_simple(plan: &Plan) -> bool {
         Plan::Window(w) => is_simple(&w.input),
         Plan::Sort(s) => is_simple(&s.input),
         Plan::One | Plan::Values { .. } | Plan::Scan(_) | Plan::Virtual { .. } | Plan::Working { .. } => true,
+        Plan::JsonTable(_) => true,
     }
 }
 
@@ -680,7 +689,7 @@ fn plan_cost(plan: &Plan) -> f64 {
         Plan::One | Plan::Values { .. } | Plan::Working { .. } => 0.0,
         Plan::Scan(s) if s.access.ranges.is_empty() => s.rows * ROW + 0.25,
         Plan::Scan(s) => s.rows * ROW * if s.access.index == 0 || s.covering { 1.0 } else { 3.5 } + 0.25,
-        Plan::Virtual { .. } => plan_rows(plan) * ROW,
+        Plan::Virtual { .. } | Plan::JsonTable(_) => plan_rows(plan) * ROW,
         Plan::Recursive(r) => plan_cost(&r.seed.plan) + r.steps.iter().map(|s| plan_cost(&s.plan)).sum::<f64>(),
         Plan::Derived { query, .. } => plan_cost(&query.plan) + plan_rows(plan) * ROW,
         Plan::Join(j) if j.hash.is_empty() => {

@@ -19,6 +19,8 @@ const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be rem
 const FOUND_ROWS_DEPRECATED: &str =
     "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.";
 
+const BANG_DEPRECATED: &str = "'!' is deprecated and will be removed in a future release. Please use NOT instead";
+
 /// Deepest nesting of expressions and queries.
 const DEPTH_MAX: usize = 63;
 
@@ -61,7 +63,8 @@ impl Planner<'_> {
             }
             Ast::Float(s) => {
                 let v = Value::Bytes(Cow::Borrowed(parsed.bytes(*s))).to_f64();
-                if v.is_infinite() {
+                let exact = std::str::from_utf8(parsed.bytes(*s)).ok().and_then(|t| t.parse::<f64>().ok());
+                if exact.is_none_or(f64::is_infinite) {
                     let text = String::from_utf8_lossy(parsed.bytes(*s)).into_owned();
                     return Err(SqlError::new(1367, format!("Illegal double '{text}' value found during parsing")));
                 }
@@ -132,6 +135,10 @@ impl Planner<'_> {
                     UnaryOp::Plus => e,
                     UnaryOp::Neg => negate(e),
                     UnaryOp::Not => not(e),
+                    UnaryOp::Bang => {
+                        self.notes.push((1287, BANG_DEPRECATED));
+                        not(e)
+                    }
                     UnaryOp::BitNot => {
                         let binary = number::are_binary(&e, &e, true);
                         let e = if binary { e } else { convert::enum_number(e) };
@@ -637,6 +644,14 @@ impl Planner<'_> {
                 DataType::decimal(if p == 0 { 10 } else { p as u32 }, s)
             }
             CastType::Float(p) => {
+                if let Some(p) = p
+                    && p > 53
+                {
+                    return Err(SqlError::new(
+                        1426,
+                        format!("Too-big precision {p} specified for 'CAST'. Maximum is 53."),
+                    ));
+                }
                 let kind = if p.is_some_and(|p| p > 24) { TypeKind::Double } else { TypeKind::Float };
                 DataType { length: 12, decimals: DECIMALS_NOT_FIXED, ..DataType::new(kind) }
             }
@@ -739,6 +754,10 @@ fn negate(e: Expr) -> Expr {
         Node::Const(Value::Int(v)) if v != i64::MIN => constant(Value::Int(-v), e.ty),
         Node::Const(Value::UInt(v)) if v == 1 << 63 => {
             constant(Value::Int(i64::MIN), DataType { length: 20, ..DataType::new(TypeKind::BigInt) })
+        }
+        Node::Const(Value::UInt(v)) => {
+            let d = Value::UInt(v).to_decimal();
+            constant(Value::Decimal(d.neg()), convert::decimal_type(&d))
         }
         _ => {
             let ty = number::negate_type(&e.ty);

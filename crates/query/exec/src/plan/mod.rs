@@ -6,6 +6,7 @@ pub mod dml;
 pub mod explain;
 pub mod expr;
 pub mod group;
+pub mod json_table;
 pub mod many;
 pub mod names;
 pub mod node;

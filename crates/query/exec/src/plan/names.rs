@@ -70,6 +70,8 @@ pub struct Source {
     pub derived: Option<Box<super::node::QueryPlan>>,
     /// LATERAL: the slots of the tables before it, which its query may read.
     pub lateral: Option<u64>,
+    /// A JSON_TABLE, taken when the join is planned; it is lateral always.
+    pub json_table: Option<Box<super::json_table::JsonTable>>,
     /// The rows that a recursive common table expression has made last.
     pub working: Option<usize>,
 }
@@ -111,6 +113,7 @@ impl Source {
             check: None,
             derived: None,
             lateral: None,
+            json_table: None,
             working: None,
         }
     }
@@ -175,6 +178,7 @@ impl Source {
             check: None,
             derived: None,
             lateral: None,
+            json_table: None,
             working: None,
         }
     }

@@ -3,6 +3,7 @@
 use crate::context::ColumnMeta;
 use crate::expr::Expr;
 use crate::expr::aggregate::AggregateCall;
+use crate::plan::json_table::JsonTable;
 use crate::plan::rules::Rules;
 use crate::run::Shape;
 use catalog::Table;
@@ -40,6 +41,7 @@ pub enum Plan {
         lateral: bool,
         alias: String,
     },
+    JsonTable(Box<JsonTable>),
     /// EXPLAIN ANALYZE: rows and time of a node go to the counter of that number.
     Counted {
         input: Box<Plan>,
@@ -471,6 +473,7 @@ impl Plan {
                 r.steps.iter().for_each(|s| s.plan.print(depth + 1, out));
             }
             Plan::Working { .. } => out.push_str("working table\n"),
+            Plan::JsonTable(_) => out.push_str("json table\n"),
             Plan::Counted { input, .. } => {
                 out.push_str("counted\n");
                 input.print(depth + 1, out);

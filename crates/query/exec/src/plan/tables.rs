@@ -5,7 +5,6 @@ use super::cost::Method;
 use super::node::{Join, Plan, QueryPlan, Scan};
 use super::rewrite::{self, Classes};
 use super::{Planner, all_of, names::Source, names::SourceColumn};
-use crate::error::unsupported;
 use crate::expr::compare::CmpOp;
 use crate::expr::{Expr, Node};
 use crate::plan::expr::compare_exprs;
@@ -118,7 +117,7 @@ impl Planner<'_> {
             TableRef::Join { left, right, kind, natural, constraint } => {
                 self.join(*left, *right, *kind, *natural, constraint)
             }
-            TableRef::JsonTable(_) => Err(unsupported("JSON_TABLE")),
+            TableRef::JsonTable(table) => self.json_table(table),
         }
     }
 
@@ -439,6 +438,9 @@ impl Planner<'_> {
             let lateral = source.lateral.is_some();
             let alias = source.name.clone();
             return Ok((Plan::Derived { slot, query, lateral, alias }, false));
+        }
+        if let Some(table) = source.json_table.take() {
+            return Ok((Plan::JsonTable(table), false));
         }
         if let Some(number) = source.working {
             return Ok((Plan::Working { slot, number }, false));

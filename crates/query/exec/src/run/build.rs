@@ -6,6 +6,7 @@ use super::flow::{DerivedOp, DistinctOp, FilterOp, KeySet, LimitOp, OneOp, SetOp
 use super::group::GroupOp;
 use super::insert::InsertStatement;
 use super::join::{HashOp, LoopOp, Rows, State};
+use super::json_table::JsonTableOp;
 use super::many::{DeleteManyStatement, UpdateManyStatement};
 use super::recursive::{RecursiveOp, WorkingOp};
 use super::scan::{ScanOp, VirtualOp};
@@ -34,6 +35,7 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
             let query = Query::new(*query);
             Box::new(DerivedOp { slot, query, keep, lateral, kept: None, bytes: Vec::new(), next: 0 })
         }
+        Plan::JsonTable(table) => Box::new(JsonTableOp::new(*table)),
         Plan::Recursive(r) => Box::new(RecursiveOp::new(*r)),
         Plan::Working { slot, number } => Box::new(WorkingOp { slot, number, next: 0, end: 0 }),
         Plan::Join(j) => {

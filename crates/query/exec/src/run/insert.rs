@@ -459,6 +459,10 @@ fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run<'_>) -> Re
         let id = id.ok_or_else(|| SqlError::new(1467, "Failed to read auto-increment value from storage engine"))?;
         return Ok(if c.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) });
     }
+    // What lacks a default is told once a statement.
+    if p.row > 1 && p.how.lenient && matches!(c.default, catalog::ColumnDefault::None) && !c.data_type.nullable {
+        return Ok(write::implicit_default(&c.data_type));
+    }
     write::default_value(c, p.how, run)
 }
 

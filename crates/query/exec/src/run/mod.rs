@@ -12,6 +12,7 @@ pub mod flow;
 pub mod group;
 pub mod insert;
 pub mod join;
+pub mod json_table;
 pub mod many;
 pub mod recursive;
 pub mod rules;

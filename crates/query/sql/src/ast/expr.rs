@@ -229,8 +229,9 @@ pub enum UnaryOp {
     Plus,
     /// `~`
     BitNot,
-    /// NOT and `!`
     Not,
+    /// `!`, which is deprecated
+    Bang,
     /// BINARY expr
     Binary,
 }

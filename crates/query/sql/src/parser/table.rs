@@ -213,7 +213,7 @@ impl Parser<'_> {
         self.expect_tok(Tok::RParen)?;
         let at = self.tok.start as usize;
         let Some(alias) = self.table_alias()? else {
-            return Err(ParseError::new(1248, "Every table function must have an alias.", at));
+            return Err(ParseError::new(3667, "Every table function must have an alias", at));
         };
         Ok(self.add_table(TableRef::JsonTable(Box::new(JsonTable { doc, path, columns, alias }))))
     }

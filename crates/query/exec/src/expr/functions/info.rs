@@ -39,7 +39,7 @@ pub static FUNCTIONS: &[Function] = &[
         let name = if t.kind.is_text() || t.kind.is_bytes() { t.collation.info().name } else { "binary" };
         Ok(bytes(name.as_bytes()))
     }),
-    f("coercibility", 1, 1, Rule::Int(2), |a| Ok(Value::Int(crate::expr::compare::coercibility(&a.args[0]) as i64))),
+    f("coercibility", 1, 1, Rule::Int(10), |a| Ok(Value::Int(crate::expr::compare::coercibility(&a.args[0]) as i64))),
     f("current_role", 0, 0, Rule::System(288), |_| Ok(bytes(&b"NONE"[..]))),
     f("icu_version", 0, 0, Rule::System(10), |_| Ok(bytes(&b"76.1"[..]))),
     f("ps_current_thread_id", 0, 0, Rule::UInt(21), |a| Ok(Value::UInt(a.run.env.borrow().connection_id()))),

@@ -18,9 +18,9 @@ pub static FUNCTIONS: &[Function] = &[
             })
         }))
     }),
-    f("floor", 1, 1, Rule::Number, |a| step(a, f64::floor, |d| d.floor())),
-    f("ceiling", 1, 1, Rule::Number, |a| step(a, f64::ceil, |d| d.ceiling())),
-    f("ceil", 1, 1, Rule::Number, |a| step(a, f64::ceil, |d| d.ceiling())),
+    f("floor", 1, 1, Rule::Whole, |a| step(a, f64::floor, |d| d.floor())),
+    f("ceiling", 1, 1, Rule::Whole, |a| step(a, f64::ceil, |d| d.ceiling())),
+    f("ceil", 1, 1, Rule::Whole, |a| step(a, f64::ceil, |d| d.ceiling())),
     f("round", 1, 2, Rule::Number, |a| round(a, false)),
     f("truncate", 2, 2, Rule::Number, |a| round(a, true)),
     f("sqrt", 1, 1, Rule::Double, |a| real(a, |x| if x < 0.0 { None } else { Some(x.sqrt()) })),
@@ -64,6 +64,20 @@ pub fn takes_numbers(function: super::Func) -> bool {
 }
 
 /// Type of ROUND, FLOOR, ABS ...: integers stay integers, decimals take the digits asked for, the rest is DOUBLE.
+/// The most digits of a DECIMAL whose FLOOR is a BIGINT.
+const WHOLE_DIGITS_MAX: u32 = 17;
+
+/// FLOOR and CEILING.
+pub fn whole_type(args: &[Expr]) -> DataType {
+    let t = args[0].ty;
+    match t.kind {
+        TypeKind::Decimal if t.length - t.decimals as u32 <= WHOLE_DIGITS_MAX => {
+            DataType { length: 21, ..DataType::new(TypeKind::BigInt) }
+        }
+        _ => rounded_type(args),
+    }
+}
+
 pub fn rounded_type(args: &[Expr]) -> DataType {
     let t = args[0].ty;
     if number::is_real(&t) {
@@ -74,6 +88,7 @@ pub fn rounded_type(args: &[Expr]) -> DataType {
     }
     let wanted = match args.get(1).map(|e| &e.node) {
         Some(Node::Const(Value::Int(n))) => (*n).clamp(0, 30) as u8,
+        Some(Node::Const(Value::Null)) => 0,
         Some(_) => t.decimals,
         None => 0,
     };

@@ -110,6 +110,7 @@ pub enum Rule {
     /// BIGINT of so many digits.
     Int(u32),
     UInt(u32),
+    Year,
     Double,
     Date,
     /// With the digits of the second that the first argument (a constant) says.
@@ -148,6 +149,8 @@ pub enum Rule {
     /// The type of the first argument; as a number, rounded.
     First,
     Number,
+    /// As a number without digits behind the point: BIGINT where it fits.
+    Whole,
 }
 
 pub struct Function {
@@ -315,6 +318,7 @@ fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     let mut ty = match function.rule {
         Rule::Int(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt) },
         Rule::UInt(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt).unsigned() },
+        Rule::Year => DataType { length: 4, ..DataType::new(TypeKind::Year).unsigned() },
         Rule::Double => DataType { length: 23, ..DataType::new(TypeKind::Double) },
         Rule::Date => DataType { length: 10, ..DataType::new(TypeKind::Date) },
         Rule::DateTime => DataType { length: 19, decimals: fraction(args, 0), ..DataType::new(TypeKind::DateTime) },
@@ -357,6 +361,7 @@ fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::Last => refs[refs.len() - 1].ty,
         Rule::First => refs[0].ty,
         Rule::Number => math::rounded_type(args),
+        Rule::Whole => math::whole_type(args),
         Rule::Magnitude => match args[0].ty.kind {
             TypeKind::Decimal => args[0].ty,
             _ => math::rounded_type(args),
@@ -380,10 +385,9 @@ fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     };
     ty.nullable = match function.name {
         "coalesce" | "ifnull" => args.iter().all(|e| e.ty.nullable),
-        "isnull" | "now" | "curdate" | "curtime" | "pi" | "version" | "connection_id" | "user" | "uuid"
-        | "last_insert_id" | "row_count" | "found_rows" | "utc_timestamp" | "utc_date" | "utc_time" | "sysdate" => {
-            false
-        }
+        "isnull" | "coercibility" | "now" | "curdate" | "curtime" | "pi" | "version" | "connection_id" | "user"
+        | "uuid" | "last_insert_id" | "row_count" | "found_rows" | "utc_timestamp" | "utc_date" | "utc_time"
+        | "sysdate" => false,
         "length" | "char_length" | "upper" | "lower" | "concat" | "abs" | "floor" | "ceiling" | "round" | "hex"
         | "ascii" | "reverse" | "sign" | "crc32" | "bit_count" => args.iter().any(|e| e.ty.nullable),
         _ => true,
@@ -412,6 +416,10 @@ fn nullif<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 
 fn extreme<'a>(a: Args<'a, '_>, greatest: bool) -> Result<Value<'a>> {
     let collation = a.ty.collation;
+    let temporal = a.args.iter().any(|e| e.ty.kind.is_temporal());
+    if (a.ty.kind.is_text() || a.ty.kind.is_bytes()) && !temporal {
+        return extreme_text(a, greatest);
+    }
     let mut best: Option<Value<'a>> = None;
     let mut from = &a.args[0].ty;
     for i in 0..a.len() {
@@ -432,6 +440,29 @@ fn extreme<'a>(a: Args<'a, '_>, greatest: bool) -> Result<Value<'a>> {
         }
     }
     convert::widen(best.expect("two arguments"), from, a.ty, a.run)
+}
+
+/// Numbers among texts compare as texts.
+fn extreme_text<'a>(a: Args<'a, '_>, greatest: bool) -> Result<Value<'a>> {
+    let mut best: Option<Cow<'a, [u8]>> = None;
+    for i in 0..a.len() {
+        let v = a.value(i)?;
+        if v.is_null() {
+            return Ok(Value::Null);
+        }
+        let text = convert::transcode(convert::into_text(v, &a.args[i].ty), &a.args[i].ty, a.ty);
+        let better = match &best {
+            None => true,
+            Some(b) => {
+                let order = a.ty.collation.compare(&text, b);
+                if greatest { order.is_gt() } else { order.is_lt() }
+            }
+        };
+        if better {
+            best = Some(text);
+        }
+    }
+    Ok(bytes(best.expect("two arguments")))
 }
 
 fn interval<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {

@@ -344,7 +344,7 @@ fn pad<'a>(a: Args<'a, '_>, at_left: bool) -> Result<Value<'a>> {
         return Ok(bytes(slice(s, 0, to)));
     }
     if p.is_empty() {
-        return Ok(Value::Null);
+        return Ok(bytes(Vec::new()));
     }
     if n > STRING_BYTES_MAX {
         return Ok(too_long(if at_left { "lpad" } else { "rpad" }, &a));
@@ -403,8 +403,9 @@ fn ord<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 fn chars<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let mut out = Vec::new();
     for i in 0..a.len() {
-        if let Some(n) = a.int(i)? {
-            let raw = (n as u32).to_be_bytes();
+        let v = a.value(i)?;
+        if !v.is_null() {
+            let raw = (convert::bits64(&v, a.run) as u32).to_be_bytes();
             let skip = raw.iter().position(|b| *b != 0).unwrap_or(3);
             out.extend_from_slice(&raw[skip..]);
         }

@@ -25,7 +25,7 @@ pub static FUNCTIONS: &[Function] = &[
         Ok(convert::time(&v, a.run).map_or(Value::Null, Value::Time))
     }),
     f("timestamp", 1, 2, Rule::Moment, timestamp),
-    f("year", 1, 1, Rule::Int(5), |a| on_date(a, |d| Some(Value::Int(d.year() as i64)))),
+    f("year", 1, 1, Rule::Year, |a| on_date(a, |d| Some(Value::UInt(d.year() as u64)))),
     f("month", 1, 1, Rule::Int(3), |a| on_date(a, |d| Some(Value::Int(d.month() as i64)))),
     f("day", 1, 1, Rule::Int(3), |a| on_date(a, |d| Some(Value::Int(d.day() as i64)))),
     f("dayofmonth", 1, 1, Rule::Int(3), |a| on_date(a, |d| Some(Value::Int(d.day() as i64)))),
@@ -398,7 +398,7 @@ fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let mut interval = if simple {
         Interval::new(of, amount.to_i64())
     } else if of == Unit::Second {
-        let micros = amount.to_decimal().checked_mul(Decimal::from_parts(false, 1_000_000, 0)).map(|d| d.round(0));
+        let micros = amount.to_decimal().checked_mul(Decimal::from_parts(false, 1_000_000, 0)).map(|d| d.truncate(0));
         Interval { months: 0, micros: micros.and_then(|d| d.to_i64().ok()).unwrap_or(0) as i128 }
     } else {
         Interval::parse(of, &convert::text(&amount, &a.args[1].ty))
@@ -523,7 +523,13 @@ fn date_format<'a>(a: Args<'a, '_>, time_only: bool) -> Result<Value<'a>> {
             None => return Ok(Value::Null),
         }
     };
-    Ok(format_moment(t, hours, &format).map_or(Value::Null, bytes))
+    let negative = time_only && convert::time(&v, a.run).is_some_and(|t| t.0 < 0);
+    Ok(format_moment(t, hours, &format).map_or(Value::Null, |mut text| {
+        if negative {
+            text.insert(0, b'-');
+        }
+        bytes(text)
+    }))
 }
 
 /// DATE_FORMAT's conversion; `None` when a name of a zero month or day is asked for.

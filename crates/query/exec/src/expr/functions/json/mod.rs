@@ -59,7 +59,7 @@ fn is_boolean(e: &Expr) -> bool {
 }
 
 /// The document of text in an argument (from 0) of a function; 3141 for what is none.
-fn parse_text(text: &[u8], argument: usize, function: &str) -> Result<Json> {
+pub fn parse_text(text: &[u8], argument: usize, function: &str) -> Result<Json> {
     parse::parse(text).map_err(|e| match e.too_deep {
         true => SqlError::format(ER_JSON_DOCUMENT_TOO_DEEP, &[]),
         false => {
@@ -130,6 +130,9 @@ pub fn scalar(v: &Value<'_>, e: &Expr) -> Result<Json> {
 /// CAST(... AS JSON): text is read, all else becomes a scalar.
 pub fn cast(v: &Value<'_>, from: &DataType) -> Result<Value<'static>> {
     let doc = match v {
+        Value::Bytes(b) if matches!(from.kind, TypeKind::Enum | TypeKind::Set) => {
+            Json::String(String::from_utf8_lossy(&utf8(b, from)?).into_owned())
+        }
         Value::Bytes(b) if from.kind.is_text() || !from.collation.is_binary() => {
             parse_text(&utf8(b, from)?, 0, "cast_as_json")?
         }

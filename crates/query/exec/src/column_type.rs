@@ -1,17 +1,13 @@
 //! Column types and character sets of definitions: from the tree to [`types::DataType`].
 
-use crate::define::{text_of, unsupported};
+use crate::error::unsupported;
 use sql::ast::{BaseType, CreateColumnType, Name, Parsed};
 use types::charset::Charset;
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, err};
 
 /// CHARACTER SET and COLLATE together. Errors 1115, 1253, 1273.
-pub(crate) fn collation_from(
-    parsed: &Parsed,
-    charset: Option<Name>,
-    collation: Option<Name>,
-) -> Result<Option<CollationId>> {
+pub fn collation_from(parsed: &Parsed, charset: Option<Name>, collation: Option<Name>) -> Result<Option<CollationId>> {
     let charset = match charset.map(|c| parsed.name(c)) {
         Some(name) if !name.eq_ignore_ascii_case("DEFAULT") => {
             Some((name, Charset::by_name(name).ok_or_else(|| err!(1115, name))?))
@@ -37,8 +33,51 @@ pub(crate) fn collation_from(
     })
 }
 
+/// Warnings about what a type says that MySQL means to give up.
+pub fn deprecations(t: &CreateColumnType) -> Vec<(u16, &'static str)> {
+    use BaseType as B;
+    let real = matches!(t.base, B::Float | B::Double);
+    let integer = matches!(t.base, B::TinyInt | B::SmallInt | B::MediumInt | B::Int | B::BigInt);
+    let said = [
+        (
+            t.zerofill,
+            1681,
+            "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to \
+             zero-pad numbers, or store the formatted numbers in a CHAR column.",
+        ),
+        (
+            real && t.scale.is_some(),
+            1681,
+            "Specifying number of digits for floating point data types is deprecated and will be removed in a future release.",
+        ),
+        (
+            integer && t.length.is_some(),
+            1681,
+            "Integer display width is deprecated and will be removed in a future release.",
+        ),
+        (
+            (real || t.base == B::Decimal) && t.unsigned && !t.zerofill,
+            1681,
+            "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in a \
+             future release.",
+        ),
+        (
+            t.base == B::Year && t.length.is_some(),
+            1287,
+            "'YEAR(4)' is deprecated and will be removed in a future release. Please use YEAR instead",
+        ),
+        (
+            t.binary,
+            1287,
+            "'BINARY as attribute of a type' is deprecated and will be removed in a future release. Please use a \
+             CHARACTER SET clause with _bin collation instead",
+        ),
+    ];
+    said.into_iter().filter(|(holds, ..)| *holds).map(|(_, code, message)| (code, message)).collect()
+}
+
 /// A column's type as it is stored, and the members of ENUM and SET. Errors 1074, 1425, 1426, 1427, 1439, ...
-pub(crate) fn column_type(
+pub fn column_type(
     parsed: &Parsed,
     name: &str,
     t: &CreateColumnType,
@@ -197,8 +236,11 @@ pub(crate) fn column_type(
         K::Blob if t.length.is_some() => data_type.kind = sized(K::Blob, u64::from(t.length.unwrap_or(0))),
         K::Enum | K::Set => {
             data_type.collation = collation;
-            let members: Vec<String> =
-                t.members.iter().map(|m| text_of(parsed, *m).trim_end_matches(' ').to_string()).collect();
+            let members: Vec<String> = t
+                .members
+                .iter()
+                .map(|m| String::from_utf8_lossy(parsed.bytes(*m)).trim_end_matches(' ').to_string())
+                .collect();
             if kind == K::Set && members.len() > 64 {
                 return Err(err!(1097, name));
             }

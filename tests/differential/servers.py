@@ -1,0 +1,135 @@
+"""Two servers side by side: sends a statement to one of them, and says in what two answers differ."""
+
+import re
+
+import pymysql
+from pymysql.constants import FIELD_TYPE
+
+UNSIGNED_FLAG = 32
+LOST = (0, 2006, 2013)
+
+
+class Server:
+    """A connection as root without password; `run` gives answers as data that can be compared."""
+
+    def __init__(self, port, database="differential"):
+        self.port, self.database = port, database
+        self.connect()
+
+    def connect(self):
+        self.link = pymysql.connect(host="127.0.0.1", port=self.port, user="root", charset="utf8mb4", autocommit=True, conv={},
+                                    use_unicode=False, ssl_disabled=True, read_timeout=60)
+
+    def reset(self, mode=None):
+        """An empty database on a session as new."""
+        mode = "DEFAULT" if mode is None else f"'{mode}'"
+        for sql in [f"SET sql_mode = {mode}", "SET time_zone = '+00:00'", f"DROP DATABASE IF EXISTS {self.database}",
+                    f"CREATE DATABASE {self.database}", f"USE {self.database}"]:
+            self.run(sql, strict=True)
+
+    def run(self, sql, strict=False):
+        """("rows", columns, rows, warnings), ("ok", affected, id, info, warnings), ("error", number, message) or ("lost", why)."""
+        cursor = self.link.cursor()
+        try:
+            cursor.execute(sql)
+            rows = cursor.fetchall()
+        except (pymysql.err.MySQLError, OSError) as e:
+            if strict:
+                raise
+            if not isinstance(e, pymysql.err.MySQLError) or e.args[0] in LOST:
+                self.link.close()
+                self.connect()
+                self.run(f"USE {self.database}")
+                return ("lost", str(e.args))
+            return ("error", e.args[0], e.args[1] if len(e.args) > 1 else "")
+        result, warnings = cursor._result, []
+        if cursor.warning_count:
+            cursor.execute("SHOW WARNINGS")
+            warnings = [(int(code), message.decode("utf8", "replace")) for _, code, message in cursor.fetchall()]
+        if result.description:
+            columns = [Column(f) for f in result.fields]
+            return ("rows", columns, rows, warnings)
+        message = result.message or b""
+        message = message.decode("utf8", "replace") if isinstance(message, bytes) else message
+        return ("ok", result.affected_rows, result.insert_id, message, warnings)
+
+
+class Column:
+    """What the server says of a result's column."""
+
+    def __init__(self, field):
+        self.name, self.type, self.scale = field.name, field.type_code, field.scale
+        self.unsigned = bool(field.flags & UNSIGNED_FLAG)
+        self.nullable, self.length, self.charset = not field.flags & 1, field.length, field.charsetnr
+
+    def __repr__(self):
+        return f"{self.type}{'u' if self.unsigned else ''}({self.length},{self.scale}){'' if self.nullable else '!'}cs{self.charset}"
+
+
+def is_double_text(a, b):
+    """Do two texts name doubles that differ by rounding of the last digits only?"""
+    try:
+        x, y = float(a), float(b)
+    except ValueError:
+        return False
+    return x == y or abs(x - y) <= 1e-13 * max(abs(x), abs(y))
+
+
+def same_value(a, b, kind):
+    return a == b or None not in (a, b) and kind in (FIELD_TYPE.DOUBLE, FIELD_TYPE.FLOAT) and is_double_text(a, b)
+
+
+def codes(warnings):
+    return sorted({code for code, _ in warnings})
+
+
+def differs(left, right, what, exact=True):
+    """What is different: '' for nothing. `exact`: the order of the rows counts."""
+    if left[0] == "lost" or right[0] == "lost":
+        return "lost" if right[0] == "lost" else ""
+    if left[0] != right[0]:
+        return "outcome"
+    if left[0] == "error":
+        if left[1] != right[1]:
+            return "error"
+        return "message" if "messages" in what and left[1] != 1064 and left[2] != right[2] else ""
+    if left[0] == "ok":
+        if left[1:4] != right[1:4]:
+            return "ok"
+        return "warning" if "warnings" in what and codes(left[4]) != codes(right[4]) else ""
+    return differs_rows(left, right, what, exact)
+
+
+def differs_rows(left, right, what, exact):
+    kinds = [c.type for c in left[1]]
+    if len(left[2]) != len(right[2]) or len(kinds) != len(right[1]):
+        return "rows"
+    rows = [left[2], right[2]] if exact else [sorted(r, key=lambda row: [(v is not None, v or b"") for v in row]) for r in (left[2], right[2])]
+    for x, y in zip(*rows):
+        if not all(same_value(a, b, kind) for a, b, kind in zip(x, y, kinds)):
+            return "value"
+    if "types" in what:
+        for x, y in zip(left[1], right[1]):
+            if x.type != y.type:
+                return "type"
+            if "names" in what and x.name != y.name:
+                return "name"
+            if x.unsigned != y.unsigned or x.charset != y.charset:
+                return "unsigned" if x.charset == y.charset else "charset"
+            if x.scale != y.scale:
+                return "scale"
+            if "lengths" in what and (x.length != y.length or x.nullable != y.nullable):
+                return "length" if x.nullable == y.nullable else "nullable"
+    if "warnings" in what and codes(left[3]) != codes(right[3]):
+        return "warning"
+    return ""
+
+
+def shape(sql):
+    return re.sub(r"'(?:[^'\\]|\\.)*'|\b\d[\d.e+-]*", "?", sql)
+
+
+def show(sql, left, right, found):
+    print(f"-- {found}\n{sql}")
+    for name, result in (("mysql", left), ("clearway", right)):
+        print(f"   {name}: {result if result[0] != 'rows' else (list(result[2]), result[1], result[3])}"[:900])

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Random schemas, data, queries and changes against two servers: reports where rows, columns, counts, warnings or errors differ.
+
+    statements.py --left 33061 --right 3310 --count 20000 --seed 7
+
+Left is the real MySQL, right is Clearway; both on 127.0.0.1, user root without password. Statements come in cases: a few tables, then
+queries, changes and DDL on them. A difference is made smaller, the failing statement as well as those before it, and printed as a script.
+The exit status is 1 when there was a difference that KNOWN does not explain."""
+
+import argparse
+import random
+import re
+import sys
+
+from known import explained
+from queries import Queries
+from changes import Changes
+from schema import Table
+from servers import Server, differs, show
+
+MODES = [None, None, None, "", "ONLY_FULL_GROUP_BY,STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE", "ONLY_FULL_GROUP_BY",
+         "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,PIPES_AS_CONCAT,NO_UNSIGNED_SUBTRACTION", "ONLY_FULL_GROUP_BY,ALLOW_INVALID_DATES,PAD_CHAR_TO_FULL_LENGTH"]
+
+
+class Case:
+    """One database and the statements that came so far: each a (text, whether the order of its rows counts)."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.mode = rng.choice(MODES)
+        if self.mode == "":
+            self.mode = "ONLY_FULL_GROUP_BY"
+        self.tables = [Table(rng, name) for name in "tuv"[:rng.randrange(1, 4)]]
+        self.queries, self.changes = Queries(rng, self.tables), Changes(rng, self.tables)
+        self.history = []
+
+    def statements(self, count):
+        for table in self.tables:
+            yield table.create(), True
+        for table in self.tables:
+            for _ in range(3):
+                yield self.changes.insert(table, rows=self.rng.randrange(2, 6)), True
+        while count > 0:
+            count -= 1
+            if self.rng.random() < 0.7:
+                yield self.queries.query()
+                continue
+            table, statement = self.changes.change()
+            yield statement, True
+            count -= 1
+            yield f"SELECT * FROM {table.name} ORDER BY {table.order()}", True
+            if self.rng.random() < 0.05:
+                yield f"SHOW CREATE TABLE {table.name}", True
+
+
+def text(statement):
+    return statement if isinstance(statement, str) else statement.text()
+
+
+class Runner:
+    def __init__(self, servers, what, most):
+        self.servers, self.what, self.most = servers, what, most
+        self.total = self.known = self.bad = 0
+        self.first = None
+
+    def differ(self, statement, exact):
+        sql = text(statement)
+        results = [s.run(sql) for s in self.servers]
+        return results, differs(*results, self.what, exact)
+
+    def case(self, seed, count):
+        case = Case(random.Random(seed))
+        for s in self.servers:
+            s.reset(case.mode)
+        for statement, exact in case.statements(count):
+            self.total += 1
+            results, found = self.differ(statement, exact)
+            reads = re.match(r"SELECT|WITH|TABLE|\(|SHOW|VALUES", text(statement))
+            if not found:
+                if not reads and results[0][0] == "ok":
+                    case.history.append((text(statement), exact))
+                continue
+            why = explained(text(statement), results, found)
+            if why:
+                self.known += 1
+            else:
+                self.report(case, seed, statement, exact, found)
+            if not reads or found == "lost":
+                return
+
+    def report(self, case, seed, statement, exact, found):
+        self.bad += 1
+        self.first = self.first or self.total
+        if self.bad > self.most:
+            return
+        smaller = self.smaller(statement, exact, found)
+        results, _ = self.differ(smaller, exact) if re.match(r"SELECT|WITH|TABLE|\(|SHOW|VALUES", text(statement)) else (None, None)
+        print(f"-- case {seed} at {self.total}, sql_mode {case.mode}")
+        history = self.shorter(case, smaller, exact, found) if self.bad <= self.most else case.history
+        for sql, _ in history:
+            print(sql + ";")
+        if results is None:
+            self.replay(case.mode, history)
+            results, _ = self.differ(smaller, exact)
+        show(text(smaller), *results, found)
+        sys.stdout.flush()
+        self.replay(case.mode, case.history)
+
+    def smaller(self, statement, exact, found):
+        """The smallest part of a query that still differs in the same way; other statements stay as they are."""
+        if isinstance(statement, str) or not re.match(r"SELECT|WITH|TABLE|\(|VALUES", statement.text()):
+            return statement
+        tries = 400
+        while True:
+            for less in statement.smaller():
+                tries -= 1
+                if tries < 0:
+                    return statement
+                results, now = self.differ(less, exact)
+                if now == found and not explained(less.text(), results, now):
+                    statement = less
+                    break
+            else:
+                return statement
+
+    def replay(self, mode, history):
+        for s in self.servers:
+            s.reset(mode)
+        for sql, exact in history:
+            self.differ(sql, exact)
+
+    def shorter(self, case, statement, exact, found):
+        """The statements before it that the difference needs."""
+        history, size = list(case.history), max(1, len(case.history) // 2)
+        while True:
+            at, cut = 0, False
+            while at < len(history):
+                less = history[:at] + history[at + size:]
+                self.replay(case.mode, less)
+                if self.differ(statement, exact)[1] == found:
+                    history, cut = less, True
+                else:
+                    at += size
+            if size == 1 and not cut or size == 1 and len(history) < 3:
+                return history
+            size = max(1, size // 2)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--left", type=int, required=True, help="port of the real MySQL")
+    parser.add_argument("--right", type=int, required=True, help="port of Clearway")
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--case", type=int, default=60, help="statements in a case")
+    parser.add_argument("--seed", type=int, default=None, help="of the first case; the others count on from it")
+    parser.add_argument("--what", default="values,types,names,warnings", help="comma-separated: values, types, names, lengths, warnings, messages")
+    parser.add_argument("--most", type=int, default=20, help="differences to print")
+    parser.add_argument("--database", default="differential")
+    args = parser.parse_args()
+    seed = args.seed if args.seed is not None else random.randrange(1 << 30)
+    print(f"-- seed {seed}")
+    runner = Runner([Server(port, args.database) for port in (args.left, args.right)], args.what.split(","), args.most)
+    while runner.total < args.count and runner.bad < args.most:
+        runner.case(seed, args.case)
+        seed += 1
+    print(f"-- {runner.total} statements, {runner.bad} differ, {runner.known} explained; first at {runner.first}; next seed {seed}")
+    return bool(runner.bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
