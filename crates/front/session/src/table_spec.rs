@@ -272,6 +272,18 @@ impl Session {
             None => ColumnDefault::None,
             Some(value) => self.default_value(parsed, &name, value, &data_type, &members, names)?,
         };
+        let default = match default {
+            ColumnDefault::Value(Value::DateTime(t))
+                if data_type.kind == TypeKind::Timestamp && !t.date().is_zero() =>
+            {
+                // In UTC, as the column's values are.
+                let local = t.to_unix_seconds();
+                let offset = |seconds| i64::from(self.state.time_zone_offset(seconds));
+                let utc = types::DateTime::from_unix(local - offset(local - offset(local)), t.micros());
+                ColumnDefault::Value(Value::DateTime(utc.unwrap_or(t)))
+            }
+            default => default,
+        };
         let mut keys = Vec::new();
         let beside = |kind| KeySpec {
             kind,
@@ -280,6 +292,9 @@ impl Session {
             invisible: false,
             comment: String::new(),
         };
+        if attributes.primary_key && attributes.nullable == Some(true) {
+            return Err(err!(1171));
+        }
         if attributes.primary_key {
             if generated.as_ref().is_some_and(|g| !g.stored) {
                 return Err(err!(3106, "Defining a virtual generated column as primary key"));

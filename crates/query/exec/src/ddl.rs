@@ -297,6 +297,11 @@ fn convert_column<'v>(
         }
         _ => v,
     };
+    let stamp = types::TypeKind::Timestamp;
+    let v = match (v, from.data_type.kind) {
+        (Value::DateTime(t), kind) if kind == stamp => Value::DateTime(convert::from_utc(t, run)),
+        (v, _) => v,
+    };
     let source = convert::source_type(&from.data_type, &v);
     let context = StoreContext { mode, column: &to.name, row, members: &to.members };
     let (v, warning) = types::coerce_for_store(v, &source, &to.data_type, &context)?;
@@ -306,5 +311,15 @@ fn convert_column<'v>(
         Some(w) => run.warn(w.code, w.message),
         None => {}
     }
-    Ok(v)
+    match v {
+        Value::DateTime(t) if to.data_type.kind == stamp => match convert::to_utc(t, run) {
+            Some(t) => Ok(Value::DateTime(t)),
+            None => {
+                let shown = String::from_utf8_lossy(&convert::text(&Value::DateTime(t), &to.data_type)).into_owned();
+                let message = format!("Incorrect datetime value: '{shown}' for column '{}' at row {row}", to.name);
+                Err(types::SqlError::new(1292, message))
+            }
+        },
+        v => Ok(v),
+    }
 }

@@ -125,7 +125,7 @@ pub(crate) fn column_line(table: &Table, column: &Column) -> String {
     let mut line = format!("{} {}", quote_name(&column.name), column_type(t, &column.members));
     if has_charset(t) {
         let (charset, default) = (t.collation.charset(), table.default_collation);
-        if charset != default.charset() {
+        if t.collation != default {
             _ = write!(line, " CHARACTER SET {}", charset.name());
         }
         let implied = if charset == default.charset() { default } else { CollationId::default_of(charset) };

@@ -78,7 +78,7 @@ pub static VARIABLES: &[Variable] = &[
     v("general_log", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
     v("general_log_file", Scope::Global, Access::Fixed, Startup::Option, Kind::Str, Default::Str("")),
     v("generated_random_password_length", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(5, 255), Default::UInt(20)),
-    v("group_concat_max_len", Scope::Both, Access::Fixed, Startup::Option, uint(4, u64::MAX), Default::UInt(1024)),
+    v("group_concat_max_len", Scope::Both, Access::Dynamic, Startup::Option, uint(4, u64::MAX), Default::UInt(1024)),
     v("gtid_executed", Scope::Global, Access::ReadOnly, Startup::None, Kind::Str, Default::Str("")),
     v("gtid_mode", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Enum(&["OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"]), Default::Str("OFF")),
     v("gtid_next", Scope::Session, Access::Fixed, Startup::None, Kind::Str, Default::Str("AUTOMATIC")),

@@ -371,18 +371,20 @@ impl Accumulator {
                     }
                     Ordering::Equal
                 });
+                let most = run.env.borrow().system_variable(None, "group_concat_max_len");
+                let most = most.map_or(GROUP_CONCAT_MAX, |(v, _)| v.to_u64() as usize);
                 let mut out = Vec::new();
                 for (i, p) in self.pieces.iter().enumerate() {
                     if i > 0 {
                         out.extend_from_slice(&call.separator);
                     }
                     out.extend_from_slice(&p.text);
-                    if out.len() > GROUP_CONCAT_MAX {
+                    if out.len() > most {
                         let set = CollationId::charset(call.ty.collation);
                         let mut end = 0;
                         while end < out.len() {
                             let n = set.decode(&out[end..]).1;
-                            if end + n > GROUP_CONCAT_MAX {
+                            if end + n > most {
                                 break;
                             }
                             end += n;

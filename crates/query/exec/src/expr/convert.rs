@@ -250,6 +250,30 @@ pub fn now(run: &Run<'_>, decimals: u8) -> Value<'static> {
     Value::DateTime(local_now(run, decimals))
 }
 
+/// A stored TIMESTAMP in the session's time zone; the zero date stays.
+pub fn from_utc(t: DateTime, run: &Run<'_>) -> DateTime {
+    if t.date().is_zero() {
+        return t;
+    }
+    let seconds = t.to_unix_seconds();
+    match run.zone_offset(seconds) {
+        0 => t,
+        offset => DateTime::from_unix(seconds + offset, t.micros()).unwrap_or(t),
+    }
+}
+
+/// The last second of a TIMESTAMP column: 2038-01-19 03:14:07 UTC.
+const TIMESTAMP_LAST: i64 = i32::MAX as i64;
+
+/// A local time as a TIMESTAMP column holds it, in UTC; `None` outside of its range. The zero date stays.
+pub fn to_utc(t: DateTime, run: &Run<'_>) -> Option<DateTime> {
+    if t.date().is_zero() {
+        return Some(t);
+    }
+    let seconds = to_unix(t, run);
+    (1..=TIMESTAMP_LAST).contains(&seconds).then(|| DateTime::from_unix(seconds, t.micros())).flatten()
+}
+
 /// Seconds since 1970 UTC of a local time.
 pub fn to_unix(t: DateTime, run: &Run<'_>) -> i64 {
     let local = t.to_unix_seconds();

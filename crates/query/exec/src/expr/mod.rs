@@ -40,6 +40,8 @@ pub enum Node {
     EnumText(Box<Expr>, Arc<[String]>),
     /// Member names of a SET bitmap, joined by commas.
     SetText(Box<Expr>, Arc<[String]>),
+    /// A TIMESTAMP as tables hold it, in UTC, brought to the session's time zone.
+    LocalTime(Box<Expr>),
     Arith(ArithOp, Box<Expr>, Box<Expr>),
     Neg(Box<Expr>),
     Bits(number::BitOp, Box<Expr>, Box<Expr>),
@@ -204,6 +206,10 @@ impl Expr {
                 }
                 other => other,
             }),
+            Node::LocalTime(e) => Ok(match e.eval(run, at)? {
+                Value::DateTime(t) => Value::DateTime(convert::from_utc(t, run)),
+                other => other,
+            }),
             Node::Arith(op, a, b) => {
                 let (x, y) = (a.eval(run, at)?, b.eval(run, at)?);
                 number::arith(*op, &x, &y, &self.ty, run)
@@ -362,7 +368,7 @@ impl Expr {
             Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery(_) | Node::Exists { .. } => {}
             Node::UserVariable(_) | Node::Now(_) => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
-            Node::Cast(e) | Node::SetUserVariable(_, e) => f(e),
+            Node::Cast(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
             Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
                 f(operand)
             }
@@ -399,7 +405,7 @@ impl Expr {
             Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery(_) | Node::Exists { .. } => {}
             Node::UserVariable(_) | Node::Now(_) => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
-            Node::Cast(e) | Node::SetUserVariable(_, e) => f(e),
+            Node::Cast(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
             Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
                 f(operand)
             }

@@ -158,6 +158,14 @@ pub fn key_columns(table: &Table, index: &Index) -> Vec<(usize, key::KeyPart)> {
     parts
 }
 
+/// A TIMESTAMP column as the index holds it: values are searched for in UTC too.
+fn stored(e: &Expr) -> &Expr {
+    match &e.node {
+        Node::LocalTime(inner) => inner,
+        _ => e,
+    }
+}
+
 struct Analysis<'p> {
     subqueries: &'p [QueryPlan],
     table: &'p Table,
@@ -206,7 +214,7 @@ impl Analysis<'_> {
     }
 
     fn is_column(&self, e: &Expr, column: usize) -> bool {
-        matches!(e.node, Node::Column { depth: 0, slot, column: c } if slot as usize == self.slot && c as usize == column)
+        matches!(stored(e).node, Node::Column { depth: 0, slot, column: c } if slot as usize == self.slot && c as usize == column)
     }
 
     /// May the index's order stand for the comparison's?
@@ -397,7 +405,7 @@ impl Analysis<'_> {
         let mut direction: Option<bool> = None;
         let mut at = 0;
         for (e, descending) in &wanted.keys {
-            let Node::Column { depth: 0, slot, column } = e.node else { return None };
+            let Node::Column { depth: 0, slot, column } = stored(e).node else { return None };
             if slot as usize != self.slot {
                 return None;
             }

@@ -280,7 +280,7 @@ impl Planner<'_> {
     /// Different values of a column: where an index tells, else as the sampled rows have it.
     fn different(&self, e: &Expr) -> Result<Option<f64>> {
         let raw = match &e.node {
-            Node::EnumText(c, _) | Node::SetText(c, _) => &c.node,
+            Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
             n => n,
         };
         let Node::Column { depth: 0, slot, column } = raw else { return Ok(None) };

@@ -229,7 +229,7 @@ impl Planner<'_> {
         for a in list {
             let target = self.expr(a.column)?;
             let raw = match &target.node {
-                Node::EnumText(c, _) | Node::SetText(c, _) => &c.node,
+                Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
                 n => n,
             };
             let Node::Column { depth: 0, slot, column } = *raw else {

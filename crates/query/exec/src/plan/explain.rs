@@ -305,7 +305,7 @@ impl<'q> Explainer<'q> {
 
     fn reference(&self, e: &Expr) -> String {
         let raw = match &e.node {
-            Node::EnumText(c, _) | Node::SetText(c, _) => &c.node,
+            Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
             n => n,
         };
         match raw {

@@ -72,16 +72,15 @@ impl Planner<'_> {
             }
             Ast::String { text, introducer } => {
                 let bytes = parsed.bytes(*text).to_vec();
-                let collation = match introducer {
-                    Some(n) => self.charset(parsed.name(*n))?,
-                    None => self.literal_collation,
-                };
-                string(bytes, collation)
+                match introducer {
+                    Some(n) => introduced(bytes, self.charset(parsed.name(*n))?)?,
+                    None => string(bytes, self.literal_collation),
+                }
             }
             Ast::Bytes { bytes, introducer, .. } => {
                 let bytes = parsed.bytes(*bytes).to_vec();
                 match introducer {
-                    Some(n) => string(bytes, self.charset(parsed.name(*n))?),
+                    Some(n) => introduced(bytes, self.charset(parsed.name(*n))?)?,
                     // In a numeric place it is a number: see `convert::is_hex_literal`.
                     None => {
                         let e = string(bytes, CollationId::BINARY);
@@ -664,7 +663,7 @@ impl Planner<'_> {
     /// `DEFAULT(column)`.
     fn default_of(&mut self, e: Expr) -> Result<Expr> {
         let raw = match &e.node {
-            Node::EnumText(c, _) | Node::SetText(c, _) => &c.node,
+            Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
             n => n,
         };
         let Node::Column { depth: 0, slot, column } = raw else {
@@ -731,6 +730,19 @@ pub fn string(bytes: Vec<u8>, collation: CollationId) -> Expr {
         _ => bytes.iter().filter(|b| **b & 0xC0 != 0x80).count(),
     };
     constant(Value::Bytes(Cow::Owned(bytes)), DataType::string(kind, length as u32, collation))
+}
+
+/// A literal behind a character set introducer. Error 1300 when it is none of that set.
+fn introduced(bytes: Vec<u8>, collation: CollationId) -> Result<Expr> {
+    const SHOWN_MAX: usize = 6;
+    let set = collation.charset();
+    match set.valid_up_to(&bytes) {
+        valid if valid < bytes.len() && !set.is_single_byte() => {
+            let shown: String = bytes[valid..].iter().take(SHOWN_MAX).map(|b| format!("{b:02X}")).collect();
+            Err(SqlError::new(1300, format!("Invalid {} character string: '{shown}'", set.name())))
+        }
+        _ => Ok(string(bytes, collation)),
+    }
 }
 
 pub fn not(e: Expr) -> Expr {

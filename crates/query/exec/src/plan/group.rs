@@ -186,9 +186,15 @@ impl Planner<'_> {
     /// Columns (slot, column) that are the same in a whole group: keys, constants of WHERE, what these are equal to, and
     /// all columns of tables whose unique key is among them.
     fn determined(&self, conditions: &[Expr], keys: &[Expr]) -> Vec<(u16, u16)> {
-        let column = |e: &Expr| match e.node {
-            Node::Column { depth: 0, slot, column } => Some((slot, column)),
-            _ => None,
+        let column = |e: &Expr| {
+            let raw = match &e.node {
+                Node::LocalTime(c) => &c.node,
+                n => n,
+            };
+            match raw {
+                Node::Column { depth: 0, slot, column } => Some((*slot, *column)),
+                _ => None,
+            }
         };
         let mut fixed: Vec<(u16, u16)> = keys.iter().filter_map(column).collect();
         loop {

@@ -135,6 +135,9 @@ impl Source {
                     Expr::new(node, DataType { nullable: ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() });
                 Expr::new(Node::SetText(Box::new(raw), t.columns[i].members.clone().into()), ty)
             }
+            (Some(t), TypeKind::Timestamp) if t.virtual_rows.is_none() => {
+                Expr::new(Node::LocalTime(Box::new(Expr::new(node, ty))), ty)
+            }
             _ => Expr::new(node, ty),
         }
     }

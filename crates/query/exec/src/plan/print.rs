@@ -35,7 +35,7 @@ pub fn print(e: &Expr, scopes: &Scopes) -> String {
             Some((names, column)) => format!("{}.{column}", names.alias),
             None => "<value>".to_string(),
         },
-        Node::EnumText(e, _) | Node::SetText(e, _) => p(e),
+        Node::EnumText(e, _) | Node::SetText(e, _) | Node::LocalTime(e) => p(e),
         Node::Arith(op, a, b) => {
             let op = match op {
                 ArithOp::Add => "+",

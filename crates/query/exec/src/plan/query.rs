@@ -585,7 +585,7 @@ impl Planner<'_> {
     /// What the client is told of an output.
     pub fn meta(&self, name: &str, e: &Expr) -> ColumnMeta {
         let raw = match &e.node {
-            Node::EnumText(c, _) | Node::SetText(c, _) => &c.node,
+            Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
             n => n,
         };
         if let Node::Column { depth: 0, slot, column } = raw

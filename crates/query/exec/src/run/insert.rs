@@ -171,7 +171,8 @@ impl InsertStatement {
                         generated = Some((i, Value::Null, DataType::new(TypeKind::Null)));
                         Value::Null
                     }
-                    None | Some(Assigned::Default) => absent(table, i, p, run)?,
+                    None => absent(table, i, p, run)?,
+                    Some(Assigned::Default) => write::default_value(c, p.how, run)?,
                     Some(Assigned::Value(e)) if c.auto_increment => {
                         generated = Some((i, e.eval(run, at)?, e.ty));
                         Value::Null
@@ -214,7 +215,8 @@ impl InsertStatement {
             self.frame.slots[0].present = true;
             let column = &table.columns[*c];
             values[*c] = match value {
-                Assigned::Default => absent(table, *c, p, run)?.into_owned(),
+                Assigned::Default if column.auto_increment => absent(table, *c, p, run)?.into_owned(),
+                Assigned::Default => write::default_value(column, p.how, run)?.into_owned(),
                 Assigned::Value(e) => {
                     let v = e.eval(run, Scope::new(&self.frame, None))?.into_owned();
                     match column.auto_increment {

@@ -139,7 +139,7 @@ impl ScanOp {
         self.bytes.clear();
         let index = &self.table.indexes[0];
         for (part, e) in index.parts.iter().zip(&self.ranges[0].equal) {
-            let v = e[0].eval(run, at)?;
+            let v = searched(e[0].eval(run, at)?, &self.table, part.column, run);
             self.precise &= is_precise(&v, &self.table, part.column);
             match hold(v, &e[0].ty, &self.table, part.column) {
                 Held::Exact(v) => key::encode_part(&mut self.bytes, &part.key, &v),
@@ -195,7 +195,7 @@ impl ScanOp {
             let part = &index.parts[n];
             unique &= part.key.prefix == 0;
             if let [one] = &alternatives[..] {
-                let v = one.eval(run, at)?;
+                let v = searched(one.eval(run, at)?, table, part.column, run);
                 precise &= is_precise(&v, table, part.column);
                 match hold(v, &one.ty, table, part.column) {
                     Held::Exact(v) => prefixes.iter_mut().for_each(|p| key::encode_part(p, &part.key, &v)),
@@ -209,7 +209,7 @@ impl ScanOp {
             } else {
                 let mut encoded: Vec<Vec<u8>> = Vec::with_capacity(alternatives.len());
                 for e in alternatives {
-                    let v = e.eval(run, at)?;
+                    let v = searched(e.eval(run, at)?, table, part.column, run);
                     precise &= is_precise(&v, table, part.column);
                     match hold(v, &e.ty, table, part.column) {
                         Held::Exact(v) => {
@@ -238,7 +238,7 @@ impl ScanOp {
                 match b {
                     None => Ok(None),
                     Some((e, inclusive)) => {
-                        let v = e.eval(run, at)?;
+                        let v = searched(e.eval(run, at)?, table, part.column, run);
                         precise &= is_precise(&v, table, part.column);
                         Ok(Some((owned(hold(v, &e.ty, table, part.column)), *inclusive)))
                     }
@@ -436,6 +436,20 @@ fn is_precise(v: &Value<'_>, table: &Table, column: usize) -> bool {
     }
 }
 
+/// A value beside a TIMESTAMP column in UTC, as the column's values are; outside of its range it cannot be searched for.
+fn searched<'v>(v: Value<'v>, table: &Table, column: usize, run: &Run<'_>) -> Value<'v> {
+    if table.columns[column].data_type.kind != TypeKind::Timestamp {
+        return v;
+    }
+    let local = match &v {
+        Value::DateTime(t) => Some(*t),
+        Value::Date(d) => Some(d.at_midnight()),
+        Value::Bytes(b) => convert::parse_datetime(b),
+        _ => None,
+    };
+    local.and_then(|t| convert::to_utc(t, run)).map_or(v, Value::DateTime)
+}
+
 /// The value as the column would hold it, for searching.
 fn hold<'v>(v: Value<'v>, ty: &DataType, table: &Table, column: usize) -> Held<'v> {
     let c = &table.columns[column].data_type;
@@ -497,7 +511,7 @@ fn hold<'v>(v: Value<'v>, ty: &DataType, table: &Table, column: usize) -> Held<'
         (Value::Date(d), TypeKind::DateTime | TypeKind::Timestamp) if c.kind == TypeKind::DateTime => {
             return Held::Exact(Value::DateTime(d.at_midnight()));
         }
-        (Value::DateTime(t), TypeKind::DateTime) => {
+        (Value::DateTime(t), TypeKind::DateTime | TypeKind::Timestamp) => {
             return match t.round(c.decimals, true) {
                 Some(r) if r == *t => Held::Exact(Value::DateTime(r)),
                 Some(r) => Held::Above(Value::DateTime(r)),

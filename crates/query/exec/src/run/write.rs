@@ -278,7 +278,25 @@ pub fn store<'v>(
         run.warnings.set(run.warnings.get() + 1);
         run.env.borrow_mut().warn(w.level.name(), w.code, w.message);
     }
-    Ok(v)
+    match (&v, c.data_type.kind) {
+        (Value::DateTime(t), TypeKind::Timestamp) => timestamp(*t, c, row, how, run),
+        _ => Ok(v),
+    }
+}
+
+/// A local time for a TIMESTAMP column, which holds UTC. Error 1292 (a warning and the zero date, unless strict) outside of its
+/// range.
+fn timestamp(t: types::DateTime, c: &Column, row: u64, how: Strictness, run: &Run<'_>) -> Result<Value<'static>> {
+    if let Some(t) = convert::to_utc(t, run) {
+        return Ok(Value::DateTime(t));
+    }
+    if how.mode.is_strict() {
+        let shown = String::from_utf8_lossy(&convert::text(&Value::DateTime(t), &c.data_type)).into_owned();
+        let message = format!("Incorrect datetime value: '{shown}' for column '{}' at row {row}", c.name);
+        return Err(SqlError::new(1292, message));
+    }
+    run.warn(1264, format!("Out of range value for column '{}' at row {row}", c.name));
+    Ok(implicit_default(&c.data_type))
 }
 
 /// The error of bad JSON names the table too.
@@ -298,6 +316,7 @@ pub fn default_value<'v>(c: &'v Column, how: Strictness, run: &Run<'_>) -> Resul
         // A placeholder: the rules put the value there when the row is encoded.
         _ if c.generated.is_some() => Ok(placeholder(&c.data_type)),
         ColumnDefault::Expression(_) => Ok(placeholder(&c.data_type)),
+        // A TIMESTAMP's is in UTC, as the column.
         ColumnDefault::Value(v) => Ok(crate::expr::reborrow(v)),
         ColumnDefault::Now => {
             let now = convert::now(run, c.data_type.decimals);

@@ -383,6 +383,9 @@ fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
             digits => DataType::decimal(11 + digits as u32, digits),
         },
     };
+    if function.name == "pi" {
+        (ty.length, ty.decimals) = (8, 6);
+    }
     ty.nullable = match function.name {
         "coalesce" | "ifnull" => args.iter().all(|e| e.ty.nullable),
         "isnull" | "coercibility" | "now" | "curdate" | "curtime" | "pi" | "version" | "connection_id" | "user"
