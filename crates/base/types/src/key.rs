@@ -115,6 +115,22 @@ pub fn encode_part(out: &mut Vec<u8>, part: &KeyPart, value: &Value<'_>) {
     encode_part_slow(out, part, value);
 }
 
+/// Appends what the encodings of a part begin with for all strings LIKE the pattern; false: of all strings, nothing is known.
+pub fn encode_like_prefix(out: &mut Vec<u8>, part: &KeyPart, pattern: &[u8], escape: Option<char>) -> bool {
+    let start = out.len();
+    if part.data_type.nullable {
+        out.push(FLAG_VALUE);
+    }
+    let from = out.len();
+    let characters = if part.prefix == 0 { usize::MAX } else { part.prefix as usize };
+    part.data_type.collation.like_prefix(pattern, escape, characters, out);
+    let known = out.len() > from;
+    if part.descending {
+        out[start..].iter_mut().for_each(|b| *b = !*b);
+    }
+    known
+}
+
 fn encode_part_slow(out: &mut Vec<u8>, part: &KeyPart, value: &Value<'_>) {
     let start = out.len();
     let data_type = &part.data_type;

@@ -49,6 +49,37 @@ fn a_prepared_plan_serves_one_value_after_another() {
 }
 
 #[test]
+fn like_with_a_prefix_reads_a_range() {
+    let mut db = Database::new();
+    db.table(
+        "t",
+        &[("id", int().not_null()), ("d", varchar(20))],
+        &[("PRIMARY", true, &[0]), ("d", false, &[1])],
+        false,
+    );
+    for (id, d) in ["'abc'", "'ABD'", "'ab'", "'áb'", "'b'", "''", "NULL", "'a%b'", "'ab '"].iter().enumerate() {
+        db.change(&format!("INSERT INTO t VALUES ({id}, {d})"));
+    }
+    let text = DataType::string(TypeKind::VarChar, 20, types::CollationId::UTF8MB4_0900_AI_CI);
+    let mut p = db.prepare("SELECT id FROM t FORCE INDEX (d) WHERE d LIKE ? ORDER BY id", &[text]).unwrap();
+    assert!(p.outline().contains("scan t.d [d like]"), "{}", p.outline());
+    for (pattern, wanted) in [
+        ("ab%", &["0", "1", "2", "3", "8"][..]),
+        ("%b", &["2", "3", "4", "7"]),
+        ("a\\%%", &["7"]),
+        ("ab", &["2", "3"]),
+        ("", &["5"]),
+        ("%", &["0", "1", "2", "3", "4", "5", "7", "8"]),
+        ("a_", &["2", "3"]),
+        ("zz%", &[]),
+    ] {
+        let rows = db.execute(&mut p, &[Value::Bytes(pattern.as_bytes().into())]).unwrap().1.rows;
+        assert_eq!(rows, wanted, "LIKE '{pattern}'");
+    }
+    assert!(db.execute(&mut p, &[Value::Null]).unwrap().1.rows.is_empty());
+}
+
+#[test]
 fn access_paths() {
     let mut db = Database::new();
     db.sbtest(1);
@@ -67,6 +98,17 @@ fn access_paths() {
         ("SELECT * FROM t WHERE a=1 AND b>3", "scan t.PRIMARY [a= b>]\n"),
         ("SELECT * FROM t WHERE b>3", "filter\n  scan t.PRIMARY\n"),
         ("SELECT * FROM t WHERE d='x'", "scan t.d_u [d=]\n"),
+        ("SELECT * FROM t WHERE d LIKE 'x%'", "filter\n  scan t.d_u [d like]\n"),
+        ("SELECT * FROM t WHERE d LIKE '%x'", "filter\n  scan t.PRIMARY\n"),
+        ("SELECT * FROM t WHERE (a=1 AND b=2) OR (a=1 AND b=3)", "scan t.PRIMARY [a= b in 2]\n"),
+        (
+            "SELECT * FROM t x STRAIGHT_JOIN t y WHERE (x.a=y.a AND y.b=2 AND x.b=1) OR (x.a=y.a AND x.b=3 AND y.b=1)",
+            "join (loop)\n  filter\n    scan t.PRIMARY\n  filter\n    scan t.PRIMARY [a= b in 2]\n",
+        ),
+        (
+            "SELECT * FROM t x STRAIGHT_JOIN t z STRAIGHT_JOIN t y WHERE x.a=y.b AND y.b=z.a AND x.b=1",
+            "join (hash) on ...\n  join (loop)\n    filter\n      scan t.PRIMARY\n    scan t.PRIMARY [a=]\n  scan t.PRIMARY\n",
+        ),
         ("SELECT * FROM t ORDER BY a DESC, b DESC LIMIT 3", "limit\n  scan t.PRIMARY backward\n"),
         ("SELECT * FROM t WHERE a=1 ORDER BY b", "scan t.PRIMARY [a=]\n"),
         ("SELECT * FROM t ORDER BY b", "sort keys=1\n  scan t.PRIMARY\n"),

@@ -24,6 +24,22 @@ fn token(charset: Charset, pattern: &[u8], escape: Option<u32>) -> (Token, usize
     }
 }
 
+/// The characters of a pattern before its first wildcard, at most `characters`, without the escapes.
+pub(super) fn literal_prefix(charset: Charset, pattern: &[u8], escape: Option<char>, characters: usize) -> Vec<u8> {
+    let escape = escape.map(|c| c as u32);
+    let (mut out, mut rest) = (Vec::with_capacity(pattern.len()), pattern);
+    for _ in 0..characters {
+        if rest.is_empty() {
+            break;
+        }
+        let (Token::Char(_), length) = token(charset, rest, escape) else { break };
+        let own = charset.decode(rest).1;
+        out.extend_from_slice(if own < length { &rest[own..length] } else { &rest[..length] });
+        rest = &rest[length..];
+    }
+    out
+}
+
 /// Matches with one backtracking point: on a mismatch, the last `%` takes one character more. At most
 /// `text * pattern` steps, no recursion.
 pub(super) fn like(collation: CollationId, text: &[u8], pattern: &[u8], escape: Option<char>) -> bool {
@@ -86,6 +102,44 @@ mod tests {
         assert!(CollationId::UTF8MB4_BIN.like(b"a", b"a", None) && !CollationId::UTF8MB4_BIN.like(b"a", b"A", None));
         assert!(CollationId::LATIN1_SWEDISH_CI.like(b"\xE9t\xE9", b"ETE", None));
         assert!(ci.like(b"a|%b", b"a||%b", Some('|')) && !ci.like(b"a\\%", b"a\\%x", None));
+    }
+
+    #[test]
+    fn weights_of_what_matches_begin_with_the_prefix() {
+        let alphabet = [
+            "a", "A", "á", "e\u{301}", "l", "l·", "\u{1}", " ", "\u{A0}", "ß", "s", "ﬁ", "日", "가", "\0", "%", "_",
+            "ก", "เ", "z",
+        ];
+        let mut seed = 0x9E37_79B9_7F4A_7C15u64;
+        let mut random = |n: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % n
+        };
+        for name in [
+            "utf8mb4_0900_ai_ci",
+            "utf8mb4_0900_as_cs",
+            "utf8mb4_0900_bin",
+            "utf8mb4_bin",
+            "utf8mb4_general_ci",
+            "utf8mb4_unicode_ci",
+        ] {
+            let collation = CollationId::by_name(name).expect("a collation");
+            let mut matches = 0;
+            for _ in 0..40_000 {
+                let mut text = |n: usize| (0..n).map(|_| alphabet[random(alphabet.len())]).collect::<String>();
+                let (prefix, string) = (text(1) + &text(1), text(1) + &text(2));
+                let pattern = prefix.replace('%', "\\%").replace('_', "\\_") + "%";
+                if !collation.like(string.as_bytes(), pattern.as_bytes(), Some('\\')) {
+                    continue;
+                }
+                matches += 1;
+                let (mut weights, mut begin) = (Vec::new(), Vec::new());
+                collation.weights(string.as_bytes(), &mut weights);
+                collation.like_prefix(pattern.as_bytes(), Some('\\'), usize::MAX, &mut begin);
+                assert!(weights.starts_with(&begin), "{name}: {string:?} LIKE {pattern:?}: {weights:?} {begin:?}");
+            }
+            assert!(matches > 50, "{name}: {matches} matches");
+        }
     }
 
     #[test]

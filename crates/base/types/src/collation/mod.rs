@@ -210,6 +210,31 @@ impl CollationId {
         like::like(self, s, pattern, escape)
     }
 
+    /// Appends bytes that the [`CollationId::weights`] of every string LIKE the pattern begin with: those of the characters before
+    /// the first wildcard, at most so many. None when there are no such characters. Characters that LIKE takes as equal have the
+    /// same weights, and each has its own whatever follows, but for blanks where the collation pads: those end the prefix.
+    pub fn like_prefix(self, pattern: &[u8], escape_character: Option<char>, characters: usize, out: &mut Vec<u8>) {
+        let literal = like::literal_prefix(self.charset(), pattern, escape_character, characters);
+        match self.info().order {
+            Order::Bytes => {
+                escape(&literal, out);
+                // Without the mark of the end.
+                out.truncate(out.len() - 2);
+            }
+            Order::BytesPadded => out.extend(literal.iter().take_while(|b| **b != b' ')),
+            Order::Map(map) => {
+                out.extend(literal.iter().map(|b| map[*b as usize]).take_while(|u| *u != map[b' ' as usize]))
+            }
+            Order::General => {
+                simple::units_general(&literal).take_while(|u| *u != b' ' as u16).for_each(|u| put_u16(u, out))
+            }
+            Order::Uca(_) => uca::primaries(&literal).for_each(|u| put_u16(u, out)),
+            Order::Uca400 => {
+                uca::primaries_400(&literal).take_while(|u| *u != uca::SPACE).for_each(|u| put_u16(u, out))
+            }
+        }
+    }
+
     /// Whether two single characters are equal under the collation (LIKE, LOCATE, REPLACE and the like).
     #[inline]
     pub fn char_equal(self, a: u32, b: u32) -> bool {

@@ -327,6 +327,11 @@ pub(super) fn leading(s: &[u8]) -> u64 {
 
 /// Appends 16-bit weights, each level ended by 0x0000 (no weight is zero): the order of the bytes is the collation's, and
 /// no weight string is a prefix of another.
+/// The first of the levels of [`weights`], without its end.
+pub(super) fn primaries(s: &[u8]) -> impl Iterator<Item = u16> {
+    Weights::new(s, Level::Primary, true)
+}
+
 pub(super) fn weights(s: &[u8], level: Level, out: &mut Vec<u8>) {
     let ascii = ascii_weights(s, out);
     for weight in Weights::new(&s[ascii..], Level::Primary, true) {

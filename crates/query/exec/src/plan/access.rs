@@ -10,7 +10,7 @@ use catalog::statistics::Sample;
 use catalog::{Index, Table};
 use engine::Read;
 use sql::ast::IndexHintAction;
-use types::{Result, SqlError, TypeKind, key};
+use types::{Result, SqlError, TypeKind, Value, key};
 
 /// The order that the query wants: (column of the table's slot, descending), and whether few rows are wanted.
 pub struct Wanted<'e> {
@@ -182,6 +182,7 @@ enum Limit {
     Lower(Expr, bool),
     Upper(Expr, bool),
     Both(Expr, Expr),
+    Like(Expr, Option<char>),
 }
 
 impl Analysis<'_> {
@@ -270,6 +271,19 @@ impl Analysis<'_> {
                 }
                 Some(Limit::Equal(list.clone(), false))
             }
+            Node::Like { negated: false, operands, escape, collation } => {
+                let [text, pattern] = &**operands;
+                let kind = self.table.columns[column].data_type.kind;
+                let string =
+                    (kind.is_text() || kind.is_bytes()) && !matches!(kind, TypeKind::Json | TypeKind::Geometry);
+                // A pattern that is not known now may begin with a wildcard: see `run::scan`.
+                let open =
+                    matches!(&pattern.node, Node::Const(Value::Bytes(b)) if matches!(b.first(), Some(b'%' | b'_')));
+                if !string || open || !self.is_column(text, column) || !known(pattern, *collation) {
+                    return None;
+                }
+                Some(Limit::Like(pattern.clone(), *escape))
+            }
             Node::IsNull { negated: false, operand } if self.is_column(operand, column) => {
                 Some(Limit::Equal(vec![Expr::null()], true))
             }
@@ -321,6 +335,9 @@ impl Analysis<'_> {
                 continue;
             }
             for (i, e) in conditions.iter().enumerate() {
+                if range.pattern.is_some() {
+                    break;
+                }
                 match self.limit(e, part.column) {
                     Some(Limit::Lower(v, inclusive)) if range.lower.is_none() => {
                         consumed[i] |= self.exact(part.column, &part.key);
@@ -338,10 +355,14 @@ impl Analysis<'_> {
                         range.lower = Some((low, true));
                         range.upper = Some((high, true));
                     }
+                    Some(Limit::Like(pattern, escape)) if range.lower.is_none() && range.upper.is_none() => {
+                        used[i] = true;
+                        range.pattern = Some((pattern, escape));
+                    }
                     _ => {}
                 }
             }
-            range.bounded = range.lower.is_some() || range.upper.is_some();
+            range.bounded = range.lower.is_some() || range.upper.is_some() || range.pattern.is_some();
             break;
         }
         (!range.equal.is_empty() || range.bounded).then_some(range)
@@ -388,6 +409,7 @@ impl Analysis<'_> {
         let mut rows = self.rows * kept * alternatives;
         rows *= match (&r.lower, &r.upper) {
             (Some(_), Some(_)) => RANGE_KEEPS,
+            (None, None) if r.pattern.is_some() => RANGE_KEEPS,
             (None, None) => 1.0,
             _ => HALF_RANGE_KEEPS,
         };

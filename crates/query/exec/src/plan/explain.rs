@@ -548,6 +548,9 @@ impl<'q> Explainer<'q> {
             if let Some((e, inclusive)) = &r.upper {
                 let _ = write!(text, " {} {}", if *inclusive { "<=" } else { "<" }, self.text(e));
             }
+            if let Some((e, _)) = &r.pattern {
+                let _ = write!(text, " like {}", self.text(e));
+            }
             parts.push(format!("({text})"));
         }
         parts.join(" AND ")

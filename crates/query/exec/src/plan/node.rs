@@ -114,6 +114,8 @@ pub struct IndexRange {
     pub nulls: Vec<bool>,
     pub lower: Option<(Expr, bool)>,
     pub upper: Option<(Expr, bool)>,
+    /// Instead of bounds: LIKE this pattern, with its escape character.
+    pub pattern: Option<(Expr, Option<char>)>,
     /// `c > NULL`-like bounds exclude NULL; a range without lower bound starts after NULL.
     pub bounded: bool,
 }
@@ -551,6 +553,9 @@ impl Scan {
                 }
                 if let Some((_, inclusive)) = &r.upper {
                     let _ = write!(out, "{part}{} ", if *inclusive { "<=" } else { "<" });
+                }
+                if r.pattern.is_some() {
+                    let _ = write!(out, "{part} like ");
                 }
             }
             if out.ends_with(' ') {

@@ -25,6 +25,9 @@ pub struct ScanOp {
     table: Arc<Table>,
     index: usize,
     tree: Tree,
+    /// The index of the plan. An execution whose LIKE begins with a wildcard reads the clustered one instead.
+    planned: usize,
+    ordered: bool,
     ranges: Vec<IndexRange>,
     backward: bool,
     read: Read,
@@ -94,6 +97,8 @@ impl ScanOp {
             tree: table.indexes[index].tree,
             table,
             index,
+            planned: index,
+            ordered: scan.access.ordered,
             ranges: scan.access.ranges,
             backward: scan.access.backward,
             read: scan.read,
@@ -191,6 +196,7 @@ impl ScanOp {
         let mut open = false;
         let mut precise = true;
         let mut unique = index.unique && range.equal.len() == index.parts.len();
+        let mut selective = range.pattern.is_none() || !range.equal.is_empty() || self.ranges.len() > 1;
         for (n, alternatives) in range.equal.iter().enumerate() {
             let part = &index.parts[n];
             unique &= part.key.prefix == 0;
@@ -232,7 +238,19 @@ impl ScanOp {
                 break;
             }
         }
-        if range.bounded && !open {
+        if let Some((pattern, escape)) = range.pattern.as_ref().filter(|_| !open) {
+            let part = &index.parts[range.equal.len()];
+            let v = pattern.eval(run, at)?;
+            let text = if let Value::Bytes(b) = &v { &b[..] } else { &[] };
+            for p in prefixes.iter().filter(|_| !v.is_null()) {
+                let mut key = p.clone();
+                selective |= key::encode_like_prefix(&mut key, &part.key, text, *escape);
+                let lower = append(&mut self.bytes, &key);
+                let upper = append_successor(&mut self.bytes, &key);
+                self.key_ranges.push(KeyRange { lower, upper, unique: false });
+            }
+            selective |= v.is_null();
+        } else if range.bounded && !open {
             let part = &index.parts[range.equal.len()];
             let mut bound = |b: &'_ Option<(Expr, bool)>| -> Result<Option<(Held<'_>, bool)>> {
                 match b {
@@ -257,7 +275,20 @@ impl ScanOp {
         }
         self.prefixes = prefixes;
         self.precise &= precise && !open;
+        if !selective && !self.covering && !self.ordered && self.reading == Read::Consistent {
+            self.read_all();
+        }
         Ok(())
+    }
+
+    /// The index tells nothing: all rows from the clustered one.
+    #[cold]
+    fn read_all(&mut self) {
+        self.index = 0;
+        self.tree = self.table.indexes[0].tree;
+        self.bytes.clear();
+        self.key_ranges.clear();
+        self.key_ranges.push(KeyRange { lower: (0, 0), upper: None, unique: false });
     }
 
     /// Sorts the ranges and joins those that overlap.
@@ -569,6 +600,10 @@ impl Op for ScanOp {
         {
             self.lookup = if possible { Lookup::Pending } else { Lookup::Done };
             return Ok(());
+        }
+        if self.index != self.planned {
+            self.index = self.planned;
+            self.tree = self.table.indexes[self.planned].tree;
         }
         self.encode(run, at)
     }
