@@ -170,13 +170,21 @@ fn listen_config(globals: &Globals) -> Result<Config, String> {
         "" => None,
         path => Some(PathBuf::from(path)),
     };
+    let defaults = Config::default();
+    // 0: what suits the machine.
+    let set_or = |name, default| match uint(globals, name) as usize {
+        0 => default,
+        n => n,
+    };
     Ok(Config {
         addresses,
         socket,
         back_log: uint(globals, "back_log") as u32,
         max_connections: uint(globals, "max_connections") as usize,
+        crowd: set_or("clearway_crowd_size", defaults.crowd),
+        crew: set_or("clearway_crew_size", defaults.crew),
         stack_bytes: uint(globals, "thread_stack") as usize,
-        ..Config::default()
+        ..defaults
     })
 }
 

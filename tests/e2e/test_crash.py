@@ -113,11 +113,12 @@ def check(server, acknowledged, unknown):
     return set(journal)
 
 
-def test_acknowledged_commits_survive_kill_9(start):
+@pytest.mark.parametrize("crowd", ["--clearway-crowd-size=1000", "--clearway-crowd-size=1"], ids=["threads", "crew"])
+def test_acknowledged_commits_survive_kill_9(start, crowd):
     seed = int(os.environ.get("CRASH_SEED", time.time_ns() % 10**9))
     print(f"CRASH_SEED={seed}")
     chance = random.Random(seed)
-    server = start("--innodb_buffer_pool_size=16M")
+    server = start("--innodb_buffer_pool_size=16M", crowd)
     admin = server.connect()
     run(*SCHEMA, on=admin)
     with admin.cursor() as cursor:

@@ -1,17 +1,17 @@
-//! The blocks of words that threads count in.
+//! The blocks of words that threads and sessions count in.
 
 use crate::counters::{Counter, CounterId};
 use crate::histogram::{self, Timer};
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use sync::{LANES_MAX, Lanes};
+use sync::{LaneId, Lanes};
 
 /// Words in a lane: the counters of [`Counter`], then those registered at start.
 pub(crate) const COUNTERS_MAX: usize = 512;
 const _: () = assert!(Counter::ALL.len() < COUNTERS_MAX);
 
-/// What one thread counts in. W: the thread whose lane it is, alone. R: whoever sums.
+/// What one thread or session counts in. W: the thread, or the one that serves the session, alone. R: whoever sums.
 pub(crate) struct Block {
     pub(crate) counters: [AtomicU64; COUNTERS_MAX],
     pub(crate) timers: [histogram::Cells; Timer::ALL.len()],
@@ -23,13 +23,51 @@ impl Default for Block {
     }
 }
 
-pub(crate) static BLOCKS: LazyLock<Lanes<Block>> = LazyLock::new(|| Lanes::new(LANES_MAX));
+/// Most threads and active sessions that can count at once.
+const BLOCKS_MAX: usize = 1 << 17;
 
-thread_local! {
-    static BLOCK: Cell<Option<&'static Block>> = const { Cell::new(None) };
+pub(crate) static BLOCKS: LazyLock<Lanes<Block>> = LazyLock::new(|| Lanes::new(BLOCKS_MAX));
+
+/// A block with one owner, a thread or a session. It keeps its counts when it is given back; the next owner goes on from them.
+#[derive(Debug)]
+pub(crate) struct Claim(LaneId);
+
+impl Claim {
+    /// # Panics
+    /// When [`BLOCKS_MAX`] blocks are taken.
+    pub(crate) fn new() -> Claim {
+        Claim(BLOCKS.claim().expect("fewer threads and sessions than blocks to count in"))
+    }
+
+    pub(crate) fn block(&self) -> &'static Block {
+        let lanes: &'static Lanes<Block> = &BLOCKS;
+        lanes.get(self.0)
+    }
 }
 
-/// This thread's block.
+impl Drop for Claim {
+    fn drop(&mut self) {
+        BLOCKS.release(self.0);
+    }
+}
+
+thread_local! {
+    /// Where this thread counts: in its own block, or in that of the session that it serves. No destructor, so no
+    /// registration check on access.
+    static BLOCK: Cell<Option<&'static Block>> = const { Cell::new(None) };
+    static OWN: OnceCell<Own> = const { OnceCell::new() };
+}
+
+/// A thread's own block, given back when the thread ends.
+struct Own(Claim);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        BLOCK.set(None);
+    }
+}
+
+/// What this thread counts in.
 #[inline]
 pub(crate) fn block() -> &'static Block {
     match BLOCK.get() {
@@ -38,15 +76,22 @@ pub(crate) fn block() -> &'static Block {
     }
 }
 
+/// From now on this thread counts in `block`; `None`: in its own.
+#[inline]
+pub(crate) fn count_in(block: Option<&'static Block>) {
+    BLOCK.set(block);
+}
+
 #[cold]
 fn block_slow() -> &'static Block {
-    let lanes: &'static Lanes<Block> = &BLOCKS;
-    let block = lanes.get_or_allocate(sync::thread_lane());
+    let own = OWN.try_with(|own| own.get_or_init(|| Own(Claim::new())).0.block());
+    // A thread that counts while its locals are torn down takes a block for good.
+    let block = own.unwrap_or_else(|_| std::mem::ManuallyDrop::new(Claim::new()).block());
     BLOCK.set(Some(block));
     block
 }
 
-/// Adds to a word that only this thread writes: a plain load and store, no `lock` prefix.
+/// Adds to a word that only the calling thread writes at this time: a plain load and store, no `lock` prefix.
 #[inline]
 pub(crate) fn bump(word: &AtomicU64, n: u64) {
     // Relaxed: single writer. Readers pair with nothing; they want a recent figure of each word, not a common moment.
@@ -72,8 +117,8 @@ pub fn sum(counter: impl Into<CounterId>) -> u64 {
     blocks().map(|block| block.counters[index].load(Ordering::Relaxed)).fold(0, u64::wrapping_add)
 }
 
-/// All blocks that ever belonged to a thread.
+/// All blocks that ever had an owner.
 pub(crate) fn blocks() -> impl Iterator<Item = &'static Block> {
     let lanes: &'static Lanes<Block> = &BLOCKS;
-    lanes.iter_below(sync::thread_lane_high_water())
+    lanes.iter_below(lanes.high_water())
 }

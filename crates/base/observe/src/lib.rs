@@ -1,13 +1,13 @@
 //! Instruments that no two threads share: counters, gauges, histograms and a clock.
 //!
-//! Every thread counts in its own lane, a block of words that only it writes; adding is a plain load and store. Whoever wants a
-//! figure (`SHOW GLOBAL STATUS`, a metrics page) sums the lanes. So counting costs a statement nothing shared, and asking
-//! costs the asker one pass over as many lanes as there ever were threads at once.
+//! Every thread counts in a lane, a block of words that only it writes: its own, or that of the session that it serves. Adding
+//! is a plain load and store. Whoever wants a figure (`SHOW GLOBAL STATUS`, a metrics page) sums the lanes. So counting costs a
+//! statement nothing shared, and asking costs the asker one pass over as many lanes as there ever were owners at once.
 //!
 //! | question | answer |
 //! | --- | --- |
-//! | why do sums never fall when a thread ends? | its lane keeps the counts; the next thread with that lane goes on from there |
-//! | what does a session count? | what its thread's lane gained while the session was attached: [`SessionCounters`] |
+//! | why do sums never fall when a thread or session ends? | its lane keeps the counts; the next owner goes on from there |
+//! | what does a session count? | what its own block gained while the session was active: [`SessionCounters`] |
 //! | what about figures that are states, not counts? | [`register_gauge`]: a function, called by the asker |
 
 pub mod clock;

@@ -1,18 +1,22 @@
-//! What one session has counted, for `SHOW SESSION STATUS`, at no cost per statement.
+//! What one session has counted, for `SHOW SESSION STATUS`, at no cost per count.
 //!
-//! A session is served by one thread from one parking to the next. While it is attached, all that the thread's lane gains is
-//! the session's: attaching notes the lane's counts, detaching adds the difference to the session's totals.
+//! A session that is active owns a block of its own, and the thread that serves it counts there: for as long as it serves no
+//! other session, or for one command where a thread serves many in turn. An idle session keeps only its totals.
+//!
+//! ```text
+//!   idle --attach--> active --enter--> served by this thread --leave--> active --detach--> idle
+//! ```
 
 use crate::counters::CounterId;
-use crate::lane::{COUNTERS_MAX, block};
+use crate::lane::{Block, COUNTERS_MAX, Claim, count_in};
 use std::sync::atomic::Ordering;
 
-/// A session's counters; 4 KiB, taken when first detached or asked for.
+/// A session's counters; 4 KiB, and a block as large while it is attached.
 #[derive(Debug, Default)]
 pub struct SessionCounters {
-    /// Totals of former attachments minus, while attached, what the lane held at the start (wrapping).
+    /// Totals of former attachments minus, while attached, what the block held at the start (wrapping).
     totals: Option<Box<[u64; COUNTERS_MAX]>>,
-    attached: bool,
+    claim: Option<Claim>,
 }
 
 impl SessionCounters {
@@ -20,34 +24,46 @@ impl SessionCounters {
         Self::default()
     }
 
-    /// Call on the thread that begins to serve the session.
+    /// The session becomes active: it gets a block.
     pub fn attach(&mut self) {
-        assert!(!self.attached, "a session is served by one thread at a time");
-        self.attached = true;
-        let totals = self.totals.get_or_insert_with(|| Box::new([0; COUNTERS_MAX]));
-        for (total, word) in totals.iter_mut().zip(&block().counters) {
-            // Relaxed: this thread is the only writer.
-            *total = total.wrapping_sub(word.load(Ordering::Relaxed));
-        }
+        assert!(self.claim.is_none(), "a session has one block at a time");
+        let claim = Claim::new();
+        self.add(claim.block(), u64::wrapping_sub);
+        self.claim = Some(claim);
     }
 
-    /// Call on the same thread when it stops serving the session.
+    /// The session becomes idle: it gives its block back.
     pub fn detach(&mut self) {
-        assert!(self.attached, "detach without attach");
-        self.attached = false;
-        let totals = self.totals.as_mut().expect("allocated by attach");
-        for (total, word) in totals.iter_mut().zip(&block().counters) {
-            // Relaxed: this thread is the only writer.
-            *total = total.wrapping_add(word.load(Ordering::Relaxed));
-        }
+        let claim = self.claim.take().expect("detach without attach");
+        self.add(claim.block(), u64::wrapping_add);
     }
 
-    /// The session's count. While attached, call on the serving thread.
+    /// The calling thread counts for this session, which is attached, until [`SessionCounters::leave`].
+    #[inline]
+    pub fn enter(&self) {
+        count_in(Some(self.claim.as_ref().expect("an attached session is entered").block()));
+    }
+
+    /// The calling thread counts for itself again.
+    #[inline]
+    pub fn leave(&self) {
+        count_in(None);
+    }
+
+    /// The session's count.
     pub fn value(&self, counter: impl Into<CounterId>) -> u64 {
         let index = counter.into().index();
         let total = self.totals.as_ref().map_or(0, |totals| totals[index]);
-        // Relaxed: this thread is the only writer.
-        let lane = if self.attached { block().counters[index].load(Ordering::Relaxed) } else { 0 };
-        total.wrapping_add(lane)
+        // Relaxed: the caller serves the session, so nobody else writes.
+        let since = self.claim.as_ref().map_or(0, |claim| claim.block().counters[index].load(Ordering::Relaxed));
+        total.wrapping_add(since)
+    }
+
+    fn add(&mut self, block: &Block, add: fn(u64, u64) -> u64) {
+        let totals = self.totals.get_or_insert_with(|| Box::new([0; COUNTERS_MAX]));
+        for (total, word) in totals.iter_mut().zip(&block.counters) {
+            // Relaxed: nobody writes to the block of a session that no thread serves.
+            *total = add(*total, word.load(Ordering::Relaxed));
+        }
     }
 }

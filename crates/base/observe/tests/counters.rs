@@ -61,18 +61,24 @@ fn a_family_ends_where_it_ends() {
 }
 
 #[test]
-fn a_session_counts_what_its_threads_count_while_attached() {
+fn a_session_counts_what_threads_count_while_they_serve_it() {
     let mut session = SessionCounters::new();
     let serve = |session: &mut SessionCounters, rows| {
         observe::add(Counter::SortRows, 100); // Another session's, or the thread's own.
         session.attach();
+        observe::add(Counter::SortRows, 100);
+        session.enter();
         observe::add(Counter::SortRows, rows);
         let value = session.value(Counter::SortRows);
+        session.leave();
+        observe::add(Counter::SortRows, 100);
         session.detach();
         observe::add(Counter::SortRows, 100);
         value
     };
+    let before = observe::sum(Counter::SortRows);
     assert_eq!(serve(&mut session, 5), 5);
+    assert!(observe::sum(Counter::SortRows) >= before + 405);
     let there = thread::scope(|scope| scope.spawn(|| serve(&mut session, 7)).join().unwrap());
     assert_eq!(there, 12);
     assert_eq!(session.value(Counter::SortRows), 12);

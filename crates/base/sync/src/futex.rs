@@ -28,6 +28,7 @@ mod imp {
     use rustix::thread::futex::{self, Flags, Timespec};
 
     pub(super) fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) -> bool {
+        crate::blocking::about_to_block();
         // A timeout beyond the kernel's range is no timeout.
         let timeout = timeout.and_then(|t| Timespec::try_from(t).ok());
         match futex::wait(word, Flags::PRIVATE, expected, timeout.as_ref()) {

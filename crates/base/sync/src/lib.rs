@@ -16,6 +16,8 @@
 //! | [`Parker`] | none | its one thread | a wait with a timeout that KILL can end |
 //! | [`futex`] | none | any thread that names the word | the log's flush waiters |
 //!
+//! Before a thread sleeps here it does what it has left with [`blocking`]: one that serves many connections lets another go on.
+//!
 //! Ranks: each lock has a [`Rank`]; a thread takes locks in rising rank only, and debug builds panic when it does not.
 //! The table of ranks is at [`Rank`].
 //!
@@ -23,6 +25,8 @@
 //! every build but one: under `RUSTFLAGS="--cfg loom"` it is the model checker, and `tests/loom.rs` runs the algorithms of
 //! this crate through every interleaving and every permitted reordering.
 
+#[cfg(not(loom))]
+pub mod blocking;
 mod compact_rwlock;
 pub mod futex;
 mod lane_rwlock;

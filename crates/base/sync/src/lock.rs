@@ -119,11 +119,15 @@ impl Condvar {
 
     /// Gives the mutex back, waits to be notified, takes the mutex again.
     pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
+        #[cfg(not(loom))]
+        crate::blocking::about_to_block();
         self.raw.wait(&mut guard.raw);
     }
 
     /// As [`Condvar::wait`]; false when `timeout` passed first.
     pub fn wait_timeout<T>(&self, guard: &mut MutexGuard<'_, T>, timeout: Duration) -> bool {
+        #[cfg(not(loom))]
+        crate::blocking::about_to_block();
         !self.raw.wait_for(&mut guard.raw, timeout).timed_out()
     }
 

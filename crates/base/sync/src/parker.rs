@@ -155,6 +155,7 @@ mod imp {
         }
 
         pub(super) fn park(&self) {
+            crate::blocking::about_to_block();
             let mut notified = self.notified.lock();
             while !*notified {
                 self.changed.wait(&mut notified);
@@ -163,6 +164,7 @@ mod imp {
         }
 
         pub(super) fn park_until(&self, deadline: Instant) -> bool {
+            crate::blocking::about_to_block();
             let mut notified = self.notified.lock();
             while !*notified {
                 let left = deadline.saturating_duration_since(Instant::now());

@@ -4,6 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Above 32 to 48 active connections a CPU, serving in turn was ahead of a thread each (`bench/RESULTS.md`).
+const CROWD_PER_CPU: usize = 40;
+
 #[derive(Clone, Debug)]
 pub struct Config {
     /// `bind_address` and `port`; port 0 takes a free one. Empty: `skip_networking`.
@@ -20,12 +23,17 @@ pub struct Config {
     pub stack_bytes: usize,
     /// A worker without work ends after so long.
     pub worker_idle: Duration,
+    /// More active connections than this are served in turn by a thread a CPU, not by one each.
+    pub crowd: usize,
+    /// How many threads serve in turn.
+    pub crew: usize,
     /// How often idle connections are looked at for their time being up.
     pub tick: Duration,
 }
 
 impl Default for Config {
     fn default() -> Config {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         Config {
             addresses: Vec::new(),
             socket: None,
@@ -34,6 +42,8 @@ impl Default for Config {
             park_after: Duration::from_millis(50),
             stack_bytes: 1 << 20,
             worker_idle: Duration::from_secs(10),
+            crowd: CROWD_PER_CPU * cpus,
+            crew: cpus,
             tick: Duration::from_secs(1),
         }
     }

@@ -12,12 +12,16 @@
 //! is shared: no queue, no poller, no table. Only a connection that falls idle goes through the table of slots (one mutex)
 //! and the poller; its memory is then a slot, a session and two empty buffers, and it holds no thread.
 //!
+//! In a crowd, more active connections than a thread each does well with, workers pass them on to the `crew`: a thread a CPU serves
+//! them in turn.
+//!
 //! There may be as many workers as connections, so a statement that waits for a lock never keeps another connection's
 //! COMMIT from being read. Workers that find nothing to do end after a while.
 //!
 //! Must never know what a command means: all that is behind [`protocol::Service`].
 
 mod config;
+mod crew;
 mod poller;
 mod pool;
 mod slots;

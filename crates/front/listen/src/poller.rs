@@ -1,7 +1,8 @@
 //! The poller thread: accepts connections, wakes parked ones, looks for idle ones whose time is up, and stops.
 
 use crate::config::Config;
-use crate::pool::Pool;
+use crate::crew::{Crew, STALL};
+use crate::pool::{Job, Pool};
 use crate::slots::{KEY_BASE, Slots};
 use crate::socket::Door;
 use crate::worker::{Shared, Stage, Task};
@@ -44,6 +45,7 @@ impl<S: Service> Listener<S> {
             service,
             slots: Slots::new(Arc::clone(&poller)),
             pool: Pool::new(config),
+            crew: Crew::new(config.crew, config.crowd)?,
             park_after: config.park_after,
             running: Lanes::new(config.max_connections + 1),
             connected: AtomicUsize::new(0),
@@ -51,6 +53,7 @@ impl<S: Service> Listener<S> {
             max_connections: AtomicUsize::new(config.max_connections),
             stopping: AtomicBool::new(false),
         });
+        shared.set_max_workers(config.max_connections);
         let watch =
             Watch { shared: Arc::clone(&shared), poller: Arc::clone(&poller), doors, tick: config.tick, next_id: 1 };
         for (key, door) in watch.doors.iter().enumerate() {
@@ -83,7 +86,7 @@ impl<S: Service> Listener<S> {
     pub fn set_max_connections(&self, count: usize) {
         // Relaxed: a setting that stands alone.
         self.shared.max_connections.store(count, Ordering::Relaxed);
-        self.shared.pool.set_max_workers(count + 1);
+        self.shared.set_max_workers(count);
     }
 
     /// Registers Threads_connected, Threads_running, Threads_cached and Max_used_connections.
@@ -144,10 +147,14 @@ impl<S: Service> Watch<S> {
     fn run(mut self) {
         let mut events = Events::new();
         let mut next_tick = Instant::now() + self.tick;
+        let mut next_look = Instant::now();
         // Acquire: pairs with Release in `Listener::stop`.
         while !self.shared.stopping.load(Ordering::Acquire) {
             events.clear();
-            let patience = next_tick.saturating_duration_since(Instant::now());
+            let mut patience = next_tick.saturating_duration_since(Instant::now());
+            if self.shared.crew.needs_watching() {
+                patience = patience.min(STALL);
+            }
             match self.poller.wait(&mut events, Some(patience)) {
                 Ok(_) => {}
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
@@ -158,12 +165,18 @@ impl<S: Service> Watch<S> {
                     None => self.accept(event.key),
                     Some(slot) => {
                         if let Some(task) = self.shared.slots.wake(slot) {
-                            self.shared.pool.hand_over(&self.shared, task);
+                            self.shared.activate(task);
                         }
                     }
                 }
             }
             let now = Instant::now();
+            if now >= next_look {
+                next_look = now + STALL;
+                for (group, term) in self.shared.crew.depose_stalled() {
+                    self.shared.pool.hand_over(&self.shared, Job::Lead { group, term });
+                }
+            }
             if now >= next_tick {
                 next_tick = now + self.tick;
                 self.on_tick(now);
@@ -175,7 +188,7 @@ impl<S: Service> Watch<S> {
     fn on_tick(&mut self, now: Instant) {
         for mut task in self.shared.slots.expired(now) {
             task.stage = Stage::Close(ClosedBy::IdleTimeout);
-            self.shared.pool.hand_over(&self.shared, task);
+            self.shared.activate(task);
         }
         self.shared.pool.serve_pending(&self.shared);
         // A door that was left closed for want of descriptors opens again.
@@ -234,8 +247,9 @@ impl<S: Service> Watch<S> {
         let id = self.next_id;
         self.next_id = id.checked_add(1).unwrap_or(1);
         let session = self.shared.service.open(id, peer, conn.hang_up());
-        let task = Task { conn, session, slot, registered: false, stage: Stage::Greet, counted: (0, 0) };
-        self.shared.pool.hand_over(&self.shared, Box::new(task));
+        let task =
+            Task { conn, session, slot, registered: false, stage: Stage::Greet, resumed: false, counted: (0, 0) };
+        self.shared.activate(Box::new(task));
     }
 
     fn stop(self) {
@@ -246,7 +260,7 @@ impl<S: Service> Watch<S> {
         drop(self.doors);
         for mut task in self.shared.slots.stop() {
             task.stage = Stage::Close(ClosedBy::Shutdown);
-            self.shared.pool.hand_over(&self.shared, task);
+            self.shared.activate(task);
         }
     }
 }

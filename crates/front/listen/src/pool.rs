@@ -1,7 +1,7 @@
-//! Worker threads: as many as there are active connections, made when needed, gone after a while without work.
+//! Worker threads: as many as there is work for at once, made when needed, gone after a while without work.
 //!
-//! A connection to serve goes to the worker that fell idle last (its caches are warm), else to a new thread, else it waits
-//! for the first worker that gets free. The mutex is taken when a connection is handed over or a worker becomes free.
+//! A job goes to the worker that fell idle last (its caches are warm), else to a new thread, else it waits for the first worker
+//! that gets free. The mutex is taken when a job is handed over or a worker becomes free.
 
 use crate::config::Config;
 use crate::worker::{self, Shared, Task};
@@ -12,18 +12,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use sync::{Condvar, Mutex, Parker, Rank, Unparker};
 
-/// Where an idle worker is handed its next connection.
+/// What a worker does next.
+pub enum Job<S: Service> {
+    /// Serve this connection for as long as it is active.
+    Serve(Box<Task<S>>),
+    /// Lead a group of the crew, from this term on.
+    Lead { group: usize, term: u64 },
+}
+
+/// Where an idle worker is handed its next job.
 struct Seat<S: Service> {
-    task: Mutex<Option<Box<Task<S>>>>,
+    job: Mutex<Option<Job<S>>>,
     unparker: Unparker,
 }
 
 struct State<S: Service> {
     idle: Vec<Arc<Seat<S>>>,
-    pending: VecDeque<Box<Task<S>>>,
+    pending: VecDeque<Job<S>>,
     workers: usize,
     stopping: bool,
-    /// One for each connection, the administrator's included.
+    /// One for each connection, the administrator's included, and for each group of the crew.
     max_workers: usize,
 }
 
@@ -39,15 +47,9 @@ pub struct Pool<S: Service> {
 
 impl<S: Service> Pool<S> {
     pub fn new(config: &Config) -> Pool<S> {
-        let state = State {
-            idle: Vec::new(),
-            pending: VecDeque::new(),
-            workers: 0,
-            stopping: false,
-            max_workers: config.max_connections + 1,
-        };
+        let state = State { idle: Vec::new(), pending: VecDeque::new(), workers: 0, stopping: false, max_workers: 0 };
         Pool {
-            state: Mutex::new(Rank::Session, state),
+            state: Mutex::new(Rank::Workers, state),
             idle: AtomicUsize::new(0),
             ended: Condvar::new(),
             stack_bytes: config.stack_bytes,
@@ -55,23 +57,23 @@ impl<S: Service> Pool<S> {
         }
     }
 
-    /// Gives a connection to a worker.
-    pub fn hand_over(&self, shared: &Arc<Shared<S>>, task: Box<Task<S>>) {
+    /// Gives a job to a worker. May be called by a thread that is about to sleep, whatever it holds.
+    pub fn hand_over(&self, shared: &Arc<Shared<S>>, job: Job<S>) {
         let mut state = self.state.lock();
         if let Some(seat) = state.idle.pop() {
             self.note_idle(&state);
             drop(state);
             // Out of the idle list, the seat is ours alone to fill.
-            *seat.task.lock() = Some(task);
+            *seat.job.lock() = Some(job);
             seat.unparker.unpark();
             return;
         }
-        state.pending.push_back(task);
+        state.pending.push_back(job);
         drop(state);
         self.serve_pending(shared);
     }
 
-    /// Starts workers for connections that wait for one. Also called at each tick, in case a thread could not be made.
+    /// Starts workers for jobs that wait for one. Also called at each tick, in case a thread could not be made.
     pub fn serve_pending(&self, shared: &Arc<Shared<S>>) {
         loop {
             let mut state = self.state.lock();
@@ -93,25 +95,25 @@ impl<S: Service> Pool<S> {
         }
     }
 
-    /// The next connection for a worker that has none; `None`: the worker ends (and is not counted any more).
-    pub fn next(&self, parker: &mut Parker) -> Option<Box<Task<S>>> {
+    /// The next job for a worker that has none; `None`: the worker ends (and is not counted any more).
+    pub fn next(&self, parker: &mut Parker) -> Option<Job<S>> {
         let seat = {
             let mut state = self.state.lock();
-            if let Some(task) = state.pending.pop_front() {
-                return Some(task);
+            if let Some(job) = state.pending.pop_front() {
+                return Some(job);
             }
             if state.stopping {
                 return self.leave(state);
             }
-            let seat = Arc::new(Seat { task: Mutex::new(Rank::Session, None), unparker: parker.unparker() });
+            let seat = Arc::new(Seat { job: Mutex::new(Rank::Workers, None), unparker: parker.unparker() });
             state.idle.push(Arc::clone(&seat));
             self.note_idle(&state);
             seat
         };
         loop {
             let woken = parker.park_timeout(self.idle_time);
-            if let Some(task) = seat.task.lock().take() {
-                return Some(task);
+            if let Some(job) = seat.job.lock().take() {
+                return Some(job);
             }
             let mut state = self.state.lock();
             // Not in the list: somebody is about to fill the seat.
@@ -126,7 +128,7 @@ impl<S: Service> Pool<S> {
         }
     }
 
-    fn leave(&self, mut state: sync::MutexGuard<'_, State<S>>) -> Option<Box<Task<S>>> {
+    fn leave(&self, mut state: sync::MutexGuard<'_, State<S>>) -> Option<Job<S>> {
         state.workers -= 1;
         self.ended.notify_all();
         None

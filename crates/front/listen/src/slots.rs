@@ -3,7 +3,7 @@
 //! Touched when a connection comes, goes, falls idle or wakes; never by one that is busy.
 
 use crate::worker::Task;
-use polling::{Event, Poller};
+use polling::{Event, PollMode, Poller};
 use protocol::{HangUp, Service};
 use std::io;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl<S: Service> Slots<S> {
         let armed = if task.registered {
             self.poller.modify(task.conn.stream(), event)
         } else {
-            add(&self.poller, task.conn.stream(), event)
+            add(&self.poller, task.conn.stream(), event, PollMode::Oneshot)
         };
         if armed.is_err() {
             return Parked::Failed(task);
@@ -154,8 +154,8 @@ impl<S: Service> Slots<S> {
 }
 
 #[expect(unsafe_code, reason = "the poller keeps a socket's number, whose life the compiler cannot follow")]
-fn add(poller: &Poller, stream: &protocol::Stream, event: Event) -> io::Result<()> {
-    // SAFETY: the socket is deleted from the poller by `Slots::close`, which every connection passes before its stream is
-    // dropped: a `Task` is dropped nowhere else (see `worker::finish`).
-    unsafe { poller.add(stream, event) }
+pub fn add(poller: &Poller, stream: &protocol::Stream, event: Event, mode: PollMode) -> io::Result<()> {
+    // SAFETY: the socket is deleted from the poller by `Slots::close` or by `Group::leave`, which every connection passes before its
+    // stream is dropped: a `Task` is dropped nowhere else (see `worker::end`).
+    unsafe { poller.add_with_mode(stream, event, mode) }
 }

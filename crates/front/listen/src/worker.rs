@@ -1,13 +1,14 @@
-//! A worker thread: serves one connection until it falls idle or ends, then the next.
+//! A worker thread: serves one connection until it falls idle or ends, or leads a group of the crew; then the next job.
 
-use crate::pool::Pool;
+use crate::crew::{Back, Crew, Joined, Turn};
+use crate::pool::{Job, Pool};
 use crate::slots::{Parked, Slots};
 use observe::Counter;
 use protocol::{ClosedBy, Connection, Next, ReadOutcome, Service};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use sync::{Lanes, Parker};
+use sync::{Lanes, Parker, blocking};
 
 /// One connection with its session, wherever it is.
 pub struct Task<S: Service> {
@@ -17,6 +18,8 @@ pub struct Task<S: Service> {
     /// The socket is in the poller.
     pub registered: bool,
     pub stage: Stage,
+    /// The session has what an active one has.
+    pub resumed: bool,
     /// What of the connection's byte counts has been added to the status.
     pub counted: (u64, u64),
 }
@@ -30,11 +33,25 @@ pub enum Stage {
     Close(ClosedBy),
 }
 
+impl<S: Service> Shared<S> {
+    /// As many workers as there may be statements that sleep, and a leader for each group.
+    pub fn set_max_workers(&self, max_connections: usize) {
+        self.pool.set_max_workers(max_connections + 1 + self.crew.groups());
+    }
+
+    /// A connection becomes active: a worker serves it.
+    pub fn activate(self: &Arc<Self>, task: Box<Task<S>>) {
+        self.crew.one_more();
+        self.pool.hand_over(self, Job::Serve(task));
+    }
+}
+
 /// What the poller thread and the workers share.
 pub struct Shared<S: Service> {
     pub service: Arc<S>,
     pub slots: Slots<S>,
     pub pool: Pool<S>,
+    pub crew: Crew<S>,
     pub park_after: Duration,
     /// W: each worker its own lane, around each command. R: the gauge Threads_running.
     pub running: Lanes<AtomicBool>,
@@ -59,17 +76,27 @@ impl Drop for AbortOnPanic {
     }
 }
 
+/// Why a connection is not served by this thread any more, for now or for good.
+enum Left {
+    /// It has sent nothing for a while, or nothing yet.
+    Idle,
+    /// It has been served, and would do better the other way: in the crew, or with a thread of its own.
+    Elsewhere,
+    /// It has an answer that may not leave yet.
+    Unsettled,
+    Over(ClosedBy),
+}
+
 /// The worker thread's whole life.
 pub fn run<S: Service>(shared: &Arc<Shared<S>>) {
     let _guard = AbortOnPanic;
     let lane = shared.running.claim();
+    let running = lane.map(|lane| shared.running.get(lane));
     let mut parker = Parker::new();
-    while let Some(mut task) = shared.pool.next(&mut parker) {
-        shared.service.resume(&mut task.session);
-        let running = lane.map(|lane| shared.running.get(lane));
-        match serve(shared, &mut task, running) {
-            Some(by) => finish(shared, task, by),
-            None => park(shared, task),
+    while let Some(job) = shared.pool.next(&mut parker) {
+        match job {
+            Job::Serve(task) => serve_one(shared, task, running),
+            Job::Lead { group, term } => lead(shared, group, term, running),
         }
     }
     if let Some(lane) = lane {
@@ -77,10 +104,24 @@ pub fn run<S: Service>(shared: &Arc<Shared<S>>) {
     }
 }
 
-/// Serves until the connection is idle (`None`) or over.
-fn serve<S: Service>(shared: &Shared<S>, task: &mut Task<S>, running: Option<&AtomicBool>) -> Option<ClosedBy> {
-    // Relaxed: a figure for SHOW STATUS, it orders nothing.
-    let mark = |on: bool| running.into_iter().for_each(|r| r.store(on, Ordering::Relaxed));
+/// Serves a connection that has become active, until it is no longer, or joins the crew.
+fn serve_one<S: Service>(shared: &Arc<Shared<S>>, mut task: Box<Task<S>>, running: Option<&AtomicBool>) {
+    if !std::mem::replace(&mut task.resumed, true) {
+        shared.service.resume(&mut task.session);
+    }
+    shared.service.enter(&mut task.session);
+    let left = serve(shared, &mut task, running);
+    shared.service.leave(&mut task.session);
+    match left {
+        Left::Idle => park(shared, task),
+        Left::Elsewhere => join(shared, task),
+        Left::Over(by) => finish(shared, task, by),
+        Left::Unsettled => unreachable!("with a thread of its own a connection is settled at once"),
+    }
+}
+
+/// Serves with blocking reads.
+fn serve<S: Service>(shared: &Shared<S>, task: &mut Task<S>, running: Option<&AtomicBool>) -> Left {
     match task.stage {
         Stage::Serve => {}
         Stage::Close(by) => {
@@ -88,47 +129,162 @@ fn serve<S: Service>(shared: &Shared<S>, task: &mut Task<S>, running: Option<&At
                 // The client may be gone: then nobody is there to be told.
                 let _ = task.conn.output().error(&protocol::idle_for_too_long());
             }
-            return Some(by);
+            return Left::Over(by);
         }
         Stage::Greet => {
-            mark(true);
-            let next = shared.service.greet(&mut task.session, &mut task.conn);
-            mark(false);
-            let flushed = task.conn.output().flush();
-            count_bytes(task);
-            if next == Next::Close {
-                return Some(ClosedBy::Service);
-            }
-            if flushed.is_err() {
-                return Some(ClosedBy::Client);
+            let next = ask(running, || shared.service.greet(&mut task.session, &mut task.conn));
+            if let Some(by) = answer(shared, task, running, next) {
+                return Left::Over(by);
             }
             task.stage = Stage::Serve;
         }
     }
     loop {
-        match task.conn.read_packet(Some(shared.park_after)) {
-            ReadOutcome::Packet => {
-                mark(true);
-                let next = shared.service.serve(&mut task.session, &mut task.conn);
-                let flushed = task.conn.output().flush();
-                mark(false);
-                count_bytes(task);
-                if next == Next::Close {
-                    return Some(ClosedBy::Service);
-                }
-                if flushed.is_err() {
-                    return Some(ClosedBy::Client);
-                }
+        if shared.crew.is_crowded() && !task.conn.has_more_input() {
+            return Left::Elsewhere;
+        }
+        if let Some(left) = serve_packet(shared, task, running, shared.park_after) {
+            return left;
+        }
+    }
+}
+
+/// Serves one command, if one comes within `patience`.
+#[inline]
+fn serve_packet<S: Service>(
+    shared: &Shared<S>,
+    task: &mut Task<S>,
+    running: Option<&AtomicBool>,
+    patience: Duration,
+) -> Option<Left> {
+    match task.conn.read_packet(Some(patience)) {
+        ReadOutcome::Packet => {
+            // Who does not wait for a command does not wait for a flush, either, unless another command is there.
+            let keeps = patience.is_zero() && task.conn.is_drained();
+            let next = ask(running, || shared.service.serve(&mut task.session, &mut task.conn));
+            if next == Next::Settle && keeps {
+                return Some(Left::Unsettled);
             }
-            ReadOutcome::Idle => return None,
-            ReadOutcome::Closed | ReadOutcome::Broken => return Some(ClosedBy::Client),
-            outcome @ (ReadOutcome::TooLarge | ReadOutcome::OutOfOrder | ReadOutcome::TimedOut) => {
-                if let Some(error) = Connection::read_error(outcome) {
-                    // The connection ends whether the client hears it or not.
-                    let _ = task.conn.output().error(&error);
-                }
-                return Some(ClosedBy::ProtocolError);
+            answer(shared, task, running, next).map(Left::Over)
+        }
+        ReadOutcome::Idle => Some(Left::Idle),
+        ReadOutcome::Closed | ReadOutcome::Broken => Some(Left::Over(ClosedBy::Client)),
+        outcome @ (ReadOutcome::TooLarge | ReadOutcome::OutOfOrder | ReadOutcome::TimedOut) => {
+            if let Some(error) = Connection::read_error(outcome) {
+                // The connection ends whether the client hears it or not.
+                let _ = task.conn.output().error(&error);
             }
+            Some(Left::Over(ClosedBy::ProtocolError))
+        }
+    }
+}
+
+/// Has the service do its part.
+#[inline]
+fn ask(running: Option<&AtomicBool>, part: impl FnOnce() -> Next) -> Next {
+    // Relaxed: a figure for SHOW STATUS, it orders nothing.
+    let mark = |on: bool| running.into_iter().for_each(|r| r.store(on, Ordering::Relaxed));
+    mark(true);
+    let next = part();
+    mark(false);
+    next
+}
+
+/// Sends the answer, once it may leave. Why the connection is over, if it is.
+#[inline]
+fn answer<S: Service>(
+    shared: &Shared<S>,
+    task: &mut Task<S>,
+    running: Option<&AtomicBool>,
+    mut next: Next,
+) -> Option<ClosedBy> {
+    if next == Next::Settle {
+        next = ask(running, || shared.service.settle(&mut task.session, &mut task.conn));
+        assert!(next != Next::Settle, "what is settled is settled");
+    }
+    let flushed = task.conn.output().flush();
+    count_bytes(task);
+    if next == Next::Close {
+        return Some(ClosedBy::Service);
+    }
+    flushed.is_err().then_some(ClosedBy::Client)
+}
+
+/// Leads a group of the crew, until another worker does or nobody is left in it.
+fn lead<S: Service>(shared: &Arc<Shared<S>>, at: usize, term: u64, running: Option<&AtomicBool>) {
+    let group = shared.crew.group(at);
+    let for_action = Arc::clone(shared);
+    blocking::before_blocking(Some(Box::new(move || {
+        if let Some(term) = for_action.crew.group(at).depose(term) {
+            for_action.pool.hand_over(&for_action, Job::Lead { group: at, term });
+        }
+    })));
+    let (mut settler, mut back) = (false, Back::Nothing);
+    loop {
+        let (key, task, left) = match group.next(term, &mut settler, back) {
+            Turn::Serve(key, mut task) => {
+                let left = serve_ready(shared, &mut task, running);
+                (key, task, left)
+            }
+            Turn::Settle(key, mut task) => {
+                let left = settle(shared, &mut task, running);
+                (key, task, left)
+            }
+            Turn::Wait => {
+                group.wait(shared.park_after).into_iter().for_each(|task| park(shared, task));
+                back = Back::Nothing;
+                continue;
+            }
+            Turn::Over => break,
+        };
+        back = match left {
+            Left::Idle => Back::Answered(key, task),
+            Left::Unsettled => Back::Unsettled(key, task),
+            Left::Elsewhere => {
+                group.leave(key, &task);
+                shared.pool.hand_over(shared, Job::Serve(task));
+                Back::Nothing
+            }
+            Left::Over(by) => {
+                group.leave(key, &task);
+                finish(shared, task, by);
+                Back::Nothing
+            }
+        };
+    }
+    blocking::before_blocking(None);
+}
+
+/// Waits until the answer that was kept may leave, and sends it.
+fn settle<S: Service>(shared: &Shared<S>, task: &mut Task<S>, running: Option<&AtomicBool>) -> Left {
+    shared.service.enter(&mut task.session);
+    let over = answer(shared, task, running, Next::Settle);
+    shared.service.leave(&mut task.session);
+    over.map_or(Left::Idle, Left::Over)
+}
+
+/// Serves what a connection has sent.
+fn serve_ready<S: Service>(shared: &Shared<S>, task: &mut Task<S>, running: Option<&AtomicBool>) -> Left {
+    shared.service.enter(&mut task.session);
+    let left = loop {
+        if let Some(left) = serve_packet(shared, task, running, Duration::ZERO) {
+            break left;
+        }
+        if task.conn.is_drained() {
+            break if shared.crew.is_crowded() { Left::Idle } else { Left::Elsewhere };
+        }
+    };
+    shared.service.leave(&mut task.session);
+    left
+}
+
+fn join<S: Service>(shared: &Arc<Shared<S>>, task: Box<Task<S>>) {
+    match shared.crew.join(task) {
+        (_, Joined::Yes) => {}
+        (group, Joined::ToLead(term)) => shared.pool.hand_over(shared, Job::Lead { group, term }),
+        (_, Joined::Failed(task)) => {
+            observe::increment(Counter::ConnectionErrorsSelect);
+            finish(shared, task, ClosedBy::Client);
         }
     }
 }
@@ -144,10 +300,11 @@ fn count_bytes<S: Service>(task: &mut Task<S>) {
 
 fn park<S: Service>(shared: &Shared<S>, mut task: Box<Task<S>>) {
     shared.service.pause(&mut task.session);
+    task.resumed = false;
     task.conn.release_buffers();
     let deadline = Instant::now().checked_add(shared.service.idle_limit(&task.session));
     match shared.slots.park(task, deadline) {
-        Parked::Yes => {}
+        Parked::Yes => shared.crew.one_less(),
         Parked::Stopping(task) => end(shared, task, ClosedBy::Shutdown),
         Parked::Failed(task) => {
             observe::increment(Counter::ConnectionErrorsSelect);
@@ -170,6 +327,7 @@ fn end<S: Service>(shared: &Shared<S>, task: Box<Task<S>>, by: ClosedBy) {
     let stopping = shared.stopping.load(Ordering::Relaxed);
     let by = if by == ClosedBy::Client && stopping { ClosedBy::Shutdown } else { by };
     task.conn.stream().shutdown();
+    shared.crew.one_less();
     // Release: pairs with Acquire in `Poller thread::accept`, which may take the place at once; the slot below is freed by
     // then or a moment later, and slots do not bound connections.
     shared.connected.fetch_sub(1, Ordering::Release);

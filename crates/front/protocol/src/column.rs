@@ -133,7 +133,7 @@ impl<'a> Column<'a> {
             }
             MediumBlob => 16_777_215,
             // Whole characters of four bytes.
-            Json if self.is_expression() => u32::MAX & !3,
+            Json if self.is_expression() => !3,
             LongText | LongBlob | Json | Geometry => u32::MAX,
         }
     }

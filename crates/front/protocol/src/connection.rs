@@ -73,7 +73,7 @@ impl Connection {
         self.stream().set_write_timeout(Some(timeout.max(Duration::from_millis(1))))
     }
 
-    /// Waits up to `first_byte` for the next command (`None`: for ever) and reads it whole. Sequence ids start over.
+    /// Waits up to `first_byte` for the next command (`None`: for ever; zero: not at all) and reads it whole. Sequence ids start over.
     #[inline]
     pub fn read_packet(&mut self, first_byte: Option<Duration>) -> ReadOutcome {
         self.output.seq = 0;
@@ -111,6 +111,13 @@ impl Connection {
     #[inline]
     pub fn has_more_input(&self) -> bool {
         self.input.has_more()
+    }
+
+    /// All that the client had sent when the socket was last asked has been read and served: an edge-triggered poller tells of
+    /// whatever comes next.
+    #[inline]
+    pub fn is_drained(&self) -> bool {
+        self.input.is_drained()
     }
 
     pub fn bytes_received(&self) -> u64 {

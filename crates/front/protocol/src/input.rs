@@ -51,6 +51,8 @@ pub struct Input {
     pub read_timeout: Duration,
     pub bytes_received: u64,
     small_packets: u32,
+    /// The last receive got less than it had room for: the socket was empty at that moment.
+    drained: bool,
 }
 
 impl Input {
@@ -65,6 +67,7 @@ impl Input {
             read_timeout: Duration::from_secs(30),
             bytes_received: 0,
             small_packets: 0,
+            drained: true,
         }
     }
 
@@ -80,6 +83,12 @@ impl Input {
         self.filled > self.end
     }
 
+    /// Nothing is left to read of all that had come when the socket was last asked: whatever comes later makes it ready anew.
+    #[inline]
+    pub fn is_drained(&self) -> bool {
+        self.drained && !self.has_more()
+    }
+
     /// Gives the memory back while nothing is buffered.
     pub fn release(&mut self) {
         if !self.has_more() {
@@ -87,8 +96,8 @@ impl Input {
         }
     }
 
-    /// Waits up to `first_byte` for a packet to begin (`None`: for ever) and takes it whole. `seq` is the expected
-    /// sequence id, and afterwards the one to answer with.
+    /// Waits up to `first_byte` for a packet to begin (`None`: for ever; zero: not at all) and takes it whole. `seq` is the
+    /// expected sequence id, and afterwards the one to answer with.
     #[inline]
     pub fn read(&mut self, stream: &Stream, seq: &mut u8, first_byte: Option<Duration>) -> ReadOutcome {
         self.start = self.end;
@@ -98,13 +107,22 @@ impl Input {
             if self.buffer.len() != READ_BUFFER_BYTES {
                 self.resize_idle();
             }
-            if let Err(outcome) = self.set_timeout(stream, first_byte) {
-                return outcome;
-            }
-            match stream.recv(&mut self.buffer) {
+            let received = if first_byte == Some(Duration::ZERO) {
+                stream.recv_ready(&mut self.buffer)
+            } else {
+                if let Err(outcome) = self.set_timeout(stream, first_byte) {
+                    return outcome;
+                }
+                sync::blocking::about_to_block();
+                stream.recv(&mut self.buffer)
+            };
+            match received {
                 Ok(0) => return ReadOutcome::Closed,
                 Ok(n) => self.received(n),
-                Err(e) if timed_out(&e) => return ReadOutcome::Idle,
+                Err(e) if timed_out(&e) => {
+                    self.drained = true;
+                    return ReadOutcome::Idle;
+                }
                 Err(_) => return ReadOutcome::Broken,
             }
         }
@@ -168,6 +186,7 @@ impl Input {
                 self.buffer.resize(len, 0);
                 self.small_packets = 0;
             }
+            sync::blocking::about_to_block();
             match stream.recv(&mut self.buffer[self.filled..]) {
                 Ok(0) => return Err(self.broken(ReadOutcome::Broken)),
                 Ok(n) => {
@@ -195,6 +214,7 @@ impl Input {
 
     fn received(&mut self, n: usize) {
         self.filled += n;
+        self.drained = self.filled < self.buffer.len();
         self.bytes_received += n as u64;
     }
 

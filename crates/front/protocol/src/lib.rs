@@ -53,7 +53,7 @@ pub use connection::{Connection, ReadOutcome, idle_for_too_long, too_many_connec
 pub use execute::{Parameter, ParameterType};
 pub use handshake::{Greeting, Login};
 pub use head::RowsHead;
-pub use output::Output;
+pub use output::{AnswerStart, Output};
 pub use reply::{OkReply, RowFormat, StateChange};
 pub use rsa::RsaKeys;
 pub use service::{ClosedBy, HangUp, Next, Peer, Service};

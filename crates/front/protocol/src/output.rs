@@ -23,6 +23,13 @@ pub struct ResultsCharset {
     pub max_bytes: u8,
 }
 
+/// A place in the answer to a command.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AnswerStart {
+    at: usize,
+    seq: u8,
+}
+
 /// The sending half of a connection. An `Err` of any method means that the client is gone: close.
 #[derive(Debug)]
 pub struct Output {
@@ -134,6 +141,18 @@ impl Output {
         let at = self.buffer.len();
         self.buffer.extend_from_slice(packets);
         &mut self.buffer[at..]
+    }
+
+    /// Where the next packet begins.
+    #[inline]
+    pub fn answer_start(&self) -> AnswerStart {
+        AnswerStart { at: self.buffer.len(), seq: self.seq }
+    }
+
+    /// Drops the packets since then, of which nothing has been sent.
+    pub fn take_back(&mut self, start: AnswerStart) {
+        self.buffer.truncate(start.at);
+        self.seq = start.seq;
     }
 
     /// Drops the packet that `begin` started.

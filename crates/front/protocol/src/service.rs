@@ -44,6 +44,8 @@ impl Peer {
 pub enum Next {
     /// Answered (the listener flushes what is still in the output buffer): come again with the next command.
     Continue,
+    /// Answered, but not a byte may leave before [`Service::settle`] has returned.
+    Settle,
     /// The connection is over (QUIT, error, kill): flush and close the socket.
     Close,
 }
@@ -93,11 +95,22 @@ pub trait Service: Send + Sync + 'static {
     /// One command is in `conn` (see [`Connection::split`]). The service writes the answer; the listener flushes.
     fn serve(&self, session: &mut Self::Session, conn: &mut Connection) -> Next;
 
-    /// The session moves onto the calling thread: after `open`, and after it was parked.
+    /// Waits until the answer that [`Service::serve`] has made may leave. Called on any thread that has entered the session; other
+    /// sessions may be served before.
+    fn settle(&self, session: &mut Self::Session, conn: &mut Connection) -> Next;
+
+    /// The session becomes active: after `open`, and after it was parked.
     fn resume(&self, session: &mut Self::Session);
 
-    /// The session leaves the calling thread: it is parked, or about to be closed.
+    /// The session is no longer active: it is parked, or about to be closed.
     fn pause(&self, session: &mut Self::Session);
+
+    /// The calling thread serves the session, which is active, and no other until [`Service::leave`]: for as long as it is
+    /// active, or for one command.
+    fn enter(&self, session: &mut Self::Session);
+
+    /// The calling thread serves the session no longer.
+    fn leave(&self, session: &mut Self::Session);
 
     /// How long the session may stay idle: `wait_timeout` or `interactive_timeout`. Asked when it is parked.
     fn idle_limit(&self, session: &Self::Session) -> Duration;

@@ -1,5 +1,7 @@
 //! The socket under a connection: TCP or Unix. TLS and compression will be further layers here.
 
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 #[cfg(unix)]
@@ -33,9 +35,33 @@ impl Stream {
         }
     }
 
+    /// As [`Stream::recv`], but never waits: `WouldBlock` when nothing is there.
+    #[inline]
+    pub fn recv_ready(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match rustix::net::recv(self, &mut *buffer, RecvFlags::DONTWAIT) {
+                Err(Errno::INTR) => {}
+                Ok((n, _)) => return Ok(n),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
     /// Sends everything, or fails: `WouldBlock` when the client took nothing for the length of the write timeout.
     #[inline]
     pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        match rustix::net::send(self, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+            Ok(n) if n == bytes.len() => Ok(()),
+            Ok(n) => self.send_slowly(&bytes[n..]),
+            Err(Errno::INTR | Errno::AGAIN) => self.send_slowly(bytes),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Sends what the socket has no room for now.
+    #[cold]
+    fn send_slowly(&self, bytes: &[u8]) -> io::Result<()> {
+        sync::blocking::about_to_block();
         match self {
             Stream::Tcp(s) => (&*s).write_all(bytes),
             #[cfg(unix)]
@@ -74,15 +100,9 @@ impl Stream {
     /// Has the peer closed its side? Looks without taking anything; what it has sent before counts as alive.
     pub fn is_gone(&self) -> bool {
         let mut byte = [0];
-        let flags = rustix::net::RecvFlags::PEEK | rustix::net::RecvFlags::DONTWAIT;
-        let got = match self {
-            Stream::Tcp(s) => rustix::net::recv(s, &mut byte[..], flags),
-            #[cfg(unix)]
-            Stream::Unix(s) => rustix::net::recv(s, &mut byte[..], flags),
-        };
-        match got {
+        match rustix::net::recv(self, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
             Ok((0, _)) => true,
-            Ok(_) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => false,
+            Ok(_) | Err(Errno::AGAIN | Errno::INTR) => false,
             // Reset, or shut down by us.
             Err(_) => true,
         }

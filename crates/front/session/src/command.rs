@@ -18,7 +18,9 @@ use exec::{Env, Outcome};
 use observe::{Counter, SessionCounters};
 use protocol::command::{malformed_packet, unknown_command};
 use protocol::handshake::Scramble;
-use protocol::{ClosedBy, Command, Connection, HangUp, Next, OkReply, Output, Peer, ServerStatus, StateChange};
+use protocol::{
+    AnswerStart, ClosedBy, Command, Connection, HangUp, Next, OkReply, Output, Peer, ServerStatus, StateChange,
+};
 use std::sync::Arc;
 use std::time::Duration;
 use sync::Cached;
@@ -65,6 +67,12 @@ pub struct Session {
     pub(crate) changed_schema: bool,
     /// More statements of a multi-statement follow.
     pub(crate) more: bool,
+    /// The answer is one OK packet and the last of its command: it can be made before what it rests on is durable.
+    pub(crate) settles_later: bool,
+    /// The answer is made, and rests on commits that are not durable yet: [`Session::settle`].
+    pub(crate) unsettled: bool,
+    /// Where that answer begins.
+    pub(crate) answer_at: AnswerStart,
     /// How result sets of statements outside the executor go out.
     pub(crate) format: protocol::RowFormat,
 }
@@ -99,6 +107,9 @@ impl Session {
             changed_vars: Vec::new(),
             changed_schema: false,
             more: false,
+            settles_later: false,
+            unsettled: false,
+            answer_at: AnswerStart::default(),
             format: protocol::RowFormat::Text,
         })
     }
@@ -163,6 +174,10 @@ impl Session {
             info: &outcome.info,
             changes: &changes,
         };
+        if self.unsettled {
+            self.answer_at = out.answer_start();
+            out.hold(true);
+        }
         out.ok(&reply).map_err(|_| gone())
     }
 
@@ -214,16 +229,23 @@ impl Session {
             Ok(Done::Close) => Next::Close,
             Err(error) => self.answer_error(out, &error),
         };
-        // A killed connection ends; the client has been told 1317 if a statement was running.
-        let next = if self.tx.interrupt().reason() == 2 { Next::Close } else { next };
         if self.settings_changed() {
             self.apply_to(conn);
         }
-        self.entry.sleep();
-        next
+        if self.unsettled {
+            return Next::Settle;
+        }
+        self.after_command(next)
     }
 
-    fn answer_error(&mut self, out: &mut Output, error: &SqlError) -> Next {
+    /// The command has its answer.
+    pub(crate) fn after_command(&mut self, next: Next) -> Next {
+        self.entry.sleep();
+        // A killed connection ends; the client has been told 1317 if a statement was running.
+        if self.tx.interrupt().reason() == 2 { Next::Close } else { next }
+    }
+
+    pub(crate) fn answer_error(&mut self, out: &mut Output, error: &SqlError) -> Next {
         if error.code == gone().code {
             return Next::Close;
         }

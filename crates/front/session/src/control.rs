@@ -5,6 +5,7 @@ use crate::variables::{VarId, id};
 use catalog::Waiting;
 use engine::{Isolation, Savepoint};
 use exec::Env;
+use protocol::{Next, Output};
 use sql::ast::{AccessMode, Completion};
 use types::{Result, SqlError, err};
 
@@ -103,9 +104,37 @@ impl Session {
         self.check_read_only()?;
         let timeout = self.state.vars.hot().lock_wait_timeout;
         self.pins.begin_commit(Waiting { timeout, tx: &mut self.tx })?;
-        let result = self.tx.commit().map_err(exec::error::engine);
+        let mut result = self.tx.precommit();
+        if result.is_ok() && self.settles_later && !self.temporary.has_dropped() {
+            self.unsettled = true;
+            return Ok(());
+        }
+        if result.is_ok() {
+            result = self.tx.await_durable();
+        }
         self.pins.end_commit();
-        result
+        result.map_err(exec::error::engine)
+    }
+
+    /// The second half of a command whose answer rests on commits that are not durable yet: waits for them. The answer,
+    /// which nobody has seen, becomes an error when that fails.
+    pub(crate) fn settle(&mut self, out: &mut Output) -> Next {
+        assert!(std::mem::take(&mut self.unsettled), "there is something to wait for");
+        let result = self.tx.await_durable().map_err(exec::error::engine);
+        if !self.tx.is_active() {
+            self.pins.end_commit();
+            self.pins.release();
+        }
+        out.hold(false);
+        let next = match result {
+            Ok(()) => Next::Continue,
+            Err(error) => {
+                out.take_back(self.answer_at);
+                let error = self.failed(error);
+                self.answer_error(out, &error)
+            }
+        };
+        self.after_command(next)
     }
 
     /// Ends the transaction, if there is one, without its changes.
@@ -131,7 +160,10 @@ impl Session {
             transaction.savepoints.clear();
         }
         transaction.read_only = false;
-        self.pins.release();
+        // Until its end is durable a transaction keeps its tables, and FLUSH TABLES WITH READ LOCK waits for it.
+        if !self.unsettled {
+            self.pins.release();
+        }
         if self.temporary.has_dropped() && !self.tx.is_active() {
             self.free_dropped();
         }
@@ -145,7 +177,10 @@ impl Session {
         let read_only = self.transaction.read_only;
         let isolation = self.isolation();
         if commit {
-            self.commit_all()?;
+            self.settles_later = !chain && !release && !self.more;
+            let result = self.commit_all();
+            self.settles_later = false;
+            result?;
         } else {
             let active = self.tx.is_active();
             let result = if active { self.tx.rollback().map_err(exec::error::engine) } else { Ok(()) };

@@ -356,7 +356,10 @@ impl Session {
         planned.head = sink.head.take();
         // What is left is sent after the statement's end, which has waited too.
         out.hold(false);
-        match self.finish_statement(result)? {
+        self.settles_later = !planned.is_query && !self.more && result.is_ok();
+        let finished = self.finish_statement(result);
+        self.settles_later = false;
+        match finished? {
             outcome if started => {
                 self.state.found_rows = outcome.found_rows.unwrap_or(rows);
                 self.state.row_count = -1;
@@ -479,7 +482,11 @@ impl Session {
         }
         self.pins.release_statement();
         self.tx.end_statement();
-        self.tx.await_durable().map_err(exec::error::engine)?;
+        if self.settles_later && self.tx.rests_on_others() {
+            self.unsettled = true;
+        } else {
+            self.tx.await_durable().map_err(exec::error::engine)?;
+        }
         result
     }
 

@@ -330,6 +330,13 @@ impl Service for Sessions {
         }
     }
 
+    fn settle(&self, session: &mut Opened, conn: &mut Connection) -> Next {
+        match session {
+            Opened::Session(session) => session.settle(conn.output()),
+            Opened::Refused(_) => Next::Close,
+        }
+    }
+
     fn idle_limit(&self, session: &Opened) -> Duration {
         match session {
             Opened::Session(session) => {
@@ -349,6 +356,20 @@ impl Service for Sessions {
     fn pause(&self, session: &mut Opened) {
         if let Opened::Session(session) = session {
             session.pause();
+        }
+    }
+
+    #[inline]
+    fn enter(&self, session: &mut Opened) {
+        if let Opened::Session(session) = session {
+            session.counters.enter();
+        }
+    }
+
+    #[inline]
+    fn leave(&self, session: &mut Opened) {
+        if let Opened::Session(session) = session {
+            session.counters.leave();
         }
     }
 

@@ -239,8 +239,14 @@ impl Transaction {
         Reader { trx: self.trx, snapshot, uncommitted: self.isolation == Isolation::ReadUncommitted }
     }
 
-    /// Waits until every commit that this transaction's locking reads rest on is durable. To be called before an answer
-    /// goes to the client (design rule 5); free when there is nothing to wait for.
+    /// Whether [`Transaction::await_durable`] has anything to wait for.
+    #[inline]
+    pub fn rests_on_others(&self) -> bool {
+        self.depends_on != 0
+    }
+
+    /// Waits until the commit, and every commit that this transaction's locking reads rest on, is durable. To be called
+    /// before an answer goes to the client (design rule 5); free when there is nothing to wait for.
     pub fn await_durable(&mut self) -> Result<()> {
         if self.depends_on == 0 {
             return Ok(());
@@ -326,21 +332,26 @@ impl Transaction {
     /// `innodb_flush_log_at_trx_commit` asks. The transaction is over, also when this returns an error: then it was rolled back, or
     /// ([`Error::DiskFull`] after KILL, [`Error::Io`]) it stands in the log and nobody knows yet whether it is durable.
     pub fn commit(&mut self) -> Result<()> {
+        self.precommit()?;
+        self.await_durable()
+    }
+
+    /// Commits, but for the wait: the commit has its place in the log, its locks are given back, and nobody may be told of it before
+    /// [`Transaction::await_durable`] has returned (DeWitt et al., SIGMOD 1984, call it pre-committed). After an error it was rolled back.
+    pub fn precommit(&mut self) -> Result<()> {
         assert!(self.active, "commit ends a transaction");
-        let end = match self.end(true) {
-            Ok(end) => end,
+        match self.end(true) {
+            // The locks are given back: the next one's turn has come, while this one waits also for the commits that it rests on.
+            Ok(end) => {
+                self.depends_on = self.depends_on.max(end);
+                Ok(())
+            }
             // Its undo page cannot be read, so it cannot end well: nothing of it is committed, and it must not stay.
             Err(error) => {
                 self.rollback()?;
-                return Err(error);
+                Err(error)
             }
-        };
-        // Only now, with the locks given back, also for the commits that it rests on: the next one's turn has come meanwhile.
-        let durable = end.max(std::mem::take(&mut self.depends_on));
-        if durable == 0 {
-            return Ok(());
         }
-        self.core.wait_durable(durable, &self.interrupt)
     }
 
     /// Undoes everything and ends the transaction.

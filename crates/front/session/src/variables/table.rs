@@ -44,6 +44,8 @@ pub static VARIABLES: &[Variable] = &[
     v("character_set_server", Scope::Both, Access::Dynamic, Startup::Option, Kind::Charset { nullable: false }, Default::Str("utf8mb4")),
     v("character_set_system", Scope::Global, Access::ReadOnly, Startup::None, Kind::Charset { nullable: false }, Default::Str("utf8mb3")),
     v("clearway_address_space_size", Scope::Global, Access::ReadOnly, Startup::Option, uint(64 << 20, 1 << 46), Default::UInt(1 << 40)),
+    v("clearway_crew_size", Scope::Global, Access::ReadOnly, Startup::Option, uint(0, 1024), Default::UInt(0)),
+    v("clearway_crowd_size", Scope::Global, Access::ReadOnly, Startup::Option, uint(0, 1 << 20), Default::UInt(0)),
     v("collation_connection", Scope::Both, Access::Dynamic, Startup::None, Kind::Collation, Default::Str("utf8mb4_0900_ai_ci")),
     v("collation_database", Scope::Both, Access::Dynamic, Startup::None, Kind::Collation, Default::Str("utf8mb4_0900_ai_ci")),
     v("collation_server", Scope::Both, Access::Dynamic, Startup::Option, Kind::Collation, Default::Str("utf8mb4_0900_ai_ci")),
