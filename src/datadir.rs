@@ -44,13 +44,7 @@ impl DataDir {
         lock.lock_exclusive().map_err(|_| format!("data directory '{shown}' is in use by another server"))?;
         if !id_file.exists() {
             let text = format!("{FORMAT}\nserver-uuid={}\n", new_uuid()?);
-            let temporary = path.join("clearway.id.new");
-            std::fs::write(&temporary, text).map_err(|e| fail("cannot be written", &e))?;
-            let file = std::fs::File::open(&temporary).map_err(|e| fail("cannot be written", &e))?;
-            file.sync_all().map_err(|e| fail("cannot be written", &e))?;
-            std::fs::rename(&temporary, &id_file).map_err(|e| fail("cannot be written", &e))?;
-            let directory = std::fs::File::open(path).map_err(|e| fail("cannot be read", &e))?;
-            directory.sync_all().map_err(|e| fail("cannot be written", &e))?;
+            replace(path, ID_FILE, &text).map_err(|e| fail("cannot be written", &e))?;
         }
         let text = std::fs::read_to_string(&id_file).map_err(|e| fail("cannot be read", &e))?;
         let mut lines = text.lines();
@@ -61,6 +55,15 @@ impl DataDir {
         let uuid = uuid.ok_or_else(|| format!("data directory '{shown}': '{ID_FILE}' has no server-uuid"))?.to_string();
         Ok(DataDir { path: path.to_path_buf(), uuid, _lock: lock })
     }
+}
+
+/// Gives a file of the directory another text; whole, durable, or as it was.
+pub fn replace(directory: &Path, name: &str, text: &str) -> std::io::Result<()> {
+    let temporary = directory.join(format!("{name}.new"));
+    std::fs::write(&temporary, text)?;
+    std::fs::File::open(&temporary)?.sync_all()?;
+    std::fs::rename(&temporary, directory.join(name))?;
+    std::fs::File::open(directory)?.sync_all()
 }
 
 /// A random UUID.

@@ -6,7 +6,7 @@
 //! groups, `#` and `;` comments, quotes, escapes `\b \t \n \r \\ \s`, `!include FILE`, `!includedir DIR` (`*.cnf`).
 //! Later values win: files come first, then the command line.
 
-use session::variables::{self, Access, Globals, Kind, Startup, VARIABLES, Val, Wrong};
+use session::variables::{self, Access, Globals, Kind, Origin, Startup, VARIABLES, Val, Wrong};
 use std::path::{Path, PathBuf};
 
 /// What the command line and option files ask for.
@@ -323,6 +323,7 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
         options.warnings.push(format!("{place}option '{name}': value {text} adjusted to {}", variable.print(&parsed)));
     }
     store(&mut options.globals, id, parsed);
+    options.globals.came_from(id, Origin::CommandLine, None);
     Ok(())
 }
 

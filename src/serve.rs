@@ -1,10 +1,11 @@
 //! `clearway serve`: options, data directory, engine, sessions, sockets; and back, in the opposite order.
 
-use crate::datadir::DataDir;
+use crate::datadir::{self, DataDir};
 use crate::error_log::{ErrorLog, Level};
 use crate::options::{self, Options};
 use engine::{Engine, EngineOptions};
 use listen::{Config, Listener};
+use session::persist::Persisted;
 use session::variables::{Globals, VARIABLES, find};
 use session::{Server, Sessions, Settings};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -13,6 +14,9 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// In the data directory: what SET PERSIST has set.
+const PERSISTED_FILE: &str = "mysqld-auto.cnf";
 
 /// How long sessions get to end at shutdown.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -50,6 +54,24 @@ fn choice(globals: &Globals, name: &str) -> String {
     VARIABLES[id as usize].print(globals.get(id)).into_owned()
 }
 
+/// Reads what SET PERSIST has written, and puts it over the options.
+fn persisted(datadir: &Path, globals: &mut Globals, log: &ErrorLog) -> Result<Persisted, String> {
+    let path = datadir.join(PERSISTED_FILE);
+    let text = match std::fs::read(&path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Persisted::default()),
+        Err(e) => return Err(format!("'{}' cannot be read: {e}", path.display())),
+    };
+    let (persisted, unknown) = Persisted::parse(&text)?;
+    for name in unknown {
+        log.write(Level::Warning, 0, &format!("persisted variable '{name}' is not known"));
+    }
+    for refused in persisted.apply(globals) {
+        log.write(Level::Warning, 0, &refused);
+    }
+    Ok(persisted)
+}
+
 /// Runs the server until it is told to stop. An error is one line for stderr.
 pub fn serve(arguments: &[String]) -> Result<(), String> {
     let options = options::parse(arguments)?;
@@ -67,6 +89,10 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         dir => PathBuf::from(dir),
     };
     let datadir = DataDir::open(&datadir)?;
+    let persisted = match flag(&globals, "persisted_globals_load") {
+        true => persisted(&datadir.path, &mut globals, &log)?,
+        false => Persisted::default(),
+    };
     session::computed_variables(&mut globals, &datadir.path, datadir.uuid.clone(), hostname());
     log.write(
         Level::System,
@@ -86,6 +112,11 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
             // SHUTDOWN is a SIGTERM to ourselves; raising a signal that is handled does not fail.
             let _ = signal_hook::low_level::raise(SIGTERM);
         }),
+        persisted,
+        write_persisted: {
+            let directory = datadir.path.clone();
+            Box::new(move |text| datadir::replace(&directory, PERSISTED_FILE, text))
+        },
     };
     let server = Server::open(Arc::clone(&engine), settings, || {
         if initialize_insecure {

@@ -39,6 +39,8 @@ pub enum Rank {
     Catalog,
     /// The next version of the grants while it is built.
     Accounts,
+    /// The variables that outlive the server, and their file.
+    Variables,
     /// The one checkpoint or flush round in progress.
     Checkpoint,
     /// The one growth of the data file in progress.

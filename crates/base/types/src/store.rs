@@ -249,18 +249,18 @@ fn to_double<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>
     if column.decimals <= 30 {
         let unit = 10f64.powi(column.decimals as i32);
         limit = (10f64.powi(column.length as i32 - column.decimals as i32) - 1.0 / unit).min(limit);
-        let whole = v.trunc();
-        let fraction = ((v - whole) * unit).round() / unit;
+        // As MySQL rounds: the fraction above the floor, ties to even.
+        let whole = v.floor();
+        let fraction = ((v - whole) * unit).round_ties_even() / unit;
         if v.abs() < 1e15 {
             v = whole + fraction;
         }
     }
-    if float && v.abs() <= limit {
-        v = v as f32 as f64;
-    }
+    let round = |v: f64| if float { v as f32 as f64 } else { v };
     if overflow || v.is_nan() || v.abs() > limit {
-        return context.out_of_range(Value::Double(limit.copysign(given)));
+        return context.out_of_range(Value::Double(round(limit.copysign(given))));
     }
+    let v = round(v);
     let stored = Value::Double(v);
     if junk { context.incorrect(stored, if float { "FLOAT" } else { "DOUBLE" }, &value) } else { Ok((stored, None)) }
 }
@@ -400,7 +400,7 @@ fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) 
                 Value::Bytes(text) => {
                     text.len() >= 12 && parse_datetime(text, SqlMode::NONE).is_some_and(|p| p.has_time)
                 }
-                Value::DateTime(_) => true,
+                // The date of a DATETIME value is dropped in silence.
                 _ => false,
             };
             if dropped_date { context.temporal_note(stored, "time", &value) } else { Ok((stored, None)) }
@@ -474,9 +474,9 @@ fn to_json<'a>(value: Value<'a>, source: &DataType, context: &StoreContext<'_>) 
                 return Err(SqlError::format(ER_INVALID_JSON_CHARSET, &[&charset.name()]));
             }
             let (text, _) = transcode(Cow::Borrowed(text), charset, Charset::Utf8mb4);
-            json::parse::parse(&text).map_err(|e| match e.too_deep {
-                true => SqlError::format(ER_JSON_DOCUMENT_TOO_DEEP, &[]),
-                false => {
+            json::parse::parse(&text).map_err(|e| match e.code {
+                Some(code) => SqlError::format(code, &[]),
+                None => {
                     let words = format!("\"{}\"", e.message);
                     SqlError::format(ER_INVALID_JSON_TEXT, &[&words, &e.at, &context.column])
                 }

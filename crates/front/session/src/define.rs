@@ -33,8 +33,8 @@ pub(crate) fn text_of(parsed: &Parsed, s: Str) -> String {
 }
 
 impl Session {
-    /// Runs a statement that is not the executor's, and answers.
-    pub(crate) fn obey(&mut self, parsed: &Parsed, out: &mut Output) -> Result<Done> {
+    /// Runs a statement that is not the executor's, and answers. `fresh`: it was just parsed, not prepared before.
+    pub(crate) fn obey(&mut self, parsed: &Parsed, fresh: bool, out: &mut Output) -> Result<Done> {
         self.refresh_access()?;
         if self.password_expired
             && !matches!(parsed.statement, Statement::AlterUser(_) | Statement::SetPassword(_) | Statement::Set(_))
@@ -56,6 +56,9 @@ impl Session {
             _ => {}
         }
         self.state.clear_conditions();
+        if fresh {
+            self.state.note_parsed(parsed);
+        }
         let (name, outcome, done) = match &parsed.statement {
             Statement::Execute { name, using } => {
                 let values: Vec<Value<'static>> =
@@ -191,6 +194,7 @@ impl Session {
             }
             Statement::DropDatabase { if_exists, name } => {
                 let name = parsed.name(*name).to_string();
+                self.refuse_system_schema(&name)?;
                 self.access().check_schema(Privileges::DROP, &name)?;
                 let dropped = match self.define(|ddl| ddl.drop_schema(&name)) {
                     Err(e) if e.code == 1008 && *if_exists => {
@@ -270,6 +274,14 @@ impl Session {
                 self.drop_views(parsed, *if_exists, names)?;
                 plain("drop_view")
             }
+            Statement::DropProgram { kind, if_exists, name } => {
+                self.drop_program(parsed, *kind, *if_exists, *name)?;
+                plain("drop_program")
+            }
+            Statement::Call { name, .. } => {
+                let (schema, name) = self.object(parsed, *name)?;
+                Err(err!(1305, "PROCEDURE", format!("{schema}.{name}")))
+            }
             Statement::AlterTable(alter) => {
                 let outcome = self.alter_table(parsed, alter)?;
                 Ok(("alter_table", outcome, Done::Answered))
@@ -284,6 +296,13 @@ impl Session {
                 self.commit_all()?;
                 let name = self.change_accounts(parsed)?;
                 plain(name)
+            }
+            Statement::Reset(what) => {
+                for reset in what {
+                    let Reset::Persist { if_exists, name } = reset else { return Err(unsupported("RESET")) };
+                    self.reset_persist(parsed, *name, *if_exists)?;
+                }
+                plain("reset")
             }
             Statement::Unsupported(what) => Err(unsupported(what.what)),
             other => Err(unsupported(statement_words(other))),
@@ -350,8 +369,21 @@ impl Session {
         collation_from(parsed, options.charset, options.collation)
     }
 
+    /// Error 3552 for the dictionary's schema, 1044 for those of virtual tables: nobody makes or drops them.
+    fn refuse_system_schema(&self, name: &str) -> Result<()> {
+        if name == "mysql" {
+            return Err(SqlError::new(3552, format!("Access to system schema '{name}' is rejected.")));
+        }
+        if name.eq_ignore_ascii_case("information_schema") || name.eq_ignore_ascii_case("performance_schema") {
+            let (user, host) = self.state.current_user.split_once('@').unwrap_or((&self.state.current_user, ""));
+            return Err(err!(1044, user, host, name.to_lowercase()));
+        }
+        Ok(())
+    }
+
     fn create_database(&mut self, parsed: &Parsed, create: &CreateDatabase) -> Result<u64> {
         let name = parsed.name(create.name).to_string();
+        self.refuse_system_schema(&name)?;
         self.access().check_schema(Privileges::CREATE, &name)?;
         let collation = match self.schema_collation(parsed, &create.options)? {
             Some(collation) => collation,
@@ -364,6 +396,24 @@ impl Session {
             }
             other => other.map(|()| 1),
         }
+    }
+
+    /// DROP of what none can be made of: there is none of that name. Errors 1305, 1360, 1539.
+    fn drop_program(&mut self, parsed: &Parsed, kind: ProgramKind, if_exists: bool, name: ObjectName) -> Result<()> {
+        let (schema, name) = self.object(parsed, name)?;
+        self.commit_all()?;
+        let missing = match kind {
+            ProgramKind::Procedure => err!(1305, "PROCEDURE", format!("{schema}.{name}")),
+            ProgramKind::Function => err!(1305, "FUNCTION", format!("{schema}.{name}")),
+            ProgramKind::Trigger => err!(1360),
+            ProgramKind::Event if if_exists => err!(1305, "Event", name),
+            ProgramKind::Event => SqlError::new(1539, format!("Unknown event '{name}'")),
+        };
+        if !if_exists {
+            return Err(missing);
+        }
+        self.state.warn("Note", missing.code, missing.message);
+        Ok(())
     }
 
     fn create_table(&mut self, parsed: &Parsed, create: &CreateTable) -> Result<Outcome> {
@@ -596,7 +646,7 @@ impl Session {
                 let mut names = plan.names();
                 names.extend(columns.iter().map(|c| name(c.name)));
                 for def in columns {
-                    let (column, keys) = self.column(parsed, def, plan.spec.default_collation, &names)?;
+                    let (column, keys) = self.column(parsed, def, plan.spec.default_collation, &names, false)?;
                     if plan.spec.columns.iter().any(|c| eq_name(&c.name, &column.name)) {
                         return Err(err!(1060, column.name));
                     }
@@ -654,7 +704,7 @@ impl Session {
                 let at = plan.position(&name(*old))?;
                 let mut names = plan.names();
                 names[at] = name(column.name);
-                let (new, keys) = self.column(parsed, column, plan.spec.default_collation, &names)?;
+                let (new, keys) = self.column(parsed, column, plan.spec.default_collation, &names, false)?;
                 plan.change_column(parsed, at, new, *position)?;
                 for key in keys {
                     plan.spec.keys.push(key);
@@ -769,10 +819,8 @@ fn behind_last_word(source: &[u8]) -> &[u8] {
 fn statement_words(statement: &Statement) -> &'static str {
     match statement {
         Statement::LoadData(_) => "LOAD DATA",
-        Statement::Call { .. } => "CALL",
         Statement::Xa(_) => "XA",
         Statement::Help(_) => "HELP",
-        Statement::Reset(_) => "RESET",
         Statement::TableMaintenance(_) => "table maintenance statements",
         Statement::Restart => "RESTART",
         Statement::CreateRole { .. } | Statement::DropRole { .. } => "roles",

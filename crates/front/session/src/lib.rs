@@ -20,6 +20,7 @@ mod expression;
 mod locks;
 mod login;
 mod maintain;
+pub mod persist;
 mod prepared;
 mod process;
 mod run;

@@ -122,6 +122,7 @@ impl Session {
             _ => {}
         }
         self.refresh_access()?;
+        self.state.note_parsed(&parsed);
         // Relaxed: a bound that may be passed by as many as prepare at once.
         if self.server.prepared.load(Ordering::Relaxed) as u64 >= self.server.globals.load().uint(MAX_PREPARED) {
             return Err(err!(1461, self.server.globals.load().uint(MAX_PREPARED)));
@@ -226,7 +227,7 @@ impl Session {
             Body::Other(_) if count > 0 => Err(err!(1235, "parameters in this statement")),
             Body::Other(parsed) => {
                 self.format = RowFormat::Binary;
-                let result = self.obey(parsed, out);
+                let result = self.obey(parsed, false, out);
                 self.format = RowFormat::Text;
                 result
             }
@@ -323,7 +324,7 @@ impl Session {
             Body::Planned(planned) if planned.prepared.param_count() == values.len() => {
                 self.run(planned, values, RowFormat::Text, out)
             }
-            Body::Other(parsed) if values.is_empty() && parsed.param_count == 0 => self.obey(parsed, out),
+            Body::Other(parsed) if values.is_empty() && parsed.param_count == 0 => self.obey(parsed, false, out),
             _ => Err(err!(1210, "EXECUTE")),
         };
         self.statements.put_back(id, stmt);

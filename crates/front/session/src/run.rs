@@ -229,6 +229,7 @@ impl Session {
             }
         };
         self.state.clear_conditions();
+        self.state.note_parsed(&planned.parsed);
         let mut values = Vec::with_capacity(normalized.literals.len());
         for literal in &normalized.literals {
             let bytes = literal.value(text, mode, scratch);
@@ -575,10 +576,11 @@ impl Session {
         if is_planned(&parsed.statement) {
             self.state.clear_conditions();
             self.refresh_access()?;
+            self.state.note_parsed(&parsed);
             let mut planned = self.plan(parsed, &[])?;
             return self.run(&mut planned, &[], RowFormat::Text, out);
         }
-        self.obey(&parsed, out)
+        self.obey(&parsed, true, out)
     }
 }
 

@@ -1,13 +1,14 @@
 //! What all sessions share, and the [`protocol::Service`] that the listener drives.
 
 use crate::command::Session;
+use crate::persist::Persisted;
 use crate::process::Processes;
-use crate::variables::{Globals, VARIABLES, Val, VarId, const_eq, id};
+use crate::variables::{Globals, Origin, VARIABLES, Val, VarId, Variable, const_eq, id};
 use accounts::{Accounts, Directory};
 use catalog::Catalog;
 use catalog::dictionary::Kind;
 use engine::{Engine, Transaction};
-use inspect::Process;
+use inspect::{Process, VariableInfo};
 use observe::Family;
 use protocol::{ClosedBy, Connection, HangUp, Next, Peer, RsaKeys, Service};
 use std::path::Path;
@@ -84,6 +85,8 @@ pub(crate) const COM: &[&str] = &[
     "lock_tables",
     "unlock_instance",
     "unlock_tables",
+    "reset",
+    "drop_program",
     "shutdown",
     "analyze",
     "other",
@@ -108,7 +111,14 @@ pub struct Settings {
     pub datadir: std::path::PathBuf,
     /// Called by SHUTDOWN: asks the process to stop.
     pub stop: Box<dyn Fn() + Send + Sync>,
+    /// What `mysqld-auto.cnf` said at start.
+    pub persisted: Persisted,
+    /// Called by SET PERSIST and RESET PERSIST with the new text of `mysqld-auto.cnf`, one at a time.
+    pub write_persisted: WritePersisted,
 }
+
+/// Replaces the file; what it says is durable after.
+pub type WritePersisted = Box<dyn Fn(&str) -> std::io::Result<()> + Send + Sync>;
 
 /// Called with the global variables as they now are.
 type Told = Box<dyn Fn(&Globals) + Send + Sync>;
@@ -130,6 +140,9 @@ pub struct Server {
     /// Sessions with `max_execution_time` that run now. W: those sessions. R: the deadline thread.
     pub(crate) deadlines: AtomicUsize,
     pub(crate) stop: Box<dyn Fn() + Send + Sync>,
+    /// As it stands in the file. Held while that is written.
+    pub(crate) persisted: Mutex<Persisted>,
+    pub(crate) write_persisted: WritePersisted,
     /// Told of each SET GLOBAL: what lies outside of sessions and engine obeys too.
     on_set_global: OnceLock<Told>,
     stopping: AtomicBool,
@@ -166,6 +179,8 @@ impl Server {
             prepared: AtomicUsize::new(0),
             deadlines: AtomicUsize::new(0),
             stop: settings.stop,
+            persisted: Mutex::new(Rank::Variables, settings.persisted),
+            write_persisted: settings.write_persisted,
             on_set_global: OnceLock::new(),
             stopping: AtomicBool::new(false),
             engine,
@@ -275,6 +290,27 @@ impl inspect::Source for Server {
         let globals = self.globals.load();
         let all = VARIABLES.iter().enumerate().filter(|(_, v)| v.scope != crate::variables::Scope::Session);
         all.map(|(i, v)| (v.name, v.print(globals.get(i as VarId)).into_owned())).collect()
+    }
+
+    fn variable_infos(&self) -> Vec<VariableInfo> {
+        let globals = self.globals.load();
+        let info = |(i, v): (usize, &'static Variable)| {
+            let (origin, by) = globals.origin(i as VarId);
+            let (min, max) = v.bounds();
+            let source = match origin {
+                Origin::Compiled => "COMPILED",
+                Origin::CommandLine => "COMMAND_LINE",
+                Origin::Persisted => "PERSISTED",
+                Origin::Dynamic => "DYNAMIC",
+            };
+            let set_by = by.map(|by| (by.user.clone(), by.host.clone(), by.time_us));
+            VariableInfo { name: v.name, source, min, max, set_by }
+        };
+        VARIABLES.iter().enumerate().map(info).collect()
+    }
+
+    fn persisted_variables(&self) -> Vec<(&'static str, String)> {
+        self.persisted.lock().entries.iter().map(|e| (e.name, e.value.clone())).collect()
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::charset;
 use crate::command::{LOCK_WAIT, Session};
 use crate::evaluate::assignment_texts;
+use crate::persist;
 use crate::run::lexer_mode;
-use crate::variables::{self, Access, Globals, Scope, VARIABLES, Val, VarId, id, isolation_of};
+use crate::variables::{self, Access, Globals, Origin, Scope, SetBy, Startup, VARIABLES, Val, VarId, id, isolation_of};
 use exec::Env;
 use sql::ast::{AccessMode, IsolationLevel, Parsed, SetItem, VarScope};
 use std::borrow::Cow;
@@ -12,12 +13,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use types::charset::Charset;
 use types::collation::CollationId;
+use types::sql_mode::SqlMode;
 use types::{Result, Value, err};
 
 const AUTOCOMMIT: VarId = id("autocommit");
 const TIMESTAMP: VarId = id("timestamp");
 const LAST_INSERT_ID: VarId = id("last_insert_id");
 const IDENTITY: VarId = id("identity");
+const INSERT_ID: VarId = id("insert_id");
+const RAND_SEED1: VarId = id("rand_seed1");
+const RAND_SEED2: VarId = id("rand_seed2");
 const ISOLATION: VarId = id("transaction_isolation");
 const READ_ONLY: VarId = id("transaction_read_only");
 const READ_ONLY_SERVER: VarId = id("read_only");
@@ -48,6 +53,10 @@ impl Session {
         for (i, item) in items.iter().enumerate() {
             let (text, at_at) = texts.get(i).map_or((&b""[..], false), |a| (&source[a.value.clone()], a.at_at));
             checked.push(self.check_item(parsed, item, text, at_at)?);
+        }
+        let persisted: Vec<(VarId, Val)> = checked.iter().filter_map(Change::persisted).collect();
+        if !persisted.is_empty() {
+            self.persist(&persisted)?;
         }
         checked.into_iter().try_for_each(|change| self.apply(change))
     }
@@ -97,23 +106,36 @@ impl Session {
                     return Err(err!(1193, name));
                 }
                 let global = match scope {
-                    VarScope::Persist | VarScope::PersistOnly => return Err(err!(1235, "SET PERSIST")),
-                    VarScope::Global => true,
+                    VarScope::Global | VarScope::Persist | VarScope::PersistOnly => true,
                     VarScope::Session | VarScope::Unspecified => false,
                 };
                 let id = variables::lookup(name)?;
                 let variable = &VARIABLES[id as usize];
-                variable.may_set(global)?;
+                let only_persists = *scope == VarScope::PersistOnly;
+                match only_persists {
+                    true => persist::may_persist_only(variable)?,
+                    false => variable.may_set(global)?,
+                }
+                if only_persists && variable.access == Access::ReadOnly {
+                    self.access().check_dynamic("PERSIST_RO_VARIABLES_ADMIN")?;
+                }
                 if global {
                     self.may_set_globals()?;
                 }
+                if let Some((code, message)) = variable.deprecated() {
+                    self.state.warn("Warning", code, message);
+                }
                 let new = match value {
+                    None if matches!(id, INSERT_ID | LAST_INSERT_ID | IDENTITY | RAND_SEED1 | RAND_SEED2) => {
+                        return Err(err!(1230, variable.name));
+                    }
                     None if global || variable.scope == Scope::Session => variable.default_value(),
                     None => self.server.globals.load().get(id).clone(),
                     Some(value) => {
                         let (value, _) = self.evaluate(parsed, *value, text)?;
                         let value = by_collation_id(variable, value);
-                        let strict = self.state.sql_mode.is_strict();
+                        // Of the strict modes, this one alone.
+                        let strict = self.state.sql_mode.has(SqlMode::STRICT_ALL_TABLES);
                         let mut warnings = Vec::new();
                         let checked = variable.check(&value, strict, &mut |w| warnings.push(w))?;
                         for warning in warnings {
@@ -124,7 +146,9 @@ impl Session {
                 };
                 let present =
                     if global { self.server.globals.load().get(id).clone() } else { self.state.vars.get(id).clone() };
-                if variable.access == Access::Fixed && new != present {
+                let fixed =
+                    variable.access == Access::Fixed || (only_persists && variable.startup == Startup::OptionFixed);
+                if fixed && new != present {
                     return Err(variable.cannot(&variable.print(&new)));
                 }
                 // `SET @@transaction_isolation = x`: the next transaction's. `SET transaction_isolation = x`: the session's.
@@ -134,7 +158,11 @@ impl Session {
                     }
                     return Ok(Change::Next(new));
                 }
-                Change::Variable(id, global, new)
+                match scope {
+                    VarScope::Persist => Change::Persisted(id, new, true),
+                    VarScope::PersistOnly => Change::Persisted(id, new, false),
+                    _ => Change::Variable(id, global, new),
+                }
             }
         })
     }
@@ -176,6 +204,8 @@ impl Session {
                 self.set_global(SUPER_READ_ONLY, value.clone());
                 self.set_global(READ_ONLY_SERVER, value);
             }
+            Change::Persisted(_, _, false) => {}
+            Change::Persisted(id, value, true) => self.apply(Change::Variable(id, true, value))?,
             Change::Variable(id, true, value) => self.set_global(id, value),
             Change::Variable(id, false, value) => self.set_session(id, value)?,
         }
@@ -217,9 +247,12 @@ impl Session {
     }
 
     fn set_global(&mut self, id: VarId, value: Val) {
+        let (user, host) = self.state.current_user.split_once('@').unwrap_or((&self.state.current_user, ""));
+        let by = SetBy { user: user.to_string(), host: host.to_string(), time_us: self.state.clock_us };
         self.server.globals.update(|old| {
             let mut globals = Globals::clone(old);
             globals.set(id, value.clone());
+            globals.came_from(id, Origin::Dynamic, Some(by.clone()));
             pair(id, &value, &mut |id, value| globals.set(id, value));
             globals
         });
@@ -237,6 +270,18 @@ impl Session {
             }
             LAST_INSERT_ID | IDENTITY => {
                 self.state.last_insert_id = value.uint();
+                return Ok(());
+            }
+            INSERT_ID => {
+                self.state.insert_id = value.uint();
+                return Ok(());
+            }
+            RAND_SEED1 => {
+                self.state.random.0 = exec::random_part(value.uint());
+                return Ok(());
+            }
+            RAND_SEED2 => {
+                self.state.random.1 = exec::random_part(value.uint());
                 return Ok(());
             }
             AUTOCOMMIT if value == Val::Bool(true) && !self.state.vars.bool(AUTOCOMMIT) => self.commit_all()?,
@@ -269,12 +314,23 @@ enum Change {
     CharacterSet(Charset),
     Transaction(VarScope, Option<IsolationLevel>, Option<AccessMode>),
     Variable(VarId, bool, Val),
+    /// SET PERSIST; without the flag SET PERSIST_ONLY, which leaves the value of this run alone.
+    Persisted(VarId, Val, bool),
     /// `transaction_isolation` or `transaction_read_only` of the next transaction alone.
     Next(Val),
 }
 
+impl Change {
+    fn persisted(&self) -> Option<(VarId, Val)> {
+        match self {
+            Change::Persisted(id, value, _) => Some((*id, value.clone())),
+            _ => None,
+        }
+    }
+}
+
 /// A character set brings its default collation, a collation its character set.
-fn pair(id: VarId, value: &Val, set: &mut dyn FnMut(VarId, Val)) {
+pub(crate) fn pair(id: VarId, value: &Val, set: &mut dyn FnMut(VarId, Val)) {
     for (charset, collation) in PAIRS {
         if id == charset
             && let Some(found) = Charset::by_name(value.text())

@@ -7,6 +7,7 @@ use crate::time_zone::TimeZone;
 use crate::variables::{self, Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
 use catalog::VirtualContext;
 use exec::Env;
+use sql::ast::Parsed;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,6 +19,7 @@ const ERROR_COUNT: VarId = id("error_count");
 const WARNING_COUNT: VarId = id("warning_count");
 const LAST_INSERT_ID: VarId = id("last_insert_id");
 const IDENTITY: VarId = id("identity");
+const INSERT_ID: VarId = id("insert_id");
 const TIMESTAMP: VarId = id("timestamp");
 const PSEUDO_THREAD_ID: VarId = id("pseudo_thread_id");
 const SQL_MODE: VarId = id("sql_mode");
@@ -56,6 +58,10 @@ pub(crate) struct State {
     /// SET TIMESTAMP: overrides the clock.
     pub timestamp: Option<f64>,
     pub last_insert_id: u64,
+    /// SET INSERT_ID: what the next AUTO_INCREMENT value is; 0: as the table says.
+    pub insert_id: u64,
+    /// Both halves of the state of RAND().
+    pub random: (u32, u32),
     pub row_count: i64,
     pub found_rows: u64,
     user_vars: HashMap<String, (Value<'static>, DataType)>,
@@ -88,6 +94,8 @@ impl State {
             single_statement: false,
             timestamp: None,
             last_insert_id: 0,
+            insert_id: 0,
+            random: exec::random_seed(),
             row_count: 0,
             found_rows: 0,
             user_vars: HashMap::new(),
@@ -146,6 +154,15 @@ impl State {
         self.condition("Error", error.code, error.message.clone());
     }
 
+    /// Warns of what the statement says that is deprecated.
+    #[inline]
+    pub fn note_parsed(&mut self, parsed: &Parsed) {
+        for note in parsed.notes() {
+            let (code, message) = note.message(parsed);
+            self.condition("Warning", code, message);
+        }
+    }
+
     fn condition(&mut self, level: &'static str, code: u16, message: String) {
         if level == "Note" && !self.vars.bool(SQL_NOTES) {
             return;
@@ -166,6 +183,7 @@ impl State {
             ERROR_COUNT => return Ok(uint(self.error_count)),
             WARNING_COUNT => return Ok(uint(self.warning_count)),
             LAST_INSERT_ID | IDENTITY => return Ok(uint(self.last_insert_id)),
+            INSERT_ID => return Ok(uint(self.insert_id)),
             PSEUDO_THREAD_ID => return Ok(uint(self.id.into())),
             TIMESTAMP => {
                 let seconds = self.timestamp.unwrap_or(self.now_us as f64 / 1e6);
@@ -186,6 +204,7 @@ impl State {
             ERROR_COUNT => self.error_count.to_string(),
             WARNING_COUNT => self.warning_count.to_string(),
             LAST_INSERT_ID | IDENTITY => self.last_insert_id.to_string(),
+            INSERT_ID => self.insert_id.to_string(),
             PSEUDO_THREAD_ID => self.id.to_string(),
             TIMESTAMP => format!("{:.6}", self.timestamp.unwrap_or(self.now_us as f64 / 1e6)),
             _ if variable.scope == Scope::Global => variable.print(self.server.globals.load().get(id)).into_owned(),
@@ -243,6 +262,14 @@ impl Env for State {
 
     fn set_last_insert_id(&mut self, id: u64) {
         self.last_insert_id = id;
+    }
+
+    fn take_insert_id(&mut self) -> u64 {
+        std::mem::take(&mut self.insert_id)
+    }
+
+    fn random(&mut self) -> &mut (u32, u32) {
+        &mut self.random
     }
 
     fn row_count(&self) -> i64 {

@@ -13,13 +13,14 @@ use catalog::{
     TableSpec,
 };
 use exec::Env;
-use exec::column_type::{collation_from, column_type, deprecations};
+use exec::column_type::{collation_from, column_type};
 use sql::ast::{self, *};
 use std::sync::Arc;
 use types::collation::CollationId;
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, TypeKind, Value, err};
 
+const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
 const CHARACTER_SET_CONNECTION: VarId = id("character_set_connection");
 
 impl Session {
@@ -56,8 +57,9 @@ impl Session {
         };
         let defined = columns.iter().map(|c| parsed.name(c.name).to_string());
         let names: Vec<String> = defined.chain(selected.iter().map(|c| c.name.clone())).collect();
-        for def in columns {
-            let (column, own_keys) = self.column(parsed, def, collation, &names)?;
+        let first = columns.iter().position(|c| c.column_type.base == BaseType::Timestamp);
+        for (i, def) in columns.iter().enumerate() {
+            let (column, own_keys) = self.column(parsed, def, collation, &names, first == Some(i))?;
             spec.columns.push(column);
             spec.keys.extend(own_keys);
         }
@@ -203,14 +205,20 @@ impl Session {
         for (word, value) in
             [("STATS_PERSISTENT", &options.stats_persistent), ("STATS_AUTO_RECALC", &options.stats_auto_recalc)]
         {
-            if !matches!(value, None | Some(OptionValue::Default)) {
-                return Err(unsupported(word));
+            match value {
+                None | Some(OptionValue::Default) => {}
+                // Statistics are sampled when statements are planned, and not kept.
+                Some(OptionValue::Number(0)) => kept.push(format!("{word}=0")),
+                Some(_) => return Err(unsupported(word)),
             }
         }
         for (word, value) in &options.other {
             match (*word, value) {
                 // Hints for engines with fixed files.
-                ("max_rows" | "min_rows" | "avg_row_length", OptionValue::Number(n)) => {
+                (
+                    "max_rows" | "min_rows" | "avg_row_length" | "pack_keys" | "checksum" | "delay_key_write",
+                    OptionValue::Number(n),
+                ) => {
                     kept.push(format!("{}={n}", word.to_ascii_uppercase()));
                 }
                 (_, OptionValue::Default) => {}
@@ -220,13 +228,15 @@ impl Session {
         Ok(kept.join(" "))
     }
 
-    /// A column, and the keys written beside it. `names`: the columns of the table.
+    /// A column, and the keys written beside it. `names`: the columns of the table. `first_timestamp`: the table is made, and this
+    /// is its first TIMESTAMP.
     pub(crate) fn column(
         &mut self,
         parsed: &Parsed,
         def: &ColumnDef,
         collation: CollationId,
         names: &[String],
+        first_timestamp: bool,
     ) -> Result<(Column, Vec<KeySpec>)> {
         let name = parsed.name(def.name).to_string();
         check_name(&name, 1166)?;
@@ -241,15 +251,16 @@ impl Session {
         }
         let serial = def.column_type.base == BaseType::Serial;
         let (mut data_type, members) = column_type(parsed, &name, &def.column_type, collation)?;
-        for (code, message) in deprecations(&def.column_type) {
-            self.state.warn("Warning", code, message.to_string());
-        }
         let auto_increment = attributes.auto_increment || serial;
         let generated = match &attributes.generated {
             Some(g) => Some(self.generated(parsed, &name, g, attributes, auto_increment, names)?),
             None => None,
         };
+        let old_timestamp = def.column_type.base == BaseType::Timestamp
+            && attributes.generated.is_none()
+            && !self.state.vars.bool(EXPLICIT_DEFAULTS);
         let nullable = match attributes.nullable {
+            None if old_timestamp => false,
             Some(nullable) => nullable && !serial,
             None => !serial && !attributes.primary_key && !auto_increment,
         };
@@ -260,7 +271,11 @@ impl Session {
             return Err(err!(1063, name));
         }
         let temporal = matches!(data_type.kind, TypeKind::DateTime | TypeKind::Timestamp);
+        // Without explicit_defaults_for_timestamp the first such column of a table keeps the time of the last change.
+        let implicit = old_timestamp && !nullable && attributes.default.is_none() && attributes.on_update_now.is_none();
+        let changes_itself = implicit && first_timestamp;
         let on_update_now = match attributes.on_update_now {
+            None if changes_itself => true,
             Some(digits) if temporal && digits == data_type.decimals => true,
             Some(_) => return Err(err!(1294, name)),
             None => false,
@@ -268,6 +283,13 @@ impl Session {
         let default = match attributes.default {
             _ if auto_increment && attributes.default.is_some() => return Err(err!(1067, name)),
             _ if generated.is_some() => ColumnDefault::None,
+            None if changes_itself => ColumnDefault::Now,
+            None if old_timestamp && !nullable && attributes.on_update_now.is_none() => {
+                if self.state.sql_mode.is_strict() && self.state.sql_mode.has(SqlMode::NO_ZERO_DATE) {
+                    return Err(err!(1067, name));
+                }
+                ColumnDefault::Value(Value::DateTime(types::DateTime::ZERO))
+            }
             None if nullable => ColumnDefault::Value(Value::Null),
             None => ColumnDefault::None,
             Some(value) => self.default_value(parsed, &name, value, &data_type, &members, names)?,

@@ -140,7 +140,8 @@ impl TableSpec {
     }
 
     /// Checks everything, adds the hidden row id when there is no primary key, makes up names of keys, makes the columns of
-    /// the primary key NOT NULL, and orders the indexes as MySQL shows them: primary, unique, others.
+    /// the primary key NOT NULL, and orders the indexes as MySQL shows them: primary, unique (those of whole columns
+    /// first), others.
     pub(crate) fn plan(&mut self) -> Result<Vec<IndexPlan>> {
         check_name(&self.name, 1103)?;
         self.check_columns()?;
@@ -165,10 +166,10 @@ impl TableSpec {
         // Stable: keys of one kind stay in order.
         let mut keys: Vec<&KeySpec> = self.keys.iter().collect();
         keys.sort_by_key(|k| match k.kind {
-            KeyKind::Primary => 0,
-            KeyKind::Unique if self.is_nullable(k) => 2,
-            KeyKind::Unique => 1,
-            KeyKind::Plain => 3,
+            KeyKind::Primary => (0, false),
+            KeyKind::Unique if self.is_nullable(k) => (2, self.has_prefix(k)),
+            KeyKind::Unique => (1, self.has_prefix(k)),
+            KeyKind::Plain => (3, false),
         });
         let mut plans = Vec::with_capacity(keys.len() + 1);
         for key in keys {
@@ -188,6 +189,15 @@ impl TableSpec {
 
     fn is_nullable(&self, key: &KeySpec) -> bool {
         key.parts.iter().any(|p| self.columns.iter().any(|c| eq_name(&c.name, &p.column) && c.data_type.nullable))
+    }
+
+    /// Does a part hold the beginning of its column alone?
+    fn has_prefix(&self, key: &KeySpec) -> bool {
+        let whole = |p: &KeyPartSpec| {
+            let column = self.columns.iter().find(|c| eq_name(&c.name, &p.column));
+            column.is_some_and(|c| !c.data_type.kind.is_blob() && c.data_type.length == p.prefix)
+        };
+        key.parts.iter().any(|p| p.prefix > 0 && !whole(p))
     }
 
     fn hidden_index(&mut self) -> IndexPlan {
@@ -217,6 +227,9 @@ impl TableSpec {
         let mut row_bytes = 0;
         for (i, column) in self.columns.iter().enumerate() {
             check_name(&column.name, 1166)?;
+            if !column.hidden && RESERVED_COLUMNS.iter().any(|n| eq_name(n, &column.name)) {
+                return Err(err!(1166, column.name));
+            }
             if self.columns[..i].iter().any(|c| eq_name(&c.name, &column.name)) {
                 return Err(err!(1060, column.name));
             }
@@ -237,8 +250,11 @@ impl TableSpec {
             let name = match (&self.keys[i].name, self.keys[i].kind) {
                 (_, KeyKind::Primary) => "PRIMARY".to_string(),
                 (Some(name), _) => {
-                    if name.eq_ignore_ascii_case("PRIMARY") || eq_name(name, HIDDEN_INDEX) {
+                    if name.eq_ignore_ascii_case("PRIMARY") {
                         return Err(err!(1280, name));
+                    }
+                    if eq_name(name, HIDDEN_INDEX) {
+                        return Err(err!(1280, HIDDEN_INDEX));
                     }
                     check_name(name, 1280)?;
                     name.clone()
@@ -272,6 +288,9 @@ impl TableSpec {
         Ok(())
     }
 }
+
+/// InnoDB has columns of these names in each table.
+const RESERVED_COLUMNS: [&str; 3] = ["DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"];
 
 /// Bytes that a column counts towards the limit of a row.
 fn row_share(data_type: &DataType) -> u64 {

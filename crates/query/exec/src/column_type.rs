@@ -33,49 +33,6 @@ pub fn collation_from(parsed: &Parsed, charset: Option<Name>, collation: Option<
     })
 }
 
-/// Warnings about what a type says that MySQL means to give up.
-pub fn deprecations(t: &CreateColumnType) -> Vec<(u16, &'static str)> {
-    use BaseType as B;
-    let real = matches!(t.base, B::Float | B::Double);
-    let integer = matches!(t.base, B::TinyInt | B::SmallInt | B::MediumInt | B::Int | B::BigInt);
-    let said = [
-        (
-            t.zerofill,
-            1681,
-            "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to \
-             zero-pad numbers, or store the formatted numbers in a CHAR column.",
-        ),
-        (
-            real && t.scale.is_some(),
-            1681,
-            "Specifying number of digits for floating point data types is deprecated and will be removed in a future release.",
-        ),
-        (
-            integer && t.length.is_some(),
-            1681,
-            "Integer display width is deprecated and will be removed in a future release.",
-        ),
-        (
-            (real || t.base == B::Decimal) && t.unsigned && !t.zerofill,
-            1681,
-            "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in a \
-             future release.",
-        ),
-        (
-            t.base == B::Year && t.length.is_some(),
-            1287,
-            "'YEAR(4)' is deprecated and will be removed in a future release. Please use YEAR instead",
-        ),
-        (
-            t.binary,
-            1287,
-            "'BINARY as attribute of a type' is deprecated and will be removed in a future release. Please use a \
-             CHARACTER SET clause with _bin collation instead",
-        ),
-    ];
-    said.into_iter().filter(|(holds, ..)| *holds).map(|(_, code, message)| (code, message)).collect()
-}
-
 /// A column's type as it is stored, and the members of ENUM and SET. Errors 1074, 1425, 1426, 1427, 1439, ...
 pub fn column_type(
     parsed: &Parsed,
@@ -191,7 +148,7 @@ pub fn column_type(
         }
         K::Year => {
             if t.length.is_some_and(|n| n != 4) {
-                return Err(err!(1818));
+                return Err(types::SqlError::new(1818, "Invalid display width. Use YEAR instead."));
             }
             data_type.length = 4;
         }
@@ -245,6 +202,9 @@ pub fn column_type(
                 return Err(err!(1097, name));
             }
             for (i, member) in members.iter().enumerate() {
+                if member.chars().count() > 255 {
+                    return Err(err!(3505, name));
+                }
                 if members[..i].iter().any(|m| collation.equal(m.as_bytes(), member.as_bytes())) {
                     return Err(err!(1291, name, member, if kind == K::Set { "SET" } else { "ENUM" }));
                 }

@@ -52,6 +52,10 @@ pub trait Env {
     fn sql_mode(&self) -> u64;
     fn last_insert_id(&self) -> u64;
     fn set_last_insert_id(&mut self, id: u64);
+    /// SET INSERT_ID: what the statement's first AUTO_INCREMENT value is, 0 for as the table says. Asked for once.
+    fn take_insert_id(&mut self) -> u64;
+    /// Both halves of the state of RAND() without argument, [`crate::random_seed`] at first.
+    fn random(&mut self) -> &mut (u32, u32);
     /// ROW_COUNT() and FOUND_ROWS() of the previous statement.
     fn row_count(&self) -> i64;
     fn found_rows(&self) -> u64;

@@ -20,4 +20,5 @@ pub mod run;
 pub mod time_zone;
 
 pub use context::{ColumnMeta, Env, Outcome, RowSink};
+pub use expr::functions::{random_part, random_seed};
 pub use prepared::{Prepared, TableUse};

@@ -2,6 +2,7 @@
 
 use crate::context::{ColumnMeta, Env, Outcome, RowSink};
 use crate::error;
+use crate::expr::compare::check_temporal_value;
 use crate::plan::{Planner, node::Body};
 use crate::run::subquery::Subquery;
 use crate::run::{Run, Statement};
@@ -10,7 +11,7 @@ use engine::Transaction;
 use sql::ast::{OnDuplicate, Parsed, QueryId};
 use std::cell::RefCell;
 use std::sync::Arc;
-use types::{DataType, Result, Value};
+use types::{DataType, Result, SqlMode, TypeKind, Value};
 
 /// A table that a statement touches, for privileges and metadata locks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub struct Prepared {
     constant_row: bool,
     /// Warnings of every execution.
     notes: Vec<(u16, &'static str)>,
+    /// Parameters that are compared with a date: they have to be one.
+    temporal_params: Vec<(usize, TypeKind)>,
     outline: String,
     subqueries: Vec<RefCell<Subquery>>,
     statement: Statement,
@@ -85,6 +88,7 @@ impl Prepared {
         let mut planner = Planner::new(stmt, version, env, params);
         let body = body(&mut planner)?;
         let notes = std::mem::take(&mut planner.notes);
+        let temporal_params = std::mem::take(&mut planner.temporal_params);
         let (tables, plans) = planner.finish();
         let mut outline = body.print();
         for (i, q) in plans.iter().enumerate() {
@@ -105,6 +109,7 @@ impl Prepared {
             constant_row,
             tables,
             notes,
+            temporal_params,
             outline,
             subqueries,
             statement: Statement::new(body),
@@ -162,6 +167,9 @@ impl Prepared {
     ) -> Result<Outcome> {
         if params.len() < self.param_count {
             return Err(types::SqlError::new(1210, "Incorrect arguments to EXECUTE"));
+        }
+        for (n, kind) in &self.temporal_params {
+            check_temporal_value(&params[*n], *kind, SqlMode(env.sql_mode()))?;
         }
         for q in &mut self.subqueries {
             q.get_mut().forget();

@@ -38,6 +38,17 @@ pub struct Process {
     pub slot: u32,
 }
 
+/// One line of `performance_schema.variables_info`.
+#[derive(Clone, Debug)]
+pub struct VariableInfo {
+    pub name: &'static str,
+    pub source: &'static str,
+    pub min: String,
+    pub max: String,
+    /// Who set it, user and host, and when: microseconds since 1970.
+    pub set_by: Option<(String, String, u64)>,
+}
+
 /// What only sessions know. Implemented by crate `session`.
 pub trait Source: Send + Sync {
     fn processes(&self) -> Vec<Process>;
@@ -45,6 +56,10 @@ pub trait Source: Send + Sync {
     fn metadata_locks(&self) -> Vec<catalog::mdl::LockRow>;
     /// All global variables with their values as printed, sorted by name.
     fn global_variables(&self) -> Vec<(&'static str, String)>;
+    /// Where their values come from, and their bounds.
+    fn variable_infos(&self) -> Vec<VariableInfo>;
+    /// What SET PERSIST has set.
+    fn persisted_variables(&self) -> Vec<(&'static str, String)>;
 }
 
 /// (schema, table) -> may the session know of it?

@@ -15,6 +15,8 @@ use std::cmp::Ordering;
 
 /// Arrays and objects inside one another, at most; error 3157 beyond.
 pub const DEPTH_MAX: usize = 100;
+/// Bytes of a member's name.
+pub const KEY_BYTES_MAX: usize = u16::MAX as usize;
 
 /// A document or a part of one.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! JSON text to a document. Integers beyond 64 bits are doubles, and of a key given twice the last value counts.
 
-use super::{DEPTH_MAX, Json, Object};
+use super::{DEPTH_MAX, Json, KEY_BYTES_MAX, Object};
+use crate::error::{ER_JSON_DOCUMENT_TOO_DEEP, ER_JSON_KEY_TOO_BIG};
 
 /// Why a text is no document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,8 +10,8 @@ pub struct Failure {
     pub message: &'static str,
     /// Byte offset that MySQL reports.
     pub at: usize,
-    /// Not malformed, but nested more than [`DEPTH_MAX`] deep: error 3157.
-    pub too_deep: bool,
+    /// Not malformed, but beyond a bound: error 3157 (nested more than [`DEPTH_MAX`] deep) or 3151 (a key's length).
+    pub code: Option<u16>,
 }
 
 struct Parser<'t> {
@@ -40,7 +41,7 @@ impl Parser<'_> {
     }
 
     fn fail_at(&self, message: &'static str, at: usize) -> Failure {
-        Failure { message, at, too_deep: false }
+        Failure { message, at, code: None }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -83,7 +84,7 @@ impl Parser<'_> {
 
     fn check_depth(&self, depth: usize) -> R<()> {
         if depth > DEPTH_MAX {
-            return Err(Failure { message: "", at: self.at, too_deep: true });
+            return Err(Failure { message: "", at: self.at, code: Some(ER_JSON_DOCUMENT_TOO_DEEP) });
         }
         Ok(())
     }
@@ -122,6 +123,9 @@ impl Parser<'_> {
                 return Err(self.fail("Missing a name for object member."));
             }
             let key = self.string()?;
+            if key.len() > KEY_BYTES_MAX {
+                return Err(Failure { message: "", at: self.at, code: Some(ER_JSON_KEY_TOO_BIG) });
+            }
             self.blanks();
             if !self.eat(b':') {
                 return Err(self.fail("Missing a colon after a name of object member."));

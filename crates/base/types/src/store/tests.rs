@@ -101,6 +101,8 @@ fn temporals() {
     check(text("900:00:00", time, LOOSE), "838:59:59", 1264);
     check(text("10:00:00x", time, LOOSE), "10:00:00", 1265);
     check(text("2024-01-01 10:11:12", time, LOOSE), "10:11:12", 1265);
+    let noon = Value::DateTime(parse_datetime(b"2024-01-01 10:11:12", LOOSE).expect("a date").value);
+    check(put(noon, DataType::new(TypeKind::DateTime), time, LOOSE), "10:11:12", 0);
     check(put(Value::Int(1275), DataType::new(TypeKind::BigInt), time, LOOSE), "00:00:00", 1264);
     let year = DataType::new(TypeKind::Year);
     for (given, stored, code) in

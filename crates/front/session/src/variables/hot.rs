@@ -14,6 +14,7 @@ const MAX_EXECUTION_TIME: VarId = id("max_execution_time");
 const LOCK_WAIT_TIMEOUT: VarId = id("lock_wait_timeout");
 const TMP_TABLE_SIZE: VarId = id("tmp_table_size");
 const MAX_HEAP_TABLE_SIZE: VarId = id("max_heap_table_size");
+const BIG_TABLES: VarId = id("big_tables");
 const SORT_BUFFER_SIZE: VarId = id("sort_buffer_size");
 const CLIENT: VarId = id("character_set_client");
 const RESULTS: VarId = id("character_set_results");
@@ -30,7 +31,8 @@ pub struct Hot {
     /// 0: no limit.
     pub max_execution_time_ms: u64,
     pub tmp_table_size: u64,
-    /// The lesser of `tmp_table_size` and `max_heap_table_size`: bytes of a temporary table in memory.
+    /// The lesser of `tmp_table_size` and `max_heap_table_size`: bytes of a temporary table in memory;
+    /// none under `big_tables`.
     pub tmp_memory: u64,
     pub sort_buffer_size: u64,
     /// For metadata; rows have `innodb_lock_wait_timeout`.
@@ -63,7 +65,10 @@ impl Hot {
             select_limit: get(SELECT_LIMIT).uint(),
             max_execution_time_ms: get(MAX_EXECUTION_TIME).uint(),
             tmp_table_size: get(TMP_TABLE_SIZE).uint(),
-            tmp_memory: get(TMP_TABLE_SIZE).uint().min(get(MAX_HEAP_TABLE_SIZE).uint()),
+            tmp_memory: match get(BIG_TABLES).bool() {
+                true => 0,
+                false => get(TMP_TABLE_SIZE).uint().min(get(MAX_HEAP_TABLE_SIZE).uint()),
+            },
             sort_buffer_size: get(SORT_BUFFER_SIZE).uint(),
             lock_wait_timeout: Duration::from_secs(get(LOCK_WAIT_TIMEOUT).uint()),
             client: charset(CLIENT).unwrap_or(Charset::Utf8mb4),

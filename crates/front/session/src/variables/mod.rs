@@ -22,6 +22,7 @@ pub use table::VARIABLES;
 pub use value::{Val, Wrong, parse_bytes};
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::{DataType, Result, SqlError, TypeKind, Value};
 
@@ -164,6 +165,25 @@ pub fn lookup(name: &str) -> Result<VarId> {
 #[derive(Clone, Debug)]
 pub struct Globals {
     values: Vec<Val>,
+    /// Those that did not come from the compiler, by id.
+    origins: BTreeMap<VarId, (Origin, Option<SetBy>)>,
+}
+
+/// Where a global value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Compiled,
+    CommandLine,
+    Persisted,
+    Dynamic,
+}
+
+/// Who set a value, and when in microseconds since 1970.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetBy {
+    pub user: String,
+    pub host: String,
+    pub time_us: u64,
 }
 
 impl std::default::Default for Globals {
@@ -175,7 +195,7 @@ impl std::default::Default for Globals {
 impl Globals {
     /// MySQL's defaults.
     pub fn new() -> Globals {
-        Globals { values: VARIABLES.iter().map(Variable::default_value).collect() }
+        Globals { values: VARIABLES.iter().map(Variable::default_value).collect(), origins: BTreeMap::new() }
     }
 
     pub fn get(&self, id: VarId) -> &Val {
@@ -185,6 +205,15 @@ impl Globals {
     /// Stores a value that [`Variable::check`] has returned.
     pub fn set(&mut self, id: VarId, value: Val) {
         self.values[id as usize] = value;
+    }
+
+    /// Notes where the value comes from.
+    pub fn came_from(&mut self, id: VarId, origin: Origin, by: Option<SetBy>) {
+        self.origins.insert(id, (origin, by));
+    }
+
+    pub fn origin(&self, id: VarId) -> (Origin, Option<&SetBy>) {
+        self.origins.get(&id).map_or((Origin::Compiled, None), |(origin, by)| (*origin, by.as_ref()))
     }
 
     pub fn uint(&self, id: VarId) -> u64 {
@@ -270,6 +299,15 @@ impl Variable {
                 Val::UInt(types::sql_mode::SqlMode::parse(s).expect("the default mode parses").0)
             }
             (Default::Str(s), _) => Val::Str(Cow::Borrowed(s)),
+        }
+    }
+
+    /// Least and greatest value as `variables_info` prints them, 0 for what has none.
+    pub fn bounds(&self) -> (String, String) {
+        match self.kind {
+            Kind::UInt { min, max, .. } => (min.to_string(), max.to_string()),
+            Kind::Int { min, max } => (min.to_string(), max.to_string()),
+            _ => ("0".to_string(), "0".to_string()),
         }
     }
 

@@ -188,7 +188,13 @@ impl Variable {
                 }
                 Value::Bytes(b) => {
                     let word = String::from_utf8_lossy(b);
-                    self.parse_word(&word).ok_or_else(|| self.cannot(&word))
+                    let unknown = || match self.name {
+                        "default_storage_engine" | "default_tmp_storage_engine" => {
+                            SqlError::new(1286, format!("Unknown storage engine '{word}'"))
+                        }
+                        _ => self.cannot(&word),
+                    };
+                    self.parse_word(&word).ok_or_else(unknown)
                 }
                 Value::Null => Err(self.cannot("NULL")),
                 _ => Err(wrong_type()),
@@ -242,6 +248,29 @@ impl Variable {
                 },
                 _ => Err(wrong_type()),
             },
+        }
+    }
+
+    /// What setting it warns of.
+    pub fn deprecated(&self) -> Option<(u16, String)> {
+        let name = self.name;
+        match name {
+            "binlog_format"
+            | "log_bin_trust_function_creators"
+            | "max_delayed_threads"
+            | "max_length_for_sort_data"
+            | "profiling"
+            | "profiling_history_size"
+            | "transaction_prealloc_size" => {
+                Some((1287, format!("'@@{name}' is deprecated and will be removed in a future release.")))
+            }
+            "explicit_defaults_for_timestamp" => {
+                Some((1287, format!("'{name}' is deprecated and will be removed in a future release.")))
+            }
+            "character_set_database" | "collation_database" | "default_collation_for_utf8mb4" => {
+                Some((1681, format!("Updating '{name}' is deprecated. It will be made read-only in a future release.")))
+            }
+            _ => None,
         }
     }
 

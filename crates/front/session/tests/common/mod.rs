@@ -55,7 +55,13 @@ impl TestServer {
             flush_log_at_commit: 1,
         };
         let engine = Engine::open(options, &mut |_| ()).unwrap();
-        let settings = Settings { globals: Globals::new(), datadir: directory.clone(), stop: Box::new(|| ()) };
+        let settings = Settings {
+            globals: Globals::new(),
+            datadir: directory.clone(),
+            stop: Box::new(|| ()),
+            persisted: Default::default(),
+            write_persisted: Box::new(|_| Ok(())),
+        };
         let server = Server::open(Arc::clone(&engine), settings, String::new).unwrap();
         TestServer { server, engine, directory }
     }

@@ -39,9 +39,6 @@ pub struct AggregateCall {
     pub ty: DataType,
 }
 
-/// `group_concat_max_len`'s default.
-const GROUP_CONCAT_MAX: usize = 1024;
-
 impl AggregateCall {
     pub fn expr(kind: AggregateKind, distinct: bool, args: Vec<Expr>) -> Result<Expr> {
         let args: Vec<Expr> = match kind {
@@ -75,10 +72,17 @@ impl AggregateCall {
         Ok(Expr::new(Node::Aggregate(Box::new(call)), ty))
     }
 
-    pub fn group_concat(args: Vec<Expr>, distinct: bool, order: Vec<(Expr, bool)>, separator: Vec<u8>) -> Result<Expr> {
+    /// `most`: `group_concat_max_len`.
+    pub fn group_concat(
+        args: Vec<Expr>,
+        distinct: bool,
+        order: Vec<(Expr, bool)>,
+        separator: Vec<u8>,
+        most: u64,
+    ) -> Result<Expr> {
         let refs: Vec<&Expr> = args.iter().collect();
         let collation = super::compare::collation_of(&refs)?;
-        let ty = DataType::string(TypeKind::Text, GROUP_CONCAT_MAX as u32, collation);
+        let ty = DataType::string(TypeKind::Text, most.min(u64::from(u32::MAX)) as u32, collation);
         let call = AggregateCall { kind: AggregateKind::GroupConcat, distinct, args, order, separator, ty };
         Ok(Expr::new(Node::Aggregate(Box::new(call)), ty))
     }
@@ -310,6 +314,7 @@ impl Accumulator {
                 return Err(SqlError::format(types::error::ER_JSON_DOCUMENT_NULL_KEY, &[]));
             }
             key = String::from_utf8_lossy(&convert::text(&k, &call.args[0].ty)).into_owned();
+            functions::json::check_key(key.len())?;
         }
         let e = &call.args[call.args.len() - 1];
         let value = functions::json::scalar(&e.eval(run, at)?, e)?;
@@ -345,7 +350,7 @@ impl Accumulator {
             }
             Avg => {
                 let n = Decimal::from_parts(false, self.count as u128, 0);
-                match self.total().checked_div(n, 4) {
+                match self.total().checked_div(n, run.div_increment()) {
                     Some(v) => Value::Decimal(v.round(call.ty.decimals)),
                     None => Value::Null,
                 }
@@ -371,8 +376,7 @@ impl Accumulator {
                     }
                     Ordering::Equal
                 });
-                let most = run.env.borrow().system_variable(None, "group_concat_max_len");
-                let most = most.map_or(GROUP_CONCAT_MAX, |(v, _)| v.to_u64() as usize);
+                let most = run.variable("group_concat_max_len") as usize;
                 let mut out = Vec::new();
                 for (i, p) in self.pieces.iter().enumerate() {
                     if i > 0 {

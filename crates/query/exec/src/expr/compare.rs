@@ -189,13 +189,21 @@ pub fn in_charset(e: Expr, collation: CollationId) -> Expr {
 /// 1525 for a literal beside a date that is none. Zero dates are none where NO_ZERO_DATE forbids them, which a plan does not
 /// know: they compare.
 pub fn check_temporal(literal: &Expr, other: &Expr) -> Result<()> {
-    let kind = match other.ty.kind {
+    match &literal.node {
+        Node::Const(v) => check_temporal_value(v, other.ty.kind, types::SqlMode::ALLOW_INVALID_DATES),
+        _ => Ok(()),
+    }
+}
+
+/// The same of a value that is known when the statement runs, under a `sql_mode`.
+pub fn check_temporal_value(value: &Value<'_>, kind: TypeKind, mode: types::SqlMode) -> Result<()> {
+    let kind = match kind {
         TypeKind::Date => "DATE",
         TypeKind::DateTime | TypeKind::Timestamp => "DATETIME",
         _ => return Ok(()),
     };
-    match &literal.node {
-        Node::Const(Value::Bytes(b)) if convert::parse_datetime(b).is_none() => {
+    match value {
+        Value::Bytes(b) if types::temporal::parse::parse_datetime(b, mode).is_none() => {
             Err(SqlError::new(1525, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(b))))
         }
         _ => Ok(()),
@@ -206,6 +214,9 @@ pub fn check_temporal(literal: &Expr, other: &Expr) -> Result<()> {
 /// a temporal once, at planning.
 pub fn adapt(e: Expr, other: &Expr) -> Expr {
     let e = if other.ty.kind.is_numeric() { convert::enum_number(e) } else { e };
+    if other.ty.kind == TypeKind::Year && matches!(e.node, Node::Const(_) | Node::Param(_)) {
+        return functions::as_year(e);
+    }
     if !matches!(other.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp) {
         return e;
     }

@@ -25,8 +25,8 @@ pub enum BitOp {
     ShiftRight,
 }
 
-/// `div_precision_increment`'s default.
-const DIV_SCALE: u32 = 4;
+/// The default of `div_precision_increment`: digits that a quotient has beyond its dividend.
+pub const DIV_SCALE: u32 = 4;
 
 /// A number of one of the three kinds that arithmetic is done in.
 enum Number {
@@ -207,7 +207,7 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &R
                 if j.is_zero() {
                     return division_by_zero(run);
                 }
-                let v = i.checked_div(j, DIV_SCALE).ok_or_else(|| overflow("DECIMAL", sign, a, b))?;
+                let v = i.checked_div(j, run.div_increment()).ok_or_else(|| overflow("DECIMAL", sign, a, b))?;
                 // The result shows the static scale, the digits after it are for what is computed next.
                 let scale = if ty.kind == TypeKind::Decimal { ty.decimals } else { v.scale() };
                 Ok(Value::Decimal(if v.scale() > scale.max(30) { v.round(scale) } else { v }))
@@ -420,6 +420,16 @@ pub fn negate_type(t: &DataType) -> DataType {
         }
         _ => DataType { length: 23, nullable, ..DataType::new(TypeKind::Double) },
     }
+}
+
+/// The type of a quotient under another `div_precision_increment` than the default, from the one under that.
+pub fn with_div_increment(t: DataType, increment: u32) -> DataType {
+    if t.kind != TypeKind::Decimal || increment == DIV_SCALE {
+        return t;
+    }
+    let change = |n: u32| (n + increment).saturating_sub(DIV_SCALE);
+    let (p, s) = (change(t.length).clamp(1, 65), change(u32::from(t.decimals)).min(30));
+    DataType { nullable: t.nullable, ..DataType::decimal(p, s as u8) }
 }
 
 /// The DECIMAL type that holds what SUM (and AVG, with four more digits) of a type gives.

@@ -379,6 +379,9 @@ impl Planner<'_> {
             },
             _ => 0,
         };
+        if limit.is_none() && self.flag("sql_safe_updates") && !uses_key(&plan) {
+            return Err(types::err!(1175, ""));
+        }
         // The clustered key is in every tree; a scan of a secondary tree moves with that tree's own parts too.
         let moves =
             |index: usize| changed.is_some_and(|c| table.indexes[index].parts.iter().any(|p| c.contains(&p.column)));
@@ -414,6 +417,15 @@ fn plan_reads(plan: &Plan, id: u64) -> bool {
         Plan::Window(w) => plan_reads(&w.input, id),
         Plan::Sort(s) => plan_reads(&s.input, id),
         Plan::SetOp(s) => plan_reads(&s.left.plan, id) || plan_reads(&s.right.plan, id),
+    }
+}
+
+/// Does it read ranges of an index, or rows of no table at all?
+fn uses_key(plan: &Plan) -> bool {
+    match plan {
+        Plan::Scan(s) => !s.access.ranges.is_empty(),
+        Plan::Filter { input, .. } => uses_key(input),
+        _ => true,
     }
 }
 

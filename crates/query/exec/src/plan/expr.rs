@@ -168,7 +168,12 @@ impl Planner<'_> {
                 Expr::new(Node::Or(list), boolean_type(nullable))
             }
             Ast::Is { operand, negated, test } => {
-                let operand = Box::new(self.expr(*operand)?);
+                let operand = self.expr(*operand)?;
+                if !negated && *test == ast::Truth::Null && self.is_auto_null(&operand) {
+                    let last = functions::call("last_insert_id", Vec::new())?.expect("a function that there is");
+                    return compare_exprs(CmpOp::Eq, operand, last);
+                }
+                let operand = Box::new(operand);
                 let node = match test {
                     ast::Truth::Null | ast::Truth::Unknown => Node::IsNull { negated: *negated, operand },
                     ast::Truth::True => Node::IsTruth { negated: *negated, truth: true, operand },
@@ -220,7 +225,11 @@ impl Planner<'_> {
                 }
                 let e = self.operand(*operand)?;
                 let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|i| self.operand(*i)).collect();
-                let list: Vec<Expr> = list?.into_iter().map(|i| compare::adapt(i, &e)).collect();
+                let list: Vec<Expr> = list?
+                    .into_iter()
+                    // A YEAR is not compared with years of two digits here.
+                    .map(|i| if e.ty.kind == TypeKind::Year { i } else { compare::adapt(i, &e) })
+                    .collect();
                 let mut all = vec![&e];
                 all.extend(list.iter());
                 let collation = compare::collation_of(&all)?;
@@ -311,7 +320,8 @@ impl Planner<'_> {
                     order.push((self.plain(o.expr)?, o.descending));
                 }
                 let separator = g.separator.map_or(b",".to_vec(), |s| parsed.bytes(s).to_vec());
-                AggregateCall::group_concat(args, g.distinct, order, separator)?
+                let most = self.env.system_variable(None, "group_concat_max_len").map_or(1024, |(v, _)| v.to_u64());
+                AggregateCall::group_concat(args, g.distinct, order, separator, most)?
             }
             Ast::Window(call) => self.window_call(call)?,
             Ast::Cast(cast) => self.cast(cast)?,
@@ -398,6 +408,17 @@ impl Planner<'_> {
         })
     }
 
+    /// `sql_auto_is_null`, and the column that it speaks of: of the row inserted last, the value looks NULL.
+    fn is_auto_null(&self, e: &Expr) -> bool {
+        let Node::Column { depth: 0, slot, column } = e.node else { return false };
+        let is_counted = |s: &super::names::Source| {
+            let c = s.table.as_ref().map(|t| &t.columns[column as usize]);
+            c.is_some_and(|c| c.auto_increment && !c.data_type.nullable)
+        };
+        self.flag("sql_auto_is_null")
+            && self.current_block().sources.iter().any(|s| s.slot == slot as usize && is_counted(s))
+    }
+
     /// An operand of a comparison: rows are refused here, nesting is bounded.
     fn operand(&mut self, id: ExprId) -> Result<Expr> {
         if self.blocks.len() > DEPTH_MAX {
@@ -425,12 +446,21 @@ impl Planner<'_> {
                 ));
             }
             let (a, b) = (self.operand(left)?, self.operand(right)?);
+            for (value, other) in [(&a, &b), (&b, &a)] {
+                if let Node::Param(n) = value.node
+                    && other.ty.kind.is_temporal()
+                {
+                    self.temporal_params.push((n, other.ty.kind));
+                }
+            }
             return compare_exprs(op, a, b);
         }
         let (a, b) = (self.expr(left)?, self.expr(right)?);
+        let increment = self.div_increment;
         let arith = |op: ArithOp, a: Expr, b: Expr| {
             let (a, b) = (convert::arith_number(a), convert::arith_number(b));
             let ty = number::arith_type(op, &a.ty, &b.ty);
+            let ty = if op == ArithOp::Div { number::with_div_increment(ty, increment) } else { ty };
             Expr::new(Node::Arith(op, Box::new(a), Box::new(b)), ty)
         };
         let bits = |op: BitOp, a: Expr, b: Expr| {
@@ -550,7 +580,14 @@ impl Planner<'_> {
             A::JsonArrayAgg => AggregateKind::JsonArray,
             A::JsonObjectAgg => AggregateKind::JsonObject,
         };
-        AggregateCall::expr(kind, distinct, args)
+        let mut e = AggregateCall::expr(kind, distinct, args)?;
+        if kind == AggregateKind::Avg
+            && let Node::Aggregate(call) = &mut e.node
+        {
+            e.ty = number::with_div_increment(e.ty, self.div_increment);
+            call.ty = e.ty;
+        }
+        Ok(e)
     }
 
     fn charset(&self, name: &str) -> Result<CollationId> {

@@ -3,7 +3,7 @@
 use super::Planner;
 use super::names::{Source, SourceColumn};
 use super::tables::{StarColumn, Tree, slots_of};
-use crate::column_type::{column_type, deprecations};
+use crate::column_type::column_type;
 use crate::error::unsupported;
 use crate::expr::functions::json::{parse_text, read_path};
 use crate::expr::{Expr, Node};
@@ -101,7 +101,6 @@ impl Planner<'_> {
                     if matches!(data_type.kind, TypeKind::Enum | TypeKind::Set) {
                         return Err(unsupported("ENUM and SET columns of JSON_TABLE"));
                     }
-                    self.notes.extend(deprecations(ty));
                     let path = self.json_path(*path)?;
                     let what = match exists {
                         true => What::Exists(path),

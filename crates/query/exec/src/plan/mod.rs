@@ -60,8 +60,12 @@ pub struct Planner<'p> {
     working_tables: usize,
     /// Warnings of every execution: what is said is deprecated.
     pub notes: Vec<(u16, &'static str)>,
+    /// Parameters that are compared with a date, and its kind.
+    pub temporal_params: Vec<(usize, types::TypeKind)>,
     /// Deepest block (as index into `blocks`) that expressions of the current subquery reached outwards.
     reached: usize,
+    /// `div_precision_increment`.
+    div_increment: u32,
     /// Collation of literals: `collation_connection`.
     literal_collation: CollationId,
 }
@@ -77,6 +81,7 @@ impl<'p> Planner<'p> {
             Ok((types::Value::Bytes(name), _)) => std::str::from_utf8(&name).ok().and_then(CollationId::by_name),
             _ => None,
         };
+        let div_increment = env.system_variable(None, "div_precision_increment");
         Planner {
             parsed,
             version,
@@ -94,7 +99,9 @@ impl<'p> Planner<'p> {
             level: 0,
             working_tables: 0,
             notes: Vec::new(),
+            temporal_params: Vec::new(),
             reached: usize::MAX,
+            div_increment: div_increment.map_or(crate::expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),
             literal_collation: literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
         }
     }
@@ -203,6 +210,11 @@ impl<'p> Planner<'p> {
                 .collect(),
             Some(_) => Err(unsupported("SELECT ... INTO OUTFILE")),
         }
+    }
+
+    /// Is a variable of the session ON?
+    fn flag(&self, name: &str) -> bool {
+        self.env.system_variable(None, name).is_ok_and(|(v, _)| v.to_i64() != 0)
     }
 
     /// Finds a table and notes that the statement uses it.

@@ -331,7 +331,7 @@ impl Planner<'_> {
                             aliases.push((name.clone(), e.clone()));
                             name
                         }
-                        (None, Ast::Column { column, .. }) => parsed.name(*column).to_string(),
+                        (None, Ast::Column { column, .. }) => self.result_name(&e, parsed.name(*column)),
                         (None, Ast::String { text, .. }) => {
                             String::from_utf8_lossy(parsed.bytes(*text)).trim_start().to_string()
                         }
@@ -580,6 +580,19 @@ impl Planner<'_> {
             None => None,
         };
         Ok(Some((count, offset)))
+    }
+
+    /// The heading of a column without alias: as it is written here if it is a stored table's, else as it was defined.
+    fn result_name(&self, e: &Expr, written: &str) -> String {
+        let defined = match e.node {
+            Node::Column { depth: 0, slot, column } => {
+                let source = self.current_block().sources.iter().find(|s| s.slot == slot as usize);
+                let source = source.filter(|s| s.table.as_ref().is_none_or(|t| t.is_virtual()));
+                source.and_then(|s| s.columns.get(column as usize)).map(|c| c.name.as_str())
+            }
+            _ => None,
+        };
+        defined.filter(|d| d.eq_ignore_ascii_case(written)).unwrap_or(written).to_string()
     }
 
     /// What the client is told of an output.

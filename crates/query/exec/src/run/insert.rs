@@ -57,6 +57,8 @@ struct Progress {
     /// The value generated for the row at hand, 0 for none; the first one of a row that was inserted.
     generated: u64,
     first_generated: u64,
+    /// A value was generated: SET INSERT_ID has had its say.
+    generated_any: bool,
     /// The AUTO_INCREMENT column's value in the row that was written last.
     last_value: u64,
     /// Some row was inserted.
@@ -124,6 +126,7 @@ impl InsertStatement {
             batch: 1,
             generated: 0,
             first_generated: 0,
+            generated_any: false,
             last_value: 0,
             inserted: false,
         };
@@ -138,8 +141,8 @@ impl InsertStatement {
         if p.first_generated != 0 {
             run.env.borrow_mut().set_last_insert_id(p.first_generated);
         }
-        let info = if from_query || row_count > 1 {
-            let warnings = run.warnings.get();
+        let warnings = run.warnings.get();
+        let info = if from_query || row_count > 1 || (warnings > 0 && run.variable("sql_warnings") != 0) {
             info(&[("Records: ", p.row - p.refused), ("  Duplicates: ", p.duplicates), ("  Warnings: ", warnings)])
         } else {
             String::new()
@@ -490,6 +493,15 @@ fn auto_increment<'v>(
                 p.last_value = number;
             }
             return Ok(v);
+        }
+    }
+    if p.reserved.1 == 0 {
+        let given = if p.generated_any { 0 } else { run.env.borrow_mut().take_insert_id() };
+        p.generated_any = true;
+        let env = run.env.borrow();
+        if given != 0 {
+            counter.observe(env.engine(), given).map_err(error::engine)?;
+            p.reserved = (given, 1, 1);
         }
     }
     if p.reserved.1 == 0 {

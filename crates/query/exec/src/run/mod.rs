@@ -55,6 +55,8 @@ pub struct Run<'x> {
     /// What functions remember during the execution.
     pub scratch: crate::expr::functions::Scratch,
     steps: Cell<u32>,
+    /// `div_precision_increment`, once a division has asked for it.
+    div_increment: Cell<Option<u32>>,
     /// See [`Run::check_temp_bytes`].
     temp_bytes_max: usize,
     /// Warnings raised so far, for the `info` of the outcome.
@@ -91,6 +93,7 @@ impl<'x> Run<'x> {
             random: Cell::new(0),
             scratch: Default::default(),
             steps: Cell::new(0),
+            div_increment: Cell::new(None),
             temp_bytes_max,
             warnings: Cell::new(0),
             found_rows: Cell::new(None),
@@ -115,6 +118,23 @@ impl<'x> Run<'x> {
     /// The same of a sort.
     pub fn sort_memory(&self) -> usize {
         self.env.borrow().sort_buffer_size().min(TEMP_BYTES) as usize
+    }
+
+    /// A numeric variable of the session.
+    #[cold]
+    pub fn variable(&self, name: &str) -> u64 {
+        let value = self.env.borrow().system_variable(None, name);
+        value.expect("the executor asks for variables that there are").0.to_u64()
+    }
+
+    /// `div_precision_increment`.
+    pub fn div_increment(&self) -> u32 {
+        if let Some(known) = self.div_increment.get() {
+            return known;
+        }
+        let increment = self.variable("div_precision_increment") as u32;
+        self.div_increment.set(Some(increment));
+        increment
     }
 
     /// A temporary file in `tmpdir`. Errors 1 (no such directory) and 3.

@@ -215,10 +215,27 @@ pub fn duplicate_entry(table: &Table, index: usize, row: &[u8]) -> SqlError {
             (TypeKind::Enum, Value::UInt(n)) => {
                 entry.push_str((*n as usize).checked_sub(1).and_then(|n| c.members.get(n)).map_or("", |m| m))
             }
+            (TypeKind::Binary, Value::Bytes(b)) => {
+                let end = b.iter().rposition(|b| *b != 0).map_or(0, |i| i + 1);
+                push_escaped(&mut entry, &b[..end]);
+            }
+            (_, Value::Bytes(b)) if c.data_type.collation.is_binary() && c.data_type.kind.is_bytes() => {
+                push_escaped(&mut entry, b);
+            }
             _ => entry.push_str(&String::from_utf8_lossy(&convert::text(&v, &c.data_type))),
         }
     }
     error::duplicate(&entry, &table.name, &table.indexes[index].name)
+}
+
+/// Bytes of a binary string as messages show them.
+fn push_escaped(out: &mut String, bytes: &[u8]) {
+    for b in bytes {
+        match b {
+            0x20..0x7F => out.push(char::from(*b)),
+            _ => out.push_str(&format!("\\x{b:02X}")),
+        }
+    }
 }
 
 /// How problems of values are taken.
@@ -254,6 +271,10 @@ pub fn store<'v>(
     if v.is_null() {
         if c.data_type.nullable {
             return Ok(Value::Null);
+        }
+        if c.data_type.kind == TypeKind::Timestamp && run.variable("explicit_defaults_for_timestamp") == 0 {
+            let now = convert::now(run, c.data_type.decimals);
+            return store(now, &DataType { decimals: 6, ..DataType::new(TypeKind::DateTime) }, c, row, how, run);
         }
         let message = format!("Column '{}' cannot be null", c.name);
         if how.null_is_error {

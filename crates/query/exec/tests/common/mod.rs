@@ -35,6 +35,7 @@ pub struct TestEnv {
     pub engine: Arc<Engine>,
     pub warnings: Vec<(u16, String)>,
     pub last_insert_id: u64,
+    pub random: (u32, u32),
     pub mode: SqlMode,
     pub variables: BTreeMap<String, (Value<'static>, DataType)>,
 }
@@ -92,11 +93,22 @@ impl Env for TestEnv {
     fn row_count(&self) -> i64 {
         -1
     }
+    fn take_insert_id(&mut self) -> u64 {
+        0
+    }
+    fn random(&mut self) -> &mut (u32, u32) {
+        &mut self.random
+    }
     fn found_rows(&self) -> u64 {
         0
     }
     fn system_variable(&self, _global: Option<bool>, name: &str) -> Result<(Value<'static>, DataType)> {
+        let number = |n| Ok((Value::UInt(n), DataType::new(TypeKind::BigInt).unsigned()));
         match name {
+            "div_precision_increment" => number(4),
+            "group_concat_max_len" => number(1024),
+            "default_week_format" => number(0),
+            "explicit_defaults_for_timestamp" => number(1),
             "auto_increment_increment" | "auto_increment_offset" => {
                 Ok((Value::UInt(1), DataType::new(TypeKind::BigInt).unsigned()))
             }
@@ -184,6 +196,7 @@ impl Database {
             engine: engine.clone(),
             warnings: Vec::new(),
             last_insert_id: 0,
+            random: (1, 1),
             mode: SqlMode::DEFAULT,
             variables: BTreeMap::new(),
         };

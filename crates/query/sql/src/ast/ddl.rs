@@ -74,6 +74,15 @@ pub struct CreateColumnType {
     pub members: Vec<Str>,
 }
 
+/// What is stored and runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProgramKind {
+    Procedure,
+    Function,
+    Trigger,
+    Event,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum BaseType {
     TinyInt,

@@ -20,6 +20,7 @@ mod admin;
 mod ddl;
 mod dml;
 mod expr;
+mod notes;
 mod query;
 
 pub use account::*;
@@ -27,6 +28,7 @@ pub use admin::*;
 pub use ddl::*;
 pub use dml::*;
 pub use expr::*;
+pub use notes::*;
 pub use query::*;
 
 use std::fmt;
@@ -155,6 +157,7 @@ pub struct Parsed {
     pub(crate) lists: Vec<ExprId>,
     pub(crate) queries: Vec<Query>,
     pub(crate) tables: Vec<TableRef>,
+    pub(crate) notes: Vec<Note>,
     /// Text of the optimizer hint comment (`/*+ ... */`) that followed the first verb, without the comment marks.
     pub hints: Option<Str>,
     /// How many `?` (or lifted literals) there are; they are numbered from 0 in the order of the text.
@@ -186,6 +189,11 @@ impl Parsed {
     /// All table references of the statement, wherever they stand. The target of INSERT is not one.
     pub fn table_refs(&self) -> &[TableRef] {
         &self.tables
+    }
+
+    /// What it says that is deprecated.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
     }
 
     /// All expressions, children before parents; `exprs()[id.index()]` is `self[id]`.
@@ -252,6 +260,11 @@ pub enum Statement {
     CreateIndex(Box<CreateIndex>),
     DropIndex(Box<DropIndex>),
     CreateView(Box<CreateView>),
+    DropProgram {
+        kind: ProgramKind,
+        if_exists: bool,
+        name: ObjectName,
+    },
     DropView {
         if_exists: bool,
         names: Vec<ObjectName>,

@@ -36,6 +36,7 @@ impl Parser<'_> {
         let mut found = CharsetAttributes::default();
         if self.eat(Kw::BINARY) {
             found.binary = true;
+            self.notes.push(Note::BinaryAttribute);
         }
         match self.tok.kw {
             Kw::ASCII => {
@@ -59,6 +60,7 @@ impl Parser<'_> {
         }
         if !found.binary && self.eat(Kw::BINARY) {
             found.binary = true;
+            self.notes.push(Note::BinaryAttribute);
         }
         Ok(found)
     }
@@ -180,21 +182,27 @@ impl Parser<'_> {
             TinyInt | SmallInt | MediumInt | Int | BigInt => {
                 t.length = self.optional_length()?;
                 self.number_attributes(t);
+                if t.length.is_some_and(|n| n != 1 || t.base != TinyInt) {
+                    self.notes.push(Note::IntegerWidth);
+                }
             }
             Decimal | Float => {
                 (t.length, t.scale) = self.optional_precision()?;
-                self.number_attributes(t);
+                self.fraction_attributes(t);
             }
             Double => {
                 (t.length, t.scale) = self.optional_precision()?;
                 if t.length.is_some() && t.scale.is_none() {
                     return Err(self.syntax_at(self.prev_end - 1));
                 }
-                self.number_attributes(t);
+                self.fraction_attributes(t);
             }
             Year => {
                 t.length = self.optional_length()?;
                 self.number_attributes(t);
+                if t.length == Some(4) {
+                    self.notes.push(Note::Year4);
+                }
             }
             Bit | Time | DateTime | Timestamp | Binary | Blob => t.length = self.optional_length()?,
             VarBinary => {
@@ -204,6 +212,9 @@ impl Parser<'_> {
                 t.length = self.optional_length()?;
             }
             VarChar | NVarChar => {
+                if t.base == NVarChar {
+                    self.notes.push(Note::National);
+                }
                 if !self.is(Tok::LParen) {
                     return Err(self.syntax());
                 }
@@ -211,6 +222,9 @@ impl Parser<'_> {
                 self.text_attributes(t)?;
             }
             Char | NChar | Text => {
+                if t.base == NChar {
+                    self.notes.push(Note::National);
+                }
                 t.length = self.optional_length()?;
                 self.text_attributes(t)?;
             }
@@ -228,6 +242,20 @@ impl Parser<'_> {
         while let Some(kw) = self.eat_any(&[Kw::UNSIGNED, Kw::SIGNED, Kw::ZEROFILL]) {
             t.unsigned |= kw != Kw::SIGNED;
             t.zerofill |= kw == Kw::ZEROFILL;
+        }
+        if t.zerofill {
+            self.notes.push(Note::Zerofill);
+        }
+    }
+
+    /// Those of DECIMAL, FLOAT and DOUBLE.
+    fn fraction_attributes(&mut self, t: &mut CreateColumnType) {
+        self.number_attributes(t);
+        if t.base != BaseType::Decimal && t.scale.is_some() {
+            self.notes.push(Note::FloatDigits);
+        }
+        if t.unsigned {
+            self.notes.push(Note::UnsignedFraction);
         }
     }
 

@@ -186,7 +186,11 @@ impl Parser<'_> {
         let mark = self.scratch.len();
         self.scratch.push(left);
         while self.infix() == want {
-            self.bump();
+            match self.bump().tok {
+                Tok::AndAnd => self.notes.push(Note::AndAnd),
+                Tok::PipePipe => self.notes.push(Note::PipesOr),
+                _ => {}
+            }
             let operand = self.expr_bp(power + 1)?;
             self.scratch.push(operand);
         }
@@ -280,8 +284,13 @@ impl Parser<'_> {
             },
             _ => return self.postfix(),
         };
-        self.bump();
+        let bang = self.bump().tok == Tok::Bang;
         let operand = self.expr_bp(bp::PREFIX)?;
+        if bang {
+            self.notes.push(Note::Bang);
+        } else if op == UnaryOp::Binary {
+            self.notes.push(Note::BinaryExpr);
+        }
         Ok(self.add(Expr::Unary { op, operand }))
     }
 
@@ -430,6 +439,7 @@ impl Parser<'_> {
             }
             Tok::NationalStr => {
                 self.bump();
+                self.notes.push(Note::National);
                 let text = self.contents(token, 1);
                 let text = self.join_strings(text);
                 let from = self.extra.len();
@@ -439,7 +449,9 @@ impl Parser<'_> {
             Tok::Hex | Tok::Bit => self.byte_literal(None)?,
             Tok::Introducer => {
                 self.bump();
-                let charset = Some(Str::source(token.start + 1, token.end));
+                let name = Str::source(token.start + 1, token.end);
+                self.note_charset(name);
+                let charset = Some(name);
                 match self.tok.tok {
                     Tok::Str => {
                         let first = self.bump();
@@ -530,6 +542,7 @@ impl Parser<'_> {
     fn user_var(&mut self) -> R<ExprId> {
         let name = self.user_var_name()?;
         if self.eat_tok(Tok::Assign) {
+            self.notes.push(Note::AssignUserVar);
             let value = self.expr()?;
             return Ok(self.add(Expr::AssignUserVar { name, value }));
         }

@@ -95,6 +95,7 @@ pub(crate) struct Parser<'s> {
     lists: Vec<ExprId>,
     queries: Vec<Query>,
     tables: Vec<TableRef>,
+    notes: Vec<Note>,
 }
 
 impl<'s> Parser<'s> {
@@ -123,6 +124,7 @@ impl<'s> Parser<'s> {
             lists: Vec::new(),
             queries: Vec::new(),
             tables: Vec::new(),
+            notes: Vec::new(),
         })
     }
 
@@ -146,6 +148,7 @@ impl<'s> Parser<'s> {
             lists: self.lists,
             queries: self.queries,
             tables: self.tables,
+            notes: self.notes,
             hints: self.hints,
             param_count: if self.lifted.is_empty() { self.params } else { self.lifted.len() as u32 },
             statement,
@@ -436,11 +439,27 @@ impl<'s> Parser<'s> {
 
     /// A character set name: identifier, string, BINARY or ASCII.
     fn charset_name(&mut self) -> R<Name> {
-        if self.at(Kw::BINARY) { self.any_word() } else { self.name_or_text() }
+        let name = if self.at(Kw::BINARY) { self.any_word()? } else { self.name_or_text()? };
+        self.note_charset(name);
+        Ok(name)
+    }
+
+    fn note_charset(&mut self, name: Name) {
+        let bytes = name.resolve(self.src, &self.extra);
+        if bytes.eq_ignore_ascii_case(b"utf8") {
+            self.notes.push(Note::Utf8);
+        } else if bytes.eq_ignore_ascii_case(b"utf8mb3") {
+            self.notes.push(Note::Utf8mb3);
+        }
     }
 
     fn collation_name(&mut self) -> R<Name> {
-        if self.at(Kw::BINARY) { self.any_word() } else { self.name_or_text() }
+        let name = if self.at(Kw::BINARY) { self.any_word()? } else { self.name_or_text()? };
+        let bytes = name.resolve(self.src, &self.extra);
+        if bytes.get(..8).is_some_and(|b| b.eq_ignore_ascii_case(b"utf8mb3_")) {
+            self.notes.push(Note::Utf8mb3Collation(name));
+        }
+        Ok(name)
     }
 
     /// `[schema.]name`

@@ -82,7 +82,10 @@ impl Parser<'_> {
             if self.eat(Kw::DEFAULT) {
                 return Ok(SetItem::CharacterSet(None));
             }
-            return Ok(SetItem::CharacterSet(Some(self.charset_name()?)));
+            let charset = self.charset_name()?;
+            // MySQL warns of none here.
+            self.notes.pop_if(|n| matches!(n, Note::Utf8 | Note::Utf8mb3));
+            return Ok(SetItem::CharacterSet(Some(charset)));
         }
         let mut scope = VarScope::Unspecified;
         if let Some(written) = scope_of(self.tok.kw)

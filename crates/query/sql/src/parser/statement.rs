@@ -305,15 +305,14 @@ impl Parser<'_> {
             }
             Kw::PREPARE => Ok(Statement::Deallocate(self.name()?)),
             Kw::PROCEDURE | Kw::FUNCTION | Kw::TRIGGER | Kw::EVENT => {
-                self.eat_if_exists()?;
-                self.object_name()?;
-                let (what, command) = match kw {
-                    Kw::PROCEDURE => ("stored programs", "drop_procedure"),
-                    Kw::FUNCTION => ("stored programs", "drop_function"),
-                    Kw::TRIGGER => ("triggers", "drop_trigger"),
-                    _ => ("events", "drop_event"),
+                let kind = match kw {
+                    Kw::PROCEDURE => ProgramKind::Procedure,
+                    Kw::FUNCTION => ProgramKind::Function,
+                    Kw::TRIGGER => ProgramKind::Trigger,
+                    _ => ProgramKind::Event,
                 };
-                Ok(self.unsupported(what, command))
+                let if_exists = self.eat_if_exists()?;
+                Ok(Statement::DropProgram { kind, if_exists, name: self.object_name()? })
             }
             Kw::SERVER => {
                 self.eat_if_exists()?;

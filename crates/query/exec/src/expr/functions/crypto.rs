@@ -231,6 +231,13 @@ fn aes<'a>(a: Args<'a, '_>, encrypts: bool) -> Result<Value<'a>> {
 /// The key of the wanted length: folded by XOR, or by the key derivation function asked for. `None` for NULL.
 fn derived_key(a: &Args<'_, '_>, key: &[u8], length: usize) -> Result<Option<Vec<u8>>> {
     if a.len() < 4 {
+        if key.len() > length {
+            let message = format!(
+                "AES key size should be {length} bytes length or secure KDF methods hkdf or pbkdf2_hmac should be used, \
+                 please provide exact AES key size or use KDF methods for better security."
+            );
+            a.run.warn(3237, message);
+        }
         let mut folded = vec![0; length];
         key.iter().enumerate().for_each(|(i, b)| folded[i % length] ^= b);
         return Ok(Some(folded));
@@ -262,7 +269,7 @@ fn derived_key(a: &Args<'_, '_>, key: &[u8], length: usize) -> Result<Option<Vec
         _ => {
             return Err(SqlError::new(
                 3235,
-                "KDF method name is not valid. Please use hkdf or pbkdf2_hmac method name.",
+                "KDF method name is not valid. Please use hkdf or pbkdf2_hmac method name",
             ));
         }
     }))

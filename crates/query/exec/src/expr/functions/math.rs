@@ -223,21 +223,31 @@ fn rand<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     if a.len() == 1 {
         return seeded(&a);
     }
-    let state = match a.run.random.get() {
-        0 => info_seed(),
-        s => s,
-    };
-    let next = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    a.run.random.set(next.max(1));
-    let mut z = next;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^= z >> 31;
-    Ok(Value::Double((z >> 11) as f64 / (1u64 << 53) as f64))
+    let mut env = a.run.env.borrow_mut();
+    let state = env.random();
+    *state = advance(*state);
+    Ok(Value::Double(f64::from(state.0) / f64::from(RAND_PARTS)))
 }
 
 /// Values of RAND(n) are so many parts of one.
 const RAND_PARTS: u32 = 0x3FFF_FFFF;
+
+/// The next state: its first half is the value's numerator.
+fn advance((x, y): (u32, u32)) -> (u32, u32) {
+    let x = ((u64::from(x) * 3 + u64::from(y)) % u64::from(RAND_PARTS)) as u32;
+    (x, ((u64::from(x) + u64::from(y) + 33) % u64::from(RAND_PARTS)) as u32)
+}
+
+/// What `rand_seed1` or `rand_seed2` makes of a number.
+pub fn random_part(n: u64) -> u32 {
+    (n % u64::from(RAND_PARTS)) as u32
+}
+
+/// A state of RAND() that nobody knows.
+pub fn random_seed() -> (u32, u32) {
+    let seed = info_seed();
+    (random_part(seed >> 32), random_part(seed & 0xFFFF_FFFF))
+}
 
 fn seeded<'a>(a: &Args<'a, '_>) -> Result<Value<'a>> {
     let site = a.args.as_ptr() as usize;
@@ -251,8 +261,7 @@ fn seeded<'a>(a: &Args<'a, '_>) -> Result<Value<'a>> {
             (x % RAND_PARTS, seed.wrapping_mul(0x1000_0001) % RAND_PARTS)
         }
     };
-    x = ((x as u64 * 3 + y as u64) % RAND_PARTS as u64) as u32;
-    y = ((x as u64 + y as u64 + 33) % RAND_PARTS as u64) as u32;
+    (x, y) = advance((x, y));
     match known {
         Some(i) => states[i] = (site, x, y),
         None => states.push((site, x, y)),

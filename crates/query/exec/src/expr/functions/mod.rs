@@ -14,6 +14,7 @@ pub mod temporal;
 
 use super::{Expr, Node, compare, convert};
 use crate::run::{Run, Scope};
+pub use math::{random_part, random_seed};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use types::{Charset, CollationId, DataType, Result, SqlError, TypeKind, Value};
@@ -196,6 +197,23 @@ pub const fn f(
 pub const fn volatile(mut f: Function) -> Function {
     f.volatile = true;
     f
+}
+
+/// The value that a YEAR is compared with: as the column would store it, but for what it could not.
+static YEAR_FUNCTION: Function = f("year", 1, 1, Rule::Int(5), |a| {
+    let v = a.value(0)?;
+    Ok(match (&v, v.to_i64()) {
+        (Value::Null, _) => Value::Null,
+        (Value::Bytes(b), 0) if b.len() < 4 => Value::Int(2000),
+        (_, n @ 1..=99) => Value::Int(types::temporal::parse::full_year(n as u32) as i64),
+        (_, n) => Value::Int(n),
+    })
+});
+
+/// A constant beside a YEAR.
+pub fn as_year(e: Expr) -> Expr {
+    let ty = DataType { length: 5, nullable: true, ..DataType::new(TypeKind::BigInt) };
+    Expr::new(Node::Call(&YEAR_FUNCTION, vec![e]), ty)
 }
 
 static COLLATE_FUNCTION: Function = f(COLLATE, 1, 1, Rule::First, |a| a.value(0));

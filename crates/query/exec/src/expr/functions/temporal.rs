@@ -263,9 +263,14 @@ fn timestamp<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(convert::time(&v, a.run).and_then(|d| t.add_micros(d.0)).map_or(Value::Null, Value::DateTime))
 }
 
+/// `default_week_format` for WEEK; YEARWEEK does not look at it.
+fn default_week_mode(a: &Args<'_, '_>, with_year: bool) -> u32 {
+    if with_year { 0 } else { a.run.variable("default_week_format") as u32 & 7 }
+}
+
 fn week<'a>(a: Args<'a, '_>, with_year: bool) -> Result<Value<'a>> {
     let Some(t) = moment(&a, 0)? else { return Ok(Value::Null) };
-    let mode = if a.len() == 2 { a.int(1)?.unwrap_or(0) as u32 & 7 } else { 0 };
+    let mode = if a.len() == 2 { a.int(1)?.unwrap_or(0) as u32 & 7 } else { default_week_mode(&a, with_year) };
     let Some(d) = real(t.date()) else { return Ok(Value::Null) };
     // YEARWEEK always numbers weeks 1..53.
     let (y, w) = d.week(if with_year { mode | 2 } else { mode });
@@ -422,7 +427,11 @@ fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(match t.add(interval) {
         Some(t) => shaped(&v, t, of.is_date_part()),
         None => {
-            a.run.warn(1441, "Datetime function: datetime field overflow");
+            let message = "Datetime function: datetime field overflow";
+            if a.run.strict.get() {
+                return Err(types::SqlError::new(1441, message));
+            }
+            a.run.warn(1441, message);
             Value::Null
         }
     })
@@ -618,7 +627,7 @@ fn from_unixtime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     if v.is_null() {
         return Ok(Value::Null);
     }
-    let micros = v.to_decimal().checked_mul(Decimal::from_parts(false, 1_000_000, 0)).map(|d| d.round(0));
+    let micros = v.to_decimal().checked_mul(Decimal::from_parts(false, 1_000_000, 0)).map(|d| d.truncate(0));
     let Some(us) = micros.and_then(|d| d.to_i64().ok()) else { return Ok(Value::Null) };
     if !(0..=32_536_771_199_999_999).contains(&us) {
         return Ok(Value::Null);

@@ -5,7 +5,7 @@ use crate::expr::functions::{Args, bytes};
 use types::error::*;
 use types::json::path::{Index, Leg, Path};
 use types::json::text::write_quoted;
-use types::json::{Json, Object};
+use types::json::{Json, KEY_BYTES_MAX, Object};
 use types::{Result, SqlError, TypeKind, Value};
 
 pub fn array<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
@@ -25,10 +25,13 @@ pub fn object<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 fn member_name(a: &Args<'_, '_>, i: usize, key: &[u8]) -> Result<String> {
     let ty = &a.args[i].ty;
     let key = if ty.kind.is_text() || ty.kind.is_bytes() { super::utf8(key, ty)? } else { key.to_vec() };
-    if key.len() > u16::MAX as usize {
-        return Err(SqlError::format(ER_JSON_KEY_TOO_BIG, &[]));
-    }
+    check_key(key.len())?;
     Ok(String::from_utf8_lossy(&key).into_owned())
+}
+
+/// Error 3151 for a member's name of so many bytes.
+pub fn check_key(bytes: usize) -> Result<()> {
+    if bytes > KEY_BYTES_MAX { Err(SqlError::format(ER_JSON_KEY_TOO_BIG, &[])) } else { Ok(()) }
 }
 
 /// A string argument of JSON_QUOTE and JSON_UNQUOTE: 3064 for anything else.
@@ -104,7 +107,7 @@ pub fn edit<'a>(a: Args<'a, '_>, how: Edit) -> Result<Value<'a>> {
                 }
             }
             Edit::ArrayInsert => insert_cell(doc, &path.legs, value),
-            _ => put(doc, &path.legs, value, how),
+            _ => put(doc, &path.legs, value, how)?,
         }
     }
     checked(doc)
@@ -126,19 +129,22 @@ fn insert_cell(doc: &mut Json, legs: &[Leg], value: Json) {
     }
 }
 
-fn put(doc: &mut Json, legs: &[Leg], value: Json, how: Edit) {
+fn put(doc: &mut Json, legs: &[Leg], value: Json, how: Edit) -> Result<()> {
     if let Some(place) = Path::seek_mut(legs, doc) {
         if how != Edit::Insert {
             *place = value;
         }
-        return;
+        return Ok(());
     }
     if how == Edit::Replace {
-        return;
+        return Ok(());
     }
-    let Some((last, parent)) = legs.split_last() else { return };
+    let Some((last, parent)) = legs.split_last() else { return Ok(()) };
     match (last, Path::seek_mut(parent, doc)) {
-        (Leg::Member(key), Some(Json::Object(members))) => members.insert(key.clone(), value),
+        (Leg::Member(key), Some(Json::Object(members))) => {
+            check_key(key.len())?;
+            members.insert(key.clone(), value);
+        }
         (Leg::Cell(index), Some(Json::Array(list))) => {
             let at = if index.from_end { 0 } else { list.len() };
             list.insert(at, value);
@@ -150,6 +156,7 @@ fn put(doc: &mut Json, legs: &[Leg], value: Json, how: Edit) {
         }
         _ => {}
     }
+    Ok(())
 }
 
 pub fn remove<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {

@@ -7,6 +7,7 @@ mod schema;
 mod value;
 
 pub use aggregate::{array as aggregate_array, object as aggregate_object};
+pub use change::check_key;
 pub use value::{json_value, member_of};
 
 use super::{Args, Function, MANY, Rule, f};
@@ -60,9 +61,9 @@ fn is_boolean(e: &Expr) -> bool {
 
 /// The document of text in an argument (from 0) of a function; 3141 for what is none.
 pub fn parse_text(text: &[u8], argument: usize, function: &str) -> Result<Json> {
-    parse::parse(text).map_err(|e| match e.too_deep {
-        true => SqlError::format(ER_JSON_DOCUMENT_TOO_DEEP, &[]),
-        false => {
+    parse::parse(text).map_err(|e| match e.code {
+        Some(code) => SqlError::format(code, &[]),
+        None => {
             let words = format!("\"{}\"", e.message);
             SqlError::format(ER_INVALID_JSON_TEXT_IN_PARAM, &[&(argument + 1), &function, &words, &e.at])
         }

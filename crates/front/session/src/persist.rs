@@ -1,0 +1,275 @@
+//! Variables that outlive the server: SET PERSIST, SET PERSIST_ONLY, RESET PERSIST, and the text of `mysqld-auto.cnf`.
+//!
+//! ```text
+//!   {"Version": 2,
+//!    "mysql_static_variables":  {"back_log": {"Value": "100", "Metadata": {"Host": "localhost", "User": "root", "Timestamp": µs}}},
+//!    "mysql_dynamic_variables": {...}}
+//! ```
+//! The file is MySQL's, members of an object in the order of MySQL's binary JSON. It is written anew at each change, by a
+//! function that the binary gives: this crate knows no files.
+
+use crate::command::Session;
+use crate::variables::{Access, Globals, Origin, SetBy, Startup, VARIABLES, Val, Variable, Wrong, find};
+use exec::Env;
+use sql::ast::{ObjectName, Parsed};
+use types::json::{Json, Object, parse};
+use types::{Result, SqlError};
+
+/// Groups of `mysqld-auto.cnf`: those that are set at start alone, those that SET changes, and those of the latter that MySQL
+/// reads before anything else.
+const GROUPS: [&str; 3] = ["mysql_static_variables", "mysql_dynamic_variables", "mysql_dynamic_parse_early_variables"];
+const EARLY: [&str; 3] = ["max_connections", "table_definition_cache", "table_open_cache"];
+
+/// Read-only variables that no session can persist: where the server is and what it is.
+const NOT_PERSISTENT: [&str; 18] = [
+    "basedir",
+    "bind_address",
+    "datadir",
+    "ft_stopword_file",
+    "init_file",
+    "innodb_data_home_dir",
+    "innodb_read_only",
+    "innodb_undo_directory",
+    "large_pages",
+    "log_error",
+    "lower_case_table_names",
+    "pid_file",
+    "plugin_dir",
+    "port",
+    "secure_file_priv",
+    "skip_networking",
+    "socket",
+    "tmpdir",
+];
+
+/// One variable's line of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub name: &'static str,
+    pub value: String,
+    pub user: String,
+    pub host: String,
+    /// When it was set, microseconds since 1970.
+    pub time_us: u64,
+}
+
+/// What `mysqld-auto.cnf` says. Each name once, in the order of setting.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Persisted {
+    pub entries: Vec<Entry>,
+}
+
+impl Persisted {
+    /// Reads the file's text: one line for stderr if it is none. Names that are not known come back with it.
+    pub fn parse(text: &[u8]) -> std::result::Result<(Persisted, Vec<String>), String> {
+        let wrong = || "mysqld-auto.cnf: not of the form that SET PERSIST writes".to_string();
+        let Ok(Json::Object(root)) = parse::parse(text) else { return Err(wrong()) };
+        let (mut found, mut unknown) = (Persisted::default(), Vec::new());
+        for group in GROUPS {
+            let Some(group) = root.get(group) else { continue };
+            let Json::Object(members) = group else { return Err(wrong()) };
+            for (name, entry) in members.iter() {
+                let Json::Object(entry) = entry else { return Err(wrong()) };
+                let Some(Json::String(value)) = entry.get("Value") else { return Err(wrong()) };
+                let Some(id) = find(name) else {
+                    unknown.push(name.to_string());
+                    continue;
+                };
+                let word = |member: &str| match entry.get("Metadata") {
+                    Some(Json::Object(m)) => match m.get(member) {
+                        Some(Json::String(s)) => s.clone(),
+                        Some(Json::Int(n)) => n.to_string(),
+                        Some(Json::UInt(n)) => n.to_string(),
+                        _ => String::new(),
+                    },
+                    _ => String::new(),
+                };
+                found.entries.push(Entry {
+                    name: VARIABLES[id as usize].name,
+                    value: value.clone(),
+                    user: word("User"),
+                    host: word("Host"),
+                    time_us: word("Timestamp").parse().unwrap_or(0),
+                });
+            }
+        }
+        found.entries.sort_by_key(|e| e.time_us);
+        Ok((found, unknown))
+    }
+
+    /// The file's text.
+    pub fn text(&self) -> String {
+        let string = |s: &str| Json::String(s.to_string());
+        let mut root = vec![("Version".to_string(), Json::Int(2))];
+        for group in GROUPS {
+            let members: Vec<(String, Json)> = self
+                .entries
+                .iter()
+                .filter(|e| group_of(e.name) == group)
+                .map(|e| {
+                    let metadata = vec![
+                        ("Host".to_string(), string(&e.host)),
+                        ("User".to_string(), string(&e.user)),
+                        ("Timestamp".to_string(), Json::Int(e.time_us as i64)),
+                    ];
+                    let entry = vec![
+                        ("Value".to_string(), string(&e.value)),
+                        ("Metadata".to_string(), Json::Object(Object::from_members(metadata))),
+                    ];
+                    (e.name.to_string(), Json::Object(Object::from_members(entry)))
+                })
+                .collect();
+            if !members.is_empty() {
+                root.push((group.to_string(), Json::Object(Object::from_members(members))));
+            }
+        }
+        let mut out = Vec::new();
+        Json::Object(Object::from_members(root)).write(&mut out);
+        String::from_utf8(out).expect("JSON text is UTF-8")
+    }
+
+    /// Puts the values over those of options: what was persisted counts more. One line for the error log for each that does
+    /// not fit this server.
+    pub fn apply(&self, globals: &mut Globals) -> Vec<String> {
+        let mut refused = Vec::new();
+        for entry in &self.entries {
+            let id = find(entry.name).expect("entries name variables that there are");
+            let variable = &VARIABLES[id as usize];
+            match variable.parse_option(&entry.value) {
+                Ok(value) if is_fixed(variable) && value != *globals.get(id) => {
+                    refused.push(format!("persisted variable '{}': '{}' is not supported", entry.name, entry.value));
+                }
+                Ok(value) => {
+                    crate::set::pair(id, &value, &mut |id, value| globals.set(id, value));
+                    globals.set(id, value);
+                    let (user, host) = (entry.user.clone(), entry.host.clone());
+                    globals.came_from(id, Origin::Persisted, Some(SetBy { user, host, time_us: entry.time_us }));
+                }
+                Err(Wrong::Value | Wrong::Fixed(_)) => {
+                    refused.push(format!("persisted variable '{}': bad value '{}'", entry.name, entry.value));
+                }
+            }
+        }
+        refused
+    }
+
+    fn put(&mut self, entry: Entry) {
+        self.entries.retain(|e| e.name != entry.name);
+        self.entries.push(entry);
+    }
+}
+
+fn is_fixed(variable: &Variable) -> bool {
+    variable.access == Access::Fixed || variable.startup == Startup::OptionFixed
+}
+
+fn group_of(name: &str) -> &'static str {
+    let id = find(name).expect("entries name variables that there are");
+    match VARIABLES[id as usize].access {
+        Access::ReadOnly => GROUPS[0],
+        _ if EARLY.contains(&name) => GROUPS[2],
+        _ => GROUPS[1],
+    }
+}
+
+/// May SET PERSIST_ONLY name it? Errors 1228, 1238.
+pub(crate) fn may_persist_only(variable: &Variable) -> Result<()> {
+    let name = variable.name;
+    if variable.access != Access::ReadOnly {
+        return variable.may_set(true);
+    }
+    if variable.startup == Startup::None || NOT_PERSISTENT.contains(&name) {
+        return Err(SqlError::new(1238, format!("Variable '{name}' is a non persistent read only variable")));
+    }
+    Ok(())
+}
+
+impl Session {
+    /// Writes values of SET PERSIST and SET PERSIST_ONLY to the file, all at once. Error 1 when it can not be written.
+    pub(crate) fn persist(&mut self, values: &[(u16, Val)]) -> Result<()> {
+        let (user, host) = self.state.current_user.split_once('@').unwrap_or((&self.state.current_user, ""));
+        let mut persisted = self.server.persisted.lock();
+        let mut next = persisted.clone();
+        for (id, value) in values {
+            let variable = &VARIABLES[*id as usize];
+            next.put(Entry {
+                name: variable.name,
+                value: variable.print(value).into_owned(),
+                user: user.to_string(),
+                host: host.to_string(),
+                time_us: self.state.clock_us,
+            });
+        }
+        (self.server.write_persisted)(&next.text()).map_err(not_written)?;
+        *persisted = next;
+        Ok(())
+    }
+
+    /// RESET PERSIST [[IF EXISTS] name]. Error 3615.
+    pub(crate) fn reset_persist(&mut self, parsed: &Parsed, name: Option<ObjectName>, if_exists: bool) -> Result<()> {
+        self.access().check_dynamic("SYSTEM_VARIABLES_ADMIN")?;
+        let mut persisted = self.server.persisted.lock();
+        let mut next = persisted.clone();
+        match name.map(|n| parsed.name(n.name)) {
+            None => next.entries.clear(),
+            Some(name) => {
+                next.entries.retain(|e| !e.name.eq_ignore_ascii_case(name));
+                if next.entries.len() == persisted.entries.len() {
+                    let missing =
+                        SqlError::new(3615, format!("Variable {name} does not exist in persisted config file"));
+                    drop(persisted);
+                    if !if_exists {
+                        return Err(missing);
+                    }
+                    self.state.warn("Warning", missing.code, missing.message);
+                    return Ok(());
+                }
+            }
+        }
+        (self.server.write_persisted)(&next.text()).map_err(not_written)?;
+        *persisted = next;
+        Ok(())
+    }
+}
+
+fn not_written(e: std::io::Error) -> SqlError {
+    SqlError::new(
+        1,
+        format!("Can't create/write to file 'mysqld-auto.cnf' (OS errno {})", e.raw_os_error().unwrap_or(0)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_reads_back_and_is_mysqls() {
+        let entry = |name, value: &str, time_us| Entry {
+            name,
+            value: value.to_string(),
+            user: "root".to_string(),
+            host: "localhost".to_string(),
+            time_us,
+        };
+        let mut persisted = Persisted::default();
+        assert_eq!(persisted.text(), r#"{"Version": 2}"#);
+        persisted.put(entry("back_log", "100", 1));
+        persisted.put(entry("wait_timeout", "7", 2));
+        persisted.put(entry("wait_timeout", "9", 3));
+        let text = persisted.text();
+        assert_eq!(
+            text,
+            "{\"Version\": 2, \"mysql_static_variables\": {\"back_log\": {\"Value\": \"100\", \"Metadata\": {\"Host\": \
+             \"localhost\", \"User\": \"root\", \"Timestamp\": 1}}}, \"mysql_dynamic_variables\": {\"wait_timeout\": \
+             {\"Value\": \"9\", \"Metadata\": {\"Host\": \"localhost\", \"User\": \"root\", \"Timestamp\": 3}}}}"
+        );
+        let (read, unknown) = Persisted::parse(text.as_bytes()).unwrap();
+        assert_eq!((read, unknown.len()), (persisted.clone(), 0));
+        let mut globals = Globals::new();
+        assert!(persisted.apply(&mut globals).is_empty());
+        assert_eq!(globals.uint(crate::variables::id("wait_timeout")), 9);
+        assert!(Persisted::parse(b"{\"mysql_dynamic_variables\": 1}").is_err());
+        assert_eq!(Persisted::parse(br#"{"mysql_dynamic_variables": {"x": {"Value": "1"}}}"#).unwrap().1, ["x"]);
+    }
+}

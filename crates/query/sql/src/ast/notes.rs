@@ -1,0 +1,96 @@
+//! What a statement says that is deprecated: warnings that come with the text, whatever it means.
+
+use super::{Name, Parsed};
+
+/// A deprecated form, found by the parser, in the order in which MySQL finds it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Note {
+    /// INT(11).
+    IntegerWidth,
+    /// FLOAT(7, 4).
+    FloatDigits,
+    /// DECIMAL UNSIGNED.
+    UnsignedFraction,
+    Zerofill,
+    /// NCHAR, N'..'.
+    National,
+    /// `utf8`.
+    Utf8,
+    /// `utf8mb3`.
+    Utf8mb3,
+    /// A collation of `utf8mb3`.
+    Utf8mb3Collation(Name),
+    /// YEAR(4).
+    Year4,
+    /// CHAR(3) BINARY.
+    BinaryAttribute,
+    /// BINARY 'a'.
+    BinaryExpr,
+    PipesOr,
+    AndAnd,
+    Bang,
+    /// `@a := 1` in an expression.
+    AssignUserVar,
+}
+
+impl Note {
+    /// The warning's number and text.
+    pub fn message(self, parsed: &Parsed) -> (u16, String) {
+        let instead = |old: &str, new: &str| {
+            (1287, format!("'{old}' is deprecated and will be removed in a future release. Please use {new} instead"))
+        };
+        let (code, text) = match self {
+            Note::IntegerWidth => {
+                (1681, "Integer display width is deprecated and will be removed in a future release.")
+            }
+            Note::FloatDigits => (
+                1681,
+                "Specifying number of digits for floating point data types is deprecated and will be removed in a future \
+                 release.",
+            ),
+            Note::UnsignedFraction => (
+                1681,
+                "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in \
+                 a future release.",
+            ),
+            Note::Zerofill => (
+                1681,
+                "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to \
+                 zero-pad numbers, or store the formatted numbers in a CHAR column.",
+            ),
+            Note::National => (
+                3720,
+                "NATIONAL/NCHAR/NVARCHAR implies the character set UTF8MB3, which will be replaced by UTF8MB4 in a future \
+                 release. Please consider using CHAR(x) CHARACTER SET UTF8MB4 in order to be unambiguous.",
+            ),
+            Note::Utf8 => (
+                3719,
+                "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a future \
+                 release. Please consider using UTF8MB4 in order to be unambiguous.",
+            ),
+            Note::Utf8mb3Collation(name) => {
+                let name = parsed.name(name).to_ascii_lowercase();
+                let text = format!(
+                    "'{name}' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with \
+                     an appropriate collation instead."
+                );
+                return (3778, text);
+            }
+            Note::AssignUserVar => (
+                1287,
+                "Setting user variables within expressions is deprecated and will be removed in a future release. \
+                 Consider alternatives: 'SET variable=expression, ...', or 'SELECT expression(s) INTO variables(s)'.",
+            ),
+            Note::Utf8mb3 => return instead("utf8mb3", "utf8mb4"),
+            Note::Year4 => return instead("YEAR(4)", "YEAR"),
+            Note::BinaryAttribute => {
+                return instead("BINARY as attribute of a type", "a CHARACTER SET clause with _bin collation");
+            }
+            Note::BinaryExpr => return instead("BINARY expr", "CAST"),
+            Note::PipesOr => return instead("|| as a synonym for OR", "OR"),
+            Note::AndAnd => return instead("&&", "AND"),
+            Note::Bang => return instead("!", "NOT"),
+        };
+        (code, text.to_string())
+    }
+}
