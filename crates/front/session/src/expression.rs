@@ -168,7 +168,7 @@ pub(crate) fn is_boolean(parsed: &Parsed, id: ExprId) -> bool {
     ];
     match &parsed[id] {
         Expr::Bool(_) | Expr::And(_) | Expr::Or(_) | Expr::Is { .. } | Expr::Like { .. } | Expr::Regexp { .. } => true,
-        Expr::Between { .. } | Expr::InList { .. } | Expr::Unary { op: UnaryOp::Not | UnaryOp::Bang, .. } => true,
+        Expr::Between { .. } | Expr::InList { .. } | Expr::Unary { op: UnaryOp::Not, .. } => true,
         Expr::Binary { op, .. } => {
             matches!(op, Xor | Eq | NullSafeEq | Ne | Lt | Le | Gt | Ge | SoundsLike | MemberOf)
         }

@@ -321,7 +321,7 @@ impl Printer<'_> {
                 self.expr(operand)?;
                 self.push(")");
             }
-            (UnaryOp::Not | UnaryOp::Bang, _) => return self.not(operand),
+            (UnaryOp::Not, _) => return self.not(operand),
             (UnaryOp::Binary, _) => {
                 self.push("cast(");
                 self.expr(operand)?;

@@ -19,8 +19,6 @@ const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be rem
 const FOUND_ROWS_DEPRECATED: &str =
     "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.";
 
-const BANG_DEPRECATED: &str = "'!' is deprecated and will be removed in a future release. Please use NOT instead";
-
 /// Deepest nesting of expressions and queries.
 const DEPTH_MAX: usize = 63;
 
@@ -134,10 +132,6 @@ impl Planner<'_> {
                     UnaryOp::Plus => e,
                     UnaryOp::Neg => negate(e),
                     UnaryOp::Not => not(e),
-                    UnaryOp::Bang => {
-                        self.notes.push((1287, BANG_DEPRECATED));
-                        not(e)
-                    }
                     UnaryOp::BitNot => {
                         let binary = number::are_binary(&e, &e, true);
                         let e = if binary { e } else { convert::enum_number(e) };
@@ -447,8 +441,10 @@ impl Planner<'_> {
             }
             let (a, b) = (self.operand(left)?, self.operand(right)?);
             for (value, other) in [(&a, &b), (&b, &a)] {
+                // A literal that was lifted: it is never NULL. What stands for `?` may be anything.
                 if let Node::Param(n) = value.node
                     && other.ty.kind.is_temporal()
+                    && self.params.get(n).is_some_and(|t| !t.nullable)
                 {
                     self.temporal_params.push((n, other.ty.kind));
                 }

@@ -230,8 +230,6 @@ pub enum UnaryOp {
     /// `~`
     BitNot,
     Not,
-    /// `!`, which is deprecated
-    Bang,
     /// BINARY expr
     Binary,
 }

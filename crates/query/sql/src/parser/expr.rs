@@ -268,7 +268,7 @@ impl Parser<'_> {
             Tok::Minus => UnaryOp::Neg,
             Tok::Plus => UnaryOp::Plus,
             Tok::Tilde => UnaryOp::BitNot,
-            Tok::Bang => UnaryOp::Bang,
+            Tok::Bang => UnaryOp::Not,
             Tok::Word => match self.tok.kw {
                 Kw::Plain => return self.postfix(),
                 Kw::NOT if self.mode.high_not_precedence => UnaryOp::Not,

@@ -62,7 +62,6 @@ impl Printer<'_> {
                     UnaryOp::Plus => "+ ",
                     UnaryOp::BitNot => "~",
                     UnaryOp::Not => "NOT ",
-                    UnaryOp::Bang => "! ",
                     UnaryOp::Binary => "BINARY ",
                 };
                 format!("({op}{})", self.expr(*operand))
