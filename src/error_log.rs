@@ -13,6 +13,7 @@ use sync::{Mutex, Rank};
 pub enum Level {
     System,
     Warning,
+    Error,
 }
 
 pub struct ErrorLog {
@@ -46,6 +47,7 @@ impl ErrorLog {
         let (label, needs) = match level {
             Level::System => ("System", 0),
             Level::Warning => ("Warning", 2),
+            Level::Error => ("ERROR", 1),
         };
         // Relaxed: a setting that orders nothing.
         if self.verbosity.load(Ordering::Relaxed) < needs {

@@ -133,10 +133,15 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
     let result = if initialize { Ok(()) } else { run(&globals, &server, &mut signals, &log) };
     handle.close();
-    server.close().map_err(|e| e.to_string())?;
-    engine.close().map_err(|e| format!("cannot close the data directory: {e}"))?;
+    let stored = server.close().map_err(|e| format!("the dictionary's counters are not stored: {e}"));
+    let closed =
+        engine.close().map_err(|e| format!("the last checkpoint: {e}; the next start recovers from the one before"));
+    for failed in [&stored, &closed].into_iter().filter_map(|outcome| outcome.as_ref().err()) {
+        log.write(Level::Error, 10910, &format!("Shutdown is not complete: {failed}"));
+    }
+    result.and(stored).and(closed)?;
     log.write(Level::System, 10910, "Shutdown complete");
-    result
+    Ok(())
 }
 
 /// Listens until a signal comes.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use types::charset::Charset;
 use types::{DataType, Result, SqlError, Value};
 
-/// The error of a statement whose client has gone: nobody reads it.
+/// The error of a statement whose client has gone, nobody reads it; and of a commit whose session was killed while it waited to
+/// become durable ([`engine::Error::Unacknowledged`]), which must be called neither done nor failed.
 #[cold]
 pub(crate) fn gone() -> SqlError {
     SqlError::new(1160, "Got an error writing communication packets")

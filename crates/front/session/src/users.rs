@@ -3,6 +3,7 @@
 
 use crate::command::Session;
 use crate::server::store_accounts;
+use crate::sink::gone;
 use accounts::{AccountName, Directory, Plugin, Privileges, Requirement};
 use exec::Env;
 use sql::ast::{
@@ -31,10 +32,13 @@ impl Session {
         let lock = server.account_ddl.lock();
         let mut directory = Directory::clone(&server.accounts.directory());
         let name = self.edit(parsed, &mut directory)?;
-        store_accounts(&server.catalog, &mut self.tx, &directory)?;
-        server.accounts.replace(directory);
+        let stored = store_accounts(&server.catalog, &mut self.tx, &directory);
+        // Without acknowledgement it is committed nevertheless.
+        if stored.is_ok() || stored.as_ref().is_err_and(|e| e.code == gone().code) {
+            server.accounts.replace(directory);
+        }
         drop(lock);
-        Ok(name)
+        stored.map(|()| name)
     }
 
     fn name_of(&self, parsed: &Parsed, account: Account) -> AccountName {

@@ -734,11 +734,14 @@ impl Ddl<'_> {
         }
         let one_at_a_time = self.catalog.ddl.lock();
         self.catch_up();
-        self.tx.commit().map_err(from_engine)?;
+        let outcome = self.tx.commit();
+        if !matches!(outcome, Ok(()) | Err(engine::Error::Unacknowledged)) {
+            return outcome.map_err(from_engine);
+        }
         self.committed = true;
         self.catalog.cell().store(Arc::new(std::mem::take(&mut self.next)));
         drop(one_at_a_time);
-        Ok(())
+        outcome.map_err(from_engine)
         // Dropping gives the metadata locks back, after the swap: who waited finds the new version.
     }
 

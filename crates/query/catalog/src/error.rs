@@ -9,6 +9,8 @@ pub fn from_engine(e: engine::Error) -> SqlError {
     match e {
         Deadlock => SqlError::new(1213, "Deadlock found when trying to get lock; try restarting transaction"),
         LockWaitTimeout => SqlError::new(1205, "Lock wait timeout exceeded; try restarting transaction"),
+        // As for any commit: the session ends without an answer.
+        Unacknowledged => SqlError::new(1160, "Got an error writing communication packets"),
         Interrupted => SqlError::new(1317, "Query execution was interrupted"),
         DiskFull => SqlError::new(1114, "The table 'dictionary' is full"),
         TooManyTransactions => SqlError::new(1637, "Too many active concurrent transactions"),

@@ -15,6 +15,8 @@ pub fn engine(e: engine::Error) -> SqlError {
             3572,
             "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.",
         ),
+        // No answer goes out with this code: the connection ends and the outcome is open, as after any lost connection.
+        Unacknowledged => SqlError::new(1160, "Got an error writing communication packets"),
         Interrupted => SqlError::new(1317, "Query execution was interrupted"),
         DiskFull => SqlError::new(1114, "The table is full"),
         TooLong => SqlError::new(1118, "Row size too large"),

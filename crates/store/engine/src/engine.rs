@@ -49,6 +49,14 @@ pub struct EngineStatus {
     pub counters: Vec<(&'static str, u64)>,
 }
 
+/// Whose commits a wait for the log's flush is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Awaits {
+    OwnCommit,
+    /// Those that an answer to the client rests on.
+    OthersCommits,
+}
+
 /// What sessions and background threads share.
 pub(crate) struct Core {
     pub pool: Pool,
@@ -82,9 +90,10 @@ impl Core {
         }
     }
 
-    /// Waits until a commit may be acknowledged. On a full disk that may take long: KILL ends the wait with
-    /// [`Error::DiskFull`], and the commit, which stands in the log, becomes durable when there is room.
-    pub fn wait_durable(&self, lsn: Lsn, interrupt: &Interrupt) -> Result<()> {
+    /// Waits until what is told next may be told. On a full disk that may take long. KILL ends the wait of who only reads.
+    /// An own commit stands in the log and can be neither taken back nor called failed: KILL QUERY comes too late for it,
+    /// and KILL CONNECTION ends the wait with [`Error::Unacknowledged`].
+    pub fn wait_durable(&self, lsn: Lsn, interrupt: &Interrupt, awaits: Awaits) -> Result<()> {
         loop {
             // Relaxed: a setting that orders nothing.
             let outcome = match self.flush_log_at_commit.load(Ordering::Relaxed) {
@@ -92,17 +101,19 @@ impl Core {
                 2 => self.log.wait_written(lsn),
                 _ => self.log.wait_completed(lsn),
             };
-            match outcome {
-                // The commit stands in the log, neither lost nor acknowledged: it becomes durable when the disk has room.
-                Err(log::Error::NoSpace { .. }) if !self.stopping() && interrupt.reason() == 0 => self.pause(),
-                other => return other.map_err(Error::from),
+            let Err(log::Error::NoSpace { .. }) = outcome else { return outcome.map_err(Error::from) };
+            match (awaits, interrupt.reason()) {
+                (Awaits::OthersCommits, 1..) => return Err(Error::Interrupted),
+                (Awaits::OwnCommit, 2) => return Err(Error::Unacknowledged),
+                _ if self.stopping() => return Err(Error::Unacknowledged),
+                _ => self.pause(),
             }
         }
     }
 
     /// Waits a moment for room on the disk.
     pub fn pause(&self) {
-        futex_sleep(&self.stop, 0, Duration::from_millis(200));
+        futex_sleep(&self.stop, 0, Duration::from_millis(50));
     }
 
     pub fn stopping(&self) -> bool {
@@ -118,8 +129,15 @@ fn futex_sleep(word: &AtomicU32, seen: u32, time: Duration) {
 
 pub struct Engine {
     core: Arc<Core>,
-    /// The page cleaner, then purge.
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    /// Taken out when they are stopped.
+    threads: Mutex<Threads>,
+}
+
+#[derive(Default)]
+struct Threads {
+    /// Ends with the outcome of the last checkpoint.
+    cleaner: Option<JoinHandle<Result<()>>>,
+    purge: Option<JoinHandle<()>>,
 }
 
 /// Stages of [`Core::stop`]: everybody ends what they do, but the page cleaner; the page cleaner writes all that is left.
@@ -146,14 +164,15 @@ impl Engine {
             let core = core.clone();
             spawn("page-cleaner", move || clean(&core, doublewrite))?
         };
-        let engine = Arc::new(Engine { core, threads: Mutex::new(Rank::Session, vec![cleaner]) });
+        let threads = Threads { cleaner: Some(cleaner), purge: None };
+        let engine = Arc::new(Engine { core, threads: Mutex::new(Rank::Session, threads) });
         // With the cleaner at work: what is rolled back may be larger than the pool, and than the log.
         recovery::roll_back_open_transactions(&engine.core, progress)?;
         let purger = {
             let core = engine.core.clone();
             spawn("purge", move || purge(&core))?
         };
-        engine.threads.lock().push(purger);
+        engine.threads.lock().purge = Some(purger);
         Ok(engine)
     }
 
@@ -186,27 +205,28 @@ impl Engine {
 
     /// Waits until every commit so far may be told of: for rows of locking reads that leave before their statement ends.
     pub fn await_commits(&self) -> Result<()> {
-        self.core.wait_durable(self.core.log.tail_lsn(), &Interrupt::default())
+        self.core.wait_durable(self.core.log.tail_lsn(), &Interrupt::default(), Awaits::OthersCommits)
     }
 
-    /// Stops background work, writes everything and a final checkpoint. Sessions have ended before.
+    /// Stops background work, writes everything and a final checkpoint. Sessions have ended before. An error says that pages
+    /// or the checkpoint were not written: nothing that was acknowledged is lost, the next start recovers it from the log.
     pub fn close(&self) -> Result<()> {
-        self.stop_threads();
+        let checkpoint = self.stop_threads();
         self.core.log.close()?;
-        Ok(())
+        checkpoint
     }
 
-    fn stop_threads(&self) {
-        let mut threads = std::mem::take(&mut *self.threads.lock());
+    /// The outcome of the last checkpoint; `Ok` when the threads were stopped before.
+    fn stop_threads(&self) -> Result<()> {
+        let Threads { cleaner, purge } = std::mem::take(&mut *self.threads.lock());
         self.stop_to(STOPPING);
-        while let Some(thread) = threads.pop() {
-            if threads.is_empty() {
-                // Nobody else changes pages any more: what the cleaner writes last is all there is.
-                self.stop_to(LAST_ROUND);
-                self.core.pool.want_cleaning();
-            }
-            let _ = thread.join(); // a panic has been printed by its thread
+        if let Some(purge) = purge {
+            let _ = purge.join(); // it aborts on a panic
         }
+        // Nobody else changes pages any more: what the cleaner writes last is all there is.
+        self.stop_to(LAST_ROUND);
+        self.core.pool.want_cleaning();
+        cleaner.map_or(Ok(()), |cleaner| cleaner.join().expect("it aborts on a panic"))
     }
 
     fn stop_to(&self, stage: u32) {
@@ -428,7 +448,9 @@ struct Step {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        self.stop_threads();
+        if let Err(error) = self.stop_threads() {
+            eprintln!("[ERROR] [Engine] the last checkpoint: {error}; the next start recovers from the one before");
+        }
     }
 }
 
@@ -457,12 +479,13 @@ impl Drop for AbortOnPanic {
     }
 }
 
-fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+fn spawn<R: Send + 'static>(name: &str, run: impl FnOnce() -> R + Send + 'static) -> Result<JoinHandle<R>> {
     let run = move || {
         // A thread that the server cannot do without: recovery starts from what is durable.
         let abort = AbortOnPanic;
-        run();
+        let result = run();
         std::mem::forget(abort);
+        result
     };
     std::thread::Builder::new()
         .name(name.into())
@@ -470,8 +493,8 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<(
         .map_err(|e| Error::Io(format!("cannot start thread {name}: {e}")))
 }
 
-/// The page cleaner's thread.
-fn clean(core: &Core, doublewrite: Option<crate::pool::doublewrite::Doublewrite>) {
+/// The page cleaner's thread: the outcome of the last checkpoint.
+fn clean(core: &Core, doublewrite: Option<crate::pool::doublewrite::Doublewrite>) -> Result<()> {
     let mut cleaner = Cleaner::new(&core.pool, &core.log, doublewrite);
     let mut last_tail = 0;
     let mut checkpointed = 0;
@@ -505,12 +528,8 @@ fn clean(core: &Core, doublewrite: Option<crate::pool::doublewrite::Doublewrite>
             }
         }
     }
-    let last = cleaner
-        .write_all()
-        .and_then(|()| Ok(core.log.set_checkpoint(cleaner.oldest_change(), &recovery::checkpoint_payload(core))?));
-    if let Err(error) = last {
-        eprintln!("[ERROR] [Engine] the last checkpoint: {error}; the next start recovers from the one before");
-    }
+    cleaner.write_all()?;
+    Ok(core.log.set_checkpoint(cleaner.oldest_change(), &recovery::checkpoint_payload(core))?)
 }
 
 /// The purge thread.

@@ -19,6 +19,9 @@ pub enum Error {
     LockNoWait,
     /// KILL QUERY, KILL CONNECTION or a deadline; MySQL 1317 or 3024.
     Interrupted,
+    /// KILL CONNECTION or shutdown ended a commit's wait for its flush. The commit stands in the log and becomes durable when the
+    /// disk has room, unless the server crashes before: the client must be told neither success nor failure.
+    Unacknowledged,
     /// No room on the device for data: MySQL 1114. The server goes on and works again when there is room.
     DiskFull,
     /// Key or row too long for the engine; MySQL 1118 or 1071.
@@ -40,6 +43,7 @@ impl fmt::Display for Error {
             Error::LockWaitTimeout => write!(f, "lock wait timeout exceeded"),
             Error::LockNoWait => write!(f, "row is locked and NOWAIT is set"),
             Error::Interrupted => write!(f, "interrupted"),
+            Error::Unacknowledged => write!(f, "the session ended while its commit waited to become durable"),
             Error::DiskFull => write!(f, "no space left on the device"),
             Error::TooLong => write!(f, "key or row too long"),
             Error::Io(what) => write!(f, "{what}"),

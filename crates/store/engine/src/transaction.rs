@@ -1,6 +1,6 @@
 //! A session's transaction: snapshot, writes, locks, savepoints, commit and rollback.
 
-use crate::engine::Core;
+use crate::engine::{Awaits, Core};
 use crate::lock::range::Covers;
 use crate::lock::{Cover, ForeignWait, Interrupt, Name, On, Outcome, pack_begun};
 use crate::mtr::Mtr;
@@ -82,6 +82,8 @@ pub struct Transaction {
     trees_held: Vec<u32>,
     /// The greatest commit LSN that a locking read rests on.
     depends_on: Lsn,
+    /// A commit of its own is among them.
+    awaits_own: bool,
     lock_wait_timeout: Duration,
     /// How insertions of this statement lock the duplicates that they meet.
     pub(crate) duplicates: LockMode,
@@ -130,6 +132,7 @@ impl Transaction {
             locks: Vec::new(),
             trees_held: Vec::new(),
             depends_on: 0,
+            awaits_own: false,
             lock_wait_timeout: Duration::from_secs(50),
             duplicates: LockMode::Shared,
             record: Vec::new(),
@@ -252,7 +255,14 @@ impl Transaction {
             return Ok(());
         }
         let lsn = std::mem::take(&mut self.depends_on);
-        self.core.wait_durable(lsn, &self.interrupt)
+        let awaits = if std::mem::take(&mut self.awaits_own) { Awaits::OwnCommit } else { Awaits::OthersCommits };
+        self.core.wait_durable(lsn, &self.interrupt, awaits)
+    }
+
+    /// Would [`Transaction::await_durable`] have something to look for?
+    #[inline]
+    pub fn awaits_commits(&self) -> bool {
+        self.depends_on != 0
     }
 
     /// A locking read saw what `trx` wrote.
@@ -330,7 +340,7 @@ impl Transaction {
 
     /// Commits; returns when the commit, and those that its locking reads rest on, are as durable as
     /// `innodb_flush_log_at_trx_commit` asks. The transaction is over, also when this returns an error: then it was rolled back, or
-    /// ([`Error::DiskFull`] after KILL, [`Error::Io`]) it stands in the log and nobody knows yet whether it is durable.
+    /// ([`Error::Unacknowledged`], [`Error::Io`]) it stands in the log and nobody knows yet whether it is durable.
     pub fn commit(&mut self) -> Result<()> {
         self.precommit()?;
         self.await_durable()
@@ -344,6 +354,7 @@ impl Transaction {
             // The locks are given back: the next one's turn has come, while this one waits also for the commits that it rests on.
             Ok(end) => {
                 self.depends_on = self.depends_on.max(end);
+                self.awaits_own |= end != 0;
                 Ok(())
             }
             // Its undo page cannot be read, so it cannot end well: nothing of it is committed, and it must not stay.
@@ -375,10 +386,15 @@ impl Transaction {
         if self.first_undo != 0 {
             let core = &*self.core;
             while let Err(error) = core.log.ensure_room_critical(4096) {
-                if !matches!(error, log::Error::NoSpace { .. }) || core.stopping() || self.interrupt.reason() != 0 {
+                if !matches!(error, log::Error::NoSpace { .. }) || core.stopping() {
                     return Err(error.into());
                 }
-                core.pause();
+                // A commit that has not begun gives way to any KILL; a rollback has to be done, unless the session ends.
+                match self.interrupt.reason() {
+                    1.. if commit => return Err(Error::Interrupted),
+                    2 => return Err(error.into()),
+                    _ => core.pause(),
+                }
             }
             // Relaxed: only we store it, the segment is ours.
             let newest =

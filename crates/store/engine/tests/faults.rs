@@ -15,7 +15,7 @@ use engine::{
     Wait,
 };
 use io::Op;
-use io::faults::{Image, Script, SimDisk};
+use io::faults::{Action, Image, Rule, Script, SimDisk};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -575,6 +575,91 @@ fn a_full_disk_fails_statements_only_and_ends() {
         assert!(pages.leaked.is_empty(), "room {room}: {} refused rows left pages: {:?}", refused, pages.leaked);
         disk.unmount();
     }
+}
+
+/// Writes to files whose path contains `part` find the disk full, or the device broken, from now on.
+fn refuse_writes(disk: &SimDisk, action: Action, part: &str) {
+    let mut script = Script::default();
+    script.push(Rule::new(action, Some(Op::Write), 1).within(part));
+    disk.set_script(script);
+}
+
+#[test]
+fn a_commit_that_waits_on_a_full_disk_is_neither_failed_nor_acknowledged() {
+    let (disk, datadir, engine, tree) = filled("commit-full", 10, 300);
+    let mut tx = begin(&engine);
+    tx.insert(tree, &key(100), &bytes((1, 300))).unwrap();
+    refuse_writes(&disk, Action::Full, "redo");
+    let writes = disk.count(Op::Write);
+    let interrupt = tx.interrupt().clone();
+    let session = std::thread::spawn(move || {
+        let outcome = tx.commit();
+        (tx, outcome)
+    });
+    let until = |done: &dyn Fn() -> bool| {
+        while !done() {
+            std::thread::yield_now()
+        }
+    };
+    until(&|| disk.count(Op::Write) > writes);
+    // Its locks are given back: the row can be locked, and what it says may not be told.
+    let mut other = begin(&engine);
+    let mut out = Vec::new();
+    assert!(other.get(tree, &key(100), X, &mut out).unwrap());
+    // A consistent read does not see it.
+    let mut reader = begin(&engine);
+    assert!(!reader.get(tree, &key(100), Read::Consistent, &mut out).unwrap());
+    drop(reader);
+    // KILL QUERY ends the wait of who only reads, not that of the commit.
+    other.interrupt().raise(1);
+    assert!(matches!(other.await_durable(), Err(Error::Interrupted)));
+    other.interrupt().clear_statement();
+    interrupt.raise(1);
+    let tried = disk.count(Op::Write);
+    until(&|| disk.count(Op::Write) > tried + 2);
+    assert!(!session.is_finished());
+    // KILL CONNECTION does.
+    interrupt.raise(2);
+    let (tx, outcome) = session.join().unwrap();
+    assert!(matches!(outcome, Err(Error::Unacknowledged)), "{outcome:?}");
+    assert!(!tx.is_active());
+    drop(tx);
+    // With room it is durable without anybody's doing more.
+    disk.set_script(Script::default());
+    engine.await_commits().unwrap();
+    assert!(other.get(tree, &key(100), Read::Consistent, &mut out).unwrap());
+    drop(other);
+    disk.crash();
+    drop(engine);
+    disk.reboot();
+    let engine = open(&datadir).unwrap();
+    let mut reader = begin(&engine);
+    assert!(reader.get(tree, &key(100), Read::Consistent, &mut out).unwrap() && out == bytes((1, 300)));
+    drop(reader);
+    engine.close().unwrap();
+    drop(engine);
+    disk.unmount();
+}
+
+#[test]
+fn a_close_whose_pages_cannot_be_written_says_so_and_loses_nothing() {
+    let (disk, datadir, engine, tree) = filled("close", 2000, 300);
+    let mut tx = begin(&engine);
+    tx.insert(tree, &key(5000), &bytes((1, 300))).unwrap();
+    refuse_writes(&disk, Action::Fail, "clearway.d");
+    tx.commit().unwrap();
+    drop(tx);
+    let closed = engine.close();
+    assert!(matches!(&closed, Err(Error::Io(what)) if what.contains("clearway.d")), "{closed:?}");
+    drop(engine);
+    disk.set_script(Script::default());
+    let engine = open(&datadir).unwrap();
+    let mut reader = begin(&engine);
+    assert_eq!(rows_of(&mut reader, tree).unwrap().len(), 2001);
+    drop(reader);
+    engine.close().unwrap();
+    drop(engine);
+    disk.unmount();
 }
 
 #[test]

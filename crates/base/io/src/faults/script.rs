@@ -14,6 +14,9 @@ pub enum Action {
     Tear,
     /// The operation is not done and answers with a device error, as does each later one that the rule counts.
     Fail,
+    /// As `Fail`, but the answer is that the disk is full: what file systems that copy on write say also to writes over
+    /// allocated bytes.
+    Full,
 }
 
 /// One line of a script.
@@ -112,7 +115,8 @@ impl Script {
                 continue;
             }
             rule.seen += 1;
-            let fires = if rule.action == Action::Fail { rule.seen >= rule.nth } else { rule.seen == rule.nth };
+            let lasts = matches!(rule.action, Action::Fail | Action::Full);
+            let fires = if lasts { rule.seen >= rule.nth } else { rule.seen == rule.nth };
             if !fires || verdict != Verdict::Go {
                 continue;
             }
@@ -121,6 +125,7 @@ impl Script {
                 Action::Tear if op == Op::Write && bytes > 0 => Verdict::Tear(self.random.below(bytes as u64) as usize),
                 Action::Tear => Verdict::Crash,
                 Action::Fail => Verdict::Fail(ErrorKind::Device),
+                Action::Full => Verdict::Fail(ErrorKind::Full),
             };
         }
         if verdict == Verdict::Go
@@ -157,6 +162,7 @@ impl FromStr for Script {
                         "crash" => Action::Crash,
                         "tear" => Action::Tear,
                         "fail" => Action::Fail,
+                        "full" => Action::Full,
                         _ => return Err(format!("unknown action `{action}`")),
                     };
                     let nth = number(nth)?;
