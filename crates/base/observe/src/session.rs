@@ -50,6 +50,15 @@ impl SessionCounters {
         count_in(None);
     }
 
+    /// Starts over from zero. While attached, call on the serving thread.
+    pub fn reset(&mut self) {
+        self.totals = None;
+        if let Some(claim) = self.claim.take() {
+            self.add(claim.block(), u64::wrapping_sub);
+            self.claim = Some(claim);
+        }
+    }
+
     /// The session's count.
     pub fn value(&self, counter: impl Into<CounterId>) -> u64 {
         let index = counter.into().index();

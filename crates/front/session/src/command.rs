@@ -81,12 +81,14 @@ impl Session {
     /// A session for a connection just accepted; `id` is the connection id.
     pub fn new(server: &Arc<Server>, id: u32, peer: Peer, hang_up: HangUp) -> Result<Session> {
         let mut tx = Transaction::new(&server.engine).map_err(exec::error::engine)?;
-        let state = State::new(server, id);
+        let mut state = State::new(server, id);
         tx.set_lock_wait_timeout(Duration::from_secs(state.vars.uint(LOCK_WAIT)));
         let interrupt = Arc::clone(tx.interrupt());
         let entry = Entry::open(server, id.into(), peer.host_and_port(), interrupt, hang_up);
+        let entry = entry.ok_or_else(|| err!(1040))?;
+        state.lane = Some(entry.id());
         Ok(Session {
-            entry: entry.ok_or_else(|| err!(1040))?,
+            entry,
             server: Arc::clone(server),
             peer,
             scramble: [0; 20],

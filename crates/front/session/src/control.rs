@@ -4,7 +4,7 @@ use crate::command::Session;
 use crate::variables::{VarId, id};
 use catalog::Waiting;
 use engine::{Isolation, Savepoint};
-use exec::Env;
+use exec::{Env, Stage};
 use protocol::{Next, Output};
 use sql::ast::{AccessMode, Completion};
 use types::{Result, SqlError, err};
@@ -99,10 +99,14 @@ impl Session {
     /// Commits; what was changed waits for FLUSH TABLES WITH READ LOCK and for `read_only` of others. Errors 1205, 1290, 1317.
     fn commit_engine(&mut self) -> Result<()> {
         if !self.tx.has_writes() {
+            if self.tx.rests_on_others() {
+                self.entry.stage(Stage::HandlerCommit);
+            }
             return self.tx.commit().map_err(exec::error::engine);
         }
         self.check_read_only()?;
         let timeout = self.state.vars.hot().lock_wait_timeout;
+        self.entry.stage(Stage::HandlerCommit);
         self.pins.begin_commit(Waiting { timeout, tx: &mut self.tx })?;
         let mut result = self.tx.precommit();
         if result.is_ok() && self.settles_later && !self.temporary.has_dropped() {

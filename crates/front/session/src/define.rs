@@ -12,7 +12,7 @@ use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Ddl, Index, KeyKind, Table, TableName, TableSpec};
 use engine::Isolation;
 use exec::column_type::collation_from;
-use exec::{Env, Outcome};
+use exec::{Env, Outcome, Stage};
 use protocol::Output;
 use sql::ast::*;
 use sql::lexer::Lexer;
@@ -66,7 +66,15 @@ impl Session {
                 observe::increment(self.com("execute_sql"));
                 return self.execute_named(parsed.name(*name), &values, out);
             }
-            _ => self.obey_quietly(parsed)?,
+            _ => {
+                self.entry.stage(match parsed.statement {
+                    Statement::CreateTable(_) => Stage::CreatingTable,
+                    Statement::AlterTable(_) => Stage::CopyToTmpTable,
+                    Statement::CreateIndex(_) | Statement::DropIndex(_) => Stage::AlteringTable,
+                    _ => Stage::Init,
+                });
+                self.obey_quietly(parsed)?
+            }
         };
         observe::increment(observe::Counter::Questions);
         observe::increment(observe::Counter::Queries);
@@ -321,6 +329,8 @@ impl Session {
                 // Every commit is flushed when its answer goes out.
                 FlushWhat::EngineLogs | FlushWhat::BinaryLogs | FlushWhat::ErrorLogs | FlushWhat::Logs => {}
                 FlushWhat::GeneralLogs | FlushWhat::SlowLogs => {}
+                // What the session has counted is in the global figures already.
+                FlushWhat::Status => self.counters.reset(),
                 _ => return Err(unsupported("this form of FLUSH")),
             }
         }

@@ -1,17 +1,21 @@
 //! Locks that statements ask for by name: LOCK TABLES, FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP, GET_LOCK.
 
 use crate::command::Session;
-use crate::define::unsupported;
 use crate::run::Planned;
 use accounts::Privileges;
 use catalog::mdl::{Duration, Mode, Name};
-use catalog::{MetadataPins, Waiting};
+use catalog::{Changes, MetadataPins, Waiting};
 use engine::Transaction;
+use exec::TableUse;
 use sql::ast::{FlushTables, LockTable, ObjectName, Parsed, Statement, TableLockMode, TableRef};
 use std::sync::Arc;
 use types::{Result, SqlError, err};
 
-/// One name of LOCK TABLES.
+/// How often LOCK TABLES starts over because data definition came between, before error 1615.
+const RETRIES_MAX: usize = 16;
+
+/// One name of LOCK TABLES, or a table that is locked for it: of a view, or at the other end of a foreign key.
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct LockedTable {
     schema: String,
     table: String,
@@ -53,8 +57,58 @@ impl Session {
             self.access().check_table(Privileges(Privileges::SELECT.0), &w.schema, &w.table)?;
             self.access().check_table(Privileges::LOCK_TABLES, &w.schema, &w.table)?;
         }
-        let result = self.take_table_locks(&wanted, Mode::SharedReadOnly, Mode::SharedNoReadWrite);
-        self.finish_table_locks(wanted, result)
+        for _ in 0..RETRIES_MAX {
+            let all = self.with_related(&wanted)?;
+            let mut result = self.take_table_locks(&all, Mode::SharedReadOnly, Mode::SharedNoReadWrite);
+            // What the locked views and tables refer to may have changed before they were locked.
+            let settled = match result.is_ok().then(|| self.with_related(&wanted)) {
+                Some(Ok(now)) => now == all,
+                Some(Err(e)) => {
+                    result = Err(e);
+                    true
+                }
+                None => true,
+            };
+            if settled {
+                return self.finish_table_locks(all, result);
+            }
+            self.unlock_tables_alone();
+        }
+        Err(err!(1615))
+    }
+
+    /// What is named, and what MySQL locks with it: the tables of a view as the view, those of its subqueries to be read; and with a
+    /// table that is locked to be written the tables to which foreign keys lead, written where a key's action may change
+    /// their rows.
+    fn with_related(&mut self, wanted: &[LockedTable]) -> Result<Vec<LockedTable>> {
+        let version = Arc::clone(self.catalog.get(self.server.catalog.cell()));
+        let implied = |schema: &str, table: &str, write: bool| {
+            let (schema, table) = (schema.to_string(), table.to_string());
+            LockedTable { alias: table.clone(), schema, table, write }
+        };
+        let mut all = wanted.to_vec();
+        let mut at = 0;
+        while at < all.len() {
+            if let Some(view) = version.table(&all[at].schema, &all[at].table).filter(|t| t.view.is_some()) {
+                for (schema, table, direct) in exec::plan::views::tables_of(view)? {
+                    let part = implied(&schema, &table, all[at].write && direct);
+                    if version.table(&schema, &table).is_some_and(|t| !t.is_virtual()) && !all.contains(&part) {
+                        all.push(part);
+                    }
+                }
+            }
+            at += 1;
+        }
+        for at in 0..all.len() {
+            let written = version.table(&all[at].schema, &all[at].table).filter(|t| all[at].write && t.is_base());
+            for related in written.into_iter().flat_map(|table| version.related(table, Changes::ALL)) {
+                let end = implied(&related.table.schema, &related.table.name, related.written);
+                if !all.contains(&end) {
+                    all.push(end);
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// FLUSH TABLES t, ... WITH READ LOCK.
@@ -63,6 +117,10 @@ impl Session {
         for name in tables {
             let (schema, table) = self.object(parsed, *name)?;
             self.access().check_table(Privileges(Privileges::SELECT.0 | Privileges::LOCK_TABLES.0), &schema, &table)?;
+            let version = self.catalog.get(self.server.catalog.cell());
+            if version.table(&schema, &table).is_some_and(|t| t.view.is_some()) {
+                return Err(err!(1347, schema, table, "BASE TABLE"));
+            }
             wanted.push(LockedTable { alias: table.clone(), schema, table, write: false });
         }
         if self.locked.is_some() {
@@ -190,7 +248,26 @@ impl Session {
                 self.lock_global()
             }
             FlushTables::WithReadLock => self.flush_with_read_lock(parsed, tables),
-            FlushTables::ForExport => Err(unsupported("FLUSH TABLES ... FOR EXPORT")),
+            FlushTables::ForExport => {
+                if self.locked.is_some() {
+                    return Err(err!(1192));
+                }
+                for name in tables {
+                    let (schema, table) = self.object(parsed, *name)?;
+                    self.access().check_table(
+                        Privileges(Privileges::SELECT.0 | Privileges::LOCK_TABLES.0),
+                        &schema,
+                        &table,
+                    )?;
+                    let version = self.catalog.get(self.server.catalog.cell());
+                    let found = version.table(&schema, &table).ok_or_else(|| err!(1146, schema, table))?;
+                    if !found.is_base() {
+                        return Err(err!(1347, schema, table, "BASE TABLE"));
+                    }
+                }
+                // All tables are in one file: there is none to copy.
+                Err(err!(1031, tables.first().map_or("", |name| parsed.name(name.name))))
+            }
         }
     }
 
@@ -243,11 +320,14 @@ impl Session {
                 used.push((factor.name, parsed.name(factor.alias.unwrap_or(factor.name.name))));
             }
         }
+        let version = self.catalog.peek();
+        let is_view = |schema: &str, table: &str| version.table(schema, table).is_some_and(|t| t.view.is_some());
         for (at, (name, alias)) in used.iter().copied().enumerate() {
             let (schema, table) = self.object(parsed, name)?;
             // What is not among the tables is the name of a common table expression; computed tables need no lock.
             let use_ = planned.prepared.tables().iter().find(|t| t.schema == schema && t.table == table);
-            let Some(use_) = use_.filter(|t| planned.pins.iter().any(|p| p.is_on(&t.schema, &t.table))) else {
+            let is_pinned = |t: &TableUse| planned.pins.iter().any(|p| p.is_on(&t.schema, &t.table));
+            let Some(use_) = use_.filter(|t| is_pinned(t) || is_view(&t.schema, &t.table)) else {
                 continue;
             };
             let mut matching =

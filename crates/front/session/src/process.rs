@@ -1,6 +1,7 @@
 //! The process list: each session publishes what it does in its own lane; SHOW PROCESSLIST and KILL read the lanes.
 
 use engine::Interrupt;
+use exec::Stage;
 use inspect::Process;
 use protocol::HangUp;
 use std::sync::Arc;
@@ -48,6 +49,8 @@ struct Lane {
     id: AtomicU64,
     /// A [`Doing`]. W: the session. R: the list.
     doing: AtomicU8,
+    /// A [`Stage`] of what it does. W: the session. R: the list.
+    stage: AtomicU8,
     /// When the command began, microseconds since 1970. W: the session. R: the list.
     since_us: AtomicU64,
     /// The prepared statement that runs, 0: none. W: the session. R: the list.
@@ -77,6 +80,7 @@ impl Processes {
         Processes(Lanes::with(LANES, || Lane {
             id: AtomicU64::new(0),
             doing: AtomicU8::new(Doing::Connect as u8),
+            stage: AtomicU8::new(Stage::Starting as u8),
             since_us: AtomicU64::new(0),
             statement: AtomicU32::new(0),
             deadline_ns: AtomicU64::new(0),
@@ -95,6 +99,7 @@ impl Processes {
             }
             // Relaxed: each figure for itself; the list is a look at moving things.
             let doing = lane.doing.load(Ordering::Relaxed);
+            let stage = lane.stage.load(Ordering::Relaxed); // Relaxed: as above
             let since = lane.since_us.load(Ordering::Relaxed);
             let statement = lane.statement.load(Ordering::Relaxed);
             let details = lane.details.lock();
@@ -110,12 +115,22 @@ impl Processes {
                 database: details.database.clone(),
                 command: NAMES[usize::from(doing)],
                 time_s: now.saturating_sub(since) / 1_000_000,
-                state: if busy { "executing" } else { "" },
+                state: if busy { Stage::ALL[usize::from(stage)].name() } else { "" },
                 info: (busy && !text.is_empty()).then(|| String::from_utf8_lossy(text).into_owned()),
                 slot: details.kill.as_ref().map_or(u32::MAX, |(interrupt, _)| interrupt.slot()),
             });
         }
         list
+    }
+
+    /// The session with this lane goes on to another stage; answers the one before.
+    #[inline]
+    pub fn stage(&self, lane: LaneId, stage: Stage) -> Stage {
+        let word = &self.0.get(lane).stage;
+        // Relaxed: single writer; readers want a recent figure.
+        let before = word.load(Ordering::Relaxed);
+        word.store(stage as u8, Ordering::Relaxed);
+        Stage::ALL[usize::from(before)]
     }
 
     /// Who has this slot of the engine, and what it runs, for reports of deadlocks.
@@ -236,6 +251,17 @@ impl Entry {
         Some(entry)
     }
 
+    pub fn id(&self) -> LaneId {
+        self.lane
+    }
+
+    /// What the statement does now.
+    #[inline]
+    pub fn stage(&self, stage: Stage) {
+        // Relaxed: single writer; readers want a recent figure.
+        self.lane().stage.store(stage as u8, Ordering::Relaxed);
+    }
+
     fn lane(&self) -> &Lane {
         self.server.processes.0.get(self.lane)
     }
@@ -272,6 +298,7 @@ impl Entry {
         let lane = self.lane();
         // Relaxed: single writer; readers want a recent figure.
         lane.doing.store(doing as u8, Ordering::Relaxed);
+        lane.stage.store(Stage::Starting as u8, Ordering::Relaxed); // Relaxed: as above
         lane.statement.store(id, Ordering::Relaxed);
         lane.since_us.store(now_us, Ordering::Relaxed);
     }

@@ -14,10 +14,10 @@ use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::{Pin, Version, Waiting};
 use engine::Isolation;
-use exec::{Outcome, Prepared, RowSink, TableUse};
+use exec::{Outcome, Prepared, RowSink, Stage, TableUse};
 use observe::{Counter, CounterId};
 use protocol::{Capabilities, Output, RowFormat};
-use sql::ast::{Insert, Parsed, Statement};
+use sql::ast::{Insert, InsertSource, Parsed, Statement};
 use sql::digest::{LiteralKind, Normalized, normalize};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -29,6 +29,8 @@ use types::{DataType, Decimal, Result, SqlError, TypeKind, Value, err};
 
 const READ_ONLY: VarId = id("read_only");
 const SUPER_READ_ONLY: VarId = id("super_read_only");
+
+const ROLLBACK_ON_TIMEOUT: VarId = id("innodb_rollback_on_timeout");
 
 /// Plans of unprepared statements that a session keeps.
 const PLANS_MAX: usize = 64;
@@ -51,6 +53,7 @@ pub(crate) struct Planned {
     /// Of the session's temporary tables, when it was planned.
     generation: u64,
     com: CounterId,
+    stage: Stage,
     /// What the hint MAX_EXECUTION_TIME says, in milliseconds.
     time_limit_ms: Option<u64>,
     /// A query or something that answers rows.
@@ -131,6 +134,15 @@ fn com_name(statement: &Statement) -> &'static str {
         Statement::Delete(_) => "delete",
         Statement::Do(_) => "do",
         _ => "other",
+    }
+}
+
+fn stage_of(statement: &Statement) -> Stage {
+    match statement {
+        // INSERT ... SELECT is a query that stores its rows.
+        Statement::Insert(insert) if !matches!(insert.source, InsertSource::Query(_)) => Stage::Update,
+        Statement::Update(_) | Statement::Delete(_) => Stage::Updating,
+        _ => Stage::Executing,
     }
 }
 
@@ -278,6 +290,7 @@ impl Session {
         let reads_virtual = has_virtual(&prepared, &version);
         let is_query = matches!(parsed.statement, Statement::Query(_));
         let com = self.com(com_name(&parsed.statement));
+        let stage = stage_of(&parsed.statement);
         let time_limit_ms = parsed.hints.and_then(|hints| time_limit(parsed.bytes(hints)));
         let planned = Planned {
             parsed,
@@ -288,6 +301,7 @@ impl Session {
             reads_virtual,
             generation: self.temporary.generation,
             com,
+            stage,
             time_limit_ms,
             is_query,
             head: None,
@@ -397,6 +411,7 @@ impl Session {
         observe::increment(Counter::Questions);
         observe::increment(Counter::Queries);
         observe::increment(planned.com);
+        self.entry.stage(planned.stage);
         self.refresh_access()?;
         if self.password_expired {
             return Err(err!(1820));
@@ -453,11 +468,19 @@ impl Session {
         result
     }
 
+    /// Is this the end of the whole transaction, not of the statement alone? With `innodb_rollback_on_timeout` a row lock that
+    /// was not had in time is; a metadata lock is not waited for here.
+    #[cold]
+    fn ends_transaction(&self, error: &SqlError) -> bool {
+        exec::error::ends_transaction(error)
+            || (error.code == 1205 && self.server.globals.load().bool(ROLLBACK_ON_TIMEOUT))
+    }
+
     /// After a statement: ends its transaction in autocommit, waits for what its answer rests on.
     pub(crate) fn finish_statement(&mut self, result: Result<Outcome>) -> Result<Outcome> {
         if !self.tx.is_active() {
             // A deadlock has ended the transaction in the engine, or the statement had none.
-            if result.as_ref().is_err_and(exec::error::ends_transaction) || self.autocommits() {
+            if result.as_ref().is_err_and(|e| self.ends_transaction(e)) || self.autocommits() {
                 self.ended();
             } else {
                 self.pins.release_statement();
@@ -477,12 +500,15 @@ impl Session {
                 }
             };
         }
-        if result.as_ref().is_err_and(exec::error::ends_transaction) {
+        if result.as_ref().is_err_and(|e| self.ends_transaction(e)) {
             self.rollback_all();
             return result;
         }
         self.pins.release_statement();
         self.tx.end_statement();
+        if self.tx.rests_on_others() {
+            self.entry.stage(Stage::HandlerCommit);
+        }
         if self.settles_later && self.tx.rests_on_others() {
             self.unsettled = true;
         } else {
@@ -593,7 +619,7 @@ pub(crate) fn pins_of(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64)
             && !table.temporary
         {
             // The planner names each table once.
-            pins.push(Pin::new(&t.schema, &t.table, t.insert || t.update || t.delete || t.for_update));
+            pins.push(Pin::new(&t.schema, &t.table, t.insert || t.update || t.delete || t.for_update || t.carried));
             readable_since = readable_since.max(table.readable_since);
         }
     }

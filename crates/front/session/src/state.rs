@@ -6,12 +6,12 @@ use crate::locks::UserLocks;
 use crate::time_zone::TimeZone;
 use crate::variables::{self, Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
 use catalog::VirtualContext;
-use exec::Env;
+use exec::{Env, Stage};
 use sql::ast::Parsed;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use sync::Cached;
+use sync::{Cached, LaneId};
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, SqlError, TypeKind, Value};
 
@@ -72,6 +72,8 @@ pub(crate) struct State {
     pub error_count: u64,
     /// Made before a statement that reads virtual tables.
     pub inspect: Option<Box<inspect::Context>>,
+    /// The session's lane in the process list.
+    pub lane: Option<LaneId>,
     user_locks: UserLocks,
 }
 
@@ -104,6 +106,7 @@ impl State {
             warning_count: 0,
             error_count: 0,
             inspect: None,
+            lane: None,
             user_locks: UserLocks::default(),
         };
         state.reload();
@@ -115,7 +118,8 @@ impl State {
         let server = Arc::clone(&self.server);
         let database = self.database.take();
         let (user, current_user) = (std::mem::take(&mut self.user), std::mem::take(&mut self.current_user));
-        *self = State { database, user, current_user, ..State::new(&server, self.id) };
+        let lane = self.lane;
+        *self = State { database, user, current_user, lane, ..State::new(&server, self.id) };
     }
 
     /// Reads what is kept beside the variables.
@@ -305,6 +309,10 @@ impl Env for State {
 
     fn engine(&self) -> &engine::Engine {
         &self.server.engine
+    }
+
+    fn stage(&self, stage: Stage) -> Stage {
+        self.lane.map_or(stage, |lane| self.server.processes.stage(lane, stage))
     }
 
     fn get_lock(&mut self, name: &str, timeout: std::time::Duration, tx: &mut engine::Transaction) -> Result<bool> {

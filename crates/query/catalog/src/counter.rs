@@ -53,7 +53,8 @@ impl AutoIncrement {
             let last = (count - 1).checked_mul(increment).and_then(|d| first.checked_add(d));
             let Some(last) = last.filter(|last| *last <= max) else { return Ok(None) };
             // At u64::MAX the counter stays there: the next call finds no room.
-            let after = last.saturating_add(1);
+            // The next value of this step, also for who counts in another one afterwards, as in InnoDB.
+            let after = last.saturating_add(increment);
             // Relaxed: only the counter itself is exchanged; see above.
             match self.next.compare_exchange_weak(next, after, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => {

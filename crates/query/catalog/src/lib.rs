@@ -20,6 +20,7 @@ pub mod dictionary;
 pub mod error;
 pub mod live;
 pub mod mdl;
+mod related;
 mod rules;
 pub mod schema;
 pub mod statistics;
@@ -31,6 +32,7 @@ pub use ddl::Ddl;
 pub use define::{CheckSpec, ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, TableSpec};
 pub use live::Catalog;
 pub use mdl::{MetadataLocks, MetadataPins, Pin, Waiting};
+pub use related::{Changes, Related};
 pub use rules::{are_compatible, parent_index};
 pub use schema::{
     Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,

@@ -16,6 +16,59 @@ pub struct ColumnMeta {
     pub flags: u16,
 }
 
+/// What a statement is busy with, in the words of PROCESSLIST's State. Who waits for a row lock keeps the word of its statement,
+/// as in MySQL; waits for metadata and user-level locks are seen in their queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Stage {
+    Starting,
+    /// Statements that are not the executor's.
+    Init,
+    /// Queries.
+    Executing,
+    /// INSERT and REPLACE.
+    Update,
+    /// UPDATE and DELETE.
+    Updating,
+    /// SLEEP()
+    UserSleep,
+    /// The wait for the log's flush.
+    HandlerCommit,
+    CreatingTable,
+    CopyToTmpTable,
+    AlteringTable,
+}
+
+impl Stage {
+    pub const ALL: [Stage; 10] = [
+        Stage::Starting,
+        Stage::Init,
+        Stage::Executing,
+        Stage::Update,
+        Stage::Updating,
+        Stage::UserSleep,
+        Stage::HandlerCommit,
+        Stage::CreatingTable,
+        Stage::CopyToTmpTable,
+        Stage::AlteringTable,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Starting => "starting",
+            Stage::Init => "init",
+            Stage::Executing => "executing",
+            Stage::Update => "update",
+            Stage::Updating => "updating",
+            Stage::UserSleep => "User sleep",
+            Stage::HandlerCommit => "waiting for handler commit",
+            Stage::CreatingTable => "creating table",
+            Stage::CopyToTmpTable => "copy to tmp table",
+            Stage::AlteringTable => "altering table",
+        }
+    }
+}
+
 /// Receives a result set. Implemented by crate `session` over the wire protocol (text or binary), and by tests.
 pub trait RowSink {
     /// Called once, before the first row.
@@ -76,6 +129,10 @@ pub trait Env {
     }
     /// GET_LOCK: false when the lock is not had within `timeout`. Errors 1317, 3024, 3058.
     fn get_lock(&mut self, name: &str, timeout: std::time::Duration, tx: &mut engine::Transaction) -> Result<bool>;
+    /// Tells PROCESSLIST what the statement does from now on; answers what it did before.
+    fn stage(&self, stage: Stage) -> Stage {
+        stage
+    }
     /// RELEASE_LOCK: `Some(false)` when another session holds it, `None` when nobody does.
     fn release_lock(&mut self, name: &str) -> Option<bool>;
     /// RELEASE_ALL_LOCKS: how many holds there were.

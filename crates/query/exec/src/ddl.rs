@@ -8,7 +8,7 @@ use crate::plan::Planner;
 use crate::run::Run;
 use crate::run::rules::RuleSet;
 use crate::run::write::{self, RowWriter, Strictness, duplicate_entry};
-use catalog::{Table, Version};
+use catalog::{Changes, Table, Version};
 use engine::{Cursor, Direction, Isolation, LockMode, Range, Read, Transaction, Wait};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -226,7 +226,7 @@ fn check_parents(table: &Table, rules: &RuleSet, run: &Run<'_>) -> Result<()> {
 /// The rules of a table outside a statement on it.
 fn rules_of(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<Table>) -> Result<Option<RuleSet>> {
     let parsed = sql::parse(b"DO 0", sql::SqlMode::default()).expect("a statement");
-    let rules = Planner::new(&parsed, version, env, &[]).rules(table, false, None)?;
+    let rules = Planner::new(&parsed, version, env, &[]).rules(table, Changes::INSERT, None)?;
     Ok(rules.map(RuleSet::new))
 }
 

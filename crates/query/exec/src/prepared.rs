@@ -29,6 +29,8 @@ pub struct TableUse {
     pub lock: bool,
     /// FOR UPDATE.
     pub for_update: bool,
+    /// The action of a foreign key may change its rows: no privilege is asked for, but it is locked as one that is written.
+    pub carried: bool,
 }
 
 /// A statement resolved and planned for one version of the dictionary. Not shared: its operators hold their buffers, so

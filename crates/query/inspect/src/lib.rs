@@ -10,6 +10,7 @@ mod information_schema;
 mod locks;
 mod performance_schema;
 pub mod show;
+mod threads;
 
 pub use columns::{ShowColumns, VirtualRows};
 pub use create::{create_database, create_table, create_view};

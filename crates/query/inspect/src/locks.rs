@@ -561,5 +561,6 @@ pub(crate) fn transactions_section(picture: &Picture) -> String {
 pub(crate) fn sys() -> Schema {
     let mut schema = Schema::new("sys", CollationId::UTF8MB4_0900_AI_CI);
     add_to_sys(&mut schema);
+    crate::threads::add_to_sys(&mut schema);
     schema
 }

@@ -21,6 +21,7 @@ pub(crate) fn schema() -> Schema {
         schema.tables.insert(name.to_string(), Arc::new(table));
     }
     crate::locks::add_to_performance_schema(&mut schema);
+    crate::threads::add_to_performance_schema(&mut schema);
     let locks = computed(&schema.name, "metadata_locks", &METADATA_LOCKS, metadata_locks);
     schema.tables.insert(locks.name.clone(), Arc::new(locks));
     let infos = computed(&schema.name, "variables_info", &VARIABLES_INFO, variables_info);

@@ -259,12 +259,6 @@ impl Transaction {
         self.core.wait_durable(lsn, &self.interrupt, awaits)
     }
 
-    /// Would [`Transaction::await_durable`] have something to look for?
-    #[inline]
-    pub fn awaits_commits(&self) -> bool {
-        self.depends_on != 0
-    }
-
     /// A locking read saw what `trx` wrote.
     pub(crate) fn rest_on(&mut self, trx: u64) {
         if let Status::Committed(lsn) = self.core.system.status(trx)

@@ -123,7 +123,7 @@ pub static VARIABLES: &[Variable] = &[
     v("innodb_print_all_deadlocks", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
     v("innodb_read_only", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
     v("innodb_redo_log_capacity", Scope::Global, Access::Dynamic, Startup::Option, Kind::UInt { min: 8 << 20, max: 512 << 30, block: 1 << 20 }, Default::UInt(1 << 30)),
-    v("innodb_rollback_on_timeout", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
+    v("innodb_rollback_on_timeout", Scope::Global, Access::ReadOnly, Startup::Option, Kind::Bool, Default::Bool(false)),
     v("innodb_stats_on_metadata", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
     v("innodb_strict_mode", Scope::Both, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(true)),
     v("innodb_table_locks", Scope::Both, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(true)),

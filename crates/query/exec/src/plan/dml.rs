@@ -8,7 +8,7 @@ use super::{Planner, names::AliasRule};
 use crate::error::{unknown_column, unsupported};
 use crate::expr::{Expr, Node};
 use crate::run::Shape;
-use catalog::Table;
+use catalog::{Changes, Table};
 use engine::{LockMode, Read, Wait};
 use sql::ast::{self, Expr as Ast, TableRef};
 use std::sync::Arc;
@@ -85,7 +85,7 @@ impl Planner<'_> {
         if let InsertSource::Query(q) = &source {
             shapes.push(Shape::Tuple(q.outputs.len()));
         }
-        let rules = self.rules(&table, replaces || updates, check)?;
+        let rules = self.rules(&table, Changes { insert: true, update: updates, delete: replaces }, check)?;
         Ok(Body::Insert(Box::new(Insert {
             table,
             replace: insert.replace,
@@ -112,7 +112,7 @@ impl Planner<'_> {
         columns.iter().try_for_each(|c| refuse_generated(table, *c))?;
         let mut shapes = vec![Shape::Row(table.clone()), Shape::Row(table.clone())];
         shapes.push(Shape::Tuple(plan.outputs.len()));
-        let rules = self.rules(table, false, None)?;
+        let rules = self.rules(table, Changes::INSERT, None)?;
         Ok(Body::Insert(Box::new(Insert {
             table: table.clone(),
             replace: duplicates == ast::OnDuplicate::Replace,
@@ -277,7 +277,7 @@ impl Planner<'_> {
             column.on_update_now || column.generated.is_some()
         }));
         let check = self.block().sources[0].check.take();
-        let rules = self.rules(&table, true, check)?;
+        let rules = self.rules(&table, Changes::UPDATE, check)?;
         let target = self.target(table, update.filter, &update.order, update.limit, Some(&changed))?;
         Ok(Body::Update(Box::new(Update { target, ignore: update.ignore, set, rules })))
     }
@@ -295,7 +295,7 @@ impl Planner<'_> {
             t.delete = true;
             t.read |= delete.filter.is_some();
         })?;
-        let rules = self.rules(&table, true, None);
+        let rules = self.rules(&table, Changes::DELETE, None);
         let target = self.target(table, delete.filter, &delete.order, delete.limit, None);
         self.blocks.pop();
         Ok(Body::Delete(Box::new(Delete { target: target?, ignore: delete.ignore, rules: rules? })))

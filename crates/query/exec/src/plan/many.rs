@@ -7,7 +7,7 @@ use super::names::{AliasRule, Block};
 use super::node::{Body, DeleteMany, Plan, UpdateMany, UpdateTarget};
 use super::rules::Rules;
 use super::tables::Tree;
-use catalog::Table;
+use catalog::{Changes, Table};
 use sql::ast;
 use std::sync::Arc;
 use types::{Result, SqlError, err};
@@ -35,7 +35,7 @@ impl Planner<'_> {
             if set.iter().any(|(s, ..)| *s == slot) {
                 let table = self.write_source(i, "UPDATE")?;
                 let check = self.block().sources[i].check.take();
-                let rules = self.rules(&table, true, check)?;
+                let rules = self.rules(&table, Changes::UPDATE, check)?;
                 targets.push(UpdateTarget { slot, table, set: Vec::new(), rules });
             }
         }
@@ -74,7 +74,7 @@ impl Planner<'_> {
             }
             let table = self.write_source(i, "DELETE")?;
             self.table_use(table.id).delete = true;
-            let rules = self.rules(&table, true, None)?;
+            let rules = self.rules(&table, Changes::DELETE, None)?;
             targets.push((slot, table, rules));
         }
         let plan = self.joined(tree, delete.filter, targets.iter().map(|(_, t, _)| t))?;
@@ -91,8 +91,8 @@ impl Planner<'_> {
         Ok(table)
     }
 
-    fn table_use(&mut self, id: u64) -> &mut crate::prepared::TableUse {
-        self.tables.iter_mut().find(|t| t.id == id).expect("noted when FROM was resolved")
+    pub(super) fn table_use(&mut self, id: u64) -> &mut crate::prepared::TableUse {
+        self.tables.iter_mut().find(|t| t.id == id).expect("its use was noted")
     }
 
     fn joined<'t>(

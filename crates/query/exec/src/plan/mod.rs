@@ -248,6 +248,7 @@ impl<'p> Planner<'p> {
                     delete: false,
                     lock: false,
                     for_update: false,
+                    carried: false,
                 });
                 self.tables.len() - 1
             }

@@ -6,7 +6,7 @@ use super::names::{Block, Source};
 use crate::expr::Expr;
 use crate::prepared::TableUse;
 use crate::run::Shape;
-use catalog::{ColumnDefault, Table, parent_index};
+use catalog::{Changes, ColumnDefault, Table, parent_index};
 use sql::ast::Statement;
 use std::sync::Arc;
 use types::{Result, SqlError};
@@ -53,15 +53,16 @@ pub struct Child {
 }
 
 impl Planner<'_> {
-    /// The rules of `table`; `None` when there are none. `referenced`: the statement deletes rows or changes keys, so that
-    /// foreign keys on the table count too.
+    /// The rules of `table`; `None` when there are none. Foreign keys on the table count when the statement's `changes` delete
+    /// rows or update them.
     /// `check`: of the view that the statement names in place of the table.
     pub(crate) fn rules(
         &mut self,
         table: &Arc<Table>,
-        referenced: bool,
+        changes: Changes,
         check: Option<(String, Expr)>,
     ) -> Result<Option<Arc<Rules>>> {
+        let referenced = changes.update || changes.delete;
         let is_parent = referenced && self.version.children(&table.schema, &table.name).next().is_some();
         if !table.has_rules() && !is_parent && check.is_none() {
             return Ok(None);
@@ -83,6 +84,11 @@ impl Planner<'_> {
                 nodes[at].children.extend(links(&parent, child, node));
             }
             at += 1;
+        }
+        let version = Arc::clone(self.version);
+        for related in version.related(table, changes).iter().filter(|r| r.written) {
+            self.note_use(&related.table);
+            self.table_use(related.table.id).carried = true;
         }
         Ok(Some(Arc::new(Rules { nodes })))
     }
@@ -145,6 +151,7 @@ impl Planner<'_> {
             delete: false,
             lock: false,
             for_update: false,
+            carried: false,
         });
     }
 

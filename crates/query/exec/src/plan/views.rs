@@ -241,6 +241,36 @@ fn invalid(table: &Table, e: SqlError) -> SqlError {
     }
 }
 
+/// The tables and views that a view is made of, by schema and name, and whether each stands in its FROM itself: only such a
+/// one can be written through the view. Names of common table expressions are among them.
+pub fn tables_of(view: &Table) -> Result<Vec<(String, String, bool)>> {
+    let definition = view.view.as_ref().expect("a view");
+    let parsed = parsed_query(definition)?;
+    let mut direct: Vec<&ast::TableFactor> = Vec::new();
+    if let Statement::Query(id) = parsed.statement
+        && let QueryBody::Select(select) = &parsed[id].body
+    {
+        let mut left: Vec<ast::TableId> = select.from.into_iter().collect();
+        while let Some(id) = left.pop() {
+            match &parsed[id] {
+                TableRef::Table(factor) => direct.push(factor),
+                TableRef::Join { left: a, right: b, .. } => left.extend([*a, *b]),
+                TableRef::Derived { .. } | TableRef::JsonTable(_) => {}
+            }
+        }
+    }
+    let name_of = |factor: &ast::TableFactor| {
+        let schema = factor.name.schema.map_or(view.schema.as_str(), |s| parsed.name(s));
+        let is_direct = direct.iter().any(|d| std::ptr::eq(*d, factor));
+        (schema.to_string(), parsed.name(factor.name.name).to_string(), is_direct)
+    };
+    let factors = parsed.table_refs().iter().filter_map(|t| match t {
+        TableRef::Table(factor) => Some(name_of(factor)),
+        _ => None,
+    });
+    Ok(factors.collect())
+}
+
 /// Is the view a selection from one table, so that it can be written through?
 pub fn is_updatable(view: &View) -> bool {
     view.algorithm != ViewAlgorithm::TempTable && parsed_query(view).is_ok_and(|parsed| plain_select(&parsed).is_some())

@@ -51,9 +51,12 @@ struct Progress {
     duplicates: u64,
     /// AUTO_INCREMENT: values reserved and not used yet, (next, left, step).
     reserved: (u64, u64, u64),
-    rows_left: u64,
-    /// Values reserved at a time where the number of rows is not known: 1, 2, 4, ...
+    /// How many values are reserved at a time: the number of all rows at first, of those that are left later; 0 where it is not
+    /// known.
+    rows: u64,
+    /// Values reserved at a time otherwise: 1, 2, 4, ...
     batch: u64,
+    has_reserved: bool,
     /// The value generated for the row at hand, 0 for none; the first one of a row that was inserted.
     generated: u64,
     first_generated: u64,
@@ -122,7 +125,8 @@ impl InsertStatement {
             affected: 0,
             duplicates: 0,
             reserved: (0, 0, 1),
-            rows_left: row_count,
+            rows: row_count,
+            has_reserved: false,
             batch: 1,
             generated: 0,
             first_generated: 0,
@@ -195,7 +199,6 @@ impl InsertStatement {
             if complete(&mut self.rules, &mut self.writer, &absent, self.ignore, p, run)? {
                 self.write(table, p, run)?;
             }
-            p.rows_left -= 1;
         }
         Ok(())
     }
@@ -239,7 +242,6 @@ impl InsertStatement {
         }
         self.writer.encode(table, &values);
         self.write(table, p, run)?;
-        p.rows_left -= 1;
         Ok(())
     }
 
@@ -482,6 +484,9 @@ fn auto_increment<'v>(
 ) -> Result<Value<'v>> {
     let c = &table.columns[i];
     let counter = table.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
+    if p.has_reserved {
+        p.rows = p.rows.saturating_sub(1);
+    }
     if !v.is_null() {
         let v = write::store(v, ty, c, p.row, p.how, run)?;
         let number = v.to_i64();
@@ -491,6 +496,10 @@ fn auto_increment<'v>(
             if number > 0 {
                 counter.observe(run.env.borrow().engine(), number).map_err(error::engine)?;
                 p.last_value = number;
+            }
+            if p.reserved.1 > 0 && number >= p.reserved.0 {
+                // Generated values go on behind it, in a new portion: what is left of the old one stays a gap.
+                p.reserved.1 = 0;
             }
             return Ok(v);
         }
@@ -508,7 +517,8 @@ fn auto_increment<'v>(
         let env = run.env.borrow();
         let (step, offset) = env.auto_increment_step();
         let (_, max) = c.data_type.integer_bounds();
-        let wanted = if p.rows_left > 0 { p.rows_left } else { p.batch };
+        let wanted = if p.rows > 0 { p.rows } else { p.batch };
+        p.has_reserved = true;
         p.batch = (p.batch * 2).min(BATCH_MAX);
         let mut first = counter.reserve(env.engine(), wanted, step, offset, max).map_err(error::engine)?;
         let mut count = wanted;

@@ -1,6 +1,7 @@
 //! Information functions and what needs the session.
 
 use super::{Args, Function, Rule, bytes, f, volatile};
+use crate::Stage;
 use std::sync::Arc;
 use std::time::Duration;
 use types::{Result, Value};
@@ -101,7 +102,9 @@ fn sleep<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     };
     let interrupt = Arc::clone(a.run.tx.borrow().interrupt());
     interrupt.arm();
+    let before = a.run.env.borrow().stage(Stage::UserSleep);
     interrupt.sleep(Duration::from_secs_f64(seconds.min(31_536_000.0)));
+    a.run.env.borrow().stage(before);
     a.run.check_interrupt_now()?;
     Ok(Value::Int(0))
 }
