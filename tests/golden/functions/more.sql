@@ -38,7 +38,6 @@ SET group_concat_max_len = 10;
 SELECT GROUP_CONCAT(x ORDER BY x) FROM (SELECT 'abcdef' AS x UNION ALL SELECT 'ghijkl') d;
 SET group_concat_max_len = 100000;
 SELECT LENGTH(GROUP_CONCAT(REPEAT(x, 3000))) FROM (SELECT 'abcdef' AS x UNION ALL SELECT 'ghijkl') d;
--- differs: error 1231
 SET group_concat_max_len = 1;
 SET group_concat_max_len = DEFAULT;
 SELECT _utf8mb4 x'FF';

@@ -90,31 +90,20 @@ SELECT id > 100 FROM c;
 TRUNCATE TABLE c;
 INSERT INTO c (a) VALUES (1);
 SELECT id FROM c;
--- differs: error 1231
 SET insert_id = 50;
--- differs: what OK says
 INSERT INTO c (a) VALUES (2);
--- differs: another value
 SELECT id FROM c ORDER BY id;
 SET auto_increment_increment = 10, auto_increment_offset = 3;
--- differs: what OK says
 INSERT INTO c (a) VALUES (3), (4);
--- differs: another value
 SELECT id, a FROM c ORDER BY id;
 SET auto_increment_increment = DEFAULT, auto_increment_offset = DEFAULT;
--- differs: error 1231
 SET sql_safe_updates = 1;
--- differs: no error 1175
 UPDATE c SET n = 1;
--- differs: no error 1175
 DELETE FROM c WHERE n = 1;
--- differs: what OK says
 UPDATE c SET n = 1 WHERE id = 1;
--- differs: what OK says
 UPDATE c SET n = 2 LIMIT 1;
 SET sql_safe_updates = 0;
 SET sql_select_limit = 1;
--- differs: another value
 SELECT id FROM c ORDER BY id;
 SET sql_select_limit = DEFAULT;
 CREATE TABLE p (id INT PRIMARY KEY, v INT CHECK (v < 10));

@@ -1,7 +1,9 @@
 -- What SET checks, and what the variables do.
 SET max_sort_length = DEFAULT;
 SET group_concat_max_len = 1;
+-- differs: the type of a short GROUP_CONCAT
 SELECT @@group_concat_max_len, group_concat('abcdefgh');
+-- differs: no warning 3135
 SET SESSION sql_mode = 'STRICT_ALL_TABLES';
 SET group_concat_max_len = 1;
 SET SESSION sql_mode = DEFAULT;
@@ -48,6 +50,7 @@ CREATE TABLE ts (a TIMESTAMP, b TIMESTAMP, c TIMESTAMP NULL, e INT);
 SHOW CREATE TABLE ts;
 INSERT INTO ts (a, b) VALUES (NULL, NULL);
 SELECT a = now(), b = now(), c FROM ts;
+-- differs: warning 1287 also for the default
 SET explicit_defaults_for_timestamp = DEFAULT, sql_mode = DEFAULT;
 SET default_storage_engine = nosuch;
 SET big_tables = 2;

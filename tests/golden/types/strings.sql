@@ -1,5 +1,4 @@
 -- Strings: lengths, padding, cutting, binary ones, comparison by collation
--- differs: no warning 1287
 CREATE TABLE s (id INT PRIMARY KEY, c CHAR(5), v VARCHAR(5), b BINARY(5), vb VARBINARY(5), t TINYTEXT, tb TINYBLOB, l CHAR(5) CHARACTER SET latin1, u VARCHAR(5) CHARACTER SET utf8mb3, bn VARCHAR(5) COLLATE utf8mb4_bin);
 SHOW CREATE TABLE s;
 INSERT INTO s VALUES (1, 'ab', 'ab', 'ab', 'ab', 'ab', 'ab', 'ab', 'ab', 'ab'), (2, 'ab  ', 'ab  ', 'ab  ', 'ab  ', 'ab  ', 'ab  ', 'ab  ', 'ab  ', 'ab  '), (3, 'é€', 'é€', 'é', 'é', 'é', 'é', 'é€', 'é€', 'é€'), (4, '', '', '', '', '', '', '', '', '');
@@ -52,11 +51,9 @@ CREATE TABLE bad (a VARCHAR(10), KEY (a(11)));
 CREATE TABLE bad (a VARCHAR(5) CHARACTER SET klingon);
 CREATE TABLE bad (a VARCHAR(5) COLLATE klingon_ci);
 CREATE TABLE bad (a VARCHAR(5) CHARACTER SET latin1 COLLATE utf8mb4_bin);
--- differs: no warning 3720
 CREATE TABLE sized (a TEXT(10), b TEXT(256), c TEXT(70000), d BLOB(100), e BLOB(17000000), f CHAR, g BINARY, h NCHAR(3), i NATIONAL VARCHAR(4), j CHAR(3) BINARY, k LONG, m LONG VARBINARY, n CHARACTER VARYING(7), o CHAR(0), p TEXT CHARACTER SET binary, q CHAR(4) CHARACTER SET binary, r VARCHAR(5) COLLATE utf8mb4_0900_as_cs);
 SHOW CREATE TABLE sized;
 SELECT 'a' = 'A', 'a' = 'á', 'a' = 'a ', 'ß' = 'ss', 'ae' = 'æ', 'a' COLLATE utf8mb4_bin = 'A', 'a' COLLATE utf8mb4_general_ci = 'á', 'a' COLLATE utf8mb4_general_ci = 'a ', 'ß' COLLATE utf8mb4_general_ci = 's', 'ß' COLLATE utf8mb4_unicode_ci = 'ss', 'a' COLLATE utf8mb4_0900_as_ci = 'á', 'a' COLLATE utf8mb4_0900_as_ci = 'A', 'a' COLLATE utf8mb4_0900_as_cs = 'A', 'a' COLLATE utf8mb4_0900_bin = 'a ';
--- differs: no warning 1287, 3720
 SELECT _latin1'a' = _utf8mb4'A', _latin1 x'E9' = 'é', _latin1 x'E9' = 'É', _binary'a' = 'A', BINARY 'a' = 'A', CAST('a' AS BINARY) = 'a', x'61' = 'A', N'a' = 'A';
 SELECT 'a' < 'b', 'B' < 'a', 'a' < 'B', 'Z' COLLATE utf8mb4_bin < 'a', '10' < '9', 10 < '9', 'a' < '', ' a' < 'a', 'é' BETWEEN 'e' AND 'f', 'z' < 'ä', 'abc' < 'abcd';
 -- differs: no error 1267

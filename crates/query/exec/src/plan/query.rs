@@ -582,12 +582,14 @@ impl Planner<'_> {
         Ok(Some((count, offset)))
     }
 
-    /// The heading of a column without alias: as it is written here if it is a stored table's, else as it was defined.
+    /// The heading of a column without alias: as it is written here, but as it was defined in `information_schema`, whose tables
+    /// are views in MySQL.
     fn result_name(&self, e: &Expr, written: &str) -> String {
         let defined = match e.node {
             Node::Column { depth: 0, slot, column } => {
                 let source = self.current_block().sources.iter().find(|s| s.slot == slot as usize);
-                let source = source.filter(|s| s.table.as_ref().is_none_or(|t| t.is_virtual()));
+                let source = source
+                    .filter(|s| s.table.as_ref().is_some_and(|t| t.is_virtual() && t.schema == "information_schema"));
                 source.and_then(|s| s.columns.get(column as usize)).map(|c| c.name.as_str())
             }
             _ => None,

@@ -511,6 +511,8 @@ fn auto_increment<'v>(
         if given != 0 {
             counter.observe(env.engine(), given).map_err(error::engine)?;
             p.reserved = (given, 1, 1);
+            // The rows behind it take portions as if this were one.
+            p.has_reserved = true;
         }
     }
     if p.reserved.1 == 0 {

@@ -238,23 +238,27 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn number_attributes(&mut self, t: &mut CreateColumnType) {
+    /// Whether UNSIGNED is written; ZEROFILL implies it.
+    fn number_attributes(&mut self, t: &mut CreateColumnType) -> bool {
+        let mut says_unsigned = false;
         while let Some(kw) = self.eat_any(&[Kw::UNSIGNED, Kw::SIGNED, Kw::ZEROFILL]) {
+            says_unsigned |= kw == Kw::UNSIGNED;
             t.unsigned |= kw != Kw::SIGNED;
             t.zerofill |= kw == Kw::ZEROFILL;
         }
         if t.zerofill {
             self.notes.push(Note::Zerofill);
         }
+        says_unsigned
     }
 
     /// Those of DECIMAL, FLOAT and DOUBLE.
     fn fraction_attributes(&mut self, t: &mut CreateColumnType) {
-        self.number_attributes(t);
+        let says_unsigned = self.number_attributes(t);
         if t.base != BaseType::Decimal && t.scale.is_some() {
             self.notes.push(Note::FloatDigits);
         }
-        if t.unsigned {
+        if says_unsigned {
             self.notes.push(Note::UnsignedFraction);
         }
     }
