@@ -88,3 +88,9 @@ DROP VIEW v1, nope;
 DROP VIEW IF EXISTS v1, nope;
 SELECT * FROM v8;
 DROP VIEW v2, v3;
+
+-- columns of no type, as dump tools write them for a moment
+CREATE VIEW of_null AS SELECT NULL AS a, 1 AS b;
+SELECT * FROM of_null;
+SHOW COLUMNS FROM of_null WHERE Field = 'b';
+DROP VIEW of_null;

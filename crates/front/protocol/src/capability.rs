@@ -104,6 +104,7 @@ impl Capabilities {
             | Self::CONNECT_WITH_DB.0
             | Self::NO_SCHEMA.0
             | Self::ODBC.0
+            | Self::LOCAL_FILES.0
             | Self::IGNORE_SPACE.0
             | Self::PROTOCOL_41.0
             | Self::INTERACTIVE.0

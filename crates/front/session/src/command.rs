@@ -2,6 +2,7 @@
 
 use crate::Server;
 use crate::control::TransactionState;
+use crate::files::Upload;
 use crate::locks::LockedTable;
 use crate::login::ChangeUser;
 use crate::prepared::Statements;
@@ -38,6 +39,8 @@ pub(crate) enum Done {
     Answered,
     /// COMMIT RELEASE, SHUTDOWN: the connection ends after the answer.
     Close,
+    /// LOAD DATA LOCAL: the client sends its file now.
+    Upload,
 }
 
 pub struct Session {
@@ -56,6 +59,7 @@ pub struct Session {
     pub(crate) transaction: TransactionState,
     pub(crate) pins: MetadataPins,
     pub(crate) temporary: Temporary,
+    pub(crate) upload: Option<Upload>,
     /// LOCK TABLES is in force.
     pub(crate) locked: Option<Vec<LockedTable>>,
     pub(crate) entry: Entry,
@@ -99,6 +103,7 @@ impl Session {
             catalog: server.catalog.cell().cached(),
             pins: server.catalog.claim_pins(&tx, id.into()).ok_or_else(|| err!(1040))?,
             temporary: Temporary::default(),
+            upload: None,
             locked: None,
             tx,
             transaction: TransactionState::default(),
@@ -226,10 +231,14 @@ impl Session {
             }
             other => self.rare(other, out),
         };
+        let result = match result {
+            Ok(Done::Upload) => self.uploads(conn),
+            other => other,
+        };
         let next = match result {
+            Ok(Done::Close | Done::Upload) => Next::Close,
             Ok(Done::Answered) => Next::Continue,
-            Ok(Done::Close) => Next::Close,
-            Err(error) => self.answer_error(out, &error),
+            Err(error) => self.answer_error(conn.output(), &error),
         };
         if self.settings_changed() {
             self.apply_to(conn);
@@ -245,6 +254,17 @@ impl Session {
         self.entry.sleep();
         // A killed connection ends; the client has been told 1317 if a statement was running.
         if self.tx.interrupt().reason() == 2 { Next::Close } else { next }
+    }
+
+    /// LOAD DATA LOCAL, as often as the text has it.
+    #[cold]
+    fn uploads(&mut self, conn: &mut Connection) -> Result<Done> {
+        loop {
+            match self.receive_upload(conn) {
+                Ok(Done::Upload) => {}
+                other => return other,
+            }
+        }
     }
 
     pub(crate) fn answer_error(&mut self, out: &mut Output, error: &SqlError) -> Next {

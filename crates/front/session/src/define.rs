@@ -828,7 +828,6 @@ fn behind_last_word(source: &[u8]) -> &[u8] {
 /// What error 1235 calls a statement that is parsed and not executed.
 fn statement_words(statement: &Statement) -> &'static str {
     match statement {
-        Statement::LoadData(_) => "LOAD DATA",
         Statement::Xa(_) => "XA",
         Statement::Help(_) => "HELP",
         Statement::TableMaintenance(_) => "table maintenance statements",

@@ -17,6 +17,7 @@ mod create_select;
 mod define;
 mod evaluate;
 mod expression;
+mod files;
 mod locks;
 mod login;
 mod maintain;

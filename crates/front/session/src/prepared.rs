@@ -118,6 +118,7 @@ impl Session {
             | Statement::UnlockInstance
             | Statement::Shutdown
             | Statement::Help(_)
+            | Statement::LoadData(_)
             | Statement::Use(_) => return Err(err!(1295)),
             _ => {}
         }

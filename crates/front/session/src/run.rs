@@ -8,6 +8,7 @@
 
 use crate::charset;
 use crate::command::{Done, Session};
+use crate::files::writes_file;
 use crate::server::COM;
 use crate::sink::{Head, WireSink};
 use crate::variables::{VarId, id};
@@ -58,6 +59,8 @@ pub(crate) struct Planned {
     time_limit_ms: Option<u64>,
     /// A query or something that answers rows.
     pub is_query: bool,
+    /// Its rows go to a file of the server's.
+    into_file: bool,
     /// What goes before its rows, once that was sent.
     head: Option<Head>,
 }
@@ -133,6 +136,7 @@ fn com_name(statement: &Statement) -> &'static str {
         Statement::Update(_) => "update",
         Statement::Delete(_) => "delete",
         Statement::Do(_) => "do",
+        Statement::LoadData(_) => "load",
         _ => "other",
     }
 }
@@ -179,6 +183,11 @@ impl Session {
             }
             self.more = !tail.is_empty();
             let done = self.statement(parsed, out).map_err(|e| self.failed(e))?;
+            if done == Done::Upload {
+                let upload = self.upload.as_mut().expect("it waits for the client");
+                upload.rest = tail.to_vec();
+                return Ok(done);
+            }
             if tail.is_empty() || done == Done::Close {
                 return Ok(done);
             }
@@ -288,7 +297,8 @@ impl Session {
         let (pins, readable_since) = pins_of(&prepared, &version);
         let changes = pins.iter().any(Pin::writes);
         let reads_virtual = has_virtual(&prepared, &version);
-        let is_query = matches!(parsed.statement, Statement::Query(_));
+        let into_file = writes_file(&parsed);
+        let is_query = matches!(parsed.statement, Statement::Query(_)) && !into_file;
         let com = self.com(com_name(&parsed.statement));
         let stage = stage_of(&parsed.statement);
         let time_limit_ms = parsed.hints.and_then(|hints| time_limit(parsed.bytes(hints)));
@@ -304,6 +314,7 @@ impl Session {
             stage,
             time_limit_ms,
             is_query,
+            into_file,
             head: None,
         };
         self.check_tables(planned.prepared.tables())?;
@@ -349,6 +360,9 @@ impl Session {
         format: RowFormat,
         out: &mut Output,
     ) -> Result<Done> {
+        if planned.into_file {
+            return self.run_into_file(planned, params, out);
+        }
         self.ready(planned, params)?;
         let hot = self.state.vars.hot();
         let mut sink = WireSink {
@@ -605,6 +619,9 @@ impl Session {
             self.state.note_parsed(&parsed);
             let mut planned = self.plan(parsed, &[])?;
             return self.run(&mut planned, &[], RowFormat::Text, out);
+        }
+        if matches!(parsed.statement, Statement::LoadData(_)) {
+            return self.load_data(parsed, out);
         }
         self.obey(&parsed, true, out)
     }

@@ -62,6 +62,7 @@ pub(crate) const COM: &[&str] = &[
     "rename_table",
     "prepare_sql",
     "execute_sql",
+    "load",
     "dealloc_sql",
     "stmt_prepare",
     "stmt_execute",

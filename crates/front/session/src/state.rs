@@ -75,6 +75,8 @@ pub(crate) struct State {
     /// The session's lane in the process list.
     pub lane: Option<LaneId>,
     user_locks: UserLocks,
+    /// What LOAD DATA reads.
+    pub file: Option<Box<dyn std::io::Read + Send>>,
 }
 
 impl State {
@@ -108,6 +110,7 @@ impl State {
             inspect: None,
             lane: None,
             user_locks: UserLocks::default(),
+            file: None,
         };
         state.reload();
         state
@@ -352,6 +355,10 @@ impl Env for State {
 
     fn sort_buffer_size(&self) -> u64 {
         self.vars.hot().sort_buffer_size
+    }
+
+    fn take_file(&mut self) -> Option<Box<dyn std::io::Read + Send>> {
+        self.file.take()
     }
 
     fn virtual_context(&self) -> &dyn VirtualContext {

@@ -9,7 +9,8 @@ use catalog::schema::eq_name;
 use catalog::{CheckOption, Column, ColumnDefault, TableName, Version, View, ViewAlgorithm};
 use sql::ast::{self, Account, CreateView, Expr, ObjectName, Parsed, Statement};
 use sql::print_query::{self, Tables};
-use types::{Result, Value, err};
+use types::collation::CollationId;
+use types::{DataType, Result, TypeKind, Value, err};
 
 const CHARACTER_SET_CLIENT: VarId = id("character_set_client");
 const COLLATION_CONNECTION: VarId = id("collation_connection");
@@ -151,7 +152,12 @@ impl Session {
 fn view_column(version: &Version, name: &str, output: &exec::ColumnMeta) -> Column {
     let base = version.table(&output.schema, &output.org_table).filter(|t| !t.is_virtual());
     let shown = base.and_then(|t| t.columns.iter().find(|c| eq_name(&c.name, &output.org_name)));
-    let plain = Column::new(name, output.data_type);
+    // NULL has a type of its own that no column has.
+    let data_type = match output.data_type.kind {
+        TypeKind::Null => DataType::string(TypeKind::Binary, 0, CollationId::BINARY),
+        _ => output.data_type,
+    };
+    let plain = Column::new(name, data_type);
     match shown {
         Some(c) => {
             let default = match &c.default {

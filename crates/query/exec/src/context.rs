@@ -159,6 +159,10 @@ pub trait Env {
     fn sort_buffer_size(&self) -> u64 {
         256 << 10
     }
+    /// The file of LOAD DATA, opened by whoever runs the statement.
+    fn take_file(&mut self) -> Option<Box<dyn std::io::Read + Send>> {
+        None
+    }
     /// What the virtual tables of information_schema and performance_schema may see of the session.
     fn virtual_context(&self) -> &dyn catalog::VirtualContext;
     /// level: Note, Warning, Error as SHOW WARNINGS prints.

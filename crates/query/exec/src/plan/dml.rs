@@ -312,7 +312,7 @@ impl Planner<'_> {
 
     /// The base table that a statement writes when it names `table`, which may be a view; its source under the names of the
     /// statement, and the columns of `*`. `None`: a view that can not be written through.
-    fn write_through(&mut self, table: Arc<Table>, alias: Option<&str>) -> Result<Option<Written>> {
+    pub(super) fn write_through(&mut self, table: Arc<Table>, alias: Option<&str>) -> Result<Option<Written>> {
         if table.view.is_none() {
             let star = (0..table.columns.len()).filter(|i| table.columns[*i].is_in_star()).collect();
             let source = Source::of_table(0, &table, alias);

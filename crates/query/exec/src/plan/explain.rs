@@ -333,7 +333,9 @@ impl<'q> Explainer<'q> {
                 out.push(plain(format!("{verb} {}", i.table.name), 0));
                 match &i.source {
                     InsertSource::Query(q) => self.query_lines(q, 1, &mut out),
-                    InsertSource::Rows(_) => out.push(plain("Rows fetched before execution".into(), 1)),
+                    InsertSource::Rows(_) | InsertSource::File(_) => {
+                        out.push(plain("Rows fetched before execution".into(), 1))
+                    }
                 }
             }
             Body::Update(u) => self.change_lines("Update", &[&u.target.table.name], &u.target.plan, &mut out),

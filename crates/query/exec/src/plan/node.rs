@@ -280,6 +280,26 @@ pub struct Insert {
 pub enum InsertSource {
     Rows(Vec<Vec<Assigned>>),
     Query(Box<QueryPlan>),
+    File(Box<FileSource>),
+}
+
+/// The lines of LOAD DATA.
+pub struct FileSource {
+    pub format: crate::run::fields::FileFormat,
+    pub charset: types::charset::Charset,
+    /// Of a field.
+    pub data_type: types::DataType,
+    pub ignore_lines: u64,
+    pub targets: Vec<FieldTarget>,
+    pub set: Vec<(usize, Assigned)>,
+}
+
+/// Where a field goes.
+pub enum FieldTarget {
+    Column(usize),
+    Variable(String),
+    /// A generated column: what the file says of it is passed over.
+    Nowhere,
 }
 
 /// What a column is set to.

@@ -20,21 +20,22 @@ const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Blo
 enum Source {
     Rows(Vec<Vec<Assigned>>),
     Query(Query),
+    File(Box<node::FileSource>),
 }
 
 pub struct InsertStatement {
     /// Taken out while the statement runs, so that its methods may borrow the table and change the rest.
     table: Option<Arc<Table>>,
     replace: bool,
-    ignore: bool,
+    pub(super) ignore: bool,
     columns: Vec<usize>,
     /// By column: which given value it gets.
-    given: Vec<Option<usize>>,
+    pub(super) given: Vec<Option<usize>>,
     source: Source,
     on_duplicate: Option<Assigner>,
-    rules: Option<RuleSet>,
-    frame: Frame,
-    writer: RowWriter,
+    pub(super) rules: Option<RuleSet>,
+    pub(super) frame: Frame,
+    pub(super) writer: RowWriter,
     values: Vec<Value<'static>>,
     probe: Vec<u8>,
     /// Some value reads a column of the row that it is part of.
@@ -42,13 +43,13 @@ pub struct InsertStatement {
 }
 
 /// What the rows of one execution have come to.
-struct Progress {
-    how: Strictness,
-    row: u64,
+pub(super) struct Progress {
+    pub how: Strictness,
+    pub row: u64,
     /// Rows that IGNORE left out because of a check.
-    refused: u64,
+    pub refused: u64,
     affected: u64,
-    duplicates: u64,
+    pub duplicates: u64,
     /// AUTO_INCREMENT: values reserved and not used yet, (next, left, step).
     reserved: (u64, u64, u64),
     /// How many values are reserved at a time: the number of all rows at first, of those that are left later; 0 where it is not
@@ -58,7 +59,7 @@ struct Progress {
     batch: u64,
     has_reserved: bool,
     /// The value generated for the row at hand, 0 for none; the first one of a row that was inserted.
-    generated: u64,
+    pub generated: u64,
     first_generated: u64,
     /// A value was generated: SET INSERT_ID has had its say.
     generated_any: bool,
@@ -87,6 +88,7 @@ impl InsertStatement {
             source: match i.source {
                 node::InsertSource::Rows(rows) => Source::Rows(rows),
                 node::InsertSource::Query(q) => Source::Query(Query::new(*q)),
+                node::InsertSource::File(file) => Source::File(file),
             },
             on_duplicate,
             rules: i.rules.map(RuleSet::new),
@@ -109,7 +111,7 @@ impl InsertStatement {
     fn execute_on(&mut self, table: &Table, run: &Run<'_>) -> Result<Outcome> {
         let row_count = match &self.source {
             Source::Rows(rows) => rows.len() as u64,
-            Source::Query(_) => 0,
+            Source::Query(_) | Source::File(_) => 0,
         };
         let how = Strictness::new(run, self.ignore, row_count == 1);
         run.strict.set(!how.lenient);
@@ -138,7 +140,9 @@ impl InsertStatement {
         let result = match &mut source {
             Source::Rows(rows) => self.insert_rows(table, rows, &mut p, run),
             Source::Query(query) => self.insert_query(table, query, &mut p, run),
+            Source::File(file) => self.insert_file(table, file, &mut p, run),
         };
+        let from_file = matches!(source, Source::File(_));
         let from_query = matches!(source, Source::Query(_));
         self.source = source;
         result?;
@@ -146,12 +150,21 @@ impl InsertStatement {
             run.env.borrow_mut().set_last_insert_id(p.first_generated);
         }
         let warnings = run.warnings.get();
-        let info = if from_query || row_count > 1 || (warnings > 0 && run.variable("sql_warnings") != 0) {
+        let info = if from_file {
+            let (deleted, skipped) = if self.replace { (p.duplicates, 0) } else { (0, p.duplicates) };
+            info(&[
+                ("Records: ", p.row - p.refused),
+                ("  Deleted: ", deleted),
+                ("  Skipped: ", skipped),
+                ("  Warnings: ", warnings),
+            ])
+        } else if from_query || row_count > 1 || (warnings > 0 && run.variable("sql_warnings") != 0) {
             info(&[("Records: ", p.row - p.refused), ("  Duplicates: ", p.duplicates), ("  Warnings: ", warnings)])
         } else {
             String::new()
         };
         let insert_id = match p.first_generated {
+            _ if from_file => 0,
             0 if p.affected == 0 && self.on_duplicate.is_none() => 0,
             0 => run.given_id.get().unwrap_or(if from_query && !p.inserted { 0 } else { p.last_value }),
             first => first,
@@ -306,7 +319,7 @@ impl InsertStatement {
     }
 
     /// Writes the encoded row.
-    fn write(&mut self, table: &Table, p: &mut Progress, run: &Run<'_>) -> Result<()> {
+    pub(super) fn write(&mut self, table: &Table, p: &mut Progress, run: &Run<'_>) -> Result<()> {
         let special = self.ignore || self.replace || self.on_duplicate.is_some();
         loop {
             let mut tx = run.tx.borrow_mut();
@@ -435,7 +448,7 @@ impl Progress {
 }
 
 /// Completes the encoded row by the table's rules. False: it breaks one, which IGNORE makes a warning.
-fn complete(
+pub(super) fn complete(
     rules: &mut Option<RuleSet>,
     writer: &mut RowWriter,
     absent: &dyn Fn(usize) -> bool,
@@ -455,7 +468,7 @@ fn complete(
 }
 
 /// The value of a column that none was given for.
-fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run<'_>) -> Result<Value<'v>> {
+pub(super) fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run<'_>) -> Result<Value<'v>> {
     let c = &table.columns[i];
     if c.auto_increment {
         return auto_increment(table, Value::Null, &DataType::new(TypeKind::Null), i, p, run);
@@ -474,7 +487,7 @@ fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run<'_>) -> Re
 }
 
 /// The value of the AUTO_INCREMENT column: generated for NULL and 0, else the given one.
-fn auto_increment<'v>(
+pub(super) fn auto_increment<'v>(
     table: &Table,
     v: Value<'v>,
     ty: &DataType,

@@ -8,11 +8,13 @@
 pub mod build;
 pub mod change;
 pub mod counted;
+pub mod fields;
 pub mod flow;
 pub mod group;
 pub mod insert;
 pub mod join;
 pub mod json_table;
+pub mod load;
 pub mod many;
 pub mod recursive;
 pub mod rules;

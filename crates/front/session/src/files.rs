@@ -1,0 +1,273 @@
+//! Files in statements: LOAD DATA [LOCAL] INFILE, SELECT ... INTO OUTFILE and DUMPFILE.
+//!
+//! ```text
+//!   LOAD DATA LOCAL   plan -> ask the client -> its packets to a temporary file -> run
+//!   LOAD DATA         plan -> open the server's file                            -> run
+//! ```
+//!
+//! A client's file is taken down whole before the statement takes locks: nobody waits for a slow client.
+
+use crate::command::{Done, Session};
+use crate::define::text_of;
+use crate::run::Planned;
+use crate::sink::gone;
+use crate::variables::{Val, VarId, id};
+use accounts::Privileges;
+use exec::run::fields::FileFormat;
+use exec::{ColumnMeta, Outcome, RowSink};
+use protocol::{Capabilities, Connection, Output, ReadOutcome, RowFormat};
+use sql::ast::{Into, Parsed, Statement};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use types::charset::Charset;
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
+
+const LOCAL_INFILE: VarId = id("local_infile");
+const SECURE_FILE_PRIV: VarId = id("secure_file_priv");
+const DATADIR: VarId = id("datadir");
+const TMPDIR: VarId = id("tmpdir");
+const NET_READ_TIMEOUT: VarId = id("net_read_timeout");
+
+/// A LOAD DATA LOCAL whose file the client was asked for.
+pub(crate) struct Upload {
+    planned: Box<Planned>,
+    /// Statements behind it in the same text.
+    pub rest: Vec<u8>,
+}
+
+/// What the client has sent, in a file without a name.
+struct Spool {
+    file: ::io::File,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Spool {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = buf.len().min((self.end - self.at) as usize);
+        self.file.read_at(&mut buf[..n], self.at).map_err(io::Error::other)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+fn not_created(path: &Path, e: &dyn std::fmt::Display) -> SqlError {
+    SqlError::new(1, format!("Can't create/write to file '{}' (OS errno - {e})", path.display()))
+}
+
+/// `2 - No such file or directory`
+fn os_error(e: &io::Error) -> String {
+    let text = e.to_string();
+    let words = text.split(" (os error").next().unwrap_or(&text);
+    format!("OS errno {} - {words}", e.raw_os_error().unwrap_or(0))
+}
+
+impl Session {
+    /// LOAD DATA. Errors 13, 1045, 1290, 3948 and those of the insertion.
+    pub(crate) fn load_data(&mut self, parsed: Parsed, out: &mut Output) -> Result<Done> {
+        self.state.clear_conditions();
+        self.refresh_access()?;
+        let Statement::LoadData(load) = &parsed.statement else { unreachable!("called for LOAD DATA") };
+        let (local, name) = (load.local, text_of(&parsed, load.file));
+        if local {
+            let server = self.server.globals.load().bool(LOCAL_INFILE);
+            if !server || !out.capabilities().has(Capabilities::LOCAL_FILES) {
+                return Err(err!(3948));
+            }
+            let planned = Box::new(self.plan(parsed, &[])?);
+            out.local_infile_request(name.as_bytes()).map_err(|_| gone())?;
+            self.upload = Some(Upload { planned, rest: Vec::new() });
+            return Ok(Done::Upload);
+        }
+        let path = self.server_file(&name)?;
+        let mut planned = self.plan(parsed, &[])?;
+        let file = std::fs::File::open(&path)
+            .map_err(|e| SqlError::new(13, format!("Can't get stat of '{}' ({})", path.display(), os_error(&e))))?;
+        self.run_load(&mut planned, Box::new(file), out)
+    }
+
+    fn run_load(&mut self, planned: &mut Planned, file: Box<dyn Read + Send>, out: &mut Output) -> Result<Done> {
+        self.state.file = Some(file);
+        let result = self.run(planned, &[], RowFormat::Text, out);
+        self.state.file = None;
+        result
+    }
+
+    /// Takes the client's file, runs the statement that asked for it, and those behind it.
+    pub(crate) fn receive_upload(&mut self, conn: &mut Connection) -> Result<Done> {
+        let Upload { mut planned, rest } = self.upload.take().expect("the client was asked for a file");
+        let spool = self.spool(conn);
+        let (_, out) = conn.split();
+        let result = match spool? {
+            Ok(spool) => self.run_load(&mut planned, Box::new(spool), out),
+            Err(e) => Err(e),
+        };
+        let done = result.map_err(|e| self.failed(e))?;
+        if rest.is_empty() || done == Done::Close {
+            return Ok(done);
+        }
+        self.state.begin_statement();
+        self.query(&rest, out)
+    }
+
+    /// Reads to the empty packet, whatever happens to the file; the outer error: the client is gone.
+    fn spool(&mut self, conn: &mut Connection) -> Result<Result<Spool>> {
+        let directory = PathBuf::from(self.state.vars.text(TMPDIR));
+        let timeout = Duration::from_secs(self.state.vars.uint(NET_READ_TIMEOUT));
+        let file = ::io::File::unnamed(&directory).map_err(|e| not_created(&directory, &e));
+        let mut spool = file.map(|file| Spool { file, at: 0, end: 0 });
+        loop {
+            match conn.read_reply(Some(timeout)) {
+                ReadOutcome::Packet => {}
+                _ => return Err(gone()),
+            }
+            let packet = conn.packet();
+            if packet.is_empty() {
+                return Ok(spool);
+            }
+            if let Ok(to) = &mut spool {
+                match to.file.write_at(packet, to.end) {
+                    Ok(()) => to.end += packet.len() as u64,
+                    Err(e) => spool = Err(not_created(&directory, &e)),
+                }
+            }
+        }
+    }
+
+    /// Where a file of that name is, if statements may use it. Errors 1045, 1290.
+    fn server_file(&self, name: &str) -> Result<PathBuf> {
+        let access = self.access();
+        if access.check_global(Privileges::FILE).is_err() {
+            let account = &access.account().name;
+            return Err(err!(1045, account.user, account.host, "YES"));
+        }
+        let globals = self.server.globals.load();
+        // Relative names lie in the data directory.
+        let path = Path::new(globals.text(DATADIR)).join(name);
+        let refused = || err!(1290, "--secure-file-priv");
+        if matches!(globals.get(SECURE_FILE_PRIV), Val::Null) {
+            return Err(refused());
+        }
+        let allowed = globals.text(SECURE_FILE_PRIV);
+        if allowed.is_empty() {
+            return Ok(path);
+        }
+        // Through links, for a file that need not be there.
+        let folder = path.parent().and_then(|p| p.canonicalize().ok()).ok_or_else(refused)?;
+        let real = path.canonicalize().unwrap_or_else(|_| folder.join(path.file_name().unwrap_or_default()));
+        let allowed = Path::new(allowed).canonicalize().map_err(|_| refused())?;
+        if real.starts_with(allowed) { Ok(path) } else { Err(refused()) }
+    }
+
+    /// SELECT ... INTO OUTFILE or DUMPFILE: a new file, gone again if the statement fails. Errors 1, 1045, 1086, 1172, 1290.
+    pub(crate) fn run_into_file(
+        &mut self,
+        planned: &mut Planned,
+        params: &[Value<'_>],
+        out: &mut Output,
+    ) -> Result<Done> {
+        let parsed = &planned.parsed;
+        let Statement::Query(query) = parsed.statement else { unreachable!("a query") };
+        let (name, charset, format) = match parsed[query].into.as_deref() {
+            Some(Into::Outfile { file, charset, format }) => {
+                let charset = match charset.map(|c| parsed.name(c)) {
+                    Some(name) => Some(Charset::by_name(name).ok_or_else(|| err!(1115, name))?),
+                    None => None,
+                };
+                (text_of(parsed, *file), charset, Some(exec::plan::load::file_format(parsed, format)?))
+            }
+            Some(Into::Dumpfile(file)) => (text_of(parsed, *file), None, None),
+            _ => unreachable!("called for a query into a file"),
+        };
+        self.refresh_access()?;
+        let path = self.server_file(&name)?;
+        let file =
+            std::fs::OpenOptions::new().write(true).create_new(true).open(&path).map_err(|e| match e.kind() {
+                io::ErrorKind::AlreadyExists => err!(1086, name),
+                _ => SqlError::new(1, format!("Can't create/write to file '{}' ({})", path.display(), os_error(&e))),
+            })?;
+        let mut sink = FileSink {
+            file: BufWriter::new(file),
+            path: &path,
+            format,
+            charset: charset.filter(|c| *c != Charset::Binary),
+            types: Vec::new(),
+            rows: 0,
+            line: Vec::new(),
+        };
+        let mut result = self.run_into(planned, params, &mut sink);
+        let rows = sink.rows;
+        if let Err(e) = sink.file.flush() {
+            result = result.and(Err(not_created(&path, &e)));
+        }
+        drop(sink);
+        if let Err(e) = result {
+            // Half a result is of no use to anybody; the statement's error is the one to tell.
+            let _ = std::fs::remove_file(&path);
+            return Err(e);
+        }
+        self.state.row_count = rows as i64;
+        self.ok(out, &Outcome { affected_rows: rows, ..Outcome::default() })?;
+        Ok(Done::Answered)
+    }
+}
+
+/// Is it a query that writes a file?
+pub(crate) fn writes_file(parsed: &Parsed) -> bool {
+    let Statement::Query(query) = parsed.statement else { return false };
+    matches!(parsed[query].into.as_deref(), Some(Into::Outfile { .. } | Into::Dumpfile(_)))
+}
+
+/// Rows as lines of a file.
+struct FileSink<'p> {
+    file: BufWriter<std::fs::File>,
+    path: &'p Path,
+    /// `None`: the values of one row as they are.
+    format: Option<FileFormat>,
+    /// Strings are converted to it.
+    charset: Option<Charset>,
+    types: Vec<DataType>,
+    rows: u64,
+    line: Vec<u8>,
+}
+
+impl RowSink for FileSink<'_> {
+    fn columns(&mut self, columns: &[ColumnMeta]) -> Result<()> {
+        self.types = columns.iter().map(|c| c.data_type).collect();
+        Ok(())
+    }
+
+    fn row(&mut self, values: &[Value<'_>]) -> Result<()> {
+        self.line.clear();
+        self.rows += 1;
+        if self.format.is_none() && self.rows > 1 {
+            return Err(err!(1172));
+        }
+        let (mut text, mut converted) = (Vec::new(), Vec::new());
+        for (i, (value, t)) in values.iter().zip(&self.types).enumerate() {
+            text.clear();
+            value.write_text(t, &mut text);
+            let mut shown = &text;
+            if let Some(to) = self.charset.filter(|to| t.kind.is_text() && t.collation.charset() != *to) {
+                converted.clear();
+                t.collation.charset().convert(to, &text, &mut converted);
+                shown = &converted;
+            }
+            match &self.format {
+                None if value.is_null() => {}
+                None => self.line.extend_from_slice(shown),
+                Some(format) => {
+                    let before = if i == 0 { &format.lines_starting } else { &format.fields_terminated };
+                    self.line.extend_from_slice(before);
+                    let string = !t.kind.is_numeric() || t.kind == TypeKind::Bit;
+                    format.write((!value.is_null()).then_some(shown), string, &mut self.line);
+                }
+            }
+        }
+        if let Some(format) = &self.format {
+            self.line.extend_from_slice(&format.lines_terminated);
+        }
+        self.file.write_all(&self.line).map_err(|e| not_created(self.path, &e))
+    }
+}

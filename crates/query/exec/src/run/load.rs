@@ -1,0 +1,173 @@
+//! LOAD DATA: rows from the lines of a file.
+
+use super::fields::{FieldEnd, FieldReader};
+use super::insert::{InsertStatement, Progress, absent, auto_increment, complete};
+use super::write::{self, Strictness};
+use super::{Run, Scope};
+use crate::expr::convert;
+use crate::plan::node::{Assigned, FieldTarget, FileSource};
+use catalog::{ColumnDefault, Table};
+use std::io;
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
+
+fn unreadable(e: io::Error) -> SqlError {
+    SqlError::new(2, format!("Error reading file (OS errno {} - {e})", e.raw_os_error().unwrap_or(0)))
+}
+
+/// An error in strict mode, else a warning.
+fn complain(e: SqlError, how: Strictness, run: &Run<'_>) -> Result<()> {
+    if how.lenient {
+        run.warn(e.code, e.message);
+        return Ok(());
+    }
+    Err(e)
+}
+
+impl InsertStatement {
+    pub(super) fn insert_file(
+        &mut self,
+        table: &Table,
+        source: &FileSource,
+        p: &mut Progress,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        let file = run.env.borrow_mut().take_file();
+        let file = file.ok_or_else(|| SqlError::new(29, "File not found: it is not open"))?;
+        let mut reader = FieldReader::new(file, source.format.clone());
+        for _ in 0..source.ignore_lines {
+            if !reader.skip_line().map_err(unreadable)? {
+                return Ok(());
+            }
+        }
+        let mut field = Vec::new();
+        while reader.start_line().map_err(unreadable)? {
+            run.check_interrupt()?;
+            p.row += 1;
+            p.generated = 0;
+            self.insert_line(table, source, &mut reader, &mut field, p, run)?;
+        }
+        Ok(())
+    }
+
+    fn insert_line(
+        &mut self,
+        table: &Table,
+        source: &FileSource,
+        reader: &mut FieldReader,
+        field: &mut Vec<u8>,
+        p: &mut Progress,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        let mut values: Vec<Value<'static>> = Vec::with_capacity(table.columns.len());
+        for (i, c) in table.columns.iter().enumerate() {
+            values.push(match self.given[i] {
+                Some(_) => write::placeholder(&c.data_type),
+                None => absent(table, i, p, run)?.into_owned(),
+            });
+        }
+        let mut more = FieldEnd::Field;
+        // NULL for columns that can not be, unless SET gives them something.
+        let mut nulls = Vec::new();
+        for target in &source.targets {
+            let value = match more {
+                FieldEnd::Line => None,
+                FieldEnd::Field => {
+                    let (null, end) = reader.field(field).map_err(unreadable)?;
+                    more = end;
+                    let valid = source.charset.valid_up_to(field);
+                    if valid < field.len() {
+                        return Err(err!(1300, source.charset.name(), String::from_utf8_lossy(&field[..valid])));
+                    }
+                    Some(if null { Value::Null } else { Value::Bytes(field.as_slice().into()) })
+                }
+            };
+            match target {
+                FieldTarget::Variable(name) => {
+                    let value = value.map_or(Value::Null, Value::into_owned);
+                    run.env.borrow_mut().set_user_variable(name, value, source.data_type);
+                }
+                FieldTarget::Column(c) => {
+                    let column = &table.columns[*c];
+                    if value.as_ref().is_some_and(Value::is_null)
+                        && !column.data_type.nullable
+                        && !column.auto_increment
+                    {
+                        nulls.push(*c);
+                    }
+                    values[*c] = field_value(table, *c, value, source, p, run)?;
+                }
+                FieldTarget::Nowhere if value.is_none() => complain(err!(1261, p.row), p.how, run)?,
+                FieldTarget::Nowhere => {}
+            }
+        }
+        if more == FieldEnd::Field {
+            // More fields than columns.
+            complain(err!(1262, p.row), p.how, run)?;
+            while more == FieldEnd::Field {
+                more = reader.field(field).map_err(unreadable)?.1;
+            }
+        }
+        for (c, value) in &source.set {
+            nulls.retain(|n| n != c);
+            self.writer.encode(table, &values);
+            self.frame.slots[0].bytes.clone_from(&self.writer.row);
+            self.frame.slots[0].present = true;
+            let column = &table.columns[*c];
+            values[*c] = match value {
+                Assigned::Default => absent(table, *c, p, run)?.into_owned(),
+                Assigned::Value(e) => {
+                    let v = e.eval(run, Scope::new(&self.frame, None))?.into_owned();
+                    match column.auto_increment {
+                        true => auto_increment(table, v, &e.ty, *c, p, run)?,
+                        false => write::store(v, &e.ty, column, p.row, p.how, run)?,
+                    }
+                }
+            };
+        }
+        for c in nulls {
+            complain(err!(1263, table.columns[c].name, p.row), p.how, run)?;
+        }
+        self.writer.encode(table, &values);
+        let given = &self.given;
+        if complete(&mut self.rules, &mut self.writer, &|c| given[c].is_none(), self.ignore, p, run)? {
+            self.write(table, p, run)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a column gets from a field; `None`: the line has ended before. Error 1261.
+fn field_value(
+    table: &Table,
+    at: usize,
+    value: Option<Value<'_>>,
+    source: &FileSource,
+    p: &mut Progress,
+    run: &Run<'_>,
+) -> Result<Value<'static>> {
+    let column = &table.columns[at];
+    match value {
+        None => {
+            complain(err!(1261, p.row), p.how, run)?;
+            if column.auto_increment {
+                return Ok(absent(table, at, p, run)?.into_owned());
+            }
+            match &column.default {
+                ColumnDefault::None if column.data_type.nullable => Ok(Value::Null),
+                ColumnDefault::Value(Value::Null) => Ok(Value::Null),
+                _ if column.data_type.kind == TypeKind::Timestamp && !column.data_type.nullable => {
+                    let now = convert::now(run, column.data_type.decimals);
+                    let source = DataType { decimals: 6, ..DataType::new(TypeKind::DateTime) };
+                    write::store(now, &source, column, p.row, p.how, run).map(Value::into_owned)
+                }
+                // Not its default, which is for columns that the file does not have.
+                _ => Ok(write::implicit_default(&column.data_type)),
+            }
+        }
+        Some(value) if column.auto_increment => {
+            auto_increment(table, value, &source.data_type, at, p, run).map(Value::into_owned)
+        }
+        Some(value) if value.is_null() && !column.data_type.nullable => Ok(write::implicit_default(&column.data_type)),
+        Some(value) => write::store(value, &source.data_type, column, p.row, p.how, run).map(Value::into_owned),
+    }
+}
