@@ -646,7 +646,6 @@ const SET: u16 = 2048;
 const NO_DEFAULT_VALUE: u16 = 4096;
 const ON_UPDATE_NOW: u16 = 8192;
 const PART_KEY: u16 = 16384;
-const NUM: u16 = 32768;
 
 fn type_flags(ty: &types::DataType) -> u16 {
     let mut flags = 0;
@@ -661,9 +660,6 @@ fn type_flags(ty: &types::DataType) -> u16 {
     }
     if ty.kind.is_blob() {
         flags |= BLOB;
-    }
-    if ty.kind.is_numeric() {
-        flags |= NUM;
     }
     if ty.kind.is_temporal() || (ty.kind.is_bytes() && ty.collation.is_binary()) {
         flags |= BINARY;
