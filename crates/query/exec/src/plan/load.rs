@@ -7,6 +7,7 @@ use super::node::{Assigned, Body, FieldTarget, FileSource, Insert, InsertSource}
 use crate::error::{unknown_column, unsupported};
 use crate::run::Shape;
 use crate::run::fields::FileFormat;
+use catalog::Changes;
 use sql::ast::{self, Expr as Ast, OnDuplicate};
 use types::charset::Charset;
 use types::collation::CollationId;
@@ -109,7 +110,7 @@ impl Planner<'_> {
             other => DataType::string(TypeKind::LongText, u32::MAX, CollationId::default_of(other)),
         };
         let shapes = vec![Shape::Row(table.clone()), Shape::Row(table.clone())];
-        let rules = self.rules(&table, replace, check)?;
+        let rules = self.rules(&table, Changes { delete: replace, ..Changes::INSERT }, check)?;
         // A file of the client's is not refused in the middle of its transfer.
         let ignore = load.duplicates == OnDuplicate::Ignore || (load.local && !replace);
         let format = file_format(parsed, &load.format)?;
