@@ -108,6 +108,7 @@ impl Session {
             return Ok(done);
         }
         self.state.begin_statement();
+        self.more = false;
         self.query(&rest, out)
     }
 
