@@ -1,10 +1,10 @@
 """The drivers' and frameworks' own tests, against Clearway and Debian's MariaDB side by side.
 
-    python tests/drivers/run.py [sqlalchemy] [django] [go] [mysql2]      all of them when none is named
+    python tests/drivers/run.py [sqlalchemy] [django] [go]               all of them when none is named
         --binary=PATH        the server, target/debug/clearway unless told
         --only=clearway      or mariadb: one of the two
 
-Sources come from PyPI, the Go module proxy and npm, into target/drivers. Each suite's output stays there as NAME-SERVER.txt;
+Sources come from PyPI and the Go module proxy, into target/drivers. Each suite's output stays there as NAME-SERVER.txt;
 counts go to stdout, as a table for RESULTS.md."""
 
 import os
@@ -25,7 +25,6 @@ import harness  # noqa: E402
 SQLALCHEMY = "2.0.58"
 DJANGO = "5.1"
 GO_MYSQL = "v1.8.1"
-MYSQL2 = "3.11.0"
 SUITE_SECONDS = 3600
 
 
