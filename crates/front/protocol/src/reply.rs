@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn ok_err_and_eof_have_the_documented_bytes() {
         let ok = OkReply { affected_rows: 1, insert_id: 300, status: AUTOCOMMIT, info: "hi", ..OkReply::default() };
-        assert_eq!(sent(OLD, |o| o.ok(&ok)), b"\x0b\0\0\0\0\x01\xfc\x2c\x01\x02\0\0\0hi");
+        assert_eq!(sent(OLD, |o| o.ok(&ok)), b"\x0c\0\0\0\0\x01\xfc\x2c\x01\x02\0\0\0\x02hi");
         let tracks = OLD | Capabilities::SESSION_TRACK;
         assert_eq!(sent(tracks, |o| o.ok(&ok)), b"\x0c\0\0\0\0\x01\xfc\x2c\x01\x02\0\0\0\x02hi");
         // The documentation's example: USE test with session tracking.

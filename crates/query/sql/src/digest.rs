@@ -146,6 +146,8 @@ pub fn normalize(source: &[u8], mode: SqlMode, out: &mut Normalized) -> bool {
     // Lifting starts behind one of these and holds for one literal, or for a list.
     let mut armed = false;
     let mut in_list_depth = usize::MAX;
+    // The outermost select list that is open, (depth, start): its text makes headings.
+    let mut select_list: Option<(usize, usize)> = None;
     loop {
         if let Some((start, end)) = lexer.hint {
             mixer.bytes(&source[start as usize..end as usize]);
@@ -185,6 +187,9 @@ pub fn normalize(source: &[u8], mode: SqlMode, out: &mut Normalized) -> bool {
                 }
                 depth = depth.saturating_sub(1);
                 armed = false;
+                if let Some((_, start)) = select_list.take_if(|(at, _)| depth < *at) {
+                    mixer.bytes(source[start..token.start as usize].trim_ascii());
+                }
             }
             Tok::Comma => {
                 armed = depth == in_list_depth
@@ -205,6 +210,10 @@ pub fn normalize(source: &[u8], mode: SqlMode, out: &mut Normalized) -> bool {
                 armed = false;
                 match token.kw {
                     Kw::Plain => {}
+                    Kw::SELECT if select_list.is_none() => {
+                        select_list = Some((depth, token.end as usize));
+                        set(&mut clauses, depth, Clause::Fixed);
+                    }
                     Kw::WHERE | Kw::ON | Kw::HAVING => set(&mut clauses, depth, Clause::Condition),
                     Kw::SET if depth == 0 && previous.kw != Kw::CHARACTER => set(&mut clauses, 0, Clause::Assign),
                     Kw::VALUES | Kw::VALUE if insert && depth == 0 => set(&mut clauses, 0, Clause::Values),
@@ -233,6 +242,11 @@ pub fn normalize(source: &[u8], mode: SqlMode, out: &mut Normalized) -> bool {
                     }
                     _ => {}
                 }
+                if token.kw == Kw::FROM
+                    && let Some((_, start)) = select_list.take_if(|(at, _)| depth == *at)
+                {
+                    mixer.bytes(source[start..token.start as usize].trim_ascii());
+                }
             }
             _ => armed = false,
         }
@@ -241,6 +255,9 @@ pub fn normalize(source: &[u8], mode: SqlMode, out: &mut Normalized) -> bool {
         }
         previous = token;
         token = next;
+    }
+    if let Some((_, start)) = select_list {
+        mixer.bytes(source[start..token.start as usize].trim_ascii());
     }
     out.hash = mixer.finish();
     true
@@ -319,7 +336,7 @@ fn lift(
     true
 }
 
-/// Keywords by number, everything else by its bytes: identifiers keep their case, for the plan's column names.
+/// Words and literals by their bytes, everything else by its number.
 #[inline]
 fn hash_token(source: &[u8], token: Token, mixer: &mut Mixer) {
     let class = token.tok as u64;

@@ -80,6 +80,20 @@ fn hashes_follow_the_plan() {
     ] {
         assert_ne!(base, hash(other), "{other}");
     }
+    // Headings are the text of the select list, of a derived table's too.
+    for (one, other) in [
+        ("SELECT 1 + a FROM t", "SELECT 1+a FROM t"),
+        ("SELECT MAX(a) FROM t", "SELECT max(a) FROM t"),
+        ("SELECT 1 /* x */ + 1", "SELECT 1 + 1"),
+        ("SELECT * FROM (SELECT a  +1 FROM t) x", "SELECT * FROM (SELECT a +1 FROM t) x"),
+        ("SELECT (SELECT a FROM t WHERE b = 1) FROM t", "SELECT (SELECT a FROM t WHERE b = 2) FROM t"),
+    ] {
+        assert_ne!(hash(one), hash(other), "{other}");
+    }
+    assert_eq!(
+        hash("SELECT SUBSTRING(a FROM 2) FROM t WHERE b = 1"),
+        hash("SELECT SUBSTRING(a FROM 2) FROM t WHERE b=2")
+    );
     assert_ne!(hash("SELECT 1 FROM t"), hash("SELECT 2 FROM t"));
     assert_ne!(hash("SELECT a FROM t ORDER BY 1"), hash("SELECT a FROM t ORDER BY 2"));
     assert_ne!(hash("SELECT a FROM t WHERE a IN (1)"), hash("SELECT a FROM t WHERE a IN (1, 2)"));

@@ -125,6 +125,7 @@ fn work(sessions: &Sessions, id: u32, stream: UnixStream) {
     let mut conn = Connection::new(Stream::Unix(stream), Peer::Unix).unwrap();
     let mut session = sessions.open(id, Peer::Unix, conn.hang_up());
     sessions.resume(&mut session);
+    sessions.enter(&mut session);
     let mut next = sessions.greet(&mut session, &mut conn);
     let by = loop {
         let flushed = conn.output().flush();
@@ -135,7 +136,11 @@ fn work(sessions: &Sessions, id: u32, stream: UnixStream) {
             break ClosedBy::Client;
         }
         next = sessions.serve(&mut session, &mut conn);
+        if next == Next::Settle {
+            next = sessions.settle(&mut session, &mut conn);
+        }
     };
+    sessions.leave(&mut session);
     sessions.pause(&mut session);
     conn.stream().shutdown();
     drop(conn);

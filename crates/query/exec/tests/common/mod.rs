@@ -107,7 +107,7 @@ impl Env for TestEnv {
         match name {
             "div_precision_increment" => number(4),
             "group_concat_max_len" => number(1024),
-            "default_week_format" => number(0),
+            "default_week_format" | "sql_warnings" => number(0),
             "explicit_defaults_for_timestamp" => number(1),
             "auto_increment_increment" | "auto_increment_offset" => {
                 Ok((Value::UInt(1), DataType::new(TypeKind::BigInt).unsigned()))
