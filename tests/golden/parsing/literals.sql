@@ -1,9 +1,7 @@
 -- Comments, literals, names, operators and their precedence
 SELECT 1 /* comment */ + /* another */ 2;
--- differs: name of a column
 SELECT 1 -- to the end
 + 2;
--- differs: name of a column
 SELECT 1 # to the end
 + 2;
 SELECT 1 --1;
