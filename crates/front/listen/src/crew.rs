@@ -26,7 +26,7 @@
 //! served all that was ready it waits for durability, which makes another worker leader, and then sends all the answers that were
 //! kept meanwhile. So a thread sleeps once a flush and not once a commit, and a commit's locks are free while other
 //! commands of the batch run. Answers that are kept are never forgotten: who adds one looks next whether it is time to settle, and who settles does not
-//! stop before none is left, all under the mutex.
+//! stop, nor serve a command, before none is left, all under the mutex.
 //!
 //! # No command is lost
 //!
@@ -182,11 +182,20 @@ impl<S: Service> Group<S> {
             Back::Unsettled(key, task) => state.unsettled.push_back((key, task)),
             Back::Answered(key, task) => {
                 let Seat::Away { again } = state.seats[key] else { panic!("a connection that is served is away") };
-                if again {
+                if again && state.unsettled.is_empty() {
+                    // A command may sleep for long: who serves one does not count as one who settles.
+                    state.settlers -= usize::from(std::mem::take(settler));
                     state.seats[key] = Seat::Away { again: false };
                     return Turn::Serve(key, task);
                 }
                 state.seats[key] = Seat::Here { task, used: true };
+                if again {
+                    state.ready.push_back(key);
+                    if state.term != term {
+                        // The leader may be waiting. It fails only when the poller is broken, which the leader finds out.
+                        let _ = self.poller.notify();
+                    }
+                }
             }
         }
         let leads = state.term == term;

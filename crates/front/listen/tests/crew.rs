@@ -98,6 +98,29 @@ fn answers_that_are_kept_leave_once_they_are_settled() {
 }
 
 #[test]
+fn commands_that_wait_for_answers_that_are_kept_do_not_keep_them() {
+    let server = crowded(LONG);
+    let done = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for mut client in connect_many(&server, 24) {
+            let done = &done;
+            scope.spawn(move || {
+                for _ in 0..200 {
+                    echo(&mut client, b"c1");
+                    echo(&mut client, b"l");
+                }
+                done.fetch_add(1, Ordering::SeqCst);
+                // Others may still wait for an answer to be settled.
+                while done.load(Ordering::SeqCst) < 24 {
+                    echo(&mut client, b"c2");
+                }
+            });
+        }
+    });
+    assert!(server.listener.stop(PATIENCE));
+}
+
+#[test]
 fn a_statement_that_computes_for_long_keeps_nobody_waiting() {
     let server = crowded(LONG);
     let mut clients = connect_many(&server, 8);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use sync::{Mutex, Rank};
 
 /// Greets with one OK packet, answers each packet with an OK whose info is the packet; `q` quits, `w` waits to be interrupted,
-/// `s` spins until `spin` is false, `c...` is answered once it is settled, which takes a moment each third time.
+/// `s` spins until `spin` is false, `l` waits until another answer is settled, `c...` is answered once it is settled, which takes a moment each third time.
 pub struct Echo {
     idle_limit: Duration,
     pub hang_ups: Mutex<HashMap<u32, HangUp>>,
@@ -70,6 +70,15 @@ impl Service for Echo {
             while self.spin.load(Ordering::SeqCst) {
                 std::hint::spin_loop();
             }
+        }
+        if packet == b"l" {
+            // Waits for somebody else's answer, as for a row lock.
+            let seen = self.settles.load(Ordering::SeqCst);
+            let start = Instant::now();
+            while self.settles.load(Ordering::SeqCst) == seen && start.elapsed() < PATIENCE / 4 {
+                sync::Parker::new().park_timeout(Duration::from_micros(100));
+            }
+            assert!(start.elapsed() < PATIENCE / 4, "nobody settles");
         }
         assert!(!session.unsettled);
         let info = String::from_utf8_lossy(packet).into_owned();
