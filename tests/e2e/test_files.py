@@ -6,6 +6,7 @@ What MySQL answers to the cases stands in load_data.json:
 """
 
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -127,6 +128,15 @@ def test_several_local_files_in_one_text(files):
         path.write_text("".join(f"{n}\n" for n in range(100_000)))
         assert cursor.execute(load) == 100_000
     connection.close()
+
+
+def test_a_pipe_is_not_waited_for(files):
+    _, connection, directory = files
+    os.mkfifo(directory / "pipe")
+    harness.run("CREATE DATABASE IF NOT EXISTS pipes", "CREATE TABLE IF NOT EXISTS pipes.t (a INT)", on=connection)
+    with pytest.raises(pymysql.err.MySQLError) as error, connection.cursor() as cursor:
+        cursor.execute(f"LOAD DATA INFILE '{directory}/pipe' INTO TABLE pipes.t")
+    assert error.value.args[0] == 1085
 
 
 def test_outfile(files):

@@ -33,19 +33,6 @@ pub enum Stage {
     Close(ClosedBy),
 }
 
-impl<S: Service> Shared<S> {
-    /// As many workers as there may be statements that sleep, and a leader for each group.
-    pub fn set_max_workers(&self, max_connections: usize) {
-        self.pool.set_max_workers(max_connections + 1 + self.crew.groups());
-    }
-
-    /// A connection becomes active: a worker serves it.
-    pub fn activate(self: &Arc<Self>, task: Box<Task<S>>) {
-        self.crew.one_more();
-        self.pool.hand_over(self, Job::Serve(task));
-    }
-}
-
 /// What the poller thread and the workers share.
 pub struct Shared<S: Service> {
     pub service: Arc<S>,
@@ -63,6 +50,19 @@ pub struct Shared<S: Service> {
     pub max_connections: AtomicUsize,
     /// W: shutdown. R: poller thread, and workers when a connection ends.
     pub stopping: AtomicBool,
+}
+
+impl<S: Service> Shared<S> {
+    /// As many workers as there may be statements that sleep, and a leader for each group.
+    pub fn set_max_workers(&self, max_connections: usize) {
+        self.pool.set_max_workers(max_connections + 1 + self.crew.groups());
+    }
+
+    /// A connection becomes active: a worker serves it.
+    pub fn activate(self: &Arc<Self>, task: Box<Task<S>>) {
+        self.crew.one_more();
+        self.pool.hand_over(self, Job::Serve(task));
+    }
 }
 
 /// Ends the process when a worker panics: an invariant is broken, perhaps with a page latched. Recovery is the safe way on.

@@ -64,7 +64,7 @@ fn os_error(e: &io::Error) -> String {
 }
 
 impl Session {
-    /// LOAD DATA. Errors 13, 1045, 1290, 3948 and those of the insertion.
+    /// LOAD DATA. Errors 13, 1045, 1085, 1290, 3948 and those of the insertion.
     pub(crate) fn load_data(&mut self, parsed: Parsed, out: &mut Output) -> Result<Done> {
         self.state.clear_conditions();
         self.refresh_access()?;
@@ -82,8 +82,13 @@ impl Session {
         }
         let path = self.server_file(&name)?;
         let mut planned = self.plan(parsed, &[])?;
-        let file = std::fs::File::open(&path)
-            .map_err(|e| SqlError::new(13, format!("Can't get stat of '{}' ({})", path.display(), os_error(&e))))?;
+        let no_stat =
+            |e: io::Error| SqlError::new(13, format!("Can't get stat of '{}' ({})", path.display(), os_error(&e)));
+        // A pipe or a device may have nothing to read for ever, and KILL could not end that.
+        if !std::fs::metadata(&path).map_err(no_stat)?.is_file() {
+            return Err(err!(1085, path.display()));
+        }
+        let file = std::fs::File::open(&path).map_err(no_stat)?;
         self.run_load(&mut planned, Box::new(file), out)
     }
 

@@ -385,7 +385,8 @@ impl Session {
         planned.head = sink.head.take();
         // What is left is sent after the statement's end, which has waited too.
         out.hold(false);
-        self.settles_later = !planned.is_query && !self.more && result.is_ok();
+        // Rows have been sent, or may leave at any time: what they rest on is waited for here.
+        self.settles_later = !started && !self.more && result.is_ok();
         let finished = self.finish_statement(result);
         self.settles_later = false;
         match finished? {
