@@ -300,3 +300,19 @@ def test_kill_ends_a_waiting_statement(db, server, database):
         run("SELECT 1", on=other)
     assert raised.value.args[0] in (1053, 1927, 2006, 2013)
     run("ROLLBACK", on=db)
+
+
+def test_a_chain_of_unions_too_long_for_the_stack_is_refused(server):
+    """In a connection that goes on serving: 1436, where the chain is longer than the planner can follow."""
+    connection = server.connect()
+    for operands, code in [(100, None), (900, 1436), (5000, 1436)]:
+        text = " UNION ALL ".join(["SELECT 1"] * operands)
+        for words in ("", "EXPLAIN "):
+            if code is None:
+                assert len(rows(connection, words + text)) >= operands
+            else:
+                with pytest.raises(pymysql.err.MySQLError) as refused:
+                    rows(connection, words + text)
+                assert refused.value.args[0] == code
+    assert value(connection, "SELECT 1") == 1
+    connection.close()

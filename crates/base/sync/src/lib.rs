@@ -16,6 +16,8 @@
 //! | [`Parker`] | none | its one thread | a wait with a timeout that KILL can end |
 //! | [`futex`] | none | any thread that names the word | the log's flush waiters |
 //!
+//! [`stack`] says when recursion should end.
+//!
 //! Before a thread sleeps here it does what it has left with [`blocking`]: one that serves many connections lets another go on.
 //!
 //! Ranks: each lock has a [`Rank`]; a thread takes locks in rising rank only, and debug builds panic when it does not.
@@ -40,6 +42,8 @@ mod rank;
 mod reader_writer;
 pub mod shim;
 mod snapshot;
+#[cfg(not(loom))]
+pub mod stack;
 #[cfg(not(loom))]
 mod system_rwlock;
 #[cfg(not(loom))]

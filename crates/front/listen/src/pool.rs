@@ -83,8 +83,13 @@ impl<S: Service> Pool<S> {
             state.workers += 1;
             drop(state);
             let for_thread = Arc::clone(shared);
-            let builder = std::thread::Builder::new().name("worker".into()).stack_size(self.stack_bytes);
-            match builder.spawn(move || worker::run(&for_thread)) {
+            let stack_bytes = sync::stack::size_for(self.stack_bytes);
+            let builder = std::thread::Builder::new().name("worker".into()).stack_size(stack_bytes);
+            let work = move || {
+                sync::stack::begin(stack_bytes);
+                worker::run(&for_thread);
+            };
+            match builder.spawn(work) {
                 Ok(_) => observe::increment(observe::Counter::ThreadsCreated),
                 Err(_) => {
                     observe::increment(observe::Counter::ConnectionErrorsInternal);

@@ -5,7 +5,6 @@ use crate::alter::{AlterPlan, RETYPED, Work};
 use crate::command::{Done, Session};
 use crate::create_select::CreateSelect;
 use crate::state::State;
-use crate::table_spec::comment_of;
 use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::schema::eq_name;
@@ -588,7 +587,7 @@ impl Session {
                 plan.needs(Work::Inplace);
             }
             if let Some(comment) = alter.options.comment {
-                plan.spec.comment = comment_of(parsed, Some(comment), &name)?;
+                plan.spec.comment = session.comment_of(parsed, Some(comment), &name)?;
                 plan.needs(Work::Inplace);
             }
             if !options.is_empty() {

@@ -128,6 +128,7 @@ impl Session {
             }
             ShowWhat::CreateTable(table) => {
                 let (schema, name) = self.object(parsed, *table)?;
+                self.warn_of_view(&cx, &schema, &name);
                 show::create_table_of(&cx, &schema, &name)?
             }
             ShowWhat::CreateDatabase { if_not_exists, name } => {
@@ -135,6 +136,7 @@ impl Session {
             }
             ShowWhat::CreateView(view) => {
                 let (schema, name) = self.object(parsed, *view)?;
+                self.warn_of_view(&cx, &schema, &name);
                 show::create_view_of(&cx, &schema, &name)?
             }
             ShowWhat::CreateProcedure(name) => return Err(err!(1305, "PROCEDURE", parsed.name(name.name))),
@@ -182,6 +184,14 @@ impl Session {
             ShowWhat::ReplicaStatus { .. } => show::empty(&["Replica_IO_State", "Source_Host", "Source_User"]),
             _ => return Err(err!(1235, "this form of SHOW")),
         })
+    }
+
+    /// Warning 1356 for a view whose tables or columns are gone: its text is shown all the same.
+    fn warn_of_view(&mut self, cx: &inspect::Context, schema: &str, name: &str) {
+        let gone = cx.version.table(schema, name).and_then(|t| inspect::invalid_view(&cx.version, t));
+        if let Some(e) = gone {
+            self.state.warn("Warning", e.code, e.message);
+        }
     }
 
     fn session_status(&self, cx: &inspect::Context) -> Vec<(String, String)> {

@@ -23,6 +23,13 @@ use types::{DataType, Result, TypeKind, Value, err};
 const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
 const CHARACTER_SET_CONNECTION: VarId = id("character_set_connection");
 
+/// So many bytes of a string that cannot be converted are told.
+const SHOWN_BYTES: usize = 6;
+
+fn shown_byte(b: u8) -> String {
+    if b.is_ascii_graphic() || b == b' ' { char::from(b).to_string() } else { format!("\\x{b:02X}") }
+}
+
 impl Session {
     /// The character set that literals without introducer have.
     pub(crate) fn literal_charset(&self) -> &str {
@@ -51,7 +58,7 @@ impl Session {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             default_collation: collation,
-            comment: comment_of(parsed, options.comment, name)?,
+            comment: String::new(),
             create_options,
             auto_increment: options.auto_increment,
         };
@@ -73,7 +80,28 @@ impl Session {
         for key in keys {
             self.add_key(parsed, key, &names, &mut spec)?;
         }
+        spec.comment = self.comment_of(parsed, options.comment, name)?;
         Ok(spec)
+    }
+
+    /// The comment of a table or a column. Error 1628.
+    pub(crate) fn comment_of(&mut self, parsed: &Parsed, comment: Option<Str>, name: &str) -> Result<String> {
+        let comment = comment.map_or_else(String::new, |c| self.system_text(text_of(parsed, c)));
+        if comment.chars().count() > 2048 {
+            return Err(err!(1628, name, 2048));
+        }
+        Ok(comment)
+    }
+
+    /// A text as the dictionary keeps it, in utf8mb3: what lies beyond is `?`, and warning 1300 says so.
+    fn system_text(&mut self, text: String) -> String {
+        if text.chars().all(|c| c.len_utf8() < 4) {
+            return text;
+        }
+        let shown: String = text.bytes().take(SHOWN_BYTES).map(shown_byte).collect();
+        let more = if text.len() > SHOWN_BYTES { "..." } else { "" };
+        self.state.warn("Warning", 1300, format!("Cannot convert string '{shown}{more}' from utf8mb4 to utf8mb3"));
+        text.chars().map(|c| if c.len_utf8() < 4 { c } else { '?' }).collect()
     }
 
     /// A key, foreign key or check into a specification.
@@ -326,7 +354,7 @@ impl Session {
         if attributes.unique || serial {
             keys.push(beside(KeyKind::Unique));
         }
-        let comment = comment_of(parsed, attributes.comment, &name)?;
+        let comment = self.comment_of(parsed, attributes.comment, &name)?;
         let invisible = attributes.invisible;
         let hidden = false;
         Ok((
@@ -480,7 +508,7 @@ impl Session {
             };
             parts.push(KeyPartSpec { column, prefix, descending: part.descending });
         }
-        let comment = index.options.comment.map_or_else(String::new, |c| text_of(parsed, c));
+        let comment = index.options.comment.map_or_else(String::new, |c| self.system_text(text_of(parsed, c)));
         Ok(KeySpec { kind, name, parts, invisible: index.options.invisible, comment })
     }
 
@@ -551,12 +579,4 @@ fn foreign_key_spec(parsed: &Parsed, key: &ForeignKey, schema: &str) -> Result<F
         on_delete: action(references.on_delete)?,
         on_update: action(references.on_update)?,
     })
-}
-
-pub(crate) fn comment_of(parsed: &Parsed, comment: Option<Str>, name: &str) -> Result<String> {
-    let comment = comment.map_or_else(String::new, |c| text_of(parsed, c));
-    if comment.chars().count() > 2048 {
-        return Err(err!(1628, name, 2048));
-    }
-    Ok(comment)
 }

@@ -74,7 +74,8 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
     if table.view.is_some() {
         let mut row: Row = (0..9).map(|_| Value::Null).collect();
         row.extend([Value::Null, datetime(table.created), Value::Null, Value::Null, Value::Null, Value::Null]);
-        row.extend([Value::Null, word("VIEW")]);
+        let comment = crate::invalid_view(&cx.version, table).map_or(word("VIEW"), |e| text(e.message));
+        row.extend([Value::Null, comment]);
         return Ok(row);
     }
     let collation = word(table.default_collation.info().name);
@@ -225,7 +226,7 @@ pub(crate) const COLUMN_PRIVILEGES: &str = "select,insert,update,references";
 
 fn columns(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     use TypeKind::*;
-    for table in cx.all_tables() {
+    for table in cx.all_tables().filter(|t| crate::invalid_view(&cx.version, t).is_none()) {
         for (position, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.hidden) {
             let t = &column.data_type;
             let is_string = t.kind.is_bytes() && t.kind != Json || matches!(t.kind, Enum | Set);

@@ -11,11 +11,13 @@ mod locks;
 mod performance_schema;
 pub mod show;
 mod threads;
+mod view_check;
 
 pub use columns::{ShowColumns, VirtualRows};
 pub use create::{create_database, create_table, create_view};
 pub use ddl_text::column_type;
 pub use show::Rows;
+pub use view_check::invalid_view;
 
 use catalog::{Schema, Table, Version, VirtualContext};
 use engine::Engine;

@@ -90,8 +90,12 @@ pub fn table_status_of(cx: &Context, schema_name: &str) -> Result<Rows> {
     ))
 }
 
+/// SHOW COLUMNS. Errors 1049, 1146, 1356.
 pub fn columns(cx: &Context, schema_name: &str, name: &str, full: bool) -> Result<Rows> {
     let table = table(cx, schema_name, name)?;
+    if let Some(e) = crate::invalid_view(&cx.version, table) {
+        return Err(e);
+    }
     let mut rows = Vec::new();
     for (position, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.hidden) {
         let t = &column.data_type;

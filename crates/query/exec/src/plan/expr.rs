@@ -274,7 +274,7 @@ impl Planner<'_> {
                 for pair in whens.chunks(2) {
                     let when = match operand {
                         Some(o) => {
-                            let (a, b) = (self.operand(*o)?, self.operand(pair[0])?);
+                            let (a, b) = functions::json::as_texts(self.operand(*o)?, self.operand(pair[0])?);
                             compare_exprs(CmpOp::Eq, a, b)?
                         }
                         None => self.expr(pair[0])?,

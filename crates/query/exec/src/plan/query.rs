@@ -12,7 +12,7 @@ use crate::expr::{Expr, Node, convert};
 use crate::run::Shape;
 use engine::{LockMode, Read, Wait};
 use sql::ast::{self, Expr as Ast, ExprId, QueryBody, QueryId, Select, SelectItem};
-use types::{Result, SqlError, TypeKind};
+use types::{Result, SqlError, TypeKind, err};
 
 /// A common table expression in scope.
 #[derive(Clone)]
@@ -65,8 +65,11 @@ impl Planner<'_> {
         Ok(self.subqueries.len() - 1)
     }
 
-    /// Plans a query expression. `top`: its INTO was looked at by the caller.
+    /// Plans a query expression. `top`: its INTO was looked at by the caller. Errors 1234, 1436.
     pub fn query(&mut self, id: QueryId, top: bool) -> Result<QueryPlan> {
+        if let Some((used, size)) = sync::stack::overrun() {
+            return Err(err!(1436, used, size, size / 2));
+        }
         let parsed = self.parsed;
         let query = &parsed[id];
         if query.into.is_some() && !top {

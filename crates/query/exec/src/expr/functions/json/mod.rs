@@ -12,6 +12,7 @@ pub use value::{json_value, member_of};
 
 use super::{Args, Function, MANY, Rule, f};
 use crate::expr::{Expr, Node};
+use types::collation::CollationId;
 use types::error::*;
 use types::json::path::{self, Path};
 use types::json::{Json, opaque, parse};
@@ -96,6 +97,23 @@ static SCALAR: Function = f("json_scalar", 1, 1, Rule::Json, |a| {
 pub fn as_scalar(e: Expr) -> Expr {
     let ty = DataType { nullable: e.ty.nullable, ..crate::expr::convert::json_type() };
     Expr::new(Node::Call(&SCALAR, vec![e]), ty)
+}
+
+/// What CASE compares: a document counts as its text beside a string or another document.
+pub fn as_texts(a: Expr, b: Expr) -> (Expr, Expr) {
+    let is_text = |e: &Expr| e.ty.kind == TypeKind::Json || e.ty.kind.is_text();
+    if !is_text(&a) || !is_text(&b) {
+        return (a, b);
+    }
+    let cast = |e: Expr| match e.ty.kind {
+        TypeKind::Json => {
+            let ty = DataType::string(TypeKind::LongText, u32::MAX, CollationId::UTF8MB4_BIN);
+            let nullable = e.ty.nullable;
+            Expr::new(Node::Cast(Box::new(e)), DataType { nullable, ..ty })
+        }
+        _ => e,
+    };
+    (cast(a), cast(b))
 }
 
 /// An SQL value as a document: JSON as it is, all else as a scalar.

@@ -1,0 +1,176 @@
+"""The suites that `run.py` runs. Each is a function of a server and a file for its output, and gives {test: passed | failed | skipped}."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tarfile
+import venv
+import xml.etree.ElementTree
+
+import harness
+
+HERE = pathlib.Path(__file__).resolve().parent
+WORK = HERE.parents[1] / "target/drivers"
+SQLALCHEMY = "2.0.58"
+DJANGO = "5.1"
+GO_MYSQL = "v1.8.1"
+CONNECTOR_J = "9.4.0"
+MYSQL2_CHECKOUT = None
+SUITE_SECONDS = 3600
+PACKAGES = ["pymysql", "pytest", "cryptography", "cython", "setuptools", "wheel", "greenlet", "typing_extensions", "asgiref", "sqlparse", "tblib"]
+
+
+def python():
+    """An environment of the suites' own."""
+    place = WORK / "venv"
+    if not (place / "bin/python").exists():
+        venv.create(place, with_pip=True)
+        subprocess.run([place / "bin/python", "-m", "pip", "-q", "install", *PACKAGES], check=True)
+    return place / "bin/python"
+
+
+def source(package, version):
+    """The source package from PyPI, unpacked: wheels leave the tests out."""
+    place = WORK / f"{package}-{version}"
+    if not place.exists():
+        environment = {**os.environ, "DISABLE_SQLALCHEMY_CEXT": "1"}
+        subprocess.run([python(), "-m", "pip", "-q", "download", "--no-deps", "--no-binary", ":all:", "--no-build-isolation",
+                        f"{package}=={version}", "-d", WORK], check=True, env=environment)
+        archive = next(p for p in WORK.glob("*.tar.gz") if p.name.lower() == f"{package}-{version}.tar.gz".lower())
+        with tarfile.open(archive) as tar:
+            tar.extractall(WORK, filter="data")
+        unpacked = next(p for p in WORK.iterdir() if p.is_dir() and p.name.lower() == place.name.lower())
+        if unpacked != place:
+            unpacked.rename(place)
+    return place
+
+
+def prepare(server, *statements):
+    connection = server.connect()
+    harness.run(*statements, on=connection)
+    connection.close()
+
+
+def empty(server, *databases):
+    prepare(server, *[s for d in databases for s in (f"DROP DATABASE IF EXISTS {d}", f"CREATE DATABASE {d} CHARACTER SET utf8mb4")])
+
+
+def run(command, output, cwd, **environment):
+    """Whatever its exit code is: a suite with a failing test ends with 1."""
+    with open(output, "wb") as file:
+        subprocess.run([str(word) for word in command], cwd=cwd, stdout=file, stderr=subprocess.STDOUT, timeout=SUITE_SECONDS,
+                       stdin=subprocess.DEVNULL, env={**os.environ, **environment})
+    return output.read_text(errors="replace")
+
+
+def outcome_of(case):
+    if case.find("failure") is not None or case.find("error") is not None:
+        return "failed"
+    return "skipped" if case.find("skipped") is not None else "passed"
+
+
+def sqlalchemy(server, output):
+    """The dialect suite and the MySQL dialect's own tests."""
+    place = source("sqlalchemy", SQLALCHEMY)
+    empty(server, "test", "test_schema", "test_schema_2")
+    uri = f"mysql+pymysql://root@{server.host}:{server.port}/test?charset=utf8mb4"
+    report = output.with_suffix(".xml")
+    run([python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--dburi", uri, "test/dialect/test_suite.py", "test/dialect/mysql",
+         f"--junitxml={report}", "-rfE", "--tb=short", "--maxfail=100000"], output, place, PYTHONPATH=str(place / "lib"))
+    results = {}
+    for case in xml.etree.ElementTree.parse(report).iter("testcase"):
+        # Classes have the server's name and version at their end.
+        name = re.sub(r"_(mysql|mariadb)\+\w+", "", case.get("classname")) + "." + case.get("name")
+        if results.get(name) != "failed":
+            results[name] = outcome_of(case)
+    return results
+
+
+SETTINGS = """
+import pymysql
+pymysql.install_as_MySQLdb()
+DATABASES = {{n: {{"ENGINE": "django.db.backends.mysql", "NAME": "dj_" + n, "USER": "root", "HOST": "{host}", "PORT": "{port}",
+  "OPTIONS": {{"ssl_disabled": True}}, "TEST": {{"CHARSET": "utf8mb4"}}}} for n in ("default", "other")}}
+SECRET_KEY = "x"
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+DEFAULT_AUTO_FIELD = "django.db.models.AutoField"
+USE_TZ = False
+TEST_RUNNER = "django_results.Runner"
+"""
+DJANGO_LABELS = [
+    "backends", "introspection", "transactions", "transaction_hooks", "select_for_update", "schema", "bulk_create", "aggregation",
+    "aggregation_regress", "annotations", "expressions", "expressions_case", "expressions_window", "lookup", "queries", "constraints",
+    "datatypes", "datetimes", "dates", "timezones", "db_functions", "model_fields", "migrations", "indexes", "ordering", "distinct_on_fields",
+    "update", "delete", "get_or_create", "custom_columns", "many_to_many", "select_related", "prefetch_related", "db_utils", "test_utils",
+    "introspection", "fixtures", "serializers", "raw_query", "reserved_names", "unmanaged_models", "null_queries", "string_lookup",
+]
+
+
+def django(server, output):
+    """Tests of the backend, of the schema editor and of everything that makes SQL."""
+    place = source("Django", DJANGO)
+    settings = f"settings_{server.kind}"
+    (WORK / f"{settings}.py").write_text(SETTINGS.format(host=server.host, port=server.port))
+    report = output.with_suffix(".raw.json")
+    run([python(), "runtests.py", f"--settings={settings}", "--parallel=1", "--noinput", *DJANGO_LABELS], output, place / "tests",
+        PYTHONPATH=f"{WORK}:{place}:{HERE}", DJANGO_RESULTS=str(report))
+    return json.loads(report.read_text())
+
+
+def go(server, output):
+    """go-sql-driver/mysql's tests."""
+    place = WORK / f"go-mysql-{GO_MYSQL}"
+    if not place.exists():
+        module = f"github.com/go-sql-driver/mysql@{GO_MYSQL}"
+        cache = WORK / "gomod"
+        subprocess.run(["go", "mod", "download", module], check=True, cwd=HERE.parent / "e2e/go", env={**os.environ, "GOMODCACHE": str(cache)})
+        shutil.copytree(cache / module, place)
+        subprocess.run(["chmod", "-R", "u+w", str(place)], check=True)
+    empty(server, "gotest")
+    text = run(["go", "test", "-p", "1", "-v", "-count=1", "-timeout", "600s", "."], output, place, MYSQL_TEST_PROT="tcp",
+               MYSQL_TEST_ADDR=f"{server.host}:{server.port}", MYSQL_TEST_USER="root", MYSQL_TEST_PASS="", MYSQL_TEST_DBNAME="gotest")
+    names = {"PASS": "passed", "FAIL": "failed", "SKIP": "skipped"}
+    return {test: names[word] for word, test in re.findall(r"^ *--- (PASS|FAIL|SKIP): (\S+)", text, re.M)}
+
+
+def connectorj(server, output):
+    """`ConnectorJ.java` beside this file: metadata, batches, cursors, generated keys."""
+    jar = WORK / f"mysql-connector-j-{CONNECTOR_J}.jar"
+    if not jar.exists():
+        subprocess.run(["mvn", "-q", "-B", "dependency:copy", f"-Dartifact=com.mysql:mysql-connector-j:{CONNECTOR_J}:jar",
+                        f"-DoutputDirectory={WORK}"], check=True, cwd=WORK)
+    empty(server, "jtest")
+    subprocess.run(["javac", "-nowarn", "-d", WORK / "java", HERE / "ConnectorJ.java"], check=True)
+    text = run(["java", "-cp", f"{WORK / 'java'}:{jar}", "ConnectorJ", server.host, str(server.port)], output, WORK)
+    return {test: word for word, test in re.findall(r"^(passed|failed|skipped): (\S+)", text, re.M)}
+
+
+def mysql2(server, output):
+    """mysql2's tests, from a checkout; what they need comes from npm."""
+    if MYSQL2_CHECKOUT is None:
+        raise SystemExit("mysql2 needs --mysql2=PATH, a checkout")
+    place = pathlib.Path(MYSQL2_CHECKOUT)
+    if not (place / "node_modules").exists():
+        subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"], check=True, cwd=place)
+    empty(server, "test")
+    results, log = {}, []
+    environment = {**os.environ, "MYSQL_HOST": server.host, "MYSQL_PORT": str(server.port), "MYSQL_USER": "root", "MYSQL_DATABASE": "test"}
+    for path in sorted((place / "test").rglob("*.test.mts")):
+        name = str(path.relative_to(place / "test"))
+        if name == "common.test.mts":
+            continue
+        try:
+            done = subprocess.run(["npx", "tsx", path], cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=90)
+            code, said = done.returncode, done.stdout + done.stderr
+        except subprocess.TimeoutExpired as error:
+            code, said = "time-out", (error.stdout or b"") + (error.stderr or b"")
+        results[name] = "passed" if code == 0 else "failed"
+        log.append(f"=== {name}: {code}\n{said.decode(errors='replace')}")
+    output.write_text("\n".join(log))
+    return results
+
+
+SUITES = {"sqlalchemy": sqlalchemy, "django": django, "go": go, "connectorj": connectorj, "mysql2": mysql2}
