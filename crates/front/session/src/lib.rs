@@ -18,6 +18,7 @@ mod define;
 mod evaluate;
 mod expression;
 mod files;
+mod hints;
 mod locks;
 mod login;
 mod maintain;

@@ -9,12 +9,14 @@
 use crate::charset;
 use crate::command::{Done, Session};
 use crate::files::writes_file;
+use crate::hints;
 use crate::server::COM;
 use crate::sink::{Head, WireSink};
 use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::{Pin, Version, Waiting};
 use engine::Isolation;
+use exec::plan::hints::StatementHints;
 use exec::{Outcome, Prepared, RowSink, Stage, TableUse};
 use observe::{Counter, CounterId};
 use protocol::{Capabilities, Output, RowFormat};
@@ -55,8 +57,8 @@ pub(crate) struct Planned {
     generation: u64,
     com: CounterId,
     stage: Stage,
-    /// What the hint MAX_EXECUTION_TIME says, in milliseconds.
-    time_limit_ms: Option<u64>,
+    /// Hints that change variables while it runs.
+    pub hinted: Option<Box<StatementHints>>,
     /// A query or something that answers rows.
     pub is_query: bool,
     /// Its rows go to a file of the server's.
@@ -233,6 +235,7 @@ impl Session {
         let mut fresh = None;
         let planned = match plans.get_mut(&hash) {
             Some(cached) => {
+                self.state.clear_conditions();
                 cached.used = *clock;
                 &mut cached.planned
             }
@@ -249,7 +252,6 @@ impl Session {
                 fresh.insert(Box::new(planned))
             }
         };
-        self.state.clear_conditions();
         self.state.note_parsed(&planned.parsed);
         let mut values = Vec::with_capacity(normalized.literals.len());
         for literal in &normalized.literals {
@@ -273,7 +275,8 @@ impl Session {
             });
         }
         let result = self.run(planned, &values, RowFormat::Text, out).map_err(|e| self.failed(e));
-        if let Some(planned) = fresh {
+        // Hints are spoken of when a plan is made.
+        if let Some(planned) = fresh.filter(|p| p.prepared.hint_warnings().is_empty()) {
             cache.insert(hash, planned);
         }
         result.map(Some)
@@ -292,7 +295,8 @@ impl Session {
     /// Plans a statement of the executor's for the dictionary as of now, and checks privileges.
     pub(crate) fn plan(&mut self, parsed: Parsed, types: &[DataType]) -> Result<Planned> {
         let version = self.dictionary();
-        let prepared = Prepared::new(&parsed, &version, &mut self.state, types);
+        let hinted = hints::of(&parsed);
+        let prepared = self.under_hints(hinted.as_deref(), |s| Prepared::new(&parsed, &version, &mut s.state, types));
         let prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
         let (pins, readable_since) = pins_of(&prepared, &version);
         let changes = pins.iter().any(Pin::writes);
@@ -301,7 +305,6 @@ impl Session {
         let is_query = matches!(parsed.statement, Statement::Query(_)) && !into_file;
         let com = self.com(com_name(&parsed.statement));
         let stage = stage_of(&parsed.statement);
-        let time_limit_ms = parsed.hints.and_then(|hints| time_limit(parsed.bytes(hints)));
         let planned = Planned {
             parsed,
             prepared,
@@ -312,18 +315,20 @@ impl Session {
             generation: self.temporary.generation,
             com,
             stage,
-            time_limit_ms,
+            hinted,
             is_query,
             into_file,
             head: None,
         };
         self.check_tables(planned.prepared.tables())?;
+        self.note_hints(&planned.prepared);
         Ok(planned)
     }
 
     fn replan(&mut self, planned: &mut Planned, types: &[DataType]) -> Result<()> {
         let version = self.dictionary();
-        let prepared = Prepared::new(&planned.parsed, &version, &mut self.state, types);
+        let Planned { hinted, parsed, .. } = &*planned;
+        let prepared = self.under_hints(hinted.as_deref(), |s| Prepared::new(parsed, &version, &mut s.state, types));
         planned.prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
         (planned.pins, planned.readable_since) = pins_of(&planned.prepared, &version);
         planned.changes = planned.pins.iter().any(Pin::writes);
@@ -360,6 +365,9 @@ impl Session {
         format: RowFormat,
         out: &mut Output,
     ) -> Result<Done> {
+        if planned.hinted.is_some() {
+            return self.run_under_hints(planned, |session, planned| session.run(planned, params, format, out));
+        }
         if planned.into_file {
             return self.run_into_file(planned, params, out);
         }
@@ -416,9 +424,11 @@ impl Session {
         params: &[Value<'_>],
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
-        self.ready(planned, params)?;
-        let result = self.run_pinned(planned, params, sink);
-        self.finish_statement(result)
+        self.run_under_hints(planned, |session, planned| {
+            session.ready(planned, params)?;
+            let result = session.run_pinned(planned, params, sink);
+            session.finish_statement(result)
+        })
     }
 
     /// Counts the statement and pins its tables: the plan is up to date then.
@@ -460,7 +470,7 @@ impl Session {
         }
         self.state.single_statement = self.autocommits();
         let limit_ms = match planned.is_query {
-            true => planned.time_limit_ms.unwrap_or(self.state.vars.hot().max_execution_time_ms),
+            true => self.state.vars.hot().max_execution_time_ms,
             false => 0,
         };
         if limit_ms > 0 {
@@ -646,14 +656,6 @@ pub(crate) fn pins_of(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64)
 
 fn has_virtual(prepared: &Prepared, version: &Version) -> bool {
     prepared.tables().iter().any(|t| version.table(&t.schema, &t.table).is_some_and(|t| t.is_virtual()))
-}
-
-/// The number in the hint `MAX_EXECUTION_TIME(n)`; the first counts.
-fn time_limit(hints: &[u8]) -> Option<u64> {
-    let upper = String::from_utf8_lossy(hints).to_ascii_uppercase();
-    let (_, rest) = upper.split_once("MAX_EXECUTION_TIME")?;
-    let (digits, _) = rest.trim_start().strip_prefix('(')?.split_once(')')?;
-    digits.trim().parse().ok()
 }
 
 /// The type of a parameter's value, for planning.

@@ -5,7 +5,9 @@ use crate::command::{LOCK_WAIT, Session};
 use crate::evaluate::assignment_texts;
 use crate::persist;
 use crate::run::lexer_mode;
-use crate::variables::{self, Access, Globals, Origin, Scope, SetBy, Startup, VARIABLES, Val, VarId, id, isolation_of};
+use crate::variables::{
+    self, Access, Globals, Kind, Origin, Scope, SetBy, Startup, VARIABLES, Val, VarId, id, isolation_of,
+};
 use exec::Env;
 use sql::ast::{AccessMode, IsolationLevel, Parsed, SetItem, VarScope};
 use std::borrow::Cow;
@@ -137,7 +139,13 @@ impl Session {
                         // Of the strict modes, this one alone.
                         let strict = self.state.sql_mode.has(SqlMode::STRICT_ALL_TABLES);
                         let mut warnings = Vec::new();
-                        let checked = variable.check(&value, strict, &mut |w| warnings.push(w))?;
+                        let checked = match variable.kind {
+                            Kind::Flags(_) if global => {
+                                variable.check_flags(&value, self.server.globals.load().get(id))?
+                            }
+                            Kind::Flags(_) => variable.check_flags(&value, self.state.vars.get(id))?,
+                            _ => variable.check(&value, strict, &mut |w| warnings.push(w))?,
+                        };
                         for warning in warnings {
                             self.state.warn("Warning", 1292, warning);
                         }

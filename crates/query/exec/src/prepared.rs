@@ -45,6 +45,8 @@ pub struct Prepared {
     constant_row: bool,
     /// Warnings of every execution.
     notes: Vec<(u16, &'static str)>,
+    /// Warnings of the hints, for whoever reads the text.
+    hint_warnings: Vec<(u16, String)>,
     /// Parameters that are compared with a date: they have to be one.
     temporal_params: Vec<(usize, TypeKind)>,
     outline: String,
@@ -91,6 +93,7 @@ impl Prepared {
         let body = body(&mut planner)?;
         let notes = std::mem::take(&mut planner.notes);
         let temporal_params = std::mem::take(&mut planner.temporal_params);
+        let hint_warnings = planner.hint_warnings();
         let (tables, plans) = planner.finish();
         let mut outline = body.print();
         for (i, q) in plans.iter().enumerate() {
@@ -111,6 +114,7 @@ impl Prepared {
             constant_row,
             tables,
             notes,
+            hint_warnings,
             temporal_params,
             outline,
             subqueries,
@@ -121,6 +125,11 @@ impl Prepared {
     /// The [`Version::number`] that the plan was made for.
     pub fn catalog_version(&self) -> u64 {
         self.catalog_version
+    }
+
+    /// What there is to say of the statement's optimizer hints: 1064, 3125 to 3128, 3651.
+    pub fn hint_warnings(&self) -> &[(u16, String)] {
+        &self.hint_warnings
     }
 
     pub fn param_count(&self) -> usize {

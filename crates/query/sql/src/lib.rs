@@ -10,6 +10,7 @@
 pub mod ast;
 pub mod digest;
 mod error;
+pub mod hints;
 pub mod keywords;
 pub mod lexer;
 mod parser;

@@ -81,6 +81,8 @@ pub enum Kind {
     Enum(&'static [&'static str]),
     /// `sql_mode`, stored as bits.
     SqlMode,
+    /// `optimizer_switch`: `name=on,name=off,...` of these names, stored as bits.
+    Flags(&'static [&'static str]),
     /// Stored as the name.
     Charset {
         nullable: bool,
@@ -317,6 +319,7 @@ impl Variable {
             (Val::Bool(b), _) => Cow::Borrowed(if *b { "ON" } else { "OFF" }),
             (Val::UInt(n), Kind::Enum(names)) => Cow::Borrowed(names[*n as usize]),
             (Val::UInt(n), Kind::SqlMode) => Cow::Owned(types::sql_mode::SqlMode(*n).names()),
+            (Val::UInt(n), Kind::Flags(names)) => Cow::Owned(value::print_flags(names, *n)),
             (Val::UInt(n), _) => Cow::Owned(n.to_string()),
             (Val::Int(n), _) => Cow::Owned(n.to_string()),
             (Val::Double(n), _) => Cow::Owned(format!("{n:.6}")),
@@ -336,7 +339,7 @@ impl Variable {
         };
         match (value, self.kind) {
             (Val::Bool(b), _) => (Value::Int(*b as i64), DataType { length: 1, ..DataType::new(TypeKind::BigInt) }),
-            (Val::UInt(_), Kind::Enum(_) | Kind::SqlMode) => text(self.print(value)),
+            (Val::UInt(_), Kind::Enum(_) | Kind::SqlMode | Kind::Flags(_)) => text(self.print(value)),
             (Val::UInt(n), _) => {
                 (Value::UInt(*n), DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned() })
             }

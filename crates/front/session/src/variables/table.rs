@@ -19,6 +19,39 @@ const fn uint(min: u64, max: u64) -> Kind {
     Kind::UInt { min, max, block: 1 }
 }
 
+/// The flags of `optimizer_switch`. A flag of a strategy that this server does not have changes nothing, on or off.
+const OPTIMIZER_FLAGS: &[&str] = &[
+    "index_merge",
+    "index_merge_union",
+    "index_merge_sort_union",
+    "index_merge_intersection",
+    "engine_condition_pushdown",
+    "index_condition_pushdown",
+    "mrr",
+    "mrr_cost_based",
+    "block_nested_loop",
+    "batched_key_access",
+    "materialization",
+    "semijoin",
+    "loosescan",
+    "firstmatch",
+    "duplicateweedout",
+    "subquery_materialization_cost_based",
+    "use_index_extensions",
+    "condition_fanout_filter",
+    "derived_merge",
+    "use_invisible_indexes",
+    "skip_scan",
+    "hash_join",
+    "subquery_to_derived",
+    "prefer_ordering_index",
+    "hypergraph_optimizer",
+    "derived_condition_pushdown",
+    "hash_set_operations",
+];
+/// All but batched_key_access, use_invisible_indexes, subquery_to_derived and hypergraph_optimizer.
+const OPTIMIZER_FLAGS_ON: u64 = ((1 << 27) - 1) & !(1 << 9 | 1 << 19 | 1 << 22 | 1 << 24);
+
 #[rustfmt::skip]
 pub static VARIABLES: &[Variable] = &[
     v("activate_all_roles_on_login", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
@@ -68,6 +101,7 @@ pub static VARIABLES: &[Variable] = &[
     v("eq_range_index_dive_limit", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(0, 4_294_967_295), Default::UInt(200)),
     v("error_count", Scope::Session, Access::ReadOnly, Startup::None, uint(0, u64::MAX), Default::UInt(0)),
     v("event_scheduler", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Enum(&["OFF", "ON", "DISABLED"]), Default::Str("OFF")),
+    v("explain_format", Scope::Both, Access::Dynamic, Startup::None, Kind::Enum(&["TRADITIONAL", "JSON", "TREE"]), Default::Str("TRADITIONAL")),
     v("explicit_defaults_for_timestamp", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(true)),
     v("external_user", Scope::Session, Access::ReadOnly, Startup::None, Kind::Str, Default::Null),
     v("flush", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
@@ -193,7 +227,7 @@ pub static VARIABLES: &[Variable] = &[
     v("open_files_limit", Scope::Global, Access::ReadOnly, Startup::Option, uint(0, u64::MAX), Default::UInt(0)),
     v("optimizer_prune_level", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(0, 1), Default::UInt(1)),
     v("optimizer_search_depth", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(0, 62), Default::UInt(62)),
-    v("optimizer_switch", Scope::Both, Access::Fixed, Startup::OptionFixed, Kind::Str, Default::Str("")),
+    v("optimizer_switch", Scope::Both, Access::Dynamic, Startup::Option, Kind::Flags(OPTIMIZER_FLAGS), Default::UInt(OPTIMIZER_FLAGS_ON)),
     v("performance_schema", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Bool, Default::Bool(true)),
     v("persisted_globals_load", Scope::Global, Access::ReadOnly, Startup::Option, Kind::Bool, Default::Bool(true)),
     v("pid_file", Scope::Global, Access::ReadOnly, Startup::Option, Kind::Str, Default::Str("")),

@@ -209,6 +209,7 @@ impl Variable {
                 Value::Null => Err(self.cannot("NULL")),
                 _ => Err(wrong_type()),
             },
+            Kind::Flags(_) => self.check_flags(value, &self.default_value()),
             Kind::Charset { nullable } => match value {
                 Value::Null if nullable => Ok(Val::Null),
                 Value::Null => Err(self.cannot("NULL")),
@@ -249,6 +250,25 @@ impl Variable {
                 _ => Err(wrong_type()),
             },
         }
+    }
+
+    /// Flags as they are once those that `value` names are on, off, or as by default. Errors 1231 and 1232.
+    pub fn check_flags(&self, value: &Value<'_>, present: &Val) -> Result<Val> {
+        let Kind::Flags(names) = self.kind else { unreachable!("the caller knows the variable") };
+        let bits = match value {
+            Value::Int(n) => *n as u64,
+            Value::UInt(n) => *n,
+            Value::Null => return Err(self.cannot("NULL")),
+            Value::Bytes(b) => {
+                let text = String::from_utf8_lossy(b);
+                let set = set_flags(names, &text, present.uint(), self.default_value().uint());
+                return set.map(Val::UInt).map_err(|rest| self.cannot(rest));
+            }
+            _ => {
+                return Err(SqlError::new(1232, format!("Incorrect argument type to variable '{}'", self.name)));
+            }
+        };
+        if bits >> names.len() != 0 { Err(self.cannot(&bits.to_string())) } else { Ok(Val::UInt(bits)) }
     }
 
     /// What setting it warns of.
@@ -335,6 +355,10 @@ impl Variable {
                 Some(Val::UInt(at as u64))
             }
             Kind::SqlMode => SqlMode::parse(text).ok().map(|m| Val::UInt(m.0)),
+            Kind::Flags(names) => {
+                let default = self.default_value().uint();
+                set_flags(names, text, default, default).ok().map(Val::UInt)
+            }
             Kind::Charset { .. } => {
                 let charset = types::charset::Charset::by_name(text)?;
                 Some(Val::Str(Cow::Borrowed(charset.name())))
@@ -348,6 +372,39 @@ impl Variable {
             _ => None,
         }
     }
+}
+
+/// `name=on,name=off,name=default,default`: the bits, or the rest from where it is wrong.
+fn set_flags<'t>(names: &[&str], text: &'t str, present: u64, default: u64) -> Result<u64, &'t str> {
+    let (mut bits, mut named, mut rest, mut all) = (present, 0u64, text, false);
+    while !rest.is_empty() {
+        let (item, after) = rest.split_once(',').unwrap_or((rest, ""));
+        if item.trim().eq_ignore_ascii_case("default") && !all {
+            bits = (default & !named) | (bits & named);
+            all = true;
+        } else {
+            let (name, state) = item.split_once('=').ok_or(rest)?;
+            let at = names.iter().position(|n| n.eq_ignore_ascii_case(name.trim())).ok_or(rest)?;
+            let on = match &state.trim().to_ascii_lowercase()[..] {
+                "on" => true,
+                "off" => false,
+                "default" => default >> at & 1 == 1,
+                _ => return Err(rest),
+            };
+            if named >> at & 1 == 1 {
+                return Err(rest);
+            }
+            named |= 1 << at;
+            bits = if on { bits | 1 << at } else { bits & !(1 << at) };
+        }
+        rest = after;
+    }
+    Ok(bits)
+}
+
+pub(super) fn print_flags(names: &[&str], bits: u64) -> String {
+    let flag = |(i, name): (usize, &&str)| format!("{name}={}", if bits >> i & 1 == 1 { "on" } else { "off" });
+    names.iter().enumerate().map(flag).collect::<Vec<_>>().join(",")
 }
 
 fn parse_bool(text: &str) -> Option<bool> {
@@ -413,6 +470,19 @@ mod tests {
         assert_eq!(set("transaction_isolation", text("read-committed"), true).0, Ok(Val::UInt(1)));
         assert_eq!(set("transaction_isolation", text("READ COMMITTED"), true).0, Err(1231));
         assert_eq!(set("character_set_client", text("klingon"), true).0, Err(1115));
+    }
+
+    #[test]
+    fn flags_change_one_by_one() {
+        let switch = &VARIABLES[find("optimizer_switch").expect("it is there") as usize];
+        let default = switch.default_value().uint();
+        let set = |text: &'static str, present| set_flags(&["a", "b", "c"], text, present, 0b110);
+        assert_eq!(set("A=on, c=OFF", 0b110), Ok(0b011));
+        assert_eq!(set("a=on,default", 0), Ok(0b111));
+        assert_eq!(set("", 0b001), Ok(0b001));
+        assert_eq!(set("a=on,a=off", 0), Err("a=off"));
+        assert_eq!((set("a", 0), set("d=on", 0), set("a=x", 0)), (Err("a"), Err("d=on"), Err("a=x")));
+        assert_eq!(switch.parse_option(&switch.print(&Val::UInt(default))), Ok(Val::UInt(default)));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Which index a table is read by, and which of its ranges: range analysis of the conditions on composite keys.
 
 use super::Planner;
+use super::names::Source;
 use super::node::{Access, IndexRange, QueryPlan};
 use super::tables::slots_of;
 use crate::expr::compare::CmpOp;
@@ -9,7 +10,8 @@ use crate::run::Shape;
 use catalog::statistics::Sample;
 use catalog::{Index, Table};
 use engine::Read;
-use sql::ast::IndexHintAction;
+use sql::ast::{IndexHintAction, IndexHintScope};
+use sql::hints::KeyHint;
 use types::{Result, SqlError, TypeKind, Value, key};
 
 /// The order that the query wants: (column of the table's slot, descending), and whether few rows are wanted.
@@ -57,15 +59,109 @@ pub fn index_by_name(table: &Table, name: &str, alias: &str) -> Result<usize> {
 }
 
 /// Equal leading parts of the best index, with `bound` slots known.
-pub fn best_equal_prefix(p: &Planner<'_>, table: &Table, slot: usize, conditions: &[Expr], bound: u64) -> usize {
-    let cx = Analysis { subqueries: p.subqueries(), table, slot, bound, rows: ROWS_MIN, sample: None };
+pub fn best_equal_prefix(
+    p: &Planner<'_>,
+    table: &Table,
+    source: &Source,
+    conditions: &[Expr],
+    bound: u64,
+) -> Result<usize> {
+    let usable = Usable::of(p, source, table)?;
+    let mut cx = Analysis::new(p, table, source.slot, bound);
     let refs: Vec<&Expr> = conditions.iter().collect();
-    let per_index = table.indexes.iter().map(|i| {
+    let mut best = 0;
+    for (i, index) in table.indexes.iter().enumerate().filter(|(i, _)| usable.join[*i]) {
+        cx.lookups_only = usable.lookups_only[i];
         let mut consumed = vec![false; refs.len()];
-        let r = cx.range(i, &refs, &mut consumed, &mut vec![false; refs.len()]);
-        r.map_or(0, |r| r.equal.len() * 2 + if i.unique && r.equal.len() == i.parts.len() { 1 } else { 0 })
-    });
-    per_index.max().unwrap_or(0)
+        if let Some(r) = cx.range(index, &refs, &mut consumed, &mut vec![false; refs.len()]) {
+            best = best.max(r.equal.len() * 2 + (index.unique && r.equal.len() == index.parts.len()) as usize);
+        }
+    }
+    Ok(best)
+}
+
+/// What hints leave of a table's indexes.
+struct Usable {
+    /// To find rows by, or to read in place of the table.
+    join: Vec<bool>,
+    /// For the order of their rows.
+    order: Vec<bool>,
+    /// A table scan counts as very dear.
+    forced: bool,
+    /// Rows are to come in the wanted order: ORDER_INDEX.
+    ordered: bool,
+    /// Only single keys are looked up: NO_RANGE_OPTIMIZATION.
+    lookups_only: Vec<bool>,
+}
+
+impl Usable {
+    fn of(p: &Planner<'_>, source: &Source, table: &Table) -> Result<Usable> {
+        let invisible = table.indexes.iter().any(|i| i.invisible) && p.switched_off("use_invisible_indexes");
+        let all: Vec<bool> = table.indexes.iter().map(|i| !(i.invisible && invisible)).collect();
+        let lookups_only = vec![false; all.len()];
+        let mut usable = Usable { order: all.clone(), join: all, forced: false, ordered: false, lookups_only };
+        let keys = source.tuning.as_ref().map_or(&[][..], |t| &t.keys[..]);
+        use KeyHint::{GroupIndex, Index, JoinIndex, OrderIndex, RangeOptimization};
+        for (_, _, indexes) in keys.iter().filter(|(kind, ..)| *kind == RangeOptimization) {
+            let named = |i: usize| indexes.is_empty() || indexes.contains(&i);
+            usable.lookups_only.iter_mut().enumerate().for_each(|(i, only)| *only |= named(i));
+        }
+        // Those of the statement's tables count only where there are no optimizer hints for indexes.
+        if !keys.iter().any(|(kind, ..)| matches!(kind, Index | JoinIndex | GroupIndex | OrderIndex)) {
+            if !source.hints.is_empty() {
+                usable.table_hints(p, source, table)?;
+            }
+            return Ok(usable);
+        }
+        for (kind, on, indexes) in keys {
+            let named = |i: usize| indexes.is_empty() || indexes.contains(&i);
+            let mut scopes: Vec<&mut Vec<bool>> = Vec::new();
+            if matches!(kind, Index | JoinIndex) {
+                scopes.push(&mut usable.join);
+                usable.forced |= *on;
+            }
+            if matches!(kind, Index | OrderIndex) {
+                scopes.push(&mut usable.order);
+                usable.ordered |= *on;
+            }
+            scopes.into_iter().for_each(|s| s.iter_mut().enumerate().for_each(|(i, a)| *a &= named(i) == *on));
+        }
+        Ok(usable)
+    }
+
+    /// USE, FORCE and IGNORE INDEX. Error 1221 for the first two of them together.
+    fn table_hints(&mut self, p: &Planner<'_>, source: &Source, table: &Table) -> Result<()> {
+        let has = |action| source.hints.iter().any(|h| h.action == action);
+        if has(IndexHintAction::Use) && has(IndexHintAction::Force) {
+            return Err(types::err!(1221, "USE INDEX", "FORCE INDEX"));
+        }
+        use IndexHintScope::{All, GroupBy, Join, OrderBy};
+        for scope in [Join, OrderBy] {
+            let (mut used, mut ignored) = (None, vec![false; table.indexes.len()]);
+            for hint in source.hints.iter().filter(|h| h.scope == All || h.scope == scope) {
+                let named = match hint.action {
+                    IndexHintAction::Ignore => &mut ignored,
+                    action => {
+                        self.forced |= action == IndexHintAction::Force;
+                        used.get_or_insert_with(|| vec![false; table.indexes.len()])
+                    }
+                };
+                for n in &hint.indexes {
+                    named[index_by_name(table, p.parsed.name(*n), &source.name)?] = true;
+                }
+            }
+            let allowed = if scope == Join { &mut self.join } else { &mut self.order };
+            for (i, a) in allowed.iter_mut().enumerate() {
+                *a &= used.as_ref().is_none_or(|u| u[i]) && !ignored[i];
+            }
+        }
+        for hint in source.hints.iter().filter(|h| h.scope == GroupBy) {
+            for n in &hint.indexes {
+                index_by_name(table, p.parsed.name(*n), &source.name)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, wanted: &Wanted<'_>) -> Result<Choice> {
@@ -75,42 +171,34 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
     let sample = p.sample(table)?;
     let rows = sample.as_ref().as_ref().map_or(ROWS_MIN, |s| (s.rows as f64).max(ROWS_MIN));
     let sample = sample.as_ref().as_ref();
-    let cx = Analysis { subqueries: p.subqueries(), table, slot: source.slot, bound, rows, sample };
+    let mut cx = Analysis { rows, sample, ..Analysis::new(p, table, source.slot, bound) };
     let known_rows = sample.map_or(rows, |s| (s.rows as f64).max(1.0));
     let mut possible = Vec::new();
     let refs: Vec<&Expr> = conditions.iter().collect();
-    let mut forced = false;
-    let mut allowed: Vec<bool> = table.indexes.iter().map(|i| !i.invisible).collect();
-    for hint in &source.hints {
-        let mut named = vec![false; table.indexes.len()];
-        for n in &hint.indexes {
-            named[index_by_name(table, p.parsed.name(*n), &source.name)?] = true;
-        }
-        match hint.action {
-            IndexHintAction::Ignore => allowed.iter_mut().zip(&named).for_each(|(a, n)| *a &= !n),
-            action => {
-                forced |= action == IndexHintAction::Force;
-                allowed.iter_mut().zip(&named).for_each(|(a, n)| *a &= *n);
-            }
-        }
-    }
+    let Usable { join: allowed, order: orders, forced, ordered: wants_order, lookups_only } =
+        Usable::of(p, source, table)?;
     let locking = source.read != Read::Consistent;
     let mut best: Option<(f64, Choice)> = None;
     for (i, index) in table.indexes.iter().enumerate() {
-        if !allowed[i] && i != 0 {
+        if !allowed[i] && !orders[i] && i != 0 {
             continue;
         }
-        let covering = i != 0 && !locking && cx.covers(index, &source.used);
+        let covering = i != 0 && !locking && allowed[i] && cx.covers(index, &source.used);
         let mut consumed = vec![false; refs.len()];
         let mut used = vec![false; refs.len()];
-        let ranges = cx.ranges(index, &refs, &mut consumed, &mut used);
-        if !ranges.is_empty() && allowed[i] {
+        cx.lookups_only = lookups_only[i];
+        let ranges = match allowed[i] {
+            true => cx.ranges(index, &refs, &mut consumed, &mut used),
+            false => Vec::new(),
+        };
+        if !ranges.is_empty() {
             possible.push(i);
         }
-        if ranges.is_empty() && i != 0 && !covering && !forced && wanted.keys.is_empty() {
+        let order = if orders[i] { cx.order(index, &ranges, wanted) } else { None };
+        let by_order = order.is_some() && !wanted.keys.is_empty();
+        if ranges.is_empty() && i != 0 && !covering && !by_order {
             continue;
         }
-        let order = cx.order(index, &ranges, wanted);
         let mut rows: f64 = match ranges.is_empty() {
             true => cx.rows,
             false => ranges.iter().map(|r| cx.range_rows(i, r)).sum::<f64>().min(cx.rows),
@@ -119,7 +207,7 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
         let ordered = order.is_some();
         let mut penalty = 0.0;
         if !wanted.keys.is_empty() && !ordered {
-            penalty = rows * 0.5;
+            penalty = rows * if wants_order { 100.0 } else { 0.5 };
         } else if ordered && wanted.limited && refs.iter().zip(&consumed).all(|(_, c)| *c) {
             rows = rows.min(1000.0);
         } else if ordered && wanted.limited {
@@ -130,14 +218,13 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
             (_, true) => 0.9,
             _ => LOOKUP,
         };
-        if !allowed[i] && (forced || !ranges.is_empty()) {
-            // Only as the last resort: FORCE INDEX takes a table scan as very dear, and a hint rules this key out.
+        if forced && ranges.is_empty() && i == 0 && !(by_order && orders[0]) {
+            // Only as the last resort.
             penalty += cx.rows * 100.0;
         }
         let cost = rows * per_row + penalty;
         if best.as_ref().is_none_or(|(c, _)| cost < *c) {
             let shape = covering.then(|| cx.covered_shape(index));
-            let by_order = ordered && !wanted.keys.is_empty();
             let access = Access { index: i, ranges, backward: order == Some(true), ordered: by_order };
             let (rows, possible) = (read, Vec::new());
             let choice =
@@ -167,6 +254,8 @@ fn stored(e: &Expr) -> &Expr {
 }
 
 struct Analysis<'p> {
+    /// Ranges of single keys only.
+    lookups_only: bool,
     subqueries: &'p [QueryPlan],
     table: &'p Table,
     slot: usize,
@@ -183,6 +272,13 @@ enum Limit {
     Upper(Expr, bool),
     Both(Expr, Expr),
     Like(Expr, Option<char>),
+}
+
+impl<'p> Analysis<'p> {
+    fn new(p: &'p Planner<'_>, table: &'p Table, slot: usize, bound: u64) -> Analysis<'p> {
+        let subqueries = p.subqueries();
+        Analysis { lookups_only: false, subqueries, table, slot, bound, rows: ROWS_MIN, sample: None }
+    }
 }
 
 impl Analysis<'_> {
@@ -323,6 +419,7 @@ impl Analysis<'_> {
             for (i, e) in conditions.iter().enumerate() {
                 if let Some(Limit::Equal(values, nulls)) = self.limit(e, part.column)
                     && equal.as_ref().is_none_or(|(v, ..)| values.len() < v.len())
+                    && !(self.lookups_only && values.len() > 1)
                 {
                     equal = Some((values, nulls, i));
                 }
@@ -335,7 +432,7 @@ impl Analysis<'_> {
                 continue;
             }
             for (i, e) in conditions.iter().enumerate() {
-                if range.pattern.is_some() {
+                if range.pattern.is_some() || self.lookups_only {
                     break;
                 }
                 match self.limit(e, part.column) {
@@ -373,7 +470,7 @@ impl Analysis<'_> {
         if let Some(r) = self.range(index, conditions, consumed, used) {
             return vec![r];
         }
-        for e in conditions {
+        for e in conditions.iter().filter(|_| !self.lookups_only) {
             let Node::Or(branches) = &e.node else { continue };
             let ranges: Option<Vec<IndexRange>> = branches
                 .iter()

@@ -50,15 +50,16 @@ impl Planner<'_> {
         conditions: &[Expr],
         classes: &Classes,
         bound: u64,
-        as_written: bool,
+        straight: &[(u64, u64)],
     ) -> Result<Vec<(usize, Method)>> {
         let n = operands.len();
         let start = State { cost: 0.0, rows: 1.0, order: Vec::new() };
         if n == 1 {
             return Ok(vec![(0, Method::Loop)]);
         }
-        if as_written || n > SEARCHED_MAX {
-            return self.greedy_order(operands, conditions, classes, bound, as_written, start);
+        let after = self.join_after(operands, straight);
+        if n > SEARCHED_MAX {
+            return self.greedy_order(operands, conditions, classes, bound, &after, start);
         }
         let mut best: Vec<Option<State>> = vec![None; 1 << n];
         best[0] = Some(start);
@@ -69,7 +70,7 @@ impl Planner<'_> {
             }
             let known = slots_in(self, operands, set) | bound;
             for i in (0..n).filter(|i| set & 1 << i == 0) {
-                if !self.may_follow(&operands[i], operands, known) {
+                if after[i] & !(set as u64) != 0 {
                     continue;
                 }
                 let joined =
@@ -92,7 +93,7 @@ impl Planner<'_> {
         conditions: &[Expr],
         classes: &Classes,
         bound: u64,
-        as_written: bool,
+        after: &[u64],
         mut state: State,
     ) -> Result<Vec<(usize, Method)>> {
         let mut set = 0usize;
@@ -100,7 +101,7 @@ impl Planner<'_> {
             let known = slots_in(self, operands, set) | bound;
             let mut best: Option<(usize, Joined)> = None;
             for i in (0..operands.len()).filter(|i| set & 1 << i == 0) {
-                if !self.may_follow(&operands[i], operands, known) {
+                if after[i] & !(set as u64) != 0 {
                     continue;
                 }
                 let joined =
@@ -109,9 +110,6 @@ impl Planner<'_> {
                 if best.as_ref().is_none_or(|(_, b)| weight(&joined) < weight(b)) {
                     best = Some((i, joined));
                 }
-                if as_written {
-                    break;
-                }
             }
             let (i, joined) = best.expect("some operand may come");
             set |= 1 << i;
@@ -119,13 +117,6 @@ impl Planner<'_> {
             state.order.push((i, joined.method));
         }
         Ok(state.order)
-    }
-
-    /// A lateral table comes after those that it reads.
-    fn may_follow(&self, operand: &Tree, operands: &[Tree], known: u64) -> bool {
-        let Tree::Leaf(leaf) = operand else { return true };
-        let all = operands.iter().fold(0, |bits, t| bits | t.slots(self));
-        self.current_block().sources[*leaf].lateral.is_none_or(|needs| needs & all & !known == 0)
     }
 
     fn join_cost(
@@ -168,8 +159,8 @@ impl Planner<'_> {
         }
         let out = (rows * read * kept).max(0.01);
         let loops = Joined { cost: rows * (open_cost + OPEN) + out * 0.1, rows: out, method: Method::Loop };
-        let lateral = matches!(operand, Tree::Leaf(i) if self.current_block().sources[*i].lateral.is_some());
-        if !joins || lateral || hash_pairs(subqueries, conditions, own, known).is_empty() {
+        let never = matches!(operand, Tree::Leaf(i) if !self.may_hash(*i));
+        if !joins || never || hash_pairs(subqueries, conditions, own, known).is_empty() {
             return Ok(loops);
         }
         let (scan_cost, scanned) = match operand {

@@ -338,10 +338,10 @@ impl Planner<'_> {
         let (table, mut source, _) = self.write_through(table, alias)?.ok_or_else(|| not_updatable(name, verb))?;
         source.hints = factor.index_hints.clone();
         source.read = LOCKING;
-        let mut block = Block::default();
-        block.sources.push(source);
-        block.shapes.push(Shape::Row(table.clone()));
-        self.blocks.push(block);
+        self.blocks.push(self.changed_block());
+        self.tune(&mut source);
+        self.block().sources.push(source);
+        self.block().shapes.push(Shape::Row(table.clone()));
         Ok(table)
     }
 

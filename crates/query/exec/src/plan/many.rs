@@ -3,7 +3,7 @@
 use super::Planner;
 use super::access::Wanted;
 use super::dml::{LOCKING, not_updatable, refuse_generated_in, refuse_virtual};
-use super::names::{AliasRule, Block};
+use super::names::AliasRule;
 use super::node::{Body, DeleteMany, Plan, UpdateMany, UpdateTarget};
 use super::rules::Rules;
 use super::tables::Tree;
@@ -20,7 +20,7 @@ impl Planner<'_> {
         if update.limit.is_some() {
             return Err(err!(1221, "UPDATE", "LIMIT"));
         }
-        self.blocks.push(Block::default());
+        self.blocks.push(self.changed_block());
         let result = self.update_many_in_block(update);
         self.blocks.pop();
         result
@@ -53,7 +53,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn delete_many(&mut self, delete: &ast::Delete) -> Result<Body> {
-        self.blocks.push(Block::default());
+        self.blocks.push(self.changed_block());
         let result = self.delete_many_in_block(delete);
         self.blocks.pop();
         result

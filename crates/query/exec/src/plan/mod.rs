@@ -6,6 +6,7 @@ pub mod dml;
 pub mod explain;
 pub mod expr;
 pub mod group;
+pub mod hints;
 pub mod json_table;
 pub mod load;
 pub mod many;
@@ -55,6 +56,8 @@ pub struct Planner<'p> {
     over: bool,
     /// SELECT STRAIGHT_JOIN: tables of the block are joined as written.
     straight: bool,
+    /// Optimizer hints, in a statement that has some.
+    hints: Option<Box<hints::Hints>>,
     /// Nesting of query expressions.
     level: usize,
     /// Recursive common table expressions planned so far: each has a working table of that number.
@@ -97,6 +100,7 @@ impl<'p> Planner<'p> {
             exports: None,
             over: false,
             straight: false,
+            hints: hints::Hints::new(parsed),
             level: 0,
             working_tables: 0,
             notes: Vec::new(),
@@ -195,6 +199,21 @@ impl<'p> Planner<'p> {
 
     pub fn finish(self) -> (Vec<TableUse>, Vec<QueryPlan>) {
         (self.tables, self.subqueries)
+    }
+
+    /// What there is to say of hints, once the statement is planned.
+    pub fn hint_warnings(&mut self) -> Vec<(u16, String)> {
+        self.hints.take().map_or(Vec::new(), |h| h.finish())
+    }
+
+    /// Is a flag of `optimizer_switch` off?
+    fn switched_off(&self, flag: &str) -> bool {
+        match self.env.system_variable(None, "optimizer_switch") {
+            Ok((types::Value::Bytes(all), _)) => {
+                all.split(|b| *b == b',').any(|f| f.strip_suffix(b"=off").is_some_and(|name| name == flag.as_bytes()))
+            }
+            _ => false,
+        }
     }
 
     fn target_variables(&mut self, id: ast::QueryId) -> Result<Vec<String>> {

@@ -26,6 +26,8 @@ pub struct Block {
     /// The WINDOW clause, and whether the clause at hand may have OVER.
     pub windows: Vec<(ast::Name, ast::WindowSpec)>,
     pub windows_in: Windows,
+    /// Its optimizer hints, in a statement that has some.
+    pub hints: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,6 +62,9 @@ pub struct Source {
     /// Which columns any expression reads: decides whether an index alone is enough.
     pub used: Vec<Cell<bool>>,
     pub hints: Vec<ast::IndexHint>,
+    /// Optimizer hints that name it, and the block whose hints these are.
+    pub tuning: Option<Box<super::hints::Tuning>>,
+    pub block: Option<usize>,
     /// How rows are read: consistent, or locking for FOR UPDATE and DML.
     pub read: engine::Read,
     /// A merged view's condition, over the table's slot; taken when the join is planned.
@@ -108,6 +113,8 @@ impl Source {
             columns,
             nullable: false,
             hints: Vec::new(),
+            tuning: None,
+            block: None,
             read: engine::Read::Consistent,
             filter: None,
             check: None,
@@ -176,6 +183,8 @@ impl Source {
             columns,
             nullable: false,
             hints: Vec::new(),
+            tuning: None,
+            block: None,
             read: engine::Read::Consistent,
             filter: None,
             check: None,

@@ -268,7 +268,8 @@ impl Planner<'_> {
     }
 
     fn select(&mut self, query: &ast::Query, select: &Select, exports: Option<Vec<Source>>) -> Result<QueryPlan> {
-        self.blocks.push(Block::default());
+        let hints = self.hints.as_ref().and_then(|h| h.block_at(Some(select.start)));
+        self.blocks.push(Block { hints, ..Block::default() });
         let clause = std::mem::replace(&mut self.clause, "field list");
         let result = self.select_in_block(query, select, exports);
         self.clause = clause;

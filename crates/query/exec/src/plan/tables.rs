@@ -46,6 +46,14 @@ impl Tree {
         }
     }
 
+    /// Slots of other tables that have to be known: those that a lateral table reads.
+    pub(super) fn needs(&self, p: &Planner<'_>) -> u64 {
+        match self {
+            Tree::Leaf(i) => p.current_block().sources[*i].lateral.unwrap_or(0),
+            Tree::Join { .. } => 0,
+        }
+    }
+
     fn leaves(&self, out: &mut Vec<usize>) {
         match self {
             Tree::Leaf(i) => out.push(*i),
@@ -121,7 +129,8 @@ impl Planner<'_> {
         }
     }
 
-    pub(super) fn add_source(&mut self, source: Source) -> Result<(Tree, Vec<StarColumn>)> {
+    pub(super) fn add_source(&mut self, mut source: Source) -> Result<(Tree, Vec<StarColumn>)> {
+        self.tune(&mut source);
         let block = self.block();
         if block.sources.len() >= TABLES_MAX {
             return Err(SqlError::new(
@@ -313,6 +322,7 @@ impl Planner<'_> {
     /// Plans FROM and WHERE. `order`: what the rows should come in the order of; true comes back when they do.
     pub fn join_plan(&mut self, tree: Tree, conditions: Vec<Expr>, order: &access::Wanted<'_>) -> Result<(Plan, bool)> {
         let mut conditions = rewrite::factor(conditions);
+        self.check_join_hints();
         if let Tree::Leaf(i) = tree {
             let (plan, ordered) = self.leaf(i, &mut conditions, 0, order)?;
             return Ok((filtered(plan, conditions), ordered));
@@ -344,12 +354,11 @@ impl Planner<'_> {
                 })))
             }
             tree => {
-                let mut operands = Vec::new();
-                let mut as_written = self.straight;
-                flatten(tree, &mut operands, conditions, &mut as_written);
+                let (mut operands, mut straight) = (Vec::new(), Vec::new());
+                self.flatten(tree, &mut operands, conditions, &mut straight);
                 let all = operands.iter().fold(0, |bits, t| bits | t.slots(self));
                 let classes = Classes::close(conditions, all);
-                let order = self.join_order(&operands, conditions, &classes, bound, as_written)?;
+                let order = self.join_order(&operands, conditions, &classes, bound, &straight)?;
                 let mut operands: Vec<Option<Tree>> = operands.into_iter().map(Some).collect();
                 let mut bound = bound;
                 let mut plan: Option<Plan> = None;
@@ -379,6 +388,21 @@ impl Planner<'_> {
         }
     }
 
+    /// Operands of nested inner joins; their conditions join the others. `straight`: slots that come before slots.
+    fn flatten(&self, tree: Tree, out: &mut Vec<Tree>, conditions: &mut Vec<Expr>, straight: &mut Vec<(u64, u64)>) {
+        match tree {
+            Tree::Join { left_outer: false, straight: here, left, right, on } => {
+                if here || self.straight {
+                    straight.push((left.slots(self), right.slots(self)));
+                }
+                conditions.extend(on);
+                self.flatten(*left, out, conditions, straight);
+                self.flatten(*right, out, conditions, straight);
+            }
+            other => out.push(other),
+        }
+    }
+
     /// The right side of a join: an index lookup by columns of the left side, or a scan once with a hash table.
     fn join_step(
         &mut self,
@@ -390,12 +414,14 @@ impl Planner<'_> {
         let own = operand.slots(self);
         if let Tree::Leaf(i) = operand {
             let looks_up = match method {
-                Some(method) => method == Method::Loop && self.lookup_score(i, on, bound) > 0,
-                None => self.lookup_score(i, on, bound) > 0,
+                Some(method) => method == Method::Loop && self.lookup_score(i, on, bound)? > 0,
+                None => self.lookup_score(i, on, bound)? > 0,
             };
             if !looks_up {
-                let lateral = self.current_block().sources[i].lateral.is_some();
-                let hash = if lateral { Vec::new() } else { hash_pairs(&self.subqueries, on, own, bound) };
+                let hash = match self.may_hash(i) {
+                    true => hash_pairs(&self.subqueries, on, own, bound),
+                    false => Vec::new(),
+                };
                 let mut inside = take_within(&self.subqueries, on, own);
                 let (plan, _) = self.leaf(i, &mut inside, 0, &access::Wanted::none())?;
                 return Ok((filtered(plan, inside), hash));
@@ -415,11 +441,20 @@ impl Planner<'_> {
         Ok((filtered(plan, inside), hash))
     }
 
+    /// May a table be joined by a hash table of its rows?
+    pub(super) fn may_hash(&self, leaf: usize) -> bool {
+        let source = &self.current_block().sources[leaf];
+        let hinted = source.tuning.as_ref().and_then(|t| t.hash);
+        source.lateral.is_none() && hinted.unwrap_or_else(|| !self.switched_off("block_nested_loop"))
+    }
+
     /// How well a table can be looked up by an index when `bound` slots are known: number of equal leading parts.
-    fn lookup_score(&self, leaf: usize, conditions: &[Expr], bound: u64) -> usize {
-        let source = &self.blocks.last().expect("block").sources[leaf];
-        let Some(table) = source.table.as_ref().filter(|t| t.virtual_rows.is_none()) else { return 0 };
-        access::best_equal_prefix(self, table, source.slot, conditions, bound)
+    fn lookup_score(&self, leaf: usize, conditions: &[Expr], bound: u64) -> Result<usize> {
+        let source = &self.current_block().sources[leaf];
+        match source.table.as_ref().filter(|t| t.virtual_rows.is_none()) {
+            Some(table) => access::best_equal_prefix(self, table, source, conditions, bound),
+            None => Ok(0),
+        }
     }
 
     fn leaf(
@@ -491,19 +526,6 @@ fn take_within(subqueries: &[QueryPlan], conditions: &mut Vec<Expr>, slots: u64)
 
 fn bits(mask: u64) -> Vec<usize> {
     (0..64).filter(|i| mask & (1 << i) != 0).collect()
-}
-
-/// Operands of nested inner joins; their conditions join the others.
-fn flatten(tree: Tree, out: &mut Vec<Tree>, conditions: &mut Vec<Expr>, as_written: &mut bool) {
-    match tree {
-        Tree::Join { left_outer: false, straight, left, right, on } => {
-            *as_written |= straight;
-            conditions.extend(on);
-            flatten(*left, out, conditions, as_written);
-            flatten(*right, out, conditions, as_written);
-        }
-        other => out.push(other),
-    }
 }
 
 /// Equalities between the sides that a hash table can find rows by: both of one kind, so that equal values have equal keys.

@@ -67,6 +67,13 @@ impl Str {
         &from[offset as usize..offset as usize + self.len as usize]
     }
 
+    /// Where it stands in the statement. Only for what was made by [`Str::source`].
+    pub(crate) fn range(self) -> (usize, usize) {
+        assert!(self.start.get() & EXTRA_BIT == 0, "it stands in the text");
+        let from = self.start.get() as usize - 1;
+        (from, from + self.len as usize)
+    }
+
     /// Length in bytes.
     pub fn len(self) -> usize {
         self.len as usize
@@ -189,6 +196,11 @@ impl Parsed {
     /// All table references of the statement, wherever they stand. The target of INSERT is not one.
     pub fn table_refs(&self) -> &[TableRef] {
         &self.tables
+    }
+
+    /// All query expressions, inner ones before those around them.
+    pub fn queries(&self) -> &[Query] {
+        &self.queries
     }
 
     /// What it says that is deprecated.

@@ -44,6 +44,8 @@ pub enum SetOp {
 
 #[derive(Debug, Default)]
 pub struct Select {
+    /// Where its SELECT stands in the text: blocks are numbered in this order.
+    pub start: u32,
     /// Text of the `/*+ ... */` behind SELECT, without the comment marks.
     pub hints: Option<Str>,
     pub options: SelectOptions,

@@ -240,8 +240,8 @@ impl Parser<'_> {
     }
 
     fn select(&mut self) -> R<(Select, Option<Box<Into>>)> {
-        self.bump();
-        let mut select = Select { hints: self.take_hint(), ..Select::default() };
+        let start = self.bump().start;
+        let mut select = Select { start, hints: self.take_hint(), ..Select::default() };
         self.select_options(&mut select.options)?;
         loop {
             let item = self.select_item(select.items.is_empty())?;
