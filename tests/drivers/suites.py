@@ -143,7 +143,7 @@ def connectorj(server, output):
         subprocess.run(["mvn", "-q", "-B", "dependency:copy", f"-Dartifact=com.mysql:mysql-connector-j:{CONNECTOR_J}:jar",
                         f"-DoutputDirectory={WORK}"], check=True, cwd=WORK)
     empty(server, "jtest")
-    subprocess.run(["javac", "-nowarn", "-d", WORK / "java", HERE / "ConnectorJ.java"], check=True)
+    subprocess.run(["javac", "-nowarn", "-cp", jar, "-d", WORK / "java", HERE / "ConnectorJ.java"], check=True)
     text = run(["java", "-cp", f"{WORK / 'java'}:{jar}", "ConnectorJ", server.host, str(server.port)], output, WORK)
     return {test: word for word, test in re.findall(r"^(passed|failed|skipped): (\S+)", text, re.M)}
 

@@ -96,3 +96,19 @@ SELECT CONSTRAINT_NAME, TABLE_NAME, COLUMN_NAME, ORDINAL_POSITION, POSITION_IN_U
 DROP DATABASE golden;
 CREATE DATABASE golden;
 USE golden;
+-- A column before that of a foreign key goes, with its index.
+CREATE TABLE shelf (id INT PRIMARY KEY);
+CREATE TABLE book (id INT PRIMARY KEY, a INT, b INT, shelf_id INT, KEY (a), KEY (b), CONSTRAINT on_shelf FOREIGN KEY (shelf_id) REFERENCES shelf (id));
+ALTER TABLE book DROP COLUMN a;
+ALTER TABLE book DROP COLUMN b, DROP FOREIGN KEY on_shelf, DROP KEY on_shelf;
+SHOW CREATE TABLE book;
+CREATE TABLE tome (id INT PRIMARY KEY, a INT, shelf_id INT, CONSTRAINT tome_on FOREIGN KEY (shelf_id) REFERENCES shelf (id));
+-- differs: the key is made anew
+ALTER TABLE tome DROP COLUMN a, DROP KEY tome_on;
+-- The column that a table's own foreign key refers to gets another name.
+CREATE TABLE node (id INT PRIMARY KEY AUTO_INCREMENT, above INT, CONSTRAINT to_above FOREIGN KEY (above) REFERENCES node (id));
+ALTER TABLE node CHANGE id number INT NOT NULL AUTO_INCREMENT;
+ALTER TABLE node RENAME COLUMN above TO parent, RENAME COLUMN number TO n;
+SHOW CREATE TABLE node;
+INSERT INTO node VALUES (1, NULL), (2, 1);
+INSERT INTO node VALUES (3, 9);

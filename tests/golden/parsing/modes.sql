@@ -53,7 +53,6 @@ SELECT a FROM m GROUP BY a ORDER BY b;
 SELECT id, a, COUNT(*) FROM m GROUP BY id ORDER BY id;
 -- differs: type of a column: MySQL's is LONG
 SELECT a, ANY_VALUE(b) IS NOT NULL FROM m GROUP BY a ORDER BY a;
--- differs: the words of error 3065
 SELECT DISTINCT a FROM m ORDER BY b;
 SELECT a AS x, MAX(b) FROM m GROUP BY x ORDER BY x;
 SELECT LENGTH(a), COUNT(*) FROM m GROUP BY a, LENGTH(a) ORDER BY 1, 2;

@@ -71,3 +71,28 @@ SELECT x FROM a HAVING x > 1 ORDER BY x;
 SELECT COUNT(*) FROM a HAVING COUNT(*) > 100;
 SELECT y FROM a GROUP BY y ORDER BY MAX(x) DESC, y;
 SELECT (SELECT SUM(b.x) FROM b WHERE b.y = a.y) AS s FROM a GROUP BY y ORDER BY s;
+-- A set operation in parentheses behind IN.
+CREATE TABLE numbers (id INT PRIMARY KEY AUTO_INCREMENT, num INT);
+INSERT INTO numbers (num) VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+SELECT num FROM numbers WHERE NOT id IN ((SELECT u.id FROM numbers u WHERE u.num > 7 ORDER BY u.num) UNION (SELECT u.id FROM numbers u WHERE u.num < 2 ORDER BY u.num)) ORDER BY num;
+SELECT num FROM numbers WHERE id IN ((SELECT 1) UNION SELECT 2) ORDER BY num;
+SELECT num FROM numbers WHERE id IN (((SELECT 3)) UNION ALL (SELECT 2)) ORDER BY num;
+SELECT num FROM numbers WHERE id IN ((SELECT 1), (SELECT 2)) ORDER BY num;
+SELECT num FROM numbers WHERE id IN ((SELECT 1) + 1, 7) ORDER BY num;
+SELECT num FROM numbers WHERE id = ANY ((SELECT 1) UNION (SELECT 3)) ORDER BY num;
+-- DISTINCT in an order that is not selected.
+CREATE TABLE article (id INT PRIMARY KEY, author INT, day DATE);
+CREATE TABLE author (id INT PRIMARY KEY, name VARCHAR(10), born INT);
+INSERT INTO author VALUES (1, 'b', 3), (2, 'a', 2), (3, 'c', 1), (4, 'a', 4);
+INSERT INTO article VALUES (1, 1, '2020-01-01'), (2, 2, '2019-01-01'), (3, 1, '2018-01-01');
+SELECT DISTINCT a.id, (SELECT MAX(u.day) FROM article u WHERE u.author = a.id) AS last FROM author a ORDER BY last IS NULL DESC, last, id;
+SELECT DISTINCT a.id, (SELECT MAX(u.day) FROM article u WHERE u.author = a.id) AS last FROM author a ORDER BY last IS NOT NULL DESC, 2, 1;
+SELECT DISTINCT name, LOWER(name) AS l FROM author ORDER BY CONCAT(l, 'x') DESC;
+SELECT DISTINCT name FROM author ORDER BY name = 'b' DESC, name DESC LIMIT 2;
+SELECT DISTINCT name FROM author ORDER BY id;
+SELECT DISTINCT name AS n FROM author ORDER BY name, born + 1;
+SELECT DISTINCT name FROM author GROUP BY name ORDER BY MAX(born);
+SELECT COUNT(*) FROM (SELECT DISTINCT name FROM author ORDER BY RAND()) d;
+SET sql_mode = '';
+SELECT DISTINCT name FROM author ORDER BY -id;
+SET sql_mode = DEFAULT;

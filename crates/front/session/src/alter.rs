@@ -163,6 +163,11 @@ impl AlterPlan {
                     name.clone_from(&new.name);
                 }
             }
+            let spec = &mut self.spec;
+            let itself = spec.foreign_keys.iter_mut().filter(|k| k.parent.0 == spec.schema && k.parent.1 == spec.name);
+            for name in itself.flat_map(|k| &mut k.parent_columns).filter(|c| eq_name(c, &old.name)) {
+                name.clone_from(&new.name);
+            }
             self.renamed_columns.push((old.name.clone(), new.name.clone()));
         }
         let stored = |c: &Column| c.generated.as_ref().is_none_or(|g| g.stored);

@@ -624,8 +624,10 @@ impl Ddl<'_> {
 
     /// Error 1553: a foreign key of the table, or on it, finds its rows by this index and has no other.
     fn refuse_needed_index(&self, old: &Table, new: &Table, index: &str) -> Result<()> {
-        for key in &old.foreign_keys {
-            if old.foreign_key_index(key).is_some() && new.foreign_key_index(key).is_none() {
+        // Columns before a key's own may be gone: each table has its own numbers for them.
+        for key in &new.foreign_keys {
+            let before = old.foreign_keys.iter().find(|k| k.name == key.name);
+            if before.is_some_and(|k| old.foreign_key_index(k).is_some()) && new.foreign_key_index(key).is_none() {
                 return Err(err!(1553, index));
             }
         }

@@ -10,7 +10,7 @@ use crate::expr::number::BitOp;
 use crate::expr::{Expr, Node};
 use crate::run::Shape;
 use types::sql_mode::SqlMode;
-use types::{DataType, Result, SqlError, TypeKind, Value};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 /// What becomes of expressions above a grouping.
 struct Grouping<'k> {
@@ -253,6 +253,40 @@ impl Planner<'_> {
         }
     }
 
+    /// ONLY_FULL_GROUP_BY for DISTINCT: 3065 or 3066 for an order that equal rows need not agree about.
+    pub(super) fn check_distinct_order(&self, outputs: &[Expr], order: &[OrderKey]) -> Result<()> {
+        if !SqlMode(self.env.sql_mode()).has(SqlMode::ONLY_FULL_GROUP_BY) {
+            return Ok(());
+        }
+        for (i, key) in order.iter().enumerate() {
+            match self.beyond(&key.expr, outputs) {
+                None => {}
+                Some(Beyond::Aggregate) => return Err(err!(3066, i + 1, "DISTINCT")),
+                Some(Beyond::Column(name)) => return Err(err!(3065, i + 1, name, "DISTINCT")),
+            }
+        }
+        Ok(())
+    }
+
+    /// What an expression reads that outputs do not say.
+    fn beyond(&self, e: &Expr, outputs: &[Expr]) -> Option<Beyond> {
+        let said = |o: &Expr| o.same(e) || subquery_of(e).is_some() && subquery_of(e) == subquery_of(o);
+        if outputs.iter().any(said) {
+            return None;
+        }
+        match &e.node {
+            Node::Aggregate(_) => Some(Beyond::Aggregate),
+            Node::Column { depth: 0, slot, column } => Some(Beyond::Column(self.full_name(*slot, *column))),
+            // Which columns of this query it reads is not known.
+            _ if subquery_of(e).is_some_and(|q| self.subqueries[q].correlated) => Some(Beyond::Column(String::new())),
+            _ => {
+                let mut found = None;
+                e.children(&mut |c| found = found.take().or_else(|| self.beyond(c, outputs)));
+                found
+            }
+        }
+    }
+
     fn full_name(&self, slot: u16, column: u16) -> String {
         match self.current_block().sources.iter().find(|s| s.slot == slot as usize) {
             Some(s) if !s.schema.is_empty() => {
@@ -261,5 +295,20 @@ impl Planner<'_> {
             Some(s) => format!("{}.{}", s.name, s.columns[column as usize].name),
             None => String::new(),
         }
+    }
+}
+
+enum Beyond {
+    Column(String),
+    Aggregate,
+}
+
+fn subquery_of(e: &Expr) -> Option<usize> {
+    match &e.node {
+        Node::Subquery(query)
+        | Node::Exists { query, .. }
+        | Node::InSubquery { query, .. }
+        | Node::Quantified { query, .. } => Some(*query),
+        _ => None,
     }
 }

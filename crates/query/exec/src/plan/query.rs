@@ -407,6 +407,12 @@ impl Planner<'_> {
             self.export_columns(&mut outputs);
         }
         order.retain(|o| !matches!(o.expr.node, Node::Const(_) | Node::Param(_)));
+        // Groups whose keys are all selected are distinct as they are.
+        let distinct =
+            distinct && (select.rollup || keys.is_empty() || !keys.iter().all(|k| outputs.iter().any(|o| o.same(k))));
+        if distinct {
+            self.check_distinct_order(&outputs, &order)?;
+        }
         let mut in_order = false;
         let plan = match from {
             None => filtered(Plan::One, conditions),
@@ -463,16 +469,13 @@ impl Planner<'_> {
         let shapes = std::mem::take(&mut block.shapes);
         let mut q = QueryPlan { plan, shapes, outputs, columns, correlated: false };
         if distinct {
-            for o in &order {
-                if !q.outputs.iter().any(|e| e.same(&o.expr)) {
-                    return Err(SqlError::new(
-                        3065,
-                        "Expression #1 of ORDER BY clause is not in SELECT list, references column which is not in SELECT list; this is incompatible with DISTINCT",
-                    ));
-                }
-            }
             if order.is_empty() {
                 q.plan = Plan::Distinct { input: Box::new(q.plan), values: q.outputs.clone() };
+            } else if !order.iter().all(|o| q.outputs.iter().any(|e| e.same(&o.expr))) {
+                // An order that is none of the outputs: of the first of equal rows.
+                q.plan = Plan::Distinct { input: Box::new(q.plan), values: q.outputs.clone() };
+                q.shapes.push(Shape::Tuple(q.outputs.len()));
+                q = sorted(q, order, slot, top, false);
             } else {
                 let mut keys = order;
                 for e in &q.outputs {

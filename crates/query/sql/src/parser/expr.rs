@@ -224,12 +224,22 @@ impl Parser<'_> {
                     let query = self.query_in_parens()?;
                     Expr::InQuery { operand, negated, query }
                 } else {
+                    let nested_paren = self.is(Tok::LParen);
                     let list = self.expr_list()?;
+                    let first = self.lists.get(list.start as usize).map(|id| &self.exprs[id.index()]);
+                    let query = match first {
+                        // IN ((SELECT ...)) is a subquery in parentheses, IN ((SELECT ...) UNION ...) begins with one.
+                        Some(&Expr::Subquery(query)) if list.len() == 1 => Some(query),
+                        _ => None,
+                    };
+                    let query = match query {
+                        Some(q) if nested_paren && self.at_query_rest() => Some(self.query_from_operand(q)?),
+                        query => query,
+                    };
                     self.expect_tok(Tok::RParen)?;
-                    match (list.len(), self.lists.get(list.start as usize).map(|id| &self.exprs[id.index()])) {
-                        // IN ((SELECT ...)) is a subquery in parentheses.
-                        (1, Some(&Expr::Subquery(query))) => Expr::InQuery { operand, negated, query },
-                        _ => Expr::InList { operand, negated, list },
+                    match query {
+                        Some(query) => Expr::InQuery { operand, negated, query },
+                        None => Expr::InList { operand, negated, list },
                     }
                 }
             }
