@@ -96,7 +96,7 @@ impl Prepared {
         let hint_warnings = planner.hint_warnings();
         let (tables, plans) = planner.finish();
         let mut outline = body.print();
-        for (i, q) in plans.iter().enumerate() {
+        for (i, q) in plans.iter().enumerate().filter(|(_, q)| !q.absorbed) {
             outline.push_str(&format!("subquery {i}{}\n", if q.correlated { " (correlated)" } else { "" }));
             q.plan.print(1, &mut outline);
         }

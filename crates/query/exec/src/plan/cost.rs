@@ -3,7 +3,7 @@
 
 use super::Planner;
 use super::access::{self, Wanted};
-use super::node::Plan;
+use super::node::{JoinKind, Plan};
 use super::rewrite::Classes;
 use super::tables::{Tree, hash_pairs, slots_of};
 use crate::expr::compare::CmpOp;
@@ -35,28 +35,26 @@ struct Joined {
     method: Method,
 }
 
+/// An order of operands with what it costs.
 #[derive(Clone)]
-struct State {
-    cost: f64,
-    rows: f64,
-    order: Vec<(usize, Method)>,
+pub struct State {
+    pub cost: f64,
+    pub rows: f64,
+    pub order: Vec<(usize, Method)>,
 }
 
 impl Planner<'_> {
     /// The operands of an inner join in the order in which they are read; `bound`: slots known from outside.
     pub(super) fn join_order(
         &self,
-        operands: &[Tree],
+        operands: &[&Tree],
         conditions: &[Expr],
         classes: &Classes,
         bound: u64,
         straight: &[(u64, u64)],
-    ) -> Result<Vec<(usize, Method)>> {
+    ) -> Result<State> {
         let n = operands.len();
         let start = State { cost: 0.0, rows: 1.0, order: Vec::new() };
-        if n == 1 {
-            return Ok(vec![(0, Method::Loop)]);
-        }
         let after = self.join_after(operands, straight);
         if n > SEARCHED_MAX {
             return self.greedy_order(operands, conditions, classes, bound, &after, start);
@@ -66,7 +64,7 @@ impl Planner<'_> {
         for set in 0..1usize << n {
             let Some(state) = best[set].take() else { continue };
             if set + 1 == 1 << n {
-                return Ok(state.order);
+                return Ok(state);
             }
             let known = slots_in(self, operands, set) | bound;
             for i in (0..n).filter(|i| set & 1 << i == 0) {
@@ -74,7 +72,7 @@ impl Planner<'_> {
                     continue;
                 }
                 let joined =
-                    self.join_cost(&operands[i], (conditions, classes), known, state.rows, set != 0 || bound != 0)?;
+                    self.join_cost(operands[i], (conditions, classes), known, state.rows, set != 0 || bound != 0)?;
                 let cost = state.cost + joined.cost;
                 let next = &mut best[set | 1 << i];
                 if next.as_ref().is_none_or(|s| cost < s.cost) {
@@ -89,13 +87,13 @@ impl Planner<'_> {
 
     fn greedy_order(
         &self,
-        operands: &[Tree],
+        operands: &[&Tree],
         conditions: &[Expr],
         classes: &Classes,
         bound: u64,
         after: &[u64],
         mut state: State,
-    ) -> Result<Vec<(usize, Method)>> {
+    ) -> Result<State> {
         let mut set = 0usize;
         while state.order.len() < operands.len() {
             let known = slots_in(self, operands, set) | bound;
@@ -105,7 +103,7 @@ impl Planner<'_> {
                     continue;
                 }
                 let joined =
-                    self.join_cost(&operands[i], (conditions, classes), known, state.rows, set != 0 || bound != 0)?;
+                    self.join_cost(operands[i], (conditions, classes), known, state.rows, set != 0 || bound != 0)?;
                 let weight = |j: &Joined| j.cost + j.rows;
                 if best.as_ref().is_none_or(|(_, b)| weight(&joined) < weight(b)) {
                     best = Some((i, joined));
@@ -114,9 +112,10 @@ impl Planner<'_> {
             let (i, joined) = best.expect("some operand may come");
             set |= 1 << i;
             state.rows = joined.rows;
+            state.cost += joined.cost;
             state.order.push((i, joined.method));
         }
-        Ok(state.order)
+        Ok(state)
     }
 
     fn join_cost(
@@ -129,6 +128,9 @@ impl Planner<'_> {
     ) -> Result<Joined> {
         let own = operand.slots(self);
         let subqueries = self.subqueries();
+        if let Tree::Probe { first: None, .. } = operand {
+            return self.probe_cost(operand, known, rows);
+        }
         let applies = |e: &Expr| {
             let slots = slots_of(subqueries, e);
             slots & !(known | own) == 0 && slots & own != 0
@@ -138,6 +140,14 @@ impl Planner<'_> {
             Tree::Join { .. } => {
                 let all = self.tree_rows(operand)?;
                 (all * 2.0, all, vec![false; conditions.len()], false)
+            }
+            Tree::Probe { right, on, first, .. } => {
+                let (cost, rows) = self.tree_cost(right, on, 0)?;
+                let mut different = 1.0;
+                for value in first.as_ref().expect("others are above") {
+                    different *= self.different(value)?.unwrap_or(rows);
+                }
+                (cost + rows * BUILD, rows.min(different).max(1.0), vec![false; conditions.len()], false)
             }
         };
         // Of equalities that imply each other one counts, first of all one that the rows are looked up by.
@@ -160,6 +170,12 @@ impl Planner<'_> {
         let out = (rows * read * kept).max(0.01);
         let loops = Joined { cost: rows * (open_cost + OPEN) + out * 0.1, rows: out, method: Method::Loop };
         let never = matches!(operand, Tree::Leaf(i) if !self.may_hash(*i));
+        if let (Tree::Probe { .. }, true) = (operand, joins) {
+            // Rows that were made distinct are kept, or come first of all.
+            let possible = !hash_pairs(subqueries, conditions, own, known).is_empty();
+            let cost = if possible { open_cost + read * BUILD + rows * PROBE + out * 0.1 } else { f64::MAX / 1e6 };
+            return Ok(Joined { cost, rows: out, method: Method::Hash });
+        }
         if !joins || never || hash_pairs(subqueries, conditions, own, known).is_empty() {
             return Ok(loops);
         }
@@ -174,13 +190,95 @@ impl Planner<'_> {
                 }
                 (cost, scanned * kept)
             }
-            Tree::Join { .. } => (open_cost, read),
+            Tree::Join { .. } | Tree::Probe { .. } => (open_cost, read),
         };
         let cost = scan_cost + scanned * BUILD + rows * PROBE + out * 0.1;
         if cost < loops.cost || !looks_up {
             return Ok(Joined { cost, rows: out, method: Method::Hash });
         }
         Ok(loops)
+    }
+
+    /// Of asking for a match in a subquery's tables, for each of `rows`.
+    fn probe_cost(&self, operand: &Tree, known: u64, rows: f64) -> Result<Joined> {
+        let Tree::Probe { anti, strategies, right, on, .. } = operand else { unreachable!("the caller looks") };
+        let own = right.slots(self);
+        let subqueries = self.subqueries();
+        let (open, read) = self.tree_cost(right, on, known)?;
+        let share = match anti {
+            true => (1.0 - read).max(0.1),
+            false => read.min(1.0),
+        };
+        let out = (rows * share).max(0.01);
+        // The first match ends it.
+        let open = open * (0.5 + 0.5 / read.max(1.0));
+        let loops = Joined { cost: rows * (open + OPEN) + out * 0.1, rows: out, method: Method::Loop };
+        let never = matches!(**right, Tree::Leaf(i) if !self.may_hash(i));
+        if never || hash_pairs(subqueries, on, own, known).is_empty() {
+            return Ok(loops);
+        }
+        let inside: Vec<Expr> = on.iter().filter(|e| slots_of(subqueries, e) & !own == 0).cloned().collect();
+        let (scan, scanned) = self.tree_cost(right, &inside, 0)?;
+        let cost = scan + scanned * BUILD + rows * PROBE + out * 0.1;
+        let looks_up = match **right {
+            Tree::Leaf(i) => self.leaf_cost(i, on, known)?.3,
+            _ => true,
+        };
+        let hash = cost < loops.cost || !looks_up || !strategies.loops;
+        Ok(if hash { Joined { cost, rows: out, method: Method::Hash } } else { loops })
+    }
+
+    /// Cost of reading a tree once, and the rows that it gives then.
+    fn tree_cost(&self, tree: &Tree, conditions: &[Expr], known: u64) -> Result<(f64, f64)> {
+        match tree {
+            Tree::Leaf(i) => {
+                let own = tree.slots(self);
+                let (cost, mut rows, used, _) = self.leaf_cost(*i, conditions, known)?;
+                for (e, used) in conditions.iter().zip(&used) {
+                    if !used && slots_of(self.subqueries(), e) & !(known | own) == 0 {
+                        rows *= self.selectivity(e)?;
+                    }
+                }
+                Ok((cost, rows))
+            }
+            Tree::Join { left_outer: true, left, right, on, .. } => {
+                let (cost, rows) = self.tree_cost(left, conditions, known)?;
+                let (open, read) = self.tree_cost(right, on, known | left.slots(self))?;
+                let (scan, scanned) = self.tree_cost(right, &[], 0)?;
+                let joined = (rows * (open + OPEN)).min(scan + scanned * BUILD + rows * PROBE);
+                Ok((cost + joined, rows * read.max(1.0)))
+            }
+            Tree::Probe { right, .. } => self.tree_cost(right, conditions, known),
+            Tree::Join { .. } => {
+                let (mut operands, mut straight, mut all) = (Vec::new(), Vec::new(), conditions.to_vec());
+                self.operands_of(tree, &mut operands, &mut all, &mut straight);
+                let slots = tree.slots(self);
+                let classes = Classes::close(&mut all, slots);
+                let state = self.join_order(&operands, &all, &classes, known, &straight)?;
+                Ok((state.cost, state.rows))
+            }
+        }
+    }
+
+    /// [`Planner::flatten`] for who only looks.
+    fn operands_of<'t>(
+        &self,
+        tree: &'t Tree,
+        out: &mut Vec<&'t Tree>,
+        conditions: &mut Vec<Expr>,
+        straight: &mut Vec<(u64, u64)>,
+    ) {
+        match tree {
+            Tree::Join { left_outer: false, straight: here, left, right, on } => {
+                if *here {
+                    straight.push((left.slots(self), right.slots(self)));
+                }
+                conditions.extend(on.iter().cloned());
+                self.operands_of(left, out, conditions, straight);
+                self.operands_of(right, out, conditions, straight);
+            }
+            other => out.push(other),
+        }
     }
 
     /// Of one opening of a table: cost, rows that are read, which conditions these rows fulfil already, and whether an index is
@@ -205,6 +303,7 @@ impl Planner<'_> {
     fn tree_rows(&self, tree: &Tree) -> Result<f64> {
         match tree {
             Tree::Leaf(i) => Ok(self.leaf_cost(*i, &[], 0)?.1),
+            Tree::Probe { right, .. } => self.tree_rows(right),
             // Mostly a key leads from one side to the other.
             Tree::Join { left, right, .. } => Ok(self.tree_rows(left)?.max(self.tree_rows(right)?)),
         }
@@ -288,7 +387,7 @@ impl Planner<'_> {
     }
 }
 
-fn slots_in(p: &Planner<'_>, operands: &[Tree], set: usize) -> u64 {
+fn slots_in(p: &Planner<'_>, operands: &[&Tree], set: usize) -> u64 {
     let chosen = operands.iter().enumerate().filter(|(i, _)| set & 1 << i != 0);
     chosen.fold(0, |bits, (_, t)| bits | t.slots(p))
 }
@@ -303,6 +402,7 @@ pub fn plan_rows(plan: &Plan) -> f64 {
         Plan::JsonTable(_) => 2.0,
         Plan::Recursive(r) => plan_rows(&r.seed.plan) * 10.0,
         Plan::Derived { query, .. } => plan_rows(&query.plan),
+        Plan::Join(j) if matches!(j.kind, JoinKind::Semi | JoinKind::Anti) => plan_rows(&j.left),
         Plan::Join(j) => plan_rows(&j.left) * if j.hash.is_empty() { plan_rows(&j.right) } else { 1.0 },
         Plan::Filter { input, .. } | Plan::Counted { input, .. } => plan_rows(input),
         Plan::Group(g) if g.implicit => 1.0,

@@ -2,7 +2,9 @@
 //! node of the tree in a counter ([`Plan::Counted`]) and fills its lines in when the statement has run.
 
 use super::cost::plan_rows;
-use super::node::{Access, Body, Group, IndexRange, InsertSource, Join, Plan, QueryPlan, Scan, SetKind, SetOp};
+use super::node::{
+    Access, Body, Group, IndexRange, InsertSource, Join, JoinKind, Plan, QueryPlan, Scan, SetKind, SetOp,
+};
 use super::print::{SlotNames, column_name, print};
 use crate::context::ColumnMeta;
 use crate::expr::{Expr, Node};
@@ -23,6 +25,8 @@ pub struct Row {
     pub rows: Option<f64>,
     pub filtered: Option<f64>,
     pub extra: Vec<&'static str>,
+    /// Of a semi-join: the table that is gone on with after a match.
+    pub first_match: Option<String>,
 }
 
 /// One line of the tree: what stands before its figures, its estimates, and the counter of its node.
@@ -51,7 +55,7 @@ impl<'q> Explainer<'q> {
     pub fn table(mut self, body: &Body) -> Vec<Row> {
         match body {
             Body::Query(q, _) => {
-                let simple = self.subqueries.is_empty() && is_simple(&q.plan);
+                let simple = self.subqueries.iter().all(|q| q.absorbed) && is_simple(&q.plan);
                 self.block(q, if simple { "SIMPLE" } else { "PRIMARY" });
             }
             Body::Insert(i) => {
@@ -74,7 +78,7 @@ impl<'q> Explainer<'q> {
             Body::DeleteMany(d) => self.change("DELETE", &d.plan, false),
             Body::Do(_) | Body::Explain(_) => {}
         }
-        for q in self.subqueries {
+        for q in self.subqueries.iter().filter(|q| !q.absorbed) {
             // Columns of the queries around it show as values.
             self.block(q, if q.correlated { "DEPENDENT SUBQUERY" } else { "SUBQUERY" });
         }
@@ -226,11 +230,21 @@ impl<'q> Explainer<'q> {
                 let right = self.rows.len();
                 self.plan_rows(&j.right, id, select_type, pending);
                 if let Some(row) = self.rows.get_mut(right) {
-                    if j.condition.is_some() {
+                    if j.condition.is_some() || j.kind == JoinKind::Anti {
                         note(row, "Using where");
+                    }
+                    if j.kind == JoinKind::Anti {
+                        let at = row.extra.iter().position(|e| *e == "Using where").map_or(0, |at| at + 1);
+                        row.extra.insert(at, "Not exists");
                     }
                     if !j.hash.is_empty() {
                         row.extra.push("Using join buffer (hash join)");
+                    }
+                }
+                if j.kind == JoinKind::Semi && right > first {
+                    let table = self.rows[right - 1].table.clone();
+                    if let Some(row) = self.rows.last_mut() {
+                        row.first_match = table;
                     }
                 }
             }
@@ -350,7 +364,7 @@ impl<'q> Explainer<'q> {
             }
             Body::Do(_) | Body::Explain(_) => {}
         }
-        for (i, q) in self.subqueries.iter().enumerate() {
+        for (i, q) in self.subqueries.iter().enumerate().filter(|(_, q)| !q.absorbed) {
             let how = if q.correlated { "subquery; dependent" } else { "subquery; run only once" };
             out.push(plain(format!("Select #{} ({how})", i + 2), 0));
             self.query_lines(q, 1, &mut out);
@@ -465,9 +479,14 @@ impl<'q> Explainer<'q> {
     }
 
     fn join_lines(&mut self, j: &Join, depth: usize, line: impl Fn(String, usize) -> Line, out: &mut Vec<Line>) {
-        let kind = if j.left_outer { "left" } else { "inner" };
+        let kind = match j.kind {
+            JoinKind::Inner => "inner join",
+            JoinKind::LeftOuter => "left join",
+            JoinKind::Semi => "semijoin (FirstMatch)",
+            JoinKind::Anti => "antijoin",
+        };
         if j.hash.is_empty() {
-            out.push(line(format!("Nested loop {kind} join"), depth));
+            out.push(line(format!("Nested loop {kind}"), depth));
             self.lines(&j.left, depth + 1, None, out);
             let mut inner = depth + 1;
             if let Some(condition) = &j.condition {
@@ -479,8 +498,13 @@ impl<'q> Explainer<'q> {
             return;
         }
         let pairs: Vec<String> = j.hash.iter().map(|(a, b)| format!("({} = {})", self.text(b), self.text(a))).collect();
-        let kind = if j.left_outer { "Left" } else { "Inner" };
-        out.push(line(format!("{kind} hash join {}", pairs.join(", ")), depth));
+        let kind = match j.kind {
+            JoinKind::Inner => "Inner hash join",
+            JoinKind::LeftOuter => "Left hash join",
+            JoinKind::Semi => "Hash semijoin (FirstMatch)",
+            JoinKind::Anti => "Hash antijoin",
+        };
+        out.push(line(format!("{kind} {}", pairs.join(", ")), depth));
         self.lines(&j.left, depth + 1, None, out);
         out.push(Line { counter: None, rows: None, ..line("Hash".into(), depth + 1) });
         self.lines(&j.right, depth + 2, None, out);
@@ -783,6 +807,15 @@ pub fn text_columns() -> Vec<ColumnMeta> {
 }
 
 impl Row {
+    fn extra_text(&self) -> Option<String> {
+        let mut words: Vec<String> = self.extra.iter().map(|e| e.to_string()).collect();
+        if let Some(table) = &self.first_match {
+            let at = words.iter().position(|e| e.starts_with("Using join buffer")).unwrap_or(words.len());
+            words.insert(at, format!("FirstMatch({table})"));
+        }
+        (!words.is_empty()).then(|| words.join("; "))
+    }
+
     pub fn values(&self) -> Vec<Value<'static>> {
         let text = |s: Option<String>| s.map_or(Value::Null, |s| Value::Bytes(s.into_bytes().into()));
         let list = |l: &[String]| (!l.is_empty()).then(|| l.join(","));
@@ -798,7 +831,7 @@ impl Row {
             text(list(&self.refs)),
             self.rows.map_or(Value::Null, |r| Value::UInt(r as u64)),
             self.filtered.map_or(Value::Null, |f| Value::Double((f * 10_000.0).round() / 100.0)),
-            text((!self.extra.is_empty()).then(|| self.extra.join("; "))),
+            text(self.extra_text()),
         ]
     }
 }
@@ -850,6 +883,12 @@ pub fn json(rows: &[Row]) -> String {
             if row.extra.contains(&extra) {
                 fields.push(format!("\"{name}\": true"));
             }
+        }
+        if row.extra.contains(&"Not exists") {
+            fields.push("\"not_exists\": true".to_string());
+        }
+        if let Some(table) = &row.first_match {
+            fields.push(format!("\"first_match\": {}", quoted(table)));
         }
         if row.extra.contains(&"Using join buffer (hash join)") {
             fields.push("\"using_join_buffer\": \"hash join\"".to_string());

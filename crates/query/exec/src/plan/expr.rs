@@ -238,7 +238,8 @@ impl Planner<'_> {
                     Ast::Row(list) => self.exprs(*list)?,
                     _ => vec![self.expr(*operand)?],
                 };
-                let query = self.subquery(*query, operands.len())?;
+                self.refuse_limit(*query)?;
+                let query = self.joined_subquery(*query, operands.len())?;
                 let outputs: Vec<Expr> = self.subqueries[query].outputs.clone();
                 let mut collation = CollationId::UTF8MB4_0900_AI_CI;
                 for (a, b) in operands.iter().zip(&outputs) {
@@ -249,13 +250,14 @@ impl Planner<'_> {
             }
             Ast::Quantified { op, all, left, query } => {
                 let operand = Box::new(self.operand(*left)?);
+                self.refuse_limit(*query)?;
                 let query = self.subquery(*query, 1)?;
                 let collation = compare::collation_of(&[&operand, &self.subqueries[query].outputs[0]])?;
                 let Some(op) = comparison(*op) else { return Err(unsupported("quantified comparison")) };
                 Expr::new(Node::Quantified { op, all: *all, operand, query, collation }, boolean_type(true))
             }
             Ast::Exists(q) => {
-                let query = self.subquery(*q, 0)?;
+                let query = self.joined_subquery(*q, 0)?;
                 Expr::new(Node::Exists { negated: false, query }, boolean_type(false))
             }
             Ast::Subquery(q) => {

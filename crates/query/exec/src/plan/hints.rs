@@ -459,7 +459,7 @@ impl Planner<'_> {
 
     /// For each operand of a join, those that have to come before it: because it reads them (LATERAL), because of STRAIGHT_JOIN
     /// (`straight`: pairs of sets, before and after), and as join hints want it, where that is possible.
-    pub(super) fn join_after(&self, operands: &[Tree], straight: &[(u64, u64)]) -> Vec<u64> {
+    pub(super) fn join_after(&self, operands: &[&Tree], straight: &[(u64, u64)]) -> Vec<u64> {
         let n = operands.len();
         let slots: Vec<u64> = operands.iter().map(|t| t.slots(self)).collect();
         let sources = &self.current_block().sources;

@@ -17,6 +17,7 @@ pub mod query;
 pub mod recursive;
 pub mod rewrite;
 pub mod rules;
+pub mod semijoin;
 pub mod statistics;
 pub mod tables;
 pub mod views;
@@ -58,6 +59,11 @@ pub struct Planner<'p> {
     straight: bool,
     /// Optimizer hints, in a statement that has some.
     hints: Option<Box<hints::Hints>>,
+    /// Subqueries of the condition at hand may be put aside; one that is planned now should be; those that were, by number.
+    puts_aside: bool,
+    captures: bool,
+    captured: Option<Box<semijoin::Aside>>,
+    aside: Vec<(usize, Box<semijoin::Aside>)>,
     /// Nesting of query expressions.
     level: usize,
     /// Recursive common table expressions planned so far: each has a working table of that number.
@@ -101,6 +107,10 @@ impl<'p> Planner<'p> {
             over: false,
             straight: false,
             hints: hints::Hints::new(parsed),
+            puts_aside: false,
+            captures: false,
+            captured: None,
+            aside: Vec::new(),
             level: 0,
             working_tables: 0,
             notes: Vec::new(),

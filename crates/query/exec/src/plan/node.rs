@@ -19,6 +19,8 @@ pub struct QueryPlan {
     pub columns: Vec<ColumnMeta>,
     /// Reads columns of a query around it.
     pub correlated: bool,
+    /// A subquery whose tables are joined to those of the query around it: it is not run.
+    pub absorbed: bool,
 }
 
 pub enum Plan {
@@ -120,8 +122,19 @@ pub struct IndexRange {
     pub bounded: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinKind {
+    Inner,
+    /// Left rows without a match come with a right side that is NULL.
+    LeftOuter,
+    /// Left rows that have a match, once.
+    Semi,
+    /// Left rows that have none.
+    Anti,
+}
+
 pub struct Join {
-    pub left_outer: bool,
+    pub kind: JoinKind,
     pub left: Plan,
     pub right: Plan,
     pub condition: Option<Expr>,
@@ -501,7 +514,12 @@ impl Plan {
                 input.print(depth + 1, out);
             }
             Plan::Join(j) => {
-                let kind = if j.left_outer { "left join" } else { "join" };
+                let kind = match j.kind {
+                    JoinKind::Inner => "join",
+                    JoinKind::LeftOuter => "left join",
+                    JoinKind::Semi => "semijoin",
+                    JoinKind::Anti => "antijoin",
+                };
                 let how = if j.hash.is_empty() { "loop" } else { "hash" };
                 let _ = writeln!(out, "{kind} ({how}){}", if j.condition.is_some() { " on ..." } else { "" });
                 j.left.print(depth + 1, out);

@@ -57,12 +57,33 @@ impl Planner<'_> {
         let clause = std::mem::replace(&mut self.clause, "field list");
         let plan = self.query(id, false);
         self.clause = clause;
+        let captured = self.captured.take();
         let plan = plan?;
         if width != 0 && plan.outputs.len() != width {
             return Err(SqlError::new(1241, format!("Operand should contain {width} column(s)")));
         }
         self.subqueries.push(plan);
-        Ok(self.subqueries.len() - 1)
+        let at = self.subqueries.len() - 1;
+        self.aside.extend(captured.map(|aside| (at, aside)));
+        Ok(at)
+    }
+
+    /// Error 1235 for a LIMIT in a subquery of IN, ALL, ANY or SOME.
+    pub fn refuse_limit(&self, id: QueryId) -> Result<()> {
+        match self.parsed[id].limit {
+            Some(_) => Err(crate::error::unsupported("LIMIT & IN/ALL/ANY/SOME subquery")),
+            None => Ok(()),
+        }
+    }
+
+    /// The subquery of IN or EXISTS: where it may become part of a join it is put aside.
+    pub fn joined_subquery(&mut self, id: QueryId, width: usize) -> Result<usize> {
+        let query = &self.parsed[id];
+        let plain = query.with.is_none() && query.limit.is_none() && query.locking.is_empty();
+        self.captures = self.puts_aside && plain && matches!(query.body, QueryBody::Select(_));
+        let at = self.subquery(id, width);
+        self.captures = false;
+        at
     }
 
     /// Plans a query expression. `top`: its INTO was looked at by the caller. Errors 1234, 1436.
@@ -169,7 +190,7 @@ impl Planner<'_> {
         let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
         let shapes = vec![Shape::Tuple(outputs.len())];
         let plan = Plan::SetOp(Box::new(SetOp { kind, all, left, right, slot: 0 }));
-        self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false })
+        self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false })
     }
 
     /// ORDER BY and LIMIT around a query in parentheses.
@@ -181,7 +202,7 @@ impl Planner<'_> {
         let outputs: Vec<Expr> = inner.outputs.iter().enumerate().map(|(i, e)| Expr::column(0, i, e.ty)).collect();
         let shapes = vec![Shape::Tuple(outputs.len())];
         let plan = Plan::Derived { slot: 0, query: Box::new(inner), lateral: false, alias: String::new() };
-        self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false })
+        self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false })
     }
 
     /// ORDER BY over names and positions of the result only, and LIMIT.
@@ -227,7 +248,8 @@ impl Planner<'_> {
             outputs.push(e);
         }
         let plan = Plan::Values { slot: 0, rows: all };
-        let q = QueryPlan { plan, shapes: vec![Shape::Tuple(width)], outputs, columns, correlated: false };
+        let q =
+            QueryPlan { plan, shapes: vec![Shape::Tuple(width)], outputs, columns, correlated: false, absorbed: false };
         self.ordered_rows(query, q)
     }
 
@@ -264,14 +286,19 @@ impl Planner<'_> {
         let columns = star.iter().zip(&outputs).map(|(s, e)| self.meta(&s.name, e)).collect();
         let (plan, _) = self.join_plan(tree, Vec::new(), &Wanted::none())?;
         let shapes = std::mem::take(&mut self.block().shapes);
-        self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false })
+        self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false })
     }
 
     fn select(&mut self, query: &ast::Query, select: &Select, exports: Option<Vec<Source>>) -> Result<QueryPlan> {
+        let captures = std::mem::take(&mut self.captures);
+        let puts_aside = std::mem::take(&mut self.puts_aside);
         let hints = self.hints.as_ref().and_then(|h| h.block_at(Some(select.start)));
         self.blocks.push(Block { hints, ..Block::default() });
         let clause = std::mem::replace(&mut self.clause, "field list");
-        let result = self.select_in_block(query, select, exports);
+        let first = self.aside.len();
+        let result = self.select_in_block(query, select, exports, captures);
+        self.aside.truncate(first);
+        self.puts_aside = puts_aside;
         self.clause = clause;
         self.blocks.pop();
         result
@@ -282,8 +309,10 @@ impl Planner<'_> {
         query: &ast::Query,
         select: &Select,
         exports: Option<Vec<Source>>,
+        captures: bool,
     ) -> Result<QueryPlan> {
         let parsed = self.parsed;
+        let first_aside = self.aside.len();
         let from = match select.from {
             Some(t) => Some(self.from(t)?),
             None => None,
@@ -352,7 +381,10 @@ impl Planner<'_> {
         // WHERE.
         let mut conditions = Vec::new();
         if let Some(f) = select.filter {
-            let e = self.condition(f, "where clause")?;
+            self.puts_aside = true;
+            let e = self.condition(f, "where clause");
+            self.puts_aside = false;
+            let e = e?;
             if e.has_aggregate() {
                 return Err(SqlError::new(1111, "Invalid use of group function"));
             }
@@ -413,10 +445,30 @@ impl Planner<'_> {
         if distinct {
             self.check_distinct_order(&outputs, &order)?;
         }
+        let ordered = top.is_some() && !order.is_empty() && !grouped && !distinct && !windowed;
+        let mut tree = self.join_subqueries(from.map(|(tree, _)| tree), &mut conditions, first_aside, ordered)?;
+        let rows_alone = !grouped && !windowed && having.is_none() && limit.is_none() && !select.options.straight_join;
+        if captures && rows_alone && exports.is_none() {
+            match tree.take().map(|t| self.put_aside(t, std::mem::take(&mut conditions), &outputs)) {
+                Some(Ok(())) => {
+                    let plan = QueryPlan {
+                        plan: Plan::One,
+                        shapes: Vec::new(),
+                        outputs,
+                        columns,
+                        correlated: false,
+                        absorbed: false,
+                    };
+                    return Ok(plan);
+                }
+                Some(Err((t, c))) => (tree, conditions) = (Some(t), c),
+                None => {}
+            }
+        }
         let mut in_order = false;
-        let plan = match from {
+        let plan = match tree {
             None => filtered(Plan::One, conditions),
-            Some((tree, _)) => {
+            Some(tree) => {
                 let mut conditions = conditions;
                 let checked = conditions.clone();
                 let extreme = if keys.is_empty() { only_extreme(&outputs, having.as_ref(), &order) } else { None };
@@ -467,7 +519,7 @@ impl Planner<'_> {
         let block = self.block();
         let slot = block.shapes.len();
         let shapes = std::mem::take(&mut block.shapes);
-        let mut q = QueryPlan { plan, shapes, outputs, columns, correlated: false };
+        let mut q = QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false };
         if distinct {
             if order.is_empty() {
                 q.plan = Plan::Distinct { input: Box::new(q.plan), values: q.outputs.clone() };

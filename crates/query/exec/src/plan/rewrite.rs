@@ -32,7 +32,8 @@ fn link(e: &Expr) -> Option<(Column, Column, CollationId)> {
 }
 
 impl Classes {
-    /// Of the conditions on columns of `slots`; adds an equality for each two columns of different tables that have none.
+    /// Of the conditions on columns of `slots`; adds an equality for each two columns that have none: each stands for all others
+    /// of its set then, also two columns of one table that are equal to a third.
     pub fn close(conditions: &mut Vec<Expr>, slots: u64) -> Classes {
         let mut classes = Classes::default();
         let mut typed: Vec<(Column, Expr)> = Vec::new();
@@ -52,7 +53,7 @@ impl Classes {
         for set in classes.sets.iter().filter(|s| s.len() > 2) {
             for (i, x) in set.iter().enumerate() {
                 for y in &set[i + 1..] {
-                    if x.0 == y.0 || direct.iter().any(|d| *d == (*x, *y) || *d == (*y, *x)) {
+                    if direct.iter().any(|d| *d == (*x, *y) || *d == (*y, *x)) {
                         continue;
                     }
                     let of =

@@ -2,8 +2,9 @@
 
 use super::access::{self, Choice};
 use super::cost::Method;
-use super::node::{Join, Plan, QueryPlan, Scan};
+use super::node::{Join, JoinKind as Kind, Plan, QueryPlan, Scan};
 use super::rewrite::{self, Classes};
+use super::semijoin::Strategies;
 use super::{Planner, all_of, names::Source, names::SourceColumn};
 use crate::expr::compare::CmpOp;
 use crate::expr::{Expr, Node};
@@ -27,6 +28,16 @@ pub enum Tree {
         right: Box<Tree>,
         on: Vec<Expr>,
     },
+    /// A subquery's tables, as an operand of the join around it: rows before it are asked for a match.
+    Probe {
+        anti: bool,
+        /// Its rows, made distinct by these values, come before what they are compared with; those conditions are not in
+        /// `on` then.
+        first: Option<Vec<Expr>>,
+        strategies: Strategies,
+        right: Box<Tree>,
+        on: Vec<Expr>,
+    },
 }
 
 /// A column of `*`: (name, source, column), the expression when USING made one of two.
@@ -43,14 +54,60 @@ impl Tree {
         match self {
             Tree::Leaf(i) => 1 << p.blocks.last().expect("block").sources[*i].slot,
             Tree::Join { left, right, .. } => left.slots(p) | right.slots(p),
+            Tree::Probe { right, .. } => right.slots(p),
         }
     }
 
-    /// Slots of other tables that have to be known: those that a lateral table reads.
+    /// Adds the conditions that stand in it.
+    pub(super) fn conditions<'t>(&'t self, out: &mut Vec<&'t Expr>) {
+        match self {
+            Tree::Leaf(_) => {}
+            Tree::Join { left, right, on, .. } => {
+                left.conditions(out);
+                right.conditions(out);
+                out.extend(on);
+            }
+            Tree::Probe { right, on, .. } => {
+                right.conditions(out);
+                out.extend(on);
+            }
+        }
+    }
+
+    pub(super) fn each_condition(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Tree::Leaf(_) => {}
+            Tree::Join { left, right, on, .. } => {
+                left.each_condition(f);
+                right.each_condition(f);
+                on.iter_mut().for_each(f);
+            }
+            Tree::Probe { right, on, .. } => {
+                right.each_condition(f);
+                on.iter_mut().for_each(f);
+            }
+        }
+    }
+
+    pub(super) fn each_leaf(&mut self, f: &mut dyn FnMut(&mut usize)) {
+        match self {
+            Tree::Leaf(i) => f(i),
+            Tree::Join { left, right, .. } => {
+                left.each_leaf(f);
+                right.each_leaf(f);
+            }
+            Tree::Probe { right, .. } => right.each_leaf(f),
+        }
+    }
+
+    /// Slots of other tables that have to be known: those that a lateral table reads, or a probe compares.
     pub(super) fn needs(&self, p: &Planner<'_>) -> u64 {
         match self {
             Tree::Leaf(i) => p.current_block().sources[*i].lateral.unwrap_or(0),
-            Tree::Join { .. } => 0,
+            Tree::Join { .. } | Tree::Probe { first: Some(_), .. } => 0,
+            Tree::Probe { right, on, .. } => {
+                on.iter().fold(0, |bits, e| bits | slots_of(p.subqueries(), e)) & !right.slots(p)
+            }
         }
     }
 
@@ -61,6 +118,7 @@ impl Tree {
                 left.leaves(out);
                 right.leaves(out);
             }
+            Tree::Probe { right, .. } => right.leaves(out),
         }
     }
 }
@@ -345,7 +403,7 @@ impl Planner<'_> {
                 let right = self.join_step(*right, &mut on, bound | left_slots, None)?;
                 let (right, hash) = right;
                 Ok(Plan::Join(Box::new(Join {
-                    left_outer: true,
+                    kind: Kind::LeftOuter,
                     left,
                     right,
                     condition: all_of(on),
@@ -353,39 +411,71 @@ impl Planner<'_> {
                     hash,
                 })))
             }
+            Tree::Probe { .. } => unreachable!("a probe is an operand of a join"),
             tree => {
                 let (mut operands, mut straight) = (Vec::new(), Vec::new());
                 self.flatten(tree, &mut operands, conditions, &mut straight);
+                self.place_probes(&mut operands, conditions, bound, &straight)?;
                 let all = operands.iter().fold(0, |bits, t| bits | t.slots(self));
                 let classes = Classes::close(conditions, all);
-                let order = self.join_order(&operands, conditions, &classes, bound, &straight)?;
+                let refs: Vec<&Tree> = operands.iter().collect();
+                let order = self.join_order(&refs, conditions, &classes, bound, &straight)?.order;
                 let mut operands: Vec<Option<Tree>> = operands.into_iter().map(Some).collect();
                 let mut bound = bound;
                 let mut plan: Option<Plan> = None;
                 for (next, method) in order {
                     let operand = operands[next].take().expect("each operand once");
                     let slots = operand.slots(self);
-                    let mut mine = take_within(&self.subqueries, conditions, bound | slots);
-                    classes.drop_implied(&mut mine, slots);
-                    plan = Some(match plan {
-                        None => filtered(self.subtree(operand, &mut mine, bound)?, mine),
-                        Some(left) => {
-                            let (right, hash) = self.join_step(operand, &mut mine, bound, Some(method))?;
-                            Plan::Join(Box::new(Join {
-                                left_outer: false,
-                                left,
-                                right,
-                                condition: all_of(mine),
-                                right_slots: bits(slots),
-                                hash,
-                            }))
-                        }
-                    });
+                    plan = Some(self.joined_by(plan, operand, (conditions, &classes), bound, method)?);
                     bound |= slots;
                 }
                 Ok(plan.expect("a join has operands"))
             }
         }
+    }
+
+    /// The rows so far, joined to the next operand.
+    fn joined_by(
+        &mut self,
+        left: Option<Plan>,
+        operand: Tree,
+        (conditions, classes): (&mut Vec<Expr>, &Classes),
+        bound: u64,
+        method: Method,
+    ) -> Result<Plan> {
+        let slots = operand.slots(self);
+        let join = |left, right, condition, hash, kind| {
+            Plan::Join(Box::new(Join { kind, left, right, condition, right_slots: bits(slots), hash }))
+        };
+        let (anti, right, mut on) = match operand {
+            Tree::Probe { anti, first: None, right, on, .. } => (anti, *right, on),
+            operand => {
+                let mut mine = take_within(&self.subqueries, conditions, bound | slots);
+                classes.drop_implied(&mut mine, slots);
+                return Ok(match (left, operand) {
+                    (left, Tree::Probe { right, first: Some(values), mut on, .. }) => {
+                        let input = filtered(self.subtree(*right, &mut on, 0)?, on);
+                        let input = Plan::Distinct { input: Box::new(input), values };
+                        let hash = hash_pairs(&self.subqueries, &mine, slots, bound);
+                        match left {
+                            None => filtered(input, mine),
+                            Some(left) => {
+                                let inside = take_within(&self.subqueries, &mut mine, slots);
+                                join(left, filtered(input, inside), all_of(mine), hash, Kind::Inner)
+                            }
+                        }
+                    }
+                    (None, operand) => filtered(self.subtree(operand, &mut mine, bound)?, mine),
+                    (Some(left), operand) => {
+                        let (right, hash) = self.join_step(operand, &mut mine, bound, Some(method))?;
+                        join(left, right, all_of(mine), hash, Kind::Inner)
+                    }
+                });
+            }
+        };
+        let left = left.expect("a probe comes after what it compares");
+        let (right, hash) = self.join_step(right, &mut on, bound, Some(method))?;
+        Ok(join(left, right, all_of(on), hash, if anti { Kind::Anti } else { Kind::Semi }))
     }
 
     /// Operands of nested inner joins; their conditions join the others. `straight`: slots that come before slots.
@@ -429,6 +519,7 @@ impl Planner<'_> {
         }
         let hash = match operand {
             Tree::Leaf(_) => Vec::new(),
+            _ if method == Some(Method::Loop) => Vec::new(),
             _ => hash_pairs(&self.subqueries, on, own, bound),
         };
         let mut inside = take_within(&self.subqueries, on, own);
@@ -514,7 +605,7 @@ pub fn filtered(plan: Plan, conditions: Vec<Expr>) -> Plan {
 }
 
 /// Moves the conditions that read only `slots` out of the list.
-fn take_within(subqueries: &[QueryPlan], conditions: &mut Vec<Expr>, slots: u64) -> Vec<Expr> {
+pub(super) fn take_within(subqueries: &[QueryPlan], conditions: &mut Vec<Expr>, slots: u64) -> Vec<Expr> {
     let mut taken = Vec::new();
     let mut kept = Vec::new();
     for e in conditions.drain(..) {

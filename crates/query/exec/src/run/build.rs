@@ -45,7 +45,7 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
                 return Box::new(LoopOp {
                     left,
                     right,
-                    left_outer: j.left_outer,
+                    kind: j.kind,
                     condition: j.condition,
                     right_slots: j.right_slots,
                     state: State::Done,
@@ -55,7 +55,7 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
             Box::new(HashOp {
                 left,
                 right: build(j.right, inner),
-                left_outer: j.left_outer,
+                kind: j.kind,
                 condition: j.condition,
                 right_slots: j.right_slots,
                 left_keys,

@@ -3,13 +3,14 @@
 use super::sort::encode_key;
 use super::{Frame, Op, Run, Scope};
 use crate::expr::Expr;
+use crate::plan::node::JoinKind;
 use crate::run::flow::hash_bytes;
 use types::Result;
 
 pub struct LoopOp {
     pub left: Box<dyn Op>,
     pub right: Box<dyn Op>,
-    pub left_outer: bool,
+    pub kind: JoinKind,
     pub condition: Option<Expr>,
     pub right_slots: Vec<usize>,
     pub state: State,
@@ -24,6 +25,19 @@ pub enum State {
         matched: bool,
     },
     Done,
+}
+
+/// The right side is at its end, or an antijoin has found a match and wants a left row already. Does the left row come out
+/// alone? Then the right side is NULL.
+fn unmatched(state: &mut State, matched: bool, kind: JoinKind, frame: &mut Frame, right_slots: &[usize]) -> bool {
+    let ended = std::mem::replace(state, State::Left) != State::Left;
+    let alone = ended && !matched && matches!(kind, JoinKind::LeftOuter | JoinKind::Anti);
+    if alone {
+        for s in right_slots {
+            frame.slots[*s].present = false;
+        }
+    }
+    alone
 }
 
 impl Op for LoopOp {
@@ -52,16 +66,20 @@ impl Op for LoopOp {
                             None => true,
                         };
                         if ok {
-                            self.state = State::Right { matched: true };
+                            match self.kind {
+                                JoinKind::Inner | JoinKind::LeftOuter => self.state = State::Right { matched: true },
+                                JoinKind::Semi => self.state = State::Left,
+                                JoinKind::Anti => {
+                                    self.state = State::Left;
+                                    self.left.reject(run);
+                                    break;
+                                }
+                            }
                             return Ok(true);
                         }
                         self.right.reject(run);
                     }
-                    self.state = State::Left;
-                    if self.left_outer && !matched {
-                        for s in &self.right_slots {
-                            frame.slots[*s].present = false;
-                        }
+                    if unmatched(&mut self.state, matched, self.kind, frame, &self.right_slots) {
                         return Ok(true);
                     }
                 }
@@ -86,7 +104,7 @@ struct Built {
 pub struct HashOp {
     pub left: Box<dyn Op>,
     pub right: Box<dyn Op>,
-    pub left_outer: bool,
+    pub kind: JoinKind,
     pub condition: Option<Expr>,
     pub right_slots: Vec<usize>,
     pub left_keys: Vec<Expr>,
@@ -223,15 +241,19 @@ impl Op for HashOp {
                             None => true,
                         };
                         if ok {
-                            self.state = State::Right { matched: true };
+                            match self.kind {
+                                JoinKind::Inner | JoinKind::LeftOuter => self.state = State::Right { matched: true },
+                                JoinKind::Semi => self.state = State::Left,
+                                JoinKind::Anti => {
+                                    self.state = State::Left;
+                                    self.left.reject(run);
+                                    break;
+                                }
+                            }
                             return Ok(true);
                         }
                     }
-                    self.state = State::Left;
-                    if self.left_outer && !matched {
-                        for s in &self.right_slots {
-                            frame.slots[*s].present = false;
-                        }
+                    if unmatched(&mut self.state, matched, self.kind, frame, &self.right_slots) {
                         return Ok(true);
                     }
                 }
