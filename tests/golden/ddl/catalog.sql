@@ -59,9 +59,7 @@ SHOW EVENTS;
 SHOW PROCEDURE STATUS WHERE Db = 'golden';
 -- differs: column types
 SHOW FUNCTION STATUS WHERE Db = 'golden';
--- differs: column types
 SHOW CHARACTER SET LIKE 'utf8mb4';
--- differs: Sortlen
 SHOW COLLATION LIKE 'utf8mb4_0900_ai_ci';
 SHOW CREATE TABLE nope;
 SHOW COLUMNS FROM nope;

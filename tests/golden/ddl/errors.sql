@@ -186,7 +186,6 @@ SHOW TABLE STATUS LIKE 'nosuch';
 SHOW CREATE VIEW t;
 SHOW ENGINES LIKE 'x';
 SHOW DATABASES LIKE 'gold%';
--- differs: type of a column: MySQL's is LONG UNSIGNED
 SHOW CHARACTER SET LIKE 'latin1';
 SHOW COLLATION LIKE 'latin1_general%';
 SHOW VARIABLES LIKE 'autocommit';

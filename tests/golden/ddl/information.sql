@@ -123,7 +123,6 @@ SET character_set_results = NULL;
 SELECT @@character_set_results;
 SET NAMES utf8mb4;
 SET collation_connection = 'nosuch';
--- differs: error 1115 instead of 1231
 SET character_set_client = 'ucs2';
 SET default_storage_engine = 'nosuch';
 SET time_zone = 'nosuch';

@@ -56,7 +56,6 @@ SHOW CREATE TABLE sized;
 SELECT 'a' = 'A', 'a' = 'á', 'a' = 'a ', 'ß' = 'ss', 'ae' = 'æ', 'a' COLLATE utf8mb4_bin = 'A', 'a' COLLATE utf8mb4_general_ci = 'á', 'a' COLLATE utf8mb4_general_ci = 'a ', 'ß' COLLATE utf8mb4_general_ci = 's', 'ß' COLLATE utf8mb4_unicode_ci = 'ss', 'a' COLLATE utf8mb4_0900_as_ci = 'á', 'a' COLLATE utf8mb4_0900_as_ci = 'A', 'a' COLLATE utf8mb4_0900_as_cs = 'A', 'a' COLLATE utf8mb4_0900_bin = 'a ';
 SELECT _latin1'a' = _utf8mb4'A', _latin1 x'E9' = 'é', _latin1 x'E9' = 'É', _binary'a' = 'A', BINARY 'a' = 'A', CAST('a' AS BINARY) = 'a', x'61' = 'A', N'a' = 'A';
 SELECT 'a' < 'b', 'B' < 'a', 'a' < 'B', 'Z' COLLATE utf8mb4_bin < 'a', '10' < '9', 10 < '9', 'a' < '', ' a' < 'a', 'é' BETWEEN 'e' AND 'f', 'z' < 'ä', 'abc' < 'abcd';
--- differs: no error 1267
 SELECT 'a' COLLATE utf8mb4_bin = 'a' COLLATE utf8mb4_general_ci;
 -- differs: no error 1267
 SELECT _latin1'a' COLLATE latin1_bin = _utf8mb4'a' COLLATE utf8mb4_bin;

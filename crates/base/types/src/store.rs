@@ -66,6 +66,14 @@ fn coerce_slow<'a>(value: Value<'a>, source: &DataType, column: &DataType, conte
             }
             Value::UInt(b.iter().fold(0, |v, b| v << 8 | *b as u64))
         }
+        // Text that is not ASCII for ASCII is read as UTF-8.
+        Value::Bytes(b)
+            if (!column.kind.is_text() && !column.kind.is_bytes() || matches!(column.kind, Enum | Set))
+                && !source.collation.charset().is_ascii_compatible() =>
+        {
+            let (text, collation) = (source.collation.charset().to_utf8(b).into_owned(), source.collation.of_utf8mb4());
+            return coerce_slow(Value::Bytes(Cow::Owned(text)), &DataType { collation, ..*source }, column, context);
+        }
         _ => value,
     };
     match column.kind {
@@ -531,6 +539,11 @@ fn transcode(given: Cow<'_, [u8]>, from: Charset, to: Charset) -> (Cow<'_, [u8]>
     if to == Charset::Binary {
         return (given, None);
     }
+    if from == Charset::Binary && !given.len().is_multiple_of(to.mbminlen()) {
+        let mut whole = Vec::with_capacity(given.len() + to.mbminlen());
+        from.convert(to, &given, &mut whole);
+        return transcode(Cow::Owned(whole), from, to);
+    }
     if from == Charset::Binary || from.is_subset_bytes(to, &given) {
         let valid = to.valid_up_to(&given);
         if valid == given.len() {
@@ -576,12 +589,12 @@ fn fit<'a>(text: Cow<'a, [u8]>, column: &DataType, charset: Charset) -> (Cow<'a,
     };
     let cut = match &text[keep..] {
         [] => Cut::Nothing,
-        rest if charset != Charset::Binary && rest.iter().all(|b| *b == b' ') => Cut::Blanks,
+        rest if charset != Charset::Binary && charset.trimmed_length(rest) == 0 => Cut::Blanks,
         _ => Cut::Text,
     };
     let mut keep = keep;
     if column.kind == Char && column.collation != CollationId::BINARY {
-        keep = text[..keep].iter().rposition(|b| *b != b' ').map_or(0, |i| i + 1);
+        keep = charset.trimmed_length(&text[..keep]);
     }
     let mut text = cut_cow(text, keep);
     if column.kind == Binary && text.len() < column.length as usize {
@@ -592,7 +605,11 @@ fn fit<'a>(text: Cow<'a, [u8]>, column: &DataType, charset: Charset) -> (Cow<'a,
 
 /// Start of the character that holds byte `at`.
 fn character_start(charset: Charset, text: &[u8], at: usize) -> usize {
-    let mut at = at;
+    let mut at = at - at % charset.mbminlen();
+    if let Charset::Wide(_) = charset {
+        // Not between the halves of a pair.
+        return if charset.valid_up_to(&text[..at]) < at { at - charset.mbminlen() } else { at };
+    }
     while !charset.is_single_byte() && at > 0 && text[at] & 0xC0 == 0x80 {
         at -= 1;
     }

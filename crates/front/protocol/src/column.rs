@@ -8,7 +8,7 @@
 use crate::capability::flags;
 use crate::output::ResultsCharset;
 use crate::wire::put_lenenc_bytes;
-use types::{CollationId, DECIMALS_NOT_FIXED, DataType, TypeKind};
+use types::{Charset, CollationId, DECIMALS_NOT_FIXED, DataType, TypeKind};
 
 flags! {
     /// Flags of a column definition. The ones that follow from the type are added when it is written.
@@ -55,7 +55,8 @@ impl<'a> Column<'a> {
     pub(crate) fn put(&self, out: &mut Vec<u8>, results: Option<ResultsCharset>) {
         put_lenenc_bytes(out, b"def");
         for name in [self.schema, self.table, self.org_table, self.name, self.org_name] {
-            put_lenenc_bytes(out, name.as_bytes());
+            let set = results.map_or(Charset::Utf8mb4, |set| CollationId(set.collation).charset());
+            put_lenenc_bytes(out, &set.from_utf8(name.as_bytes()));
         }
         let (collation, max_bytes) = self.charset(results);
         out.push(0x0c);

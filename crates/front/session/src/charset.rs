@@ -17,12 +17,8 @@ const COLLATION: VarId = id("collation_connection");
 /// The text of a statement as utf8mb4.
 pub(crate) fn statement_text<'t>(state: &State, text: &'t [u8]) -> Cow<'t, [u8]> {
     match state.vars.hot().client {
-        Charset::Latin1 if !text.is_ascii() => {
-            let mut out = Vec::with_capacity(text.len() * 2);
-            Charset::Latin1.convert(Charset::Utf8mb4, text, &mut out);
-            Cow::Owned(out)
-        }
-        _ => Cow::Borrowed(text),
+        Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Binary => Cow::Borrowed(text),
+        client => client.to_utf8(text),
     }
 }
 

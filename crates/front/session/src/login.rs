@@ -127,7 +127,7 @@ impl Session {
         self.password_expired = identity.password_expired;
         self.access = Some(access);
         let collation = CollationId(collation);
-        if collation.is_known() {
+        if collation.is_known() && collation.charset().mbminlen() == 1 {
             charset::set_names(&mut self.state, collation);
         }
         if self.interactive {

@@ -28,7 +28,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use types::collation::CollationId;
-use types::{DataType, Decimal, Result, SqlError, TypeKind, Value, err};
+use types::{Charset, DataType, Decimal, Result, SqlError, TypeKind, Value, err};
 
 const READ_ONLY: VarId = id("read_only");
 const SUPER_READ_ONLY: VarId = id("super_read_only");
@@ -265,8 +265,11 @@ impl Session {
                 }
                 LiteralKind::String => {
                     let source = &text[literal.start as usize + 1..literal.end as usize - 1];
+                    let set = self.state.vars.hot().literals.charset();
                     // Unescaped strings borrow from the text; others were rewritten into the scratch space.
-                    if bytes.len() == source.len() {
+                    if !Charset::Utf8mb4.is_subset_bytes(set, bytes) {
+                        Value::Bytes(Cow::Owned(set.from_utf8(bytes).into_owned()))
+                    } else if bytes.len() == source.len() {
                         Value::Bytes(Cow::Borrowed(source))
                     } else {
                         Value::Bytes(Cow::Owned(bytes.to_vec()))

@@ -84,6 +84,7 @@ impl Session {
                         found
                     }
                 };
+                may_be_client(collation.charset())?;
                 Change::Names(collation)
             }
             SetItem::CharacterSet(charset) => {
@@ -91,6 +92,7 @@ impl Session {
                     Some(s) => charset_named(&String::from_utf8_lossy(parsed.bytes(*s)))?,
                     None => Charset::Utf8mb4,
                 };
+                may_be_client(charset)?;
                 Change::CharacterSet(charset)
             }
             SetItem::Transaction { scope, isolation, access } => {
@@ -365,6 +367,14 @@ fn by_collation_id(variable: &variables::Variable, value: Value<'static>) -> Val
         _ => return value,
     };
     Value::Bytes(Cow::Borrowed(name.as_bytes()))
+}
+
+/// Statements are read byte by byte: 1231 for a set whose shortest character is longer.
+fn may_be_client(charset: Charset) -> Result<()> {
+    match charset.mbminlen() {
+        1 => Ok(()),
+        _ => Err(err!(1231, "character_set_client", charset.name())),
+    }
 }
 
 fn charset_named(name: &str) -> Result<Charset> {

@@ -487,7 +487,7 @@ pub(crate) fn engine_row() -> Row {
 
 pub(crate) fn collation_rows() -> Vec<Row> {
     let mut list: Vec<_> = COLLATIONS.iter().collect();
-    list.sort_by_key(|c| c.name);
+    list.sort_by(|a, b| CollationId::UTF8MB3_GENERAL_CI.compare(a.name.as_bytes(), b.name.as_bytes()));
     let row = |c: &&types::collation::CollationInfo| {
         let default = CollationId::default_of(c.charset) == c.id;
         let pad = match c.pad {
@@ -500,7 +500,7 @@ pub(crate) fn collation_rows() -> Vec<Row> {
             uint(c.id.0.into()),
             word(if default { "Yes" } else { "" }),
             word("Yes"),
-            uint(1),
+            uint(c.sortlen.into()),
             word(pad),
         ]
     };

@@ -223,7 +223,7 @@ pub fn charsets() -> Rows {
             ("Charset", varchar(64)),
             ("Description", varchar(2048)),
             ("Default collation", varchar(64)),
-            ("Maxlen", bigint()),
+            ("Maxlen", int().unsigned()),
         ],
         Charset::ALL.into_iter().map(row).collect(),
     )

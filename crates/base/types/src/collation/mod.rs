@@ -5,7 +5,10 @@
 
 mod like;
 mod registry;
+mod rows;
 mod simple;
+mod tailored;
+mod thai;
 mod uca;
 
 pub use registry::{COLLATIONS, CollationInfo, PadAttribute};
@@ -44,10 +47,9 @@ impl CollationId {
     pub fn default_of(charset: Charset) -> CollationId {
         match charset {
             Charset::Binary => CollationId::BINARY,
-            Charset::Ascii => CollationId::ASCII_GENERAL_CI,
-            Charset::Latin1 => CollationId::LATIN1_SWEDISH_CI,
-            Charset::Utf8mb3 => CollationId::UTF8MB3_GENERAL_CI,
             Charset::Utf8mb4 => CollationId::UTF8MB4_0900_AI_CI,
+            Charset::Latin1 => CollationId::LATIN1_SWEDISH_CI,
+            _ => registry::default_of(charset),
         }
     }
 
@@ -55,10 +57,17 @@ impl CollationId {
     pub fn binary_of(charset: Charset) -> CollationId {
         match charset {
             Charset::Binary => CollationId::BINARY,
-            Charset::Ascii => CollationId::ASCII_BIN,
-            Charset::Latin1 => CollationId::LATIN1_BIN,
-            Charset::Utf8mb3 => CollationId::UTF8MB3_BIN,
             Charset::Utf8mb4 => CollationId::UTF8MB4_BIN,
+            _ => registry::binary_of(charset),
+        }
+    }
+
+    /// The collation of utf8mb4 that orders characters like this one; for a set that is UTF-8 already, itself.
+    pub fn of_utf8mb4(self) -> CollationId {
+        match self.info().order {
+            Order::Transcoded(of) => CollationId(of),
+            _ if self.charset().is_unicode() => self,
+            _ => CollationId::UTF8MB4_GENERAL_CI,
         }
     }
 
@@ -87,12 +96,19 @@ impl CollationId {
     #[inline]
     pub fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
         match self.info().order {
+            Order::Uca(level) => uca::compare(a, b, level),
             Order::Bytes => a.cmp(b),
             Order::BytesPadded => simple::compare_padded(a, b, |x| x),
             Order::Map(map) => simple::compare_padded(a, b, |x| map[x as usize]),
             Order::General => simple::compare_general(a, b),
-            Order::Uca(level) => uca::compare(a, b, level),
-            Order::Uca400 => uca::compare_400(a, b),
+            Order::Primaries(root) => uca::compare_primaries(root, a, b),
+            Order::Tailored(t, level) => tailored::compare(t, a, b, level),
+            Order::TailoredPadded(t) => tailored::compare_padded(t, a, b),
+            Order::Thai => simple::compare_padded(&thai::sortable(a), &thai::sortable(b), |x| x),
+            Order::Transcoded(of) => {
+                let set = self.charset();
+                CollationId(of).compare(&set.to_utf8(a), &set.to_utf8(b))
+            }
         }
     }
 
@@ -107,7 +123,9 @@ impl CollationId {
             Order::Bytes => state.write(s),
             Order::BytesPadded => state.write(simple::trim_spaces(s)),
             Order::Uca(level) => uca::hash(s, level, state),
-            Order::Map(_) | Order::General | Order::Uca400 => {
+            Order::Tailored(t, level) => tailored::hash(t, s, level, state),
+            Order::Transcoded(of) => return CollationId(of).hash(&self.charset().to_utf8(s), state),
+            Order::Map(_) | Order::General | Order::Primaries(_) | Order::TailoredPadded(_) | Order::Thai => {
                 let mut weights = Vec::with_capacity(s.len() * 2 + 3);
                 self.weights(s, &mut weights);
                 state.write(&weights);
@@ -128,7 +146,11 @@ impl CollationId {
             }
             Order::General => simple::pad_weights(simple::units_general(s), b' ' as u16, out, put_u16),
             Order::Uca(level) => uca::weights(s, level, out),
-            Order::Uca400 => simple::pad_weights(uca::primaries_400(s), uca::SPACE, out, put_u16),
+            Order::Primaries(root) => simple::pad_weights(uca::primaries_of(root, s), uca::space(root), out, put_u16),
+            Order::Tailored(t, level) => tailored::weights(t, s, level, out),
+            Order::TailoredPadded(t) => simple::pad_weights(tailored::primaries(t, s), uca::SPACE, out, put_u16),
+            Order::Thai => simple::pad_weights(thai::sortable(s).into_iter(), b' ', out, |u, out| out.push(u)),
+            Order::Transcoded(of) => CollationId(of).weights(&self.charset().to_utf8(s), out),
         }
     }
 
@@ -141,15 +163,13 @@ impl CollationId {
                 out.extend_from_slice(s);
                 out.resize(out.len() + blanks, b' ');
             }
-            Order::BytesPadded => {
-                let mut rest = s;
-                while !rest.is_empty() {
-                    let (code, n) = set.decode(rest);
-                    out.extend_from_slice(&code.to_be_bytes()[1..]);
-                    rest = &rest[n..];
-                }
-                (0..blanks).for_each(|_| out.extend_from_slice(&[0, 0, b' ']));
+            Order::BytesPadded => binary_weights(set, s, blanks, out),
+            Order::Thai => {
+                out.extend(thai::sortable(s));
+                out.resize(out.len() + blanks, b' ');
             }
+            Order::Transcoded(of) if of == CollationId::UTF8MB4_BIN.0 => binary_weights(set, s, blanks, out),
+            Order::Transcoded(of) => CollationId(of).sort_weights(&set.to_utf8(s), blanks, out),
             Order::Map(map) => {
                 out.extend(s.iter().map(|b| map[*b as usize]));
                 out.resize(out.len() + blanks, map[b' ' as usize]);
@@ -162,8 +182,18 @@ impl CollationId {
                 uca::weights(s, level, out);
                 out.truncate(out.len() - 2);
             }
-            Order::Uca400 => {
-                uca::primaries_400(s).for_each(|u| put_u16(u, out));
+            Order::Primaries(root) => {
+                uca::primaries_of(root, s).for_each(|u| put_u16(u, out));
+                (0..blanks).for_each(|_| put_u16(uca::space(root), out));
+            }
+            Order::Tailored(t, level) => {
+                tailored::weights(t, s, level, out);
+                // A level of kana is shown where there is some.
+                let empty = level == uca::Level::Quaternary && out.ends_with(&[0; 4]);
+                out.truncate(out.len() - if empty { 4 } else { 2 });
+            }
+            Order::TailoredPadded(t) => {
+                tailored::primaries(t, s).for_each(|u| put_u16(u, out));
                 (0..blanks).for_each(|_| put_u16(uca::SPACE, out));
             }
         }
@@ -179,12 +209,16 @@ impl CollationId {
             u64::from_be_bytes(first)
         };
         match self.info().order {
+            Order::Thai => CollationId::LATIN1_BIN.leading_weights(&thai::sortable(s)),
             Order::Uca(_) => uca::leading(s),
             Order::Bytes => padded(0, &|b| b),
             Order::BytesPadded => padded(b' ', &|b| b),
             Order::Map(map) => padded(map[b' ' as usize], &|b| map[b as usize]),
             Order::General => first_units(simple::units_general(s), b' ' as u16),
-            Order::Uca400 => first_units(uca::primaries_400(s), uca::SPACE),
+            Order::Primaries(root) => first_units(uca::primaries_of(root, s), uca::space(root)),
+            Order::Tailored(t, _) => first_units(tailored::primaries(t, s), 0),
+            Order::TailoredPadded(t) => first_units(tailored::primaries(t, s), uca::SPACE),
+            Order::Transcoded(of) => CollationId(of).leading_weights(&self.charset().to_utf8(s)),
         }
     }
 
@@ -192,11 +226,13 @@ impl CollationId {
     pub fn weights_length(self, bytes: &[u8]) -> Option<usize> {
         match self.info().order {
             Order::Bytes => escaped_length(bytes),
-            Order::BytesPadded => simple::pad_weights_length(bytes, [b' ']),
+            Order::BytesPadded | Order::Thai => simple::pad_weights_length(bytes, [b' ']),
             Order::Map(map) => simple::pad_weights_length(bytes, [map[b' ' as usize]]),
             Order::General => simple::pad_weights_length(bytes, [0, b' ']),
-            Order::Uca400 => simple::pad_weights_length(bytes, uca::SPACE.to_be_bytes()),
-            Order::Uca(level) => {
+            Order::Primaries(root) => simple::pad_weights_length(bytes, uca::space(root).to_be_bytes()),
+            Order::TailoredPadded(_) => simple::pad_weights_length(bytes, uca::SPACE.to_be_bytes()),
+            Order::Transcoded(of) => CollationId(of).weights_length(bytes),
+            Order::Uca(level) | Order::Tailored(_, level) => {
                 let levels = level as usize + 1;
                 let ends = bytes.chunks_exact(2).enumerate().filter(|(_, unit)| *unit == [0, 0]);
                 ends.map(|(i, _)| (i + 1) * 2).nth(levels - 1)
@@ -229,9 +265,11 @@ impl CollationId {
                 simple::units_general(&literal).take_while(|u| *u != b' ' as u16).for_each(|u| put_u16(u, out))
             }
             Order::Uca(_) => uca::primaries(&literal).for_each(|u| put_u16(u, out)),
-            Order::Uca400 => {
-                uca::primaries_400(&literal).take_while(|u| *u != uca::SPACE).for_each(|u| put_u16(u, out))
+            Order::Primaries(root) => {
+                uca::primaries_of(root, &literal).take_while(|u| *u != uca::space(root)).for_each(|u| put_u16(u, out))
             }
+            // What follows could make a contraction of the last character.
+            Order::Tailored(..) | Order::TailoredPadded(_) | Order::Transcoded(_) | Order::Thai => {}
         }
     }
 
@@ -241,13 +279,17 @@ impl CollationId {
         a == b
             || match self.info().order {
                 Order::Bytes | Order::BytesPadded => false,
+                Order::Thai => a < 0x80 && b < 0x80 && (a as u8).eq_ignore_ascii_case(&(b as u8)),
                 Order::Map(map) => {
                     let byte = |c: u32| simple::map_code(self.charset(), map, c);
                     byte(a) == byte(b)
                 }
                 Order::General => simple::general_weight(a) == simple::general_weight(b),
                 Order::Uca(level) => uca::char_equal(a, b, level),
-                Order::Uca400 => uca::char_equal_400(a, b),
+                Order::Primaries(root) => uca::char_equal_primaries(root, a, b),
+                Order::Tailored(t, level) => tailored::char_equal(t, a, b, level),
+                Order::TailoredPadded(t) => tailored::char_equal(t, a, b, uca::Level::Primary),
+                Order::Transcoded(of) => CollationId(of).char_equal(a, b),
             }
     }
 }
@@ -291,6 +333,19 @@ pub(crate) fn unescape(bytes: &[u8]) -> Option<Vec<u8>> {
     }
     out.extend_from_slice(rest);
     Some(out)
+}
+
+/// What WEIGHT_STRING shows under a `_bin` collation: code points, of two bytes where the set has no further ones.
+fn binary_weights(set: Charset, s: &[u8], blanks: usize, out: &mut Vec<u8>) {
+    let bytes = if set.mbmaxlen() < 4 { 2 } else { 3 };
+    let mut put = |code: u32| out.extend_from_slice(&code.to_be_bytes()[4 - bytes..]);
+    let mut rest = s;
+    while !rest.is_empty() {
+        let (code, n) = set.decode(rest);
+        put(code);
+        rest = &rest[n..];
+    }
+    (0..blanks).for_each(|_| put(b' ' as u32));
 }
 
 /// The first four units, filled up with `fill`.

@@ -1,8 +1,9 @@
 //! The collations that the server knows, with MySQL's ids, names and attributes.
 
 use super::CollationId;
-use super::simple::{ASCII_CI, LATIN1_GENERAL_CI, LATIN1_GENERAL_CS, LATIN1_SWEDISH_CI};
-use super::uca::Level;
+pub use super::rows::COLLATIONS;
+use super::tailored::Tailoring;
+use super::uca::{Level, Root};
 use crate::charset::Charset;
 
 /// What trailing spaces mean: PAD SPACE collations ignore them.
@@ -34,8 +35,16 @@ pub(crate) enum Order {
     General,
     /// DUCET 9.0, NO PAD.
     Uca(Level),
-    /// DUCET 4.0 primaries, PAD SPACE: `utf8mb4_unicode_ci`.
-    Uca400,
+    /// Primaries of an older DUCET, PAD SPACE: `utf8mb4_unicode_ci`, `utf8mb4_unicode_520_ci`.
+    Primaries(Root),
+    /// DUCET 9.0 with a language's changes, NO PAD.
+    Tailored(Tailoring, Level),
+    /// Primaries of DUCET 4.0 with a language's changes, PAD SPACE.
+    TailoredPadded(Tailoring),
+    /// `tis620_thai_ci`.
+    Thai,
+    /// As this collation of utf8mb4 orders the same characters: sets that are not UTF-8.
+    Transcoded(u16),
 }
 
 /// A row of information_schema.COLLATIONS.
@@ -51,46 +60,11 @@ pub struct CollationInfo {
     pub(crate) order: Order,
 }
 
-use PadAttribute::{NoPad, PadSpace};
-
-const fn row(
-    id: u16,
-    name: &'static str,
-    charset: Charset,
-    is_default: bool,
-    pad: PadAttribute,
-    sortlen: u8,
-    order: Order,
-) -> CollationInfo {
-    CollationInfo { id: CollationId(id), name, charset, is_default, pad, sortlen, order }
-}
-
-/// Sorted by id.
-pub static COLLATIONS: &[CollationInfo] = &[
-    row(8, "latin1_swedish_ci", Charset::Latin1, true, PadSpace, 1, Order::Map(&LATIN1_SWEDISH_CI)),
-    row(11, "ascii_general_ci", Charset::Ascii, true, PadSpace, 1, Order::Map(&ASCII_CI)),
-    row(33, "utf8mb3_general_ci", Charset::Utf8mb3, true, PadSpace, 1, Order::General),
-    row(45, "utf8mb4_general_ci", Charset::Utf8mb4, false, PadSpace, 1, Order::General),
-    row(46, "utf8mb4_bin", Charset::Utf8mb4, false, PadSpace, 1, Order::BytesPadded),
-    row(47, "latin1_bin", Charset::Latin1, false, PadSpace, 1, Order::BytesPadded),
-    row(48, "latin1_general_ci", Charset::Latin1, false, PadSpace, 1, Order::Map(&LATIN1_GENERAL_CI)),
-    row(49, "latin1_general_cs", Charset::Latin1, false, PadSpace, 1, Order::Map(&LATIN1_GENERAL_CS)),
-    row(63, "binary", Charset::Binary, true, NoPad, 1, Order::Bytes),
-    row(65, "ascii_bin", Charset::Ascii, false, PadSpace, 1, Order::BytesPadded),
-    row(83, "utf8mb3_bin", Charset::Utf8mb3, false, PadSpace, 1, Order::BytesPadded),
-    row(192, "utf8mb3_unicode_ci", Charset::Utf8mb3, false, PadSpace, 8, Order::Uca400),
-    row(224, "utf8mb4_unicode_ci", Charset::Utf8mb4, false, PadSpace, 8, Order::Uca400),
-    row(255, "utf8mb4_0900_ai_ci", Charset::Utf8mb4, true, NoPad, 0, Order::Uca(Level::Primary)),
-    row(278, "utf8mb4_0900_as_cs", Charset::Utf8mb4, false, NoPad, 0, Order::Uca(Level::Tertiary)),
-    row(305, "utf8mb4_0900_as_ci", Charset::Utf8mb4, false, NoPad, 0, Order::Uca(Level::Secondary)),
-    row(309, "utf8mb4_0900_bin", Charset::Utf8mb4, false, NoPad, 1, Order::Bytes),
-];
-
 /// Ids are below this, so a table of bytes finds the row in O(1).
 const IDS: usize = 512;
 
 /// Index into [`COLLATIONS`] by id; unknown ids lead to `binary`.
-static BY_ID: [u8; IDS] = {
+static BY_ID: [u16; IDS] = {
     let mut table = [0; IDS];
     let mut binary = 0;
     while COLLATIONS[binary].id.0 != CollationId::BINARY.0 {
@@ -98,12 +72,12 @@ static BY_ID: [u8; IDS] = {
     }
     let mut id = 0;
     while id < IDS {
-        table[id] = binary as u8;
+        table[id] = binary as u16;
         id += 1;
     }
     let mut i = 0;
     while i < COLLATIONS.len() {
-        table[COLLATIONS[i].id.0 as usize] = i as u8;
+        table[COLLATIONS[i].id.0 as usize] = i as u16;
         i += 1;
     }
     table
@@ -113,6 +87,19 @@ static BY_ID: [u8; IDS] = {
 pub(super) fn info(id: CollationId) -> &'static CollationInfo {
     let index = BY_ID.get(id.0 as usize).copied().unwrap_or(BY_ID[CollationId::BINARY.0 as usize]);
     &COLLATIONS[index as usize]
+}
+
+fn of(charset: Charset, is_it: impl Fn(&CollationInfo) -> bool) -> CollationId {
+    let found = COLLATIONS.iter().find(|c| c.charset == charset && is_it(c));
+    found.expect("each character set has a default and a binary collation").id
+}
+
+pub(super) fn default_of(charset: Charset) -> CollationId {
+    of(charset, |c| c.is_default)
+}
+
+pub(super) fn binary_of(charset: Charset) -> CollationId {
+    of(charset, |c| c.name.ends_with("_bin"))
 }
 
 pub(super) fn by_name(name: &str) -> Option<CollationId> {
@@ -136,6 +123,9 @@ mod tests {
             assert_eq!(info(c.id).name, c.name);
             assert_eq!(by_name(&c.name.to_uppercase()), Some(c.id));
             assert_eq!(CollationId::default_of(c.charset) == c.id, c.is_default);
+        }
+        for set in Charset::ALL {
+            assert_eq!((CollationId::default_of(set).charset(), CollationId::binary_of(set).charset()), (set, set));
         }
         assert_eq!(by_name("utf8_general_ci"), Some(CollationId::UTF8MB3_GENERAL_CI));
         assert_eq!(by_name("klingon_ci"), None);

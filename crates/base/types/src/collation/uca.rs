@@ -1,8 +1,8 @@
-//! The Unicode Collation Algorithm: `utf8mb4_0900_*` (DUCET 9.0.0, up to three levels, NO PAD) and `utf8mb4_unicode_ci`
-//! (DUCET 4.0.0, primaries, PAD SPACE). Variable elements count as they stand (non-ignorable), contractions do not take
+//! The Unicode Collation Algorithm: `utf8mb4_0900_*` (DUCET 9.0.0, up to three levels, NO PAD), `utf8mb4_unicode_ci` (DUCET
+//! 4.0.0, primaries, PAD SPACE) and `utf8mb4_unicode_520_ci` (DUCET 5.2.0, likewise). Variable elements count as they stand (non-ignorable), contractions do not take
 //! part, as in MySQL's root collations, so each character weighs by itself.
 //!
-//! Table files, little-endian, made by `tools/collation_tables.py`:
+//! Table files, little-endian, made by `tools/collation_tables.py` and `tools/observe_collations.py`:
 //!
 //! ```text
 //! u32 pages | u32 elements | u16 page_of[0x1100] | u32 entry[pages * 256] | u32 element[elements]
@@ -26,6 +26,16 @@ pub(crate) enum Level {
     Secondary,
     /// And case.
     Tertiary,
+    /// And which kind of kana: `utf8mb4_ja_0900_as_cs_ks` alone.
+    Quaternary,
+}
+
+/// The tables that collations stand on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Root {
+    V900,
+    V520,
+    V400,
 }
 
 struct Table {
@@ -33,16 +43,21 @@ struct Table {
 }
 
 static UCA900: Table = Table { bytes: include_bytes!("data/uca900.bin") };
+static UCA520: Table = Table { bytes: include_bytes!("data/uca520.bin") };
 static UCA400: Table = Table { bytes: include_bytes!("data/uca400.bin") };
 
 const PAGE_OF_AT: usize = 8;
 const ENTRIES_AT: usize = PAGE_OF_AT + 0x1100 * 2;
 
-/// Most elements that one character has in either table.
-const ELEMENTS_MAX: usize = 18;
+/// Most elements that one character has in any table.
+pub(super) const ELEMENTS_MAX: usize = 18;
 
-/// Weight of a space in DUCET 4.0 and 9.0.
+/// Weight of a space in DUCET 4.0 and 9.0, and in 5.2.
 pub(super) const SPACE: u16 = 0x0209;
+pub(super) const SPACE_520: u16 = 0x020A;
+
+/// Primaries from here on are computed from the code point and followed by another one.
+pub(super) const IMPLICIT: u16 = 0xFB00;
 
 /// Primary weights of ASCII in DUCET 9.0; 0 for the controls that are ignored.
 static ASCII: [u16; 128] = {
@@ -78,10 +93,40 @@ const fn pack(primary: u32, secondary: u32, tertiary: u32) -> u32 {
     primary << 16 | secondary << 7 | tertiary << 2 | 1
 }
 
+#[inline]
+pub(super) fn primary_of(element: u32) -> u16 {
+    (element >> 16) as u16
+}
+
+#[inline]
+pub(super) fn secondary_of(element: u32) -> u16 {
+    (element >> 7 & 0x1FF) as u16
+}
+
+#[inline]
+pub(super) fn tertiary_of(element: u32) -> u16 {
+    (element >> 2 & 0x1F) as u16
+}
+
 /// The collation elements of one character.
-struct Elements {
+pub(super) struct Elements {
     list: [u32; ELEMENTS_MAX],
     count: u8,
+}
+
+impl Elements {
+    pub(super) fn list(&self) -> &[u32] {
+        &self.list[..self.count as usize]
+    }
+}
+
+/// Of any character.
+pub(super) fn elements(root: Root, code: u32) -> Elements {
+    match root {
+        Root::V900 => elements_900(code),
+        Root::V520 => elements_of_primaries(&UCA520, code),
+        Root::V400 => elements_400(code),
+    }
 }
 
 /// Everything but the single inline element.
@@ -142,12 +187,17 @@ const fn implicit_base_900(code: u32) -> u32 {
 
 #[cold]
 fn elements_400(code: u32) -> Elements {
-    let mut out = Elements { list: [0; ELEMENTS_MAX], count: 1 };
     if code > 0xFFFF {
+        let mut out = Elements { list: [0; ELEMENTS_MAX], count: 1 };
         out.list[0] = pack(0xFFFD, 0, 0);
         return out;
     }
-    match UCA400.entry(code) {
+    elements_of_primaries(&UCA400, code)
+}
+
+fn elements_of_primaries(table: &Table, code: u32) -> Elements {
+    let mut out = Elements { list: [0; ELEMENTS_MAX], count: 1 };
+    match table.entry(code) {
         0 => {
             let base = match code {
                 0x3400..=0x4DB5 => 0xFB80,
@@ -162,7 +212,7 @@ fn elements_400(code: u32) -> Elements {
         entry => {
             out.count = (entry >> 2 & 0x1F) as u8;
             for i in 0..out.count {
-                out.list[i as usize] = UCA400.element((entry >> 7) + i as u32);
+                out.list[i as usize] = table.element((entry >> 7) + i as u32);
             }
         }
     }
@@ -172,7 +222,7 @@ fn elements_400(code: u32) -> Elements {
 /// The weights of a string at one level, without the ignored (zero) ones.
 struct Weights<'s> {
     rest: &'s [u8],
-    version_900: bool,
+    root: Root,
     level: Level,
     pending: Elements,
     next: u8,
@@ -180,16 +230,18 @@ struct Weights<'s> {
 
 impl<'s> Weights<'s> {
     #[inline]
-    fn new(s: &'s [u8], level: Level, version_900: bool) -> Weights<'s> {
-        Weights { rest: s, version_900, level, pending: Elements { list: [0; ELEMENTS_MAX], count: 0 }, next: 0 }
+    fn new(s: &'s [u8], level: Level, root: Root) -> Weights<'s> {
+        Weights { rest: s, root, level, pending: Elements { list: [0; ELEMENTS_MAX], count: 0 }, next: 0 }
     }
 
     #[inline]
     fn of(&self, element: u32) -> u16 {
         match self.level {
-            Level::Primary => (element >> 16) as u16,
-            Level::Secondary => (element >> 7 & 0x1FF) as u16,
-            Level::Tertiary => (element >> 2 & 0x1F) as u16,
+            Level::Primary => primary_of(element),
+            Level::Secondary => secondary_of(element),
+            Level::Tertiary => tertiary_of(element),
+            // The roots have no weights there.
+            Level::Quaternary => 0,
         }
     }
 }
@@ -209,15 +261,14 @@ impl Iterator for Weights<'_> {
                 }
                 let (code, length) = decode_utf8(self.rest);
                 self.rest = &self.rest[length..];
-                let entry = if self.version_900 {
-                    UCA900.entry(code)
-                } else if code <= 0xFFFF {
-                    UCA400.entry(code)
-                } else {
-                    0
+                let entry = match self.root {
+                    Root::V900 => UCA900.entry(code),
+                    Root::V520 => UCA520.entry(code),
+                    Root::V400 if code <= 0xFFFF => UCA400.entry(code),
+                    Root::V400 => 0,
                 };
                 if entry & 3 != 1 {
-                    self.pending = if self.version_900 { elements_900(code) } else { elements_400(code) };
+                    self.pending = elements(self.root, code);
                     self.next = 0;
                     continue;
                 }
@@ -253,10 +304,10 @@ pub(super) fn compare(a: &[u8], b: &[u8], level: Level) -> Ordering {
     }
     let mut order = compare_primary(a, b);
     if order.is_eq() && level >= Level::Secondary {
-        order = Weights::new(a, Level::Secondary, true).cmp(Weights::new(b, Level::Secondary, true));
+        order = Weights::new(a, Level::Secondary, Root::V900).cmp(Weights::new(b, Level::Secondary, Root::V900));
     }
     if order.is_eq() && level >= Level::Tertiary {
-        order = Weights::new(a, Level::Tertiary, true).cmp(Weights::new(b, Level::Tertiary, true));
+        order = Weights::new(a, Level::Tertiary, Root::V900).cmp(Weights::new(b, Level::Tertiary, Root::V900));
     }
     order
 }
@@ -276,7 +327,7 @@ fn compare_primary(a: &[u8], b: &[u8]) -> Ordering {
         }
         i += 1;
     }
-    Weights::new(&a[i..], Level::Primary, true).cmp(Weights::new(&b[i..], Level::Primary, true))
+    Weights::new(&a[i..], Level::Primary, Root::V900).cmp(Weights::new(&b[i..], Level::Primary, Root::V900))
 }
 
 /// Appends the primaries of the ASCII characters at the front of `s`, eight at a time; returns how many characters those are.
@@ -322,25 +373,25 @@ pub(super) fn leading(s: &[u8]) -> u64 {
             return w.iter().fold(0, |all, w| all << 16 | *w as u64);
         }
     }
-    super::first_units(Weights::new(s, Level::Primary, true), 0)
+    super::first_units(Weights::new(s, Level::Primary, Root::V900), 0)
 }
 
 /// Appends 16-bit weights, each level ended by 0x0000 (no weight is zero): the order of the bytes is the collation's, and
 /// no weight string is a prefix of another.
 /// The first of the levels of [`weights`], without its end.
 pub(super) fn primaries(s: &[u8]) -> impl Iterator<Item = u16> {
-    Weights::new(s, Level::Primary, true)
+    Weights::new(s, Level::Primary, Root::V900)
 }
 
 pub(super) fn weights(s: &[u8], level: Level, out: &mut Vec<u8>) {
     let ascii = ascii_weights(s, out);
-    for weight in Weights::new(&s[ascii..], Level::Primary, true) {
+    for weight in Weights::new(&s[ascii..], Level::Primary, Root::V900) {
         out.extend_from_slice(&weight.to_be_bytes());
     }
     out.extend_from_slice(&[0, 0]);
     for further in [Level::Secondary, Level::Tertiary] {
         if further <= level {
-            for weight in Weights::new(s, further, true) {
+            for weight in Weights::new(s, further, Root::V900) {
                 out.extend_from_slice(&weight.to_be_bytes());
             }
             out.extend_from_slice(&[0, 0]);
@@ -351,32 +402,44 @@ pub(super) fn weights(s: &[u8], level: Level, out: &mut Vec<u8>) {
 pub(super) fn hash<H: Hasher>(s: &[u8], level: Level, state: &mut H) {
     for l in [Level::Primary, Level::Secondary, Level::Tertiary] {
         if l <= level {
-            for weight in Weights::new(s, l, true) {
+            for weight in Weights::new(s, l, Root::V900) {
                 state.write_u16(weight);
             }
         }
     }
 }
 
-pub(super) fn compare_400(a: &[u8], b: &[u8]) -> Ordering {
+/// Of primaries alone, PAD SPACE.
+pub(super) fn compare_primaries(root: Root, a: &[u8], b: &[u8]) -> Ordering {
     let (a, b) = skip_common(a, b);
-    let mut a = Weights::new(a, Level::Primary, false);
-    let mut b = Weights::new(b, Level::Primary, false);
+    compare_padded(primaries_of(root, a), primaries_of(root, b), space(root))
+}
+
+pub(super) fn compare_padded(
+    mut a: impl Iterator<Item = u16>,
+    mut b: impl Iterator<Item = u16>,
+    space: u16,
+) -> Ordering {
     loop {
         let (x, y) = (a.next(), b.next());
         if x.is_none() && y.is_none() {
             return Ordering::Equal;
         }
-        let order = x.unwrap_or(SPACE).cmp(&y.unwrap_or(SPACE));
+        let order = x.unwrap_or(space).cmp(&y.unwrap_or(space));
         if order.is_ne() {
             return order;
         }
     }
 }
 
-/// The primaries of `utf8mb4_unicode_ci`.
-pub(super) fn primaries_400(s: &[u8]) -> impl Iterator<Item = u16> {
-    Weights::new(s, Level::Primary, false)
+/// What a blank weighs.
+pub(super) fn space(root: Root) -> u16 {
+    if root == Root::V520 { SPACE_520 } else { SPACE }
+}
+
+/// The primaries of `utf8mb4_unicode_ci` and its like.
+pub(super) fn primaries_of(root: Root, s: &[u8]) -> impl Iterator<Item = u16> {
+    Weights::new(s, Level::Primary, root)
 }
 
 pub(super) fn char_equal(a: u32, b: u32, level: Level) -> bool {
@@ -384,13 +447,13 @@ pub(super) fn char_equal(a: u32, b: u32, level: Level) -> bool {
     let mask = match level {
         Level::Primary => 0xFFFF_0000,
         Level::Secondary => 0xFFFF_FF80,
-        Level::Tertiary => 0xFFFF_FFFF,
+        Level::Tertiary | Level::Quaternary => 0xFFFF_FFFF,
     };
     same_elements(&a, &b, mask)
 }
 
-pub(super) fn char_equal_400(a: u32, b: u32) -> bool {
-    same_elements(&elements_400(a), &elements_400(b), 0xFFFF_0000)
+pub(super) fn char_equal_primaries(root: Root, a: u32, b: u32) -> bool {
+    same_elements(&elements(root, a), &elements(root, b), 0xFFFF_0000)
 }
 
 fn same_elements(a: &Elements, b: &Elements, mask: u32) -> bool {
@@ -420,7 +483,7 @@ mod tests {
         assert!(order("ß", "ss", Level::Primary).is_eq());
         assert!(order("a ", "a", Level::Primary).is_gt(), "NO PAD");
         assert!(order("a\u{0}b", "ab", Level::Tertiary).is_eq(), "ignored control");
-        assert!(compare_400(b"a  ", b"A").is_eq(), "PAD SPACE");
+        assert!(compare_primaries(Root::V400, b"a  ", b"A").is_eq(), "PAD SPACE");
     }
 
     #[test]

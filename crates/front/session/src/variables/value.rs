@@ -218,6 +218,11 @@ impl Variable {
                     if nullable && word.eq_ignore_ascii_case("NULL") {
                         return Ok(Val::Null);
                     }
+                    // Statements are read byte by byte.
+                    let set = types::Charset::by_name(&word);
+                    if self.name == "character_set_client" && set.is_some_and(|set| set.mbminlen() > 1) {
+                        return Err(self.cannot(&word));
+                    }
                     self.parse_word(&word)
                         .ok_or_else(|| SqlError::new(1115, format!("Unknown character set: '{word}'")))
                 }

@@ -83,6 +83,8 @@ impl AggregateCall {
         let refs: Vec<&Expr> = args.iter().collect();
         let collation = super::compare::collation_of(&refs)?;
         let ty = DataType::string(TypeKind::Text, most.min(u64::from(u32::MAX)) as u32, collation);
+        let separator = collation.charset().from_utf8(&separator).into_owned();
+        let args = args.into_iter().map(|e| super::compare::in_charset(e, collation)).collect();
         let call = AggregateCall { kind: AggregateKind::GroupConcat, distinct, args, order, separator, ty };
         Ok(Expr::new(Node::Aggregate(Box::new(call)), ty))
     }

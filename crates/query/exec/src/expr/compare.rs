@@ -116,31 +116,70 @@ pub fn collation_of(operands: &[&Expr]) -> Result<CollationId> {
 
 /// As [`collation_of`], for an operation that messages name.
 pub fn collation_for(operands: &[&Expr], operation: &str) -> Result<CollationId> {
-    let mut best: Option<(u8, CollationId)> = None;
+    let mut best: Option<Held> = None;
     for e in operands.iter().filter(|e| is_string(e.ty.kind)) {
-        let (level, mine) = (coercibility(e), e.ty.collation);
-        best = Some(match best {
-            None => (level, mine),
-            Some((l, c)) if l < level => (l, c),
-            Some((l, _)) if level < l => (level, mine),
-            Some((l, c)) if c == mine => (l, c),
-            Some((l, c)) => {
-                if c.is_binary() || mine.is_binary() {
-                    (l, CollationId::BINARY)
-                } else if c.charset() != mine.charset() {
-                    // The wider character set can hold both.
-                    if c.charset().mbmaxlen() >= mine.charset().mbmaxlen() { (l, c) } else { (l, mine) }
-                } else if c == CollationId::binary_of(c.charset()) {
-                    (l, c)
-                } else if mine == CollationId::binary_of(mine.charset()) {
-                    (l, mine)
-                } else {
-                    return Err(illegal_mix(operands, operation));
-                }
-            }
-        });
+        let mine = Held { level: coercibility(e), collation: e.ty.collation, is_ascii: is_ascii(e) };
+        best = match best {
+            None => Some(mine),
+            Some(held) => Some(held.with(mine).ok_or_else(|| illegal_mix(operands, operation))?),
+        };
     }
-    Ok(best.map_or(CollationId::UTF8MB4_0900_AI_CI, |(_, c)| c))
+    Ok(best.map_or(CollationId::UTF8MB4_0900_AI_CI, |held| held.collation))
+}
+
+/// How an operand holds its collation.
+#[derive(Clone, Copy)]
+struct Held {
+    level: u8,
+    collation: CollationId,
+    /// Nothing but ASCII characters: they are in every character set.
+    is_ascii: bool,
+}
+
+/// Operands down from this level give way to others of another character set.
+const SYSCONST: u8 = 3;
+
+impl Held {
+    /// The collation of both together: the stronger one's, if the other's characters can be brought to its set.
+    fn with(self, other: Held) -> Option<Held> {
+        let (a, b) = (self.collation, other.collation);
+        let ascii = |held: Held| Held { is_ascii: self.is_ascii && other.is_ascii, ..held };
+        if a.charset() == b.charset() {
+            return match self.level.cmp(&other.level) {
+                Ordering::Less => Some(ascii(self)),
+                Ordering::Greater => Some(ascii(other)),
+                Ordering::Equal if a == b || a == CollationId::binary_of(a.charset()) && self.level > 0 => {
+                    Some(ascii(self))
+                }
+                Ordering::Equal if b == CollationId::binary_of(a.charset()) && self.level > 0 => Some(ascii(other)),
+                Ordering::Equal => None,
+            };
+        }
+        if a.is_binary() || b.is_binary() {
+            let first = if a.is_binary() { self.level <= other.level } else { self.level < other.level };
+            return Some(if first { self } else { other });
+        }
+        if self.holds(&other) || self.level < other.level && other.level >= SYSCONST {
+            return Some(ascii(self));
+        }
+        (other.holds(&self) || other.level < self.level && self.level >= SYSCONST).then(|| ascii(other))
+    }
+
+    /// Can this one's character set have what the other one's has?
+    fn holds(&self, other: &Held) -> bool {
+        let (mine, others) = (self.collation.charset(), other.collation.charset());
+        let is_wider = !others.is_unicode() || mine == types::Charset::Utf8mb4;
+        mine.is_unicode() && (self.level < other.level || self.level == other.level && is_wider)
+            || other.is_ascii && (self.level < other.level || self.level == other.level && !self.is_ascii)
+    }
+}
+
+fn is_ascii(e: &Expr) -> bool {
+    match &e.node {
+        Node::Const(Value::Bytes(b)) => e.ty.collation.charset().to_utf8(b).is_ascii(),
+        Node::Const(_) => true,
+        _ => e.ty.collation.charset() == types::Charset::Ascii,
+    }
 }
 
 #[cold]

@@ -410,10 +410,10 @@ fn is_let_in(t: DateTime, given: &Value<'_>, run: &Run<'_>) -> bool {
 pub fn transcode<'a>(bytes: Cow<'a, [u8]>, from: &DataType, to: &DataType) -> Cow<'a, [u8]> {
     let source = if from.kind.is_text() || from.kind.is_bytes() { from.collation.charset() } else { Charset::Utf8mb4 };
     let target = to.collation.charset();
-    if source == target || source == Charset::Binary || target == Charset::Binary || bytes.is_ascii() {
-        return bytes;
-    }
-    if (source, target) == (Charset::Utf8mb3, Charset::Utf8mb4) {
+    // From binary, only what must be filled up to whole characters.
+    if source == Charset::Binary && bytes.len().is_multiple_of(target.mbminlen())
+        || source.is_subset_bytes(target, &bytes)
+    {
         return bytes;
     }
     let mut out = Vec::with_capacity(bytes.len());
@@ -470,17 +470,21 @@ pub fn unify<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &Run<'_>) ->
             let e = Expr::new(Node::Const(Value::Null), type_of(&v));
             Value::from_json(&super::functions::json::scalar(&v, &e)?)
         }
+        (Value::Bytes(_), k) if k.is_text() && from.kind.is_text() && from.collation != to.collation => {
+            let Value::Bytes(b) = v else { unreachable!("bytes") };
+            Value::Bytes(transcode(b, from, to))
+        }
         (Value::Bytes(_), _) => v,
         (_, k) if k.is_bytes() || k.is_text() => {
             let ty = source_type(from, &v);
-            Value::Bytes(into_text(v, &ty))
+            Value::Bytes(transcode(into_text(v, &ty), &ty, to))
         }
         _ => v,
     })
 }
 
-/// The type that all branches of CASE, IF, COALESCE, UNION have in common.
-pub fn common_type(list: &[&Expr]) -> Result<DataType> {
+/// The type that all branches of CASE, IF, COALESCE, UNION have in common; `operation` for messages.
+pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
     use TypeKind as K;
     let mut typed = list.iter().filter(|e| e.ty.kind != K::Null);
     let nullable = list.iter().any(|e| e.ty.nullable);
@@ -496,7 +500,7 @@ pub fn common_type(list: &[&Expr]) -> Result<DataType> {
         let strings: Vec<&Expr> =
             list.iter().filter(|e| e.ty.kind.is_bytes() || e.ty.kind.is_text()).copied().collect();
         if !ty.collation.is_binary() || strings.iter().all(|e| e.ty.collation.is_binary()) {
-            ty.collation = super::compare::collation_of(&strings)?;
+            ty.collation = super::compare::collation_for(&strings, operation)?;
         }
     }
     ty.nullable = nullable;

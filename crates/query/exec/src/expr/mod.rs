@@ -9,6 +9,7 @@ pub mod convert;
 pub mod functions;
 pub mod like;
 pub mod number;
+pub mod wide;
 pub mod window;
 
 use crate::run::{Run, Scope};
@@ -186,7 +187,7 @@ impl Expr {
             Node::EnumText(e, members) => Ok(match e.eval(run, at)? {
                 Value::UInt(0) => Value::Bytes(Cow::Borrowed(b"")),
                 Value::UInt(i) => match members.get(i as usize - 1) {
-                    Some(m) => Value::Bytes(Cow::Borrowed(m.as_bytes())),
+                    Some(m) => Value::Bytes(self.ty.collation.charset().from_utf8(m.as_bytes())),
                     None => Value::Bytes(Cow::Borrowed(b"")),
                 },
                 other => other,
@@ -202,7 +203,8 @@ impl Expr {
                             text.push_str(m);
                         }
                     }
-                    Value::Bytes(Cow::Owned(text.into_bytes()))
+                    let set = self.ty.collation.charset();
+                    Value::Bytes(Cow::Owned(set.from_utf8(text.as_bytes()).into_owned()))
                 }
                 other => other,
             }),

@@ -119,7 +119,7 @@ impl WindowCall {
             }
             WindowFunc::Lag(_) | WindowFunc::Lead(_) => {
                 let all: Vec<&Expr> = self.args.iter().collect();
-                widened(convert::common_type(&all)?)
+                widened(convert::common_type(&all, "lag")?)
             }
             WindowFunc::FirstValue | WindowFunc::LastValue | WindowFunc::NthValue(_) => {
                 let Some(e) = self.args.first() else { return Err(SqlError::new(1582, "Incorrect parameter count")) };

@@ -5,7 +5,7 @@ use crate::error::unsupported;
 use crate::expr::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::compare::{self, CmpOp};
 use crate::expr::number::{ArithOp, BitOp};
-use crate::expr::{Expr, Node, boolean_type, convert, functions, number};
+use crate::expr::{Expr, Node, boolean_type, convert, functions, number, wide};
 use sql::ast::{self, BinaryOp, CastType, Expr as Ast, ExprId, ExprList, TemporalKind, UnaryOp};
 use std::borrow::Cow;
 use types::collation::CollationId;
@@ -71,8 +71,11 @@ impl Planner<'_> {
             Ast::String { text, introducer } => {
                 let bytes = parsed.bytes(*text).to_vec();
                 match introducer {
-                    Some(n) => introduced(bytes, self.charset(parsed.name(*n))?)?,
-                    None => string(bytes, self.literal_collation),
+                    Some(n) => introduced(self.as_sent(bytes), self.charset(parsed.name(*n))?)?,
+                    None => {
+                        let set = self.literal_collation.charset();
+                        string(set.from_utf8(&bytes).into_owned(), self.literal_collation)
+                    }
                 }
             }
             Ast::Bytes { bytes, introducer, .. } => {
@@ -373,7 +376,13 @@ impl Planner<'_> {
                 let args = self.exprs(*args)?;
                 let mut e = self.native("char", args)?;
                 if let Some(c) = charset {
-                    e.ty = DataType { kind: TypeKind::VarChar, collation: self.charset(parsed.name(*c))?, ..e.ty };
+                    let collation = self.charset(parsed.name(*c))?;
+                    let ty = DataType { kind: TypeKind::VarChar, collation, ..e.ty };
+                    e = match collation.charset().mbminlen() {
+                        1 => Expr { ty, ..e },
+                        // Filled up to whole characters.
+                        _ => Expr::new(Node::Cast(Box::new(e)), ty),
+                    };
                 }
                 e
             }
@@ -453,7 +462,7 @@ impl Planner<'_> {
             }
             return compare_exprs(op, a, b);
         }
-        let (a, b) = (self.expr(left)?, self.expr(right)?);
+        let (a, b) = (wide::plain(self.expr(left)?), wide::plain(self.expr(right)?));
         let increment = self.div_increment;
         let arith = |op: ArithOp, a: Expr, b: Expr| {
             let (a, b) = (convert::arith_number(a), convert::arith_number(b));
@@ -588,6 +597,15 @@ impl Planner<'_> {
         Ok(e)
     }
 
+    /// The bytes of a literal as the client sent them: its statement has been read as utf8mb4.
+    fn as_sent(&self, bytes: Vec<u8>) -> Vec<u8> {
+        let client = match self.env.system_variable(None, "character_set_client") {
+            Ok((Value::Bytes(name), _)) if !bytes.is_ascii() => Charset::by_name(&String::from_utf8_lossy(&name)),
+            _ => None,
+        };
+        client.map_or_else(|| bytes.clone(), |set| set.from_utf8(&bytes).into_owned())
+    }
+
     fn charset(&self, name: &str) -> Result<CollationId> {
         match Charset::by_name(name) {
             Some(c) => Ok(CollationId::default_of(c)),
@@ -627,6 +645,7 @@ impl Planner<'_> {
             ),
         );
         let mut ty = self.cast_type(cast.to, &e.ty)?;
+        let e = if ty.kind.is_text() || ty.kind.is_bytes() { e } else { wide::plain(e) };
         ty.nullable = e.ty.nullable || ty.kind.is_temporal() || ty.kind == TypeKind::Year;
         if ty.kind == TypeKind::Date
             && let Node::Const(Value::Bytes(text)) = &e.node
@@ -760,10 +779,7 @@ pub fn integer(v: u64) -> Expr {
 
 pub fn string(bytes: Vec<u8>, collation: CollationId) -> Expr {
     let kind = if collation.is_binary() { TypeKind::VarBinary } else { TypeKind::VarChar };
-    let length = match collation.charset().mbmaxlen() {
-        1 => bytes.len(),
-        _ => bytes.iter().filter(|b| **b & 0xC0 != 0x80).count(),
-    };
+    let length = collation.charset().char_count(&bytes);
     constant(Value::Bytes(Cow::Owned(bytes)), DataType::string(kind, length as u32, collation))
 }
 
@@ -771,6 +787,9 @@ pub fn string(bytes: Vec<u8>, collation: CollationId) -> Expr {
 fn introduced(bytes: Vec<u8>, collation: CollationId) -> Result<Expr> {
     const SHOWN_MAX: usize = 6;
     let set = collation.charset();
+    // The first character is filled up.
+    let lacking = bytes.len().next_multiple_of(set.mbminlen()) - bytes.len();
+    let bytes = [vec![0; lacking], bytes].concat();
     match set.valid_up_to(&bytes) {
         valid if valid < bytes.len() && !set.is_single_byte() => {
             let shown: String = bytes[valid..].iter().take(SHOWN_MAX).map(|b| format!("{b:02X}")).collect();
@@ -834,6 +853,8 @@ pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
         (false, true) => (functions::json::as_scalar(a), b),
         _ => (a, b),
     };
+    let are_strings = [&a, &b].map(|e| e.ty.kind.is_text() || e.ty.kind.is_bytes());
+    let (a, b) = if are_strings == [true; 2] { (a, b) } else { (wide::plain(a), wide::plain(b)) };
     let collation = compare::collation_of(&[&a, &b])?;
     let b = compare::in_charset(compare::adapt(b, &a), collation);
     let a = compare::in_charset(compare::adapt(a, &b), collation);
@@ -881,7 +902,7 @@ fn compare_rows(op: CmpOp, a: Vec<Expr>, b: Vec<Expr>) -> Result<Expr> {
 pub fn case(whens: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>>) -> Result<Expr> {
     let mut results: Vec<&Expr> = whens.iter().map(|(_, t)| t).collect();
     results.extend(otherwise.as_deref());
-    let mut ty = convert::common_type(&results)?;
+    let mut ty = convert::common_type(&results, "case")?;
     ty.nullable |= otherwise.is_none();
     Ok(Expr::new(Node::Case { whens, otherwise }, ty))
 }

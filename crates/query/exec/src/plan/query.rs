@@ -242,7 +242,7 @@ impl Planner<'_> {
         let mut columns = Vec::new();
         for i in 0..width {
             let column: Vec<&Expr> = all.iter().map(|r| &r[i]).collect();
-            let ty = convert::common_type(&column)?;
+            let ty = convert::common_type(&column, "VALUES")?;
             let e = Expr::column(0, i, ty);
             columns.push(plain_meta(&format!("column_{i}"), &e));
             outputs.push(e);
@@ -815,10 +815,11 @@ pub fn same_width(left: &QueryPlan, right: &QueryPlan) -> Result<()> {
 pub fn unite(left: &mut QueryPlan, right: &mut QueryPlan, kept: bool) -> Result<Vec<types::DataType>> {
     let mut types = Vec::new();
     for (l, r) in left.outputs.iter_mut().zip(&mut right.outputs) {
-        let ty = convert::common_type(&[l, r])?;
+        let ty = convert::common_type(&[l, r], "UNION")?;
         let ty = if kept { kept_type(ty, &[l, r]) } else { ty };
         for e in [l, r] {
-            if e.ty.kind != ty.kind || e.ty.decimals != ty.decimals || e.ty.unsigned != ty.unsigned {
+            let transcodes = e.ty.kind.is_text() && e.ty.collation.charset() != ty.collation.charset();
+            if e.ty.kind != ty.kind || e.ty.decimals != ty.decimals || e.ty.unsigned != ty.unsigned || transcodes {
                 let inner = std::mem::replace(e, Expr::null());
                 *e = convert::to_type(inner, ty);
             }

@@ -20,6 +20,9 @@ pub enum Note {
     Utf8mb3,
     /// A collation of `utf8mb3`.
     Utf8mb3Collation(Name),
+    /// Another character set that is to go, and a collation of one.
+    Charset(Name),
+    CollationOf(Name, &'static str),
     /// YEAR(4).
     Year4,
     /// CHAR(3) BINARY.
@@ -32,6 +35,9 @@ pub enum Note {
     /// `@a := 1` in an expression.
     AssignUserVar,
 }
+
+/// Character sets beside utf8mb3 that are deprecated.
+pub const DEPRECATED_SETS: [&str; 5] = ["ucs2", "macroman", "macce", "dec8", "hp8"];
 
 impl Note {
     /// The warning's number and text.
@@ -81,6 +87,15 @@ impl Note {
                 "Setting user variables within expressions is deprecated and will be removed in a future release. \
                  Consider alternatives: 'SET variable=expression, ...', or 'SELECT expression(s) INTO variables(s)'.",
             ),
+            Note::Charset(name) => return instead(&parsed.name(name).to_ascii_lowercase(), "utf8mb4"),
+            Note::CollationOf(name, set) => {
+                let name = parsed.name(name).to_ascii_lowercase();
+                let text = format!(
+                    "'{name}' is a collation of the deprecated character set {set}. Please consider using utf8mb4 with an \
+                     appropriate collation instead."
+                );
+                return (4079, text);
+            }
             Note::Utf8mb3 => return instead("utf8mb3", "utf8mb4"),
             Note::Year4 => return instead("YEAR(4)", "YEAR"),
             Note::BinaryAttribute => {

@@ -363,7 +363,10 @@ impl Parser<'_> {
             match self.tok.tok {
                 Tok::Word if self.at(Kw::COLLATE) => {
                     self.bump();
+                    // MySQL does not warn of deprecated ones here.
+                    let notes = self.notes.len();
                     let collation = self.collation_name()?;
+                    self.notes.truncate(notes);
                     left = self.add(Expr::Collate { operand: left, collation });
                 }
                 Tok::Arrow | Tok::ArrowArrow if matches!(self.exprs[left.index()], Expr::Column { .. }) => {

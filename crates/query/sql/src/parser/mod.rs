@@ -450,6 +450,8 @@ impl<'s> Parser<'s> {
             self.notes.push(Note::Utf8);
         } else if bytes.eq_ignore_ascii_case(b"utf8mb3") {
             self.notes.push(Note::Utf8mb3);
+        } else if DEPRECATED_SETS.iter().any(|set| bytes.eq_ignore_ascii_case(set.as_bytes())) {
+            self.notes.push(Note::Charset(name));
         }
     }
 
@@ -458,6 +460,10 @@ impl<'s> Parser<'s> {
         let bytes = name.resolve(self.src, &self.extra);
         if bytes.get(..8).is_some_and(|b| b.eq_ignore_ascii_case(b"utf8mb3_")) {
             self.notes.push(Note::Utf8mb3Collation(name));
+        } else if let Some(end) = bytes.iter().position(|b| *b == b'_')
+            && let Some(set) = DEPRECATED_SETS.iter().find(|set| bytes[..end].eq_ignore_ascii_case(set.as_bytes()))
+        {
+            self.notes.push(Note::CollationOf(name, set));
         }
         Ok(name)
     }

@@ -84,7 +84,7 @@ impl Parser<'_> {
             }
             let charset = self.charset_name()?;
             // MySQL warns of none here.
-            self.notes.pop_if(|n| matches!(n, Note::Utf8 | Note::Utf8mb3));
+            self.notes.pop_if(|n| matches!(n, Note::Utf8 | Note::Utf8mb3 | Note::Charset(_)));
             return Ok(SetItem::CharacterSet(Some(charset)));
         }
         let mut scope = VarScope::Unspecified;

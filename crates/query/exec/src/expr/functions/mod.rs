@@ -286,6 +286,9 @@ pub fn call(name: &str, args: Vec<Expr>) -> Result<Option<Expr>> {
         true => args.into_iter().map(convert::function_number).collect(),
         false => args,
     };
+    if let Some(call) = super::wide::call(function, &args)? {
+        return Ok(Some(call));
+    }
     Ok(Some(Expr::new(Node::Call(function, args.clone()), result_type(function, &args)?)))
 }
 
@@ -324,7 +327,7 @@ fn second_digits(e: &Expr) -> u8 {
     }
 }
 
-fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
+pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     let refs: Vec<&Expr> = args.iter().collect();
     let shown = |t: &DataType| match t.kind {
         TypeKind::Date => 10,
@@ -374,8 +377,8 @@ fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::Quoted => long_text(refs[0].ty.length.saturating_mul(6).saturating_add(2), CollationId::UTF8MB4_BIN),
         Rule::Unquoted => long_text(refs[0].ty.length, CollationId::UTF8MB4_BIN),
         Rule::Joined => text(refs.iter().map(|e| shown(&e.ty)).fold(0u32, u32::saturating_add))?,
-        Rule::Common => convert::common_type(&refs)?,
-        Rule::CommonTail => convert::common_type(&refs[1..])?,
+        Rule::Common => convert::common_type(&refs, function.name)?,
+        Rule::CommonTail => convert::common_type(&refs[1..], function.name)?,
         Rule::Last => refs[refs.len() - 1].ty,
         Rule::First => refs[0].ty,
         Rule::Number => math::rounded_type(args),

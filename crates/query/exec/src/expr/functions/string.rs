@@ -151,8 +151,23 @@ fn change_case<'a>(a: Args<'a, '_>, upper: bool) -> Result<Value<'a>> {
             }
             Err(_) => s,
         },
-        _ => Cow::Owned(if upper { s.to_ascii_uppercase() } else { s.to_ascii_lowercase() }),
+        Charset::Ascii => Cow::Owned(if upper { s.to_ascii_uppercase() } else { s.to_ascii_lowercase() }),
+        set => Cow::Owned(change_case_of(set, &s, upper)),
     }))
+}
+
+/// By way of the code points; a character whose other case the set lacks stays.
+fn change_case_of(set: Charset, s: &[u8], upper: bool) -> Vec<u8> {
+    let (mut out, mut rest) = (Vec::with_capacity(s.len()), s);
+    while !rest.is_empty() {
+        let (code, length) = set.decode(rest);
+        let changed = char::from_u32(code).map(|c| if upper { one_upper(c) } else { one_lower(c) });
+        if !changed.is_some_and(|c| c as u32 != code && set.encode(c as u32, &mut out)) {
+            out.extend_from_slice(&rest[..length]);
+        }
+        rest = &rest[length..];
+    }
+    out
 }
 
 /// One character for one, as MySQL's tables map.

@@ -3,6 +3,13 @@
 //! Strings are bytes in the character set of their collation. Stored utf8mb4 strings have been validated on their way in,
 //! yet no function here relies on that: a malformed byte counts as one character and never panics.
 
+pub(crate) mod eight;
+mod wide;
+
+pub use eight::EightBit;
+use std::borrow::Cow;
+pub use wide::Wide;
+
 /// The character sets that the server knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Charset {
@@ -12,6 +19,14 @@ pub enum Charset {
     Latin1,
     Utf8mb3,
     Utf8mb4,
+    /// A byte a character, by a table.
+    Eight(EightBit),
+    /// Two or four bytes a unit.
+    Wide(Wide),
+}
+
+const fn eight(name: &str) -> Charset {
+    Charset::Eight(EightBit::named(name))
 }
 
 /// Code points of latin1 bytes 0x80..=0x9F; every other byte is its own code point.
@@ -22,8 +37,41 @@ const LATIN1_C1: [u16; 32] = [
 ];
 
 impl Charset {
-    pub const ALL: [Charset; 5] =
-        [Charset::Ascii, Charset::Binary, Charset::Latin1, Charset::Utf8mb3, Charset::Utf8mb4];
+    /// By name.
+    pub const ALL: [Charset; 32] = [
+        eight("armscii8"),
+        Charset::Ascii,
+        Charset::Binary,
+        eight("cp1250"),
+        eight("cp1251"),
+        eight("cp1256"),
+        eight("cp1257"),
+        eight("cp850"),
+        eight("cp852"),
+        eight("cp866"),
+        eight("dec8"),
+        eight("geostd8"),
+        eight("greek"),
+        eight("hebrew"),
+        eight("hp8"),
+        eight("keybcs2"),
+        eight("koi8r"),
+        eight("koi8u"),
+        Charset::Latin1,
+        eight("latin2"),
+        eight("latin5"),
+        eight("latin7"),
+        eight("macce"),
+        eight("macroman"),
+        eight("swe7"),
+        eight("tis620"),
+        Charset::Wide(Wide::Ucs2),
+        Charset::Wide(Wide::Utf16),
+        Charset::Wide(Wide::Utf16le),
+        Charset::Wide(Wide::Utf32),
+        Charset::Utf8mb3,
+        Charset::Utf8mb4,
+    ];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -32,6 +80,8 @@ impl Charset {
             Charset::Latin1 => "latin1",
             Charset::Utf8mb3 => "utf8mb3",
             Charset::Utf8mb4 => "utf8mb4",
+            Charset::Eight(set) => set.name(),
+            Charset::Wide(set) => set.name(),
         }
     }
 
@@ -41,18 +91,43 @@ impl Charset {
             Charset::Binary => "Binary pseudo charset",
             Charset::Ascii => "US ASCII",
             Charset::Latin1 => "cp1252 West European",
-            Charset::Utf8mb3 => "UTF-8 Unicode",
-            Charset::Utf8mb4 => "UTF-8 Unicode",
+            Charset::Utf8mb3 | Charset::Utf8mb4 => "UTF-8 Unicode",
+            Charset::Eight(set) => set.description(),
+            Charset::Wide(set) => set.description(),
         }
     }
 
     /// Most bytes of one character.
     pub const fn mbmaxlen(self) -> u32 {
         match self {
-            Charset::Binary | Charset::Ascii | Charset::Latin1 => 1,
+            Charset::Binary | Charset::Ascii | Charset::Latin1 | Charset::Eight(_) => 1,
             Charset::Utf8mb3 => 3,
             Charset::Utf8mb4 => 4,
+            Charset::Wide(set) => set.mbmaxlen(),
         }
+    }
+
+    /// Bytes of the shortest character.
+    pub const fn mbminlen(self) -> usize {
+        match self {
+            Charset::Wide(set) => set.unit(),
+            _ => 1,
+        }
+    }
+
+    /// Whether ASCII strings are the same bytes in this set: not in ucs2, utf16, utf32 and swe7.
+    #[inline]
+    pub const fn is_ascii_compatible(self) -> bool {
+        match self {
+            Charset::Wide(_) => false,
+            Charset::Eight(set) => set.is_ascii_compatible(),
+            _ => true,
+        }
+    }
+
+    /// Whether it is a form of Unicode.
+    pub const fn is_unicode(self) -> bool {
+        matches!(self, Charset::Utf8mb3 | Charset::Utf8mb4 | Charset::Wide(_))
     }
 
     /// By name, case-insensitive; `utf8` is utf8mb3.
@@ -66,13 +141,14 @@ impl Charset {
     /// Whether a byte stands for a character each.
     #[inline]
     pub const fn is_single_byte(self) -> bool {
-        !matches!(self, Charset::Utf8mb3 | Charset::Utf8mb4)
+        !matches!(self, Charset::Utf8mb3 | Charset::Utf8mb4 | Charset::Wide(_))
     }
 
     /// Length of the longest well-formed prefix: `bytes.len()` when all is well.
     pub fn valid_up_to(self, bytes: &[u8]) -> usize {
         match self {
-            Charset::Binary | Charset::Latin1 => bytes.len(),
+            Charset::Binary | Charset::Latin1 | Charset::Eight(_) => bytes.len(),
+            Charset::Wide(set) => set.valid_up_to(bytes),
             Charset::Ascii => bytes.iter().position(|b| *b >= 0x80).unwrap_or(bytes.len()),
             Charset::Utf8mb4 => match std::str::from_utf8(bytes) {
                 Ok(_) => bytes.len(),
@@ -91,6 +167,9 @@ impl Charset {
         if self.is_single_byte() {
             return bytes.len();
         }
+        if let Charset::Wide(set) = self {
+            return set.char_count(bytes);
+        }
         // Continuation bytes are 0b10xxxxxx; every other byte starts a character.
         bytes.iter().filter(|b| (**b as i8) >= -0x40).count()
     }
@@ -99,6 +178,9 @@ impl Charset {
     pub fn char_offset(self, bytes: &[u8], n: usize) -> usize {
         if self.is_single_byte() || n >= bytes.len() {
             return n.min(bytes.len());
+        }
+        if let Charset::Wide(set) = self {
+            return set.char_offset(bytes, n);
         }
         let mut seen = 0;
         for (i, b) in bytes.iter().enumerate() {
@@ -129,6 +211,8 @@ impl Charset {
                 _ => (first as u32, 1),
             },
             Charset::Utf8mb3 | Charset::Utf8mb4 => decode_utf8(bytes),
+            Charset::Eight(set) => (set.decode(first), 1),
+            Charset::Wide(set) => set.decode(bytes),
         }
     }
 
@@ -150,6 +234,11 @@ impl Charset {
                 }
                 _ => return false,
             },
+            Charset::Eight(set) => match set.encode(code) {
+                Some(byte) => out.push(byte),
+                None => return false,
+            },
+            Charset::Wide(set) => return set.encode(code, out),
             _ => return false,
         }
         true
@@ -160,12 +249,17 @@ impl Charset {
         self == to
             || to == Charset::Binary
             || (self == Charset::Utf8mb3 && to == Charset::Utf8mb4)
-            || (self != Charset::Binary && bytes.is_ascii())
+            || (self != Charset::Binary && self.is_ascii_compatible() && to.is_ascii_compatible() && bytes.is_ascii())
     }
 
     /// Converts a string to another character set. Characters that `to` lacks become `?`; the number of those comes back.
-    /// From `binary` the bytes are taken as they stand (the caller validates them).
+    /// From `binary` the bytes are taken as they stand (the caller validates them), with zero bytes in front where the first
+    /// character of `to` would not be whole.
     pub fn convert(self, to: Charset, bytes: &[u8], out: &mut Vec<u8>) -> usize {
+        if self == Charset::Binary {
+            let lacking = bytes.len().next_multiple_of(to.mbminlen()) - bytes.len();
+            out.resize(out.len() + lacking, 0);
+        }
         if self == Charset::Binary || self.is_subset_bytes(to, bytes) {
             out.extend_from_slice(bytes);
             return 0;
@@ -175,12 +269,52 @@ impl Charset {
         while !rest.is_empty() {
             let (code, length) = self.decode(rest);
             if !to.encode(code, out) {
-                out.push(b'?');
+                to.encode(b'?' as u32, out);
                 lost += 1;
             }
             rest = &rest[length..];
         }
         lost
+    }
+
+    /// The string as UTF-8, malformed characters replaced.
+    pub fn to_utf8(self, bytes: &[u8]) -> Cow<'_, [u8]> {
+        if matches!(self, Charset::Utf8mb3 | Charset::Utf8mb4) || self.is_subset_bytes(Charset::Utf8mb4, bytes) {
+            return Cow::Borrowed(bytes);
+        }
+        let mut out = Vec::with_capacity(bytes.len() * 2);
+        self.convert(Charset::Utf8mb4, bytes, &mut out);
+        Cow::Owned(out)
+    }
+
+    /// A string of this set from UTF-8; what the set lacks becomes `?`.
+    pub fn from_utf8(self, text: &[u8]) -> Cow<'_, [u8]> {
+        if Charset::Utf8mb4.is_subset_bytes(self, text) {
+            return Cow::Borrowed(text);
+        }
+        let mut out = Vec::with_capacity(text.len() * 2);
+        Charset::Utf8mb4.convert(self, text, &mut out);
+        Cow::Owned(out)
+    }
+
+    /// The blank in this set.
+    pub const fn space(self) -> &'static [u8] {
+        match self {
+            Charset::Wide(Wide::Ucs2 | Wide::Utf16) => &[0, b' '],
+            Charset::Wide(Wide::Utf16le) => &[b' ', 0],
+            Charset::Wide(Wide::Utf32) => &[0, 0, 0, b' '],
+            _ => b" ",
+        }
+    }
+
+    /// Length without the blanks at the end.
+    pub fn trimmed_length(self, bytes: &[u8]) -> usize {
+        let space = self.space();
+        let mut end = bytes.len();
+        while end >= space.len() && bytes[..end].ends_with(space) {
+            end -= space.len();
+        }
+        end
     }
 }
 
