@@ -125,7 +125,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
             log.write(Level::Warning, 10453, text);
             return String::new();
         }
-        let password = accounts::password::random_password();
+        let password = accounts::password::random_password::<16>();
         // As MySQL: once, whatever the verbosity.
         log.write(Level::System, 10454, &format!("A temporary password is generated for root@localhost: {password}"));
         password

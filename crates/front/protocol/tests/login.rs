@@ -43,7 +43,7 @@ fn accounts() -> Accounts {
     let mut directory = Directory::bootstrap("secret");
     for (user, password) in [("old", "antique"), ("open", "")] {
         let mut account = Account::new(AccountName::new(user, "%"), accounts::Plugin::NativePassword);
-        account.set_password(password.as_bytes());
+        account.set_password(password.as_bytes(), 0);
         directory.put(account);
     }
     Accounts::new(directory)

@@ -12,7 +12,7 @@ use crate::sink::gone;
 use crate::state::State;
 use crate::temporary::Temporary;
 use crate::variables::{VarId, id};
-use accounts::Access;
+use accounts::{Access, Connected};
 use catalog::{MetadataPins, Version};
 use engine::Transaction;
 use exec::{Env, Outcome};
@@ -49,7 +49,15 @@ pub struct Session {
     pub(crate) scramble: Scramble,
     /// `None` until the login.
     pub(crate) access: Option<Access>,
+    /// Rights of the definers of views in use.
+    pub(crate) definers: Vec<Access>,
     pub(crate) password_expired: bool,
+    /// Of an account with limits.
+    pub(crate) connected: Option<Connected>,
+    /// One of the two: statements are looked at before they run.
+    pub(crate) restricted: bool,
+    /// Accounts and passwords that the statement at hand has thought up: user, host, password.
+    pub(crate) generated: Vec<[String; 3]>,
     pub(crate) interactive: bool,
     /// CLIENT_FOUND_ROWS: UPDATE answers with matched rows.
     pub(crate) found_rows: bool,
@@ -97,7 +105,11 @@ impl Session {
             peer,
             scramble: [0; 20],
             access: None,
+            definers: Vec::new(),
             password_expired: false,
+            connected: None,
+            restricted: false,
+            generated: Vec::new(),
             interactive: false,
             found_rows: false,
             catalog: server.catalog.cell().cached(),
@@ -364,9 +376,32 @@ impl Session {
     pub(crate) fn refresh_access(&mut self) -> Result<()> {
         let access = self.access.as_mut().expect("statements come after the login");
         if access.refresh(&self.server.accounts) {
-            self.password_expired = access.account().password_expired;
+            self.privileges_changed();
         }
         Ok(())
+    }
+
+    #[cold]
+    fn privileges_changed(&mut self) {
+        self.password_expired = self.access().account().must_change_password(accounts::password::now_s());
+        self.restrict();
+        self.show_roles();
+    }
+
+    /// Notes whether statements have to be looked at by [`Session::check_restrictions`].
+    pub(crate) fn restrict(&mut self) {
+        self.restricted = self.password_expired || self.connected.is_some();
+    }
+
+    /// What an expired password or the limits of the account forbid. Errors 1226, 1820.
+    #[cold]
+    pub(crate) fn check_restrictions(&self, changes_password: bool, is_update: bool) -> Result<()> {
+        if self.password_expired && !changes_password {
+            return Err(err!(1820));
+        }
+        let Some(connected) = &self.connected else { return Ok(()) };
+        let account = self.access().account();
+        connected.usage().statement(&account.name.user, &account.limits, is_update, accounts::password::now_s())
     }
 
     /// USE. Errors 1044, 1049, 1046 for an empty name.

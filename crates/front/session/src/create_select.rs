@@ -61,7 +61,7 @@ impl Session {
             return Err(err!(1050, to.1));
         }
         let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state)?;
-        self.check_tables(planned.tables())?;
+        self.check_rights(&planned)?;
         let selected = made_columns(&version, planned.columns(), self.state.sql_mode)?;
         let spec = self.table_spec(parsed, to, collation, of.columns, &selected, of.keys, of.options)?;
         self.check_new_table(&spec)?;

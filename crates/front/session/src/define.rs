@@ -35,10 +35,10 @@ impl Session {
     /// Runs a statement that is not the executor's, and answers. `fresh`: it was just parsed, not prepared before.
     pub(crate) fn obey(&mut self, parsed: &Parsed, fresh: bool, out: &mut Output) -> Result<Done> {
         self.refresh_access()?;
-        if self.password_expired
-            && !matches!(parsed.statement, Statement::AlterUser(_) | Statement::SetPassword(_) | Statement::Set(_))
-        {
-            return Err(err!(1820));
+        if self.restricted {
+            let changes_password =
+                matches!(parsed.statement, Statement::AlterUser(_) | Statement::SetPassword(_) | Statement::Set(_));
+            self.check_restrictions(changes_password, is_update(&parsed.statement))?;
         }
         match &parsed.statement {
             Statement::Show(statement) => return self.show(parsed, statement, out),
@@ -81,6 +81,9 @@ impl Session {
         if self.transaction.settings_changed {
             // Further statements of the same command answer in the new character set.
             crate::charset::apply_results(&self.state, out);
+        }
+        if !self.generated.is_empty() {
+            return self.send_generated(out);
         }
         self.state.row_count = outcome.affected_rows as i64;
         self.ok(out, &outcome)?;
@@ -299,10 +302,17 @@ impl Session {
             | Statement::RenameUser(_)
             | Statement::Grant(_)
             | Statement::Revoke(_)
-            | Statement::SetPassword(_) => {
+            | Statement::SetPassword(_)
+            | Statement::CreateRole { .. }
+            | Statement::DropRole { .. }
+            | Statement::SetDefaultRole { .. } => {
                 self.commit_all()?;
                 let name = self.change_accounts(parsed)?;
                 plain(name)
+            }
+            Statement::SetRole(selection) => {
+                self.set_role(parsed, selection)?;
+                plain("set_role")
             }
             Statement::Reset(what) => {
                 for reset in what {
@@ -316,6 +326,23 @@ impl Session {
         }
     }
 
+    /// The passwords that RANDOM PASSWORD has thought up.
+    fn send_generated(&mut self, out: &mut Output) -> Result<Done> {
+        let text = |s: String| Value::Bytes(s.into_bytes().into());
+        let rows = std::mem::take(&mut self.generated);
+        let rows =
+            rows.into_iter().map(|[user, host, password]| vec![text(user), text(host), text(password), Value::UInt(1)]);
+        let varchar = |n| types::DataType::string(types::TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI);
+        let factor = types::DataType::new(types::TypeKind::BigInt).unsigned();
+        let columns = [
+            ("user", varchar(32)),
+            ("host", varchar(255)),
+            ("generated password", varchar(255)),
+            ("auth_factor", factor),
+        ];
+        self.send(inspect::Rows::new(&columns, rows.collect()), out)
+    }
+
     /// FLUSH: what there is to flush is flushed, the rest is refused.
     fn flush(&mut self, parsed: &Parsed, flush: &Flush) -> Result<()> {
         self.access().check_global(Privileges::RELOAD)?;
@@ -323,7 +350,9 @@ impl Session {
         for what in &flush.what {
             match what {
                 // Accounts are read from one place, there is no second copy to reload; no host cache, no cost tables.
-                FlushWhat::Privileges | FlushWhat::Hosts | FlushWhat::OptimizerCosts => {}
+                FlushWhat::Privileges => self.server.accounts.forget_all_failures(),
+                FlushWhat::Hosts | FlushWhat::OptimizerCosts => {}
+                FlushWhat::UserResources => self.server.accounts.reset_usage(),
                 FlushWhat::Tables { tables, mode } => self.flush_tables(parsed, tables, *mode)?,
                 // Every commit is flushed when its answer goes out.
                 FlushWhat::EngineLogs | FlushWhat::BinaryLogs | FlushWhat::ErrorLogs | FlushWhat::Logs => {}
@@ -835,4 +864,33 @@ fn statement_words(statement: &Statement) -> &'static str {
         Statement::SetRole(_) | Statement::SetDefaultRole { .. } => "SET ROLE",
         _ => "this statement",
     }
+}
+
+/// Does MAX_UPDATES_PER_HOUR count it? What the executor runs says so itself.
+fn is_update(statement: &Statement) -> bool {
+    use Statement as S;
+    matches!(
+        statement,
+        S::LoadData(_)
+            | S::CreateDatabase(_)
+            | S::AlterDatabase(_)
+            | S::DropDatabase { .. }
+            | S::CreateTable(_)
+            | S::AlterTable(_)
+            | S::DropTable { .. }
+            | S::RenameTable(_)
+            | S::TruncateTable(_)
+            | S::CreateIndex(_)
+            | S::DropIndex(_)
+            | S::CreateView(_)
+            | S::DropView { .. }
+            | S::CreateUser(_)
+            | S::AlterUser(_)
+            | S::DropUser { .. }
+            | S::RenameUser(_)
+            | S::CreateRole { .. }
+            | S::DropRole { .. }
+            | S::Grant(_)
+            | S::Revoke(_)
+    )
 }

@@ -9,6 +9,7 @@
 //! A session touches, per point select: its own structures, its lane of pins, its lane of the process list, and, reading
 //! only, three version words (dictionary, accounts, global variables).
 
+mod account_options;
 mod alter;
 mod charset;
 mod command;
@@ -25,6 +26,8 @@ mod maintain;
 pub mod persist;
 mod prepared;
 mod process;
+mod rights;
+mod roles;
 mod run;
 mod server;
 mod set;

@@ -62,7 +62,10 @@ impl Session {
         let mut check = Check(LoginCheck::new(&server.accounts, self.client()));
         let login = match conn.authenticate(&greeting, &mut check, Some(&server.rsa), timeout) {
             Ok(login) => login,
-            Err(LoginError::Refused { error, .. }) => return self.refuse(conn, &error),
+            Err(LoginError::Refused { error, .. }) => {
+                let error = check.0.refused(error);
+                return self.refuse(conn, &error);
+            }
             Err(LoginError::Gone(_)) => {
                 observe::increment(observe::Counter::AbortedConnects);
                 return Next::Close;
@@ -93,6 +96,7 @@ impl Session {
     pub(crate) fn change_user(&mut self, conn: &mut Connection, request: ChangeUser) -> Next {
         let server = std::sync::Arc::clone(&self.server);
         self.forget();
+        self.connected = None;
         let timeout = Duration::from_secs(server.globals.load().uint(CONNECT_TIMEOUT));
         let mut check = Check(LoginCheck::new(&server.accounts, self.client()));
         let scramble = self.scramble;
@@ -100,7 +104,7 @@ impl Session {
         let result = conn.authenticate_again(&scramble, parts, &mut check, Some(&server.rsa), timeout);
         let outcome = match result {
             Ok(_) => check.0.finish(conn.stream().is_secure()),
-            Err(LoginError::Refused { error, .. }) => Err(error),
+            Err(LoginError::Refused { error, .. }) => Err(check.0.refused(error)),
             Err(LoginError::Gone(_)) => return Next::Close,
         };
         let database = Some(request.database.as_str()).filter(|d| !d.is_empty());
@@ -116,7 +120,7 @@ impl Session {
 
     /// The session is `identity`'s from now on.
     fn become_account(&mut self, identity: Identity, database: Option<&str>, collation: u16) -> Result<()> {
-        let access = self.server.accounts.access(identity.account.clone());
+        let access = self.server.accounts.access(identity.account.clone(), &identity.client_host);
         // One connection above the limit is kept for those who can put things right.
         let (limit, connected) = (self.state.vars.uint(MAX_CONNECTIONS), self.server.processes.connected());
         if connected > limit && access.check_dynamic("CONNECTION_ADMIN").is_err() {
@@ -125,7 +129,10 @@ impl Session {
         self.state.user = format!("{}@{}", identity.user, identity.client_host);
         self.state.current_user = format!("{}@{}", identity.account.user, identity.account.host);
         self.password_expired = identity.password_expired;
+        self.connected = identity.connected;
+        self.restrict();
         self.access = Some(access);
+        self.activate_login_roles();
         let collation = CollationId(collation);
         if collation.is_known() && collation.charset().mbminlen() == 1 {
             charset::set_names(&mut self.state, collation);

@@ -13,11 +13,10 @@ use crate::hints;
 use crate::server::COM;
 use crate::sink::{Head, WireSink};
 use crate::variables::{VarId, id};
-use accounts::Privileges;
 use catalog::{Pin, Version, Waiting};
 use engine::Isolation;
 use exec::plan::hints::StatementHints;
-use exec::{Outcome, Prepared, RowSink, Stage, TableUse};
+use exec::{Outcome, Prepared, RowSink, Stage};
 use observe::{Counter, CounterId};
 use protocol::{Capabilities, Output, RowFormat};
 use sql::ast::{Insert, InsertSource, Parsed, Statement};
@@ -323,7 +322,7 @@ impl Session {
             into_file,
             head: None,
         };
-        self.check_tables(planned.prepared.tables())?;
+        self.check_rights(&planned.prepared)?;
         self.note_hints(&planned.prepared);
         Ok(planned)
     }
@@ -338,25 +337,6 @@ impl Session {
         planned.reads_virtual = has_virtual(&planned.prepared, &version);
         planned.generation = self.temporary.generation;
         planned.head = None;
-        Ok(())
-    }
-
-    pub(crate) fn check_tables(&self, tables: &[TableUse]) -> Result<()> {
-        let access = self.access();
-        for t in tables.iter().filter(|t| !t.temporary) {
-            let mut wanted = Privileges::NONE;
-            for (used, privilege) in [
-                (t.read, Privileges::SELECT),
-                (t.insert, Privileges::INSERT),
-                (t.update, Privileges::UPDATE),
-                (t.delete, Privileges::DELETE),
-            ] {
-                if used {
-                    wanted |= privilege;
-                }
-            }
-            access.check_table(wanted, &t.schema, &t.table)?;
-        }
         Ok(())
     }
 
@@ -441,8 +421,8 @@ impl Session {
         observe::increment(planned.com);
         self.entry.stage(planned.stage);
         self.refresh_access()?;
-        if self.password_expired {
-            return Err(err!(1820));
+        if self.restricted {
+            self.check_restrictions(false, planned.prepared.writes())?;
         }
         if planned.changes {
             self.check_access_mode()?;
@@ -461,7 +441,7 @@ impl Session {
 
     fn run_pinned(&mut self, planned: &mut Planned, params: &[Value<'_>], sink: &mut dyn RowSink) -> Result<Outcome> {
         // One bit test while the account has its privileges globally.
-        self.check_tables(planned.prepared.tables())?;
+        self.check_rights(&planned.prepared)?;
         if planned.reads_virtual {
             self.state.inspect = Some(Box::new(self.inspect_context()));
         }

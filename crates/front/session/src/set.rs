@@ -4,6 +4,7 @@ use crate::charset;
 use crate::command::{LOCK_WAIT, Session};
 use crate::evaluate::assignment_texts;
 use crate::persist;
+use crate::roles::{MANDATORY_ROLES, role_list};
 use crate::run::lexer_mode;
 use crate::variables::{
     self, Access, Globals, Kind, Origin, Scope, SetBy, Startup, VARIABLES, Val, VarId, id, isolation_of,
@@ -154,6 +155,10 @@ impl Session {
                         checked
                     }
                 };
+                if id == MANDATORY_ROLES {
+                    self.access().check_dynamic("ROLE_ADMIN")?;
+                    role_list(new.text()).map_err(|_| variable.cannot(&variable.print(&new)))?;
+                }
                 let present =
                     if global { self.server.globals.load().get(id).clone() } else { self.state.vars.get(id).clone() };
                 let fixed =

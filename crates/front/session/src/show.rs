@@ -5,6 +5,7 @@ use crate::evaluate::{literal, where_text};
 use crate::run::{lexer_mode, parse_error};
 use crate::set::session_pairs;
 use crate::sink::WireSink;
+use crate::variables::{VarId, id};
 use accounts::{AccountName, Privileges};
 use catalog::Version;
 use exec::{ColumnMeta, Env, Outcome, Prepared, RowSink};
@@ -24,6 +25,8 @@ fn text(s: impl Into<String>) -> Value<'static> {
     Value::Bytes(s.into().into_bytes().into())
 }
 
+const HASH_AS_HEX: VarId = id("print_identified_with_as_hex");
+
 /// The schema that a WHERE of SHOW is run in.
 const SHOW_SCHEMA: &str = "information_schema";
 const SHOW_TABLE: &str = "show";
@@ -32,7 +35,10 @@ impl Session {
     /// What virtual tables may see of this session.
     pub(crate) fn inspect_context(&self) -> inspect::Context {
         let access = self.access();
-        let accounts = self.server.accounts.access(access.account().name.clone());
+        let mut accounts = self.server.accounts.access(access.account().name.clone(), "");
+        accounts.set_roles(access.active_roles().to_vec(), Vec::new());
+        let mut of_columns = self.server.accounts.access(access.account().name.clone(), "");
+        of_columns.set_roles(access.active_roles().to_vec(), Vec::new());
         let all = access.global().has_any(Privileges(Privileges::SCHEMA.0));
         inspect::Context {
             version: self.temporary.over(self.catalog.peek()),
@@ -42,10 +48,16 @@ impl Session {
             database: self.state.database.clone(),
             user: self.state.user.split('@').next().unwrap_or("").to_string(),
             sees_all_processes: access.global().has(Privileges::PROCESS),
+            column_privileges: Box::new(move |schema, table, column| {
+                let all = all || is_computed(schema);
+                let has =
+                    if all { COLUMN_PRIVILEGES } else { of_columns.column(schema, table, column) & COLUMN_PRIVILEGES };
+                has.names().collect::<Vec<_>>().join(",").to_ascii_lowercase()
+            }),
             visible: Box::new(move |schema, table| {
                 all || match table {
                     "" => accounts.check_use(schema).is_ok(),
-                    table => accounts.table(schema, table).has_any(Privileges(Privileges::TABLE.0)),
+                    table => accounts.table_or_columns(schema, table).has_any(Privileges(Privileges::TABLE.0)),
                 }
             }),
         }
@@ -128,6 +140,16 @@ impl Session {
             }
             ShowWhat::CreateTable(table) => {
                 let (schema, name) = self.object(parsed, *table)?;
+                let access = self.access();
+                let any = access.table(&schema, &name).has_any(Privileges::TABLE);
+                if !any
+                    && !self.is_temporary(&schema, &name)
+                    && access.table_or_columns(&schema, &name).has_any(Privileges::TABLE)
+                {
+                    let user = &access.account().name.user;
+                    let host = access.client_host();
+                    return Err(err!(1142, "SHOW", user, host, name));
+                }
                 self.warn_of_view(&cx, &schema, &name);
                 show::create_table_of(&cx, &schema, &name)?
             }
@@ -143,7 +165,8 @@ impl Session {
             ShowWhat::CreateFunction(name) => return Err(err!(1305, "FUNCTION", parsed.name(name.name))),
             ShowWhat::CreateTrigger(_) => return Err(err!(1360)),
             ShowWhat::CreateEvent(name) => return Err(err!(1539, parsed.name(name.name))),
-            ShowWhat::Grants { user, using } if using.is_empty() => self.show_grants(parsed, *user)?,
+            ShowWhat::Grants { user, using } => self.show_grants(parsed, *user, using)?,
+            ShowWhat::CreateUser(user) => self.show_create_user(parsed, *user)?,
             ShowWhat::Variables(VarScope::Global) => {
                 show::pairs(cx.source.global_variables().into_iter().map(|(n, v)| (n.to_string(), v)).collect())
             }
@@ -248,22 +271,34 @@ impl Session {
         self.send_rows(Rows::new(&[(title, t)], vec![vec![Value::UInt(count)]]), true, out)
     }
 
-    fn show_grants(&mut self, parsed: &Parsed, user: Option<Account>) -> Result<Rows> {
-        let own = self.access().account().name.clone();
-        let name = match user {
-            None | Some(Account::Current) => own.clone(),
-            Some(Account::Named { user, host }) => {
-                let text = |s| String::from_utf8_lossy(parsed.bytes(s)).into_owned();
-                AccountName::new(text(user), &host.map(text).unwrap_or_default())
-            }
+    /// With the roles that are active, when nobody is named; else with those of USING.
+    fn show_grants(&mut self, parsed: &Parsed, user: Option<Account>, using: &[Account]) -> Result<Rows> {
+        let name = self.name_of(parsed, user.unwrap_or(Account::Current));
+        let roles: Vec<AccountName> = match (user, using) {
+            (None, []) => self.access().active_roles().to_vec(),
+            _ => using.iter().map(|r| self.name_of(parsed, *r)).collect(),
         };
-        if name != own {
+        if name != self.access().account().name {
             self.access().check_schema(Privileges::SELECT, "mysql")?;
         }
         let directory = self.server.accounts.directory();
-        let account = directory.get(&name).ok_or_else(|| err!(1141, name.user, name.host))?;
+        directory.get(&name).ok_or_else(|| err!(1141, name.user, name.host))?;
+        let account = self.with_roles(&directory, &name, &roles)?;
         let rows = account.show_grants().into_iter().map(|g| vec![text(g)]).collect();
         Ok(Rows::new(&[(&format!("Grants for {}@{}", name.user, name.host), varchar(1024))], rows))
+    }
+
+    /// Errors 1044, 1396.
+    fn show_create_user(&mut self, parsed: &Parsed, user: Account) -> Result<Rows> {
+        let name = self.name_of(parsed, user);
+        if name != self.access().account().name {
+            self.access().check_schema(Privileges::SELECT, "mysql")?;
+        }
+        let directory = self.server.accounts.directory();
+        let account = directory.get(&name).ok_or_else(|| err!(1396, "SHOW CREATE USER", name))?;
+        let statement = account.create_statement(self.state.vars.bool(HASH_AS_HEX));
+        let title = format!("CREATE USER for {}@{}", name.user, name.host);
+        Ok(Rows::new(&[(&title, varchar(1024))], vec![vec![Value::Bytes(statement.into())]]))
     }
 
     /// Sends rows that are at hand.
@@ -335,6 +370,15 @@ impl Session {
         out.end_rows(status, warnings).map_err(|_| crate::sink::gone())?;
         Ok(Done::Answered)
     }
+}
+
+/// What information_schema.COLUMNS tells of a column.
+const COLUMN_PRIVILEGES: Privileges =
+    Privileges(Privileges::SELECT.0 | Privileges::INSERT.0 | Privileges::UPDATE.0 | Privileges::REFERENCES.0);
+
+/// A schema of the server's own, whose tables filter by themselves.
+fn is_computed(schema: &str) -> bool {
+    ["information_schema", "performance_schema", "sys"].iter().any(|name| schema.eq_ignore_ascii_case(name))
 }
 
 fn keep_like(rows: &mut Rows, pattern: &[u8]) {

@@ -47,6 +47,8 @@ pub(crate) struct State {
     /// `user@host` as the client called itself, and `user@host` of the account.
     pub user: String,
     pub current_user: String,
+    /// CURRENT_ROLE()
+    pub current_role: String,
     /// Read off the variables when they are set.
     pub sql_mode: SqlMode,
     pub time_zone: TimeZone,
@@ -91,6 +93,7 @@ impl State {
             database: None,
             user: String::new(),
             current_user: String::new(),
+            current_role: "NONE".to_string(),
             sql_mode: SqlMode::DEFAULT,
             time_zone: TimeZone::Offset(0),
             clock_us: 0,
@@ -121,8 +124,9 @@ impl State {
         let server = Arc::clone(&self.server);
         let database = self.database.take();
         let (user, current_user) = (std::mem::take(&mut self.user), std::mem::take(&mut self.current_user));
+        let current_role = std::mem::take(&mut self.current_role);
         let lane = self.lane;
-        *self = State { database, user, current_user, lane, ..State::new(&server, self.id) };
+        *self = State { database, user, current_user, current_role, lane, ..State::new(&server, self.id) };
     }
 
     /// Reads what is kept beside the variables.
@@ -249,6 +253,10 @@ impl Env for State {
 
     fn current_user(&self) -> &str {
         &self.current_user
+    }
+
+    fn current_role(&self) -> &str {
+        &self.current_role
     }
 
     fn now_us(&self) -> i64 {

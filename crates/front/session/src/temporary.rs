@@ -118,7 +118,7 @@ impl Session {
             let version = self.dictionary();
             let collation = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?.default_collation;
             let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state)?;
-            self.check_tables(planned.tables())?;
+            self.check_rights(&planned)?;
             let (pins, readable_since) = pins_of(&planned, &version);
             let timeout = self.state.vars.hot().lock_wait_timeout;
             let pinned = self.pins.pin(&pins, false, Waiting { timeout, tx: &mut self.tx })?;

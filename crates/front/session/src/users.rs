@@ -1,14 +1,15 @@
-//! Account statements: CREATE, ALTER, DROP, RENAME USER, GRANT, REVOKE, SET PASSWORD. Each builds a new directory, stores
-//! it, and swaps it in.
+//! Account statements: CREATE, ALTER, DROP, RENAME USER, GRANT, REVOKE, SET PASSWORD, and those of roles. Each builds a new
+//! directory, stores it, and swaps it in.
 
+use crate::account_options::{NewPassword, expire};
 use crate::command::Session;
 use crate::server::store_accounts;
 use crate::sink::gone;
-use accounts::{AccountName, Directory, Plugin, Privileges, Requirement};
+use accounts::{AccountName, Directory, Plugin, Privileges};
 use exec::Env;
 use sql::ast::{
-    Account, AccountOptions, Auth, AuthSecret, Grant, GrantObject, Parsed, PasswordExpire, Privilege, PrivilegeKind,
-    PrivilegeLevel, Require, RevokeWhat, Statement, UserSpec,
+    Account, AlterUser, CreateUser, Grant, GrantObject, Parsed, Privilege, PrivilegeKind, PrivilegeLevel, Revoke,
+    RevokeWhat, SetPassword, Statement,
 };
 use std::sync::Arc;
 use types::{Result, SqlError, err};
@@ -22,6 +23,15 @@ enum Level {
     Global,
     Schema(String),
     Table(String, String),
+}
+
+/// The privileges of one GRANT or REVOKE.
+#[derive(Default)]
+struct Listed {
+    set: Privileges,
+    dynamic: Vec<String>,
+    /// Of columns alone.
+    columns: Vec<(String, Privileges)>,
 }
 
 impl Session {
@@ -41,7 +51,7 @@ impl Session {
         stored.map(|()| name)
     }
 
-    fn name_of(&self, parsed: &Parsed, account: Account) -> AccountName {
+    pub(crate) fn name_of(&self, parsed: &Parsed, account: Account) -> AccountName {
         let text = |s| String::from_utf8_lossy(parsed.bytes(s)).into_owned();
         match account {
             Account::Named { user, host } => AccountName::new(text(user), &host.map(text).unwrap_or_default()),
@@ -50,83 +60,34 @@ impl Session {
     }
 
     fn edit(&mut self, parsed: &Parsed, directory: &mut Directory) -> Result<&'static str> {
+        self.generated.clear();
         Ok(match &parsed.statement {
             Statement::CreateUser(create) => {
-                self.access().check_global(Privileges::CREATE_USER)?;
-                if !create.default_roles.is_empty() {
-                    return Err(unsupported("roles"));
-                }
-                let mut failed = Vec::new();
-                for spec in &create.users {
-                    let name = self.name_of(parsed, spec.account);
-                    if name.user.chars().count() > 32 {
-                        return Err(err!(1470, name.user, "user name", 32));
-                    }
-                    if directory.get(&name).is_some() {
-                        failed.push(name);
-                        continue;
-                    }
-                    let mut account = accounts::Account::new(name, Plugin::CachingSha2);
-                    authenticate(parsed, &mut account, spec)?;
-                    apply_options(&mut account, &create.options)?;
-                    directory.put(account);
-                }
-                if !failed.is_empty() && !create.if_not_exists {
-                    return Err(err!(1396, "CREATE USER", list(&failed)));
-                }
-                for name in failed {
-                    self.state.warn("Note", 3163, format!("Authorization ID {name} already exists."));
-                }
+                self.create_users(parsed, create, directory)?;
                 "create_user"
             }
             Statement::AlterUser(alter) => {
-                if alter.registration || alter.default_role.is_some() {
-                    return Err(unsupported("this form of ALTER USER"));
-                }
-                let own = self.access().account().name.clone();
-                for spec in &alter.users {
-                    let name = self.name_of(parsed, spec.account);
-                    if name != own {
-                        self.access().check_global(Privileges::CREATE_USER)?;
-                    }
-                    let edited = directory.change(&name, |account| {
-                        authenticate(parsed, account, spec)?;
-                        apply_options(account, &alter.options)
-                    });
-                    match edited {
-                        Some(result) => result?,
-                        None if alter.if_exists => {
-                            self.state.warn("Note", 3162, format!("Authorization ID {name} does not exist."));
-                        }
-                        None => return Err(err!(1396, "ALTER USER", name)),
-                    }
-                }
+                self.alter_users(parsed, alter, directory)?;
                 "alter_user"
             }
             Statement::DropUser { if_exists, users } => {
                 self.access().check_global(Privileges::CREATE_USER)?;
-                let mut failed = Vec::new();
-                for user in users {
-                    let name = self.name_of(parsed, *user);
-                    if directory.remove(&name).is_none() {
-                        failed.push(name);
-                    }
-                }
-                if !failed.is_empty() && !if_exists {
-                    return Err(err!(1396, "DROP USER", list(&failed)));
-                }
-                for name in failed {
-                    self.state.warn("Note", 3162, format!("Authorization ID {name} does not exist."));
-                }
+                let names: Vec<AccountName> = users.iter().map(|u| self.name_of(parsed, *u)).collect();
+                self.drop_accounts("DROP USER", *if_exists, &names, directory)?;
                 "drop_user"
             }
             Statement::RenameUser(pairs) => {
                 self.access().check_global(Privileges::CREATE_USER)?;
                 for (from, to) in pairs {
                     let (from, to) = (self.name_of(parsed, *from), self.name_of(parsed, *to));
-                    if directory.get(&to).is_some() {
+                    if directory.get(&to).is_some() || to.user.is_empty() {
                         return Err(err!(1396, "RENAME USER", from));
                     }
+                    let is_role = directory.accounts().any(|a| a.roles.contains_key(&from));
+                    if is_role {
+                        return Err(err!(3532));
+                    }
+                    self.check_definer("RENAME USER", &from)?;
                     let mut account = directory.remove(&from).ok_or_else(|| err!(1396, "RENAME USER", from))?;
                     account.name = to;
                     directory.put(account);
@@ -134,34 +95,169 @@ impl Session {
                 "rename_user"
             }
             Statement::SetPassword(set) => {
-                let name = self.name_of(parsed, set.account);
-                if name != self.access().account().name {
-                    self.access().check_global(Privileges::CREATE_USER)?;
-                }
-                let Some(password) = set.password else { return Err(unsupported("SET PASSWORD TO RANDOM")) };
-                if set.retain_current || set.replace.is_some() {
-                    return Err(unsupported("this form of SET PASSWORD"));
-                }
-                let changed = directory.change(&name, |account| account.set_password(parsed.bytes(password)));
-                changed.ok_or_else(|| err!(1133))?;
+                self.set_password(parsed, set, directory)?;
                 "set_password"
             }
-            Statement::Grant(grant) => {
-                self.grant(parsed, grant, directory)?;
-                "grant"
-            }
+            Statement::Grant(grant) => match &**grant {
+                Grant::Privileges { .. } => {
+                    self.grant(parsed, grant, directory)?;
+                    "grant"
+                }
+                Grant::Roles { roles, to, with_admin_option } => {
+                    self.grant_roles(parsed, roles, to, *with_admin_option, directory)?;
+                    "grant_roles"
+                }
+                Grant::Proxy { proxied, to, with_grant_option } => {
+                    let names: Vec<AccountName> = to.iter().map(|t| self.name_of(parsed, *t)).collect();
+                    self.change_proxy(parsed, *proxied, &names, Some(*with_grant_option), directory)?;
+                    "grant"
+                }
+            },
             Statement::Revoke(revoke) => {
-                if revoke.if_exists || revoke.ignore_unknown_user {
-                    return Err(unsupported("REVOKE IF EXISTS"));
-                }
-                for account in &revoke.from {
-                    let name = self.name_of(parsed, *account);
-                    self.revoke(parsed, &revoke.what, &name, directory)?;
-                }
-                "revoke"
+                self.revoke_all(parsed, revoke, directory)?;
+                if matches!(revoke.what, RevokeWhat::Roles(_)) { "revoke_roles" } else { "revoke" }
+            }
+            Statement::CreateRole { if_not_exists, roles } => {
+                self.create_roles(parsed, *if_not_exists, roles, directory)?;
+                "create_role"
+            }
+            Statement::DropRole { if_exists, roles } => {
+                self.drop_roles(parsed, *if_exists, roles, directory)?;
+                "drop_role"
+            }
+            Statement::SetDefaultRole { roles, users } => {
+                let names: Vec<AccountName> = users.iter().map(|u| self.name_of(parsed, *u)).collect();
+                self.set_default_roles(parsed, roles, &names, directory)?;
+                "alter_user_default_role"
             }
             _ => unreachable!("the caller passes account statements"),
         })
+    }
+
+    fn create_users(&mut self, parsed: &Parsed, create: &CreateUser, directory: &mut Directory) -> Result<()> {
+        self.access().check_global(Privileges::CREATE_USER)?;
+        let mut roles = std::collections::BTreeSet::new();
+        for role in &create.default_roles {
+            let name = self.name_of(parsed, *role);
+            if directory.get(&name).is_none() {
+                return Err(err!(3162, accounts::quoted_account(&name)));
+            }
+            roles.insert(name);
+        }
+        let mut failed = Vec::new();
+        for spec in &create.users {
+            let name = self.name_of(parsed, spec.account);
+            if name.user.chars().count() > 32 {
+                return Err(err!(1470, name.user, "user name", 32));
+            }
+            if directory.get(&name).is_some() {
+                failed.push(name);
+                continue;
+            }
+            let mut account = accounts::Account::new(name, Plugin::CachingSha2);
+            self.apply_options(parsed, &mut account, &create.options)?;
+            self.authenticate(parsed, &mut account, spec, true)?;
+            expire(&mut account, &create.options);
+            account.roles = roles.iter().map(|r| (r.clone(), false)).collect();
+            account.default_roles = roles.clone();
+            directory.put(account);
+        }
+        if !failed.is_empty() && !create.if_not_exists {
+            return Err(err!(1396, "CREATE USER", list(&failed)));
+        }
+        for name in failed {
+            self.state.warn("Note", 3163, format!("Authorization ID {name} already exists."));
+        }
+        Ok(())
+    }
+
+    fn alter_users(&mut self, parsed: &Parsed, alter: &AlterUser, directory: &mut Directory) -> Result<()> {
+        if alter.registration {
+            return Err(unsupported("further factors of authentication"));
+        }
+        if let Some(selection) = &alter.default_role {
+            let names: Vec<AccountName> = alter.users.iter().map(|u| self.name_of(parsed, u.account)).collect();
+            return self.set_default_roles(parsed, selection, &names, directory);
+        }
+        let own = self.access().account().name.clone();
+        for spec in &alter.users {
+            let name = self.name_of(parsed, spec.account);
+            if name != own {
+                self.access().check_global(Privileges::CREATE_USER)?;
+            }
+            let edited: Option<Result<()>> = directory.change(&name, |account| {
+                self.apply_options(parsed, account, &alter.options)?;
+                self.authenticate(parsed, account, spec, false)?;
+                expire(account, &alter.options);
+                Ok(())
+            });
+            match edited {
+                Some(result) => result?,
+                None if alter.if_exists => {
+                    self.state.warn("Note", 3162, format!("Authorization ID {name} does not exist."));
+                }
+                None => return Err(err!(1396, "ALTER USER", name)),
+            }
+        }
+        Ok(())
+    }
+
+    /// DROP USER and DROP ROLE: who had one as a role has it no longer.
+    pub(crate) fn drop_accounts(
+        &mut self,
+        statement: &str,
+        if_exists: bool,
+        names: &[AccountName],
+        directory: &mut Directory,
+    ) -> Result<()> {
+        let mut failed = Vec::new();
+        for name in names {
+            self.refuse_mandatory(name)?;
+            if directory.get(name).is_some() {
+                self.check_definer(statement, name)?;
+            }
+            match directory.remove(name) {
+                Some(_) => directory.forget_role(name),
+                None => failed.push(name.clone()),
+            }
+        }
+        if !failed.is_empty() && !if_exists {
+            return Err(err!(1396, statement, list(&failed)));
+        }
+        for name in failed {
+            self.state.warn("Note", 3162, format!("Authorization ID {name} does not exist."));
+        }
+        Ok(())
+    }
+
+    /// Views whose definer goes: warning 4005, or error 4006 without the right to leave them without one.
+    fn check_definer(&mut self, statement: &str, name: &AccountName) -> Result<()> {
+        let definer = format!("{}@{}", name.user, name.host);
+        let version = self.server.catalog.current();
+        let mut tables = version.schemas.values().flat_map(|s| s.tables.values());
+        if !tables.any(|t| t.view.as_ref().is_some_and(|v| v.definer == definer)) {
+            return Ok(());
+        }
+        if self.access().check_dynamic("ALLOW_NONEXISTENT_DEFINER").is_err() {
+            return Err(err!(4006, statement, name, "a view"));
+        }
+        let warning = err!(4005, name, "a view");
+        self.state.warn("Warning", warning.code, warning.message);
+        Ok(())
+    }
+
+    fn set_password(&mut self, parsed: &Parsed, set: &SetPassword, directory: &mut Directory) -> Result<()> {
+        let name = self.name_of(parsed, set.account);
+        if name != self.access().account().name {
+            self.access().check_global(Privileges::CREATE_USER)?;
+        }
+        let new = NewPassword {
+            password: set.password.map(|s| parsed.bytes(s)),
+            replace: set.replace.map(|s| parsed.bytes(s)),
+            retain_current: set.retain_current,
+            fresh: false,
+        };
+        directory.change(&name, |account| self.new_password(account, new)).ok_or_else(|| err!(1133))?
     }
 
     fn level(&self, parsed: &Parsed, level: PrivilegeLevel, object: GrantObject) -> Result<Level> {
@@ -181,26 +277,33 @@ impl Session {
         })
     }
 
-    /// The static privileges of a list, and the dynamic ones by name. Errors 1144, 1221, 3619.
-    fn privileges(&self, parsed: &Parsed, list: &[Privilege], level: &Level) -> Result<(Privileges, Vec<String>)> {
+    /// What a list says. Errors 1144, 1149, 1221, 3619.
+    fn privileges(&self, parsed: &Parsed, list: &[Privilege], level: &Level) -> Result<Listed> {
         let all = match level {
             Level::Global => Privileges::GLOBAL,
             Level::Schema(_) => Privileges::SCHEMA,
             Level::Table(..) => Privileges::TABLE,
         };
-        let (mut set, mut dynamic) = (Privileges::NONE, Vec::new());
+        let mut listed = Listed::default();
+        let Listed { set, dynamic, columns } = &mut listed;
         for privilege in list {
             if !privilege.columns.is_empty() {
-                return Err(unsupported("column privileges"));
+                let PrivilegeKind::Static(word) = privilege.kind else { return Err(err!(1064)) };
+                let one = Privileges::by_name(word).expect("the parser knows them");
+                if !matches!(level, Level::Table(..)) {
+                    return Err(err!(1144));
+                }
+                columns.extend(privilege.columns.iter().map(|c| (parsed.name(*c).to_string(), one)));
+                continue;
             }
             match privilege.kind {
                 PrivilegeKind::All => {
-                    set |= all.without(Privileges::GRANT_OPTION);
+                    *set |= all.without(Privileges::GRANT_OPTION);
                     if matches!(level, Level::Global) {
                         dynamic.extend(accounts::DYNAMIC_PRIVILEGES.iter().map(|n| n.to_string()));
                     }
                 }
-                PrivilegeKind::GrantOption => set |= Privileges::GRANT_OPTION,
+                PrivilegeKind::GrantOption => *set |= Privileges::GRANT_OPTION,
                 PrivilegeKind::Proxy => return Err(unsupported("PROXY")),
                 PrivilegeKind::Static("USAGE") => {}
                 PrivilegeKind::Static(word) => {
@@ -212,74 +315,154 @@ impl Session {
                             err!(1144)
                         });
                     }
-                    set |= one;
+                    *set |= one;
                 }
                 PrivilegeKind::Named(account) => {
                     let name = self.name_of(parsed, account).user.to_ascii_uppercase();
-                    if !accounts::DYNAMIC_PRIVILEGES.contains(&name.as_str()) {
-                        return Err(err!(1064));
-                    }
                     if !matches!(level, Level::Global) {
                         return Err(err!(3619, name));
+                    }
+                    if !accounts::DYNAMIC_PRIVILEGES.contains(&name.as_str()) {
+                        return Err(err!(1149));
                     }
                     dynamic.push(name);
                 }
             }
         }
-        Ok((set, dynamic))
+        Ok(listed)
     }
 
     /// May the session hand out these? It needs them itself, with GRANT OPTION.
-    fn may_grant(&self, set: Privileges, level: &Level) -> Result<()> {
-        let wanted = Privileges(set.0 | Privileges::GRANT_OPTION.0);
+    fn may_grant(&self, listed: &Listed, level: &Level) -> Result<()> {
+        let wanted = Privileges(listed.set.0 | Privileges::GRANT_OPTION.0);
+        let access = self.access();
         match level {
             Level::Global => {
-                let missing = wanted.without(self.access().global());
-                if missing.is_empty() {
+                let missing = wanted.without(access.global());
+                let dynamic = |name: &String| access.account().dynamic.get(name) == Some(&true);
+                if missing.is_empty() && listed.dynamic.iter().all(dynamic) {
                     Ok(())
                 } else {
-                    Err(err!(1045, self.access().account().name.user, self.access().account().name.host, "YES"))
+                    Err(err!(1045, access.account().name.user, access.account().name.host, "YES"))
                 }
             }
-            Level::Schema(schema) => self.access().check_schema(wanted, schema),
-            Level::Table(schema, table) => self.access().check_table(wanted, schema, table),
+            Level::Schema(schema) => access.check_schema(wanted, schema),
+            Level::Table(schema, table) => {
+                access.check_table(wanted, schema, table)?;
+                let lacks = |(column, one): &&(String, Privileges)| !access.column(schema, table, column).has(*one);
+                match listed.columns.iter().find(lacks) {
+                    Some((_, one)) => Err(access.denied_table(*one, table)),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// The table of a GRANT has to be there, unless it may be made: errors 1049, 1054, 1146.
+    fn check_granted_table(&self, listed: &Listed, level: &Level) -> Result<()> {
+        let Level::Table(schema, table) = level else { return Ok(()) };
+        let version = self.server.catalog.current();
+        if !listed.columns.is_empty() && version.schema(schema).is_none() {
+            return Err(err!(1049, schema));
+        }
+        match version.table(schema, table) {
+            Some(found) => {
+                let known = |name: &str| found.named_columns().any(|c| c.name.eq_ignore_ascii_case(name));
+                let missing = listed.columns.iter().find(|(name, _)| !known(name));
+                missing.map_or(Ok(()), |(name, _)| Err(err!(1054, name, table)))
+            }
+            None if listed.set.has(Privileges::CREATE) && listed.columns.is_empty() => Ok(()),
+            None => Err(err!(1146, schema, table)),
         }
     }
 
     fn grant(&mut self, parsed: &Parsed, grant: &Grant, directory: &mut Directory) -> Result<()> {
         let Grant::Privileges { privileges, object, level, to, with_grant_option, as_user } = grant else {
-            return Err(unsupported("roles and proxies"));
+            unreachable!("the caller passes privileges");
         };
-        if as_user.is_some() {
-            return Err(unsupported("GRANT ... AS"));
-        }
         let level = self.level(parsed, *level, *object)?;
-        let (mut set, dynamic) = self.privileges(parsed, privileges, &level)?;
-        self.may_grant(set, &level)?;
+        // GRANT makes no accounts; that there is none is told before that a privilege is out of place.
+        let names: Vec<AccountName> = to.iter().map(|t| self.name_of(parsed, *t)).collect();
+        let is_known = names.iter().all(|name| directory.get(name).is_some());
+        let mut listed = match self.privileges(parsed, privileges, &level) {
+            Err(_) if !is_known => return Err(err!(1410)),
+            listed => listed?,
+        };
+        if let Some((user, roles)) = as_user {
+            self.check_grant_as(parsed, *user, roles, &listed, &level)?;
+        }
+        self.check_granted_table(&listed, &level)?;
+        self.may_grant(&listed, &level)?;
         if *with_grant_option {
-            set |= Privileges::GRANT_OPTION;
+            listed.set |= Privileges::GRANT_OPTION;
         }
-        if let Level::Table(schema, table) = &level
-            && !set.has(Privileges::CREATE)
-        {
-            let version = self.server.catalog.current();
-            version.table(schema, table).ok_or_else(|| err!(1146, schema, table))?;
-        }
-        for account in to {
-            let name = self.name_of(parsed, *account);
+        for name in names {
+            let Listed { set, dynamic, columns } = &listed;
             let changed = directory.change(&name, |account| match &level {
                 Level::Global => {
-                    account.global |= set;
-                    for privilege in &dynamic {
+                    account.global |= *set;
+                    for privilege in dynamic {
                         let option = account.dynamic.entry(privilege.clone()).or_insert(false);
                         *option |= *with_grant_option;
                     }
                 }
-                Level::Schema(schema) => account.grant_schema(schema, set),
-                Level::Table(schema, table) => account.grant_table(schema, table, set),
+                Level::Schema(schema) => account.grant_schema(schema, *set),
+                Level::Table(schema, table) => {
+                    account.grant_table(schema, table, *set);
+                    columns.iter().for_each(|(column, one)| account.grant_column(schema, table, column, *one));
+                }
             });
-            // GRANT makes no accounts.
             changed.ok_or_else(|| err!(1410))?;
+        }
+        Ok(())
+    }
+
+    /// GRANT ... AS user: that account, with these roles, must be able to grant as well. Error 3836.
+    fn check_grant_as(
+        &self,
+        parsed: &Parsed,
+        user: Account,
+        roles: &sql::ast::RoleSelection,
+        listed: &Listed,
+        level: &Level,
+    ) -> Result<()> {
+        use sql::ast::RoleSelection as R;
+        let name = self.name_of(parsed, user);
+        let current = self.server.accounts.directory();
+        let account = current.get(&name).ok_or_else(|| err!(3836))?;
+        let named = |list: &[Account]| list.iter().map(|r| self.name_of(parsed, *r)).collect::<Vec<_>>();
+        let active: Vec<AccountName> = match roles {
+            R::None => Vec::new(),
+            R::Default => account.default_roles.iter().cloned().collect(),
+            R::All { except } => {
+                let except = named(except);
+                account.roles.keys().filter(|r| !except.contains(r)).cloned().collect()
+            }
+            R::Roles(list) => named(list),
+        };
+        let account = self.with_roles(&current, &name, &active).map_err(|_| err!(3836))?;
+        let wanted = Privileges(listed.set.0 | Privileges::GRANT_OPTION.0);
+        let may = matches!(level, Level::Global)
+            && account.global.has(wanted)
+            && listed.dynamic.iter().all(|name| account.dynamic.get(name) == Some(&true));
+        if may { Ok(()) } else { Err(err!(3836)) }
+    }
+
+    /// REVOKE from each account; with IF EXISTS what was not granted is a warning, with IGNORE UNKNOWN USER an account that
+    /// there is not.
+    fn revoke_all(&mut self, parsed: &Parsed, revoke: &Revoke, directory: &mut Directory) -> Result<()> {
+        for account in &revoke.from {
+            let name = self.name_of(parsed, *account);
+            if revoke.ignore_unknown_user && directory.get(&name).is_none() {
+                self.state.warn("Warning", 3162, format!("Authorization ID {} does not exist.", name.user));
+                continue;
+            }
+            match self.revoke(parsed, &revoke.what, &name, directory) {
+                Err(e) if revoke.if_exists && matches!(e.code, 1141 | 1147 | 3523) => {
+                    self.state.warn("Warning", e.code, e.message);
+                }
+                other => other?,
+            }
         }
         Ok(())
     }
@@ -294,26 +477,25 @@ impl Session {
         match what {
             RevokeWhat::Everything => {
                 self.access().check_global(Privileges::CREATE_USER)?;
-                let cleared = directory.change(name, |account| {
-                    account.global = Privileges::NONE;
-                    account.dynamic.clear();
-                    account.schemas.clear();
-                    account.tables.clear();
-                });
-                cleared.ok_or_else(|| err!(1269))
+                directory.change(name, accounts::Account::revoke_everything).ok_or_else(|| err!(1269))
             }
             RevokeWhat::Privileges { privileges, object, level } => {
                 let level = self.level(parsed, *level, *object)?;
-                let (set, dynamic) = self.privileges(parsed, privileges, &level)?;
-                self.may_grant(set, &level)?;
+                let listed = self.privileges(parsed, privileges, &level)?;
+                self.may_grant(&listed, &level)?;
+                let Listed { set, dynamic, columns } = &listed;
                 let found = directory.change(name, |account| match &level {
                     Level::Global => {
-                        account.global = account.global.without(set);
+                        account.global = account.global.without(*set);
                         account.dynamic.retain(|n, _| !dynamic.contains(n));
                         true
                     }
-                    Level::Schema(schema) => account.revoke_schema(schema, set),
-                    Level::Table(schema, table) => account.revoke_table(schema, table, set),
+                    Level::Schema(schema) => account.revoke_schema(schema, *set),
+                    Level::Table(schema, table) => {
+                        let of_columns =
+                            columns.iter().all(|(column, one)| account.revoke_column(schema, table, column, *one));
+                        of_columns && (set.is_empty() || account.revoke_table(schema, table, *set))
+                    }
                 });
                 match (found, &level) {
                     (Some(true), _) => Ok(()),
@@ -321,70 +503,14 @@ impl Session {
                     _ => Err(err!(1141, name.user, name.host)),
                 }
             }
-            _ => Err(unsupported("roles and proxies")),
+            RevokeWhat::Roles(roles) => self.revoke_roles(parsed, roles, name, directory),
+            RevokeWhat::Proxy(proxied) => {
+                self.change_proxy(parsed, *proxied, std::slice::from_ref(name), None, directory)
+            }
         }
     }
 }
 
-/// IDENTIFIED ... of one account.
-fn authenticate(parsed: &Parsed, account: &mut accounts::Account, spec: &UserSpec) -> Result<()> {
-    if !spec.more_factors.is_empty() || spec.replace.is_some() || spec.retain_current || spec.discard_old {
-        return Err(unsupported("this form of IDENTIFIED"));
-    }
-    let Some(Auth { plugin, secret }) = &spec.auth else { return Ok(()) };
-    if let Some(plugin) = plugin {
-        let name = String::from_utf8_lossy(parsed.bytes(*plugin)).into_owned();
-        account.plugin = Plugin::by_name(&name).ok_or_else(|| err!(1524, name))?;
-        account.auth_string.clear();
-    }
-    match secret {
-        AuthSecret::None => {}
-        AuthSecret::Password(password) => account.set_password(parsed.bytes(*password)),
-        AuthSecret::Hash(hash) => account.set_hash(parsed.bytes(*hash))?,
-        AuthSecret::Random => return Err(unsupported("RANDOM PASSWORD")),
-    }
-    Ok(())
-}
-
-fn apply_options(account: &mut accounts::Account, options: &AccountOptions) -> Result<()> {
-    let AccountOptions { require, password_expire, account_locked, .. } = options;
-    match require {
-        None => {}
-        Some(Require::None) => account.requirement = Requirement::None,
-        Some(Require::Ssl) => account.requirement = Requirement::Ssl,
-        Some(_) => return Err(unsupported("REQUIRE X509")),
-    }
-    match password_expire {
-        None | Some(PasswordExpire::Default | PasswordExpire::Never) => {}
-        Some(PasswordExpire::Now) => account.password_expired = true,
-        Some(PasswordExpire::Days(_)) => return Err(unsupported("PASSWORD EXPIRE INTERVAL")),
-    }
-    if let Some(locked) = account_locked {
-        account.locked = *locked;
-    }
-    let limits = [
-        options.max_queries_per_hour,
-        options.max_updates_per_hour,
-        options.max_connections_per_hour,
-        options.max_user_connections,
-        options.failed_login_attempts,
-    ];
-    if limits.iter().any(|n| n.is_some_and(|n| n > 0)) {
-        return Err(unsupported("limits of accounts"));
-    }
-    if options.comment.is_some() || options.attribute.is_some() {
-        return Err(unsupported("COMMENT and ATTRIBUTE of accounts"));
-    }
-    let kept = [options.password_history, options.password_reuse_interval, options.password_lock_time];
-    if kept.iter().flatten().any(|l| *l != sql::ast::Limited::Default) {
-        return Err(unsupported("password history"));
-    }
-    match options.password_require_current {
-        None | Some(None | Some(false)) => Ok(()),
-        Some(Some(true)) => Err(unsupported("PASSWORD REQUIRE CURRENT")),
-    }
-}
-
-fn list(names: &[AccountName]) -> String {
+pub(crate) fn list(names: &[AccountName]) -> String {
     names.iter().map(|n| n.to_string()).collect::<Vec<_>>().join(",")
 }

@@ -11,14 +11,20 @@ use types::SqlError;
 pub struct Access {
     directory: Cached<Directory>,
     name: AccountName,
-    /// A copy of the account; without grants when it was dropped meanwhile.
+    /// Where the client is, for messages.
+    client_host: String,
+    /// The roles that SET ROLE made active, and those that everybody has.
+    active: Vec<AccountName>,
+    mandatory: Vec<AccountName>,
+    /// The account with what its active roles add; without grants when it was dropped meanwhile.
     account: Account,
 }
 
 impl Access {
-    pub(crate) fn new(directory: Cached<Directory>, name: AccountName) -> Access {
-        let account = copy_of(directory.peek(), &name);
-        Access { directory, name, account }
+    pub(crate) fn new(directory: Cached<Directory>, name: AccountName, client_host: &str) -> Access {
+        let account = effective(directory.peek(), &name, &[]);
+        let (client_host, active, mandatory) = (client_host.to_string(), Vec::new(), Vec::new());
+        Access { directory, name, client_host, active, mandatory, account }
     }
 
     /// Call at the start of each statement: one load when no account has changed. True: the privileges may differ.
@@ -33,12 +39,37 @@ impl Access {
 
     #[cold]
     fn refresh_slow(&mut self, accounts: &Accounts) {
-        self.account = copy_of(self.directory.get(accounts.snapshot()), &self.name);
+        let directory = self.directory.get(accounts.snapshot());
+        let roles = directory.roles_of(&self.name, &self.mandatory);
+        self.active.retain(|r| roles.contains(r));
+        self.account = effective(directory, &self.name, &self.active);
+    }
+
+    /// Makes `active` the session's roles; `mandatory` are those that everybody may make active. The caller has checked that
+    /// the account has them.
+    pub fn set_roles(&mut self, active: Vec<AccountName>, mandatory: Vec<AccountName>) {
+        (self.active, self.mandatory) = (active, mandatory);
+        self.account = effective(self.directory.peek(), &self.name, &self.active);
+    }
+
+    /// The roles that are active.
+    pub fn active_roles(&self) -> &[AccountName] {
+        &self.active
+    }
+
+    /// Is there such an account (still)?
+    pub fn is_there(&self) -> bool {
+        self.directory.peek().get(&self.name).is_some()
     }
 
     /// The account, the value of CURRENT_USER().
     pub fn account(&self) -> &Account {
         &self.account
+    }
+
+    /// Where the client is, as messages name it.
+    pub fn client_host(&self) -> &str {
+        &self.client_host
     }
 
     #[inline]
@@ -84,11 +115,65 @@ impl Access {
     #[cold]
     fn check_table_slow(&self, wanted: Privileges, schema: &str, table: &str) -> Result<(), SqlError> {
         let missing = wanted.without(self.table(schema, table));
-        if missing.is_empty() {
+        if missing.is_empty() { Ok(()) } else { Err(self.denied_table(missing, table)) }
+    }
+
+    /// Error 1142 for what is `missing` on a table.
+    #[cold]
+    pub fn denied_table(&self, missing: Privileges, table: &str) -> SqlError {
+        let (user, host) = (&self.name.user, &self.client_host);
+        let command = missing.denied_words();
+        SqlError::new(1142, format!("{command} command denied to user '{user}'@'{host}' for table '{table}'"))
+    }
+
+    /// Error 1143.
+    #[cold]
+    pub fn denied_column(&self, wanted: Privileges, table: &str, column: &str) -> SqlError {
+        let (command, user, host) = (wanted.denied_words(), &self.name.user, &self.client_host);
+        let text =
+            format!("{command} command denied to user '{user}'@'{host}' for column '{column}' in table '{table}'");
+        SqlError::new(1143, text)
+    }
+
+    /// What was granted on columns of a table alone.
+    fn of_columns(&self, schema: &str, table: &str) -> Option<&std::collections::BTreeMap<String, Privileges>> {
+        self.account.tables.iter().find(|g| g.schema == schema && g.table == table).map(|g| &g.columns)
+    }
+
+    /// Privileges on the table, or on one of its columns at least.
+    pub fn table_or_columns(&self, schema: &str, table: &str) -> Privileges {
+        let columns = self.of_columns(schema, table).into_iter().flat_map(|c| c.values());
+        columns.fold(self.table(schema, table), |all, one| all | *one)
+    }
+
+    /// Privileges on one column: the table's, and its own.
+    pub fn column(&self, schema: &str, table: &str, column: &str) -> Privileges {
+        let own = self.of_columns(schema, table).and_then(|columns| columns.get(column));
+        self.table(schema, table) | own.copied().unwrap_or_default()
+    }
+
+    /// One privilege on all these columns of a table, or on the table; for no column at all one of its columns is enough.
+    /// `all`: they are all that there are, so it is the table that is denied. Errors 1142, 1143.
+    #[cold]
+    pub fn check_columns(
+        &self,
+        wanted: Privileges,
+        schema: &str,
+        table: &str,
+        columns: &[String],
+        all: bool,
+    ) -> Result<(), SqlError> {
+        if self.table(schema, table).has(wanted) {
             return Ok(());
         }
-        let (command, name) = (missing.first_name(), &self.name);
-        Err(SqlError::new(1142, format!("{command} command denied to user {name} for table '{table}'")))
+        let of_columns = self.of_columns(schema, table).filter(|columns| columns.values().any(|on| on.has(wanted)));
+        let Some(of_columns) = of_columns else { return Err(self.denied_table(wanted, table)) };
+        let denied = columns.iter().find(|c| !of_columns.get(*c).is_some_and(|on| on.has(wanted)));
+        match denied {
+            None => Ok(()),
+            Some(_) if all => Err(self.denied_table(wanted, table)),
+            Some(column) => Err(self.denied_column(wanted, table, column)),
+        }
     }
 
     /// `wanted` on a schema, or error 1044.
@@ -147,17 +232,14 @@ fn is_open_to_all(schema: &str) -> bool {
     schema.eq_ignore_ascii_case("information_schema")
 }
 
-fn copy_of(directory: &Directory, name: &AccountName) -> Account {
-    match directory.get(name) {
-        Some(account) => account.clone(),
-        None => Account::new(name.clone(), crate::Plugin::CachingSha2),
-    }
+fn effective(directory: &Directory, name: &AccountName, active: &[AccountName]) -> Account {
+    directory.effective(name, active).unwrap_or_else(|| Account::new(name.clone(), crate::Plugin::CachingSha2))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Plugin, SchemaGrant, TableGrant};
+    use crate::{Plugin, SchemaGrant};
 
     fn joe() -> AccountName {
         AccountName::new("joe", "%")
@@ -169,13 +251,15 @@ mod tests {
         let mut directory = Directory::clone(&accounts.directory());
         directory.put(Account::new(joe(), Plugin::CachingSha2));
         accounts.replace(directory.clone());
-        let mut access = accounts.access(joe());
+        let mut access = accounts.access(joe(), "localhost");
         let denied = access.check_table(Privileges::SELECT, "db", "t").unwrap_err();
-        assert_eq!((denied.code, &denied.message[..]), (1142, "SELECT command denied to user 'joe'@'%' for table 't'"));
+        assert_eq!(
+            (denied.code, &denied.message[..]),
+            (1142, "SELECT command denied to user 'joe'@'localhost' for table 't'")
+        );
         assert_eq!(access.check_use("db").unwrap_err().code, 1044);
 
-        let tables = TableGrant { schema: "db".into(), table: "t".into(), privileges: Privileges::SELECT };
-        directory.change(&joe(), |a| a.tables.push(tables)).unwrap();
+        directory.change(&joe(), |a| a.grant_table("db", "t", Privileges::SELECT)).unwrap();
         accounts.replace(directory.clone());
         assert!(access.check_table(Privileges::SELECT, "db", "t").is_err(), "the statement in progress keeps its view");
         assert!(access.refresh(&accounts) && !access.refresh(&accounts));
@@ -190,6 +274,17 @@ mod tests {
             access.check_schema(Privileges::DROP, "db").is_ok() && access.check_schema(Privileges::DROP, "d").is_err()
         );
         assert_eq!(access.check_global(Privileges::RELOAD).unwrap_err().code, 1227);
+
+        directory.change(&joe(), |a| a.grant_column("e", "t", "a", Privileges::SELECT)).unwrap();
+        accounts.replace(directory.clone());
+        access.refresh(&accounts);
+        let columns = |list: &[&str], all| {
+            let list: Vec<String> = list.iter().map(|c| c.to_string()).collect();
+            access.check_columns(Privileges::SELECT, "e", "t", &list, all).map_err(|e| e.code)
+        };
+        assert_eq!((columns(&["a"], false), columns(&[], false)), (Ok(()), Ok(())));
+        assert_eq!((columns(&["a", "b"], false), columns(&["a", "b"], true)), (Err(1143), Err(1142)));
+        assert!(access.check_table(Privileges::SELECT, "e", "t").is_err(), "it is not the table's");
 
         directory.remove(&joe());
         accounts.replace(directory);

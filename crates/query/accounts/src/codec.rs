@@ -2,62 +2,35 @@
 //!
 //! ```text
 //!  "CWAC" | version 1 | accounts 4 | account each
-//!  account  user | host | plugin 1 | auth string | flags 1 | global 8 | dynamic 4 (name, with grant 1) each
-//!           | schemas 4 (schema, privileges 8) each | tables 4 (schema, table, privileges 8) each
-//!  string   length 4 | bytes         flags: 1 locked, 2 password expired, 4 requires SSL       integers: little-endian
+//!  account  user | host | plugin 1 | auth string | second auth string | flags 1
+//!           | requirement 1 (3: subject, issuer, cipher) | limits 4 x 4 | lifetime 1 (2: days 2)
+//!           | history 1 (1: count 4) | reuse 1 (1: days 4) | require current 1 (0 default, 1 optional, 2 required)
+//!           | attempts 2 | lock 1 (0: days 2) | password set at 8 | passwords 4 (set at 8, hash) each | attribute
+//!           | global 8 | dynamic 4 (name, with grant 1) each | schemas 4 (schema, privileges 8) each
+//!           | tables 4 (schema, table, privileges 8, columns 4 (name, privileges 8) each) each
+//!           | roles 4 (user, host, admin 1) each | default roles 4 (user, host) each | proxies 4 (user, host, grant 1) each
+//!  string   length 4 | bytes         flags: 1 locked, 2 password expired       integers: little-endian
 //! ```
 
-use crate::directory::{Account, AccountName, Directory, Plugin, Requirement, SchemaGrant, TableGrant};
+use crate::directory::{Account, AccountName, Directory, OldPassword, Plugin, SchemaGrant, TableGrant};
+use crate::options::{Lifetime, Limits, LockTime, LoginRules, PasswordRules, Requirement};
 use crate::privilege::Privileges;
 
 const MAGIC: &[u8; 4] = b"CWAC";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const LOCKED: u8 = 1;
 const EXPIRED: u8 = 2;
-const SSL: u8 = 4;
 
-/// The bytes are no directory, or one of a later version.
+/// The bytes are no directory, or one of another version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
 
 impl Directory {
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = MAGIC.to_vec();
-        out.push(VERSION);
-        put_count(&mut out, self.accounts().count());
-        for account in self.accounts() {
-            put_bytes(&mut out, account.name.user.as_bytes());
-            put_bytes(&mut out, account.name.host.as_bytes());
-            out.push(match account.plugin {
-                Plugin::CachingSha2 => 0,
-                Plugin::NativePassword => 1,
-            });
-            put_bytes(&mut out, &account.auth_string);
-            let flag = |on: bool, bit: u8| if on { bit } else { 0 };
-            out.push(
-                flag(account.locked, LOCKED)
-                    | flag(account.password_expired, EXPIRED)
-                    | flag(account.requirement == Requirement::Ssl, SSL),
-            );
-            out.extend_from_slice(&account.global.0.to_le_bytes());
-            put_count(&mut out, account.dynamic.len());
-            for (name, with_grant) in &account.dynamic {
-                put_bytes(&mut out, name.as_bytes());
-                out.push(u8::from(*with_grant));
-            }
-            put_count(&mut out, account.schemas.len());
-            for grant in &account.schemas {
-                put_bytes(&mut out, grant.schema.as_bytes());
-                out.extend_from_slice(&grant.privileges.0.to_le_bytes());
-            }
-            put_count(&mut out, account.tables.len());
-            for grant in &account.tables {
-                put_bytes(&mut out, grant.schema.as_bytes());
-                put_bytes(&mut out, grant.table.as_bytes());
-                out.extend_from_slice(&grant.privileges.0.to_le_bytes());
-            }
-        }
-        out
+        let mut out = Out(MAGIC.to_vec());
+        out.u8(VERSION);
+        out.list(self.accounts(), Out::account);
+        out.0
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Result<Directory, Corrupt> {
@@ -67,48 +40,141 @@ impl Directory {
         }
         let mut directory = Directory::default();
         for _ in 0..input.u32()? {
-            directory.put(read_account(&mut input)?);
+            directory.put(input.account()?);
         }
         if input.0.is_empty() { Ok(directory) } else { Err(Corrupt) }
     }
 }
 
-fn read_account(input: &mut Input<'_>) -> Result<Account, Corrupt> {
-    let name = AccountName { user: input.text()?, host: input.text()? };
-    let plugin = match input.u8()? {
-        0 => Plugin::CachingSha2,
-        1 => Plugin::NativePassword,
-        _ => return Err(Corrupt),
-    };
-    let mut account = Account::new(name, plugin);
-    account.auth_string = input.bytes()?.to_vec();
-    let flags = input.u8()?;
-    account.locked = flags & LOCKED != 0;
-    account.password_expired = flags & EXPIRED != 0;
-    account.requirement = if flags & SSL != 0 { Requirement::Ssl } else { Requirement::None };
-    account.global = input.privileges()?;
-    for _ in 0..input.u32()? {
-        let name = input.text()?;
-        account.dynamic.insert(name, input.u8()? != 0);
-    }
-    for _ in 0..input.u32()? {
-        account.schemas.push(SchemaGrant { schema: input.text()?, privileges: input.privileges()? });
-    }
-    for _ in 0..input.u32()? {
-        let (schema, table) = (input.text()?, input.text()?);
-        account.tables.push(TableGrant { schema, table, privileges: input.privileges()? });
-    }
-    Ok(account)
-}
+struct Out(Vec<u8>);
 
-fn put_count(out: &mut Vec<u8>, count: usize) {
-    let count = u32::try_from(count).expect("fewer than 2^32 accounts and grants");
-    out.extend_from_slice(&count.to_le_bytes());
-}
+impl Out {
+    fn u8(&mut self, n: u8) {
+        self.0.push(n);
+    }
 
-fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    put_count(out, bytes.len());
-    out.extend_from_slice(bytes);
+    fn u16(&mut self, n: u16) {
+        self.0.extend_from_slice(&n.to_le_bytes());
+    }
+
+    fn u32(&mut self, n: u32) {
+        self.0.extend_from_slice(&n.to_le_bytes());
+    }
+
+    fn u64(&mut self, n: u64) {
+        self.0.extend_from_slice(&n.to_le_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.u32(u32::try_from(bytes.len()).expect("shorter than 4 GiB"));
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    fn list<T>(&mut self, items: impl Iterator<Item = T>, put: impl Fn(&mut Out, T)) {
+        let at = self.0.len();
+        self.u32(0);
+        let mut count = 0u32;
+        for item in items {
+            put(self, item);
+            count += 1;
+        }
+        self.0[at..at + 4].copy_from_slice(&count.to_le_bytes());
+    }
+
+    fn name(&mut self, name: &AccountName) {
+        self.text(&name.user);
+        self.text(&name.host);
+    }
+
+    fn maybe_u32(&mut self, n: Option<u32>) {
+        self.u8(u8::from(n.is_some()));
+        if let Some(n) = n {
+            self.u32(n);
+        }
+    }
+
+    fn account(&mut self, account: &Account) {
+        self.name(&account.name);
+        self.u8(match account.plugin {
+            Plugin::CachingSha2 => 0,
+            Plugin::NativePassword => 1,
+        });
+        self.bytes(&account.auth_string);
+        self.bytes(&account.second_auth);
+        let flag = |on: bool, bit: u8| if on { bit } else { 0 };
+        self.u8(flag(account.locked, LOCKED) | flag(account.password_expired, EXPIRED));
+        self.options(account);
+        self.u64(account.password_set_at_s);
+        self.list(account.passwords.iter(), |out, old| {
+            out.u64(old.set_at_s);
+            out.bytes(&old.hash);
+        });
+        self.text(&account.attribute);
+        self.u64(account.global.0);
+        self.list(account.dynamic.iter(), |out, (name, with_grant)| {
+            out.text(name);
+            out.u8(u8::from(*with_grant));
+        });
+        self.list(account.schemas.iter(), |out, grant| {
+            out.text(&grant.schema);
+            out.u64(grant.privileges.0);
+        });
+        self.list(account.tables.iter(), |out, grant| {
+            out.text(&grant.schema);
+            out.text(&grant.table);
+            out.u64(grant.privileges.0);
+            out.list(grant.columns.iter(), |out, (column, privileges)| {
+                out.text(column);
+                out.u64(privileges.0);
+            });
+        });
+        let with_flag = |out: &mut Out, (name, flag): (&AccountName, &bool)| {
+            out.name(name);
+            out.u8(u8::from(*flag));
+        };
+        self.list(account.roles.iter(), with_flag);
+        self.list(account.default_roles.iter(), Out::name);
+        self.list(account.proxies.iter(), with_flag);
+    }
+
+    fn options(&mut self, account: &Account) {
+        match &account.requirement {
+            Requirement::None => self.u8(0),
+            Requirement::Ssl => self.u8(1),
+            Requirement::X509 => self.u8(2),
+            Requirement::Specified { subject, issuer, cipher } => {
+                self.u8(3);
+                [subject, issuer, cipher].into_iter().for_each(|s| self.text(s));
+            }
+        }
+        let Limits { queries_per_hour, updates_per_hour, connections_per_hour, user_connections } = account.limits;
+        let all = [queries_per_hour, updates_per_hour, connections_per_hour, user_connections];
+        all.into_iter().for_each(|n| self.u32(n));
+        let PasswordRules { lifetime, history, reuse_days, require_current } = account.rules;
+        match lifetime {
+            Lifetime::Default => self.u8(0),
+            Lifetime::Never => self.u8(1),
+            Lifetime::Days(days) => {
+                self.u8(2);
+                self.u16(days);
+            }
+        }
+        self.maybe_u32(history);
+        self.maybe_u32(reuse_days);
+        self.u8(require_current.map_or(0, |required| 1 + u8::from(required)));
+        self.u16(account.logins.attempts);
+        match account.logins.lock {
+            LockTime::Days(days) => {
+                self.u8(0);
+                self.u16(days);
+            }
+            LockTime::Unbounded => self.u8(1),
+        }
+    }
 }
 
 struct Input<'a>(&'a [u8]);
@@ -124,12 +190,24 @@ impl<'a> Input<'a> {
         Ok(self.array::<1>()?[0])
     }
 
+    fn flag(&mut self) -> Result<bool, Corrupt> {
+        Ok(self.u8()? != 0)
+    }
+
+    fn u16(&mut self) -> Result<u16, Corrupt> {
+        Ok(u16::from_le_bytes(self.array()?))
+    }
+
     fn u32(&mut self) -> Result<u32, Corrupt> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
+    fn u64(&mut self) -> Result<u64, Corrupt> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
     fn privileges(&mut self) -> Result<Privileges, Corrupt> {
-        Ok(Privileges(u64::from_le_bytes(self.array()?)))
+        Ok(Privileges(self.u64()?))
     }
 
     fn bytes(&mut self) -> Result<&'a [u8], Corrupt> {
@@ -142,6 +220,97 @@ impl<'a> Input<'a> {
     fn text(&mut self) -> Result<String, Corrupt> {
         String::from_utf8(self.bytes()?.to_vec()).map_err(|_| Corrupt)
     }
+
+    fn name(&mut self) -> Result<AccountName, Corrupt> {
+        Ok(AccountName { user: self.text()?, host: self.text()? })
+    }
+
+    fn list<T, C: FromIterator<T>>(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<T, Corrupt>,
+    ) -> Result<C, Corrupt> {
+        let count = self.u32()?;
+        (0..count).map(|_| read(self)).collect()
+    }
+
+    fn maybe_u32(&mut self) -> Result<Option<u32>, Corrupt> {
+        match self.u8()? {
+            0 => Ok(None),
+            1 => self.u32().map(Some),
+            _ => Err(Corrupt),
+        }
+    }
+
+    fn account(&mut self) -> Result<Account, Corrupt> {
+        let name = self.name()?;
+        let plugin = match self.u8()? {
+            0 => Plugin::CachingSha2,
+            1 => Plugin::NativePassword,
+            _ => return Err(Corrupt),
+        };
+        let mut account = Account::new(name, plugin);
+        account.auth_string = self.bytes()?.to_vec();
+        account.second_auth = self.bytes()?.to_vec();
+        let flags = self.u8()?;
+        account.locked = flags & LOCKED != 0;
+        account.password_expired = flags & EXPIRED != 0;
+        self.options(&mut account)?;
+        account.password_set_at_s = self.u64()?;
+        account.passwords =
+            self.list(|input| Ok(OldPassword { set_at_s: input.u64()?, hash: input.bytes()?.to_vec() }))?;
+        account.attribute = self.text()?;
+        account.global = self.privileges()?;
+        account.dynamic = self.list(|input| Ok((input.text()?, input.flag()?)))?;
+        account.schemas =
+            self.list(|input| Ok(SchemaGrant { schema: input.text()?, privileges: input.privileges()? }))?;
+        account.tables = self.list(|input| {
+            let (schema, table, privileges) = (input.text()?, input.text()?, input.privileges()?);
+            let columns = input.list(|input| Ok((input.text()?, input.privileges()?)))?;
+            Ok(TableGrant { schema, table, privileges, columns })
+        })?;
+        account.roles = self.list(|input| Ok((input.name()?, input.flag()?)))?;
+        account.default_roles = self.list(Input::name)?;
+        account.proxies = self.list(|input| Ok((input.name()?, input.flag()?)))?;
+        Ok(account)
+    }
+
+    fn options(&mut self, account: &mut Account) -> Result<(), Corrupt> {
+        account.requirement = match self.u8()? {
+            0 => Requirement::None,
+            1 => Requirement::Ssl,
+            2 => Requirement::X509,
+            3 => Requirement::Specified { subject: self.text()?, issuer: self.text()?, cipher: self.text()? },
+            _ => return Err(Corrupt),
+        };
+        account.limits = Limits {
+            queries_per_hour: self.u32()?,
+            updates_per_hour: self.u32()?,
+            connections_per_hour: self.u32()?,
+            user_connections: self.u32()?,
+        };
+        let lifetime = match self.u8()? {
+            0 => Lifetime::Default,
+            1 => Lifetime::Never,
+            2 => Lifetime::Days(self.u16()?),
+            _ => return Err(Corrupt),
+        };
+        let (history, reuse_days) = (self.maybe_u32()?, self.maybe_u32()?);
+        let require_current = match self.u8()? {
+            0 => None,
+            1 => Some(false),
+            2 => Some(true),
+            _ => return Err(Corrupt),
+        };
+        account.rules = PasswordRules { lifetime, history, reuse_days, require_current };
+        let attempts = self.u16()?;
+        let lock = match self.u8()? {
+            0 => LockTime::Days(self.u16()?),
+            1 => LockTime::Unbounded,
+            _ => return Err(Corrupt),
+        };
+        account.logins = LoginRules { attempts, lock };
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -152,10 +321,27 @@ mod tests {
     fn a_directory_survives_its_bytes_and_no_prefix_is_one() {
         let mut directory = Directory::bootstrap("secret");
         let mut joe = Account::new(AccountName::new("joe", "10.%"), Plugin::NativePassword);
-        joe.set_password(b"x");
-        (joe.locked, joe.password_expired, joe.requirement) = (true, true, Requirement::Ssl);
+        joe.set_password(b"x", 7);
+        joe.rules = PasswordRules {
+            lifetime: Lifetime::Days(90),
+            history: Some(3),
+            reuse_days: None,
+            require_current: Some(true),
+        };
+        joe.remember_password(7);
+        (joe.locked, joe.password_expired) = (true, true);
+        joe.second_auth = b"second".to_vec();
+        joe.requirement =
+            Requirement::Specified { subject: "/CN=x".into(), issuer: String::new(), cipher: "AES".into() };
+        joe.limits.user_connections = 4;
+        joe.logins = LoginRules { attempts: 3, lock: LockTime::Unbounded };
+        joe.attribute = "{}".to_string();
         joe.grant_schema("db", Privileges::SELECT);
         joe.grant_table("db", "t", Privileges::UPDATE);
+        joe.grant_column("db", "t", "c", Privileges::SELECT);
+        joe.roles.insert(AccountName::new("r", "%"), true);
+        joe.default_roles.insert(AccountName::new("r", "%"));
+        joe.proxies.insert(AccountName::new("ann", "%"), false);
         directory.put(joe);
         let bytes = directory.to_bytes();
         assert_eq!(Directory::from_bytes(&bytes), Ok(directory));

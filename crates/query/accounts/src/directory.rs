@@ -1,10 +1,10 @@
 //! The directory: every account with its grants, immutable once published.
 
 use crate::host::{Client, HostPattern};
+use crate::options::{Limits, LoginRules, PasswordRules, Requirement};
 use crate::privilege::{DYNAMIC_PRIVILEGES, Privileges};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use types::SqlError;
 
 /// `'user'@'host'`. Users are case-sensitive, hosts are kept in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,14 +49,6 @@ impl Plugin {
     }
 }
 
-/// What the connection of an account must be (REQUIRE).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Requirement {
-    #[default]
-    None,
-    Ssl,
-}
-
 /// Privileges ON schema.*; `schema` is a pattern with `%`, `_` and `\`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaGrant {
@@ -70,6 +62,16 @@ pub struct TableGrant {
     pub schema: String,
     pub table: String,
     pub privileges: Privileges,
+    /// Privileges on columns alone, by column.
+    pub columns: BTreeMap<String, Privileges>,
+}
+
+/// A password that an account had, or has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OldPassword {
+    /// Seconds since 1970.
+    pub set_at_s: u64,
+    pub hash: Vec<u8>,
 }
 
 /// One account.
@@ -79,14 +81,34 @@ pub struct Account {
     pub plugin: Plugin,
     /// The stored hash (see [`crate::password`]); empty: no password.
     pub auth_string: Vec<u8>,
+    /// RETAIN CURRENT PASSWORD: what was the password before, and still is one; empty: none.
+    pub second_auth: Vec<u8>,
     pub requirement: Requirement,
+    pub limits: Limits,
+    pub rules: PasswordRules,
+    pub logins: LoginRules,
     pub locked: bool,
     pub password_expired: bool,
+    /// When the password was set, in seconds since 1970.
+    pub password_set_at_s: u64,
+    /// The present password and those before it, newest first, as far as `rules` ask for them.
+    pub passwords: Vec<OldPassword>,
+    /// COMMENT and ATTRIBUTE: a JSON object as text; empty: none.
+    pub attribute: String,
     pub global: Privileges,
     /// Dynamic privileges; the value says WITH GRANT OPTION.
     pub dynamic: BTreeMap<String, bool>,
     pub schemas: Vec<SchemaGrant>,
     pub tables: Vec<TableGrant>,
+    /// Roles granted; the value says WITH ADMIN OPTION.
+    pub roles: BTreeMap<AccountName, bool>,
+    /// What is active after a login.
+    pub default_roles: BTreeSet<AccountName>,
+    /// Accounts that it may act for; the value says WITH GRANT OPTION. Nobody acts for another while `check_proxy_users` is
+    /// OFF, which it is always.
+    pub proxies: BTreeMap<AccountName, bool>,
+    /// Of an effective account (see [`Directory::effective`]): what its active roles may hand on.
+    pub(crate) administers: BTreeSet<AccountName>,
 }
 
 impl Account {
@@ -96,37 +118,25 @@ impl Account {
             name,
             plugin,
             auth_string: Vec::new(),
+            second_auth: Vec::new(),
             requirement: Requirement::None,
+            limits: Limits::default(),
+            rules: PasswordRules::default(),
+            logins: LoginRules::default(),
             locked: false,
             password_expired: false,
+            password_set_at_s: 0,
+            passwords: Vec::new(),
+            attribute: String::new(),
             global: Privileges::NONE,
             dynamic: BTreeMap::new(),
             schemas: Vec::new(),
             tables: Vec::new(),
+            roles: BTreeMap::new(),
+            default_roles: BTreeSet::new(),
+            proxies: BTreeMap::new(),
+            administers: BTreeSet::new(),
         }
-    }
-
-    /// IDENTIFIED BY 'password': stores its hash, ends an expiry.
-    pub fn set_password(&mut self, password: &[u8]) {
-        self.auth_string = match self.plugin {
-            Plugin::CachingSha2 => crate::password::hash_sha2(password),
-            Plugin::NativePassword => crate::password::hash_native(password),
-        };
-        self.password_expired = false;
-    }
-
-    /// IDENTIFIED WITH plugin AS 'hash'. Error 1827 when it is no hash of the plugin.
-    pub fn set_hash(&mut self, hash: &[u8]) -> Result<(), SqlError> {
-        let valid = match self.plugin {
-            Plugin::CachingSha2 => crate::password::is_sha2_hash(hash),
-            Plugin::NativePassword => crate::password::is_native_hash(hash),
-        };
-        if !valid {
-            return Err(SqlError::new(1827, "The password hash doesn't have the expected format."));
-        }
-        self.auth_string = hash.to_vec();
-        self.password_expired = false;
-        Ok(())
     }
 }
 
@@ -141,7 +151,7 @@ impl Directory {
     /// The directory of a first start: `root`@`localhost` with every privilege. The empty password stores none.
     pub fn bootstrap(root_password: &str) -> Directory {
         let mut root = Account::new(AccountName::new("root", "localhost"), Plugin::CachingSha2);
-        root.set_password(root_password.as_bytes());
+        root.set_password(root_password.as_bytes(), 0);
         root.global = Privileges::GLOBAL;
         root.dynamic = DYNAMIC_PRIVILEGES.iter().map(|name| (name.to_string(), true)).collect();
         let mut directory = Directory::default();
@@ -190,6 +200,11 @@ impl Directory {
         let result = f(account);
         debug_assert_eq!(account.name, *name, "renaming is remove and put");
         Some(result)
+    }
+
+    /// Changes every account.
+    pub fn change_all(&mut self, mut f: impl FnMut(&mut Account)) {
+        self.accounts.iter_mut().for_each(|(_, account)| f(account));
     }
 
     /// Users that have accounts, for information_schema and the like.

@@ -1,7 +1,8 @@
 //! GRANT, REVOKE and the text of SHOW GRANTS.
 
-use crate::directory::{Account, SchemaGrant, TableGrant};
+use crate::directory::{Account, AccountName, SchemaGrant, TableGrant};
 use crate::privilege::Privileges;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 impl Account {
@@ -21,28 +22,65 @@ impl Account {
         true
     }
 
-    /// GRANT ... ON `schema`.`table`
-    pub fn grant_table(&mut self, schema: &str, table: &str, privileges: Privileges) {
-        match self.tables.iter_mut().find(|g| g.schema == schema && g.table == table) {
-            Some(grant) => grant.privileges |= privileges,
-            None => self.tables.push(TableGrant { schema: schema.into(), table: table.into(), privileges }),
-        }
+    fn table_grant(&mut self, schema: &str, table: &str) -> &mut TableGrant {
+        let at = self.tables.iter().position(|g| g.schema == schema && g.table == table).unwrap_or_else(|| {
+            let (schema, table) = (schema.to_string(), table.to_string());
+            self.tables.push(TableGrant { schema, table, privileges: Privileges::NONE, columns: BTreeMap::new() });
+            self.tables.len() - 1
+        });
+        &mut self.tables[at]
     }
 
-    /// REVOKE ... ON `schema`.`table`; false: there is no such grant (error 1147).
+    /// GRANT ... ON `schema`.`table`
+    pub fn grant_table(&mut self, schema: &str, table: &str, privileges: Privileges) {
+        self.table_grant(schema, table).privileges |= privileges;
+        self.forget_empty();
+    }
+
+    /// GRANT privilege (`column`) ON `schema`.`table`
+    pub fn grant_column(&mut self, schema: &str, table: &str, column: &str, privileges: Privileges) {
+        *self.table_grant(schema, table).columns.entry(column.to_string()).or_default() |= privileges;
+    }
+
+    /// REVOKE ... ON `schema`.`table`, from its columns too; false: there is no such grant (error 1147).
     pub fn revoke_table(&mut self, schema: &str, table: &str, privileges: Privileges) -> bool {
         let grant = self.tables.iter_mut().find(|g| g.schema == schema && g.table == table);
         let Some(grant) = grant else { return false };
         grant.privileges = grant.privileges.without(privileges);
-        self.tables.retain(|g| !g.privileges.is_empty());
+        grant.columns.values_mut().for_each(|on| *on = on.without(privileges));
+        self.forget_empty();
         true
+    }
+
+    /// REVOKE privilege (`column`) ON `schema`.`table`; false: there is no such grant (error 1147).
+    pub fn revoke_column(&mut self, schema: &str, table: &str, column: &str, privileges: Privileges) -> bool {
+        let grant = self.tables.iter_mut().find(|g| g.schema == schema && g.table == table);
+        let Some(on) = grant.and_then(|g| g.columns.get_mut(column)) else { return false };
+        *on = on.without(privileges);
+        self.forget_empty();
+        true
+    }
+
+    fn forget_empty(&mut self) {
+        for grant in &mut self.tables {
+            grant.columns.retain(|_, on| !on.is_empty());
+        }
+        self.tables.retain(|g| !g.privileges.is_empty() || !g.columns.is_empty());
+    }
+
+    /// REVOKE ALL PRIVILEGES, GRANT OPTION: roles and proxies stay.
+    pub fn revoke_everything(&mut self) {
+        self.global = Privileges::NONE;
+        self.dynamic.clear();
+        self.schemas.clear();
+        self.tables.clear();
     }
 
     /// The rows of SHOW GRANTS.
     pub fn show_grants(&self) -> Vec<String> {
-        let to = format!("TO {}@{}", quoted(&self.name.user), quoted(&self.name.host));
+        let to = format!("TO {}", quoted_account(&self.name));
         // ON *.* the privileges are spelt out even when they are all there.
-        let mut rows = vec![grant(self.global, Privileges(0), "*.*", &to)];
+        let mut rows = vec![grant(self.global, Privileges(0), None, "*.*", &to)];
         for with_grant in [false, true] {
             let names: Vec<&str> =
                 self.dynamic.iter().filter(|(_, g)| **g == with_grant).map(|(n, _)| n.as_str()).collect();
@@ -52,26 +90,58 @@ impl Account {
             }
         }
         for g in &self.schemas {
-            rows.push(grant(g.privileges, Privileges::SCHEMA, &format!("{}.*", quoted(&g.schema)), &to));
+            rows.push(grant(g.privileges, Privileges::SCHEMA, None, &format!("{}.*", quoted(&g.schema)), &to));
         }
-        for g in &self.tables {
-            let on = format!("{}.{}", quoted(&g.schema), quoted(&g.table));
-            rows.push(grant(g.privileges, Privileges::TABLE, &on, &to));
+        let named = |g: &TableGrant| format!("{}.{}", quoted(&g.schema), quoted(&g.table));
+        let mut tables: Vec<(String, &TableGrant)> = self.tables.iter().map(|g| (named(g), g)).collect();
+        tables.sort_by(|(a, _), (b, _)| a.cmp(b));
+        for (on, g) in tables {
+            rows.push(grant(g.privileges, Privileges::TABLE, Some(&g.columns), &on, &to));
+        }
+        for (name, with_grant) in &self.proxies {
+            let option = if *with_grant { " WITH GRANT OPTION" } else { "" };
+            rows.push(format!("GRANT PROXY ON {} {to}{option}", quoted_account(name)));
+        }
+        for with_admin in [false, true] {
+            let roles: Vec<String> =
+                self.roles.iter().filter(|(_, admin)| **admin == with_admin).map(|(r, _)| quoted_account(r)).collect();
+            if !roles.is_empty() {
+                let option = if with_admin { " WITH ADMIN OPTION" } else { "" };
+                rows.push(format!("GRANT {} {to}{option}", roles.join(",")));
+            }
         }
         rows
     }
 }
 
 /// One row. `all` is what ALL PRIVILEGES stands for at this level (empty: it is not written).
-fn grant(privileges: Privileges, all: Privileges, on: &str, to: &str) -> String {
+fn grant(
+    privileges: Privileges,
+    all: Privileges,
+    columns: Option<&BTreeMap<String, Privileges>>,
+    on: &str,
+    to: &str,
+) -> String {
     let named = privileges.without(Privileges::GRANT_OPTION);
     let mut row = String::from("GRANT ");
-    if named.is_empty() {
+    let of_columns = columns.map_or(Privileges::NONE, |c| c.values().fold(Privileges::NONE, |all, p| all | *p));
+    let every = named | of_columns;
+    if every.is_empty() {
         row.push_str("USAGE");
-    } else if named == all.without(Privileges::GRANT_OPTION) {
+    } else if of_columns.is_empty() && named == all.without(Privileges::GRANT_OPTION) {
         row.push_str("ALL PRIVILEGES");
     } else {
-        let names: Vec<&str> = named.names().collect();
+        let word = |(name, one): (&str, Privileges)| match columns {
+            Some(columns) if of_columns.has(one) => {
+                let list: Vec<String> =
+                    columns.iter().filter(|(_, on)| on.has(one)).map(|(column, _)| quoted(column)).collect();
+                let on_columns = format!("{name} ({})", list.join(", "));
+                // Both are kept when both were granted.
+                if named.has(one) { format!("{name}, {on_columns}") } else { on_columns }
+            }
+            _ => name.to_string(),
+        };
+        let names: Vec<String> = every.each().map(word).collect();
         row.push_str(&names.join(", "));
     }
     write!(row, " ON {on} {to}").expect("a String takes everything");
@@ -81,8 +151,13 @@ fn grant(privileges: Privileges, all: Privileges, on: &str, to: &str) -> String 
     row
 }
 
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
+}
+
+/// `` `user`@`host` ``
+pub fn quoted_account(name: &AccountName) -> String {
+    format!("{}@{}", quoted(&name.user), quoted(&name.host))
 }
 
 #[cfg(test)]
@@ -115,5 +190,32 @@ mod tests {
         ));
         assert!(root[0].ends_with("CREATE ROLE, DROP ROLE ON *.* TO `root`@`localhost` WITH GRANT OPTION"));
         assert!(root[1].starts_with("GRANT ALLOW_NONEXISTENT_DEFINER,APPLICATION_PASSWORD_ADMIN,"));
+    }
+
+    #[test]
+    fn columns_roles_and_proxies_are_shown_behind_the_rest() {
+        let mut joe = Account::new(AccountName::new("u", "%"), Plugin::CachingSha2);
+        for (column, privilege) in [("b", Privileges::SELECT), ("a", Privileges::SELECT), ("b", Privileges::INSERT)] {
+            joe.grant_column("db", "t", column, privilege);
+        }
+        joe.grant_table("db", "t", Privileges::DELETE);
+        joe.global = Privileges::GRANT_OPTION;
+        joe.proxies.insert(AccountName::new("root", "%"), true);
+        joe.roles.insert(AccountName::new("r2", "%"), true);
+        joe.roles.insert(AccountName::new("r1", "%"), false);
+        assert_eq!(
+            joe.show_grants(),
+            [
+                "GRANT USAGE ON *.* TO `u`@`%` WITH GRANT OPTION",
+                "GRANT SELECT (`a`, `b`), INSERT (`b`), DELETE ON `db`.`t` TO `u`@`%`",
+                "GRANT PROXY ON `root`@`%` TO `u`@`%` WITH GRANT OPTION",
+                "GRANT `r1`@`%` TO `u`@`%`",
+                "GRANT `r2`@`%` TO `u`@`%` WITH ADMIN OPTION",
+            ]
+        );
+        assert!(
+            joe.revoke_column("db", "t", "b", Privileges::INSERT) && joe.revoke_table("db", "t", Privileges::TABLE)
+        );
+        assert!(joe.tables.is_empty(), "REVOKE of the table's privileges takes those of its columns too");
     }
 }

@@ -8,25 +8,34 @@
 
 mod access;
 mod codec;
+mod create_text;
 mod directory;
 mod grants;
 mod host;
 mod login;
+mod options;
 pub mod password;
 mod privilege;
+mod roles;
+mod usage;
 
 pub use access::Access;
 pub use codec::Corrupt;
-pub use directory::{Account, AccountName, Directory, Plugin, Requirement, SchemaGrant, TableGrant};
+pub use directory::{Account, AccountName, Directory, OldPassword, Plugin, SchemaGrant, TableGrant};
+pub use grants::quoted_account;
 pub use host::{Client, HostPattern};
 pub use login::{Identity, LoginCheck};
+pub use options::{Lifetime, Limits, LockTime, LoginRules, PasswordRules, Requirement};
 pub use password::Scramble;
 pub use privilege::{DYNAMIC_PRIVILEGES, Privileges};
+pub use usage::{Connected, Usage};
 
 use password::Sha2Digest;
 use std::collections::HashMap;
 use std::sync::Arc;
 use sync::Snapshot;
+use types::SqlError;
+use usage::{Failures, UsageMap};
 
 /// The accounts of one server.
 #[derive(Debug)]
@@ -35,6 +44,10 @@ pub struct Accounts {
     directory: Snapshot<Directory>,
     /// caching_sha2_password's cache. R: logins. W: an account's first login after a start or a new password.
     sha2_cache: Snapshot<Sha2Cache>,
+    /// R: logins to accounts with limits. W: the first of them.
+    usage: Snapshot<UsageMap>,
+    /// Of accounts with FAILED_LOGIN_ATTEMPTS. R, W: logins to them.
+    failures: Snapshot<HashMap<AccountName, Failures>>,
 }
 
 /// What a successful full authentication leaves: the hash it proved, and the digest that proves the password from now on.
@@ -43,7 +56,12 @@ pub(crate) struct Sha2Cache(pub(crate) HashMap<AccountName, (Vec<u8>, Sha2Digest
 
 impl Accounts {
     pub fn new(directory: Directory) -> Accounts {
-        Accounts { directory: Snapshot::new(directory), sha2_cache: Snapshot::new(Sha2Cache::default()) }
+        Accounts {
+            directory: Snapshot::new(directory),
+            sha2_cache: Snapshot::new(Sha2Cache::default()),
+            usage: Snapshot::new(UsageMap::new()),
+            failures: Snapshot::new(HashMap::new()),
+        }
     }
 
     /// The current directory. For cold use; statements go through [`Access`].
@@ -57,9 +75,64 @@ impl Accounts {
         self.directory.store(Arc::new(directory));
     }
 
-    /// The privileges of a session that logged in as `account`.
-    pub fn access(&self, account: AccountName) -> Access {
-        Access::new(self.directory.cached(), account)
+    /// The privileges of a session that logged in as `account` from `client_host`. No role is active yet.
+    pub fn access(&self, account: AccountName, client_host: &str) -> Access {
+        Access::new(self.directory.cached(), account, client_host)
+    }
+
+    /// FLUSH USER_RESOURCES: what accounts with limits have used in this hour is forgotten.
+    pub fn reset_usage(&self) {
+        self.usage.load().values().for_each(|usage| usage.reset());
+    }
+
+    /// Failed logins in a row are forgotten: of one account, whose lock was lifted or whose rules changed.
+    pub fn forget_failures(&self, account: &AccountName) {
+        if !self.failures.load().contains_key(account) {
+            return;
+        }
+        self.failures.update(|failures| {
+            let mut failures = failures.clone();
+            failures.remove(account);
+            failures
+        });
+    }
+
+    /// As [`Accounts::forget_failures`], of all: FLUSH PRIVILEGES.
+    pub fn forget_all_failures(&self) {
+        self.failures.store(Arc::new(HashMap::new()));
+    }
+
+    fn failed_login(&self, account: &Account, now_s: u64) {
+        self.failures.update(|failures| {
+            let mut failures = failures.clone();
+            let before = failures.get(&account.name).copied().unwrap_or_default();
+            // After a block that is over the count begins anew.
+            let over = before.count >= account.logins.attempts && before.blocked(&account.logins, now_s).is_none();
+            let before = if over { Failures::default() } else { before };
+            failures.insert(account.name.clone(), before.another(&account.logins, now_s));
+            failures
+        });
+    }
+
+    fn blocked(&self, account: &Account, now_s: u64) -> Option<(String, String)> {
+        self.failures.load().get(&account.name)?.blocked(&account.logins, now_s)
+    }
+
+    /// Counts a session of an account with limits. Error 1226.
+    fn connect(&self, account: &Account, now_s: u64) -> Result<Option<Connected>, SqlError> {
+        if account.limits.is_none() {
+            return Ok(None);
+        }
+        if !self.usage.load().contains_key(&account.name) {
+            self.usage.update(|usage| {
+                let mut usage = usage.clone();
+                usage.entry(account.name.clone()).or_default();
+                usage
+            });
+        }
+        let usage = self.usage.load();
+        let usage = usage.get(&account.name).expect("made above, and none is ever removed");
+        usage.connect(&account.name.user, &account.limits, now_s).map(Some)
     }
 
     pub(crate) fn snapshot(&self) -> &Snapshot<Directory> {

@@ -1,13 +1,15 @@
 //! One login: which account a client gets, and whether it proves the password. The packets are somebody else's work.
 
-use crate::directory::{Account, AccountName, Plugin, Requirement};
+use crate::directory::{Account, AccountName, Plugin};
 use crate::host::Client;
+use crate::options::Requirement;
 use crate::password::{self, Scramble};
+use crate::usage::Connected;
 use crate::{Accounts, Sha2Cache};
-use types::SqlError;
+use types::{SqlError, err};
 
 /// Who a client turned out to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Identity {
     /// USER(): what the client called itself, and where it is.
     pub user: String,
@@ -16,6 +18,8 @@ pub struct Identity {
     pub account: AccountName,
     /// Only ALTER USER and SET PASSWORD are allowed until the password is new (error 1820).
     pub password_expired: bool,
+    /// Of an account with limits: held until the session ends.
+    pub connected: Option<Connected>,
 }
 
 /// Checks the steps of one authentication exchange against the accounts.
@@ -44,7 +48,10 @@ impl<'a> LoginCheck<'a> {
     }
 
     pub fn native(&self, scramble: &Scramble, reply: &[u8; 20]) -> bool {
-        self.account.as_ref().is_some_and(|a| password::verify_native(&a.auth_string, scramble, reply))
+        let Some(account) = &self.account else { return false };
+        [&account.auth_string, &account.second_auth]
+            .iter()
+            .any(|stored| password::verify_native(stored, scramble, reply))
     }
 
     /// True: the cache proves it. False: the full exchange must.
@@ -52,7 +59,8 @@ impl<'a> LoginCheck<'a> {
         let Some(account) = &self.account else { return false };
         match self.accounts.sha2_cache().load().0.get(&account.name) {
             Some((stored, digest)) => {
-                *stored == account.auth_string && password::verify_sha2_fast(digest, scramble, reply)
+                let is_current = *stored == account.auth_string || *stored == account.second_auth;
+                is_current && password::verify_sha2_fast(digest, scramble, reply)
             }
             None => false,
         }
@@ -61,35 +69,67 @@ impl<'a> LoginCheck<'a> {
     /// Checks the password itself and remembers its digest.
     pub fn sha2_full(&self, password: &[u8]) -> bool {
         let Some(account) = &self.account else { return false };
-        if !password::verify_sha2(&account.auth_string, password) {
+        let both = [&account.auth_string, &account.second_auth];
+        let Some(stored) = both.into_iter().find(|stored| password::verify_sha2(stored, password)) else {
             return false;
-        }
+        };
         let digest = password::sha2_digest(password);
         self.accounts.sha2_cache().update(|cache| {
             let mut cache = Sha2Cache(cache.0.clone());
-            cache.0.insert(account.name.clone(), (account.auth_string.clone(), digest));
+            cache.0.insert(account.name.clone(), (stored.clone(), digest));
             cache
         });
         true
     }
 
-    /// After a check succeeded: the identity, or why the account may not log in now (3118 locked, 1045 without TLS).
-    pub fn finish(self, is_secure: bool) -> Result<Identity, SqlError> {
-        let LoginCheck { client, user, account, .. } = self;
-        let account = account.expect("a check succeeded, so there is an account");
+    /// After a check failed with `error`: counts it, if the account has FAILED_LOGIN_ATTEMPTS. Error 3955 once it is blocked.
+    pub fn refused(&self, error: SqlError) -> SqlError {
+        match &self.account {
+            Some(account) if account.logins.block() => {
+                self.accounts.failed_login(account, password::now_s());
+                self.blocked(account).unwrap_or(error)
+            }
+            _ => error,
+        }
+    }
+
+    fn blocked(&self, account: &Account) -> Option<SqlError> {
+        let (days, left) = self.accounts.blocked(account, password::now_s())?;
+        Some(err!(3955, self.user, self.client.host, days, left, account.logins.attempts))
+    }
+
+    /// After a check succeeded: the identity, or why the account may not log in now (3118 locked, 3955 blocked, 1045 without
+    /// TLS or certificate, 1226 too many sessions).
+    pub fn finish(mut self, is_secure: bool) -> Result<Identity, SqlError> {
+        let account = self.account.take().expect("a check succeeded, so there is an account");
+        if account.logins.block() {
+            if let Some(error) = self.blocked(&account) {
+                return Err(error);
+            }
+            self.accounts.forget_failures(&account.name);
+        }
+        let LoginCheck { accounts, client, user, .. } = self;
         if account.locked {
             let text = format!("Access denied for user '{user}'@'{}'. Account is locked.", client.host);
             return Err(SqlError::new(3118, text));
         }
-        if account.requirement == Requirement::Ssl && !is_secure {
+        let meets = match account.requirement {
+            Requirement::None => true,
+            Requirement::Ssl => is_secure,
+            // No client is asked for a certificate.
+            Requirement::X509 | Requirement::Specified { .. } => false,
+        };
+        if !meets {
             let text = format!("Access denied for user '{user}'@'{}' (using password: YES)", client.host);
             return Err(SqlError::new(1045, text));
         }
+        let connected = accounts.connect(&account, password::now_s())?;
         Ok(Identity {
             user,
             client_host: client.host,
+            password_expired: account.must_change_password(password::now_s()),
             account: account.name,
-            password_expired: account.password_expired,
+            connected,
         })
     }
 }
@@ -123,7 +163,7 @@ mod tests {
 
         let mut directory = Directory::clone(&accounts.directory());
         let root = AccountName::new("root", "localhost");
-        directory.change(&root, |a| a.set_password(b"other")).unwrap();
+        directory.change(&root, |a| a.set_password(b"other", 0)).unwrap();
         directory.change(&root, |a| a.locked = true).unwrap();
         accounts.replace(directory);
         let mut check = LoginCheck::new(&accounts, Client::new(None));

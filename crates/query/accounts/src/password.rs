@@ -6,8 +6,11 @@
 //!  empty                  no password
 //! ```
 
+use crate::directory::{Account, AccountName, OldPassword, Plugin};
+use crate::options::Lifetime;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
+use types::{SqlError, err};
 
 pub type Scramble = [u8; 20];
 /// SHA256(SHA256(password)): what the cache of caching_sha2_password keeps.
@@ -19,6 +22,98 @@ const HASH_DIGITS: usize = 43;
 /// `005`: thousands of rounds, in hexadecimal.
 const DEFAULT_ROUNDS: u32 = 5000;
 const MAX_ROUNDS: u32 = 0xfff * 1000;
+
+const DAY_S: u64 = 86_400;
+
+impl Account {
+    /// IDENTIFIED BY 'password': stores its hash, ends an expiry. `now_s`: seconds since 1970.
+    pub fn set_password(&mut self, password: &[u8], now_s: u64) {
+        let hash = match self.plugin {
+            Plugin::CachingSha2 => hash_sha2(password),
+            Plugin::NativePassword => hash_native(password),
+        };
+        self.take_hash(hash, now_s);
+    }
+
+    /// IDENTIFIED WITH plugin AS 'hash'. Error 1827 when it is no hash of the plugin.
+    pub fn set_hash(&mut self, hash: &[u8], now_s: u64) -> Result<(), SqlError> {
+        let valid = match self.plugin {
+            Plugin::CachingSha2 => is_sha2_hash(hash),
+            Plugin::NativePassword => is_native_hash(hash),
+        };
+        if !valid {
+            return Err(SqlError::new(1827, "The password hash doesn't have the expected format."));
+        }
+        self.take_hash(hash.to_vec(), now_s);
+        Ok(())
+    }
+
+    fn take_hash(&mut self, hash: Vec<u8>, now_s: u64) {
+        self.auth_string = hash;
+        self.password_expired = false;
+        self.password_set_at_s = now_s;
+    }
+
+    /// Is this the password, or the second one?
+    pub fn proves(&self, password: &[u8]) -> bool {
+        self.is_hash_of(&self.auth_string, password)
+            || (!self.second_auth.is_empty() && self.is_hash_of(&self.second_auth, password))
+    }
+
+    fn is_hash_of(&self, stored: &[u8], password: &[u8]) -> bool {
+        match self.plugin {
+            _ if stored.is_empty() => password.is_empty(),
+            Plugin::CachingSha2 => verify_sha2(stored, password),
+            Plugin::NativePassword => hash_native(password) == stored,
+        }
+    }
+
+    /// PASSWORD HISTORY and REUSE INTERVAL: may `password` be the next one? Error 3638.
+    pub fn check_history(&self, password: &[u8], now_s: u64) -> Result<(), SqlError> {
+        let kept = self.passwords.iter().enumerate().filter(|(at, old)| self.counts(*at, old, now_s));
+        for (_, old) in kept {
+            if self.is_hash_of(&old.hash, password) {
+                let AccountName { user, host } = &self.name;
+                return Err(err!(3638, user, host));
+            }
+        }
+        Ok(())
+    }
+
+    /// The password that was just set joins the history, which forgets what no rule asks for.
+    pub fn remember_password(&mut self, now_s: u64) {
+        let present = OldPassword { set_at_s: self.password_set_at_s, hash: self.auth_string.clone() };
+        let mut passwords = std::mem::take(&mut self.passwords);
+        passwords.insert(0, present);
+        let mut at = 0;
+        passwords.retain(|old| {
+            at += 1;
+            self.counts(at - 1, old, now_s)
+        });
+        self.passwords = passwords;
+    }
+
+    /// Do the rules ask for password `at` of the history?
+    fn counts(&self, at: usize, old: &OldPassword, now_s: u64) -> bool {
+        let days = u64::from(self.rules.reuse_days.unwrap_or(0));
+        at < self.rules.history.unwrap_or(0) as usize || old.set_at_s + days * DAY_S > now_s
+    }
+
+    /// Has the password to be changed before anything else?
+    pub fn must_change_password(&self, now_s: u64) -> bool {
+        match self.rules.lifetime {
+            _ if self.password_expired => true,
+            // `default_password_lifetime` is 0.
+            Lifetime::Default | Lifetime::Never => false,
+            Lifetime::Days(days) => self.password_set_at_s + u64::from(days) * DAY_S <= now_s,
+        }
+    }
+}
+
+/// Seconds since 1970.
+pub fn now_s() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_secs())
+}
 
 /// The stored form of a password for caching_sha2_password, with a fresh salt. The empty password is stored as nothing.
 pub fn hash_sha2(password: &[u8]) -> Vec<u8> {
@@ -107,10 +202,10 @@ fn parse_native(stored: &[u8]) -> Option<[u8; 20]> {
     Some(digest)
 }
 
-/// A password for root's first start: 16 characters from letters, digits and signs.
-pub fn random_password() -> String {
+/// A password of `N` characters from letters, digits and signs: 16 for root's first start, 20 for RANDOM PASSWORD.
+pub fn random_password<const N: usize>() -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789+-_.,:!=";
-    let mut bytes = [0; 16];
+    let mut bytes = [0; N];
     fill_random(&mut bytes);
     bytes.iter().map(|b| ALPHABET[usize::from(b & 63)] as char).collect()
 }
@@ -227,7 +322,7 @@ mod tests {
         assert!(!verify_sha2(&stored[..69], b"secret") && !verify_sha2(b"", b""));
         assert_eq!(hash_native(b"password"), b"*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19");
         assert!(!is_native_hash(b"*2470") && is_native_hash(b""));
-        assert_ne!(random_password(), random_password());
+        assert_ne!(random_password::<16>(), random_password::<16>());
     }
 
     #[test]

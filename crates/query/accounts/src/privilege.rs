@@ -111,9 +111,15 @@ impl Privileges {
         Self::NAMES.iter().filter(move |(_, p)| self.has(*p)).map(|(n, _)| *n)
     }
 
-    /// The name of the first privilege of the set: what "... command denied" says.
-    pub fn first_name(self) -> &'static str {
-        self.names().next().unwrap_or("USAGE")
+    /// Its privileges one by one, with their names.
+    pub fn each(self) -> impl Iterator<Item = (&'static str, Privileges)> {
+        Self::NAMES.iter().filter(move |(_, p)| self.has(*p)).copied()
+    }
+
+    /// The set as "... command denied" words it.
+    pub fn denied_words(self) -> String {
+        let words: Vec<&str> = self.names().map(|n| if n == "GRANT OPTION" { "GRANT" } else { n }).collect();
+        words.join(", ")
     }
 }
 

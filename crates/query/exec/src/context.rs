@@ -98,6 +98,10 @@ pub trait Env {
     /// `user@host` that the client gave, and the account that matched.
     fn user(&self) -> &str;
     fn current_user(&self) -> &str;
+    /// The active roles as CURRENT_ROLE() prints them; `NONE` for none.
+    fn current_role(&self) -> &str {
+        "NONE"
+    }
     /// The statement's start: microseconds since 1970 UTC.
     fn now_us(&self) -> i64;
     /// Offset in seconds east of UTC of the session time zone at the given UTC time.

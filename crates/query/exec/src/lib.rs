@@ -21,4 +21,4 @@ pub mod time_zone;
 
 pub use context::{ColumnMeta, Env, Outcome, RowSink, Stage};
 pub use expr::functions::{random_part, random_seed};
-pub use prepared::{Prepared, TableUse};
+pub use prepared::{ColumnUse, Prepared, TableUse, ViewRight};

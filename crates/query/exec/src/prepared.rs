@@ -31,6 +31,35 @@ pub struct TableUse {
     pub for_update: bool,
     /// The action of a foreign key may change its rows: no privilege is asked for, but it is locked as one that is written.
     pub carried: bool,
+    pub columns: ColumnUse,
+}
+
+/// The columns of a table that a statement names, for privileges on columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnUse {
+    pub read: Vec<String>,
+    /// `*` is among what is read.
+    pub reads_all: bool,
+    pub insert: Vec<String>,
+    /// INSERT without a list of columns.
+    pub inserts_all: bool,
+    pub update: Vec<String>,
+}
+
+/// A right that a view needs on a table or view that it is made of, whoever uses the view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewRight {
+    /// The view, for error 1356.
+    pub view: (String, String),
+    /// SQL SECURITY DEFINER: `user@host` of the definer. `None`: INVOKER.
+    pub definer: Option<String>,
+    pub schema: String,
+    pub table: String,
+    /// It is read, and these are the columns.
+    pub read: bool,
+    pub columns: Vec<String>,
+    /// What the statement does with the view of this id it does with the table: see [`TableUse::id`].
+    pub as_view: Option<u64>,
 }
 
 /// A statement resolved and planned for one version of the dictionary. Not shared: its operators hold their buffers, so
@@ -40,6 +69,7 @@ pub struct Prepared {
     param_count: usize,
     columns: Vec<ColumnMeta>,
     tables: Vec<TableUse>,
+    rights: Vec<ViewRight>,
     writes: bool,
     locks: bool,
     constant_row: bool,
@@ -94,6 +124,7 @@ impl Prepared {
         let notes = std::mem::take(&mut planner.notes);
         let temporal_params = std::mem::take(&mut planner.temporal_params);
         let hint_warnings = planner.hint_warnings();
+        let rights = std::mem::take(&mut planner.rights);
         let (tables, plans) = planner.finish();
         let mut outline = body.print();
         for (i, q) in plans.iter().enumerate().filter(|(_, q)| !q.absorbed) {
@@ -113,6 +144,7 @@ impl Prepared {
             locks,
             constant_row,
             tables,
+            rights,
             notes,
             hint_warnings,
             temporal_params,
@@ -143,6 +175,11 @@ impl Prepared {
 
     pub fn tables(&self) -> &[TableUse] {
         &self.tables
+    }
+
+    /// What the views among them need.
+    pub fn rights(&self) -> &[ViewRight] {
+        &self.rights
     }
 
     /// Does it change rows?

@@ -222,12 +222,14 @@ pub(crate) fn extra(column: &Column) -> String {
     words.join(" ")
 }
 
-pub(crate) const COLUMN_PRIVILEGES: &str = "select,insert,update,references";
-
 fn columns(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     use TypeKind::*;
     for table in cx.all_tables().filter(|t| crate::invalid_view(&cx.version, t).is_none()) {
         for (position, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.hidden) {
+            let privileges = (cx.column_privileges)(&table.schema, &table.name, &column.name);
+            if privileges.is_empty() {
+                continue;
+            }
             let t = &column.data_type;
             let is_string = t.kind.is_bytes() && t.kind != Json || matches!(t.kind, Enum | Set);
             let (chars, bytes) = match is_string {
@@ -272,7 +274,7 @@ fn columns(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
                 text(column_type(t, &column.members)),
                 word(column_key(table, position)),
                 text(extra(column)),
-                word(COLUMN_PRIVILEGES),
+                text(privileges),
                 text(&column.comment),
                 text(column.generated.as_ref().map_or(String::new(), |g| escaped(&g.expression))),
                 Value::Null,

@@ -68,6 +68,9 @@ pub trait Source: Send + Sync {
 /// (schema, table) -> may the session know of it?
 pub type Visible = Box<dyn Fn(&str, &str) -> bool + Send>;
 
+/// (schema, table, column) -> `select,insert`
+pub type ColumnPrivileges = Box<dyn Fn(&str, &str, &str) -> String + Send>;
+
 /// What a statement that reads virtual tables may see.
 pub struct Context {
     pub version: Arc<Version>,
@@ -81,6 +84,8 @@ pub struct Context {
     pub sees_all_processes: bool,
     /// May the session know that this table (or, with an empty table name, schema) exists?
     pub visible: Visible,
+    /// What the session may do with a column, as COLUMNS has it; empty: it does not know of it.
+    pub column_privileges: ColumnPrivileges,
 }
 
 impl VirtualContext for Context {

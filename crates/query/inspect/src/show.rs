@@ -3,7 +3,7 @@
 use crate::columns::{ShowColumns, bigint, int, longtext, titled, varchar};
 use crate::ddl_text::{column_type, default_text, has_charset};
 use crate::information_schema::{
-    COLUMN_PRIVILEGES, collation_rows, column_key, engine_row, extra, index_rows, process_row, table_status, table_type,
+    collation_rows, column_key, engine_row, extra, index_rows, process_row, table_status, table_type,
 };
 use crate::{Context, Row, create_database, create_table, create_view, locks, maybe, text, uint, word};
 use catalog::{Schema, Table};
@@ -98,6 +98,10 @@ pub fn columns(cx: &Context, schema_name: &str, name: &str, full: bool) -> Resul
     }
     let mut rows = Vec::new();
     for (position, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.hidden) {
+        let rights = (cx.column_privileges)(&table.schema, &table.name, &column.name);
+        if rights.is_empty() {
+            continue;
+        }
         let t = &column.data_type;
         let kind = text(column_type(t, &column.members));
         let null = word(if t.nullable { "YES" } else { "NO" });
@@ -105,7 +109,7 @@ pub fn columns(cx: &Context, schema_name: &str, name: &str, full: bool) -> Resul
         let (default, extra) = (maybe(default_text(column)), text(extra(column)));
         rows.push(if full {
             let collation = if has_charset(t) { word(t.collation.info().name) } else { Value::Null };
-            let (rights, comment) = (word(COLUMN_PRIVILEGES), text(&column.comment));
+            let (rights, comment) = (text(rights), text(&column.comment));
             vec![text(&column.name), kind, collation, null, key, default, extra, rights, comment]
         } else {
             vec![text(&column.name), kind, null, key, default, extra]

@@ -54,7 +54,7 @@ const OPTIMIZER_FLAGS_ON: u64 = ((1 << 27) - 1) & !(1 << 9 | 1 << 19 | 1 << 22 |
 
 #[rustfmt::skip]
 pub static VARIABLES: &[Variable] = &[
-    v("activate_all_roles_on_login", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
+    v("activate_all_roles_on_login", Scope::Global, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),
     v("admin_port", Scope::Global, Access::ReadOnly, Startup::OptionFixed, uint(0, 65_535), Default::UInt(33_062)),
     v("auto_generate_certs", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Bool, Default::Bool(true)),
     v("auto_increment_increment", Scope::Both, Access::Dynamic, Startup::Option, uint(1, 65_535), Default::UInt(1)),
@@ -197,7 +197,7 @@ pub static VARIABLES: &[Variable] = &[
     v("low_priority_updates", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),
     v("lower_case_file_system", Scope::Global, Access::ReadOnly, Startup::None, Kind::Bool, Default::Bool(false)),
     v("lower_case_table_names", Scope::Global, Access::ReadOnly, Startup::OptionFixed, uint(0, 2), Default::UInt(0)),
-    v("mandatory_roles", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Str, Default::Str("")),
+    v("mandatory_roles", Scope::Global, Access::Dynamic, Startup::Option, Kind::Str, Default::Str("")),
     v("max_allowed_packet", Scope::Both, Access::SessionReadOnly, Startup::Option, Kind::UInt { min: 1024, max: 1 << 30, block: 1024 }, Default::UInt(64 << 20)),
     v("max_connect_errors", Scope::Global, Access::Fixed, Startup::Option, uint(1, u64::MAX), Default::UInt(100)),
     v("max_connections", Scope::Global, Access::Dynamic, Startup::Option, uint(1, 100_000), Default::UInt(151)),
@@ -233,6 +233,7 @@ pub static VARIABLES: &[Variable] = &[
     v("pid_file", Scope::Global, Access::ReadOnly, Startup::Option, Kind::Str, Default::Str("")),
     v("plugin_dir", Scope::Global, Access::ReadOnly, Startup::Option, Kind::Str, Default::Str("")),
     v("port", Scope::Global, Access::ReadOnly, Startup::Option, uint(0, 65_535), Default::UInt(3306)),
+    v("print_identified_with_as_hex", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),
     v("profiling", Scope::Both, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
     v("profiling_history_size", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(0, 100), Default::UInt(15)),
     v("protocol_version", Scope::Global, Access::ReadOnly, Startup::None, uint(0, 4_294_967_295), Default::UInt(10)),

@@ -38,7 +38,7 @@ impl Planner<'_> {
             .ok_or_else(|| types::err!(1471, parsed.name(insert.table.name), "INSERT"))?;
         let check = source.check.clone();
         let columns = match &insert.columns {
-            None => star,
+            None => star.clone(),
             Some(names) => {
                 let mut columns = Vec::with_capacity(names.len());
                 for n in names {
@@ -52,6 +52,16 @@ impl Planner<'_> {
                 columns
             }
         };
+        let named = source.named.expect("it is a table's");
+        let uses = &mut self.table_use(named).columns;
+        match insert.columns.as_deref() {
+            None | Some([]) => {
+                uses.inserts_all = true;
+                uses.insert.extend(Self::written_names(&source, &star));
+            }
+            Some(_) => uses.insert.extend(Self::written_names(&source, &columns)),
+        }
+        let names = source;
         let (mut selected, mut reads_row) = (Vec::new(), false);
         let (columns, source) = match &insert.source {
             ast::InsertSource::Rows(rows) => {
@@ -81,6 +91,8 @@ impl Planner<'_> {
             true => self.on_duplicate(insert, &table, &columns, selected)?,
             false => Vec::new(),
         };
+        let updated: Vec<usize> = on_duplicate.iter().map(|(c, _)| *c).collect();
+        self.table_use(named).columns.update.extend(Self::written_names(&names, &updated));
         let mut shapes = vec![Shape::Row(table.clone()), Shape::Row(table.clone())];
         if let InsertSource::Query(q) = &source {
             shapes.push(Shape::Tuple(q.outputs.len()));
@@ -161,9 +173,11 @@ impl Planner<'_> {
         let mut own = Block::default();
         own.sources.push(Source::of_table(0, table, None));
         self.blocks.push(own);
+        let before = self.column_reads.borrow().len();
         let targets: Result<Vec<_>> = insert.on_duplicate.iter().map(|a| self.expr(a.column)).collect();
         self.blocks.pop();
         targets?;
+        self.column_reads.borrow_mut().truncate(before);
         self.blocks.push(block);
         let mut out = Vec::new();
         for a in &insert.on_duplicate {
@@ -227,7 +241,10 @@ impl Planner<'_> {
     pub(super) fn assignments(&mut self, list: &[ast::Assignment]) -> Result<Vec<(usize, usize, Assigned)>> {
         let mut out = Vec::new();
         for a in list {
+            let before = self.column_reads.borrow().len();
             let target = self.expr(a.column)?;
+            // What is set is not read.
+            self.column_reads.borrow_mut().truncate(before);
             let raw = match &target.node {
                 Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
                 n => n,
@@ -242,6 +259,16 @@ impl Planner<'_> {
             out.push((slot as usize, column as usize, value));
         }
         Ok(out)
+    }
+
+    /// Columns of source `i` of the block are set.
+    pub(super) fn note_updated(&mut self, i: usize, columns: impl Iterator<Item = usize>) {
+        let source = &self.blocks.last().expect("inside a query block").sources[i];
+        let Some(named) = source.named else { return };
+        let names = Self::written_names(source, &columns.collect::<Vec<_>>());
+        let used = self.table_use(named);
+        used.update = true;
+        used.columns.update.extend(names);
     }
 
     /// The same where all columns are those of slot 0.
@@ -260,8 +287,8 @@ impl Planner<'_> {
         };
         self.refuse_cte(factor, "UPDATE")?;
         let table = self.open_target(factor, "UPDATE", |t| {
+            // What is read shows in the columns.
             t.update = true;
-            t.read = true;
         })?;
         let result = self.update_in_block(update, table);
         self.blocks.pop();
@@ -271,6 +298,7 @@ impl Planner<'_> {
     fn update_in_block(&mut self, update: &ast::Update, table: Arc<Table>) -> Result<Body> {
         let set = self.own_assignments(&update.set)?;
         refuse_generated_in(&table, &set)?;
+        self.note_updated(0, set.iter().map(|(column, _)| *column));
         let mut changed: Vec<usize> = set.iter().map(|(c, _)| *c).collect();
         changed.extend((0..table.columns.len()).filter(|c| {
             let column = &table.columns[*c];
@@ -293,7 +321,6 @@ impl Planner<'_> {
         self.refuse_cte(factor, "DELETE")?;
         let table = self.open_target(factor, "DELETE", |t| {
             t.delete = true;
-            t.read |= delete.filter.is_some();
         })?;
         let rules = self.rules(&table, Changes::DELETE, None);
         let target = self.target(table, delete.filter, &delete.order, delete.limit, None);
@@ -319,6 +346,7 @@ impl Planner<'_> {
             return Ok(Some((table, source, star)));
         }
         let Some(merged) = self.merged(&table)? else { return Ok(None) };
+        self.table_use(merged.base.id).carried = true;
         let source = self.merged_source(&merged, &table, 0, alias.unwrap_or(&table.name));
         let star = merged.columns.iter().map(|(_, c)| *c).collect();
         Ok(Some((merged.base, source, star)))

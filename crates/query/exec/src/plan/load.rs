@@ -90,6 +90,17 @@ impl Planner<'_> {
         if targets.is_empty() {
             targets.extend(star.iter().map(|c| target(&table, *c)));
         }
+        let named = source.named.expect("it is a table's");
+        let listed: Vec<usize> = targets
+            .iter()
+            .filter_map(|t| match t {
+                FieldTarget::Column(c) => Some(*c),
+                FieldTarget::Variable(_) | FieldTarget::Nowhere => None,
+            })
+            .collect();
+        let uses = &mut self.table_use(named).columns;
+        uses.insert.extend(Self::written_names(&source, &listed));
+        uses.inserts_all |= load.targets.is_empty();
         let mut block = Block::default();
         block.sources.push(Source::of_table(0, &table, None));
         self.blocks.push(block);

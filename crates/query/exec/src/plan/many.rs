@@ -36,6 +36,7 @@ impl Planner<'_> {
                 let table = self.write_source(i, "UPDATE")?;
                 let check = self.block().sources[i].check.take();
                 let rules = self.rules(&table, Changes::UPDATE, check)?;
+                self.note_updated(i, set.iter().filter(|(s, ..)| *s == slot).map(|(_, column, _)| *column));
                 targets.push(UpdateTarget { slot, table, set: Vec::new(), rules });
             }
         }
@@ -45,7 +46,6 @@ impl Planner<'_> {
         }
         for t in &targets {
             refuse_generated_in(&t.table, &t.set)?;
-            self.table_use(t.table.id).update = true;
         }
         let plan = self.joined(tree, update.filter, targets.iter().map(|t| &t.table))?;
         let shapes = std::mem::take(&mut self.block().shapes);
@@ -73,7 +73,8 @@ impl Planner<'_> {
                 return Err(SqlError::new(1066, format!("Not unique table/alias: '{alias}'")));
             }
             let table = self.write_source(i, "DELETE")?;
-            self.table_use(table.id).delete = true;
+            let named = self.block().sources[i].named.expect("it is a table's");
+            self.table_use(named).delete = true;
             let rules = self.rules(&table, Changes::DELETE, None)?;
             targets.push((slot, table, rules));
         }
@@ -88,6 +89,8 @@ impl Planner<'_> {
         let Some(table) = source.table.clone() else { return Err(not_updatable(&source.name, verb)) };
         refuse_virtual(&table, verb)?;
         source.read = LOCKING;
+        // Through a view or not, it is locked as one that is written.
+        self.table_use(table.id).carried = true;
         Ok(table)
     }
 

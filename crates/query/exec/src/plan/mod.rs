@@ -26,11 +26,12 @@ pub mod window;
 use crate::context::Env;
 use crate::error::unsupported;
 use crate::expr::{Expr, Node};
-use crate::prepared::TableUse;
+use crate::prepared::{ColumnUse, TableUse, ViewRight};
 use catalog::{Table, Version};
 use names::Block;
 use node::{Body, QueryPlan};
 use sql::ast::{self, Parsed, Statement};
+use std::cell::RefCell;
 use std::sync::Arc;
 use types::collation::CollationId;
 use types::{DataType, Result, SqlError};
@@ -46,6 +47,12 @@ pub struct Planner<'p> {
     /// Common table expressions in scope, innermost last.
     ctes: Vec<query::Cte>,
     tables: Vec<TableUse>,
+    /// Columns read, by the table's id, and whether `*` names them; they join `tables` in the end.
+    column_reads: RefCell<Vec<(u64, String, bool)>>,
+    /// What the views in use need.
+    pub rights: Vec<ViewRight>,
+    /// The outermost of the views that are being merged.
+    merged_view: Option<u64>,
     /// How many views the one at hand is inside of.
     view_depth: usize,
     /// The clause at hand, as error messages name it.
@@ -101,6 +108,9 @@ impl<'p> Planner<'p> {
             subqueries: Vec::new(),
             ctes: Vec::new(),
             tables: Vec::new(),
+            column_reads: RefCell::new(Vec::new()),
+            rights: Vec::new(),
+            merged_view: None,
             view_depth: 0,
             clause: "field list",
             exports: None,
@@ -207,7 +217,14 @@ impl<'p> Planner<'p> {
         }
     }
 
-    pub fn finish(self) -> (Vec<TableUse>, Vec<QueryPlan>) {
+    pub fn finish(mut self) -> (Vec<TableUse>, Vec<QueryPlan>) {
+        for (id, name, star) in self.column_reads.take() {
+            let Some(table) = self.tables.iter_mut().find(|t| t.id == id) else { continue };
+            table.columns.reads_all |= star;
+            if !table.columns.read.contains(&name) {
+                table.columns.read.push(name);
+            }
+        }
         (self.tables, self.subqueries)
     }
 
@@ -224,6 +241,18 @@ impl<'p> Planner<'p> {
             }
             _ => false,
         }
+    }
+
+    /// The statement names column `i` of a table, to read it; `star`: as part of `*`.
+    fn note_column(&self, source: &names::Source, i: usize, star: bool) {
+        if let Some(id) = source.named {
+            self.column_reads.borrow_mut().push((id, source.columns[i].name.clone(), star));
+        }
+    }
+
+    /// The names of columns that are written through `source`.
+    fn written_names(source: &names::Source, columns: &[usize]) -> Vec<String> {
+        columns.iter().map(|c| source.columns[*c].name.clone()).collect()
     }
 
     fn target_variables(&mut self, id: ast::QueryId) -> Result<Vec<String>> {
@@ -280,6 +309,7 @@ impl<'p> Planner<'p> {
                     lock: false,
                     for_update: false,
                     carried: false,
+                    columns: ColumnUse::default(),
                 });
                 self.tables.len() - 1
             }

@@ -56,6 +56,8 @@ pub struct Source {
     pub schema: String,
     pub name: String,
     pub table: Option<Arc<Table>>,
+    /// The id of the table or view that the statement names here: whose privileges count.
+    pub named: Option<u64>,
     pub columns: Vec<SourceColumn>,
     /// Right side of an outer join: every column may be NULL.
     pub nullable: bool,
@@ -109,6 +111,7 @@ impl Source {
             schema: table.schema.clone(),
             name: alias.unwrap_or(&table.name).to_string(),
             table: Some(table.clone()),
+            named: Some(table.id),
             used: vec![Cell::new(false); columns.len()],
             columns,
             nullable: false,
@@ -179,6 +182,7 @@ impl Source {
             schema: String::new(),
             name: name.to_string(),
             table: None,
+            named: None,
             used: vec![Cell::new(false); columns.len()],
             columns,
             nullable: false,
@@ -255,6 +259,7 @@ impl Planner<'_> {
                         let full = table.map_or(name.to_string(), |t| format!("{t}.{name}"));
                         return Err(SqlError::new(1052, format!("Column '{full}' in {} is ambiguous", self.clause)));
                     }
+                    self.note_column(s, i, false);
                     found = Some(s.column(i, depth));
                 }
             }

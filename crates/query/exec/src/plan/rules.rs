@@ -4,7 +4,7 @@
 use super::Planner;
 use super::names::{Block, Source};
 use crate::expr::Expr;
-use crate::prepared::TableUse;
+use crate::prepared::{ColumnUse, TableUse};
 use crate::run::Shape;
 use catalog::{Changes, ColumnDefault, Table, parent_index};
 use sql::ast::Statement;
@@ -152,6 +152,7 @@ impl Planner<'_> {
             lock: false,
             for_update: false,
             carried: false,
+            columns: ColumnUse::default(),
         });
     }
 

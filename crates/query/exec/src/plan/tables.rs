@@ -373,7 +373,11 @@ impl Planner<'_> {
     pub fn star_expr(&self, c: &StarColumn) -> Expr {
         match &c.merged {
             Some(e) => e.clone(),
-            None => self.blocks.last().expect("block").sources[c.source].column(c.column, 0),
+            None => {
+                let source = &self.blocks.last().expect("block").sources[c.source];
+                self.note_column(source, c.column, true);
+                source.column(c.column, 0)
+            }
         }
     }
 

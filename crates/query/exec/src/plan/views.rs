@@ -6,6 +6,7 @@ use super::names::{Block, Source, SourceColumn};
 use super::node::QueryPlan;
 use super::tables::{StarColumn, Tree};
 use crate::expr::Expr;
+use crate::prepared::{ColumnUse, TableUse, ViewRight};
 use crate::run::Shape;
 use catalog::{CheckOption, Table, Version, View, ViewAlgorithm};
 use sql::ast::{self, Expr as Ast, Parsed, QueryBody, SelectItem, Statement, TableRef};
@@ -89,6 +90,7 @@ impl Planner<'_> {
         self.block().shapes.push(Shape::Tuple(columns.len()));
         let mut source = Source::of_tuple(slot, &alias, columns);
         source.schema.clone_from(&table.schema);
+        source.named = Some(table.id);
         source.derived = Some(Box::new(plan));
         self.add_source(source)
     }
@@ -97,6 +99,7 @@ impl Planner<'_> {
     pub(super) fn merged_source(&self, merged: &Merged, view: &Table, slot: usize, alias: &str) -> Source {
         let mut source = Source::of_table(slot, &merged.base, Some(alias));
         source.schema.clone_from(&view.schema);
+        source.named = Some(view.id);
         for (at, column) in source.columns.iter_mut().enumerate() {
             match merged.columns.iter().find(|(_, c)| *c == at) {
                 Some((name, _)) => (column.name, column.invisible) = (name.clone(), false),
@@ -117,7 +120,10 @@ impl Planner<'_> {
         let parsed = parsed_query(view)?;
         let Some((select, factor)) = plain_select(&parsed) else { return Ok(None) };
         self.deeper(table)?;
+        let outer = self.merged_view;
+        self.merged_view = outer.or(Some(table.id));
         let result = self.merge(table, view, &parsed, select, factor);
+        self.merged_view = outer;
         self.view_depth -= 1;
         result.map_err(|e| invalid(table, e))
     }
@@ -134,10 +140,17 @@ impl Planner<'_> {
         let name = parsed.name(factor.name.name);
         let under = self.version.base_table(schema, name).cloned().ok_or_else(|| err!(1146, schema, name))?;
         self.note_use(&under);
-        if view.invoker {
-            let noted = self.tables.iter_mut().find(|t| t.id == under.id).expect("just noted");
-            noted.read = true;
-        }
+        // All columns that the view names: which of them a statement needs is the view's affair.
+        let mentioned = |e: &Ast| match e {
+            Ast::Column { column, .. } => Some(parsed.name(*column).to_string()),
+            _ => None,
+        };
+        let columns = parsed.exprs().iter().filter_map(mentioned).collect();
+        self.rights.push(ViewRight {
+            columns,
+            as_view: self.merged_view,
+            ..right(table, view, &under.schema, &under.name)
+        });
         let inner = match &under.view {
             Some(_) => match self.merged(&under)? {
                 Some(inner) => inner,
@@ -199,21 +212,24 @@ impl Planner<'_> {
         let parsed = parsed_query(&view)?;
         let Statement::Query(id) = parsed.statement else { return Err(invalid(table, err!(1064))) };
         self.deeper(table)?;
-        let noted = self.tables.clone();
         let mut inner = Planner::new(&parsed, Version::base(self.version), &mut *self.env, &[]);
         inner.view_depth = self.view_depth;
         inner.subqueries = std::mem::take(&mut self.subqueries);
-        inner.tables = std::mem::take(&mut self.tables);
         let plan = inner.query(id, true);
-        (self.tables, self.subqueries) = inner.finish();
+        let rights = std::mem::take(&mut inner.rights);
+        let (tables, subqueries) = inner.finish();
+        self.subqueries = subqueries;
         self.view_depth -= 1;
-        if !view.invoker {
-            // The definer may read them; who reads the view needs a right on the view alone.
-            for t in &mut self.tables {
-                match noted.iter().find(|n| n.id == t.id) {
-                    Some(before) => t.clone_from(before),
-                    None => (t.read, t.lock) = (false, false),
-                }
+        // All that a view of this kind does with its tables is to read them.
+        self.rights.extend(rights.into_iter().map(|r| ViewRight { read: true, as_view: None, ..r }));
+        for t in tables {
+            if t.read {
+                let right = right(table, &view, &t.schema, &t.table);
+                self.rights.push(ViewRight { read: true, columns: t.columns.read.clone(), ..right });
+            }
+            // Who reads the view needs a right on the view alone.
+            if !self.tables.iter().any(|n| n.id == t.id) {
+                self.tables.push(TableUse { read: false, lock: false, columns: ColumnUse::default(), ..t });
             }
         }
         let plan = plan.map_err(|e| invalid(table, e))?;
@@ -229,6 +245,19 @@ impl Planner<'_> {
             true => Err(err!(1462, table.schema, table.name)),
             false => Ok(()),
         }
+    }
+}
+
+/// What `view` needs on one of its tables: nothing yet.
+fn right(table: &Table, view: &View, schema: &str, name: &str) -> ViewRight {
+    ViewRight {
+        view: (table.schema.clone(), table.name.clone()),
+        definer: (!view.invoker).then(|| view.definer.clone()),
+        schema: schema.to_string(),
+        table: name.to_string(),
+        read: false,
+        columns: Vec::new(),
+        as_view: None,
     }
 }
 

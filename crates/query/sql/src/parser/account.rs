@@ -365,7 +365,8 @@ impl Parser<'_> {
             }
             None => PrivilegeKind::Named(self.role()?),
         };
-        let columns = if self.is(Tok::LParen) { self.paren_names()? } else { Vec::new() };
+        let of_columns = matches!(kind, PrivilegeKind::Static("SELECT" | "INSERT" | "UPDATE" | "REFERENCES"));
+        let columns = if of_columns && self.is(Tok::LParen) { self.paren_names()? } else { Vec::new() };
         Ok(Privilege { kind, columns })
     }
 

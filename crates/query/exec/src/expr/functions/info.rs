@@ -41,7 +41,7 @@ pub static FUNCTIONS: &[Function] = &[
         Ok(bytes(name.as_bytes()))
     }),
     f("coercibility", 1, 1, Rule::Int(10), |a| Ok(Value::Int(crate::expr::compare::coercibility(&a.args[0]) as i64))),
-    f("current_role", 0, 0, Rule::System(288), |_| Ok(bytes(&b"NONE"[..]))),
+    f("current_role", 0, 0, Rule::Text(65_535), |a| Ok(bytes(a.run.env.borrow().current_role().as_bytes().to_vec()))),
     f("icu_version", 0, 0, Rule::System(10), |_| Ok(bytes(&b"76.1"[..]))),
     f("ps_current_thread_id", 0, 0, Rule::UInt(21), |a| Ok(Value::UInt(a.run.env.borrow().connection_id()))),
     f("ps_thread_id", 1, 1, Rule::UInt(21), |a| {

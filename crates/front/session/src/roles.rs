@@ -1,0 +1,302 @@
+//! Roles: CREATE ROLE, DROP ROLE, GRANT and REVOKE of roles and proxies, SET ROLE, SET DEFAULT ROLE.
+
+use crate::command::Session;
+use crate::users::list;
+use crate::variables::{VarId, id};
+use accounts::{AccountName, Directory, Privileges, quoted_account};
+use exec::Env;
+use sql::ast::{Account, Parsed, RoleSelection, Statement};
+use std::sync::Arc;
+use types::{Result, SqlError, err};
+
+pub(crate) const MANDATORY_ROLES: VarId = id("mandatory_roles");
+const ACTIVATE_ALL: VarId = id("activate_all_roles_on_login");
+
+/// The accounts of a list as `mandatory_roles` has it. Error 1064.
+pub(crate) fn role_list(text: &str) -> Result<Vec<AccountName>> {
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let statement = format!("SET ROLE {text}");
+    let parsed = sql::parse(statement.as_bytes(), sql::SqlMode::default()).map_err(crate::run::parse_error)?;
+    match &parsed.statement {
+        Statement::SetRole(RoleSelection::Roles(roles)) => Ok(roles.iter().map(|r| named(&parsed, *r)).collect()),
+        _ => Err(err!(1064)),
+    }
+}
+
+/// Roles are never CURRENT_USER.
+fn named(parsed: &Parsed, account: Account) -> AccountName {
+    let text = |s| String::from_utf8_lossy(parsed.bytes(s)).into_owned();
+    match account {
+        Account::Named { user, host } => AccountName::new(text(user), &host.map(text).unwrap_or_default()),
+        Account::Current => unreachable!("the parser reads no CURRENT_USER as a role"),
+    }
+}
+
+fn not_granted(role: &AccountName, to: &AccountName) -> SqlError {
+    err!(3530, role.user, role.host, to.user, to.host)
+}
+
+fn unknown(name: &AccountName) -> SqlError {
+    err!(3523, name.user, name.host)
+}
+
+impl Session {
+    /// What `mandatory_roles` says now.
+    fn mandatory_roles(&self) -> Vec<AccountName> {
+        let globals = self.server.globals.load();
+        role_list(globals.text(MANDATORY_ROLES)).expect("checked when it was set")
+    }
+
+    /// Error 3628 for a role that everybody has.
+    pub(crate) fn refuse_mandatory(&self, name: &AccountName) -> Result<()> {
+        if self.mandatory_roles().contains(name) { Err(err!(3628, name.user, name.host)) } else { Ok(()) }
+    }
+
+    pub(crate) fn create_roles(
+        &mut self,
+        parsed: &Parsed,
+        if_not_exists: bool,
+        roles: &[Account],
+        directory: &mut Directory,
+    ) -> Result<()> {
+        self.access().check_global(Privileges(Privileges::CREATE_USER.0 | Privileges::CREATE_ROLE.0))?;
+        let mut failed = Vec::new();
+        for role in roles {
+            let name = named(parsed, *role);
+            if name.user.is_empty() {
+                return Err(err!(1396, "CREATE ROLE", "anonymous user"));
+            }
+            if directory.get(&name).is_some() {
+                failed.push(name);
+            } else {
+                directory.put(accounts::Account::new_role(name));
+            }
+        }
+        if !failed.is_empty() && !if_not_exists {
+            return Err(err!(1396, "CREATE ROLE", list(&failed)));
+        }
+        for name in failed {
+            self.state.warn("Note", 3163, format!("Authorization ID {name} already exists."));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn drop_roles(
+        &mut self,
+        parsed: &Parsed,
+        if_exists: bool,
+        roles: &[Account],
+        directory: &mut Directory,
+    ) -> Result<()> {
+        self.access().check_global(Privileges(Privileges::CREATE_USER.0 | Privileges::DROP_ROLE.0))?;
+        let names: Vec<AccountName> = roles.iter().map(|r| named(parsed, *r)).collect();
+        self.drop_accounts("DROP ROLE", if_exists, &names, directory)
+    }
+
+    /// GRANT role TO account.
+    pub(crate) fn grant_roles(
+        &mut self,
+        parsed: &Parsed,
+        roles: &[Account],
+        to: &[Account],
+        with_admin: bool,
+        directory: &mut Directory,
+    ) -> Result<()> {
+        let roles: Vec<AccountName> = roles.iter().map(|r| named(parsed, *r)).collect();
+        self.may_hand_on(&roles)?;
+        for account in to {
+            let name = self.name_of(parsed, *account);
+            if directory.get(&name).is_none() {
+                return Err(unknown(&name));
+            }
+            for role in &roles {
+                if directory.get(role).is_none() {
+                    return Err(unknown(role));
+                }
+                if directory.closure([role]).contains(&name) {
+                    return Err(err!(4027, name.user, name.host, role.user, role.host));
+                }
+                directory.change(&name, |a| *a.roles.entry(role.clone()).or_insert(false) |= with_admin);
+            }
+        }
+        Ok(())
+    }
+
+    /// REVOKE role FROM account; one that was not granted is no error.
+    pub(crate) fn revoke_roles(
+        &mut self,
+        parsed: &Parsed,
+        roles: &[Account],
+        from: &AccountName,
+        directory: &mut Directory,
+    ) -> Result<()> {
+        let roles: Vec<AccountName> = roles.iter().map(|r| named(parsed, *r)).collect();
+        self.may_hand_on(&roles)?;
+        if directory.get(from).is_none() {
+            return Err(unknown(from));
+        }
+        for role in &roles {
+            self.refuse_mandatory(role)?;
+            if directory.get(role).is_none() {
+                return Err(unknown(role));
+            }
+            directory.change(from, |a| {
+                a.roles.remove(role);
+                a.default_roles.remove(role);
+            });
+        }
+        Ok(())
+    }
+
+    /// ROLE_ADMIN, or each role WITH ADMIN OPTION. Error 1227.
+    fn may_hand_on(&self, roles: &[AccountName]) -> Result<()> {
+        let access = self.access();
+        if access.check_dynamic("ROLE_ADMIN").is_ok() || roles.iter().all(|r| access.account().administers(r)) {
+            return Ok(());
+        }
+        Err(err!(1227, "WITH ADMIN, ROLE_ADMIN, SUPER"))
+    }
+
+    /// GRANT PROXY ON proxied TO account; `grant` false: REVOKE.
+    pub(crate) fn change_proxy(
+        &mut self,
+        parsed: &Parsed,
+        proxied: Account,
+        names: &[AccountName],
+        grant: Option<bool>,
+        directory: &mut Directory,
+    ) -> Result<()> {
+        let proxied = self.name_of(parsed, proxied);
+        let own = self.access().account();
+        let may = own.global.has(Privileges(Privileges::SUPER.0 | Privileges::GRANT_OPTION.0))
+            || own.proxies.get(&proxied) == Some(&true);
+        if !may {
+            return Err(err!(1698, own.name.user, own.name.host));
+        }
+        for name in names {
+            let changed = directory.change(name, |account| match grant {
+                Some(with_grant) => {
+                    // As MySQL has it, the right to hand a proxy on is that of the account as a whole.
+                    if with_grant {
+                        account.global |= Privileges::GRANT_OPTION;
+                    }
+                    *account.proxies.entry(proxied.clone()).or_insert(false) |= with_grant;
+                    true
+                }
+                None => account.proxies.remove(&proxied).is_some(),
+            });
+            match (changed, grant) {
+                (Some(true), _) => {}
+                (_, Some(_)) => return Err(err!(1410)),
+                (_, None) => return Err(err!(1141, name.user, name.host)),
+            }
+        }
+        Ok(())
+    }
+
+    /// SET DEFAULT ROLE, and DEFAULT ROLE of ALTER USER.
+    pub(crate) fn set_default_roles(
+        &mut self,
+        parsed: &Parsed,
+        selection: &RoleSelection,
+        users: &[AccountName],
+        directory: &mut Directory,
+    ) -> Result<()> {
+        let mandatory = self.mandatory_roles();
+        for user in users {
+            if *user != self.access().account().name {
+                self.access().check_global(Privileges::CREATE_USER)?;
+            }
+            let granted = directory.roles_of(user, &mandatory);
+            let chosen = match selection {
+                RoleSelection::None | RoleSelection::Default => Vec::new(),
+                RoleSelection::All { .. } => granted.into_iter().collect(),
+                RoleSelection::Roles(roles) => {
+                    let roles: Vec<AccountName> = roles.iter().map(|r| named(parsed, *r)).collect();
+                    if let Some(missing) = roles.iter().find(|r| !granted.contains(*r)) {
+                        return Err(not_granted(missing, user));
+                    }
+                    roles
+                }
+            };
+            let changed = directory.change(user, |a| a.default_roles = chosen.into_iter().collect());
+            changed.ok_or_else(|| unknown(user))?;
+        }
+        Ok(())
+    }
+
+    /// SET ROLE. Error 3530.
+    pub(crate) fn set_role(&mut self, parsed: &Parsed, selection: &RoleSelection) -> Result<()> {
+        let mandatory = self.mandatory_roles();
+        let own = self.access().account().name.clone();
+        let directory = self.server.accounts.directory();
+        let granted = directory.roles_of(&own, &mandatory);
+        let chosen: Vec<AccountName> = match selection {
+            RoleSelection::None => Vec::new(),
+            RoleSelection::Default => default_roles(&directory, &own, &mandatory),
+            RoleSelection::All { except } => {
+                let except: Vec<AccountName> = except.iter().map(|r| named(parsed, *r)).collect();
+                granted.into_iter().filter(|r| !except.contains(r)).collect()
+            }
+            RoleSelection::Roles(roles) => {
+                let roles: Vec<AccountName> = roles.iter().map(|r| named(parsed, *r)).collect();
+                if let Some(missing) = roles.iter().find(|r| !granted.contains(*r)) {
+                    return Err(not_granted(missing, &own));
+                }
+                roles
+            }
+        };
+        self.activate(chosen, mandatory);
+        Ok(())
+    }
+
+    /// A login: the default roles, or all with `activate_all_roles_on_login`.
+    pub(crate) fn activate_login_roles(&mut self) {
+        let mandatory = self.mandatory_roles();
+        let own = self.access().account().name.clone();
+        let directory = self.server.accounts.directory();
+        let chosen = match self.server.globals.load().bool(ACTIVATE_ALL) {
+            true => directory.roles_of(&own, &mandatory).into_iter().collect(),
+            false => default_roles(&directory, &own, &mandatory),
+        };
+        self.activate(chosen, mandatory);
+    }
+
+    fn activate(&mut self, mut roles: Vec<AccountName>, mandatory: Vec<AccountName>) {
+        roles.sort();
+        roles.dedup();
+        self.access.as_mut().expect("statements come after the login").set_roles(roles, mandatory);
+        self.show_roles();
+        // Which tables there are to see may differ.
+        self.plans.clear();
+    }
+
+    /// CURRENT_ROLE() follows the roles that are active.
+    pub(crate) fn show_roles(&mut self) {
+        let names: Vec<String> = self.access().active_roles().iter().map(quoted_account).collect();
+        self.state.current_role = if names.is_empty() { "NONE".to_string() } else { names.join(",") };
+    }
+
+    /// The access of an account as SHOW GRANTS ... USING sees it. Error 3530.
+    pub(crate) fn with_roles(
+        &self,
+        directory: &Arc<Directory>,
+        name: &AccountName,
+        using: &[AccountName],
+    ) -> Result<accounts::Account> {
+        let granted = directory.roles_of(name, &self.mandatory_roles());
+        if let Some(missing) = using.iter().find(|r| !granted.contains(*r)) {
+            return Err(not_granted(missing, name));
+        }
+        directory.effective(name, using).ok_or_else(|| err!(1141, name.user, name.host))
+    }
+}
+
+/// The default roles of an account, as far as it has them.
+fn default_roles(directory: &Directory, name: &AccountName, mandatory: &[AccountName]) -> Vec<AccountName> {
+    let granted = directory.roles_of(name, mandatory);
+    let account = directory.get(name);
+    account.into_iter().flat_map(|a| &a.default_roles).filter(|r| granted.contains(*r)).cloned().collect()
+}

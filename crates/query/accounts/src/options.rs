@@ -1,0 +1,81 @@
+//! What CREATE USER and ALTER USER say of an account besides who it is: certificates, limits, the ageing of passwords, and what
+//! failed logins lead to.
+
+/// What the connection of an account must be (REQUIRE). The server asks no client for a certificate, so an account that needs
+/// one can not log in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Requirement {
+    #[default]
+    None,
+    Ssl,
+    X509,
+    /// Empty: not asked for.
+    Specified {
+        subject: String,
+        issuer: String,
+        cipher: String,
+    },
+}
+
+/// WITH MAX_...; 0: no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    pub queries_per_hour: u32,
+    pub updates_per_hour: u32,
+    pub connections_per_hour: u32,
+    /// At the same time.
+    pub user_connections: u32,
+}
+
+impl Limits {
+    pub fn is_none(&self) -> bool {
+        *self == Limits::default()
+    }
+}
+
+/// PASSWORD EXPIRE
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lifetime {
+    #[default]
+    Default,
+    Never,
+    Days(u16),
+}
+
+/// PASSWORD ...; `None`: DEFAULT, what the server's variables say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PasswordRules {
+    pub lifetime: Lifetime,
+    /// How many of the last passwords must not come again.
+    pub history: Option<u32>,
+    /// For how many days a password must not come again.
+    pub reuse_days: Option<u32>,
+    /// Who changes the own password has to tell the old one.
+    pub require_current: Option<bool>,
+}
+
+/// FAILED_LOGIN_ATTEMPTS and PASSWORD_LOCK_TIME: both have to be there to lead to anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoginRules {
+    pub attempts: u16,
+    pub lock: LockTime,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockTime {
+    Days(u16),
+    Unbounded,
+}
+
+impl Default for LockTime {
+    fn default() -> LockTime {
+        LockTime::Days(0)
+    }
+}
+
+impl LoginRules {
+    /// Does a series of failed logins block the account?
+    pub fn block(&self) -> bool {
+        self.attempts > 0 && self.lock != LockTime::Days(0)
+    }
+}
