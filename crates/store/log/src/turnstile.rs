@@ -43,12 +43,18 @@ pub enum Want {
     Flushed,
 }
 
+/// Whose turn it is and what comes of it: a waiter reads both, from one line.
+#[derive(Default)]
+struct Round {
+    /// W: leaders. R: waiters.
+    turn: AtomicU32,
+    /// W: leaders. R: waiters.
+    announced: AtomicU64,
+}
+
 /// The turn to flush, and the queue for it.
 pub struct Turnstile {
-    /// W: leaders. R: waiters.
-    turn: CachePadded<AtomicU32>,
-    /// W: leaders. R: waiters.
-    announced: CachePadded<AtomicU64>,
+    round: CachePadded<Round>,
     /// W: waiters and leaders, both of whom are about to enter the kernel.
     buckets: [CachePadded<AtomicU32>; 4],
 }
@@ -58,15 +64,14 @@ pub struct Turnstile {
 pub enum Entered {
     /// The caller leads the round and must call [`Turnstile::finish`].
     Leader,
-    /// The world moved on: look again. Hand `slept` to `pass_on` when leaving.
+    /// The world moved on: look again. Hand `slept`, the round that may want the caller for its leader, to `pass_on` when leaving.
     Again { slept: Option<u32> },
 }
 
 impl Default for Turnstile {
     fn default() -> Turnstile {
         Turnstile {
-            turn: CachePadded::new(AtomicU32::new(0)),
-            announced: CachePadded::new(AtomicU64::new(0)),
+            round: CachePadded::default(),
             buckets: std::array::from_fn(|_| CachePadded::new(AtomicU32::new(0))),
         }
     }
@@ -76,42 +81,43 @@ impl Turnstile {
     /// Takes the turn, or sleeps until a round has finished. `lsn` is not yet what `want` asks for.
     pub fn enter(&self, lsn: Lsn, want: Want) -> Entered {
         // Acquire: pairs with Release in `finish`; a leader sees the files as the last leader left them.
-        let turn = self.turn.load(Ordering::Acquire);
+        let turn = self.round.turn.load(Ordering::Acquire);
         if turn & RUNNING == 0 {
             // Acquire: as above. Failure: somebody else took the turn.
-            return match self.turn.compare_exchange(turn, turn | RUNNING, Ordering::Acquire, Ordering::Relaxed) {
+            return match self.round.turn.compare_exchange(turn, turn | RUNNING, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => Entered::Leader,
                 Err(_) => Entered::Again { slept: None },
             };
         }
         // Relaxed: a hint (see the module).
-        let announced = self.announced.load(Ordering::Relaxed);
+        let announced = self.round.announced.load(Ordering::Relaxed);
         let covered = announced & !1 >= lsn && (want == Want::Written || announced & 1 == 1);
         let generation = (turn >> 1).wrapping_add(u32::from(!covered));
         let bucket = self.bucket(generation);
         // AcqRel: ordered with the RMWs in `advance` (see the module): Acquire to see `turn` after them, Release for symmetry.
         let marked = bucket.fetch_or(SLEEPERS, Ordering::AcqRel) | SLEEPERS;
         // Acquire: pairs with Release in `finish`.
-        if self.turn.load(Ordering::Acquire) == turn {
+        if self.round.turn.load(Ordering::Acquire) == turn {
             futex::wait(bucket, marked, None);
         }
-        Entered::Again { slept: Some(generation) }
+        // Who was covered sleeps for no turn to come: the `finish` that wakes it makes the next round's turn idle.
+        Entered::Again { slept: (!covered).then_some(generation) }
     }
 
     /// The leader says what its round will cover.
     pub fn announce(&self, target: Lsn, want: Want) {
         // Relaxed: a hint (see the module).
-        self.announced.store(target | u64::from(want == Want::Flushed), Ordering::Relaxed);
+        self.round.announced.store(target | u64::from(want == Want::Flushed), Ordering::Relaxed);
     }
 
     /// The leader gives the turn back, after publishing what it reached.
     pub fn finish(&self) {
         // Relaxed: only the leader, this thread, changes a running turn.
-        let turn = self.turn.load(Ordering::Relaxed);
+        let turn = self.round.turn.load(Ordering::Relaxed);
         assert!(turn & RUNNING != 0, "finish without a turn");
         let generation = turn >> 1;
         // Release: pairs with Acquire in `enter` and `pass_on`.
-        self.turn.store(generation.wrapping_add(1) << 1, Ordering::Release);
+        self.round.turn.store(generation.wrapping_add(1) << 1, Ordering::Release);
         // The next leader first: the device is idle until it runs.
         if self.advance(generation.wrapping_add(1), false) {
             futex::wake_one(self.bucket(generation.wrapping_add(1)));
@@ -126,7 +132,7 @@ impl Turnstile {
     pub fn pass_on(&self, slept: Option<u32>) {
         let Some(generation) = slept else { return };
         // Acquire: pairs with Release in `finish`. If the round runs or is over, its `finish` wakes the bucket.
-        if self.turn.load(Ordering::Acquire) == generation << 1 {
+        if self.round.turn.load(Ordering::Acquire) == generation << 1 {
             let bucket = self.bucket(generation);
             // Relaxed: all marks of this bucket precede the `finish` that made the turn idle, or their owners do not sleep.
             if bucket.load(Ordering::Relaxed) & SLEEPERS != 0 {
