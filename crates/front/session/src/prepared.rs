@@ -137,7 +137,7 @@ impl Session {
         // Relaxed: a count that orders nothing.
         self.server.prepared.fetch_add(1, Ordering::Relaxed);
         let text: Arc<[u8]> = text.into();
-        let stmt = Stmt { body, types: Vec::new(), long: Vec::new(), long_failed: false, cursor: None };
+        let stmt = Stmt { body, types: Vec::with_capacity(32), long: Vec::new(), long_failed: false, cursor: None };
         let id = self.statements.add(stmt);
         self.entry.prepared(id, &text);
         Ok((id, params))

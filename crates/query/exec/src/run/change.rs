@@ -397,7 +397,7 @@ impl UpdateStatement {
 
 /// The words and numbers of [`Outcome::info`].
 pub fn info(parts: &[(&str, u64)]) -> String {
-    let mut out = String::with_capacity(72);
+    let mut out = String::with_capacity(128);
     for (words, number) in parts {
         out.push_str(words);
         match u8::try_from(*number) {

@@ -1,6 +1,6 @@
 //! Reading tables: point reads, range scans, index scans with row lookup, covering scans, virtual tables.
 
-use super::{Frame, Op, Receive, Run, Scope, Settled, Shape, Step, tuple};
+use super::{Frame, Op, Receive, Run, Scope, Settled, Shape, Step, own_line, tuple};
 use crate::error;
 use crate::expr::{Expr, convert};
 use crate::plan::node::{IndexRange, Scan};
@@ -112,7 +112,7 @@ impl ScanOp {
             limit_hint: scan.limit_hint,
             parts,
             key_ranges: Vec::new(),
-            bytes: Vec::new(),
+            bytes: own_line(),
             next_range: 0,
             cursor: None,
             live: false,
