@@ -28,17 +28,21 @@
 //! commands of the batch run. Answers that are kept are never forgotten: who adds one looks next whether it is time to settle, and who settles does not
 //! stop, nor serve a command, before none is left, all under the mutex.
 //!
+//! # Turns
+//!
+//! Of all who ask, few are served at a time, for a number of commands each: see [`crate::turns`].
+//!
 //! # No command is lost
 //!
-//! The poller is edge-triggered: it tells of bytes once, when they come. Whoever serves a connection reads until the socket was empty
+//! [`Readiness`] is edge-triggered: it tells of bytes once, when they come. Whoever serves a connection reads until the socket was empty
 //! when asked ([`protocol::Connection::is_drained`]), so bytes that come later make a new event. An event for a connection that is being served
 //! (by a former leader) is noted in its seat, under the mutex, and whoever puts the connection back finds the note and reads again.
 //!
 //! [lf]: https://www.dre.vanderbilt.edu/~schmidt/PDF/lf.pdf
 
-use crate::slots;
+use crate::readiness::Readiness;
+use crate::turns::{self, Turns};
 use crate::worker::Task;
-use polling::{Event, Events, PollMode, Poller};
 use protocol::Service;
 use std::collections::VecDeque;
 use std::io;
@@ -71,8 +75,8 @@ enum Seat<S: Service> {
 struct State<S: Service> {
     seats: Vec<Seat<S>>,
     free: Vec<usize>,
-    /// Seats for which an event has come, in order.
-    ready: VecDeque<usize>,
+    /// Whose command is next.
+    turns: Turns,
     /// Served, but their answers may not leave yet.
     unsettled: VecDeque<(usize, Box<Task<S>>)>,
     /// Workers that settle: they do not leave before `unsettled` is empty.
@@ -82,20 +86,18 @@ struct State<S: Service> {
     /// Counts leaders: who leads in an earlier term does so no longer.
     term: u64,
     /// Counts commands begun.
-    turns: u64,
-    /// The leader serves a command.
-    serving: bool,
-    /// `term` and `turns` when the poller thread last looked.
+    commands: u64,
+    /// The leader serves a command, of this seat.
+    serving: Option<usize>,
+    /// `term` and `commands` when the poller thread last looked.
     looked: (u64, u64),
     next_sweep: Instant,
 }
 
 /// Connections that one leader serves.
 pub struct Group<S: Service> {
-    poller: Poller,
+    readiness: Readiness,
     state: Mutex<State<S>>,
-    /// What the leader waits with.
-    events: Mutex<Events>,
 }
 
 /// What a leader does next.
@@ -104,8 +106,8 @@ pub enum Turn<S: Service> {
     Serve(usize, Box<Task<S>>),
     /// Wait until this connection's answer may leave, and send it.
     Settle(usize, Box<Task<S>>),
-    /// Nothing has come: [`Group::wait`].
-    Wait,
+    /// Nobody is to be served now: [`Group::wait`].
+    Wait { held_up: bool },
     /// Somebody else leads, or there is nobody to serve.
     Over,
 }
@@ -133,21 +135,17 @@ impl<S: Service> Group<S> {
         let state = State {
             seats: Vec::new(),
             free: Vec::new(),
-            ready: VecDeque::new(),
+            turns: Turns::default(),
             unsettled: VecDeque::new(),
             settlers: 0,
             led: false,
             term: 0,
-            turns: 0,
-            serving: false,
+            commands: 0,
+            serving: None,
             looked: (0, 0),
             next_sweep: Instant::now(),
         };
-        Ok(Group {
-            poller: Poller::new()?,
-            state: Mutex::new(Rank::Workers, state),
-            events: Mutex::new(Rank::Session, Events::new()),
-        })
+        Ok(Group { readiness: Readiness::new()?, state: Mutex::new(Rank::Workers, state) })
     }
 
     /// Takes a connection with nothing left to serve.
@@ -161,10 +159,11 @@ impl<S: Service> Group<S> {
             }
         };
         // Under the mutex: whoever sees the event finds the connection in its seat. What came before is an event, too.
-        if slots::add(&self.poller, task.conn.stream(), Event::readable(key), PollMode::Edge).is_err() {
+        if self.readiness.add(task.conn.stream(), key).is_err() {
             state.free.push(key);
             return Joined::Failed(task);
         }
+        state.turns.sit(key, task.midway, Instant::now());
         state.seats[key] = Seat::Here { task, used: true };
         if state.led {
             return Joined::Yes;
@@ -179,27 +178,25 @@ impl<S: Service> Group<S> {
         let mut state = self.state.lock();
         match back {
             Back::Nothing => {}
-            Back::Unsettled(key, task) => state.unsettled.push_back((key, task)),
+            Back::Unsettled(key, task) => {
+                state.turns.step_aside(key);
+                state.unsettled.push_back((key, task));
+            }
             Back::Answered(key, task) => {
                 let Seat::Away { again } = state.seats[key] else { panic!("a connection that is served is away") };
-                if again && state.unsettled.is_empty() {
-                    // A command may sleep for long: who serves one does not count as one who settles.
-                    state.settlers -= usize::from(std::mem::take(settler));
-                    state.seats[key] = Seat::Away { again: false };
-                    return Turn::Serve(key, task);
-                }
+                state.turns.answered(key, task.midway, Instant::now());
                 state.seats[key] = Seat::Here { task, used: true };
                 if again {
-                    state.ready.push_back(key);
-                    if state.term != term {
-                        // The leader may be waiting. It fails only when the poller is broken, which the leader finds out.
-                        let _ = self.poller.notify();
-                    }
+                    state.turns.ask(key);
+                }
+                if again && state.term != term {
+                    // The leader may be waiting. It fails only when the poller is broken, which the leader finds out.
+                    let _ = self.readiness.notify();
                 }
             }
         }
         let leads = state.term == term;
-        let is_time = !leads || state.ready.is_empty() || state.unsettled.len() >= UNSETTLED_MOST;
+        let is_time = !leads || !state.turns.has_next() || state.unsettled.len() >= UNSETTLED_MOST;
         if (*settler || (is_time && state.settlers < SETTLERS))
             && let Some((key, task)) = state.unsettled.pop_front()
         {
@@ -210,40 +207,43 @@ impl<S: Service> Group<S> {
         if !leads {
             return Turn::Over;
         }
-        state.serving = false;
-        while let Some(key) = state.ready.pop_front() {
-            match std::mem::replace(&mut state.seats[key], Seat::Away { again: true }) {
-                Seat::Here { task, .. } => {
-                    state.seats[key] = Seat::Away { again: false };
-                    state.serving = true;
-                    state.turns += 1;
-                    return Turn::Serve(key, task);
-                }
-                Seat::Away { .. } => {}
-                // It has left since.
-                Seat::Free => state.seats[key] = Seat::Free,
-            }
+        state.serving = None;
+        if let Some(key) = state.turns.next() {
+            let seat = std::mem::replace(&mut state.seats[key], Seat::Away { again: false });
+            let Seat::Here { task, .. } = seat else { panic!("a connection that asks is here") };
+            state.serving = Some(key);
+            state.commands += 1;
+            return Turn::Serve(key, task);
         }
         if state.free.len() < state.seats.len() {
-            return Turn::Wait;
+            return Turn::Wait { held_up: state.turns.is_held_up() };
         }
-        (state.seats, state.free) = (Vec::new(), Vec::new());
+        (state.seats, state.free, state.turns) = (Vec::new(), Vec::new(), Turns::default());
         state.led = false;
         Turn::Over
     }
 
     /// The leader waits for commands. Returns connections that have sent none for `idle_after` or longer: they have left.
-    pub fn wait(&self, idle_after: Duration) -> Vec<Box<Task<S>>> {
-        let mut events = self.events.lock();
-        events.clear();
-        match self.poller.wait(&mut events, Some(idle_after)) {
-            Ok(_) => {}
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => panic!("epoll_wait: {e}"), // only for a broken descriptor
-        }
-        let mut state = self.state.lock();
-        state.ready.extend(events.iter().map(|event| event.key));
+    /// `held_up`: somebody waits for his turn.
+    pub fn wait(&self, idle_after: Duration, held_up: bool) -> Vec<Box<Task<S>>> {
+        let timeout = if held_up { turns::ABSENT } else { idle_after };
+        let waited = self.readiness.wait(timeout, |asking| {
+            let mut state = self.state.lock();
+            for key in asking {
+                match &mut state.seats[key] {
+                    Seat::Here { .. } => state.turns.ask(key),
+                    Seat::Away { again } => *again = true,
+                    // It has left since.
+                    Seat::Free => {}
+                }
+            }
+            state
+        });
+        let mut state = waited.expect("epoll_wait fails only for a broken descriptor");
         let now = Instant::now();
+        if held_up {
+            state.turns.look(now);
+        }
         if now < state.next_sweep {
             return Vec::new();
         }
@@ -255,11 +255,12 @@ impl<S: Service> Group<S> {
         let mut idle = Vec::new();
         for key in 0..state.seats.len() {
             let Seat::Here { used, .. } = &mut state.seats[key] else { continue };
-            if std::mem::replace(used, false) {
+            if std::mem::replace(used, false) || state.turns.asks(key) {
                 continue;
             }
             if let Seat::Here { task, .. } = std::mem::replace(&mut state.seats[key], Seat::Free) {
                 state.free.push(key);
+                state.turns.leave(key);
                 self.forget(&task);
                 idle.push(task);
             }
@@ -272,16 +273,17 @@ impl<S: Service> Group<S> {
         self.forget(task);
         let mut state = self.state.lock();
         state.seats[key] = Seat::Free;
+        state.turns.leave(key);
         state.free.push(key);
         if state.free.len() == state.seats.len() {
             // The leader may be waiting for the last one. It fails only when the poller is broken, which the leader finds out.
-            let _ = self.poller.notify();
+            let _ = self.readiness.notify();
         }
     }
 
     fn forget(&self, task: &Task<S>) {
         // It fails only when the socket is not in the poller.
-        let _ = self.poller.delete(task.conn.stream());
+        let _ = self.readiness.delete(task.conn.stream());
     }
 
     /// Ends a leader's term: the next one, for which the caller finds a worker. `None`: it has ended already.
@@ -293,9 +295,9 @@ impl<S: Service> Group<S> {
     /// As [`Group::depose`] for a leader that has not begun another command since the last call.
     fn depose_stalled(&self) -> Option<u64> {
         let mut state = self.state.lock();
-        let now = (state.term, state.turns);
+        let now = (state.term, state.commands);
         let stalled = std::mem::replace(&mut state.looked, now) == now;
-        (state.led && state.serving && stalled).then(|| state.new_term())
+        (state.led && state.serving.is_some() && stalled).then(|| state.new_term())
     }
 
     fn is_led(&self) -> bool {
@@ -305,7 +307,9 @@ impl<S: Service> Group<S> {
 
 impl<S: Service> State<S> {
     fn new_term(&mut self) -> u64 {
-        self.serving = false;
+        if let Some(key) = self.serving.take() {
+            self.turns.step_aside(key);
+        }
         self.term += 1;
         self.term
     }

@@ -13,7 +13,7 @@
 //! and the poller; its memory is then a slot, a session and two empty buffers, and it holds no thread.
 //!
 //! In a crowd, more active connections than a thread each does well with, workers pass them on to the `crew`: a thread a CPU serves
-//! them in turn.
+//! them in turn, few of them at a time (`turns`).
 //!
 //! There may be as many workers as connections, so a statement that waits for a lock never keeps another connection's
 //! COMMIT from being read. Workers that find nothing to do end after a while.
@@ -24,8 +24,10 @@ mod config;
 mod crew;
 mod poller;
 mod pool;
+mod readiness;
 mod slots;
 mod socket;
+mod turns;
 mod worker;
 
 pub use config::Config;

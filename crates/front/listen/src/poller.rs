@@ -247,8 +247,16 @@ impl<S: Service> Watch<S> {
         let id = self.next_id;
         self.next_id = id.checked_add(1).unwrap_or(1);
         let session = self.shared.service.open(id, peer, conn.hang_up());
-        let task =
-            Task { conn, session, slot, registered: false, stage: Stage::Greet, resumed: false, counted: (0, 0) };
+        let task = Task {
+            conn,
+            session,
+            slot,
+            registered: false,
+            stage: Stage::Greet,
+            resumed: false,
+            midway: false,
+            counted: (0, 0),
+        };
         self.shared.activate(Box::new(task));
     }
 

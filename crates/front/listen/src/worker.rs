@@ -20,6 +20,8 @@ pub struct Task<S: Service> {
     pub stage: Stage,
     /// The session has what an active one has.
     pub resumed: bool,
+    /// When it was last served, it had something that others may wait for.
+    pub midway: bool,
     /// What of the connection's byte counts has been added to the status.
     pub counted: (u64, u64),
 }
@@ -111,6 +113,7 @@ fn serve_one<S: Service>(shared: &Arc<Shared<S>>, mut task: Box<Task<S>>, runnin
     }
     shared.service.enter(&mut task.session);
     let left = serve(shared, &mut task, running);
+    task.midway = shared.service.is_midway(&task.session);
     shared.service.leave(&mut task.session);
     match left {
         Left::Idle => park(shared, task),
@@ -230,8 +233,8 @@ fn lead<S: Service>(shared: &Arc<Shared<S>>, at: usize, term: u64, running: Opti
                 let left = settle(shared, &mut task, running);
                 (key, task, left)
             }
-            Turn::Wait => {
-                group.wait(shared.park_after).into_iter().for_each(|task| park(shared, task));
+            Turn::Wait { held_up } => {
+                group.wait(shared.park_after, held_up).into_iter().for_each(|task| park(shared, task));
                 back = Back::Nothing;
                 continue;
             }
@@ -259,6 +262,7 @@ fn lead<S: Service>(shared: &Arc<Shared<S>>, at: usize, term: u64, running: Opti
 fn settle<S: Service>(shared: &Shared<S>, task: &mut Task<S>, running: Option<&AtomicBool>) -> Left {
     shared.service.enter(&mut task.session);
     let over = answer(shared, task, running, Next::Settle);
+    task.midway = shared.service.is_midway(&task.session);
     shared.service.leave(&mut task.session);
     over.map_or(Left::Idle, Left::Over)
 }
@@ -274,6 +278,7 @@ fn serve_ready<S: Service>(shared: &Shared<S>, task: &mut Task<S>, running: Opti
             break if shared.crew.is_crowded() { Left::Idle } else { Left::Elsewhere };
         }
     };
+    task.midway = shared.service.is_midway(&task.session);
     shared.service.leave(&mut task.session);
     left
 }

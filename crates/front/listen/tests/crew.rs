@@ -166,3 +166,24 @@ fn a_hang_up_ends_a_connection_that_waits_its_turn() {
     assert_eq!(server.closed.recv_timeout(PATIENCE).unwrap(), (4, ClosedBy::Client));
     assert!(server.listener.stop(PATIENCE));
 }
+
+#[test]
+fn all_get_their_turn_beside_many_that_are_silent() {
+    let server = crowded(LONG);
+    let mut silent = connect_many(&server, 120);
+    // They use up places: some with a turn that they do not use, some with a transaction.
+    for (n, client) in silent.iter_mut().enumerate() {
+        echo(client, if n % 3 == 0 { b"t" } else { b"x" });
+    }
+    std::thread::scope(|scope| {
+        for mut client in connect_many(&server, 120) {
+            scope.spawn(move || (0..200).for_each(|round| echo(&mut client, format!("{round}").as_bytes())));
+        }
+        for client in silent.iter_mut().step_by(3) {
+            echo(client, b"in the middle");
+            echo(client, b"e");
+        }
+    });
+    silent.iter_mut().for_each(|client| echo(client, b"back"));
+    assert!(server.listener.stop(PATIENCE));
+}

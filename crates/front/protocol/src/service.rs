@@ -112,6 +112,10 @@ pub trait Service: Send + Sync + 'static {
     /// The calling thread serves the session no longer.
     fn leave(&self, session: &mut Self::Session);
 
+    /// Has the session something that others may wait for: a transaction, table locks, named locks? Then its next command is not kept
+    /// waiting for theirs. Asked after each command, by the thread that has entered it.
+    fn is_midway(&self, session: &Self::Session) -> bool;
+
     /// How long the session may stay idle: `wait_timeout` or `interactive_timeout`. Asked when it is parked.
     fn idle_limit(&self, session: &Self::Session) -> Duration;
 

@@ -31,6 +31,11 @@ pub(crate) struct TransactionState {
 }
 
 impl Session {
+    /// See [`protocol::Service::is_midway`].
+    pub(crate) fn is_midway(&self) -> bool {
+        self.transaction.explicit || self.tx.is_active() || !self.pins.holds_nothing()
+    }
+
     /// Is each statement a transaction of its own now?
     #[inline]
     pub(crate) fn autocommits(&self) -> bool {

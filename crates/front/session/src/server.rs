@@ -374,6 +374,13 @@ impl Service for Sessions {
         }
     }
 
+    fn is_midway(&self, session: &Opened) -> bool {
+        match session {
+            Opened::Session(session) => session.is_midway(),
+            Opened::Refused(_) => false,
+        }
+    }
+
     fn idle_limit(&self, session: &Opened) -> Duration {
         match session {
             Opened::Session(session) => {

@@ -30,6 +30,7 @@ pub struct EchoSession {
     unsettled: bool,
     active: bool,
     on_thread: bool,
+    midway: bool,
 }
 
 impl Service for Echo {
@@ -37,7 +38,7 @@ impl Service for Echo {
 
     fn open(&self, id: u32, _: Peer, hang_up: HangUp) -> EchoSession {
         self.hang_ups.lock().insert(id, hang_up);
-        EchoSession { id, unsettled: false, active: false, on_thread: false }
+        EchoSession { id, unsettled: false, active: false, on_thread: false, midway: false }
     }
 
     fn greet(&self, session: &mut EchoSession, conn: &mut Connection) -> Next {
@@ -65,6 +66,7 @@ impl Service for Echo {
             }
             return Next::Close;
         }
+        session.midway = packet == b"t" || (session.midway && packet != b"e");
         if packet == b"s" {
             self.waiting.fetch_add(1, Ordering::SeqCst);
             while self.spin.load(Ordering::SeqCst) {
@@ -105,6 +107,10 @@ impl Service for Echo {
 
     fn pause(&self, session: &mut EchoSession) {
         assert!(std::mem::replace(&mut session.active, false) && !session.on_thread);
+    }
+
+    fn is_midway(&self, session: &EchoSession) -> bool {
+        session.midway
     }
 
     fn enter(&self, session: &mut EchoSession) {

@@ -1,0 +1,254 @@
+//! Whose command is next: few connections of a group at a time, many commands of each.
+//!
+//! Hundreds of clients served strictly in the order in which they ask leave nothing in any cache: each command finds session,
+//! plan and client as cold as hundreds of commands can make them, and hundreds of open transactions stand in each other's way. So a
+//! connection is given a *turn* of [`COMMANDS`] commands, and no more than [`AT_ONCE`] have one at a time; the others stand in line. This is
+//! [concurrency restriction][malthusian]; InnoDB does the same with `innodb_thread_concurrency` and its tickets.
+//!
+//! What keeps it harmless:
+//! - Who has something that others may wait for, a transaction or locks, is served at once, turn or not.
+//! - A place is free while its holder sleeps in a statement or waits for a flush, and when its holder has been silent for [`ABSENT`]:
+//!   clients that are far away, or think, keep nobody out.
+//! - The line is first come, first served, and a turn ends after its commands, so each is served in its time.
+//!
+//! [malthusian]: https://arxiv.org/abs/1511.06035
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// Connections of a group that have a turn at a time.
+const AT_ONCE: usize = 16;
+/// What a turn is: a few transactions of an OLTP client.
+const COMMANDS: u32 = 64;
+/// A holder that has sent nothing for so long after its last answer loses its turn.
+pub const ABSENT: Duration = Duration::from_millis(1);
+
+/// One connection.
+struct Place {
+    /// Commands left of its turn; 0: it has none.
+    left: u32,
+    /// It counts as one of the few.
+    counted: bool,
+    /// It has something that others may wait for.
+    midway: bool,
+    /// A command is there; it stands in `ready` or in `line`.
+    asks: bool,
+    /// Its command is being served.
+    away: bool,
+    /// When it had its last answer.
+    answered: Instant,
+}
+
+/// The connections of a group, by their seats.
+#[derive(Default)]
+pub struct Turns {
+    places: Vec<Place>,
+    /// Who asks and is to be served at once.
+    ready: VecDeque<usize>,
+    /// Who asks for a turn.
+    line: VecDeque<usize>,
+    /// How many places count.
+    counted: usize,
+    /// When absent holders were last looked for.
+    looked: Option<Instant>,
+}
+
+impl Turns {
+    /// A connection takes this seat.
+    pub fn sit(&mut self, key: usize, midway: bool, now: Instant) {
+        let place = Place { left: 0, counted: false, midway, asks: false, away: false, answered: now };
+        if key == self.places.len() {
+            self.places.push(place);
+        } else {
+            self.places[key] = place;
+        }
+    }
+
+    /// The connection of this seat, whose command is being served or who does not ask, leaves.
+    pub fn leave(&mut self, key: usize) {
+        self.end_turn(key);
+        self.places[key].asks = false;
+    }
+
+    /// It has sent something.
+    pub fn ask(&mut self, key: usize) {
+        let place = &mut self.places[key];
+        if std::mem::replace(&mut place.asks, true) {
+            return;
+        }
+        let list = if place.left > 0 || place.midway { &mut self.ready } else { &mut self.line };
+        list.push_back(key);
+    }
+
+    /// Has it sent something that has not been served?
+    pub fn asks(&self, key: usize) -> bool {
+        self.places[key].asks
+    }
+
+    /// Does somebody stand in line who has to wait for one who has a turn?
+    pub fn is_held_up(&self) -> bool {
+        self.ready.is_empty() && !self.line.is_empty() && self.counted >= AT_ONCE
+    }
+
+    /// Is there a command to be served now?
+    pub fn has_next(&self) -> bool {
+        !self.ready.is_empty() || (!self.line.is_empty() && self.counted < AT_ONCE)
+    }
+
+    /// Who is served now.
+    pub fn next(&mut self) -> Option<usize> {
+        while self.has_next() {
+            let (key, in_line) = match self.ready.pop_front() {
+                Some(key) => (key, false),
+                None => (self.line.pop_front()?, true),
+            };
+            let place = &mut self.places[key];
+            // It has left since.
+            if !std::mem::take(&mut place.asks) {
+                continue;
+            }
+            if in_line {
+                place.left = COMMANDS;
+            }
+            place.left = place.left.saturating_sub(1);
+            place.away = true;
+            if in_line {
+                self.count(key);
+            }
+            return Some(key);
+        }
+        None
+    }
+
+    /// Its command sleeps, computes for long, or is done but for the flush: others may have its place meanwhile.
+    pub fn step_aside(&mut self, key: usize) {
+        self.uncount(key);
+    }
+
+    /// Its command is done.
+    pub fn answered(&mut self, key: usize, midway: bool, now: Instant) {
+        let place = &mut self.places[key];
+        (place.away, place.midway, place.answered) = (false, midway, now);
+        if place.left > 0 { self.count(key) } else { self.uncount(key) }
+    }
+
+    /// Ends the turns of those who have been silent for long. Called when [`Turns::is_held_up`] for a while.
+    pub fn look(&mut self, now: Instant) {
+        if self.looked.is_some_and(|looked| now < looked + ABSENT) {
+            return;
+        }
+        self.looked = Some(now);
+        for key in 0..self.places.len() {
+            let place = &self.places[key];
+            if place.counted && !place.away && !place.asks && now >= place.answered + ABSENT {
+                self.end_turn(key);
+            }
+        }
+    }
+
+    fn end_turn(&mut self, key: usize) {
+        self.places[key].left = 0;
+        self.uncount(key);
+    }
+
+    fn count(&mut self, key: usize) {
+        self.counted += usize::from(!std::mem::replace(&mut self.places[key].counted, true));
+    }
+
+    fn uncount(&mut self, key: usize) {
+        self.counted -= usize::from(std::mem::take(&mut self.places[key].counted));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asking(count: usize, now: Instant) -> Turns {
+        let mut turns = Turns::default();
+        (0..count).for_each(|key| turns.sit(key, false, now));
+        (0..count).for_each(|key| turns.ask(key));
+        turns
+    }
+
+    /// Serves commands of clients that ask again at once; who was served.
+    fn serve(turns: &mut Turns, commands: usize, now: Instant) -> Vec<usize> {
+        let serve_one = |_| {
+            let key = turns.next().expect("somebody asks");
+            turns.answered(key, false, now);
+            turns.ask(key);
+            key
+        };
+        (0..commands).map(serve_one).collect()
+    }
+
+    #[test]
+    fn few_are_served_at_a_time_and_all_in_their_time() {
+        let now = Instant::now();
+        let mut turns = asking(5 * AT_ONCE, now);
+        for round in 0..10 {
+            let mut served = serve(&mut turns, AT_ONCE * COMMANDS as usize, now);
+            served.sort_unstable();
+            served.dedup();
+            let first = round % 5 * AT_ONCE;
+            assert_eq!(served, Vec::from_iter(first..first + AT_ONCE), "round {round}");
+        }
+    }
+
+    #[test]
+    fn who_has_locks_is_served_at_once() {
+        let now = Instant::now();
+        let mut turns = asking(AT_ONCE + 2, now);
+        let last = AT_ONCE + 1;
+        // It had begun a transaction before it came here.
+        turns.leave(last);
+        turns.sit(last, true, now);
+        turns.ask(last);
+        assert_eq!(turns.next(), Some(last));
+        turns.answered(last, true, now);
+        (0..AT_ONCE).for_each(|key| assert_eq!(turns.next(), Some(key)));
+        assert_eq!(turns.next(), None);
+        assert!(turns.is_held_up());
+        turns.ask(last);
+        assert_eq!(turns.next(), Some(last));
+        turns.answered(last, false, now);
+        turns.ask(last);
+        assert_eq!(turns.next(), None, "its transaction is over");
+    }
+
+    #[test]
+    fn sleepers_and_the_absent_keep_nobody_out() {
+        let start = Instant::now();
+        let mut turns = asking(AT_ONCE + 3, start);
+        (0..AT_ONCE).for_each(|key| assert_eq!(turns.next(), Some(key)));
+        assert_eq!(turns.next(), None);
+        turns.step_aside(3);
+        assert_eq!(turns.next(), Some(AT_ONCE));
+        // Back, it goes on with its turn, though the places are all taken.
+        turns.answered(3, false, start);
+        turns.ask(3);
+        assert_eq!(turns.next(), Some(3));
+        (0..=AT_ONCE).for_each(|key| turns.answered(key, false, start));
+        let later = start + ABSENT;
+        turns.answered(1, false, later);
+        turns.look(start);
+        assert_eq!(turns.next(), None);
+        turns.ask(2);
+        turns.look(later);
+        assert_eq!((turns.next(), turns.next()), (Some(2), Some(AT_ONCE + 1)));
+        assert_eq!(turns.next(), Some(AT_ONCE + 2));
+        assert!(!turns.has_next() && !turns.is_held_up());
+    }
+
+    #[test]
+    fn who_leaves_is_not_served() {
+        let now = Instant::now();
+        let mut turns = asking(3, now);
+        turns.leave(1);
+        assert_eq!((turns.next(), turns.next(), turns.next()), (Some(0), Some(2), None));
+        turns.answered(0, false, now);
+        turns.leave(2);
+        turns.leave(0);
+        assert_eq!(turns.counted, 0);
+    }
+}
