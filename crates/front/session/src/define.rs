@@ -247,6 +247,10 @@ impl Session {
             Statement::TruncateTable(name) => {
                 let (schema, table) = self.object(parsed, *name)?;
                 self.check_shared(Privileges::DROP, &schema, &table)?;
+                // A view has no rows of its own: as if it were not there.
+                if self.dictionary().table(&schema, &table).is_some_and(|t| t.view.is_some()) {
+                    return Err(self.missing_or_unlocked(err!(1146, schema, table)));
+                }
                 if self.is_temporary(&schema, &table) {
                     self.commit_all()?;
                     self.define_temporary(|ddl, _| ddl.truncate_table(&schema, &table).map(drop))?;

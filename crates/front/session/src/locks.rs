@@ -195,6 +195,9 @@ impl Session {
                 locked.push(LockedTable { schema, alias: table.clone(), table, write: true });
             }
         }
+        if locked.is_empty() {
+            self.unlock_tables_alone();
+        }
     }
 
     /// Under LOCK TABLES a table that is not there is one that is not locked: 1146 becomes 1100.

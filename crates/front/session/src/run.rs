@@ -114,6 +114,11 @@ impl PlanCache {
     }
 }
 
+/// Nothing but blanks and a semicolon?
+fn is_bare(text: &[u8]) -> bool {
+    text.iter().all(|b| b.is_ascii_whitespace() || *b == b';')
+}
+
 pub(crate) fn parse_error(e: sql::ParseError) -> SqlError {
     SqlError::new(e.code(), e.message())
 }
@@ -174,8 +179,14 @@ impl Session {
         let multi = out.capabilities().has(Capabilities::MULTI_STATEMENTS);
         let mut rest: &[u8] = &text;
         loop {
-            let (parsed, tail) =
-                sql::parse_next(rest, lexer_mode(self.state.sql_mode)).map_err(|e| self.failed(parse_error(e)))?;
+            let (parsed, tail) = match sql::parse_next(rest, lexer_mode(self.state.sql_mode)) {
+                // A comment alone does nothing, and that is no error.
+                Err(e) if e.code() == sql::EMPTY_QUERY && !is_bare(rest) => {
+                    self.ok(out, &Outcome::default())?;
+                    return Ok(Done::Answered);
+                }
+                parsed => parsed.map_err(|e| self.failed(parse_error(e)))?,
+            };
             if !tail.is_empty() && !multi {
                 // The one statement ends at its `;`: what follows is a syntax error, as in MySQL.
                 let error =

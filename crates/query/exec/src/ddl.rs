@@ -101,7 +101,7 @@ fn insert_entry(tx: &mut Transaction, table: &Table, index: usize, entry: &[u8])
             let at = own_parts(table, index, entry);
             let mut row = Vec::new();
             tx.get(table.indexes[0].tree, &entry[at..], SHARED, &mut row).map_err(error::engine)?;
-            Err(duplicate_entry(table, index, &row))
+            Err(duplicate_entry(table, index, &row, None))
         }
         Err(e) => Err(error::engine(e)),
     }
@@ -189,7 +189,7 @@ pub fn copy_rows(
                 let (k, row) = (&chunk.bytes[*start..*end], &chunk.bytes[*end..*row_end]);
                 match tx.insert(to.indexes[0].tree, k, row) {
                     Ok(()) => {}
-                    Err(engine::Error::DuplicateKey) => return Err(duplicate_entry(to, 0, row)),
+                    Err(engine::Error::DuplicateKey) => return Err(duplicate_entry(to, 0, row, None)),
                     Err(e) => return Err(error::engine(e)),
                 }
             }
@@ -283,7 +283,11 @@ fn convert_column<'v>(
     if v.is_null() {
         return match to.data_type.nullable {
             true => Ok(Value::Null),
-            false => Err(types::SqlError::new(1138, "Invalid use of NULL value")),
+            false if mode.is_strict() => Err(types::SqlError::new(1138, "Invalid use of NULL value")),
+            false => {
+                run.warn(1265, format!("Data truncated for column '{}' at row {row}", to.name));
+                Ok(write::placeholder(&to.data_type))
+            }
         };
     }
     if from.data_type == to.data_type && from.members == to.members {

@@ -13,11 +13,11 @@ pub type ShowColumns = Vec<(String, DataType)>;
 
 /// VARCHAR(n), in the collation of names.
 pub(crate) const fn varchar(n: u32) -> DataType {
-    DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI)
+    DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB3_GENERAL_CI)
 }
 
 pub(crate) const fn longtext() -> DataType {
-    DataType::string(TypeKind::LongText, 0, CollationId::UTF8MB4_0900_AI_CI)
+    DataType::string(TypeKind::LongText, 0, CollationId::UTF8MB3_GENERAL_CI)
 }
 
 pub(crate) const fn bigint() -> DataType {
@@ -60,16 +60,16 @@ fn spec_column(line: &'static str) -> (&'static str, DataType) {
     let number = || arguments.split([',', ')']).next().and_then(|n| n.trim().parse().ok()).unwrap_or(0);
     let mut t = match word {
         "varchar" => varchar(number()),
-        "char" => DataType::string(TypeKind::Char, number(), CollationId::UTF8MB4_0900_AI_CI),
+        "char" => DataType::string(TypeKind::Char, number(), CollationId::UTF8MB3_GENERAL_CI),
         "varbinary" => DataType::string(TypeKind::VarBinary, number(), CollationId::BINARY),
-        "text" => DataType::string(TypeKind::Text, 0, CollationId::UTF8MB4_0900_AI_CI),
-        "mediumtext" => DataType::string(TypeKind::MediumText, 0, CollationId::UTF8MB4_0900_AI_CI),
+        "text" => DataType::string(TypeKind::Text, 0, CollationId::UTF8MB3_GENERAL_CI),
+        "mediumtext" => DataType::string(TypeKind::MediumText, 0, CollationId::UTF8MB3_GENERAL_CI),
         "longtext" => longtext(),
         "blob" => DataType::new(TypeKind::Blob),
         "json" => DataType::new(TypeKind::Json),
         "null" => DataType::new(TypeKind::Null),
-        "enum" => DataType::string(TypeKind::Enum, 64, CollationId::UTF8MB4_0900_AI_CI),
-        "set" => DataType::string(TypeKind::Set, 64, CollationId::UTF8MB4_0900_AI_CI),
+        "enum" => DataType::string(TypeKind::Enum, 64, CollationId::UTF8MB3_GENERAL_CI),
+        "set" => DataType::string(TypeKind::Set, 64, CollationId::UTF8MB3_GENERAL_CI),
         "bigint" => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
         "bigint unsigned" => bigint(),
         "int" => int(),

@@ -258,8 +258,9 @@ impl<'s> Lexer<'s> {
                 let version =
                     |n: usize| self.src[open + 3..open + 3 + n].iter().fold(0u32, |v, b| v * 10 + u32::from(b - b'0'));
                 let (version, len) = match digits {
-                    6 => (version(6), 6),
-                    5 => (version(5), 5),
+                    // Six are one number only before a blank.
+                    6 if matches!(self.at(open + 9), b'\t'..=b'\r' | b' ') => (version(6), 6),
+                    5 | 6 => (version(5), 5),
                     _ => (0, 0),
                 };
                 if version <= SERVER_VERSION {

@@ -168,7 +168,8 @@ impl Held {
     /// Can this one's character set have what the other one's has?
     fn holds(&self, other: &Held) -> bool {
         let (mine, others) = (self.collation.charset(), other.collation.charset());
-        let is_wider = !others.is_unicode() || mine == types::Charset::Utf8mb4;
+        // Of the forms of Unicode, MySQL takes these two to hold the others.
+        let is_wider = !others.is_unicode() || matches!(mine.name(), "utf8mb4" | "utf32");
         mine.is_unicode() && (self.level < other.level || self.level == other.level && is_wider)
             || other.is_ascii && (self.level < other.level || self.level == other.level && !self.is_ascii)
     }

@@ -45,7 +45,11 @@ impl Planner<'_> {
         Ok(e)
     }
 
+    /// Errors 1436 and those of what it says.
     pub fn expr(&mut self, id: ExprId) -> Result<Expr> {
+        if let Some((used, size)) = sync::stack::overrun() {
+            return Err(types::err!(1436, used, size, size / 2));
+        }
         let parsed = self.parsed;
         Ok(match &parsed[id] {
             Ast::Null => Expr::null(),

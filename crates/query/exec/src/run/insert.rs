@@ -348,7 +348,7 @@ impl InsertStatement {
                 Err(Refused::Duplicate(i)) => i,
                 Err(refused) => return Err(refused.locked()),
             };
-            let Some(savepoint) = savepoint else { return Err(self.writer.duplicate(table, index)) };
+            let Some(savepoint) = savepoint else { return Err(self.writer.duplicate(table, index, run)) };
             tx.rollback_to(savepoint).map_err(error::engine)?;
             drop(tx);
             if self.replace || self.on_duplicate.is_some() {
@@ -373,7 +373,7 @@ impl InsertStatement {
             }
             p.give_back();
             p.duplicates += 1;
-            let e = self.writer.duplicate(table, index);
+            let e = self.writer.duplicate(table, index, run);
             run.warn(e.code, e.message);
             return Ok(());
         }
@@ -426,7 +426,7 @@ impl InsertStatement {
                 p.duplicates += 1;
             }
             Ok(false) => {}
-            Err(Refused::Duplicate(i)) => return Err(self.writer.duplicate(table, i)),
+            Err(Refused::Duplicate(i)) => return Err(self.writer.duplicate(table, i, run)),
             Err(refused) => return Err(refused.locked()),
         }
         if let Some(c) = table.columns.iter().position(|c| c.auto_increment) {

@@ -189,7 +189,7 @@ impl UpdateManyStatement {
                     }
                 }
                 Err(Refused::Duplicate(i)) => {
-                    let e = writer.duplicate(table, i);
+                    let e = writer.duplicate(table, i, run);
                     let Some(savepoint) = savepoint else { return Err(e) };
                     tx.rollback_to(savepoint).map_err(error::engine)?;
                     drop(tx);

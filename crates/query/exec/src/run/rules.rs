@@ -185,7 +185,9 @@ impl RuleSet {
             for (part, c) in table.indexes[child.index].parts.iter().zip(&child.columns) {
                 key::encode_part(&mut prefix, &part.key, &column(parent, old, *c));
             }
-            let refuses = matches!(action, ReferenceAction::NoAction | ReferenceAction::Restrict);
+            // An update that would carry on in the same table is refused, as in InnoDB.
+            let is_itself = new.is_some() && table.id == parent.id;
+            let refuses = is_itself || matches!(action, ReferenceAction::NoAction | ReferenceAction::Restrict);
             let (read, most) = if refuses { (SHARED, 1) } else { (EXCLUSIVE, usize::MAX) };
             for found in keys_under(table, child.index, &prefix, read, most, run)? {
                 if refuses {
@@ -240,7 +242,7 @@ impl RuleSet {
         let written = writer.update(table, &mut run.tx.borrow_mut(), child_key, &old, &touched);
         match written {
             Ok(_) => {}
-            Err(Refused::Duplicate(i)) => return Err(writer.duplicate(table, i)),
+            Err(Refused::Duplicate(i)) => return Err(writer.duplicate(table, i, run)),
             Err(refused) => return Err(refused.locked()),
         }
         self.check_parents(child.node, Some(&old), &writer.row, run)?;

@@ -195,21 +195,26 @@ impl RowWriter {
 
     /// 1062 for the encoded row and the index that has its key already.
     #[cold]
-    pub fn duplicate(&self, table: &Table, index: usize) -> SqlError {
-        duplicate_entry(table, index, &self.row)
+    pub fn duplicate(&self, table: &Table, index: usize, run: &Run<'_>) -> SqlError {
+        duplicate_entry(table, index, &self.row, Some(run))
     }
 }
 
-/// 1062 with the row's values of the index.
+/// 1062 with the row's values of the index, TIMESTAMPs in the session's zone where a statement runs.
 #[cold]
-pub fn duplicate_entry(table: &Table, index: usize, row: &[u8]) -> SqlError {
+pub fn duplicate_entry(table: &Table, index: usize, row: &[u8], run: Option<&Run<'_>>) -> SqlError {
     let mut entry = String::new();
     for (i, part) in table.indexes[index].parts.iter().enumerate() {
         if i > 0 {
             entry.push('-');
         }
         let c = &table.columns[part.column];
-        let v = column(table, row, part.column);
+        let v = match (column(table, row, part.column), run) {
+            (Value::DateTime(t), Some(run)) if c.data_type.kind == TypeKind::Timestamp => {
+                Value::DateTime(convert::from_utc(t, run))
+            }
+            (v, _) => v,
+        };
         match (c.data_type.kind, &v) {
             (_, Value::Null) => entry.push_str("NULL"),
             (TypeKind::Enum, Value::UInt(n)) => {

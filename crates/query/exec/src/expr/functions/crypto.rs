@@ -4,6 +4,7 @@ use super::string::to_hex;
 use super::{Args, Function, Rule, bytes, f, volatile};
 use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use sha2::{Digest, Sha512};
+use std::borrow::Cow;
 use std::io::{Read, Write};
 use types::{Result, SqlError, Value};
 
@@ -242,10 +243,17 @@ fn derived_key(a: &Args<'_, '_>, key: &[u8], length: usize) -> Result<Option<Vec
         key.iter().enumerate().for_each(|(i, b)| folded[i % length] ^= b);
         return Ok(Some(folded));
     }
-    let Some(kdf) = a.text(3)? else { return Ok(None) };
     let option = |i: usize| -> Result<Vec<u8>> {
-        Ok(if i < a.len() { a.text(i)?.map_or(Vec::new(), |s| s.into_owned()) } else { Vec::new() })
+        if i >= a.len() {
+            return Ok(Vec::new());
+        }
+        let given = a.text(i)?.filter(|s| s.len() < KDF_OPTION_MAX);
+        let given = given.ok_or_else(|| {
+            SqlError::new(3238, "KDF option size is invalid, please provide valid size < 256 bytes and not NULL")
+        });
+        given.map(Cow::into_owned)
     };
+    let kdf = option(3)?;
     let (salt, last) = (option(4)?, option(5)?);
     Ok(Some(match &kdf[..] {
         b"hkdf" => {
@@ -256,7 +264,11 @@ fn derived_key(a: &Args<'_, '_>, key: &[u8], length: usize) -> Result<Option<Vec
         b"pbkdf2_hmac" => {
             let rounds = if a.len() > 5 { a.int(5)?.unwrap_or(0) } else { 1000 };
             if !(1000..=65_535).contains(&rounds) {
-                return Err(SqlError::new(3236, "KDF iterations should be in range 1000 - 65535."));
+                return Err(SqlError::new(
+                    3236,
+                    "For KDF method pbkdf2_hmac iterations value less than 1000 or more than 65535 is not allowed due to \
+                     security reasons. Please provide iterations >= 1000 and iterations < 65535",
+                ));
             }
             let mut u = hmac(key, &[&salt, &1u32.to_be_bytes()]);
             let mut t = u.clone();
@@ -274,6 +286,9 @@ fn derived_key(a: &Args<'_, '_>, key: &[u8], length: usize) -> Result<Option<Vec
         }
     }))
 }
+
+/// Bytes of an option of a key derivation, at the least too many.
+const KDF_OPTION_MAX: usize = 256;
 
 /// HMAC with SHA-512.
 fn hmac(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {

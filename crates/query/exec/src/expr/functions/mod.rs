@@ -71,6 +71,11 @@ impl<'a> Args<'a, '_> {
         if let Value::Bytes(b) = &v {
             convert::warn_truncated_double(b, self.run);
         }
+        if let Value::Decimal(d) = &v
+            && types::Decimal::from(v.to_i64()) != d.round(0)
+        {
+            self.run.warn(1292, format!("Truncated incorrect DECIMAL value: '{d}'"));
+        }
         Ok(if v.is_null() { None } else { Some(v.to_i64()) })
     }
 
@@ -368,6 +373,10 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
             }
         }
         Rule::Time => DataType { length: 10, decimals: fraction(args, 0), ..DataType::new(TypeKind::Time) },
+        Rule::Text(_) if function.name == "repeat" && matches!(args[1].node, Node::Const(Value::Int(_))) => {
+            let Node::Const(Value::Int(times)) = args[1].node else { unreachable!("matched above") };
+            text(shown(&args[0].ty).saturating_mul(times.clamp(0, u32::MAX.into()) as u32))?
+        }
         Rule::Text(n) => text(if n == 0 { refs.first().map_or(0, |e| shown(&e.ty)) } else { n })?,
         Rule::System(n) => DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI),
         Rule::Binary(n) => long_text(n, CollationId::BINARY),
