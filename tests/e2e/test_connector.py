@@ -142,3 +142,23 @@ def test_long_data(server, connection, database):
     check = server.connect(database=database)
     assert value(check, "SELECT b FROM t") == data
     check.close()
+
+
+def test_parameters_are_described_as_what_they_meet(connection):
+    """Some drivers send a number with the sign that the server tells of the parameter."""
+    connection.cursor().execute("CREATE TABLE t (a BIGINT UNSIGNED, b SMALLINT, c DECIMAL(10,2), d FLOAT, e VARCHAR(9), f DATETIME(3), g BLOB)")
+    prepared = connection.cmd_stmt_prepare(b"INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?)")
+    # MYSQL_TYPE_*, UNSIGNED and BINARY among the flags, character set: MySQL's.
+    assert [(p[1], p[7] & 32, p[8]) for p in prepared["parameters"]] == [
+        (8, 32, 63), (8, 0, 63), (246, 0, 63), (5, 0, 63), (253, 0, 255), (12, 0, 63), (251, 0, 63)]
+    prepared = connection.cmd_stmt_prepare(b"UPDATE t SET a = ? WHERE b = ? AND ? = ?")
+    assert [(p[1], p[7] & 32) for p in prepared["parameters"]] == [(8, 32), (8, 0), (253, 0), (253, 0)]
+
+
+def test_parameters_that_are_selected_come_back_as_what_they_were(connection):
+    cursor = connection.cursor(prepared=True)
+    for row in [(1, "a"), ("b", 2.5), (None, 3), (4, None)]:
+        cursor.execute("SELECT ?, ?, COALESCE(?, ?)", (*row, *row))
+        first, second, either = cursor.fetchone()
+        assert (first, second) == row and str(either) in map(str, row)
+    cursor.close()

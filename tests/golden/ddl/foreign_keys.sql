@@ -112,3 +112,6 @@ ALTER TABLE node RENAME COLUMN above TO parent, RENAME COLUMN number TO n;
 SHOW CREATE TABLE node;
 INSERT INTO node VALUES (1, NULL), (2, 1);
 INSERT INTO node VALUES (3, 9);
+-- A descending key does not serve a foreign key: another is made.
+CREATE TABLE sloping (id INT PRIMARY KEY, s INT, KEY down (s DESC), CONSTRAINT on_s FOREIGN KEY (s) REFERENCES shelf (id));
+SHOW CREATE TABLE sloping;

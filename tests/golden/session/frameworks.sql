@@ -37,3 +37,6 @@ SELECT TABLE_NAME, TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES WHER
 SELECT TABLE_NAME, COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'golden' AND TABLE_NAME LIKE 'over%';
 CREATE TABLE under (id INT);
 SHOW COLUMNS FROM over_that;
+-- mysqldump begins with this.
+SET SESSION information_schema_stats_expiry = 0;
+SELECT @@information_schema_stats_expiry;

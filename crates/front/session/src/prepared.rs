@@ -102,6 +102,27 @@ fn unknown(id: u32, command: &str) -> types::SqlError {
     err!(1243, id, command)
 }
 
+/// A parameter of which nothing is known, or that meets a string.
+const TEXT_PARAMETER: DataType = DataType::string(TypeKind::VarChar, 0, CollationId::UTF8MB4_0900_AI_CI);
+
+/// What clients are told of a parameter that meets this type: some send numbers with the sign that is said here.
+fn parameter_type(like: &DataType) -> DataType {
+    use TypeKind::*;
+    let plain = match like.kind {
+        TinyInt | SmallInt | MediumInt | Int | BigInt => {
+            DataType { length: 21, unsigned: like.unsigned, ..DataType::new(BigInt) }
+        }
+        Float | Double => DataType { length: 23, ..DataType::new(Double) },
+        Date | Time | Year | Bit | Decimal | Json => *like,
+        DateTime | Timestamp => DataType { kind: DateTime, ..*like },
+        kind if kind.is_blob() && kind.is_text() => DataType::string(LongText, 0, CollationId::UTF8MB4_0900_AI_CI),
+        kind if kind.is_blob() => DataType::new(LongBlob),
+        Binary | VarBinary => DataType::string(VarBinary, like.length, CollationId::BINARY),
+        _ => TEXT_PARAMETER,
+    };
+    DataType { nullable: true, zerofill: false, ..plain }
+}
+
 impl Session {
     fn new_stmt(&mut self, text: &[u8]) -> Result<(u32, u32)> {
         let text = charset::statement_text(&self.state, text).into_owned();
@@ -150,12 +171,20 @@ impl Session {
         let (id, params) = self.new_stmt(text).map_err(|e| self.failed(e))?;
         let (status, warnings) = (self.status(false), self.state.wire_warnings());
         let stmt = self.statements.get(id).expect("it was added");
-        let columns: Vec<Column<'_>> = match &stmt.body {
+        let mut columns: Vec<Column<'_>> = match &stmt.body {
             Body::Planned(planned) => planned.prepared.columns().iter().map(wire_column).collect(),
             Body::Other(_) => Vec::new(),
         };
-        let unknown = DataType::string(TypeKind::VarChar, 0, CollationId::BINARY);
-        let parameters = vec![Column::expression("?", unknown); params as usize];
+        let unknown = |c: &&mut Column<'_>| c.data_type.kind == TypeKind::Null;
+        if matches!(&stmt.body, Body::Planned(planned) if planned.untyped) {
+            columns.iter_mut().filter(unknown).for_each(|c| c.data_type = TEXT_PARAMETER);
+        }
+        let mut parameters = vec![Column::expression("?", TEXT_PARAMETER); params as usize];
+        if let Body::Planned(planned) = &stmt.body {
+            for (n, like) in planned.prepared.param_types() {
+                parameters[*n].data_type = parameter_type(like);
+            }
+        }
         out.prepared(id, &parameters, &columns, status, warnings).map_err(|_| gone())?;
         Ok(Done::Answered)
     }

@@ -41,6 +41,9 @@ const CACHED_TEXT_MAX: usize = 16 << 10;
 /// How often a statement is planned anew because DDL came between, before error 1615.
 pub(crate) const REPLANS_MAX: usize = 16;
 
+/// The generation of plans that are made anew each time.
+const NEVER: u64 = u64::MAX;
+
 /// A statement for the executor: its tree, its plan for one version of the dictionary, and the metadata locks that it takes.
 pub(crate) struct Planned {
     pub parsed: Parsed,
@@ -54,6 +57,8 @@ pub(crate) struct Planned {
     reads_virtual: bool,
     /// Of the session's temporary tables, when it was planned.
     generation: u64,
+    /// Result columns are what the parameters are: planned for each execution, with the types of its values.
+    pub untyped: bool,
     com: CounterId,
     stage: Stage,
     /// Hints that change variables while it runs.
@@ -318,6 +323,8 @@ impl Session {
         let is_query = matches!(parsed.statement, Statement::Query(_)) && !into_file;
         let com = self.com(com_name(&parsed.statement));
         let stage = stage_of(&parsed.statement);
+        let unknown = |c: &exec::ColumnMeta| c.data_type.kind == TypeKind::Null;
+        let untyped = types.is_empty() && parsed.param_count > 0 && prepared.columns().iter().any(unknown);
         let planned = Planned {
             parsed,
             prepared,
@@ -325,7 +332,8 @@ impl Session {
             changes,
             readable_since,
             reads_virtual,
-            generation: self.temporary.generation,
+            generation: if untyped { NEVER } else { self.temporary.generation },
+            untyped,
             com,
             stage,
             hinted,
@@ -346,7 +354,7 @@ impl Session {
         (planned.pins, planned.readable_since) = pins_of(&planned.prepared, &version);
         planned.changes = planned.pins.iter().any(Pin::writes);
         planned.reads_virtual = has_virtual(&planned.prepared, &version);
-        planned.generation = self.temporary.generation;
+        planned.generation = if planned.untyped { NEVER } else { self.temporary.generation };
         planned.head = None;
         Ok(())
     }

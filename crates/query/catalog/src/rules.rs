@@ -166,9 +166,10 @@ impl TableSpec {
     }
 }
 
+/// Does the key serve a foreign key? A descending part does not, in MySQL's eyes.
 fn starts_with(key: &KeySpec, columns: &[String]) -> bool {
-    key.parts.len() >= columns.len()
-        && key.parts[..columns.len()].iter().all(|p| p.prefix == 0 && columns.iter().any(|c| eq_name(c, &p.column)))
+    let serves = |p: &KeyPartSpec| p.prefix == 0 && !p.descending && columns.iter().any(|c| eq_name(c, &p.column));
+    key.parts.len() >= columns.len() && key.parts[..columns.len()].iter().all(serves)
 }
 
 /// Are these columns the first parts of the index, in any order?

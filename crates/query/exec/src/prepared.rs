@@ -79,6 +79,7 @@ pub struct Prepared {
     hint_warnings: Vec<(u16, String)>,
     /// Parameters that are compared with a date: they have to be one.
     temporal_params: Vec<(usize, TypeKind)>,
+    param_types: Vec<(usize, DataType)>,
     outline: String,
     subqueries: Vec<RefCell<Subquery>>,
     statement: Statement,
@@ -123,6 +124,7 @@ impl Prepared {
         let body = body(&mut planner)?;
         let notes = std::mem::take(&mut planner.notes);
         let temporal_params = std::mem::take(&mut planner.temporal_params);
+        let param_types = std::mem::take(&mut planner.param_types);
         let hint_warnings = planner.hint_warnings();
         let rights = std::mem::take(&mut planner.rights);
         let (tables, plans) = planner.finish();
@@ -148,6 +150,7 @@ impl Prepared {
             notes,
             hint_warnings,
             temporal_params,
+            param_types,
             outline,
             subqueries,
             statement: Statement::new(body),
@@ -166,6 +169,11 @@ impl Prepared {
 
     pub fn param_count(&self) -> usize {
         self.param_count
+    }
+
+    /// Parameters that are stored in, or compared with, something of this type.
+    pub fn param_types(&self) -> &[(usize, DataType)] {
+        &self.param_types
     }
 
     /// The result set's columns; empty for a statement without one.

@@ -133,7 +133,8 @@ pub static VARIABLES: &[Variable] = &[
     v("host_cache_size", Scope::Global, Access::Fixed, Startup::Option, uint(0, 65_536), Default::UInt(0)),
     v("hostname", Scope::Global, Access::ReadOnly, Startup::None, Kind::Str, Default::Str("")),
     v("identity", Scope::Session, Access::Dynamic, Startup::None, uint(0, u64::MAX), Default::UInt(0)),
-    v("information_schema_stats_expiry", Scope::Both, Access::Fixed, Startup::OptionFixed, uint(0, 31_536_000), Default::UInt(86_400)),
+    // Statistics are never older than the question.
+    v("information_schema_stats_expiry", Scope::Both, Access::Dynamic, Startup::Option, uint(0, 31_536_000), Default::UInt(86_400)),
     v("init_connect", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Str, Default::Str("")),
     v("init_file", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Str, Default::Null),
     v("innodb_adaptive_hash_index", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),

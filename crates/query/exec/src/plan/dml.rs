@@ -188,6 +188,9 @@ impl Planner<'_> {
                 Ast::DefaultValue => Ok(Assigned::Default),
                 _ => self.plain(a.value).map(Assigned::Value),
             };
+            if let (Ok(column), Ok(Assigned::Value(e))) = (&column, &value) {
+                self.note_param(e, &table.columns[*column].data_type);
+            }
             match column.and_then(|c| value.map(|v| (c, v))) {
                 Ok(pair) => out.push(pair),
                 Err(e) => {
@@ -229,12 +232,28 @@ impl Planner<'_> {
                         let i = column_by_name(table, name).ok_or_else(|| unknown_column(name, "field list"))?;
                         Assigned::Value(super::expr::column_default(table, i)?)
                     }
-                    _ => Assigned::Value(self.plain(*id)?),
+                    _ => Assigned::Value(self.plain_for(*id, &table.columns[*column].data_type)?),
                 });
             }
             out.push(values);
         }
         Ok(out)
+    }
+
+    /// A value for a column of this type.
+    fn plain_for(&mut self, id: ast::ExprId, column: &types::DataType) -> Result<Expr> {
+        let e = self.plain(id)?;
+        self.note_param(&e, column);
+        Ok(e)
+    }
+
+    /// Whoever prepares is told of a parameter that it is of this type. Literals that were lifted have their own.
+    pub(super) fn note_param(&mut self, e: &Expr, like: &types::DataType) {
+        if let Node::Param(n) = e.node
+            && self.params.is_empty()
+        {
+            self.param_types.push((n, *like));
+        }
     }
 
     /// `column = value, ...`: (slot, column, value) of each.
@@ -254,7 +273,7 @@ impl Planner<'_> {
             };
             let value = match self.parsed[a.value] {
                 Ast::DefaultValue => Assigned::Default,
-                _ => Assigned::Value(self.plain(a.value)?),
+                _ => Assigned::Value(self.plain_for(a.value, &target.ty)?),
             };
             out.push((slot as usize, column as usize, value));
         }

@@ -456,6 +456,9 @@ impl Planner<'_> {
             }
             let (a, b) = (self.operand(left)?, self.operand(right)?);
             for (value, other) in [(&a, &b), (&b, &a)] {
+                if !matches!(other.node, Node::Param(_)) {
+                    self.note_param(value, &other.ty);
+                }
                 // A literal that was lifted: it is never NULL. What stands for `?` may be anything.
                 if let Node::Param(n) = value.node
                     && other.ty.kind.is_temporal()

@@ -79,6 +79,8 @@ pub struct Planner<'p> {
     pub notes: Vec<(u16, &'static str)>,
     /// Parameters that are compared with a date, and its kind.
     pub temporal_params: Vec<(usize, types::TypeKind)>,
+    /// Types of what parameters are stored in or compared with, for those who prepare.
+    pub param_types: Vec<(usize, DataType)>,
     /// Deepest block (as index into `blocks`) that expressions of the current subquery reached outwards.
     reached: usize,
     /// `div_precision_increment`.
@@ -125,6 +127,7 @@ impl<'p> Planner<'p> {
             working_tables: 0,
             notes: Vec::new(),
             temporal_params: Vec::new(),
+            param_types: Vec::new(),
             reached: usize::MAX,
             div_increment: div_increment.map_or(crate::expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),
             literal_collation: literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
