@@ -30,6 +30,10 @@ LATER = re.compile(
 # Accounts and roles that the statements make.
 USERS = ("u", "v", "r1", "r2", "r", "'u'@'h'", "a", "b", "`v`@`10.%`", "u2", "admin", "dev", "app", "''@localhost")
 
+# What the statements make outside of schemas.
+TIDY = ("STOP REPLICA", "RESET REPLICA ALL", "DROP TABLESPACE ts", "ALTER UNDO TABLESPACE u SET INACTIVE", "DROP UNDO TABLESPACE u",
+        "DROP SERVER s", "SET RESOURCE GROUP USR_default", "DROP RESOURCE GROUP rg FORCE")
+
 PRELUDE = """
 CREATE TABLE parent (id INT PRIMARY KEY, v INT)
 CREATE TABLE p (id INT PRIMARY KEY)
@@ -64,6 +68,11 @@ class Side:
     def reset(self):
         with self.connect() as connection, connection.cursor() as cursor:
             cursor.execute("SET foreign_key_checks = 0")
+            for statement in TIDY:
+                try:
+                    cursor.execute(statement)
+                except pymysql.MySQLError:
+                    pass  # There was none.
             for (name,) in self.rows(cursor, "SHOW DATABASES"):
                 if name not in ("information_schema", "performance_schema", "mysql", "sys"):
                     cursor.execute(f"DROP DATABASE `{name}`")

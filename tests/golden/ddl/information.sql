@@ -80,7 +80,6 @@ DESCRIBE cheap_books;
 DESCRIBE author name;
 SHOW COLUMNS IN author FROM golden LIKE '%a%';
 SHOW EXTENDED COLUMNS FROM nosuch;
--- differs: error 1235
 HELP 'nosuchtopic';
 USE information_schema;
 SELECT DATABASE();

@@ -12,6 +12,7 @@ use crate::sink::gone;
 use crate::state::State;
 use crate::temporary::Temporary;
 use crate::variables::{VarId, id};
+use crate::xa::XaTransaction;
 use accounts::{Access, Connected};
 use catalog::{MetadataPins, Version};
 use engine::Transaction;
@@ -52,6 +53,8 @@ pub struct Session {
     /// Rights of the definers of views in use.
     pub(crate) definers: Vec<Access>,
     pub(crate) password_expired: bool,
+    /// The XA transaction in progress.
+    pub(crate) xa: Option<XaTransaction>,
     /// Of an account with limits.
     pub(crate) connected: Option<Connected>,
     /// One of the two: statements are looked at before they run.
@@ -107,6 +110,7 @@ impl Session {
             access: None,
             definers: Vec::new(),
             password_expired: false,
+            xa: None,
             connected: None,
             restricted: false,
             generated: Vec::new(),
@@ -390,10 +394,19 @@ impl Session {
 
     /// Notes whether statements have to be looked at by [`Session::check_restrictions`].
     pub(crate) fn restrict(&mut self) {
-        self.restricted = self.password_expired || self.connected.is_some();
+        let xa_ended = self.xa.as_ref().is_some_and(XaTransaction::is_ended);
+        self.restricted = self.password_expired || self.connected.is_some() || xa_ended;
     }
 
-    /// What an expired password or the limits of the account forbid. Errors 1226, 1820.
+    /// What an expired password, the limits of the account or an XA transaction that was ended forbid. Errors 1226, 1399, 1820.
+    #[cold]
+    pub(crate) fn check_planned(&self, prepared: &exec::Prepared) -> Result<()> {
+        if !prepared.is_tableless() && self.xa.as_ref().is_some_and(XaTransaction::is_ended) {
+            return Err(self.wrong_stage());
+        }
+        self.check_restrictions(false, prepared.writes())
+    }
+
     #[cold]
     pub(crate) fn check_restrictions(&self, changes_password: bool, is_update: bool) -> Result<()> {
         if self.password_expired && !changes_password {
@@ -429,6 +442,7 @@ impl Session {
 
     /// COM_RESET_CONNECTION and COM_CHANGE_USER: back to the state of a fresh connection, same account and database.
     pub(crate) fn forget(&mut self) {
+        self.xa_over();
         self.rollback_all();
         self.drop_all_temporary();
         self.unlock_all();
@@ -449,6 +463,7 @@ impl Session {
         if matches!(by, ClosedBy::Client | ClosedBy::IdleTimeout | ClosedBy::ProtocolError) {
             observe::increment(Counter::AbortedClients);
         }
+        self.xa_over();
         self.rollback_all();
         self.drop_all_temporary();
         self.unlock_all();

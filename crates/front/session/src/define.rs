@@ -40,9 +40,20 @@ impl Session {
                 matches!(parsed.statement, Statement::AlterUser(_) | Statement::SetPassword(_) | Statement::Set(_));
             self.check_restrictions(changes_password, is_update(&parsed.statement))?;
         }
+        self.check_xa(&parsed.statement)?;
         match &parsed.statement {
             Statement::Show(statement) => return self.show(parsed, statement, out),
-            Statement::Explain(_) => return Err(err!(1235, "EXPLAIN FOR CONNECTION")),
+            Statement::Explain(explain) => {
+                let ExplainTarget::Connection(id) = explain.target else { unreachable!("the rest is planned") };
+                self.server.processes.user_of(id).ok_or_else(|| err!(1094, id))?;
+                return Err(err!(1235, "EXPLAIN FOR CONNECTION"));
+            }
+            Statement::Xa(Xa::Recover { .. }) => return self.xa_recover(out),
+            Statement::Help(_) => {
+                self.state.clear_conditions();
+                // There are no help texts: no topic matches.
+                return self.send(inspect::show::help(), out);
+            }
             Statement::DescribeTable { table, column } => {
                 self.state.clear_conditions();
                 self.catalog.get(self.server.catalog.cell());
@@ -152,7 +163,10 @@ impl Session {
                     PrepareSource::UserVar(variable) => {
                         let (value, t) = self.state.user_variable(parsed.name(*variable));
                         let mut text = Vec::new();
-                        value.write_text(&t, &mut text);
+                        match value {
+                            Value::Null => text.extend_from_slice(b"NULL"),
+                            value => value.write_text(&t, &mut text),
+                        }
                         text
                     }
                 };
@@ -195,6 +209,9 @@ impl Session {
             Statement::AlterDatabase(alter) => {
                 let name = self.schema_of(parsed, alter.name)?;
                 self.access().check_schema(Privileges::ALTER, &name)?;
+                if self.server.catalog.current().schema(&name).is_none() {
+                    return Err(err!(3503, name));
+                }
                 let collation = self.schema_collation(parsed, &alter.options)?;
                 self.define(|ddl| match collation {
                     Some(collation) => ddl.alter_schema(&name, collation),
@@ -320,11 +337,19 @@ impl Session {
             }
             Statement::Reset(what) => {
                 for reset in what {
-                    let Reset::Persist { if_exists, name } = reset else { return Err(unsupported("RESET")) };
-                    self.reset_persist(parsed, *name, *if_exists)?;
+                    match reset {
+                        Reset::Persist { if_exists, name } => self.reset_persist(parsed, *name, *if_exists)?,
+                        // The binary log is off: there is none to begin anew.
+                        Reset::BinaryLogs { .. } => self.access().check_global(Privileges::RELOAD)?,
+                        Reset::Replica { channel, .. } => {
+                            self.absent(parsed, &Absent::ResetReplica(*channel))?;
+                        }
+                    }
                 }
                 plain("reset")
             }
+            Statement::Absent(what) => plain(self.absent(parsed, what)?),
+            Statement::Xa(xa) => plain(self.xa(parsed, *xa)?),
             Statement::Unsupported(what) => Err(unsupported(what.what)),
             other => Err(unsupported(statement_words(other))),
         }
@@ -355,7 +380,10 @@ impl Session {
             match what {
                 // Accounts are read from one place, there is no second copy to reload; no host cache, no cost tables.
                 FlushWhat::Privileges => self.server.accounts.forget_all_failures(),
-                FlushWhat::Hosts | FlushWhat::OptimizerCosts => {}
+                FlushWhat::OptimizerCosts => {}
+                FlushWhat::RelayLogs(Some(channel)) => return Err(err!(3074, text_of(parsed, *channel))),
+                // Nothing is received from a source.
+                FlushWhat::RelayLogs(None) => {}
                 FlushWhat::UserResources => self.server.accounts.reset_usage(),
                 FlushWhat::Tables { tables, mode } => self.flush_tables(parsed, tables, *mode)?,
                 // Every commit is flushed when its answer goes out.
@@ -363,7 +391,6 @@ impl Session {
                 FlushWhat::GeneralLogs | FlushWhat::SlowLogs => {}
                 // What the session has counted is in the global figures already.
                 FlushWhat::Status => self.counters.reset(),
-                _ => return Err(unsupported("this form of FLUSH")),
             }
         }
         Ok(())
@@ -860,12 +887,8 @@ fn behind_last_word(source: &[u8]) -> &[u8] {
 /// What error 1235 calls a statement that is parsed and not executed.
 fn statement_words(statement: &Statement) -> &'static str {
     match statement {
-        Statement::Xa(_) => "XA",
-        Statement::Help(_) => "HELP",
         Statement::TableMaintenance(_) => "table maintenance statements",
         Statement::Restart => "RESTART",
-        Statement::CreateRole { .. } | Statement::DropRole { .. } => "roles",
-        Statement::SetRole(_) | Statement::SetDefaultRole { .. } => "SET ROLE",
         _ => "this statement",
     }
 }

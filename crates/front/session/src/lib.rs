@@ -9,6 +9,7 @@
 //! A session touches, per point select: its own structures, its lane of pins, its lane of the process list, and, reading
 //! only, three version words (dictionary, accounts, global variables).
 
+mod absent;
 mod account_options;
 mod alter;
 mod charset;
@@ -39,6 +40,7 @@ mod temporary;
 mod users;
 pub mod variables;
 mod view;
+mod xa;
 
 use exec::time_zone;
 

@@ -1,15 +1,17 @@
 //! ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE. ANALYZE samples the table anew for the planner, which does so itself when a
 //! table has grown a lot. CHECK reads all of a table, OPTIMIZE builds it anew, REPAIR says that there is nothing to repair.
-//! Histograms and CHECKSUM are refused.
+//! CHECKSUM sums up the rows as this server prints them, so its figures are equal for equal tables, but not MySQL's. Histograms
+//! are refused; key caches have nothing to do.
 
 use crate::alter::Work;
 use crate::command::{Done, Session};
 use crate::server::com_index;
 use accounts::Privileges;
 use catalog::{Pin, Table, Waiting};
+use exec::{ColumnMeta, Env, RowSink};
 use inspect::Rows;
 use protocol::Output;
-use sql::ast::{MaintenanceVerb, Parsed, TableMaintenance};
+use sql::ast::{MaintenanceOption, MaintenanceVerb, Parsed, TableMaintenance};
 use std::sync::Arc;
 use types::collation::CollationId;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
@@ -20,7 +22,9 @@ impl Session {
     pub(crate) fn maintain(&mut self, parsed: &Parsed, statement: &TableMaintenance, out: &mut Output) -> Result<Done> {
         let (op, privileges) = match statement.verb {
             MaintenanceVerb::Analyze if statement.histogram.is_some() => return Err(err!(1235, "histograms")),
-            MaintenanceVerb::Checksum => return Err(err!(1235, "CHECKSUM TABLE")),
+            MaintenanceVerb::Checksum => return self.checksum(parsed, statement, out),
+            MaintenanceVerb::AssignKeyCache => ("assign_to_keycache", Privileges::INDEX),
+            MaintenanceVerb::PreloadKeys => ("preload_keys", Privileges::INDEX),
             MaintenanceVerb::Analyze => ("analyze", Privileges(Privileges::SELECT.0 | Privileges::INSERT.0)),
             MaintenanceVerb::Check => ("check", Privileges(Privileges::SELECT.0)),
             MaintenanceVerb::Optimize => ("optimize", Privileges(Privileges::SELECT.0 | Privileges::INSERT.0)),
@@ -38,7 +42,9 @@ impl Session {
             let result = match statement.verb {
                 MaintenanceVerb::Check => self.check(&schema, &table),
                 MaintenanceVerb::Optimize => self.optimize(&schema, &table),
-                MaintenanceVerb::Repair => self.base_table(&schema, &table).map(|_| Said::NoRepair),
+                MaintenanceVerb::Repair | MaintenanceVerb::AssignKeyCache | MaintenanceVerb::PreloadKeys => {
+                    self.base_table(&schema, &table).map(|_| Said::NotSupported)
+                }
                 _ => self.analyze(&schema, &table).map(|()| Said::Ok),
             };
             self.pins.release();
@@ -48,7 +54,9 @@ impl Session {
                     say("note", "Table does not support optimize, doing recreate + analyze instead");
                     say("status", "OK");
                 }
-                Ok(Said::NoRepair) => say("note", "The storage engine for the table doesn't support repair"),
+                Ok(Said::NotSupported) => {
+                    say("note", &format!("The storage engine for the table doesn't support {op}"));
+                }
                 Ok(Said::Corrupt(what)) => {
                     say("error", &what);
                     say("error", "Corrupt");
@@ -65,6 +73,41 @@ impl Session {
         let message = DataType::string(TypeKind::Text, 393_216, CollationId::UTF8MB4_0900_AI_CI);
         let columns = [("Table", varchar(128)), ("Op", varchar(10)), ("Msg_type", varchar(10)), ("Msg_text", message)];
         self.send(Rows::new(&columns, rows), out)
+    }
+
+    /// CHECKSUM TABLE: NULL for QUICK, which only figures kept beside the rows could answer, and for what is no table.
+    fn checksum(&mut self, parsed: &Parsed, statement: &TableMaintenance, out: &mut Output) -> Result<Done> {
+        let quick = statement.options.contains(&MaintenanceOption::Quick);
+        let mut rows = Vec::new();
+        for name in &statement.tables {
+            let (schema, table) = self.object(parsed, *name)?;
+            self.access().check_table(Privileges::SELECT, &schema, &table)?;
+            let found = self.base_table(&schema, &table);
+            self.pins.release_statement();
+            let sum = match found {
+                Err(e) if e.code == 1146 || e.code == 1347 => {
+                    self.state.warn("Error", e.code, e.message);
+                    Value::Null
+                }
+                Err(e) => return Err(e),
+                Ok(_) if quick => Value::Null,
+                Ok(_) => Value::Int(self.sum_of_rows(&schema, &table)?.into()),
+            };
+            rows.push(vec![text(&format!("{schema}.{table}")), sum]);
+        }
+        let title = DataType::string(TypeKind::VarChar, 128, CollationId::UTF8MB4_0900_AI_CI);
+        let columns = [("Table", title), ("Checksum", DataType::new(TypeKind::BigInt))];
+        self.send(Rows::new(&columns, rows), out)
+    }
+
+    fn sum_of_rows(&mut self, schema: &str, table: &str) -> Result<u32> {
+        let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
+        let query = format!("SELECT * FROM {}.{}", quoted(schema), quoted(table));
+        let parsed = sql::parse(query.as_bytes(), sql::SqlMode::default()).map_err(crate::run::parse_error)?;
+        let mut planned = self.plan(parsed, &[])?;
+        let mut sums = Sums::default();
+        self.run_into(&mut planned, &[], &mut sums)?;
+        Ok(sums.total)
     }
 
     /// A table that has rows of its own, pinned against DDL; `None` for a computed one. Errors 1146, 1347.
@@ -119,12 +162,43 @@ impl Session {
     }
 }
 
+/// Adds up a figure for each row: the order of rows does not matter.
+#[derive(Default)]
+struct Sums {
+    types: Vec<DataType>,
+    total: u32,
+    scratch: Vec<u8>,
+}
+
+impl RowSink for Sums {
+    fn columns(&mut self, columns: &[ColumnMeta]) -> Result<()> {
+        self.types = columns.iter().map(|c| c.data_type).collect();
+        Ok(())
+    }
+
+    fn row(&mut self, values: &[Value<'_>]) -> Result<()> {
+        self.scratch.clear();
+        for (value, data_type) in values.iter().zip(&self.types) {
+            // A mark and the length keep one value's bytes apart from the next one's.
+            self.scratch.push(u8::from(!value.is_null()));
+            let at = self.scratch.len();
+            if !value.is_null() {
+                value.write_text(data_type, &mut self.scratch);
+            }
+            let length = (self.scratch.len() - at) as u32;
+            self.scratch.extend_from_slice(&length.to_le_bytes());
+        }
+        self.total = self.total.wrapping_add(crc32fast::hash(&self.scratch));
+        Ok(())
+    }
+}
+
 /// What a statement has to say of one table.
 enum Said {
     Ok,
     /// OPTIMIZE
     Recreated,
-    NoRepair,
+    NotSupported,
     Corrupt(String),
 }
 

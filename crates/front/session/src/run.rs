@@ -441,7 +441,7 @@ impl Session {
         self.entry.stage(planned.stage);
         self.refresh_access()?;
         if self.restricted {
-            self.check_restrictions(false, planned.prepared.writes())?;
+            self.check_planned(&planned.prepared)?;
         }
         if planned.changes {
             self.check_access_mode()?;

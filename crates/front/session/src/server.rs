@@ -140,6 +140,8 @@ pub struct Server {
     pub(crate) prepared: AtomicUsize,
     /// Sessions with `max_execution_time` that run now. W: those sessions. R: the deadline thread.
     pub(crate) deadlines: AtomicUsize,
+    /// R, W: XA START and the ends of XA transactions.
+    pub(crate) xa_names: Snapshot<crate::xa::XaNames>,
     pub(crate) stop: Box<dyn Fn() + Send + Sync>,
     /// As it stands in the file. Held while that is written.
     pub(crate) persisted: Mutex<Persisted>,
@@ -179,6 +181,7 @@ impl Server {
             account_ddl: Mutex::new(Rank::Accounts, ()),
             prepared: AtomicUsize::new(0),
             deadlines: AtomicUsize::new(0),
+            xa_names: Snapshot::new(crate::xa::XaNames::new()),
             stop: settings.stop,
             persisted: Mutex::new(Rank::Variables, settings.persisted),
             write_persisted: settings.write_persisted,

@@ -299,7 +299,12 @@ impl Session {
                 self.state.random.1 = exec::random_part(value.uint());
                 return Ok(());
             }
-            AUTOCOMMIT if value == Val::Bool(true) && !self.state.vars.bool(AUTOCOMMIT) => self.commit_all()?,
+            AUTOCOMMIT if value == Val::Bool(true) && !self.state.vars.bool(AUTOCOMMIT) => {
+                if self.xa.is_some() {
+                    return Err(self.wrong_stage());
+                }
+                self.commit_all()?;
+            }
             _ => {}
         }
         let vars = &mut self.state.vars;

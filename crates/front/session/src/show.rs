@@ -124,12 +124,8 @@ impl Session {
             ShowWhat::Databases => show::databases(&cx, like),
             ShowWhat::Tables { full, schema, .. } => show::tables(&cx, &self.schema_of(parsed, *schema)?, *full, like)?,
             ShowWhat::TableStatus { schema } => show::table_status_of(&cx, &self.schema_of(parsed, *schema)?)?,
-            ShowWhat::OpenTables { schema } => {
-                if let Some(name) = schema {
-                    cx.version.schema(parsed.name(*name)).ok_or_else(|| err!(1049, parsed.name(*name)))?;
-                }
-                show::open_tables()
-            }
+            // No table is kept open: neither of a schema that there is nor of another one.
+            ShowWhat::OpenTables { .. } => show::open_tables(),
             ShowWhat::Columns { full, table, .. } => {
                 let (schema, name) = self.object(parsed, *table)?;
                 show::columns(&cx, &schema, &name, *full)?
@@ -179,13 +175,19 @@ impl Session {
             ShowWhat::Engines => show::engines(),
             ShowWhat::Engine { name, what } => {
                 let name = name.map_or("InnoDB", |n| parsed.name(n));
+                if name.eq_ignore_ascii_case("performance_schema") {
+                    // Its tables are computed: there are no buffers to tell of but the sum of them.
+                    let sum = ["performance_schema", "performance_schema.memory", "0"].map(text).to_vec();
+                    return Ok(show::engine_rows(if *what == EngineInfo::Status { vec![sum] } else { Vec::new() }));
+                }
                 if !name.eq_ignore_ascii_case("InnoDB") {
                     return Err(show::unknown_engine(name));
                 }
                 self.access().check_global(Privileges::PROCESS)?;
                 match what {
                     EngineInfo::Status => show::engine_status(&cx),
-                    _ => return Err(err!(1235, "SHOW ENGINE MUTEX")),
+                    // Waits for latches are not kept by latch.
+                    EngineInfo::Mutex | EngineInfo::Logs => show::engine_rows(Vec::new()),
                 }
             }
             ShowWhat::Plugins => show::plugins(),
@@ -195,8 +197,15 @@ impl Session {
                 let rows = Privileges::GLOBAL.names().map(|n| vec![text(n), text("Server Admin"), text("")]).collect();
                 Rows::new(&[("Privilege", varchar(32)), ("Context", varchar(64)), ("Comment", varchar(128))], rows)
             }
-            ShowWhat::Triggers { .. } => show::empty(show::TRIGGERS),
-            ShowWhat::Events { .. } => show::empty(show::EVENTS),
+            ShowWhat::Triggers { schema, .. } => {
+                let name = self.schema_of(parsed, *schema)?;
+                cx.version.schema(&name).ok_or_else(|| err!(1049, name))?;
+                show::empty(show::TRIGGERS)
+            }
+            ShowWhat::Events { schema } => {
+                self.schema_of(parsed, *schema)?;
+                show::empty(show::EVENTS)
+            }
             ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => show::empty(show::ROUTINES),
             // The binary log is off (`log_bin`).
             ShowWhat::BinaryLogs => return Err(err!(1381)),
@@ -204,6 +213,25 @@ impl Session {
                 show::empty(&["File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB", "Executed_Gtid_Set"])
             }
             ShowWhat::Replicas => show::empty(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"]),
+            ShowWhat::ReplicaStatus { channel: Some(channel) }
+            | ShowWhat::BinlogEvents { channel: Some(channel), .. } => {
+                return Err(err!(3074, String::from_utf8_lossy(parsed.bytes(*channel))));
+            }
+            ShowWhat::BinlogEvents { .. } => show::empty(show::BINLOG_EVENTS),
+            // `profiling` is OFF, and can not be switched on.
+            ShowWhat::Profiles => {
+                self.warn_profile("SHOW PROFILES");
+                let (id, seconds) =
+                    (DataType::new(TypeKind::Int).unsigned(), DataType::new(TypeKind::Double).unsigned());
+                Rows::new(&[("Query_ID", id), ("Duration", seconds), ("Query", varchar(300))], Vec::new())
+            }
+            ShowWhat::Profile { .. } => {
+                self.warn_profile("SHOW PROFILE");
+                show::empty(&["Status", "Duration"])
+            }
+            ShowWhat::ProcedureCode(_) | ShowWhat::FunctionCode(_) => {
+                return Err(err!(1289, "SHOW PROCEDURE|FUNCTION CODE", "--with-debug"));
+            }
             ShowWhat::ReplicaStatus { .. } => show::empty(&["Replica_IO_State", "Source_Host", "Source_User"]),
             _ => return Err(err!(1235, "this form of SHOW")),
         })
@@ -215,6 +243,13 @@ impl Session {
         if let Some(e) = gone {
             self.state.warn("Warning", e.code, e.message);
         }
+    }
+
+    fn warn_profile(&mut self, statement: &str) {
+        let text = format!(
+            "'{statement}' is deprecated and will be removed in a future release. Please use Performance Schema instead"
+        );
+        self.state.warn("Warning", 1287, text);
     }
 
     fn session_status(&self, cx: &inspect::Context) -> Vec<(String, String)> {

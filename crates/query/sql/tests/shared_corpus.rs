@@ -3,8 +3,17 @@
 
 use sql::{SqlMode, parse_next};
 
-/// Statements whose outcome is known to be wrong. Must only ever shrink.
-const KNOWN_FAILURES: &[&str] = &[];
+/// How statements begin that MySQL 8.4 has dropped: there they are syntax errors, though older 8.0 has them.
+const DROPPED: &[&str] = &[
+    "SHOW MASTER",
+    "SHOW SLAVE",
+    "RESET MASTER",
+    "RESET SLAVE",
+    "CHANGE MASTER",
+    "START SLAVE",
+    "STOP SLAVE",
+    "FLUSH HOSTS",
+];
 
 fn parse_all(source: &[u8]) -> Result<usize, sql::ParseError> {
     let mut rest = source;
@@ -37,11 +46,12 @@ fn every_statement_has_its_outcome() {
             seen += 1;
             let outcome = parse_all(line.as_bytes());
             let right = match expect {
+                "ok" | "mysql" if DROPPED.iter().any(|d| line.starts_with(d)) => outcome.is_err(),
                 "ok" | "mysql" => outcome.is_ok(),
                 "old" | "mariadb" | "error" => outcome.as_ref().is_err_and(|e| e.code() == sql::SYNTAX),
                 other => panic!("unknown expectation {other}"),
             };
-            if !right && !KNOWN_FAILURES.contains(&line) {
+            if !right {
                 failures.push(format!("{class} ({expect}): {line}\n    {outcome:?}"));
             }
             expect = "ok";

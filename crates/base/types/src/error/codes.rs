@@ -169,6 +169,7 @@ error_table! {
     ER_CRASHED_ON_REPAIR = 1195, "HY000", "Table '%-.192s' is marked as crashed and last (automatic?) repair failed";
     ER_WARNING_NOT_COMPLETE_ROLLBACK = 1196, "HY000", "Some non-transactional changed tables couldn't be rolled back";
     ER_TRANS_CACHE_FULL = 1197, "HY000", "Multi-statement transaction required more than 'max_binlog_cache_size' bytes of storage; increase this mysqld variable and try again";
+    ER_BAD_REPLICA = 1200, "HY000", "The server is not configured as replica; fix in config file or with CHANGE REPLICATION SOURCE TO";
     ER_CONNECTION_METADATA = 1201, "HY000", "Could not initialize connection metadata structure; more error messages can be found in the MySQL error log";
     ER_TOO_MANY_USER_CONNECTIONS = 1203, "42000", "User %-.64s already has more than 'max_user_connections' active connections";
     ER_SET_CONSTANTS_ONLY = 1204, "HY000", "You may only use constant expressions with SET";
@@ -392,6 +393,7 @@ error_table! {
     ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT = 1473, "HY000", "Too high level of nesting for select";
     ER_NAME_BECOMES_EMPTY = 1474, "HY000", "Name '%-.64s' has become ''";
     ER_AMBIGUOUS_FIELD_TERM = 1475, "HY000", "First character of the FIELDS TERMINATED string is ambiguous; please use non-optional and non-empty FIELDS ENCLOSED BY";
+    ER_FOREIGN_SERVER_DOESNT_EXIST = 1477, "HY000", "The foreign server name you are trying to reference does not exist. Data source error:  %-.64s";
     ER_ILLEGAL_HA_CREATE_OPTION = 1478, "HY000", "Table storage engine '%-.64s' does not support the create option '%.64s'";
     ER_FIELD_NOT_FOUND_PART_ERROR = 1488, "HY000", "Field in list of fields for partition function not found in table";
     ER_RANGE_NOT_INCREASING_ERROR = 1493, "HY000", "VALUES LESS THAN value must be strictly increasing for each partition";
@@ -407,6 +409,7 @@ error_table! {
     ER_NULL_IN_VALUES_LESS_THAN = 1566, "HY000", "Not allowed to use NULL value in VALUES LESS THAN";
     ER_CANT_CHANGE_TX_CHARACTERISTICS = 1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress";
     ER_DUP_ENTRY_AUTOINCREMENT_CASE = 1569, "HY000", "ALTER TABLE causes auto_increment resequencing, resulting in duplicate entry '%-.192s' for key '%-.192s'";
+    ER_BASE64_DECODE_ERROR = 1575, "HY000", "Decoding of base64 string failed";
     ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT = 1582, "42000", "Incorrect parameter count in the call to native function '%-.192s'";
     ER_WRONG_PARAMETERS_TO_NATIVE_FCT = 1583, "42000", "Incorrect parameters in the call to native function '%-.192s'";
     ER_WRONG_PARAMETERS_TO_STORED_FCT = 1584, "42000", "Incorrect parameters in the call to stored function %-.192s";
@@ -542,6 +545,7 @@ error_table! {
     ER_FAILED_ROLE_GRANT = 3524, "HY000", "Failed to grant %.90s` to %.90s";
     ER_ROLE_NOT_GRANTED = 3530, "HY000", "`%.64s`@`%.64s` is not granted to `%.64s`@`%.64s`";
     ER_RENAME_ROLE = 3532, "HY000", "Renaming of a role identifier is forbidden";
+    ER_COMPONENTS_UNLOAD_NOT_LOADED = 3537, "HY000", "Component specified by URN '%.64s' to unload has not been loaded before.";
     ER_CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS = 3546, "HY000", "@@GLOBAL.GTID_PURGED cannot be changed: %s";
     ER_CANNOT_LOCK_USER_MANAGEMENT_CACHES = 3547, "HY000", "Can not lock user management caches for processing.";
     ER_NO_SYSTEM_TABLE_ACCESS = 3554, "HY000", "Access to %.64s '%.64s.%.64s' is rejected.";
@@ -642,6 +646,7 @@ error_table! {
     ER_FK_INCOMPATIBLE_COLUMNS = 3780, "HY000", "Referencing column '%s' and referenced column '%s' in foreign key constraint '%s' are incompatible.";
     ER_FUNCTIONAL_INDEX_ROW_VALUE_IS_NOT_ALLOWED = 3800, "HY000", "Expression of functional index '%s' cannot refer to a row value.";
     ER_PAGE_TRACKING_RANGE_NOT_TRACKED = 3803, "HY000", "Tracking was not enabled for the LSN range specified";
+    ER_RPL_ENCRYPTION_CANNOT_ROTATE_BINLOG_MASTER_KEY = 3805, "HY000", "Cannot rotate binary log master key when 'binlog-encryption' is off.";
     ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT = 3812, "HY000", "An expression of non-boolean type specified to a check constraint '%-.192s'.";
     ER_COLUMN_CHECK_CONSTRAINT_REFERENCES_OTHER_COLUMN = 3813, "HY000", "Column check constraint '%-.192s' references other column.";
     ER_CHECK_CONSTRAINT_NAMED_FUNCTION_IS_NOT_ALLOWED = 3814, "HY000", "An expression of a check constraint '%-.192s' contains disallowed function: %s.";
@@ -699,5 +704,7 @@ error_table! {
     ER_ROLE_GRANTED_TO_ITSELF = 4027, "HY000", "User account `%.64s`@`%.64s` is directly or indirectly granted to the role `%.64s`@`%.64s`. The GRANT would create a loop";
     ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN = 4028, "HY000", "A table must have at least one visible column.";
     ER_CLIENT_INTERACTION_TIMEOUT = 4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
+    ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED = 6006, "0A000", "EXPLAIN INTO does not support implicit FORMAT.";
+    ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED = 6007, "0A000", "EXPLAIN INTO does not support FORMAT=%s.";
     ER_FK_NO_UNIQUE_INDEX_PARENT = 6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'";
 }

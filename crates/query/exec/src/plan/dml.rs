@@ -378,6 +378,9 @@ impl Planner<'_> {
         verb: &str,
         note: impl FnOnce(&mut crate::prepared::TableUse),
     ) -> Result<Arc<Table>> {
+        if !factor.partitions.is_empty() {
+            return Err(SqlError::new(1747, "PARTITION () clause on non partitioned table"));
+        }
         let table = self.table(factor.name, note)?;
         refuse_virtual(&table, verb)?;
         let alias = factor.alias.map(|a| self.parsed.name(a));

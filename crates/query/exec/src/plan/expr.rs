@@ -763,8 +763,29 @@ pub fn at_slot(mut e: Expr, to: usize) -> Expr {
     e
 }
 
+/// Does MySQL have a spatial function of this name?
+fn is_spatial(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with("st_")
+        || name.starts_with("mbr")
+        || matches!(
+            name.as_str(),
+            "point"
+                | "linestring"
+                | "polygon"
+                | "multipoint"
+                | "multilinestring"
+                | "multipolygon"
+                | "geometrycollection"
+                | "geomcollection"
+        )
+}
+
 #[cold]
 fn no_function(database: Option<&str>, name: &str) -> SqlError {
+    if is_spatial(name) {
+        return crate::error::unsupported("spatial functions");
+    }
     match database {
         Some(d) => SqlError::new(1305, format!("FUNCTION {d}.{name} does not exist")),
         None => SqlError::new(1305, format!("FUNCTION {name} does not exist")),

@@ -151,7 +151,12 @@ impl<'p> Planner<'p> {
     /// EXPLAIN. The statement is planned and described; EXPLAIN ANALYZE runs it as well.
     fn explain(&mut self, e: &'p ast::Explain) -> Result<Body> {
         if e.into.is_some() {
-            return Err(unsupported("EXPLAIN INTO"));
+            return Err(match e.format {
+                ast::ExplainFormat::Default => types::err!(6006),
+                ast::ExplainFormat::Tree => types::err!(6007, "TREE"),
+                ast::ExplainFormat::Traditional => types::err!(6007, "TRADITIONAL"),
+                ast::ExplainFormat::Json => unsupported("EXPLAIN INTO"),
+            });
         }
         if e.schema.is_some() {
             return Err(unsupported("EXPLAIN FOR SCHEMA"));

@@ -263,7 +263,6 @@ pub enum FlushWhat {
     SlowLogs,
     RelayLogs(Option<Str>),
     Status,
-    Hosts,
     UserResources,
     OptimizerCosts,
 }
@@ -275,9 +274,45 @@ pub enum FlushTables {
     ForExport,
 }
 
+/// What a statement is about that a server without it answers for all names alike.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Absent {
+    /// PURGE BINARY LOGS
+    BinaryLogs,
+    /// BINLOG 'event'
+    BinlogEvent(Str),
+    /// START, STOP, RESET REPLICA; the channel, if one is named.
+    StartReplica(Option<Str>),
+    StopReplica(Option<Str>),
+    ResetReplica(Option<Str>),
+    /// CACHE INDEX ... IN name
+    KeyCache(Name),
+    /// INSTALL PLUGIN ... SONAME 'library'
+    Library(Str),
+    /// INSTALL COMPONENT
+    Components(Str),
+    /// UNINSTALL PLUGIN
+    Plugin(Name),
+    /// UNINSTALL COMPONENT
+    LoadedComponent(Str),
+    /// ALTER, DROP, SET RESOURCE GROUP
+    ResourceGroup(Name),
+    /// ALTER, DROP TABLESPACE
+    Tablespace(Name),
+    /// ALTER, DROP SERVER
+    Server(Str),
+    /// ALTER INSTANCE ROTATE ... MASTER KEY
+    MasterKey {
+        of_binlog: bool,
+    },
+    Clone,
+    /// HANDLER name READ, CLOSE
+    Handler(Name),
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reset {
-    /// RESET MASTER, RESET BINARY LOGS AND GTIDS
+    /// RESET BINARY LOGS AND GTIDS
     BinaryLogs {
         to: Option<u64>,
     },

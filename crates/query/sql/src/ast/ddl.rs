@@ -436,6 +436,10 @@ pub enum MaintenanceVerb {
     Optimize,
     Repair,
     Checksum,
+    /// CACHE INDEX ... IN DEFAULT
+    AssignKeyCache,
+    /// LOAD INDEX INTO CACHE
+    PreloadKeys,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

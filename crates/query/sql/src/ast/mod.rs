@@ -351,6 +351,8 @@ pub enum Statement {
         users: Vec<Account>,
     },
 
+    Absent(Absent),
+
     /// Parsed in full and correct, but not executed by this server: answer with error 1235 and `what`.
     Unsupported(Unsupported),
 }

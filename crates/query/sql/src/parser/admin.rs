@@ -29,7 +29,8 @@ impl Parser<'_> {
             if self.at(Kw::FORMAT) && self.peek().tok == Tok::Eq {
                 self.bump();
                 self.bump();
-                explain.format = self.explain_format()?;
+                // MySQL takes it for the format of what follows, and INTO wants its own before.
+                self.explain_format()?;
             }
         }
         if self.eat(Kw::FOR) {
@@ -106,7 +107,6 @@ impl Parser<'_> {
                 Kw::SLOW => FlushWhat::SlowLogs,
                 Kw::RELAY => FlushWhat::RelayLogs(p.for_channel()?),
                 Kw::STATUS => FlushWhat::Status,
-                Kw::HOSTS => FlushWhat::Hosts,
                 Kw::USER_RESOURCES => FlushWhat::UserResources,
                 Kw::OPTIMIZER_COSTS => FlushWhat::OptimizerCosts,
                 _ => return Err(p.syntax_at(start)),
@@ -130,11 +130,9 @@ impl Parser<'_> {
             return Ok(Statement::Reset(vec![Reset::Persist { if_exists, name }]));
         }
         Ok(Statement::Reset(self.comma_list(|p| {
-            Ok(match p.expect_any(&[Kw::MASTER, Kw::BINARY, Kw::SLAVE, Kw::REPLICA])? {
-                kw @ (Kw::MASTER | Kw::BINARY) => {
-                    if kw == Kw::BINARY {
-                        p.expect_all(&[Kw::LOGS, Kw::AND, Kw::GTIDS])?;
-                    }
+            Ok(match p.expect_any(&[Kw::BINARY, Kw::REPLICA])? {
+                Kw::BINARY => {
+                    p.expect_all(&[Kw::LOGS, Kw::AND, Kw::GTIDS])?;
                     Reset::BinaryLogs { to: if p.eat(Kw::TO) { Some(p.integer()?) } else { None } }
                 }
                 _ => {
@@ -206,13 +204,13 @@ impl Parser<'_> {
 
     /// Behind HANDLER.
     pub(super) fn handler(&mut self) -> R<Statement> {
-        self.object_name()?;
+        let name = self.object_name()?.name;
         match self.expect_any(&[Kw::OPEN, Kw::CLOSE, Kw::READ])? {
             Kw::OPEN => {
                 self.table_alias()?;
                 Ok(self.unsupported("HANDLER", "ha_open"))
             }
-            Kw::CLOSE => Ok(self.unsupported("HANDLER", "ha_close")),
+            Kw::CLOSE => Ok(Statement::Absent(Absent::Handler(name))),
             _ => {
                 if self.eat_any(&[Kw::FIRST, Kw::NEXT]).is_none() {
                     self.name()?;
@@ -229,7 +227,7 @@ impl Parser<'_> {
                     self.expr()?;
                 }
                 self.limit()?;
-                Ok(self.unsupported("HANDLER", "ha_read"))
+                Ok(Statement::Absent(Absent::Handler(name)))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Replication, plugins, tablespaces, servers, resource groups: syntax checked, answered with 1235.
+//! Replication, plugins, tablespaces, servers, resource groups: what there is none of, or what is answered with 1235.
 
 use super::*;
 
@@ -7,32 +7,32 @@ impl Parser<'_> {
     pub(super) fn replication(&mut self, kw: Kw) -> R<Statement> {
         match kw {
             Kw::PURGE => {
-                self.expect_any(&[Kw::BINARY, Kw::MASTER])?;
+                self.expect(Kw::BINARY)?;
                 self.expect(Kw::LOGS)?;
                 if self.expect_any(&[Kw::TO, Kw::BEFORE])? == Kw::TO {
                     self.text()?;
                 } else {
                     self.expr()?;
                 }
-                Ok(self.unsupported("PURGE BINARY LOGS", "purge"))
+                Ok(Statement::Absent(Absent::BinaryLogs))
             }
             Kw::CHANGE => self.change_source(),
             Kw::START | Kw::STOP => self.start_replica(kw),
             Kw::BINLOG => {
-                self.text()?;
+                let event = self.text()?;
                 if self.eat_tok(Tok::Comma) {
                     self.text()?;
                 }
-                Ok(self.unsupported("BINLOG", "binlog"))
+                Ok(Statement::Absent(Absent::BinlogEvent(event)))
             }
             Kw::CACHE => {
                 self.expect(Kw::INDEX)?;
-                self.comma_list(Self::cache_table)?;
+                let tables = self.comma_list(Self::cache_table)?;
                 self.expect(Kw::IN)?;
                 if !self.eat(Kw::DEFAULT) {
-                    self.name()?;
+                    return Ok(Statement::Absent(Absent::KeyCache(self.name()?)));
                 }
-                Ok(self.unsupported("key caches", "assign_to_keycache"))
+                Ok(cached(MaintenanceVerb::AssignKeyCache, tables))
             }
             Kw::INSTALL | Kw::UNINSTALL => self.install(kw == Kw::INSTALL),
             Kw::CLONE => self.clone_instance(),
@@ -46,8 +46,8 @@ impl Parser<'_> {
     }
 
     /// `table [PARTITION (...)] [INDEX (...)]` of CACHE INDEX and LOAD INDEX.
-    pub(super) fn cache_table(&mut self) -> R<()> {
-        self.object_name()?;
+    pub(super) fn cache_table(&mut self) -> R<ObjectName> {
+        let table = self.object_name()?;
         if self.eat(Kw::PARTITION) {
             self.expect_tok(Tok::LParen)?;
             if !self.eat(Kw::ALL) {
@@ -58,36 +58,33 @@ impl Parser<'_> {
         if self.eat_any(&[Kw::INDEX, Kw::KEY]).is_some() {
             self.paren_list(|p| if p.at(Kw::PRIMARY) { p.any_word() } else { p.name() })?;
         }
-        Ok(())
+        Ok(table)
     }
 
     fn change_source(&mut self) -> R<Statement> {
-        let old = self.eat(Kw::MASTER);
-        if !old {
-            self.expect(Kw::REPLICATION)?;
-            if self.eat(Kw::FILTER) {
-                self.comma_list(|p| {
-                    if !p.spelled_like(&["REPLICATE_"]) {
-                        return Err(p.syntax());
-                    }
-                    p.bump();
-                    p.expect_tok(Tok::Eq)?;
-                    p.expect_tok(Tok::LParen)?;
-                    if !p.is(Tok::RParen) {
-                        p.comma_list(|p| {
-                            if p.is(Tok::LParen) {
-                                return p.paren_names().map(|_| ());
-                            }
-                            if p.is(Tok::Str) { p.text().map(|_| ()) } else { p.object_name().map(|_| ()) }
-                        })?;
-                    }
-                    p.expect_tok(Tok::RParen)
-                })?;
-                self.for_channel()?;
-                return Ok(self.unsupported("replication filters", "change_repl_filter"));
-            }
-            self.expect(Kw::SOURCE)?;
+        self.expect(Kw::REPLICATION)?;
+        if self.eat(Kw::FILTER) {
+            self.comma_list(|p| {
+                if !p.spelled_like(&["REPLICATE_"]) {
+                    return Err(p.syntax());
+                }
+                p.bump();
+                p.expect_tok(Tok::Eq)?;
+                p.expect_tok(Tok::LParen)?;
+                if !p.is(Tok::RParen) {
+                    p.comma_list(|p| {
+                        if p.is(Tok::LParen) {
+                            return p.paren_names().map(|_| ());
+                        }
+                        if p.is(Tok::Str) { p.text().map(|_| ()) } else { p.object_name().map(|_| ()) }
+                    })?;
+                }
+                p.expect_tok(Tok::RParen)
+            })?;
+            self.for_channel()?;
+            return Ok(self.unsupported("replication filters", "change_repl_filter"));
         }
+        self.expect(Kw::SOURCE)?;
         self.expect(Kw::TO)?;
         self.comma_list(|p| {
             let known = [
@@ -148,7 +145,7 @@ impl Parser<'_> {
             }
             return Ok(self.unsupported("group replication", "group_replication_start"));
         }
-        self.expect_any(&[Kw::SLAVE, Kw::REPLICA])?;
+        self.expect(Kw::REPLICA)?;
         if matches!(self.tok.kw, Kw::IO_THREAD | Kw::SQL_THREAD | Kw::RELAY_THREAD) {
             self.comma_list(|p| p.expect_any(&[Kw::IO_THREAD, Kw::SQL_THREAD, Kw::RELAY_THREAD]))?;
         }
@@ -170,9 +167,12 @@ impl Parser<'_> {
                 self.replica_credential()?;
             }
         }
-        self.for_channel()?;
-        Ok(self
-            .unsupported("replication from a source", if kw == Kw::START { "replica_start" } else { "replica_stop" }))
+        let channel = self.for_channel()?;
+        Ok(Statement::Absent(if kw == Kw::START {
+            Absent::StartReplica(channel)
+        } else {
+            Absent::StopReplica(channel)
+        }))
     }
 
     fn replica_credential(&mut self) -> R<()> {
@@ -183,19 +183,19 @@ impl Parser<'_> {
 
     fn install(&mut self, install: bool) -> R<Statement> {
         if self.eat(Kw::PLUGIN) {
-            self.name()?;
+            let name = self.name()?;
             if install {
                 self.expect(Kw::SONAME)?;
-                self.text()?;
+                return Ok(Statement::Absent(Absent::Library(self.text()?)));
             }
-            return Ok(self.unsupported("plugins", if install { "install_plugin" } else { "uninstall_plugin" }));
+            return Ok(Statement::Absent(Absent::Plugin(name)));
         }
         self.expect(Kw::COMPONENT)?;
-        self.comma_list(Self::text)?;
+        let first = self.comma_list(Self::text)?[0];
         if install && self.at(Kw::SET) {
             self.set()?;
         }
-        Ok(self.unsupported("components", if install { "install_component" } else { "uninstall_component" }))
+        Ok(Statement::Absent(if install { Absent::Components(first) } else { Absent::LoadedComponent(first) }))
     }
 
     fn clone_instance(&mut self) -> R<Statement> {
@@ -203,7 +203,7 @@ impl Parser<'_> {
             self.expect_all(&[Kw::DATA, Kw::DIRECTORY])?;
             self.eat_eq();
             self.text()?;
-            return Ok(self.unsupported("CLONE", "clone"));
+            return Ok(Statement::Absent(Absent::Clone));
         }
         self.expect_all(&[Kw::INSTANCE, Kw::FROM])?;
         self.account()?;
@@ -220,7 +220,7 @@ impl Parser<'_> {
             self.eat(Kw::NO);
             self.expect(Kw::SSL)?;
         }
-        Ok(self.unsupported("CLONE", "clone"))
+        Ok(Statement::Absent(Absent::Clone))
     }
 
     /// CREATE TABLESPACE, UNDO TABLESPACE, LOGFILE GROUP, SERVER, RESOURCE GROUP: at the word behind CREATE.
@@ -273,7 +273,7 @@ impl Parser<'_> {
                     Kw::LOGFILE => self.expect(Kw::GROUP)?,
                     _ => {}
                 }
-                self.name()?;
+                let name = self.name()?;
                 if self.eat_any(&[Kw::ADD, Kw::DROP]).is_some() {
                     self.expect_any(&[Kw::DATAFILE, Kw::UNDOFILE])?;
                     self.text()?;
@@ -284,20 +284,22 @@ impl Parser<'_> {
                     self.expect_any(&[Kw::ACTIVE, Kw::INACTIVE])?;
                 }
                 self.tablespace_options()?;
-                Ok(self.unsupported("tablespaces", "alter_tablespace"))
+                Ok(Statement::Absent(Absent::Tablespace(name)))
             }
             Kw::SERVER => {
-                self.name_or_text()?;
+                let name = self.name_or_text()?;
                 self.server_options()?;
-                Ok(self.unsupported("federated servers", "alter_server"))
+                Ok(Statement::Absent(Absent::Server(name)))
             }
             Kw::INSTANCE => {
                 match self.expect_any(&[Kw::ROTATE, Kw::RELOAD, Kw::ENABLE, Kw::DISABLE])? {
                     Kw::ROTATE => {
-                        if !self.eat_word(b"innodb") {
+                        let of_binlog = !self.eat_word(b"innodb");
+                        if of_binlog {
                             self.expect(Kw::BINLOG)?;
                         }
                         self.expect_all(&[Kw::MASTER, Kw::KEY])?;
+                        return Ok(Statement::Absent(Absent::MasterKey { of_binlog }));
                     }
                     Kw::RELOAD => {
                         if self.eat(Kw::TLS) {
@@ -321,9 +323,9 @@ impl Parser<'_> {
             }
             _ => {
                 self.expect(Kw::GROUP)?;
-                self.name()?;
+                let name = self.name()?;
                 self.resource_group_options()?;
-                Ok(self.unsupported("resource groups", "alter_resource_group"))
+                Ok(Statement::Absent(Absent::ResourceGroup(name)))
             }
         }
     }
@@ -426,4 +428,15 @@ impl Parser<'_> {
             Ok((from, p.account()?))
         })?))
     }
+}
+
+/// CACHE INDEX and LOAD INDEX, of which no table here has anything to do.
+pub(super) fn cached(verb: MaintenanceVerb, tables: Vec<ObjectName>) -> Statement {
+    Statement::TableMaintenance(Box::new(TableMaintenance {
+        verb,
+        local: false,
+        tables,
+        options: Vec::new(),
+        histogram: None,
+    }))
 }

@@ -25,7 +25,7 @@ impl Parser<'_> {
             Kw::RESOURCE if self.peek().kw == Kw::GROUP => {
                 self.bump();
                 self.bump();
-                self.name()?;
+                let name = self.name()?;
                 if self.eat(Kw::FOR) {
                     loop {
                         self.integer()?;
@@ -35,7 +35,7 @@ impl Parser<'_> {
                         }
                     }
                 }
-                return Ok(self.unsupported("resource groups", "set_resource_group"));
+                return Ok(Statement::Absent(Absent::ResourceGroup(name)));
             }
             _ => {}
         }

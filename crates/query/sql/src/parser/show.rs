@@ -148,10 +148,6 @@ impl Parser<'_> {
                 self.expect_all(&[Kw::LOG, Kw::STATUS])?;
                 (ShowWhat::BinaryLogStatus, false)
             }
-            Kw::MASTER => match self.expect_any(&[Kw::LOGS, Kw::STATUS])? {
-                Kw::LOGS => (ShowWhat::BinaryLogs, false),
-                _ => (ShowWhat::BinaryLogStatus, false),
-            },
             Kw::BINLOG | Kw::RELAYLOG => {
                 self.expect(Kw::EVENTS)?;
                 let file = if self.eat(Kw::IN) { Some(self.text()?) } else { None };
@@ -161,8 +157,7 @@ impl Parser<'_> {
                 let channel = if relay { self.for_channel()? } else { None };
                 (ShowWhat::BinlogEvents { relay, file, position, limit, channel }, false)
             }
-            Kw::SLAVE if self.eat(Kw::HOSTS) => (ShowWhat::Replicas, false),
-            Kw::SLAVE | Kw::REPLICA => {
+            Kw::REPLICA => {
                 self.expect(Kw::STATUS)?;
                 (ShowWhat::ReplicaStatus { channel: self.for_channel()? }, false)
             }

@@ -316,8 +316,8 @@ impl Parser<'_> {
             }
             Kw::SERVER => {
                 self.eat_if_exists()?;
-                self.name_or_text()?;
-                Ok(self.unsupported("federated servers", "drop_server"))
+                let name = self.name_or_text()?;
+                Ok(Statement::Absent(Absent::Server(name)))
             }
             Kw::TABLESPACE | Kw::UNDO | Kw::LOGFILE => {
                 match kw {
@@ -325,15 +325,15 @@ impl Parser<'_> {
                     Kw::LOGFILE => self.expect(Kw::GROUP)?,
                     _ => {}
                 }
-                self.name()?;
+                let name = self.name()?;
                 self.tablespace_options()?;
-                Ok(self.unsupported("tablespaces", "alter_tablespace"))
+                Ok(Statement::Absent(Absent::Tablespace(name)))
             }
             Kw::RESOURCE => {
                 self.expect(Kw::GROUP)?;
-                self.name()?;
+                let name = self.name()?;
                 self.eat(Kw::FORCE);
-                Ok(self.unsupported("resource groups", "drop_resource_group"))
+                Ok(Statement::Absent(Absent::ResourceGroup(name)))
             }
             Kw::SPATIAL => {
                 self.expect_all(&[Kw::REFERENCE, Kw::SYSTEM])?;
@@ -493,13 +493,13 @@ impl Parser<'_> {
         }
         self.bump();
         self.expect_all(&[Kw::INTO, Kw::CACHE])?;
-        self.comma_list(|p| {
-            p.cache_table()?;
+        let tables = self.comma_list(|p| {
+            let table = p.cache_table()?;
             if p.eat(Kw::IGNORE) {
                 p.expect(Kw::LEAVES)?;
             }
-            Ok(())
+            Ok(table)
         })?;
-        Ok(self.unsupported("key caches", "preload_keys"))
+        Ok(super::replication::cached(MaintenanceVerb::PreloadKeys, tables))
     }
 }

@@ -1,0 +1,99 @@
+//! Statements about what this server has none of: plugins, key caches, replication channels, tablespaces, handlers. Each answers
+//! as a MySQL server does that has none of that name either.
+
+use crate::command::Session;
+use crate::define::text_of;
+use accounts::Privileges;
+use exec::Env;
+use sql::ast::{Absent, Parsed};
+use types::{Result, SqlError, err};
+
+/// `errno` of a library that is not there.
+const ENOENT: u32 = 2;
+
+impl Session {
+    /// The name of the statement's counter, when there is nothing to do.
+    pub(crate) fn absent(&mut self, parsed: &Parsed, what: &Absent) -> Result<&'static str> {
+        let text = |s| text_of(parsed, s);
+        let access = self.access();
+        match *what {
+            // The binary log is off: there are no files of it.
+            Absent::BinaryLogs => {
+                access.check_dynamic("BINLOG_ADMIN")?;
+                Ok("purge")
+            }
+            Absent::BinlogEvent(event) => {
+                access.check_dynamic("BINLOG_ADMIN")?;
+                let text = text(event);
+                let is_base64 = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'\n');
+                // An event has a header of 19 bytes at least.
+                Err(if text.bytes().all(is_base64) { err!(1149) } else { err!(1575) })
+            }
+            Absent::StartReplica(channel) => {
+                access.check_dynamic("REPLICATION_SLAVE_ADMIN")?;
+                Err(match channel {
+                    Some(channel) => err!(3074, text(channel)),
+                    None => err!(1200),
+                })
+            }
+            Absent::StopReplica(Some(channel)) | Absent::ResetReplica(Some(channel)) => {
+                access.check_dynamic("REPLICATION_SLAVE_ADMIN")?;
+                Err(err!(3074, text(channel)))
+            }
+            Absent::StopReplica(None) => {
+                access.check_dynamic("REPLICATION_SLAVE_ADMIN")?;
+                let note = "Replication thread(s) for channel '' are already stopped.".to_string();
+                self.state.warn("Note", 3084, note);
+                Ok("replica_stop")
+            }
+            Absent::ResetReplica(None) => {
+                access.check_global(Privileges::RELOAD)?;
+                Ok("reset")
+            }
+            Absent::KeyCache(name) => Err(err!(1284, text(name))),
+            Absent::Library(name) => {
+                access.check_schema(Privileges::INSERT, "mysql")?;
+                Err(no_library(&text(name)))
+            }
+            Absent::Components(urn) => {
+                access.check_schema(Privileges::INSERT, "mysql")?;
+                let urn = text(urn);
+                Err(no_library(&format!("{}.so", urn.strip_prefix("file://").unwrap_or(&urn))))
+            }
+            Absent::Plugin(name) => {
+                access.check_schema(Privileges::DELETE, "mysql")?;
+                Err(err!(1305, "PLUGIN", text(name)))
+            }
+            Absent::LoadedComponent(urn) => {
+                access.check_schema(Privileges::DELETE, "mysql")?;
+                Err(err!(3537, text(urn)))
+            }
+            Absent::ResourceGroup(name) => {
+                access.check_dynamic("RESOURCE_GROUP_ADMIN")?;
+                Err(err!(3651, text(name)))
+            }
+            Absent::Tablespace(name) => {
+                access.check_global(Privileges::CREATE_TABLESPACE)?;
+                Err(err!(3510, text(name)))
+            }
+            Absent::Server(name) => {
+                access.check_global(Privileges::SUPER)?;
+                Err(err!(1477, text(name)))
+            }
+            Absent::MasterKey { of_binlog } => {
+                let privilege = if of_binlog { "BINLOG_ENCRYPTION_ADMIN" } else { "ENCRYPTION_KEY_ADMIN" };
+                access.check_dynamic(privilege)?;
+                Err(if of_binlog { err!(3805) } else { err!(3185) })
+            }
+            Absent::Clone => {
+                access.check_dynamic("BACKUP_ADMIN")?;
+                Err(err!(1524, "clone"))
+            }
+            Absent::Handler(name) => Err(err!(1109, text(name), "HANDLER")),
+        }
+    }
+}
+
+fn no_library(name: &str) -> SqlError {
+    err!(1126, name, ENOENT, format!("{name}: cannot open shared object file: No such file or directory"))
+}
