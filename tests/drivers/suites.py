@@ -102,7 +102,7 @@ USE_TZ = False
 TEST_RUNNER = "django_results.Runner"
 """
 DJANGO_LABELS = [
-    "backends", "introspection", "transactions", "transaction_hooks", "select_for_update", "schema", "bulk_create", "aggregation",
+    "backends", "introspection", "transactions", "transaction_hooks", "select_for_update", "schema", "inspectdb", "bulk_create", "aggregation",
     "aggregation_regress", "annotations", "expressions", "expressions_case", "expressions_window", "lookup", "queries", "constraints",
     "datatypes", "datetimes", "dates", "timezones", "db_functions", "model_fields", "migrations", "indexes", "ordering", "distinct_on_fields",
     "update", "delete", "get_or_create", "custom_columns", "many_to_many", "select_related", "prefetch_related", "db_utils", "test_utils",
