@@ -90,37 +90,7 @@ impl Processes {
 
     pub fn list(&self) -> Vec<Process> {
         let now = crate::state::clock_us();
-        let mut list = Vec::new();
-        for (_, lane) in self.0.iter_claimed() {
-            // Acquire: pairs with Release in `Entry::open`.
-            let id = lane.id.load(Ordering::Acquire);
-            if id == 0 {
-                continue;
-            }
-            // Relaxed: each figure for itself; the list is a look at moving things.
-            let doing = lane.doing.load(Ordering::Relaxed);
-            let stage = lane.stage.load(Ordering::Relaxed); // Relaxed: as above
-            let since = lane.since_us.load(Ordering::Relaxed);
-            let statement = lane.statement.load(Ordering::Relaxed);
-            let details = lane.details.lock();
-            let text = match statement {
-                0 => &details.info[..],
-                id => details.statements.iter().find(|(i, _)| *i == id).map_or(&b""[..], |(_, text)| shown(text)),
-            };
-            let busy = doing != Doing::Sleep as u8;
-            list.push(Process {
-                id,
-                user: details.user.clone(),
-                host: details.host.clone(),
-                database: details.database.clone(),
-                command: NAMES[usize::from(doing)],
-                time_s: now.saturating_sub(since) / 1_000_000,
-                state: if busy { Stage::ALL[usize::from(stage)].name() } else { "" },
-                info: (busy && !text.is_empty()).then(|| String::from_utf8_lossy(text).into_owned()),
-                slot: details.kill.as_ref().map_or(u32::MAX, |(interrupt, _)| interrupt.slot()),
-            });
-        }
-        list
+        self.0.iter_claimed().filter_map(|(_, lane)| process(lane, None, now)).collect()
     }
 
     /// The session with this lane goes on to another stage; answers the one before.
@@ -135,7 +105,9 @@ impl Processes {
 
     /// Who has this slot of the engine, and what it runs, for reports of deadlocks.
     pub fn tell(&self, slot: u32) -> String {
-        let Some(process) = self.list().into_iter().find(|p| p.slot == slot) else { return String::new() };
+        let now = crate::state::clock_us();
+        let found = self.0.iter_claimed().find_map(|(_, lane)| process(lane, Some(slot), now));
+        let Some(process) = found else { return String::new() };
         let Process { id, host, user, state, info, .. } = process;
         format!("MySQL thread id {id}, {host} {user} {state}\n{}", info.unwrap_or_default())
     }
@@ -351,4 +323,38 @@ impl Drop for Entry {
         *lane.details.lock() = Details::default();
         self.server.processes.0.release(self.lane);
     }
+}
+/// What a lane's session is doing; `None` if nobody has the lane, or not the session with this `slot` of the engine.
+fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
+    // Acquire: pairs with Release in `Entry::open`.
+    let id = lane.id.load(Ordering::Acquire);
+    if id == 0 {
+        return None;
+    }
+    // Relaxed: each figure for itself; the list is a look at moving things.
+    let doing = lane.doing.load(Ordering::Relaxed);
+    let stage = lane.stage.load(Ordering::Relaxed); // Relaxed: as above
+    let since = lane.since_us.load(Ordering::Relaxed);
+    let statement = lane.statement.load(Ordering::Relaxed);
+    let details = lane.details.lock();
+    let own_slot = details.kill.as_ref().map_or(u32::MAX, |(interrupt, _)| interrupt.slot());
+    if slot.is_some_and(|slot| slot != own_slot) {
+        return None;
+    }
+    let text = match statement {
+        0 => &details.info[..],
+        id => details.statements.iter().find(|(i, _)| *i == id).map_or(&b""[..], |(_, text)| shown(text)),
+    };
+    let busy = doing != Doing::Sleep as u8;
+    Some(Process {
+        id,
+        user: details.user.clone(),
+        host: details.host.clone(),
+        database: details.database.clone(),
+        command: NAMES[usize::from(doing)],
+        time_s: now.saturating_sub(since) / 1_000_000,
+        state: if busy { Stage::ALL[usize::from(stage)].name() } else { "" },
+        info: (busy && !text.is_empty()).then(|| String::from_utf8_lossy(text).into_owned()),
+        slot: own_slot,
+    })
 }
