@@ -17,3 +17,15 @@ SELECT DISTINCT s FROM t ORDER BY s LIMIT 3 OFFSET 3990;
 SELECT k % 10 AS m, COUNT(DISTINCT s) AS n FROM t GROUP BY m ORDER BY m;
 SELECT SUM(n) FROM (SELECT ROW_NUMBER() OVER (PARTITION BY k % 7 ORDER BY s, id) AS n FROM t) d;
 SELECT id FROM t WHERE id IN (SELECT k FROM t) ORDER BY k, id LIMIT 2 OFFSET 3000;
+-- Hash joins, windows and kept rows.
+CREATE TABLE h (id INT PRIMARY KEY, a INT, s VARCHAR(100));
+INSERT INTO h WITH RECURSIVE r AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM r WHERE i < 900) SELECT i, NULLIF(i * 7 % 300, 0), REPEAT(i % 10, 60) FROM r;
+SET tmp_table_size = 1024, max_heap_table_size = 16384, join_buffer_size = 128;
+SELECT @@join_buffer_size;
+SELECT COUNT(*), SUM(x.id * y.id) FROM h x JOIN h y ON x.a = y.a;
+SELECT COUNT(*), COUNT(y.id) FROM h x LEFT JOIN h y ON x.a = y.a AND y.id < 100;
+SELECT COUNT(*), SUM(id) FROM h x WHERE EXISTS (SELECT * FROM h y WHERE y.a = x.a AND y.id <> x.id);
+SELECT COUNT(*), SUM(id) FROM h x WHERE NOT EXISTS (SELECT * FROM h y WHERE y.a = x.a AND y.id < x.id);
+SELECT SUM(n), MAX(r) FROM (SELECT ROW_NUMBER() OVER (PARTITION BY a ORDER BY id) AS n, RANK() OVER (ORDER BY s) AS r FROM h) t;
+WITH RECURSIVE r AS (SELECT 1 AS i, REPEAT('x', 100) AS s UNION ALL SELECT i + 1, s FROM r WHERE i < 900) SELECT COUNT(*), SUM(LENGTH(s)) FROM r;
+SET tmp_table_size = DEFAULT, max_heap_table_size = DEFAULT, join_buffer_size = DEFAULT;

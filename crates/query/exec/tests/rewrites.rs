@@ -1,4 +1,4 @@
-//! Random queries give the same rows under every hint that changes their plan, and with none. A failing case names its seed:
+//! Random queries give the same rows under every hint that changes their plan, with none, and with memory for a row or two. A failing case names its seed:
 //! `CLEARWAY_SEED=n cargo test -p exec --test rewrites` runs that one alone.
 
 mod common;
@@ -138,7 +138,7 @@ fn query(random: &mut Random, hints: &mut Vec<String>) -> String {
 fn subqueries_are_joined_to_the_same_effect() {
     let seeds: Vec<u64> = match std::env::var("CLEARWAY_SEED") {
         Ok(seed) => vec![seed.parse().expect("a seed is a number")],
-        Err(_) => (1..=5).collect(),
+        Err(_) => (1..=4).collect(),
     };
     let mut joined = 0;
     for seed in seeds {
@@ -153,6 +153,11 @@ fn subqueries_are_joined_to_the_same_effect() {
                 joined += (db.plan(&text).contains("semijoin") || db.plan(&text).contains("antijoin")) as u32;
                 let mut rows = db.rows(&text);
                 rows.sort();
+                db.env.tmp_memory = 100;
+                let mut spilled = db.rows(&text);
+                db.env.tmp_memory = 16 << 20;
+                spilled.sort();
+                assert_eq!(spilled, rows, "seed {seed}, from files: {text}\n{}", db.plan(&text));
                 match &wanted {
                     None => wanted = Some(rows),
                     Some(wanted) => assert_eq!(&rows, wanted, "seed {seed}: {text}\n{}", db.plan(&text)),
@@ -161,4 +166,78 @@ fn subqueries_are_joined_to_the_same_effect() {
         }
     }
     assert!(joined > 0, "some of them are joined");
+}
+
+#[test]
+fn hash_joins_go_on_in_files() {
+    let mut db = Database::new();
+    let columns = [("id", int().not_null()), ("a", int()), ("s", varchar(40))];
+    for (table, step) in [("l", 3), ("r", 2)] {
+        db.table(table, &columns, &[("PRIMARY", true, &[0])], false);
+        for id in 0..400 {
+            let a = if id % 17 == 0 { "NULL".to_string() } else { (id * step % 100).to_string() };
+            db.change(&format!("INSERT INTO {table} VALUES ({id}, {a}, REPEAT('{}', 30))", id % 10));
+        }
+    }
+    for text in [
+        "SELECT COUNT(*), SUM(l.id * r.id) FROM l JOIN r ON l.a = r.a",
+        "SELECT COUNT(*), SUM(l.id), COUNT(r.id) FROM l LEFT JOIN r ON l.a = r.a AND l.s = r.s",
+        "SELECT COUNT(*), SUM(id) FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.a = l.a)",
+        "SELECT COUNT(*), SUM(id) FROM l WHERE NOT EXISTS (SELECT 1 FROM r WHERE r.a = l.a)",
+        "SELECT COUNT(*) FROM l JOIN r ON l.s = r.s",
+        "SELECT COUNT(*), SUM(x.id + z.id) FROM l x JOIN r y ON x.a = y.a JOIN l z ON z.a = y.a",
+    ] {
+        assert!(db.plan(text).contains("(hash)"), "{text}: {}", db.plan(text));
+        let wanted = db.rows(text);
+        // The last one is too little for what has one key: that is not divided for ever.
+        for memory in [20_000, 2_000, 10] {
+            db.env.tmp_memory = memory;
+            assert_eq!(db.rows(text), wanted, "{text} in {memory} bytes");
+        }
+        db.env.tmp_memory = 16 << 20;
+    }
+}
+
+#[test]
+fn windows_go_on_in_files() {
+    let mut db = Database::new();
+    let columns = [("id", int().not_null()), ("a", int()), ("s", varchar(40))];
+    db.table("t", &columns, &[("PRIMARY", true, &[0])], false);
+    for id in 0..300 {
+        let a = if id % 13 == 0 { "NULL".to_string() } else { (id * 7 % 40).to_string() };
+        db.change(&format!("INSERT INTO t VALUES ({id}, {a}, REPEAT('{}', 30))", id % 10));
+    }
+    for text in [
+        "SELECT id, a, ROW_NUMBER() OVER (PARTITION BY a ORDER BY id DESC), SUM(id) OVER (PARTITION BY a) FROM t",
+        "SELECT id, s, RANK() OVER (ORDER BY s), LAG(id) OVER (ORDER BY s, id) FROM t",
+        "SELECT id, COUNT(*) OVER (PARTITION BY s ORDER BY a ROWS 2 PRECEDING) FROM t WHERE a > 10 ORDER BY id",
+        "SELECT id, COUNT(*) OVER () FROM t WHERE a = 1000",
+    ] {
+        let wanted = db.rows(text);
+        for memory in [20_000, 1_000, 10] {
+            db.env.tmp_memory = memory;
+            assert_eq!(db.rows(text), wanted, "{text} in {memory} bytes");
+        }
+        db.env.tmp_memory = 16 << 20;
+    }
+}
+
+#[test]
+fn kept_rows_go_on_in_files() {
+    let mut db = Database::new();
+    for text in [
+        "WITH RECURSIVE n AS (SELECT 1 AS i, REPEAT('x', 200) AS s UNION ALL SELECT i + 1, s FROM n WHERE i < 900) \
+         SELECT COUNT(*), SUM(i), SUM(LENGTH(s)) FROM n",
+        "WITH RECURSIVE n AS (SELECT 1 AS i, CAST(1 AS CHAR(100)) AS s UNION SELECT i % 500 + 1, REPEAT(i % 7, 90) FROM n) \
+         SELECT COUNT(*), SUM(i), MIN(s) FROM n",
+        "WITH RECURSIVE n AS (SELECT 1 AS i, REPEAT('x', 200) AS s UNION ALL SELECT i + 1, s FROM n WHERE i < 300) \
+         SELECT COUNT(*), SUM(y.i) FROM (SELECT 1 AS a UNION ALL SELECT 250) x JOIN n y ON y.i > x.a",
+    ] {
+        let wanted = db.rows(text);
+        for memory in [50_000, 10] {
+            db.env.tmp_memory = memory;
+            assert_eq!(db.rows(text), wanted, "{text} in {memory} bytes");
+        }
+        db.env.tmp_memory = 16 << 20;
+    }
 }

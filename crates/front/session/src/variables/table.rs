@@ -169,7 +169,7 @@ pub static VARIABLES: &[Variable] = &[
     v("insert_id", Scope::Session, Access::Dynamic, Startup::None, uint(0, u64::MAX), Default::UInt(0)),
     v("interactive_timeout", Scope::Both, Access::Dynamic, Startup::Option, uint(1, 31_536_000), Default::UInt(28_800)),
     v("internal_tmp_mem_storage_engine", Scope::Both, Access::Fixed, Startup::OptionFixed, Kind::Enum(&["MEMORY", "TempTable"]), Default::Str("TempTable")),
-    v("join_buffer_size", Scope::Both, Access::Fixed, Startup::Option, uint(128, u64::MAX), Default::UInt(262_144)),
+    v("join_buffer_size", Scope::Both, Access::Dynamic, Startup::Option, Kind::UInt { min: 128, max: 18_446_744_073_709_547_520, block: 128 }, Default::UInt(262_144)),
     v("keep_files_on_create", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),
     v("key_buffer_size", Scope::Global, Access::Dynamic, Startup::Option, uint(0, u64::MAX), Default::UInt(8_388_608)),
     v("large_files_support", Scope::Global, Access::ReadOnly, Startup::None, Kind::Bool, Default::Bool(true)),

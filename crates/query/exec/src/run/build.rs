@@ -5,12 +5,13 @@ use super::counted::{CountedOp, ExplainStatement};
 use super::flow::{DerivedOp, DistinctOp, FilterOp, KeySet, LimitOp, OneOp, SetOpOp, ValuesOp};
 use super::group::GroupOp;
 use super::insert::InsertStatement;
-use super::join::{HashOp, LoopOp, Rows, State};
+use super::join::{HashOp, LoopOp, Rows, Spilled, State};
 use super::json_table::JsonTableOp;
 use super::many::{DeleteManyStatement, UpdateManyStatement};
 use super::recursive::{RecursiveOp, WorkingOp};
 use super::scan::{ScanOp, VirtualOp};
 use super::sort::SortOp;
+use super::spill::Place;
 use super::subquery::Query;
 use super::window::WindowOp;
 use super::{Frame, Op, Run, Scope, Step, recycle};
@@ -33,11 +34,11 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
         Plan::Derived { slot, query, lateral, .. } => {
             let keep = inner && !query.correlated && !lateral;
             let query = Query::new(*query);
-            Box::new(DerivedOp { slot, query, keep, lateral, kept: None, bytes: Vec::new(), next: 0 })
+            Box::new(DerivedOp { slot, query, keep, lateral, kept: None, bytes: Vec::new(), next: Place::default() })
         }
         Plan::JsonTable(table) => Box::new(JsonTableOp::new(*table)),
         Plan::Recursive(r) => Box::new(RecursiveOp::new(*r)),
-        Plan::Working { slot, number } => Box::new(WorkingOp { slot, number, next: 0, end: 0 }),
+        Plan::Working { slot, number } => Box::new(WorkingOp { slot, number, next: Place::default(), end: 0 }),
         Plan::Join(j) => {
             let left = build(j.left, inner);
             if j.hash.is_empty() {
@@ -64,6 +65,7 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
                 state: State::Done,
                 chain: u32::MAX,
                 key: Vec::new(),
+                spilled: Spilled::default(),
             })
         }
         Plan::Filter { input, condition } => Box::new(FilterOp { input: build(*input, inner), condition }),

@@ -1,7 +1,7 @@
 //! Operators that pass rows on: filter, limit, distinct, values, derived tables, set operations.
 
 use super::sort::encode_key;
-use super::spill::{Aside, Reader, Spill};
+use super::spill::{Aside, Kept, Place, Reader, Spill};
 use super::window::{restore_slots, save_slots};
 use super::{Frame, Op, Receive, Run, Scope, Settled, Step, tuple};
 use crate::expr::Expr;
@@ -397,9 +397,9 @@ pub struct DerivedOp {
     pub keep: bool,
     /// The query reads the current rows of this frame.
     pub lateral: bool,
-    pub kept: Option<Vec<(usize, usize)>>,
+    pub kept: Option<Kept>,
     pub bytes: Vec<u8>,
-    pub next: usize,
+    pub next: Place,
 }
 
 impl DerivedOp {
@@ -411,14 +411,12 @@ impl DerivedOp {
         if self.kept.is_some() {
             return Ok(());
         }
-        self.bytes.clear();
-        let mut rows = Vec::new();
+        let (mut rows, memory_max) = (Kept::default(), run.tmp_memory());
         self.query.open(run, around)?;
         while self.query.next(run, around)? {
-            let from = self.bytes.len();
+            self.bytes.clear();
             self.query.write_row(run, around, &mut self.bytes)?;
-            rows.push((from, self.bytes.len()));
-            run.check_temp_bytes(self.bytes.len())?;
+            rows.push(run, &self.bytes, memory_max)?;
         }
         self.kept = Some(rows);
         Ok(())
@@ -437,7 +435,7 @@ impl DerivedOp {
 
 impl Op for DerivedOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
-        self.next = 0;
+        self.next = Place::default();
         match self.lateral {
             true => self.open_within(run, Some(&Scope::new(frame, outer))),
             false => self.open_within(run, outer),
@@ -447,12 +445,8 @@ impl Op for DerivedOp {
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
         if let Some(kept) = &self.kept {
             let slot = &mut frame.slots[self.slot];
-            let Some(row) = kept.get(self.next) else { return Ok(false) };
-            self.next += 1;
-            slot.bytes.clear();
-            slot.bytes.extend_from_slice(&self.bytes[row.0..row.1]);
-            slot.present = true;
-            return Ok(true);
+            slot.present = kept.read(&mut self.next, &mut slot.bytes)?;
+            return Ok(slot.present);
         }
         let found = match self.lateral {
             true => self.next_within(run, Some(&Scope::new(frame, outer)))?,

@@ -1,6 +1,11 @@
 //! Joins: nested loops (the inner side is opened again for each outer row, usually an index lookup) and hash joins.
+//!
+//! A hash join whose right side finds no room goes on in files: both sides are put aside by the hash of their keys, and one
+//! partition after the other is joined in memory, or divided again. Left rows come in another order then.
 
 use super::sort::encode_key;
+use super::spill::{self, Pair, Sides};
+use super::window::{restore_slots, save_slots};
 use super::{Frame, Op, Run, Scope};
 use crate::expr::Expr;
 use crate::plan::node::JoinKind;
@@ -113,6 +118,22 @@ pub struct HashOp {
     pub state: State,
     pub chain: u32,
     pub key: Vec<u8>,
+    pub spilled: Spilled,
+}
+
+/// What a hash join has in files.
+#[derive(Default)]
+pub struct Spilled {
+    /// Bytes that the right side may take in memory.
+    memory_max: usize,
+    /// Being written: the right side has found no room.
+    sides: Option<Sides>,
+    pending: Vec<Pair>,
+    /// The left rows of the partition at hand; those of the left side itself while there are no partitions.
+    current: Option<spill::Rows>,
+    active: bool,
+    left_slots: Vec<usize>,
+    row: Vec<u8>,
 }
 
 #[derive(Default)]
@@ -165,6 +186,20 @@ impl Rows {
         Ok(())
     }
 
+    fn memory(&self) -> usize {
+        self.bytes.len() + self.keys.len() + self.built.len() * (size_of::<Built>() + 2 * size_of::<u32>())
+    }
+
+    /// Hands each row with its key on, and forgets them.
+    fn drain(&mut self, mut f: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
+        for (i, b) in self.built.iter().enumerate() {
+            let end = self.built.get(i + 1).map_or(self.bytes.len(), |next| next.row as usize);
+            f(&self.keys[b.key.0 as usize..b.key.1 as usize], &self.bytes[b.row as usize..end])?;
+        }
+        self.clear();
+        Ok(())
+    }
+
     fn find(&self, key: &[u8]) -> u32 {
         let of = |i: &u32| {
             let k = self.built[*i as usize].key;
@@ -205,18 +240,129 @@ fn join_key(key: &mut Vec<u8>, exprs: &[Expr], run: &Run<'_>, at: Scope<'_>) -> 
     Ok(true)
 }
 
+impl HashOp {
+    /// The right row in the frame goes to the table, or aside when there is no room for all.
+    fn build(&mut self, run: &Run<'_>, frame: &Frame, outer: Option<&Scope<'_>>, depth: u32) -> Result<()> {
+        let at = Scope::new(frame, outer);
+        if !join_key(&mut self.key, &self.right_keys, run, at)? {
+            return Ok(());
+        }
+        if self.spilled.sides.is_none() {
+            self.rows.add(run, &self.key, frame, &self.right_slots)?;
+            if self.rows.memory() <= self.spilled.memory_max || !Sides::may_grow(depth) {
+                return Ok(());
+            }
+            let mut sides = Sides::new(run, depth)?;
+            self.rows.drain(|key, row| sides.push_right(hash_bytes(key), row))?;
+            self.spilled.sides = Some(sides);
+            return Ok(());
+        }
+        let Spilled { sides, row, .. } = &mut self.spilled;
+        row.clear();
+        save_slots(row, at, &self.right_slots);
+        sides.as_mut().expect("looked at above").push_right(hash_bytes(&self.key), row)
+    }
+
+    /// The left row in the frame goes aside, unless it can match nothing and is not wanted then.
+    fn put_aside(&mut self, run: &Run<'_>, frame: &Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        let at = Scope::new(frame, outer);
+        let found = join_key(&mut self.key, &self.left_keys, run, at)?;
+        if !found && matches!(self.kind, JoinKind::Inner | JoinKind::Semi) {
+            return Ok(());
+        }
+        let Spilled { sides, row, left_slots, .. } = &mut self.spilled;
+        row.clear();
+        save_slots(row, at, left_slots);
+        sides.as_mut().expect("the right side is aside").push_left(hash_bytes(&self.key), row)
+    }
+
+    /// The next left row: of the left side, or of the partition at hand.
+    fn next_left(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        if !self.spilled.active {
+            return self.left.next(run, frame, outer);
+        }
+        loop {
+            run.check_interrupt()?;
+            let Spilled { current, left_slots, .. } = &mut self.spilled;
+            if let Some(rows) = current {
+                if let Some(row) = rows.advance()? {
+                    restore_slots(row, frame, left_slots);
+                    return Ok(true);
+                }
+                *current = None;
+            }
+            if !self.next_partition(run, frame, outer)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Reads the right rows of the next partition into the table, or divides it once more; false: there is none.
+    fn next_partition(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        let Some(Pair { mut left, mut right, depth }) = self.spilled.pending.pop() else { return Ok(false) };
+        self.rows.clear();
+        while let Some(row) = right.advance()? {
+            run.check_interrupt()?;
+            restore_slots(row, frame, &self.right_slots);
+            self.build(run, frame, outer, depth)?;
+        }
+        if self.spilled.sides.is_none() {
+            self.spilled.current = Some(left);
+            return Ok(true);
+        }
+        while let Some(row) = left.advance()? {
+            run.check_interrupt()?;
+            restore_slots(row, frame, &self.spilled.left_slots);
+            self.put_aside(run, frame, outer)?;
+        }
+        self.divided()?;
+        Ok(true)
+    }
+
+    /// Both sides are in files: their partitions have their turns.
+    fn divided(&mut self) -> Result<()> {
+        let sides = self.spilled.sides.take().expect("both sides are aside");
+        self.spilled.pending.extend(sides.finish()?);
+        Ok(())
+    }
+
+    /// Bytes that the right side may take: those of a temporary table, or of the join buffer if that is greater.
+    fn memory_max(run: &Run<'_>) -> usize {
+        run.tmp_memory().max(usize::try_from(run.variable("join_buffer_size")).unwrap_or(usize::MAX))
+    }
+}
+
 impl Op for HashOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
         self.rows.clear();
         self.state = State::Left;
+        self.spilled.sides = None;
+        self.spilled.pending.clear();
+        self.spilled.current = None;
+        self.spilled.active = false;
+        // The join buffer is asked for when there is need.
+        self.spilled.memory_max = run.tmp_memory();
         self.right.open(run, frame, outer)?;
+        let mut asked = false;
         while self.right.next(run, frame, outer)? {
             run.check_interrupt()?;
-            if join_key(&mut self.key, &self.right_keys, run, Scope::new(frame, outer))? {
-                self.rows.add(run, &self.key, frame, &self.right_slots)?;
+            if !asked && self.rows.memory() * 2 > self.spilled.memory_max {
+                asked = true;
+                self.spilled.memory_max = HashOp::memory_max(run);
             }
+            self.build(run, frame, outer, 0)?;
         }
-        self.left.open(run, frame, outer)
+        self.left.open(run, frame, outer)?;
+        if self.spilled.sides.is_none() {
+            return Ok(());
+        }
+        self.spilled.active = true;
+        self.spilled.left_slots = (0..frame.slots.len()).filter(|s| !self.right_slots.contains(s)).collect();
+        while self.left.next(run, frame, outer)? {
+            run.check_interrupt()?;
+            self.put_aside(run, frame, outer)?;
+        }
+        self.divided()
     }
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
@@ -224,7 +370,7 @@ impl Op for HashOp {
             match self.state {
                 State::Done => return Ok(false),
                 State::Left => {
-                    if !self.left.next(run, frame, outer)? {
+                    if !self.next_left(run, frame, outer)? {
                         self.state = State::Done;
                         return Ok(false);
                     }

@@ -3,19 +3,19 @@
 
 use super::flow::{KeySet, limit_value};
 use super::sort::encode_key;
+use super::spill::{Kept, Place};
 use super::subquery::Query;
 use super::{Frame, Op, Run, Scope, tuple};
 use crate::expr::convert;
 use crate::plan::node::Recursive;
 use types::{DataType, Result, SqlError, StoreContext};
 
-/// All rows of a recursive expression, and which of them the recursive blocks read now.
+/// All rows of a recursive expression, and where those are that the recursive blocks read now.
 #[derive(Default)]
 pub struct WorkingTable {
-    bytes: Vec<u8>,
-    rows: Vec<(usize, usize)>,
-    from: usize,
-    to: usize,
+    rows: Kept,
+    from: u64,
+    to: u64,
 }
 
 pub struct RecursiveOp {
@@ -30,7 +30,7 @@ pub struct RecursiveOp {
     seen: KeySet,
     key: Vec<u8>,
     row: Vec<u8>,
-    next: usize,
+    next: Place,
 }
 
 impl RecursiveOp {
@@ -47,7 +47,7 @@ impl RecursiveOp {
             seen: KeySet::default(),
             key: Vec::new(),
             row: Vec::new(),
-            next: 0,
+            next: Place::default(),
         }
     }
 
@@ -59,7 +59,8 @@ impl RecursiveOp {
             Some(i) => &mut steps[i],
         };
         query.open(run, outer)?;
-        let mut count = run.working.borrow()[*number].rows.len();
+        let mut count = run.working.borrow()[*number].rows.count();
+        let memory_max = run.tmp_memory();
         while count < most && query.next(run, outer)? {
             run.check_interrupt()?;
             row.clear();
@@ -82,12 +83,8 @@ impl RecursiveOp {
                 continue;
             }
             let mut working = run.working.borrow_mut();
-            let table = &mut working[*number];
-            let start = table.bytes.len();
-            table.bytes.extend_from_slice(row);
-            table.rows.push((start, table.bytes.len()));
+            working[*number].rows.push(run, row, memory_max)?;
             count += 1;
-            run.check_temp_bytes(table.bytes.len())?;
         }
         Ok(())
     }
@@ -95,7 +92,7 @@ impl RecursiveOp {
 
 impl Op for RecursiveOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
-        self.next = 0;
+        self.next = Place::default();
         self.seen.clear();
         {
             let mut working = run.working.borrow_mut();
@@ -117,8 +114,8 @@ impl Op for RecursiveOp {
             {
                 let mut working = run.working.borrow_mut();
                 let table = &mut working[self.number];
-                (table.from, table.to) = (table.to, table.rows.len());
-                if table.from == table.to || table.to >= most {
+                (table.from, table.to) = (table.to, table.rows.end());
+                if table.from == table.to || table.rows.count() >= most {
                     return Ok(());
                 }
             }
@@ -139,14 +136,9 @@ impl Op for RecursiveOp {
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
         let working = run.working.borrow();
-        let table = &working[self.number];
-        let Some((from, to)) = table.rows.get(self.next).copied() else { return Ok(false) };
-        self.next += 1;
         let slot = &mut frame.slots[self.slot];
-        slot.bytes.clear();
-        slot.bytes.extend_from_slice(&table.bytes[from..to]);
-        slot.present = true;
-        Ok(true)
+        slot.present = working[self.number].rows.read(&mut self.next, &mut slot.bytes)?;
+        Ok(slot.present)
     }
 
     fn forget(&mut self) {
@@ -159,29 +151,24 @@ impl Op for RecursiveOp {
 pub struct WorkingOp {
     pub slot: usize,
     pub number: usize,
-    pub next: usize,
-    pub end: usize,
+    pub next: Place,
+    pub end: u64,
 }
 
 impl Op for WorkingOp {
     fn open(&mut self, run: &Run<'_>, _frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<()> {
         let working = run.working.borrow();
-        (self.next, self.end) = (working[self.number].from, working[self.number].to);
+        (self.next, self.end) = (Place::new(working[self.number].from), working[self.number].to);
         Ok(())
     }
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
-        if self.next == self.end {
+        if self.next.at() == self.end {
             return Ok(false);
         }
         let working = run.working.borrow();
-        let table = &working[self.number];
-        let (from, to) = table.rows[self.next];
-        self.next += 1;
         let slot = &mut frame.slots[self.slot];
-        slot.bytes.clear();
-        slot.bytes.extend_from_slice(&table.bytes[from..to]);
-        slot.present = true;
-        Ok(true)
+        slot.present = working[self.number].rows.read(&mut self.next, &mut slot.bytes)?;
+        Ok(slot.present)
     }
 }

@@ -1,4 +1,5 @@
-//! What does not fit in memory: records in a temporary file, as sorted runs that are merged, or as partitions that are read again.
+//! What does not fit in memory: records in a temporary file, as sorted runs that are merged, as partitions that are read again, or
+//! one after the other as they came.
 //!
 //! ```text
 //!   record   key length u32 | payload length u32 | key | payload
@@ -357,14 +358,180 @@ impl Partitions {
         Ok(())
     }
 
-    /// The readers of the partitions that have records.
-    fn finish(mut self) -> Result<(Spill, Vec<Reader>)> {
+    /// The file with the extents of each partition.
+    fn complete(mut self) -> Result<(Spill, Vec<Vec<Extent>>)> {
         for i in 0..PARTITIONS {
             if !self.writers[i].buffer.is_empty() {
                 self.flush(i)?;
             }
         }
-        let readers = self.extents.into_iter().filter(|e| !e.is_empty()).map(Reader::new).collect();
-        Ok((self.spill, readers))
+        Ok((self.spill, self.extents))
+    }
+
+    /// The readers of the partitions that have records.
+    fn finish(self) -> Result<(Spill, Vec<Reader>)> {
+        let (spill, extents) = self.complete()?;
+        Ok((spill, extents.into_iter().filter(|e| !e.is_empty()).map(Reader::new).collect()))
+    }
+}
+
+/// Both sides of a hash join, put aside by the hash of their keys: rows that can match are in partitions of one number.
+pub struct Sides {
+    left: Partitions,
+    right: Partitions,
+}
+
+/// The left and the right rows of one partition, and how often they were put aside.
+pub struct Pair {
+    pub left: Rows,
+    pub right: Rows,
+    pub depth: u32,
+}
+
+/// Rows of a partition, to be read once.
+pub struct Rows {
+    spill: Arc<Spill>,
+    reader: Reader,
+}
+
+impl Rows {
+    /// The next row.
+    pub fn advance(&mut self) -> Result<Option<&[u8]>> {
+        Ok(if self.reader.next(&self.spill)? { Some(self.reader.payload()) } else { None })
+    }
+}
+
+impl Sides {
+    /// May rows that were put aside `depth` times be so once more?
+    pub fn may_grow(depth: u32) -> bool {
+        depth < DEPTH_MAX
+    }
+
+    #[cold]
+    pub fn new(run: &Run<'_>, depth: u32) -> Result<Sides> {
+        assert!(Sides::may_grow(depth), "a partition that cannot be divided stays in memory");
+        Ok(Sides { left: Partitions::new(run, depth)?, right: Partitions::new(run, depth)? })
+    }
+
+    pub fn push_left(&mut self, hash: u64, row: &[u8]) -> Result<()> {
+        self.left.push(hash, row)
+    }
+
+    pub fn push_right(&mut self, hash: u64, row: &[u8]) -> Result<()> {
+        self.right.push(hash, row)
+    }
+
+    /// The partitions that have left rows.
+    pub fn finish(self) -> Result<Vec<Pair>> {
+        let depth = self.left.depth + 1;
+        let (left, left_extents) = self.left.complete()?;
+        let (right, right_extents) = self.right.complete()?;
+        let (left, right) = (Arc::new(left), Arc::new(right));
+        let rows = |spill: &Arc<Spill>, e| Rows { spill: Arc::clone(spill), reader: Reader::new(e) };
+        let pairs = left_extents.into_iter().zip(right_extents).filter(|(l, _)| !l.is_empty());
+        Ok(pairs.map(|(l, r)| Pair { left: rows(&left, l), right: rows(&right, r), depth }).collect())
+    }
+}
+
+/// Rows in the order in which they came, `length u32 | bytes` each: the last ones in memory, those before in a file. They can be read
+/// while more come.
+#[derive(Default)]
+pub struct Kept {
+    spill: Option<Spill>,
+    memory: Vec<u8>,
+    /// Bytes in the file: where the memory begins.
+    start: u64,
+    count: usize,
+}
+
+/// Where somebody reads kept rows, with a block of the file.
+#[derive(Default)]
+pub struct Place {
+    at: u64,
+    block: Vec<u8>,
+    block_at: u64,
+}
+
+impl Place {
+    /// At the row that [`Kept::end`] was before.
+    pub fn new(at: u64) -> Place {
+        Place { at, ..Place::default() }
+    }
+
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+}
+
+impl Kept {
+    pub fn clear(&mut self) {
+        *self = Kept { memory: std::mem::take(&mut self.memory), ..Kept::default() };
+        self.memory.clear();
+    }
+
+    /// Rows so far.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Where the next row will begin.
+    pub fn end(&self) -> u64 {
+        self.start + self.memory.len() as u64
+    }
+
+    /// `memory_max`: bytes that may be in memory.
+    pub fn push(&mut self, run: &Run<'_>, row: &[u8], memory_max: usize) -> Result<()> {
+        self.memory.extend_from_slice(&(row.len() as u32).to_le_bytes());
+        self.memory.extend_from_slice(row);
+        self.count += 1;
+        if self.memory.len() <= memory_max.max(BLOCK) {
+            return Ok(());
+        }
+        let spill = match &mut self.spill {
+            Some(spill) => spill,
+            None => self.spill.insert(Spill::new(run)?),
+        };
+        spill.append(&self.memory)?;
+        self.start += self.memory.len() as u64;
+        self.memory.clear();
+        Ok(())
+    }
+
+    /// Puts the row at a place into `row`, and goes on to the next; false: there is none.
+    pub fn read(&self, place: &mut Place, row: &mut Vec<u8>) -> Result<bool> {
+        if place.at == self.end() {
+            return Ok(false);
+        }
+        let mut head = [0; 4];
+        self.copy(place, &mut head)?;
+        row.clear();
+        row.resize(u32::from_le_bytes(head) as usize, 0);
+        self.copy(place, row)?;
+        Ok(true)
+    }
+
+    fn copy(&self, place: &mut Place, out: &mut [u8]) -> Result<()> {
+        let mut done = 0;
+        while done < out.len() {
+            let from = match place.at.checked_sub(self.start) {
+                Some(at) => &self.memory[at as usize..],
+                None => {
+                    let (block, end) = (place.block_at, place.block_at + place.block.len() as u64);
+                    if place.at < block || place.at >= end {
+                        let length = (self.start - place.at).min(BLOCK as u64) as usize;
+                        place.block.resize(length, 0);
+                        let spill = self.spill.as_ref().expect("what is before the memory is in the file");
+                        spill.file.read_at(&mut place.block, place.at).map_err(failed)?;
+                        place.block_at = place.at;
+                    }
+                    &place.block[(place.at - place.block_at) as usize..]
+                }
+            };
+            let n = from.len().min(out.len() - done);
+            out[done..done + n].copy_from_slice(&from[..n]);
+            done += n;
+            place.at += n as u64;
+        }
+        Ok(())
     }
 }

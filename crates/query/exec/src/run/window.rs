@@ -1,7 +1,8 @@
-//! Window functions. All input rows are kept and sorted by partition and order; then one partition after another is computed,
-//! and its rows come out as they went in, with the results in a slot of their own.
+//! Window functions. All input rows are kept and sorted by partition and order, in files where they find no room in memory; then
+//! one partition after another is computed, and its rows come out as they went in, with the results in a slot of their own.
 
 use super::sort::encode_key;
+use super::spill::{Merge, Runs};
 use super::{Frame, Op, Run, Scope, tuple};
 use crate::expr::aggregate::{Accumulator, AggregateCall};
 use crate::expr::convert;
@@ -29,11 +30,95 @@ pub struct WindowOp {
     partition: Range<usize>,
     results: Vec<Vec<Value<'static>>>,
     next: usize,
+    memory_max: usize,
+    /// Rows that found no room: sorted runs, then their merge, whose next record is `ahead` once it has been looked at. Its key is
+    /// the row's, its payload `partition's length u32 | key's length u32 | values' length u32 | key | values | slots`.
+    runs: Option<Runs>,
+    merge: Option<Merge>,
+    ahead: Option<Vec<u8>>,
 }
+
+/// Bytes before the key in a record's payload.
+const HEAD: usize = 12;
 
 impl WindowOp {
     pub fn new(input: Box<dyn Op>, plan: Window) -> WindowOp {
-        WindowOp { input, plan, bytes: Vec::new(), rows: Vec::new(), partition: 0..0, results: Vec::new(), next: 0 }
+        WindowOp {
+            input,
+            plan,
+            bytes: Vec::new(),
+            rows: Vec::new(),
+            partition: 0..0,
+            results: Vec::new(),
+            next: 0,
+            memory_max: 0,
+            runs: None,
+            merge: None,
+            ahead: None,
+        }
+    }
+
+    /// Rows of equal keys keep the order in which they came.
+    fn sort(&mut self) {
+        let bytes = &self.bytes;
+        self.rows.sort_by(|a, b| bytes[a.key.0..a.key.2].cmp(&bytes[b.key.0..b.key.2]));
+    }
+
+    /// The rows in memory become a sorted run.
+    #[cold]
+    fn spill(&mut self, run: &Run<'_>) -> Result<()> {
+        self.sort();
+        let runs = match &mut self.runs {
+            Some(runs) => runs,
+            None => self.runs.insert(Runs::new(run)?),
+        };
+        let (bytes, rows, mut payload) = (&self.bytes, &self.rows, Vec::new());
+        runs.add(|put| {
+            for k in rows {
+                payload.clear();
+                for length in [k.key.1 - k.key.0, k.key.2 - k.key.0, k.values.1 - k.values.0] {
+                    payload.extend_from_slice(&(length as u32).to_le_bytes());
+                }
+                payload.extend_from_slice(&bytes[k.key.0..k.end]);
+                put(&bytes[k.key.0..k.key.2], &payload)?;
+            }
+            Ok(())
+        })?;
+        self.bytes.clear();
+        self.rows.clear();
+        Ok(())
+    }
+
+    /// Reads the next partition from the files; false: there is none.
+    fn load(&mut self, run: &Run<'_>) -> Result<bool> {
+        let WindowOp { bytes, rows, merge, ahead, .. } = self;
+        let Some(merge) = merge else { return Ok(false) };
+        bytes.clear();
+        rows.clear();
+        loop {
+            let record = match ahead.take() {
+                Some(record) => record,
+                None => match merge.advance()? {
+                    Some((_, payload)) => payload.to_vec(),
+                    None => break,
+                },
+            };
+            let length = |i: usize| u32::from_le_bytes(record[i..i + 4].try_into().expect("four bytes")) as usize;
+            let (partition, key, values) = (length(0), length(4), length(8));
+            let first = rows.first().map(|k: &Kept| &bytes[k.key.0..k.key.1]);
+            if first.is_some_and(|p| p != &record[HEAD..HEAD + partition]) {
+                *ahead = Some(record);
+                break;
+            }
+            let at = bytes.len();
+            bytes.extend_from_slice(&record[HEAD..]);
+            run.check_interrupt()?;
+            run.check_temp_bytes(bytes.len())?;
+            let key = (at, at + partition, at + key);
+            rows.push(Kept { key, values: (key.2, key.2 + values), end: bytes.len() });
+        }
+        (self.partition, self.next) = (0..0, 0);
+        Ok(!self.rows.is_empty())
     }
 
     fn keep(&mut self, run: &Run<'_>, frame: &Frame, outer: Option<&Scope<'_>>) -> Result<()> {
@@ -82,19 +167,27 @@ impl Op for WindowOp {
         self.rows.clear();
         self.partition = 0..0;
         self.next = 0;
+        self.memory_max = run.tmp_memory();
+        (self.runs, self.merge, self.ahead) = (None, None, None);
         self.input.open(run, frame, outer)?;
         while self.input.next(run, frame, outer)? {
             run.check_interrupt()?;
             self.keep(run, frame, outer)?;
+            if self.bytes.len() + self.rows.len() * size_of::<Kept>() > self.memory_max {
+                self.spill(run)?;
+            }
         }
-        let bytes = &self.bytes;
-        // Rows of equal keys keep the order in which they came.
-        self.rows.sort_by(|a, b| bytes[a.key.0..a.key.2].cmp(&bytes[b.key.0..b.key.2]));
-        Ok(())
+        if self.runs.is_none() {
+            self.sort();
+            return Ok(());
+        }
+        self.spill(run)?;
+        self.merge = self.runs.take().map(|runs| runs.merge(run, false)).transpose()?;
+        self.load(run).map(|_| ())
     }
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
-        if self.next == self.rows.len() {
+        if self.next == self.rows.len() && !self.load(run)? {
             return Ok(false);
         }
         if self.next == self.partition.end {

@@ -37,6 +37,8 @@ pub struct TestEnv {
     pub last_insert_id: u64,
     pub random: (u32, u32),
     pub mode: SqlMode,
+    /// Bytes of a temporary table in memory.
+    pub tmp_memory: u64,
     pub variables: BTreeMap<String, (Value<'static>, DataType)>,
 }
 
@@ -106,8 +108,9 @@ impl Env for TestEnv {
         let number = |n| Ok((Value::UInt(n), DataType::new(TypeKind::BigInt).unsigned()));
         match name {
             "div_precision_increment" => number(4),
-            "group_concat_max_len" => number(1024),
-            "default_week_format" | "sql_warnings" => number(0),
+            "group_concat_max_len" | "cte_max_recursion_depth" => number(1024),
+            "default_week_format" | "sql_warnings" | "join_buffer_size" => number(0),
+            "tmpdir" => Ok((Value::Bytes(b"/tmp".as_slice().into()), varchar(10))),
             "explicit_defaults_for_timestamp" => number(1),
             "auto_increment_increment" | "auto_increment_offset" => {
                 Ok((Value::UInt(1), DataType::new(TypeKind::BigInt).unsigned()))
@@ -123,6 +126,9 @@ impl Env for TestEnv {
     }
     fn engine(&self) -> &Engine {
         &self.engine
+    }
+    fn tmp_memory(&self) -> u64 {
+        self.tmp_memory
     }
     fn virtual_context(&self) -> &dyn VirtualContext {
         self
@@ -198,6 +204,7 @@ impl Database {
             last_insert_id: 0,
             random: (1, 1),
             mode: SqlMode::DEFAULT,
+            tmp_memory: 16 << 20,
             variables: BTreeMap::new(),
         };
         let tx = Transaction::new(&engine).unwrap();
