@@ -69,6 +69,9 @@ def levels(weights, count):
             out.append([])
         else:
             out[-1].append(word)
+    # One zero too many is a primary weight: so Lithuanian has dots before accents.
+    while len(out) > count:
+        out[:2] = [out[0] + [0] + out[1]]
     return tuple(tuple(level) for level in out + [[]] * (count - len(out)))
 
 
@@ -178,7 +181,8 @@ class Tailoring:
             whole, apart = ",".join(parts), ",char(1 using utf8mb4),".join(parts)
             return server(f"select concat({whole}), weight_string(concat({whole}) collate {collation}) from {sql_tables} where "
                           f"weight_string(concat({whole}) collate {collation}) <> weight_string(concat({apart}) collate {collation})")
-        found = [*ask("letter a, letter b", ["a.c", "b.c"]), *ask("base a, mark b", ["a.c", "b.c"]), *ask("letter a, latin b", ["a.c", "b.c"])]
+        found = [*ask("letter a, letter b", ["a.c", "b.c"]), *ask("base a, mark b", ["a.c", "b.c"]), *ask("mark a, mark b", ["a.c", "b.c"]),
+                 *ask("letter a, latin b", ["a.c", "b.c"])]
         if has_kana:
             found += ask("kana a, kanamark b", ["a.c", "b.c"])
         found += ask("letter a, letter b, letter c", ["a.c", "b.c", "c.c"])
