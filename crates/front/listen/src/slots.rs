@@ -154,8 +154,8 @@ impl<S: Service> Slots<S> {
 }
 
 #[expect(unsafe_code, reason = "the poller keeps a socket's number, whose life the compiler cannot follow")]
-pub fn add(poller: &Poller, stream: &protocol::Stream, event: Event, mode: PollMode) -> io::Result<()> {
-    // SAFETY: the socket is deleted from the poller by `Slots::close` or by `Group::leave`, which every connection passes before its
-    // stream is dropped: a `Task` is dropped nowhere else (see `worker::end`).
+fn add(poller: &Poller, stream: &protocol::Stream, event: Event, mode: PollMode) -> io::Result<()> {
+    // SAFETY: the socket is deleted from the poller by `Slots::close`, which every connection passes before its stream is
+    // dropped: a `Task` is dropped nowhere else (see `worker::end`).
     unsafe { poller.add_with_mode(stream, event, mode) }
 }

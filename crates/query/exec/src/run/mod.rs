@@ -36,7 +36,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::{Result, SqlError, Value};
 
-/// What one temporary table may take at least; a greater `tmp_table_size` allows more. Nothing spills to disk.
+/// What one temporary table may take at least; a greater `tmp_table_size` allows more.
 const TEMP_BYTES: u64 = 1 << 30;
 
 /// What all operators and expressions of one execution share.
