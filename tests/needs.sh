@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 
 declare -A package=(
   [sysbench]=sysbench [mariadb]=mariadb-client [mariadbd]=mariadb-server [python3]=python3
+  [mydumper]=mydumper
 )
 missing=()
 for program in "${!package[@]}"; do

@@ -100,7 +100,6 @@ def tables(server):
     return client(server, "mariadb", "-N", "-B", "-e", query).decode().split()
 
 
-@pytest.mark.skipif(not shutil.which("mydumper"), reason="no mydumper")
 def test_mydumper(shop, tmp_path):
     """Several threads on one snapshot under FLUSH TABLES WITH READ LOCK, and back with myloader. mydumper 0.10 makes a MyISAM table
     in a view's place first, and leaves out columns with a default that is an expression, taking them for generated ones."""

@@ -109,14 +109,13 @@ impl LockTable {
         let mut queues = self.queues_of(name);
         let Some(queue) = queues.get(name) else { return Vec::new() };
         let Some(own) = queue.iter().position(|r| r.slot == slot && !r.is_granted()) else { return Vec::new() };
-        let (before, own) = (&queue[..own], &queue[own]);
-        let keeps = |holder: &Request, asker: &Request| holder.slot != asker.slot && conflict(holder, asker);
-        let in_the_way = |holder: &&Request| {
-            holder.is_granted()
-                && (keeps(holder, own)
-                    || before.iter().any(|r| !r.is_granted() && conflict(r, own) && keeps(holder, r)))
+        let mut asking = vec![&queue[own]];
+        asking.extend(queue[..own].iter().filter(|r| !r.is_granted() && conflict(r, &queue[own])));
+        let in_the_way = |holder: &Request| {
+            holder.is_granted() && asking.iter().any(|asker| holder.slot != asker.slot && conflict(holder, asker))
         };
-        let mut out: Vec<u32> = queue.iter().filter(in_the_way).map(|r| r.slot).collect();
+        let mut out: Vec<u32> = queue.iter().filter(|r| in_the_way(r)).map(|r| r.slot).collect();
+        out.retain(|holder| *holder != slot || asking.len() > 1);
         out.dedup();
         out
     }
@@ -144,7 +143,7 @@ impl LockTable {
             let Some(queue) = queues.get(name) else { return false };
             let Some(at) = queue.iter().position(|r| r.slot == victim.slot && !r.is_granted()) else { return false };
             let request = queue.remove(at);
-            finish_wait(&request.waiter.expect("a waiting request has a waiter").interrupt, VICTIM);
+            finish_wait(request.waiter.as_deref().expect("a waiting request has a waiter"), VICTIM);
             grant(queue, &mut woken);
             queues.drop_if_empty(name);
         }

@@ -10,10 +10,7 @@
 //!
 //! Gap and next-key locks are intervals of a tree's keys ([`range`]); whoever waits for one makes it explicit for one key.
 //!
-//! A request waits for conflicting locks granted or asked for before it. A lock that comes free is not handed to the first who
-//! sleeps for it: it is told, and until it runs the lock is anybody's who runs already (*barging*). Handing over would keep the
-//! row locked for as long as a thread takes to wake, so that all who come meanwhile sleep too, and once there is such a convoy
-//! every commit on the row costs a switch of threads. Who has slept for [`PATIENCE`] is handed the lock, so nobody starves.
+//! Requests are granted first come, first served: a request waits for conflicting locks granted or asked for before it.
 //! Deadlocks are found by the transaction that closes the cycle, at once, by [`deadlock`]; no lock is held across the search.
 
 pub mod deadlock;
@@ -36,9 +33,6 @@ use std::time::{Duration, Instant};
 use sync::{CachePadded, Mutex, MutexGuard, Rank, futex};
 
 const PARTITIONS: usize = 1024;
-
-/// How long a request may be overtaken. Longer than a hundred clients take to change one row in turn.
-const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What a lock is on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -119,8 +113,6 @@ const IDLE: u32 = 0;
 const WAITING: u32 = 1;
 const GRANTED: u32 = 2;
 const VICTIM: u32 = 3;
-/// The lock is free: to be looked at again.
-const NUDGED: u32 = 4;
 /// Added to the wake word by an interrupt, so that a thread about to sleep does not.
 const INTERRUPTED: u32 = 8;
 
@@ -226,20 +218,8 @@ struct Request {
     slot: u32,
     mode: LockMode,
     on: On,
-    /// Set while it waits.
-    waiter: Option<Waiter>,
-}
-
-struct Waiter {
-    /// Whom to wake.
-    interrupt: Arc<Interrupt>,
-    since: Instant,
-}
-
-impl Waiter {
-    fn new(interrupt: &Arc<Interrupt>) -> Waiter {
-        Waiter { interrupt: interrupt.clone(), since: Instant::now() }
-    }
+    /// Set while it waits: whom to wake.
+    waiter: Option<Arc<Interrupt>>,
 }
 
 impl Request {
@@ -467,12 +447,6 @@ impl LockTable {
             return Outcome::Held;
         }
         let mut request = Request { slot, mode, on: On::Record, waiter: None };
-        // Nobody holds the record: those who await it have been told and sleep still.
-        let is_free = !queue.iter().any(Request::is_granted);
-        if is_free {
-            queue.insert(0, request);
-            return Outcome::Granted;
-        }
         if !queue.iter().any(|r| r.slot != slot && conflict(r, &request)) {
             queue.push(request);
             return Outcome::Granted;
@@ -481,7 +455,7 @@ impl LockTable {
             queues.drop_if_empty(name);
             return Outcome::Refused;
         };
-        request.waiter = Some(Waiter::new(waiter));
+        request.waiter = Some(waiter.clone());
         enqueue(slots, queue, request, name);
         Outcome::Queued
     }
@@ -505,7 +479,7 @@ impl LockTable {
         }
         let mut queues = self.queues_of(name);
         let queue = queues.get_or_insert(name);
-        let waiter = Some(Waiter::new(waiter));
+        let waiter = Some(waiter.clone());
         enqueue(slots, queue, Request { slot, mode: LockMode::Exclusive, on: On::Insertion, waiter }, name);
         Outcome::Queued
     }
@@ -628,8 +602,6 @@ impl LockTable {
             match word & !INTERRUPTED {
                 GRANTED => break Ok(()),
                 VICTIM => break Err(Error::Deadlock),
-                NUDGED if self.take_up(slot, name) => break Ok(()),
-                NUDGED => continue,
                 _ => {}
             }
             if waiter.reason() != 0 {
@@ -662,20 +634,6 @@ impl LockTable {
     pub fn leave_foreign(&self, slots: &sync::Lanes<Slot>, slot: u32) {
         let ended = slots.get(sync::LaneId::from_index(slot as usize)).state.lock().waiting.take();
         debug_assert!(ended.is_some(), "leave_wait follows enter_wait");
-    }
-
-    /// A waiter was told that its lock is free: takes it, or waits on if another was faster.
-    fn take_up(&self, slot: u32, name: &Name) -> bool {
-        let mut queues = self.queues_of(name);
-        // No request: it was withdrawn as a deadlock's victim, which the wake word says by now.
-        let Some(queue) = queues.get(name) else { return false };
-        let Some(own) = queue.iter().position(|r| r.slot == slot && !r.is_granted()) else { return false };
-        let taken = blocked(queue, own);
-        let waiter = if taken { &mut queue[own].waiter } else { &mut queue[own].waiter.take() };
-        if let Some(waiter) = waiter {
-            set_outcome(&waiter.interrupt, if taken { WAITING } else { GRANTED });
-        }
-        !taken
     }
 
     /// Takes a waiting request back. False: it has been granted meanwhile.
@@ -742,37 +700,25 @@ impl LockTable {
 fn enqueue(slots: &sync::Lanes<Slot>, queue: &mut Vec<Request>, request: Request, name: &Name) {
     let slot = request.slot;
     // Release: pairs with the Acquire load in `wait`; granters come after it by the mutex of the partition.
-    request.waiter.as_ref().expect("it waits").interrupt.wake.store(WAITING, Ordering::Release);
+    request.waiter.as_ref().expect("it waits").wake.store(WAITING, Ordering::Release);
     queue.push(request);
     slots.get(sync::LaneId::from_index(slot as usize)).state.lock().begin_wait(WaitOn::Row(name.clone()), 0);
 }
 
-/// Does an earlier request keep this one waiting?
-fn blocked(queue: &[Request], at: usize) -> bool {
-    queue[..at].iter().any(|r| r.slot != queue[at].slot && conflict(r, &queue[at]))
-}
-
-/// Tells waiting requests that no earlier request conflicts with; grants what has waited long enough.
+/// Grants waiting requests that no earlier request conflicts with.
 fn grant(queue: &mut [Request], woken: &mut Vec<Arc<Interrupt>>) {
-    for at in 0..queue.len() {
-        if queue[at].is_granted() || blocked(queue, at) {
+    for i in 0..queue.len() {
+        let (before, rest) = queue.split_at_mut(i);
+        let request = &mut rest[0];
+        if request.is_granted() || before.iter().any(|r| r.slot != request.slot && conflict(r, request)) {
             continue;
         }
-        let request = &mut queue[at];
-        let Some(waiter) = request.waiter.take() else { continue };
         // Told under the partition's mutex, woken after it: told later, a waiter that has given up meanwhile (and found here that it
         // holds the lock) could take the news for that of its next wait.
-        if request.on != On::Record || waiter.since.elapsed() >= PATIENCE {
-            set_outcome(&waiter.interrupt, GRANTED);
-            woken.push(waiter.interrupt);
-            continue;
+        if let Some(waiter) = request.waiter.take() {
+            set_outcome(&waiter, GRANTED);
+            woken.push(waiter);
         }
-        // Relaxed: under the mutex, as all who store it but interrupts, whose bit is no news.
-        if waiter.interrupt.wake.load(Ordering::Relaxed) & !INTERRUPTED == WAITING {
-            set_outcome(&waiter.interrupt, NUDGED);
-            woken.push(waiter.interrupt.clone());
-        }
-        request.waiter = Some(waiter);
     }
 }
 
@@ -791,90 +737,4 @@ fn set_outcome(waiter: &Interrupt, outcome: u32) {
     // Keeps an interrupt that came meanwhile. Release: pairs with the waiter's Acquire.
     let interrupted = waiter.wake.load(Ordering::Relaxed) & INTERRUPTED;
     waiter.wake.store(outcome | interrupted, Ordering::Release);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use sync::Lanes;
-
-    const LONG: Duration = Duration::from_secs(600);
-
-    struct Row {
-        table: LockTable,
-        slots: Lanes<Slot>,
-        name: Name,
-    }
-
-    impl Row {
-        /// A row, and three transactions: 0, 1 and 2.
-        fn new() -> Row {
-            let slots = Lanes::with(3, Slot::default);
-            (0..3).for_each(|slot| assert_eq!(slots.claim().map(|lane| lane.index()), Some(slot)));
-            Row { table: LockTable::new(), slots, name: Name { tree: 1, key: [7].into() } }
-        }
-
-        fn ask(&self, slot: u32, mode: LockMode, waiter: &Arc<Interrupt>) -> Outcome {
-            self.table.request(&self.slots, slot, &self.name, mode, Some(waiter))
-        }
-
-        fn wait(&self, slot: u32, waiter: &Arc<Interrupt>) -> Result<()> {
-            self.table.wait(&self.slots, slot, &self.name, waiter, LONG)
-        }
-    }
-
-    fn told(waiter: &Interrupt) -> u32 {
-        waiter.wake.load(Ordering::Acquire)
-    }
-
-    #[test]
-    fn who_runs_takes_a_free_lock_before_who_sleeps_and_keeps_his_place() {
-        let row = Row::new();
-        let waiters: Vec<_> = (0..3).map(|slot| Arc::new(Interrupt::of_slot(slot))).collect();
-        assert_eq!(row.ask(0, LockMode::Exclusive, &waiters[0]), Outcome::Granted);
-        assert_eq!(row.ask(1, LockMode::Exclusive, &waiters[1]), Outcome::Queued);
-        row.table.release(0, &row.name);
-        assert_eq!(told(&waiters[1]), NUDGED);
-        // It has not run yet.
-        assert_eq!(row.ask(2, LockMode::Exclusive, &waiters[2]), Outcome::Granted);
-        assert!(!row.table.take_up(1, &row.name));
-        assert_eq!(told(&waiters[1]), WAITING);
-        assert_eq!(row.ask(0, LockMode::Exclusive, &waiters[0]), Outcome::Queued);
-        row.table.release(2, &row.name);
-        assert_eq!((told(&waiters[1]), told(&waiters[0])), (NUDGED, WAITING));
-        assert!(matches!(row.wait(1, &waiters[1]), Ok(())));
-        row.table.release(1, &row.name);
-        assert!(matches!(row.wait(0, &waiters[0]), Ok(())));
-        assert_eq!(row.ask(0, LockMode::Exclusive, &waiters[0]), Outcome::Held);
-    }
-
-    #[test]
-    fn who_has_slept_for_long_is_handed_the_lock() {
-        let row = Row::new();
-        let waiters: Vec<_> = (0..3).map(|slot| Arc::new(Interrupt::of_slot(slot))).collect();
-        assert_eq!(row.ask(0, LockMode::Exclusive, &waiters[0]), Outcome::Granted);
-        assert_eq!(row.ask(1, LockMode::Exclusive, &waiters[1]), Outcome::Queued);
-        let mut queues = row.table.queues_of(&row.name);
-        let queued = &mut queues.get(&row.name).expect("there are requests")[1];
-        queued.waiter.as_mut().expect("it waits").since -= PATIENCE;
-        drop(queues);
-        row.table.release(0, &row.name);
-        assert_eq!(told(&waiters[1]), GRANTED);
-        assert_eq!(row.ask(2, LockMode::Exclusive, &waiters[2]), Outcome::Queued);
-        assert!(matches!(row.wait(1, &waiters[1]), Ok(())));
-    }
-
-    #[test]
-    fn a_shared_lock_is_not_taken_before_a_sleeper_while_others_share_it() {
-        let row = Row::new();
-        let waiters: Vec<_> = (0..3).map(|slot| Arc::new(Interrupt::of_slot(slot))).collect();
-        assert_eq!(row.ask(0, LockMode::Shared, &waiters[0]), Outcome::Granted);
-        assert_eq!(row.ask(1, LockMode::Exclusive, &waiters[1]), Outcome::Queued);
-        assert_eq!(row.ask(2, LockMode::Shared, &waiters[2]), Outcome::Queued, "or the writer would starve");
-        row.table.release(0, &row.name);
-        assert_eq!((told(&waiters[1]), told(&waiters[2])), (NUDGED, WAITING));
-        // A victim of a deadlock, or killed: its place goes to the next.
-        assert!(row.table.withdraw(1, &row.name));
-        assert!(matches!(row.wait(2, &waiters[2]), Ok(())));
-    }
 }
