@@ -29,3 +29,18 @@ pub use sql_mode::SqlMode;
 pub use store::{StoreContext, coerce_for_store};
 pub use temporal::{Date, DateTime, Time};
 pub use value::Value;
+
+/// `a == b`, for tables that the compiler looks things up in.
+pub const fn const_eq(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}

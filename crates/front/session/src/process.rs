@@ -324,6 +324,7 @@ impl Drop for Entry {
         self.server.processes.0.release(self.lane);
     }
 }
+
 /// What a lane's session is doing; `None` if nobody has the lane, or not the session with this `slot` of the engine.
 fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
     // Acquire: pairs with Release in `Entry::open`.

@@ -3,7 +3,7 @@
 use crate::command::Session;
 use crate::persist::Persisted;
 use crate::process::Processes;
-use crate::variables::{Globals, Origin, VARIABLES, Val, VarId, Variable, const_eq, id};
+use crate::variables::{Globals, Origin, VARIABLES, Val, VarId, Variable, id};
 use accounts::{Accounts, Directory};
 use catalog::Catalog;
 use catalog::dictionary::Kind;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 use sync::{Mutex, Parker, Rank, Snapshot};
-use types::{Result, SqlError};
+use types::{Result, SqlError, const_eq};
 
 const WAIT_TIMEOUT: VarId = id("wait_timeout");
 const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");

@@ -1,5 +1,7 @@
 //! The 8-bit character sets beside latin1 and ascii: a table of code points each, read by character and searched by code point.
 
+use crate::const_eq;
+
 /// Made by `tools/observe_collations.py`, which has a picture of it.
 static DATA: &[u8] = include_bytes!("../collation/data/eight.bin");
 
@@ -46,7 +48,7 @@ impl EightBit {
     pub const fn named(name: &str) -> EightBit {
         let mut i = 0;
         while i < SETS.len() {
-            if same(SETS[i].0.as_bytes(), name.as_bytes()) {
+            if const_eq(SETS[i].0.as_bytes(), name.as_bytes()) {
                 return EightBit(i as u8);
             }
             i += 1;
@@ -64,7 +66,7 @@ impl EightBit {
 
     /// Whether the bytes below 0x80 are ASCII: all sets but swe7, which has letters among them.
     pub const fn is_ascii_compatible(self) -> bool {
-        !same(SETS[self.0 as usize].0.as_bytes(), b"swe7")
+        !const_eq(SETS[self.0 as usize].0.as_bytes(), b"swe7")
     }
 
     /// The code point of a byte; U+FFFD for one that stands for nothing.
@@ -100,20 +102,6 @@ pub(crate) const fn map(collation: u16) -> &'static [u8; 256] {
         at += MAP_BYTES;
     }
     panic!("no such map");
-}
-
-const fn same(a: &[u8], b: &[u8]) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    let mut i = 0;
-    while i < a.len() {
-        if a[i] != b[i] {
-            return false;
-        }
-        i += 1;
-    }
-    true
 }
 
 #[cfg(test)]

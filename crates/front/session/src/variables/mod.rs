@@ -24,7 +24,7 @@ pub use value::{Val, Wrong, parse_bytes};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use types::{DataType, Result, SqlError, TypeKind, Value};
+use types::{DataType, Result, SqlError, TypeKind, Value, const_eq};
 
 /// Where a variable lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,20 +127,6 @@ pub const fn id(name: &str) -> VarId {
         i += 1;
     }
     panic!("no such system variable");
-}
-
-pub(crate) const fn const_eq(a: &[u8], b: &[u8]) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    let mut i = 0;
-    while i < a.len() {
-        if a[i] != b[i] {
-            return false;
-        }
-        i += 1;
-    }
-    true
 }
 
 /// Finds a variable by its name in any case.

@@ -45,6 +45,23 @@ fn unmatched(state: &mut State, matched: bool, kind: JoinKind, frame: &mut Frame
     alone
 }
 
+/// Does the join's condition hold for the rows in the frame?
+fn holds(condition: &Option<Expr>, run: &Run<'_>, at: Scope<'_>) -> Result<bool> {
+    match condition {
+        Some(c) => Ok(c.eval_bool(run, at)? == Some(true)),
+        None => Ok(true),
+    }
+}
+
+/// A right row goes with the left one. True: the left row is passed on; false: it has found what it must not.
+fn found(state: &mut State, kind: JoinKind) -> bool {
+    *state = match kind {
+        JoinKind::Inner | JoinKind::LeftOuter => State::Right { matched: true },
+        JoinKind::Semi | JoinKind::Anti => State::Left,
+    };
+    kind != JoinKind::Anti
+}
+
 impl Op for LoopOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
         self.state = State::Left;
@@ -66,21 +83,12 @@ impl Op for LoopOp {
                 State::Right { matched } => {
                     while self.right.next(run, frame, outer)? {
                         run.check_interrupt()?;
-                        let ok = match &self.condition {
-                            Some(c) => c.eval_bool(run, Scope::new(frame, outer))? == Some(true),
-                            None => true,
-                        };
-                        if ok {
-                            match self.kind {
-                                JoinKind::Inner | JoinKind::LeftOuter => self.state = State::Right { matched: true },
-                                JoinKind::Semi => self.state = State::Left,
-                                JoinKind::Anti => {
-                                    self.state = State::Left;
-                                    self.left.reject(run);
-                                    break;
-                                }
+                        if holds(&self.condition, run, Scope::new(frame, outer))? {
+                            if found(&mut self.state, self.kind) {
+                                return Ok(true);
                             }
-                            return Ok(true);
+                            self.left.reject(run);
+                            break;
                         }
                         self.right.reject(run);
                     }
@@ -382,21 +390,12 @@ impl Op for HashOp {
                     while self.chain != END {
                         run.check_interrupt()?;
                         self.chain = self.rows.restore(self.chain, frame, &self.right_slots);
-                        let ok = match &self.condition {
-                            Some(c) => c.eval_bool(run, Scope::new(frame, outer))? == Some(true),
-                            None => true,
-                        };
-                        if ok {
-                            match self.kind {
-                                JoinKind::Inner | JoinKind::LeftOuter => self.state = State::Right { matched: true },
-                                JoinKind::Semi => self.state = State::Left,
-                                JoinKind::Anti => {
-                                    self.state = State::Left;
-                                    self.left.reject(run);
-                                    break;
-                                }
+                        if holds(&self.condition, run, Scope::new(frame, outer))? {
+                            if found(&mut self.state, self.kind) {
+                                return Ok(true);
                             }
-                            return Ok(true);
+                            self.left.reject(run);
+                            break;
                         }
                     }
                     if unmatched(&mut self.state, matched, self.kind, frame, &self.right_slots) {
