@@ -179,7 +179,7 @@ impl<S: Service> Group<S> {
         match back {
             Back::Nothing => {}
             Back::Unsettled(key, task) => {
-                state.turns.step_aside(key);
+                state.turns.flushes(key);
                 state.unsettled.push_back((key, task));
             }
             Back::Answered(key, task) => {
@@ -196,6 +196,9 @@ impl<S: Service> Group<S> {
             }
         }
         let leads = state.term == term;
+        if leads {
+            state.serving = None;
+        }
         let is_time = !leads || !state.turns.has_next() || state.unsettled.len() >= UNSETTLED_MOST;
         if (*settler || (is_time && state.settlers < SETTLERS))
             && let Some((key, task)) = state.unsettled.pop_front()
@@ -207,7 +210,6 @@ impl<S: Service> Group<S> {
         if !leads {
             return Turn::Over;
         }
-        state.serving = None;
         if let Some(key) = state.turns.next() {
             let seat = std::mem::replace(&mut state.seats[key], Seat::Away { again: false });
             let Seat::Here { task, .. } = seat else { panic!("a connection that asks is here") };
@@ -241,6 +243,7 @@ impl<S: Service> Group<S> {
         });
         let mut state = waited.expect("epoll_wait fails only for a broken descriptor");
         let now = Instant::now();
+        state.turns.tick(now);
         if held_up {
             state.turns.look(now);
         }
@@ -297,7 +300,12 @@ impl<S: Service> Group<S> {
         let mut state = self.state.lock();
         let now = (state.term, state.commands);
         let stalled = std::mem::replace(&mut state.looked, now) == now;
-        (state.led && state.serving.is_some() && stalled).then(|| state.new_term())
+        if !stalled || !state.led {
+            return None;
+        }
+        let key = state.serving?;
+        state.turns.step_aside(key);
+        Some(state.new_term())
     }
 
     fn is_led(&self) -> bool {
@@ -307,9 +315,7 @@ impl<S: Service> Group<S> {
 
 impl<S: Service> State<S> {
     fn new_term(&mut self) -> u64 {
-        if let Some(key) = self.serving.take() {
-            self.turns.step_aside(key);
-        }
+        self.serving = None;
         self.term += 1;
         self.term
     }

@@ -7,8 +7,9 @@
 //!
 //! What keeps it harmless:
 //! - Who has something that others may wait for, a transaction or locks, is served at once, turn or not.
-//! - A place is free while its holder sleeps in a statement or waits for a flush, and when its holder has been silent for [`ABSENT`]:
-//!   clients that are far away, or think, keep nobody out.
+//! - When there is nothing to do for those who have a turn, places are free whose holders have been silent, or waiting for a flush, for
+//!   [`ABSENT`], or at one command, asleep or not, for [`LONG`]: clients that are far away, or think, slow disks and statements that
+//!   sleep keep nobody out. Who waits for less keeps its place, or soon all would stand behind the row that all want.
 //! - The line is first come, first served, and a turn ends after its commands, so each is served in its time.
 //!
 //! [malthusian]: https://arxiv.org/abs/1511.06035
@@ -20,8 +21,20 @@ use std::time::{Duration, Instant};
 const AT_ONCE: usize = 16;
 /// What a turn is: a few transactions of an OLTP client.
 const COMMANDS: u32 = 64;
-/// A holder that has sent nothing for so long after its last answer loses its turn.
+/// A holder that has sent nothing for so long after its last answer loses its turn; one that waits for a flush does not count meanwhile.
 pub const ABSENT: Duration = Duration::from_millis(1);
+/// Who has been at one command for so long does not count while it goes on.
+pub const LONG: Duration = Duration::from_millis(10);
+
+/// What a connection is doing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    /// It has had its answer.
+    Nothing,
+    Command,
+    /// Its command is done and waits to be durable.
+    Flush,
+}
 
 /// One connection.
 struct Place {
@@ -33,10 +46,9 @@ struct Place {
     midway: bool,
     /// A command is there; it stands in `ready` or in `line`.
     asks: bool,
-    /// Its command is being served.
-    away: bool,
-    /// When it had its last answer.
-    answered: Instant,
+    doing: Doing,
+    /// When that began, or a moment earlier.
+    since: Instant,
 }
 
 /// The connections of a group, by their seats.
@@ -51,12 +63,14 @@ pub struct Turns {
     counted: usize,
     /// When absent holders were last looked for.
     looked: Option<Instant>,
+    /// The time, a moment ago.
+    clock: Option<Instant>,
 }
 
 impl Turns {
     /// A connection takes this seat.
     pub fn sit(&mut self, key: usize, midway: bool, now: Instant) {
-        let place = Place { left: 0, counted: false, midway, asks: false, away: false, answered: now };
+        let place = Place { left: 0, counted: false, midway, asks: false, doing: Doing::Nothing, since: now };
         if key == self.places.len() {
             self.places.push(place);
         } else {
@@ -76,8 +90,14 @@ impl Turns {
         if std::mem::replace(&mut place.asks, true) {
             return;
         }
-        let list = if place.left > 0 || place.midway { &mut self.ready } else { &mut self.line };
-        list.push_back(key);
+        if place.counted || place.midway {
+            self.ready.push_back(key);
+        } else if place.left > 0 {
+            // It lost its place in its turn, and gets the next one.
+            self.line.push_front(key);
+        } else {
+            self.line.push_back(key);
+        }
     }
 
     /// Has it sent something that has not been served?
@@ -107,11 +127,11 @@ impl Turns {
             if !std::mem::take(&mut place.asks) {
                 continue;
             }
-            if in_line {
+            if in_line && place.left == 0 {
                 place.left = COMMANDS;
             }
             place.left = place.left.saturating_sub(1);
-            place.away = true;
+            (place.doing, place.since) = (Doing::Command, self.clock.unwrap_or(place.since));
             if in_line {
                 self.count(key);
             }
@@ -120,7 +140,13 @@ impl Turns {
         None
     }
 
-    /// Its command sleeps, computes for long, or is done but for the flush: others may have its place meanwhile.
+    /// Its command is done but for the flush.
+    pub fn flushes(&mut self, key: usize) {
+        let place = &mut self.places[key];
+        (place.doing, place.since) = (Doing::Flush, self.clock.unwrap_or(place.since));
+    }
+
+    /// Its command computes for long: others may have its place meanwhile.
     pub fn step_aside(&mut self, key: usize) {
         self.uncount(key);
     }
@@ -128,11 +154,20 @@ impl Turns {
     /// Its command is done.
     pub fn answered(&mut self, key: usize, midway: bool, now: Instant) {
         let place = &mut self.places[key];
-        (place.away, place.midway, place.answered) = (false, midway, now);
-        if place.left > 0 { self.count(key) } else { self.uncount(key) }
+        (place.doing, place.midway, place.since) = (Doing::Nothing, midway, now);
+        self.clock = Some(now);
+        if self.places[key].left == 0 {
+            self.uncount(key);
+        }
     }
 
-    /// Ends the turns of those who have been silent for long. Called when [`Turns::is_held_up`] for a while.
+    /// The leader has waited for commands until now.
+    pub fn tick(&mut self, now: Instant) {
+        self.clock = Some(now);
+    }
+
+    /// Ends the turns of those who have been silent for long, and frees the places of those whose commands go on for long. Called
+    /// when [`Turns::is_held_up`] for a while.
     pub fn look(&mut self, now: Instant) {
         if self.looked.is_some_and(|looked| now < looked + ABSENT) {
             return;
@@ -140,8 +175,13 @@ impl Turns {
         self.looked = Some(now);
         for key in 0..self.places.len() {
             let place = &self.places[key];
-            if place.counted && !place.away && !place.asks && now >= place.answered + ABSENT {
-                self.end_turn(key);
+            let age = now.saturating_duration_since(place.since);
+            match place.doing {
+                _ if !place.counted => {}
+                Doing::Nothing if !place.asks && age >= ABSENT => self.end_turn(key),
+                Doing::Flush if age >= ABSENT => self.uncount(key),
+                Doing::Command if age >= LONG => self.uncount(key),
+                Doing::Nothing | Doing::Flush | Doing::Command => {}
             }
         }
     }
@@ -217,27 +257,45 @@ mod tests {
     }
 
     #[test]
-    fn sleepers_and_the_absent_keep_nobody_out() {
+    fn who_takes_long_keeps_nobody_out() {
         let start = Instant::now();
-        let mut turns = asking(AT_ONCE + 3, start);
+        let (soon, late) = (start + ABSENT, start + LONG);
+        let mut turns = asking(2 * AT_ONCE, start);
         (0..AT_ONCE).for_each(|key| assert_eq!(turns.next(), Some(key)));
+        turns.flushes(0);
+        turns.answered(1, false, start);
+        turns.answered(2, false, start);
+        turns.ask(2);
+        assert_eq!(turns.next(), Some(2));
+        assert!(turns.is_held_up());
+        turns.look(soon - Duration::from_micros(1));
+        assert_eq!(turns.next(), None, "a moment is not long");
+        turns.tick(soon + ABSENT);
+        turns.look(soon + ABSENT);
+        assert_eq!(
+            (turns.next(), turns.next()),
+            (Some(AT_ONCE), Some(AT_ONCE + 1)),
+            "for the flush and the silent one"
+        );
         assert_eq!(turns.next(), None);
+        turns.look(late);
+        assert_eq!(turns.next(), Some(AT_ONCE + 2), "for those at a command");
+        assert_eq!(turns.counted, 3);
+    }
+
+    #[test]
+    fn a_turn_goes_on_before_others_begin() {
+        let now = Instant::now();
+        let mut turns = asking(AT_ONCE + 2, now);
+        (0..AT_ONCE).for_each(|key| assert_eq!(turns.next(), Some(key)));
         turns.step_aside(3);
         assert_eq!(turns.next(), Some(AT_ONCE));
-        // Back, it goes on with its turn, though the places are all taken.
-        turns.answered(3, false, start);
+        turns.answered(3, false, now);
         turns.ask(3);
-        assert_eq!(turns.next(), Some(3));
-        (0..=AT_ONCE).for_each(|key| turns.answered(key, false, start));
-        let later = start + ABSENT;
-        turns.answered(1, false, later);
-        turns.look(start);
-        assert_eq!(turns.next(), None);
-        turns.ask(2);
-        turns.look(later);
-        assert_eq!((turns.next(), turns.next()), (Some(2), Some(AT_ONCE + 1)));
-        assert_eq!(turns.next(), Some(AT_ONCE + 2));
-        assert!(!turns.has_next() && !turns.is_held_up());
+        assert_eq!(turns.next(), None, "its place is taken");
+        turns.step_aside(4);
+        assert_eq!((turns.next(), turns.next()), (Some(3), None));
+        assert_eq!(turns.places[3].left, COMMANDS - 2);
     }
 
     #[test]
