@@ -53,7 +53,12 @@ fn condition(random: &mut Random, aliases: &[&str], depth: u32, blocks: &mut u32
     match random.next(10) {
         0..3 => format!("{} {} {}", column(random), random.of(&["=", "<", "<>", "<=>"]), random.next(6)),
         3 => format!("{} IS NOT NULL", column(random)),
-        4 | 5 => format!("{} = {}", column(random), column(random)),
+        4 => format!("{} = {}", column(random), column(random)),
+        5 => {
+            let alias = random.of(aliases);
+            let mut one = || format!("{alias}.{} {} {}", random.of(&COLUMNS), random.of(&["=", "<"]), random.next(6));
+            format!("({} OR {} OR {})", one(), one(), one())
+        }
         6 if depth > 0 => {
             let (x, y) = (condition(random, aliases, 0, blocks), subquery(random, aliases, depth - 1, blocks));
             format!("({x} OR {y})")
@@ -105,9 +110,26 @@ fn subquery(random: &mut Random, around: &[&str], depth: u32, blocks: &mut u32) 
     format!("{} {no}IN (SELECT /*+ QB_NAME(q{n}) */ {} FROM {from}{filter})", pairs.0, pairs.1)
 }
 
+/// A table in FROM, or a derived table of one.
+fn operand(random: &mut Random) -> String {
+    let table = random.of(&TABLES);
+    let (column, value) = (random.of(&COLUMNS), random.next(6));
+    match random.next(5) {
+        0 => format!("(SELECT * FROM {table} WHERE {column} < {value})"),
+        1 => format!("(SELECT id + 1 AS id, n AS a, COALESCE(b, 2) AS b, a AS n, s FROM {table})"),
+        2 => {
+            let other = random.of(&TABLES);
+            format!(
+                "(SELECT v.id, w.a, v.b, w.n, w.s FROM {table} v LEFT JOIN {other} w ON v.id = w.{column} WHERE v.n <> {value})"
+            )
+        }
+        _ => table.to_string(),
+    }
+}
+
 fn query(random: &mut Random, hints: &mut Vec<String>) -> String {
     let mut blocks = 0;
-    let (first, second) = (random.of(&TABLES), random.of(&TABLES));
+    let (first, second) = (operand(random), operand(random));
     let (from, aliases): (String, &[&str]) = match random.next(4) {
         0 => {
             (format!("{first} p JOIN {second} q ON p.{} = q.{}", random.of(&COLUMNS), random.of(&COLUMNS)), &["p", "q"])
@@ -125,6 +147,8 @@ fn query(random: &mut Random, hints: &mut Vec<String>) -> String {
     let all = |hint: &str| (1..=blocks).map(|n| hint.replace('#', &format!("@q{n}"))).collect::<Vec<_>>().join(" ");
     hints.push(all("NO_SEMIJOIN(#)"));
     hints.push(String::new());
+    hints.push(all("NO_SEMIJOIN(#)") + " NO_MERGE(p, q) NO_INDEX_MERGE(p) NO_INDEX_MERGE(q)");
+    hints.push("INDEX_MERGE(p) INDEX_MERGE(q)".to_string());
     hints.push(all("SEMIJOIN(# FIRSTMATCH)"));
     hints.push(all("SEMIJOIN(# MATERIALIZATION)"));
     hints.push(all("NO_BNL(#)") + " NO_BNL()");
@@ -166,6 +190,59 @@ fn subqueries_are_joined_to_the_same_effect() {
         }
     }
     assert!(joined > 0, "some of them are joined");
+}
+
+#[test]
+fn merged_indexes_find_each_row_once() {
+    let mut db = Database::new();
+    let columns = [("id", int().not_null()), ("a", int()), ("b", int())];
+    db.table("t", &columns, &[("PRIMARY", true, &[0]), ("a", false, &[1]), ("b", false, &[2])], false);
+    for id in 0..60 {
+        let a = if id % 7 == 0 { "NULL".to_string() } else { (id % 5).to_string() };
+        db.change(&format!("INSERT INTO t VALUES ({id}, {a}, {})", id % 6));
+    }
+    for condition in ["a = 3 OR b = 2", "a IS NULL OR b < 2 OR id IN (5, 17)", "(a = 1 AND b > 2) OR b = 1 OR id = 59"]
+    {
+        let text = format!("SELECT /*+ HINT */ id FROM t WHERE {condition}");
+        let (merged, plain) = (text.replace("HINT", "INDEX_MERGE(t)"), text.replace("HINT", "NO_INDEX_MERGE(t)"));
+        assert!(db.plan(&merged).contains("index merge"), "{merged}: {}", db.plan(&merged));
+        assert!(!db.plan(&plain).contains("index merge"), "{plain}: {}", db.plan(&plain));
+        let (mut rows, mut wanted) = (db.rows(&merged), db.rows(&plain));
+        rows.sort();
+        wanted.sort();
+        assert_eq!(rows, wanted, "{text}");
+    }
+}
+
+#[test]
+fn groups_are_hopped_over_to_the_same_effect() {
+    let mut db = Database::new();
+    let columns = [("id", int().not_null()), ("a", int()), ("b", int()), ("c", int().not_null())];
+    db.table("t", &columns, &[("PRIMARY", true, &[0]), ("abc", false, &[1, 2, 3]), ("ac", false, &[1, 3])], false);
+    for id in 0..360 {
+        let a = if id % 90 == 0 { "NULL".to_string() } else { (id % 3).to_string() };
+        let b = if id % 4 == 0 { "NULL".to_string() } else { (id % 2).to_string() };
+        db.change(&format!("INSERT INTO t VALUES ({id}, {a}, {b}, {})", id * 7 % 100));
+    }
+    for text in [
+        "SELECT a, MIN(c), MAX(c) FROM t GROUP BY a",
+        "SELECT a, MIN(b), MAX(b) FROM t GROUP BY a",
+        "SELECT a, b, MAX(c) FROM t WHERE a > 0 GROUP BY a, b",
+        "SELECT b, MIN(c) FROM t WHERE a = 1 GROUP BY b",
+        "SELECT a, MIN(c) FROM t WHERE a IN (0, 2) GROUP BY a",
+        "SELECT DISTINCT a, b FROM t",
+        "SELECT COUNT(DISTINCT a, b), COUNT(DISTINCT b, a) FROM t",
+        "SELECT MIN(a), MAX(a) FROM t",
+    ] {
+        let hopping = db.plan(text).contains("loose");
+        assert!(hopping || text.contains("(DISTINCT b, a)"), "{text}: {}", db.plan(text));
+        let plain = text.replace("SELECT", "SELECT /*+ NO_GROUP_INDEX(t) */");
+        assert!(!db.plan(&plain).contains("loose"), "{plain}: {}", db.plan(&plain));
+        let (mut rows, mut wanted) = (db.rows(text), db.rows(&plain));
+        rows.sort();
+        wanted.sort();
+        assert_eq!(rows, wanted, "{text}");
+    }
 }
 
 #[test]

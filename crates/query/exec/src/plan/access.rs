@@ -1,6 +1,8 @@
 //! Which index a table is read by, and which of its ranges: range analysis of the conditions on composite keys.
 
 use super::Planner;
+use super::index_merge::{Branch, Mergeable};
+use super::loose::Groups;
 use super::names::Source;
 use super::node::{Access, IndexRange, QueryPlan};
 use super::tables::slots_of;
@@ -18,11 +20,13 @@ use types::{Result, SqlError, TypeKind, Value, key};
 pub struct Wanted<'e> {
     pub keys: Vec<(&'e Expr, bool)>,
     pub limited: bool,
+    /// What is asked of groups, if that is all.
+    pub groups: Option<Groups>,
 }
 
 impl Wanted<'_> {
     pub fn none() -> Wanted<'static> {
-        Wanted { keys: Vec::new(), limited: false }
+        Wanted { keys: Vec::new(), limited: false, groups: None }
     }
 }
 
@@ -42,6 +46,8 @@ pub struct Choice {
     pub used: Vec<bool>,
     /// Indexes that the conditions have ranges of.
     pub possible: Vec<usize>,
+    /// Instead of `access`: an index merge.
+    pub branches: Vec<Branch>,
 }
 
 /// A table is taken to have so many rows at least when its access paths are compared: a plan outlives the moment.
@@ -51,7 +57,7 @@ const EQUAL_KEEPS: f64 = 0.005;
 const RANGE_KEEPS: f64 = 0.05;
 const HALF_RANGE_KEEPS: f64 = 0.33;
 /// Reading a row through a secondary index costs this many rows of a scan.
-const LOOKUP: f64 = 3.0;
+pub(super) const LOOKUP: f64 = 3.0;
 
 pub fn index_by_name(table: &Table, name: &str, alias: &str) -> Result<usize> {
     let hit = table.indexes.iter().position(|i| i.name.eq_ignore_ascii_case(name) && (i.primary || !i.name.is_empty()));
@@ -86,6 +92,8 @@ struct Usable {
     join: Vec<bool>,
     /// For the order of their rows.
     order: Vec<bool>,
+    /// For groups.
+    group: Vec<bool>,
     /// A table scan counts as very dear.
     forced: bool,
     /// Rows are to come in the wanted order: ORDER_INDEX.
@@ -99,7 +107,8 @@ impl Usable {
         let invisible = table.indexes.iter().any(|i| i.invisible) && p.switched_off("use_invisible_indexes");
         let all: Vec<bool> = table.indexes.iter().map(|i| !(i.invisible && invisible)).collect();
         let lookups_only = vec![false; all.len()];
-        let mut usable = Usable { order: all.clone(), join: all, forced: false, ordered: false, lookups_only };
+        let mut usable =
+            Usable { order: all.clone(), group: all.clone(), join: all, forced: false, ordered: false, lookups_only };
         let keys = source.tuning.as_ref().map_or(&[][..], |t| &t.keys[..]);
         use KeyHint::{GroupIndex, Index, JoinIndex, OrderIndex, RangeOptimization};
         for (_, _, indexes) in keys.iter().filter(|(kind, ..)| *kind == RangeOptimization) {
@@ -124,6 +133,9 @@ impl Usable {
                 scopes.push(&mut usable.order);
                 usable.ordered |= *on;
             }
+            if matches!(kind, Index | GroupIndex) {
+                scopes.push(&mut usable.group);
+            }
             scopes.into_iter().for_each(|s| s.iter_mut().enumerate().for_each(|(i, a)| *a &= named(i) == *on));
         }
         Ok(usable)
@@ -136,7 +148,7 @@ impl Usable {
             return Err(types::err!(1221, "USE INDEX", "FORCE INDEX"));
         }
         use IndexHintScope::{All, GroupBy, Join, OrderBy};
-        for scope in [Join, OrderBy] {
+        for scope in [Join, OrderBy, GroupBy] {
             let (mut used, mut ignored) = (None, vec![false; table.indexes.len()]);
             for hint in source.hints.iter().filter(|h| h.scope == All || h.scope == scope) {
                 let named = match hint.action {
@@ -150,14 +162,13 @@ impl Usable {
                     named[index_by_name(table, p.parsed.name(*n), &source.name)?] = true;
                 }
             }
-            let allowed = if scope == Join { &mut self.join } else { &mut self.order };
+            let allowed = match scope {
+                Join => &mut self.join,
+                OrderBy => &mut self.order,
+                _ => &mut self.group,
+            };
             for (i, a) in allowed.iter_mut().enumerate() {
                 *a &= used.as_ref().is_none_or(|u| u[i]) && !ignored[i];
-            }
-        }
-        for hint in source.hints.iter().filter(|h| h.scope == GroupBy) {
-            for n in &hint.indexes {
-                index_by_name(table, p.parsed.name(*n), &source.name)?;
             }
         }
         Ok(())
@@ -175,7 +186,7 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
     let known_rows = sample.map_or(rows, |s| (s.rows as f64).max(1.0));
     let mut possible = Vec::new();
     let refs: Vec<&Expr> = conditions.iter().collect();
-    let Usable { join: allowed, order: orders, forced, ordered: wants_order, lookups_only } =
+    let Usable { join: allowed, order: orders, group, forced, ordered: wants_order, lookups_only } =
         Usable::of(p, source, table)?;
     let locking = source.read != Read::Consistent;
     let mut best: Option<(f64, Choice)> = None;
@@ -222,14 +233,63 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
             // Only as the last resort.
             penalty += cx.rows * 100.0;
         }
-        let cost = rows * per_row + penalty;
+        let mut cost = rows * per_row + penalty;
+        let groups = wanted.groups.as_ref().filter(|_| group[i] && !locking && (i == 0 || covering));
+        let loose = groups.and_then(|g| cx.loose(i, index, &ranges, &refs, g)).filter(|(_, _, c)| *c < cost);
+        if let Some((_, _, hopped)) = &loose {
+            cost = *hopped;
+        }
         if best.as_ref().is_none_or(|(c, _)| cost < *c) {
             let shape = covering.then(|| cx.covered_shape(index));
-            let access = Access { index: i, ranges, backward: order == Some(true), ordered: by_order };
-            let (rows, possible) = (read, Vec::new());
+            let (rows, cost_read) = match loose {
+                Some((_, groups, _)) => (groups, cost),
+                None => (read, read * per_row),
+            };
+            let loose = loose.map(|(loose, ..)| loose);
+            let access = Access { index: i, ranges, backward: order == Some(true), ordered: by_order, loose };
+            let (possible, branches) = (Vec::new(), Vec::new());
+            let cost_of = cost_read;
             let choice =
-                Choice { access, consumed, covering, shape, ordered, rows, cost: read * per_row, used, possible };
+                Choice { access, consumed, covering, shape, ordered, rows, cost: cost_of, used, possible, branches };
             best = Some((cost, choice));
+        }
+    }
+    let mergeable = match locking {
+        true => None,
+        false => Mergeable::of(p, source, table, &allowed),
+    };
+    cx.bound = 0;
+    cx.lookups_only = false;
+    if let (Some(mergeable), Some((cost, choice))) = (mergeable, &mut best)
+        && let Some((at, branches, merged)) = cx.union(&refs, &mergeable)
+    {
+        for b in &branches {
+            if !possible.contains(&b.access.index) {
+                possible.push(b.access.index);
+            }
+        }
+        possible.sort_unstable();
+        let sort = if wanted.keys.is_empty() { 0.0 } else { branches.iter().map(|b| b.rows).sum::<f64>() * 0.5 };
+        if merged + sort < *cost || mergeable.forced {
+            let scale = known_rows / cx.rows;
+            let rows = (branches.iter().map(|b| b.rows).sum::<f64>() * scale).clamp(1.0, known_rows);
+            let mut used = vec![false; refs.len()];
+            used[at] = true;
+            let access = Access { index: 0, ranges: Vec::new(), backward: false, ordered: false, loose: None };
+            let consumed = vec![false; refs.len()];
+            let cost = (merged * scale).max(1.0);
+            *choice = Choice {
+                access,
+                consumed,
+                covering: false,
+                shape: None,
+                ordered: false,
+                rows,
+                cost,
+                used,
+                possible: Vec::new(),
+                branches,
+            };
         }
     }
     let (_, choice) = best.expect("the clustered index can always be scanned");
@@ -253,16 +313,16 @@ fn stored(e: &Expr) -> &Expr {
     }
 }
 
-struct Analysis<'p> {
+pub(super) struct Analysis<'p> {
     /// Ranges of single keys only.
     lookups_only: bool,
     subqueries: &'p [QueryPlan],
-    table: &'p Table,
+    pub(super) table: &'p Table,
     slot: usize,
     bound: u64,
     /// Rows of the table, for comparing its access paths.
-    rows: f64,
-    sample: Option<&'p Sample>,
+    pub(super) rows: f64,
+    pub(super) sample: Option<&'p Sample>,
 }
 
 /// What one condition says about one column.
@@ -406,7 +466,7 @@ impl Analysis<'_> {
     }
 
     /// The range of `index` that the conditions imply together; `None` when they say nothing about its first part.
-    fn range(
+    pub(super) fn range(
         &self,
         index: &Index,
         conditions: &[&Expr],
@@ -491,7 +551,7 @@ impl Analysis<'_> {
         Vec::new()
     }
 
-    fn range_rows(&self, i: usize, r: &IndexRange) -> f64 {
+    pub(super) fn range_rows(&self, i: usize, r: &IndexRange) -> f64 {
         let index = &self.table.indexes[i];
         let alternatives: f64 = r.equal.iter().map(|e| e.len() as f64).product();
         if index.unique && r.equal.len() == index.parts.len() {

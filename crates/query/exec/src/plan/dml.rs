@@ -416,7 +416,8 @@ impl Planner<'_> {
         order.retain(|o| !matches!(o.expr.node, Node::Const(_) | Node::Param(_)));
         let limit = self.limit(limit)?.map(|(count, _)| count);
         self.refuse_reading(&table)?;
-        let wanted = Wanted { keys: order.iter().map(|o| (&o.expr, o.descending)).collect(), limited: limit.is_some() };
+        let keys = order.iter().map(|o| (&o.expr, o.descending)).collect();
+        let wanted = Wanted { keys, limited: limit.is_some(), groups: None };
         let (plan, ordered) = self.join_plan(Tree::Leaf(0), conditions, &wanted)?;
         if ordered {
             order.clear();
@@ -461,6 +462,7 @@ fn plan_reads(plan: &Plan, id: u64) -> bool {
         Plan::Recursive(_) | Plan::Working { .. } | Plan::JsonTable(_) => false,
         Plan::Counted { input, .. } => plan_reads(input, id),
         Plan::Scan(s) => s.table.id == id,
+        Plan::IndexMerge(m) => m.first().table.id == id,
         Plan::Join(j) => plan_reads(&j.left, id) || plan_reads(&j.right, id),
         Plan::Filter { input, .. } | Plan::Distinct { input, .. } | Plan::Limit { input, .. } => plan_reads(input, id),
         Plan::Group(g) => plan_reads(&g.input, id),

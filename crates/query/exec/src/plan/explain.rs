@@ -3,7 +3,7 @@
 
 use super::cost::plan_rows;
 use super::node::{
-    Access, Body, Group, IndexRange, InsertSource, Join, JoinKind, Plan, QueryPlan, Scan, SetKind, SetOp,
+    Access, Body, Group, IndexMerge, IndexRange, InsertSource, Join, JoinKind, Plan, QueryPlan, Scan, SetKind, SetOp,
 };
 use super::print::{SlotNames, column_name, print};
 use crate::context::ColumnMeta;
@@ -27,6 +27,8 @@ pub struct Row {
     pub extra: Vec<&'static str>,
     /// Of a semi-join: the table that is gone on with after a match.
     pub first_match: Option<String>,
+    /// Which indexes are merged, and how.
+    pub merged: Option<String>,
 }
 
 /// One line of the tree: what stands before its figures, its estimates, and the counter of its node.
@@ -203,6 +205,7 @@ impl<'q> Explainer<'q> {
                 let row = self.scan_row(s);
                 add(row, &mut self.rows);
             }
+            Plan::IndexMerge(m) => add(self.merge_row(m), &mut self.rows),
             Plan::Virtual { table, .. } => {
                 let row = Row { table: Some(table.name.clone()), access: Some("ALL"), ..Row::default() };
                 add(row, &mut self.rows);
@@ -250,15 +253,17 @@ impl<'q> Explainer<'q> {
             }
             Plan::Filter { input, .. } => {
                 self.plan_rows(input, id, select_type, pending);
-                if let (Plan::Scan(_) | Plan::Join(_) | Plan::Virtual { .. } | Plan::Derived { .. }, Some(row)) =
-                    (&**input, self.rows.last_mut())
-                {
+                let table = matches!(
+                    **input,
+                    Plan::Scan(_) | Plan::IndexMerge(_) | Plan::Join(_) | Plan::Virtual { .. } | Plan::Derived { .. }
+                );
+                if let (true, Some(row)) = (table, self.rows.last_mut()) {
                     note(row, "Using where");
                 }
             }
             Plan::Group(g) => {
                 self.plan_rows(&g.input, id, select_type, pending);
-                self.extra(first, g.keys.is_empty(), "Using temporary");
+                self.extra(first, g.keys.is_empty() || hops(&g.input), "Using temporary");
             }
             Plan::Window(w) => {
                 self.plan_rows(&w.input, id, select_type, pending);
@@ -270,7 +275,7 @@ impl<'q> Explainer<'q> {
             }
             Plan::Distinct { input, .. } => {
                 self.plan_rows(input, id, select_type, pending);
-                self.extra(first, false, "Using temporary");
+                self.extra(first, hops(input), "Using temporary");
             }
             Plan::Limit { input, .. } => self.plan_rows(input, id, select_type, pending),
         }
@@ -298,11 +303,21 @@ impl<'q> Explainer<'q> {
         };
         if access != "ALL" {
             row.key = Some(index.name.clone());
-            let parts = s.access.ranges.iter().map(used_parts).max().unwrap_or(index.parts.len());
+            let parts = match &s.access.loose {
+                Some(l) => (l.parts + (l.min && !l.max) as usize).max(1),
+                None => s.access.ranges.iter().map(used_parts).max().unwrap_or(index.parts.len()),
+            };
             row.key_len = Some(key_length(s, parts).to_string());
         }
         if let ("const" | "eq_ref" | "ref", [range]) = (access, &s.access.ranges[..]) {
             row.refs = range.equal.iter().map(|e| self.reference(&e[0])).collect();
+        }
+        if s.access.loose.is_some() {
+            if !s.access.ranges.is_empty() {
+                row.extra.push("Using where");
+            }
+            row.extra.push("Using index for group-by");
+            return row;
         }
         if access == "range" {
             let pushed = s.access.index != 0 && !s.covering;
@@ -315,6 +330,25 @@ impl<'q> Explainer<'q> {
             row.extra.push("Using index");
         }
         row
+    }
+
+    fn merge_row(&self, m: &IndexMerge) -> Row {
+        let keys: Vec<&str> = m.branches.iter().map(|(s, _)| &s.table.indexes[s.access.index].name[..]).collect();
+        let length = |s: &Scan| key_length(s, s.access.ranges.iter().map(used_parts).max().unwrap_or(1)).to_string();
+        let lengths: Vec<String> = m.branches.iter().map(|(s, _)| length(s)).collect();
+        let ordered = m.branches.iter().all(|(s, _)| gives_clustered_order(s));
+        let how = if ordered { "union" } else { "sort_union" };
+        Row {
+            table: Some(m.first().alias.clone()),
+            access: Some("index_merge"),
+            possible_keys: m.possible.iter().map(|i| m.first().table.indexes[*i].name.clone()).collect(),
+            key: Some(keys.join(",")),
+            key_len: Some(lengths.join(",")),
+            rows: Some(m.rows.round().max(1.0)),
+            filtered: Some(m.filtered),
+            merged: Some(format!("Using {how}({})", keys.join(","))),
+            ..Row::default()
+        }
     }
 
     fn reference(&self, e: &Expr) -> String {
@@ -401,6 +435,17 @@ impl<'q> Explainer<'q> {
             Plan::Scan(s) => {
                 let rows = Some(s.rows);
                 out.push(Line { rows, ..line(self.scan_text(s), depth) });
+            }
+            Plan::IndexMerge(m) => {
+                let ordered = m.branches.iter().all(|(s, _)| gives_clustered_order(s));
+                let how = if ordered { "Deduplicate rows sorted by row ID" } else { "Sort-deduplicate by row ID" };
+                out.push(Line { rows: Some(m.rows), ..line(how.into(), depth) });
+                for (s, _) in &m.branches {
+                    let ranges: Vec<String> = s.access.ranges.iter().map(|r| self.range_text(s, r)).collect();
+                    let key = &s.table.indexes[s.access.index].name;
+                    let text = format!("Index range scan on {} using {key} over {}", s.alias, ranges.join(" OR "));
+                    out.push(Line { rows: Some(s.rows), counter: None, ..line(text, depth + 1) });
+                }
             }
             Plan::Virtual { table, .. } => out.push(line(format!("Table scan on {}", table.name), depth)),
             Plan::Working { .. } => out.push(line("Scan new records".into(), depth)),
@@ -535,6 +580,11 @@ impl<'q> Explainer<'q> {
         let reverse = if s.access.backward { " (reverse)" } else { "" };
         let covering = if s.covering { "Covering index" } else { "Index" };
         match access_type(s) {
+            _ if s.access.loose.is_some() => {
+                let ranges: Vec<String> = s.access.ranges.iter().map(|r| self.range_text(s, r)).collect();
+                let over = if ranges.is_empty() { String::new() } else { format!(" over {}", ranges.join(" OR ")) };
+                format!("Covering index skip scan for grouping on {alias} using {key}{over}")
+            }
             "ALL" => format!("Table scan on {alias}"),
             "index" => format!("{covering} scan on {alias} using {key}{reverse}"),
             kind @ ("const" | "eq_ref" | "ref") => {
@@ -601,7 +651,7 @@ fn is_simple(plan: &Plan) -> bool {
         Plan::Window(w) => is_simple(&w.input),
         Plan::Sort(s) => is_simple(&s.input),
         Plan::One | Plan::Values { .. } | Plan::Scan(_) | Plan::Virtual { .. } | Plan::Working { .. } => true,
-        Plan::JsonTable(_) => true,
+        Plan::JsonTable(_) | Plan::IndexMerge(_) => true,
     }
 }
 
@@ -622,14 +672,19 @@ fn slot_names(plan: &Plan) -> Vec<SlotNames> {
     out
 }
 
+fn table_names(s: &Scan) -> SlotNames {
+    SlotNames {
+        slot: s.slot,
+        schema: s.table.schema.clone(),
+        alias: s.alias.clone(),
+        columns: s.table.columns.iter().map(|c| c.name.clone()).collect(),
+    }
+}
+
 fn collect_names(plan: &Plan, out: &mut Vec<SlotNames>) {
     match plan {
-        Plan::Scan(s) => out.push(SlotNames {
-            slot: s.slot,
-            schema: s.table.schema.clone(),
-            alias: s.alias.clone(),
-            columns: s.table.columns.iter().map(|c| c.name.clone()).collect(),
-        }),
+        Plan::Scan(s) => out.push(table_names(s)),
+        Plan::IndexMerge(m) => out.push(table_names(m.first())),
         Plan::Virtual { slot, table } => out.push(SlotNames {
             slot: *slot,
             schema: table.schema.clone(),
@@ -659,11 +714,18 @@ fn used_parts(r: &IndexRange) -> usize {
     r.equal.len() + r.bounded as usize
 }
 
+/// Does the scan give rows in the order of the clustered index? All of its index's own parts are one value then.
+fn gives_clustered_order(s: &Scan) -> bool {
+    let parts = s.table.indexes[s.access.index].parts.len();
+    matches!(&s.access.ranges[..], [r] if r.equal.len() == parts && r.equal.iter().all(|e| e.len() == 1))
+}
+
 /// The `type` column.
 fn access_type(s: &Scan) -> &'static str {
     let index = &s.table.indexes[s.access.index];
     let Access { ranges, index: at, ordered, .. } = &s.access;
     match &ranges[..] {
+        _ if s.access.loose.is_some() => "range",
         [] if *at != 0 || (*ordered && index.primary) => "index",
         [] => "ALL",
         [r] if !r.bounded && r.equal.iter().all(|e| e.len() == 1) => {
@@ -676,6 +738,15 @@ fn access_type(s: &Scan) -> &'static str {
             }
         }
         _ => "range",
+    }
+}
+
+/// Are groups hopped over by a loose scan below?
+fn hops(plan: &Plan) -> bool {
+    match plan {
+        Plan::Scan(s) => s.access.loose.is_some(),
+        Plan::Filter { input, .. } | Plan::Counted { input, .. } => hops(input),
+        _ => false,
     }
 }
 
@@ -718,6 +789,7 @@ fn plan_cost(plan: &Plan) -> f64 {
         Plan::One | Plan::Values { .. } | Plan::Working { .. } => 0.0,
         Plan::Scan(s) if s.access.ranges.is_empty() => s.rows * ROW + 0.25,
         Plan::Scan(s) => s.rows * ROW * if s.access.index == 0 || s.covering { 1.0 } else { 3.5 } + 0.25,
+        Plan::IndexMerge(m) => m.rows * ROW * 4.5 + 0.25,
         Plan::Virtual { .. } | Plan::JsonTable(_) => plan_rows(plan) * ROW,
         Plan::Recursive(r) => plan_cost(&r.seed.plan) + r.steps.iter().map(|s| plan_cost(&s.plan)).sum::<f64>(),
         Plan::Derived { query, .. } => plan_cost(&query.plan) + plan_rows(plan) * ROW,
@@ -808,7 +880,8 @@ pub fn text_columns() -> Vec<ColumnMeta> {
 
 impl Row {
     fn extra_text(&self) -> Option<String> {
-        let mut words: Vec<String> = self.extra.iter().map(|e| e.to_string()).collect();
+        let extra = self.extra.iter().map(|e| e.to_string());
+        let mut words: Vec<String> = self.merged.iter().cloned().chain(extra).collect();
         if let Some(table) = &self.first_match {
             let at = words.iter().position(|e| e.starts_with("Using join buffer")).unwrap_or(words.len());
             words.insert(at, format!("FirstMatch({table})"));
@@ -834,95 +907,4 @@ impl Row {
             text(self.extra_text()),
         ]
     }
-}
-
-/// The table's lines as a JSON document.
-pub fn json(rows: &[Row]) -> String {
-    let quoted = |s: &str| format!("\"{}\"", s.replace('\\', "\\\\").replace('"', "\\\""));
-    let mut blocks: Vec<(u64, Vec<&Row>)> = Vec::new();
-    for row in rows {
-        let id = row.id.unwrap_or(0);
-        match blocks.iter_mut().find(|(i, _)| *i == id) {
-            Some((_, list)) => list.push(row),
-            None => blocks.push((id, vec![row])),
-        }
-    }
-    let table = |row: &Row, indent: &str| {
-        let mut fields = Vec::new();
-        let list = |l: &[String]| {
-            let items: Vec<String> = l.iter().map(|s| format!("{indent}    {}", quoted(s))).collect();
-            format!("[\n{}\n{indent}  ]", items.join(",\n"))
-        };
-        if let Some(t) = &row.table {
-            fields.push(format!("\"table_name\": {}", quoted(t)));
-        }
-        if let Some(a) = row.access {
-            fields.push(format!("\"access_type\": {}", quoted(a)));
-        }
-        if !row.possible_keys.is_empty() {
-            fields.push(format!("\"possible_keys\": {}", list(&row.possible_keys)));
-        }
-        if let (Some(key), Some(length)) = (&row.key, &row.key_len) {
-            fields.push(format!("\"key\": {}", quoted(key)));
-            fields.push(format!("\"key_length\": {}", quoted(length)));
-        }
-        if !row.refs.is_empty() {
-            fields.push(format!("\"ref\": {}", list(&row.refs)));
-        }
-        if let (Some(rows), Some(filtered)) = (row.rows, row.filtered) {
-            fields.push(format!("\"rows_examined_per_scan\": {rows}"));
-            fields.push(format!("\"rows_produced_per_join\": {}", (rows * filtered).round()));
-            fields.push(format!("\"filtered\": \"{:.2}\"", filtered * 100.0));
-        }
-        for (extra, name) in [
-            ("Using index", "using_index"),
-            ("Using temporary", "using_temporary_table"),
-            ("Using filesort", "using_filesort"),
-            ("Backward index scan", "backward_index_scan"),
-        ] {
-            if row.extra.contains(&extra) {
-                fields.push(format!("\"{name}\": true"));
-            }
-        }
-        if row.extra.contains(&"Not exists") {
-            fields.push("\"not_exists\": true".to_string());
-        }
-        if let Some(table) = &row.first_match {
-            fields.push(format!("\"first_match\": {}", quoted(table)));
-        }
-        if row.extra.contains(&"Using join buffer (hash join)") {
-            fields.push("\"using_join_buffer\": \"hash join\"".to_string());
-        }
-        for message in ["No tables used", "Select tables optimized away"] {
-            if row.extra.contains(&message) {
-                fields.push(format!("\"message\": {}", quoted(message)));
-            }
-        }
-        let by = format!(",\n{indent}  ");
-        format!("{{\n{indent}  {}\n{indent}}}", fields.join(&by))
-    };
-    let block = |(id, list): &(u64, Vec<&Row>), indent: &str| {
-        let inner = format!("{indent}  ");
-        let tables = match &list[..] {
-            [one] if one.table.is_none() => {
-                format!("\"message\": {}", quoted(one.extra.first().unwrap_or(&"")))
-            }
-            [one] => format!("\"table\": {}", table(one, &inner)),
-            many => {
-                let deep = format!("{inner}    ");
-                let item = |r: &&Row| format!("{inner}  {{\n{deep}\"table\": {}\n{inner}  }}", table(r, &deep));
-                let items: Vec<String> = many.iter().map(item).collect();
-                format!("\"nested_loop\": [\n{}\n{inner}]", items.join(",\n"))
-            }
-        };
-        format!("{{\n{inner}\"select_id\": {id},\n{inner}{tables}\n{indent}}}")
-    };
-    let Some((first, rest)) = blocks.split_first() else { return "{}".to_string() };
-    let mut out = format!("{{\n  \"query_block\": {}", block(first, "  "));
-    if !rest.is_empty() {
-        let items: Vec<String> =
-            rest.iter().map(|b| format!("    {{\n      \"query_block\": {}\n    }}", block(b, "      "))).collect();
-        let _ = write!(out, ",\n  \"other_query_blocks\": [\n{}\n  ]", items.join(",\n"));
-    }
-    out + "\n}"
 }

@@ -288,6 +288,10 @@ impl Planner<'_> {
     }
 
     fn full_name(&self, slot: u16, column: u16) -> String {
+        let merged = self.merged_column(&Expr::column(slot as usize, column as usize, DataType::new(TypeKind::Null)));
+        if let Some((s, i)) = merged {
+            return format!("{}.{}", s.name, s.columns[i].name);
+        }
         match self.current_block().sources.iter().find(|s| s.slot == slot as usize) {
             Some(s) if !s.schema.is_empty() => {
                 format!("{}.{}.{}", s.schema, s.name, s.columns[column as usize].name)

@@ -77,7 +77,7 @@ impl Planner<'_> {
         let mut columns = Vec::new();
         let top = self.level(table.path, &table.columns, &mut columns)?;
         let reads = slots_of(&self.subqueries, &doc);
-        let before = self.block().sources.iter().fold(0, |bits, s| bits | 1u64 << s.slot);
+        let before = self.block().slots();
         let slot = self.block().shapes.len();
         self.block().shapes.push(Shape::Tuple(columns.len()));
         let alias = self.parsed.name(table.alias).to_string();

@@ -2,13 +2,17 @@
 
 pub mod access;
 pub mod cost;
+pub mod derived;
 pub mod dml;
 pub mod explain;
+pub mod explain_json;
 pub mod expr;
 pub mod group;
 pub mod hints;
+pub mod index_merge;
 pub mod json_table;
 pub mod load;
+pub mod loose;
 pub mod many;
 pub mod names;
 pub mod node;
@@ -71,6 +75,11 @@ pub struct Planner<'p> {
     captures: bool,
     captured: Option<Box<semijoin::Aside>>,
     aside: Vec<(usize, Box<semijoin::Aside>)>,
+    /// Derived tables of the statement may be merged; the query planned now may be; joins around the table at hand whose inner
+    /// side it is on.
+    merges: bool,
+    merging: bool,
+    inner_side: usize,
     /// Nesting of query expressions.
     level: usize,
     /// Recursive common table expressions planned so far: each has a working table of that number.
@@ -123,6 +132,9 @@ impl<'p> Planner<'p> {
             captures: false,
             captured: None,
             aside: Vec::new(),
+            merges: true,
+            merging: false,
+            inner_side: 0,
             level: 0,
             working_tables: 0,
             notes: Vec::new(),
@@ -200,13 +212,15 @@ impl<'p> Planner<'p> {
                 (explain::table_columns(), rows.iter().map(explain::Row::values).collect())
             }
             F::Tree => (explain::text_columns(), text(explain::tree_text(&explainer.tree(&body), None))),
-            F::Json => (explain::text_columns(), text(explain::json(&explainer.table(&body)))),
+            F::Json => (explain::text_columns(), text(explain_json::json(&explainer.table(&body)))),
         };
         Ok(Body::Explain(Box::new(node::Explain { columns, rows, analyze: None })))
     }
 
     fn body(&mut self, statement: &'p Statement) -> Result<Body> {
         let parsed = self.parsed;
+        // What UPDATE and DELETE read beside the table that they write is computed first.
+        self.merges = !matches!(statement, Statement::Update(_) | Statement::Delete(_));
         match statement {
             Statement::Query(id) => self.query_body_of(*id),
             Statement::Do(list) => {

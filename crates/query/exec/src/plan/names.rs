@@ -28,6 +28,16 @@ pub struct Block {
     pub windows_in: Windows,
     /// Its optimizer hints, in a statement that has some.
     pub hints: Option<usize>,
+    /// WHERE and ORDER BY of the derived tables that were merged into it.
+    pub moved: Vec<Expr>,
+    pub moved_order: Vec<super::query::OrderKey>,
+}
+
+impl Block {
+    /// Bits of the slots that hold rows of its tables.
+    pub fn slots(&self) -> u64 {
+        self.sources.iter().filter(|s| s.stands_for.is_none()).fold(0, |bits, s| bits | 1 << s.slot)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +91,10 @@ pub struct Source {
     pub json_table: Option<Box<super::json_table::JsonTable>>,
     /// The rows that a recursive common table expression has made last.
     pub working: Option<usize>,
+    /// A derived table that is merged into the block: what its columns mean. The tables that it is made of follow, hidden.
+    pub stands_for: Option<Vec<Expr>>,
+    /// No name means it.
+    pub hidden: bool,
 }
 
 pub struct SourceColumn {
@@ -125,12 +139,19 @@ impl Source {
             lateral: None,
             json_table: None,
             working: None,
+            stands_for: None,
+            hidden: false,
         }
     }
 
     /// The expression that reads column `i`.
     pub fn column(&self, i: usize, depth: usize) -> Expr {
         self.used[i].set(true);
+        if let Some(exprs) = &self.stands_for {
+            let mut e = deepen(&exprs[i], depth);
+            e.ty.nullable |= self.nullable;
+            return e;
+        }
         let mut ty = self.columns[i].data_type;
         ty.nullable |= self.nullable;
         let node = Node::Column { depth: depth as u8, slot: self.slot as u16, column: i as u16 };
@@ -196,7 +217,14 @@ impl Source {
             lateral: None,
             json_table: None,
             working: None,
+            stands_for: None,
+            hidden: false,
         }
+    }
+
+    /// Does a name mean this table?
+    pub(super) fn is_named(&self, name: &str, schema: Option<&str>) -> bool {
+        !self.hidden && self.name == name && schema.is_none_or(|d| d == self.schema)
     }
 
     pub(super) fn find(&self, name: &str) -> Option<usize> {
@@ -251,7 +279,7 @@ impl Planner<'_> {
             }
             let mut found: Option<Expr> = None;
             for s in &block.sources {
-                if table.is_some_and(|t| t != s.name) || schema.is_some_and(|d| d != s.schema) {
+                if s.hidden || table.is_some_and(|t| t != s.name) || schema.is_some_and(|d| d != s.schema) {
                     continue;
                 }
                 if let Some(i) = s.find(name) {

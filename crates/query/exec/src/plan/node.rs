@@ -31,6 +31,7 @@ pub enum Plan {
         rows: Vec<Vec<Expr>>,
     },
     Scan(Scan),
+    IndexMerge(Box<IndexMerge>),
     /// A table of information_schema or performance_schema.
     Virtual {
         slot: usize,
@@ -98,6 +99,32 @@ pub struct Scan {
     pub possible: Vec<usize>,
 }
 
+/// The rows of one table that branches of an OR find by different indexes. Each row is passed on by the first branch whose
+/// condition it fulfils, so none comes twice and nothing is kept.
+pub struct IndexMerge {
+    pub branches: Vec<(Scan, Expr)>,
+    pub rows: f64,
+    pub filtered: f64,
+    pub possible: Vec<usize>,
+}
+
+impl IndexMerge {
+    /// The first of its scans: they are all of one table, in one slot.
+    pub fn first(&self) -> &Scan {
+        &self.branches[0].0
+    }
+}
+
+/// A scan that reads a few entries of each group only: GROUP BY, DISTINCT, MIN and MAX by an index.
+#[derive(Clone, Copy, Debug)]
+pub struct Loose {
+    /// Leading parts that are one value in a group.
+    pub parts: usize,
+    /// Of the part behind them: the least value that is not NULL, and the greatest.
+    pub min: bool,
+    pub max: bool,
+}
+
 /// Which index is read, and which parts of it.
 pub struct Access {
     pub index: usize,
@@ -106,6 +133,7 @@ pub struct Access {
     pub backward: bool,
     /// Taken for the order of its rows.
     pub ordered: bool,
+    pub loose: Option<Loose>,
 }
 
 /// A set of key ranges: every combination of the first parts' alternatives, with bounds on the part after.
@@ -495,6 +523,13 @@ impl Plan {
                 let _ = writeln!(out, "values {} rows", rows.len());
             }
             Plan::Scan(s) => s.print(out),
+            Plan::IndexMerge(m) => {
+                out.push_str("index merge\n");
+                for (scan, _) in &m.branches {
+                    (0..=depth).for_each(|_| out.push_str("  "));
+                    scan.print(out);
+                }
+            }
             Plan::Virtual { table, .. } => {
                 let _ = writeln!(out, "virtual {}.{}", table.schema, table.name);
             }
@@ -606,6 +641,9 @@ impl Scan {
         }
         if self.covering {
             out.push_str(" covering");
+        }
+        if self.access.loose.is_some() {
+            out.push_str(" loose");
         }
         if let Read::Locking { mode, .. } = self.read {
             let _ = write!(out, " {mode:?}");

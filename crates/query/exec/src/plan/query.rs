@@ -292,11 +292,14 @@ impl Planner<'_> {
     fn select(&mut self, query: &ast::Query, select: &Select, exports: Option<Vec<Source>>) -> Result<QueryPlan> {
         let captures = std::mem::take(&mut self.captures);
         let puts_aside = std::mem::take(&mut self.puts_aside);
+        let merging = std::mem::take(&mut self.merging);
+        let inner_side = std::mem::take(&mut self.inner_side);
         let hints = self.hints.as_ref().and_then(|h| h.block_at(Some(select.start)));
         self.blocks.push(Block { hints, ..Block::default() });
         let clause = std::mem::replace(&mut self.clause, "field list");
         let first = self.aside.len();
-        let result = self.select_in_block(query, select, exports, captures);
+        let result = self.select_in_block(query, select, exports, (captures, merging));
+        self.inner_side = inner_side;
         self.aside.truncate(first);
         self.puts_aside = puts_aside;
         self.clause = clause;
@@ -309,7 +312,7 @@ impl Planner<'_> {
         query: &ast::Query,
         select: &Select,
         exports: Option<Vec<Source>>,
-        captures: bool,
+        (captures, merging): (bool, bool),
     ) -> Result<QueryPlan> {
         let parsed = self.parsed;
         let first_aside = self.aside.len();
@@ -342,8 +345,7 @@ impl Planner<'_> {
                 }
                 SelectItem::TableStar { schema, table } => {
                     let (schema, name) = (schema.map(|s| parsed.name(s)), parsed.name(*table));
-                    let found =
-                        self.block().sources.iter().find(|s| s.name == name && schema.is_none_or(|d| d == s.schema));
+                    let found = self.block().sources.iter().find(|s| s.is_named(name, schema));
                     let Some(found) = found else {
                         return Err(SqlError::new(1051, format!("Unknown table '{name}'")));
                     };
@@ -390,6 +392,7 @@ impl Planner<'_> {
             }
             Self::conjuncts(e, &mut conditions);
         }
+        conditions.append(&mut self.block().moved);
 
         // GROUP BY: columns first, then aliases and positions.
         let mut keys: Vec<Expr> = Vec::new();
@@ -439,6 +442,9 @@ impl Planner<'_> {
             self.export_columns(&mut outputs);
         }
         order.retain(|o| !matches!(o.expr.node, Node::Const(_) | Node::Param(_)));
+        if query.order.is_empty() && !grouped && !windowed && !distinct && having.is_none() && from.is_some() {
+            order = self.moved_order();
+        }
         // Groups whose keys are all selected are distinct as they are.
         let distinct =
             distinct && (select.rollup || keys.is_empty() || !keys.iter().all(|k| outputs.iter().any(|o| o.same(k))));
@@ -448,19 +454,22 @@ impl Planner<'_> {
         let ordered = top.is_some() && !order.is_empty() && !grouped && !distinct && !windowed;
         let mut tree = self.join_subqueries(from.map(|(tree, _)| tree), &mut conditions, first_aside, ordered)?;
         let rows_alone = !grouped && !windowed && having.is_none() && limit.is_none() && !select.options.straight_join;
+        let resolved = |outputs, columns| {
+            let (plan, shapes) = (Plan::One, Vec::new());
+            QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false }
+        };
+        if merging && rows_alone && !select.options.distinct && !select.options.calc_found_rows && exports.is_none() {
+            let conditions = &mut conditions;
+            match tree.take().map(|t| self.put_up(t, std::mem::take(conditions), &outputs, std::mem::take(&mut order)))
+            {
+                Some(Ok(())) => return Ok(resolved(outputs, columns)),
+                Some(Err((t, c, o))) => (tree, *conditions, order) = (Some(t), c, o),
+                None => {}
+            }
+        }
         if captures && rows_alone && exports.is_none() {
             match tree.take().map(|t| self.put_aside(t, std::mem::take(&mut conditions), &outputs)) {
-                Some(Ok(())) => {
-                    let plan = QueryPlan {
-                        plan: Plan::One,
-                        shapes: Vec::new(),
-                        outputs,
-                        columns,
-                        correlated: false,
-                        absorbed: false,
-                    };
-                    return Ok(plan);
-                }
+                Some(Ok(())) => return Ok(resolved(outputs, columns)),
                 Some(Err((t, c))) => (tree, conditions) = (Some(t), c),
                 None => {}
             }
@@ -480,11 +489,15 @@ impl Planner<'_> {
                     conditions.push(Expr::new(not_null, crate::expr::boolean_type(false)));
                 }
                 let wanted = if let Some((column, descending)) = &extreme {
-                    Wanted { keys: vec![(column, *descending)], limited: true }
-                } else if grouped || distinct || windowed {
+                    Wanted { keys: vec![(column, *descending)], limited: true, ..Wanted::none() }
+                } else if windowed {
                     Wanted::none()
+                } else if grouped || distinct {
+                    let groups = self.groups(&tree, (&keys, grouped), &outputs, having.as_ref(), &order);
+                    Wanted { groups, ..Wanted::none() }
                 } else {
-                    Wanted { keys: order.iter().map(|o| (&o.expr, o.descending)).collect(), limited: top.is_some() }
+                    let keys = order.iter().map(|o| (&o.expr, o.descending)).collect();
+                    Wanted { keys, limited: top.is_some(), groups: None }
                 };
                 self.straight = select.options.straight_join;
                 let joined = self.join_plan(tree, conditions, &wanted);
@@ -556,7 +569,7 @@ impl Planner<'_> {
     /// Appends the columns of the block's tables to the outputs, for ON DUPLICATE KEY UPDATE, where they are read from slot 2.
     fn export_columns(&mut self, outputs: &mut Vec<Expr>) {
         let mut exports = Vec::new();
-        for s in &self.current_block().sources {
+        for s in self.current_block().sources.iter().filter(|s| !s.hidden) {
             let visible: Vec<usize> = (0..s.columns.len()).filter(|i| !s.columns[*i].hidden).collect();
             exports.push(s.exported(2, outputs.len(), &visible));
             outputs.extend(visible.into_iter().map(|i| s.column(i, 0)));
@@ -577,14 +590,14 @@ impl Planner<'_> {
             let read = Read::Locking { mode, wait };
             let mut locked = Vec::new();
             for s in &mut self.block().sources {
-                if clause.of.is_empty() {
+                if clause.of.is_empty() && !s.hidden {
                     s.read = read;
                     locked.extend(s.table.as_ref().map(|t| t.id));
                 }
             }
             for name in &clause.of {
                 let alias = parsed.name(name.name);
-                let Some(s) = self.block().sources.iter_mut().find(|s| s.name == alias) else {
+                let Some(s) = self.block().sources.iter_mut().find(|s| s.is_named(alias, None)) else {
                     return Err(SqlError::new(3568, format!("Unresolved table name `{alias}` in locking clause.")));
                 };
                 s.read = read;
@@ -662,6 +675,12 @@ impl Planner<'_> {
             Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
             n => n,
         };
+        if let Some((source, column)) = self.merged_column(e)
+            && let Some(origin) = &source.columns[column].origin
+        {
+            let (table, name) = (source.name.clone(), name.to_string());
+            return ColumnMeta { table, name, data_type: e.ty, ..(**origin).clone() };
+        }
         if let Node::Column { depth: 0, slot, column } = raw
             && let Some(source) = self.current_block().sources.iter().find(|s| s.slot == *slot as usize)
         {

@@ -14,6 +14,7 @@ use super::access::Wanted;
 use super::hints::SubqueryHint;
 use super::names::{Block, Source};
 use super::node::QueryPlan;
+use super::query::OrderKey;
 use super::rewrite::Classes;
 use super::tables::{Tree, hash_pairs, slots_of, take_within};
 use crate::expr::compare::CmpOp;
@@ -24,13 +25,15 @@ use sql::hints::SemijoinStrategy;
 use types::Result;
 
 /// Slots of a block whose sets are kept in words.
-const SLOTS_MAX: usize = 56;
+pub(super) const SLOTS_MAX: usize = 56;
 
 /// A subquery that is resolved and not planned.
 pub struct Aside {
-    block: Block,
-    tree: Tree,
-    conditions: Vec<Expr>,
+    pub(super) block: Block,
+    pub(super) tree: Tree,
+    pub(super) conditions: Vec<Expr>,
+    /// Of a derived table.
+    pub(super) order: Vec<OrderKey>,
 }
 
 /// How a subquery may be joined.
@@ -65,13 +68,14 @@ impl Planner<'_> {
         if !block.sources.iter().all(plain) || !exprs.into_iter().all(|e| self.is_movable(e)) {
             return Err((tree, conditions));
         }
+        self.note_merged();
         let block = std::mem::take(self.block());
-        self.captured = Some(Box::new(Aside { block, tree, conditions }));
+        self.captured = Some(Box::new(Aside { block, tree, conditions, order: Vec::new() }));
         Ok(())
     }
 
     /// The same wherever it is computed, and however often?
-    fn is_movable(&self, e: &Expr) -> bool {
+    pub(super) fn is_movable(&self, e: &Expr) -> bool {
         !e.any(&mut |e| match &e.node {
             Node::Subquery(query)
             | Node::Exists { query, .. }
@@ -192,16 +196,19 @@ impl Planner<'_> {
         if matches!(e.node, Node::Exists { .. }) {
             only_conditions_count(&aside);
         }
-        let Aside { block, tree: mut right, mut conditions } = aside;
+        let Aside { block, tree: mut right, mut conditions, .. } = aside;
         let (slots, sources) = (self.block().shapes.len(), self.block().sources.len());
-        conditions.iter_mut().for_each(|e| lift(e, slots));
+        conditions.iter_mut().for_each(|e| lift(e, slots, true));
         right.each_leaf(&mut |leaf| *leaf += sources);
-        right.each_condition(&mut |e| lift(e, slots));
+        right.each_condition(&mut |e| lift(e, slots, true));
         for mut source in block.sources {
             source.slot += slots;
+            source.hidden = true;
             if let Some(filter) = &mut source.filter {
-                lift(filter, slots);
+                lift(filter, slots, true);
             }
+            let exprs = source.stands_for.iter_mut().flatten();
+            exprs.for_each(|e| lift(e, slots, true));
             self.block().sources.push(source);
         }
         self.block().shapes.extend(block.shapes);
@@ -209,7 +216,7 @@ impl Planner<'_> {
             Node::Exists { negated, .. } => negated,
             Node::InSubquery { negated, operands, .. } => {
                 for (a, mut b) in operands.into_iter().zip(outputs) {
-                    lift(&mut b, slots);
+                    lift(&mut b, slots, true);
                     conditions.push(compare_exprs(CmpOp::Eq, a, b)?);
                 }
                 negated
@@ -293,7 +300,7 @@ impl Planner<'_> {
 }
 
 /// The select list of EXISTS is not computed: columns that only it reads are not used.
-fn only_conditions_count(aside: &Aside) {
+pub(super) fn only_conditions_count(aside: &Aside) {
     let mut exprs: Vec<&Expr> = aside.conditions.iter().collect();
     aside.tree.conditions(&mut exprs);
     for source in &aside.block.sources {
@@ -313,15 +320,16 @@ fn reads_around(aside: &Aside) -> bool {
     exprs.into_iter().any(reads)
 }
 
-/// An expression of a subquery as one of the block around it, where its slots begin at `first`.
-fn lift(e: &mut Expr, first: usize) {
+/// An expression of a query as one of the block around it, where its slots begin at `first`. `deeper`: it was one deeper than
+/// that block, as a subquery is and a derived table is not.
+pub(super) fn lift(e: &mut Expr, first: usize, deeper: bool) {
     if let Node::Column { depth, slot, .. } = &mut e.node {
         match depth {
             0 => *slot += first as u16,
-            _ => *depth -= 1,
+            _ => *depth -= deeper as u8,
         }
     }
-    e.children_mut(&mut |c| lift(c, first));
+    e.children_mut(&mut |c| lift(c, first, deeper));
 }
 
 /// Those conditions of a probe that are equalities between its own columns and others, when all that read others are:

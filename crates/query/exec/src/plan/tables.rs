@@ -2,9 +2,10 @@
 
 use super::access::{self, Choice};
 use super::cost::Method;
-use super::node::{Join, JoinKind as Kind, Plan, QueryPlan, Scan};
+use super::index_merge::Branch;
+use super::node::{IndexMerge, Join, JoinKind as Kind, Plan, QueryPlan, Scan};
 use super::rewrite::{self, Classes};
-use super::semijoin::Strategies;
+use super::semijoin::{Aside, Strategies};
 use super::{Planner, all_of, names::Source, names::SourceColumn};
 use crate::expr::compare::CmpOp;
 use crate::expr::{Expr, Node};
@@ -196,7 +197,7 @@ impl Planner<'_> {
                 format!("Too many tables; MySQL can only use {TABLES_MAX} tables in a join"),
             ));
         }
-        if block.sources.iter().any(|s| s.name == source.name && (s.schema == source.schema)) {
+        if block.sources.iter().any(|s| s.is_named(&source.name, Some(&source.schema))) {
             return Err(SqlError::new(1066, format!("Not unique table/alias: '{}'", source.name)));
         }
         let at = block.sources.len();
@@ -218,14 +219,20 @@ impl Planner<'_> {
         }
         let cte = self.ctes[at].clone();
         let later = self.ctes.split_off(at + cte.recursive as usize);
-        // The query inside sees the queries around this one, not the tables beside it.
-        let block = self.blocks.pop().expect("inside a query block");
-        let clause = std::mem::replace(&mut self.clause, "field list");
-        let plan = if cte.recursive { self.recursive_query(at) } else { self.query(cte.query, false) };
-        self.clause = clause;
-        self.blocks.push(block);
+        let planned = match cte.recursive {
+            true => {
+                let block = self.blocks.pop().expect("inside a query block");
+                let clause = std::mem::replace(&mut self.clause, "field list");
+                let plan = self.recursive_query(at);
+                self.clause = clause;
+                self.blocks.push(block);
+                plan.map(|plan| (plan, None))
+            }
+            false => self.mergeable_query(cte.query, alias),
+        };
         self.ctes.extend(later);
-        self.derived_source(plan?, alias, &cte.columns, None)
+        let (plan, aside) = planned?;
+        self.derived_source(plan, aside, alias, &cte.columns, None)
     }
 
     fn derived(
@@ -239,20 +246,17 @@ impl Planner<'_> {
             let clause = std::mem::replace(&mut self.clause, "field list");
             let plan = self.query(query, false);
             self.clause = clause;
-            let before = self.block().sources.iter().fold(0, |bits, s| bits | 1u64 << s.slot);
-            return self.derived_source(plan?, alias, names, Some(before));
+            let before = self.block().slots();
+            return self.derived_source(plan?, None, alias, names, Some(before));
         }
-        let block = self.blocks.pop().expect("inside a query block");
-        let clause = std::mem::replace(&mut self.clause, "field list");
-        let plan = self.query(query, false);
-        self.clause = clause;
-        self.blocks.push(block);
-        self.derived_source(plan?, alias, names, None)
+        let (plan, aside) = self.mergeable_query(query, alias)?;
+        self.derived_source(plan, aside, alias, names, None)
     }
 
     fn derived_source(
         &mut self,
         plan: QueryPlan,
+        aside: Option<Box<Aside>>,
         alias: &str,
         names: &[ast::Name],
         lateral: Option<u64>,
@@ -262,10 +266,7 @@ impl Planner<'_> {
             self.reached = 0;
         }
         let columns = self.derived_columns(&plan, names)?;
-        let slot = self.block().shapes.len();
-        self.block().shapes.push(Shape::Tuple(columns.len()));
-        let derived = Some(Box::new(plan));
-        self.add_source(Source { derived, lateral, ..Source::of_tuple(slot, alias, columns) })
+        self.take_in(plan, aside, Source { lateral, ..Source::of_tuple(0, alias, columns) })
     }
 
     pub(super) fn derived_columns(&self, plan: &QueryPlan, names: &[ast::Name]) -> Result<Vec<SourceColumn>> {
@@ -289,6 +290,14 @@ impl Planner<'_> {
         Ok(columns)
     }
 
+    /// One side of a join. `inner`: it is NULL where there is no match.
+    fn joined_from(&mut self, side: TableId, inner: bool) -> Result<(Tree, Vec<StarColumn>)> {
+        self.inner_side += inner as usize;
+        let from = self.from(side);
+        self.inner_side -= inner as usize;
+        from
+    }
+
     fn join(
         &mut self,
         left: TableId,
@@ -297,8 +306,8 @@ impl Planner<'_> {
         natural: bool,
         constraint: &JoinConstraint,
     ) -> Result<(Tree, Vec<StarColumn>)> {
-        let (left_tree, left_star) = self.from(left)?;
-        let (right_tree, right_star) = self.from(right)?;
+        let (left_tree, left_star) = self.joined_from(left, kind == JoinKind::Right)?;
+        let (right_tree, right_star) = self.joined_from(right, kind == JoinKind::Left)?;
         let mut on = Vec::new();
         let mut shared: Vec<(StarColumn, StarColumn)> = Vec::new();
         let find = |star: &[StarColumn], name: &str| -> Result<Option<StarColumn>> {
@@ -352,6 +361,7 @@ impl Planner<'_> {
             self.refuse_working(leaf)?;
             self.block().sources[leaf].nullable = true;
         }
+        self.null_merged();
         for (l, r) in &shared {
             let keep = if kind == JoinKind::Right { r } else { l };
             let e = self.star_expr(keep);
@@ -384,6 +394,7 @@ impl Planner<'_> {
     /// Plans FROM and WHERE. `order`: what the rows should come in the order of; true comes back when they do.
     pub fn join_plan(&mut self, tree: Tree, conditions: Vec<Expr>, order: &access::Wanted<'_>) -> Result<(Plan, bool)> {
         let mut conditions = rewrite::factor(conditions);
+        self.note_merged();
         self.check_join_hints();
         if let Tree::Leaf(i) = tree {
             let (plan, ordered) = self.leaf(i, &mut conditions, 0, order)?;
@@ -593,8 +604,21 @@ impl Planner<'_> {
         let alias = self.block().sources[i].name.clone();
         let mut consumed = choice.consumed.iter();
         let implied = conditions.extract_if(.., |_| *consumed.next().expect("one for each condition")).collect();
-        let Choice { access, covering, rows, possible, .. } = choice;
+        let Choice { access, covering, rows, possible, branches, .. } = choice;
         let implied = all_of(implied);
+        if !branches.is_empty() {
+            let branches = branches.into_iter().map(|b| {
+                let Branch { access, rows, condition } = b;
+                let (alias, table) = (alias.clone(), table.clone());
+                let (limit_hint, implied, possible) = (None, None, Vec::new());
+                let (covering, filtered) = (false, 1.0);
+                let scan =
+                    Scan { slot, alias, table, access, read, covering, limit_hint, implied, rows, filtered, possible };
+                (scan, condition)
+            });
+            let merge = IndexMerge { branches: branches.collect(), rows, filtered, possible };
+            return Ok((Plan::IndexMerge(Box::new(merge)), choice.ordered));
+        }
         let scan =
             Scan { slot, alias, table, access, read, covering, limit_hint: None, implied, rows, filtered, possible };
         Ok((Plan::Scan(scan), choice.ordered))

@@ -4,6 +4,7 @@
 use super::Planner;
 use super::names::{Block, Source, SourceColumn};
 use super::node::QueryPlan;
+use super::semijoin::Aside;
 use super::tables::{StarColumn, Tree};
 use crate::expr::Expr;
 use crate::prepared::{ColumnUse, TableUse, ViewRight};
@@ -76,7 +77,7 @@ impl Planner<'_> {
             };
             return Ok((tree, merged.columns.iter().map(star).collect()));
         }
-        let plan = self.view_plan(table)?;
+        let (plan, aside) = self.view_plan(table, &alias)?;
         let column = |(c, (meta, e)): (&catalog::Column, (&crate::context::ColumnMeta, &Expr))| SourceColumn {
             name: c.name.clone(),
             data_type: e.ty,
@@ -86,13 +87,10 @@ impl Planner<'_> {
         };
         let columns: Vec<SourceColumn> =
             table.columns.iter().zip(plan.columns.iter().zip(&plan.outputs)).map(column).collect();
-        let slot = self.block().shapes.len();
-        self.block().shapes.push(Shape::Tuple(columns.len()));
-        let mut source = Source::of_tuple(slot, &alias, columns);
+        let mut source = Source::of_tuple(0, &alias, columns);
         source.schema.clone_from(&table.schema);
         source.named = Some(table.id);
-        source.derived = Some(Box::new(plan));
-        self.add_source(source)
+        self.take_in(plan, aside, source)
     }
 
     /// The base table of a merged view under the view's names, its condition with it.
@@ -206,8 +204,9 @@ impl Planner<'_> {
         Ok(Some(Merged { base: inner.base, columns, filter, check }))
     }
 
-    /// The plan of a view that is not merged.
-    fn view_plan(&mut self, table: &Arc<Table>) -> Result<QueryPlan> {
+    /// The plan of a view that is no selection from one table, or what is to be merged of it.
+    fn view_plan(&mut self, table: &Arc<Table>, alias: &str) -> Result<(QueryPlan, Option<Box<Aside>>)> {
+        let merges = self.merges(alias);
         let view = table.view.clone().expect("a view");
         let parsed = parsed_query(&view)?;
         let Statement::Query(id) = parsed.statement else { return Err(invalid(table, err!(1064))) };
@@ -215,7 +214,18 @@ impl Planner<'_> {
         let mut inner = Planner::new(&parsed, Version::base(self.version), &mut *self.env, &[]);
         inner.view_depth = self.view_depth;
         inner.subqueries = std::mem::take(&mut self.subqueries);
+        inner.merges = self.merges;
+        let plain = matches!(parsed[id].body, QueryBody::Select(_));
+        // Index hints name their indexes by numbers that the view's text gave them.
+        let hinted = |t: &TableRef| matches!(t, TableRef::Table(factor) if !factor.index_hints.is_empty());
+        let plain = plain && !parsed.table_refs().iter().any(hinted);
+        inner.merging = merges && plain && view.algorithm != ViewAlgorithm::TempTable;
         let plan = inner.query(id, true);
+        let mut aside = inner.captured.take();
+        if let Some(aside) = &mut aside {
+            aside.block.hints = None;
+            aside.block.sources.iter_mut().for_each(|s| s.block = None);
+        }
         let rights = std::mem::take(&mut inner.rights);
         let (tables, subqueries) = inner.finish();
         self.subqueries = subqueries;
@@ -234,7 +244,7 @@ impl Planner<'_> {
         }
         let plan = plan.map_err(|e| invalid(table, e))?;
         match plan.outputs.len() == table.columns.len() {
-            true => Ok(plan),
+            true => Ok((plan, aside)),
             false => Err(invalid(table, err!(1353))),
         }
     }

@@ -4,9 +4,11 @@ use super::change::{DeleteStatement, UpdateStatement};
 use super::counted::{CountedOp, ExplainStatement};
 use super::flow::{DerivedOp, DistinctOp, FilterOp, KeySet, LimitOp, OneOp, SetOpOp, ValuesOp};
 use super::group::GroupOp;
+use super::index_merge::IndexMergeOp;
 use super::insert::InsertStatement;
 use super::join::{HashOp, LoopOp, Rows, Spilled, State};
 use super::json_table::JsonTableOp;
+use super::loose::LooseOp;
 use super::many::{DeleteManyStatement, UpdateManyStatement};
 use super::recursive::{RecursiveOp, WorkingOp};
 use super::scan::{ScanOp, VirtualOp};
@@ -26,7 +28,9 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
     match plan {
         Plan::One => Box::new(OneOp { done: true }),
         Plan::Values { slot, rows } => Box::new(ValuesOp { slot, rows, next: 0 }),
+        Plan::Scan(scan) if scan.access.loose.is_some() => Box::new(LooseOp::new(scan)),
         Plan::Scan(scan) => Box::new(ScanOp::new(scan)),
+        Plan::IndexMerge(m) => Box::new(IndexMergeOp::new(*m)),
         Plan::Virtual { slot, table } => Box::new(VirtualOp { slot, table, rows: Vec::new(), next: 0 }),
         Plan::Counted { input, number } => {
             Box::new(CountedOp { inner: build(*input, inner), number, spent_ns: 0, rows: 0 })

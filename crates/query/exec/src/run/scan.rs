@@ -135,7 +135,7 @@ impl ScanOp {
         self.semi_consistent = self.index == 0;
     }
 
-    fn index(&self) -> &Index {
+    pub(super) fn index(&self) -> &Index {
         &self.table.indexes[self.index]
     }
 
@@ -157,7 +157,7 @@ impl ScanOp {
 
     /// The conditions that the ranges stand for, where they do not say all.
     #[inline]
-    fn wanted(&self, run: &Run<'_>, at: Scope<'_>) -> Result<bool> {
+    pub(super) fn wanted(&self, run: &Run<'_>, at: Scope<'_>) -> Result<bool> {
         match &self.implied {
             Some(e) if !self.precise => Ok(e.eval_bool(run, at)? == Some(true)),
             _ => Ok(true),
@@ -703,6 +703,37 @@ impl Op for ScanOp {
 }
 
 impl ScanOp {
+    /// May entries be left out, as far as this execution's way of reading goes?
+    pub(super) fn may_hop(&self) -> bool {
+        self.reading == Read::Consistent && self.lookup == Lookup::No
+    }
+
+    /// The encoded ranges of this execution: in order, without overlap.
+    pub(super) fn take_ranges(&mut self) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
+        let of = |(from, to): (usize, usize)| self.bytes[from..to].to_vec();
+        self.key_ranges.iter().map(|r| (of(r.lower), r.upper.map(of))).collect()
+    }
+
+    /// Reads from `lower` up to `upper`, or downwards from there, in place of its own ranges.
+    pub(super) fn seek(&mut self, lower: &[u8], upper: Option<&[u8]>, backward: bool) {
+        self.bytes.clear();
+        let lower = append(&mut self.bytes, lower);
+        let upper = upper.map(|key| append(&mut self.bytes, key));
+        self.key_ranges.clear();
+        self.key_ranges.push(KeyRange { lower, upper, unique: false });
+        (self.next_range, self.live, self.backward) = (0, false, backward);
+    }
+
+    /// The next entry, whether its row is wanted or not.
+    pub(super) fn next_entry(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        self.scan(run, frame, outer)
+    }
+
+    /// The key of the entry read last, as its index has it.
+    pub(super) fn entry_key<'s>(&'s self, frame: &'s Frame) -> &'s [u8] {
+        if self.index == 0 { &frame.slots[self.slot].key } else { &self.check }
+    }
+
     /// The point read of the key in `bytes`, once.
     fn read_point(&mut self, run: &Run<'_>, row: &mut Vec<u8>) -> Result<bool> {
         self.lookup = Lookup::Done;
