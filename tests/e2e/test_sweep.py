@@ -18,7 +18,7 @@ def test_two_targets_and_a_dead_one(server, database, tmp_path):
     report, page = tmp_path / "report.json", tmp_path / "report.html"
     result = sweep("--target", f"a=root@{where}", "--target", f"b=root@{where}", "--target", f"dead=127.0.0.1:{harness.free_port()}",
                    "--tests", "oltp_point_select,oltp_insert", "--threads", "2,4", "--tables", "1", "--table-size", "500",
-                   "--time", "1", "--warmup", "0", "--repeat", "1", "--database", database, "--json", report, "--html", page)
+                   "--time", "1", "--warmup", "1", "--repeat", "1", "--database", database, "--json", report, "--html", page)
     assert result.returncode == 1, "a failed run shows in the exit code"
     table = result.stdout.splitlines()
     assert table[0].split("|")[1].strip() == "test" and "a/b" in table[0]

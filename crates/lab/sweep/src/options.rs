@@ -73,7 +73,7 @@ pub fn help() -> String {
   --tables N              (4)
   --table-size N          rows a table (100000)
   --time SECONDS          length of a measured run (10)
-  --warmup SECONDS        discarded run before each measured one (2)
+  --warmup SECONDS        discarded start of each run (2); a thousand threads want 45, since each compiles its Lua code
   --repeat N              rounds; the table shows medians (3)
   --rand-type KIND        uniform, special, gaussian, pareto (uniform)
   --database NAME         made when it is missing (sbtest)

@@ -126,17 +126,24 @@ fn parse_machine(stat: &str) -> Option<Machine> {
     Some(Machine { idle: *values.get(3)?, io_wait: *values.get(4)?, total: values.iter().sum() })
 }
 
-/// How the machine's CPU time between two readings was spent.
-pub fn shares(before: Machine, after: Machine, server_seconds: Option<f64>, sysbench_seconds: f64) -> Option<Shares> {
+/// How the machine's CPU time between two readings was spent; the seconds are those of a `part` of that time.
+pub fn shares(
+    before: Machine,
+    after: Machine,
+    server_seconds: Option<f64>,
+    sysbench_seconds: f64,
+    part: f64,
+) -> Option<Shares> {
     let total = after.total - before.total;
     if total <= 0.0 {
         return None;
     }
+    let whole = TICKS_PER_SECOND / (total * part);
     Some(Shares {
         idle: (after.idle - before.idle) / total,
         io_wait: (after.io_wait - before.io_wait) / total,
-        server: server_seconds.map(|seconds| seconds * TICKS_PER_SECOND / total),
-        sysbench: sysbench_seconds * TICKS_PER_SECOND / total,
+        server: server_seconds.map(|seconds| seconds * whole),
+        sysbench: sysbench_seconds * whole,
     })
 }
 
@@ -216,7 +223,7 @@ mod tests {
     fn shares_come_from_differences() {
         let before = parse_machine("cpu  10 0 10 70 10 0 0 0 5 0\ncpu0 1").expect("cpu line");
         let after = Machine { idle: 170.0, io_wait: 30.0, total: before.total + 200.0 };
-        let shares = shares(before, after, Some(0.5), 0.2).expect("time passed");
+        let shares = shares(before, after, Some(0.5), 0.2, 1.0).expect("time passed");
         assert_eq!((shares.idle, shares.io_wait, shares.server), (0.5, 0.1, Some(0.25)));
         assert!((shares.sysbench - 0.1).abs() < 1e-9);
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::options::{Address, Options, Target};
 use crate::plan::{self, Step};
-use crate::probe::{self, Shares, SwitchWatch};
+use crate::probe::{self, Machine, Shares, SwitchWatch};
 use crate::progress::Progress;
 use crate::sysbench::{self, Report};
 
@@ -117,28 +117,28 @@ fn prepare(options: &Options, target: &Target, test: &str, threads: usize) -> Re
 }
 
 fn tables(options: &Options, target: &Target, test: &str, threads: usize, action: &str) -> Result<(), String> {
-    let mut command = sysbench::command(options, target, test, threads, options.time, action);
+    let mut command = sysbench::command(options, target, test, threads, action);
     let child = command.spawn().map_err(|error| format!("cannot start sysbench: {error}"))?;
     sysbench::finish(child).map(drop)
 }
 
+/// One sysbench, warm-up and measurement: the client has to get warm as well as the server. Each of its threads compiles its Lua code anew,
+/// which costs a thousand threads more CPU time in their first minute than all their queries.
 fn measure(options: &Options, target: &Target, test: &str, threads: usize) -> Result<Measured, String> {
-    if !options.warmup.is_zero() {
-        run(options, target, test, threads, options.warmup, None)?;
-    }
     let pid = probe::listener(&target.address);
-    let machine = probe::machine();
-    let (server_cpu, client_cpu) = (pid.and_then(probe::cpu_seconds), probe::children_cpu_seconds());
-    let mut watch = None;
-    let text = run(options, target, test, threads, options.time, pid.map(|pid| (pid, &mut watch)))?;
-    let report = sysbench::parse(&text)?;
-    let server_seconds = match (server_cpu, pid.and_then(probe::cpu_seconds)) {
-        (Some(before), Some(after)) => Some(after - before),
+    let reaped = probe::children_cpu_seconds();
+    let (text, window) = run(options, target, test, threads, pid)?;
+    let report = sysbench::parse(&text, options.warmup)?;
+    let Some(window) = window else { return Err("sysbench ended before its time".to_owned()) };
+    // What was seen from the window's begin to sysbench's end stands for the seconds of the report.
+    let share = report.seconds / window.begin.elapsed().as_secs_f64();
+    let server_seconds = match (window.server_cpu, pid.and_then(probe::cpu_seconds)) {
+        (Some(before), Some(after)) => Some((after - before) * share),
         _ => None,
     };
-    let client_seconds = probe::children_cpu_seconds() - client_cpu;
+    let client_seconds = (probe::children_cpu_seconds() - reaped - window.client_cpu) * share;
     let queries = report.queries.max(1) as f64;
-    let switches = watch.as_ref().and_then(SwitchWatch::per_second);
+    let switches = window.switches.as_ref().and_then(SwitchWatch::per_second);
     let server = server_seconds.map(|seconds| {
         let [voluntary, involuntary] = switches.unwrap_or([f64::NAN; 2]).map(|rate| rate / report.qps);
         ServerCost {
@@ -148,42 +148,65 @@ fn measure(options: &Options, target: &Target, test: &str, threads: usize) -> Re
             peak_memory_kib: pid.and_then(probe::peak_memory_kib),
         }
     });
-    let machine = match (machine, probe::machine()) {
-        (Some(before), Some(after)) => probe::shares(before, after, server_seconds, client_seconds),
+    let machine = match (window.machine, probe::machine()) {
+        (Some(before), Some(after)) => probe::shares(before, after, server_seconds, client_seconds, share),
         _ => None,
     };
     Ok(Measured { report, server, machine })
 }
 
-/// One sysbench run to its end. `watched` gets the switches of the server process from when the load stands.
+/// How things stood when the warm-up was over.
+struct Window {
+    begin: Instant,
+    /// CPU seconds so far.
+    server_cpu: Option<f64>,
+    client_cpu: f64,
+    machine: Option<Machine>,
+    switches: Option<SwitchWatch>,
+}
+
+impl Window {
+    fn open(server: Option<u32>, sysbench: u32) -> Window {
+        Window {
+            begin: Instant::now(),
+            server_cpu: server.and_then(probe::cpu_seconds),
+            client_cpu: probe::cpu_seconds(sysbench).unwrap_or(0.0),
+            machine: probe::machine(),
+            switches: server.map(SwitchWatch::start),
+        }
+    }
+}
+
+/// One sysbench run to its end: what it says, and the window over what is to be measured, unless it ended before that began.
 fn run(
     options: &Options,
     target: &Target,
     test: &str,
     threads: usize,
-    time: Duration,
-    mut watched: Option<(u32, &mut Option<SwitchWatch>)>,
-) -> Result<String, String> {
-    let mut command = sysbench::command(options, target, test, threads, time, "run");
-    let mut child = command.spawn().map_err(|error| format!("cannot start sysbench: {error}"))?;
+    server: Option<u32>,
+) -> Result<(String, Option<Window>), String> {
+    let time = options.warmup + options.time;
+    let mut child = sysbench::command(options, target, test, threads, "run")
+        .spawn()
+        .map_err(|error| format!("cannot start sysbench: {error}"))?;
     let started = Instant::now();
+    let mut window: Option<Window> = None;
     loop {
         thread::sleep(LOOK_EVERY);
         match child.try_wait() {
-            Ok(Some(_)) => return sysbench::finish(child),
+            Ok(Some(_)) => return Ok((sysbench::finish(child)?, window)),
             Ok(None) => {}
             Err(error) => return Err(format!("cannot wait for sysbench: {error}")),
         }
-        if started.elapsed() > time + GRACE {
+        let elapsed = started.elapsed();
+        if elapsed > time + GRACE {
             return Err(kill(child, time + GRACE, &target.address));
         }
-        // Looks after `time` would count a server that rests.
-        if let Some((pid, watch)) = &mut watched {
-            match watch {
-                Some(watch) if started.elapsed() < time => watch.look(),
-                Some(_) => {}
-                None => **watch = Some(SwitchWatch::start(*pid)),
-            }
+        match &mut window {
+            None if elapsed >= options.warmup => window = Some(Window::open(server, child.id())),
+            // Looks after `time` would count a server that rests.
+            Some(Window { switches: Some(watch), .. }) if elapsed < time => watch.look(),
+            None | Some(_) => {}
         }
     }
 }

@@ -52,14 +52,7 @@ fn connection(target: &Target, database: &str) -> Vec<String> {
 }
 
 /// sysbench with `test` and `action` (prepare, run, cleanup); its output is piped.
-pub fn command(
-    options: &Options,
-    target: &Target,
-    test: &str,
-    threads: usize,
-    time: Duration,
-    action: &str,
-) -> Command {
+pub fn command(options: &Options, target: &Target, test: &str, threads: usize, action: &str) -> Command {
     // bulk_insert has a table a thread; the others load with a thread a table at most.
     let threads = if action == "run" || test == "bulk_insert" { threads } else { options.tables.min(8) };
     // The select_random scripts read the first of the same tables and refuse to make more than one.
@@ -69,12 +62,16 @@ pub fn command(
     let mut command = Command::new("sysbench");
     command.arg(script).args(connection(target, &options.database)).args([
         format!("--threads={threads}"),
-        format!("--time={}", time.as_secs()),
+        format!("--time={}", (options.warmup + options.time).as_secs()),
         "--events=0".to_owned(),
         format!("--rand-type={}", options.rand_type),
     ]);
     if test != "bulk_insert" {
         command.arg(format!("--tables={tables}")).arg(format!("--table-size={}", options.table_size));
+    }
+    if action == "run" && !options.warmup.is_zero() {
+        // Reports then, and begins to count anew.
+        command.arg(format!("--report-checkpoints={}", options.warmup.as_secs()));
     }
     command.args(&options.extra).arg(action);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -105,8 +102,13 @@ fn complaint(stdout: &str, stderr: &str) -> Option<String> {
     best.copied().or(last).map(|line| line.trim().trim_start_matches("FATAL: ").to_owned())
 }
 
-/// Reads the report that sysbench prints after a run.
-pub fn parse(text: &str) -> Result<Report, String> {
+/// Reads the report that sysbench prints after a run that had reached a checkpoint after its `warmup`, if that is not zero.
+pub fn parse(text: &str, warmup: Duration) -> Result<Report, String> {
+    let mut reports = text.split("SQL statistics:").skip(1);
+    let expected = 1 + usize::from(!warmup.is_zero());
+    let (Some(text), 0) = (reports.nth(expected - 1), reports.count()) else {
+        return Err(format!("sysbench did not report {expected} times"));
+    };
     let mut fields: HashMap<&str, Vec<&str>> = HashMap::new();
     let mut percentile = None;
     for line in text.lines() {
@@ -131,7 +133,9 @@ pub fn parse(text: &str) -> Result<Report, String> {
         text.parse::<u64>().map_err(|_| format!("sysbench's '{name}' is no count: {text}"))
     };
     let number = |name: &str| float(name, word(name)?);
-    let (transactions, queries, seconds) = (count("transactions")?, count("queries")?, number("total time")?);
+    let (transactions, queries) = (count("transactions")?, count("queries")?);
+    // It runs on through checkpoints, while the counts begin anew.
+    let seconds = number("total time")? - warmup.as_secs_f64();
     if seconds <= 0.0 {
         return Err("sysbench's run took no time".to_owned());
     }
@@ -243,7 +247,7 @@ Threads fairness:
 
     #[test]
     fn a_report_is_read_whole() {
-        let report = parse(REPORT).expect("a report");
+        let report = parse(REPORT, Duration::ZERO).expect("a report");
         assert_eq!((report.transactions, report.queries), (1062, 21307));
         assert_eq!((report.ignored_errors, report.reconnects), (4, 1));
         assert_eq!((report.latency_avg_ms, report.latency_p95_ms, report.latency_max_ms), (3.77, 6.21, 14.62));
@@ -251,12 +255,23 @@ Threads fairness:
     }
 
     #[test]
+    fn what_comes_before_the_checkpoint_does_not_count() {
+        let (begin, end) = REPORT.split_at(REPORT.find("SQL statistics").expect("it is there"));
+        let warm = end.replace("21307", "999").replace("1.0052s", "3.0000s");
+        let whole = format!("{begin}[ 3s ] Checkpoint report:\n{warm}\n{}", end.replace("1.0052s", "4.0052s"));
+        let report = parse(&whole, Duration::from_secs(3)).expect("a report");
+        assert!(report.queries == 21307 && (report.seconds - 1.0052).abs() < 1e-9, "{report:?}");
+        assert!(parse(&whole, Duration::ZERO).unwrap_err().contains("1 times"));
+        assert!(parse(REPORT, Duration::from_secs(3)).unwrap_err().contains("2 times"));
+    }
+
+    #[test]
     fn a_cut_report_is_an_error_that_names_the_field() {
         let cut = REPORT.replace("ignored errors", "errors");
-        assert!(parse(&cut).unwrap_err().contains("ignored errors"));
-        assert!(parse("").unwrap_err().contains("transactions"));
+        assert!(parse(&cut, Duration::ZERO).unwrap_err().contains("ignored errors"));
+        assert!(parse("", Duration::ZERO).unwrap_err().contains("report"));
         let garbled = REPORT.replace("95th percentile:                        6.21", "95th percentile:  n/a");
-        assert!(parse(&garbled).unwrap_err().contains("percentile"));
+        assert!(parse(&garbled, Duration::ZERO).unwrap_err().contains("percentile"));
     }
 
     #[test]
@@ -272,7 +287,7 @@ Threads fairness:
     fn all_scripts_but_bulk_insert_share_their_tables() {
         let options = crate::summary::tests::options("--target a=h:1 --tables 4");
         let words = |test: &str, action: &str| {
-            let command = command(&options, &options.targets[0], test, 16, Duration::from_secs(1), action);
+            let command = command(&options, &options.targets[0], test, 16, action);
             command.get_args().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
         };
         let prepare = words("select_random_points", "prepare");
