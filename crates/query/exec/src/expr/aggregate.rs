@@ -146,6 +146,8 @@ pub struct Accumulator {
     /// JSON_ARRAYAGG and JSON_OBJECTAGG: keys (empty for arrays) and values.
     members: Vec<(String, Json)>,
     seen: HashSet<Vec<u8>>,
+    /// Bytes of `seen`, roughly.
+    seen_bytes: usize,
 }
 
 impl Accumulator {
@@ -162,6 +164,12 @@ impl Accumulator {
         self.pieces.clear();
         self.members.clear();
         self.seen.clear();
+        self.seen_bytes = 0;
+    }
+
+    /// Bytes of the values that DISTINCT has seen, roughly.
+    pub fn memory(&self) -> usize {
+        self.seen_bytes
     }
 
     pub fn new(call: &AggregateCall) -> Accumulator {
@@ -221,6 +229,8 @@ impl Accumulator {
             if self.seen.contains(&scratch[..]) {
                 return Ok(());
             }
+            self.seen_bytes += scratch.len() + size_of::<Vec<u8>>();
+            run.check_temp_bytes(self.seen_bytes)?;
             self.seen.insert(scratch.clone());
         }
         if call.kind == GroupConcat {

@@ -103,12 +103,14 @@ impl Planner<'_> {
             }
             Ast::Column { schema, table, column } => self.column(*schema, *table, *column)?,
             Ast::UserVar(name) => {
+                self.unsteady = true;
                 let name = parsed.name(*name).to_ascii_lowercase();
                 let (_, mut ty) = self.env.user_variable(&name);
                 ty.nullable = true;
                 Expr::new(Node::UserVariable(name), ty)
             }
             Ast::AssignUserVar { name, value } => {
+                self.unsteady = true;
                 let e = self.expr(*value)?;
                 let ty = e.ty;
                 Expr::new(Node::SetUserVariable(parsed.name(*name).to_ascii_lowercase(), Box::new(e)), ty)
@@ -306,7 +308,10 @@ impl Planner<'_> {
                 }
                 let args = self.exprs(*args)?;
                 match functions::call(text, args)? {
-                    Some(e) => e,
+                    Some(e) => {
+                        self.unsteady |= e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.volatile));
+                        e
+                    }
                     None => return Err(no_function(self.env.database(), text)),
                 }
             }

@@ -92,6 +92,10 @@ pub struct Planner<'p> {
     pub param_types: Vec<(usize, DataType)>,
     /// Deepest block (as index into `blocks`) that expressions of the current subquery reached outwards.
     reached: usize,
+    /// Columns of queries further outside that were read, with the place of their block.
+    outer_reads: Vec<(usize, Expr)>,
+    /// Something in the statement may come out differently each time.
+    unsteady: bool,
     /// `div_precision_increment`.
     div_increment: u32,
     /// Collation of literals: `collation_connection`.
@@ -141,6 +145,8 @@ impl<'p> Planner<'p> {
             temporal_params: Vec::new(),
             param_types: Vec::new(),
             reached: usize::MAX,
+            outer_reads: Vec::new(),
+            unsteady: false,
             div_increment: div_increment.map_or(crate::expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),
             literal_collation: literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
         }
@@ -246,6 +252,9 @@ impl<'p> Planner<'p> {
             if !table.columns.read.contains(&name) {
                 table.columns.read.push(name);
             }
+        }
+        if self.unsteady {
+            self.subqueries.iter_mut().for_each(|q| q.reads.clear());
         }
         (self.tables, self.subqueries)
     }

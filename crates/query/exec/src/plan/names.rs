@@ -244,6 +244,7 @@ impl Planner<'_> {
             if let Some(e) = self.column_in(at, depth, schema, table, name)? {
                 if depth > 0 {
                     self.reached = self.reached.min(at);
+                    self.note_outer(at, depth as u8, &e);
                 }
                 return Ok(e);
             }
@@ -260,6 +261,40 @@ impl Planner<'_> {
             _ => name.to_string(),
         };
         Err(unknown_column(&full, self.clause))
+    }
+
+    /// Notes the columns of block `at` that an expression reads from `depth` queries further inside.
+    fn note_outer(&mut self, at: usize, depth: u8, e: &Expr) {
+        let (reads, unsteady) = (&mut self.outer_reads, &mut self.unsteady);
+        e.any(&mut |e| {
+            match &e.node {
+                Node::Column { depth: d, slot, column } if *d == depth => {
+                    let node = Node::Column { depth: 0, slot: *slot, column: *column };
+                    reads.push((at, Expr::new(node, e.ty)));
+                }
+                // What these read is not known here.
+                Node::Column { .. } | Node::Subquery(_) | Node::Exists { .. } => *unsteady = true,
+                Node::InSubquery { .. } | Node::Quantified { .. } | Node::Aggregate(_) => *unsteady = true,
+                _ => {}
+            }
+            false
+        });
+    }
+
+    /// What was read since `first` of the blocks outside of the query just planned, from the innermost of them.
+    pub(super) fn reads_outside(&mut self, first: usize) -> Vec<Expr> {
+        let around = self.blocks.len();
+        let mut own = self.outer_reads.split_off(first);
+        own.retain(|(at, _)| *at < around);
+        let mut reads: Vec<Expr> = Vec::new();
+        for (at, e) in &own {
+            let e = deepen(e, around - 1 - at);
+            if !reads.iter().any(|known| known.same(&e)) {
+                reads.push(e);
+            }
+        }
+        self.outer_reads.extend(own);
+        reads
     }
 
     fn column_in(

@@ -105,10 +105,12 @@ impl Planner<'_> {
     fn query_at_level(&mut self, query: &ast::Query) -> Result<QueryPlan> {
         let exports = self.exports.take().filter(|_| matches!(query.body, QueryBody::Select(_)));
         let before = std::mem::replace(&mut self.reached, usize::MAX);
+        let first_read = self.outer_reads.len();
         let plan = self.with_tables(query.with.as_deref(), |p| p.query_body(query, exports));
         let reached = std::mem::replace(&mut self.reached, before);
         let mut plan = plan?;
         plan.correlated = reached != usize::MAX;
+        plan.reads = self.reads_outside(first_read);
         // What reaches beyond the next query makes that one correlated too.
         if reached != usize::MAX && reached + 1 < self.blocks.len() {
             self.reached = self.reached.min(reached);
@@ -190,7 +192,10 @@ impl Planner<'_> {
         let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
         let shapes = vec![Shape::Tuple(outputs.len())];
         let plan = Plan::SetOp(Box::new(SetOp { kind, all, left, right, slot: 0 }));
-        self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false })
+        self.ordered_rows(
+            query,
+            QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() },
+        )
     }
 
     /// ORDER BY and LIMIT around a query in parentheses.
@@ -202,7 +207,10 @@ impl Planner<'_> {
         let outputs: Vec<Expr> = inner.outputs.iter().enumerate().map(|(i, e)| Expr::column(0, i, e.ty)).collect();
         let shapes = vec![Shape::Tuple(outputs.len())];
         let plan = Plan::Derived { slot: 0, query: Box::new(inner), lateral: false, alias: String::new() };
-        self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false })
+        self.ordered_rows(
+            query,
+            QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() },
+        )
     }
 
     /// ORDER BY over names and positions of the result only, and LIMIT.
@@ -248,8 +256,15 @@ impl Planner<'_> {
             outputs.push(e);
         }
         let plan = Plan::Values { slot: 0, rows: all };
-        let q =
-            QueryPlan { plan, shapes: vec![Shape::Tuple(width)], outputs, columns, correlated: false, absorbed: false };
+        let q = QueryPlan {
+            plan,
+            shapes: vec![Shape::Tuple(width)],
+            outputs,
+            columns,
+            correlated: false,
+            absorbed: false,
+            reads: Vec::new(),
+        };
         self.ordered_rows(query, q)
     }
 
@@ -286,7 +301,10 @@ impl Planner<'_> {
         let columns = star.iter().zip(&outputs).map(|(s, e)| self.meta(&s.name, e)).collect();
         let (plan, _) = self.join_plan(tree, Vec::new(), &Wanted::none())?;
         let shapes = std::mem::take(&mut self.block().shapes);
-        self.ordered_rows(query, QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false })
+        self.ordered_rows(
+            query,
+            QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() },
+        )
     }
 
     fn select(&mut self, query: &ast::Query, select: &Select, exports: Option<Vec<Source>>) -> Result<QueryPlan> {
@@ -456,7 +474,7 @@ impl Planner<'_> {
         let rows_alone = !grouped && !windowed && having.is_none() && limit.is_none() && !select.options.straight_join;
         let resolved = |outputs, columns| {
             let (plan, shapes) = (Plan::One, Vec::new());
-            QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false }
+            QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() }
         };
         if merging && rows_alone && !select.options.distinct && !select.options.calc_found_rows && exports.is_none() {
             let conditions = &mut conditions;
@@ -532,7 +550,7 @@ impl Planner<'_> {
         let block = self.block();
         let slot = block.shapes.len();
         let shapes = std::mem::take(&mut block.shapes);
-        let mut q = QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false };
+        let mut q = QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() };
         if distinct {
             if order.is_empty() {
                 q.plan = Plan::Distinct { input: Box::new(q.plan), values: q.outputs.clone() };
@@ -580,6 +598,7 @@ impl Planner<'_> {
     /// FOR UPDATE and FOR SHARE: how the block's tables are read.
     fn locking(&mut self, clauses: &[ast::Locking]) -> Result<()> {
         let parsed = self.parsed;
+        self.unsteady |= !clauses.is_empty();
         for clause in clauses {
             let mode = if clause.exclusive { LockMode::Exclusive } else { LockMode::Shared };
             let wait = match clause.wait {

@@ -73,7 +73,7 @@ impl Planner<'_> {
         let limit: OrderlessLimit = limit?;
         let recursive = Recursive { number, slot: 0, seed, steps, distinct, types, names, limit: limit.clone() };
         let plan = super::query::limited(Plan::Recursive(Box::new(recursive)), limit);
-        Ok(QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false })
+        Ok(QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() })
     }
 
     fn recursive_operands(
@@ -138,7 +138,7 @@ impl Planner<'_> {
         let shapes = vec![Shape::Tuple(outputs.len())];
         let kind = super::node::SetKind::Union;
         let plan = Plan::SetOp(Box::new(super::node::SetOp { kind, all: !distinct, left, right, slot: 0 }));
-        QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false }
+        QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() }
     }
 
     /// The blocks of a chain of UNIONs.

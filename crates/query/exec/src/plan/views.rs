@@ -227,7 +227,9 @@ impl Planner<'_> {
             aside.block.sources.iter_mut().for_each(|s| s.block = None);
         }
         let rights = std::mem::take(&mut inner.rights);
+        let unsteady = inner.unsteady;
         let (tables, subqueries) = inner.finish();
+        self.unsteady |= unsteady;
         self.subqueries = subqueries;
         self.view_depth -= 1;
         // All that a view of this kind does with its tables is to read them.

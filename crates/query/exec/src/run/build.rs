@@ -19,7 +19,7 @@ use super::window::WindowOp;
 use super::{Frame, Op, Run, Scope, Step, recycle};
 use crate::context::{ColumnMeta, Outcome, RowSink};
 use crate::expr::Expr;
-use crate::plan::node::{Body, Plan};
+use crate::plan::node::{Body, Plan, SetKind};
 use hashbrown::HashMap;
 use types::{DataType, Result, SqlError, TypeKind, Value};
 
@@ -95,17 +95,23 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
         }
         Plan::SetOp(s) => {
             let s = *s;
-            Box::new(SetOpOp {
+            let union = s.kind == SetKind::Union && !s.all;
+            let columns = s.left.outputs.iter().enumerate().map(|(i, e)| Expr::column(s.slot, i, e.ty));
+            let columns: Vec<Expr> = if union { columns.collect() } else { Vec::new() };
+            let rows = Box::new(SetOpOp {
                 kind: s.kind,
-                all: s.all,
+                all: s.all || union,
                 left: Query::new(s.left),
                 right: Query::new(s.right),
                 slot: s.slot,
                 second: false,
                 seen: KeySet::default(),
                 counts: HashMap::new(),
+                counted_bytes: 0,
                 key: Vec::new(),
-            })
+            });
+            // The set of a union's rows goes on in files, as that of DISTINCT does.
+            if union { Box::new(DistinctOp::new(rows, columns)) } else { rows }
         }
     }
 }

@@ -474,6 +474,8 @@ pub struct SetOpOp {
     pub seen: KeySet,
     /// INTERSECT and EXCEPT: how often each row comes on the right.
     pub counts: HashMap<Vec<u8>, u64>,
+    /// Bytes of its keys, roughly.
+    pub counted_bytes: usize,
     pub key: Vec<u8>,
 }
 
@@ -502,12 +504,18 @@ impl Op for SetOpOp {
         self.second = false;
         self.seen.clear();
         self.counts.clear();
+        self.counted_bytes = 0;
         if self.kind != SetKind::Union {
             self.right.open(run, outer)?;
             while self.right.next(run, outer)? {
                 run.check_interrupt()?;
                 Self::key_of(&self.right, run, outer, &mut self.key)?;
+                let before = self.counts.len();
                 *self.counts.entry_ref(&self.key[..]).or_insert(0) += 1;
+                if self.counts.len() > before {
+                    self.counted_bytes += self.key.len() + size_of::<(Vec<u8>, u64)>();
+                    run.check_temp_bytes(self.counted_bytes)?;
+                }
             }
         }
         self.left.open(run, outer)

@@ -39,6 +39,9 @@ struct Groups {
     slots: Vec<usize>,
     /// Bytes that the groups may take before new ones are put aside.
     memory_max: usize,
+    /// Aggregates of DISTINCT values, and the bytes of what they have seen.
+    distinct: bool,
+    seen_bytes: usize,
     aside: Aside,
     table: hashbrown::HashTable<u32>,
     groups: Vec<Grouped>,
@@ -54,6 +57,8 @@ impl GroupOp {
         let state = |i: usize| (0..i).find(|j| g.aggregates[*j].same_state(&g.aggregates[i])).unwrap_or(i);
         let states = (0..g.aggregates.len()).map(state).collect();
         let groups = Groups {
+            distinct: g.aggregates.iter().any(|a| a.distinct),
+            seen_bytes: 0,
             keys: g.keys,
             aggregates: g.aggregates,
             states,
@@ -125,7 +130,7 @@ impl Groups {
 
     fn memory(&self) -> usize {
         let group = size_of::<Grouped>() + self.aggregates.len() * size_of::<Accumulator>();
-        self.bytes.len() + self.groups.len() * group
+        self.bytes.len() + self.seen_bytes + self.groups.len() * group
     }
 
     /// Fresh accumulators for group `n`.
@@ -143,6 +148,7 @@ impl Groups {
         self.table.clear();
         self.groups.clear();
         self.bytes.clear();
+        self.seen_bytes = 0;
         if self.implicit {
             self.groups.push(Grouped { key: (0, 0), values: (0, 0), end: 0, level: 0 });
             self.start(0);
@@ -204,10 +210,16 @@ impl Groups {
     fn fold(&mut self, n: usize, run: &Run<'_>, at: Scope<'_>) -> Result<()> {
         let width = self.aggregates.len();
         let own = &mut self.accumulators[n * width..(n + 1) * width];
+        let seen = |own: &[Accumulator]| own.iter().map(Accumulator::memory).sum::<usize>();
+        let before = if self.distinct { seen(own) } else { 0 };
         for (i, (accumulator, call)) in own.iter_mut().zip(&self.aggregates).enumerate() {
             if self.states[i] == i {
                 accumulator.add(call, run, at, &mut self.scratch)?;
             }
+        }
+        if self.distinct {
+            self.seen_bytes += seen(own) - before;
+            run.check_temp_bytes(self.seen_bytes)?;
         }
         Ok(())
     }

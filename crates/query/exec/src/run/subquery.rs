@@ -6,6 +6,7 @@ use crate::expr::compare::{self, CmpOp};
 use crate::expr::{Expr, reborrow};
 use crate::plan::node::QueryPlan;
 use crate::run::flow::KeySet;
+use hashbrown::HashMap;
 use types::{CollationId, Result, SqlError, Value};
 
 /// A query block ready to run.
@@ -61,6 +62,63 @@ pub struct Subquery {
     exists: Option<bool>,
     set: Option<RowSet>,
     key: Vec<u8>,
+    cache: Cache,
+}
+
+/// Bytes of results that are kept, and how many are looked for before it is asked whether that is any use.
+const CACHE_BYTES: usize = 1 << 20;
+const TRIED: u64 = 256;
+
+/// Results of a correlated subquery by the values that it reads from outside: few of them often come again and again.
+#[derive(Default)]
+struct Cache {
+    /// Empty: nothing is kept.
+    reads: Vec<Expr>,
+    results: HashMap<Box<[u8]>, Value<'static>>,
+    bytes: usize,
+    asked: u64,
+    found: u64,
+    key: Vec<u8>,
+}
+
+impl Cache {
+    /// The result for the row at hand; `None` when it is to be computed. Whether it may be kept then is in the second part.
+    fn find(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<(Option<&Value<'static>>, bool)> {
+        let useless = self.asked >= TRIED && self.found * 8 < self.asked;
+        if self.reads.is_empty() || useless || run.writes.get() {
+            return Ok((None, false));
+        }
+        self.key.clear();
+        let mut w = tuple::Writer::new(&mut self.key, self.reads.len());
+        for e in &self.reads {
+            w.push(&e.eval(run, at)?);
+        }
+        w.finish();
+        self.asked += 1;
+        let known = self.results.get(&self.key[..]);
+        self.found += known.is_some() as u64;
+        Ok((known, known.is_none()))
+    }
+
+    /// Keeps the result for the values of the last `find`.
+    fn keep(&mut self, value: &Value<'static>) {
+        let heap = if let Value::Bytes(b) = value { b.len() } else { 0 };
+        let bytes = self.key.len() + heap + size_of::<(Box<[u8]>, Value<'_>)>();
+        if self.bytes + bytes > CACHE_BYTES {
+            self.results.clear();
+            self.bytes = 0;
+        }
+        if bytes <= CACHE_BYTES / 16 {
+            self.bytes += bytes;
+            self.results.insert(self.key.clone().into_boxed_slice(), value.clone());
+        }
+    }
+
+    fn forget(&mut self) {
+        if self.asked > 0 {
+            *self = Cache { reads: std::mem::take(&mut self.reads), ..Cache::default() };
+        }
+    }
 }
 
 #[derive(Default)]
@@ -72,8 +130,10 @@ struct RowSet {
 
 impl Subquery {
     pub fn new(plan: QueryPlan) -> Subquery {
-        let correlated = plan.correlated;
-        Subquery { query: Query::new(plan), correlated, scalar: None, exists: None, set: None, key: Vec::new() }
+        let (correlated, mut plan) = (plan.correlated, plan);
+        let reads = if correlated { std::mem::take(&mut plan.reads) } else { Vec::new() };
+        let cache = Cache { reads, ..Cache::default() };
+        Subquery { query: Query::new(plan), correlated, scalar: None, exists: None, set: None, key: Vec::new(), cache }
     }
 
     /// Before each execution of the statement.
@@ -81,6 +141,7 @@ impl Subquery {
         self.scalar = None;
         self.exists = None;
         self.set = None;
+        self.cache.forget();
         self.query.forget();
     }
 }
@@ -92,6 +153,11 @@ pub fn scalar<'a>(run: &'a Run<'_>, i: usize, at: Scope<'_>) -> Result<Value<'a>
     if let Some(v) = &sub.scalar {
         return Ok(v.clone());
     }
+    let (known, may_keep) = sub.cache.find(run, at)?;
+    if let Some(v) = known {
+        return Ok(v.clone());
+    }
+    let warnings = run.warnings.get();
     sub.query.open(run, Some(&at))?;
     let value = if sub.query.next(run, Some(&at))? {
         let inner = Scope::new(&sub.query.frame, Some(&at));
@@ -105,19 +171,29 @@ pub fn scalar<'a>(run: &'a Run<'_>, i: usize, at: Scope<'_>) -> Result<Value<'a>
     };
     if !sub.correlated {
         sub.scalar = Some(value.clone());
+    } else if may_keep && run.warnings.get() == warnings {
+        sub.cache.keep(&value);
     }
     Ok(value)
 }
 
 pub fn exists(run: &Run<'_>, i: usize, at: Scope<'_>) -> Result<bool> {
     let mut sub = run.subqueries[i].borrow_mut();
+    let sub = &mut *sub;
     if let Some(b) = sub.exists {
         return Ok(b);
     }
+    let (known, may_keep) = sub.cache.find(run, at)?;
+    if let Some(v) = known {
+        return Ok(v.to_i64() != 0);
+    }
+    let warnings = run.warnings.get();
     sub.query.open(run, Some(&at))?;
     let found = sub.query.next(run, Some(&at))?;
     if !sub.correlated {
         sub.exists = Some(found);
+    } else if may_keep && run.warnings.get() == warnings {
+        sub.cache.keep(&Value::Int(found as i64));
     }
     Ok(found)
 }
