@@ -66,32 +66,44 @@ mod imp {
     }
 }
 
-/// The model of a futex: comparing and falling asleep are one step with respect to waking, and nothing more is promised. One
-/// queue for all words, so every wake-up of one word is a groundless one for the others. Time stands still.
+/// The model of a futex: comparing and falling asleep are one step with respect to waking; who slept first at a word is woken first, and
+/// nobody else is. No wait ends without cause, so that a lost wake-up shows. Time stands still.
 #[cfg(loom)]
 mod imp {
     use super::{AtomicU32, Duration};
     use crate::shim::atomic::Ordering;
     use crate::shim::{RawCondvar, RawMutex};
+    use std::sync::Arc;
+
+    struct Sleeper {
+        word: usize,
+        woken: Arc<RawCondvar>,
+    }
 
     loom::lazy_static! {
-        static ref QUEUE: (RawMutex<()>, RawCondvar) = (RawMutex::new(()), RawCondvar::new());
+        static ref SLEEPERS: RawMutex<Vec<Sleeper>> = RawMutex::new(Vec::new());
     }
 
     pub(super) fn wait(word: &AtomicU32, expected: u32, _timeout: Option<Duration>) -> bool {
-        let (mutex, changed) = &*QUEUE;
-        let mut guard = mutex.lock();
-        // Relaxed, as the kernel's load: the queue's mutex orders it against a waker that came first.
-        if word.load(Ordering::Relaxed) == expected {
-            changed.wait(&mut guard);
+        let mut sleepers = SLEEPERS.lock();
+        // Relaxed, as the kernel's load: the mutex orders it against a waker that came first.
+        if word.load(Ordering::Relaxed) != expected {
+            return true;
+        }
+        let woken = Arc::new(RawCondvar::new());
+        sleepers.push(Sleeper { word: std::ptr::from_ref(word).addr(), woken: Arc::clone(&woken) });
+        while sleepers.iter().any(|sleeper| Arc::ptr_eq(&sleeper.woken, &woken)) {
+            woken.wait(&mut sleepers);
         }
         true
     }
 
-    pub(super) fn wake(_word: &AtomicU32, _count: u32) {
-        let (mutex, changed) = &*QUEUE;
-        let guard = mutex.lock();
-        changed.notify_all();
-        drop(guard);
+    pub(super) fn wake(word: &AtomicU32, count: u32) {
+        let mut sleepers = SLEEPERS.lock();
+        for _ in 0..count {
+            let first = sleepers.iter().position(|sleeper| sleeper.word == std::ptr::from_ref(word).addr());
+            let Some(first) = first else { return };
+            sleepers.remove(first).woken.notify_one();
+        }
     }
 }

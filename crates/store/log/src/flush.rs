@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use io::File;
 use observe::{Counter, Timer};
 use sync::shim::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use sync::{CachePadded, Mutex, Rank, futex};
+use sync::{CachePadded, Mutex, Rank, blocking, futex};
 
 use crate::format::{BLOCK, SEGMENT_HEADER, block_ceil, block_floor};
 use crate::log::Core;
@@ -22,6 +22,10 @@ use crate::{Error, Lsn, Result};
 static ZEROS: [u8; BLOCK as usize] = [0; BLOCK as usize];
 /// Rounds of looking again for groups that other threads are just filling, before flushing without them.
 const PATIENCE: u32 = 64;
+/// Rounds of waiting for other threads' groups after which the thread sleeps between its looks.
+const SLEEPS_FROM: u32 = 1024;
+/// Rounds after which a leader tells the error log that it still waits: a second at least, by the sleeps in `relax`.
+const COMPLAINT: u32 = SLEEPS_FROM + 10_000;
 /// How soon to try again when the disk is full and a reservation is waiting.
 const RETRY: Duration = Duration::from_millis(10);
 
@@ -89,7 +93,7 @@ impl Flusher {
 
     fn reached(&self, want: Want) -> Lsn {
         match want {
-            Want::Written => self.written(),
+            Want::Written | Want::Room => self.written(),
             Want::Flushed => self.flushed(),
         }
     }
@@ -109,6 +113,7 @@ impl Flusher {
     pub fn wait(&self, core: &Core, lsn: Lsn, want: Want) -> Result<()> {
         let mut slept = None;
         loop {
+            let turn = self.turnstile.turn();
             if self.reached(want) >= lsn {
                 self.turnstile.pass_on(slept);
                 return Ok(());
@@ -118,7 +123,7 @@ impl Flusher {
                 return Err(error);
             }
             debug_assert!(lsn <= core.prefix.tail(), "a wait for LSN {lsn}, which nobody has reserved");
-            slept = match self.turnstile.enter(lsn, want) {
+            slept = match self.turnstile.enter(turn, lsn, want) {
                 Entered::Again { slept } => slept,
                 Entered::Leader => {
                     let led = self.lead(core, lsn, want);
@@ -149,7 +154,7 @@ impl Flusher {
     pub fn make_room(&self, core: &Core, end: Lsn) -> Result<()> {
         let lsn = end - core.ring.bytes();
         loop {
-            match self.wait(core, lsn, Want::Written) {
+            match self.wait(core, lsn, Want::Room) {
                 Err(Error::NoSpace { .. }) => {
                     // The place is taken and cannot be given back: wait for room on disk.
                     let word = AtomicU32::new(0);
@@ -236,7 +241,22 @@ impl Flusher {
             }
             relax(round);
             round += 1;
+            if round == COMPLAINT {
+                self.complain(core, lsn, want);
+            }
         }
+    }
+
+    /// Everybody waits for this leader, and it waits for a copy of some hundred bytes: a starved machine, or a defect. Said once a round.
+    #[cold]
+    fn complain(&self, core: &Core, lsn: Lsn, want: Want) {
+        let (tail, written, flushed) = (core.prefix.tail(), self.written(), self.flushed());
+        let open: Vec<_> = core.prefix.open().map(|(lane, from)| format!("lane {lane} from {from}")).collect();
+        eprintln!(
+            "[Warning] [log] a flush to LSN {lsn} ({want:?}) has waited a second or longer for groups that other threads are filling: {}; \
+             written {written}, flushed {flushed}, tail {tail}",
+            open.join(", ")
+        );
     }
 
     #[cold]
@@ -343,7 +363,10 @@ impl Core {
 fn relax(round: u32) {
     match round {
         0..32 => std::hint::spin_loop(),
-        32..1024 => std::thread::yield_now(),
-        _ => std::thread::sleep(Duration::from_micros(100)),
+        32..SLEEPS_FROM => std::thread::yield_now(),
+        _ => {
+            blocking::about_to_block();
+            std::thread::sleep(Duration::from_micros(100));
+        }
     }
 }

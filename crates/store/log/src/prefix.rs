@@ -119,6 +119,14 @@ impl Prefix {
         bound
     }
 
+    /// The lanes that fill groups now, and a lower bound of where each one's begins: to tell whom a flush waits for.
+    #[cfg(not(loom))]
+    pub fn open(&self) -> impl Iterator<Item = (usize, Lsn)> {
+        // Relaxed: numbers to show.
+        let from = |lane: &Lane| lane.inserting.load(Ordering::Relaxed);
+        self.lanes().map(from).enumerate().filter(|(_, from)| *from != IDLE)
+    }
+
     /// As [`Prefix::bound`], and never lower than what anybody was told before.
     pub fn completed(&self) -> Lsn {
         let bound = self.bound();

@@ -26,6 +26,15 @@
 //! `turn` is (g + 1, idle). If nobody sleeps there, nobody waits.
 //!
 //! What the announcement says decides only which bucket is chosen, never whether a sleeper is woken, so it may be read stale.
+//!
+//! # No leader waits for a sleeper
+//!
+//! A leader waits for groups that others fill, so whoever sleeps with a place taken ([`Want::Room`]) must not need this very leader's
+//! `finish` to go on. *While round g gathers its groups nobody sleeps with a place taken whose room is there already.* Such a waiter
+//! reads `turn` first, then how far the log is written, and sleeps in the bucket of the round that runs, covered or not: every
+//! `finish` wakes it. So if it sleeps while round g gathers, its look came after round g had begun, hence after all earlier rounds had
+//! published (`turn` is an Acquire/Release chain), and found no room; and its place lies above what is written, which the leader
+//! then has to write.
 
 use crate::Lsn;
 use sync::shim::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -39,6 +48,8 @@ const SLEEPERS: u32 = 1;
 pub enum Want {
     /// In the segment file (the kernel has them).
     Written,
+    /// The same, for a waiter whose place in the log is taken: others may wait for its group.
+    Room,
     /// On the device.
     Flushed,
 }
@@ -78,12 +89,17 @@ impl Default for Turnstile {
 }
 
 impl Turnstile {
-    /// Takes the turn, or sleeps until a round has finished. `lsn` is not yet what `want` asks for.
-    pub fn enter(&self, lsn: Lsn, want: Want) -> Entered {
-        // Acquire: pairs with Release in `finish`; a leader sees the files as the last leader left them.
-        let turn = self.round.turn.load(Ordering::Acquire);
+    /// Whose turn it is, for `enter`: to be asked before the look at how far the log has come.
+    pub fn turn(&self) -> u32 {
+        // Acquire: pairs with Release in `finish`: who looks next sees what the rounds before this one have published. Leaders'
+        // exchanges continue the release sequence.
+        self.round.turn.load(Ordering::Acquire)
+    }
+
+    /// Takes the turn, or sleeps until a round has finished. `lsn` was not yet what `want` asks for at a look after `turn`.
+    pub fn enter(&self, turn: u32, lsn: Lsn, want: Want) -> Entered {
         if turn & RUNNING == 0 {
-            // Acquire: as above. Failure: somebody else took the turn.
+            // Acquire: pairs with Release in `finish`; a leader sees the files as the last leader left them. Failure: somebody else took it.
             return match self.round.turn.compare_exchange(turn, turn | RUNNING, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => Entered::Leader,
                 Err(_) => Entered::Again { slept: None },
@@ -91,7 +107,7 @@ impl Turnstile {
         }
         // Relaxed: a hint (see the module).
         let announced = self.round.announced.load(Ordering::Relaxed);
-        let covered = announced & !1 >= lsn && (want == Want::Written || announced & 1 == 1);
+        let covered = want == Want::Room || announced & !1 >= lsn && (want == Want::Written || announced & 1 == 1);
         let generation = (turn >> 1).wrapping_add(u32::from(!covered));
         let bucket = self.bucket(generation);
         // AcqRel: ordered with the RMWs in `advance` (see the module): Acquire to see `turn` after them, Release for symmetry.
@@ -100,7 +116,7 @@ impl Turnstile {
         if self.round.turn.load(Ordering::Acquire) == turn {
             futex::wait(bucket, marked, None);
         }
-        // Who was covered sleeps for no turn to come: the `finish` that wakes it makes the next round's turn idle.
+        // Who was covered sleeps for no turn to come: the `finish` that wakes it makes the next round's turn idle, and wakes one for it.
         Entered::Again { slept: (!covered).then_some(generation) }
     }
 
