@@ -617,7 +617,7 @@ impl LockTable {
             futex::wait(&waiter.wake, word, Some(left));
         };
         let outcome = match outcome {
-            Err(Error::Interrupted | Error::LockWaitTimeout) if !self.withdraw(slot, name) => Ok(()),
+            Err(Error::Interrupted | Error::LockWaitTimeout) if !self.withdraw(slot, name) => decided(waiter),
             other => other,
         };
         slots.get(sync::LaneId::from_index(slot as usize)).state.lock().waiting = None;
@@ -722,6 +722,18 @@ fn grant(queue: &mut [Request], woken: &mut Vec<Arc<Interrupt>>) {
     }
 }
 
+/// What others made of a request that its owner, who was about to give up, found neither waiting nor there any more.
+fn decided(waiter: &Interrupt) -> Result<()> {
+    // Relaxed: stored under the mutex of the partition, which the owner has had since.
+    match waiter.wake.load(Ordering::Relaxed) & !INTERRUPTED {
+        VICTIM => Err(Error::Deadlock),
+        outcome => {
+            assert_eq!(outcome, GRANTED, "a request goes only when it is granted or withdrawn");
+            Ok(())
+        }
+    }
+}
+
 fn wake(woken: Vec<Arc<Interrupt>>) {
     for waiter in woken {
         futex::wake_all(&waiter.wake);
@@ -737,4 +749,32 @@ fn set_outcome(waiter: &Interrupt, outcome: u32) {
     // Keeps an interrupt that came meanwhile. Release: pairs with the waiter's Acquire.
     let interrupted = waiter.wake.load(Ordering::Relaxed) & INTERRUPTED;
     waiter.wake.store(outcome | interrupted, Ordering::Release);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sync::Lanes;
+
+    /// A deadlock's victim whose time runs out, or who is killed, in the same moment holds no lock.
+    #[test]
+    fn who_gives_up_as_others_decide_goes_by_what_they_decided() {
+        let (table, slots) = (LockTable::new(), Lanes::with(2, Slot::default));
+        let waiters = [0, 1].map(|slot| Arc::new(Interrupt::of_slot(slot)));
+        waiters.iter().for_each(|_| assert!(slots.claim().is_some()));
+        let names = [7, 8].map(|key| Name { tree: 1, key: [key].into() });
+        let ask = |slot: usize, name: usize| {
+            table.request(&slots, slot as u32, &names[name], LockMode::Exclusive, Some(&waiters[slot]))
+        };
+        assert_eq!(
+            [ask(0, 0), ask(1, 1), ask(0, 1), ask(1, 0)].map(|o| o == Outcome::Queued),
+            [false, false, true, true]
+        );
+        table.resolve_deadlock(&slots, 1);
+        assert!(!table.withdraw(1, &names[0]));
+        assert!(matches!(decided(&waiters[1]), Err(Error::Deadlock)));
+        table.release(1, &names[1]);
+        assert!(!table.withdraw(0, &names[1]));
+        assert!(matches!(decided(&waiters[0]), Ok(())));
+    }
 }
