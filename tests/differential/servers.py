@@ -6,6 +6,10 @@ import pymysql
 from pymysql.constants import FIELD_TYPE
 
 UNSIGNED_FLAG = 32
+# Types of columns that are not told apart: MySQL keeps an integer wider or narrower, and a string with 0 or with 31 digits behind the point,
+# as the value passes through a temporary table or not, which hangs from its plan.
+INTEGERS = {1, 2, 3, 8, 9}
+STRINGS = {247, 248, 249, 250, 251, 252, 253, 254}
 LOST = (0, 2006, 2013)
 
 
@@ -23,7 +27,7 @@ class Server:
     def reset(self, mode=None):
         """An empty database on a session as new."""
         mode = "DEFAULT" if mode is None else f"'{mode}'"
-        for sql in [f"SET sql_mode = {mode}", "SET time_zone = '+00:00'", f"DROP DATABASE IF EXISTS {self.database}",
+        for sql in [f"SET sql_mode = {mode}", "SET time_zone = '+00:00'", "SET group_concat_max_len = 1024", f"DROP DATABASE IF EXISTS {self.database}",
                     f"CREATE DATABASE {self.database}", f"USE {self.database}"]:
             self.run(sql, strict=True)
 
@@ -83,6 +87,11 @@ def codes(warnings):
     return sorted({code for code, _ in warnings})
 
 
+def told(info):
+    """The words of an OK packet; of warnings it counts only whether there were any, as [codes] does."""
+    return re.sub(r"(Warnings: )[1-9]\d*", r"\1some", info[1:] if info[:1] and info[0] not in "RD" else info)
+
+
 def differs(left, right, what, exact=True):
     """What is different: '' for nothing. `exact`: the order of the rows counts."""
     if left[0] == "lost" or right[0] == "lost":
@@ -94,7 +103,7 @@ def differs(left, right, what, exact=True):
             return "error"
         return "message" if "messages" in what and left[1] != 1064 and left[2] != right[2] else ""
     if left[0] == "ok":
-        if left[1:4] != right[1:4]:
+        if left[1:3] != right[1:3] or told(left[3]) != told(right[3]):
             return "ok"
         return "warning" if "warnings" in what and codes(left[4]) != codes(right[4]) else ""
     return differs_rows(left, right, what, exact)
@@ -110,13 +119,13 @@ def differs_rows(left, right, what, exact):
             return "value"
     if "types" in what:
         for x, y in zip(left[1], right[1]):
-            if x.type != y.type:
+            if x.type != y.type and not (x.unsigned == y.unsigned and {x.type, y.type} <= INTEGERS):
                 return "type"
             if "names" in what and x.name != y.name:
                 return "name"
             if x.unsigned != y.unsigned or x.charset != y.charset:
                 return "unsigned" if x.charset == y.charset else "charset"
-            if x.scale != y.scale:
+            if x.scale != y.scale and x.type not in STRINGS:
                 return "scale"
             if "lengths" in what and (x.length != y.length or x.nullable != y.nullable):
                 return "length" if x.nullable == y.nullable else "nullable"

@@ -40,7 +40,6 @@ INSERT INTO t (id, t) VALUES (65, '35 00:00:00');
 INSERT INTO t (id, t) VALUES (65, 126000);
 SELECT id, t FROM t WHERE id BETWEEN 50 AND 65 ORDER BY id;
 INSERT INTO t (id, y) VALUES (70, 0), (71, '0'), (72, '00'), (73, 69), (74, 70), (75, 99), (76, '69'), (77, '2024'), (78, 2024.4), (79, '0000'), (80, NULL);
--- differs: type of a column: MySQL's is LONGLONG UNSIGNED
 SELECT id, y, y + 0, y = 2000 FROM t WHERE id BETWEEN 70 AND 80 ORDER BY id;
 SET sql_mode = '';
 INSERT INTO t (id, d, dt, ts, t, y) VALUES (90, '2024-02-30', '2024-13-01', '1960-01-01', '999:00:00', 1800), (91, 'x', '0000-00-00', '', 'x', 'x'), (92, '2024-00-00', '2024-01-00 10:00:00', 0, 9999999, 300);
@@ -70,7 +69,6 @@ SELECT TIMESTAMP'2024-01-01';
 SELECT TIMESTAMP'2024-01-01 10:00:00+05:00';
 -- differs: no error 1525
 SELECT DATE'0000-00-00';
--- differs: type of a column: MySQL's is DOUBLE, LONGLONG UNSIGNED
 SELECT d + 1, d + 0.0, dt + 0, dt6 + 0, t + 0, t3 + 0, y + 1, d * 1, -t FROM t WHERE id = 1;
 SELECT d + INTERVAL 1 DAY, d - INTERVAL 1 MONTH, d + INTERVAL 1 HOUR, dt + INTERVAL '1:1' MINUTE_SECOND, dt + INTERVAL 1.5 SECOND, dt + INTERVAL '1 1' DAY_HOUR, t + INTERVAL 1 MINUTE, t3 - INTERVAL 1 SECOND, d + INTERVAL NULL DAY, INTERVAL 1 DAY + d FROM t WHERE id = 1;
 -- differs: words or number of warnings

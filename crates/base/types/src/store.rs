@@ -383,6 +383,11 @@ fn to_datetime<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'
     Ok((stored, None))
 }
 
+/// Numbers between colons, which are no time because of their sizes.
+fn has_form_of_time(text: &[u8]) -> bool {
+    text.contains(&b':') && text.iter().all(|b| b.is_ascii_digit() || b":.- ".contains(b))
+}
+
 fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
     let whole = |value: Time| Parsed { value, fsp: 6, has_time: true, problem: Problem::None };
     let parsed = match &value {
@@ -395,7 +400,10 @@ fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) 
         other => other.split_number().and_then(|(number, micros)| time_from_number(number, micros)),
     };
     let Some(parsed) = parsed else {
-        let code = if matches!(value, Value::Bytes(_)) { WARN_DATA_TRUNCATED } else { ER_WARN_DATA_OUT_OF_RANGE };
+        let code = match &value {
+            Value::Bytes(text) if !has_form_of_time(text) => WARN_DATA_TRUNCATED,
+            _ => ER_WARN_DATA_OUT_OF_RANGE,
+        };
         return context.bad_temporal(Value::Time(Time(0)), "time", &value, code);
     };
     let cut = context.mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);

@@ -28,7 +28,8 @@ flags! {
         NO_DEFAULT_VALUE = 12;
         ON_UPDATE_NOW = 13;
         PART_KEY = 14;
-        NUM = 15;
+        /// Not sent: the column of a temporary table, told of as a table's.
+        KEPT = 15;
     }
 }
 
@@ -66,15 +67,17 @@ impl<'a> Column<'a> {
             // Columns of every size are BLOB; expressions say what they may come to.
             TypeKind::MediumText | TypeKind::MediumBlob if self.is_expression() => 250,
             TypeKind::LongText | TypeKind::LongBlob if self.is_expression() => 251,
+            TypeKind::Enum if self.is_expression() && self.table.is_empty() => 247,
+            TypeKind::Set if self.is_expression() && self.table.is_empty() => 248,
             kind => type_code(kind),
         });
-        out.extend_from_slice(&self.all_flags().0.to_le_bytes());
+        out.extend_from_slice(&(self.all_flags().0 & !ColumnFlags::KEPT.0).to_le_bytes());
         out.push(self.decimals());
         out.extend_from_slice(&[0, 0]);
     }
 
     fn is_expression(&self) -> bool {
-        self.org_table.is_empty()
+        self.org_table.is_empty() && !self.flags.has(ColumnFlags::KEPT)
     }
 
     fn is_text(&self) -> bool {

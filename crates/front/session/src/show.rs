@@ -353,7 +353,8 @@ impl Session {
             org_name: String::new(),
             name,
             data_type,
-            flags: 0,
+            // They come from temporary tables in MySQL.
+            flags: if matches!(data_type.kind, TypeKind::Enum | TypeKind::Set) { exec::KEPT } else { 0 },
         };
         let columns: Vec<ColumnMeta> = rows.columns.into_iter().map(meta).collect();
         let mut sink = self.wire_sink(out);

@@ -239,6 +239,10 @@ fn bytes_of(value: &Value<'_>) -> usize {
 }
 
 impl Env for State {
+    fn warning_count(&self) -> u64 {
+        self.warning_count
+    }
+
     fn database(&self) -> Option<&str> {
         self.database.as_deref()
     }

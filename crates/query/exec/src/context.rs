@@ -69,6 +69,9 @@ impl Stage {
     }
 }
 
+/// Among [`ColumnMeta::flags`], not for clients: the column of a temporary table, told of as a table's.
+pub const KEPT: u16 = 1 << 15;
+
 /// Receives a result set. Implemented by crate `session` over the wire protocol (text or binary), and by tests.
 pub trait RowSink {
     /// Called once, before the first row.
@@ -169,6 +172,10 @@ pub trait Env {
     }
     /// What the virtual tables of information_schema and performance_schema may see of the session.
     fn virtual_context(&self) -> &dyn catalog::VirtualContext;
+    /// Conditions of this statement so far.
+    fn warning_count(&self) -> u64 {
+        0
+    }
     /// level: Note, Warning, Error as SHOW WARNINGS prints.
     fn warn(&mut self, level: &'static str, code: u16, message: String);
 }

@@ -294,10 +294,15 @@ fn convert_column<'v>(
         return Ok(v);
     }
     let named = !from.members.is_empty() && from.members != to.members;
-    let v = match (&v, named) {
+    let v = match (&v, named && !to.data_type.kind.is_numeric()) {
         (Value::UInt(n), true) if from.data_type.kind == types::TypeKind::Enum => {
             let name = (*n as usize).checked_sub(1).and_then(|n| from.members.get(n)).cloned().unwrap_or_default();
             Value::Bytes(name.into_bytes().into())
+        }
+        (Value::UInt(bits), true) if from.data_type.kind == types::TypeKind::Set => {
+            let names = from.members.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1);
+            let names: Vec<&str> = names.map(|(_, name)| name.as_str()).collect();
+            Value::Bytes(names.join(",").into_bytes().into())
         }
         _ => v,
     };

@@ -19,6 +19,6 @@ pub mod prepared;
 pub mod run;
 pub mod time_zone;
 
-pub use context::{ColumnMeta, Env, Outcome, RowSink, Stage};
+pub use context::{ColumnMeta, Env, KEPT, Outcome, RowSink, Stage};
 pub use expr::functions::{random_part, random_seed};
 pub use prepared::{ColumnUse, Prepared, TableUse, ViewRight};

@@ -42,11 +42,15 @@ pub struct AggregateCall {
 impl AggregateCall {
     pub fn expr(kind: AggregateKind, distinct: bool, args: Vec<Expr>) -> Result<Expr> {
         let args: Vec<Expr> = match kind {
+            AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => {
+                args.into_iter().map(convert::enum_number).collect()
+            }
             AggregateKind::Sum
             | AggregateKind::Avg
-            | AggregateKind::BitAnd
-            | AggregateKind::BitOr
-            | AggregateKind::BitXor => args.into_iter().map(convert::enum_number).collect(),
+            | AggregateKind::StdPop
+            | AggregateKind::StdSamp
+            | AggregateKind::VarPop
+            | AggregateKind::VarSamp => args.into_iter().map(convert::arith_number).collect(),
             _ => args,
         };
         use AggregateKind::*;
@@ -56,6 +60,9 @@ impl AggregateCall {
             (_, None) => return Err(SqlError::new(1064, "You have an error in your SQL syntax")),
             (Sum, Some(t)) => number::sum_type(&t, false),
             (Avg, Some(t)) => number::sum_type(&t, true),
+            (Min | Max, Some(t)) if matches!(t.kind, TypeKind::Enum | TypeKind::Set) => {
+                DataType::string(TypeKind::Char, t.length, t.collation)
+            }
             (Min | Max, Some(t)) => DataType { nullable: true, zerofill: false, ..t },
             (Any, Some(t)) => DataType { nullable: true, ..t },
             (BitAnd | BitOr | BitXor, _) => {
@@ -356,7 +363,11 @@ impl Accumulator {
             Sum if call.ty.kind == TypeKind::Decimal && self.double != 0.0 => {
                 Value::Double(self.double + self.total().to_f64())
             }
-            Sum => Value::Decimal(self.total()),
+            // Whole times have no digits of the second by themselves.
+            Sum => match self.total() {
+                d if d.scale() < call.ty.decimals => Value::Decimal(d.round(call.ty.decimals)),
+                d => Value::Decimal(d),
+            },
             Avg if real || self.double != 0.0 => {
                 Value::Double((self.double + self.total().to_f64()) / self.count as f64)
             }
@@ -369,6 +380,10 @@ impl Accumulator {
             }
             JsonArray => functions::json::aggregate_array(self.members.drain(..).map(|(_, v)| v).collect()),
             JsonObject => functions::json::aggregate_object(std::mem::take(&mut self.members)),
+            Min | Max if call.ty.kind == TypeKind::Decimal => match &self.value {
+                Some(Value::Decimal(d)) => Value::Decimal(d.round(call.ty.decimals)),
+                other => other.as_ref().map_or(Value::Null, super::reborrow),
+            },
             Min | Max | Any => self.value.as_ref().map_or(Value::Null, super::reborrow),
             VarPop => Value::Double(self.squares / self.count as f64),
             StdPop => Value::Double((self.squares / self.count as f64).sqrt()),

@@ -60,6 +60,9 @@ fn mixed(a: &Value<'_>, b: &Value<'_>, collation: CollationId, run: &Run<'_>) ->
     {
         convert::warn_truncated_double(text, run);
     }
+    if let (Value::Time(_), Value::Bytes(text)) | (Value::Bytes(text), Value::Time(_)) = (a, b) {
+        convert::warn_bad_time(text, run);
+    }
     if let (Value::Time(_), Value::Date(_) | Value::DateTime(_))
     | (Value::Date(_) | Value::DateTime(_), Value::Time(_)) = (a, b)
     {
@@ -248,6 +251,25 @@ pub fn check_temporal_value(value: &Value<'_>, kind: TypeKind, mode: types::SqlM
         }
         _ => Ok(()),
     }
+}
+
+/// The operands of BETWEEN: a number among its bounds makes numbers of all strings.
+pub fn in_one_domain(operands: [Expr; 3]) -> [Expr; 3] {
+    let has = |of: &dyn Fn(&Expr) -> bool| operands.iter().any(of);
+    let is_text = |e: &Expr| is_string(e.ty.kind) && e.ty.kind != TypeKind::Json;
+    // A number between strings is compared with each as numbers anyway.
+    let mixed = is_text(&operands[0]) && has(&|e| e.ty.kind.is_numeric());
+    if !mixed || has(&|e| !is_text(e) && !e.ty.kind.is_numeric() && e.ty.kind != TypeKind::Null) {
+        return operands;
+    }
+    operands.map(|e| match is_text(&e) {
+        true => {
+            let e = convert::arith_number(e);
+            let ty = types::DataType { length: 23, nullable: e.ty.nullable, ..types::DataType::new(TypeKind::Double) };
+            if e.ty.kind == TypeKind::Double { e } else { Expr::new(Node::Cast(Box::new(e)), ty) }
+        }
+        false => e,
+    })
 }
 
 /// A constant to compare with `other` in the form that compares fastest: a string literal beside a temporal column becomes

@@ -121,6 +121,13 @@ pub fn warn_truncated_double(b: &[u8], run: &Run<'_>) {
     }
 }
 
+/// 1292 for a string that is no time and is compared with one.
+pub fn warn_bad_time(b: &[u8], run: &Run<'_>) {
+    if parse::parse_time(b).is_none_or(|p| p.problem != parse::Problem::None) {
+        run.warn(1292, format!("Incorrect time value: '{}'", String::from_utf8_lossy(b)));
+    }
+}
+
 /// 64 bits for bit operations: negative numbers in two's complement.
 pub fn bits64(v: &Value<'_>, run: &Run<'_>) -> u64 {
     match v {
@@ -312,12 +319,21 @@ pub fn plain_date(text: &[u8]) -> Option<types::Date> {
     (written == text && !zeros).then_some(date)
 }
 
+/// The date that a YEAR stands for.
+pub fn first_day(year: u64) -> Value<'static> {
+    Value::Date(types::Date::new(year as u32, 1, 1))
+}
+
 /// CAST and CONVERT.
 pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
     if v.is_null() {
         return Ok(Value::Null);
     }
     use TypeKind as K;
+    let v = match (from.kind, &v) {
+        (K::Year, Value::Int(_) | Value::UInt(_)) if to.kind.is_temporal() => first_day(v.to_u64()),
+        _ => v,
+    };
     Ok(match to.kind {
         K::BigInt if to.unsigned => match &v {
             Value::Int(i) => Value::UInt(*i as u64),
@@ -455,13 +471,31 @@ pub fn widen<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &Run<'_>) ->
     })
 }
 
+/// As [`widen`], as a column of a temporary table takes it: numbers are written in digits, BINARY is filled up.
+pub fn keep<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
+    let is_number = matches!(from.kind, TypeKind::Year | TypeKind::Bit);
+    let v = match v {
+        Value::Int(_) | Value::UInt(_) if is_number && is_string(to.kind) => {
+            Value::Bytes(transcode(Cow::Owned(v.to_u64().to_string().into_bytes()), &type_of(&v), to))
+        }
+        v => widen(v, from, to, run)?,
+    };
+    Ok(match v {
+        Value::Bytes(b) if to.kind == TypeKind::Binary && b.len() < to.length as usize => {
+            let mut b = b.into_owned();
+            b.resize(to.length as usize, 0);
+            Value::Bytes(b.into())
+        }
+        v => v,
+    })
+}
+
 /// A branch's value in the common type of all branches.
 pub fn unify<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
     use TypeKind as K;
     Ok(match (&v, to.kind) {
         (Value::Null, _) => Value::Null,
-        (Value::Int(_) | Value::UInt(_), K::Double) => Value::Double(v.to_f64()),
-        (Value::Decimal(_), K::Double) => Value::Double(v.to_f64()),
+        (Value::Int(_) | Value::UInt(_) | Value::Decimal(_), K::Double | K::Float) => Value::Double(v.to_f64()),
         (Value::Int(_) | Value::UInt(_), K::Decimal) => Value::Decimal(v.to_decimal()),
         (Value::Date(d), K::DateTime | K::Timestamp) => Value::DateTime(d.at_midnight()),
         (Value::Time(_), K::DateTime | K::Timestamp) => datetime(&v, run).map_or(Value::Null, Value::DateTime),
@@ -490,7 +524,7 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
     let nullable = list.iter().any(|e| e.ty.nullable);
     let Some(first) = typed.next() else { return Ok(DataType::new(K::Null)) };
     let mut ty = first.ty;
-    if matches!(ty.kind, K::Enum | K::Set) && list.len() > 1 {
+    if matches!(ty.kind, K::Enum | K::Set) && typed.clone().next().is_some() {
         ty.kind = K::VarChar;
     }
     for e in typed {
@@ -508,17 +542,7 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
     Ok(ty)
 }
 
-fn rank(k: TypeKind) -> u8 {
-    use TypeKind as K;
-    match k {
-        K::TinyInt => 1,
-        K::SmallInt => 2,
-        K::MediumInt => 3,
-        K::Int => 4,
-        _ => 5,
-    }
-}
-
+/// What two types have in common, by MySQL's table.
 fn common_of_two(a: &DataType, b: &DataType) -> DataType {
     use TypeKind as K;
     if a.kind == K::Json && b.kind == K::Json {
@@ -529,29 +553,9 @@ fn common_of_two(a: &DataType, b: &DataType) -> DataType {
         _ => *t,
     };
     let (a, b) = (&json_as_text(a), &json_as_text(b));
-    let string = |k: TypeKind| k.is_bytes() || k.is_text();
-    let shown = |t: &DataType| match t.kind {
-        K::Decimal => t.length + 2,
-        K::Double | K::Float => 23,
-        K::Date => 10,
-        K::DateTime | K::Timestamp => 26,
-        K::Time => 17,
-        _ => t.length.max(1),
-    };
     let (x, y) = (a.kind, b.kind);
-    if string(x) || string(y) {
-        let base = if string(x) && (!string(y) || a.max_bytes() >= b.max_bytes()) { a } else { b };
-        let binary = (string(x) && a.collation.is_binary()) || (string(y) && b.collation.is_binary());
-        let blob = x.is_blob() || y.is_blob();
-        let collation = if binary { CollationId::BINARY } else { base.collation };
-        let kind = match (blob, binary) {
-            (true, _) => base.kind,
-            (false, true) => K::VarBinary,
-            // CHAR stays CHAR beside what is no string.
-            (false, false) if x == K::Char && (y == K::Char || !string(y)) || y == K::Char && !string(x) => K::Char,
-            (false, false) => K::VarChar,
-        };
-        return DataType::string(kind, shown(a).max(shown(b)), collation);
+    if is_string(x) || is_string(y) {
+        return common_string(a, b);
     }
     if x.is_temporal() || y.is_temporal() {
         if x == y {
@@ -561,25 +565,100 @@ fn common_of_two(a: &DataType, b: &DataType) -> DataType {
             let decimals = a.decimals.max(b.decimals);
             return DataType { length: 19, decimals, ..DataType::new(K::DateTime) };
         }
-        return DataType::string(K::VarChar, shown(a).max(shown(b)), CollationId::UTF8MB4_0900_AI_CI);
+        return common_string(a, b);
     }
-    if matches!(x, K::Double | K::Float) || matches!(y, K::Double | K::Float) {
-        return DataType { length: 23, decimals: DECIMALS_NOT_FIXED, ..DataType::new(K::Double) };
+    let real = |k| matches!(k, K::Double | K::Float);
+    if real(x) || real(y) {
+        let narrow = |k| matches!(k, K::TinyInt | K::SmallInt | K::MediumInt | K::Year | K::Float);
+        // Not the same both ways round.
+        let kind = match narrow(x) && narrow(y) || x == K::Float && y == K::BigInt {
+            true => K::Float,
+            false => K::Double,
+        };
+        return DataType { length: 23, decimals: DECIMALS_NOT_FIXED, ..DataType::new(kind) };
     }
-    let digits = |t: &DataType| match t.kind {
-        K::Decimal => (t.length - t.decimals as u32, t.decimals as u32),
-        _ => (t.length.clamp(1, 20), 0),
-    };
-    if x == K::Decimal || y == K::Decimal || (x.is_integer() && y.is_integer() && a.unsigned != b.unsigned) {
+    if x == K::Decimal || y == K::Decimal {
+        let digits = |t: &DataType| match t.kind {
+            K::Decimal => (t.length - t.decimals as u32, t.decimals as u32),
+            _ => (t.length.clamp(1, 20), 0),
+        };
         let ((i, s), (j, r)) = (digits(a), digits(b));
-        if x == K::Decimal || y == K::Decimal || rank(x).max(rank(y)) == 5 {
-            return DataType::decimal((i.max(j) + s.max(r)).clamp(1, 65), s.max(r) as u8);
-        }
-        return DataType { length: 20, ..DataType::new(K::BigInt) };
+        return DataType::decimal((i.max(j) + s.max(r)).clamp(1, 65), s.max(r) as u8);
     }
-    let kind = if rank(x) >= rank(y) { x } else { y };
-    let kind = if kind.is_integer() { kind } else { K::BigInt };
-    DataType { length: a.length.max(b.length), unsigned: a.unsigned && b.unsigned, ..DataType::new(kind) }
+    common_integer(a, b)
+}
+
+fn is_string(k: TypeKind) -> bool {
+    k.is_bytes() || k.is_text()
+}
+
+/// Of two types one of which is a string, or a date beside a number.
+fn common_string(a: &DataType, b: &DataType) -> DataType {
+    use TypeKind as K;
+    let fraction = |n: u32, t: &DataType| if t.decimals > 0 { n + 1 + u32::from(t.decimals) } else { n };
+    let shown = |t: &DataType| match t.kind {
+        K::Decimal => t.length + 2,
+        K::Double => 22,
+        K::Float => 12,
+        K::Date => 10,
+        K::DateTime | K::Timestamp => fraction(19, t),
+        K::Time => fraction(10, t),
+        _ => t.length.max(1),
+    };
+    let (x, y) = (a.kind, b.kind);
+    let base = if is_string(x) && (!is_string(y) || a.max_bytes() >= b.max_bytes()) { a } else { b };
+    let is_binary = |t: &DataType| t.kind == K::Bit || is_string(t.kind) && t.collation.is_binary();
+    let binary = is_binary(a) || is_binary(b);
+    let collation = match base.collation {
+        _ if binary => CollationId::BINARY,
+        own if is_string(base.kind) => own,
+        _ => CollationId::UTF8MB4_0900_AI_CI,
+    };
+    if x.is_blob() || y.is_blob() {
+        return DataType::string(base.kind, base.length, collation);
+    }
+    let any = |kinds: [K; 2]| kinds.contains(&x) || kinds.contains(&y);
+    let kind = match (any([K::Char, K::Binary]) && !any([K::VarChar, K::VarBinary]), binary) {
+        (true, false) => K::Char,
+        (true, true) => K::Binary,
+        (false, false) => K::VarChar,
+        (false, true) => K::VarBinary,
+    };
+    // Binary strings are measured in bytes.
+    let bytes = |t: &DataType| if binary && t.kind.is_text() { t.max_bytes() as u32 } else { shown(t) };
+    DataType::string(kind, bytes(a).max(bytes(b)), collation)
+}
+
+/// Of two integers, YEAR and BIT among them: the wider type, and the next one where its range is needed for both signs.
+fn common_integer(a: &DataType, b: &DataType) -> DataType {
+    use TypeKind as K;
+    const WIDER: [K; 6] = [K::TinyInt, K::SmallInt, K::MediumInt, K::Int, K::BigInt, K::Decimal];
+    let (x, y) = (a.kind, b.kind);
+    if x == y && matches!(x, K::Year | K::Bit) {
+        return DataType { length: a.length.max(b.length), ..*a };
+    }
+    let rank = |k: K| match k {
+        K::Year => 1,
+        k => WIDER.iter().position(|w| *w == k).unwrap_or(4),
+    };
+    let (wide, unsigned) = (rank(x).max(rank(y)), [a, b].map(is_unsigned));
+    let length = a.length.max(b.length);
+    if unsigned[0] == unsigned[1] {
+        return DataType { length, unsigned: unsigned[0], ..DataType::new(WIDER[wide]) };
+    }
+    let needs_more = |t: &DataType| is_unsigned(t) && (t.kind == WIDER[wide] || t.kind == K::Bit);
+    match WIDER[wide + usize::from(needs_more(a) || needs_more(b))] {
+        K::Decimal => {
+            let digits = |t: &DataType| if is_unsigned(t) { t.length } else { t.length.saturating_sub(1) };
+            DataType::decimal(digits(a).max(digits(b)).clamp(1, 20), 0)
+        }
+        kind => DataType { length, ..DataType::new(kind) },
+    }
+}
+
+/// Numbers of the type are never negative.
+pub fn is_unsigned(t: &DataType) -> bool {
+    t.unsigned || matches!(t.kind, TypeKind::Year | TypeKind::Bit)
 }
 
 /// The expression converted to a common type.
@@ -620,7 +699,7 @@ pub fn arith_number(e: Expr) -> Expr {
 /// As [`enum_number`], for arguments of functions: there a hexadecimal literal is a double.
 pub fn function_number(e: Expr) -> Expr {
     let hex = is_hex_literal(&e);
-    let e = enum_number(e);
+    let e = arith_number(e);
     match e.node {
         Node::Const(Value::UInt(v)) if hex => {
             let ty = DataType { length: 23, ..DataType::new(TypeKind::Double).unsigned().not_null() };

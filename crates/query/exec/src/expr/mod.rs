@@ -234,7 +234,7 @@ impl Expr {
                 }
                 match otherwise {
                     // No conditions: a conversion alone.
-                    Some(e) if whens.is_empty() => convert::widen(e.eval(run, at)?, &e.ty, &self.ty, run),
+                    Some(e) if whens.is_empty() => convert::keep(e.eval(run, at)?, &e.ty, &self.ty, run),
                     Some(e) => convert::unify(e.eval(run, at)?, &e.ty, &self.ty, run),
                     None => Ok(Value::Null),
                 }

@@ -269,6 +269,9 @@ pub fn negate<'a>(v: &Value<'_>, run: &Run<'_>) -> Result<Value<'a>> {
     if v.is_null() {
         return Ok(Value::Null);
     }
+    if matches!(v, Value::Date(_) | Value::Time(_) | Value::DateTime(_)) {
+        return Ok(Value::Double(-v.to_f64()));
+    }
     Ok(match number(v, run) {
         Number::Int(i, _) => match i64::try_from(-i) {
             Ok(i) => Value::Int(i),
@@ -392,6 +395,7 @@ pub fn arith_type(op: ArithOp, a: &DataType, b: &DataType) -> DataType {
     let nullable = a.nullable || b.nullable || by_zero;
     let of = class(a).max(class(b));
     let double = DataType { length: 23, decimals: DECIMALS_NOT_FIXED, nullable, ..DataType::new(TypeKind::Double) };
+    let unsigned = [a, b].map(convert::is_unsigned);
     let int = |unsigned| DataType { length: 21, unsigned, nullable, ..DataType::new(TypeKind::BigInt) };
     let ((p, s), (q, r)) = (as_decimal_type(a), as_decimal_type(b));
     let decimal = |precision: u32, scale: u32| DataType {
@@ -399,19 +403,22 @@ pub fn arith_type(op: ArithOp, a: &DataType, b: &DataType) -> DataType {
         ..DataType::decimal(precision.clamp(1, 65), scale.min(30) as u8)
     };
     match (op, of) {
-        (ArithOp::IntDiv, _) => int(a.unsigned || b.unsigned),
+        (ArithOp::IntDiv, _) => int(unsigned[0] || unsigned[1]),
         (ArithOp::Div, 0 | 1) => decimal(p + DIV_SCALE + r, s + DIV_SCALE),
         (_, 2) => double,
-        (ArithOp::Mod, 0) => int(a.unsigned),
-        (_, 0) => int(a.unsigned || b.unsigned),
+        (ArithOp::Mod, 0) => int(unsigned[0]),
+        (_, 0) => int(unsigned[0] || unsigned[1]),
         (ArithOp::Mul, _) => decimal(p + q, s + r),
-        (ArithOp::Mod, _) => decimal(p.max(q), s.max(r)),
+        (ArithOp::Mod, _) => DataType { unsigned: unsigned[0], ..decimal(p.max(q), s.max(r)) },
         _ => decimal((p - s.min(p)).max(q - r.min(q)) + 1 + s.max(r), s.max(r)),
     }
 }
 
 pub fn negate_type(t: &DataType) -> DataType {
     let nullable = t.nullable;
+    if t.kind.is_temporal() {
+        return DataType { length: 17, decimals: t.decimals, nullable, ..DataType::new(TypeKind::Double) };
+    }
     match class(t) {
         0 => DataType { length: 21, nullable, ..DataType::new(TypeKind::BigInt) },
         1 => {

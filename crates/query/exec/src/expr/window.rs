@@ -132,12 +132,17 @@ impl WindowCall {
 
 /// A value that was kept in a temporary table: MySQL has integers of two sizes there.
 fn widened(ty: DataType) -> DataType {
-    let kind = match ty.kind.is_integer() {
-        true if ty.length < 10 => TypeKind::Int,
-        true => TypeKind::BigInt,
-        false => ty.kind,
+    use TypeKind as K;
+    let kind = match ty.kind {
+        k if k.is_integer() && ty.length >= 10 => K::BigInt,
+        k if k.is_integer() || k == K::Year => K::Int,
+        K::Char | K::Enum | K::Set => K::VarChar,
+        K::Binary => K::VarBinary,
+        K::TinyText => return DataType { nullable: true, ..DataType::string(K::VarChar, 255, ty.collation) },
+        K::TinyBlob => return DataType { nullable: true, ..DataType::string(K::VarBinary, 255, ty.collation) },
+        k => k,
     };
-    DataType { kind, nullable: true, ..ty }
+    DataType { kind, nullable: true, unsigned: kind != K::Decimal && convert::is_unsigned(&ty), ..ty }
 }
 
 impl Expr {

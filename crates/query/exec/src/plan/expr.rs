@@ -217,7 +217,7 @@ impl Planner<'_> {
                 let (e, low, high) = (self.operand(*operand)?, self.operand(*low)?, self.operand(*high)?);
                 let collation = compare::collation_of(&[&e, &low, &high])?;
                 let (low, high) = (compare::adapt(low, &e), compare::adapt(high, &e));
-                let [e, low, high] = [e, low, high].map(|e| compare::in_charset(e, collation));
+                let [e, low, high] = compare::in_one_domain([e, low, high]).map(|e| compare::in_charset(e, collation));
                 let nullable = e.ty.nullable || low.ty.nullable || high.ty.nullable;
                 let node = Node::Between { negated: *negated, operands: Box::new([e, low, high]), collation };
                 Expr::new(node, boolean_type(nullable))

@@ -8,7 +8,7 @@ use super::recursive::Working;
 use super::tables::{StarColumn, filtered};
 use crate::context::ColumnMeta;
 use crate::expr::aggregate::AggregateKind;
-use crate::expr::{Expr, Node, convert};
+use crate::expr::{Expr, Node, compare, convert};
 use crate::run::Shape;
 use engine::{LockMode, Read, Wait};
 use sql::ast::{self, Expr as Ast, ExprId, QueryBody, QueryId, Select, SelectItem};
@@ -182,12 +182,12 @@ impl Planner<'_> {
         mut left: QueryPlan,
         mut right: QueryPlan,
     ) -> Result<QueryPlan> {
-        let types = unite(&mut left, &mut right, true)?;
+        let types = unite(&mut left, &mut right, kind, true)?;
         let columns = left
             .columns
             .iter()
             .zip(&types)
-            .map(|(c, ty)| plain_meta(&c.name, &Expr { ty: *ty, ..Expr::null() }))
+            .map(|(c, ty)| kept_meta(&c.name, &Expr { ty: *ty, ..Expr::null() }))
             .collect();
         let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
         let shapes = vec![Shape::Tuple(outputs.len())];
@@ -655,7 +655,8 @@ impl Planner<'_> {
                     return Err(e);
                 }
             };
-            if !out.iter().any(|o| o.expr.same(&e)) {
+            // A constant orders nothing, and is not computed.
+            if !e.is_constant() && !out.iter().any(|o| o.expr.same(&e)) {
                 out.push(OrderKey { expr: convert::enum_number(e), descending: item.descending });
             }
         }
@@ -724,7 +725,10 @@ impl Planner<'_> {
                 };
             }
         }
-        plain_meta(name, e)
+        match e.node {
+            Node::Window(_) => kept_meta(name, e),
+            _ => plain_meta(name, e),
+        }
     }
 }
 
@@ -850,14 +854,30 @@ pub fn same_width(left: &QueryPlan, right: &QueryPlan) -> Result<()> {
 
 /// Converts the outputs of two operands of a set operation to what they have in common; gives these types. `kept`: as columns of
 /// a temporary table.
-pub fn unite(left: &mut QueryPlan, right: &mut QueryPlan, kept: bool) -> Result<Vec<types::DataType>> {
+pub fn unite(left: &mut QueryPlan, right: &mut QueryPlan, kind: SetKind, kept: bool) -> Result<Vec<types::DataType>> {
+    let name = match kind {
+        SetKind::Union => "UNION",
+        SetKind::Intersect => "INTERSECT",
+        SetKind::Except => "EXCEPT",
+    };
     let mut types = Vec::new();
     for (l, r) in left.outputs.iter_mut().zip(&mut right.outputs) {
-        let ty = convert::common_type(&[l, r], "UNION")?;
+        let explicit = [&l, &r].iter().any(|e| compare::coercibility(e) == 0);
+        let same_set = l.ty.collation.charset() == r.ty.collation.charset();
+        let ty = convert::common_type(&[l, r], name).map_err(|e| match e.code {
+            1267 if same_set && !explicit => types::err!(1271, "UNION"),
+            _ => e,
+        })?;
         let ty = if kept { kept_type(ty, &[l, r]) } else { ty };
         for e in [l, r] {
             let transcodes = e.ty.kind.is_text() && e.ty.collation.charset() != ty.collation.charset();
-            if e.ty.kind != ty.kind || e.ty.decimals != ty.decimals || e.ty.unsigned != ty.unsigned || transcodes {
+            let fills = ty.kind == TypeKind::Binary && e.ty.length != ty.length;
+            if e.ty.kind != ty.kind
+                || e.ty.decimals != ty.decimals
+                || e.ty.unsigned != ty.unsigned
+                || transcodes
+                || fills
+            {
                 let inner = std::mem::replace(e, Expr::null());
                 *e = convert::to_type(inner, ty);
             }
@@ -889,6 +909,12 @@ pub fn plain_meta(name: &str, e: &Expr) -> ColumnMeta {
         data_type: e.ty,
         flags: type_flags(&e.ty) | binary,
     }
+}
+
+/// A column of a temporary table: strings have no digits behind the point, as those of tables.
+pub fn kept_meta(name: &str, e: &Expr) -> ColumnMeta {
+    let meta = plain_meta(name, e);
+    ColumnMeta { flags: meta.flags | crate::context::KEPT, ..meta }
 }
 
 /// The query's rows sorted; afterwards its outputs are columns of the sorted tuples in `slot`.

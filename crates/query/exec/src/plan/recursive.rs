@@ -2,8 +2,8 @@
 
 use super::Planner;
 use super::names::{Source, SourceColumn};
-use super::node::{Plan, QueryPlan, Recursive};
-use super::query::{OrderlessLimit, plain_meta, same_width, unite};
+use super::node::{Plan, QueryPlan, Recursive, SetKind};
+use super::query::{OrderlessLimit, kept_meta, same_width, unite};
 use super::tables::{StarColumn, Tree};
 use crate::error::unsupported;
 use crate::expr::Expr;
@@ -119,7 +119,7 @@ impl Planner<'_> {
                 None => plan,
                 Some(mut first) => {
                     same_width(&first, &plan)?;
-                    let types = unite(&mut first, &mut plan, false)?;
+                    let types = unite(&mut first, &mut plan, SetKind::Union, false)?;
                     self.united(first, plan, types, distinct)
                 }
             });
@@ -132,11 +132,11 @@ impl Planner<'_> {
     }
 
     fn united(&self, left: QueryPlan, right: QueryPlan, types: Vec<DataType>, distinct: bool) -> QueryPlan {
-        let of = |(c, ty): (&crate::ColumnMeta, &DataType)| plain_meta(&c.name, &Expr { ty: *ty, ..Expr::null() });
+        let of = |(c, ty): (&crate::ColumnMeta, &DataType)| kept_meta(&c.name, &Expr { ty: *ty, ..Expr::null() });
         let columns = left.columns.iter().zip(&types).map(of).collect();
         let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
         let shapes = vec![Shape::Tuple(outputs.len())];
-        let kind = super::node::SetKind::Union;
+        let kind = SetKind::Union;
         let plan = Plan::SetOp(Box::new(super::node::SetOp { kind, all: !distinct, left, right, slot: 0 }));
         QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() }
     }

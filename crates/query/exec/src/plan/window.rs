@@ -8,10 +8,10 @@ use crate::error::unsupported;
 use crate::expr::aggregate::AggregateKind;
 use crate::expr::number::{self, ArithOp};
 use crate::expr::window::{Bound, Frame, Unit, WindowCall, WindowFunc};
-use crate::expr::{Expr, Node, functions};
+use crate::expr::{Expr, Node, convert, functions};
 use crate::run::Shape;
 use sql::ast::{self, Expr as Ast, FrameBound, FrameUnit, WindowSpec};
-use types::{Result, SqlError, Value, err};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 /// A window as OVER and WINDOW together say.
 #[derive(Clone)]
@@ -128,7 +128,7 @@ impl Planner<'_> {
         let partition = self.exprs(spec.partition)?;
         let mut order = Vec::new();
         for o in &spec.order {
-            order.push((crate::expr::convert::enum_number(self.expr(o.expr)?), o.descending));
+            order.push((convert::enum_number(self.expr(o.expr)?), o.descending));
         }
         let frame = self.window_frame(spec, &order)?;
         Ok((partition, order, frame))
@@ -250,6 +250,12 @@ impl Planner<'_> {
             F::Lag | F::Lead => {
                 let offset = if args.len() > 1 { args.remove(1) } else { Expr::int(1) };
                 let offset = Box::new(count(offset, 0, name)?);
+                let all: Vec<&Expr> = args.iter().collect();
+                let ty = convert::common_type(&all, name)?;
+                let kind = if ty.kind == TypeKind::Binary { TypeKind::VarBinary } else { ty.kind };
+                let ty = DataType { kind, ..ty };
+                let other = |e: &Expr| e.ty.kind != ty.kind || e.ty.decimals != ty.decimals;
+                args = args.into_iter().map(|e| if other(&e) { convert::to_type(e, ty) } else { e }).collect();
                 if call.func == F::Lag { WindowFunc::Lag(offset) } else { WindowFunc::Lead(offset) }
             }
             F::Aggregate(_) => unreachable!("above"),

@@ -185,14 +185,20 @@ impl Statement {
                 }
                 Ok(Outcome::default())
             }
-            Kind::Insert(i) => i.execute(run),
-            Kind::Update(u) => u.execute(run),
-            Kind::Delete(d) => d.execute(run),
-            Kind::UpdateMany(u) => u.execute(run),
-            Kind::DeleteMany(d) => d.execute(run),
+            Kind::Insert(i) => changed(i.execute(run), run),
+            Kind::Update(u) => changed(u.execute(run), run),
+            Kind::Delete(d) => changed(d.execute(run), run),
+            Kind::UpdateMany(u) => changed(u.execute(run), run),
+            Kind::DeleteMany(d) => changed(d.execute(run), run),
             Kind::Explain(e) => e.execute(run, columns, sink),
         }
     }
+}
+
+/// How a changing statement ended: the first problem is its error, also if it showed in a condition that no row met.
+fn changed(result: Result<Outcome>, run: &Run<'_>) -> Result<Outcome> {
+    run.check_strict()?;
+    result
 }
 
 /// SELECT ... INTO @a, @b: one row, or warning 1329 for none and error 1172 for more.

@@ -389,7 +389,8 @@ impl UpdateStatement {
                 break;
             }
         }
-        let info = info(&[("Rows matched: ", matched), ("  Changed: ", changed), ("  Warnings: ", run.warnings.get())]);
+        let info =
+            info(&[("Rows matched: ", matched), ("  Changed: ", changed), ("  Warnings: ", run.warning_count())]);
         let insert_id = run.given_id.get().unwrap_or(0);
         Ok(Outcome { affected_rows: changed, insert_id, matched_rows: Some(matched), found_rows: None, info })
     }
@@ -427,7 +428,7 @@ impl DeleteStatement {
 
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let mut deleted = 0;
-        run.strict.set(run.sql_mode.is_strict());
+        run.strict.set(run.sql_mode.is_strict() && !self.ignore);
         run.writes.set(true);
         self.rows.open(run)?;
         let DeleteStatement { rows, ignore, rules, writer } = self;

@@ -31,6 +31,10 @@ pub struct InsertStatement {
     columns: Vec<usize>,
     /// By column: which given value it gets.
     pub(super) given: Vec<Option<usize>>,
+    /// Columns that get no given value, without the AUTO_INCREMENT column.
+    absent: Vec<usize>,
+    /// The AUTO_INCREMENT column.
+    counted: Option<usize>,
     source: Source,
     on_duplicate: Option<Assigner>,
     pub(super) rules: Option<RuleSet>,
@@ -50,6 +54,10 @@ pub(super) struct Progress {
     pub refused: u64,
     affected: u64,
     pub duplicates: u64,
+    /// Rows that were written: inserted, or changed in place of a duplicate.
+    copied: u64,
+    /// Columns whose NULL was warned of: once a statement.
+    nulls_told: Vec<usize>,
     /// AUTO_INCREMENT: values reserved and not used yet, (next, left, step).
     reserved: (u64, u64, u64),
     /// How many values are reserved at a time: the number of all rows at first, of those that are left later; 0 where it is not
@@ -80,11 +88,15 @@ impl InsertStatement {
         }
         let on_duplicate =
             (!i.on_duplicate.is_empty()).then(|| Assigner::new(&i.table, 0, i.on_duplicate, i.rules.clone()));
+        let counted = i.table.columns.iter().position(|c| c.auto_increment);
+        let absent = (0..given.len()).filter(|c| given[*c].is_none() && Some(*c) != counted).collect();
         InsertStatement {
             replace: i.replace,
             ignore: i.ignore,
             columns: i.columns,
             given,
+            absent,
+            counted,
             source: match i.source {
                 node::InsertSource::Rows(rows) => Source::Rows(rows),
                 node::InsertSource::Query(q) => Source::Query(Query::new(*q)),
@@ -126,6 +138,8 @@ impl InsertStatement {
             refused: 0,
             affected: 0,
             duplicates: 0,
+            copied: 0,
+            nulls_told: Vec::new(),
             reserved: (0, 0, 1),
             rows: row_count,
             has_reserved: false,
@@ -149,7 +163,7 @@ impl InsertStatement {
         if p.first_generated != 0 {
             run.env.borrow_mut().set_last_insert_id(p.first_generated);
         }
-        let warnings = run.warnings.get();
+        let warnings = run.warning_count();
         let info = if from_file {
             let (deleted, skipped) = if self.replace { (p.duplicates, 0) } else { (0, p.duplicates) };
             info(&[
@@ -159,7 +173,9 @@ impl InsertStatement {
                 ("  Warnings: ", warnings),
             ])
         } else if from_query || row_count > 1 || (warnings > 0 && run.variable("sql_warnings") != 0) {
-            info(&[("Records: ", p.row - p.refused), ("  Duplicates: ", p.duplicates), ("  Warnings: ", warnings)])
+            let records = p.row - p.refused;
+            let duplicates = if self.ignore { records - p.copied } else { p.duplicates };
+            info(&[("Records: ", records), ("  Duplicates: ", duplicates), ("  Warnings: ", warnings)])
         } else {
             String::new()
         };
@@ -182,35 +198,44 @@ impl InsertStatement {
                 continue;
             }
             let mut values = recycle(std::mem::take(&mut self.values));
+            values.resize(table.columns.len(), Value::Null);
             let at = Scope::new(&self.frame, None);
-            // A value is generated last: a row that fails before leaves no gap.
-            let mut generated = None;
-            for (i, c) in table.columns.iter().enumerate() {
-                let v = match self.given[i].and_then(|n| row.get(n)) {
-                    None | Some(Assigned::Default) if c.auto_increment => {
-                        generated = Some((i, Value::Null, DataType::new(TypeKind::Null)));
-                        Value::Null
-                    }
-                    None => absent(table, i, p, run)?,
-                    Some(Assigned::Default) => write::default_value(c, p.how, run)?,
-                    Some(Assigned::Value(e)) if c.auto_increment => {
-                        generated = Some((i, e.eval(run, at)?, e.ty));
-                        Value::Null
-                    }
-                    Some(Assigned::Value(e)) => write::store(e.eval(run, at)?, &e.ty, c, p.row, p.how, run)
+            for (c, value) in self.columns.iter().zip(row) {
+                let column = &table.columns[*c];
+                values[*c] = match value {
+                    Assigned::Default if column.auto_increment => Value::Null,
+                    Assigned::Default => write::default_value(column, p.how, run)?,
+                    Assigned::Value(e) => write::store_nullable(e.eval(run, at)?, &e.ty, column, p.row, p.how, run)
                         .map_err(|e| write::named(e, table))?,
                 };
-                values.push(v);
+                if values[*c].is_null() && !column.data_type.nullable {
+                    values[*c] = replace_null(table, *c, p, run)?;
+                }
             }
-            if let Some((i, v, ty)) = generated {
-                values[i] = auto_increment(table, v, &ty, i, p, run)?;
+            let given = |c: usize| self.given[c].and_then(|n| row.get(n));
+            match row.is_empty() {
+                false => absent_values(table, &self.absent, &mut values, p, run)?,
+                true => {
+                    let all: Vec<usize> = (0..values.len()).filter(|c| Some(*c) != self.counted).collect();
+                    absent_values(table, &all, &mut values, p, run)?;
+                }
             }
-            self.writer.encode(table, &values);
-            self.values = recycle(values);
-            let given = &self.given;
-            let absent = |c: usize| !matches!(given[c].and_then(|n| row.get(n)), Some(Assigned::Value(_)));
-            if complete(&mut self.rules, &mut self.writer, &absent, self.ignore, p, run)? {
+            let absent = |c: usize| !matches!(given(c), Some(Assigned::Value(_)));
+            if finish(
+                table,
+                self.counted,
+                &mut self.rules,
+                &mut self.writer,
+                &mut values,
+                &absent,
+                self.ignore,
+                p,
+                run,
+            )? {
+                self.values = recycle(values);
                 self.write(table, p, run)?;
+            } else {
+                self.values = recycle(values);
             }
         }
         Ok(())
@@ -285,33 +310,32 @@ impl InsertStatement {
                 selected.present = true;
             }
             let mut values = recycle(std::mem::take(&mut self.values));
-            let mut generated = None;
-            for (i, c) in table.columns.iter().enumerate() {
-                let v = match self.given[i] {
-                    None if c.auto_increment => {
-                        generated = Some((i, Value::Null, DataType::new(TypeKind::Null)));
-                        Value::Null
-                    }
-                    None => absent(table, i, p, run)?,
-                    Some(n) if c.auto_increment => {
-                        generated = Some((i, super::tuple::get(tuple, width, n), query.outputs[n].ty));
-                        Value::Null
-                    }
-                    Some(n) => {
-                        let v = super::tuple::get(tuple, width, n);
-                        write::store(v, &query.outputs[n].ty, c, p.row, p.how, run)?
-                    }
-                };
-                values.push(v);
+            values.resize(table.columns.len(), Value::Null);
+            for (n, c) in self.columns.iter().enumerate() {
+                let (column, ty) = (&table.columns[*c], &query.outputs[n].ty);
+                let v = super::tuple::get(tuple, width, n);
+                values[*c] = write::store_nullable(v, ty, column, p.row, p.how, run)?;
+                if values[*c].is_null() && !column.data_type.nullable {
+                    values[*c] = replace_null(table, *c, p, run)?;
+                }
             }
-            if let Some((i, v, ty)) = generated {
-                values[i] = auto_increment(table, v, &ty, i, p, run)?;
-            }
-            self.writer.encode(table, &values);
-            self.values = recycle(values);
-            let given = &self.given;
-            if complete(&mut self.rules, &mut self.writer, &|c| given[c].is_none(), self.ignore, p, run)? {
+            absent_values(table, &self.absent, &mut values, p, run)?;
+            let absent = |c: usize| self.given[c].is_none();
+            if finish(
+                table,
+                self.counted,
+                &mut self.rules,
+                &mut self.writer,
+                &mut values,
+                &absent,
+                self.ignore,
+                p,
+                run,
+            )? {
+                self.values = recycle(values);
                 self.write(table, p, run)?;
+            } else {
+                self.values = recycle(values);
             }
         }
         debug_assert!(self.columns.len() <= width);
@@ -339,6 +363,7 @@ impl InsertStatement {
                         return Ok(());
                     }
                     p.affected += 1;
+                    p.copied += 1;
                     p.inserted = true;
                     if p.first_generated == 0 {
                         p.first_generated = p.generated;
@@ -358,8 +383,15 @@ impl InsertStatement {
                     continue;
                 }
                 if self.replace {
-                    p.duplicates += 1;
                     let slot = &self.frame.slots[0];
+                    // With no other key that may be in the way it is an update, which changes nothing here.
+                    let last = !table.indexes[index + 1..].iter().any(|i| i.unique);
+                    if last && self.rules.is_none() && slot.bytes == self.writer.row && slot.key == self.writer.key {
+                        p.affected += 1;
+                        p.copied += 1;
+                        return Ok(());
+                    }
+                    p.duplicates += 1;
                     let mut remover = RowWriter::default();
                     remover.delete(table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes).map_err(Refused::locked)?;
                     if let Some(rules) = &mut self.rules {
@@ -423,6 +455,7 @@ impl InsertStatement {
                     rules.updated(&slot.bytes, &self.writer.row, run)?;
                 }
                 p.affected += 2;
+                p.copied += 1;
                 p.duplicates += 1;
             }
             Ok(false) => {}
@@ -445,6 +478,72 @@ impl Progress {
             self.generated = 0;
         }
     }
+}
+
+/// What stands in for NULL in a column that cannot be: zero, with a warning once a statement. The AUTO_INCREMENT column's is left
+/// to [`number`]. Error 1048.
+#[cold]
+fn replace_null<'v>(table: &Table, c: usize, p: &mut Progress, run: &Run<'_>) -> Result<Value<'v>> {
+    if table.columns[c].auto_increment {
+        return Ok(Value::Null);
+    }
+    let told = p.nulls_told.contains(&c);
+    if !told {
+        p.nulls_told.push(c);
+    }
+    write::null_value(&table.columns[c], told, p.how, run)
+}
+
+/// The values of columns that none were given for.
+fn absent_values<'v>(
+    table: &'v Table,
+    absent_columns: &[usize],
+    values: &mut [Value<'v>],
+    p: &mut Progress,
+    run: &Run<'_>,
+) -> Result<()> {
+    for c in absent_columns {
+        values[*c] = absent(table, *c, p, run)?;
+    }
+    Ok(())
+}
+
+/// Encodes a row and completes it by the table's rules; the AUTO_INCREMENT column comes last, so that a row which fails before
+/// leaves no gap. False: it breaks a rule, which IGNORE makes a warning.
+#[expect(clippy::too_many_arguments, reason = "the last step of two ways to insert")]
+fn finish<'v>(
+    table: &Table,
+    counted: Option<usize>,
+    rules: &mut Option<RuleSet>,
+    writer: &mut RowWriter,
+    values: &mut [Value<'v>],
+    absent: &dyn Fn(usize) -> bool,
+    ignore: bool,
+    p: &mut Progress,
+    run: &Run<'_>,
+) -> Result<bool> {
+    let Some(c) = counted else {
+        writer.encode(table, values);
+        return complete(rules, writer, absent, ignore, p, run);
+    };
+    if rules.is_none() {
+        values[c] = number(table, std::mem::replace(&mut values[c], Value::Null), c, p, run)?;
+        writer.encode(table, values);
+        return Ok(true);
+    }
+    let given = std::mem::replace(&mut values[c], write::implicit_default(&table.columns[c].data_type));
+    if !given.is_null() {
+        values[c] = crate::expr::reborrow(&given).into_owned();
+    }
+    writer.encode(table, values);
+    if !complete(rules, writer, absent, ignore, p, run)? {
+        return Ok(false);
+    }
+    let value = number(table, given, c, p, run)?;
+    let (row, key) = (std::mem::take(&mut writer.row), std::mem::take(&mut writer.key));
+    let rekey = table.indexes[0].parts.iter().any(|p| p.column == c);
+    writer.change(table, &row, &key, &[c], &[value], rekey);
+    Ok(true)
 }
 
 /// Completes the encoded row by the table's rules. False: it breaks one, which IGNORE makes a warning.
@@ -495,21 +594,27 @@ pub(super) fn auto_increment<'v>(
     p: &mut Progress,
     run: &Run<'_>,
 ) -> Result<Value<'v>> {
+    let v = write::store_nullable(v, ty, &table.columns[i], p.row, p.how, run)?;
+    number(table, v, i, p, run)
+}
+
+/// The value of the AUTO_INCREMENT column for a row: generated for NULL and 0, else the one given, as the column holds it.
+fn number<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, run: &Run<'_>) -> Result<Value<'v>> {
     let c = &table.columns[i];
     let counter = table.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
     if p.has_reserved {
         p.rows = p.rows.saturating_sub(1);
     }
     if !v.is_null() {
-        let v = write::store(v, ty, c, p.row, p.how, run)?;
         let number = v.to_i64();
         let zero = if c.data_type.unsigned { v.to_u64() == 0 } else { number == 0 };
         if !zero || run.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
+            let given = number;
             let number = v.to_u64();
             if number > 0 {
                 counter.observe(run.env.borrow().engine(), number).map_err(error::engine)?;
-                p.last_value = number;
             }
+            p.last_value = if c.data_type.unsigned { number } else { given as u64 };
             if p.reserved.1 > 0 && number >= p.reserved.0 {
                 // Generated values go on behind it, in a new portion: what is left of the old one stays a gap.
                 p.reserved.1 = 0;

@@ -110,7 +110,8 @@ impl UpdateManyStatement {
             matched += self.targets[i].named.rows;
             changed += self.write_rows(i, run)?;
         }
-        let info = info(&[("Rows matched: ", matched), ("  Changed: ", changed), ("  Warnings: ", run.warnings.get())]);
+        let info =
+            info(&[("Rows matched: ", matched), ("  Changed: ", changed), ("  Warnings: ", run.warning_count())]);
         let insert_id = run.given_id.get().unwrap_or(0);
         Ok(Outcome { affected_rows: changed, insert_id, matched_rows: Some(matched), found_rows: None, info })
     }

@@ -52,6 +52,8 @@ pub struct Run<'x> {
     pub sql_mode: types::sql_mode::SqlMode,
     /// Conversion problems are errors (a strict INSERT or UPDATE), warnings else.
     pub strict: Cell<bool>,
+    /// The first of them in this statement.
+    strict_error: RefCell<Option<Box<SqlError>>>,
     /// An INSERT, UPDATE or DELETE: see [`Run::plain_read`].
     pub writes: Cell<bool>,
     /// State of RAND() with a constant seed, by call site; and of RAND() without one.
@@ -93,6 +95,7 @@ impl<'x> Run<'x> {
             now_us,
             sql_mode: types::sql_mode::SqlMode(mode),
             strict: Cell::new(false),
+            strict_error: RefCell::new(None),
             writes: Cell::new(false),
             random: Cell::new(0),
             scratch: Default::default(),
@@ -152,9 +155,29 @@ impl<'x> Run<'x> {
             .map_err(|e| SqlError::new(1, format!("Can't create/write to file '{directory}' (OS errno - {e})")))
     }
 
+    /// A warning, or the statement's error: see [`Run::check_strict`].
     pub fn warn(&self, code: u16, message: impl Into<String>) {
+        let message = message.into();
+        if self.strict.get() && is_strict(code) {
+            self.strict_error.borrow_mut().get_or_insert_with(|| Box::new(SqlError::new(code, message)));
+            return;
+        }
         self.warnings.set(self.warnings.get() + 1);
-        self.env.borrow_mut().warn("Warning", code, message.into());
+        self.env.borrow_mut().warn("Warning", code, message);
+    }
+
+    /// Warnings so far, with those of who read the statement.
+    pub fn warning_count(&self) -> u64 {
+        self.env.borrow().warning_count().max(self.warnings.get())
+    }
+
+    /// The error that a warning became since the statement is a strict INSERT, UPDATE or DELETE.
+    #[inline]
+    pub fn check_strict(&self) -> Result<()> {
+        match self.strict_error.borrow().as_deref() {
+            Some(e) => Err(e.clone()),
+            None => Ok(()),
+        }
     }
 
     /// An engine error on the way to the client.
@@ -193,6 +216,16 @@ impl<'x> Run<'x> {
     pub fn zone_offset(&self, unix_seconds: i64) -> i64 {
         self.env.borrow().time_zone_offset(unix_seconds) as i64
     }
+}
+
+/// Does a strict INSERT, UPDATE or DELETE take this warning for an error?
+#[cold]
+fn is_strict(code: u16) -> bool {
+    const CODES: [u16; 20] = [
+        1048, 1071, 1260, 1261, 1262, 1263, 1264, 1265, 1292, 1301, 1364, 1365, 1366, 1406, 1411, 1423, 1441, 3020,
+        3155, 3156,
+    ];
+    CODES.contains(&code)
 }
 
 /// The current rows of a query block's tables.

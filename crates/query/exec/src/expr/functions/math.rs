@@ -80,11 +80,11 @@ pub fn whole_type(args: &[Expr]) -> DataType {
 
 pub fn rounded_type(args: &[Expr]) -> DataType {
     let t = args[0].ty;
-    if number::is_real(&t) {
+    if number::is_real(&t) || t.kind.is_temporal() {
         return DataType { length: 23, ..DataType::new(TypeKind::Double) };
     }
     if t.kind != TypeKind::Decimal {
-        return DataType { length: 21, unsigned: t.unsigned, ..DataType::new(TypeKind::BigInt) };
+        return DataType { length: 21, unsigned: convert::is_unsigned(&t), ..DataType::new(TypeKind::BigInt) };
     }
     let wanted = match args.get(1).map(|e| &e.node) {
         Some(Node::Const(Value::Int(n))) => (*n).clamp(0, 30) as u8,
@@ -145,8 +145,7 @@ fn numeric<'a>(a: &Args<'a, '_>) -> Result<Value<'a>> {
     let v = a.value(0)?;
     Ok(match v {
         Value::Bytes(_) => a.double(0)?.map_or(Value::Null, Value::Double),
-        Value::Date(_) => Value::Int(v.to_i64()),
-        Value::Time(_) | Value::DateTime(_) => Value::Decimal(v.to_decimal()),
+        Value::Date(_) | Value::Time(_) | Value::DateTime(_) => Value::Double(v.to_f64()),
         v => v,
     })
 }

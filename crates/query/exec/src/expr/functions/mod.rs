@@ -332,6 +332,9 @@ fn second_digits(e: &Expr) -> u8 {
     }
 }
 
+/// Characters of a text that is as long as any may be.
+const LONG_TEXT: u32 = 1 << 24;
+
 pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     let refs: Vec<&Expr> = args.iter().collect();
     let shown = |t: &DataType| match t.kind {
@@ -375,8 +378,15 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::Time => DataType { length: 10, decimals: fraction(args, 0), ..DataType::new(TypeKind::Time) },
         Rule::Text(_) if function.name == "repeat" && matches!(args[1].node, Node::Const(Value::Int(_))) => {
             let Node::Const(Value::Int(times)) = args[1].node else { unreachable!("matched above") };
-            text(shown(&args[0].ty).saturating_mul(times.clamp(0, u32::MAX.into()) as u32))?
+            match u32::try_from(times) {
+                Ok(times) => text(shown(&args[0].ty).saturating_mul(times))?,
+                Err(_) => text(LONG_TEXT)?,
+            }
         }
+        Rule::Text(_) if matches!(function.name, "lpad" | "rpad") => match &args[1].node {
+            Node::Const(Value::Int(n)) => text(u32::try_from(*n).unwrap_or(LONG_TEXT))?,
+            _ => text(LONG_TEXT)?,
+        },
         Rule::Text(n) => text(if n == 0 { refs.first().map_or(0, |e| shown(&e.ty)) } else { n })?,
         Rule::System(n) => DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI),
         Rule::Binary(n) => long_text(n, CollationId::BINARY),
@@ -387,13 +397,17 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::Unquoted => long_text(refs[0].ty.length, CollationId::UTF8MB4_BIN),
         Rule::Joined => text(refs.iter().map(|e| shown(&e.ty)).fold(0u32, u32::saturating_add))?,
         Rule::Common => convert::common_type(&refs, function.name)?,
-        Rule::CommonTail => convert::common_type(&refs[1..], function.name)?,
+        Rule::CommonTail => match convert::common_type(&refs[1..], function.name)? {
+            t if matches!(t.kind, TypeKind::Enum | TypeKind::Set) => DataType { kind: TypeKind::VarChar, ..t },
+            t => t,
+        },
         Rule::Last => refs[refs.len() - 1].ty,
         Rule::First => refs[0].ty,
         Rule::Number => math::rounded_type(args),
         Rule::Whole => math::whole_type(args),
         Rule::Magnitude => match args[0].ty.kind {
             TypeKind::Decimal => args[0].ty,
+            k if k.is_temporal() => DataType { decimals: args[0].ty.decimals, ..math::rounded_type(args) },
             _ => math::rounded_type(args),
         },
         // ADDTIME and SUBTIME.
@@ -413,6 +427,12 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
             digits => DataType::decimal(11 + digits as u32, digits),
         },
     };
+    if function.name == "quote" {
+        let t = &args[0].ty;
+        let length = if t.kind.is_blob() { t.max_bytes().min(u32::MAX.into()) as u32 } else { shown(t) };
+        let collation = if ty.collation.is_binary() { CollationId::UTF8MB4_0900_AI_CI } else { ty.collation };
+        ty = long_text(length.saturating_mul(2).saturating_add(2), collation);
+    }
     if function.name == "pi" {
         (ty.length, ty.decimals) = (8, 6);
     }

@@ -41,10 +41,14 @@ fn inet_aton<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 fn inet_ntoa<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    Ok(match a.int(0)?.map(u32::try_from) {
-        Some(Ok(n)) => bytes(Ipv4Addr::from(n).to_string().into_bytes()),
-        _ => Value::Null,
-    })
+    let Some(n) = a.int(0)? else { return Ok(Value::Null) };
+    match u32::try_from(n) {
+        Ok(n) => Ok(bytes(Ipv4Addr::from(n).to_string().into_bytes())),
+        Err(_) => {
+            a.run.warn(1411, format!("Incorrect integer value: '{n}' for function inet_ntoa"));
+            Ok(Value::Null)
+        }
+    }
 }
 
 fn is<'a>(a: Args<'a, '_>, test: fn(&str) -> bool) -> Result<Value<'a>> {

@@ -198,8 +198,8 @@ impl<'a> Call<'a> {
             None => Ok(Some(default)),
         };
         let collation = super::compare::collation_of(&[&a.args[0], &a.args[1]])?;
-        check_charsets(a)?;
         let (Some(subject), Some(pattern)) = (a.text(0)?, a.text(1)?) else { return Ok(None) };
+        check_charsets(a)?;
         let every = if a.function == "regexp_replace" { 0 } else { 1 };
         let (Some(position), Some(occurrence)) = (number(position, 1)?, number(occurrence, every)?) else {
             return Ok(None);
@@ -267,7 +267,12 @@ impl<'a> Call<'a> {
 
 /// 3995: binary strings and texts do not match one another.
 fn check_charsets(a: &Args<'_, '_>) -> Result<()> {
-    let [x, y] = [&a.args[0].ty, &a.args[1].ty];
+    check_pair(a, 1)?;
+    if a.function == "regexp_replace" { check_pair(a, 2) } else { Ok(()) }
+}
+
+fn check_pair(a: &Args<'_, '_>, with: usize) -> Result<()> {
+    let [x, y] = [&a.args[0].ty, &a.args[with].ty];
     let binary = |t: &types::DataType| (t.kind.is_bytes() || t.kind.is_text()) && t.collation.is_binary();
     if binary(x) == binary(y) {
         return Ok(());

@@ -20,37 +20,30 @@ pub static FUNCTIONS: &[Function] = &[
         Ok(Value::DateTime(convert::local_time(a.run, us, a.ty.decimals)))
     })),
     f("date", 1, 1, Rule::Date, |a| on_date(a, |d| Some(Value::Date(d)))),
-    f("time", 1, 1, Rule::TimeOf, |a| {
-        let v = a.value(0)?;
-        Ok(convert::time(&v, a.run).map_or(Value::Null, Value::Time))
-    }),
+    f("time", 1, 1, Rule::TimeOf, |a| on_time(a, Value::Time)),
     f("timestamp", 1, 2, Rule::Moment, timestamp),
     f("year", 1, 1, Rule::Year, |a| on_date(a, |d| Some(Value::UInt(d.year() as u64)))),
     f("month", 1, 1, Rule::Int(3), |a| on_date(a, |d| Some(Value::Int(d.month() as i64)))),
     f("day", 1, 1, Rule::Int(3), |a| on_date(a, |d| Some(Value::Int(d.day() as i64)))),
     f("dayofmonth", 1, 1, Rule::Int(3), |a| on_date(a, |d| Some(Value::Int(d.day() as i64)))),
     f("quarter", 1, 1, Rule::Int(2), |a| on_date(a, |d| Some(Value::Int(d.month().div_ceil(3) as i64)))),
-    f("dayofweek", 1, 1, Rule::Int(2), |a| {
-        on_date(a, |d| real(d).map(|d| Value::Int((d.weekday() as i64 + 1) % 7 + 1)))
-    }),
-    f("weekday", 1, 1, Rule::Int(2), |a| on_date(a, |d| real(d).map(|d| Value::Int(d.weekday() as i64)))),
-    f("dayofyear", 1, 1, Rule::Int(4), |a| on_date(a, |d| real(d).map(|d| Value::Int(d.day_of_year() as i64)))),
-    f("dayname", 1, 1, Rule::System(9), |a| {
-        on_date(a, |d| real(d).map(|d| bytes(DAYS[d.weekday() as usize].as_bytes())))
-    }),
+    f("dayofweek", 1, 1, Rule::Int(2), |a| on_real_date(a, |d| Value::Int((d.weekday() as i64 + 1) % 7 + 1))),
+    f("weekday", 1, 1, Rule::Int(2), |a| on_real_date(a, |d| Value::Int(d.weekday() as i64))),
+    f("dayofyear", 1, 1, Rule::Int(4), |a| on_real_date(a, |d| Value::Int(d.day_of_year() as i64))),
+    f("dayname", 1, 1, Rule::System(9), |a| on_real_date(a, |d| bytes(DAYS[d.weekday() as usize].as_bytes()))),
     f("monthname", 1, 1, Rule::System(9), |a| {
         on_date(a, |d| (d.month() > 0).then(|| bytes(MONTHS[d.month() as usize - 1].as_bytes())))
     }),
-    f("last_day", 1, 1, Rule::Date, |a| on_date(a, |d| d.last_day().map(Value::Date))),
+    f("last_day", 1, 1, Rule::Date, last_day),
     f("week", 1, 2, Rule::Int(3), |a| week(a, false)),
-    f("weekofyear", 1, 1, Rule::Int(3), |a| on_date(a, |d| real(d).map(|d| Value::Int(d.week(3).1 as i64)))),
+    f("weekofyear", 1, 1, Rule::Int(3), |a| on_real_date(a, |d| Value::Int(d.week(3).1 as i64))),
     f("yearweek", 1, 2, Rule::Int(7), |a| week(a, true)),
-    f("to_days", 1, 1, Rule::Int(8), |a| on_date(a, |d| real(d).map(|d| Value::Int(d.to_days() as i64)))),
+    f("to_days", 1, 1, Rule::Int(8), |a| on_real_date(a, |d| Value::Int(d.to_days() as i64))),
     f("from_days", 1, 1, Rule::Date, |a| {
         Ok(a.int(0)?.map_or(Value::Null, |n| Value::Date(Date::from_days(n.clamp(0, u32::MAX as i64) as u32))))
     }),
     f("to_seconds", 1, 1, Rule::Int(12), |a| {
-        Ok(moment(&a, 0)?
+        Ok(real_moment(&a, 0, NO_MOMENT)?
             .map_or(Value::Null, |t| Value::Int(t.date().to_days() as i64 * 86_400 + t.time().0 / 1_000_000)))
     }),
     f("hour", 1, 1, Rule::Int(3), |a| on_time(a, |t| Value::Int(t.hours() as i64))),
@@ -61,13 +54,18 @@ pub static FUNCTIONS: &[Function] = &[
     f("sec_to_time", 1, 1, Rule::TimeOf, |a| {
         Ok(a.double(0)?.map_or(Value::Null, |s| {
             let us = (s * 1e6).round() as i64;
-            Value::Time(Time(us.clamp(Time::MIN.0, Time::MAX.0)))
+            let time = us.clamp(Time::MIN.0, Time::MAX.0);
+            if time != us {
+                a.run.warn(1292, format!("Truncated incorrect time value: '{s}'"));
+            }
+            Value::Time(Time(time))
         }))
     }),
     f("maketime", 3, 3, Rule::TimeOf, maketime),
     f("makedate", 2, 2, Rule::Date, makedate),
     f("datediff", 2, 2, Rule::Int(7), |a| {
-        let (Some(x), Some(y)) = (moment(&a, 0)?, moment(&a, 1)?) else { return Ok(Value::Null) };
+        let (x, y) = (real_moment(&a, 0, NO_DATE)?, real_moment(&a, 1, NO_DATE)?);
+        let (Some(x), Some(y)) = (x, y) else { return Ok(Value::Null) };
         Ok(Value::Int(x.date().to_days() as i64 - y.date().to_days() as i64))
     }),
     f("timediff", 2, 2, Rule::TimeOf, timediff),
@@ -236,8 +234,16 @@ fn utc(a: &Args<'_, '_>) -> DateTime {
 }
 
 fn moment(a: &Args<'_, '_>, i: usize) -> Result<Option<DateTime>> {
-    let v = a.value(i)?;
+    let v = in_year(a.value(i)?, &a.args[i].ty);
     Ok(convert::datetime(&v, a.run))
+}
+
+/// A YEAR where a date is asked for: its first day.
+fn in_year<'a>(v: Value<'a>, ty: &DataType) -> Value<'a> {
+    match (ty.kind, &v) {
+        (TypeKind::Year, Value::Int(_) | Value::UInt(_)) => convert::first_day(v.to_u64()),
+        _ => v,
+    }
 }
 
 /// Not a zero date.
@@ -245,12 +251,43 @@ fn real(d: Date) -> Option<Date> {
     (d.month() > 0 && d.day() > 0).then_some(d)
 }
 
+/// An argument as a date that has a month and a day, as `words` say where a text has none.
+fn real_moment(a: &Args<'_, '_>, i: usize, words: &str) -> Result<Option<DateTime>> {
+    let v = in_year(a.value(i)?, &a.args[i].ty);
+    let Some(t) = convert::datetime(&v, a.run) else { return Ok(None) };
+    if real(t.date()).is_some() {
+        return Ok(Some(t));
+    }
+    if let Value::Bytes(text) = &v {
+        a.run.warn(1292, format!("{words}: '{}'", String::from_utf8_lossy(text)));
+    }
+    Ok(None)
+}
+
+const NO_DATE: &str = "Truncated incorrect date value";
+const NO_MOMENT: &str = "Incorrect datetime value";
+
+fn on_real_date<'a>(a: Args<'a, '_>, f: impl Fn(Date) -> Value<'a>) -> Result<Value<'a>> {
+    Ok(real_moment(&a, 0, NO_DATE)?.map_or(Value::Null, |t| f(t.date())))
+}
+
+fn last_day<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(t) = moment(&a, 0)? else { return Ok(Value::Null) };
+    let last = t.date().last_day().filter(|_| t.date().month() > 0);
+    if last.is_none() {
+        let v = a.value(0)?;
+        let shown = String::from_utf8_lossy(&convert::text(&v, &a.args[0].ty)).into_owned();
+        a.run.warn(1292, format!("{NO_DATE}: '{shown}'"));
+    }
+    Ok(last.map_or(Value::Null, Value::Date))
+}
+
 fn on_date<'a>(a: Args<'a, '_>, f: impl Fn(Date) -> Option<Value<'a>>) -> Result<Value<'a>> {
     Ok(moment(&a, 0)?.and_then(|t| f(t.date())).unwrap_or(Value::Null))
 }
 
 fn on_time<'a>(a: Args<'a, '_>, f: impl Fn(Time) -> Value<'a>) -> Result<Value<'a>> {
-    let v = a.value(0)?;
+    let v = in_year(a.value(0)?, &a.args[0].ty);
     Ok(convert::time(&v, a.run).map_or(Value::Null, f))
 }
 
@@ -269,9 +306,10 @@ fn default_week_mode(a: &Args<'_, '_>, with_year: bool) -> u32 {
 }
 
 fn week<'a>(a: Args<'a, '_>, with_year: bool) -> Result<Value<'a>> {
-    let Some(t) = moment(&a, 0)? else { return Ok(Value::Null) };
-    let mode = if a.len() == 2 { a.int(1)?.unwrap_or(0) as u32 & 7 } else { default_week_mode(&a, with_year) };
-    let Some(d) = real(t.date()) else { return Ok(Value::Null) };
+    let Some(t) = real_moment(&a, 0, NO_DATE)? else { return Ok(Value::Null) };
+    let mode =
+        if a.len() == 2 { a.int(1)?.map_or(0, |n| n.max(0) as u32 & 7) } else { default_week_mode(&a, with_year) };
+    let d = t.date();
     // YEARWEEK always numbers weeks 1..53.
     let (y, w) = d.week(if with_year { mode | 2 } else { mode });
     Ok(Value::Int(if with_year { y as i64 * 100 + w as i64 } else { w as i64 }))
@@ -283,6 +321,14 @@ fn maketime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         return Ok(Value::Null);
     }
     let us = h.unsigned_abs().min(839) as i64 * 3_600_000_000 + m * 60_000_000 + (s * 1e6).round() as i64;
+    if us > Time::MAX.0 {
+        let second = if s.fract() == 0.0 {
+            format!("{s:02}")
+        } else {
+            format!("{:0>2}{}", s.trunc(), &s.fract().to_string()[1..])
+        };
+        a.run.warn(1292, format!("Truncated incorrect time value: '{h}:{m:02}:{second}'"));
+    }
     let us = us.min(Time::MAX.0);
     Ok(Value::Time(Time(if h < 0 { -us } else { us })))
 }
@@ -383,7 +429,7 @@ fn shaped<'a>(v: &Value<'_>, t: DateTime, date_part: bool) -> Value<'a> {
 }
 
 fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let (v, amount) = (a.value(0)?, a.value(1)?);
+    let (v, amount) = (in_year(a.value(0)?, &a.args[0].ty), a.value(1)?);
     if v.is_null() || amount.is_null() {
         return Ok(Value::Null);
     }
@@ -420,8 +466,9 @@ fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     }
     let Some(t) = convert::datetime(&v, a.run) else { return Ok(Value::Null) };
     if real(t.date()).is_none() {
-        let shown = String::from_utf8_lossy(&convert::text(&v, &a.args[0].ty)).into_owned();
-        a.run.warn(1292, format!("Incorrect datetime value: '{shown}'"));
+        if let Value::Bytes(text) = &v {
+            a.run.warn(1292, format!("{NO_MOMENT}: '{}'", String::from_utf8_lossy(text)));
+        }
         return Ok(Value::Null);
     }
     Ok(match t.add(interval) {
@@ -494,7 +541,8 @@ fn eval_extract<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 fn eval_difference<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let (Some(x), Some(y)) = (moment(&a, 0)?, moment(&a, 1)?) else { return Ok(Value::Null) };
+    let (x, y) = (real_moment(&a, 0, NO_MOMENT)?, real_moment(&a, 1, NO_MOMENT)?);
+    let (Some(x), Some(y)) = (x, y) else { return Ok(Value::Null) };
     let of = unit(&a, 2)?;
     let us = y.to_micros() - x.to_micros();
     let months = || {
