@@ -114,7 +114,7 @@ fn subquery(random: &mut Random, around: &[&str], depth: u32, blocks: &mut u32) 
 fn operand(random: &mut Random) -> String {
     let table = random.of(&TABLES);
     let (column, value) = (random.of(&COLUMNS), random.next(6));
-    match random.next(5) {
+    match random.next(6) {
         0 => format!("(SELECT * FROM {table} WHERE {column} < {value})"),
         1 => format!("(SELECT id + 1 AS id, n AS a, COALESCE(b, 2) AS b, a AS n, s FROM {table})"),
         2 => {
@@ -123,6 +123,11 @@ fn operand(random: &mut Random) -> String {
                 "(SELECT v.id, w.a, v.b, w.n, w.s FROM {table} v LEFT JOIN {other} w ON v.id = w.{column} WHERE v.n <> {value})"
             )
         }
+        3 => match random.next(3) {
+            0 => format!("(SELECT DISTINCT id, a, b, n, s FROM {table})"),
+            1 => format!("(SELECT id, MAX(a) AS a, b, COUNT(*) AS n, MIN(s) AS s FROM {table} GROUP BY id, b)"),
+            _ => format!("(SELECT MAX(id) AS id, a, MIN(b) AS b, n, MAX(s) AS s FROM {table} GROUP BY a, n)"),
+        },
         _ => table.to_string(),
     }
 }
@@ -147,7 +152,10 @@ fn query(random: &mut Random, hints: &mut Vec<String>) -> String {
     let all = |hint: &str| (1..=blocks).map(|n| hint.replace('#', &format!("@q{n}"))).collect::<Vec<_>>().join(" ");
     hints.push(all("NO_SEMIJOIN(#)"));
     hints.push(String::new());
-    hints.push(all("NO_SEMIJOIN(#)") + " NO_MERGE(p, q) NO_INDEX_MERGE(p) NO_INDEX_MERGE(q)");
+    hints.push(
+        all("NO_SEMIJOIN(#)")
+            + " NO_MERGE(p, q) NO_INDEX_MERGE(p) NO_INDEX_MERGE(q) NO_DERIVED_CONDITION_PUSHDOWN(p, q)",
+    );
     hints.push("INDEX_MERGE(p) INDEX_MERGE(q)".to_string());
     hints.push(all("SEMIJOIN(# FIRSTMATCH)"));
     hints.push(all("SEMIJOIN(# MATERIALIZATION)"));

@@ -138,6 +138,7 @@ impl Planner<'_> {
         for mut source in block.sources {
             source.slot += slot + 1;
             source.hidden = true;
+            source.settle();
             source.filter = source.filter.map(lifted);
             source.stands_for = source.stands_for.map(|exprs| exprs.into_iter().map(lifted).collect());
             self.block().sources.push(source);

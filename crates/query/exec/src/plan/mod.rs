@@ -17,6 +17,7 @@ pub mod many;
 pub mod names;
 pub mod node;
 pub mod print;
+pub mod pushdown;
 pub mod query;
 pub mod recursive;
 pub mod rewrite;
@@ -92,6 +93,8 @@ pub struct Planner<'p> {
     pub param_types: Vec<(usize, DataType)>,
     /// Deepest block (as index into `blocks`) that expressions of the current subquery reached outwards.
     reached: usize,
+    /// Conditions for the next SELECT that is planned.
+    pushed: Option<pushdown::Pushed>,
     /// Columns of queries further outside that were read, with the place of their block.
     outer_reads: Vec<(usize, Expr)>,
     /// Something in the statement may come out differently each time.
@@ -145,6 +148,7 @@ impl<'p> Planner<'p> {
             temporal_params: Vec::new(),
             param_types: Vec::new(),
             reached: usize::MAX,
+            pushed: None,
             outer_reads: Vec::new(),
             unsteady: false,
             div_increment: div_increment.map_or(crate::expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),

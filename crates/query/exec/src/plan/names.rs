@@ -95,6 +95,8 @@ pub struct Source {
     pub stands_for: Option<Vec<Expr>>,
     /// No name means it.
     pub hidden: bool,
+    /// Of a derived table: how it is planned anew, with conditions; taken when the join is planned.
+    pub origin: Option<Box<super::pushdown::Origin>>,
 }
 
 pub struct SourceColumn {
@@ -141,6 +143,7 @@ impl Source {
             working: None,
             stands_for: None,
             hidden: false,
+            origin: None,
         }
     }
 
@@ -219,6 +222,7 @@ impl Source {
             working: None,
             stands_for: None,
             hidden: false,
+            origin: None,
         }
     }
 

@@ -4,6 +4,7 @@ use super::Planner;
 use super::access::Wanted;
 use super::names::{AliasRule, Block, Source, Windows};
 use super::node::{Plan, QueryPlan, SetKind, SetOp, Sort, SortKey};
+use super::pushdown::Pushed;
 use super::recursive::Working;
 use super::tables::{StarColumn, filtered};
 use crate::context::ColumnMeta;
@@ -316,7 +317,9 @@ impl Planner<'_> {
         self.blocks.push(Block { hints, ..Block::default() });
         let clause = std::mem::replace(&mut self.clause, "field list");
         let first = self.aside.len();
-        let result = self.select_in_block(query, select, exports, (captures, merging));
+        let mut pushed = self.pushed.take();
+        let result = self.select_in_block(query, select, exports, (captures, merging), pushed.as_mut());
+        self.pushed = pushed;
         self.inner_side = inner_side;
         self.aside.truncate(first);
         self.puts_aside = puts_aside;
@@ -331,6 +334,7 @@ impl Planner<'_> {
         select: &Select,
         exports: Option<Vec<Source>>,
         (captures, merging): (bool, bool),
+        pushed: Option<&mut Pushed>,
     ) -> Result<QueryPlan> {
         let parsed = self.parsed;
         let first_aside = self.aside.len();
@@ -468,6 +472,10 @@ impl Planner<'_> {
             distinct && (select.rollup || keys.is_empty() || !keys.iter().all(|k| outputs.iter().any(|o| o.same(k))));
         if distinct {
             self.check_distinct_order(&outputs, &order)?;
+        }
+        if let Some(pushed) = pushed.filter(|_| limit.is_none() && !windowed && !select.rollup) {
+            let groups = grouped.then_some(&keys[..]);
+            self.take_pushed(pushed, &outputs, groups, &mut conditions, &mut having);
         }
         let ordered = top.is_some() && !order.is_empty() && !grouped && !distinct && !windowed;
         let mut tree = self.join_subqueries(from.map(|(tree, _)| tree), &mut conditions, first_aside, ordered)?;

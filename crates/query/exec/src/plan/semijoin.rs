@@ -204,6 +204,7 @@ impl Planner<'_> {
         for mut source in block.sources {
             source.slot += slots;
             source.hidden = true;
+            source.settle();
             if let Some(filter) = &mut source.filter {
                 lift(filter, slots, true);
             }

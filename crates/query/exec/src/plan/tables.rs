@@ -4,6 +4,7 @@ use super::access::{self, Choice};
 use super::cost::Method;
 use super::index_merge::Branch;
 use super::node::{IndexMerge, Join, JoinKind as Kind, Plan, QueryPlan, Scan};
+use super::pushdown::{Definition, Origin};
 use super::rewrite::{self, Classes};
 use super::semijoin::{Aside, Strategies};
 use super::{Planner, all_of, names::Source, names::SourceColumn};
@@ -218,6 +219,7 @@ impl Planner<'_> {
             return self.working_table(at, alias);
         }
         let cte = self.ctes[at].clone();
+        let first = self.subqueries.len();
         let later = self.ctes.split_off(at + cte.recursive as usize);
         let planned = match cte.recursive {
             true => {
@@ -232,7 +234,11 @@ impl Planner<'_> {
         };
         self.ctes.extend(later);
         let (plan, aside) = planned?;
-        self.derived_source(plan, aside, alias, &cte.columns, None)
+        let subqueries = first..self.subqueries.len();
+        let origin = Origin { from: Definition::Query(cte.query, Some(at)), subqueries };
+        let (tree, star) = self.derived_source(plan, aside, alias, &cte.columns, None)?;
+        self.note_origin(&tree, origin, cte.recursive);
+        Ok((tree, star))
     }
 
     fn derived(
@@ -249,8 +255,24 @@ impl Planner<'_> {
             let before = self.block().slots();
             return self.derived_source(plan?, None, alias, names, Some(before));
         }
+        let first = self.subqueries.len();
         let (plan, aside) = self.mergeable_query(query, alias)?;
-        self.derived_source(plan, aside, alias, names, None)
+        let origin = Origin { from: Definition::Query(query, None), subqueries: first..self.subqueries.len() };
+        let (tree, star) = self.derived_source(plan, aside, alias, names, None)?;
+        self.note_origin(&tree, origin, false);
+        Ok((tree, star))
+    }
+
+    /// A derived table that is not merged may be planned anew.
+    pub(super) fn note_origin(&mut self, tree: &Tree, origin: Origin, recursive: bool) {
+        if let Tree::Leaf(at) = tree
+            && let source = &mut self.block().sources[*at]
+            && source.derived.is_some()
+            && !source.hidden
+            && !recursive
+        {
+            source.origin = Some(Box::new(origin));
+        }
     }
 
     fn derived_source(
@@ -578,6 +600,7 @@ impl Planner<'_> {
         if let Some(query) = source.derived.take() {
             let lateral = source.lateral.is_some();
             let alias = source.name.clone();
+            let query = self.push_down(i, query, conditions);
             return Ok((Plan::Derived { slot, query, lateral, alias }, false));
         }
         if let Some(table) = source.json_table.take() {

@@ -4,6 +4,7 @@
 use super::Planner;
 use super::names::{Block, Source, SourceColumn};
 use super::node::QueryPlan;
+use super::pushdown::{Definition, Origin};
 use super::semijoin::Aside;
 use super::tables::{StarColumn, Tree};
 use crate::expr::Expr;
@@ -77,7 +78,8 @@ impl Planner<'_> {
             };
             return Ok((tree, merged.columns.iter().map(star).collect()));
         }
-        let (plan, aside) = self.view_plan(table, &alias)?;
+        let first = self.subqueries.len();
+        let (plan, aside) = self.view_plan(table, Some(&alias))?;
         let column = |(c, (meta, e)): (&catalog::Column, (&crate::context::ColumnMeta, &Expr))| SourceColumn {
             name: c.name.clone(),
             data_type: e.ty,
@@ -90,7 +92,10 @@ impl Planner<'_> {
         let mut source = Source::of_tuple(0, &alias, columns);
         source.schema.clone_from(&table.schema);
         source.named = Some(table.id);
-        self.take_in(plan, aside, source)
+        let (tree, star) = self.take_in(plan, aside, source)?;
+        let origin = Origin { from: Definition::View(table.clone()), subqueries: first..self.subqueries.len() };
+        self.note_origin(&tree, origin, false);
+        Ok((tree, star))
     }
 
     /// The base table of a merged view under the view's names, its condition with it.
@@ -204,9 +209,13 @@ impl Planner<'_> {
         Ok(Some(Merged { base: inner.base, columns, filter, check }))
     }
 
-    /// The plan of a view that is no selection from one table, or what is to be merged of it.
-    fn view_plan(&mut self, table: &Arc<Table>, alias: &str) -> Result<(QueryPlan, Option<Box<Aside>>)> {
-        let merges = self.merges(alias);
+    /// The plan of a view that is no selection from one table, or what is to be merged of it; `alias`: its name, if it may be.
+    pub(super) fn view_plan(
+        &mut self,
+        table: &Arc<Table>,
+        alias: Option<&str>,
+    ) -> Result<(QueryPlan, Option<Box<Aside>>)> {
+        let merges = alias.is_some_and(|alias| self.merges(alias));
         let view = table.view.clone().expect("a view");
         let parsed = parsed_query(&view)?;
         let Statement::Query(id) = parsed.statement else { return Err(invalid(table, err!(1064))) };
@@ -215,12 +224,18 @@ impl Planner<'_> {
         inner.view_depth = self.view_depth;
         inner.subqueries = std::mem::take(&mut self.subqueries);
         inner.merges = self.merges;
-        let plain = matches!(parsed[id].body, QueryBody::Select(_));
+        let is_select = matches!(parsed[id].body, QueryBody::Select(_));
         // Index hints name their indexes by numbers that the view's text gave them.
         let hinted = |t: &TableRef| matches!(t, TableRef::Table(factor) if !factor.index_hints.is_empty());
-        let plain = plain && !parsed.table_refs().iter().any(hinted);
+        let plain = is_select && !parsed.table_refs().iter().any(hinted);
         inner.merging = merges && plain && view.algorithm != ViewAlgorithm::TempTable;
+        let pushed = if is_select { self.pushed.take() } else { None };
+        let pushes = pushed.is_some();
+        inner.pushed = pushed;
         let plan = inner.query(id, true);
+        if pushes {
+            self.pushed = inner.pushed.take();
+        }
         let mut aside = inner.captured.take();
         if let Some(aside) = &mut aside {
             aside.block.hints = None;

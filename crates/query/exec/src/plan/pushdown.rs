@@ -1,0 +1,194 @@
+//! Derived condition pushdown: what WHERE asks of a derived table that is computed on its own (groups, DISTINCT) is asked inside of
+//! it, of its rows where the columns are its groups' keys, else of its groups. The query is planned anew with these conditions, so
+//! that they find ranges of indexes.
+
+use super::Planner;
+use super::names::Source;
+use super::node::QueryPlan;
+use super::tables::slots_of;
+use crate::expr::{Expr, Node};
+use catalog::Table;
+use sql::ast::{QueryBody, QueryId};
+use sql::hints::TableHint;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How a derived table is planned anew.
+pub struct Origin {
+    pub from: Definition,
+    /// The subqueries that its first plan has made.
+    pub subqueries: Range<usize>,
+}
+
+#[derive(Clone)]
+pub enum Definition {
+    /// A query of the statement; of a common table expression with its place among those in scope.
+    Query(QueryId, Option<usize>),
+    View(Arc<Table>),
+}
+
+/// Conditions on their way into a query, over its outputs: they are columns of this slot.
+const OUTPUT: u16 = u16::MAX;
+
+/// Conditions that the next SELECT is to take, and which of them it has taken.
+#[derive(Default)]
+pub struct Pushed {
+    pub conditions: Vec<Expr>,
+    pub taken: Vec<bool>,
+}
+
+impl Planner<'_> {
+    /// Plans a derived table anew with those conditions that can be asked inside; they leave the list.
+    pub(super) fn push_down(
+        &mut self,
+        leaf: usize,
+        query: Box<QueryPlan>,
+        conditions: &mut Vec<Expr>,
+    ) -> Box<QueryPlan> {
+        let source = &mut self.block().sources[leaf];
+        let (slot, alias) = (source.slot, source.name.clone());
+        let Some(origin) = source.origin.take().filter(|_| !query.correlated) else { return query };
+        let inside = |e: &Expr| {
+            slots_of(self.subqueries(), e) == 1 << slot && self.is_movable(e) && !e.any(&mut |e| reaches_out(&e.node))
+        };
+        let wanted: Vec<bool> = conditions.iter().map(inside).collect();
+        if !wanted.contains(&true) || !self.takes_conditions(&origin.from, &alias) {
+            return query;
+        }
+        let output = |e: &Expr| {
+            let mut e = e.clone();
+            to_output(&mut e, slot as u16);
+            e
+        };
+        let pushed = conditions.iter().zip(&wanted).filter(|(_, w)| **w).map(|(e, _)| output(e)).collect();
+        let Some((plan, taken)) = self.plan_anew(&origin, pushed) else { return query };
+        let mut taken = taken.into_iter();
+        let mut at = wanted.into_iter();
+        conditions.retain(|_| !(at.next() == Some(true) && taken.next() == Some(true)));
+        Box::new(plan)
+    }
+
+    fn takes_conditions(&mut self, from: &Definition, alias: &str) -> bool {
+        let plain = match from {
+            Definition::View(_) => true,
+            Definition::Query(id, _) => {
+                let query = &self.parsed[*id];
+                let select = if let QueryBody::Select(select) = &query.body { Some(select) } else { None };
+                query.limit.is_none() && select.is_some_and(|s| !s.rollup && s.windows.is_empty())
+            }
+        };
+        let hinted = self.hinted(alias, TableHint::DerivedConditionPushdown);
+        plain && hinted.unwrap_or_else(|| !self.switched_off("derived_condition_pushdown"))
+    }
+
+    /// The plan with conditions, and which of them it has taken; `None` when it takes none.
+    fn plan_anew(&mut self, origin: &Origin, conditions: Vec<Expr>) -> Option<(QueryPlan, Vec<bool>)> {
+        let (notes, params, dates) = (self.notes.len(), self.param_types.len(), self.temporal_params.len());
+        let (rights, first) = (self.rights.len(), self.subqueries.len());
+        let warnings = self.hints.as_ref().map_or(0, |h| h.warnings.len());
+        let (exports, straight) = (self.exports.take(), self.straight);
+        let clause = std::mem::replace(&mut self.clause, "field list");
+        self.pushed = Some(Pushed { taken: vec![false; conditions.len()], conditions });
+        let block = self.blocks.pop().expect("inside a query block");
+        let planned = match &origin.from {
+            Definition::Query(id, cte) => {
+                let later = cte.map_or(Vec::new(), |at| self.ctes.split_off(at));
+                let plan = self.query(*id, false);
+                self.ctes.extend(later);
+                plan
+            }
+            // It stays a table of its own.
+            Definition::View(table) => self.view_plan(table, None).map(|(plan, _)| plan),
+        };
+        self.blocks.push(block);
+        (self.clause, self.exports, self.straight) = (clause, exports, straight);
+        self.notes.truncate(notes);
+        self.param_types.truncate(params);
+        self.temporal_params.truncate(dates);
+        self.rights.truncate(rights);
+        if let Some(hints) = &mut self.hints {
+            hints.warnings.truncate(warnings);
+        }
+        let taken = self.pushed.take().map_or(Vec::new(), |p| p.taken);
+        let plan = planned.ok().filter(|_| taken.contains(&true));
+        // One of the two plans is not run.
+        let superseded = if plan.is_some() { origin.subqueries.clone() } else { first..self.subqueries.len() };
+        self.subqueries[superseded].iter_mut().for_each(|q| q.absorbed = true);
+        plan.map(|plan| (plan, taken))
+    }
+
+    /// Takes conditions on the outputs of the block at hand: into WHERE those on keys of its groups, into HAVING the others.
+    pub(super) fn take_pushed(
+        &mut self,
+        pushed: &mut Pushed,
+        outputs: &[Expr],
+        groups: Option<&[Expr]>,
+        conditions: &mut Vec<Expr>,
+        having: &mut Option<Expr>,
+    ) {
+        for (e, taken) in pushed.conditions.iter().zip(&mut pushed.taken) {
+            let mut read: Vec<usize> = Vec::new();
+            e.any(&mut |e| {
+                if let Node::Column { slot: OUTPUT, column, .. } = e.node {
+                    read.push(column as usize);
+                }
+                false
+            });
+            let steady = |i: &usize| {
+                let e = &outputs[*i];
+                let plain = |e: &Expr| match &e.node {
+                    Node::Call(f, _) => !f.volatile,
+                    n => {
+                        !reaches_out(n)
+                            && !matches!(n, Node::SetUserVariable(..) | Node::UserVariable(_) | Node::Window(_))
+                    }
+                };
+                !e.any(&mut |e| !plain(e))
+            };
+            if !read.iter().all(steady) {
+                continue;
+            }
+            *taken = true;
+            let mut e = e.clone();
+            from_outputs(&mut e, outputs);
+            let is_key = |i: &usize| groups.is_none_or(|keys| keys.iter().any(|k| k.same(&outputs[*i])));
+            match read.iter().all(is_key) {
+                true => conditions.push(e),
+                false => *having = super::all_of(having.take().into_iter().chain([e]).collect()),
+            }
+        }
+    }
+}
+
+/// Is it a query, or a column of a query further outside?
+fn reaches_out(node: &Node) -> bool {
+    match node {
+        Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
+        Node::Column { depth, .. } => *depth > 0,
+        _ => false,
+    }
+}
+
+fn to_output(e: &mut Expr, from: u16) {
+    if let Node::Column { depth: 0, slot, .. } = &mut e.node
+        && *slot == from
+    {
+        *slot = OUTPUT;
+    }
+    e.children_mut(&mut |c| to_output(c, from));
+}
+
+fn from_outputs(e: &mut Expr, outputs: &[Expr]) {
+    if let Node::Column { slot: OUTPUT, column, .. } = e.node {
+        *e = outputs[column as usize].clone();
+        return;
+    }
+    e.children_mut(&mut |c| from_outputs(c, outputs));
+}
+
+impl Source {
+    /// It is planned where names mean other things: it stays as it is.
+    pub(super) fn settle(&mut self) {
+        self.origin = None;
+    }
+}
