@@ -652,9 +652,20 @@ impl LockTable {
         removed
     }
 
-    /// Gives a granted record lock back, and grants what can be granted now.
+    /// Gives back the record lock that the transaction was granted last under this name, and grants what can be granted now. A
+    /// weaker one that it took before stays.
     pub fn release(&self, slot: u32, name: &Name) {
-        self.drop_requests(name, |r| r.slot == slot && r.is_granted() && r.on == On::Record);
+        let mut woken = Vec::new();
+        {
+            let mut queues = self.queues_of(name);
+            let Some(queue) = queues.get(name) else { return };
+            let own = |r: &Request| r.slot == slot && r.is_granted() && r.on == On::Record;
+            let Some(last) = queue.iter().rposition(own) else { return };
+            queue.remove(last);
+            grant(queue, &mut woken);
+            queues.drop_if_empty(name);
+        }
+        wake(woken);
     }
 
     fn drop_requests(&self, name: &Name, dropped: impl Fn(&Request) -> bool) {
@@ -776,5 +787,21 @@ mod tests {
         table.release(1, &names[1]);
         assert!(!table.withdraw(0, &names[1]));
         assert!(matches!(decided(&waiters[0]), Ok(())));
+    }
+
+    /// A scan below REPEATABLE READ gives rows back that it does not want; an earlier statement may have locked them.
+    #[test]
+    fn a_shared_lock_outlives_the_exclusive_one_that_came_after_it() {
+        let (table, slots) = (LockTable::new(), Lanes::with(2, Slot::default));
+        (0..2).for_each(|_| assert!(slots.claim().is_some()));
+        let name = Name { tree: 1, key: [7].into() };
+        let ask = |slot, mode| table.request(&slots, slot, &name, mode, None);
+        assert_eq!([ask(0, LockMode::Shared), ask(0, LockMode::Exclusive)], [Outcome::Granted; 2]);
+        table.release(0, &name);
+        assert_eq!(ask(1, LockMode::Exclusive), Outcome::Refused);
+        assert_eq!(ask(1, LockMode::Shared), Outcome::Granted);
+        table.release(1, &name);
+        table.release(0, &name);
+        assert_eq!(ask(1, LockMode::Exclusive), Outcome::Granted);
     }
 }
