@@ -93,6 +93,5 @@ DROP VIEW v2, v3;
 CREATE VIEW of_null AS SELECT NULL AS a, 1 AS b;
 -- differs: types of NULL and of a literal in a view
 SELECT * FROM of_null;
--- differs: the type of a literal in a view
 SHOW COLUMNS FROM of_null WHERE Field = 'b';
 DROP VIEW of_null;

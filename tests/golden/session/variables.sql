@@ -50,7 +50,6 @@ CREATE TABLE ts (a TIMESTAMP, b TIMESTAMP, c TIMESTAMP NULL, e INT);
 SHOW CREATE TABLE ts;
 INSERT INTO ts (a, b) VALUES (NULL, NULL);
 SELECT a = now(), b = now(), c FROM ts;
--- differs: warning 1287 also for the default
 SET explicit_defaults_for_timestamp = DEFAULT, sql_mode = DEFAULT;
 SET default_storage_engine = nosuch;
 SET big_tables = 2;

@@ -1,7 +1,7 @@
 //! Comparison of two values under MySQL's rules, whatever mix of types they are.
 
 use crate::json::Json;
-use crate::temporal::parse::{datetime_from_number, parse_datetime, parse_time, time_from_number};
+use crate::temporal::parse::{Problem, datetime_from_number, parse_datetime, parse_time, time_from_number};
 use crate::{CollationId, DateTime, Decimal, SqlMode, Time, Value};
 use std::cmp::Ordering;
 
@@ -93,8 +93,8 @@ fn compare_datetime(at: DateTime, value: &Value<'_>, other: &Value<'_>, collatio
 fn compare_time(at: Time, value: &Value<'_>, other: &Value<'_>, collation: CollationId) -> Option<Ordering> {
     match other {
         Value::Bytes(text) => match parse_time(text) {
-            Some(parsed) => Some(at.cmp(&parsed.value)),
-            None => compare_as_text(value, text, collation),
+            Some(parsed) if parsed.problem != Problem::Truncated => Some(at.cmp(&parsed.value)),
+            _ => compare_as_text(value, text, collation),
         },
         Value::Int(n) => match time_from_number(*n, 0) {
             Some(parsed) => Some(at.cmp(&parsed.value)),

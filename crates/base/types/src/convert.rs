@@ -8,6 +8,24 @@ use crate::temporal::parse::{datetime_from_number, parse_datetime, parse_time, t
 use crate::{DataType, Date, DateTime, Decimal, SqlMode, Time, TypeKind, Value};
 use std::borrow::Cow;
 
+/// A number that is to be a moment or a time.
+#[derive(Clone, Copy)]
+pub(crate) struct SplitNumber {
+    /// What is before the point.
+    pub whole: i64,
+    /// Microseconds behind it.
+    pub micros: u32,
+    /// What the rest of the fraction rounds to, in microseconds: 0, or 1 away from zero.
+    pub rest: i64,
+}
+
+impl SplitNumber {
+    /// The time that its digits make, with the rest of the fraction.
+    pub fn round_time(self, t: Time) -> Time {
+        Time((t.0 + self.rest).clamp(Time::MIN.0, Time::MAX.0))
+    }
+}
+
 impl Value<'_> {
     /// As a signed integer (64 bits): decimals and doubles round, strings take their leading integer, out of range saturates.
     /// NULL is 0.
@@ -114,8 +132,10 @@ impl Value<'_> {
             Value::Int(v) => datetime_from_number(*v, 0, mode).map(|p| p.value),
             Value::UInt(v) => datetime_from_number(i64::try_from(*v).ok()?, 0, mode).map(|p| p.value),
             Value::Double(_) | Value::Decimal(_) => {
-                let (number, micros) = self.split_number()?;
-                datetime_from_number(number, micros, mode).map(|p| p.value)
+                let split = self.split_number()?;
+                let value = datetime_from_number(split.whole, split.micros, mode)?.value;
+                let cut = mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+                if cut || split.rest == 0 { Some(value) } else { value.add_micros(split.rest) }
             }
             Value::Json(_) => self.json_scalar().to_datetime(mode),
         }
@@ -136,8 +156,8 @@ impl Value<'_> {
             Value::Int(v) => time_from_number(*v, 0).map(|p| p.value),
             Value::UInt(v) => time_from_number(i64::try_from(*v).ok()?, 0).map(|p| p.value),
             Value::Double(_) | Value::Decimal(_) => {
-                let (number, micros) = self.split_number()?;
-                time_from_number(number, micros).map(|p| p.value)
+                let split = self.split_number()?;
+                time_from_number(split.whole, split.micros).map(|p| split.round_time(p.value))
             }
             Value::Json(_) => self.json_scalar().to_time(),
         }
@@ -164,11 +184,22 @@ impl Value<'_> {
     }
 
     /// A fractional number as whole part and microseconds: 101010.5 is ten o'clock and a bit.
-    pub(crate) fn split_number(&self) -> Option<(i64, u32)> {
-        let decimal = self.to_decimal().round(6);
+    pub(crate) fn split_number(&self) -> Option<SplitNumber> {
+        let decimal = self.to_decimal();
         let whole = decimal.truncate(0);
-        let fraction = decimal.checked_sub(whole)?.abs().checked_mul(Decimal::from(1_000_000u64))?;
-        Some((whole.to_i64().ok()?, fraction.to_u64().ok()? as u32))
+        let cut = decimal.truncate(6);
+        let fraction = cut.checked_sub(whole)?.abs().checked_mul(Decimal::from(1_000_000u64))?;
+        let rest = match decimal.round(6) == cut {
+            true => 0,
+            false => {
+                if decimal.is_negative() {
+                    -1
+                } else {
+                    1
+                }
+            }
+        };
+        Some(SplitNumber { whole: whole.to_i64().ok()?, micros: fraction.to_u64().ok()? as u32, rest })
     }
 
     /// Whether a string is a number from end to end (blanks around it allowed), so that converting it loses nothing.

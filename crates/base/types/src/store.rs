@@ -324,7 +324,7 @@ fn to_year<'a>(value: Value<'a>, context: &StoreContext<'_>) -> Stored<'a> {
 
 /// What a value says as a date and time: parsed, or `None`.
 fn read_datetime(value: &Value<'_>, mode: SqlMode) -> Option<Parsed<DateTime>> {
-    let whole = |value: DateTime, has_time| Parsed { value, fsp: 6, has_time, problem: Problem::None };
+    let whole = |value: DateTime, has_time| Parsed { value, fsp: 6, has_time, zoned: false, problem: Problem::None };
     match value {
         Value::Bytes(text) => parse_datetime(text, mode),
         Value::Date(v) => v.is_allowed(mode).then(|| whole(v.at_midnight(), false)),
@@ -332,8 +332,11 @@ fn read_datetime(value: &Value<'_>, mode: SqlMode) -> Option<Parsed<DateTime>> {
         Value::Int(v) => datetime_from_number(*v, 0, mode),
         Value::UInt(v) => datetime_from_number(i64::try_from(*v).ok()?, 0, mode),
         Value::Double(_) | Value::Decimal(_) => {
-            let (number, micros) = value.split_number()?;
-            datetime_from_number(number, micros, mode)
+            let split = value.split_number()?;
+            let parsed = datetime_from_number(split.whole, split.micros, mode)?;
+            let cut = mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+            let rest = if cut { 0 } else { split.rest };
+            if rest == 0 { Some(parsed) } else { Some(Parsed { value: parsed.value.add_micros(rest)?, ..parsed }) }
         }
         Value::Json(_) => read_datetime(&value.json_scalar(), mode),
         Value::Null | Value::Time(_) => None,
@@ -389,7 +392,7 @@ fn has_form_of_time(text: &[u8]) -> bool {
 }
 
 fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
-    let whole = |value: Time| Parsed { value, fsp: 6, has_time: true, problem: Problem::None };
+    let whole = |value: Time| Parsed { value, fsp: 6, has_time: true, zoned: false, problem: Problem::None };
     let parsed = match &value {
         Value::Time(v) => Some(whole(*v)),
         Value::DateTime(v) => Some(whole(v.time())),
@@ -397,7 +400,11 @@ fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) 
         Value::Bytes(text) => parse_time(text),
         Value::Int(v) => time_from_number(*v, 0),
         Value::UInt(v) => time_from_number(i64::try_from(*v).unwrap_or(i64::MAX), 0),
-        other => other.split_number().and_then(|(number, micros)| time_from_number(number, micros)),
+        other => other.split_number().and_then(|split| {
+            let parsed = time_from_number(split.whole, split.micros)?;
+            let cut = context.mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+            Some(if cut { parsed } else { Parsed { value: split.round_time(parsed.value), ..parsed } })
+        }),
     };
     let Some(parsed) = parsed else {
         let code = match &value {

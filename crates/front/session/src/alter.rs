@@ -275,7 +275,7 @@ impl AlterPlan {
         if self.spec.foreign_keys.len() == before { Err(err!(1091, name)) } else { Ok(()) }
     }
 
-    fn check(&mut self, name: &str) -> Option<usize> {
+    fn check(&self, name: &str) -> Option<usize> {
         self.spec.checks.iter().position(|c| c.name.as_deref().is_some_and(|n| eq_name(n, name)))
     }
 
@@ -287,8 +287,14 @@ impl AlterPlan {
         Ok(())
     }
 
-    /// DROP CONSTRAINT: a check, foreign key, unique or primary key of that name. Error 3940.
+    /// DROP CONSTRAINT: a check, foreign key, unique or primary key of that name. Errors 3939, 3940.
     pub fn drop_constraint(&mut self, name: &str) -> Result<()> {
+        let called = |n: &Option<String>| n.as_deref().is_some_and(|n| eq_name(n, name));
+        let keys = self.spec.keys.iter().filter(|k| k.kind != KeyKind::Plain && called(&k.name)).count();
+        let foreign = self.spec.foreign_keys.iter().filter(|k| called(&k.name)).count();
+        if keys + foreign + usize::from(self.check(name).is_some()) > 1 {
+            return Err(err!(3939, name));
+        }
         if self.check(name).is_some() {
             return self.drop_check(name);
         }

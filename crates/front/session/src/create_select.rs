@@ -142,7 +142,7 @@ fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column 
 }
 
 /// The type of a column that holds the values of an expression, or (not `computed`) of a derived table's column.
-fn made_type(t: DataType, computed: bool) -> DataType {
+pub(crate) fn made_type(t: DataType, computed: bool) -> DataType {
     let string = |kind, length| DataType { kind, length, unsigned: false, zerofill: false, ..t };
     match t.kind {
         TypeKind::Null => DataType { nullable: true, ..DataType::string(TypeKind::Binary, 0, CollationId::BINARY) },
@@ -168,7 +168,7 @@ fn made_type(t: DataType, computed: bool) -> DataType {
 }
 
 /// NULL where that is allowed, else the type's own zero.
-fn made_default(t: &DataType, mode: SqlMode) -> ColumnDefault {
+pub(crate) fn made_default(t: &DataType, mode: SqlMode) -> ColumnDefault {
     if t.nullable {
         return ColumnDefault::Value(Value::Null);
     }

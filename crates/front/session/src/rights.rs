@@ -41,7 +41,8 @@ fn check_use(access: &Access, t: &TableUse) -> Result<()> {
         access.check_columns(Privileges::UPDATE, schema, table, &columns.update, false)?;
     }
     if t.read {
-        return access.check_columns(Privileges::SELECT, schema, table, &columns.read, columns.reads_all);
+        access.check_columns(Privileges::SELECT, schema, table, &columns.read, columns.reads_all)?;
+        return if t.for_update { check_for_update(access, schema, table) } else { Ok(()) };
     }
     // A table that is written, not one of FROM: it is the column that is denied.
     let denied = |c: &&String| !access.column(schema, table, c).has(Privileges::SELECT);
@@ -49,6 +50,15 @@ fn check_use(access: &Access, t: &TableUse) -> Result<()> {
         None => Ok(()),
         Some(column) => Err(access.denied_column(Privileges::SELECT, table, column)),
     }
+}
+
+/// SELECT ... FOR UPDATE needs one of the privileges to change or lock the table, too. Error 1142.
+fn check_for_update(access: &Access, schema: &str, table: &str) -> Result<()> {
+    let held = access.table_or_columns(schema, table);
+    if held.has(Privileges::UPDATE) || held.has(Privileges::DELETE) || held.has(Privileges::LOCK_TABLES) {
+        return Ok(());
+    }
+    Err(access.denied_locking(table))
 }
 
 impl Session {
@@ -64,7 +74,7 @@ impl Session {
     fn check_rights_slow(&mut self, prepared: &Prepared) -> Result<()> {
         let access = self.access();
         for t in prepared.tables().iter().filter(|t| !t.temporary) {
-            if !access.global().has(wanted(t)) {
+            if t.for_update || !access.global().has(wanted(t)) {
                 check_use(access, t)?;
             }
         }

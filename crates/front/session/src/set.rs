@@ -19,6 +19,8 @@ use types::collation::CollationId;
 use types::sql_mode::SqlMode;
 use types::{Result, Value, err};
 
+const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
+
 const AUTOCOMMIT: VarId = id("autocommit");
 const TIMESTAMP: VarId = id("timestamp");
 const LAST_INSERT_ID: VarId = id("last_insert_id");
@@ -155,6 +157,10 @@ impl Session {
                         checked
                     }
                 };
+                if id == EXPLICIT_DEFAULTS && new == Val::Bool(false) {
+                    let text = format!("'{}' is deprecated and will be removed in a future release.", variable.name);
+                    self.state.warn("Warning", 1287, text);
+                }
                 if id == MANDATORY_ROLES {
                     self.access().check_dynamic("ROLE_ADMIN")?;
                     role_list(new.text()).map_err(|_| variable.cannot(&variable.print(&new)))?;

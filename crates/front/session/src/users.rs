@@ -5,6 +5,7 @@ use crate::account_options::{NewPassword, expire};
 use crate::command::Session;
 use crate::server::store_accounts;
 use crate::sink::gone;
+use crate::variables::{VarId, id};
 use accounts::{AccountName, Directory, Plugin, Privileges};
 use exec::Env;
 use sql::ast::{
@@ -30,6 +31,8 @@ enum Level {
 struct Listed {
     set: Privileges,
     dynamic: Vec<String>,
+    /// ALL is among them.
+    all: bool,
     /// Of columns alone.
     columns: Vec<(String, Privileges)>,
 }
@@ -285,7 +288,7 @@ impl Session {
             Level::Table(..) => Privileges::TABLE,
         };
         let mut listed = Listed::default();
-        let Listed { set, dynamic, columns } = &mut listed;
+        let Listed { set, dynamic, all: everything, columns } = &mut listed;
         for privilege in list {
             if !privilege.columns.is_empty() {
                 let PrivilegeKind::Static(word) = privilege.kind else { return Err(err!(1064)) };
@@ -298,6 +301,7 @@ impl Session {
             }
             match privilege.kind {
                 PrivilegeKind::All => {
+                    *everything = true;
                     *set |= all.without(Privileges::GRANT_OPTION);
                     if matches!(level, Level::Global) {
                         dynamic.extend(accounts::DYNAMIC_PRIVILEGES.iter().map(|n| n.to_string()));
@@ -397,7 +401,7 @@ impl Session {
             listed.set |= Privileges::GRANT_OPTION;
         }
         for name in names {
-            let Listed { set, dynamic, columns } = &listed;
+            let Listed { set, dynamic, columns, .. } = &listed;
             let changed = directory.change(&name, |account| match &level {
                 Level::Global => {
                     account.global |= *set;
@@ -467,6 +471,12 @@ impl Session {
         Ok(())
     }
 
+    /// Whether the statement is said to come from a server before 8.3, where REVOKE of what was not granted was no error.
+    fn replays_old_statements(&self) -> bool {
+        const ORIGINAL_VERSION: VarId = id("original_server_version");
+        self.state.vars.uint(ORIGINAL_VERSION) < 80_300
+    }
+
     fn revoke(
         &mut self,
         parsed: &Parsed,
@@ -483,18 +493,22 @@ impl Session {
                 let level = self.level(parsed, *level, *object)?;
                 let listed = self.privileges(parsed, privileges, &level)?;
                 self.may_grant(&listed, &level)?;
-                let Listed { set, dynamic, columns } = &listed;
+                let Listed { set, dynamic, all, columns } = &listed;
+                let whole = !*all && !self.replays_old_statements();
                 let found = directory.change(name, |account| match &level {
                     Level::Global => {
                         account.global = account.global.without(*set);
                         account.dynamic.retain(|n, _| !dynamic.contains(n));
                         true
                     }
-                    Level::Schema(schema) => account.revoke_schema(schema, *set),
+                    Level::Schema(_) if set.is_empty() => true,
+                    Level::Schema(schema) => account.revoke_schema(schema, *set, whole),
                     Level::Table(schema, table) => {
+                        let mut each = columns.iter();
                         let of_columns =
-                            columns.iter().all(|(column, one)| account.revoke_column(schema, table, column, *one));
-                        of_columns && (set.is_empty() || account.revoke_table(schema, table, *set))
+                            each.all(|(column, one)| account.revoke_column(schema, table, column, *one, whole));
+                        let rest = !set.is_empty() || columns.is_empty();
+                        of_columns && (!rest || account.revoke_table(schema, table, *set, whole))
                     }
                 });
                 match (found, &level) {

@@ -1,6 +1,7 @@
 //! CREATE, ALTER and DROP VIEW.
 
 use crate::command::Session;
+use crate::create_select::{made_default, made_type};
 use crate::define::unsupported;
 use crate::run::{lexer_mode, parse_error};
 use crate::variables::{VarId, id};
@@ -10,6 +11,7 @@ use catalog::{CheckOption, Column, ColumnDefault, TableName, Version, View, View
 use sql::ast::{self, Account, CreateView, Expr, ObjectName, Parsed, Statement};
 use sql::print_query::{self, Tables};
 use types::collation::CollationId;
+use types::sql_mode::SqlMode;
 use types::{DataType, Result, TypeKind, Value, err};
 
 const CHARACTER_SET_CLIENT: VarId = id("character_set_client");
@@ -166,7 +168,9 @@ fn view_column(version: &Version, name: &str, output: &exec::ColumnMeta) -> Colu
             };
             Column { default, members: c.members.clone(), comment: c.comment.clone(), ..plain }
         }
-        None if output.data_type.nullable => Column { default: ColumnDefault::Value(Value::Null), ..plain },
-        None => plain,
+        None => {
+            let data_type = made_type(data_type, output.table.is_empty());
+            Column { data_type, default: made_default(&data_type, SqlMode::NONE), ..plain }
+        }
     }
 }

@@ -121,8 +121,17 @@ impl Access {
     /// Error 1142 for what is `missing` on a table.
     #[cold]
     pub fn denied_table(&self, missing: Privileges, table: &str) -> SqlError {
+        self.denied_command(&missing.denied_words(), table)
+    }
+
+    /// Error 1142 for FOR UPDATE.
+    #[cold]
+    pub fn denied_locking(&self, table: &str) -> SqlError {
+        self.denied_command("SELECT with locking clause", table)
+    }
+
+    fn denied_command(&self, command: &str, table: &str) -> SqlError {
         let (user, host) = (&self.name.user, &self.client_host);
-        let command = missing.denied_words();
         SqlError::new(1142, format!("{command} command denied to user '{user}'@'{host}' for table '{table}'"))
     }
 

@@ -14,9 +14,12 @@ impl Account {
         }
     }
 
-    /// REVOKE ... ON `schema`.*; false: there is no such grant (error 1141).
-    pub fn revoke_schema(&mut self, schema: &str, privileges: Privileges) -> bool {
+    /// REVOKE ... ON `schema`.*; false: there is no such grant (error 1141), or with `whole` not of all the privileges.
+    pub fn revoke_schema(&mut self, schema: &str, privileges: Privileges, whole: bool) -> bool {
         let Some(grant) = self.schemas.iter_mut().find(|g| g.schema == schema) else { return false };
+        if whole && !grant.privileges.has(privileges) {
+            return false;
+        }
         grant.privileges = grant.privileges.without(privileges);
         self.schemas.retain(|g| !g.privileges.is_empty());
         true
@@ -42,20 +45,32 @@ impl Account {
         *self.table_grant(schema, table).columns.entry(column.to_string()).or_default() |= privileges;
     }
 
-    /// REVOKE ... ON `schema`.`table`, from its columns too; false: there is no such grant (error 1147).
-    pub fn revoke_table(&mut self, schema: &str, table: &str, privileges: Privileges) -> bool {
+    /// REVOKE ... ON `schema`.`table`, from its columns too; false: there is no such grant (error 1147), or with `whole` not
+    /// of all the privileges.
+    pub fn revoke_table(&mut self, schema: &str, table: &str, privileges: Privileges, whole: bool) -> bool {
         let grant = self.tables.iter_mut().find(|g| g.schema == schema && g.table == table);
         let Some(grant) = grant else { return false };
+        if whole && !grant.columns.values().fold(grant.privileges, |all, one| all | *one).has(privileges) {
+            return false;
+        }
         grant.privileges = grant.privileges.without(privileges);
         grant.columns.values_mut().for_each(|on| *on = on.without(privileges));
         self.forget_empty();
         true
     }
 
-    /// REVOKE privilege (`column`) ON `schema`.`table`; false: there is no such grant (error 1147).
-    pub fn revoke_column(&mut self, schema: &str, table: &str, column: &str, privileges: Privileges) -> bool {
-        let grant = self.tables.iter_mut().find(|g| g.schema == schema && g.table == table);
-        let Some(on) = grant.and_then(|g| g.columns.get_mut(column)) else { return false };
+    /// REVOKE privilege (`column`) ON `schema`.`table`; false: there is no such grant (error 1147), or with `whole` not of
+    /// all the privileges.
+    pub fn revoke_column(
+        &mut self,
+        schema: &str,
+        table: &str,
+        column: &str,
+        privileges: Privileges,
+        whole: bool,
+    ) -> bool {
+        let Some(grant) = self.tables.iter_mut().find(|g| g.schema == schema && g.table == table) else { return false };
+        let Some(on) = grant.columns.get_mut(column).filter(|on| !whole || on.has(privileges)) else { return !whole };
         *on = on.without(privileges);
         self.forget_empty();
         true
@@ -179,8 +194,10 @@ mod tests {
                 "GRANT SELECT, INSERT ON `x`.`t` TO `jo``e`@`%`"
             ]
         );
-        assert!(joe.revoke_schema("db", Privileges::SCHEMA) && !joe.revoke_schema("db", Privileges::SELECT));
-        assert!(joe.revoke_table("x", "t", Privileges::INSERT));
+        assert!(
+            joe.revoke_schema("db", Privileges::SCHEMA, false) && !joe.revoke_schema("db", Privileges::SELECT, false)
+        );
+        assert!(joe.revoke_table("x", "t", Privileges::INSERT, true));
         assert_eq!(joe.show_grants()[1..], ["GRANT SELECT ON `x`.`t` TO `jo``e`@`%`"]);
 
         let directory = Directory::bootstrap("");
@@ -214,7 +231,8 @@ mod tests {
             ]
         );
         assert!(
-            joe.revoke_column("db", "t", "b", Privileges::INSERT) && joe.revoke_table("db", "t", Privileges::TABLE)
+            joe.revoke_column("db", "t", "b", Privileges::INSERT, true)
+                && joe.revoke_table("db", "t", Privileges::TABLE, false)
         );
         assert!(joe.tables.is_empty(), "REVOKE of the table's privileges takes those of its columns too");
     }

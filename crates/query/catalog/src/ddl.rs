@@ -351,8 +351,9 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// DROP DATABASE with all its tables; returns how many. Errors 1008, 1205, 3552.
+    /// DROP DATABASE with all its tables; returns how many. Errors 1008, 1059, 1102, 1205, 3552.
     pub fn drop_schema(&mut self, name: &str) -> Result<u64> {
+        check_name(name, 1102)?;
         self.lock_schema(name, Mode::Exclusive)?;
         let schema = self.next.schema(name).cloned().ok_or_else(|| err!(1008, name))?;
         refuse_system(&self.next, name)?;

@@ -153,19 +153,17 @@ fn tables(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 fn tables_extensions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    out.extend(
-        cx.all_tables()
-            .filter(|t| t.is_base())
-            .map(|t| vec![word("def"), text(&t.schema), text(&t.name), Value::Null, Value::Null]),
-    );
+    let row = |t: &Arc<Table>| vec![word("def"), text(&t.schema), text(&t.name), Value::Null, Value::Null];
+    out.extend(cx.all_tables().map(row));
     Ok(())
 }
 
 fn columns_extensions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for t in cx.all_tables().filter(|t| t.is_base()) {
+    for t in cx.all_tables().filter(|t| crate::invalid_view(&cx.version, t).is_none()) {
         let row =
             |c: &Column| vec![word("def"), text(&t.schema), text(&t.name), text(&c.name), Value::Null, Value::Null];
-        out.extend(t.named_columns().map(row));
+        let known = |c: &&Column| !(cx.column_privileges)(&t.schema, &t.name, &c.name).is_empty();
+        out.extend(t.named_columns().filter(known).map(row));
     }
     Ok(())
 }

@@ -34,6 +34,9 @@ impl ParseError {
     /// 1064 at `offset` of `source`.
     #[cold]
     pub(crate) fn syntax(source: &[u8], offset: usize) -> ParseError {
+        // MySQL takes what ends a statement off before it looks at it.
+        let end = source.iter().rposition(|b| *b != b';' && !b.is_ascii_whitespace()).map_or(0, |last| last + 1);
+        let source = &source[..end];
         let offset = offset.min(source.len());
         let near = &source[offset..(offset + NEAR_BYTES).min(source.len())];
         let mut near = String::from_utf8_lossy(near).into_owned();

@@ -118,13 +118,26 @@ pub struct Lexer<'s> {
     after_dot: bool,
     /// The hint comment that followed the last token: contents.
     pub hint: Option<(u32, u32)>,
+    /// A versioned comment's text began right after its number; a comment stood in another.
+    pub glued: bool,
+    pub nested: bool,
 }
 
 impl<'s> Lexer<'s> {
     /// `src` must be shorter than 2 GiB.
     pub fn new(src: &'s [u8], mode: SqlMode) -> Lexer<'s> {
         debug_assert!(src.len() < i32::MAX as usize);
-        Lexer { src, pos: 0, mode, versioned: false, ident_end: usize::MAX, after_dot: false, hint: None }
+        Lexer {
+            src,
+            pos: 0,
+            mode,
+            versioned: false,
+            ident_end: usize::MAX,
+            after_dot: false,
+            hint: None,
+            glued: false,
+            nested: false,
+        }
     }
 
     #[inline]
@@ -263,6 +276,8 @@ impl<'s> Lexer<'s> {
                     5 | 6 => (version(5), 5),
                     _ => (0, 0),
                 };
+                self.glued |=
+                    len > 0 && !self.at(open + 3 + len).is_ascii_whitespace() && self.at(open + 3 + len) != 0x0b;
                 if version <= SERVER_VERSION {
                     self.versioned = true;
                     self.pos = open + 3 + len;
@@ -278,7 +293,10 @@ impl<'s> Lexer<'s> {
                 }
                 closed
             }
-            _ => self.skip_comment(open + 2, false),
+            _ => {
+                self.nested |= self.versioned;
+                self.skip_comment(open + 2, false)
+            }
         }
     }
 
@@ -297,6 +315,7 @@ impl<'s> Lexer<'s> {
                     }
                 }
                 (b'/', b'*') if nested => {
+                    self.nested = true;
                     depth += 1;
                     pos += 2;
                 }
@@ -482,4 +501,37 @@ pub fn unescape(contents: &[u8], quote: u8, backslash: bool, out: &mut Vec<u8>) 
             out.push(b);
         }
     }
+}
+
+/// A text as headings show it: without the marks of versioned comments, and without those that are for later versions.
+pub fn without_versions(text: &[u8]) -> Vec<u8> {
+    let mut lexer = Lexer::new(text, SqlMode::default());
+    let mut out = Vec::with_capacity(text.len());
+    let (mut pos, mut quote) = (0, 0);
+    while let Some(&b) = text.get(pos) {
+        let rest = &text[pos..];
+        if quote != 0 {
+            quote = if b == quote { 0 } else { quote };
+        } else if lexer.versioned && rest.starts_with(b"*/") {
+            lexer.versioned = false;
+            pos += 2;
+            continue;
+        } else if rest.starts_with(b"/*!") && !lexer.versioned {
+            lexer.pos = pos;
+            if lexer.comment() {
+                pos = lexer.pos;
+                continue;
+            }
+        } else if rest.starts_with(b"/*") {
+            let end = rest.windows(2).skip(2).position(|w| w == b"*/").map_or(rest.len(), |at| at + 4);
+            out.extend_from_slice(&rest[..end]);
+            pos += end;
+            continue;
+        } else if matches!(b, b'\'' | b'"' | b'`') {
+            quote = b;
+        }
+        out.push(b);
+        pos += 1;
+    }
+    out
 }

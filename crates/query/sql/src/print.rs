@@ -470,9 +470,6 @@ impl Printer<'_> {
     }
 
     fn cast(&mut self, cast: &Cast) -> Option<()> {
-        if cast.time_zone.is_some() {
-            return None;
-        }
         let length = |n: Option<u32>| n.map_or(String::new(), |n| format!("({n})"));
         let digits = |n: u8| if n > 0 { format!("({n})") } else { String::new() };
         let mut to = match cast.to {
@@ -499,7 +496,12 @@ impl Printer<'_> {
         if cast.array {
             to.push_str(" array");
         }
-        self.cast_as(cast.operand, &to)
+        let Some(zone) = cast.time_zone else { return self.cast_as(cast.operand, &to) };
+        self.push("cast(");
+        self.expr(cast.operand)?;
+        let zone = String::from_utf8_lossy(self.parsed.bytes(zone)).replace('\'', "\\'");
+        _ = write!(self.out, " AT TIME ZONE '{zone}' as {to})");
+        Some(())
     }
 
     fn case(&mut self, operand: Option<ExprId>, whens: ExprList, otherwise: Option<ExprId>) -> Option<()> {

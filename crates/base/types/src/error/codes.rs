@@ -678,6 +678,7 @@ error_table! {
     ER_GROUPING_ON_TIMESTAMP_IN_DST = 3912, "HY000", "Grouping on temporal is non-deterministic for timezones having DST. Please consider switching to UTC for this query.";
     ER_SYSVAR_CHANGE_DURING_QUERY = 3917, "HY000", "A plugin was loaded or unloaded during a query, a system variable table was changed.";
     ER_CLIENT_PRIVILEGE_CHECKS_USER_CANNOT_BE_ANONYMOUS = 3925, "HY000", "PRIVILEGE_CHECKS_USER for replication channel '%.192s' was set to ``@`%.255s`, but anonymous users are disallowed for PRIVILEGE_CHECKS_USER.";
+    ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME = 3939, "HY000", "Table has multiple constraints with the name '%-.192s'. Please use constraint specific 'DROP' clause.";
     ER_CONSTRAINT_NOT_FOUND = 3940, "HY000", "Constraint '%-.192s' does not exist.";
     ER_ALTER_CONSTRAINT_ENFORCEMENT_NOT_SUPPORTED = 3941, "HY000", "Altering constraint enforcement is not supported for the constraint '%-.192s'. Enforcement state alter is not supported for the PRIMARY, UNIQUE and FOREIGN KEY type constraints.";
     ER_TABLE_VALUE_CONSTRUCTOR_MUST_HAVE_COLUMNS = 3942, "HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.";

@@ -24,6 +24,8 @@ pub struct Parsed<T> {
     pub fsp: u8,
     /// Whether the text had a time of day.
     pub has_time: bool,
+    /// The text named its distance from UTC, and the value is in UTC: it is still to be brought to the session's zone.
+    pub zoned: bool,
     pub problem: Problem,
 }
 
@@ -63,11 +65,11 @@ impl Cursor<'_> {
         (value, n)
     }
 
-    /// Behind a point: microseconds rounded from all digits (1,000,000 after rounding up), and digits up to 6.
-    fn fraction(&mut self) -> (u32, u8) {
+    /// Behind a point: microseconds rounded from all digits (1,000,000 after rounding up) or cut, and digits up to 6.
+    fn fraction(&mut self, cut: bool) -> (u32, u8) {
         let (value, n) = self.number(6);
         let mut micros = value * 10u32.pow(6 - n as u32);
-        if self.peek().is_some_and(|b| (b'5'..=b'9').contains(&b)) {
+        if !cut && self.peek().is_some_and(|b| (b'5'..=b'9').contains(&b)) {
             micros += 1;
         }
         self.skip(|b| b.is_ascii_digit());
@@ -160,7 +162,7 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> Option<Parsed<DateTime>> {
     let (mut micros, mut fsp) = (0, 0);
     if c.peek() == Some(b'.') && found == 6 {
         c.at += 1;
-        (micros, fsp) = c.fraction();
+        (micros, fsp) = c.fraction(mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL));
     } else if c.peek() == Some(b'.') && has_time {
         c.at += 1;
     }
@@ -178,7 +180,9 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> Option<Parsed<DateTime>> {
         value = DateTime(value.0 & !0xFF_FFFF).add_micros(MICROS_PER_SECOND)?;
     }
     let mut problem = Problem::None;
+    let mut zoned = false;
     if has_time && let Some(offset) = zone_offset(&mut c) {
+        zoned = true;
         if offset.abs() > 14 * 3600 {
             return None;
         }
@@ -188,7 +192,7 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> Option<Parsed<DateTime>> {
     if c.at < text.len() {
         problem = Problem::Truncated;
     }
-    Some(Parsed { value, fsp, has_time, problem })
+    Some(Parsed { value, fsp, has_time, zoned, problem })
 }
 
 /// `+hh:mm` or `-hh:mm` in seconds; beyond 14 hours it is no offset that MySQL takes. The value then is in UTC.
@@ -237,7 +241,7 @@ pub fn datetime_from_number(number: i64, micros: u32, mode: SqlMode) -> Option<P
         return None;
     }
     let value = DateTime::new(date, hour, minute, second, micros);
-    Some(Parsed { value, fsp: if micros > 0 { 6 } else { 0 }, has_time, problem: Problem::None })
+    Some(Parsed { value, fsp: if micros > 0 { 6 } else { 0 }, has_time, zoned: false, problem: Problem::None })
 }
 
 /// A TIME literal: `[-][D ]hh:mm[:ss[.f]]`, `[-]hhmmss[.f]`, or a whole DATETIME whose date is dropped.
@@ -260,7 +264,13 @@ pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
         && let Some(parsed) = parse_datetime(text, SqlMode::NONE)
         && parsed.has_time
     {
-        return Some(Parsed { value: parsed.value.time(), fsp: parsed.fsp, has_time: true, problem: parsed.problem });
+        return Some(Parsed {
+            value: parsed.value.time(),
+            fsp: parsed.fsp,
+            has_time: true,
+            zoned: false,
+            problem: parsed.problem,
+        });
     }
     let big = |c: &mut Cursor<'_>| -> u64 {
         let n = c.digits_ahead();
@@ -300,7 +310,7 @@ pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
     let (mut micros, mut fsp) = (0, 0);
     if c.peek() == Some(b'.') {
         c.at += 1;
-        (micros, fsp) = c.fraction();
+        (micros, fsp) = c.fraction(false);
     }
     if minutes > 59 || seconds > 59 {
         return None;
@@ -316,7 +326,7 @@ pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
     };
     let total = total.min(Time::MAX.0);
     let value = Time(if negative { -total } else { total });
-    Some(Parsed { value, fsp, has_time: true, problem })
+    Some(Parsed { value, fsp, has_time: true, zoned: false, problem })
 }
 
 /// A number as a time: [-]hhmmss; from 10,000,000,000 on a DATETIME whose date is dropped. `None`: no such time.
@@ -329,11 +339,12 @@ pub fn time_from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
                 value: parsed.value.time(),
                 fsp: parsed.fsp,
                 has_time: true,
+                zoned: false,
                 problem: Problem::None,
             });
         }
         let value = if number < 0 { Time::MIN } else { Time::MAX };
-        return Some(Parsed { value, fsp: 0, has_time: true, problem: Problem::OutOfRange });
+        return Some(Parsed { value, fsp: 0, has_time: true, zoned: false, problem: Problem::OutOfRange });
     }
     let (hours, minutes, seconds) = (magnitude / 10_000, magnitude / 100 % 100, magnitude % 100);
     if minutes > 59 || seconds > 59 {
@@ -344,6 +355,7 @@ pub fn time_from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
         value: Time(value.0.clamp(Time::MIN.0, Time::MAX.0)),
         fsp: if micros > 0 { 6 } else { 0 },
         has_time: true,
+        zoned: false,
         problem: Problem::None,
     })
 }

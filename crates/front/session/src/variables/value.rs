@@ -286,11 +286,9 @@ impl Variable {
             | "max_length_for_sort_data"
             | "profiling"
             | "profiling_history_size"
+            | "query_prealloc_size"
             | "transaction_prealloc_size" => {
                 Some((1287, format!("'@@{name}' is deprecated and will be removed in a future release.")))
-            }
-            "explicit_defaults_for_timestamp" => {
-                Some((1287, format!("'{name}' is deprecated and will be removed in a future release.")))
             }
             "character_set_database" | "collation_database" | "default_collation_for_utf8mb4" => {
                 Some((1681, format!("Updating '{name}' is deprecated. It will be made read-only in a future release.")))

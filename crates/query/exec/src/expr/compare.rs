@@ -4,6 +4,7 @@ use super::{Expr, Node, convert, functions};
 use crate::run::Run;
 use std::cmp::Ordering;
 use types::collation::CollationId;
+use types::datatype::DECIMALS_NOT_FIXED;
 use types::{Result, SqlError, TypeKind, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -272,6 +273,17 @@ pub fn in_one_domain(operands: [Expr; 3]) -> [Expr; 3] {
     })
 }
 
+/// A number beside a FLOAT(M,D) of no more digits behind the point: as that column would hold it.
+fn as_float(e: Expr, other: &Expr) -> Expr {
+    // A parameter's type may not be known yet.
+    let exact = e.ty.kind.is_integer() || matches!(e.ty.kind, TypeKind::Decimal | TypeKind::Null);
+    if !exact || e.ty.decimals > other.ty.decimals || !matches!(e.node, Node::Const(_) | Node::Param(_)) {
+        return e;
+    }
+    let ty = types::DataType { length: 12, nullable: e.ty.nullable, ..other.ty };
+    Expr::new(Node::Cast(Box::new(e)), ty)
+}
+
 /// A constant to compare with `other` in the form that compares fastest: a string literal beside a temporal column becomes
 /// a temporal once, at planning.
 pub fn adapt(e: Expr, other: &Expr) -> Expr {
@@ -279,16 +291,19 @@ pub fn adapt(e: Expr, other: &Expr) -> Expr {
     if other.ty.kind == TypeKind::Year && matches!(e.node, Node::Const(_) | Node::Param(_)) {
         return functions::as_year(e);
     }
+    if other.ty.kind == TypeKind::Float && other.ty.decimals < DECIMALS_NOT_FIXED {
+        return as_float(e, other);
+    }
     if !matches!(other.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp) {
         return e;
     }
     match &e.node {
-        Node::Const(Value::Bytes(b)) => match convert::parse_datetime(b) {
-            Some(v) => Expr {
-                node: Node::Const(Value::DateTime(v)),
+        Node::Const(Value::Bytes(b)) => match types::temporal::parse::parse_datetime(b, convert::LENIENT) {
+            Some(p) if !p.zoned => Expr {
+                node: Node::Const(Value::DateTime(p.value)),
                 ty: types::DataType { decimals: 6, ..types::DataType::new(TypeKind::DateTime) },
             },
-            None => e,
+            _ => e,
         },
         _ => e,
     }

@@ -5,7 +5,7 @@ use super::{Expr, Node};
 use crate::run::Run;
 use std::borrow::Cow;
 use types::sql_mode::SqlMode;
-use types::temporal::parse;
+use types::temporal::parse::{self, Parsed};
 use types::{
     Charset, CollationId, DECIMALS_NOT_FIXED, DataType, DateTime, Decimal, Result, SqlError, Time, TypeKind, Value,
 };
@@ -170,6 +170,20 @@ pub fn parse_datetime(text: &[u8]) -> Option<DateTime> {
     parse::parse_datetime(text, LENIENT).map(|p| p.value)
 }
 
+/// A moment whose text named its distance from UTC, in the session's time zone; others stay.
+fn in_session_zone(p: Parsed<DateTime>, run: &Run<'_>) -> Parsed<DateTime> {
+    if p.zoned { Parsed { value: from_utc(p.value, run), zoned: false, ..p } } else { p }
+}
+
+/// The moment of a text that names its distance from UTC, in the session's time zone; `None` for other values.
+pub fn zoned_text(v: &Value<'_>, mode: SqlMode, run: &Run<'_>) -> Option<DateTime> {
+    let Value::Bytes(text) = v else { return None };
+    // `+hh:mm` at the end.
+    let [.., b'+' | b'-', _, _, b':', _, _] = **text else { return None };
+    let p = parse::parse_datetime(text, mode).filter(|p| p.zoned && p.problem == parse::Problem::None)?;
+    Some(from_utc(p.value, run))
+}
+
 /// A value as date and time of day; `None` with a warning when it is none.
 pub fn datetime(v: &Value<'_>, run: &Run<'_>) -> Option<DateTime> {
     match v {
@@ -181,7 +195,7 @@ pub fn datetime(v: &Value<'_>, run: &Run<'_>) -> Option<DateTime> {
             today.add_micros(t.0)
         }
         Value::Bytes(b) => {
-            let p = parse::parse_datetime(b, LENIENT);
+            let p = parse::parse_datetime(b, LENIENT).map(|p| in_session_zone(p, run));
             let bad = p.is_none_or(|p| p.problem != parse::Problem::None);
             if p.is_some_and(|p| p.value.date().is_zero()) && run.sql_mode.has(SqlMode::NO_ZERO_DATE) {
                 run.warn(1292, format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(b)));
@@ -289,7 +303,8 @@ pub fn to_unix(t: DateTime, run: &Run<'_>) -> i64 {
 }
 
 /// DATE '..', TIME '..', TIMESTAMP '..'
-pub fn temporal_literal(date: bool, time: bool, text: &[u8]) -> Result<Expr> {
+/// `zone_offset`: seconds east of UTC in the session's zone at a moment.
+pub fn temporal_literal(date: bool, time: bool, text: &[u8], zone_offset: impl Fn(i64) -> i32) -> Result<Expr> {
     let wrong =
         |kind: &str| SqlError::new(1525, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(text)));
     let decimals_of = |micros: u32, fsp: u8| if micros == 0 && fsp == 0 { 0 } else { fsp };
@@ -303,7 +318,12 @@ pub fn temporal_literal(date: bool, time: bool, text: &[u8]) -> Result<Expr> {
         let ty = DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }.not_null();
         Expr::new(Node::Const(Value::Time(p.value)), ty)
     } else {
-        let p = parse::parse_datetime(text, LENIENT).ok_or_else(|| wrong("DATETIME"))?;
+        let mut p = parse::parse_datetime(text, LENIENT).ok_or_else(|| wrong("DATETIME"))?;
+        if p.zoned {
+            let seconds = p.value.to_unix_seconds();
+            let local = DateTime::from_unix(seconds + i64::from(zone_offset(seconds)), p.value.micros());
+            p.value = local.ok_or_else(|| wrong("DATETIME"))?;
+        }
         let decimals = decimals_of(p.value.micros(), p.fsp);
         let ty = DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) }.not_null();
         Expr::new(Node::Const(Value::DateTime(p.value)), ty)

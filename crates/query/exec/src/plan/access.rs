@@ -16,6 +16,9 @@ use sql::ast::{IndexHintAction, IndexHintScope};
 use sql::hints::KeyHint;
 use types::{Result, SqlError, TypeKind, Value, key};
 
+/// Most combinations of the alternatives of several parts, each of which becomes a range of its own: further parts filter.
+const COMBINATIONS_MAX: usize = 1 << 15;
+
 /// The order that the query wants: (column of the table's slot, descending), and whether few rows are wanted.
 pub struct Wanted<'e> {
     pub keys: Vec<(&'e Expr, bool)>,
@@ -474,6 +477,7 @@ impl Analysis<'_> {
         used: &mut [bool],
     ) -> Option<IndexRange> {
         let mut range = IndexRange::default();
+        let mut combinations = 1usize;
         for part in &index.parts {
             let mut equal: Option<(Vec<Expr>, bool, usize)> = None;
             for (i, e) in conditions.iter().enumerate() {
@@ -485,6 +489,10 @@ impl Analysis<'_> {
                 }
             }
             if let Some((values, nulls, i)) = equal {
+                combinations = combinations.saturating_mul(values.len());
+                if combinations > COMBINATIONS_MAX && !range.equal.is_empty() {
+                    break;
+                }
                 consumed[i] |= self.exact(part.column, &part.key);
                 used[i] = true;
                 range.equal.push(values);

@@ -481,6 +481,16 @@ fn uses_key(plan: &Plan) -> bool {
     }
 }
 
+/// Is the whole of a table read, where rows of it are to be changed?
+pub(super) fn reads_whole(plan: &Plan, id: u64) -> bool {
+    match plan {
+        Plan::Scan(s) => s.table.id == id && s.access.ranges.is_empty(),
+        Plan::Join(j) => reads_whole(&j.left, id) || reads_whole(&j.right, id),
+        Plan::Filter { input, .. } => reads_whole(input, id),
+        _ => false,
+    }
+}
+
 #[cold]
 pub fn not_updatable(alias: &str, verb: &str) -> SqlError {
     SqlError::new(1288, format!("The target table {alias} of the {verb} is not updatable"))

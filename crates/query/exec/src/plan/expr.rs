@@ -6,10 +6,9 @@ use crate::expr::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::compare::{self, CmpOp};
 use crate::expr::number::{ArithOp, BitOp};
 use crate::expr::{Expr, Node, boolean_type, convert, functions, number, wide};
-use sql::ast::{self, BinaryOp, CastType, Expr as Ast, ExprId, ExprList, TemporalKind, UnaryOp};
+use sql::ast::{self, BinaryOp, Expr as Ast, ExprId, ExprList, TemporalKind, UnaryOp};
 use std::borrow::Cow;
 use types::collation::CollationId;
-use types::datatype::DECIMALS_NOT_FIXED;
 use types::{Charset, DataType, Result, SqlError, TypeKind, Value};
 
 const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be removed in a future release. Please use an \
@@ -95,7 +94,8 @@ impl Planner<'_> {
             }
             Ast::Temporal { kind, text } => {
                 let text = parsed.bytes(*text);
-                convert::temporal_literal(*kind == TemporalKind::Date, *kind == TemporalKind::Time, text)?
+                let (date, time) = (*kind == TemporalKind::Date, *kind == TemporalKind::Time);
+                convert::temporal_literal(date, time, text, |seconds| self.env.time_zone_offset(seconds))?
             }
             Ast::Param(i) => {
                 let ty = self.params.get(*i as usize).copied().unwrap_or(DataType::new(TypeKind::Null));
@@ -395,9 +395,7 @@ impl Planner<'_> {
                 }
                 e
             }
-            Ast::WeightString { operand, binary, length } => {
-                functions::weight_string(self.expr(*operand)?, *binary, *length)
-            }
+            Ast::WeightString { operand, form } => functions::weight_string(self.expr(*operand)?, *form),
             Ast::Match { .. } => return Err(SqlError::new(1191, "Can't find FULLTEXT index matching the column list")),
             Ast::JsonValue(call) => self.json_value(call)?,
             Ast::DefaultValue => {
@@ -618,7 +616,7 @@ impl Planner<'_> {
         client.map_or_else(|| bytes.clone(), |set| set.from_utf8(&bytes).into_owned())
     }
 
-    fn charset(&self, name: &str) -> Result<CollationId> {
+    pub(super) fn charset(&self, name: &str) -> Result<CollationId> {
         match Charset::by_name(name) {
             Some(c) => Ok(CollationId::default_of(c)),
             None => Err(SqlError::new(1115, format!("Unknown character set: '{name}'"))),
@@ -643,87 +641,6 @@ impl Planner<'_> {
         };
         let (empty, error) = (response(call.on_empty)?, response(call.on_error)?);
         Ok(functions::json::json_value(doc, path, ty, empty, error))
-    }
-
-    fn cast(&mut self, cast: &ast::Cast) -> Result<Expr> {
-        if cast.array || cast.time_zone.is_some() {
-            return Err(unsupported("CAST ... ARRAY and AT TIME ZONE"));
-        }
-        let e = convert::enum_text_or_number(
-            self.expr(cast.operand)?,
-            matches!(
-                cast.to,
-                CastType::Signed | CastType::Unsigned | CastType::Decimal(..) | CastType::Double | CastType::Float(_)
-            ),
-        );
-        let mut ty = self.cast_type(cast.to, &e.ty)?;
-        let e = if ty.kind.is_text() || ty.kind.is_bytes() { e } else { wide::plain(e) };
-        ty.nullable = e.ty.nullable || ty.kind.is_temporal() || ty.kind == TypeKind::Year;
-        if ty.kind == TypeKind::Date
-            && let Node::Const(Value::Bytes(text)) = &e.node
-            && let Some(date) = convert::plain_date(text)
-        {
-            return Ok(Expr::new(Node::Const(Value::Date(date)), ty));
-        }
-        Ok(Expr::new(Node::Cast(Box::new(e)), ty))
-    }
-
-    /// The type that CAST makes of a value of type `from`.
-    fn cast_type(&self, to: CastType, from: &DataType) -> Result<DataType> {
-        let text_length = |n: Option<u32>| n.unwrap_or(from.length.max(1));
-        Ok(match to {
-            CastType::Signed => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
-            CastType::Unsigned => DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned() },
-            // A length that was written is filled up: marked by ZEROFILL.
-            CastType::Binary(n) => DataType {
-                zerofill: n.is_some(),
-                ..DataType::string(TypeKind::VarBinary, text_length(n), CollationId::BINARY)
-            },
-            CastType::Char { length, charset } => {
-                let collation = match charset {
-                    Some(c) => self.charset(self.parsed.name(c))?,
-                    None => self.literal_collation,
-                };
-                let kind = match (from.kind, length) {
-                    _ if collation.is_binary() => TypeKind::VarBinary,
-                    (TypeKind::Json, None) => TypeKind::LongText,
-                    _ => TypeKind::VarChar,
-                };
-                DataType::string(kind, length.unwrap_or(u32::MAX), collation)
-            }
-            CastType::NChar(n) => {
-                DataType::string(TypeKind::VarChar, n.unwrap_or(u32::MAX), CollationId::UTF8MB3_GENERAL_CI)
-            }
-            CastType::Date => DataType { length: 10, ..DataType::new(TypeKind::Date) },
-            CastType::Time(d) => DataType { length: 10, decimals: d, ..DataType::new(TypeKind::Time) },
-            CastType::DateTime(d) => DataType { length: 19, decimals: d, ..DataType::new(TypeKind::DateTime) },
-            CastType::Year => DataType { length: 4, ..DataType::new(TypeKind::Year).unsigned() },
-            CastType::Decimal(p, s) => {
-                let (p, s) = (p.unwrap_or(10), s.unwrap_or(0));
-                if s > p {
-                    return Err(SqlError::new(
-                        1427,
-                        "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '').",
-                    ));
-                }
-                DataType::decimal(if p == 0 { 10 } else { p as u32 }, s)
-            }
-            CastType::Float(p) => {
-                if let Some(p) = p
-                    && p > 53
-                {
-                    return Err(SqlError::new(
-                        1426,
-                        format!("Too-big precision {p} specified for 'CAST'. Maximum is 53."),
-                    ));
-                }
-                let kind = if p.is_some_and(|p| p > 24) { TypeKind::Double } else { TypeKind::Float };
-                DataType { length: 12, decimals: DECIMALS_NOT_FIXED, ..DataType::new(kind) }
-            }
-            CastType::Double => DataType { length: 22, ..DataType::new(TypeKind::Double) },
-            CastType::Json => convert::json_type(),
-            CastType::Spatial => return Err(unsupported("spatial types")),
-        })
     }
 
     /// `DEFAULT(column)`.

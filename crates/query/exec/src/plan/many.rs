@@ -2,7 +2,7 @@
 
 use super::Planner;
 use super::access::Wanted;
-use super::dml::{LOCKING, not_updatable, refuse_generated_in, refuse_virtual};
+use super::dml::{LOCKING, not_updatable, reads_whole, refuse_generated_in, refuse_virtual};
 use super::names::AliasRule;
 use super::node::{Body, DeleteMany, Plan, UpdateMany, UpdateTarget};
 use super::rules::Rules;
@@ -113,9 +113,12 @@ impl Planner<'_> {
             Self::conjuncts(e, &mut conditions);
         }
         self.block().alias_rule = AliasRule::Never;
-        for table in targets {
-            self.refuse_reading(table)?;
+        let targets: Vec<u64> =
+            targets.map(|table| self.refuse_reading(table).map(|()| table.id)).collect::<Result<_>>()?;
+        let plan = self.join_plan(tree, conditions, &Wanted::none())?.0;
+        if self.flag("sql_safe_updates") && targets.iter().any(|id| reads_whole(&plan, *id)) {
+            return Err(types::err!(1175, ""));
         }
-        Ok(self.join_plan(tree, conditions, &Wanted::none())?.0)
+        Ok(plan)
     }
 }

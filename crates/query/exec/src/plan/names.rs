@@ -301,6 +301,17 @@ impl Planner<'_> {
         reads
     }
 
+    /// Warning 1052: GROUP BY takes a column of the tables, where something else of SELECT has the same name.
+    pub fn warn_of_hidden_alias(&mut self, id: ast::ExprId, key: &Expr) {
+        let ast::Expr::Column { table: None, column, .. } = self.parsed[id] else { return };
+        let name = self.parsed.name(column);
+        let mut hits = self.block().aliases.iter().filter(|(n, _)| n.eq_ignore_ascii_case(name));
+        if hits.next().is_some_and(|(_, e)| !e.same(key)) {
+            let text = format!("Column '{name}' in {} is ambiguous", self.clause);
+            self.env.warn("Warning", 1052, text);
+        }
+    }
+
     fn column_in(
         &self,
         at: usize,

@@ -425,6 +425,7 @@ impl Planner<'_> {
                 Some(e) => e,
                 None => self.expr(*id)?,
             };
+            self.warn_of_hidden_alias(*id, &e);
             if e.has_aggregate() || e.has_window() {
                 return Err(SqlError::new(1056, "Can't group on aggregate"));
             }

@@ -469,7 +469,10 @@ fn is_precise(v: &Value<'_>, table: &Table, column: usize) -> bool {
 
 /// A value beside a TIMESTAMP column in UTC, as the column's values are; outside of its range it cannot be searched for.
 fn searched<'v>(v: Value<'v>, table: &Table, column: usize, run: &Run<'_>) -> Value<'v> {
-    if table.columns[column].data_type.kind != TypeKind::Timestamp {
+    let kind = table.columns[column].data_type.kind;
+    let zoned = if kind.is_temporal() { convert::zoned_text(&v, convert::LENIENT, run) } else { None };
+    let v = zoned.map_or(v, Value::DateTime);
+    if kind != TypeKind::Timestamp {
         return v;
     }
     let local = match &v {

@@ -324,6 +324,10 @@ pub fn store_nullable<'v>(
             return Ok(v);
         }
     }
+    let v = match c.data_type.kind {
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => in_session_zone(v, c, row, how, run),
+        _ => v,
+    };
     let source = convert::source_type(source, &v);
     let context = StoreContext { mode: how.mode, column: &c.name, row, members: &c.members };
     let (v, warning) = types::coerce_for_store(v, &source, &c.data_type, &context)?;
@@ -343,6 +347,23 @@ pub fn store_nullable<'v>(
         (Value::DateTime(t), TypeKind::Timestamp) => timestamp(*t, c, row, how, run),
         _ => Ok(v),
     }
+}
+
+/// A text that names its distance from UTC as a local moment, for a column of dates; others stay.
+fn in_session_zone<'v>(v: Value<'v>, c: &Column, row: u64, how: Strictness, run: &Run<'_>) -> Value<'v> {
+    let Some(local) = convert::zoned_text(&v, how.mode, run) else { return v };
+    if c.data_type.kind != TypeKind::Date {
+        return Value::DateTime(local);
+    }
+    if local != local.date().at_midnight()
+        && let Value::Bytes(text) = &v
+    {
+        let text = String::from_utf8_lossy(text);
+        let message = format!("Incorrect date value: '{text}' for column '{}' at row {row}", c.name);
+        run.warnings.set(run.warnings.get() + 1);
+        run.env.borrow_mut().warn("Note", 1292, message);
+    }
+    Value::Date(local.date())
 }
 
 /// A local time for a TIMESTAMP column, which holds UTC. Error 1292 (a warning and the zero date, unless strict) outside of its

@@ -184,11 +184,9 @@ pub enum Expr {
         args: ExprList,
         charset: Option<Name>,
     },
-    /// WEIGHT_STRING(expr [AS CHAR(n) | AS BINARY(n)])
     WeightString {
         operand: ExprId,
-        binary: bool,
-        length: Option<u32>,
+        form: WeightForm,
     },
     /// MATCH (columns) AGAINST (expr mode)
     Match {
@@ -491,6 +489,21 @@ pub enum FrameBound {
     CurrentRow,
     Preceding(ExprId, Option<IntervalUnit>),
     Following(ExprId, Option<IntervalUnit>),
+}
+
+/// What WEIGHT_STRING weighs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WeightForm {
+    Whole,
+    /// AS CHAR(n), in characters.
+    Char(u32),
+    /// AS BINARY(n), in bytes.
+    Binary(u32),
+    /// `, bytes, characters, flags`: so many characters, their weights cut or filled up to so many bytes.
+    Sized {
+        bytes: u32,
+        characters: u32,
+    },
 }
 
 #[derive(Clone, Debug)]

@@ -29,6 +29,13 @@ pub enum Note {
     BinaryAttribute,
     /// BINARY 'a'.
     BinaryExpr,
+    /// CHAR(3) ASCII, CHAR(3) UNICODE.
+    Ascii,
+    Unicode,
+    /// `/*!80000x */`.
+    GluedVersion,
+    /// A comment in a versioned comment.
+    NestedComment,
     PipesOr,
     AndAnd,
     Bang,
@@ -64,6 +71,14 @@ impl Note {
                 "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to \
                  zero-pad numbers, or store the formatted numbers in a CHAR column.",
             ),
+            Note::GluedVersion => (
+                4164,
+                "Immediately starting the version comment after the version number is deprecated and may change behavior \
+                 in a future release. Please insert a white-space character after the version number.",
+            ),
+            Note::NestedComment => {
+                (1681, "Nested comment syntax is deprecated and will be removed in a future release.")
+            }
             Note::National => (
                 3720,
                 "NATIONAL/NCHAR/NVARCHAR implies the character set UTF8MB3, which will be replaced by UTF8MB4 in a future \
@@ -101,6 +116,8 @@ impl Note {
             Note::BinaryAttribute => {
                 return instead("BINARY as attribute of a type", "a CHARACTER SET clause with _bin collation");
             }
+            Note::Ascii => return instead("ASCII", "CHARACTER SET charset_name"),
+            Note::Unicode => return instead("UNICODE", "CHARACTER SET charset_name"),
             Note::BinaryExpr => return instead("BINARY expr", "CAST"),
             Note::PipesOr => return instead("|| as a synonym for OR", "OR"),
             Note::AndAnd => return instead("&&", "AND"),

@@ -41,10 +41,12 @@ impl Parser<'_> {
         match self.tok.kw {
             Kw::ASCII => {
                 self.bump();
+                self.notes.push(Note::Ascii);
                 found.charset = Some(self.static_name("latin1"));
             }
             Kw::UNICODE => {
                 self.bump();
+                self.notes.push(Note::Unicode);
                 found.charset = Some(self.static_name("ucs2"));
             }
             Kw::BYTE if !found.binary => {

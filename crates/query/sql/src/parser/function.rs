@@ -672,15 +672,27 @@ impl Parser<'_> {
         self.bump();
         self.bump();
         let operand = self.expr()?;
-        let (mut binary, mut length) = (false, None);
+        let mut form = WeightForm::Whole;
         if self.eat(Kw::AS) {
-            binary = self.expect_any(&[Kw::CHAR, Kw::BINARY])? == Kw::BINARY;
+            let binary = self.expect_any(&[Kw::CHAR, Kw::BINARY])? == Kw::BINARY;
             self.expect_tok(Tok::LParen)?;
-            length = Some(self.integer32()?);
+            let n = self.integer32()?;
+            form = if binary { WeightForm::Binary(n) } else { WeightForm::Char(n) };
             self.expect_tok(Tok::RParen)?;
+        } else if self.eat_tok(Tok::Comma) {
+            let bytes = self.integer32()?;
+            self.expect_tok(Tok::Comma)?;
+            let characters = self.integer32()?;
+            self.expect_tok(Tok::Comma)?;
+            // The flags of filling up, which both are on.
+            if self.integer32()? != 0xC0 {
+                let text = "This version of MySQL doesn't yet support 'flags of WEIGHT_STRING but 0xC0'";
+                return Err(ParseError::new(1235, text, 0));
+            }
+            form = WeightForm::Sized { bytes, characters };
         }
         self.expect_tok(Tok::RParen)?;
-        Ok(self.add(Expr::WeightString { operand, binary, length }))
+        Ok(self.add(Expr::WeightString { operand, form }))
     }
 
     fn json_value(&mut self) -> R<ExprId> {

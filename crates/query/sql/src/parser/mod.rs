@@ -25,7 +25,7 @@ use crate::ast::*;
 use crate::digest::Lifted;
 use crate::error::{self, ParseError};
 use crate::keywords::Kw;
-use crate::lexer::{ESCAPED, Lexer, NON_ASCII, Tok, Token, unescape};
+use crate::lexer::{self, ESCAPED, Lexer, NON_ASCII, Tok, Token, unescape};
 
 pub(crate) type R<T> = Result<T, ParseError>;
 
@@ -138,7 +138,13 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn finish(self, statement: Statement) -> Parsed {
+    fn finish(mut self, statement: Statement) -> Parsed {
+        if self.lexer.glued {
+            self.notes.push(Note::GluedVersion);
+        }
+        if self.lexer.nested {
+            self.notes.push(Note::NestedComment);
+        }
         debug_assert!(self.scratch.is_empty() && self.depth == 0);
         let end = (self.tok.start as usize).max(self.prev_end as usize);
         Parsed {

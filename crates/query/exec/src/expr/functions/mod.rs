@@ -224,14 +224,21 @@ pub fn as_year(e: Expr) -> Expr {
 static COLLATE_FUNCTION: Function = f(COLLATE, 1, 1, Rule::First, |a| a.value(0));
 static SYSTEM_VARIABLE: Function = f("system variable", 2, 2, Rule::System(1024), info::system_variable);
 
-static WEIGHT_STRING: Function = f("weight_string", 3, 3, Rule::Binary(0), string::weight_string);
+static WEIGHT_STRING: Function = f("weight_string", 4, 4, Rule::Binary(0), string::weight_string);
 
-/// WEIGHT_STRING(text AS CHAR(length)), or BINARY.
-pub fn weight_string(text: Expr, binary: bool, length: Option<u32>) -> Expr {
+/// WEIGHT_STRING(text AS CHAR(length)), or BINARY, or of so many characters filled up to a length in bytes.
+pub fn weight_string(text: Expr, form: sql::ast::WeightForm) -> Expr {
+    use sql::ast::WeightForm;
+    let (length, binary, bytes) = match form {
+        WeightForm::Whole => (None, false, None),
+        WeightForm::Char(n) => (Some(n), false, None),
+        WeightForm::Binary(n) => (Some(n), true, None),
+        WeightForm::Sized { bytes, characters } => (Some(characters), false, Some(bytes)),
+    };
     let most = length.unwrap_or(text.ty.length).saturating_mul(if binary { 1 } else { 8 });
-    let ty = long_text(most, CollationId::BINARY);
-    let length = length.map_or(Expr::null(), |n| Expr::int(n as i64));
-    Expr::new(Node::Call(&WEIGHT_STRING, vec![text, length, Expr::int(binary as i64)]), ty)
+    let ty = long_text(bytes.unwrap_or(most), CollationId::BINARY);
+    let number = |n: Option<u32>| n.map_or(Expr::null(), |n| Expr::int(n as i64));
+    Expr::new(Node::Call(&WEIGHT_STRING, vec![text, number(length), Expr::int(binary as i64), number(bytes)]), ty)
 }
 
 pub fn collate() -> Func {
@@ -344,6 +351,9 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         _ => t.length,
     };
     let text = |n: u32| -> Result<DataType> { Ok(long_text(n, compare::collation_for(&refs, function.name)?)) };
+    if function.name == "strcmp" {
+        compare::collation_for(&refs, function.name)?;
+    }
     let mut ty = match function.rule {
         Rule::Int(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt) },
         Rule::UInt(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt).unsigned() },

@@ -596,6 +596,12 @@ impl Translator<'_> {
                     if self.peek(0) == Some('^') {
                         self.push('^', false);
                     }
+                    // At the beginning it is a member.
+                    if self.peek(0) == Some(']') {
+                        literal(']', &mut self.out);
+                        self.at += 1;
+                        before = Some(']');
+                    }
                     continue;
                 }
                 ']' => {

@@ -630,7 +630,12 @@ pub fn weight_string<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let set = a.charset(0);
     let end = length.map_or(s.len(), |n| set.char_offset(&s, n));
     let blanks = length.map_or(0, |n| n.saturating_sub(set.char_count(&s)));
-    a.args[0].ty.collation.sort_weights(&s[..end], blanks, &mut out);
+    let sized = a.int(3)?.map(|n| n as usize);
+    // A character weighs a byte at least.
+    a.args[0].ty.collation.sort_weights(&s[..end], blanks.max(sized.unwrap_or(0)), &mut out);
+    if let Some(n) = sized {
+        out.resize(n, 0);
+    }
     Ok(bytes(out))
 }
 

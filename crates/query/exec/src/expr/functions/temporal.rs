@@ -224,6 +224,26 @@ fn convert_tz<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(local.map_or(Value::Null, Value::DateTime))
 }
 
+static AT_TIME_ZONE: Function = f("at time zone", 2, 2, Rule::Moment, |a| {
+    let Some(t) = moment(&a, 0)? else { return Ok(Value::Null) };
+    let zone = a.text(1)?;
+    let zone = zone.as_deref().and_then(|name| std::str::from_utf8(name).ok()).and_then(TimeZone::parse);
+    let (Some(zone), false) = (zone, t.date().is_zero()) else { return Ok(Value::Null) };
+    let seconds = convert::to_unix(t, a.run);
+    let there = DateTime::from_unix(seconds + zone.offset_at(seconds) as i64, t.micros());
+    let cut = there.and_then(|t| t.round(a.ty.decimals, true));
+    Ok(cut.map_or(Value::Null, Value::DateTime))
+});
+
+/// A moment of the session's time zone, as clocks show it in another, cut to the digits of `ty`.
+pub fn at_time_zone(moment: Expr, zone: String, ty: DataType) -> Expr {
+    call(
+        &AT_TIME_ZONE,
+        vec![moment, crate::plan::expr::string(zone.into_bytes(), types::CollationId::UTF8MB4_0900_AI_CI)],
+        ty,
+    )
+}
+
 /// The last moment that UNIX_TIMESTAMP and CONVERT_TZ know: 3001-01-18 23:59:59 UTC.
 const TIMESTAMP_SECONDS_MAX: i64 = 32_536_771_199;
 
@@ -670,9 +690,18 @@ fn unix_timestamp<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(Value::Decimal(exact.truncate(a.ty.decimals)))
 }
 
+/// MySQL reads seconds of 18 digits.
+const SECONDS_TOO_MANY: u64 = 1_000_000_000_000_000_000;
+
 fn from_unixtime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let v = a.value(0)?;
     if v.is_null() {
+        return Ok(Value::Null);
+    }
+    if let Value::Decimal(d) = &v
+        && d.abs() >= Decimal::from(SECONDS_TOO_MANY)
+    {
+        a.run.warn(1292, format!("Truncated incorrect DECIMAL value: '{d}'"));
         return Ok(Value::Null);
     }
     let micros = v.to_decimal().checked_mul(Decimal::from_parts(false, 1_000_000, 0)).map(|d| d.truncate(0));

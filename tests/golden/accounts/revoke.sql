@@ -1,0 +1,25 @@
+-- REVOKE of what was not granted, in whole or in part.
+CREATE USER revoked;
+CREATE TABLE t (a INT, b INT);
+GRANT SELECT, INSERT ON *.* TO revoked;
+REVOKE UPDATE, SELECT ON *.* FROM revoked;
+REVOKE ALL ON *.* FROM revoked;
+GRANT SELECT ON golden.* TO revoked;
+REVOKE UPDATE ON golden.* FROM revoked;
+REVOKE UPDATE, SELECT ON golden.* FROM revoked;
+SET original_server_version = 80200;
+REVOKE UPDATE ON golden.* FROM revoked;
+SET original_server_version = DEFAULT;
+REVOKE ALL ON golden.* FROM revoked;
+REVOKE ALL ON golden.* FROM revoked;
+GRANT SELECT, INSERT (a) ON t TO revoked;
+REVOKE UPDATE ON t FROM revoked;
+REVOKE SELECT, UPDATE ON t FROM revoked;
+REVOKE INSERT ON t FROM revoked;
+REVOKE INSERT (a) ON t FROM revoked;
+SHOW GRANTS FOR revoked;
+REVOKE ALL ON t FROM revoked;
+REVOKE ALL ON t FROM revoked;
+REVOKE USAGE ON golden.* FROM revoked;
+REVOKE USAGE ON t FROM revoked;
+DROP USER revoked;
