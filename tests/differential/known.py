@@ -31,6 +31,9 @@ def explained(sql, results, found):
         return "where MySQL knows that no row comes, no temporary table gives a window function's result its type"
     if found == "charset" and all(x.type == y.type == JSON for x, y in zip(left[1], right[1]) if x.charset != y.charset):
         return "what is told of a document's character set hangs from whether MySQL merges a derived table or keeps it"
+    other = {(x.type, y.type) for x, y in zip(left[1], right[1]) if x.type != y.type}
+    if found == "type" and other == {(251, 252)} and re.search("GROUP_CONCAT|^EXECUTE", sql):
+        return "9.7 tells GROUP_CONCAT's result as a LONGTEXT whatever group_concat_max_len is"
     return explained_warning(left, right) if found == "warning" else None
 
 

@@ -8,6 +8,7 @@ queries, changes and DDL on them. A difference is made smaller, the failing stat
 The exit status is 1 when there was a difference that KNOWN does not explain."""
 
 import argparse
+import collections
 import random
 import re
 import sys
@@ -78,7 +79,8 @@ def text(statement):
 class Runner:
     def __init__(self, servers, what, most):
         self.servers, self.what, self.most = servers, what, most
-        self.total = self.known = self.bad = 0
+        self.total = self.bad = 0
+        self.kinds, self.known = collections.Counter(), collections.Counter()
         self.first = None
 
     def differ(self, statement, exact):
@@ -100,7 +102,7 @@ class Runner:
                 continue
             why = explained(text(statement), results, found)
             if why:
-                self.known += 1
+                self.known[why] += 1
             else:
                 self.report(case, seed, statement, exact, found)
             # What follows a table that has become another says nothing.
@@ -109,13 +111,14 @@ class Runner:
 
     def report(self, case, seed, statement, exact, found):
         self.bad += 1
+        self.kinds[found] += 1
         self.first = self.first or self.total
         if self.bad > self.most:
             return
         smaller = self.smaller(statement, exact, found)
         results, _ = self.differ(smaller, exact) if READS.match(text(statement)) else (None, None)
         print(f"-- case {seed} at {self.total}, sql_mode {case.mode}")
-        history = self.shorter(case, smaller, exact, found) if self.bad <= self.most else case.history
+        history = self.shorter(case, smaller, exact, found)
         for sql, _ in history:
             print(sql + ";")
         if results is None:
@@ -173,16 +176,19 @@ def main():
     parser.add_argument("--case", type=int, default=60, help="statements in a case")
     parser.add_argument("--seed", type=int, default=None, help="of the first case; the others count on from it")
     parser.add_argument("--what", default="values,types,names,warnings", help="comma-separated: values, types, names, lengths, warnings, messages")
-    parser.add_argument("--most", type=int, default=20, help="differences to print")
+    parser.add_argument("--most", type=int, default=20, help="differences to make smaller and print; the others are counted")
     parser.add_argument("--database", default="differential")
     args = parser.parse_args()
     seed = args.seed if args.seed is not None else random.randrange(1 << 30)
     print(f"-- seed {seed}")
     runner = Runner([Server(port, args.database) for port in (args.left, args.right)], args.what.split(","), args.most)
-    while runner.total < args.count and runner.bad < args.most:
+    while runner.total < args.count:
         runner.case(seed, args.case)
         seed += 1
-    print(f"-- {runner.total} statements, {runner.bad} differ, {runner.known} explained; first at {runner.first}; next seed {seed}")
+    for count in (runner.kinds, runner.known):
+        print(*(f"-- {n:6} {what}" for what, n in count.most_common()), sep="\n")
+    explained = sum(runner.known.values())
+    print(f"-- {runner.total} statements, {runner.bad} differ, {explained} explained; first at {runner.first}; next seed {seed}")
     return bool(runner.bad)
 
 
