@@ -257,10 +257,9 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
             best = Some((cost, choice));
         }
     }
-    let mergeable = match locking {
-        true => None,
-        false => Mergeable::of(p, source, table, &allowed),
-    };
+    // The switches are asked for where they matter only: orders of a join are tried by the thousand.
+    let divided = refs.iter().any(|e| matches!(e.node, Node::Or(_)));
+    let mergeable = if divided && !locking { Mergeable::of(p, source, table, &allowed) } else { None };
     cx.bound = 0;
     cx.lookups_only = false;
     if let (Some(mergeable), Some((cost, choice))) = (mergeable, &mut best)
