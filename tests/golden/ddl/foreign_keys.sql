@@ -103,7 +103,6 @@ ALTER TABLE book DROP COLUMN a;
 ALTER TABLE book DROP COLUMN b, DROP FOREIGN KEY on_shelf, DROP KEY on_shelf;
 SHOW CREATE TABLE book;
 CREATE TABLE tome (id INT PRIMARY KEY, a INT, shelf_id INT, CONSTRAINT tome_on FOREIGN KEY (shelf_id) REFERENCES shelf (id));
--- differs: the key is made anew
 ALTER TABLE tome DROP COLUMN a, DROP KEY tome_on;
 -- The column that a table's own foreign key refers to gets another name.
 CREATE TABLE node (id INT PRIMARY KEY AUTO_INCREMENT, above INT, CONSTRAINT to_above FOREIGN KEY (above) REFERENCES node (id));

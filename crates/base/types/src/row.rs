@@ -12,6 +12,10 @@
 //! All numbers are little-endian at MySQL's natural widths; DECIMAL is in MySQL's binary form. A NULL's fixed bytes are
 //! there and zero. `columns` is how many columns the table had when the row was written: rows from before an
 //! ADD COLUMN are shorter, and readers compute the offsets of that many columns.
+//!
+//! A column has a *place* in the row, which it keeps. In a table as it was made, column `i` is at place `i`. Where columns came or
+//! went without a rewrite of the rows, new columns have got the next places, in whichever order the table lists its columns, and
+//! places of dropped columns stay: in older rows with what was there, in new ones with NULL.
 
 use crate::key::{year_from_byte, year_to_byte};
 use crate::{DataType, Date, DateTime, Decimal, Time, TypeKind, Value};
@@ -94,8 +98,12 @@ struct Column {
     variable: u32,
     /// Its bytes are documents.
     json: bool,
-    /// In a narrow row of all columns: where the fixed bytes, or the end offset, are.
+    /// In a narrow row of all places: where the fixed bytes, or the end offset, are.
     at: u32,
+    place: u16,
+    /// Where its NULL bit is in a row.
+    null_at: u16,
+    null_bit: u8,
 }
 
 impl Column {
@@ -104,18 +112,36 @@ impl Column {
     fn value<'r>(&self, bytes: &'r [u8]) -> Value<'r> {
         if self.json { Value::Json(Cow::Borrowed(bytes)) } else { Value::Bytes(Cow::Borrowed(bytes)) }
     }
+
+    #[inline]
+    fn is_null(&self, row: &[u8]) -> bool {
+        row[self.null_at as usize] & self.null_bit != 0
+    }
+}
+
+/// What lies in front of a place.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Bytes of fixed columns, number of variable ones.
+    fixed: u32,
+    variable: u32,
+    /// The column that has it; `None`: it was dropped.
+    column: Option<u16>,
 }
 
 /// The layout of a table's rows, computed once per schema version.
 #[derive(Clone, Debug)]
 pub struct RowLayout {
     columns: Vec<Column>,
+    places: Vec<Place>,
+    /// Column `i` is at place `i`, and no place is without a column.
+    in_order: bool,
     /// Bytes of all fixed columns, number of variable columns.
     fixed_bytes: u32,
     variables: u32,
-    /// Start of the fixed columns in a row of all columns.
+    /// Start of the fixed columns in a row of all places.
     fixed_at: u32,
-    /// First bytes of a narrow row of all columns, the usual one, and where its variable bytes begin.
+    /// First bytes of a narrow row of all places, the usual one, and where its variable bytes begin.
     usual: [u8; HEADER],
     usual_data_at: u32,
 }
@@ -123,7 +149,7 @@ pub struct RowLayout {
 /// Where the sections of one row are.
 #[derive(Clone, Copy)]
 struct Sections {
-    columns: usize,
+    places: usize,
     fixed_at: usize,
     ends_at: usize,
     /// Bytes of an end offset: 2 or 4.
@@ -132,29 +158,50 @@ struct Sections {
 }
 
 impl RowLayout {
-    /// At most 65,535 columns (MySQL has 4,096).
+    /// Of a table as it was made. At most 65,535 columns (MySQL has 4,096).
     pub fn new(columns: &[DataType]) -> RowLayout {
-        assert!(columns.len() <= u16::MAX as usize, "a row's column count is 16 bits");
+        RowLayout::evolved(columns, &(0..columns.len()).collect::<Vec<_>>())
+    }
+
+    /// Of a table whose columns came and went: the types at all places, and which place each column has.
+    ///
+    /// # Panics
+    /// When two columns have the same place, or one of them none.
+    pub fn evolved(types: &[DataType], place_of: &[usize]) -> RowLayout {
+        assert!(types.len() <= u16::MAX as usize, "a row's column count is 16 bits");
         let mut fixed: u32 = 0;
         let mut variable = 0;
-        let mut columns: Vec<Column> = columns
-            .iter()
-            .map(|t| {
-                let form = Form::of(t);
-                let column = Column { form, fixed, variable, json: t.kind == TypeKind::Json, at: 0 };
-                fixed += form.bytes() as u32;
-                variable += (form == Form::Variable) as u32;
-                column
-            })
-            .collect();
-        let fixed_at = (HEADER + columns.len().div_ceil(8)) as u32;
-        let ends_at = fixed_at + fixed;
-        for c in &mut columns {
-            c.at = if c.form == Form::Variable { ends_at + c.variable * 2 } else { fixed_at + c.fixed };
+        let mut places: Vec<Place> = Vec::with_capacity(types.len());
+        for t in types {
+            places.push(Place { fixed, variable, column: None });
+            let form = Form::of(t);
+            fixed += form.bytes() as u32;
+            variable += (form == Form::Variable) as u32;
         }
-        let [low, high] = (columns.len() as u16).to_le_bytes();
+        let fixed_at = (HEADER + types.len().div_ceil(8)) as u32;
+        let ends_at = fixed_at + fixed;
+        let mut columns = Vec::with_capacity(place_of.len());
+        for (i, place) in place_of.iter().copied().enumerate() {
+            let (form, there) = (Form::of(&types[place]), &mut places[place]);
+            let before = there.column.replace(i as u16);
+            assert!(before.is_none(), "two columns at one place");
+            let (fixed, variable) = (there.fixed, there.variable);
+            columns.push(Column {
+                form,
+                fixed,
+                variable,
+                json: types[place].kind == TypeKind::Json,
+                at: if form == Form::Variable { ends_at + variable * 2 } else { fixed_at + fixed },
+                place: place as u16,
+                null_at: (HEADER + place / 8) as u16,
+                null_bit: 1 << (place % 8),
+            });
+        }
+        let [low, high] = (types.len() as u16).to_le_bytes();
         RowLayout {
+            in_order: columns.len() == places.len() && columns.iter().enumerate().all(|(i, c)| c.place as usize == i),
             columns,
+            places,
             fixed_bytes: fixed,
             variables: variable,
             fixed_at,
@@ -188,11 +235,11 @@ impl RowLayout {
         out.reserve(data_at - start + data_bytes);
         out.resize(data_at, 0);
         out[start] = if end_bytes == 4 { FORMAT_WIDE } else { FORMAT };
-        out[start + 1..start + HEADER].copy_from_slice(&(self.columns.len() as u16).to_le_bytes());
+        out[start + 1..start + HEADER].copy_from_slice(&self.usual[1..]);
         let fixed_at = start + self.fixed_at as usize;
-        for (i, (column, value)) in self.columns.iter().zip(values).enumerate() {
+        let mut put = |column: &Column, value: &Value<'_>| {
             if value.is_null() {
-                out[start + HEADER + i / 8] |= 1 << (i % 8);
+                out[start + column.null_at as usize] |= column.null_bit;
             }
             if column.form == Form::Variable {
                 match value {
@@ -206,11 +253,33 @@ impl RowLayout {
             } else if !value.is_null() {
                 put_fixed(out, fixed_at + column.fixed as usize, column.form, value);
             }
+        };
+        if self.in_order {
+            self.columns.iter().zip(values).for_each(|(column, value)| put(column, value));
+            return;
+        }
+        for column in self.places.iter().filter_map(|p| p.column) {
+            put(&self.columns[column as usize], &values[column as usize]);
+        }
+        self.fill_dropped(&mut out[start..], ends_at - start, end_bytes);
+    }
+
+    /// Places of dropped columns are NULL; a variable one ends where the one before it does.
+    #[cold]
+    fn fill_dropped(&self, row: &mut [u8], ends_at: usize, end_bytes: usize) {
+        for (i, place) in self.places.iter().enumerate().filter(|(_, p)| p.column.is_none()) {
+            row[HEADER + i / 8] |= 1 << (i % 8);
+            let next = self.places.get(i + 1).map_or(self.variables, |p| p.variable);
+            let at = ends_at + place.variable as usize * end_bytes;
+            if next > place.variable && place.variable > 0 {
+                row.copy_within(at - end_bytes..at, at);
+            }
         }
     }
 
     /// Appends `row` with new values of some columns, without decoding the others; of a column given twice the last counts.
-    /// False, and nothing appended, when the row is not of all columns, or long: decode and encode it.
+    /// False, and nothing appended, when the row is not of all places, or long, or columns are not in the order of their places:
+    /// decode and encode it.
     ///
     /// # Panics
     /// As [`RowLayout::encode`].
@@ -224,7 +293,8 @@ impl RowLayout {
                 added += b.len();
             }
         }
-        if row.first_chunk() != Some(&self.usual) || row.len() + added > u16::MAX as usize {
+        if row.first_chunk() != Some(&self.usual) || row.len() + added > u16::MAX as usize || (moves && !self.in_order)
+        {
             return false;
         }
         let start = out.len();
@@ -232,7 +302,7 @@ impl RowLayout {
         out.extend_from_slice(if moves { &row[..data_at] } else { row });
         for (c, value) in columns.iter().zip(values) {
             let column = &self.columns[*c];
-            let (byte, bit) = (start + HEADER + c / 8, 1 << (c % 8));
+            let (byte, bit) = (start + column.null_at as usize, column.null_bit);
             let at = start + column.at as usize;
             match value {
                 Value::Null => {
@@ -274,7 +344,7 @@ impl RowLayout {
             return self.get_slow(row, i);
         }
         let column = &self.columns[i];
-        if is_null_bit(row, i) {
+        if column.is_null(row) {
             return Some(Value::Null);
         }
         let at = column.at as usize;
@@ -287,15 +357,15 @@ impl RowLayout {
         Some(column.value(&data[from..end(at)]))
     }
 
-    /// A row of fewer columns or with wide end offsets.
+    /// A row of fewer places or with wide end offsets.
     #[cold]
     fn get_slow<'r>(&self, row: &'r [u8], i: usize) -> Option<Value<'r>> {
         let column = self.columns[i];
         let sections = self.sections(row);
-        if i >= sections.columns {
+        if column.place as usize >= sections.places {
             return None;
         }
-        if is_null_bit(row, i) {
+        if column.is_null(row) {
             return Some(Value::Null);
         }
         if column.form == Form::Variable {
@@ -307,7 +377,8 @@ impl RowLayout {
     /// Whether column `i` is NULL; `None` as for [`RowLayout::get`].
     #[inline]
     pub fn is_null(&self, row: &[u8], i: usize) -> Option<bool> {
-        (i < written_columns(row)).then(|| is_null_bit(row, i))
+        let column = &self.columns[i];
+        ((column.place as usize) < written_places(row)).then(|| column.is_null(row))
     }
 
     /// The bytes of column `i` when it is a string that is not NULL and in the row.
@@ -315,7 +386,7 @@ impl RowLayout {
     pub fn get_bytes<'r>(&self, row: &'r [u8], i: usize) -> Option<&'r [u8]> {
         let column = self.columns[i];
         let sections = self.sections(row);
-        if i >= sections.columns || column.form != Form::Variable || is_null_bit(row, i) {
+        if column.place as usize >= sections.places || column.form != Form::Variable || column.is_null(row) {
             return None;
         }
         Some(variable(row, &sections, column.variable as usize))
@@ -328,35 +399,30 @@ impl RowLayout {
 
     #[inline]
     fn sections(&self, row: &[u8]) -> Sections {
-        let columns = written_columns(row);
+        let places = written_places(row);
         let end_bytes = if row[0] & 0x80 == 0 { 2 } else { 4 };
-        let (fixed_at, fixed_bytes, variables) = if columns == self.columns.len() {
+        let (fixed_at, fixed_bytes, variables) = if places == self.places.len() {
             (self.fixed_at as usize, self.fixed_bytes, self.variables)
         } else {
-            self.older(columns)
+            self.older(places)
         };
         let ends_at = fixed_at + fixed_bytes as usize;
-        Sections { columns, fixed_at, ends_at, end_bytes, data_at: ends_at + variables as usize * end_bytes }
+        Sections { places, fixed_at, ends_at, end_bytes, data_at: ends_at + variables as usize * end_bytes }
     }
 
-    /// Start of the fixed columns, their bytes and the number of variable columns in a row of fewer columns.
+    /// Start of the fixed columns, their bytes and the number of variable columns in a row of fewer places.
     #[cold]
-    fn older(&self, columns: usize) -> (usize, u32, u32) {
-        assert!(columns < self.columns.len(), "a row with more columns than its table");
-        let next = self.columns[columns];
-        (HEADER + columns.div_ceil(8), next.fixed, next.variable)
+    fn older(&self, places: usize) -> (usize, u32, u32) {
+        assert!(places < self.places.len(), "a row with more columns than its table");
+        let next = self.places[places];
+        (HEADER + places.div_ceil(8), next.fixed, next.variable)
     }
 }
 
 #[inline]
-fn written_columns(row: &[u8]) -> usize {
+fn written_places(row: &[u8]) -> usize {
     assert_eq!(row[0] & 0x7F, FORMAT, "unknown row format");
     u16::from_le_bytes([row[1], row[2]]) as usize
-}
-
-#[inline]
-fn is_null_bit(row: &[u8], i: usize) -> bool {
-    row[HEADER + i / 8] & 1 << (i % 8) != 0
 }
 
 #[inline]

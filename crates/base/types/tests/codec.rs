@@ -237,6 +237,48 @@ proptest! {
     }
 
     #[test]
+    fn columns_come_and_go(
+        (columns, row, added, later) in (proptest::collection::vec(types(), 1..10), proptest::collection::vec(types(), 0..10))
+            .prop_flat_map(|(columns, added)| {
+                let values_of = |columns: &[DataType]| columns.iter().map(|t| values(*t)).collect::<Vec<_>>();
+                let (row, later) = (values_of(&columns), values_of(&added));
+                (Just(columns), row, Just(added), later)
+            }),
+        order in Just((0..20).collect::<Vec<usize>>()).prop_shuffle(),
+        dropped in proptest::collection::vec(any::<bool>(), 20),
+    ) {
+        let mut old = Vec::new();
+        RowLayout::new(&columns).encode(&mut old, &row);
+        // Some of all places, in another order.
+        let places = [&columns[..], &added].concat();
+        let kept: Vec<usize> = order.into_iter().filter(|p| *p < places.len() && !dropped[*p]).collect();
+        let layout = RowLayout::evolved(&places, &kept);
+        let all: Vec<Value<'_>> = row.iter().chain(&later).cloned().collect();
+        for (i, place) in kept.iter().enumerate() {
+            match layout.get(&old, i) {
+                Some(v) => prop_assert!(*place < columns.len() && same(&v, &all[*place])),
+                None => prop_assert!(*place >= columns.len()),
+            }
+            prop_assert_eq!(layout.is_null(&old, i), (*place < columns.len()).then(|| all[*place].is_null()));
+        }
+        let values: Vec<Value<'_>> = kept.iter().map(|p| all[*p].clone()).collect();
+        let mut new = Vec::new();
+        layout.encode(&mut new, &values);
+        for (i, value) in values.iter().enumerate() {
+            prop_assert!(same(&layout.get(&new, i).expect("a column of the row"), value));
+            if let Value::Bytes(b) = value {
+                prop_assert_eq!(layout.get_bytes(&new, i), Some(&b[..]));
+            }
+        }
+        // What a later layout reads of it.
+        let later = RowLayout::evolved(&[&places[..], &columns[..1]].concat(), &[&kept[..], &[places.len()]].concat());
+        for (i, value) in values.iter().enumerate() {
+            prop_assert!(same(&later.get(&new, i).expect("a column of the row"), value));
+        }
+        prop_assert!(later.get(&new, kept.len()).is_none());
+    }
+
+    #[test]
     fn patched_rows_are_encoded_rows(
         (columns, row, new, which) in proptest::collection::vec(types(), 1..12).prop_flat_map(|columns| {
             let values_of = |columns: &[DataType]| columns.iter().map(|t| values(*t)).collect::<Vec<_>>();

@@ -4,20 +4,36 @@ use crate::define::{copy_rows, fill_index};
 use crate::expression::columns_of;
 use catalog::define::check_name;
 use catalog::schema::eq_name;
-use catalog::{Column, ColumnDefault, Ddl, KeyKind, KeySpec, Table, TableSpec};
+use catalog::{Column, ColumnDefault, Ddl, KeyKind, KeySpec, Lets, Table, TableSpec};
 use exec::Env;
+use exec::online::OnlineBuild;
 use sql::ast::{AlterAlgorithm, AlterLock, ColumnPosition, Parsed};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use types::{Result, err};
 
-/// The least that an ALTER TABLE needs, as MySQL sees it: what ALGORITHM may ask for.
+/// The least that an ALTER TABLE needs, as MySQL sees it: what ALGORITHM and LOCK may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Work {
+    /// The dictionary alone changes.
     Instant,
+    /// Beside writers.
     Inplace,
-    /// With MySQL's reason why not in place.
-    Copy(&'static str),
+    /// In place while nobody writes, for this reason.
+    Locked(&'static str),
+    Copy(Why),
+}
+
+/// Why a table is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Why {
+    /// The storage engine names no reason.
+    Unsaid,
+    Reason(&'static str),
+    /// All rows have to satisfy a rule: that is looked at above the storage engine.
+    Rule,
+    /// The statement asks for it, or the table is temporary.
+    Asked,
 }
 
 /// ALTER TABLE collected: the table as it will be, and how to get there.
@@ -37,10 +53,25 @@ pub(crate) struct AlterPlan {
     /// Virtual columns come or go, and others do.
     pub virtuals: bool,
     pub columns: bool,
+    /// Columns come or go. Where nothing else asks for it, the rows stay as they are.
+    pub evolves: bool,
+    pub lock: Option<AlterLock>,
+    /// How the table is locked.
+    pub lets: Lets,
+    /// `innodb_online_alter_log_max_size`
+    pub log_bytes: usize,
+    /// A new column of this name and type has no default and no implicit one that the mode allows: error 1292 if there are rows.
+    pub not_for_rows: Option<(String, types::TypeKind)>,
 }
 
+/// How often a build of indexes catches up with writers before it keeps them out, and with how few rows left it does so at once.
+const CATCH_UPS_MAX: usize = 20;
+const ROWS_LEFT: usize = 500;
+
 /// Why MySQL copies the table for a new type.
-pub(crate) const RETYPED: &str = "Cannot change column type INPLACE";
+const RETYPED_REASON: &str = "Cannot change column type INPLACE";
+pub(crate) const RETYPED: Work = Work::Copy(Why::Reason(RETYPED_REASON));
+const PRIMARY_DROPPED: &str = "Dropping a primary key is not allowed without also adding a new primary key";
 
 impl AlterPlan {
     pub fn new(table: &Table) -> AlterPlan {
@@ -58,6 +89,11 @@ impl AlterPlan {
             rename: None,
             virtuals: false,
             columns: false,
+            evolves: false,
+            lock: None,
+            lets: Lets::Read,
+            log_bytes: 0,
+            not_for_rows: None,
         }
     }
 
@@ -76,51 +112,88 @@ impl AlterPlan {
         self.spec.columns.iter().filter(|c| !c.hidden).map(|c| c.name.clone()).collect()
     }
 
-    /// Obeys ALGORITHM and LOCK, or refuses. A change of more than the dictionary keeps everybody out while it runs.
-    /// Errors 1221, 1845, 1846.
-    pub fn obey(&mut self, algorithm: Option<AlterAlgorithm>, lock: Option<AlterLock>) -> Result<()> {
-        let lock_word = match lock {
-            None | Some(AlterLock::Default) => "",
-            Some(AlterLock::None) => "NONE",
-            Some(AlterLock::Shared) => "SHARED",
-            Some(AlterLock::Exclusive) => "EXCLUSIVE",
-        };
-        if algorithm == Some(AlterAlgorithm::Instant) && !lock_word.is_empty() {
+    /// Obeys ALGORITHM and LOCK, or refuses. Errors 1221, 1845, 1846, 4092.
+    pub fn obey(&mut self, old: &Table, algorithm: Option<AlterAlgorithm>, lock: Option<AlterLock>) -> Result<()> {
+        let algorithm = algorithm.filter(|a| *a != AlterAlgorithm::Default);
+        let lock = lock.filter(|l| *l != AlterLock::Default);
+        if algorithm == Some(AlterAlgorithm::Instant) && lock.is_some() {
             return Err(err!(1221, "ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE"));
         }
-        if self.virtuals && self.columns {
-            self.rebuild(Work::Copy(
-                "INPLACE ADD or DROP of virtual columns cannot be combined with other ALTER TABLE actions",
-            ));
+        if self.virtuals && self.columns && (self.work > Work::Instant || algorithm == Some(AlterAlgorithm::Inplace)) {
+            let reason = "INPLACE ADD or DROP of virtual columns cannot be combined with other ALTER TABLE actions";
+            self.rebuild(Work::Copy(Why::Reason(reason)));
+        }
+        if old.indexes.first().is_some_and(|i| i.primary) && !self.spec.keys.iter().any(|k| k.kind == KeyKind::Primary)
+        {
+            self.rebuild(Work::Copy(Why::Reason(PRIMARY_DROPPED)));
         }
         if algorithm == Some(AlterAlgorithm::Copy) {
-            self.rebuild(Work::Copy(""));
+            self.rebuild(Work::Copy(Why::Asked));
         }
-        let name = match algorithm {
-            Some(AlterAlgorithm::Instant) => "ALGORITHM=INSTANT",
-            Some(AlterAlgorithm::Inplace) => "ALGORITHM=INPLACE",
-            _ => "",
-        };
+        self.lock = lock;
+        self.check_algorithm(old, algorithm)?;
+        // INPLACE asks for a rewrite of the rows, which MySQL makes beside writers. Here they would wait.
+        let rewrite = algorithm == Some(AlterAlgorithm::Inplace) && lock != Some(AlterLock::None);
+        self.rebuild |= self.evolves && (rewrite || is_full(old));
+        self.check_lock(algorithm, lock)
+    }
+
+    fn check_algorithm(&self, old: &Table, algorithm: Option<AlterAlgorithm>) -> Result<()> {
+        const INSTANT: &str = "ALGORITHM=INSTANT";
+        const INPLACE: &str = "ALGORITHM=INPLACE";
+        match (algorithm, self.work) {
+            (Some(AlterAlgorithm::Instant), Work::Instant) if self.evolves && is_full(old) => Err(err!(4092, old.name)),
+            (Some(AlterAlgorithm::Instant), Work::Instant) if self.rebuild => {
+                // Only here: MySQL computes them when they are read.
+                let reason = "values of virtual columns are kept in rows";
+                Err(err!(1846, INSTANT, reason, "ALGORITHM=COPY/INPLACE"))
+            }
+            (Some(AlterAlgorithm::Instant), work) => match work {
+                Work::Instant => Ok(()),
+                Work::Copy(Why::Rule) => Err(err!(1845, INSTANT, "ALGORITHM=COPY")),
+                Work::Inplace | Work::Copy(Why::Unsaid | Why::Asked) => {
+                    Err(err!(1845, INSTANT, "ALGORITHM=COPY/INPLACE"))
+                }
+                Work::Copy(Why::Reason(RETYPED_REASON)) => {
+                    let reason = "Need to rebuild the table to change column type";
+                    Err(err!(1846, INSTANT, reason, "ALGORITHM=COPY/INPLACE"))
+                }
+                Work::Locked(reason) | Work::Copy(Why::Reason(reason)) => {
+                    Err(err!(1846, INSTANT, reason, "ALGORITHM=COPY/INPLACE"))
+                }
+            },
+            (Some(AlterAlgorithm::Inplace), Work::Copy(why)) => match why {
+                Why::Reason(reason) => Err(err!(1846, INPLACE, reason, "ALGORITHM=COPY")),
+                Why::Unsaid | Why::Rule | Why::Asked => Err(err!(1845, INPLACE, "ALGORITHM=COPY")),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Copies let others read; beside writers go changes of the dictionary and new indexes.
+    fn check_lock(&self, algorithm: Option<AlterAlgorithm>, lock: Option<AlterLock>) -> Result<()> {
+        const NONE: &str = "LOCK=NONE";
+        if self.only_renames()
+            && algorithm != Some(AlterAlgorithm::Copy)
+            && matches!(lock, Some(AlterLock::None | AlterLock::Shared))
+        {
+            return Err(err!(1845, "LOCK=NONE/SHARED", "LOCK=EXCLUSIVE"));
+        }
+        if lock != Some(AlterLock::None) {
+            return Ok(());
+        }
         match self.work {
-            Work::Copy(RETYPED) if algorithm == Some(AlterAlgorithm::Instant) => {
-                let reason = "Need to rebuild the table to change column type";
-                return Err(err!(1846, name, reason, "ALGORITHM=COPY/INPLACE"));
+            Work::Copy(Why::Asked | Why::Rule) => {
+                Err(err!(1846, NONE, "COPY algorithm requires a lock", "LOCK=SHARED"))
             }
-            Work::Copy(reason) if !name.is_empty() => return Err(err!(1846, name, reason, "ALGORITHM=COPY")),
-            Work::Inplace if algorithm == Some(AlterAlgorithm::Instant) => {
-                return Err(err!(1845, name, "ALGORITHM=COPY/INPLACE"));
+            Work::Copy(Why::Unsaid) => Err(err!(1845, NONE, "LOCK=SHARED")),
+            Work::Copy(Why::Reason(reason)) | Work::Locked(reason) => Err(err!(1846, NONE, reason, "LOCK=SHARED")),
+            Work::Inplace | Work::Instant if self.rebuild => {
+                // Only here.
+                Err(err!(1846, NONE, "rows are copied while nobody writes", "LOCK=SHARED"))
             }
-            _ => {}
+            Work::Inplace | Work::Instant => Ok(()),
         }
-        let moves_rows = self.rebuild || !self.added.is_empty();
-        if algorithm == Some(AlterAlgorithm::Instant) && moves_rows {
-            return Err(err!(1845, name, "ALGORITHM=COPY/INPLACE"));
-        }
-        if moves_rows && matches!(lock, Some(AlterLock::None | AlterLock::Shared)) {
-            let reason = "indexes and copies are made while nobody uses the table";
-            return Err(err!(1846, format!("LOCK={lock_word}"), reason, "LOCK=EXCLUSIVE"));
-        }
-        Ok(())
     }
 
     pub fn position(&self, name: &str) -> Result<usize> {
@@ -177,24 +250,22 @@ impl AlterPlan {
         let (x, y) = (&old.data_type, &new.data_type);
         let retyped = (x.kind, x.length, x.decimals, x.unsigned, x.zerofill, x.collation)
             != (y.kind, y.length, y.decimals, y.unsigned, y.zerofill, y.collation);
-        let appended = new.members.len() > old.members.len() && new.members[..old.members.len()] == old.members[..];
-        // More bytes for the same form of row: no row has to change.
-        let longer = x.kind == y.kind
-            && matches!(x.kind, types::TypeKind::VarChar | types::TypeKind::VarBinary)
-            && x.collation == y.collation
-            && y.length >= x.length;
-        if !appended && (retyped || old.members != new.members) {
-            match longer {
-                // Keys hold the length of their columns: only the dictionary of a table whose keys do not speak of it is new.
-                true if !self.is_in_key(&old.name) => self.needs(Work::Inplace),
-                _ => self.rebuild(Work::Copy(RETYPED)),
+        let appended = x.kind == y.kind
+            && new.members.len() > old.members.len()
+            && new.members[..old.members.len()] == old.members[..]
+            && member_bytes(&old) == member_bytes(&new);
+        if retyped && self.spec.checks.iter().any(|c| c.enforced && reads(&c.expression, &old.name)) {
+            self.rebuild(Work::Copy(Why::Rule));
+        } else if !appended && (retyped || old.members != new.members) {
+            match is_longer(x, y) {
+                true if x.collation == y.collation || !self.is_in_key(&old.name) => self.needs(Work::Inplace),
+                _ => self.rebuild(RETYPED),
             }
-        } else if x.nullable != y.nullable || old.auto_increment != new.auto_increment {
-            self.rebuild(Work::Inplace);
         } else if old.generated != new.generated {
-            self.rebuild(Work::Copy(RETYPED));
-        } else if appended {
-            self.needs(Work::Instant);
+            self.rebuild(Work::Copy(Why::Unsaid));
+        }
+        if x.nullable != y.nullable || old.auto_increment != new.auto_increment {
+            self.rebuild(Work::Inplace);
         }
         if position != ColumnPosition::Last {
             self.rebuild(Work::Inplace);
@@ -208,13 +279,13 @@ impl AlterPlan {
         self.insert(parsed, new, from, position)
     }
 
-    fn is_in_key(&self, column: &str) -> bool {
+    pub fn is_in_key(&self, column: &str) -> bool {
         self.spec.keys.iter().flat_map(|k| &k.parts).any(|p| eq_name(&p.column, column))
     }
 
     /// Expressions that read a column keep it from being dropped or renamed. A check of this column alone goes with it.
     fn refuse_dependents(&mut self, column: &str, dropped: bool) -> Result<()> {
-        let reads = |text: &str| columns_of(text).iter().any(|c| eq_name(c, column));
+        let reads = |text: &str| reads(text, column);
         for other in &self.spec.columns {
             if other.generated.as_ref().is_some_and(|g| reads(&g.expression)) {
                 return Err(if other.hidden { err!(3837, column) } else { err!(3108, column) });
@@ -245,12 +316,15 @@ impl AlterPlan {
         if let Some(key) = self.spec.foreign_keys.iter().find(|k| k.columns.iter().any(|c| eq_name(c, name))) {
             return Err(err!(1828, name, key.name.as_deref().unwrap_or("")));
         }
+        if self.is_in_key(name) {
+            self.rebuild(Work::Inplace);
+        }
         for key in &mut self.spec.keys {
             key.parts.retain(|p| !eq_name(&p.column, name));
         }
         self.spec.keys.retain(|k| !k.parts.is_empty());
         self.columns = true;
-        self.rebuild(Work::Instant);
+        self.evolves = true;
         Ok(())
     }
 
@@ -283,7 +357,6 @@ impl AlterPlan {
     pub fn drop_check(&mut self, name: &str) -> Result<()> {
         let at = self.check(name).ok_or_else(|| err!(3821, name))?;
         self.spec.checks.remove(at);
-        self.needs(Work::Inplace);
         Ok(())
     }
 
@@ -312,7 +385,7 @@ impl AlterPlan {
     pub fn enforce(&mut self, name: &str, enforced: bool) -> Result<()> {
         let at = self.check(name).ok_or_else(|| err!(3821, name))?;
         if enforced && !self.spec.checks[at].enforced {
-            self.rebuild(Work::Copy("cannot enforce a check constraint in place"));
+            self.rebuild(Work::Copy(Why::Rule));
         }
         self.spec.checks[at].enforced = enforced;
         Ok(())
@@ -333,6 +406,7 @@ impl AlterPlan {
     pub fn drop_primary(&mut self) -> Result<()> {
         let before = self.spec.keys.len();
         self.spec.keys.retain(|k| k.kind != KeyKind::Primary);
+        // In place with a new one.
         self.rebuild(Work::Inplace);
         if self.spec.keys.len() == before { Err(err!(1091, "PRIMARY")) } else { Ok(()) }
     }
@@ -381,6 +455,16 @@ impl AlterPlan {
         let renamed_columns = std::mem::take(&mut self.renamed_columns);
         let rename = self.rename.take();
         self.refuse_children(ddl, old)?;
+        if let Some((column, kind)) = &self.not_for_rows
+            && !exec::ddl::is_empty(ddl.tx(), old)?
+        {
+            let (what, zero) = match kind {
+                types::TypeKind::Date => ("date", "0000-00-00"),
+                _ => ("datetime", "0000-00-00 00:00:00"),
+            };
+            let message = format!("Incorrect {what} value: '{zero}' for column '{column}' at row 1");
+            return Err(types::SqlError::new(1292, message));
+        }
         let mut copied = 0;
         let table = if self.rebuild {
             let table = ddl.rebuild_table(old, self.spec)?;
@@ -390,7 +474,8 @@ impl AlterPlan {
             }
             table
         } else {
-            self.change(ddl, old)?
+            let evolved = if self.evolves { Some(self.evolve(ddl, old, env)?) } else { None };
+            self.change(ddl, evolved.as_ref().unwrap_or(old))?
         };
         if !renamed_columns.is_empty() {
             ddl.rename_parent_columns(&table, &renamed_columns)?;
@@ -401,18 +486,84 @@ impl AlterPlan {
         Ok(copied)
     }
 
+    /// Columns come and go, rows stay as they are.
+    fn evolve(&self, ddl: &mut Ddl<'_>, old: &Arc<Table>, env: &mut dyn Env) -> Result<Arc<Table>> {
+        let columns = self.spec.columns.clone();
+        let new = columns.iter().zip(&self.from).filter(|(_, from)| from.is_none()).map(|(c, _)| c);
+        let initial = exec::ddl::initial_values(ddl.tx(), env, new)?;
+        ddl.evolve_table(old, columns, &self.from, initial)
+    }
+
     /// Nothing but a new name for the table: MySQL counts no records then.
     pub fn only_renames(&self) -> bool {
-        self.rename.is_some() && self.work == Work::Instant && !self.rebuild
+        let nothing = self.work == Work::Instant && !self.rebuild && !self.evolves;
+        nothing && self.rename.is_some() && self.renamed_columns.is_empty()
+    }
+
+    /// What others may do meanwhile.
+    pub fn lets(&self, ddl: &Ddl<'_>) -> Lets {
+        match self.lock {
+            Some(AlterLock::Exclusive) => Lets::Nothing,
+            Some(AlterLock::Shared) => Lets::Read,
+            _ if self.builds_beside_writers() && ddl.lets_write() => Lets::Write,
+            _ => Lets::Read,
+        }
+    }
+
+    /// Nothing takes long but new indexes.
+    fn builds_beside_writers(&self) -> bool {
+        !self.rebuild && !self.added.is_empty()
+    }
+
+    /// The table with its new indexes, filled.
+    fn build_indexes(&mut self, ddl: &mut Ddl<'_>, old: &Arc<Table>) -> Result<Arc<Table>> {
+        let added = std::mem::take(&mut self.added);
+        let mut table = Arc::clone(old);
+        let mut names = Vec::with_capacity(added.len());
+        for key in added {
+            let (new, at) = ddl.create_index(&table, key)?;
+            names.push(new.indexes[at].name.clone());
+            table = new;
+        }
+        let position = |name: &String| table.indexes.iter().position(|i| i.name == *name).expect("it was just made");
+        let indexes: Vec<usize> = names.iter().map(position).collect();
+        if self.lets != Lets::Write {
+            indexes.into_iter().try_for_each(|at| fill_index(ddl, &table, at))?;
+            return Ok(table);
+        }
+        ddl.shut_out(&table)?;
+        let mut build = OnlineBuild::begin(&Arc::clone(ddl.engine()), &table, indexes, self.log_bytes)?;
+        ddl.let_in(&table);
+        build.fill(ddl.tx())?;
+        // Each round has less to do than the one before, unless writers are as fast as it: then they wait for the rest.
+        let mut rows = build.catch_up(ddl.tx())?;
+        for _ in 0..CATCH_UPS_MAX {
+            if rows < ROWS_LEFT {
+                break;
+            }
+            rows = build.catch_up(ddl.tx())?;
+        }
+        ddl.shut_out(&table)?;
+        build.finish(ddl.tx())?;
+        Ok(table)
     }
 
     /// What needs no new rows.
-    fn change(self, ddl: &mut Ddl<'_>, old: &Arc<Table>) -> Result<Arc<Table>> {
+    fn change(mut self, ddl: &mut Ddl<'_>, old: &Arc<Table>) -> Result<Arc<Table>> {
         let mut table = Arc::clone(old);
-        for key in self.added {
-            let (new, at) = ddl.create_index(&table, key)?;
-            fill_index(ddl, &new, at)?;
-            table = new;
+        let added = |name: &String| self.added.iter().any(|k| k.name.as_ref().is_some_and(|n| eq_name(n, name)));
+        for name in self.dropped.iter_mut().filter(|name| added(name)) {
+            // Gone only once the new one is there, which foreign keys may need.
+            let replaced = catalog::ddl::replaced_name(name);
+            table = ddl.alter_table(&table, |t| {
+                for index in t.indexes.iter_mut().filter(|i| eq_name(&i.name, name)) {
+                    index.name.clone_from(&replaced);
+                }
+            })?;
+            *name = replaced;
+        }
+        if !self.added.is_empty() {
+            table = self.build_indexes(ddl, &table)?;
         }
         // The foreign keys that were dropped need their indexes no more.
         let mut spec = self.spec;
@@ -436,6 +587,9 @@ impl AlterPlan {
             let row_id = t.columns.iter().find(|c| c.is_row_id()).cloned();
             t.columns = spec.columns;
             t.columns.extend(row_id);
+            for part in t.indexes.iter_mut().flat_map(|i| &mut i.parts) {
+                part.key.data_type = t.columns[part.column].data_type;
+            }
             for (from, to) in &renamed {
                 for index in t.indexes.iter_mut().filter(|i| eq_name(&i.name, from)) {
                     index.name = to.clone();
@@ -482,4 +636,32 @@ impl AlterPlan {
         }
         Ok(())
     }
+}
+
+/// Has the table as many row versions as there may be?
+fn is_full(table: &Table) -> bool {
+    table.evolution.as_ref().is_some_and(|e| e.versions >= catalog::evolution::ROW_VERSIONS_MAX)
+}
+
+/// Does the expression name this column?
+fn reads(text: &str, column: &str) -> bool {
+    columns_of(text).iter().any(|c| eq_name(c, column))
+}
+
+/// Bytes that InnoDB's rows have for a column of an ENUM or SET.
+fn member_bytes(column: &Column) -> usize {
+    match (column.data_type.kind, column.members.len()) {
+        (types::TypeKind::Set, n) => n.div_ceil(8).next_power_of_two(),
+        (_, n) => 1 + usize::from(n > 255),
+    }
+}
+
+/// Is the second a string type for which all values of the first are as they should be? One byte of length, or two, is part of the
+/// type, as in MySQL.
+fn is_longer(from: &types::DataType, to: &types::DataType) -> bool {
+    from.kind == to.kind
+        && matches!(from.kind, types::TypeKind::VarChar | types::TypeKind::VarBinary)
+        && from.collation.charset() == to.collation.charset()
+        && to.length >= from.length
+        && (from.max_bytes() > 255) == (to.max_bytes() > 255)
 }

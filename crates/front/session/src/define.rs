@@ -1,14 +1,13 @@
 //! Statements that the executor does not run: transactions, USE, SET, KILL, prepared statements by name, and data
 //! definition, translated from the tree to crate `catalog`'s specifications.
 
-use crate::alter::{AlterPlan, RETYPED, Work};
 use crate::command::{Done, Session};
 use crate::create_select::CreateSelect;
 use crate::state::State;
 use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::schema::eq_name;
-use catalog::{Column, ColumnDefault, Ddl, Index, KeyKind, Table, TableName, TableSpec};
+use catalog::{Ddl, Index, KeyKind, Table, TableName, TableSpec};
 use engine::Isolation;
 use exec::column_type::collation_from;
 use exec::{Env, Outcome, Stage};
@@ -279,21 +278,21 @@ impl Session {
             Statement::CreateIndex(create) => {
                 let (schema, table) = self.object(parsed, create.table)?;
                 self.check_shared(Privileges::INDEX, &schema, &table)?;
-                let outcome = self.alter(&schema, &table, |session, plan| {
+                let outcome = self.alter(&schema, &table, |session, old, plan| {
                     let names = plan.names();
                     let key = session.key_spec(parsed, &create.index, &names, &mut plan.spec)?;
                     plan.spec.keys.push(key);
                     plan.added_key();
-                    plan.obey(create.algorithm, create.lock)
+                    plan.obey(old, create.algorithm, create.lock)
                 })?;
                 Ok(("create_index", outcome, Done::Answered))
             }
             Statement::DropIndex(drop) => {
                 let (schema, table) = self.object(parsed, drop.table)?;
                 self.check_shared(Privileges::INDEX, &schema, &table)?;
-                let outcome = self.alter(&schema, &table, |_, plan| {
+                let outcome = self.alter(&schema, &table, |_, old, plan| {
                     plan.drop_index(parsed.name(drop.name))?;
-                    plan.obey(drop.algorithm, drop.lock)
+                    plan.obey(old, drop.algorithm, drop.lock)
                 })?;
                 Ok(("drop_index", outcome, Done::Answered))
             }
@@ -520,7 +519,7 @@ impl Session {
     }
 
     /// 1831 for each key with the same parts as one before it; `old`: the table as it was, whose keys nobody is told of again.
-    fn warn_duplicate_keys(&mut self, schema: &str, name: &str, old: Option<&Table>) {
+    pub(crate) fn warn_duplicate_keys(&mut self, schema: &str, name: &str, old: Option<&Table>) {
         self.catalog.get(self.server.catalog.cell());
         let version = Arc::clone(self.catalog.peek());
         let Some(table) = version.table(schema, name) else { return };
@@ -632,210 +631,6 @@ impl Session {
             true => Ok(()),
             false => self.access().check_table(wanted, schema, name),
         }
-    }
-
-    fn alter_table(&mut self, parsed: &Parsed, alter: &AlterTable) -> Result<Outcome> {
-        let (schema, name) = self.object(parsed, alter.name)?;
-        self.check_shared(Privileges::ALTER, &schema, &name)?;
-        self.alter(&schema, &name, |session, plan| {
-            let options = session.table_options(parsed, &alter.options)?;
-            for action in &alter.actions {
-                session.alter_action(parsed, action, plan)?;
-            }
-            if let Some(collation) = collation_from(parsed, alter.options.charset, alter.options.collation)? {
-                plan.spec.default_collation = collation;
-                plan.needs(Work::Inplace);
-            }
-            if let Some(comment) = alter.options.comment {
-                plan.spec.comment = session.comment_of(parsed, Some(comment), &name)?;
-                plan.needs(Work::Inplace);
-            }
-            if !options.is_empty() {
-                plan.spec.create_options = options;
-                plan.needs(Work::Inplace);
-            }
-            if alter.options.engine.is_some() {
-                plan.rebuild(Work::Inplace);
-            }
-            plan.spec.auto_increment = alter.options.auto_increment;
-            if alter.options.auto_increment.is_some() {
-                plan.needs(Work::Inplace);
-            }
-            plan.obey(alter.algorithm, alter.lock)
-        })
-    }
-
-    /// Collects the changes of one table into a plan, then makes them. Errors 1146, 1347, 1412 and the plan's.
-    pub(crate) fn alter(
-        &mut self,
-        schema: &str,
-        name: &str,
-        collect: impl FnOnce(&mut Session, &mut AlterPlan) -> Result<()>,
-    ) -> Result<Outcome> {
-        let version = self.dictionary();
-        let table = Arc::clone(version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?);
-        if table.view.is_some() {
-            return Err(err!(1347, schema, name, "BASE TABLE"));
-        }
-        let mut plan = AlterPlan::new(&table);
-        collect(self, &mut plan)?;
-        if table.temporary {
-            // As in MySQL, which has no other way for them.
-            plan.rebuild(Work::Copy(""));
-        }
-        self.check_expressions(&plan.spec)?;
-        let only_renames = plan.only_renames();
-        let change = |ddl: &mut Ddl<'_>, state: &mut State| {
-            let old = ddl.lock_to_alter(schema, name)?;
-            if old.id != table.id || old.version != table.version {
-                // Another DDL came between: the plan was made for another table.
-                return Err(err!(1412));
-            }
-            plan.run(ddl, &old, state)
-        };
-        let copied = match table.temporary {
-            true => {
-                self.commit_all()?;
-                self.define_temporary(change)?
-            }
-            false => self.define_with(change)?,
-        };
-        self.warn_duplicate_keys(schema, name, Some(&table));
-        let warnings = self.state.warning_count;
-        let info = format!("Records: {copied}  Duplicates: 0  Warnings: {warnings}");
-        let info = if only_renames { String::new() } else { info };
-        Ok(Outcome { affected_rows: copied, info, ..Outcome::default() })
-    }
-
-    fn alter_action(&mut self, parsed: &Parsed, action: &AlterAction, plan: &mut AlterPlan) -> Result<()> {
-        let name = |n: Name| parsed.name(n).to_string();
-        match action {
-            AlterAction::AddColumns(columns, position) => {
-                let mut position = *position;
-                let mut names = plan.names();
-                names.extend(columns.iter().map(|c| name(c.name)));
-                for def in columns {
-                    let (column, keys) = self.column(parsed, def, plan.spec.default_collation, &names, false)?;
-                    if plan.spec.columns.iter().any(|c| eq_name(&c.name, &column.name)) {
-                        return Err(err!(1060, column.name));
-                    }
-                    plan.virtuals |= column.generated.as_ref().is_some_and(|g| !g.stored);
-                    plan.columns |= column.generated.is_none();
-                    plan.rebuild(match &column.generated {
-                        Some(g) if g.stored => Work::Copy(RETYPED),
-                        _ if matches!(column.default, ColumnDefault::Expression(_)) => Work::Copy(RETYPED),
-                        _ if column.auto_increment || !keys.is_empty() => Work::Inplace,
-                        _ => Work::Instant,
-                    });
-                    plan.insert(parsed, column, None, position)?;
-                    plan.spec.keys.extend(keys);
-                    for check in &def.attributes.checks {
-                        let name = plan.spec.next_check_name();
-                        let check = self.check_spec(parsed, check, &names, Some(parsed.name(def.name)), name)?;
-                        plan.spec.checks.push(check);
-                    }
-                    if position != ColumnPosition::Last {
-                        position = ColumnPosition::After(def.name);
-                    }
-                }
-            }
-            AlterAction::AddKey(key) => {
-                let names = plan.names();
-                self.add_key(parsed, key, &names, &mut plan.spec)?;
-                match key {
-                    KeyDef::Index(_) => plan.added_key(),
-                    KeyDef::ForeignKey(_) => plan.rebuild(match self.state.vars.bool(FOREIGN_KEY_CHECKS) {
-                        true => Work::Copy("Adding foreign keys needs foreign_key_checks=OFF"),
-                        false => Work::Inplace,
-                    }),
-                    KeyDef::Check(check) if check.enforced => {
-                        plan.rebuild(Work::Copy("cannot add a check constraint in place"))
-                    }
-                    KeyDef::Check(_) => {}
-                }
-            }
-            AlterAction::DropColumn(column) => plan.drop_column(&name(*column))?,
-            AlterAction::DropPrimaryKey => plan.drop_primary()?,
-            AlterAction::DropIndex(index) => plan.drop_index(&name(*index))?,
-            AlterAction::DropConstraint(constraint) => plan.drop_constraint(&name(*constraint))?,
-            AlterAction::DropForeignKey(key) => plan.drop_foreign_key(&name(*key))?,
-            AlterAction::DropCheck(check) => plan.drop_check(&name(*check))?,
-            AlterAction::SetEnforced(check, enforced) => plan.enforce(&name(*check), *enforced)?,
-            AlterAction::SetIndexVisible(index, visible) => plan.set_index_visible(&name(*index), *visible)?,
-            AlterAction::SetColumnVisible(column, visible) => {
-                let at = plan.position(&name(*column))?;
-                plan.spec.columns[at].invisible = !visible;
-                if plan.spec.columns.iter().all(|c| c.hidden || c.invisible) {
-                    return Err(err!(4028));
-                }
-            }
-            AlterAction::ChangeColumn { old, column, position } => {
-                let at = plan.position(&name(*old))?;
-                let mut names = plan.names();
-                names[at] = name(column.name);
-                let (new, keys) = self.column(parsed, column, plan.spec.default_collation, &names, false)?;
-                plan.change_column(parsed, at, new, *position)?;
-                for key in keys {
-                    plan.spec.keys.push(key);
-                    plan.added_key();
-                }
-                for check in &column.attributes.checks {
-                    let name = plan.spec.next_check_name();
-                    let check = self.check_spec(parsed, check, &names, Some(parsed.name(column.name)), name)?;
-                    plan.spec.checks.push(check);
-                    plan.rebuild(Work::Copy("cannot add a check constraint in place"));
-                }
-            }
-            AlterAction::RenameColumn(old, new) => {
-                let at = plan.position(&name(*old))?;
-                let renamed = Column { name: name(*new), ..plan.spec.columns[at].clone() };
-                plan.change_column(parsed, at, renamed, ColumnPosition::Last)?;
-            }
-            AlterAction::RenameIndex(old, new) => plan.rename_index(&name(*old), &name(*new))?,
-            AlterAction::RenameTable(to) => plan.rename = Some(self.object(parsed, *to)?),
-            AlterAction::SetDefault(column, value) => {
-                let at = plan.position(&name(*column))?;
-                let names = plan.names();
-                let (t, members) = (plan.spec.columns[at].data_type, plan.spec.columns[at].members.clone());
-                let default = self.default_value(parsed, &name(*column), *value, &t, &members, &names)?;
-                plan.spec.columns[at].default = default;
-            }
-            AlterAction::DropDefault(column) => {
-                let at = plan.position(&name(*column))?;
-                plan.spec.columns[at].default = ColumnDefault::None;
-            }
-            AlterAction::ConvertCharset { charset, collation } => {
-                let to = collation_from(parsed, *charset, *collation)?.unwrap_or(plan.spec.default_collation);
-                plan.spec.default_collation = to;
-                for column in &mut plan.spec.columns {
-                    if column.data_type.kind.is_text() {
-                        column.data_type.collation = to;
-                    }
-                }
-                plan.rebuild(Work::Copy(RETYPED));
-            }
-            AlterAction::Force => plan.rebuild(Work::Inplace),
-            AlterAction::Options => {}
-            // Keys are never disabled.
-            AlterAction::EnableKeys(_) => {
-                self.state.warn("Note", 1031, "Table storage engine for the table doesn't have this option".to_string())
-            }
-            AlterAction::Partition("PARTITION BY") => return Err(unsupported("PARTITION BY")),
-            // There are none.
-            AlterAction::Partition(_) => return Err(err!(1505)),
-            AlterAction::OrderBy(_) => {
-                // A table with a primary key is in its order; others are not kept in any.
-                self.state.warn(
-                    "Warning",
-                    1105,
-                    "ORDER BY ignored as there is a user-defined clustered index in the table '".to_string()
-                        + &plan.spec.name
-                        + "'",
-                );
-            }
-            _ => return Err(unsupported("this form of ALTER TABLE")),
-        }
-        Ok(())
     }
 }
 

@@ -12,6 +12,7 @@
 mod absent;
 mod account_options;
 mod alter;
+mod alter_actions;
 mod charset;
 mod command;
 mod control;

@@ -154,7 +154,7 @@ impl Session {
 
     /// Builds a table anew.
     fn optimize(&mut self, schema: &str, name: &str) -> Result<Said, SqlError> {
-        self.alter(schema, name, |_, plan| {
+        self.alter(schema, name, |_, _, plan| {
             plan.rebuild(Work::Inplace);
             Ok(())
         })?;

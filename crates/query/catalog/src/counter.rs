@@ -18,8 +18,6 @@ const BLOCK: u64 = 1024;
 /// A counter, shared by all versions of its table.
 #[derive(Debug)]
 pub struct AutoIncrement {
-    /// Position of the column in [`crate::Table::columns`].
-    pub column: usize,
     /// The tree that keeps the ceiling: the index that starts with the column.
     pub tree: Tree,
     /// The next value to hand out. W: inserts by compare-exchange. R: SHOW TABLE STATUS.
@@ -30,9 +28,9 @@ pub struct AutoIncrement {
 
 impl AutoIncrement {
     /// The counter as the tree has it; a new tree's starts at 1.
-    pub fn load(engine: &Engine, column: usize, tree: Tree) -> engine::Result<AutoIncrement> {
+    pub fn load(engine: &Engine, tree: Tree) -> engine::Result<AutoIncrement> {
         let stored = engine.counter(tree)?.max(1);
-        Ok(AutoIncrement { column, tree, next: AtomicU64::new(stored), persisted: AtomicU64::new(stored) })
+        Ok(AutoIncrement { tree, next: AtomicU64::new(stored), persisted: AtomicU64::new(stored) })
     }
 
     /// Hands out `count` values `offset + k * increment` in a row, all above every value handed out or observed before, and

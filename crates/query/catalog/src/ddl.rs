@@ -15,13 +15,13 @@ use crate::rules::{CHECK_INFIX, FOREIGN_KEY_INFIX, follow_rename, parent_index};
 use crate::schema::{
     Check, Column, ForeignKey, Index, Schema, Table, TableName, TemporaryTables, Version, View, eq_name,
 };
-use crate::{Catalog, HIDDEN_INDEX, MetadataPins, stored};
+use crate::{Catalog, Evolution, HIDDEN_INDEX, MetadataPins, stored};
 use engine::{Engine, Isolation, Transaction, TreeKind};
 use std::sync::Arc;
 use std::time::SystemTime;
 use types::collation::CollationId;
 use types::row::RowLayout;
-use types::{DataType, Result, SqlError, err};
+use types::{DataType, Result, SqlError, Value, err};
 
 /// Under the DDL mutex: commits of data definition, one at a time.
 pub(crate) struct DdlState {
@@ -33,6 +33,14 @@ pub(crate) struct DdlState {
 enum Touched {
     Schema(String),
     Table(String, String),
+}
+
+/// What others may do with a table while it is altered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lets {
+    Write,
+    Read,
+    Nothing,
 }
 
 /// A data definition statement in progress.
@@ -235,16 +243,35 @@ impl Ddl<'_> {
         self.found(schema, name)
     }
 
-    /// A table that others may read, and not write, until the commit, which then waits for them. Errors as
-    /// [`Ddl::lock_table`].
-    pub fn lock_to_alter(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+    /// A table that others may use as `lets` says until the commit, which then waits for them. Errors as [`Ddl::lock_table`].
+    pub fn lock_to_alter(&mut self, schema: &str, name: &str, lets: Lets) -> Result<Arc<Table>> {
         self.lock_name(schema, name, Mode::SharedUpgradable)?;
         self.base(schema, name, |ddl, schema, name| ddl.found(schema, name))?;
-        self.lock_name(schema, name, Mode::SharedNoWrite)?;
+        match lets {
+            Lets::Write => {}
+            Lets::Read => self.lock_name(schema, name, Mode::SharedNoWrite)?,
+            Lets::Nothing => self.lock_name(schema, name, Mode::Exclusive)?,
+        }
         if !self.temporary {
             self.shared.push(Arc::new(Name::table(schema, name)));
         }
         self.found(schema, name)
+    }
+
+    /// May writers go on while this statement alters tables? Not under LOCK TABLES, and nobody else knows temporary ones.
+    pub fn lets_write(&self) -> bool {
+        !self.temporary && !self.pins.locks_tables()
+    }
+
+    /// Keeps everybody from a table that was locked by [`Ddl::lock_to_alter`] with [`Lets::Write`], for a moment or until the
+    /// commit. Errors 1205, 1213, 1317.
+    pub fn shut_out(&mut self, table: &Table) -> Result<()> {
+        self.lock(&Arc::new(Name::table(&table.schema, &table.name)), Mode::Exclusive, Duration::Transaction)
+    }
+
+    /// Lets them in again.
+    pub fn let_in(&mut self, table: &Table) {
+        self.pins.downgrade(&Name::table(&table.schema, &table.name), Mode::SharedUpgradable);
     }
 
     fn found(&self, schema: &str, name: &str) -> Result<Arc<Table>> {
@@ -427,6 +454,7 @@ impl Ddl<'_> {
             schema: spec.schema,
             name: spec.name,
             layout: RowLayout::new(&types),
+            evolution: None,
             columns: spec.columns,
             indexes,
             checks,
@@ -438,6 +466,7 @@ impl Ddl<'_> {
             create_options: spec.create_options,
             created: now(),
             readable_since: self.next.number,
+            row_log: Default::default(),
             statistics: Default::default(),
             temporary: false,
             virtual_rows: None,
@@ -479,6 +508,32 @@ impl Ddl<'_> {
         self.put_table(table)
     }
 
+    /// ALTER TABLE that adds and drops columns and leaves the rows as they are: see [`crate::evolution`]. `from[i]` is the old
+    /// position of column `i` of `columns`, or nothing and the next of the values `initial`. No dropped column is part of an index
+    /// or a foreign key.
+    pub fn evolve_table(
+        &mut self,
+        old: &Table,
+        mut columns: Vec<Column>,
+        from: &[Option<usize>],
+        initial: Vec<Value<'static>>,
+    ) -> Result<Arc<Table>> {
+        let mut from = from.to_vec();
+        // The row id stays the last.
+        if let Some(at) = old.columns.iter().position(Column::is_row_id) {
+            from.push(Some(at));
+            columns.push(old.columns[at].clone());
+        }
+        let now = |was: usize| from.iter().position(|f| *f == Some(was)).expect("columns of keys stay");
+        let evolution = Evolution::after(old, &from, initial);
+        let layout = evolution.layout(&columns).expect("a column for each place");
+        self.alter_table(old, |t| {
+            t.indexes.iter_mut().flat_map(|i| &mut i.parts).for_each(|p| p.column = now(p.column));
+            t.foreign_keys.iter_mut().flat_map(|k| &mut k.columns).for_each(|c| *c = now(*c));
+            (t.columns, t.layout, t.evolution) = (columns, layout, Some(evolution));
+        })
+    }
+
     /// Foreign keys on a table name its columns as they are called now.
     pub fn rename_parent_columns(&mut self, parent: &Table, renamed: &[(String, String)]) -> Result<()> {
         let name = |t: &Arc<Table>| (t.schema.clone(), t.name.clone());
@@ -501,7 +556,8 @@ impl Ddl<'_> {
     /// Errors 1061, 1069, 1071, 1072, ...
     pub fn create_index(&mut self, old: &Table, mut key: KeySpec) -> Result<(Arc<Table>, usize)> {
         let mut names = TableSpec { keys: Vec::new(), ..spec_of(old) };
-        names.keys = old.named_indexes().map(key_of(old)).chain([key.clone()]).collect();
+        let kept = old.named_indexes().filter(|i| !i.name.ends_with(REPLACED));
+        names.keys = kept.map(key_of(old)).chain([key.clone()]).collect();
         // Checks names and count, and makes up a name.
         names.plan()?;
         key.name = names.keys.last().expect("the new key is the last").name.clone();
@@ -530,17 +586,17 @@ impl Ddl<'_> {
         assert!(at > 0, "dropping the primary key rebuilds the table");
         let mut table = old.clone();
         let dropped = table.indexes.remove(at);
-        self.refuse_needed_index(old, &table, &dropped.name)?;
+        self.refuse_needed_index(old, &table, dropped.name.trim_end_matches(REPLACED))?;
         if let Some(counter) = &table.auto_increment
             && counter.tree == dropped.tree
         {
             // Another index has to start with the column, and takes over the counter.
-            let column = counter.column;
+            let column = table.columns.iter().position(|c| c.auto_increment);
             let next = counter.next.load(std::sync::atomic::Ordering::Relaxed); // Relaxed: the table is locked.
-            let other = table.indexes.iter().find(|i| i.parts[0].column == column).ok_or_else(|| err!(1075))?;
+            let other = table.indexes.iter().find(|i| Some(i.parts[0].column) == column).ok_or_else(|| err!(1075))?;
             let engine = &self.catalog.engine;
             engine.raise_counter(other.tree, next).map_err(from_engine)?;
-            let moved = crate::AutoIncrement::load(engine, column, other.tree).map_err(from_engine)?;
+            let moved = crate::AutoIncrement::load(engine, other.tree).map_err(from_engine)?;
             table.auto_increment = Some(Arc::new(moved));
         }
         self.catalog.engine.drop_tree(self.tx, dropped.tree).map_err(from_engine)?;
@@ -676,6 +732,7 @@ impl Ddl<'_> {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             layout: RowLayout::new(&types),
+            evolution: None,
             auto_increment: None,
             row_ids: None,
             default_collation: collation,
@@ -683,6 +740,7 @@ impl Ddl<'_> {
             create_options: String::new(),
             created: now(),
             readable_since: 0,
+            row_log: Default::default(),
             statistics: Default::default(),
             temporary: false,
             virtual_rows: None,
@@ -710,6 +768,9 @@ impl Ddl<'_> {
             return Err(err!(1701, shown));
         }
         let mut table = Table::clone(&old);
+        if table.evolution.take().is_some() {
+            table.layout = RowLayout::new(&table.columns.iter().map(|c| c.data_type).collect::<Vec<_>>());
+        }
         for index in &mut table.indexes {
             index.tree = self.catalog.engine.create_tree(self.tx, index.tree.kind).map_err(from_engine)?;
         }
@@ -842,6 +903,14 @@ impl Drop for Ddl<'_> {
         self.settle_locked_tables();
         self.pins.release();
     }
+}
+
+/// Behind the name of an index whose name another one gets in the same statement. No name can have it.
+const REPLACED: char = '\u{FFFF}';
+
+/// What an index is called that is dropped once another one of its name is there.
+pub fn replaced_name(name: &str) -> String {
+    format!("{name}{REPLACED}")
 }
 
 /// Error 3552 for schemas that the server makes itself.

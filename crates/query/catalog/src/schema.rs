@@ -1,6 +1,6 @@
 //! Dictionary objects as statements see them. A [`Version`] is immutable; DDL makes a new one and swaps it in.
 
-use crate::{AutoIncrement, VirtualTable};
+use crate::{AutoIncrement, Evolution, VirtualTable};
 use engine::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -163,6 +163,8 @@ pub struct Table {
     pub checks: Vec<Check>,
     pub foreign_keys: Vec<ForeignKey>,
     pub layout: RowLayout,
+    /// Of a table whose columns came or went without a rewrite of its rows.
+    pub evolution: Option<Evolution>,
     pub auto_increment: Option<Arc<AutoIncrement>>,
     /// Hands out the hidden row ids of a table without a primary key.
     pub row_ids: Option<Arc<AutoIncrement>>,
@@ -177,6 +179,8 @@ pub struct Table {
     pub readable_since: u64,
     /// Of one session, which alone knows it; needs no metadata lock and no privilege.
     pub temporary: bool,
+    /// Written rows are noted here while an index is built beside writers.
+    pub row_log: Arc<crate::row_log::RowLog>,
     /// What planners know of its contents.
     pub statistics: Arc<crate::statistics::Statistics>,
     /// Set for tables of information_schema and performance_schema: no trees, rows computed when asked.
@@ -194,6 +198,12 @@ impl Table {
     /// Indexes that SHOW INDEX lists: all but the hidden clustered one.
     pub fn named_indexes(&self) -> impl Iterator<Item = &Index> {
         self.indexes.iter().filter(|i| i.name != crate::HIDDEN_INDEX)
+    }
+
+    /// What rows have for column `i` that were written before it was added.
+    pub fn initial_value(&self, i: usize) -> &Value<'static> {
+        let evolution = self.evolution.as_ref().expect("rows lack columns where columns were added to rows alone");
+        &evolution.columns[i].initial
     }
 
     /// Position of a column by name, in any case.

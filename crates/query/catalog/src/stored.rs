@@ -1,6 +1,7 @@
 //! Dictionary objects as JSON. Types are stored by stable names, never by the position of an enum's variant; `format`
 //! says which writer made an entry, and an entry of a later format is refused.
 
+use crate::evolution::{Dropped, Evolution, Placed};
 use crate::schema::{
     Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,
     View, ViewAlgorithm,
@@ -16,7 +17,7 @@ use types::row::RowLayout;
 use types::{DataType, Date, DateTime, Decimal, Time, TypeKind, Value};
 
 /// The format that this version writes, and the newest that it reads.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct StoredSchema {
@@ -43,6 +44,41 @@ pub(crate) struct StoredTable {
     foreign_keys: Vec<StoredForeignKey>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     view: Option<StoredView>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    evolution: Option<StoredEvolution>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredEvolution {
+    versions: u32,
+    columns: Vec<StoredPlaced>,
+    dropped: Vec<StoredDropped>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredPlaced {
+    place: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    added: u32,
+    /// [`StoredDefault::None`]: NULL.
+    #[serde(default, skip_serializing_if = "is_none")]
+    initial: StoredDefault,
+}
+
+/// Of its type what the bytes of a row follow from.
+#[derive(Serialize, Deserialize)]
+struct StoredDropped {
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    length: u32,
+    decimals: u8,
+    #[serde(default, skip_serializing_if = "is_false")]
+    unsigned: bool,
+    place: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    added: u32,
+    dropped: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -263,20 +299,24 @@ fn store_default(default: &ColumnDefault) -> StoredDefault {
         ColumnDefault::None => StoredDefault::None,
         ColumnDefault::Now => StoredDefault::Now,
         ColumnDefault::Expression(text) => StoredDefault::Expression(text.clone()),
-        ColumnDefault::Value(value) => match value {
-            Value::Null => StoredDefault::Null,
-            Value::Int(n) => StoredDefault::Int(*n),
-            Value::UInt(n) => StoredDefault::Uint(*n),
-            Value::Double(n) => StoredDefault::Double(n.to_bits()),
-            Value::Decimal(d) => StoredDefault::Decimal(d.to_string()),
-            Value::Date(d) => StoredDefault::Date(d.0),
-            Value::Time(t) => StoredDefault::Time(t.0),
-            Value::DateTime(t) => StoredDefault::DateTime(t.0),
-            Value::Json(_) => unreachable!("a JSON column has no literal default"),
-            Value::Bytes(b) => match std::str::from_utf8(b) {
-                Ok(text) => StoredDefault::Text(text.to_string()),
-                Err(_) => StoredDefault::Bytes(b.to_vec()),
-            },
+        ColumnDefault::Value(value) => store_value(value),
+    }
+}
+
+fn store_value(value: &Value<'_>) -> StoredDefault {
+    match value {
+        Value::Null => StoredDefault::Null,
+        Value::Int(n) => StoredDefault::Int(*n),
+        Value::UInt(n) => StoredDefault::Uint(*n),
+        Value::Double(n) => StoredDefault::Double(n.to_bits()),
+        Value::Decimal(d) => StoredDefault::Decimal(d.to_string()),
+        Value::Date(d) => StoredDefault::Date(d.0),
+        Value::Time(t) => StoredDefault::Time(t.0),
+        Value::DateTime(t) => StoredDefault::DateTime(t.0),
+        Value::Json(_) => unreachable!("a JSON column has no literal default"),
+        Value::Bytes(b) => match std::str::from_utf8(b) {
+            Ok(text) => StoredDefault::Text(text.to_string()),
+            Err(_) => StoredDefault::Bytes(b.to_vec()),
         },
     }
 }
@@ -354,8 +394,53 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         checks: table.checks.iter().map(store_check).collect(),
         foreign_keys: table.foreign_keys.iter().map(store_foreign_key).collect(),
         view: table.view.as_deref().map(store_view),
+        evolution: table.evolution.as_ref().map(store_evolution),
     };
     serde_json::to_vec(&stored).expect("a table becomes JSON")
+}
+
+fn store_evolution(e: &Evolution) -> StoredEvolution {
+    let placed = |p: &Placed| StoredPlaced {
+        place: p.place,
+        added: p.added,
+        initial: match &p.initial {
+            Value::Null => StoredDefault::None,
+            v => store_value(v),
+        },
+    };
+    let dropped = |d: &Dropped| StoredDropped {
+        name: d.name.clone(),
+        kind: kind_name(d.data_type.kind).to_string(),
+        length: d.data_type.length,
+        decimals: d.data_type.decimals,
+        unsigned: d.data_type.unsigned,
+        place: d.place,
+        added: d.added,
+        dropped: d.dropped,
+    };
+    let (columns, dropped) = (e.columns.iter().map(placed).collect(), e.dropped.iter().map(dropped).collect());
+    StoredEvolution { versions: e.versions, columns, dropped }
+}
+
+fn load_evolution(stored: StoredEvolution) -> Option<Evolution> {
+    let placed = |p: StoredPlaced| {
+        let initial = match load_default(p.initial)? {
+            ColumnDefault::Value(v) => v,
+            _ => Value::Null,
+        };
+        Some(Placed { place: p.place, added: p.added, initial })
+    };
+    let dropped = |d: StoredDropped| {
+        let kind = KINDS.iter().find(|(_, n)| *n == d.kind)?.0;
+        let data_type =
+            DataType { length: d.length, decimals: d.decimals, unsigned: d.unsigned, ..DataType::new(kind) };
+        Some(Dropped { name: d.name, data_type, place: d.place, added: d.added, dropped: d.dropped })
+    };
+    Some(Evolution {
+        versions: stored.versions,
+        columns: stored.columns.into_iter().map(placed).collect::<Option<_>>()?,
+        dropped: stored.dropped.into_iter().map(dropped).collect::<Option<_>>()?,
+    })
 }
 
 fn store_check(c: &Check) -> StoredCheck {
@@ -480,12 +565,21 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
     }
     let check = |c: StoredCheck| Check { name: c.name, expression: c.expression, enforced: !c.not_enforced };
     let types: Vec<DataType> = columns.iter().map(|c| c.data_type).collect();
+    let evolution = match stored.evolution {
+        Some(evolution) => Some(load_evolution(evolution)?),
+        None => None,
+    };
+    let layout = match &evolution {
+        Some(evolution) => evolution.layout(&columns)?,
+        None => RowLayout::new(&types),
+    };
     Some(Table {
         id: stored.id,
         version: stored.version,
         schema: schema.to_string(),
         name: name.to_string(),
-        layout: RowLayout::new(&types),
+        layout,
+        evolution,
         columns,
         indexes,
         checks: stored.checks.into_iter().map(check).collect(),
@@ -497,6 +591,7 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
         create_options: stored.options,
         created: stored.created,
         readable_since: 0,
+        row_log: Default::default(),
         statistics: Default::default(),
         temporary: false,
         virtual_rows: None,
@@ -510,13 +605,12 @@ pub(crate) fn attach_counters(engine: &Engine, table: &mut Table) -> engine::Res
         Some(column) => {
             let index = table.indexes.iter().find(|i| i.parts[0].column == column);
             let tree = index.expect("an AUTO_INCREMENT column starts an index (1075)").tree;
-            Some(Arc::new(AutoIncrement::load(engine, column, tree)?))
+            Some(Arc::new(AutoIncrement::load(engine, tree)?))
         }
         None => None,
     };
     table.row_ids = if table.indexes.first().is_some_and(|i| i.name == HIDDEN_INDEX) {
-        let column = table.indexes[0].parts[0].column;
-        Some(Arc::new(AutoIncrement::load(engine, column, table.indexes[0].tree)?))
+        Some(Arc::new(AutoIncrement::load(engine, table.indexes[0].tree)?))
     } else {
         None
     };
@@ -595,7 +689,7 @@ mod tests {
     #[test]
     fn later_formats_and_unknown_types_are_refused() {
         assert!(read_schema("s", br#"{"format":1,"collation":255}"#).is_some());
-        assert!(read_schema("s", br#"{"format":3,"collation":255}"#).is_none());
+        assert!(read_schema("s", br#"{"format":4,"collation":255}"#).is_none());
         assert!(read_schema("s", br#"{"format":1,"collation":9999}"#).is_none());
         assert!(parse_table("s", "t", b"{}").is_none());
     }

@@ -17,7 +17,7 @@ use types::{DataType, Result, SqlMode, StoreContext, Value, key};
 /// Entries that one chunk sorts, in bytes.
 const CHUNK_BYTES: usize = 8 << 20;
 
-const ALL: Range<'static> = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
+pub(crate) const ALL: Range<'static> = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
 const SHARED: Read = Read::Locking { mode: LockMode::Shared, wait: Wait::Block };
 
 /// How all rows of a table are read that nobody else writes meanwhile: the newest versions, also of commits that are not durable
@@ -58,15 +58,33 @@ impl Chunk {
     }
 }
 
-/// Fills index `index` of `table`, whose tree is empty, from the clustered tree. Errors: 1062 for a duplicate in a unique
-/// index, and the engine's.
+/// Fills index `index` of `table`, whose tree `tx` has made, from the clustered tree, which nobody else writes. Errors: 1062 for a
+/// duplicate in a unique index, and the engine's.
 pub fn fill_index(tx: &mut Transaction, table: &Table, index: usize) -> Result<()> {
+    let read = newest(tx);
+    fill(tx, None, read, table, index)
+}
+
+/// The same from the rows that a snapshot has.
+pub(crate) fn fill_from(tx: &mut Transaction, snapshot: &mut Transaction, table: &Table, index: usize) -> Result<()> {
+    fill(tx, Some(snapshot), Read::Consistent, table, index)
+}
+
+fn fill(
+    tx: &mut Transaction,
+    mut reader: Option<&mut Transaction>,
+    read: Read,
+    table: &Table,
+    index: usize,
+) -> Result<()> {
     assert!(index != 0, "the clustered index is the table");
-    let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, newest(tx), 0);
+    let clustered = table.indexes[0].tree;
+    let mut scan = Cursor::new(clustered, ALL, Direction::Forward, read, 0);
     let mut chunk = Chunk::default();
     let mut entry_key = Vec::new();
-    loop {
-        let more = match scan.next(tx).map_err(error::engine)? {
+    for at in 0.. {
+        check_interrupt(tx, at)?;
+        let more = match scan.next(reader.as_deref_mut().unwrap_or(tx)).map_err(error::engine)? {
             Some(entry) => {
                 write::secondary_key(&mut entry_key, table, index, entry.value, entry.key);
                 chunk.push(&entry_key, &[]);
@@ -78,31 +96,35 @@ pub fn fill_index(tx: &mut Transaction, table: &Table, index: usize) -> Result<(
             chunk.sort();
             for (at, (from, end, _)) in chunk.entries.iter().enumerate() {
                 check_interrupt(tx, at)?;
-                insert_entry(tx, table, index, &chunk.bytes[*from..*end])?;
+                let entry = &chunk.bytes[*from..*end];
+                if !load_entry(tx, table, index, entry)? {
+                    let mut row = Vec::new();
+                    let at = own_parts(table, index, entry);
+                    let reader = reader.as_deref_mut().unwrap_or(tx);
+                    reader.get(clustered, &entry[at..], read, &mut row).map_err(error::engine)?;
+                    return Err(duplicate_entry(table, index, &row, None));
+                }
             }
             chunk.clear();
         }
         if !more {
-            return Ok(());
+            break;
         }
     }
+    Ok(())
 }
 
 /// KILL ends the work: looked at every few hundred entries, some milliseconds. (The cursor looks itself.)
-fn check_interrupt(tx: &Transaction, at: usize) -> Result<()> {
+pub(crate) fn check_interrupt(tx: &Transaction, at: usize) -> Result<()> {
     if at.is_multiple_of(256) { tx.check_interrupt().map_err(error::engine) } else { Ok(()) }
 }
 
-fn insert_entry(tx: &mut Transaction, table: &Table, index: usize, entry: &[u8]) -> Result<()> {
+/// False: its unique value is there already.
+fn load_entry(tx: &mut Transaction, table: &Table, index: usize, entry: &[u8]) -> Result<bool> {
     let prefix = if table.indexes[index].unique { unique_prefix(table, index, entry) } else { None };
-    match tx.index_insert(table.indexes[index].tree, entry, prefix, &[]) {
-        Ok(()) => Ok(()),
-        Err(engine::Error::DuplicateKey) => {
-            let at = own_parts(table, index, entry);
-            let mut row = Vec::new();
-            tx.get(table.indexes[0].tree, &entry[at..], SHARED, &mut row).map_err(error::engine)?;
-            Err(duplicate_entry(table, index, &row, None))
-        }
+    match tx.index_load(table.indexes[index].tree, entry, prefix) {
+        Ok(()) => Ok(true),
+        Err(engine::Error::DuplicateKey) => Ok(false),
         Err(e) => Err(error::engine(e)),
     }
 }
@@ -187,7 +209,7 @@ pub fn copy_rows(
             for (at, (start, end, row_end)) in chunk.entries.iter().enumerate() {
                 check_interrupt(&tx, at)?;
                 let (k, row) = (&chunk.bytes[*start..*end], &chunk.bytes[*end..*row_end]);
-                match tx.insert(to.indexes[0].tree, k, row) {
+                match tx.load(to.indexes[0].tree, k, row) {
                     Ok(()) => {}
                     Err(engine::Error::DuplicateKey) => return Err(duplicate_entry(to, 0, row, None)),
                     Err(e) => return Err(error::engine(e)),
@@ -203,6 +225,31 @@ pub fn copy_rows(
         check_parents(to, &rules, &run)?;
     }
     Ok(rows)
+}
+
+/// What rows get for columns that are added to them: their defaults now.
+pub fn initial_values<'c>(
+    tx: &mut Transaction,
+    env: &mut dyn Env,
+    columns: impl Iterator<Item = &'c catalog::Column>,
+) -> Result<Vec<Value<'static>>> {
+    let run = Run::new(tx, env, &[], &[]);
+    let how = Strictness::new(&run, false, false);
+    let value = |c: &catalog::Column| match &c.default {
+        catalog::ColumnDefault::Value(v) => Ok(v.clone()),
+        catalog::ColumnDefault::Now => Ok(write::default_value(c, how, &run)?.into_owned()),
+        catalog::ColumnDefault::None => Ok(write::placeholder(&c.data_type)),
+        catalog::ColumnDefault::Expression(_) => {
+            unreachable!("rows are written for a default that is computed for each")
+        }
+    };
+    columns.map(value).collect()
+}
+
+/// Has the table no row? Nobody writes it meanwhile.
+pub fn is_empty(tx: &mut Transaction, table: &Table) -> Result<bool> {
+    let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, newest(tx), 1);
+    Ok(scan.next(tx).map_err(error::engine)?.is_none())
 }
 
 /// Looks for the parents of all rows of a table. Error 1452.

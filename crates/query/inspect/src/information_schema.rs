@@ -4,7 +4,7 @@
 
 use crate::columns::{Compute, computed, spec_columns, spec_tables};
 use crate::ddl_text::{column_type, default_text, escaped, has_charset, type_name};
-use crate::{Context, Row, datetime, maybe, text, uint, word};
+use crate::{Context, Row, datetime, innodb, maybe, text, uint, word};
 use catalog::{CheckOption, Column, ColumnDefault, ForeignKey, Index, Schema, Table, parent_index};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,6 +21,14 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("COLUMNS", columns),
     ("COLUMNS_EXTENSIONS", columns_extensions),
     ("ENGINES", engines),
+    ("INNODB_COLUMNS", innodb::columns),
+    ("INNODB_FIELDS", innodb::fields),
+    ("INNODB_FOREIGN", innodb::foreign),
+    ("INNODB_FOREIGN_COLS", innodb::foreign_columns),
+    ("INNODB_INDEXES", innodb::indexes),
+    ("INNODB_TABLES", innodb::tables),
+    ("INNODB_TABLESTATS", innodb::table_statistics),
+    ("INNODB_VIRTUAL", innodb::virtual_columns),
     ("KEYWORDS", keywords),
     ("KEY_COLUMN_USAGE", key_column_usage),
     ("PARTITIONS", partitions),
@@ -115,7 +123,7 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
     ])
 }
 
-fn row_format(table: &Table) -> &'static str {
+pub(crate) fn row_format(table: &Table) -> &'static str {
     match table.create_options.split(' ').find_map(|o| o.strip_prefix("ROW_FORMAT=")) {
         Some("COMPACT") => "Compact",
         Some("REDUNDANT") => "Redundant",

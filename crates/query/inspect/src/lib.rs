@@ -7,6 +7,7 @@ mod columns;
 mod create;
 mod ddl_text;
 mod information_schema;
+mod innodb;
 mod locks;
 mod performance_schema;
 pub mod show;

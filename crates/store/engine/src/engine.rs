@@ -273,6 +273,7 @@ impl Engine {
             mtr.commit(&self.core.log, &mut [&mut root.bitmap, &mut root.page, &mut undo_page]);
             drop((root, undo_page));
             tx.changed(roll_ptr);
+            tx.trees_made.push(tree.id);
             return Ok(tree);
         }
     }

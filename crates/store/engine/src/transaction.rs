@@ -80,6 +80,8 @@ pub struct Transaction {
     pub(crate) locks: Vec<Name>,
     /// Trees in which it holds gap or next-key locks.
     trees_held: Vec<u32>,
+    /// Trees that it has made: see [`Transaction::load`].
+    pub(crate) trees_made: Vec<u32>,
     /// The greatest commit LSN that a locking read rests on.
     depends_on: Lsn,
     /// A commit of its own is among them.
@@ -131,6 +133,7 @@ impl Transaction {
             work: 0,
             locks: Vec::new(),
             trees_held: Vec::new(),
+            trees_made: Vec::new(),
             depends_on: 0,
             awaits_own: false,
             lock_wait_timeout: Duration::from_secs(50),
@@ -197,6 +200,17 @@ impl Transaction {
         self.duplicates = mode;
     }
 
+    /// Is `trx` over as far as this transaction's snapshot can tell: committed and visible, or rolled back? Takes the snapshot when
+    /// there is none.
+    pub fn sees_end_of(&mut self, trx: u64) -> bool {
+        let snapshot = self.reader().snapshot;
+        match self.core.system.status(trx) {
+            Status::Open(_) => false,
+            Status::Committed(lsn) => lsn <= snapshot,
+            Status::RolledBack | Status::Old => true,
+        }
+    }
+
     /// To be called between statements: below REPEATABLE READ the next consistent read takes a new snapshot.
     pub fn end_statement(&mut self) {
         self.duplicates = LockMode::Shared;
@@ -257,6 +271,11 @@ impl Transaction {
         let lsn = std::mem::take(&mut self.depends_on);
         let awaits = if std::mem::take(&mut self.awaits_own) { Awaits::OwnCommit } else { Awaits::OthersCommits };
         self.core.wait_durable(lsn, &self.interrupt, awaits)
+    }
+
+    /// Waits until every commit so far is durable, so that the next snapshot sees it.
+    pub fn await_others(&self) -> Result<()> {
+        self.core.wait_durable(self.core.log.tail_lsn(), &self.interrupt, Awaits::OthersCommits)
     }
 
     /// A locking read saw what `trx` wrote.
@@ -421,6 +440,7 @@ impl Transaction {
         self.first_undo = 0;
         self.undo_end = 0;
         if self.work != 0 {
+            self.trees_made.clear();
             self.work = 0;
             // Relaxed: a hint for the choice of deadlock victims.
             self.core.system.slots.get(self.slot).work.store(0, Ordering::Relaxed);

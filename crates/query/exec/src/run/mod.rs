@@ -289,10 +289,7 @@ impl Shape {
 /// The value that a row written before the column was added has for it.
 #[cold]
 pub fn added_column(table: &Table, column: usize) -> Value<'_> {
-    match &table.columns[column].default {
-        catalog::ColumnDefault::Value(v) => crate::expr::reborrow(v),
-        _ => Value::Null,
-    }
+    crate::expr::reborrow(table.initial_value(column))
 }
 
 /// An empty vector for values of another lifetime, in the memory of the old one.

@@ -106,9 +106,14 @@ impl RowWriter {
         self.row.clear();
         if !table.layout.patch(&mut self.row, old_row, columns, values) {
             let given = |i| columns.iter().rposition(|c| *c == i).map(|n| crate::expr::reborrow(&values[n]));
-            let all: Vec<Value<'_>> =
-                (0..table.columns.len()).map(|i| given(i).unwrap_or_else(|| column(table, old_row, i))).collect();
-            table.layout.encode(&mut self.row, &all);
+            if columns.iter().all(|c| given(*c) == Some(column(table, old_row, *c))) {
+                // As long or as short as it was.
+                self.row.extend_from_slice(old_row);
+            } else {
+                let all: Vec<Value<'_>> =
+                    (0..table.columns.len()).map(|i| given(i).unwrap_or_else(|| column(table, old_row, i))).collect();
+                table.layout.encode(&mut self.row, &all);
+            }
         }
         self.key.clear();
         if rekey {
@@ -131,6 +136,7 @@ impl RowWriter {
                 other => other?,
             }
         }
+        note(table, tx, &self.key);
         Ok(())
     }
 
@@ -147,6 +153,7 @@ impl RowWriter {
             secondary_key(&mut self.old_entry, table, i, old_row, old_key);
             tx.index_delete(table.indexes[i].tree, &self.old_entry)?;
         }
+        note(table, tx, old_key);
         Ok(())
     }
 
@@ -190,6 +197,10 @@ impl RowWriter {
                 other => other?,
             }
         }
+        note(table, tx, &self.key);
+        if moved {
+            note(table, tx, old_key);
+        }
         Ok(true)
     }
 
@@ -197,6 +208,14 @@ impl RowWriter {
     #[cold]
     pub fn duplicate(&self, table: &Table, index: usize, run: &Run<'_>) -> SqlError {
         duplicate_entry(table, index, &self.row, Some(run))
+    }
+}
+
+/// A row was written: for whoever builds an index meanwhile.
+#[inline]
+fn note(table: &Table, tx: &Transaction, key: &[u8]) {
+    if table.row_log.is_open() {
+        table.row_log.note(tx.id(), key);
     }
 }
 

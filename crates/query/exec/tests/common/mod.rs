@@ -242,7 +242,7 @@ impl Database {
         self.tx.commit().unwrap();
         let types: Vec<DataType> = columns.iter().map(|c| c.1).collect();
         let tree = made[0].tree;
-        let counter = AutoIncrement::load(&self.engine, 0, tree).unwrap();
+        let counter = AutoIncrement::load(&self.engine, tree).unwrap();
         let table = Table {
             id: self.version.number + 100,
             version: 1,
@@ -257,6 +257,7 @@ impl Database {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             layout: RowLayout::new(&types),
+            evolution: None,
             auto_increment: auto.then(|| Arc::new(counter)),
             row_ids: None,
             default_collation: CollationId::UTF8MB4_0900_AI_CI,
@@ -264,6 +265,7 @@ impl Database {
             create_options: String::new(),
             created: 0,
             readable_since: 0,
+            row_log: Default::default(),
             statistics: Default::default(),
             temporary: false,
             virtual_rows: None,

@@ -18,9 +18,20 @@ use std::sync::atomic::Ordering;
 /// What to do to an entry. Rows as they are stored: off-page rows by reference.
 #[derive(Clone, Copy)]
 enum Change<'a> {
-    Insert { row: &'a [u8], off_page: bool },
-    Update { row: &'a [u8], off_page: bool },
+    Insert {
+        row: &'a [u8],
+        off_page: bool,
+    },
+    Update {
+        row: &'a [u8],
+        off_page: bool,
+    },
     Delete,
+    /// Into a tree that goes whole if the transaction does not commit: without an undo record.
+    Load {
+        row: &'a [u8],
+        off_page: bool,
+    },
 }
 
 /// What an attempt on the latched leaf came to.
@@ -106,6 +117,26 @@ impl Transaction {
         debug_assert_eq!(tree.kind, TreeKind::Secondary);
         self.start_deleting()?;
         self.change(tree, key, Change::Delete)
+    }
+
+    /// Inserts into a tree that this transaction has made and that nobody else knows of, without undo and without a look at locks:
+    /// a rollback frees the tree, so it costs the same for a million rows as for none. A key that is there: [`Error::DuplicateKey`].
+    pub fn load(&mut self, tree: Tree, key: &[u8], row: &[u8]) -> Result<()> {
+        assert!(self.trees_made.contains(&tree.id), "a tree of this transaction");
+        self.with_stored_row(key, row, |tx, row, off_page| tx.change(tree, key, Change::Load { row, off_page }))
+    }
+
+    /// As [`Transaction::load`], for a secondary tree; `unique_prefix` as in [`Transaction::index_insert`].
+    pub fn index_load(&mut self, tree: Tree, key: &[u8], unique_prefix: Option<usize>) -> Result<()> {
+        assert!(self.trees_made.contains(&tree.id), "a tree of this transaction");
+        if key.len() > KEY_BYTES_MAX {
+            return Err(Error::TooLong);
+        }
+        self.start_writing()?;
+        if let Some(prefix) = unique_prefix {
+            self.check_unique(tree, &key[..prefix])?;
+        }
+        self.change(tree, key, Change::Load { row: &[], off_page: false })
     }
 
     /// Looks for a live entry that has the unique value, which is locked; locks it.
@@ -208,14 +239,15 @@ impl Transaction {
             }
         }
         let live = old.is_some() && !old_header.is_deleted();
-        let insert = matches!(change, Change::Insert { .. });
+        let load = matches!(change, Change::Load { .. });
+        let insert = load || matches!(change, Change::Insert { .. });
         // Before the look at locks: a duplicate is no insertion into a gap, and is locked by the caller.
         if insert && live {
             drop(leaf);
             self.rest_on(old_header.trx());
             return Err(Error::DuplicateKey);
         }
-        if let Some(on) = core.locks.must_wait(me, tree.id, key, insert) {
+        if !load && let Some(on) = core.locks.must_wait(me, tree.id, key, insert) {
             return Ok(Attempt::Lock(on));
         }
         if let Some(claim) = claim
@@ -234,7 +266,7 @@ impl Transaction {
         let old_roll_ptr =
             if old.is_some() && tree.kind == TreeKind::Clustered { get_u64(old.unwrap_or_default(), 8) } else { 0 };
         let (header, row) = match change {
-            Change::Insert { row, off_page } | Change::Update { row, off_page } => {
+            Change::Insert { row, off_page } | Change::Update { row, off_page } | Change::Load { row, off_page } => {
                 let header = Header::new(self.trx);
                 (if off_page { header.off_page() } else { header }, row)
             }
@@ -243,6 +275,20 @@ impl Transaction {
                 (if old_header.is_off_page() { header.off_page() } else { header }, old_row)
             }
         };
+        if load {
+            assert!(old.is_none(), "a tree that is loaded has no deletions");
+            if !node.fits(key.len(), value_at + row.len()) {
+                return Ok(Attempt::Split(key.len() + value_at + row.len()));
+            }
+            let mut value = vec![0; value_at];
+            put_u64(&mut value, 0, header.0);
+            value.extend_from_slice(row);
+            let prefix = node.prefix_len();
+            let mut mtr = Mtr::new();
+            mtr.insert(&mut leaf, slot, &key[prefix..], &value);
+            mtr.commit(&core.log, &mut [&mut leaf]);
+            return Ok(Attempt::Done);
+        }
         // What the old row has in common with the new one need not be kept. References are kept whole: purge reads them.
         let whole = old_header.is_off_page() != header.is_off_page()
             || (header.is_off_page() && !matches!(change, Change::Delete));
@@ -283,7 +329,9 @@ impl Transaction {
         let (is_new, old_len, prefix_len) = (old.is_none(), old_row.len(), node.prefix_len());
         // A deletion keeps the row where it is and sets words only.
         let (row, in_place) = match change {
-            Change::Insert { row, .. } | Change::Update { row, .. } => (row, old_len == row.len() && !whole),
+            Change::Insert { row, .. } | Change::Update { row, .. } | Change::Load { row, .. } => {
+                (row, old_len == row.len() && !whole)
+            }
             Change::Delete => (&[][..], true),
         };
         let mut mtr = Mtr::new();

@@ -1,0 +1,254 @@
+//! ALTER TABLE from the tree to a plan: see [`crate::alter`].
+
+use crate::alter::{AlterPlan, RETYPED, Why, Work};
+use crate::command::Session;
+use crate::define::{FOREIGN_KEY_CHECKS, unsupported};
+use crate::state::State;
+use crate::variables::{VarId, id};
+use accounts::Privileges;
+use catalog::schema::eq_name;
+use catalog::{Column, ColumnDefault, Ddl, Table};
+use exec::column_type::collation_from;
+use exec::{Env, Outcome};
+use sql::ast::*;
+use std::sync::Arc;
+use types::{Result, SqlMode, TypeKind, err};
+
+const ONLINE_LOG_BYTES: VarId = id("innodb_online_alter_log_max_size");
+
+impl Session {
+    pub(crate) fn alter_table(&mut self, parsed: &Parsed, alter: &AlterTable) -> Result<Outcome> {
+        let (schema, name) = self.object(parsed, alter.name)?;
+        self.check_shared(Privileges::ALTER, &schema, &name)?;
+        self.alter(&schema, &name, |session, old, plan| {
+            let options = session.table_options(parsed, &alter.options)?;
+            for action in &alter.actions {
+                session.alter_action(parsed, action, plan)?;
+            }
+            if let Some(collation) = collation_from(parsed, alter.options.charset, alter.options.collation)? {
+                plan.spec.default_collation = collation;
+                plan.needs(Work::Inplace);
+            }
+            if let Some(comment) = alter.options.comment {
+                plan.spec.comment = session.comment_of(parsed, Some(comment), &name)?;
+                plan.needs(Work::Inplace);
+            }
+            if !options.is_empty() {
+                plan.spec.create_options = options;
+                plan.needs(Work::Inplace);
+            }
+            if alter.options.engine.is_some() {
+                plan.rebuild(Work::Inplace);
+            }
+            plan.spec.auto_increment = alter.options.auto_increment;
+            if alter.options.auto_increment.is_some() {
+                plan.needs(Work::Inplace);
+            }
+            plan.obey(old, alter.algorithm, alter.lock)
+        })
+    }
+
+    /// Collects the changes of one table into a plan, then makes them. Errors 1146, 1347, 1412 and the plan's.
+    pub(crate) fn alter(
+        &mut self,
+        schema: &str,
+        name: &str,
+        collect: impl FnOnce(&mut Session, &Table, &mut AlterPlan) -> Result<()>,
+    ) -> Result<Outcome> {
+        let version = self.dictionary();
+        let table = Arc::clone(version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?);
+        if table.view.is_some() {
+            return Err(err!(1347, schema, name, "BASE TABLE"));
+        }
+        let mut plan = AlterPlan::new(&table);
+        collect(self, &table, &mut plan)?;
+        if table.temporary {
+            // As in MySQL, which has no other way for them.
+            plan.rebuild(Work::Copy(Why::Asked));
+        }
+        plan.log_bytes = self.server.globals.load().uint(ONLINE_LOG_BYTES) as usize;
+        self.check_expressions(&plan.spec)?;
+        let only_renames = plan.only_renames();
+        let change = |ddl: &mut Ddl<'_>, state: &mut State| {
+            plan.lets = plan.lets(ddl);
+            let old = ddl.lock_to_alter(schema, name, plan.lets)?;
+            if old.id != table.id || old.version != table.version {
+                // Another DDL came between: the plan was made for another table.
+                return Err(err!(1412));
+            }
+            plan.run(ddl, &old, state)
+        };
+        let copied = match table.temporary {
+            true => {
+                self.commit_all()?;
+                self.define_temporary(change)?
+            }
+            false => self.define_with(change)?,
+        };
+        self.warn_duplicate_keys(schema, name, Some(&table));
+        let warnings = self.state.warning_count;
+        let info = format!("Records: {copied}  Duplicates: 0  Warnings: {warnings}");
+        let info = if only_renames { String::new() } else { info };
+        Ok(Outcome { affected_rows: copied, info, ..Outcome::default() })
+    }
+
+    /// What a new column asks of the table's rows.
+    fn add_column(&self, column: &Column, plan: &mut AlterPlan) {
+        let dates = matches!(column.data_type.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
+        let mode = SqlMode(self.state.sql_mode());
+        let zero = dates && !column.data_type.nullable && column.default == ColumnDefault::None;
+        if zero && column.generated.is_none() && mode.is_strict() && mode.0 & SqlMode::NO_ZERO_DATE.0 != 0 {
+            plan.not_for_rows = Some((column.name.clone(), column.data_type.kind));
+            plan.needs(Work::Inplace);
+        }
+        match &column.generated {
+            Some(g) if g.stored => plan.rebuild(Work::Copy(Why::Unsaid)),
+            Some(_) => {
+                plan.virtuals = true;
+                plan.rebuild(Work::Instant);
+            }
+            None => {
+                plan.columns = true;
+                plan.evolves = true;
+            }
+        }
+        if matches!(column.default, ColumnDefault::Expression(_)) {
+            plan.rebuild(Work::Copy(Why::Unsaid));
+        }
+        if column.auto_increment {
+            plan.rebuild(Work::Locked("Adding an auto-increment column requires a lock"));
+        }
+        let implicit_document = column.data_type.kind == TypeKind::Json && !column.data_type.nullable;
+        if implicit_document {
+            plan.rebuild(Work::Inplace);
+        }
+    }
+
+    fn alter_action(&mut self, parsed: &Parsed, action: &AlterAction, plan: &mut AlterPlan) -> Result<()> {
+        let name = |n: Name| parsed.name(n).to_string();
+        match action {
+            AlterAction::AddColumns(columns, position) => {
+                let mut position = *position;
+                let mut names = plan.names();
+                names.extend(columns.iter().map(|c| name(c.name)));
+                for def in columns {
+                    let (column, keys) = self.column(parsed, def, plan.spec.default_collation, &names, false)?;
+                    if plan.spec.columns.iter().any(|c| eq_name(&c.name, &column.name)) {
+                        return Err(err!(1060, column.name));
+                    }
+                    self.add_column(&column, plan);
+                    plan.insert(parsed, column, None, position)?;
+                    for key in keys {
+                        plan.spec.keys.push(key);
+                        plan.added_key();
+                    }
+                    for check in &def.attributes.checks {
+                        let name = plan.spec.next_check_name();
+                        let check = self.check_spec(parsed, check, &names, Some(parsed.name(def.name)), name)?;
+                        if check.enforced {
+                            plan.rebuild(Work::Copy(Why::Rule));
+                        }
+                        plan.spec.checks.push(check);
+                    }
+                    if position != ColumnPosition::Last {
+                        position = ColumnPosition::After(def.name);
+                    }
+                }
+            }
+            AlterAction::AddKey(key) => {
+                let names = plan.names();
+                self.add_key(parsed, key, &names, &mut plan.spec)?;
+                match key {
+                    KeyDef::Index(_) => plan.added_key(),
+                    KeyDef::ForeignKey(_) => plan.rebuild(match self.state.vars.bool(FOREIGN_KEY_CHECKS) {
+                        true => Work::Copy(Why::Reason("Adding foreign keys needs foreign_key_checks=OFF")),
+                        false => Work::Inplace,
+                    }),
+                    KeyDef::Check(check) if check.enforced => plan.rebuild(Work::Copy(Why::Rule)),
+                    KeyDef::Check(_) => {}
+                }
+            }
+            AlterAction::DropColumn(column) => plan.drop_column(&name(*column))?,
+            AlterAction::DropPrimaryKey => plan.drop_primary()?,
+            AlterAction::DropIndex(index) => plan.drop_index(&name(*index))?,
+            AlterAction::DropConstraint(constraint) => plan.drop_constraint(&name(*constraint))?,
+            AlterAction::DropForeignKey(key) => plan.drop_foreign_key(&name(*key))?,
+            AlterAction::DropCheck(check) => plan.drop_check(&name(*check))?,
+            AlterAction::SetEnforced(check, enforced) => plan.enforce(&name(*check), *enforced)?,
+            AlterAction::SetIndexVisible(index, visible) => plan.set_index_visible(&name(*index), *visible)?,
+            AlterAction::SetColumnVisible(column, visible) => {
+                let at = plan.position(&name(*column))?;
+                plan.spec.columns[at].invisible = !visible;
+                if plan.spec.columns.iter().all(|c| c.hidden || c.invisible) {
+                    return Err(err!(4028));
+                }
+            }
+            AlterAction::ChangeColumn { old, column, position } => {
+                let at = plan.position(&name(*old))?;
+                let mut names = plan.names();
+                names[at] = name(column.name);
+                let (new, keys) = self.column(parsed, column, plan.spec.default_collation, &names, false)?;
+                plan.change_column(parsed, at, new, *position)?;
+                for key in keys {
+                    plan.spec.keys.push(key);
+                    plan.added_key();
+                }
+                for check in &column.attributes.checks {
+                    let name = plan.spec.next_check_name();
+                    let check = self.check_spec(parsed, check, &names, Some(parsed.name(column.name)), name)?;
+                    plan.spec.checks.push(check);
+                    plan.rebuild(Work::Copy(Why::Rule));
+                }
+            }
+            AlterAction::RenameColumn(old, new) => {
+                let at = plan.position(&name(*old))?;
+                let renamed = Column { name: name(*new), ..plan.spec.columns[at].clone() };
+                plan.change_column(parsed, at, renamed, ColumnPosition::Last)?;
+            }
+            AlterAction::RenameIndex(old, new) => plan.rename_index(&name(*old), &name(*new))?,
+            AlterAction::RenameTable(to) => plan.rename = Some(self.object(parsed, *to)?),
+            AlterAction::SetDefault(column, value) => {
+                let at = plan.position(&name(*column))?;
+                let names = plan.names();
+                let (t, members) = (plan.spec.columns[at].data_type, plan.spec.columns[at].members.clone());
+                let default = self.default_value(parsed, &name(*column), *value, &t, &members, &names)?;
+                plan.spec.columns[at].default = default;
+            }
+            AlterAction::DropDefault(column) => {
+                let at = plan.position(&name(*column))?;
+                plan.spec.columns[at].default = ColumnDefault::None;
+            }
+            AlterAction::ConvertCharset { charset, collation } => {
+                let to = collation_from(parsed, *charset, *collation)?.unwrap_or(plan.spec.default_collation);
+                plan.spec.default_collation = to;
+                for column in &mut plan.spec.columns {
+                    if column.data_type.kind.is_text() {
+                        column.data_type.collation = to;
+                    }
+                }
+                plan.rebuild(RETYPED);
+            }
+            AlterAction::Force => plan.rebuild(Work::Inplace),
+            AlterAction::Options => {}
+            // Keys are never disabled.
+            AlterAction::EnableKeys(_) => {
+                self.state.warn("Note", 1031, "Table storage engine for the table doesn't have this option".to_string())
+            }
+            AlterAction::Partition("PARTITION BY") => return Err(unsupported("PARTITION BY")),
+            // There are none.
+            AlterAction::Partition(_) => return Err(err!(1505)),
+            AlterAction::OrderBy(_) => {
+                // A table with a primary key is in its order; others are not kept in any.
+                self.state.warn(
+                    "Warning",
+                    1105,
+                    "ORDER BY ignored as there is a user-defined clustered index in the table '".to_string()
+                        + &plan.spec.name
+                        + "'",
+                );
+            }
+            _ => return Err(unsupported("this form of ALTER TABLE")),
+        }
+        Ok(())
+    }
+}

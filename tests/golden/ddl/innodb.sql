@@ -1,0 +1,12 @@
+-- information_schema.INNODB_*: tables, columns, indexes and foreign keys as the storage engine has them.
+CREATE TABLE t1 (id INT PRIMARY KEY, a VARCHAR(10) NOT NULL, b INT UNSIGNED, c CHAR(5), d DECIMAL(10,2), e TEXT, f BLOB, g DATE, h DATETIME(3), i TIMESTAMP NULL, j TIME, k YEAR, l BIT(9), m ENUM('a','b'), n SET('a','b'), o JSON, p FLOAT, q DOUBLE, r TINYINT, s BIGINT UNSIGNED NOT NULL, t VARBINARY(10), u BINARY(4), v VARCHAR(10) CHARACTER SET latin1, w CHAR(3) CHARACTER SET latin1, x INT AS (b + 1) VIRTUAL, y INT AS (b + 2) STORED, z MEDIUMTEXT, aa LONGBLOB, ab VARCHAR(300), ac VARCHAR(10) COLLATE utf8mb4_bin, UNIQUE KEY ua (a), KEY kb (b, a(3)), KEY kx (x));
+CREATE TABLE t2 (a INT, b INT, KEY (a));
+CREATE TABLE c1 (id INT AUTO_INCREMENT PRIMARY KEY, p1 INT, p2 VARCHAR(10), FOREIGN KEY (p1) REFERENCES t1 (id) ON DELETE CASCADE, CONSTRAINT zz FOREIGN KEY (p2) REFERENCES t1 (a) ON UPDATE CASCADE ON DELETE SET NULL);
+SELECT NAME, FLAG, N_COLS, ROW_FORMAT, ZIP_PAGE_SIZE, INSTANT_COLS, TOTAL_ROW_VERSIONS FROM information_schema.innodb_tables WHERE name LIKE 'golden/%' ORDER BY name;
+SELECT t.NAME AS tab, c.NAME, POS, MTYPE, PRTYPE, LEN, HAS_DEFAULT FROM information_schema.innodb_columns c JOIN information_schema.innodb_tables t USING (table_id) WHERE t.name LIKE 'golden/%' ORDER BY t.name, pos, c.name;
+SELECT t.NAME AS tab, i.NAME, TYPE, N_FIELDS, MERGE_THRESHOLD FROM information_schema.innodb_indexes i JOIN information_schema.innodb_tables t USING (table_id) WHERE t.name LIKE 'golden/%' ORDER BY t.name, i.name;
+SELECT t.NAME AS tab, i.NAME, f.NAME AS col, f.POS FROM information_schema.innodb_fields f JOIN information_schema.innodb_indexes i USING (index_id) JOIN information_schema.innodb_tables t USING (table_id) WHERE t.name LIKE 'golden/%' ORDER BY t.name, i.name, f.pos;
+SELECT * FROM information_schema.innodb_foreign WHERE id LIKE 'golden/%' ORDER BY id;
+SELECT * FROM information_schema.innodb_foreign_cols WHERE id LIKE 'golden/%' ORDER BY id;
+SELECT POS, BASE_POS FROM information_schema.innodb_virtual v JOIN information_schema.innodb_tables t USING (table_id) WHERE t.name LIKE 'golden/%';
+SELECT table_name, column_name, column_type, is_nullable FROM information_schema.columns WHERE table_schema = 'information_schema' AND table_name IN ('INNODB_TABLES', 'INNODB_COLUMNS', 'INNODB_INDEXES', 'INNODB_FIELDS', 'INNODB_TABLESTATS', 'INNODB_FOREIGN', 'INNODB_FOREIGN_COLS', 'INNODB_VIRTUAL') ORDER BY table_name, ordinal_position;
