@@ -17,6 +17,8 @@ pub struct Options {
     pub initialize_insecure: bool,
     /// Make the data directory and exit.
     pub initialize: bool,
+    /// mysql_native_password can be used.
+    pub native_password: bool,
     pub help: bool,
     /// Say these in the error log: values adjusted, `loose` options skipped.
     pub warnings: Vec<String>,
@@ -230,7 +232,7 @@ fn find(name: &str) -> Found {
 
 /// Options that are no variables.
 fn is_special(name: &str) -> bool {
-    matches!(name, "initialize" | "initialize_insecure" | "help" | "console" | "user")
+    matches!(name, "initialize" | "initialize_insecure" | "help" | "console" | "user" | "mysql_native_password")
 }
 
 /// Does `--name` without `=` take the next word?
@@ -273,12 +275,15 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
                 options.warnings.push(format!("{place}option 'user' ({v}) is left to the service manager"));
                 return Ok(());
             }
+            // A plugin may be said to be needed; this one is always there.
+            Some(v) if found.name == "mysql_native_password" && v.to_ascii_lowercase().starts_with("force") => true,
             Some(v) if is_boolean(v) => v.eq_ignore_ascii_case("on") || v == "1" || v.eq_ignore_ascii_case("true"),
             Some(v) => return Err(format!("{place}option '{name}': '{v}' is no boolean")),
         };
         match found.name.as_str() {
             "initialize" => options.initialize = on,
             "initialize_insecure" => options.initialize_insecure = on,
+            "mysql_native_password" => options.native_password = on && found.switch != Switch::Off,
             "help" => options.help = on,
             // The error log goes to stderr unless log_error says otherwise.
             "console" if on => options.globals.set(variables::id("log_error"), Val::Str("stderr".into())),

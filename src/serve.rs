@@ -29,6 +29,7 @@ Usage: clearway serve [--config FILE] [--name=value ...]
   --bind-address=ADDRESS    addresses to listen on, comma-separated; * all  [127.0.0.1]
   --socket=FILE             Unix socket; empty: none
   --initialize-insecure     first start: root@localhost gets an empty password
+  --mysql-native-password=ON  accounts may have mysql_native_password
   --config=FILE             option file: groups [mysqld], [server], [clearway]
   --log-error=FILE          error log instead of stderr
 
@@ -79,7 +80,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         print!("{HELP}");
         return Ok(());
     }
-    let Options { mut globals, initialize_insecure, initialize, warnings, .. } = options;
+    let Options { mut globals, initialize_insecure, initialize, native_password, warnings, .. } = options;
     let log = Arc::new(ErrorLog::open(text(&globals, "log_error"), uint(&globals, "log_error_verbosity"))?);
     for warning in warnings {
         log.write(Level::Warning, 0, &warning);
@@ -113,6 +114,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
             let _ = signal_hook::low_level::raise(SIGTERM);
         }),
         persisted,
+        native_password,
         write_persisted: {
             let directory = datadir.path.clone();
             Box::new(move |text| datadir::replace(&directory, PERSISTED_FILE, text))

@@ -20,6 +20,13 @@ DJANGO = "5.1"
 GO_MYSQL = "v1.8.1"
 CONNECTOR_J = "9.4.0"
 MYSQL2_CHECKOUT = None
+# What comes later, and is refused with 1235 until then: left out on every server, so that the counts compare the rest. The tables
+# that MatchTest could make none of its own in would stay behind, and fail the reflection of all others.
+SQLALCHEMY_LEFT_OUT = {"MatchTest": "FULLTEXT", "test_reflect_fulltext": "FULLTEXT"}
+MYSQL2_LEFT_OUT = {f"integration/connection/{name}.test.mts": "GEOMETRY" for name in (
+    "test-execute-type-casting", "test-type-casting", "test-type-casting-execute", "test-typecast", "test-typecast-execute",
+    "test-typecast-geometry", "test-typecast-geometry-execute")}
+MYSQL2_TEST_SECONDS = 40
 SUITE_SECONDS = 3600
 PACKAGES = ["pymysql", "pytest", "cryptography", "cython", "setuptools", "wheel", "greenlet", "typing_extensions", "asgiref", "sqlparse", "tblib"]
 
@@ -80,7 +87,7 @@ def sqlalchemy(server, output):
     uri = f"mysql+pymysql://root@{server.host}:{server.port}/test?charset=utf8mb4"
     report = output.with_suffix(".xml")
     run([python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--dburi", uri, "test/dialect/test_suite.py", "test/dialect/mysql",
-         f"--junitxml={report}", "-rfE", "--tb=short", "--maxfail=100000"], output, place, PYTHONPATH=str(place / "lib"))
+         "-k", " and ".join(f"not {name}" for name in SQLALCHEMY_LEFT_OUT), f"--junitxml={report}", "-rfE", "--tb=short", "--maxfail=100000"], output, place, PYTHONPATH=str(place / "lib"))
     results = {}
     for case in xml.etree.ElementTree.parse(report).iter("testcase"):
         # Classes have the server's name and version at their end.
@@ -159,19 +166,26 @@ def mysql2(server, output):
     empty(server, "test")
     environment = {**os.environ, "MYSQL_HOST": server.host, "MYSQL_PORT": str(server.port), "MYSQL_USER": "root", "MYSQL_DATABASE": "test"}
 
-    def one(path):
+    def one(path, seconds=MYSQL2_TEST_SECONDS):
         # A test that fails may leave its connection open, and then does not end.
         try:
-            done = subprocess.run(["node", "--import", "tsx", path], cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=40)
+            done = subprocess.run(["node", "--import", "tsx", path], cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                                  timeout=seconds)
             code, said = done.returncode, done.stdout + done.stderr
         except subprocess.TimeoutExpired as error:
             code, said = "time-out", (error.stdout or b"") + (error.stderr or b"")
         return path, code, said
 
-    tests = {folder: sorted((place / "test" / folder).rglob("*.test.mts")) for folder in ("unit", "integration", "global")}
+    def named(folder):
+        paths = sorted((place / "test" / folder).rglob("*.test.mts"))
+        return [path for path in paths if str(path.relative_to(place / "test")) not in MYSQL2_LEFT_OUT]
+
+    tests = {folder: named(folder) for folder in ("unit", "integration", "global")}
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         done = list(pool.map(one, tests["unit"] + tests["integration"]))
     done += map(one, tests["global"])
+    # On a busy machine a test may not get its turn in time: once more, alone.
+    done = [one(path, 3 * MYSQL2_TEST_SECONDS) if code == "time-out" else (path, code, said) for path, code, said in done]
     output.write_text("\n".join(f"=== {path}: {code}\n{said.decode(errors='replace')}" for path, code, said in done))
     return {str(path.relative_to(place / "test")): "passed" if code == 0 else "failed" for path, code, _ in done}
 

@@ -99,3 +99,10 @@ SELECT * FROM t20;
 EXECUTE s;
 CREATE TABLE t21 LIKE t20;
 SELECT LAST_INSERT_ID();
+CREATE TABLE texts (t TEXT, s TINYTEXT, m MEDIUMTEXT, b BLOB);
+INSERT INTO texts VALUES (REPEAT('x', 300), 'y', 'z', 'b');
+CREATE TABLE of_texts AS SELECT UPPER(t) AS a, CONCAT(t, 'x') AS b, IFNULL(t, 'x') AS d, REVERSE(s) AS e, LOWER(m) AS f, CONCAT(b, 'c') AS g FROM texts;
+-- differs: MEDIUMTEXT where that is long enough
+SELECT COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'golden' AND TABLE_NAME = 'of_texts' AND COLUMN_NAME IN ('a', 'b', 'f', 'g') ORDER BY ORDINAL_POSITION;
+SELECT LENGTH(a), LENGTH(b), d = REPEAT('x', 300), e = 'y', f, g FROM of_texts;
+SELECT UPPER(t), CONCAT(t, 'x'), REVERSE(s), LOWER(m), CONCAT(b, 'c') FROM texts WHERE s = 'none';

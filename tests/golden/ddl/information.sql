@@ -30,11 +30,8 @@ SELECT TABLE_NAME, PARTITION_NAME FROM information_schema.PARTITIONS WHERE TABLE
 SELECT VIEW_NAME, TABLE_NAME FROM information_schema.VIEW_TABLE_USAGE WHERE VIEW_SCHEMA = DATABASE();
 -- differs: no warning 1287
 SELECT DB, COMMAND FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID();
--- differs: error 1146
 SELECT GRANTEE, PRIVILEGE_TYPE, IS_GRANTABLE FROM information_schema.USER_PRIVILEGES WHERE PRIVILEGE_TYPE = 'SELECT' AND GRANTEE = '''root''@''localhost''';
--- differs: error 1146
 SELECT * FROM information_schema.SCHEMA_PRIVILEGES WHERE TABLE_SCHEMA = 'golden';
--- differs: error 1146
 SELECT * FROM information_schema.TABLE_PRIVILEGES WHERE TABLE_SCHEMA = 'golden';
 SELECT TABLE_NAME FROM information_schema.tables WHERE table_schema = 'golden' AND table_name LIKE 'b%';
 -- differs: another value

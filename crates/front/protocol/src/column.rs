@@ -167,7 +167,7 @@ impl<'a> Column<'a> {
             .with(ColumnFlags::NOT_NULL, !t.nullable || self.flags.has(ColumnFlags::NOT_NULL))
             .with(ColumnFlags::UNSIGNED, t.unsigned || matches!(t.kind, TypeKind::Year | TypeKind::Bit))
             .with(ColumnFlags::ZEROFILL, t.zerofill || t.kind == TypeKind::Year && !self.is_expression())
-            .with(ColumnFlags::BLOB, t.kind.is_blob())
+            .with(ColumnFlags::BLOB, t.kind.is_blob() && !self.is_expression())
             .with(ColumnFlags::ENUM, t.kind == TypeKind::Enum)
             .with(ColumnFlags::SET, t.kind == TypeKind::Set)
             .with(ColumnFlags::BINARY, binary)

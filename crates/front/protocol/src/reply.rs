@@ -10,6 +10,8 @@
 use crate::wire::{put_lenenc, put_lenenc_bytes};
 use crate::{Capabilities, Column, Output, ServerStatus, binary, text};
 use std::io;
+use types::charset::Charset;
+use types::collation::CollationId;
 use types::{DataType, SqlError, Value};
 
 /// Longest message of an ERR packet, in bytes.
@@ -134,10 +136,9 @@ impl Output {
     /// An ERR packet. Drops a packet that was begun and not ended: call it only between packets or after `cancel`.
     pub fn error(&mut self, error: &SqlError) -> io::Result<()> {
         let with_state = self.capabilities().has(Capabilities::PROTOCOL_41);
-        let mut len = error.message.len().min(MAX_MESSAGE_BYTES);
-        while !error.message.is_char_boundary(len) {
-            len -= 1;
-        }
+        let set = self.results.map_or(Charset::Utf8mb4, |r| CollationId(r.collation).charset());
+        let message = set.from_utf8(error.message.as_bytes());
+        let length = set.whole_characters(&message, MAX_MESSAGE_BYTES);
         let out = self.begin();
         out.push(0xff);
         out.extend_from_slice(&error.code.to_le_bytes());
@@ -145,7 +146,7 @@ impl Output {
             out.push(b'#');
             out.extend_from_slice(&error.sqlstate);
         }
-        out.extend_from_slice(&error.message.as_bytes()[..len]);
+        out.extend_from_slice(&message[..length]);
         self.end()
     }
 

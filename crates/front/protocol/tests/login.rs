@@ -46,7 +46,7 @@ fn accounts() -> Accounts {
         account.set_password(password.as_bytes(), 0);
         directory.put(account);
     }
-    Accounts::new(directory)
+    Accounts::new(directory).with_native_password(true)
 }
 
 fn serve(stream: Stream, peer: Peer, accounts: &Accounts, keys: &RsaKeys) -> Result<Login, LoginError> {

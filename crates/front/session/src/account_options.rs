@@ -38,7 +38,8 @@ impl Session {
         let Some(Auth { plugin, secret }) = &spec.auth else { return Ok(()) };
         if let Some(plugin) = plugin {
             let name = String::from_utf8_lossy(parsed.bytes(*plugin)).into_owned();
-            let plugin = Plugin::by_name(&name).ok_or_else(|| err!(1524, name))?;
+            let loaded = |p: &Plugin| self.server.accounts.has_plugin(*p);
+            let plugin = Plugin::by_name(&name).filter(loaded).ok_or_else(|| err!(1524, name))?;
             if plugin != account.plugin && spec.retain_current {
                 return Err(err!(3894, account.name.user, account.name.host));
             }

@@ -2,6 +2,7 @@
 
 use crate::Server;
 use crate::control::TransactionState;
+use crate::evaluate::Bound;
 use crate::files::Upload;
 use crate::locks::LockedTable;
 use crate::login::ChangeUser;
@@ -75,6 +76,7 @@ pub struct Session {
     pub(crate) locked: Option<Vec<LockedTable>>,
     pub(crate) entry: Entry,
     pub(crate) statements: Statements,
+    pub(crate) bound: Bound,
     pub(crate) plans: PlanCache,
     pub(crate) counters: SessionCounters,
     /// Tracked state that changed in this command, for clients that asked.
@@ -125,6 +127,7 @@ impl Session {
             transaction: TransactionState::default(),
             state,
             statements: Statements::default(),
+            bound: Bound::default(),
             plans: PlanCache::default(),
             counters: SessionCounters::new(),
             changed_vars: Vec::new(),

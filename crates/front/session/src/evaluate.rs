@@ -17,6 +17,22 @@ use types::{DataType, Decimal, Result, TypeKind, Value, err};
 /// Bytes that the rows of such an expression may take.
 const BYTES_MAX: usize = 64 << 20;
 
+/// The parameters of a SET that runs. Its values are evaluated in the order of the text.
+#[derive(Default)]
+pub(crate) struct Bound {
+    pub values: Vec<Value<'static>>,
+    /// How many of them the values evaluated so far have read.
+    pub read: usize,
+}
+
+impl Bound {
+    /// The next `n` of them.
+    fn take(&mut self, n: usize) -> Vec<Value<'static>> {
+        self.read += n;
+        self.values[self.read - n..self.read].to_vec()
+    }
+}
+
 /// A literal's value, if the expression is one.
 pub(crate) fn literal(parsed: &Parsed, id: ExprId) -> Option<(Value<'static>, DataType)> {
     let value = match &parsed[id] {
@@ -119,6 +135,11 @@ impl Session {
             return Ok(value);
         }
         match &parsed[id] {
+            Expr::Param(_) => {
+                let value = self.bound.take(1).swap_remove(0);
+                let t = exec::expr::convert::type_of(&value);
+                return Ok((value, t));
+            }
             Expr::UserVar(name) => return Ok(self.state.user_variable(parsed.name(*name))),
             Expr::Column { schema: None, table: None, column } => {
                 // A bare word: SET x = ON.
@@ -134,9 +155,11 @@ impl Session {
         if !is_planned(&parsed.statement) {
             return Err(err!(1064));
         }
-        let mut planned = self.plan(parsed, &[])?;
+        let values = self.bound.take(parsed.param_count as usize);
+        let types: Vec<DataType> = values.iter().map(exec::expr::convert::type_of).collect();
+        let mut planned = self.plan(parsed, &types)?;
         let mut sink = MemorySink::new(BYTES_MAX);
-        self.run_into(&mut planned, &[], &mut sink)?;
+        self.run_into(&mut planned, &values, &mut sink)?;
         let t = sink.columns.first().map_or(DataType::new(TypeKind::Null), |c| c.data_type);
         match (sink.rows.len(), sink.columns.len()) {
             (_, n) if n != 1 => Err(err!(1241, 1)),

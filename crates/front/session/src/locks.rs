@@ -162,7 +162,11 @@ impl Session {
             self.lock_named(name, mode)?;
             let version = self.catalog.get(self.server.catalog.cell());
             match version.table(schema, table) {
-                Some(t) if t.is_virtual() => return Err(err!(1044, self.state.current_user, "", schema)),
+                Some(t) if t.is_virtual() => {
+                    let (user, host) =
+                        self.state.current_user.rsplit_once('@').unwrap_or((&self.state.current_user, ""));
+                    return Err(err!(1044, user, host, schema));
+                }
                 Some(_) => {}
                 None => return Err(err!(1146, schema, table)),
             }

@@ -2,6 +2,7 @@
 
 use crate::charset;
 use crate::command::{Done, Session};
+use crate::evaluate::Bound;
 use crate::process::Doing;
 use crate::run::{Planned, is_planned, lexer_mode, parse_error};
 use crate::server::com_index;
@@ -254,14 +255,24 @@ impl Session {
                 Ok(Done::Answered)
             }
             Body::Planned(planned) => self.run(planned, values, RowFormat::Binary, out),
-            Body::Other(_) if count > 0 => Err(err!(1235, "parameters in this statement")),
             Body::Other(parsed) => {
                 self.format = RowFormat::Binary;
-                let result = self.obey(parsed, false, out);
+                let result = self.obey_with(parsed, values, out);
                 self.format = RowFormat::Text;
                 result
             }
         }
+    }
+
+    /// A statement that the executor does not run, with its parameters. Error 1235 but for SET.
+    fn obey_with(&mut self, parsed: &Parsed, values: &[Value<'_>], out: &mut Output) -> Result<Done> {
+        if !values.is_empty() && !matches!(parsed.statement, Statement::Set(_)) {
+            return Err(err!(1235, "parameters in this statement"));
+        }
+        self.bound = Bound { values: values.iter().map(|v| v.clone().into_owned()).collect(), read: 0 };
+        let result = self.obey(parsed, false, out);
+        self.bound = Bound::default();
+        result
     }
 
     fn close_cursor(&mut self, stmt: &mut Stmt) {
@@ -354,7 +365,7 @@ impl Session {
             Body::Planned(planned) if planned.prepared.param_count() == values.len() => {
                 self.run(planned, values, RowFormat::Text, out)
             }
-            Body::Other(parsed) if values.is_empty() && parsed.param_count == 0 => self.obey(parsed, false, out),
+            Body::Other(parsed) if parsed.param_count as usize == values.len() => self.obey_with(parsed, values, out),
             _ => Err(err!(1210, "EXECUTE")),
         };
         self.statements.put_back(id, stmt);

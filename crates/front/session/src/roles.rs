@@ -44,7 +44,7 @@ fn unknown(name: &AccountName) -> SqlError {
 
 impl Session {
     /// What `mandatory_roles` says now.
-    fn mandatory_roles(&self) -> Vec<AccountName> {
+    pub(crate) fn mandatory_roles(&self) -> Vec<AccountName> {
         let globals = self.server.globals.load();
         role_list(globals.text(MANDATORY_ROLES)).expect("checked when it was set")
     }

@@ -116,6 +116,8 @@ pub struct Settings {
     pub persisted: Persisted,
     /// Called by SET PERSIST and RESET PERSIST with the new text of `mysqld-auto.cnf`, one at a time.
     pub write_persisted: WritePersisted,
+    /// mysql_native_password can be used.
+    pub native_password: bool,
 }
 
 /// Replaces the file; what it says is durable after.
@@ -173,7 +175,7 @@ impl Server {
         };
         let server = Arc::new(Server {
             catalog,
-            accounts: Accounts::new(directory),
+            accounts: Accounts::new(directory).with_native_password(settings.native_password),
             globals: Snapshot::new(settings.globals),
             processes: Processes::new(),
             rsa: RsaKeys::new(&settings.datadir),

@@ -60,6 +60,14 @@ impl Session {
                     table => accounts.table_or_columns(schema, table).has_any(Privileges(Privileges::TABLE.0)),
                 }
             }),
+            rights: inspect::Rights {
+                directory: self.server.accounts.directory(),
+                account: access.account().name.clone(),
+                active_roles: access.active_roles().to_vec(),
+                mandatory_roles: self.mandatory_roles(),
+                sees_all: access.schema("mysql").has(Privileges::SELECT),
+                makes_users: access.global().has(Privileges::CREATE_USER),
+            },
         }
     }
 
@@ -190,7 +198,7 @@ impl Session {
                     EngineInfo::Mutex | EngineInfo::Logs => show::engine_rows(Vec::new()),
                 }
             }
-            ShowWhat::Plugins => show::plugins(),
+            ShowWhat::Plugins => show::plugins(self.server.accounts.has_plugin(accounts::Plugin::NativePassword)),
             ShowWhat::CharacterSet => show::charsets(),
             ShowWhat::Collation => show::collations(),
             ShowWhat::Privileges => {

@@ -397,7 +397,9 @@ impl Session {
         }
         self.check_granted_table(&listed, &level)?;
         self.may_grant(&listed, &level)?;
-        if *with_grant_option {
+        // Dynamic privileges have an option of their own, each.
+        let alone = !listed.dynamic.is_empty() && listed.set.is_empty() && listed.columns.is_empty();
+        if *with_grant_option && !alone {
             listed.set |= Privileges::GRANT_OPTION;
         }
         for name in names {

@@ -48,6 +48,8 @@ pub struct Accounts {
     usage: Snapshot<UsageMap>,
     /// Of accounts with FAILED_LOGIN_ATTEMPTS. R, W: logins to them.
     failures: Snapshot<HashMap<AccountName, Failures>>,
+    /// mysql_native_password can be used.
+    native_password: bool,
 }
 
 /// What a successful full authentication leaves: the hash it proved, and the digest that proves the password from now on.
@@ -61,7 +63,18 @@ impl Accounts {
             sha2_cache: Snapshot::new(Sha2Cache::default()),
             usage: Snapshot::new(UsageMap::new()),
             failures: Snapshot::new(HashMap::new()),
+            native_password: false,
         }
+    }
+
+    /// `--mysql-native-password`
+    pub fn with_native_password(self, on: bool) -> Accounts {
+        Accounts { native_password: on, ..self }
+    }
+
+    /// Can it be used? mysql_native_password only when the server was started so.
+    pub fn has_plugin(&self, plugin: Plugin) -> bool {
+        plugin != Plugin::NativePassword || self.native_password
     }
 
     /// The current directory. For cold use; statements go through [`Access`].

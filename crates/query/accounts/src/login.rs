@@ -29,18 +29,25 @@ pub struct LoginCheck<'a> {
     client: Client,
     user: String,
     account: Option<Account>,
+    /// The account's plugin, which the server has not loaded: nobody logs in then.
+    not_loaded: Option<Plugin>,
 }
 
 impl<'a> LoginCheck<'a> {
     pub fn new(accounts: &'a Accounts, client: Client) -> LoginCheck<'a> {
-        LoginCheck { accounts, client, user: String::new(), account: None }
+        LoginCheck { accounts, client, user: String::new(), account: None, not_loaded: None }
     }
 
     /// Looks for the account. An unknown user gets the default plugin and fails every check: nobody learns who exists.
     pub fn begin(&mut self, user: &str) -> Plugin {
         self.user = user.to_string();
         self.account = self.accounts.directory().find(user, &self.client).cloned();
-        self.account.as_ref().map_or(Plugin::CachingSha2, |a| a.plugin)
+        let plugin = self.account.as_ref().map_or(Plugin::CachingSha2, |a| a.plugin);
+        if !self.accounts.has_plugin(plugin) {
+            (self.account, self.not_loaded) = (None, Some(plugin));
+            return Plugin::CachingSha2;
+        }
+        plugin
     }
 
     pub fn empty_password(&self) -> bool {
@@ -82,8 +89,12 @@ impl<'a> LoginCheck<'a> {
         true
     }
 
-    /// After a check failed with `error`: counts it, if the account has FAILED_LOGIN_ATTEMPTS. Error 3955 once it is blocked.
+    /// After a check failed with `error`: counts it, if the account has FAILED_LOGIN_ATTEMPTS. Error 3955 once it is blocked,
+    /// 1524 when its plugin is not loaded.
     pub fn refused(&self, error: SqlError) -> SqlError {
+        if let Some(plugin) = self.not_loaded {
+            return err!(1524, plugin.name());
+        }
         match &self.account {
             Some(account) if account.logins.block() => {
                 self.accounts.failed_login(account, password::now_s());
@@ -174,5 +185,19 @@ mod tests {
         let mut check = LoginCheck::new(&accounts, Client::new(Some("10.0.0.1".parse().unwrap())));
         check.begin("root");
         assert!(!check.empty_password() && !check.sha2_full(b"other"), "no such account from there");
+    }
+
+    #[test]
+    fn native_passwords_log_nobody_in_unless_the_plugin_is_loaded() {
+        let mut directory = Directory::default();
+        directory.put(Account::new(AccountName::new("old", "%"), Plugin::NativePassword));
+        let accounts = Accounts::new(directory.clone());
+        let mut check = LoginCheck::new(&accounts, Client::new(None));
+        assert_eq!(check.begin("old"), Plugin::CachingSha2);
+        assert!(!check.empty_password());
+        assert_eq!(check.refused(SqlError::new(1045, "")).code, 1524);
+        let accounts = Accounts::new(directory).with_native_password(true);
+        let mut check = LoginCheck::new(&accounts, Client::new(None));
+        assert_eq!((check.begin("old"), check.empty_password()), (Plugin::NativePassword, true));
     }
 }

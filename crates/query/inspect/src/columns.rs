@@ -1,7 +1,7 @@
 //! Building virtual tables from lists of columns.
 
 use crate::{Context, Row};
-use catalog::{Column, ColumnDefault, Table, VirtualContext, VirtualTable};
+use catalog::{Column, ColumnDefault, Schema, Table, VirtualContext, VirtualTable};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use types::collation::CollationId;
@@ -32,23 +32,52 @@ pub(crate) const fn time() -> DataType {
     DataType::new(TypeKind::DateTime)
 }
 
-/// `TABLE` lines, each followed by the lines of its columns: `  NAME type [not null]`.
-const SPEC: &str = include_str!("information_schema.txt");
+/// Names and types of a schema's tables, as text: `TABLE` lines, each followed by the lines of its columns:
+/// `  NAME type [ascii | bin] [not null]`, the words in the middle for another collation than that of names.
+pub(crate) struct Spec(&'static str);
 
-/// The tables of information_schema.
-pub(crate) fn spec_tables() -> impl Iterator<Item = &'static str> {
-    SPEC.lines().filter(|l| !l.starts_with(' '))
+pub(crate) const INFORMATION_SCHEMA: Spec = Spec(include_str!("information_schema.txt"));
+pub(crate) const MYSQL: Spec = Spec(include_str!("mysql.txt"));
+
+impl Spec {
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &'static str> {
+        self.0.lines().filter(|l| !l.starts_with(' '))
+    }
+
+    fn lines(&self, table: &str) -> impl Iterator<Item = &'static str> {
+        self.0.lines().skip_while(move |l| *l != table).skip(1).take_while(|l| l.starts_with(' ')).map(str::trim)
+    }
+
+    pub(crate) fn columns(&self, table: &str) -> Vec<(&'static str, DataType)> {
+        self.lines(table).map(spec_column).collect()
+    }
+
+    /// All tables; one that `rows` does not name is empty.
+    pub(crate) fn add_to(&self, schema: &mut Schema, rows: &[(&str, Compute)]) {
+        for name in self.tables() {
+            let compute = rows.iter().find(|(n, _)| *n == name).map_or(nothing as Compute, |(_, c)| *c);
+            let mut table = computed(&schema.name, name, &self.columns(name), compute);
+            for (column, line) in table.columns.iter_mut().zip(self.lines(name)) {
+                column.members = members(line);
+            }
+            schema.tables.insert(name.to_string(), Arc::new(table));
+        }
+    }
 }
 
-/// Columns of one of them.
-pub(crate) fn spec_columns(table: &str) -> Vec<(&'static str, DataType)> {
-    let lines = SPEC.lines().skip_while(|l| *l != table).skip(1).take_while(|l| l.starts_with(' '));
-    lines.map(|l| spec_column(l.trim())).collect()
+fn nothing(_: &Context, _: &mut Vec<Row>) -> Result<()> {
+    Ok(())
+}
+
+/// Of `... enum('A','B') ...` and `set`.
+fn members(line: &str) -> Vec<String> {
+    let list = line.split_once("('").and_then(|(_, rest)| rest.split_once("')"));
+    list.map_or(Vec::new(), |(list, _)| list.split("','").map(str::to_string).collect())
 }
 
 /// The columns of a SHOW: titles, with the types of these columns of a table of information_schema.
 pub(crate) fn titled<'t>(table: &str, titles: &[(&'t str, &str)]) -> Vec<(&'t str, DataType)> {
-    let columns = spec_columns(table);
+    let columns = INFORMATION_SCHEMA.columns(table);
     let of = |name: &str| columns.iter().find(|c| c.0 == name).unwrap_or_else(|| panic!("{table}.{name}")).1;
     titles.iter().map(|(title, name)| (*title, of(name))).collect()
 }
@@ -56,24 +85,31 @@ pub(crate) fn titled<'t>(table: &str, titles: &[(&'t str, &str)]) -> Vec<(&'t st
 fn spec_column(line: &'static str) -> (&'static str, DataType) {
     let (name, rest) = line.split_once(' ').expect("a name and a type");
     let (kind, nullable) = rest.strip_suffix(" not null").map_or((rest, true), |k| (k, false));
+    let (kind, collation) = match kind.rsplit_once(' ') {
+        Some((kind, "ascii")) => (kind, CollationId::ASCII_GENERAL_CI),
+        Some((kind, "bin")) => (kind, CollationId::UTF8MB3_BIN),
+        _ => (kind, CollationId::UTF8MB3_GENERAL_CI),
+    };
     let (word, arguments) = kind.split_once('(').map_or((kind, ""), |(w, a)| (w, a));
     let number = || arguments.split([',', ')']).next().and_then(|n| n.trim().parse().ok()).unwrap_or(0);
+    let string = |kind, length| DataType::string(kind, length, collation);
     let mut t = match word {
-        "varchar" => varchar(number()),
-        "char" => DataType::string(TypeKind::Char, number(), CollationId::UTF8MB3_GENERAL_CI),
+        "varchar" => string(TypeKind::VarChar, number()),
+        "char" => string(TypeKind::Char, number()),
         "varbinary" => DataType::string(TypeKind::VarBinary, number(), CollationId::BINARY),
-        "text" => DataType::string(TypeKind::Text, 0, CollationId::UTF8MB3_GENERAL_CI),
-        "mediumtext" => DataType::string(TypeKind::MediumText, 0, CollationId::UTF8MB3_GENERAL_CI),
-        "longtext" => longtext(),
+        "text" => string(TypeKind::Text, 0),
+        "mediumtext" => string(TypeKind::MediumText, 0),
+        "longtext" => string(TypeKind::LongText, 0),
         "blob" => DataType::new(TypeKind::Blob),
         "json" => DataType::new(TypeKind::Json),
         "null" => DataType::new(TypeKind::Null),
-        "enum" => DataType::string(TypeKind::Enum, 64, CollationId::UTF8MB3_GENERAL_CI),
-        "set" => DataType::string(TypeKind::Set, 64, CollationId::UTF8MB3_GENERAL_CI),
+        "enum" => string(TypeKind::Enum, 64),
+        "set" => string(TypeKind::Set, 64),
         "bigint" => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
         "bigint unsigned" => bigint(),
         "int" => int(),
         "int unsigned" => int().unsigned(),
+        "smallint unsigned" => DataType { length: 5, ..DataType::new(TypeKind::SmallInt) }.unsigned(),
         "tinyint" => DataType { length: 4, ..DataType::new(TypeKind::TinyInt) },
         "double" => DataType::new(TypeKind::Double),
         "float" => DataType::new(TypeKind::Float),

@@ -2,8 +2,9 @@
 //! `information_schema.txt`; here is how rows are computed. A table without a function here is of something that the server
 //! does not have (stored programs, triggers, events, roles, ...): well-formed and empty.
 
-use crate::columns::{Compute, computed, spec_columns, spec_tables};
+use crate::columns::{Compute, INFORMATION_SCHEMA};
 use crate::ddl_text::{column_type, default_text, escaped, has_charset, type_name};
+use crate::grants;
 use crate::{Context, Row, datetime, innodb, maybe, text, uint, word};
 use catalog::{CheckOption, Column, ColumnDefault, ForeignKey, Index, Schema, Table, parent_index};
 use std::sync::Arc;
@@ -14,12 +15,16 @@ use types::{Result, TypeKind, Value};
 
 /// Rows by table.
 const COMPUTED: &[(&str, Compute)] = &[
+    ("ADMINISTRABLE_ROLE_AUTHORIZATIONS", grants::administrable_roles),
+    ("APPLICABLE_ROLES", grants::applicable_roles),
     ("CHARACTER_SETS", character_sets),
     ("CHECK_CONSTRAINTS", check_constraints),
     ("COLLATIONS", collations),
     ("COLLATION_CHARACTER_SET_APPLICABILITY", collation_charsets),
     ("COLUMNS", columns),
     ("COLUMNS_EXTENSIONS", columns_extensions),
+    ("COLUMN_PRIVILEGES", grants::column_privileges),
+    ("ENABLED_ROLES", grants::enabled_roles),
     ("ENGINES", engines),
     ("INNODB_COLUMNS", innodb::columns),
     ("INNODB_FIELDS", innodb::fields),
@@ -34,29 +39,27 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("PARTITIONS", partitions),
     ("PROCESSLIST", processlist),
     ("REFERENTIAL_CONSTRAINTS", referential_constraints),
+    ("ROLE_COLUMN_GRANTS", grants::role_column_grants),
+    ("ROLE_TABLE_GRANTS", grants::role_table_grants),
     ("SCHEMATA", schemata),
     ("SCHEMATA_EXTENSIONS", schemata_extensions),
+    ("SCHEMA_PRIVILEGES", grants::schema_privileges),
     ("STATISTICS", statistics),
     ("TABLES", tables),
     ("TABLES_EXTENSIONS", tables_extensions),
     ("TABLE_CONSTRAINTS", table_constraints),
     ("TABLE_CONSTRAINTS_EXTENSIONS", table_constraints_extensions),
+    ("TABLE_PRIVILEGES", grants::table_privileges),
+    ("USER_ATTRIBUTES", grants::user_attributes),
+    ("USER_PRIVILEGES", grants::user_privileges),
     ("VIEWS", views),
 ];
 
 pub(crate) fn schema() -> Schema {
     let mut schema = Schema::new("information_schema", CollationId::UTF8MB3_GENERAL_CI);
-    for name in spec_tables() {
-        let compute = COMPUTED.iter().find(|(n, _)| *n == name).map_or(nothing as Compute, |(_, c)| *c);
-        let table = computed("information_schema", name, &spec_columns(name), compute);
-        schema.tables.insert(table.name.clone(), Arc::new(table));
-    }
+    INFORMATION_SCHEMA.add_to(&mut schema, COMPUTED);
     crate::locks::add_to_information_schema(&mut schema);
     schema
-}
-
-fn nothing(_: &Context, _: &mut Vec<Row>) -> Result<()> {
-    Ok(())
 }
 
 fn yes_no(b: bool) -> Value<'static> {

@@ -1,4 +1,4 @@
-//! `information_schema`, `performance_schema` and the rows of SHOW, computed when asked from the dictionary, the engine
+//! `information_schema`, `performance_schema`, `mysql` and the rows of SHOW, computed when asked from the dictionary, the engine
 //! and the sessions' lanes. Nothing here is stored, and nothing here is touched by a statement that does not ask.
 //!
 //! Must never know packets or connections: what belongs to sessions comes through [`Source`].
@@ -6,9 +6,11 @@
 mod columns;
 mod create;
 mod ddl_text;
+mod grants;
 mod information_schema;
 mod innodb;
 mod locks;
+mod mysql;
 mod performance_schema;
 pub mod show;
 mod threads;
@@ -17,6 +19,7 @@ mod view_check;
 pub use columns::{ShowColumns, VirtualRows};
 pub use create::{create_database, create_table, create_view};
 pub use ddl_text::column_type;
+pub use grants::Rights;
 pub use show::Rows;
 pub use view_check::invalid_view;
 
@@ -87,6 +90,7 @@ pub struct Context {
     pub visible: Visible,
     /// What the session may do with a column, as COLUMNS has it; empty: it does not know of it.
     pub column_privileges: ColumnPrivileges,
+    pub rights: Rights,
 }
 
 impl VirtualContext for Context {
@@ -127,14 +131,47 @@ impl Context {
                 all.push((name.to_string(), n.to_string()));
             }
         }
+        all.extend(TLS_COUNTS.iter().map(|name| (format!("Ssl_{name}"), "0".to_string())));
+        all.extend(TLS_TEXTS.iter().map(|(name, value)| (format!("Ssl_{name}"), value.to_string())));
         all.sort_by_key(|(name, _)| name.to_ascii_lowercase());
         all
     }
 }
 
+/// What MySQL tells of TLS, on a server that has none (`have_ssl` is DISABLED): drivers look for the names.
+const TLS_COUNTS: [&str; 19] = [
+    "accept_renegotiates",
+    "accepts",
+    "callback_cache_hits",
+    "client_connects",
+    "connect_renegotiates",
+    "ctx_verify_depth",
+    "ctx_verify_mode",
+    "default_timeout",
+    "finished_accepts",
+    "finished_connects",
+    "session_cache_hits",
+    "session_cache_misses",
+    "session_cache_overflows",
+    "session_cache_size",
+    "session_cache_timeouts",
+    "sessions_reused",
+    "used_session_cache_entries",
+    "verify_depth",
+    "verify_mode",
+];
+const TLS_TEXTS: [(&str, &str); 6] = [
+    ("cipher", ""),
+    ("cipher_list", ""),
+    ("server_not_after", ""),
+    ("server_not_before", ""),
+    ("session_cache_mode", "NONE"),
+    ("version", ""),
+];
+
 /// The schemas whose tables are computed, for [`catalog::Catalog::open`].
 pub fn system_schemas() -> Vec<Schema> {
-    vec![information_schema::schema(), performance_schema::schema(), locks::sys()]
+    vec![information_schema::schema(), mysql::schema(), performance_schema::schema(), locks::sys()]
 }
 
 pub(crate) type Row = Vec<Value<'static>>;

@@ -39,7 +39,9 @@ fn table<'c>(cx: &'c Context, schema_name: &str, name: &str) -> Result<&'c Arc<T
 
 pub fn databases(cx: &Context, like: Option<&str>) -> Rows {
     let title = like.map_or("Database".to_string(), |p| format!("Database ({p})"));
-    Rows::new(&[(&title, varchar(64))], cx.schemas().map(|s| vec![text(&s.name)]).collect())
+    // Tools that dump all databases ask so, and could not load `mysql` again: its tables are not written to.
+    let listed = cx.schemas().filter(|s| s.name != "mysql");
+    Rows::new(&[(&title, varchar(64))], listed.map(|s| vec![text(&s.name)]).collect())
 }
 
 pub fn tables(cx: &Context, schema_name: &str, full: bool, like: Option<&str>) -> Result<Rows> {
@@ -252,12 +254,16 @@ pub fn pairs(list: Vec<(String, String)>) -> Rows {
     Rows::new(&[("Variable_name", varchar(64)), ("Value", varchar(1024))], rows)
 }
 
-pub fn plugins() -> Rows {
-    let row = |name, kind| vec![word(name), word("ACTIVE"), word(kind), Value::Null, word("Apache-2.0")];
+/// `native_password`: can mysql_native_password be used?
+pub fn plugins(native_password: bool) -> Rows {
+    let row = |name, on, kind| {
+        let status = word(if on { "ACTIVE" } else { "DISABLED" });
+        vec![word(name), status, word(kind), Value::Null, word("Apache-2.0")]
+    };
     let rows = vec![
-        row("caching_sha2_password", "AUTHENTICATION"),
-        row("mysql_native_password", "AUTHENTICATION"),
-        row("InnoDB", "STORAGE ENGINE"),
+        row("mysql_native_password", native_password, "AUTHENTICATION"),
+        row("caching_sha2_password", true, "AUTHENTICATION"),
+        row("InnoDB", true, "STORAGE ENGINE"),
     ];
     Rows::new(
         &[

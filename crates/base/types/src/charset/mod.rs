@@ -194,6 +194,22 @@ impl Charset {
         bytes.len()
     }
 
+    /// Bytes of the characters that are whole within the first `limit` bytes.
+    pub fn whole_characters(self, bytes: &[u8], limit: usize) -> usize {
+        if bytes.len() <= limit || self.is_single_byte() {
+            return bytes.len().min(limit);
+        }
+        let mut end = 0;
+        while end < limit {
+            let (_, length) = self.decode(&bytes[end..]);
+            if end + length > limit {
+                break;
+            }
+            end += length;
+        }
+        end
+    }
+
     /// `count` characters from character `start` (0-based) on, cut at the string's end.
     pub fn substring(self, bytes: &[u8], start: usize, count: usize) -> &[u8] {
         let rest = &bytes[self.char_offset(bytes, start)..];
@@ -370,6 +386,8 @@ mod tests {
         assert_eq!(Charset::Utf8mb4.substring(s, 1, 3), "é€😀".as_bytes());
         assert_eq!(Charset::Utf8mb4.substring(s, 4, 9), b"z");
         assert_eq!(Charset::Utf8mb4.substring(s, 7, 9), b"");
+        let whole = |limit| Charset::Utf8mb4.whole_characters(s, limit);
+        assert_eq!([0, 2, 3, 5, 6, 9, 10, 99].map(whole), [0, 1, 3, 3, 6, 6, 10, 11]);
         assert_eq!(Charset::Utf8mb3.valid_up_to(s), 6);
         assert_eq!(Charset::Utf8mb4.valid_up_to(b"ab\xFFc"), 2);
     }

@@ -401,6 +401,7 @@ error_table! {
     ER_MULTIPLE_DEF_CONST_IN_LIST_PART_ERROR = 1495, "HY000", "Multiple definition of same constant in list partitioning";
     ER_UNIQUE_KEY_NEED_ALL_FIELDS_IN_PF = 1503, "HY000", "A %-.192s must include all columns in the table's partitioning function (prefixed columns are not considered).";
     ER_PARTITION_MGMT_ON_NONPARTITIONED = 1505, "HY000", "Partition management on a not partitioned table is not possible";
+    ER_PLUGIN_IS_NOT_LOADED = 1524, "HY000", "Plugin '%-.192s' is not loaded";
     ER_WRONG_VALUE = 1525, "HY000", "Incorrect %-.32s value: '%-.128s'";
     ER_FILEGROUP_OPTION_ONLY_ONCE = 1527, "HY000", "It is not allowed to specify %s more than once";
     ER_EVENT_DOES_NOT_EXIST = 1539, "HY000", "Unknown event '%-.192s'";

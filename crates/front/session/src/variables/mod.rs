@@ -320,7 +320,7 @@ impl Variable {
             let length = s.chars().count() as u32;
             (
                 Value::Bytes(Cow::Owned(s.into_owned().into_bytes())),
-                DataType::string(TypeKind::VarChar, length, types::collation::CollationId::UTF8MB4_0900_AI_CI),
+                DataType::string(TypeKind::VarChar, length, types::collation::CollationId::UTF8MB3_GENERAL_CI),
             )
         };
         match (value, self.kind) {

@@ -61,6 +61,7 @@ impl TestServer {
             stop: Box::new(|| ()),
             persisted: Default::default(),
             write_persisted: Box::new(|_| Ok(())),
+            native_password: false,
         };
         let server = Server::open(Arc::clone(&engine), settings, String::new).unwrap();
         TestServer { server, engine, directory }

@@ -511,8 +511,10 @@ pub fn refuse_generated_in(table: &Table, set: &[(usize, Assigned)]) -> Result<(
     given.map(|(column, _)| *column).try_for_each(|column| refuse_generated(table, column))
 }
 
+/// Tables that are computed are not written to. Errors 1142, and 3554 for MySQL's tables of accounts.
 pub fn refuse_virtual(table: &Table, verb: &str) -> Result<()> {
     match table.virtual_rows {
+        Some(_) if table.schema == "mysql" => Err(types::err!(3554, "system table", table.schema, table.name)),
         Some(_) => Err(SqlError::new(1142, format!("{verb} command denied to user for table '{}'", table.name))),
         None => Ok(()),
     }

@@ -852,20 +852,20 @@ pub fn tree_text(lines: &[Line], actual: Option<&[(f64, f64, f64, u64)]>) -> Str
 /// Result columns of the table form.
 pub fn table_columns() -> Vec<ColumnMeta> {
     let text = |n| DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI);
-    let number = DataType { length: 10, ..DataType::new(TypeKind::BigInt).unsigned() };
+    let number = |length| DataType { length, ..DataType::new(TypeKind::BigInt).unsigned() };
     [
-        ("id", number),
+        ("id", number(4).not_null()),
         ("select_type", text(19).not_null()),
         ("table", text(64)),
-        ("partitions", DataType::string(TypeKind::Text, 65_535, CollationId::UTF8MB4_0900_AI_CI)),
+        ("partitions", DataType::string(TypeKind::MediumText, 6_316_032, CollationId::UTF8MB4_0900_AI_CI)),
         ("type", text(10)),
         ("possible_keys", text(4096)),
         ("key", text(64)),
         ("key_len", text(4096)),
-        ("ref", text(16_383)),
-        ("rows", number),
+        ("ref", text(1024)),
+        ("rows", number(11)),
         ("filtered", DataType { length: 4, decimals: 2, ..DataType::new(TypeKind::Double) }),
-        ("Extra", text(255)),
+        ("Extra", text(255).not_null()),
     ]
     .into_iter()
     .map(|(name, data_type)| super::query::plain_meta(name, &Expr { ty: data_type, ..Expr::null() }))

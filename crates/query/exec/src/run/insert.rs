@@ -463,7 +463,8 @@ impl InsertStatement {
             Err(refused) => return Err(refused.locked()),
         }
         if let Some(c) = table.columns.iter().position(|c| c.auto_increment) {
-            p.last_value = write::column(table, &self.writer.row, c).to_u64();
+            let value = write::column(table, &self.writer.row, c);
+            p.last_value = if table.columns[c].data_type.unsigned { value.to_u64() } else { value.to_i64() as u64 };
         }
         Ok(())
     }

@@ -7,42 +7,42 @@ use std::time::Duration;
 use types::{Result, Value};
 
 pub static FUNCTIONS: &[Function] = &[
-    f("version", 0, 0, Rule::System(60), |a| Ok(a.run.env.borrow().system_variable(Some(true), "version")?.0)),
-    f("database", 0, 0, Rule::System(64), |a| {
+    f("version", 0, 0, Rule::Server(60), |a| Ok(a.run.env.borrow().system_variable(Some(true), "version")?.0)),
+    f("database", 0, 0, Rule::Server(64), |a| {
         Ok(match a.run.env.borrow().database() {
             Some(d) => bytes(d.as_bytes().to_vec()),
             None => Value::Null,
         })
     }),
-    f("schema", 0, 0, Rule::System(64), |a| {
+    f("schema", 0, 0, Rule::Server(64), |a| {
         Ok(match a.run.env.borrow().database() {
             Some(d) => bytes(d.as_bytes().to_vec()),
             None => Value::Null,
         })
     }),
-    f("user", 0, 0, Rule::System(288), |a| Ok(bytes(a.run.env.borrow().user().as_bytes().to_vec()))),
-    f("session_user", 0, 0, Rule::System(288), |a| Ok(bytes(a.run.env.borrow().user().as_bytes().to_vec()))),
-    f("system_user", 0, 0, Rule::System(288), |a| Ok(bytes(a.run.env.borrow().user().as_bytes().to_vec()))),
-    f("current_user", 0, 0, Rule::System(288), |a| Ok(bytes(a.run.env.borrow().current_user().as_bytes().to_vec()))),
+    f("user", 0, 0, Rule::Server(288), |a| Ok(bytes(a.run.env.borrow().user().as_bytes().to_vec()))),
+    f("session_user", 0, 0, Rule::Server(288), |a| Ok(bytes(a.run.env.borrow().user().as_bytes().to_vec()))),
+    f("system_user", 0, 0, Rule::Server(288), |a| Ok(bytes(a.run.env.borrow().user().as_bytes().to_vec()))),
+    f("current_user", 0, 0, Rule::Server(288), |a| Ok(bytes(a.run.env.borrow().current_user().as_bytes().to_vec()))),
     f("connection_id", 0, 0, Rule::UInt(21), |a| Ok(Value::UInt(a.run.env.borrow().connection_id()))),
     volatile(f("last_insert_id", 0, 1, Rule::UInt(21), last_insert_id)),
     f("row_count", 0, 0, Rule::Int(21), |a| Ok(Value::Int(a.run.env.borrow().row_count()))),
     f("found_rows", 0, 0, Rule::Int(21), |a| Ok(Value::Int(a.run.env.borrow().found_rows() as i64))),
-    volatile(f("uuid", 0, 0, Rule::System(36), uuid)),
+    volatile(f("uuid", 0, 0, Rule::Server(36), uuid)),
     volatile(f("sleep", 1, 1, Rule::Int(1), sleep)),
-    f("charset", 1, 1, Rule::System(64), |a| {
+    f("charset", 1, 1, Rule::Server(64), |a| {
         let t = &a.args[0].ty;
         let name = if t.kind.is_text() || t.kind.is_bytes() { t.collation.charset().name() } else { "binary" };
         Ok(bytes(name.as_bytes()))
     }),
-    f("collation", 1, 1, Rule::System(64), |a| {
+    f("collation", 1, 1, Rule::Server(64), |a| {
         let t = &a.args[0].ty;
         let name = if t.kind.is_text() || t.kind.is_bytes() { t.collation.info().name } else { "binary" };
         Ok(bytes(name.as_bytes()))
     }),
     f("coercibility", 1, 1, Rule::Int(10), |a| Ok(Value::Int(crate::expr::compare::coercibility(&a.args[0]) as i64))),
-    f("current_role", 0, 0, Rule::Text(65_535), |a| Ok(bytes(a.run.env.borrow().current_role().as_bytes().to_vec()))),
-    f("icu_version", 0, 0, Rule::System(10), |_| Ok(bytes(&b"76.1"[..]))),
+    f("current_role", 0, 0, Rule::Server(65_535), |a| Ok(bytes(a.run.env.borrow().current_role().as_bytes().to_vec()))),
+    f("icu_version", 0, 0, Rule::Server(10), |_| Ok(bytes(&b"76.1"[..]))),
     f("ps_current_thread_id", 0, 0, Rule::UInt(21), |a| Ok(Value::UInt(a.run.env.borrow().connection_id()))),
     f("ps_thread_id", 1, 1, Rule::UInt(21), |a| {
         let own = a.run.env.borrow().connection_id();

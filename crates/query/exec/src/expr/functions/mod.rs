@@ -132,6 +132,8 @@ pub enum Rule {
     Text(u32),
     /// A string in the connection's character set.
     System(u32),
+    /// The server's own text, such as names of its objects: utf8mb3.
+    Server(u32),
     Binary(u32),
     /// Text of any length, under the collation of the string arguments.
     LongText,
@@ -222,7 +224,7 @@ pub fn as_year(e: Expr) -> Expr {
 }
 
 static COLLATE_FUNCTION: Function = f(COLLATE, 1, 1, Rule::First, |a| a.value(0));
-static SYSTEM_VARIABLE: Function = f("system variable", 2, 2, Rule::System(1024), info::system_variable);
+static SYSTEM_VARIABLE: Function = f("system variable", 2, 2, Rule::Server(1024), info::system_variable);
 
 static WEIGHT_STRING: Function = f("weight_string", 4, 4, Rule::Binary(0), string::weight_string);
 
@@ -329,7 +331,8 @@ pub fn long_text(characters: u32, collation: CollationId) -> DataType {
 fn second_digits(e: &Expr) -> u8 {
     match (e.ty.kind, &e.node) {
         (TypeKind::Decimal | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp, _) => e.ty.decimals.min(6),
-        (TypeKind::Double | TypeKind::Float, _) => 6,
+        // Of a parameter nothing is known yet: it may be a time with microseconds.
+        (TypeKind::Double | TypeKind::Float, _) | (TypeKind::Null, Node::Param(_)) => 6,
         (_, Node::Const(Value::Bytes(text))) => {
             let fraction = text.iter().rposition(|b| *b == b'.').map_or(0, |at| text.len() - at - 1);
             fraction.min(6) as u8
@@ -348,6 +351,11 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         TypeKind::Date => 10,
         TypeKind::DateTime | TypeKind::Timestamp => 26,
         TypeKind::Decimal => t.length + 2,
+        // A column: as MySQL counts, each of its bytes may be a character.
+        kind if kind.is_blob() && t.length == 0 => {
+            let mbmaxlen = if t.collation.is_binary() { 1 } else { t.collation.charset().mbmaxlen().into() };
+            (t.max_bytes() * mbmaxlen).min(u32::MAX.into()) as u32
+        }
         _ => t.length,
     };
     let text = |n: u32| -> Result<DataType> { Ok(long_text(n, compare::collation_for(&refs, function.name)?)) };
@@ -399,6 +407,7 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         },
         Rule::Text(n) => text(if n == 0 { refs.first().map_or(0, |e| shown(&e.ty)) } else { n })?,
         Rule::System(n) => DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI),
+        Rule::Server(n) => long_text(n, CollationId::UTF8MB3_GENERAL_CI),
         Rule::Binary(n) => long_text(n, CollationId::BINARY),
         Rule::LongText => text(u32::MAX)?,
         Rule::Json => convert::json_type(),

@@ -1,0 +1,220 @@
+//! The schema `mysql`: accounts and what is granted to them in the tables in which MySQL keeps them, to be read. They are
+//! computed from the directory of accounts, which only CREATE USER, GRANT and their like change: other statements that would
+//! write to them are refused.
+
+use crate::columns::{Compute, MYSQL};
+use crate::grants::{column_set, table_set};
+use crate::{Context, Row, datetime, text, uint, word};
+use accounts::{Account, Lifetime, LockTime, Privileges, Requirement};
+use catalog::Schema;
+use types::collation::CollationId;
+use types::json::{self, Json, Object};
+use types::{DateTime, Result, SqlError, Value};
+
+/// Rows by table; the others are of what the server does not have.
+const COMPUTED: &[(&str, Compute)] = &[
+    ("columns_priv", columns_priv),
+    ("db", db),
+    ("default_roles", default_roles),
+    ("global_grants", global_grants),
+    ("password_history", password_history),
+    ("proxies_priv", proxies_priv),
+    ("role_edges", role_edges),
+    ("tables_priv", tables_priv),
+    ("user", user),
+];
+
+pub(crate) fn schema() -> Schema {
+    let mut schema = Schema::new("mysql", CollationId::UTF8MB4_0900_AI_CI);
+    MYSQL.add_to(&mut schema, COMPUTED);
+    schema
+}
+
+/// ENUM('N','Y')
+fn yn(b: bool) -> Value<'static> {
+    uint(1 + u64::from(b))
+}
+
+fn host(account: &Account) -> Value<'static> {
+    text(&account.name.host)
+}
+
+fn name(account: &Account) -> Value<'static> {
+    text(&account.name.user)
+}
+
+/// When and by whom something was granted is not kept.
+const UNKNOWN_TIME: Value<'static> = Value::DateTime(DateTime(0));
+const UNKNOWN_GRANTOR: Value<'static> = Value::Bytes(std::borrow::Cow::Borrowed(b""));
+
+/// The last of the privileges that stand before `ssl_type`; those of roles came later, and stand behind.
+const LAST_OLD: u64 = Privileges::CREATE_TABLESPACE.0;
+
+fn user(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for a in cx.rights.directory.accounts() {
+        let old = Privileges::GLOBAL.each().filter(|(_, one)| one.0 <= LAST_OLD);
+        let mut row = vec![host(a), name(a)];
+        row.extend(old.map(|(_, one)| yn(a.global.has(one))));
+        row.extend(requirement(&a.requirement));
+        let limits = [
+            a.limits.queries_per_hour,
+            a.limits.updates_per_hour,
+            a.limits.connections_per_hour,
+            a.limits.user_connections,
+        ];
+        row.extend(limits.map(|n| uint(n.into())));
+        let lifetime = match a.rules.lifetime {
+            Lifetime::Default => Value::Null,
+            Lifetime::Never => uint(0),
+            Lifetime::Days(days) => uint(days.into()),
+        };
+        row.extend([word(a.plugin.name()), Value::Bytes(a.auth_string.clone().into()), yn(a.password_expired)]);
+        row.extend([datetime(a.password_set_at_s), lifetime, yn(a.locked)]);
+        row.extend([Privileges::CREATE_ROLE, Privileges::DROP_ROLE].map(|one| yn(a.global.has(one))));
+        let number = |n: Option<u32>| n.map_or(Value::Null, |n| uint(n.into()));
+        row.extend([number(a.rules.history), number(a.rules.reuse_days)]);
+        row.extend([a.rules.require_current.map_or(Value::Null, yn), attributes(a)?]);
+        out.push(row);
+    }
+    Ok(())
+}
+
+/// ssl_type to x509_subject.
+fn requirement(requirement: &Requirement) -> [Value<'static>; 4] {
+    let (kind, rest) = match requirement {
+        Requirement::None => (1, ["", "", ""]),
+        Requirement::Ssl => (2, ["", "", ""]),
+        Requirement::X509 => (3, ["", "", ""]),
+        Requirement::Specified { subject, issuer, cipher } => (4, [cipher.as_str(), issuer, subject]),
+    };
+    let [cipher, issuer, subject] = rest.map(text);
+    [uint(kind), cipher, issuer, subject]
+}
+
+/// User_attributes: what has no column of its own.
+fn attributes(account: &Account) -> Result<Value<'static>> {
+    let mut all: Vec<(String, Json)> = Vec::new();
+    if !account.attribute.is_empty() {
+        let metadata = json::parse::parse(account.attribute.as_bytes());
+        let metadata = metadata.map_err(|_| SqlError::new(1105, "the attribute of an account is no JSON"))?;
+        all.push(("metadata".to_string(), metadata));
+    }
+    if account.logins.attempts > 0 {
+        let days = match account.logins.lock {
+            LockTime::Days(days) => days.into(),
+            LockTime::Unbounded => -1,
+        };
+        let rules = vec![
+            ("failed_login_attempts".to_string(), Json::Int(account.logins.attempts.into())),
+            ("password_lock_time_days".to_string(), Json::Int(days)),
+        ];
+        all.push(("Password_locking".to_string(), Json::Object(Object::from_members(rules))));
+    }
+    if !account.second_auth.is_empty() {
+        let hash = String::from_utf8_lossy(&account.second_auth).into_owned();
+        all.push(("additional_password".to_string(), Json::String(hash)));
+    }
+    Ok(if all.is_empty() { Value::Null } else { Value::from_json(&Json::Object(Object::from_members(all))) })
+}
+
+/// In the order of the columns of `db`.
+const OF_SCHEMAS: [Privileges; 19] = [
+    Privileges::SELECT,
+    Privileges::INSERT,
+    Privileges::UPDATE,
+    Privileges::DELETE,
+    Privileges::CREATE,
+    Privileges::DROP,
+    Privileges::GRANT_OPTION,
+    Privileges::REFERENCES,
+    Privileges::INDEX,
+    Privileges::ALTER,
+    Privileges::CREATE_TEMPORARY_TABLES,
+    Privileges::LOCK_TABLES,
+    Privileges::CREATE_VIEW,
+    Privileges::SHOW_VIEW,
+    Privileges::CREATE_ROUTINE,
+    Privileges::ALTER_ROUTINE,
+    Privileges::EXECUTE,
+    Privileges::EVENT,
+    Privileges::TRIGGER,
+];
+
+fn db(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for a in cx.rights.directory.accounts() {
+        for grant in &a.schemas {
+            let mut row = vec![host(a), text(&grant.schema), name(a)];
+            row.extend(OF_SCHEMAS.map(|one| yn(grant.privileges.has(one))));
+            out.push(row);
+        }
+    }
+    Ok(())
+}
+
+fn tables_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for a in cx.rights.directory.accounts() {
+        for grant in &a.tables {
+            let mut row = vec![host(a), text(&grant.schema), name(a), text(&grant.table)];
+            let of_columns = grant.columns.values().fold(Privileges::NONE, |all, p| all | *p);
+            row.extend([UNKNOWN_GRANTOR, UNKNOWN_TIME, table_set(grant.privileges), column_set(of_columns)]);
+            out.push(row);
+        }
+    }
+    Ok(())
+}
+
+fn columns_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for a in cx.rights.directory.accounts() {
+        for grant in &a.tables {
+            out.extend(grant.columns.iter().map(|(column, on)| {
+                let mut row = vec![host(a), text(&grant.schema), name(a), text(&grant.table)];
+                row.extend([text(column), UNKNOWN_TIME, column_set(*on)]);
+                row
+            }));
+        }
+    }
+    Ok(())
+}
+
+fn global_grants(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for a in cx.rights.directory.accounts() {
+        out.extend(a.dynamic.iter().map(|(privilege, with)| vec![name(a), host(a), text(privilege), yn(*with)]));
+    }
+    Ok(())
+}
+
+fn role_edges(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for a in cx.rights.directory.accounts() {
+        out.extend(a.roles.iter().map(|(r, admin)| vec![text(&r.host), text(&r.user), host(a), name(a), yn(*admin)]));
+    }
+    Ok(())
+}
+
+fn default_roles(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for a in cx.rights.directory.accounts() {
+        out.extend(a.default_roles.iter().map(|r| vec![host(a), name(a), text(&r.host), text(&r.user)]));
+    }
+    Ok(())
+}
+
+fn proxies_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for a in cx.rights.directory.accounts() {
+        out.extend(a.proxies.iter().map(|(of, with_grant)| {
+            let mut row = vec![host(a), name(a), text(&of.host), text(&of.user), Value::Int(i64::from(*with_grant))];
+            row.extend([UNKNOWN_GRANTOR, UNKNOWN_TIME]);
+            row
+        }));
+    }
+    Ok(())
+}
+
+fn password_history(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for a in cx.rights.directory.accounts() {
+        out.extend(
+            a.passwords
+                .iter()
+                .map(|old| vec![host(a), name(a), datetime(old.set_at_s), Value::Bytes(old.hash.clone().into())]),
+        );
+    }
+    Ok(())
+}
