@@ -575,16 +575,18 @@ impl LockTable {
     }
 
     /// Makes an implicit lock of `slot` explicit for itself: the change that carried it is about to be undone, the lock stays.
-    /// False: it was explicit already.
+    /// False: it was explicit already, or it goes with the change. For somebody may have been granted the record and not have looked
+    /// at the row yet, which is how it would find the implicit lock. It may look after the change is undone, and then has the lock.
     pub fn keep(&self, slot: u32, name: &Name) -> bool {
         let mut queues = self.queues_of(name);
         let queue = queues.get_or_insert(name);
-        let held = holds(queue, slot, LockMode::Exclusive);
-        if !held {
+        let granted = queue.iter().any(|r| r.on == On::Record && r.is_granted() && r.slot != slot);
+        let kept = !granted && !holds(queue, slot, LockMode::Exclusive);
+        if kept {
             // In front: it was held before anybody else asked.
             queue.insert(0, Request { slot, mode: LockMode::Exclusive, on: On::Record, waiter: None });
         }
-        !held
+        kept
     }
 
     /// Sleeps until the queued request is granted, fails, or is interrupted.
@@ -803,5 +805,22 @@ mod tests {
         table.release(1, &name);
         table.release(0, &name);
         assert_eq!(ask(1, LockMode::Exclusive), Outcome::Granted);
+    }
+    /// It finds no implicit lock any more when it looks at the row: with both granted, one would write over what the other wrote.
+    #[test]
+    fn who_undoes_a_change_keeps_no_lock_beside_one_who_was_granted_it() {
+        let (table, slots) = (LockTable::new(), Lanes::with(2, Slot::default));
+        (0..2).for_each(|_| assert!(slots.claim().is_some()));
+        let name = Name { tree: 1, key: [7].into() };
+        let ask = |slot, mode| table.request(&slots, slot, &name, mode, None);
+        for mode in [LockMode::Shared, LockMode::Exclusive] {
+            assert_eq!(ask(1, mode), Outcome::Granted);
+            assert!(!table.keep(0, &name));
+            assert_eq!(table.must_wait(0, name.tree, &name.key, false), Some(On::Record));
+            table.release(1, &name);
+        }
+        assert!(table.keep(0, &name));
+        assert!(!table.keep(0, &name), "it is explicit now");
+        assert_eq!(ask(1, LockMode::Shared), Outcome::Refused);
     }
 }
