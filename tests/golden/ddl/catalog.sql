@@ -23,7 +23,7 @@ SELECT * FROM information_schema.PARAMETERS WHERE SPECIFIC_SCHEMA = 'golden';
 -- differs: columns of type NULL
 SELECT * FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = 'golden';
 SELECT * FROM information_schema.EVENTS WHERE EVENT_SCHEMA = 'golden';
-SELECT * FROM information_schema.COLUMN_PRIVILEGES;
+SELECT * FROM information_schema.COLUMN_PRIVILEGES WHERE TABLE_SCHEMA = 'golden';
 SELECT * FROM information_schema.COLUMN_STATISTICS WHERE SCHEMA_NAME = 'golden';
 SELECT * FROM information_schema.TABLES_EXTENSIONS WHERE TABLE_SCHEMA = 'golden' ORDER BY TABLE_NAME;
 -- differs: plain keys are listed too
