@@ -92,7 +92,7 @@ impl<S: Service> Slots<S> {
         let armed = if task.registered {
             self.poller.modify(task.conn.stream(), event)
         } else {
-            add(&self.poller, task.conn.stream(), event, PollMode::Oneshot)
+            add(&self.poller, task.conn.stream(), event)
         };
         if armed.is_err() {
             return Parked::Failed(task);
@@ -154,8 +154,8 @@ impl<S: Service> Slots<S> {
 }
 
 #[expect(unsafe_code, reason = "the poller keeps a socket's number, whose life the compiler cannot follow")]
-fn add(poller: &Poller, stream: &protocol::Stream, event: Event, mode: PollMode) -> io::Result<()> {
+fn add(poller: &Poller, stream: &protocol::Stream, event: Event) -> io::Result<()> {
     // SAFETY: the socket is deleted from the poller by `Slots::close`, which every connection passes before its stream is
     // dropped: a `Task` is dropped nowhere else (see `worker::end`).
-    unsafe { poller.add_with_mode(stream, event, mode) }
+    unsafe { poller.add_with_mode(stream, event, PollMode::Oneshot) }
 }

@@ -148,6 +148,22 @@ impl Expr {
         Expr { node, ty }
     }
 
+    /// What is beneath the text of an ENUM or SET column, or the local time of a TIMESTAMP.
+    pub fn raw(&self) -> &Node {
+        match &self.node {
+            Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
+            n => n,
+        }
+    }
+
+    /// Slot and column of an expression that is a column of its own query.
+    pub fn own_column(&self) -> Option<(u16, u16)> {
+        match *self.raw() {
+            Node::Column { depth: 0, slot, column } => Some((slot, column)),
+            _ => None,
+        }
+    }
+
     pub fn null() -> Expr {
         Expr::new(Node::Const(Value::Null), DataType::new(TypeKind::Null))
     }

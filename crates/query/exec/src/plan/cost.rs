@@ -369,10 +369,7 @@ impl Planner<'_> {
 
     /// Different values of a column: where an index tells, else as the sampled rows have it.
     fn different(&self, e: &Expr) -> Result<Option<f64>> {
-        let raw = match &e.node {
-            Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
-            n => n,
-        };
+        let raw = e.raw();
         let Node::Column { depth: 0, slot, column } = raw else { return Ok(None) };
         let Some(source) = self.current_block().sources.iter().find(|s| s.slot == *slot as usize) else {
             return Ok(None);

@@ -96,7 +96,7 @@ impl Planner<'_> {
         let room = block.shapes.len() + aside.block.shapes.len() < SLOTS_MAX
             && block.sources.len() + aside.block.sources.len() < TABLES_MAX;
         // On the inner side of an outer join all of it is NULL at times, and its conditions belong to ON.
-        let nulls = outputs.iter().all(|e| plain(e).is_some());
+        let nulls = outputs.iter().all(|e| e.own_column().is_some());
         let inner = matches!(&aside.tree, Tree::Leaf(_) | Tree::Join { left_outer: false, .. });
         room && (self.inner_side == 0 || (nulls && (inner || aside.conditions.is_empty())))
     }
@@ -197,21 +197,9 @@ impl Planner<'_> {
             return None;
         }
         let sources = self.current_block().sources.iter().filter(|s| !s.hidden);
-        let same = |own: &Expr| own.same(e) || plain(own).is_some_and(|n| plain(e) == Some(n));
+        let same = |own: &Expr| own.same(e) || own.own_column().is_some_and(|n| e.own_column() == Some(n));
         let column = |s: &Source| s.stands_for.as_ref().and_then(|exprs| exprs.iter().position(same));
         sources.filter_map(|s| Some((s, column(s)?))).next()
-    }
-}
-
-/// Slot and column of an expression that is a column.
-fn plain(e: &Expr) -> Option<(u16, u16)> {
-    let raw = match &e.node {
-        Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
-        n => n,
-    };
-    match raw {
-        Node::Column { depth: 0, slot, column } => Some((*slot, *column)),
-        _ => None,
     }
 }
 

@@ -264,10 +264,7 @@ impl Planner<'_> {
             let target = self.expr(a.column)?;
             // What is set is not read.
             self.column_reads.borrow_mut().truncate(before);
-            let raw = match &target.node {
-                Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
-                n => n,
-            };
+            let raw = target.raw();
             let Node::Column { depth: 0, slot, column } = *raw else {
                 return Err(SqlError::new(1348, "Column is not updatable"));
             };

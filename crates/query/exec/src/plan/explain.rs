@@ -352,10 +352,7 @@ impl<'q> Explainer<'q> {
     }
 
     fn reference(&self, e: &Expr) -> String {
-        let raw = match &e.node {
-            Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
-            n => n,
-        };
+        let raw = e.raw();
         match raw {
             Node::Const(_) | Node::Param(_) | Node::Subquery(_) => "const".to_string(),
             Node::Column { depth, slot, column } => match column_name(&self.scopes, *depth, *slot, *column) {

@@ -645,10 +645,7 @@ impl Planner<'_> {
 
     /// `DEFAULT(column)`.
     fn default_of(&mut self, e: Expr) -> Result<Expr> {
-        let raw = match &e.node {
-            Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
-            n => n,
-        };
+        let raw = e.raw();
         let Node::Column { depth: 0, slot, column } = raw else {
             return Err(SqlError::new(1064, "You have an error in your SQL syntax near 'DEFAULT'"));
         };

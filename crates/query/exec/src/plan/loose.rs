@@ -23,18 +23,6 @@ pub struct Groups {
     max: bool,
 }
 
-/// Slot and column that an expression is.
-fn column(e: &Expr) -> Option<(u16, u16)> {
-    let raw = match &e.node {
-        Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
-        n => n,
-    };
-    match raw {
-        Node::Column { depth: 0, slot, column } => Some((*slot, *column)),
-        _ => None,
-    }
-}
-
 impl Planner<'_> {
     /// What a grouped or distinct query asks of its rows, when a loose scan could answer it.
     pub(super) fn groups(
@@ -82,7 +70,7 @@ impl Planner<'_> {
         match &e.node {
             Node::Aggregate(call) => match (call.kind, &call.args[..]) {
                 (AggregateKind::Min | AggregateKind::Max, [one]) => {
-                    let (slot, c) = column(one)?;
+                    let (slot, c) = one.own_column()?;
                     // Texts of members are not in the order of their numbers.
                     let ordered = matches!(one.node, Node::Column { .. } | Node::LocalTime(_));
                     let same = groups.extreme.is_none_or(|known| known == c) && distinct.is_none();
@@ -126,7 +114,7 @@ impl Planner<'_> {
 
 impl Groups {
     fn add(&mut self, e: &Expr) -> Option<()> {
-        let (slot, column) = column(e)?;
+        let (slot, column) = e.own_column()?;
         if !self.columns.contains(&column) {
             self.columns.push(column);
         }

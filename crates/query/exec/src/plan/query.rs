@@ -700,10 +700,7 @@ impl Planner<'_> {
 
     /// What the client is told of an output.
     pub fn meta(&self, name: &str, e: &Expr) -> ColumnMeta {
-        let raw = match &e.node {
-            Node::EnumText(c, _) | Node::SetText(c, _) | Node::LocalTime(c) => &c.node,
-            n => n,
-        };
+        let raw = e.raw();
         if let Some((source, column)) = self.merged_column(e)
             && let Some(origin) = &source.columns[column].origin
         {
