@@ -1,0 +1,232 @@
+//! The metadata locks of a data definition, and what others have committed before it got them.
+
+use super::{Ddl, Lets, Touched, refuse_system};
+use crate::define::check_name;
+use crate::mdl::{Duration, Mode, Name, Pin, Waiting};
+use crate::schema::{Schema, Table, Version};
+use std::sync::Arc;
+use types::{Result, err};
+
+impl Ddl<'_> {
+    pub(super) fn lock(&mut self, name: &Arc<Name>, mode: Mode, duration: Duration) -> Result<()> {
+        assert!(!self.temporary, "temporary tables are locked by nobody");
+        let mut waiting = Waiting { timeout: self.timeout, tx: self.tx };
+        if matches!(**name, Name::Global | Name::BackupLock) {
+            // Beside what the session may hold there by name.
+            self.pins.lock(name, mode, duration, &mut waiting)?;
+            return Ok(());
+        }
+        let explicit = self.pins.tickets().iter().find(|t| t.name == *name && t.duration == Duration::Explicit);
+        match explicit.map(|t| t.mode) {
+            Some(held) if held.covers(mode) => {}
+            // Of LOCK TABLES: stronger until the statement ends.
+            Some(_) => {
+                self.pins.upgrade(name, mode, &mut waiting)?;
+                self.upgraded.push(Arc::clone(name));
+            }
+            None if self.pins.tickets().iter().any(|t| t.name == *name) => {
+                self.pins.upgrade(name, mode, &mut waiting)?;
+            }
+            None => {
+                self.pins.lock(name, mode, duration, &mut waiting)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Locks a schema, and takes over what others have done to it meanwhile.
+    pub(super) fn lock_schema(&mut self, schema: &str, mode: Mode) -> Result<()> {
+        if mode == Mode::Exclusive && self.pins.locks_tables() {
+            return Err(err!(1192));
+        }
+        self.lock(&Arc::new(Name::Schema(schema.into())), mode, Duration::Transaction)?;
+        self.catch_up();
+        Ok(())
+    }
+
+    /// Locks the name of a table, existing or not, and takes over what others have done to it meanwhile. Under LOCK TABLES only
+    /// what was locked for writing: errors 1099, 1100.
+    pub(super) fn lock_name(&mut self, schema: &str, name: &str, mode: Mode) -> Result<()> {
+        if self.pins.locks_tables() && !self.temporary {
+            let key = Name::table(schema, name);
+            match self.pins.tickets().iter().find(|t| *t.name == key) {
+                None => return Err(err!(1100, name)),
+                Some(t) if !t.mode.covers(Mode::SharedNoReadWrite) => return Err(err!(1099, name)),
+                Some(_) => {}
+            }
+        }
+        self.lock_new_name(schema, name, mode)
+    }
+
+    pub(super) fn lock_new_name(&mut self, schema: &str, name: &str, mode: Mode) -> Result<()> {
+        if self.temporary {
+            return Ok(());
+        }
+        self.lock_schema(schema, Mode::IntentionExclusive)?;
+        self.lock(&Arc::new(Name::table(schema, name)), mode, Duration::Transaction)?;
+        self.catch_up();
+        Ok(())
+    }
+
+    /// Locks several names against everybody, in one order for all statements. Errors 1205, 1213, 1317.
+    pub fn lock_names(&mut self, names: &[(String, String)]) -> Result<()> {
+        let mut sorted: Vec<_> = names.iter().collect();
+        sorted.sort();
+        sorted.into_iter().try_for_each(|(schema, name)| self.lock_name(schema, name, Mode::Exclusive))
+    }
+
+    /// A base table, locked against everybody until the end. Errors 1146, 1205, 1213, 1317, 1347.
+    pub fn lock_table(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        self.base(schema, name, Ddl::lock_any)
+    }
+
+    pub(super) fn base(
+        &mut self,
+        schema: &str,
+        name: &str,
+        lock: impl FnOnce(&mut Self, &str, &str) -> Result<Arc<Table>>,
+    ) -> Result<Arc<Table>> {
+        let table = lock(self, schema, name)?;
+        match table.view {
+            Some(_) => Err(err!(1347, schema, name, "BASE TABLE")),
+            None => Ok(table),
+        }
+    }
+
+    /// As [`Ddl::lock_table`], for a view too.
+    pub fn lock_any(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        self.lock_name(schema, name, Mode::Exclusive)?;
+        self.found(schema, name)
+    }
+
+    /// A table that others may use as `lets` says until the commit, which then waits for them. Errors as [`Ddl::lock_table`].
+    pub fn lock_to_alter(&mut self, schema: &str, name: &str, lets: Lets) -> Result<Arc<Table>> {
+        self.lock_name(schema, name, Mode::SharedUpgradable)?;
+        self.base(schema, name, |ddl, schema, name| ddl.found(schema, name))?;
+        match lets {
+            Lets::Write => {}
+            Lets::Read => self.lock_name(schema, name, Mode::SharedNoWrite)?,
+            Lets::Nothing => self.lock_name(schema, name, Mode::Exclusive)?,
+        }
+        if !self.temporary {
+            self.shared.push(Arc::new(Name::table(schema, name)));
+        }
+        self.found(schema, name)
+    }
+
+    /// May writers go on while this statement alters tables? Not under LOCK TABLES, and nobody else knows temporary ones.
+    pub fn lets_write(&self) -> bool {
+        !self.temporary && !self.pins.locks_tables()
+    }
+
+    /// Keeps everybody from a table that was locked by [`Ddl::lock_to_alter`] with [`Lets::Write`], for a moment or until the
+    /// commit. Errors 1205, 1213, 1317.
+    pub fn shut_out(&mut self, table: &Table) -> Result<()> {
+        self.lock(&Arc::new(Name::table(&table.schema, &table.name)), Mode::Exclusive, Duration::Transaction)
+    }
+
+    /// Lets them in again.
+    pub fn let_in(&mut self, table: &Table) {
+        self.pins.downgrade(&Name::table(&table.schema, &table.name), Mode::SharedUpgradable);
+    }
+
+    pub(super) fn found(&self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        let table = self.next.table(schema, name).cloned().ok_or_else(|| err!(1146, schema, name))?;
+        refuse_system(&self.next, schema)?;
+        Ok(table)
+    }
+
+    /// Locks the name of a table to be made, of which nobody may have made one. Errors 1049, 1050, 1059, 1100, 1103, 1205, 1213, 1317.
+    pub fn lock_to_create(&mut self, schema: &str, name: &str) -> Result<()> {
+        check_name(name, 1103)?;
+        // A table that is there is not waited for.
+        if !self.exists(schema, name) {
+            self.lock_name(schema, name, Mode::Exclusive)?;
+        }
+        self.next.schema(schema).ok_or_else(|| err!(1049, schema))?;
+        if self.exists(schema, name) {
+            return Err(err!(1050, name));
+        }
+        refuse_system(&self.next, schema)
+    }
+
+    /// Is there a table of this name among those that the statement changes?
+    pub(super) fn exists(&self, schema: &str, name: &str) -> bool {
+        match self.temporary {
+            true => self.next.temporary_table(schema, name).is_some(),
+            false => self.next.base_table(schema, name).is_some(),
+        }
+    }
+
+    /// Pins tables that the statement reads beside what it makes: until it ends nobody changes their definitions, and
+    /// [`Ddl::version`] has them as they are. Errors 1205, 1213, 1317.
+    pub fn pin_to_read(&mut self, pins: &[Pin]) -> Result<()> {
+        while !self.pins.pin(pins, false, Waiting { timeout: self.timeout, tx: self.tx })? {}
+        self.catch_up();
+        Ok(())
+    }
+
+    /// Takes over what other statements have committed since the copy of the dictionary was made. Nothing of it is what this
+    /// statement has locked.
+    pub(super) fn catch_up(&mut self) {
+        let current = self.catalog.current();
+        if current.number + 1 == self.next.number {
+            return;
+        }
+        let provisional = self.next.number;
+        let mut next = Version::clone(&current);
+        next.number = current.number + 1;
+        for touched in &self.touched {
+            match touched {
+                Touched::Schema(name) => match (self.next.schemas.get(name), next.schemas.get_mut(name)) {
+                    (Some(mine), Some(schema)) => Arc::make_mut(schema).default_collation = mine.default_collation,
+                    // Its tables follow.
+                    (Some(mine), None) => {
+                        let schema = Schema::new(name, mine.default_collation);
+                        next.schemas.insert(name.clone(), Arc::new(schema));
+                    }
+                    (None, _) => {
+                        next.schemas.remove(name);
+                    }
+                },
+                Touched::Table(schema, name) => {
+                    next.remove_table(schema, name);
+                    let table = self.next.schemas.get(schema).and_then(|s| s.tables.get(name)).cloned();
+                    if let Some(mut table) = table
+                        && next.schemas.contains_key(schema)
+                    {
+                        if table.readable_since == provisional {
+                            Arc::make_mut(&mut table).readable_since = next.number;
+                        }
+                        next.insert_table(table);
+                    }
+                }
+            }
+        }
+        self.next = next;
+    }
+
+    /// LOCK TABLES goes on after the statement: with its own locks, without dropped tables, with renamed ones under their
+    /// new names.
+    pub(super) fn settle_locked_tables(&mut self) {
+        if !self.pins.locks_tables() {
+            return;
+        }
+        for name in std::mem::take(&mut self.upgraded) {
+            self.pins.downgrade(&name, Mode::SharedNoReadWrite);
+        }
+        if !self.committed {
+            return;
+        }
+        let version = self.catalog.current();
+        for touched in std::mem::take(&mut self.touched) {
+            let Touched::Table(schema, table) = touched else { continue };
+            let name = Name::table(&schema, &table);
+            if version.table(&schema, &table).is_some() {
+                self.pins.keep_locked(&name, Mode::SharedNoReadWrite);
+            } else {
+                self.pins.release_where(|t| *t.name == name);
+            }
+        }
+    }
+}
