@@ -3,6 +3,7 @@
 from expressions import make
 from queries import Queries, Source
 from schema import EASY, TYPES, Column
+from structures import View
 from tree import All, Many, Maybe, Text
 
 
@@ -11,10 +12,10 @@ class Changes:
         self.rng, self.tables = rng, tables
         self.queries = Queries(rng, tables)
 
-    def change(self):
+    def change(self, ddl=True):
         """(table that changes, statement)"""
         table = self.rng.choice(self.tables)
-        pick = self.rng.random()
+        pick = self.rng.random() * (1.0 if ddl and not isinstance(table, View) else 0.92)
         if pick < 0.40:
             return table, self.insert(table, rows=self.rng.randrange(1, 4))
         if pick < 0.52:
@@ -86,16 +87,30 @@ class Changes:
             for s in table.all():
                 scope.setdefault(s.kind, []).append(s.name)
             sets.append(All(c.name, "=", rng.choice([lambda: Text(self.value(c)), lambda: make(rng, c.kind, 1, scope)])()))
-        if not sets:
-            sets = [Text("id = id + 100")]
+        if not sets or rng.random() < 0.05:
+            sets = [Text(rng.choice(["id = id + 100", "id = id - 1", f"id = {rng.randrange(1, 40)}"]))]
         verb = rng.choice(["UPDATE", "UPDATE", "UPDATE IGNORE"])
         others = [t for t in self.tables if t is not table]
         if others and rng.random() < 0.2:
             other = rng.choice(others)
-            return All(verb, f"{table.name} JOIN {other.name} ON {table.name}.id = {other.name}.id SET", Many(self.qualified(table, sets))).text()
+            return self.update_many(table, other, verb, sets)
         order = f"ORDER BY {table.order()}"
         limit = f"LIMIT {rng.randrange(1, 5)}" if rng.random() < 0.3 else ""
         return All(verb, table.name, "SET", Many(sets), "WHERE", self.where(table), order, limit).text()
+
+    def update_many(self, table, other, verb, sets):
+        """An UPDATE of one or two joined tables."""
+        rng = self.rng
+        join = rng.choice(["JOIN", "JOIN", "LEFT JOIN"])
+        sets = self.qualified(table, sets)
+        scope = {}
+        for s in [*table.all(), *other.all()]:
+            scope.setdefault(s.kind, []).append(("" if s.name not in ("id", "k2") else f"{table.name}.") + s.name)
+        if other.writable() and rng.random() < 0.4:
+            c = rng.choice(other.writable())
+            sets = [*sets, All(f"{other.name}.{c.name} =", rng.choice([lambda: Text(self.value(c)), lambda: make(rng, c.kind, 1, scope)])())]
+        where = f"WHERE {table.name}.id < {rng.randrange(30)}" if rng.random() < 0.5 else ""
+        return All(verb, f"{table.name} {join} {other.name} ON {table.name}.id = {other.name}.id SET", Many(sets), where).text()
 
     def qualified(self, table, sets):
         return [Text(f"{table.name}.{table.writable()[0].name} = {self.value(table.writable()[0])}")] if table.writable() else sets
@@ -105,6 +120,9 @@ class Changes:
         others = [t for t in self.tables if t is not table]
         if others and rng.random() < 0.25:
             other = rng.choice(others)
+            if rng.random() < 0.4:
+                return (f"DELETE {rng.choice([table.name, f'{table.name}, {other.name}'])} FROM {table.name}"
+                        + f" {rng.choice(['LEFT JOIN', 'JOIN'])} {other.name} ON {table.name}.id = {other.name}.id WHERE {other.name}.id < {rng.randrange(15)}")
             return f"DELETE {table.name} FROM {table.name} JOIN {other.name} ON {table.name}.id = {other.name}.id AND {other.name}.id < {rng.randrange(9)}"
         return All("DELETE", rng.choice(["", "", "IGNORE"]), "FROM", table.name, "WHERE", self.where(table),
                    f"ORDER BY {table.order()} LIMIT {rng.randrange(1, 4)}").text()
@@ -113,16 +131,43 @@ class Changes:
         rng = self.rng
         pick = rng.random()
         taken = {c.name for c in table.all()}
-        if pick < 0.4:
+        action = None
+        if pick < 0.3:
             column = Column(next(f"{table.name}n{i}" for i in range(99) if f"{table.name}n{i}" not in taken), *rng.choice(TYPES))
+            null = rng.choice(["", " NOT NULL"]) if "NULL" not in column.type else ""
+            action = f"ADD COLUMN {column.name} {column.type}{null}" + rng.choice(["", " FIRST", " AFTER id"])
             table.columns.append(column)
-            return f"ALTER TABLE {table.name} ADD COLUMN {column.name} {column.type}" + rng.choice(["", " FIRST", " AFTER id"])
-        if pick < 0.7 and table.writable():
+        elif pick < 0.55 and table.writable():
             column = rng.choice(table.writable())
-            new = rng.choice([t for t in TYPES if t[1] == column.kind])
-            return f"ALTER TABLE {table.name} MODIFY {column.name} {new[0]}"
-        if table.writable():
-            column = rng.choice([c for c in table.writable()])
+            new = rng.choice([t for t in TYPES if t[1] == column.kind or rng.random() < 0.1])
+            null = rng.choice(["", "", " NOT NULL"]) if "NULL" not in new[0] else ""
+            action = f"MODIFY {column.name} {new[0]}{null}" + rng.choice(["", "", "", " FIRST"])
+        elif pick < 0.8:
+            action = self.alter_more(table, taken)
+        elif table.writable():
+            column = rng.choice(table.writable())
             if column.kind in ("int", "num", "date", "time"):
-                return f"ALTER TABLE {table.name} ADD {rng.choice(['KEY', 'UNIQUE', 'KEY'])} y{rng.randrange(3)} ({column.name})"
-        return f"ALTER TABLE {table.name} COMMENT = 'c'"
+                action = f"ADD {rng.choice(['KEY', 'UNIQUE', 'KEY'])} y{rng.randrange(3)} ({column.name})"
+        return f"ALTER TABLE {table.name} {action or self.alter_more(table, taken) or 'FORCE'}"
+
+    def alter_more(self, table, taken):
+        rng = self.rng
+        spare = [c for c in table.writable() if c.name[-1] != "f"]
+        if not spare:
+            return None
+        column = rng.choice(spare)
+        number = column.kind in ("int", "num")
+
+        def drop():
+            if len(table.columns) < 3:
+                return "FORCE"
+            table.columns.remove(column)
+            return f"DROP COLUMN {column.name}"
+
+        return rng.choice([
+            drop, lambda: f"ALTER COLUMN {column.name} SET DEFAULT {'7' if number else self.value(column).replace('DEFAULT', 'NULL')}",
+            lambda: f"ALTER COLUMN {column.name} DROP DEFAULT", lambda: f"DROP INDEX x{rng.randrange(2)}", lambda: f"ADD CHECK ({column.name} IS NOT NULL)",
+            lambda: f"RENAME INDEX x0 TO x{rng.randrange(5, 7)}", lambda: "ORDER BY id", lambda: f"AUTO_INCREMENT = {rng.randrange(1, 60)}",
+            lambda: f"CHANGE {column.name} {column.name} {rng.choice([t for t in TYPES if t[1] == column.kind])[0]}, ADD KEY z{rng.randrange(9)} (id)",
+            lambda: "CONVERT TO CHARACTER SET " + rng.choice(["latin1", "utf8mb4", "utf8mb4 COLLATE utf8mb4_bin"]),
+            lambda: f"ADD INDEX e{rng.randrange(9)} ((COALESCE({column.name}, {column.name})))" if number else "COMMENT = 'c'"])()

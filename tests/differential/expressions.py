@@ -115,6 +115,28 @@ TEMPLATES = {
 }
 KINDS = list(TEMPLATES)
 
+# What is left of all these for `simple`: expressions that seldom differ, so that what is around them shows.
+SIMPLE_LITERALS = {"int": ["0", "1", "-1", "2", "3", "7", "10", "255"], "num": ["0.0", "1.5", "-2.25", "0.1", "2.5"],
+                   "str": ["''", "'a'", "'abc'", "'Zebra'", "'12'", "'y z'"], "bool": ["TRUE", "FALSE", "NULL"],
+                   "date": ["'2024-02-29'", "DATE'2021-03-14'", "TIMESTAMP'1999-12-31 23:59:59'", "'2024-02-29 12:34:56'"],
+                   "time": ["'10:11:12'", "TIME'-01:02:03'", "'00:00:00'"]}
+SIMPLE_TEMPLATES = {
+    "int": ["{int} + {int}", "{int} - {int}", "{int} * {int}", "-{int}", "LENGTH({str})", "COALESCE({int}, {int})", "IF({bool}, {int}, {int})", "IFNULL({int}, {int})",
+            "CASE {int} WHEN {int} THEN {int} ELSE {int} END", "GREATEST({int}, {int})", "SIGN({num})"],
+    "num": ["{num} + {num}", "{num} * {num}", "{int} / {int}", "-{num}", "COALESCE({num}, {num})", "IF({bool}, {num}, {int})", "ABS({num})"],
+    "str": ["CONCAT({str}, {str})", "UPPER({str})", "LEFT({str}, {small})", "COALESCE({str}, {str})", "IF({bool}, {str}, {str})", "HEX({int})"],
+    "bool": ["{int} = {int}", "{num} < {num}", "{str} = {str}", "{int} <=> {int}", "{str} LIKE {str}", "{int} IS NULL", "{str} IS NOT NULL", "{bool} AND {bool}",
+             "{bool} OR {bool}", "NOT {bool}", "{int} BETWEEN {int} AND {int}", "{int} IN ({int}, {int})", "{str} IN ({str}, {str})", "{bool} IS TRUE"],
+    "date": ["COALESCE({date}, {date})", "IF({bool}, {date}, {date})", "DATE({date})"], "time": ["COALESCE({time}, {time})"],
+}
+
+
+def simple():
+    """From now on only simple expressions are made."""
+    LITERALS.update(SIMPLE_LITERALS)
+    TEMPLATES.update(SIMPLE_TEMPLATES)
+    KINDS[:] = list(SIMPLE_TEMPLATES)
+
 
 class Node:
     """A template with operands, or a text."""

@@ -30,8 +30,10 @@ class Queries:
             return self.grouped()
         if pick < 0.78:
             return self.windowed()
-        if pick < 0.90:
+        if pick < 0.87:
             return self.united()
+        if pick < 0.95:
+            return self.more()
         return self.expression()
 
     # Sources
@@ -113,9 +115,16 @@ class Queries:
             lambda: All(theirs, self.rng.choice(["IN", "NOT IN"]), Within("(", body, ")")),
             lambda: All(self.rng.choice(["EXISTS", "NOT EXISTS"]), Within("(", All("SELECT 1 FROM", inner.part, correlated), ")")),
             lambda: All(theirs, self.rng.choice(COMPARE[:6]), self.rng.choice(["ANY", "ALL"]), Within("(", body, ")")),
-            lambda: All(theirs, self.rng.choice(COMPARE), Within("(", All(f"SELECT {self.rng.choice(['MAX', 'MIN'])}({mine}) FROM", inner.part, correlated), ")")),
-            lambda: All(theirs, self.rng.choice(COMPARE), Within("(", All(f"SELECT MAX({mine}) FROM", inner.part, where), ")")),
+            lambda: self.to_scalar(theirs, All(f"SELECT {self.rng.choice(['MAX', 'MIN'])}({mine}) FROM", inner.part, correlated)),
+            lambda: self.to_scalar(theirs, All(f"SELECT MAX({mine}) FROM", inner.part, where)),
+            lambda: All(Text(f"({theirs}, {theirs})"), self.rng.choice(["IN", "NOT IN"]), Within("(", All(f"SELECT {mine}, {mine} FROM", inner.part, where), ")")),
         ])()
+
+    def to_scalar(self, value, body):
+        """Compared with a subquery. With <=> on a unique key MySQL finds one row at most, also of many NULLs: so not by key."""
+        operator = self.rng.choice(COMPARE)
+        found = All(value, operator, Within("(", body, ")"))
+        return Within("NOT (", found, ")") if operator == "<=>" else found
 
     def where(self, sources):
         return Maybe("WHERE", self.condition(sources, 1)) if self.rng.random() < 0.7 else Text("")
@@ -245,6 +254,119 @@ class Queries:
         if pick < 0.35:
             return All("WITH w AS", Within("(", united, ")"), "SELECT * FROM w"), False
         return united, False
+
+    # Less common forms
+
+    def more(self):
+        return self.rng.choice([self.recursive, self.lateral, self.common, self.using, self.ordered_union, self.nested_union, self.grouped_in, self.named_window])()
+
+    def recursive(self):
+        """Numbers, or ways from row to row."""
+        rng = self.rng
+        pick = rng.random()
+        if pick < 0.4:
+            start, step, end = rng.choice(["0", "1", "-3", "1.5"]), rng.choice(["+ 1", "* 2 + 1", "+ 2"]), rng.randrange(3, 30)
+            union = rng.choice(["UNION ALL", "UNION", "UNION DISTINCT"])
+            body = f"WITH RECURSIVE r (n) AS (SELECT {start} {union} SELECT n {step} FROM r WHERE n < {end})"
+            inner = self.table("a")
+            ints = inner.names("int") or ["a.id"]
+            return rng.choice([
+                lambda: (Text(f"{body} SELECT * FROM r ORDER BY n"), True), lambda: (Text(f"{body} SELECT COUNT(*), SUM(n), MAX(n) FROM r"), True),
+                lambda: (All(body, f"SELECT r.n, {rng.choice(inner.names())} FROM r", rng.choice(["JOIN", "LEFT JOIN"]), inner.part, f"ON r.n = {rng.choice(ints)}"), False)])()
+        inner = self.table("a")
+        links = [n for n in inner.names("int") if n != "a.id"] or ["a.id"]
+        shown = rng.choice(inner.names())
+        where = rng.choice(["", f"WHERE a.id < {rng.randrange(30)}"])
+        depth = rng.randrange(2, 5)
+        body = All("WITH RECURSIVE r AS (SELECT a.id, 1 AS depth,", f"{shown} AS shown FROM", inner.part, where, rng.choice(["UNION ALL", "UNION"]),
+                   f"SELECT a.id, r.depth + 1, {rng.choice(['r.shown', shown])} FROM r JOIN", inner.part, f"ON {rng.choice(links)} = r.id AND r.depth < {depth})")
+        return All(body, rng.choice(["SELECT * FROM r", "SELECT depth, COUNT(*), COUNT(shown) FROM r GROUP BY depth", "SELECT DISTINCT id, depth FROM r"])), False
+
+    def lateral(self):
+        rng = self.rng
+        outer, inner = self.table("a"), self.table("s")
+        kind = rng.choice([k for k in KEYED if inner.names(k) and outer.names(k)])
+        link = f"{rng.choice(inner.names(kind))} {rng.choice(['=', '=', '<=', '<>'])} {rng.choice(outer.names(kind))}"
+        mine = rng.choice([n for n in inner.names() if self.kind(inner, n) != "json"])
+        key = ", ".join(f"s.{k}" for k in inner.key)
+        body = rng.choice([f"SELECT MAX({mine}) AS m, COUNT(*) AS n FROM", f"SELECT {mine} AS m, s.id AS n FROM"])
+        tail = "" if "COUNT" in body else f"ORDER BY {mine} DESC, {key} LIMIT {rng.randrange(1, 4)}"
+        join = rng.choice([", LATERAL", "JOIN LATERAL", "LEFT JOIN LATERAL"])
+        on = "" if join[0] == "," else rng.choice(["ON TRUE", "ON l.n > 1"])
+        return All("SELECT", rng.choice(outer.names()) + ", l.m, l.n FROM", outer.part, join, Within("(", All(body, inner.part, "WHERE", link, tail), ") AS l"), on), False
+
+    def common(self):
+        """A common table expression that is used more than once."""
+        rng = self.rng
+        inner = self.table("a")
+        shown = ", ".join(dict.fromkeys([*(f"a.{k}" for k in inner.key), *rng.sample(inner.names(), min(2, len(inner.names())))]))
+        body = All("WITH w AS", Within("(", All(f"SELECT {shown} FROM", inner.part, self.where([inner])), ")"))
+        return rng.choice([
+            lambda: (All(body, "SELECT * FROM w x JOIN w y ON x.id = y.id"), False),
+            lambda: (All(body, "SELECT COUNT(*) FROM w WHERE id IN (SELECT id + 1 FROM w)"), True),
+            lambda: (All(body, ", v2 AS (SELECT id, COUNT(*) AS n FROM w GROUP BY id) SELECT v2.id, v2.n FROM v2 LEFT JOIN w ON w.id = v2.id"), False),
+            lambda: (All(body, "SELECT (SELECT COUNT(*) FROM w y WHERE y.id <= x.id), x.id FROM w x"), False)])()
+
+    def using(self):
+        rng = self.rng
+        a, b = self.table("a"), self.table("b")
+        join = rng.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "INNER JOIN"])
+        if rng.random() < 0.3:
+            return All("SELECT id,", rng.choice(a.names()) + "," , rng.choice(b.names()), "FROM", a.part, "NATURAL", join.replace("INNER ", ""), b.part), False
+        return All("SELECT", rng.choice(["id", "*", "b.id, a.id, id", "COUNT(id)"]), "FROM", a.part, join, b.part, "USING (id)", self.where([a, b])), False
+
+    def ordered_union(self):
+        """Set operations with ORDER BY and LIMIT: of the whole, which is in order as far as the first column goes."""
+        rng = self.rng
+        op = rng.choice(["UNION", "UNION ALL", "INTERSECT", "EXCEPT"])
+        kind = rng.choice(["int", "num", "date", "int"])
+
+        def part():
+            inner = self.table("a")
+            return All("SELECT", rng.choice(inner.names(kind) or ["a.id"]), "AS o FROM", inner.part, self.where([inner]))
+
+        return All(part(), op, part(), "ORDER BY", rng.choice(["o", "1", "o DESC", "-o", "o IS NULL, o"]), rng.choice(["", "", "LIMIT 3", "LIMIT 2, 2"])), True
+
+    def nested_union(self):
+        rng = self.rng
+
+        def part():
+            inner = self.table("a")
+            limit = f" ORDER BY {', '.join('a.' + k for k in inner.key)} LIMIT {rng.randrange(1, 5)}" if inner.key and rng.random() < 0.4 else ""
+            return Within("(", All("SELECT", rng.choice(inner.names("int") or ["a.id"]), "FROM", inner.part, self.where([inner]), limit), ")")
+
+        ops = [rng.choice(["UNION", "UNION ALL", "INTERSECT", "EXCEPT", "EXCEPT ALL"]) for _ in range(2)]
+        nested = Within("(", All(part(), ops[0], part()), ")")
+        return All(*(rng.choice([(nested, ops[1], part()), (part(), ops[1], nested), (part(), ops[0], part(), ops[1], part())]))), False
+
+    def grouped_in(self):
+        """A derived table or a subquery that groups."""
+        rng = self.rng
+        inner, outer = self.table("s"), self.table("a")
+        by = rng.choice([n for n in inner.names() if self.kind(inner, n) != "json"])
+        kind = self.kind(inner, by)
+        aggregate = rng.choice(["COUNT(*)", "MAX(s.id)", "SUM(s.id)", "MIN(s.id)", "AVG(s.id)"])
+        having = rng.choice(["", f"HAVING {aggregate} > {rng.randrange(4)}", f"HAVING n <> {rng.randrange(4)}"])
+        grouped = All(f"SELECT {by} AS g, {aggregate} AS n FROM", inner.part, self.where([inner]), f"GROUP BY {by}", having)
+        theirs = rng.choice(outer.names(kind) or ["a.id"])
+        return rng.choice([
+            lambda: (All("SELECT * FROM", Within("(", grouped, ") AS d")), False),
+            lambda: (All(f"SELECT {theirs}, d.n FROM", outer.part, rng.choice(["JOIN", "LEFT JOIN"]), Within("(", grouped, ") AS d"), f"ON d.g = {theirs}"), False),
+            lambda: (All(f"SELECT {theirs} FROM", outer.part, f"WHERE ({theirs}, a.id) IN", Within("(", grouped, ")")), False),
+            lambda: (All("SELECT COUNT(*), SUM(n) FROM", Within("(", grouped, ") AS d")), False)])()
+
+    def named_window(self):
+        rng = self.rng
+        inner = self.table("a")
+        names = [n for n in inner.names() if self.kind(inner, n) != "json"]
+        key = ", ".join(f"a.{k}" for k in inner.key)
+        n = rng.choice(names)
+        ints = rng.choice(inner.names("int") or ["a.id"])
+        frame = rng.choice(["", "ROWS 1 PRECEDING", "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING"])
+        calls = rng.sample([f"ROW_NUMBER() OVER w", f"FIRST_VALUE({n}) OVER (w {frame})", f"COUNT({n}) OVER w", f"SUM({ints}) OVER (w {frame})", f"LAG({n}, 2) OVER w",
+                            f"MAX({ints}) OVER (w {frame})", f"NTH_VALUE({n}, 2) OVER (w {frame})", f"SUM(COUNT(*)) OVER (PARTITION BY {n})"][:7], 2)
+        partition = rng.choice(["", f"PARTITION BY {rng.choice(names)}"])
+        return All("SELECT", Many([Text(key), *map(Text, calls)]), "FROM", inner.part, self.where([inner]), f"WINDOW w AS ({partition} ORDER BY {key}) ORDER BY {key}"), bool(inner.key)
 
     def expression(self):
         source, sources = self.sources(most=1)

@@ -24,6 +24,15 @@ TYPES = [
     ("BIT(6)", "int", ["0", "1", "b'101010'", "63", "64", "NULL"]),
     ("JSON", "json", ["'[1, 2, \"x\"]'", "'{\"a\": 1, \"b\": [true, null]}'", "'\"s\"'", "'3.5'", "NULL", "'{bad'", "'null'"]),
 ]
+# Types that few tables have.
+RARE = [
+    ("VARCHAR(20) CHARACTER SET utf8mb3", "str", STRINGS), ("VARCHAR(12) CHARACTER SET utf16", "str", STRINGS),
+    ("CHAR(8) COLLATE utf8mb4_0900_as_cs", "str", STRINGS), ("VARCHAR(16) COLLATE utf8mb4_unicode_ci", "str", STRINGS),
+    ("CHAR(6) CHARACTER SET ascii", "str", STRINGS),
+    ("TEXT CHARACTER SET latin1", "str", STRINGS), ("VARCHAR(10) CHARACTER SET latin1 COLLATE latin1_bin", "str", STRINGS),
+    ("DATETIME DEFAULT CURRENT_TIMESTAMP", "date", ["'2024-02-29 12:34:56'", "'2021-03-14'", "'0000-00-00'"]),
+    ("INT DEFAULT (1 + 2)", "int", INTS), ("VARCHAR(20) DEFAULT (CONCAT('a', 'b'))", "str", STRINGS), ("INT INVISIBLE", "int", INTS),
+]
 EASY = ["1", "2", "3", "5"]
 
 
@@ -41,7 +50,7 @@ class Table:
 
     def __init__(self, rng, name):
         self.name = name
-        self.columns = [Column(f"{name}{chr(97 + i)}", *rng.choice(TYPES)) for i in range(rng.randrange(3, 8))]
+        self.columns = [Column(f"{name}{chr(97 + i)}", *rng.choice(RARE if rng.random() < 0.06 else TYPES)) for i in range(rng.randrange(3, 8))]
         self.key = [Column("id", "INT", "int", [str(i) for i in range(1, 40)])]
         self.increments = rng.random() < 0.4
         if not self.increments and rng.random() < 0.3:
@@ -52,9 +61,12 @@ class Table:
         lines = [f"{c.name} {c.type} NOT NULL" + (" AUTO_INCREMENT" if self.increments else "") for c in self.key]
         for c in self.columns:
             line = f"{c.name} {c.type}"
+            # Types that say NULL already stay as they are.
             if rng.random() < 0.25 and "NULL" not in c.type:
                 line += " NOT NULL"
-            if rng.random() < 0.2 and c.kind in ("int", "num"):
+            if "DEFAULT" in c.type:
+                pass
+            elif rng.random() < 0.2 and c.kind in ("int", "num"):
                 line += " DEFAULT 5"
             elif rng.random() < 0.1 and "CHAR" in c.type:
                 line += " DEFAULT 'dd'"

@@ -13,11 +13,13 @@ import random
 import re
 import sys
 
+import expressions
 from known import explained
 from queries import Queries
 from changes import Changes
 from schema import Table
 from servers import Server, differs, show
+from structures import View, add_foreign_key, scripts
 
 MODES = [None, None, None, "", "ONLY_FULL_GROUP_BY,STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE", "ONLY_FULL_GROUP_BY",
          "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,PIPES_AS_CONCAT,NO_UNSIGNED_SUBTRACTION", "ONLY_FULL_GROUP_BY,ALLOW_INVALID_DATES"]
@@ -34,31 +36,60 @@ class Case:
         if self.mode == "":
             self.mode = "ONLY_FULL_GROUP_BY"
         self.tables = [Table(rng, name) for name in "tuv"[:rng.randrange(1, 4)]]
+        self.linked = False
+        for i, child in enumerate(self.tables):
+            if rng.random() < 0.2:
+                self.linked |= add_foreign_key(rng, child, rng.choice(self.tables[:i + 1]))
         self.queries, self.changes = Queries(rng, self.tables), Changes(rng, self.tables)
         self.history = []
 
     def statements(self, count):
+        rng = self.rng
         for table in self.tables:
             yield table.create(), True
         for table in self.tables:
             for _ in range(3):
-                yield self.changes.insert(table, rows=self.rng.randrange(2, 6)), True
+                yield self.changes.insert(table, rows=rng.randrange(2, 6)), True
+        yield from self.more_structures()
         while count > 0:
             count -= 1
-            pick = self.rng.random()
-            if pick < 0.66:
+            pick = rng.random()
+            if pick < 0.62:
                 yield self.queries.query()
-                continue
-            if pick < 0.7:
+            elif pick < 0.66:
                 yield from self.prepared()
                 count -= 2
-                continue
-            table, statement = self.changes.change()
-            yield statement, True
-            count -= 1
-            yield f"SELECT * FROM {table.name} ORDER BY {table.order()}", True
-            if self.rng.random() < 0.05:
-                yield f"SHOW CREATE TABLE {table.name}", True
+            elif pick < 0.69:
+                for statement in scripts(rng, self.changes):
+                    yield statement, True
+                    count -= 1
+            else:
+                yield from self.changed()
+                count -= 1
+
+    def more_structures(self):
+        rng = self.rng
+        if rng.random() < 0.25:
+            table = rng.choice(self.tables)
+            where = self.changes.where(table).text() if rng.random() < 0.6 else ""
+            view = View(rng, "w1", table, where)
+            yield view.create(), True
+            self.tables.append(view)
+
+    def changed(self):
+        table, statement = self.changes.change()
+        yield statement, True
+        looked = self.tables if self.linked else dict.fromkeys([table, getattr(table, "base", table)])
+        for seen in looked:
+            yield f"SELECT * FROM {seen.name} ORDER BY {seen.order()}", True
+        if self.rng.random() < 0.05:
+            yield f"SHOW CREATE TABLE {table.name}", True
+        elif self.rng.random() < 0.04:
+            query, _ = self.queries.query()
+            yield f"CREATE TABLE c1 {query.text()}", True
+            yield "SHOW CREATE TABLE c1", True
+            yield "SELECT COUNT(*) FROM c1", True
+            yield "DROP TABLE IF EXISTS c1", True
 
     def prepared(self):
         """A query by PREPARE and EXECUTE, twice, with a parameter for the first number that is compared, if there is one."""
@@ -77,8 +108,8 @@ def text(statement):
 
 
 class Runner:
-    def __init__(self, servers, what, most):
-        self.servers, self.what, self.most = servers, what, most
+    def __init__(self, servers, what, most, width=300):
+        self.servers, self.what, self.most, self.width = servers, what, most, width
         self.total = self.bad = 0
         self.kinds, self.known = collections.Counter(), collections.Counter()
         self.first = None
@@ -114,6 +145,7 @@ class Runner:
         self.kinds[found] += 1
         self.first = self.first or self.total
         if self.bad > self.most:
+            print(f"-- case {seed} at {self.total}: {found}: {text(statement)[:self.width]}")
             return
         smaller = self.smaller(statement, exact, found)
         results, _ = self.differ(smaller, exact) if READS.match(text(statement)) else (None, None)
@@ -176,10 +208,13 @@ def main():
     parser.add_argument("--case", type=int, default=60, help="statements in a case")
     parser.add_argument("--seed", type=int, default=None, help="of the first case; the others count on from it")
     parser.add_argument("--what", default="values,types,names,warnings", help="comma-separated: values, types, names, lengths, warnings, messages")
-    parser.add_argument("--most", type=int, default=20, help="differences to make smaller and print; the others are counted")
+    parser.add_argument("--most", type=int, default=20, help="differences to make smaller; of the others only the statement is printed")
+    parser.add_argument("--simple", action="store_true", help="simple expressions only, so that what is around them shows")
     parser.add_argument("--database", default="differential")
     args = parser.parse_args()
     seed = args.seed if args.seed is not None else random.randrange(1 << 30)
+    if args.simple:
+        expressions.simple()
     print(f"-- seed {seed}")
     runner = Runner([Server(port, args.database) for port in (args.left, args.right)], args.what.split(","), args.most)
     while runner.total < args.count:

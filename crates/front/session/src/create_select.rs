@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use types::collation::CollationId;
 use types::sql_mode::SqlMode;
-use types::{DataType, Decimal, Result, Time, TypeKind, Value, err};
+use types::{DataType, Date, DateTime, Decimal, Result, Time, TypeKind, Value, err};
 
 /// Characters beyond which MySQL makes the strings of an expression a TEXT.
 const VARCHAR_MAX: u32 = 512;
@@ -112,6 +112,9 @@ pub(crate) fn join_columns(spec: &mut TableSpec, selected: &[Column]) {
 pub(crate) fn made_columns(version: &Version, outputs: &[ColumnMeta], mode: SqlMode) -> Result<Vec<Column>> {
     let mut columns: Vec<Column> = Vec::with_capacity(outputs.len());
     for output in outputs {
+        if output.name.chars().count() > catalog::NAME_CHARS_MAX {
+            return Err(err!(1166, output.name));
+        }
         if columns.iter().any(|c| eq_name(&c.name, &output.name)) {
             return Err(err!(1060, output.name));
         }
@@ -182,6 +185,8 @@ pub(crate) fn made_default(t: &DataType, mode: SqlMode) -> ColumnDefault {
         TypeKind::Time => Value::Time(Time::from_micros(0).expect("midnight")),
         TypeKind::Bit | TypeKind::Year => Value::UInt(0),
         TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp if no_zero_date => return ColumnDefault::None,
+        TypeKind::Date => Value::Date(Date::ZERO),
+        TypeKind::DateTime | TypeKind::Timestamp => Value::DateTime(DateTime::ZERO),
         kind if kind.is_integer() => {
             if t.unsigned {
                 Value::UInt(0)

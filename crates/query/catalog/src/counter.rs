@@ -34,7 +34,8 @@ impl AutoIncrement {
     }
 
     /// Hands out `count` values `offset + k * increment` in a row, all above every value handed out or observed before, and
-    /// returns the first. `None`: the counter would pass `max`, the largest value of the column's type (MySQL error 1467).
+    /// returns the first. Those above `max`, the largest value of the column's type, are the caller's to refuse (MySQL error
+    /// 1467): the counter stays at `max`, which is handed out again and again. `None`: the first one is above it, or 2^64 - 1.
     pub fn reserve(
         &self,
         engine: &Engine,
@@ -47,16 +48,14 @@ impl AutoIncrement {
         // Relaxed: the exchange below checks the guess; the counter orders nothing but itself.
         let mut next = self.next.load(Ordering::Relaxed);
         loop {
-            let Some(first) = align(next, increment, offset) else { return Ok(None) };
-            let last = (count - 1).checked_mul(increment).and_then(|d| first.checked_add(d));
-            let Some(last) = last.filter(|last| *last <= max) else { return Ok(None) };
-            // At u64::MAX the counter stays there: the next call finds no room.
+            let first = align(next, increment, offset).filter(|first| *first <= max && *first < u64::MAX);
+            let Some(first) = first else { return Ok(None) };
             // The next value of this step, also for who counts in another one afterwards, as in InnoDB.
-            let after = last.saturating_add(increment);
+            let after = first.saturating_add(count.saturating_mul(increment)).min(max);
             // Relaxed: only the counter itself is exchanged; see above.
             match self.next.compare_exchange_weak(next, after, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => {
-                    self.cover(engine, after)?;
+                    self.cover(engine, after, max)?;
                     return Ok(Some(first));
                 }
                 Err(now) => next = now,
@@ -64,13 +63,13 @@ impl AutoIncrement {
         }
     }
 
-    /// A row with an explicit value was inserted: values up to it are not handed out any more.
-    pub fn observe(&self, engine: &Engine, value: u64) -> engine::Result<()> {
-        let after = value.saturating_add(1);
+    /// A row with an explicit value, at most `max`, was inserted: values up to it are not handed out any more.
+    pub fn observe(&self, engine: &Engine, value: u64, max: u64) -> engine::Result<()> {
+        let after = value.saturating_add(1).min(max);
         // Relaxed: see `reserve`. The load saves the write when the counter is ahead already.
         if self.next.load(Ordering::Relaxed) < after {
             self.next.fetch_max(after, Ordering::Relaxed);
-            self.cover(engine, after)?;
+            self.cover(engine, after, max)?;
         }
         Ok(())
     }
@@ -90,11 +89,11 @@ impl AutoIncrement {
         engine.set_counter(self.tree, self.next.load(Ordering::Relaxed))
     }
 
-    /// Makes sure that the persistent counter is at least `after`.
-    fn cover(&self, engine: &Engine, after: u64) -> engine::Result<()> {
+    /// Makes sure that the persistent counter is at least `after`; it does not pass `max` for that.
+    fn cover(&self, engine: &Engine, after: u64, max: u64) -> engine::Result<()> {
         // Relaxed: a value read too low only raises the ceiling once more.
         if after > self.persisted.load(Ordering::Relaxed) {
-            let ceiling = after.saturating_add(BLOCK);
+            let ceiling = after.saturating_add(BLOCK).min(max.max(after));
             engine.raise_counter(self.tree, ceiling)?;
             // Relaxed: the raise stands in the log already; who reads the old value raises again.
             self.persisted.fetch_max(ceiling, Ordering::Relaxed);

@@ -14,7 +14,7 @@ const COLUMNS_MAX: usize = 1017;
 const KEY_PARTS_MAX: usize = 16;
 const KEYS_MAX: usize = 64;
 /// Longest name in characters.
-pub(crate) const NAME_CHARS_MAX: usize = 64;
+pub const NAME_CHARS_MAX: usize = 64;
 /// MySQL's limit of a row without its BLOBs.
 const ROW_BYTES_MAX: u64 = 65_535;
 

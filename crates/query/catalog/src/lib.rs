@@ -31,7 +31,7 @@ pub mod virtual_table;
 
 pub use counter::AutoIncrement;
 pub use ddl::{Ddl, Lets};
-pub use define::{CheckSpec, ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, TableSpec};
+pub use define::{CheckSpec, ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, NAME_CHARS_MAX, TableSpec};
 pub use evolution::Evolution;
 pub use live::Catalog;
 pub use mdl::{MetadataLocks, MetadataPins, Pin, Waiting};

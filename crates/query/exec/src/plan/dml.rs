@@ -33,6 +33,7 @@ impl Planner<'_> {
             t.update |= updates;
         })?;
         refuse_virtual(&table, "INSERT")?;
+        let view = table.view.is_some().then(|| Arc::new((table.schema.clone(), table.name.clone())));
         let (table, source, star) = self
             .write_through(table, None)?
             .ok_or_else(|| types::err!(1471, parsed.name(insert.table.name), "INSERT"))?;
@@ -100,6 +101,7 @@ impl Planner<'_> {
         let rules = self.rules(&table, Changes { insert: true, update: updates, delete: replaces }, check)?;
         Ok(Body::Insert(Box::new(Insert {
             table,
+            view,
             replace: insert.replace,
             ignore: insert.ignore,
             columns,
@@ -127,6 +129,7 @@ impl Planner<'_> {
         let rules = self.rules(table, Changes::INSERT, None)?;
         Ok(Body::Insert(Box::new(Insert {
             table: table.clone(),
+            view: None,
             replace: duplicates == ast::OnDuplicate::Replace,
             ignore: duplicates == ast::OnDuplicate::Ignore,
             columns,

@@ -128,6 +128,7 @@ impl Planner<'_> {
         let source = FileSource { format, charset, data_type, ignore_lines: load.ignore_lines, targets, set };
         Ok(Body::Insert(Box::new(Insert {
             table,
+            view: None,
             replace,
             ignore,
             columns,

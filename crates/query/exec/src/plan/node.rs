@@ -307,6 +307,8 @@ pub struct Explain {
 
 pub struct Insert {
     pub table: Arc<Table>,
+    /// Schema and name of the view that the statement names instead.
+    pub view: Option<Arc<(String, String)>>,
     pub replace: bool,
     pub ignore: bool,
     /// Target column of each given value.

@@ -166,6 +166,8 @@ pub struct Assigner {
     stamped: Vec<usize>,
     /// By index: does it have a column that is set?
     pub touched: Vec<bool>,
+    /// The AUTO_INCREMENT column, if it is set.
+    counted: Option<usize>,
     rules: Option<RuleSet>,
     columns: Vec<usize>,
     values: Vec<Value<'static>>,
@@ -180,9 +182,10 @@ impl Assigner {
             (0..table.columns.len()).filter(|c| table.columns[*c].on_update_now && !is_set(*c)).collect();
         let changes = |c: usize| is_set(c) || stamped.contains(&c) || table.columns[c].generated.is_some();
         let touched = table.indexes.iter().map(|i| i.parts.iter().any(|p| changes(p.column))).collect();
+        let counted = table.columns.iter().position(|c| c.auto_increment).filter(|c| is_set(*c));
         let rules = rules.map(RuleSet::new);
         let (columns, values, old) = (Vec::new(), Vec::new(), Vec::new());
-        Assigner { slot, set, sequential, stamped, touched, rules, columns, values, old }
+        Assigner { slot, set, sequential, stamped, touched, counted, rules, columns, values, old }
     }
 
     /// Columns that a row may change in: those set, those stamped, those generated.
@@ -231,8 +234,17 @@ impl Assigner {
     }
 
     /// The row was written. Errors 1451, 1452.
-    pub fn written(&mut self, old: &[u8], writer: &RowWriter, run: &Run<'_>) -> Result<()> {
+    pub fn written(&mut self, table: &Table, old: &[u8], writer: &RowWriter, run: &Run<'_>) -> Result<()> {
+        self.count(table, writer, run)?;
         self.rules.as_mut().map_or(Ok(()), |rules| rules.updated(old, &writer.row, run))
+    }
+
+    /// A changed AUTO_INCREMENT value counts as one that was inserted.
+    pub fn count(&self, table: &Table, writer: &RowWriter, run: &Run<'_>) -> Result<()> {
+        let Some(c) = self.counted else { return Ok(()) };
+        let value = super::write::column(table, &writer.row, c);
+        let negative = !table.columns[c].data_type.unsigned && value.to_i64() < 0;
+        if negative { Ok(()) } else { super::insert::observe(table, value.to_u64(), run) }
     }
 
     fn apply_set(
@@ -358,7 +370,7 @@ impl UpdateStatement {
                     Ok(false) => {}
                     Ok(true) => {
                         drop(tx);
-                        match assigner.written(&slot.bytes, writer, run) {
+                        match assigner.written(table, &slot.bytes, writer, run) {
                             Err(e) if *ignore && is_ignorable(&e) => {
                                 let savepoint = savepoint.expect("made for IGNORE");
                                 run.tx.borrow_mut().rollback_to(savepoint).map_err(error::engine)?;

@@ -26,6 +26,7 @@ enum Source {
 pub struct InsertStatement {
     /// Taken out while the statement runs, so that its methods may borrow the table and change the rest.
     table: Option<Arc<Table>>,
+    view: Option<Arc<(String, String)>>,
     replace: bool,
     pub(super) ignore: bool,
     columns: Vec<usize>,
@@ -67,8 +68,13 @@ pub(super) struct Progress {
     batch: u64,
     has_reserved: bool,
     /// The value generated for the row at hand, 0 for none; the first one of a row that was inserted.
-    pub generated: u64,
+    generated: u64,
     first_generated: u64,
+    /// The value given for the AUTO_INCREMENT column of the row at hand, 0 for none: the counter hears of it when the row is
+    /// inserted.
+    given: u64,
+    /// The counter hears of it also when the row is refused as a duplicate.
+    tells_refused: bool,
     /// A value was generated: SET INSERT_ID has had its say.
     generated_any: bool,
     /// The AUTO_INCREMENT column's value in the row that was written last.
@@ -91,6 +97,7 @@ impl InsertStatement {
         let counted = i.table.columns.iter().position(|c| c.auto_increment);
         let absent = (0..given.len()).filter(|c| given[*c].is_none() && Some(*c) != counted).collect();
         InsertStatement {
+            view: i.view,
             replace: i.replace,
             ignore: i.ignore,
             columns: i.columns,
@@ -128,6 +135,9 @@ impl InsertStatement {
         let how = Strictness::new(run, self.ignore, row_count == 1);
         run.strict.set(!how.lenient);
         run.writes.set(true);
+        if self.view.is_some() {
+            run.target_view.borrow_mut().clone_from(&self.view);
+        }
         // What meets a duplicate locks it: to change it, or to rest on it.
         let changes = self.replace || self.on_duplicate.is_some();
         let mode = if changes { LockMode::Exclusive } else { LockMode::Shared };
@@ -146,6 +156,8 @@ impl InsertStatement {
             batch: 1,
             generated: 0,
             first_generated: 0,
+            given: 0,
+            tells_refused: self.replace || row_count == 0,
             generated_any: false,
             last_value: 0,
             inserted: false,
@@ -191,8 +203,7 @@ impl InsertStatement {
     fn insert_rows(&mut self, table: &Table, rows: &[Vec<Assigned>], p: &mut Progress, run: &Run<'_>) -> Result<()> {
         for row in rows {
             run.check_interrupt()?;
-            p.row += 1;
-            p.generated = 0;
+            p.start_row();
             if self.reads_row {
                 self.insert_in_turn(table, row, p, run)?;
                 continue;
@@ -299,8 +310,7 @@ impl InsertStatement {
         let mut start = 0;
         for end in ends {
             run.check_interrupt()?;
-            p.row += 1;
-            p.generated = 0;
+            p.start_row();
             let tuple = &kept[start..end];
             start = end;
             if self.on_duplicate.is_some() {
@@ -368,11 +378,14 @@ impl InsertStatement {
                     if p.first_generated == 0 {
                         p.first_generated = p.generated;
                     }
-                    return Ok(());
+                    return if p.given > 0 { p.skip_given(table, run) } else { Ok(()) };
                 }
                 Err(Refused::Duplicate(i)) => i,
                 Err(refused) => return Err(refused.locked()),
             };
+            if p.given > 0 && p.tells_refused {
+                observe(table, p.given, run)?;
+            }
             let Some(savepoint) = savepoint else { return Err(self.writer.duplicate(table, index, run)) };
             tx.rollback_to(savepoint).map_err(error::engine)?;
             drop(tx);
@@ -448,9 +461,11 @@ impl InsertStatement {
         assigner.apply(table, &mut self.frame, &mut self.writer, p.row, p.how, run)?;
         let slot = &self.frame.slots[0];
         let mut tx = run.tx.borrow_mut();
+        let savepoint = tx.savepoint();
         match self.writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched) {
             Ok(true) => {
                 drop(tx);
+                assigner.count(table, &self.writer, run)?;
                 if let Some(rules) = &mut self.rules {
                     rules.updated(&slot.bytes, &self.writer.row, run)?;
                 }
@@ -459,7 +474,15 @@ impl InsertStatement {
                 p.duplicates += 1;
             }
             Ok(false) => {}
-            Err(Refused::Duplicate(i)) => return Err(self.writer.duplicate(table, i, run)),
+            Err(Refused::Duplicate(i)) => {
+                let e = self.writer.duplicate(table, i, run);
+                if !self.ignore {
+                    return Err(e);
+                }
+                tx.rollback_to(savepoint).map_err(error::engine)?;
+                drop(tx);
+                run.warn(e.code, e.message);
+            }
             Err(refused) => return Err(refused.locked()),
         }
         if let Some(c) = table.columns.iter().position(|c| c.auto_increment) {
@@ -471,6 +494,22 @@ impl InsertStatement {
 }
 
 impl Progress {
+    pub(super) fn start_row(&mut self) {
+        self.row += 1;
+        (self.generated, self.given) = (0, 0);
+    }
+
+    /// The row at hand was inserted with a value that was given: generated ones go on behind it.
+    #[cold]
+    fn skip_given(&mut self, table: &Table, run: &Run<'_>) -> Result<()> {
+        let (next, left, step) = self.reserved;
+        if left > 0 && self.given >= next {
+            let passed = ((self.given - next) / step + 1).min(left);
+            self.reserved = (next.saturating_add(passed.saturating_mul(step)), left - passed, step);
+        }
+        observe(table, self.given, run)
+    }
+
     /// The row was not inserted: the next one gets the value that was generated for it.
     fn give_back(&mut self) {
         if self.generated != 0 {
@@ -538,6 +577,8 @@ fn finish<'v>(
     }
     writer.encode(table, values);
     if !complete(rules, writer, absent, ignore, p, run)? {
+        // Also a refused row's value is told as the last one.
+        p.last_value = if given.is_null() { 0 } else { given.to_i64().cast_unsigned() };
         return Ok(false);
     }
     let value = number(table, given, c, p, run)?;
@@ -576,7 +617,7 @@ pub(super) fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run
     if c.is_row_id() {
         let ids = table.row_ids.as_ref().expect("a table with a hidden key has a row id counter");
         let id = ids.reserve(run.env.borrow().engine(), 1, 1, 1, u64::MAX).map_err(error::engine)?;
-        let id = id.ok_or_else(|| SqlError::new(1467, "Failed to read auto-increment value from storage engine"))?;
+        let id = id.ok_or_else(no_number)?;
         return Ok(if c.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) });
     }
     // What lacks a default is told once a statement.
@@ -612,23 +653,17 @@ fn number<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, run: &Run
         if !zero || run.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO) {
             let given = number;
             let number = v.to_u64();
-            if number > 0 {
-                counter.observe(run.env.borrow().engine(), number).map_err(error::engine)?;
-            }
+            let (_, max) = c.data_type.integer_bounds();
+            p.given = if (c.data_type.unsigned || given > 0) && number <= max { number } else { 0 };
             p.last_value = if c.data_type.unsigned { number } else { given as u64 };
-            if p.reserved.1 > 0 && number >= p.reserved.0 {
-                // Generated values go on behind it, in a new portion: what is left of the old one stays a gap.
-                p.reserved.1 = 0;
-            }
             return Ok(v);
         }
     }
     if p.reserved.1 == 0 {
         let given = if p.generated_any { 0 } else { run.env.borrow_mut().take_insert_id() };
         p.generated_any = true;
-        let env = run.env.borrow();
         if given != 0 {
-            counter.observe(env.engine(), given).map_err(error::engine)?;
+            p.given = given;
             p.reserved = (given, 1, 1);
             // The rows behind it take portions as if this were one.
             p.has_reserved = true;
@@ -641,23 +676,28 @@ fn number<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, run: &Run
         let wanted = if p.rows > 0 { p.rows } else { p.batch };
         p.has_reserved = true;
         p.batch = (p.batch * 2).min(BATCH_MAX);
-        let mut first = counter.reserve(env.engine(), wanted, step, offset, max).map_err(error::engine)?;
-        let mut count = wanted;
-        if first.is_none() && wanted > 1 {
-            first = counter.reserve(env.engine(), 1, step, offset, max).map_err(error::engine)?;
-            count = 1;
-        }
-        let first = match first {
-            Some(first) => first,
-            // The last value is tried again, and is a duplicate unless its row is gone.
-            None if max < u64::MAX => max,
-            None => return Err(SqlError::new(1467, "Failed to read auto-increment value from storage engine")),
-        };
-        p.reserved = (first, count, step);
+        let first = counter.reserve(env.engine(), wanted, step, offset, max).map_err(error::engine)?;
+        p.reserved = (first.ok_or_else(no_number)?, wanted, step);
+    }
+    if p.reserved.0 > c.data_type.integer_bounds().1 {
+        return Err(no_number());
     }
     let value = p.reserved.0;
     p.reserved = (value.saturating_add(p.reserved.2), p.reserved.1 - 1, p.reserved.2);
     p.generated = value;
     p.last_value = value;
     Ok(if c.data_type.unsigned { Value::UInt(value) } else { Value::Int(value as i64) })
+}
+
+/// The AUTO_INCREMENT column of some row has `value` now.
+pub(super) fn observe(table: &Table, value: u64, run: &Run<'_>) -> Result<()> {
+    let counter = table.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
+    let column = table.columns.iter().find(|c| c.auto_increment).expect("the counter's column");
+    let (_, max) = column.data_type.integer_bounds();
+    counter.observe(run.env.borrow().engine(), value, max).map_err(error::engine)
+}
+
+#[cold]
+fn no_number() -> SqlError {
+    SqlError::new(1467, "Failed to read auto-increment value from storage engine")
 }

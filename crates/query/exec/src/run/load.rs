@@ -42,8 +42,7 @@ impl InsertStatement {
         let mut field = Vec::new();
         while reader.start_line().map_err(unreadable)? {
             run.check_interrupt()?;
-            p.row += 1;
-            p.generated = 0;
+            p.start_row();
             self.insert_line(table, source, &mut reader, &mut field, p, run)?;
         }
         Ok(())

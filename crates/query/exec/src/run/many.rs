@@ -177,7 +177,7 @@ impl UpdateManyStatement {
                 Ok(false) => {}
                 Ok(true) => {
                     drop(tx);
-                    match assigner.written(row, writer, run) {
+                    match assigner.written(table, row, writer, run) {
                         Err(e) if *ignore && is_ignorable(&e) => {
                             let savepoint = savepoint.expect("made for IGNORE");
                             run.tx.borrow_mut().rollback_to(savepoint).map_err(error::engine)?;

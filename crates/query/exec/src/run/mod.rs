@@ -75,6 +75,8 @@ pub struct Run<'x> {
     pub counts: RefCell<Vec<counted::Count>>,
     /// What LAST_INSERT_ID(expr) was given in this statement.
     pub given_id: Cell<Option<u64>>,
+    /// Schema and name of the view that rows are inserted through.
+    pub target_view: RefCell<Option<Arc<(String, String)>>>,
 }
 
 impl<'x> Run<'x> {
@@ -107,6 +109,7 @@ impl<'x> Run<'x> {
             working: RefCell::new(Vec::new()),
             counts: RefCell::new(Vec::new()),
             given_id: Cell::new(None),
+            target_view: RefCell::new(None),
         }
     }
 

@@ -9,7 +9,7 @@ use engine::{Cursor, Direction, Extent, Isolation, Range, Read, Tree};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::key::{self, KeyPart};
-use types::{DataType, Result, SqlMode, StoreContext, TypeKind, Value};
+use types::{DataType, Decimal, Result, SqlMode, StoreContext, TypeKind, Value};
 
 /// A half-open range of keys in `bytes`: `[lower, upper)`, unbounded above without `upper`.
 #[derive(Clone, Copy)]
@@ -258,7 +258,10 @@ impl ScanOp {
                     Some((e, inclusive)) => {
                         let v = searched(e.eval(run, at)?, table, part.column, run);
                         precise &= is_precise(&v, table, part.column);
-                        Ok(Some((owned(hold(v, &e.ty, table, part.column)), *inclusive)))
+                        let held = hold(v, &e.ty, table, part.column);
+                        // This end of the range is open then: the comparison itself has to judge the rows.
+                        precise &= !matches!(held, Held::Unordered);
+                        Ok(Some((owned(held), *inclusive)))
                     }
                 }
             };
@@ -561,13 +564,7 @@ fn hold<'v>(v: Value<'v>, ty: &DataType, table: &Table, column: usize) -> Held<'
         _ => {}
     }
     if c.kind == TypeKind::Decimal && matches!(v, Value::Int(_) | Value::UInt(_) | Value::Decimal(_)) {
-        let d = v.to_decimal();
-        let t = d.round(c.decimals);
-        let same = t.checked_sub(d).is_some_and(|r| r.is_zero());
-        return match (same, t.fits(c.length, c.decimals)) {
-            (true, true) => Held::Exact(Value::Decimal(t)),
-            _ => Held::Unordered,
-        };
+        return hold_decimal(v.to_decimal(), c);
     }
     if c.kind == TypeKind::Double
         && matches!(v, Value::Int(_) | Value::Double(_) | Value::Decimal(_))
@@ -584,6 +581,18 @@ fn hold<'v>(v: Value<'v>, ty: &DataType, table: &Table, column: usize) -> Held<'
         };
     }
     Held::Unordered
+}
+
+/// A number beside a DECIMAL column.
+fn hold_decimal<'v>(d: Decimal, c: &DataType) -> Held<'v> {
+    let t = d.round(c.decimals);
+    let below = if t <= d { Some(t) } else { t.checked_sub(Decimal::from_parts(false, 1, c.decimals)) };
+    match below.filter(|t| t.fits(c.length, c.decimals)) {
+        Some(t) if t == d => Held::Exact(Value::Decimal(t)),
+        Some(t) => Held::Above(Value::Decimal(t)),
+        None if d.is_negative() => Held::Low,
+        None => Held::High,
+    }
 }
 
 impl Op for ScanOp {
