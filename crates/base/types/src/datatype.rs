@@ -146,20 +146,33 @@ impl DataType {
         DataType { nullable: false, ..self }
     }
 
-    /// Smallest and largest integer of an integer type.
-    pub const fn integer_bounds(&self) -> (i64, u64) {
-        let bits = match self.kind {
+    /// Bits of an integer type; 64 for every other.
+    const fn integer_bits(&self) -> u32 {
+        match self.kind {
             TypeKind::TinyInt => 8,
             TypeKind::SmallInt => 16,
             TypeKind::MediumInt => 24,
             TypeKind::Int => 32,
             _ => 64,
-        };
-        if self.unsigned {
-            (0, u64::MAX >> (64 - bits))
-        } else {
-            (i64::MIN >> (64 - bits), (i64::MAX >> (64 - bits)) as u64)
         }
+    }
+
+    /// Smallest and largest integer of an integer type.
+    pub const fn integer_bounds(&self) -> (i64, u64) {
+        let spare = 64 - self.integer_bits();
+        if self.unsigned { (0, u64::MAX >> spare) } else { (i64::MIN >> spare, (i64::MAX >> spare) as u64) }
+    }
+
+    /// Is this an integer type, and `value` within its bounds?
+    #[inline]
+    pub const fn holds_integer(&self, value: i64) -> bool {
+        let spare = 64 - self.integer_bits();
+        let within = if self.unsigned {
+            value >= 0 && value as u64 <= u64::MAX >> spare
+        } else {
+            value << spare >> spare == value
+        };
+        self.kind.is_integer() && within
     }
 
     /// Most bytes that a value of a string type may have.
@@ -172,6 +185,27 @@ impl DataType {
             MediumText | MediumBlob => 16_777_215,
             LongText | LongBlob | Json | Geometry => 4_294_967_295,
             _ => self.length as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_integer_is_held_within_the_bounds_and_nowhere_else() {
+        use TypeKind::*;
+        for kind in [TinyInt, SmallInt, MediumInt, Int, BigInt, Decimal, Year] {
+            for unsigned in [false, true] {
+                let column = DataType { unsigned, ..DataType::new(kind) };
+                let (low, high) = column.integer_bounds();
+                let near = [low, high.min(i64::MAX as u64) as i64, 0, i64::MIN, i64::MAX];
+                for value in near.iter().flat_map(|n| [n.saturating_sub(1), *n, n.saturating_add(1)]) {
+                    let within = kind.is_integer() && value as i128 >= low as i128 && value as i128 <= high as i128;
+                    assert_eq!(column.holds_integer(value), within, "{value} in {column:?}");
+                }
+            }
         }
     }
 }

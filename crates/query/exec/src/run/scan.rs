@@ -470,11 +470,16 @@ fn is_precise(v: &Value<'_>, table: &Table, column: usize) -> bool {
     }
 }
 
-/// A value beside a TIMESTAMP column in UTC, as the column's values are; outside of its range it cannot be searched for.
+/// A value beside a temporal column as the column's values are: texts with an offset without it, and beside a TIMESTAMP in UTC,
+/// outside of whose range it cannot be searched for.
+#[inline]
 fn searched<'v>(v: Value<'v>, table: &Table, column: usize, run: &Run<'_>) -> Value<'v> {
     let kind = table.columns[column].data_type.kind;
-    let zoned = if kind.is_temporal() { convert::zoned_text(&v, convert::LENIENT, run) } else { None };
-    let v = zoned.map_or(v, Value::DateTime);
+    if kind.is_temporal() { in_utc(v, kind, run) } else { v }
+}
+
+fn in_utc<'v>(v: Value<'v>, kind: TypeKind, run: &Run<'_>) -> Value<'v> {
+    let v = convert::zoned_text(&v, convert::LENIENT, run).map_or(v, Value::DateTime);
     if kind != TypeKind::Timestamp {
         return v;
     }
@@ -488,7 +493,18 @@ fn searched<'v>(v: Value<'v>, table: &Table, column: usize, run: &Run<'_>) -> Va
 }
 
 /// The value as the column would hold it, for searching.
+#[inline]
 fn hold<'v>(v: Value<'v>, ty: &DataType, table: &Table, column: usize) -> Held<'v> {
+    let c = &table.columns[column].data_type;
+    match v {
+        Value::Int(i) if c.holds_integer(i) => {
+            Held::Exact(if c.unsigned { Value::UInt(i as u64) } else { Value::Int(i) })
+        }
+        v => hold_converted(v, ty, table, column),
+    }
+}
+
+fn hold_converted<'v>(v: Value<'v>, ty: &DataType, table: &Table, column: usize) -> Held<'v> {
     let c = &table.columns[column].data_type;
     if v.is_null() {
         return Held::Null;
