@@ -42,7 +42,6 @@ CREATE TABLE e (a INT, KEY ((a + 1), a));
 SHOW CREATE TABLE e;
 DROP TABLE e;
 CREATE TABLE e (a JSON, KEY (a));
--- differs: no warning 3502
 CREATE TABLE e (a INT, KEY (a) USING HASH);
 SHOW CREATE TABLE e;
 DROP TABLE e;

@@ -4,7 +4,7 @@ use crate::define::{copy_rows, fill_index};
 use crate::expression::columns_of;
 use catalog::define::check_name;
 use catalog::schema::eq_name;
-use catalog::{Column, ColumnDefault, Ddl, KeyKind, KeySpec, Lets, Table, TableSpec};
+use catalog::{Column, ColumnDefault, Ddl, KeyKind, KeySpec, Lets, StorageEngine, Table, TableSpec};
 use exec::Env;
 use exec::online::OnlineBuild;
 use sql::ast::{AlterAlgorithm, AlterLock, ColumnPosition, Parsed};
@@ -126,6 +126,10 @@ impl AlterPlan {
         if old.indexes.first().is_some_and(|i| i.primary) && !self.spec.keys.iter().any(|k| k.kind == KeyKind::Primary)
         {
             self.rebuild(Work::Copy(Why::Reason(PRIMARY_DROPPED)));
+        }
+        let in_memory = |engine| engine == StorageEngine::Memory;
+        if (in_memory(old.engine) || in_memory(self.spec.engine)) && (self.work > Work::Instant || self.evolves) {
+            self.rebuild(Work::Copy(Why::Unsaid));
         }
         if algorithm == Some(AlterAlgorithm::Copy) {
             self.rebuild(Work::Copy(Why::Asked));

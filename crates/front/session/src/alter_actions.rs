@@ -4,6 +4,7 @@ use crate::alter::{AlterPlan, RETYPED, Why, Work};
 use crate::command::Session;
 use crate::define::{FOREIGN_KEY_CHECKS, unsupported};
 use crate::state::State;
+use crate::table_options::{Optioned, check_engine};
 use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::schema::eq_name;
@@ -21,7 +22,13 @@ impl Session {
         let (schema, name) = self.object(parsed, alter.name)?;
         self.check_shared(Privileges::ALTER, &schema, &name)?;
         self.alter(&schema, &name, |session, old, plan| {
-            let options = session.table_options(parsed, &alter.options)?;
+            let was = (old.engine, &old.create_options);
+            let optioned = Optioned { name: &name, temporary: old.temporary, was: Some(was) };
+            let (engine, options) = session.table_options(parsed, &alter.options, optioned)?;
+            if engine != old.engine {
+                session.refuse_engine(old)?;
+                session.change_engine(&mut plan.spec, engine);
+            }
             for action in &alter.actions {
                 session.alter_action(parsed, action, plan)?;
             }
@@ -33,7 +40,7 @@ impl Session {
                 plan.spec.comment = session.comment_of(parsed, Some(comment), &name)?;
                 plan.needs(Work::Inplace);
             }
-            if !options.is_empty() {
+            if options != old.create_options {
                 plan.spec.create_options = options;
                 plan.needs(Work::Inplace);
             }
@@ -66,6 +73,7 @@ impl Session {
             // As in MySQL, which has no other way for them.
             plan.rebuild(Work::Copy(Why::Asked));
         }
+        check_engine(&plan.spec)?;
         plan.log_bytes = self.server.globals.load().uint(ONLINE_LOG_BYTES) as usize;
         self.check_expressions(&plan.spec)?;
         let only_renames = plan.only_renames();

@@ -63,7 +63,7 @@ impl Session {
         let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state)?;
         self.check_rights(&planned)?;
         let selected = made_columns(&version, planned.columns(), self.state.sql_mode)?;
-        let spec = self.table_spec(parsed, to, collation, of.columns, &selected, of.keys, of.options)?;
+        let spec = self.table_spec(parsed, to, false, collation, of.columns, &selected, of.keys, of.options)?;
         self.check_new_table(&spec)?;
         let (pins, _) = pins_of(&planned, &version);
         if planned.tables().iter().any(|t| version.table(&t.schema, &t.table).is_some_and(|t| t.is_virtual())) {

@@ -500,7 +500,7 @@ impl Session {
                 self.create_table_select(parsed, of)
             }
             body => {
-                let spec = self.new_table(parsed, body, (&schema, &name))?;
+                let spec = self.new_table(parsed, body, (&schema, &name), false)?;
                 self.check_new_table(&spec)?;
                 self.define(|ddl| ddl.create_table(spec).map(drop)).map(|()| Outcome::default())
             }
@@ -535,7 +535,13 @@ impl Session {
     }
 
     /// The table that a definition without query describes.
-    pub(crate) fn new_table(&mut self, parsed: &Parsed, body: &CreateTableBody, to: (&str, &str)) -> Result<TableSpec> {
+    pub(crate) fn new_table(
+        &mut self,
+        parsed: &Parsed,
+        body: &CreateTableBody,
+        to: (&str, &str),
+        temporary: bool,
+    ) -> Result<TableSpec> {
         let version = self.dictionary();
         match body {
             CreateTableBody::Like(source) => {
@@ -551,7 +557,7 @@ impl Session {
             }
             CreateTableBody::Columns { columns, keys, options, .. } => {
                 let found = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?;
-                self.table_spec(parsed, to, found.default_collation, columns, &[], keys, options)
+                self.table_spec(parsed, to, temporary, found.default_collation, columns, &[], keys, options)
             }
         }
     }

@@ -36,6 +36,7 @@ mod set;
 mod show;
 mod sink;
 mod state;
+mod table_options;
 mod table_spec;
 mod temporary;
 mod users;

@@ -180,7 +180,7 @@ impl Session {
             ShowWhat::Status(VarScope::Global) => show::pairs(cx.status()),
             ShowWhat::Status(_) => show::pairs(self.session_status(&cx)),
             ShowWhat::ProcessList { full } => show::processlist(&cx, *full),
-            ShowWhat::Engines => show::engines(),
+            ShowWhat::Engines => show::engines(&self.inspect_context()),
             ShowWhat::Engine { name, what } => {
                 let name = name.map_or("InnoDB", |n| parsed.name(n));
                 if name.eq_ignore_ascii_case("performance_schema") {

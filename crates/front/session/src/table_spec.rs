@@ -5,6 +5,7 @@ use crate::create_select::join_columns;
 use crate::define::{text_of, unsupported};
 use crate::evaluate::literal;
 use crate::expression::{Place, canonical, columns_of, is_boolean};
+use crate::table_options::{Optioned, check_engine};
 use crate::variables::{VarId, id};
 use catalog::define::check_name;
 use catalog::schema::eq_name;
@@ -42,6 +43,7 @@ impl Session {
         &mut self,
         parsed: &Parsed,
         (schema, name): (&str, &str),
+        temporary: bool,
         schema_collation: CollationId,
         columns: &[ColumnDef],
         selected: &[Column],
@@ -49,7 +51,8 @@ impl Session {
         options: &TableOptions,
     ) -> Result<TableSpec> {
         let collation = collation_from(parsed, options.charset, options.collation)?.unwrap_or(schema_collation);
-        let create_options = self.table_options(parsed, options)?;
+        let optioned = Optioned { name, temporary, was: None };
+        let (engine, create_options) = self.table_options(parsed, options, optioned)?;
         let mut spec = TableSpec {
             schema: schema.to_string(),
             name: name.to_string(),
@@ -59,6 +62,7 @@ impl Session {
             foreign_keys: Vec::new(),
             default_collation: collation,
             comment: String::new(),
+            engine,
             create_options,
             auto_increment: options.auto_increment,
         };
@@ -81,6 +85,7 @@ impl Session {
             self.add_key(parsed, key, &names, &mut spec)?;
         }
         spec.comment = self.comment_of(parsed, options.comment, name)?;
+        check_engine(&spec)?;
         Ok(spec)
     }
 
@@ -200,62 +205,6 @@ impl Session {
         exec::ddl::check_expressions(&mut self.state, &version, &Arc::new(spec.draft()))
     }
 
-    /// Checks table options; those that change nothing here are kept for SHOW CREATE TABLE.
-    pub(crate) fn table_options(&mut self, parsed: &Parsed, options: &TableOptions) -> Result<String> {
-        if let Some(engine) = options.engine {
-            let engine = text_of(parsed, engine);
-            if !engine.eq_ignore_ascii_case("InnoDB") {
-                if self.state.sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
-                    return Err(err!(1286, engine));
-                }
-                self.state.warn("Warning", 1286, format!("Unknown storage engine '{engine}'"));
-                self.state.warn("Warning", 1266, "Using storage engine InnoDB for the table".to_string());
-            }
-        }
-        let mut kept = Vec::new();
-        if let Some(format) = options.row_format {
-            let format = parsed.name(format).to_ascii_uppercase();
-            match format.as_str() {
-                "DEFAULT" => {}
-                "DYNAMIC" | "COMPACT" | "REDUNDANT" | "FIXED" => kept.push(format!("ROW_FORMAT={format}")),
-                _ => return Err(unsupported("ROW_FORMAT=COMPRESSED")),
-            }
-        }
-        if options.key_block_size.is_some_and(|n| n > 0) {
-            return Err(unsupported("KEY_BLOCK_SIZE"));
-        }
-        if options.encryption.is_some_and(|e| !parsed.bytes(e).eq_ignore_ascii_case(b"n")) {
-            return Err(unsupported("ENCRYPTION"));
-        }
-        if options.compression.is_some_and(|c| !parsed.bytes(c).eq_ignore_ascii_case(b"none")) {
-            return Err(unsupported("COMPRESSION"));
-        }
-        for (word, value) in
-            [("STATS_PERSISTENT", &options.stats_persistent), ("STATS_AUTO_RECALC", &options.stats_auto_recalc)]
-        {
-            match value {
-                None | Some(OptionValue::Default) => {}
-                // Statistics are sampled when statements are planned, and not kept.
-                Some(OptionValue::Number(0)) => kept.push(format!("{word}=0")),
-                Some(_) => return Err(unsupported(word)),
-            }
-        }
-        for (word, value) in &options.other {
-            match (*word, value) {
-                // Hints for engines with fixed files.
-                (
-                    "max_rows" | "min_rows" | "avg_row_length" | "pack_keys" | "checksum" | "delay_key_write",
-                    OptionValue::Number(n),
-                ) => {
-                    kept.push(format!("{}={n}", word.to_ascii_uppercase()));
-                }
-                (_, OptionValue::Default) => {}
-                _ => return Err(unsupported(word)),
-            }
-        }
-        Ok(kept.join(" "))
-    }
-
     /// A column, and the keys written beside it. `names`: the columns of the table. `first_timestamp`: the table is made, and this
     /// is its first TIMESTAMP.
     pub(crate) fn column(
@@ -270,7 +219,14 @@ impl Session {
         check_name(&name, 1166)?;
         let attributes = &def.attributes;
         if attributes.srid.is_some() {
-            return Err(err!(3719, name));
+            let spatial = def.column_type.base == BaseType::Geometry;
+            return Err(if spatial { unsupported("SRID") } else { err!(1221, "SRID", "non-geometry column") });
+        }
+        if attributes.engine_attribute.is_some() {
+            return Err(err!(3981, "InnoDB"));
+        }
+        if attributes.secondary_engine_attribute.is_some() {
+            return Err(unsupported("SECONDARY_ENGINE_ATTRIBUTE"));
         }
         if attributes.references.is_some() {
             // MySQL 8.4 reads and forgets it too; a reader of the warnings can know.
@@ -340,6 +296,7 @@ impl Session {
             name: None,
             parts: vec![KeyPartSpec { column: name.clone(), prefix: 0, descending: false }],
             invisible: false,
+            algorithm: None,
             comment: String::new(),
         };
         if attributes.primary_key && attributes.nullable == Some(true) {
@@ -367,6 +324,7 @@ impl Session {
                 on_update_now,
                 members,
                 comment,
+                kept: kept_attributes(parsed, attributes),
                 invisible,
                 hidden,
             },
@@ -484,6 +442,9 @@ impl Session {
         if index.options.invisible && kind == KeyKind::Primary {
             return Err(err!(3522));
         }
+        if index.options.engine_attribute.is_some() {
+            return Err(err!(3981, spec.engine.name()));
+        }
         if index.options.parser.is_some() {
             return Err(unsupported("WITH PARSER"));
         }
@@ -509,7 +470,11 @@ impl Session {
             parts.push(KeyPartSpec { column, prefix, descending: part.descending });
         }
         let comment = index.options.comment.map_or_else(String::new, |c| self.system_text(text_of(parsed, c)));
-        Ok(KeySpec { kind, name, parts, invisible: index.options.invisible, comment })
+        let algorithm = self.index_algorithm(index, spec.engine)?;
+        if index.options.secondary_engine_attribute.is_some() {
+            return Err(unsupported("SECONDARY_ENGINE_ATTRIBUTE"));
+        }
+        Ok(KeySpec { kind, name, parts, invisible: index.options.invisible, algorithm, comment })
     }
 
     /// The hidden column that holds the value of an index part's expression: its name.
@@ -541,6 +506,13 @@ impl Session {
         });
         Ok(name)
     }
+}
+
+/// STORAGE and COLUMN_FORMAT, as SHOW CREATE TABLE has them.
+fn kept_attributes(parsed: &Parsed, attributes: &ColumnAttributes) -> Vec<String> {
+    let words = [("STORAGE", attributes.storage), ("COLUMN_FORMAT", attributes.column_format)];
+    let given = words.into_iter().filter_map(|(word, value)| Some((word, parsed.name(value?).to_ascii_uppercase())));
+    given.filter(|(_, value)| value != "DEFAULT").map(|(word, value)| format!("{word} {value}")).collect()
 }
 
 /// No identifier of a statement is written like this.

@@ -95,7 +95,7 @@ impl Session {
             let of = CreateSelect { create, columns, keys, options, duplicates, query };
             return self.create_temporary_select(parsed, of, to);
         }
-        let spec = self.new_table(parsed, &create.body, to)?;
+        let spec = self.new_table(parsed, &create.body, to, true)?;
         self.check_new_table(&spec)?;
         self.define_temporary(|ddl, _| ddl.create_table(spec).map(drop))?;
         Ok(Outcome::default())
@@ -126,7 +126,7 @@ impl Session {
                 continue;
             }
             let selected = create_select::made_columns(&version, planned.columns(), self.state.sql_mode)?;
-            let spec = self.table_spec(parsed, to, collation, of.columns, &selected, of.keys, of.options)?;
+            let spec = self.table_spec(parsed, to, true, collation, of.columns, &selected, of.keys, of.options)?;
             self.check_new_table(&spec)?;
             self.begin_if_needed();
             if readable_since > self.transaction.began_at {

@@ -18,7 +18,7 @@ use crate::error::from_engine;
 use crate::mdl::{Duration, Mode, Name};
 use crate::rules::{CHECK_INFIX, FOREIGN_KEY_INFIX, follow_rename, parent_index};
 use crate::schema::{Column, ForeignKey, Index, Schema, Table, TableName, TemporaryTables, Version, View, eq_name};
-use crate::{Catalog, Evolution, HIDDEN_INDEX, MetadataPins, stored};
+use crate::{Catalog, CreateOptions, Evolution, HIDDEN_INDEX, MetadataPins, StorageEngine, stored};
 use again::key_of;
 use engine::{Engine, Isolation, Transaction, TreeKind};
 use std::sync::Arc;
@@ -242,6 +242,7 @@ impl Ddl<'_> {
                 // The types may have become NOT NULL since the plan was made.
                 parts: retype(plan.parts, &spec.columns),
                 tree,
+                algorithm: plan.algorithm,
                 comment: plan.comment,
             });
         }
@@ -269,6 +270,7 @@ impl Ddl<'_> {
             row_ids: None,
             default_collation: spec.default_collation,
             comment: spec.comment,
+            engine: spec.engine,
             create_options: spec.create_options,
             created: now(),
             readable_since: self.next.number,
@@ -377,8 +379,8 @@ impl Ddl<'_> {
             false => table.indexes.len(),
         };
         let parts = plan.parts;
-        let (name, invisible, comment) = (plan.name, plan.invisible, plan.comment);
-        let index = Index { name, unique, primary: false, invisible, parts, tree, comment };
+        let (name, invisible, algorithm, comment) = (plan.name, plan.invisible, plan.algorithm, plan.comment);
+        let index = Index { name, unique, primary: false, invisible, parts, tree, algorithm, comment };
         table.indexes.insert(at, index);
         table.version += 1;
         table.readable_since = self.next.number;
@@ -543,7 +545,8 @@ impl Ddl<'_> {
             row_ids: None,
             default_collation: collation,
             comment: String::new(),
-            create_options: String::new(),
+            engine: StorageEngine::InnoDb,
+            create_options: CreateOptions::default(),
             created: now(),
             readable_since: 0,
             row_log: Default::default(),

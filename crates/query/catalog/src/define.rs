@@ -1,7 +1,7 @@
 //! What CREATE and ALTER TABLE ask for, checked: names, keys, sizes. The trees come from [`crate::Ddl`].
 
 use crate::schema::{Check, Column, ColumnDefault, ReferenceAction, Table, TableName, eq_name};
-use crate::{HIDDEN_COLUMN, HIDDEN_INDEX};
+use crate::{CreateOptions, HIDDEN_COLUMN, HIDDEN_INDEX, IndexAlgorithm, StorageEngine};
 use types::collation::CollationId;
 use types::key::KeyPart;
 use types::row::RowLayout;
@@ -29,7 +29,8 @@ pub struct TableSpec {
     pub checks: Vec<CheckSpec>,
     pub foreign_keys: Vec<ForeignKeySpec>,
     pub comment: String,
-    pub create_options: String,
+    pub engine: StorageEngine,
+    pub create_options: CreateOptions,
     /// AUTO_INCREMENT=n
     pub auto_increment: Option<u64>,
 }
@@ -48,6 +49,8 @@ pub struct KeySpec {
     pub name: Option<String>,
     pub parts: Vec<KeyPartSpec>,
     pub invisible: bool,
+    /// USING
+    pub algorithm: Option<IndexAlgorithm>,
     pub comment: String,
 }
 
@@ -92,6 +95,7 @@ pub(crate) struct IndexPlan {
     pub primary: bool,
     pub invisible: bool,
     pub parts: Vec<crate::IndexPart>,
+    pub algorithm: Option<IndexAlgorithm>,
     pub comment: String,
 }
 
@@ -130,7 +134,8 @@ impl TableSpec {
             row_ids: None,
             default_collation: self.default_collation,
             comment: String::new(),
-            create_options: String::new(),
+            engine: self.engine,
+            create_options: CreateOptions::default(),
             created: 0,
             readable_since: 0,
             row_log: Default::default(),
@@ -212,6 +217,7 @@ impl TableSpec {
             primary: false,
             invisible: false,
             parts: vec![crate::IndexPart { column: self.columns.len() - 1, key }],
+            algorithm: None,
             comment: String::new(),
         }
     }
@@ -370,6 +376,7 @@ pub(crate) fn plan_index(columns: &[Column], key: &KeySpec) -> Result<IndexPlan>
         primary: key.kind == KeyKind::Primary,
         invisible: key.invisible,
         parts,
+        algorithm: key.algorithm,
         comment: key.comment.clone(),
     })
 }
@@ -404,6 +411,7 @@ mod tests {
             name: name.map(str::to_string),
             parts: columns.iter().map(part).collect(),
             invisible: false,
+            algorithm: None,
             comment: String::new(),
         }
     }
@@ -422,7 +430,8 @@ mod tests {
             foreign_keys: Vec::new(),
             default_collation: CollationId::UTF8MB4_0900_AI_CI,
             comment: String::new(),
-            create_options: String::new(),
+            engine: StorageEngine::InnoDb,
+            create_options: CreateOptions::default(),
             auto_increment: None,
         }
     }

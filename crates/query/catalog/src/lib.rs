@@ -21,6 +21,7 @@ pub mod error;
 pub mod evolution;
 pub mod live;
 pub mod mdl;
+pub mod options;
 mod related;
 pub mod row_log;
 mod rules;
@@ -35,6 +36,7 @@ pub use define::{CheckSpec, ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, NAME_
 pub use evolution::Evolution;
 pub use live::Catalog;
 pub use mdl::{MetadataLocks, MetadataPins, Pin, Waiting};
+pub use options::{CreateOptions, IndexAlgorithm, StorageEngine};
 pub use related::{Changes, Related};
 pub use rules::{are_compatible, parent_index};
 pub use schema::{

@@ -4,8 +4,8 @@ use crate::ddl::DdlState;
 use crate::dictionary::{self, Kind, damaged};
 use crate::error::from_engine;
 use crate::mdl::MetadataLocks;
-use crate::schema::{SYSTEM_SCHEMAS, Schema, Version};
-use crate::{MetadataPins, stored};
+use crate::schema::{SYSTEM_SCHEMAS, Schema, Table, Version};
+use crate::{MetadataPins, StorageEngine, stored};
 use engine::{Engine, Isolation, Transaction};
 use std::sync::Arc;
 use sync::{Mutex, Rank, Snapshot};
@@ -40,6 +40,7 @@ impl Catalog {
         tx.rollback().map_err(from_engine)?;
         loaded?;
         drop_temporary_tables(engine, &mut tx)?;
+        empty_memory_tables(engine, &mut tx, &mut version)?;
         // Table ids are unique for ever: the dictionary tree's counter keeps the highest.
         let last_table = engine.counter(engine.dictionary()).map_err(from_engine)?;
         Ok(Arc::new(Catalog {
@@ -106,6 +107,28 @@ fn drop_temporary_tables(engine: &Engine, tx: &mut Transaction) -> Result<()> {
             engine.drop_tree(tx, index.tree).map_err(from_engine)?;
         }
         dictionary::remove(tx, tree, Kind::Temporary, &entry.schema, &entry.name)?;
+    }
+    tx.commit().map_err(from_engine)
+}
+
+/// New trees for tables of engine MEMORY: nobody has used them yet.
+fn empty_memory_tables(engine: &Engine, tx: &mut Transaction, version: &mut Version) -> Result<()> {
+    let tables = version.schemas.values().flat_map(|s| s.tables.values());
+    let in_memory: Vec<_> = tables.filter(|t| t.is_base() && t.engine == StorageEngine::Memory).cloned().collect();
+    if in_memory.is_empty() {
+        return Ok(());
+    }
+    tx.begin(Isolation::RepeatableRead, false);
+    for table in in_memory {
+        let mut table = Table::clone(&table);
+        for index in &mut table.indexes {
+            engine.drop_tree(tx, index.tree).map_err(from_engine)?;
+            index.tree = engine.create_tree(tx, index.tree.kind).map_err(from_engine)?;
+        }
+        stored::attach_counters(engine, &mut table).map_err(from_engine)?;
+        let (tree, entry) = (engine.dictionary(), stored::write_table(&table));
+        dictionary::put(tx, tree, Kind::Table, &table.schema, &table.name, &entry)?;
+        version.insert_table(Arc::new(table));
     }
     tx.commit().map_err(from_engine)
 }

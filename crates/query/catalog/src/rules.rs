@@ -1,5 +1,6 @@
 //! CHECK and FOREIGN KEY of a definition: names made up, indexes that foreign keys need, agreement with the parent.
 
+use crate::StorageEngine;
 use crate::define::{ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, TableSpec, check_name};
 use crate::schema::{Check, Column, ForeignKey, Index, ReferenceAction, Table, Version, eq_name};
 use types::{Result, TypeKind, err};
@@ -29,6 +30,7 @@ impl TableSpec {
             }
             let part = |c: &String| KeyPartSpec { column: c.clone(), prefix: 0, descending: false };
             self.keys.push(KeySpec {
+                algorithm: None,
                 kind: KeyKind::Plain,
                 name: key.name.clone().or_else(|| key.index.clone()),
                 parts: key.columns.iter().map(part).collect(),
@@ -136,7 +138,7 @@ impl TableSpec {
         let parent = match itself {
             true => Some((&self.columns, own_indexes)),
             false => match found {
-                Some(t) if !t.is_base() => return Err(err!(1824, spec.parent.1)),
+                Some(t) if !t.is_base() || t.engine != StorageEngine::InnoDb => return Err(err!(1824, spec.parent.1)),
                 Some(t) => Some((&t.columns, &t.indexes[..])),
                 None if checked => return Err(err!(1824, spec.parent.1)),
                 None => None,

@@ -1,6 +1,6 @@
 //! Dictionary objects as statements see them. A [`Version`] is immutable; DDL makes a new one and swaps it in.
 
-use crate::{AutoIncrement, Evolution, VirtualTable};
+use crate::{AutoIncrement, CreateOptions, Evolution, IndexAlgorithm, StorageEngine, VirtualTable};
 use engine::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -170,8 +170,9 @@ pub struct Table {
     pub row_ids: Option<Arc<AutoIncrement>>,
     pub default_collation: CollationId,
     pub comment: String,
+    pub engine: StorageEngine,
     /// Table options without effect here that SHOW CREATE TABLE repeats, such as `ROW_FORMAT=DYNAMIC`.
-    pub create_options: String,
+    pub create_options: CreateOptions,
     /// Seconds since 1970.
     pub created: u64,
     /// [`Version::number`] from which the trees hold the rows: a transaction whose snapshot is older can not read them
@@ -245,6 +246,8 @@ pub struct Column {
     /// Members of ENUM and SET.
     pub members: Vec<String>,
     pub comment: String,
+    /// Attributes without effect here that SHOW CREATE TABLE repeats, such as `STORAGE DISK`.
+    pub kept: Vec<String>,
     /// INVISIBLE: not part of `*`, but has a name.
     pub invisible: bool,
     /// The row id of a table without a primary key, or the value of an index's expression: no statement can name it.
@@ -263,6 +266,7 @@ impl Column {
             on_update_now: false,
             members: Vec::new(),
             comment: String::new(),
+            kept: Vec::new(),
             invisible: false,
             hidden: false,
         }
@@ -408,6 +412,8 @@ pub struct Index {
     /// The index's own columns. Keys of a secondary tree are these, then the clustered index's parts that are not whole parts of it.
     pub parts: Vec<IndexPart>,
     pub tree: Tree,
+    /// As it was asked for.
+    pub algorithm: Option<IndexAlgorithm>,
     pub comment: String,
 }
 

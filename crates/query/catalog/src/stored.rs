@@ -6,7 +6,7 @@ use crate::schema::{
     Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,
     View, ViewAlgorithm,
 };
-use crate::{AutoIncrement, HIDDEN_INDEX};
+use crate::{AutoIncrement, CreateOptions, HIDDEN_INDEX, IndexAlgorithm, StorageEngine};
 use engine::{Engine, Tree, TreeKind};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -35,8 +35,14 @@ pub(crate) struct StoredTable {
     collation: u16,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     comment: String,
+    /// What earlier writers had in place of `given`: `NAME=value NAME=value`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     options: String,
+    /// Options by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    given: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "StoredEngine::is_innodb")]
+    engine: StoredEngine,
     created: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     checks: Vec<StoredCheck>,
@@ -46,6 +52,27 @@ pub(crate) struct StoredTable {
     view: Option<StoredView>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evolution: Option<StoredEvolution>,
+}
+
+#[derive(Serialize, Deserialize, Default, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum StoredEngine {
+    #[default]
+    InnoDb,
+    Memory,
+}
+
+impl StoredEngine {
+    fn is_innodb(&self) -> bool {
+        *self == StoredEngine::InnoDb
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredIndexAlgorithm {
+    BTree,
+    Hash,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -156,6 +183,8 @@ macro_rules! same_variants {
     };
 }
 
+same_variants!(StoredEngine, StorageEngine, InnoDb, Memory);
+same_variants!(StoredIndexAlgorithm, IndexAlgorithm, BTree, Hash);
 same_variants!(StoredAction, ReferenceAction, NoAction, Restrict, Cascade, SetNull);
 same_variants!(StoredAlgorithm, ViewAlgorithm, Undefined, Merge, TempTable);
 same_variants!(StoredCheckOption, CheckOption, None, Local, Cascaded);
@@ -183,6 +212,8 @@ struct StoredColumn {
     members: Vec<String>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     comment: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    kept: Vec<String>,
     #[serde(default, skip_serializing_if = "is_false")]
     hidden: bool,
     #[serde(default, skip_serializing_if = "is_false")]
@@ -230,6 +261,8 @@ struct StoredIndex {
     parts: Vec<StoredPart>,
     tree: u32,
     root: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    algorithm: Option<StoredIndexAlgorithm>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     comment: String,
 }
@@ -366,6 +399,7 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         on_update_now: c.on_update_now,
         members: c.members.clone(),
         comment: c.comment.clone(),
+        kept: c.kept.clone(),
         hidden: c.hidden,
         invisible: c.invisible,
         generated: c.generated.as_ref().map(|g| StoredGenerated { expression: g.expression.clone(), stored: g.stored }),
@@ -379,6 +413,7 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         parts: i.parts.iter().map(part).collect(),
         tree: i.tree.id,
         root: i.tree.root,
+        algorithm: i.algorithm.map(Into::into),
         comment: i.comment.clone(),
     };
     let stored = StoredTable {
@@ -389,7 +424,9 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         indexes: table.indexes.iter().map(index).collect(),
         collation: table.default_collation.0,
         comment: table.comment.clone(),
-        options: table.create_options.clone(),
+        options: String::new(),
+        given: table.create_options.pairs().to_vec(),
+        engine: table.engine.into(),
         created: table.created,
         checks: table.checks.iter().map(store_check).collect(),
         foreign_keys: table.foreign_keys.iter().map(store_foreign_key).collect(),
@@ -441,6 +478,12 @@ fn load_evolution(stored: StoredEvolution) -> Option<Evolution> {
         columns: stored.columns.into_iter().map(placed).collect::<Option<_>>()?,
         dropped: stored.dropped.into_iter().map(dropped).collect::<Option<_>>()?,
     })
+}
+
+fn load_options(written: &str, mut given: Vec<(String, String)>) -> CreateOptions {
+    let pair = |option: &str| option.split_once('=').map(|(name, value)| (name.to_string(), value.to_string()));
+    given.extend(written.split_whitespace().filter_map(pair));
+    CreateOptions::from_pairs(given)
 }
 
 fn store_check(c: &Check) -> StoredCheck {
@@ -532,6 +575,7 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
             on_update_now: c.on_update_now,
             members: c.members,
             comment: c.comment,
+            kept: c.kept,
             hidden: c.hidden,
             invisible: c.invisible,
             generated: c.generated.map(|g| Generated { expression: g.expression, stored: g.stored }),
@@ -553,6 +597,7 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
             invisible: i.invisible,
             parts,
             tree: Tree { id: i.tree, root: i.root, kind },
+            algorithm: i.algorithm.map(Into::into),
             comment: i.comment,
         });
     }
@@ -588,7 +633,8 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
         row_ids: None,
         default_collation: CollationId(stored.collation),
         comment: stored.comment,
-        create_options: stored.options,
+        engine: stored.engine.into(),
+        create_options: load_options(&stored.options, stored.given),
         created: stored.created,
         readable_since: 0,
         row_log: Default::default(),
@@ -672,7 +718,8 @@ mod tests {
             foreign_keys: Vec::new(),
             default_collation: CollationId::UTF8MB4_0900_AI_CI,
             comment: String::new(),
-            create_options: String::new(),
+            engine: StorageEngine::InnoDb,
+            create_options: CreateOptions::default(),
             auto_increment: None,
         };
         let check = Check { name: "c".to_string(), expression: "(`b` > 0)".to_string(), enforced: false };

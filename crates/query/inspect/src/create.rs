@@ -19,7 +19,8 @@ pub fn create_table(table: &Table) -> String {
     }));
     let word = if table.temporary { "TEMPORARY " } else { "" };
     let mut out = format!("CREATE {word}TABLE {} (\n  {}\n)", quote_name(&table.name), lines.join(",\n  "));
-    out.push_str(" ENGINE=InnoDB");
+    out.push_str(&table.create_options.before_engine(quote_name));
+    _ = write!(out, " ENGINE={}", table.engine.name());
     if let Some(counter) = &table.auto_increment {
         // Relaxed: a figure for the reader, no order with anything.
         let next = counter.next.load(Ordering::Relaxed);
@@ -33,12 +34,12 @@ pub fn create_table(table: &Table) -> String {
     if collation != CollationId::default_of(collation.charset()) || collation == CollationId::UTF8MB4_0900_AI_CI {
         _ = write!(out, " COLLATE={}", collation.info().name);
     }
-    if !table.create_options.is_empty() {
-        _ = write!(out, " {}", table.create_options);
-    }
+    let (options, behind_comment) = table.create_options.shown(quote_string);
+    out.push_str(&options);
     if !table.comment.is_empty() {
         _ = write!(out, " COMMENT={}", quote_string(&table.comment));
     }
+    out.push_str(&behind_comment);
     out
 }
 

@@ -143,6 +143,9 @@ pub(crate) fn column_line(table: &Table, column: &Column) -> String {
     } else if t.kind == TypeKind::Timestamp {
         line.push_str(" NULL");
     }
+    for kept in &column.kept {
+        _ = write!(line, " /*!50606 {kept} */");
+    }
     match &column.default {
         _ if column.auto_increment || column.generated.is_some() => {}
         ColumnDefault::Expression(text) => _ = write!(line, " DEFAULT ({text})"),
@@ -197,6 +200,9 @@ pub(crate) fn index_line(table: &Table, index: &Index) -> String {
         })
         .collect();
     _ = write!(line, " ({})", parts.join(","));
+    if let Some(algorithm) = index.algorithm {
+        _ = write!(line, " USING {}", algorithm.name());
+    }
     if !index.comment.is_empty() {
         _ = write!(line, " COMMENT {}", quote_string(&index.comment));
     }

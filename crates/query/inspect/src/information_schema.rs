@@ -6,7 +6,9 @@ use crate::columns::{Compute, INFORMATION_SCHEMA};
 use crate::ddl_text::{column_type, default_text, escaped, has_charset, type_name};
 use crate::grants;
 use crate::{Context, Row, datetime, innodb, maybe, text, uint, word};
-use catalog::{CheckOption, Column, ColumnDefault, ForeignKey, Index, Schema, Table, parent_index};
+use catalog::{
+    CheckOption, Column, ColumnDefault, ForeignKey, Index, IndexAlgorithm, Schema, StorageEngine, Table, parent_index,
+};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use types::charset::Charset;
@@ -106,7 +108,7 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
     // Relaxed: a figure for the reader.
     let next = table.auto_increment.as_ref().map(|c| c.next.load(Ordering::Relaxed));
     Ok(vec![
-        word("InnoDB"),
+        word(table.engine.name()),
         Value::Int(10),
         word(row_format(table)),
         uint(rows),
@@ -121,27 +123,18 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
         Value::Null,
         collation,
         Value::Null,
-        text(options_text(table)),
+        text(table.create_options.listed()),
         text(&table.comment),
     ])
 }
 
 pub(crate) fn row_format(table: &Table) -> &'static str {
-    match table.create_options.split(' ').find_map(|o| o.strip_prefix("ROW_FORMAT=")) {
+    match table.create_options.get("ROW_FORMAT") {
+        _ if table.engine == StorageEngine::Memory => "Fixed",
         Some("COMPACT") => "Compact",
         Some("REDUNDANT") => "Redundant",
         _ => "Dynamic",
     }
-}
-
-/// CREATE_OPTIONS: names in lower case, values as given.
-fn options_text(table: &Table) -> String {
-    let option = |o: &str| match o.split_once('=') {
-        Some((name, value)) => format!("{}={value}", name.to_ascii_lowercase()),
-        None => o.to_ascii_lowercase(),
-    };
-    let all: Vec<String> = table.create_options.split_whitespace().map(option).collect();
-    all.join(" ")
 }
 
 pub(crate) fn table_type(table: &Table) -> &'static str {
@@ -302,6 +295,10 @@ pub(crate) fn index_rows(cx: &Context, table: &Table) -> Result<Vec<Row>> {
     }
     let (entries, _) = cx.engine.estimate(table.indexes[0].tree).map_err(catalog::error::from_engine)?;
     for index in table.named_indexes() {
+        let algorithm = index.algorithm.unwrap_or(match table.engine {
+            StorageEngine::Memory => IndexAlgorithm::Hash,
+            StorageEngine::InnoDb => IndexAlgorithm::BTree,
+        });
         for (seq, part) in index.parts.iter().enumerate() {
             let column = &table.columns[part.column];
             rows.push(vec![
@@ -309,13 +306,16 @@ pub(crate) fn index_rows(cx: &Context, table: &Table) -> Result<Vec<Row>> {
                 text(&index.name),
                 uint(seq as u64 + 1),
                 if column.hidden { Value::Null } else { text(&column.name) },
-                word(if part.key.descending { "D" } else { "A" }),
+                match algorithm {
+                    IndexAlgorithm::Hash => Value::Null,
+                    IndexAlgorithm::BTree => word(if part.key.descending { "D" } else { "A" }),
+                },
                 // Distinct prefixes are not counted: the table's rows bound them.
                 uint(entries),
                 if part.key.prefix > 0 { uint(part.key.prefix.into()) } else { Value::Null },
                 Value::Null,
                 word(if column.data_type.nullable { "YES" } else { "" }),
-                word("BTREE"),
+                word(algorithm.name()),
                 word(""),
                 text(&index.comment),
                 word(if index.invisible { "NO" } else { "YES" }),
@@ -463,8 +463,8 @@ fn keywords(_: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-fn engines(_: &Context, out: &mut Vec<Row>) -> Result<()> {
-    out.push(engine_row());
+fn engines(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(engine_rows(cx));
     Ok(())
 }
 
@@ -491,9 +491,18 @@ fn processlist(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn engine_row() -> Row {
-    let comment = "Transactions, row locks, multi-version reads";
-    vec![word("InnoDB"), word("DEFAULT"), word(comment), word("YES"), word("NO"), word("YES")]
+/// What there is for tables, and which of it a definition gets that names none.
+pub(crate) fn engine_rows(cx: &Context) -> Vec<Row> {
+    let default = cx.session_variables.iter().find(|(name, _)| *name == "default_storage_engine");
+    let engines = [
+        ("MEMORY", "As InnoDB, but the rows are gone when the server stops"),
+        ("InnoDB", "Transactions, row locks, multi-version reads"),
+    ];
+    let row = |(name, comment)| {
+        let support = word(if default.is_some_and(|d| d.1 == name) { "DEFAULT" } else { "YES" });
+        vec![word(name), support, word(comment), word("YES"), word("NO"), word("YES")]
+    };
+    engines.map(row).to_vec()
 }
 
 pub(crate) fn collation_rows() -> Vec<Row> {

@@ -3,7 +3,7 @@
 use crate::columns::{ShowColumns, bigint, int, longtext, titled, varchar};
 use crate::ddl_text::{column_type, default_text, has_charset};
 use crate::information_schema::{
-    collation_rows, column_key, engine_row, extra, index_rows, process_row, table_status, table_type,
+    collation_rows, column_key, engine_rows as engine_table, extra, index_rows, process_row, table_status, table_type,
 };
 use crate::{Context, Row, create_database, create_table, create_view, locks, maybe, text, uint, word};
 use catalog::{Schema, Table};
@@ -207,7 +207,7 @@ pub fn processlist(cx: &Context, full: bool) -> Rows {
     )
 }
 
-pub fn engines() -> Rows {
+pub fn engines(cx: &Context) -> Rows {
     let titles = [
         ("Engine", "ENGINE"),
         ("Support", "SUPPORT"),
@@ -216,7 +216,7 @@ pub fn engines() -> Rows {
         ("XA", "XA"),
         ("Savepoints", "SAVEPOINTS"),
     ];
-    Rows::new(&titled("ENGINES", &titles), vec![engine_row()])
+    Rows::new(&titled("ENGINES", &titles), engine_table(cx))
 }
 
 pub fn charsets() -> Rows {

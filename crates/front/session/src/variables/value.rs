@@ -354,7 +354,12 @@ impl Variable {
                 {
                     return (n < names.len()).then_some(Val::UInt(n as u64));
                 }
-                let at = names.iter().position(|n| n.eq_ignore_ascii_case(text.trim()))?;
+                let at = names.iter().position(|n| n.eq_ignore_ascii_case(text.trim())).or_else(|| {
+                    // An engine may go by another name.
+                    let engine = catalog::StorageEngine::by_name(text.trim())
+                        .filter(|_| self.name.ends_with("storage_engine"))?;
+                    names.iter().position(|n| *n == engine.name())
+                })?;
                 Some(Val::UInt(at as u64))
             }
             Kind::SqlMode => SqlMode::parse(text).ok().map(|m| Val::UInt(m.0)),

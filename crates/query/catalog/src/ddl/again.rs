@@ -14,6 +14,7 @@ pub fn spec_of(table: &Table) -> TableSpec {
         foreign_keys: table.foreign_keys.iter().map(foreign_key_of(table)).collect(),
         default_collation: table.default_collation,
         comment: table.comment.clone(),
+        engine: table.engine,
         create_options: table.create_options.clone(),
         auto_increment: None,
     }
@@ -37,6 +38,7 @@ pub(super) fn key_of(table: &Table) -> impl Fn(&Index) -> KeySpec {
             })
             .collect(),
         invisible: index.invisible,
+        algorithm: index.algorithm,
         comment: index.comment.clone(),
     }
 }

@@ -236,6 +236,7 @@ impl Database {
                     let kind = if i == 0 { TreeKind::Clustered } else { TreeKind::Secondary };
                     self.engine.create_tree(&mut self.tx, kind).unwrap()
                 },
+                algorithm: None,
                 comment: String::new(),
             })
             .collect();
@@ -262,7 +263,8 @@ impl Database {
             row_ids: None,
             default_collation: CollationId::UTF8MB4_0900_AI_CI,
             comment: String::new(),
-            create_options: String::new(),
+            engine: Default::default(),
+            create_options: Default::default(),
             created: 0,
             readable_since: 0,
             row_log: Default::default(),

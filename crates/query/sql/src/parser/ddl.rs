@@ -311,8 +311,7 @@ impl Parser<'_> {
             }
             Kw::STATS_PERSISTENT | Kw::STATS_AUTO_RECALC | Kw::STATS_SAMPLE_PAGES => {
                 self.option_word();
-                let value =
-                    if self.eat(Kw::DEFAULT) { OptionValue::Default } else { OptionValue::Number(self.integer()?) };
+                let value = if kw == Kw::STATS_SAMPLE_PAGES { self.sample_pages()? } else { self.flag_or_default()? };
                 match kw {
                     Kw::STATS_PERSISTENT => options.stats_persistent = Some(value),
                     Kw::STATS_AUTO_RECALC => options.stats_auto_recalc = Some(value),
@@ -363,7 +362,7 @@ impl Parser<'_> {
             _ => {
                 let Some(&(_, name)) = OTHER_OPTIONS.iter().find(|o| o.0 == kw) else { return Ok(false) };
                 self.option_word();
-                let value = self.option_value()?;
+                let value = self.option_value(kw)?;
                 options.other.push((name, value));
             }
         }
@@ -375,7 +374,50 @@ impl Parser<'_> {
         self.eat_eq();
     }
 
-    fn option_value(&mut self) -> R<OptionValue> {
+    /// 0, 1 or DEFAULT.
+    fn flag_or_default(&mut self) -> R<OptionValue> {
+        if self.eat(Kw::DEFAULT) {
+            return Ok(OptionValue::Default);
+        }
+        let at = self.tok.start;
+        match self.integer()? {
+            n @ (0 | 1) => Ok(OptionValue::Number(n)),
+            _ => Err(self.syntax_at(at)),
+        }
+    }
+
+    fn sample_pages(&mut self) -> R<OptionValue> {
+        if self.eat(Kw::DEFAULT) {
+            return Ok(OptionValue::Default);
+        }
+        let at = self.tok.start as usize;
+        match self.integer()? {
+            n @ 1..=65_535 => Ok(OptionValue::Number(n)),
+            n => {
+                let line = 1 + self.src[..at].iter().filter(|b| **b == b'\n').count();
+                let message =
+                    format!("The valid range for stats_sample_pages is [1, 65535]. Error near '{n}' at line {line}");
+                Err(ParseError::new(1064, message, at))
+            }
+        }
+    }
+
+    fn option_value(&mut self, option: Kw) -> R<OptionValue> {
+        match option {
+            Kw::PACK_KEYS => return self.flag_or_default(),
+            Kw::MAX_ROWS
+            | Kw::MIN_ROWS
+            | Kw::AVG_ROW_LENGTH
+            | Kw::DELAY_KEY_WRITE
+            | Kw::CHECKSUM
+            | Kw::TABLE_CHECKSUM => {
+                return Ok(OptionValue::Number(self.big_number()?));
+            }
+            Kw::CONNECTION | Kw::ENGINE_ATTRIBUTE | Kw::SECONDARY_ENGINE_ATTRIBUTE => {
+                return Ok(OptionValue::Text(self.text()?));
+            }
+            _ => {}
+        }
         match self.tok.tok {
             Tok::Str => Ok(OptionValue::Text(self.text()?)),
             // AUTOEXTEND_SIZE=4M: a word that begins with digits.

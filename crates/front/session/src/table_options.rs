@@ -1,0 +1,329 @@
+//! Options of a table: its engine, what is kept for SHOW CREATE TABLE, and what is refused because nobody would do it.
+
+use crate::command::Session;
+use crate::define::{text_of, unsupported};
+use crate::variables::{VarId, id};
+use catalog::{ColumnDefault, CreateOptions, IndexAlgorithm, StorageEngine, Table, TableSpec};
+use exec::Env;
+use sql::ast::{IndexAlgorithm as Using, IndexDef, OptionValue, Parsed, TableOptions};
+use types::sql_mode::SqlMode;
+use types::{Result, SqlError, TypeKind, err};
+
+const DEFAULT_ENGINE: VarId = id("default_storage_engine");
+const DEFAULT_TEMPORARY_ENGINE: VarId = id("default_tmp_storage_engine");
+
+/// Tablespaces that a server has without being told. Here both are the one data file.
+const TABLESPACES: [&str; 2] = ["innodb_file_per_table", "innodb_system"];
+/// Most characters of a tablespace's name.
+const TABLESPACE_CHARS_MAX: usize = 64;
+const BLOCK_SIZES: [u64; 5] = [1, 2, 4, 8, 16];
+
+/// The table whose options these are.
+pub(crate) struct Optioned<'t> {
+    pub name: &'t str,
+    pub temporary: bool,
+    /// What it has already: of a table that is altered.
+    pub was: Option<(StorageEngine, &'t CreateOptions)>,
+}
+
+impl Optioned<'_> {
+    /// What InnoDB says of an option that it does not have: 1031, or 1478 in ALTER TABLE.
+    fn refused(&self, option: &str) -> SqlError {
+        match self.was {
+            Some(_) => err!(1478, "InnoDB", option),
+            None => err!(1031, self.name),
+        }
+    }
+}
+
+impl Session {
+    /// The engine and the options of a table as they will be. Errors 1031, 1235, 1286, 1478, 1525, 3121, 3184, 3185, 3500, 3510, 3833,
+    /// 3980, 3981.
+    pub(crate) fn table_options(
+        &mut self,
+        parsed: &Parsed,
+        options: &TableOptions,
+        table: Optioned<'_>,
+    ) -> Result<(StorageEngine, CreateOptions)> {
+        let engine = self.engine_of(parsed, options, &table)?;
+        let mut kept = table.was.map_or_else(CreateOptions::default, |(_, kept)| kept.clone());
+        check_attributes(parsed, options, engine)?;
+        if let Some(name) = other_text(parsed, options, "tablespace") {
+            self.tablespace(name, &table, &mut kept)?;
+        }
+        self.row_format(parsed, options, engine, &table, &mut kept)?;
+        self.directories(parsed, options, &table)?;
+        self.compression(parsed, options, engine, &table, &mut kept)?;
+        check_encryption(parsed, options, engine, &table)?;
+        let flags = [
+            ("STATS_PERSISTENT", &options.stats_persistent),
+            ("STATS_AUTO_RECALC", &options.stats_auto_recalc),
+            ("STATS_SAMPLE_PAGES", &options.stats_sample_pages),
+        ];
+        for (name, value) in flags.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
+            keep_number(&mut kept, name, value, true);
+        }
+        for (word, value) in &options.other {
+            match *word {
+                "max_rows" | "min_rows" | "avg_row_length" | "checksum" | "delay_key_write" => {
+                    keep_number(&mut kept, &word.to_ascii_uppercase(), value, false);
+                }
+                "pack_keys" => keep_number(&mut kept, "PACK_KEYS", value, true),
+                "connection" | "storage" | "secondary_engine_attribute" => {
+                    let name = word.to_ascii_uppercase();
+                    let OptionValue::Text(text) = value else { continue };
+                    kept.set(&name, Some(text_of(parsed, *text)).filter(|t| !t.is_empty()));
+                }
+                "tablespace" | "data directory" | "index directory" | "engine_attribute" => {}
+                _ => return Err(unsupported(word)),
+            }
+        }
+        if let Some(attribute) = kept.get("SECONDARY_ENGINE_ATTRIBUTE") {
+            // MySQL writes the document anew.
+            let document = types::json::parse::parse(attribute.as_bytes()).map_err(|_| bad_attribute(attribute))?;
+            kept.set("SECONDARY_ENGINE_ATTRIBUTE", Some(String::from_utf8_lossy(&document.to_text()).into_owned()));
+        }
+        Ok((engine, kept))
+    }
+
+    /// Error 1286 for an engine that is not there, unless the mode lets InnoDB take its place.
+    fn engine_of(&mut self, parsed: &Parsed, options: &TableOptions, table: &Optioned<'_>) -> Result<StorageEngine> {
+        let default = if table.temporary { DEFAULT_TEMPORARY_ENGINE } else { DEFAULT_ENGINE };
+        let Some(engine) = options.engine else {
+            let by_default =
+                || StorageEngine::by_name(&self.state.printed(default)).expect("one of those that there are");
+            return Ok(table.was.map_or_else(by_default, |(engine, _)| engine));
+        };
+        let name = text_of(parsed, engine);
+        if let Some(engine) = StorageEngine::by_name(&name) {
+            return Ok(engine);
+        }
+        if self.state.sql_mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
+            return Err(err!(1286, name));
+        }
+        self.state.warn("Warning", 1286, format!("Unknown storage engine '{name}'"));
+        if let Some((engine, _)) = table.was {
+            return Ok(engine);
+        }
+        let message = format!("Using storage engine {} for table '{}'", StorageEngine::InnoDb.name(), table.name);
+        self.state.warn("Warning", 1266, message);
+        Ok(StorageEngine::InnoDb)
+    }
+
+    /// Errors 3119, 3510.
+    fn tablespace(&mut self, name: String, table: &Optioned<'_>, kept: &mut CreateOptions) -> Result<()> {
+        if name.is_empty() || name.contains('/') || name.chars().count() > TABLESPACE_CHARS_MAX {
+            return Err(SqlError::new(3119, format!("Incorrect tablespace name `{name}`")));
+        }
+        if !TABLESPACES.contains(&name.as_str()) {
+            return Err(err!(3510, name));
+        }
+        if name == "innodb_file_per_table" {
+            let shown = format!("InnoDB: Table '`{}`' in system tablespace", table.name);
+            self.state.warn("Warning", 1809, shown);
+        }
+        kept.set("TABLESPACE", Some(name));
+        Ok(())
+    }
+
+    /// ROW_FORMAT and KEY_BLOCK_SIZE. Errors 1031, 1478, 3500.
+    fn row_format(
+        &mut self,
+        parsed: &Parsed,
+        options: &TableOptions,
+        engine: StorageEngine,
+        table: &Optioned<'_>,
+        kept: &mut CreateOptions,
+    ) -> Result<()> {
+        if let Some(format) = options.row_format {
+            let format = parsed.name(format).to_ascii_uppercase();
+            kept.set("ROW_FORMAT", Some(format).filter(|f| f != "DEFAULT"));
+        }
+        if let Some(size) = options.key_block_size {
+            kept.set("KEY_BLOCK_SIZE", (size > 0).then(|| size.to_string()));
+        }
+        if engine != StorageEngine::InnoDb || (options.row_format.is_none() && options.key_block_size.is_none()) {
+            return Ok(());
+        }
+        let format = kept.get("ROW_FORMAT");
+        let size: Option<u64> = kept.get("KEY_BLOCK_SIZE").and_then(|s| s.parse().ok());
+        if size.is_some_and(|s| !BLOCK_SIZES.contains(&s))
+            || (size.is_some() && !matches!(format, None | Some("COMPRESSED")))
+        {
+            return Err(table.refused("KEY_BLOCK_SIZE"));
+        }
+        if format == Some("FIXED") {
+            return Err(table.refused("ROW_TYPE"));
+        }
+        if size.is_some() || format == Some("COMPRESSED") {
+            if table.temporary {
+                return Err(err!(3500));
+            }
+            self.state.warn("Warning", 1478, "InnoDB: assuming ROW_FORMAT=DYNAMIC.".to_string());
+        }
+        Ok(())
+    }
+
+    /// There is one directory. Errors 1031, 1525, 3121.
+    fn directories(&mut self, parsed: &Parsed, options: &TableOptions, table: &Optioned<'_>) -> Result<()> {
+        for (word, shown) in [("data directory", "DATA DIRECTORY"), ("index directory", "INDEX DIRECTORY")] {
+            let Some(path) = other_text(parsed, options, word) else { continue };
+            if table.was.is_some() {
+                self.state.warn("Warning", 1618, format!("<{shown}> option ignored"));
+                continue;
+            }
+            if !path.starts_with('/') {
+                return Err(err!(1525, "path", path));
+            }
+            return Err(match word {
+                "data directory" => SqlError::new(3121, "The DATA DIRECTORY location must be in a known directory."),
+                _ => err!(1031, table.name),
+            });
+        }
+        Ok(())
+    }
+
+    /// Pages are not compressed, as where the file system can not punch holes. Errors 1031, 1478.
+    fn compression(
+        &mut self,
+        parsed: &Parsed,
+        options: &TableOptions,
+        engine: StorageEngine,
+        table: &Optioned<'_>,
+        kept: &mut CreateOptions,
+    ) -> Result<()> {
+        let Some(algorithm) = options.compression.map(|c| text_of(parsed, c)) else { return Ok(()) };
+        let compresses = match algorithm.to_ascii_lowercase().as_str() {
+            "" | "none" => false,
+            "zlib" | "lz4" => true,
+            _ => return Err(table.refused("COMPRESSION")),
+        };
+        let packed = kept.get("KEY_BLOCK_SIZE").is_some() || kept.get("ROW_FORMAT") == Some("COMPRESSED");
+        if compresses && engine == StorageEngine::InnoDb {
+            if packed {
+                return Err(table.refused("COMPRESSION"));
+            }
+            let message = "InnoDB: Punch hole not supported by the file system. Compression disabled".to_string();
+            self.state.warn("Warning", 1112, message);
+        }
+        kept.set("COMPRESSION", Some(algorithm).filter(|a| !a.is_empty()));
+        Ok(())
+    }
+
+    /// USING of a key as its table's engine takes it. Error 1687.
+    pub(crate) fn index_algorithm(
+        &mut self,
+        index: &IndexDef,
+        engine: StorageEngine,
+    ) -> Result<Option<IndexAlgorithm>> {
+        match index.options.algorithm {
+            None => Ok(None),
+            Some(Using::BTree) => Ok(Some(IndexAlgorithm::BTree)),
+            Some(Using::Hash) => Ok(self.kept_algorithm(IndexAlgorithm::Hash, engine)),
+            Some(Using::RTree) => {
+                Err(SqlError::new(1687, "A SPATIAL index may only contain a geometrical type column"))
+            }
+        }
+    }
+
+    fn kept_algorithm(&mut self, algorithm: IndexAlgorithm, engine: StorageEngine) -> Option<IndexAlgorithm> {
+        if engine == StorageEngine::InnoDb && algorithm == IndexAlgorithm::Hash {
+            let note = "This storage engine does not support the HASH index algorithm, storage engine default was used instead.";
+            self.state.warn("Note", 3502, note.to_string());
+            return None;
+        }
+        Some(algorithm)
+    }
+
+    /// Error 3776 for a table that gets another engine and is one end of a foreign key.
+    pub(crate) fn refuse_engine(&mut self, table: &Table) -> Result<()> {
+        let is_parent = self.dictionary().children(&table.schema, &table.name).next().is_some();
+        if table.foreign_keys.is_empty() && !is_parent {
+            return Ok(());
+        }
+        let message =
+            "Cannot change table's storage engine because the table participates in a foreign key constraint.";
+        Err(SqlError::new(3776, message))
+    }
+
+    /// The keys of a table that gets another engine.
+    pub(crate) fn change_engine(&mut self, spec: &mut TableSpec, engine: StorageEngine) {
+        spec.engine = engine;
+        for key in &mut spec.keys {
+            key.algorithm = key.algorithm.and_then(|a| self.kept_algorithm(a, engine));
+        }
+    }
+}
+
+/// What engine MEMORY does not take, as in MySQL, but that foreign keys, which MySQL forgets there, are refused.
+/// Errors 1163, 1178, 1215, 1478, 3106, 3774.
+pub(crate) fn check_engine(spec: &TableSpec) -> Result<()> {
+    if spec.engine != StorageEngine::Memory {
+        return Ok(());
+    }
+    const ENGINE: &str = "Specified storage engine";
+    for column in &spec.columns {
+        match column.data_type.kind {
+            _ if column.hidden && column.generated.is_some() => {
+                return Err(err!(1478, "MEMORY", "Index on virtual generated column"));
+            }
+            _ if column.generated.is_some() => return Err(err!(3106, ENGINE)),
+            _ if matches!(column.default, ColumnDefault::Expression(_)) => return Err(err!(3774, ENGINE)),
+            TypeKind::Geometry => return Err(err!(1178, "GEOMETRY")),
+            kind if kind.is_blob() => return Err(err!(1163)),
+            _ => {}
+        }
+    }
+    if spec.keys.iter().flat_map(|k| &k.parts).any(|p| p.descending) {
+        return Err(err!(1178, "descending indexes"));
+    }
+    if spec.foreign_keys.is_empty() { Ok(()) } else { Err(err!(1215)) }
+}
+
+fn other_text(parsed: &Parsed, options: &TableOptions, word: &str) -> Option<String> {
+    options.other.iter().rev().find(|(w, _)| *w == word).and_then(|(_, value)| match value {
+        OptionValue::Text(text) => Some(text_of(parsed, *text)),
+        _ => None,
+    })
+}
+
+/// `zero`: 0 is a value and no default.
+fn keep_number(kept: &mut CreateOptions, name: &str, value: &OptionValue, zero: bool) {
+    let number = match value {
+        OptionValue::Number(n) if zero || *n > 0 => Some(n.to_string()),
+        _ => None,
+    };
+    kept.set(name, number);
+}
+
+fn bad_attribute(text: &str) -> SqlError {
+    SqlError::new(3980, format!("Invalid json attribute, error: \"Invalid value.\" at pos 0: '{text}'"))
+}
+
+/// Errors 3980, 3981.
+fn check_attributes(parsed: &Parsed, options: &TableOptions, engine: StorageEngine) -> Result<()> {
+    match other_text(parsed, options, "engine_attribute") {
+        Some(text) if !text.is_empty() && types::json::parse::parse(text.as_bytes()).is_err() => {
+            Err(bad_attribute(&text))
+        }
+        Some(_) => Err(err!(3981, engine.name())),
+        None => Ok(()),
+    }
+}
+
+/// Errors 1178, 3184, 3185, 3833.
+fn check_encryption(
+    parsed: &Parsed,
+    options: &TableOptions,
+    engine: StorageEngine,
+    table: &Optioned<'_>,
+) -> Result<()> {
+    let Some(wanted) = options.encryption.map(|e| text_of(parsed, e)) else { return Ok(()) };
+    match wanted.to_ascii_lowercase().as_str() {
+        "n" => Ok(()),
+        "y" if engine != StorageEngine::InnoDb => Err(err!(1178, "ENCRYPTION")),
+        "y" if table.temporary => Err(SqlError::new(3833, "ENCRYPTION clause is not valid for temporary tablespace.")),
+        "y" => Err(err!(3185)),
+        _ => Err(err!(3184)),
+    }
+}
