@@ -316,6 +316,9 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
         Err(Wrong::Value) => return Err(format!("{place}option '{name}': bad value '{text}'")),
         Err(Wrong::Fixed(only)) => return Err(format!("{place}option '{name}': only '{only}' is supported")),
     };
+    if !session::tls::is_possible(id, &parsed) {
+        return Err(format!("{place}option '{name}': bad value '{text}'"));
+    }
     if variable.startup == Startup::OptionFixed && parsed != variable.default_value() {
         let only = variable.default_value();
         return refuse(

@@ -5,7 +5,9 @@ use crate::error_log::{ErrorLog, Level};
 use crate::options::{self, Options};
 use engine::{Engine, EngineOptions};
 use listen::{Config, Listener};
+use protocol::tls::{Acceptor, generate};
 use session::persist::Persisted;
+use session::tls::Tls;
 use session::variables::{Globals, VARIABLES, find};
 use session::{Server, Sessions, Settings};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -29,6 +31,8 @@ Usage: clearway serve [--config FILE] [--name=value ...]
   --bind-address=ADDRESS    addresses to listen on, comma-separated; * all  [127.0.0.1]
   --socket=FILE             Unix socket; empty: none
   --initialize-insecure     first start: root@localhost gets an empty password
+  --tls-version=VERSIONS    TLSv1.2,TLSv1.3; empty: no TLS. Certificates: --ssl-ca, --ssl-cert, --ssl-key;
+                            made in the data directory where none are named
   --mysql-native-password=ON  accounts may have mysql_native_password
   --config=FILE             option file: groups [mysqld], [server], [clearway]
   --log-error=FILE          error log instead of stderr
@@ -95,6 +99,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         false => Persisted::default(),
     };
     session::computed_variables(&mut globals, &datadir.path, datadir.uuid.clone(), hostname());
+    let tls = tls(&mut globals, &datadir.path, &log);
     log.write(
         Level::System,
         10116,
@@ -115,6 +120,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         }),
         persisted,
         native_password,
+        tls,
         write_persisted: {
             let directory = datadir.path.clone();
             Box::new(move |text| datadir::replace(&directory, PERSISTED_FILE, text))
@@ -144,6 +150,31 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     result.and(stored).and(closed)?;
     log.write(Level::System, 10910, "Shutdown complete");
     Ok(())
+}
+
+/// TLS as the options say. Where it cannot be, the server serves without, and says so, as MySQL does.
+fn tls(globals: &mut Globals, datadir: &Path, log: &ErrorLog) -> Tls {
+    if session::tls::is_off(globals) {
+        return Tls(None);
+    }
+    if flag(globals, "auto_generate_certs") && session::tls::names_nothing(globals) {
+        match generate::generate(datadir, text(globals, "version")) {
+            Ok(true) => {
+                log.write(Level::System, 10313, "Auto generated SSL certificates are placed in data directory.")
+            }
+            Ok(false) => {}
+            Err(e) => log.write(Level::Warning, 10314, &format!("SSL certificates are not generated: {e}")),
+        }
+    }
+    session::tls::find_files(globals, datadir);
+    match Acceptor::new(&session::tls::options(globals, datadir)) {
+        Ok(acceptor) => Tls(Some(acceptor)),
+        Err(e) => {
+            let text = format!("Failed to set up SSL because of the following SSL library error: {e}");
+            log.write(Level::Warning, 10069, &text);
+            Tls(None)
+        }
+    }
 }
 
 /// Listens until a signal comes.

@@ -327,11 +327,11 @@ fn finish<S: Service>(shared: &Shared<S>, mut task: Box<Task<S>>, by: ClosedBy) 
 }
 
 /// The only place where a connection is dropped once it has a slot.
-fn end<S: Service>(shared: &Shared<S>, task: Box<Task<S>>, by: ClosedBy) {
+fn end<S: Service>(shared: &Shared<S>, mut task: Box<Task<S>>, by: ClosedBy) {
     // Relaxed: only which word goes to the log depends on it.
     let stopping = shared.stopping.load(Ordering::Relaxed);
     let by = if by == ClosedBy::Client && stopping { ClosedBy::Shutdown } else { by };
-    task.conn.stream().shutdown();
+    task.conn.close();
     shared.crew.one_less();
     // Release: pairs with Acquire in `Poller thread::accept`, which may take the place at once; the slot below is freed by
     // then or a moment later, and slots do not bound connections.

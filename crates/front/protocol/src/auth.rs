@@ -10,14 +10,15 @@
 //!  caching_sha2_password: reply is SHA256(password) XOR SHA256(SHA256(SHA256(password)) + scramble)
 //!  01 03                     -->                             known in the cache: done
 //!  01 04                     -->                             not in the cache
-//!                            <--      password NUL           over a Unix socket
-//!                            <--      02                     over TCP: the public key, please
+//!                            <--      password NUL           over TLS or a Unix socket
+//!                            <--      02                     over plain TCP: the public key, please
 //!  01 key in PEM             -->
 //!                            <--      RSA-OAEP(password NUL XOR scramble)
 //!  OK or ERR                 -->                             sent by the caller
 //! ```
 
 use crate::handshake::Scramble;
+use crate::tls::Acceptor;
 use crate::{Capabilities, Connection, Greeting, Login, ReadOutcome, RsaKeys};
 use std::time::Duration;
 use types::SqlError;
@@ -81,32 +82,46 @@ pub enum LoginError {
 }
 
 impl Connection {
-    /// Greets the client and authenticates it, waiting up to `timeout` (`connect_timeout`) for each of its packets. The
-    /// caller sends OK or ERR. `keys`: for caching_sha2_password over plain TCP.
+    /// Greets the client and authenticates it, waiting up to `timeout` (`connect_timeout`) for each of its packets and within them:
+    /// the caller sets `net_read_timeout` afterwards. The caller sends OK or ERR. `keys`: for caching_sha2_password over plain TCP. `tls`: offered if there is one.
     pub fn authenticate(
         &mut self,
         greeting: &Greeting<'_>,
         authenticator: &mut dyn Authenticator,
         keys: Option<&RsaKeys>,
+        tls: Option<&Acceptor>,
         timeout: Duration,
     ) -> Result<Login, LoginError> {
-        let offered = Capabilities::SERVER;
+        let offered = Capabilities::SERVER.with(Capabilities::SSL, tls.is_some());
+        self.set_net_read_timeout(timeout);
         let output = self.output();
         output.seq = 0;
         greeting.put(output.begin(), offered);
         output.end().map_err(|_| LoginError::Gone(ReadOutcome::Broken))?;
         self.set_capabilities(Capabilities::PROTOCOL_41);
-        let mut login = match self.read_reply(Some(timeout)) {
-            ReadOutcome::Packet => {
-                Login::parse(self.packet(), offered).map_err(|_| refused(1043, "Bad handshake".into(), ""))?
-            }
-            outcome => return Err(unread(outcome, "")),
-        };
+        let bad = |_| refused(1043, "Bad handshake".into(), "");
+        self.read_answer(timeout)?;
+        if let Some(acceptor) = tls
+            && Login::is_tls_request(self.packet()).map_err(bad)?
+        {
+            // A handshake that fails says so in TLS's own words.
+            self.start_tls(acceptor, timeout).map_err(|_| LoginError::Gone(ReadOutcome::Broken))?;
+            self.read_answer(timeout)?;
+        }
+        let mut login = Login::parse(self.packet(), offered).map_err(bad)?;
         self.set_capabilities(login.capabilities);
         let reply = std::mem::take(&mut login.auth_reply);
         let mut exchange = Exchange { conn: self, authenticator, keys, timeout, scramble: &greeting.scramble };
         login.used_password = exchange.run(&login.user, &login.plugin, reply)?;
         Ok(login)
+    }
+
+    /// Reads the client's answer to the greeting.
+    fn read_answer(&mut self, timeout: Duration) -> Result<(), LoginError> {
+        match self.read_reply(Some(timeout)) {
+            ReadOutcome::Packet => Ok(()),
+            outcome => Err(unread(outcome, "")),
+        }
     }
 
     /// Authenticates COM_CHANGE_USER. `scramble` is the one of the greeting. Copy the command's fields first: the packet
@@ -175,7 +190,7 @@ impl Exchange<'_> {
         }
         self.conn.output().begin().extend_from_slice(&[MORE, FULL_AUTHENTICATION]);
         let mut reply = self.exchange(user)?;
-        let password = if self.conn.stream().is_secure() {
+        let password = if self.conn.is_secure() {
             reply
         } else {
             let Some(keys) = self.keys else { return Ok(false) };

@@ -95,7 +95,7 @@ flags! {
 }
 
 impl Capabilities {
-    /// What this server offers. Not offered, because not served: COMPRESS, ZSTD_COMPRESSION_ALGORITHM, SSL,
+    /// What this server offers, besides SSL where it has TLS. Not offered, because not served: COMPRESS, ZSTD_COMPRESSION_ALGORITHM,
     /// OPTIONAL_RESULTSET_METADATA, MULTI_FACTOR_AUTHENTICATION.
     pub const SERVER: Capabilities = Capabilities(
         Self::LONG_PASSWORD.0

@@ -3,6 +3,8 @@
 pub use crate::input::ReadOutcome;
 
 use crate::input::Input;
+use crate::output::Transport;
+use crate::tls::{self, TlsInfo};
 use crate::{Capabilities, HangUp, Output, Peer, Stream};
 use std::io;
 use std::sync::Arc;
@@ -50,6 +52,32 @@ impl Connection {
         HangUp(Arc::clone(self.output.stream()))
     }
 
+    /// What TLS has come to, if the connection has it.
+    pub fn tls(&self) -> Option<&TlsInfo> {
+        match &self.output.transport {
+            Transport::Tls(layer) => Some(layer.info()),
+            Transport::Plain | Transport::Broken => None,
+        }
+    }
+
+    /// A password in clear text may travel here.
+    pub fn is_secure(&self) -> bool {
+        self.peer == Peer::Unix || self.tls().is_some()
+    }
+
+    /// The client has asked for TLS in its last packet: the handshake, within `timeout`.
+    pub(crate) fn start_tls(&mut self, acceptor: &tls::Acceptor, timeout: Duration) -> io::Result<()> {
+        let stream = Arc::clone(self.output.stream());
+        let layer = self.input.start_tls(acceptor, &stream, timeout)?;
+        self.output.transport = Transport::Tls(Box::new(layer));
+        Ok(())
+    }
+
+    /// Ends both directions.
+    pub fn close(&mut self) {
+        self.output.close();
+    }
+
     pub fn capabilities(&self) -> Capabilities {
         self.output.capabilities
     }
@@ -77,8 +105,8 @@ impl Connection {
     #[inline]
     pub fn read_packet(&mut self, first_byte: Option<Duration>) -> ReadOutcome {
         self.output.seq = 0;
-        let (stream, seq) = self.output.receiving();
-        self.input.read(stream, seq, first_byte)
+        let (stream, transport, seq) = self.output.receiving();
+        self.input.read(stream, transport, seq, first_byte)
     }
 
     /// Flushes, then reads the client's next packet of an exchange in progress (authentication, LOCAL INFILE).
@@ -86,8 +114,8 @@ impl Connection {
         if self.output.flush().is_err() {
             return ReadOutcome::Broken;
         }
-        let (stream, seq) = self.output.receiving();
-        self.input.read(stream, seq, first_byte)
+        let (stream, transport, seq) = self.output.receiving();
+        self.input.read(stream, transport, seq, first_byte)
     }
 
     /// The packet last read.

@@ -5,12 +5,15 @@
 //!            | capabilities high 2 | 15 | 10 zeros | scramble 12 NUL | plugin NUL
 //!  answer    capabilities 4 | max packet 4 | collation 1 | 23 zeros | user NUL | lenenc auth reply | [database NUL]
 //!            | [plugin NUL] | [lenenc attributes] | [zstd level 1]
+//!  SSLRequest: the answer's first 32 bytes, before TLS begins; the whole answer follows under TLS
 //! ```
 
 use crate::auth::Plugin;
 use crate::wire::{Malformed, Reader};
 use crate::{Capabilities, ServerStatus};
 
+/// Length of the part of the answer that has no strings, which is all of SSLRequest.
+const FIXED_BYTES: usize = 32;
 /// Length of the random challenge.
 pub const SCRAMBLE_BYTES: usize = 20;
 /// Connection attributes of a client may take so much, as in MySQL.
@@ -97,8 +100,18 @@ pub struct Login {
 }
 
 impl Login {
-    /// Parses HandshakeResponse41. `Malformed` is error 1043 (bad handshake): so are older protocols and SSLRequest,
-    /// since TLS is not offered.
+    /// Does the client want TLS before it logs in? `Malformed`: it says so, and yet goes on in clear text.
+    pub fn is_tls_request(packet: &[u8]) -> Result<bool, Malformed> {
+        let asked = Capabilities(Reader::new(packet).u32()?);
+        match asked.has(Capabilities::SSL | Capabilities::PROTOCOL_41) {
+            true if packet.len() == FIXED_BYTES => Ok(true),
+            true => Err(Malformed),
+            false => Ok(false),
+        }
+    }
+
+    /// Parses HandshakeResponse41. `Malformed` is error 1043 (bad handshake): so are older protocols, and SSLRequest where TLS
+    /// is not offered.
     pub fn parse(packet: &[u8], server: Capabilities) -> Result<Login, Malformed> {
         let mut reader = Reader::new(packet);
         let asked = Capabilities(reader.u32()?);
@@ -194,6 +207,10 @@ mod tests {
         assert_eq!(login.attributes, [("_os".to_string(), "lin".to_string())]);
         assert_eq!(login.max_packet, 1 << 24);
         assert_eq!(Login::parse(&packet[..fixed], Capabilities::SERVER), Err(Malformed), "SSLRequest");
+        assert_eq!(Login::is_tls_request(&packet), Ok(false));
+        packet[..4].copy_from_slice(&(capabilities | Capabilities::SSL).0.to_le_bytes());
+        assert_eq!((fixed, Login::is_tls_request(&packet[..fixed])), (32, Ok(true)));
+        assert_eq!(Login::is_tls_request(&packet), Err(Malformed), "a login in clear text that says TLS");
         assert_eq!(Login::parse(&packet[..packet.len() - 1], Capabilities::SERVER), Err(Malformed));
     }
 }

@@ -8,12 +8,16 @@
 //! The headers of a payload's second and further parts are squeezed out, so that a payload is always one slice. The
 //! buffer grows with the bytes that have arrived (at most doubling), never by what a header claims.
 
-use crate::Stream;
+use crate::output::Transport;
+use crate::{Stream, tls};
 use std::io;
 use std::time::{Duration, Instant};
 
 /// Size of the read buffer of an active connection.
 pub const READ_BUFFER_BYTES: usize = 16 << 10;
+/// Size of the read buffer under TLS. Another one than [`READ_BUFFER_BYTES`], by which reads tell the two apart: plain
+/// connections are not asked.
+const TLS_BUFFER_BYTES: usize = 20 << 10;
 /// A larger buffer is given back after this many packets that did not need it.
 const SHRINK_AFTER_PACKETS: u32 = 16;
 const HEADER_BYTES: usize = 4;
@@ -36,6 +40,24 @@ pub enum ReadOutcome {
     TooLarge,
     /// The sequence id is not the expected one (error 1156). The connection cannot go on.
     OutOfOrder,
+}
+
+/// Where a TLS layer puts what it has decrypted: behind the bytes that are there. The buffer only grows.
+pub(crate) struct Plain<'a> {
+    pub buffer: &'a mut Vec<u8>,
+    pub filled: &'a mut usize,
+}
+
+impl Plain<'_> {
+    /// Room for exactly this much more, which counts as filled.
+    pub fn add(&mut self, bytes: usize) -> &mut [u8] {
+        let at = *self.filled;
+        *self.filled += bytes;
+        if self.buffer.len() < *self.filled {
+            self.buffer.resize(*self.filled, 0);
+        }
+        &mut self.buffer[at..*self.filled]
+    }
 }
 
 #[derive(Debug)]
@@ -96,34 +118,62 @@ impl Input {
         }
     }
 
+    /// TLS begins with the handshake, which is made here: of what was received nothing is a packet any more.
+    pub(crate) fn start_tls(
+        &mut self,
+        acceptor: &tls::Acceptor,
+        stream: &Stream,
+        timeout: Duration,
+    ) -> io::Result<tls::Layer> {
+        let early = self.buffer[self.end..self.filled].to_vec();
+        self.buffer = vec![0; TLS_BUFFER_BYTES];
+        (self.start, self.end, self.filled, self.socket_timeout) = (0, 0, 0, None);
+        tls::Layer::accept(
+            acceptor,
+            stream,
+            &early,
+            &mut Plain { buffer: &mut self.buffer, filled: &mut self.filled },
+            timeout,
+        )
+    }
+
     /// Waits up to `first_byte` for a packet to begin (`None`: for ever; zero: not at all) and takes it whole. `seq` is the
     /// expected sequence id, and afterwards the one to answer with.
     #[inline]
-    pub fn read(&mut self, stream: &Stream, seq: &mut u8, first_byte: Option<Duration>) -> ReadOutcome {
+    pub(crate) fn read(
+        &mut self,
+        stream: &Stream,
+        transport: &mut Transport,
+        seq: &mut u8,
+        first_byte: Option<Duration>,
+    ) -> ReadOutcome {
         self.start = self.end;
         if self.start == self.filled {
             // Nothing buffered: start over at the front. The usual case.
             (self.start, self.end, self.filled) = (0, 0, 0);
-            if self.buffer.len() != READ_BUFFER_BYTES {
-                self.resize_idle();
-            }
-            let received = if first_byte == Some(Duration::ZERO) {
-                stream.recv_ready(&mut self.buffer)
-            } else {
-                if let Err(outcome) = self.set_timeout(stream, first_byte) {
+            if self.buffer.len() != READ_BUFFER_BYTES && !self.resize_idle(transport) {
+                if let Err(outcome) = self.receive_tls(stream, transport, first_byte) {
                     return outcome;
                 }
-                sync::blocking::about_to_block();
-                stream.recv(&mut self.buffer)
-            };
-            match received {
-                Ok(0) => return ReadOutcome::Closed,
-                Ok(n) => self.received(n),
-                Err(e) if timed_out(&e) => {
-                    self.drained = true;
-                    return ReadOutcome::Idle;
+            } else {
+                let received = if first_byte == Some(Duration::ZERO) {
+                    stream.recv_ready(&mut self.buffer)
+                } else {
+                    if let Err(outcome) = self.set_timeout(stream, first_byte) {
+                        return outcome;
+                    }
+                    sync::blocking::about_to_block();
+                    stream.recv(&mut self.buffer)
+                };
+                match received {
+                    Ok(0) => return ReadOutcome::Closed,
+                    Ok(n) => self.received(n),
+                    Err(e) if timed_out(&e) => {
+                        self.drained = true;
+                        return ReadOutcome::Idle;
+                    }
+                    Err(_) => return ReadOutcome::Broken,
                 }
-                Err(_) => return ReadOutcome::Broken,
             }
         }
         // Fast path: header and body are there.
@@ -137,12 +187,12 @@ impl Input {
                 return ReadOutcome::Packet;
             }
         }
-        self.read_slow(stream, seq)
+        self.read_slow(stream, transport, seq)
     }
 
     /// The rest of a packet that did not come in one piece, or is in several parts.
     #[cold]
-    fn read_slow(&mut self, stream: &Stream, seq: &mut u8) -> ReadOutcome {
+    fn read_slow(&mut self, stream: &Stream, transport: &mut Transport, seq: &mut u8) -> ReadOutcome {
         // Room for the packet at the front.
         self.buffer.copy_within(self.start..self.filled, 0);
         self.filled -= self.start;
@@ -150,7 +200,7 @@ impl Input {
         let mut deadline = None;
         // Invariant: buffer[..end] is the payload so far, buffer[end..filled] is raw bytes behind it.
         loop {
-            if let Err(outcome) = self.fill(stream, self.end + HEADER_BYTES, &mut deadline) {
+            if let Err(outcome) = self.fill(stream, transport, self.end + HEADER_BYTES, &mut deadline) {
                 return outcome;
             }
             let header = &self.buffer[self.end..self.end + HEADER_BYTES];
@@ -167,7 +217,7 @@ impl Input {
             // The first header moves the start, the others are squeezed out: in both cases the payload stays one slice.
             self.buffer.copy_within(self.end + HEADER_BYTES..self.filled, self.end);
             self.filled -= HEADER_BYTES;
-            if let Err(outcome) = self.fill(stream, self.end + len, &mut deadline) {
+            if let Err(outcome) = self.fill(stream, transport, self.end + len, &mut deadline) {
                 return outcome;
             }
             self.end += len;
@@ -178,7 +228,13 @@ impl Input {
     }
 
     /// Receives until `filled >= target`, growing the buffer with what arrives.
-    fn fill(&mut self, stream: &Stream, target: usize, deadline: &mut Option<Instant>) -> Result<(), ReadOutcome> {
+    fn fill(
+        &mut self,
+        stream: &Stream,
+        transport: &mut Transport,
+        target: usize,
+        deadline: &mut Option<Instant>,
+    ) -> Result<(), ReadOutcome> {
         while self.filled < target {
             if self.filled == self.buffer.len() {
                 let len =
@@ -187,12 +243,13 @@ impl Input {
                 self.small_packets = 0;
             }
             sync::blocking::about_to_block();
-            match stream.recv(&mut self.buffer[self.filled..]) {
+            let received = match transport {
+                Transport::Tls(layer) => self.decrypt(stream, layer, true),
+                _ => stream.recv(&mut self.buffer[self.filled..]).inspect(|n| self.received(*n)),
+            };
+            match received {
                 Ok(0) => return Err(self.broken(ReadOutcome::Broken)),
-                Ok(n) => {
-                    self.received(n);
-                    *deadline = None;
-                }
+                Ok(_) => *deadline = None,
                 Err(e) if timed_out(&e) => {
                     // The socket's timeout is the short one for parking; the long one is counted here.
                     let now = Instant::now();
@@ -207,6 +264,40 @@ impl Input {
         Ok(())
     }
 
+    /// Receives under TLS, as `read` does without it.
+    #[cold]
+    fn receive_tls(
+        &mut self,
+        stream: &Stream,
+        transport: &mut Transport,
+        first_byte: Option<Duration>,
+    ) -> Result<(), ReadOutcome> {
+        let Transport::Tls(layer) = transport else { return Err(ReadOutcome::Broken) };
+        let wait = first_byte != Some(Duration::ZERO);
+        if wait {
+            self.set_timeout(stream, first_byte)?;
+            sync::blocking::about_to_block();
+        }
+        match self.decrypt(stream, layer, wait) {
+            Ok(0) => Err(ReadOutcome::Closed),
+            Ok(_) => Ok(()),
+            Err(e) if timed_out(&e) => {
+                self.drained = true;
+                Err(ReadOutcome::Idle)
+            }
+            Err(_) => Err(ReadOutcome::Broken),
+        }
+    }
+
+    /// Puts what a TLS layer receives behind the bytes that are there. Its last record may need more room than there is.
+    fn decrypt(&mut self, stream: &Stream, layer: &mut tls::Layer, wait: bool) -> io::Result<usize> {
+        let before = self.filled;
+        let mut plain = Plain { buffer: &mut self.buffer, filled: &mut self.filled };
+        self.drained = layer.receive(stream, &mut plain, wait)?;
+        self.bytes_received += (self.filled - before) as u64;
+        Ok(self.filled - before)
+    }
+
     fn broken(&mut self, outcome: ReadOutcome) -> ReadOutcome {
         (self.start, self.end) = (0, 0);
         outcome
@@ -218,17 +309,22 @@ impl Input {
         self.bytes_received += n as u64;
     }
 
-    /// Called with an empty buffer that has not the usual size.
+    /// Called with an empty buffer that has not the size of a plain connection's. False: it is none.
     #[cold]
-    fn resize_idle(&mut self) {
-        if self.buffer.len() > READ_BUFFER_BYTES {
+    fn resize_idle(&mut self, transport: &Transport) -> bool {
+        let is_plain = matches!(transport, Transport::Plain);
+        let usual = if is_plain { READ_BUFFER_BYTES } else { TLS_BUFFER_BYTES };
+        if self.buffer.len() > usual {
             self.small_packets += 1;
             if self.small_packets < SHRINK_AFTER_PACKETS {
-                return;
+                return is_plain;
             }
         }
         self.small_packets = 0;
-        self.buffer = vec![0; READ_BUFFER_BYTES];
+        if self.buffer.len() != usual {
+            self.buffer = vec![0; usual];
+        }
+        is_plain
     }
 
     /// Sets the socket's timeout unless it has it: no system call for a busy client.
@@ -270,7 +366,10 @@ mod tests {
         input.read_timeout = Duration::from_millis(10);
         client.write_all(&[0xf0, 0xff, 0xff, 0]).unwrap();
         client.write_all(&[b'x'; 100]).unwrap();
-        assert_eq!(input.read(&server, &mut 0, Some(Duration::from_millis(1))), ReadOutcome::TimedOut);
+        assert_eq!(
+            input.read(&server, &mut Transport::Plain, &mut 0, Some(Duration::from_millis(1))),
+            ReadOutcome::TimedOut
+        );
         assert!(input.buffer.len() <= READ_BUFFER_BYTES, "a claim of 16 MiB costs nothing");
 
         let (mut client, server) = UnixStream::pair().unwrap();
@@ -283,15 +382,18 @@ mod tests {
                     client.write_all(&[1, 0, 0, 0, b'y']).unwrap();
                 }
             });
-            assert_eq!(input.read(&server, &mut 0, LONG), ReadOutcome::Packet);
+            assert_eq!(input.read(&server, &mut Transport::Plain, &mut 0, LONG), ReadOutcome::Packet);
             assert!((8 << 16..=(8 << 16) + 4).contains(&input.buffer.len()));
             for _ in 0..2 * SHRINK_AFTER_PACKETS {
-                assert_eq!(input.read(&server, &mut 0, LONG), ReadOutcome::Packet);
+                assert_eq!(input.read(&server, &mut Transport::Plain, &mut 0, LONG), ReadOutcome::Packet);
                 assert_eq!(input.packet(), b"y");
             }
         });
         for _ in 0..=SHRINK_AFTER_PACKETS {
-            assert_eq!(input.read(&server, &mut 0, Some(Duration::from_millis(1))), ReadOutcome::Idle);
+            assert_eq!(
+                input.read(&server, &mut Transport::Plain, &mut 0, Some(Duration::from_millis(1))),
+                ReadOutcome::Idle
+            );
         }
         assert_eq!(input.buffer.len(), READ_BUFFER_BYTES);
         input.release();

@@ -38,11 +38,13 @@ pub mod handshake;
 pub mod head;
 pub mod input;
 pub mod output;
+mod pem;
 pub mod reply;
 pub mod rsa;
 pub mod service;
 pub mod stream;
 pub mod text;
+pub mod tls;
 pub mod wire;
 
 pub use auth::{Authenticator, FastAuth, LoginError, Plugin};
@@ -58,3 +60,4 @@ pub use reply::{OkReply, RowFormat, StateChange};
 pub use rsa::RsaKeys;
 pub use service::{ClosedBy, HangUp, Next, Peer, Service};
 pub use stream::Stream;
+pub use tls::TlsInfo;

@@ -3,6 +3,7 @@
 //! Packets are built in place: four bytes are kept for the header, the payload is appended, the header is patched. The
 //! buffer goes to the socket when it passes [`FLUSH_BYTES`] between two packets, and at the end of a command.
 
+use crate::tls::Layer;
 use crate::{Capabilities, Stream};
 use std::io;
 use std::sync::Arc;
@@ -30,6 +31,15 @@ pub struct AnswerStart {
     seq: u8,
 }
 
+/// What is between packets and socket.
+#[derive(Debug)]
+pub(crate) enum Transport {
+    Plain,
+    Tls(Box<Layer>),
+    /// A send has failed: nothing more is sent.
+    Broken,
+}
+
 /// The sending half of a connection. An `Err` of any method means that the client is gone: close.
 #[derive(Debug)]
 pub struct Output {
@@ -41,7 +51,7 @@ pub struct Output {
     pub(crate) capabilities: Capabilities,
     pub(crate) results: Option<ResultsCharset>,
     bytes_sent: u64,
-    broken: bool,
+    pub(crate) transport: Transport,
     /// Nothing leaves before [`Output::flush`] is called.
     held: bool,
 }
@@ -57,7 +67,7 @@ impl Output {
             capabilities: Capabilities::NONE,
             results: Some(ResultsCharset { collation: 255, max_bytes: 4 }),
             bytes_sent: 0,
-            broken: false,
+            transport: Transport::Plain,
             held: false,
         }
     }
@@ -66,10 +76,10 @@ impl Output {
         &self.stream
     }
 
-    /// What reading a packet needs: the socket and the sequence id.
+    /// What reading a packet needs: the socket, what is above it, and the sequence id.
     #[inline]
-    pub(crate) fn receiving(&mut self) -> (&Stream, &mut u8) {
-        (&self.stream, &mut self.seq)
+    pub(crate) fn receiving(&mut self) -> (&Stream, &mut Transport, &mut u8) {
+        (&self.stream, &mut self.transport, &mut self.seq)
     }
 
     #[inline]
@@ -184,14 +194,13 @@ impl Output {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        if self.broken {
-            self.buffer.clear();
-            return Err(io::ErrorKind::BrokenPipe.into());
-        }
-        let result = self.stream.send(&self.buffer);
+        let result = match &mut self.transport {
+            Transport::Plain => self.stream.send(&self.buffer),
+            other => other.send(&self.stream, &self.buffer),
+        };
         match result {
             Ok(()) => self.bytes_sent += self.buffer.len() as u64,
-            Err(_) => self.broken = true,
+            Err(_) => self.transport = Transport::Broken,
         }
         self.buffer.clear();
         if self.buffer.capacity() > KEEP_BYTES {
@@ -204,6 +213,29 @@ impl Output {
     pub(crate) fn release(&mut self) {
         if self.buffer.is_empty() {
             self.buffer = Vec::new();
+        }
+        if let Transport::Tls(layer) = &mut self.transport {
+            layer.release();
+        }
+    }
+
+    /// Ends both directions; a client under TLS is told, so that it knows that nothing was cut off.
+    pub(crate) fn close(&mut self) {
+        if let Transport::Tls(layer) = &mut self.transport {
+            layer.close(&self.stream);
+        }
+        self.stream.shutdown();
+    }
+}
+
+impl Transport {
+    /// Sends other than plainly.
+    #[cold]
+    fn send(&mut self, stream: &Stream, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Transport::Plain => stream.send(bytes),
+            Transport::Tls(layer) => layer.send(stream, bytes),
+            Transport::Broken => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
 }

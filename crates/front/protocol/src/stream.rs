@@ -1,4 +1,4 @@
-//! The socket under a connection: TCP or Unix. TLS and compression will be further layers here.
+//! The socket under a connection: TCP or Unix. TLS is a layer above ([`crate::tls`]); compression will be another.
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
@@ -58,6 +58,11 @@ impl Stream {
         }
     }
 
+    /// Sends as much as the socket has room for, and does not care.
+    pub(crate) fn send_now(&self, bytes: &[u8]) {
+        let _ = rustix::net::send(self, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+    }
+
     /// Sends what the socket has no room for now.
     #[cold]
     fn send_slowly(&self, bytes: &[u8]) -> io::Result<()> {
@@ -105,15 +110,6 @@ impl Stream {
             Ok(_) | Err(Errno::AGAIN | Errno::INTR) => false,
             // Reset, or shut down by us.
             Err(_) => true,
-        }
-    }
-
-    /// A password in clear text may travel here.
-    pub fn is_secure(&self) -> bool {
-        match self {
-            Stream::Tcp(_) => false,
-            #[cfg(unix)]
-            Stream::Unix(_) => true,
         }
     }
 }

@@ -53,7 +53,7 @@ fn serve(stream: Stream, peer: Peer, accounts: &Accounts, keys: &RsaKeys) -> Res
     let mut conn = Connection::new(stream, peer).unwrap();
     let greeting = Greeting::new("8.4.0-clearway", 7);
     let mut check = Check(LoginCheck::new(accounts, Client::new(None)));
-    let result = conn.authenticate(&greeting, &mut check, Some(keys), TIMEOUT);
+    let result = conn.authenticate(&greeting, &mut check, Some(keys), None, TIMEOUT);
     match &result {
         Ok(_) => conn.output().ok(&OkReply::default()).unwrap(),
         Err(LoginError::Refused { error, .. }) => conn.output().error(error).unwrap(),

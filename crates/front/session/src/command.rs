@@ -19,6 +19,7 @@ use catalog::{MetadataPins, Version};
 use engine::Transaction;
 use exec::{Env, Outcome};
 use observe::{Counter, SessionCounters};
+use protocol::TlsInfo;
 use protocol::command::{malformed_packet, unknown_command};
 use protocol::handshake::Scramble;
 use protocol::{
@@ -49,6 +50,7 @@ pub struct Session {
     pub(crate) server: Arc<Server>,
     pub(crate) peer: Peer,
     pub(crate) scramble: Scramble,
+    pub(crate) tls: Option<Arc<TlsInfo>>,
     /// `None` until the login.
     pub(crate) access: Option<Access>,
     /// Rights of the definers of views in use.
@@ -109,6 +111,7 @@ impl Session {
             server: Arc::clone(server),
             peer,
             scramble: [0; 20],
+            tls: None,
             access: None,
             definers: Vec::new(),
             password_expired: false,

@@ -196,6 +196,10 @@ impl Session {
                 self.unlock_tables()?;
                 plain("unlock_tables")
             }
+            Statement::ReloadTls { channel, rolls_back } => {
+                self.reload_tls(channel.map(|name| parsed.name(name)), *rolls_back)?;
+                plain("alter_instance")
+            }
             Statement::LockInstance => {
                 self.lock_instance()?;
                 plain("lock_instance")

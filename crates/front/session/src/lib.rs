@@ -39,6 +39,7 @@ mod state;
 mod table_options;
 mod table_spec;
 mod temporary;
+pub mod tls;
 mod users;
 pub mod variables;
 mod view;

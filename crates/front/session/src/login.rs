@@ -3,7 +3,7 @@
 use crate::charset;
 use crate::command::Session;
 use crate::variables::{VarId, id};
-use accounts::{Client, Identity, LoginCheck};
+use accounts::{Channel, Client, Identity, LoginCheck};
 use protocol::auth::{Authenticator, FastAuth, LoginError, Plugin};
 use protocol::handshake::Scramble;
 use protocol::{Capabilities, Connection, Greeting, Next, OkReply, Peer};
@@ -16,6 +16,7 @@ const CONNECT_TIMEOUT: VarId = id("connect_timeout");
 const WAIT_TIMEOUT: VarId = id("wait_timeout");
 const INTERACTIVE_TIMEOUT: VarId = id("interactive_timeout");
 const MAX_CONNECTIONS: VarId = id("max_connections");
+const REQUIRE_SECURE: VarId = id("require_secure_transport");
 
 struct Check<'a>(LoginCheck<'a>);
 
@@ -60,7 +61,8 @@ impl Session {
         self.scramble = greeting.scramble;
         let timeout = Duration::from_secs(server.globals.load().uint(CONNECT_TIMEOUT));
         let mut check = Check(LoginCheck::new(&server.accounts, self.client()));
-        let login = match conn.authenticate(&greeting, &mut check, Some(&server.rsa), timeout) {
+        let tls = server.tls.load();
+        let login = match conn.authenticate(&greeting, &mut check, Some(&server.rsa), tls.0.as_ref(), timeout) {
             Ok(login) => login,
             Err(LoginError::Refused { error, .. }) => {
                 let error = check.0.refused(error);
@@ -71,7 +73,8 @@ impl Session {
                 return Next::Close;
             }
         };
-        let outcome = check.0.finish(conn.stream().is_secure()).and_then(|identity| {
+        self.tls = conn.tls().cloned().map(std::sync::Arc::new);
+        let outcome = self.finish(check, conn).and_then(|identity| {
             self.interactive = login.capabilities.has(Capabilities::INTERACTIVE);
             self.found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
             self.become_account(identity, login.database.as_deref(), login.collation)
@@ -83,6 +86,17 @@ impl Session {
         self.entry.sleep();
         let reply = OkReply { status: self.status(false), ..OkReply::default() };
         if conn.output().ok(&reply).is_err() { Next::Close } else { Next::Continue }
+    }
+
+    /// The password is right. Error 3159, or one of [`LoginCheck::finish`].
+    fn finish(&self, check: Check<'_>, conn: &Connection) -> Result<Identity> {
+        if !conn.is_secure() && self.server.globals.load().bool(REQUIRE_SECURE) {
+            return Err(err!(3159));
+        }
+        check.0.finish(self.tls.as_ref().map(|tls| Channel {
+            cipher: tls.cipher,
+            client: tls.client.as_ref().map(|names| (names.subject.as_str(), names.issuer.as_str())),
+        }))
     }
 
     fn refuse(&mut self, conn: &mut Connection, error: &SqlError) -> Next {
@@ -103,7 +117,7 @@ impl Session {
         let parts = (request.user.as_str(), request.plugin.as_str(), request.auth_reply);
         let result = conn.authenticate_again(&scramble, parts, &mut check, Some(&server.rsa), timeout);
         let outcome = match result {
-            Ok(_) => check.0.finish(conn.stream().is_secure()),
+            Ok(_) => self.finish(check, conn),
             Err(LoginError::Refused { error, .. }) => Err(check.0.refused(error)),
             Err(LoginError::Gone(_)) => return Next::Close,
         };

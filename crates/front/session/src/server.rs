@@ -3,6 +3,7 @@
 use crate::command::Session;
 use crate::persist::Persisted;
 use crate::process::Processes;
+use crate::tls::Tls;
 use crate::variables::{Globals, Origin, VARIABLES, Val, VarId, Variable, id};
 use accounts::{Accounts, Directory};
 use catalog::Catalog;
@@ -77,6 +78,7 @@ pub(crate) const COM: &[&str] = &[
     "create_user",
     "drop_user",
     "alter_user",
+    "alter_instance",
     "grant",
     "revoke",
     "set_password",
@@ -118,6 +120,8 @@ pub struct Settings {
     pub write_persisted: WritePersisted,
     /// mysql_native_password can be used.
     pub native_password: bool,
+    /// What the first connections are offered.
+    pub tls: Tls,
 }
 
 /// Replaces the file; what it says is durable after.
@@ -135,6 +139,9 @@ pub struct Server {
     pub globals: Snapshot<Globals>,
     pub(crate) processes: Processes,
     pub(crate) rsa: RsaKeys,
+    pub(crate) datadir: std::path::PathBuf,
+    /// W: ALTER INSTANCE RELOAD TLS. R: connections that log in, SHOW STATUS.
+    pub(crate) tls: Snapshot<Tls>,
     pub(crate) com: Family,
     /// Account statements, one at a time.
     pub(crate) account_ddl: Mutex<()>,
@@ -179,6 +186,8 @@ impl Server {
             globals: Snapshot::new(settings.globals),
             processes: Processes::new(),
             rsa: RsaKeys::new(&settings.datadir),
+            datadir: settings.datadir,
+            tls: Snapshot::new(settings.tls),
             com: observe::register_family("Com_", COM),
             account_ddl: Mutex::new(Rank::Accounts, ()),
             prepared: AtomicUsize::new(0),

@@ -6,6 +6,7 @@ use crate::evaluate::assignment_texts;
 use crate::persist;
 use crate::roles::{MANDATORY_ROLES, role_list};
 use crate::run::lexer_mode;
+use crate::tls;
 use crate::variables::{
     self, Access, Globals, Kind, Origin, Scope, SetBy, Startup, VARIABLES, Val, VarId, id, isolation_of,
 };
@@ -160,6 +161,9 @@ impl Session {
                 if id == EXPLICIT_DEFAULTS && new == Val::Bool(false) {
                     let text = format!("'{}' is deprecated and will be removed in a future release.", variable.name);
                     self.state.warn("Warning", 1287, text);
+                }
+                if !tls::is_possible(id, &new) {
+                    return Err(variable.cannot(&variable.print(&new)));
                 }
                 if id == MANDATORY_ROLES {
                     self.access().check_dynamic("ROLE_ADMIN")?;

@@ -45,6 +45,10 @@ impl Session {
             engine: Arc::clone(&self.server.engine),
             source: Arc::clone(&self.server) as Arc<dyn inspect::Source>,
             session_variables: session_pairs(self),
+            tls_status: {
+                let (server, tls) = (Arc::clone(&self.server), self.tls.clone());
+                Box::new(move || server.tls_status(tls.as_deref()))
+            },
             database: self.state.database.clone(),
             user: self.state.user.split('@').next().unwrap_or("").to_string(),
             sees_all_processes: access.global().has(Privileges::PROCESS),

@@ -24,7 +24,7 @@ pub use codec::Corrupt;
 pub use directory::{Account, AccountName, Directory, OldPassword, Plugin, SchemaGrant, TableGrant};
 pub use grants::quoted_account;
 pub use host::{Client, HostPattern};
-pub use login::{Identity, LoginCheck};
+pub use login::{Channel, Identity, LoginCheck};
 pub use options::{Lifetime, Limits, LockTime, LoginRules, PasswordRules, Requirement};
 pub use password::Scramble;
 pub use privilege::{DYNAMIC_PRIVILEGES, Privileges};

@@ -22,6 +22,29 @@ pub struct Identity {
     pub connected: Option<Connected>,
 }
 
+/// What REQUIRE asks of a connection under TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel<'a> {
+    pub cipher: &'a str,
+    /// Subject and issuer of the client's certificate, which is valid.
+    pub client: Option<(&'a str, &'a str)>,
+}
+
+impl Requirement {
+    fn is_met(&self, tls: Option<Channel<'_>>) -> bool {
+        let Some(tls) = tls else { return *self == Requirement::None };
+        match self {
+            Requirement::None | Requirement::Ssl => true,
+            Requirement::X509 => tls.client.is_some(),
+            Requirement::Specified { subject, issuer, cipher } => {
+                let fits = |asked: &str, found: &str| asked.is_empty() || asked == found;
+                let (of_subject, of_issuer) = tls.client.unwrap_or_default();
+                fits(cipher, tls.cipher) && fits(subject, of_subject) && fits(issuer, of_issuer)
+            }
+        }
+    }
+}
+
 /// Checks the steps of one authentication exchange against the accounts.
 #[derive(Debug)]
 pub struct LoginCheck<'a> {
@@ -111,7 +134,7 @@ impl<'a> LoginCheck<'a> {
 
     /// After a check succeeded: the identity, or why the account may not log in now (3118 locked, 3955 blocked, 1045 without
     /// TLS or certificate, 1226 too many sessions).
-    pub fn finish(mut self, is_secure: bool) -> Result<Identity, SqlError> {
+    pub fn finish(mut self, tls: Option<Channel<'_>>) -> Result<Identity, SqlError> {
         let account = self.account.take().expect("a check succeeded, so there is an account");
         if account.logins.block() {
             if let Some(error) = self.blocked(&account) {
@@ -124,13 +147,7 @@ impl<'a> LoginCheck<'a> {
             let text = format!("Access denied for user '{user}'@'{}'. Account is locked.", client.host);
             return Err(SqlError::new(3118, text));
         }
-        let meets = match account.requirement {
-            Requirement::None => true,
-            Requirement::Ssl => is_secure,
-            // No client is asked for a certificate.
-            Requirement::X509 | Requirement::Specified { .. } => false,
-        };
-        if !meets {
+        if !account.requirement.is_met(tls) {
             let text = format!("Access denied for user '{user}'@'{}' (using password: YES)", client.host);
             return Err(SqlError::new(1045, text));
         }
@@ -170,7 +187,7 @@ mod tests {
         assert_eq!(check.begin("root"), Plugin::CachingSha2);
         assert!(!check.empty_password() && !check.sha2_fast(&scramble, &reply));
         assert!(!check.sha2_full(b"guess") && check.sha2_full(b"secret") && check.sha2_fast(&scramble, &reply));
-        assert_eq!(check.finish(true).unwrap().account.to_string(), "'root'@'localhost'");
+        assert_eq!(check.finish(None).unwrap().account.to_string(), "'root'@'localhost'");
 
         let mut directory = Directory::clone(&accounts.directory());
         let root = AccountName::new("root", "localhost");
@@ -181,10 +198,34 @@ mod tests {
         check.begin("root");
         assert!(!check.sha2_fast(&scramble, &reply), "the cache knows the old password only");
         assert!(check.sha2_full(b"other"));
-        assert_eq!(check.finish(true).unwrap_err().code, 3118);
+        assert_eq!(check.finish(None).unwrap_err().code, 3118);
         let mut check = LoginCheck::new(&accounts, Client::new(Some("10.0.0.1".parse().unwrap())));
         check.begin("root");
         assert!(!check.empty_password() && !check.sha2_full(b"other"), "no such account from there");
+    }
+
+    #[test]
+    fn what_is_required_of_a_connection() {
+        let bare = Channel { cipher: "C", client: None };
+        let shown = Channel { client: Some(("/CN=a", "/CN=b")), ..bare };
+        let specified = |subject: &str, issuer: &str, cipher: &str| Requirement::Specified {
+            subject: subject.to_string(),
+            issuer: issuer.to_string(),
+            cipher: cipher.to_string(),
+        };
+        for (requirement, without, with, with_certificate) in [
+            (Requirement::None, true, true, true),
+            (Requirement::Ssl, false, true, true),
+            (Requirement::X509, false, false, true),
+            (specified("", "", "C"), false, true, true),
+            (specified("", "", "D"), false, false, false),
+            (specified("/CN=a", "", ""), false, false, true),
+            (specified("/CN=a", "/CN=b", "C"), false, false, true),
+            (specified("/CN=a", "/CN=c", ""), false, false, false),
+        ] {
+            let met = [None, Some(bare), Some(shown)].map(|tls| requirement.is_met(tls));
+            assert_eq!(met, [without, with, with_certificate], "{requirement:?}");
+        }
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! What CREATE USER and ALTER USER say of an account besides who it is: certificates, limits, the ageing of passwords, and what
 //! failed logins lead to.
 
-/// What the connection of an account must be (REQUIRE). The server asks no client for a certificate, so an account that needs
-/// one can not log in.
+/// What the connection of an account must be (REQUIRE).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Requirement {
     #[default]

@@ -75,6 +75,9 @@ pub type Visible = Box<dyn Fn(&str, &str) -> bool + Send>;
 /// (schema, table, column) -> `select,insert`
 pub type ColumnPrivileges = Box<dyn Fn(&str, &str, &str) -> String + Send>;
 
+/// The rows `Ssl_...` of the status, as the session sees them.
+pub type TlsStatus = Box<dyn Fn() -> Vec<(String, String)> + Send>;
+
 /// What a statement that reads virtual tables may see.
 pub struct Context {
     pub version: Arc<Version>,
@@ -82,6 +85,7 @@ pub struct Context {
     pub source: Arc<dyn Source>,
     /// The session's variables, sorted by name.
     pub session_variables: Vec<(&'static str, String)>,
+    pub tls_status: TlsStatus,
     pub database: Option<String>,
     /// The user part of the account; with `sees_all_processes` false only its own are shown.
     pub user: String,
@@ -131,43 +135,11 @@ impl Context {
                 all.push((name.to_string(), n.to_string()));
             }
         }
-        all.extend(TLS_COUNTS.iter().map(|name| (format!("Ssl_{name}"), "0".to_string())));
-        all.extend(TLS_TEXTS.iter().map(|(name, value)| (format!("Ssl_{name}"), value.to_string())));
+        all.extend((self.tls_status)());
         all.sort_by_key(|(name, _)| name.to_ascii_lowercase());
         all
     }
 }
-
-/// What MySQL tells of TLS, on a server that has none (`have_ssl` is DISABLED): drivers look for the names.
-const TLS_COUNTS: [&str; 19] = [
-    "accept_renegotiates",
-    "accepts",
-    "callback_cache_hits",
-    "client_connects",
-    "connect_renegotiates",
-    "ctx_verify_depth",
-    "ctx_verify_mode",
-    "default_timeout",
-    "finished_accepts",
-    "finished_connects",
-    "session_cache_hits",
-    "session_cache_misses",
-    "session_cache_overflows",
-    "session_cache_size",
-    "session_cache_timeouts",
-    "sessions_reused",
-    "used_session_cache_entries",
-    "verify_depth",
-    "verify_mode",
-];
-const TLS_TEXTS: [(&str, &str); 6] = [
-    ("cipher", ""),
-    ("cipher_list", ""),
-    ("server_not_after", ""),
-    ("server_not_before", ""),
-    ("session_cache_mode", "NONE"),
-    ("version", ""),
-];
 
 /// The schemas whose tables are computed, for [`catalog::Catalog::open`].
 pub fn system_schemas() -> Vec<Schema> {

@@ -62,6 +62,7 @@ impl TestServer {
             persisted: Default::default(),
             write_persisted: Box::new(|_| Ok(())),
             native_password: false,
+            tls: Default::default(),
         };
         let server = Server::open(Arc::clone(&engine), settings, String::new).unwrap();
         TestServer { server, engine, directory }

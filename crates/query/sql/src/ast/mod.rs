@@ -295,6 +295,12 @@ pub enum Statement {
     LockTables(Vec<LockTable>),
     UnlockTables,
     LockInstance,
+    /// ALTER INSTANCE RELOAD TLS
+    ReloadTls {
+        channel: Option<Name>,
+        /// Not with NO ROLLBACK ON ERROR.
+        rolls_back: bool,
+    },
     UnlockInstance,
     Xa(Xa),
 

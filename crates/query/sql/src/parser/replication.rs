@@ -303,15 +303,14 @@ impl Parser<'_> {
                     }
                     Kw::RELOAD => {
                         if self.eat(Kw::TLS) {
-                            if self.eat2(Kw::FOR, Kw::CHANNEL) {
-                                self.name()?;
-                            }
-                            if self.eat(Kw::NO) {
+                            let channel = if self.eat2(Kw::FOR, Kw::CHANNEL) { Some(self.name()?) } else { None };
+                            let rolls_back = !self.eat(Kw::NO);
+                            if !rolls_back {
                                 self.expect_all(&[Kw::ROLLBACK, Kw::ON, Kw::ERROR])?;
                             }
-                        } else {
-                            self.expect(Kw::KEYRING)?;
+                            return Ok(Statement::ReloadTls { channel, rolls_back });
                         }
+                        self.expect(Kw::KEYRING)?;
                     }
                     _ => {
                         if !self.eat_word(b"innodb") || !self.eat_word(b"redo_log") {
