@@ -226,6 +226,7 @@ impl AlterPlan {
     /// Errors 1060, 1832, 1833, 3108, 3837, 3959.
     pub fn change_column(&mut self, parsed: &Parsed, at: usize, new: Column, position: ColumnPosition) -> Result<()> {
         let old = self.spec.columns[at].clone();
+        let new = Column { histogram: None, ..new };
         let taken = |(i, c): (usize, &Column)| i != at && eq_name(&c.name, &new.name);
         if self.spec.columns.iter().enumerate().any(taken) {
             return Err(err!(1060, new.name));

@@ -7,6 +7,7 @@ use crate::state::State;
 use crate::table_options::{Optioned, check_engine};
 use crate::variables::{VarId, id};
 use accounts::Privileges;
+use catalog::histogram::Domain;
 use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Ddl, Table};
 use exec::column_type::collation_from;
@@ -232,6 +233,7 @@ impl Session {
                 for column in &mut plan.spec.columns {
                     if column.data_type.kind.is_text() {
                         column.data_type.collation = to;
+                        column.histogram.take_if(|h| h.domain == Domain::String);
                     }
                 }
                 plan.rebuild(RETYPED);

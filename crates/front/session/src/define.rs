@@ -442,7 +442,7 @@ impl Session {
     }
 
     /// Error 3552 for the dictionary's schema, 1044 for those of virtual tables: nobody makes or drops them.
-    fn refuse_system_schema(&self, name: &str) -> Result<()> {
+    pub(crate) fn refuse_system_schema(&self, name: &str) -> Result<()> {
         if name == "mysql" {
             return Err(SqlError::new(3552, format!("Access to system schema '{name}' is rejected.")));
         }
@@ -650,6 +650,7 @@ fn like(table: &Table, schema: &str, name: &str) -> TableSpec {
     (spec.schema, spec.name) = (schema.to_string(), name.to_string());
     spec.foreign_keys.clear();
     spec.checks.iter_mut().for_each(|c| c.name = None);
+    spec.columns.iter_mut().for_each(|c| c.histogram = None);
     spec
 }
 

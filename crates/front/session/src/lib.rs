@@ -22,6 +22,7 @@ mod evaluate;
 mod expression;
 mod files;
 mod hints;
+mod histograms;
 mod locks;
 mod login;
 mod maintain;

@@ -1,7 +1,7 @@
 //! ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE. ANALYZE samples the table anew for the planner, which does so itself when a
 //! table has grown a lot. CHECK reads all of a table, OPTIMIZE builds it anew, REPAIR says that there is nothing to repair.
-//! CHECKSUM sums up the rows as this server prints them, so its figures are equal for equal tables, but not MySQL's. Histograms
-//! are refused; key caches have nothing to do.
+//! CHECKSUM sums up the rows as this server prints them, so its figures are equal for equal tables, but not MySQL's. Key caches have
+//! nothing to do.
 
 use crate::alter::Work;
 use crate::command::{Done, Session};
@@ -20,8 +20,10 @@ const ANALYZE: usize = com_index("analyze");
 
 impl Session {
     pub(crate) fn maintain(&mut self, parsed: &Parsed, statement: &TableMaintenance, out: &mut Output) -> Result<Done> {
+        if let Some(histogram) = &statement.histogram {
+            return self.maintain_histograms(parsed, statement, histogram, out);
+        }
         let (op, privileges) = match statement.verb {
-            MaintenanceVerb::Analyze if statement.histogram.is_some() => return Err(err!(1235, "histograms")),
             MaintenanceVerb::Checksum => return self.checksum(parsed, statement, out),
             MaintenanceVerb::AssignKeyCache => ("assign_to_keycache", Privileges::INDEX),
             MaintenanceVerb::PreloadKeys => ("preload_keys", Privileges::INDEX),
@@ -37,7 +39,7 @@ impl Session {
             self.access().check_table(privileges, &schema, &table)?;
             let mut say = |kind: &str, message: &str| {
                 let title = format!("{schema}.{table}");
-                rows.push([title.as_str(), op, kind, message].map(text).to_vec());
+                rows.push([&title, op, kind, message].map(str::to_string));
             };
             let result = match statement.verb {
                 MaintenanceVerb::Check => self.check(&schema, &table),
@@ -68,7 +70,13 @@ impl Session {
                 Err(e) => return Err(e),
             }
         }
+        self.send_maintained(rows, out)
+    }
+
+    /// Lines of (Table, Op, Msg_type, Msg_text).
+    pub(crate) fn send_maintained(&mut self, rows: Vec<[String; 4]>, out: &mut Output) -> Result<Done> {
         observe::increment(self.server.com.at(ANALYZE));
+        let rows = rows.into_iter().map(|row| row.iter().map(|s| text(s)).collect()).collect();
         let varchar = |n| DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI);
         let message = DataType::string(TypeKind::Text, 393_216, CollationId::UTF8MB4_0900_AI_CI);
         let columns = [("Table", varchar(128)), ("Op", varchar(10)), ("Msg_type", varchar(10)), ("Msg_text", message)];
@@ -140,7 +148,9 @@ impl Session {
     /// Samples a table.
     fn analyze(&mut self, schema: &str, name: &str) -> Result<(), SqlError> {
         let Some(table) = self.base_table(schema, name)? else { return Ok(()) };
-        exec::plan::statistics::take(&self.server.engine, &table).map(drop)
+        exec::plan::statistics::take(&self.server.engine, &table)?;
+        self.pins.release();
+        self.refresh_histograms(&table)
     }
 
     /// Reads all of a table.

@@ -264,6 +264,9 @@ impl Session {
                 self.refresh_access()?;
                 let types: Vec<DataType> = normalized.literals.iter().map(|l| self.literal_type(l.kind)).collect();
                 let planned = self.plan(parsed, &types).map_err(|e| self.failed(e))?;
+                if planned.prepared.values_matter() {
+                    return Ok(None);
+                }
                 fresh.insert(Box::new(planned))
             }
         };

@@ -327,6 +327,7 @@ impl Session {
                 kept: kept_attributes(parsed, attributes),
                 invisible,
                 hidden,
+                histogram: None,
             },
             keys,
         ))

@@ -647,6 +647,11 @@ impl Ddl<'_> {
 
     fn put_table(&mut self, mut table: Table) -> Result<Arc<Table>> {
         let tree = self.catalog.engine.dictionary();
+        for i in 0..table.columns.len() {
+            if table.columns[i].histogram.is_some() && table.is_unique_alone(i) {
+                table.columns[i].histogram = None;
+            }
+        }
         let json = stored::write_table(&table);
         if self.temporary {
             dictionary::put(self.tx, tree, Kind::Temporary, "", &table.id.to_string(), &json)?;

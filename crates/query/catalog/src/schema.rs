@@ -1,6 +1,6 @@
 //! Dictionary objects as statements see them. A [`Version`] is immutable; DDL makes a new one and swaps it in.
 
-use crate::{AutoIncrement, CreateOptions, Evolution, IndexAlgorithm, StorageEngine, VirtualTable};
+use crate::{AutoIncrement, CreateOptions, Evolution, Histogram, IndexAlgorithm, StorageEngine, VirtualTable};
 use engine::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -216,6 +216,12 @@ impl Table {
         self.virtual_rows.is_some()
     }
 
+    /// Is a visible unique index on this column alone? Then nothing is to be learnt from a histogram of it.
+    pub fn is_unique_alone(&self, column: usize) -> bool {
+        let alone = |i: &Index| i.unique && !i.invisible && i.parts.len() == 1 && i.parts[0].column == column;
+        self.indexes.iter().any(alone)
+    }
+
     /// Rows of its own in trees of its own: neither a view nor computed.
     pub fn is_base(&self) -> bool {
         self.virtual_rows.is_none() && self.view.is_none()
@@ -252,6 +258,8 @@ pub struct Column {
     pub invisible: bool,
     /// The row id of a table without a primary key, or the value of an index's expression: no statement can name it.
     pub hidden: bool,
+    /// How its values are spread, if ANALYZE TABLE was asked to find out.
+    pub histogram: Option<Arc<Histogram>>,
 }
 
 impl Column {
@@ -269,6 +277,7 @@ impl Column {
             kept: Vec::new(),
             invisible: false,
             hidden: false,
+            histogram: None,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::schema::{
     Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,
     View, ViewAlgorithm,
 };
-use crate::{AutoIncrement, CreateOptions, HIDDEN_INDEX, IndexAlgorithm, StorageEngine};
+use crate::{AutoIncrement, CreateOptions, HIDDEN_INDEX, Histogram, IndexAlgorithm, StorageEngine};
 use engine::{Engine, Tree, TreeKind};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use types::collation::CollationId;
 use types::key::KeyPart;
 use types::row::RowLayout;
-use types::{DataType, Date, DateTime, Decimal, Time, TypeKind, Value};
+use types::{DataType, Date, DateTime, Decimal, Time, TypeKind, Value, json};
 
 /// The format that this version writes, and the newest that it reads.
 pub(crate) const FORMAT: u32 = 3;
@@ -220,6 +220,9 @@ struct StoredColumn {
     invisible: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     generated: Option<StoredGenerated>,
+    /// The document's binary form in base 64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    histogram: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -403,6 +406,7 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         hidden: c.hidden,
         invisible: c.invisible,
         generated: c.generated.as_ref().map(|g| StoredGenerated { expression: g.expression.clone(), stored: g.stored }),
+        histogram: c.histogram.as_deref().map(store_histogram),
     };
     let part = |p: &IndexPart| StoredPart { column: p.column, descending: p.key.descending, prefix: p.key.prefix };
     let index = |i: &Index| StoredIndex {
@@ -434,6 +438,16 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         evolution: table.evolution.as_ref().map(store_evolution),
     };
     serde_json::to_vec(&stored).expect("a table becomes JSON")
+}
+
+fn store_histogram(histogram: &Histogram) -> String {
+    let mut text = Vec::new();
+    json::text::write_base64(&json::binary::encode(&histogram.document()), &mut text);
+    String::from_utf8(text).expect("base 64 is ASCII")
+}
+
+fn load_histogram(text: &str) -> Option<Histogram> {
+    Histogram::of_document(&json::binary::decode(&json::text::read_base64(text.as_bytes())?)?)
 }
 
 fn store_evolution(e: &Evolution) -> StoredEvolution {
@@ -579,6 +593,10 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
             hidden: c.hidden,
             invisible: c.invisible,
             generated: c.generated.map(|g| Generated { expression: g.expression, stored: g.stored }),
+            histogram: match c.histogram {
+                Some(text) => Some(Arc::new(load_histogram(&text)?)),
+                None => None,
+            },
         });
     }
     let mut indexes = Vec::with_capacity(stored.indexes.len());
@@ -666,6 +684,7 @@ pub(crate) fn attach_counters(engine: &Engine, table: &mut Table) -> engine::Res
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::histogram::Asked;
 
     #[test]
     fn defaults_survive() {
@@ -688,8 +707,11 @@ mod tests {
     #[test]
     fn rules_and_views_survive() {
         let generated = Generated { expression: "(`a` + 1)".to_string(), stored: true };
-        let column =
-            Column { generated: Some(generated), invisible: true, ..Column::new("b", DataType::new(TypeKind::BigInt)) };
+        let int = DataType::new(TypeKind::BigInt);
+        let asked = Asked { buckets: 2, auto_update: true, sampling_rate: 0.5, now: DateTime::ZERO };
+        let values = (1..5).map(|v| (Value::Int(v), 3)).collect();
+        let histogram = Some(Arc::new(Histogram::build(&int, values, 1, asked)));
+        let column = Column { generated: Some(generated), invisible: true, histogram, ..Column::new("b", int) };
         let key = ForeignKey {
             name: "fk".to_string(),
             columns: vec![0],
@@ -730,7 +752,7 @@ mod tests {
             (read.columns[0].generated.clone(), read.columns[0].invisible),
             (table.columns[0].generated.clone(), true)
         );
-        assert_eq!(read.view, table.view);
+        assert_eq!((read.view, &read.columns[0].histogram), (table.view, &table.columns[0].histogram));
     }
 
     #[test]

@@ -81,6 +81,7 @@ pub struct Prepared {
     temporal_params: Vec<(usize, TypeKind)>,
     param_types: Vec<(usize, DataType)>,
     outline: String,
+    values_matter: bool,
     subqueries: Vec<RefCell<Subquery>>,
     statement: Statement,
 }
@@ -127,6 +128,7 @@ impl Prepared {
         let param_types = std::mem::take(&mut planner.param_types);
         let hint_warnings = planner.hint_warnings();
         let rights = std::mem::take(&mut planner.rights);
+        let values_matter = planner.values_matter.get();
         let (tables, plans) = planner.finish();
         let mut outline = body.print();
         for (i, q) in plans.iter().enumerate().filter(|(_, q)| !q.absorbed) {
@@ -152,6 +154,7 @@ impl Prepared {
             temporal_params,
             param_types,
             outline,
+            values_matter,
             subqueries,
             statement: Statement::new(body),
         })
@@ -165,6 +168,11 @@ impl Prepared {
     /// What there is to say of the statement's optimizer hints: 1064, 3125 to 3128, 3651.
     pub fn hint_warnings(&self) -> &[(u16, String)] {
         &self.hint_warnings
+    }
+
+    /// Would a plan for the values at hand, in place of parameters, join its tables better? By their histograms it may.
+    pub fn values_matter(&self) -> bool {
+        self.values_matter
     }
 
     pub fn param_count(&self) -> usize {

@@ -47,6 +47,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("SCHEMATA_EXTENSIONS", schemata_extensions),
     ("SCHEMA_PRIVILEGES", grants::schema_privileges),
     ("STATISTICS", statistics),
+    ("COLUMN_STATISTICS", column_statistics),
     ("TABLES", tables),
     ("TABLES_EXTENSIONS", tables_extensions),
     ("TABLE_CONSTRAINTS", table_constraints),
@@ -334,6 +335,21 @@ fn statistics(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             let mut full = vec![word("def"), text(&table.schema), text(&table.name), unique, text(&table.schema)];
             full.extend(row);
             out.push(full);
+        }
+    }
+    Ok(())
+}
+
+/// Histograms.
+fn column_statistics(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for table in cx.all_tables() {
+        for column in &table.columns {
+            let Some(histogram) = &column.histogram else { continue };
+            if (cx.column_privileges)(&table.schema, &table.name, &column.name).is_empty() {
+                continue;
+            }
+            let document = Value::from_json(&histogram.document());
+            out.push(vec![text(&table.schema), text(&table.name), text(&column.name), document]);
         }
     }
     Ok(())

@@ -141,3 +141,21 @@ pub fn write_base64(bytes: &[u8], out: &mut Vec<u8>) {
         }
     }
 }
+
+/// The bytes of a text in base 64 without line breaks; `None` where it is none.
+pub fn read_base64(text: &[u8]) -> Option<Vec<u8>> {
+    let body = text.iter().rposition(|b| *b != b'=').map_or(0, |i| i + 1);
+    if !text.len().is_multiple_of(4) || text.len() - body > 2 {
+        return None;
+    }
+    let mut out = Vec::with_capacity(body / 4 * 3 + 2);
+    for chunk in text[..body].chunks(4) {
+        let mut n = 0u32;
+        for b in chunk {
+            n = n << 6 | BASE64.iter().position(|c| c == b)? as u32;
+        }
+        n <<= 6 * (4 - chunk.len());
+        out.extend_from_slice(&n.to_be_bytes()[1..chunk.len()]);
+    }
+    Some(out)
+}

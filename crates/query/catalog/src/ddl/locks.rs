@@ -114,6 +114,15 @@ impl Ddl<'_> {
         self.found(schema, name)
     }
 
+    /// A table of which more is to be known, and nothing else changes: others go on using it, before the commit and after.
+    /// Errors as [`Ddl::lock_table`].
+    pub fn lock_to_sample(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        self.base(schema, name, |ddl, schema, name| {
+            ddl.lock_name(schema, name, Mode::SharedUpgradable)?;
+            ddl.found(schema, name)
+        })
+    }
+
     /// May writers go on while this statement alters tables? Not under LOCK TABLES, and nobody else knows temporary ones.
     pub fn lets_write(&self) -> bool {
         !self.temporary && !self.pins.locks_tables()

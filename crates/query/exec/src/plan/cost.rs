@@ -6,7 +6,6 @@ use super::access::{self, Wanted};
 use super::node::{JoinKind, Plan};
 use super::rewrite::Classes;
 use super::tables::{Tree, hash_pairs, slots_of};
-use crate::expr::compare::CmpOp;
 use crate::expr::{Expr, Node};
 use types::Result;
 
@@ -307,80 +306,6 @@ impl Planner<'_> {
             // Mostly a key leads from one side to the other.
             Tree::Join { left, right, .. } => Ok(self.tree_rows(left)?.max(self.tree_rows(right)?)),
         }
-    }
-
-    /// The share of rows that a condition keeps.
-    pub(super) fn selectivity(&self, e: &Expr) -> Result<f64> {
-        Ok(match &e.node {
-            Node::Compare(CmpOp::Eq | CmpOp::NullSafeEq, a, b, _) => {
-                let (x, y) = (self.different(a)?, self.different(b)?);
-                match (x, y) {
-                    (None, None) => 0.1,
-                    (x, y) => 1.0 / x.unwrap_or(1.0).max(y.unwrap_or(1.0)).max(1.0),
-                }
-            }
-            Node::Compare(CmpOp::Ne, ..) => 0.9,
-            Node::Compare(..) => 0.3333,
-            Node::Between { negated, .. } => {
-                if *negated {
-                    0.8889
-                } else {
-                    0.1111
-                }
-            }
-            Node::Like { negated, .. } => {
-                if *negated {
-                    0.8889
-                } else {
-                    0.1111
-                }
-            }
-            Node::In { negated, operand, list, .. } => {
-                let one = self.different(operand)?.map_or(0.1, |d| 1.0 / d.max(1.0));
-                let share = (one * list.len() as f64).min(0.5);
-                if *negated { 1.0 - share } else { share }
-            }
-            Node::IsNull { negated, .. } => {
-                if *negated {
-                    0.9
-                } else {
-                    0.1
-                }
-            }
-            Node::And(list) => {
-                let mut share = 1.0;
-                for e in list {
-                    share *= self.selectivity(e)?;
-                }
-                share
-            }
-            Node::Or(list) => {
-                let mut none = 1.0;
-                for e in list {
-                    none *= 1.0 - self.selectivity(e)?;
-                }
-                1.0 - none
-            }
-            Node::Not(e) => 1.0 - self.selectivity(e)?,
-            Node::InSubquery { .. } | Node::Exists { .. } | Node::Quantified { .. } => 0.5,
-            _ => 0.3333,
-        })
-    }
-
-    /// Different values of a column: where an index tells, else as the sampled rows have it.
-    fn different(&self, e: &Expr) -> Result<Option<f64>> {
-        let raw = e.raw();
-        let Node::Column { depth: 0, slot, column } = raw else { return Ok(None) };
-        let Some(source) = self.current_block().sources.iter().find(|s| s.slot == *slot as usize) else {
-            return Ok(None);
-        };
-        let Some(table) = source.table.as_ref().filter(|t| t.virtual_rows.is_none()) else { return Ok(None) };
-        let sample = self.sample(table)?;
-        let Some(sample) = &*sample else { return Ok(None) };
-        let of = |i: usize| sample.rows as f64 / sample.rows_per_key[i][0];
-        let leading = |i: &catalog::Index| i.parts[0].column == *column as usize;
-        let sampled = || sample.different.get(*column as usize).copied();
-        Ok(table.indexes.iter().position(leading).map(of).or_else(sampled))
     }
 }
 

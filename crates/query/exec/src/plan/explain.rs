@@ -900,7 +900,7 @@ impl Row {
             text(self.key_len.clone()),
             text(list(&self.refs)),
             self.rows.map_or(Value::Null, |r| Value::UInt(r as u64)),
-            self.filtered.map_or(Value::Null, |f| Value::Double((f * 10_000.0).round() / 100.0)),
+            self.filtered.map_or(Value::Null, |f| Value::Double((f as f32 as f64 * 10_000.0).round() / 100.0)),
             text(self.extra_text()),
         ]
     }

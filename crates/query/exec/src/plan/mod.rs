@@ -23,6 +23,7 @@ pub mod query;
 pub mod recursive;
 pub mod rewrite;
 pub mod rules;
+mod selectivity;
 pub mod semijoin;
 pub mod statistics;
 pub mod tables;
@@ -37,7 +38,7 @@ use catalog::{Table, Version};
 use names::Block;
 use node::{Body, QueryPlan};
 use sql::ast::{self, Parsed, Statement};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::collation::CollationId;
 use types::{DataType, Result, SqlError};
@@ -100,6 +101,8 @@ pub struct Planner<'p> {
     outer_reads: Vec<(usize, Expr)>,
     /// Something in the statement may come out differently each time.
     unsteady: bool,
+    /// The order of a join hangs from values of parameters, by a histogram.
+    pub values_matter: Cell<bool>,
     /// `div_precision_increment`.
     div_increment: u32,
     /// Collation of literals: `collation_connection`.
@@ -152,6 +155,7 @@ impl<'p> Planner<'p> {
             pushed: None,
             outer_reads: Vec::new(),
             unsteady: false,
+            values_matter: Cell::new(false),
             div_increment: div_increment.map_or(crate::expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),
             literal_collation: literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
         }

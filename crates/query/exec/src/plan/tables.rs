@@ -17,6 +17,8 @@ use types::{Result, SqlError};
 
 /// Most tables in a join.
 pub const TABLES_MAX: usize = 61;
+/// Rows that conditions leave at least, for estimates.
+const FEWEST: f64 = 0.05;
 
 /// FROM as written, outer joins turned to the left.
 pub enum Tree {
@@ -624,6 +626,9 @@ impl Planner<'_> {
                 filtered *= self.selectivity(e)?;
             }
         }
+        // As MySQL: no less than one row of the table, and hardly less than one of those that are read.
+        let all = self.sample(&table)?.as_ref().as_ref().map_or(1.0, |s| s.rows.max(1) as f64);
+        filtered = filtered.max(1.0 / all).max(FEWEST / choice.rows.max(FEWEST));
         let alias = self.block().sources[i].name.clone();
         let mut consumed = choice.consumed.iter();
         let implied = conditions.extract_if(.., |_| *consumed.next().expect("one for each condition")).collect();

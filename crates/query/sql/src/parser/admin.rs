@@ -186,13 +186,14 @@ impl Parser<'_> {
         let columns = self.names()?;
         let mut histogram = Histogram { drop: kw == Kw::DROP, columns, buckets: None, data: None, auto_update: None };
         if kw == Kw::UPDATE {
-            if self.eat(Kw::WITH) {
-                histogram.buckets = Some(self.integer()?);
-                self.expect(Kw::BUCKETS)?;
-            }
             if self.eat(Kw::USING) {
                 self.expect(Kw::DATA)?;
                 histogram.data = Some(self.text()?);
+                return Ok(Some(histogram));
+            }
+            if self.eat(Kw::WITH) {
+                histogram.buckets = Some(self.integer()?);
+                self.expect(Kw::BUCKETS)?;
             }
             if let Some(kw) = self.eat_any(&[Kw::AUTO, Kw::MANUAL]) {
                 self.expect(Kw::UPDATE)?;

@@ -707,21 +707,5 @@ fn to_base64<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 fn from_base64<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(Value::Null) };
     let clean: Vec<u8> = s.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
-    let body = clean.iter().rposition(|b| *b != b'=').map_or(0, |i| i + 1);
-    if !clean.len().is_multiple_of(4) || clean.len() - body > 2 {
-        return Ok(Value::Null);
-    }
-    let mut out = Vec::new();
-    for chunk in clean[..body].chunks(4) {
-        let mut n = 0u32;
-        for b in chunk {
-            match BASE64.iter().position(|c| c == b) {
-                Some(v) => n = n << 6 | v as u32,
-                None => return Ok(Value::Null),
-            }
-        }
-        n <<= 6 * (4 - chunk.len());
-        out.extend_from_slice(&n.to_be_bytes()[1..chunk.len()]);
-    }
-    Ok(bytes(out))
+    Ok(types::json::text::read_base64(&clean).map_or(Value::Null, bytes))
 }
