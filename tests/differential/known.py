@@ -21,6 +21,8 @@ def explained(sql, results, found):
     left, right = results
     if left[0] == "error" and left[1] in NEWER or left[0] == "rows" and NEWER & codes(left):
         return "9.7 refuses what 8.4 does not"
+    if found == "error" and (left[1], right[1]) == (1452, 1062):
+        return "9.7 looks for the parents of a row before it writes it, 8.4 for each of its indexes"
     if left[0] != "rows" or right[0] != "rows":
         if found == "warning" and sql.startswith("PREPARE "):
             return "MySQL evaluates constants while it prepares, Clearway while it executes"

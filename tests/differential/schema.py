@@ -90,7 +90,7 @@ class Table:
         if ints and rng.random() < 0.25:
             lines.append(f"CHECK ({rng.choice(ints).name} < {rng.choice(['90', '120', '4'])})")
         if ints and rng.random() < 0.25:
-            g = Column(f"{self.name}g", "DOUBLE", "num", ["DEFAULT"])
+            g = Column(f"{self.name}v", "DOUBLE", "num", ["DEFAULT"])
             g.generated = True
             stored = rng.choice(["STORED", "VIRTUAL"])
             lines.insert(len(self.key) + len(self.columns), f"{g.name} DOUBLE AS ({rng.choice(ints).name} * 2 + 1) {stored}")

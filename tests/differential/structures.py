@@ -25,10 +25,11 @@ class View(Table):
 
 
 def add_foreign_key(rng, child, parent):
-    """Gives `child` a column that refers to the key of `parent`; `child` was not made yet."""
-    if len(parent.key) != 1:
+    """Gives `child` a column that refers to the key of `parent`; `child` was not made yet. Not where numbers are generated, nor within one
+    table: 9.7 looks for parents before it writes a row, so refused rows take no numbers and a row is no parent of its own."""
+    if len(parent.key) != 1 or child.increments or child is parent:
         return False
-    column = Column(f"{child.name}f", "INT", "int", ["NULL", "NULL", *map(str, range(1, 8))])
+    column = Column(f"{child.name}z", "INT", "int", ["NULL", "NULL", *map(str, range(1, 8))])
     child.columns.append(column)
     child.lines.insert(len(child.key), f"{column.name} INT")
     update = rng.choice([a for a in ACTIONS if child is not parent or a != "CASCADE"])

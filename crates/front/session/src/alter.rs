@@ -9,7 +9,6 @@ use exec::Env;
 use exec::online::OnlineBuild;
 use sql::ast::{AlterAlgorithm, AlterLock, ColumnPosition, Parsed};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use types::{Result, err};
 
 /// The least that an ALTER TABLE needs, as MySQL sees it: what ALGORITHM and LOCK may ask for.
@@ -579,9 +578,8 @@ impl AlterPlan {
             table = ddl.drop_index(&table, name)?;
         }
         if let (Some(next), Some(counter)) = (spec.auto_increment, &table.auto_increment) {
-            // Never below what is handed out already.
-            // Relaxed: the gate is closed, no insert runs.
-            let next = next.max(counter.next.load(Ordering::Relaxed));
+            // Not below what rows have.
+            let next = next.max(exec::ddl::largest_number(ddl.tx(), &table)?.saturating_add(1));
             counter.reset(ddl.engine(), next).map_err(catalog::error::from_engine)?;
         }
         let renamed = self.renamed;

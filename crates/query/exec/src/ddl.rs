@@ -252,6 +252,23 @@ pub fn is_empty(tx: &mut Transaction, table: &Table) -> Result<bool> {
     Ok(scan.next(tx).map_err(error::engine)?.is_none())
 }
 
+/// The largest value of the table's AUTO_INCREMENT column, 0 when it has none above that. Nobody writes the table meanwhile.
+pub fn largest_number(tx: &mut Transaction, table: &Table) -> Result<u64> {
+    let Some(counter) = &table.auto_increment else { return Ok(0) };
+    let column = table.columns.iter().find(|c| c.auto_increment).expect("the counter's column");
+    let starts = |i: &catalog::Index| i.tree == counter.tree;
+    let index = table.indexes.iter().find(|i| starts(i)).expect("an index starts with the column");
+    let backward = !index.parts[0].key.descending;
+    let direction = if backward { Direction::Backward } else { Direction::Forward };
+    let mut scan = Cursor::new(index.tree, ALL, direction, newest(tx), 1);
+    let Some(entry) = scan.next(tx).map_err(error::engine)? else { return Ok(0) };
+    let part = &index.parts[0].key;
+    let value = key::decode_part(&mut &entry.key[..], part);
+    let value = value.ok_or_else(|| error::engine(engine::Error::Corrupt(format!("key of index {}", index.name))))?;
+    let negative = !column.data_type.unsigned && value.to_i64() < 0;
+    Ok(if negative { 0 } else { value.to_u64() })
+}
+
 /// Looks for the parents of all rows of a table. Error 1452.
 fn check_parents(table: &Table, rules: &RuleSet, run: &Run<'_>) -> Result<()> {
     let read = newest(&run.tx.borrow());
@@ -350,6 +367,12 @@ fn convert_column<'v>(
             let names = from.members.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1);
             let names: Vec<&str> = names.map(|(_, name)| name.as_str()).collect();
             Value::Bytes(names.join(",").into_bytes().into())
+        }
+        // A number is looked for among the members as a text, as a string is.
+        (Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_), false)
+            if !to.members.is_empty() && from.members.is_empty() && from.data_type.kind != types::TypeKind::Bit =>
+        {
+            Value::Bytes(convert::text(&v, &from.data_type).into_owned().into())
         }
         _ => v,
     };

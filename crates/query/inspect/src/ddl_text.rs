@@ -114,7 +114,9 @@ fn value_text(value: &Value<'_>, column: &Column) -> String {
         _ => {
             let mut out = Vec::new();
             value.write_text(&column.data_type, &mut out);
-            String::from_utf8_lossy(&out).into_owned()
+            let charset = column.data_type.collation.charset();
+            let text = if column.data_type.kind.is_text() { charset.to_utf8(&out) } else { out.into() };
+            String::from_utf8_lossy(&text).into_owned()
         }
     }
 }

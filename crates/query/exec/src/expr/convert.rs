@@ -709,6 +709,10 @@ pub fn enum_number(e: Expr) -> Expr {
 
 /// As [`enum_number`], for arithmetic: there an ENUM or SET is a double.
 pub fn arith_number(e: Expr) -> Expr {
+    if e.ty.kind.is_text() && e.ty.collation.charset().mbminlen() > 1 {
+        // Digits are read a byte each.
+        return super::compare::in_charset(e, CollationId::UTF8MB4_0900_AI_CI);
+    }
     if !matches!(e.node, Node::EnumText(..) | Node::SetText(..)) {
         return enum_number(e);
     }

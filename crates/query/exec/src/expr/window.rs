@@ -119,7 +119,8 @@ impl WindowCall {
             }
             WindowFunc::Lag(_) | WindowFunc::Lead(_) => {
                 let all: Vec<&Expr> = self.args.iter().collect();
-                widened(convert::common_type(&all, "lag")?)
+                let ty = widened(convert::common_type(&all, "lag")?);
+                DataType { unsigned: ty.unsigned && ty.kind != TypeKind::Decimal, ..ty }
             }
             WindowFunc::FirstValue | WindowFunc::LastValue | WindowFunc::NthValue(_) => {
                 let Some(e) = self.args.first() else { return Err(SqlError::new(1582, "Incorrect parameter count")) };
@@ -142,7 +143,7 @@ fn widened(ty: DataType) -> DataType {
         K::TinyBlob => return DataType { nullable: true, ..DataType::string(K::VarBinary, 255, ty.collation) },
         k => k,
     };
-    DataType { kind, nullable: true, unsigned: kind != K::Decimal && convert::is_unsigned(&ty), ..ty }
+    DataType { kind, nullable: true, unsigned: convert::is_unsigned(&ty), ..ty }
 }
 
 impl Expr {

@@ -98,6 +98,10 @@ impl Planner<'_> {
         if let InsertSource::Query(q) = &source {
             shapes.push(Shape::Tuple(q.outputs.len()));
         }
+        let buffered = match &source {
+            InsertSource::Query(q) => self.reads(q, table.id),
+            _ => false,
+        };
         let rules = self.rules(&table, Changes { insert: true, update: updates, delete: replaces }, check)?;
         Ok(Body::Insert(Box::new(Insert {
             table,
@@ -108,9 +112,15 @@ impl Planner<'_> {
             source,
             on_duplicate,
             reads_row,
+            buffered,
             shapes,
             rules,
         })))
+    }
+
+    /// Does the query, or a subquery of the statement, read the table?
+    fn reads(&self, q: &super::node::QueryPlan, id: u64) -> bool {
+        plan_reads(&q.plan, id) || self.subqueries.iter().any(|q| plan_reads(&q.plan, id))
     }
 
     /// The rows of a query into a table just made.
@@ -136,6 +146,7 @@ impl Planner<'_> {
             source: InsertSource::Query(Box::new(plan)),
             on_duplicate: Vec::new(),
             reads_row: false,
+            buffered: false,
             shapes,
             rules,
         })))
@@ -442,9 +453,10 @@ impl Planner<'_> {
         Ok(Target { table, plan, slot: 0, shapes, collect, order, limit })
     }
 
-    /// 1093: a subquery must not read the table that is written.
+    /// 1093: a subquery must not read the table that is written, unless it is part of a derived table.
     pub(super) fn refuse_reading(&self, table: &Table) -> Result<()> {
-        let reads = self.subqueries.iter().any(|q| plan_reads(&q.plan, table.id));
+        let kept = |at: usize| self.kept_subqueries.iter().any(|range| range.contains(&at));
+        let reads = self.subqueries.iter().enumerate().any(|(at, q)| !kept(at) && plan_reads(&q.plan, table.id));
         match reads {
             true => Err(SqlError::new(
                 1093,

@@ -135,6 +135,7 @@ impl Planner<'_> {
             source: InsertSource::File(Box::new(source)),
             on_duplicate: Vec::new(),
             reads_row: false,
+            buffered: false,
             shapes,
             rules,
         })))

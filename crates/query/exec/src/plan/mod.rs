@@ -51,6 +51,8 @@ pub struct Planner<'p> {
     /// The query blocks around the expression at hand, innermost last.
     blocks: Vec<Block>,
     subqueries: Vec<QueryPlan>,
+    /// Those of derived tables that are not merged.
+    kept_subqueries: Vec<std::ops::Range<usize>>,
     /// Common table expressions in scope, innermost last.
     ctes: Vec<query::Cte>,
     tables: Vec<TableUse>,
@@ -128,6 +130,7 @@ impl<'p> Planner<'p> {
             params,
             blocks: Vec::new(),
             subqueries: Vec::new(),
+            kept_subqueries: Vec::new(),
             ctes: Vec::new(),
             tables: Vec::new(),
             column_reads: RefCell::new(Vec::new()),

@@ -318,6 +318,8 @@ pub struct Insert {
     pub on_duplicate: Vec<(usize, Assigned)>,
     /// A value of `source` reads columns of its own row, in slot 0.
     pub reads_row: bool,
+    /// The query reads the table itself: MySQL keeps its rows in a temporary table first.
+    pub buffered: bool,
     pub shapes: Vec<Shape>,
     pub rules: Option<Arc<Rules>>,
 }

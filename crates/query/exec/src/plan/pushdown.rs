@@ -111,6 +111,7 @@ impl Planner<'_> {
         }
         let taken = self.pushed.take().map_or(Vec::new(), |p| p.taken);
         let plan = planned.ok().filter(|_| taken.contains(&true));
+        self.kept_subqueries.push(first..self.subqueries.len());
         // One of the two plans is not run.
         let superseded = if plan.is_some() { origin.subqueries.clone() } else { first..self.subqueries.len() };
         self.subqueries[superseded].iter_mut().for_each(|q| q.absorbed = true);

@@ -886,6 +886,9 @@ pub fn unite(left: &mut QueryPlan, right: &mut QueryPlan, kind: SetKind, kept: b
             {
                 let inner = std::mem::replace(e, Expr::null());
                 *e = convert::to_type(inner, ty);
+            } else if ty.kind.is_text() {
+                // The same values, compared in another order.
+                e.ty.collation = ty.collation;
             }
         }
         types.push(ty);

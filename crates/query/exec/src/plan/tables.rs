@@ -273,7 +273,8 @@ impl Planner<'_> {
             && !source.hidden
             && !recursive
         {
-            source.origin = Some(Box::new(origin));
+            self.kept_subqueries.push(origin.subqueries.clone());
+            self.block().sources[*at].origin = Some(Box::new(origin));
         }
     }
 
@@ -376,6 +377,9 @@ impl Planner<'_> {
             JoinKind::Right => left_tree.leaves(&mut inner_leaves),
             _ => {}
         }
+        // Columns in common come first, in the order of the table that gives them; RIGHT JOIN is LEFT JOIN the other way round.
+        let first = if kind == JoinKind::Right { &right_star } else { &left_star };
+        shared.sort_by_key(|(l, _)| first.iter().position(|c| c.name.eq_ignore_ascii_case(&l.name)));
         let mut star = Vec::new();
         for (l, r) in &shared {
             let (a, b) = (self.star_expr(l), self.star_expr(r));
@@ -394,8 +398,9 @@ impl Planner<'_> {
             star.push(StarColumn { merged: Some(e), ..keep.clone() });
         }
         let is_shared = |c: &StarColumn| shared.iter().any(|(l, _)| l.name.eq_ignore_ascii_case(&c.name));
-        star.extend(left_star.into_iter().filter(|c| !is_shared(c)));
-        star.extend(right_star.into_iter().filter(|c| !is_shared(c)));
+        let swapped = kind == JoinKind::Right && (natural || matches!(constraint, JoinConstraint::Using(_)));
+        let (first, second) = if swapped { (right_star, left_star) } else { (left_star, right_star) };
+        star.extend(first.into_iter().chain(second).filter(|c| !is_shared(c)));
         let (left, right) = match kind {
             JoinKind::Right => (right_tree, left_tree),
             _ => (left_tree, right_tree),

@@ -7,13 +7,14 @@ use super::write::{self, Refused, RowWriter, Strictness};
 use super::{Frame, Run, Scope, recycle};
 use crate::context::Outcome;
 use crate::error;
+use crate::expr::convert;
 use crate::plan::node::{self, Assigned};
 use catalog::Table;
 use engine::{Cursor, Direction, Extent, LockMode, Range, Read, Wait};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::sql_mode::SqlMode;
-use types::{DataType, Result, SqlError, TypeKind, Value};
+use types::{DataType, Date, DateTime, Result, SqlError, TypeKind, Value, err};
 
 const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
@@ -45,6 +46,8 @@ pub struct InsertStatement {
     probe: Vec<u8>,
     /// Some value reads a column of the row that it is part of.
     reads_row: bool,
+    /// Where the query's rows are buffered: its outputs that are dates, with their names.
+    dates: Vec<(usize, DataType, String)>,
 }
 
 /// What the rows of one execution have come to.
@@ -92,6 +95,10 @@ impl InsertStatement {
         for (n, c) in i.columns.iter().enumerate() {
             given[*c] = Some(n);
         }
+        let dates = match &i.source {
+            node::InsertSource::Query(q) if i.buffered => dates_of(q),
+            _ => Vec::new(),
+        };
         let on_duplicate =
             (!i.on_duplicate.is_empty()).then(|| Assigner::new(&i.table, 0, i.on_duplicate, i.rules.clone()));
         let counted = i.table.columns.iter().position(|c| c.auto_increment);
@@ -104,6 +111,7 @@ impl InsertStatement {
             given,
             absent,
             counted,
+            dates,
             source: match i.source {
                 node::InsertSource::Rows(rows) => Source::Rows(rows),
                 node::InsertSource::Query(q) => Source::Query(Query::new(*q)),
@@ -302,8 +310,12 @@ impl InsertStatement {
         let mut ends: Vec<usize> = Vec::new();
         while query.next(run, None)? {
             run.check_interrupt()?;
+            let start = kept.len();
             query.write_row(run, None, &mut kept)?;
             ends.push(kept.len());
+            if !self.dates.is_empty() && run.sql_mode.has(SqlMode::NO_ZERO_DATE) {
+                self.refuse_zero_dates(&kept[start..], query.outputs.len(), p.how, run)?;
+            }
             run.check_temp_bytes(kept.len())?;
         }
         let width = query.outputs.len();
@@ -349,6 +361,25 @@ impl InsertStatement {
             }
         }
         debug_assert!(self.columns.len() <= width);
+        Ok(())
+    }
+
+    /// Under NO_ZERO_DATE the temporary table takes no zero dates. Error 1292.
+    fn refuse_zero_dates(&self, tuple: &[u8], width: usize, how: Strictness, run: &Run<'_>) -> Result<()> {
+        for (n, ty, name) in &self.dates {
+            let value = super::tuple::get(tuple, width, *n);
+            let what = match value {
+                Value::Date(Date::ZERO) => "date",
+                Value::DateTime(DateTime::ZERO) => "datetime",
+                _ => continue,
+            };
+            let zero = String::from_utf8_lossy(&convert::text(&value, ty)).into_owned();
+            let message = format!("Incorrect {what} value: '{zero}' for column '{name}' at row 1");
+            if !how.lenient {
+                return Err(SqlError::new(1292, message));
+            }
+            run.warn(1292, message);
+        }
         Ok(())
     }
 
@@ -520,6 +551,13 @@ impl Progress {
     }
 }
 
+/// The outputs of a query that are dates, with their names.
+fn dates_of(q: &node::QueryPlan) -> Vec<(usize, DataType, String)> {
+    let is_date = |kind| matches!(kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
+    let outputs = q.outputs.iter().zip(&q.columns).enumerate();
+    outputs.filter(|(_, (e, _))| is_date(e.ty.kind)).map(|(n, (e, meta))| (n, e.ty, meta.name.clone())).collect()
+}
+
 /// What stands in for NULL in a column that cannot be: zero, with a warning once a statement. The AUTO_INCREMENT column's is left
 /// to [`number`]. Error 1048.
 #[cold]
@@ -619,6 +657,21 @@ pub(super) fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run
         let id = ids.reserve(run.env.borrow().engine(), 1, 1, 1, u64::MAX).map_err(error::engine)?;
         let id = id.ok_or_else(no_number)?;
         return Ok(if c.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) });
+    }
+    if matches!(c.default, catalog::ColumnDefault::None)
+        && !c.data_type.nullable
+        && c.generated.is_none()
+        && c.data_type.kind != TypeKind::Enum
+        && let Some(view) = &*run.target_view.borrow()
+    {
+        let e = err!(1423, view.0, view.1);
+        if !p.how.lenient {
+            return Err(e);
+        }
+        if p.row <= 1 {
+            run.warn(e.code, e.message);
+        }
+        return Ok(write::implicit_default(&c.data_type));
     }
     // What lacks a default is told once a statement.
     if p.row > 1 && p.how.lenient && matches!(c.default, catalog::ColumnDefault::None) && !c.data_type.nullable {

@@ -429,14 +429,11 @@ pub fn default_value<'v>(c: &'v Column, how: Strictness, run: &Run<'_>) -> Resul
             if c.data_type.kind == TypeKind::Enum {
                 return Ok(Value::UInt(1));
             }
-            let e = match &*run.target_view.borrow() {
-                Some(view) => types::err!(1423, view.0, view.1),
-                None => SqlError::new(1364, format!("Field '{}' doesn't have a default value", c.name)),
-            };
+            let message = format!("Field '{}' doesn't have a default value", c.name);
             if !how.lenient {
-                return Err(e);
+                return Err(SqlError::new(1364, message));
             }
-            run.warn(e.code, e.message);
+            run.warn(1364, message);
             Ok(implicit_default(&c.data_type))
         }
     }
