@@ -32,16 +32,13 @@ CREATE TABLE rf (a REAL, b DOUBLE);
 SHOW CREATE TABLE rf;
 SET sql_mode = 'NO_UNSIGNED_SUBTRACTION';
 SELECT b - 5 < 0 FROM m WHERE id = 1;
--- differs: no warning 3135
 SET sql_mode = 'ERROR_FOR_DIVISION_BY_ZERO';
 SELECT 1 / 0, 1 % 0, 1 DIV 0;
 INSERT INTO m VALUES (3, 'z', 1 / 0);
--- differs: no warning 3135
 SET sql_mode = 'ERROR_FOR_DIVISION_BY_ZERO,STRICT_ALL_TABLES';
 SELECT 1 / 0;
 INSERT INTO m VALUES (4, 'z', 1 / 0);
 INSERT IGNORE INTO m VALUES (4, 'z', 1 / 0);
--- differs: no warning 3135
 SET sql_mode = 'STRICT_ALL_TABLES';
 INSERT INTO m VALUES (5, 'z', 1 / 0);
 SELECT * FROM m ORDER BY id;
@@ -71,7 +68,6 @@ SET sql_mode = 'ansi_quotes,,pipes_as_concat';
 SELECT @@sql_mode;
 SET sql_mode = NULL;
 SET sql_mode = '?';
--- differs: no warning 3135
 SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_TRANS_TABLES');
 SELECT @@session.sql_mode;
 SET sql_mode = DEFAULT;

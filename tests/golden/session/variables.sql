@@ -3,7 +3,6 @@ SET max_sort_length = DEFAULT;
 SET group_concat_max_len = 1;
 -- differs: the type of a short GROUP_CONCAT
 SELECT @@group_concat_max_len, group_concat('abcdefgh');
--- differs: no warning 3135
 SET SESSION sql_mode = 'STRICT_ALL_TABLES';
 SET group_concat_max_len = 1;
 SET SESSION sql_mode = DEFAULT;

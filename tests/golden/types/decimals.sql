@@ -14,7 +14,6 @@ INSERT INTO d (id, b) VALUES (4, 'abc');
 INSERT INTO d (id, b) VALUES (4, '1.23e2'), (5, 1.23e2), (6, ' 7.5 '), (7, '.5'), (8, '5.'), (9, NULL), (10, TRUE), (11, '1e-5');
 SELECT id, b FROM d WHERE id >= 3 ORDER BY id;
 SET sql_mode = '';
--- differs: no warning 1265
 INSERT INTO d (id, b, c, n) VALUES (20, 123456, -5, 7), (21, '1.2.3', 'x', '-9');
 INSERT INTO d (id, w) VALUES (22, 1e40), (23, 1e34);
 SELECT id, b, c, n, w FROM d WHERE id >= 20 ORDER BY id;

@@ -44,17 +44,14 @@ SELECT id, y, y + 0, y = 2000 FROM t WHERE id BETWEEN 70 AND 80 ORDER BY id;
 SET sql_mode = '';
 INSERT INTO t (id, d, dt, ts, t, y) VALUES (90, '2024-02-30', '2024-13-01', '1960-01-01', '999:00:00', 1800), (91, 'x', '0000-00-00', '', 'x', 'x'), (92, '2024-00-00', '2024-01-00 10:00:00', 0, 9999999, 300);
 SELECT id, d, dt, ts, t, y FROM t WHERE id BETWEEN 90 AND 92 ORDER BY id;
--- differs: no warning 3135
 SET sql_mode = 'ALLOW_INVALID_DATES,STRICT_ALL_TABLES';
 INSERT INTO t (id, d) VALUES (93, '2024-02-31');
 INSERT INTO t (id, d) VALUES (94, '2024-02-32');
 -- differs: no error 1292
 INSERT INTO t (id, ts) VALUES (94, '2024-02-31');
 SELECT id, d FROM t WHERE id = 93;
--- differs: no warning 3135
 SET sql_mode = 'NO_ZERO_DATE';
 INSERT INTO t (id, d) VALUES (95, '0000-00-00');
--- differs: no warning 3135
 SET sql_mode = 'NO_ZERO_IN_DATE';
 INSERT INTO t (id, d) VALUES (96, '2024-00-10');
 SET sql_mode = 'TIME_TRUNCATE_FRACTIONAL';

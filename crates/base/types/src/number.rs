@@ -13,6 +13,9 @@ pub struct Scan<'t> {
     pub length: usize,
 }
 
+/// The exponent that larger ones are read as.
+pub const EXPONENT_MAX: i32 = 100_000;
+
 /// Finds `[blanks][+-]digits[.digits][e[+-]digits]`; `None` when no digit comes.
 pub fn scan(text: &[u8]) -> Option<Scan<'_>> {
     let mut i = text.iter().take_while(|b| is_blank(**b)).count();
@@ -39,7 +42,7 @@ pub fn scan(text: &[u8]) -> Option<Scan<'_>> {
         let digits = run(i + 1 + sign);
         if digits > 0 {
             for b in &text[i + 1 + sign..i + 1 + sign + digits] {
-                exponent = (exponent * 10 + (b - b'0') as i32).min(100_000);
+                exponent = (exponent * 10 + (b - b'0') as i32).min(EXPONENT_MAX);
             }
             if text[i + 1] == b'-' {
                 exponent = -exponent;

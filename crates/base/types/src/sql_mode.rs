@@ -56,6 +56,13 @@ impl SqlMode {
         self.0 & mode.0 != 0
     }
 
+    /// Strict without all modes that belong to strict mode, or one of those without strict mode.
+    pub const fn is_half_strict(self) -> bool {
+        let parts = Self::NO_ZERO_IN_DATE.0 | Self::NO_ZERO_DATE.0 | Self::ERROR_FOR_DIVISION_BY_ZERO.0;
+        let whole = if self.is_strict() { parts } else { 0 };
+        self.0 & parts != whole
+    }
+
     /// STRICT_TRANS_TABLES or STRICT_ALL_TABLES: bad values are errors, not warnings.
     #[inline]
     pub const fn is_strict(self) -> bool {

@@ -170,8 +170,8 @@ fn to_integer<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_
     let mut junk = None;
     let wide = match &value {
         Value::Bytes(text) => {
-            let (decimal, used, status) = Decimal::parse_prefix(text);
-            if status == decimal::Parsed::Bad {
+            let (decimal, used, _) = Decimal::parse_prefix(text);
+            if used == 0 {
                 junk = Some(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD);
             } else if text[used..].iter().any(|b| !number::is_blank(*b)) {
                 junk = Some(WARN_DATA_TRUNCATED);
@@ -205,13 +205,15 @@ fn decimal_to_i128(v: Decimal) -> i128 {
 
 fn to_decimal<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
     let (precision, scale) = (column.length, column.decimals);
-    let mut junk = false;
-    let mut overflow = false;
+    let (mut bad, mut cut, mut inexact, mut overflow) = (false, false, false, false);
     let exact = match &value {
         Value::Decimal(v) => *v,
         Value::Bytes(text) => {
             let (decimal, used, status) = Decimal::parse_prefix(text);
-            junk = status == decimal::Parsed::Bad || text[used..].iter().any(|b| !number::is_blank(*b));
+            bad = status == decimal::Parsed::Bad;
+            let junk = text[used..].iter().any(|b| !number::is_blank(*b));
+            cut = status == decimal::Parsed::Truncated || (junk && !bad);
+            inexact = status == decimal::Parsed::Inexact;
             overflow = status == decimal::Parsed::Overflow;
             decimal
         }
@@ -229,10 +231,10 @@ fn to_decimal<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_
         return context.out_of_range(Value::Decimal(Decimal::max_value(precision, scale, exact.is_negative())));
     }
     let stored = Value::Decimal(rounded);
-    if junk {
+    if bad || (cut && context.mode.is_strict()) {
         return context.incorrect(stored, "decimal", &value);
     }
-    if rounded != exact { context.note(stored) } else { Ok((stored, None)) }
+    if cut || inexact || rounded != exact { context.note(stored) } else { Ok((stored, None)) }
 }
 
 fn to_double<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
@@ -300,8 +302,8 @@ fn to_year<'a>(value: Value<'a>, context: &StoreContext<'_>) -> Stored<'a> {
     let mut junk = false;
     let year = match &value {
         Value::Bytes(text) => {
-            let (decimal, used, status) = Decimal::parse_prefix(text);
-            if status == decimal::Parsed::Bad {
+            let (decimal, used, _) = Decimal::parse_prefix(text);
+            if used == 0 {
                 return context.incorrect(Value::UInt(0), "integer", &value);
             }
             junk = text[used..].iter().any(|b| !number::is_blank(*b));

@@ -45,6 +45,7 @@ pub(crate) struct AlterPlan {
     pub work: Work,
     pub added: Vec<KeySpec>,
     pub dropped: Vec<String>,
+    pub dropped_columns: Vec<String>,
     pub renamed: Vec<(String, String)>,
     /// Columns by their old and new names.
     pub renamed_columns: Vec<(String, String)>,
@@ -83,6 +84,7 @@ impl AlterPlan {
             work: Work::Instant,
             added: Vec::new(),
             dropped: Vec::new(),
+            dropped_columns: Vec::new(),
             renamed: Vec::new(),
             renamed_columns: Vec::new(),
             rename: None,
@@ -231,7 +233,7 @@ impl AlterPlan {
             return Err(err!(1060, new.name));
         }
         if !eq_name(&old.name, &new.name) {
-            self.refuse_dependents(&old.name, false)?;
+            self.refuse_dependents(&old.name)?;
         }
         if old.name != new.name {
             let parts = self.spec.keys.iter_mut().flat_map(|k| &mut k.parts).map(|p| &mut p.column);
@@ -268,7 +270,9 @@ impl AlterPlan {
         } else if old.generated != new.generated {
             self.rebuild(Work::Copy(Why::Unsaid));
         }
-        if x.nullable != y.nullable || old.auto_increment != new.auto_increment {
+        if old.auto_increment != new.auto_increment {
+            self.rebuild(RETYPED);
+        } else if x.nullable != y.nullable {
             self.rebuild(Work::Inplace);
         }
         if position != ColumnPosition::Last {
@@ -287,8 +291,8 @@ impl AlterPlan {
         self.spec.keys.iter().flat_map(|k| &k.parts).any(|p| eq_name(&p.column, column))
     }
 
-    /// Expressions that read a column keep it from being dropped or renamed. A check of this column alone goes with it.
-    fn refuse_dependents(&mut self, column: &str, dropped: bool) -> Result<()> {
+    /// Expressions that read a column keep it from being dropped or renamed.
+    fn refuse_dependents(&self, column: &str) -> Result<()> {
         let reads = |text: &str| reads(text, column);
         for other in &self.spec.columns {
             if other.generated.as_ref().is_some_and(|g| reads(&g.expression)) {
@@ -300,36 +304,43 @@ impl AlterPlan {
                 return Err(err!(3108, column));
             }
         }
-        let alone = |text: &str| columns_of(text).iter().all(|c| eq_name(c, column));
-        if dropped {
-            self.spec.checks.retain(|c| !(reads(&c.expression) && alone(&c.expression)));
-        }
         match self.spec.checks.iter().find(|c| reads(&c.expression)) {
             Some(check) => Err(err!(3959, check.name.as_deref().unwrap_or(""), column)),
             None => Ok(()),
         }
     }
 
-    /// Errors 1091, 1828, 3108, 3755, 3959.
+    /// A check of this column alone goes with it. Errors 1091, 1828.
     pub fn drop_column(&mut self, name: &str) -> Result<()> {
         let at = self.spec.columns.iter().position(|c| !c.hidden && eq_name(&c.name, name));
         let at = at.ok_or_else(|| err!(1091, name))?;
         self.spec.columns.remove(at);
         self.from.remove(at);
-        self.refuse_dependents(name, true)?;
+        let alone = |text: &str| columns_of(text).iter().all(|c| eq_name(c, name));
+        self.spec.checks.retain(|c| !(reads(&c.expression, name) && alone(&c.expression)));
         if let Some(key) = self.spec.foreign_keys.iter().find(|k| k.columns.iter().any(|c| eq_name(c, name))) {
             return Err(err!(1828, name, key.name.as_deref().unwrap_or("")));
         }
         if self.is_in_key(name) {
             self.rebuild(Work::Inplace);
         }
-        for key in &mut self.spec.keys {
-            key.parts.retain(|p| !eq_name(&p.column, name));
-        }
-        self.spec.keys.retain(|k| !k.parts.is_empty());
         self.columns = true;
         self.evolves = true;
+        self.dropped_columns.push(name.to_string());
         Ok(())
+    }
+
+    /// All drops are collected: the columns leave the keys, unless new columns are `added` under their names.
+    pub fn leave_keys(&mut self, added: &dyn Fn(&str) -> bool) {
+        for name in self.dropped_columns.iter().filter(|name| !added(name)) {
+            self.spec.keys.iter_mut().for_each(|k| k.parts.retain(|p| !eq_name(&p.column, name)));
+        }
+        self.spec.keys.retain(|k| !k.parts.is_empty());
+    }
+
+    /// All actions are collected: nothing that stays reads what was dropped. Errors 3108, 3837, 3959.
+    pub fn settle_drops(&mut self) -> Result<()> {
+        std::mem::take(&mut self.dropped_columns).iter().try_for_each(|name| self.refuse_dependents(name))
     }
 
     /// The last key of the specification is new.
@@ -471,7 +482,11 @@ impl AlterPlan {
         }
         let mut copied = 0;
         let table = if self.rebuild {
-            let table = ddl.rebuild_table(old, self.spec)?;
+            // In place, another counting column begins anew.
+            let counts = |at: &Option<usize>| at.is_some_and(|at| old.columns[at].auto_increment);
+            let counting = self.spec.columns.iter().position(|c| c.auto_increment);
+            let recounts = !matches!(self.work, Work::Copy(_)) && !counting.is_some_and(|at| counts(&self.from[at]));
+            let table = ddl.rebuild_table(old, self.spec, recounts)?;
             let rows = copy_rows(ddl, old, &table, &self.from, env)?;
             if matches!(self.work, Work::Copy(_)) {
                 copied = rows;

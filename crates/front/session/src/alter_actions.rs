@@ -18,6 +18,27 @@ use types::{Result, SqlMode, TypeKind, err};
 
 const ONLINE_LOG_BYTES: VarId = id("innodb_online_alter_log_max_size");
 
+fn is_drop(action: &AlterAction) -> bool {
+    matches!(
+        action,
+        AlterAction::DropColumn(_)
+            | AlterAction::DropPrimaryKey
+            | AlterAction::DropIndex(_)
+            | AlterAction::DropConstraint(_)
+            | AlterAction::DropForeignKey(_)
+            | AlterAction::DropCheck(_)
+    )
+}
+
+/// Does one of the actions add a column of that name?
+fn adds(parsed: &Parsed, actions: &[AlterAction], name: &str) -> bool {
+    let mut added = actions.iter().filter_map(|a| match a {
+        AlterAction::AddColumns(columns, _) => Some(columns),
+        _ => None,
+    });
+    added.any(|columns| columns.iter().any(|c| eq_name(parsed.name(c.name), name)))
+}
+
 impl Session {
     pub(crate) fn alter_table(&mut self, parsed: &Parsed, alter: &AlterTable) -> Result<Outcome> {
         let (schema, name) = self.object(parsed, alter.name)?;
@@ -30,9 +51,15 @@ impl Session {
                 session.refuse_engine(old)?;
                 session.change_engine(&mut plan.spec, engine);
             }
-            for action in &alter.actions {
+            // What is dropped is the table's as it was: its names are free for what is added.
+            for action in alter.actions.iter().filter(|a| is_drop(a)) {
                 session.alter_action(parsed, action, plan)?;
             }
+            plan.leave_keys(&|name| adds(parsed, &alter.actions, name));
+            for action in alter.actions.iter().filter(|a| !is_drop(a)) {
+                session.alter_action(parsed, action, plan)?;
+            }
+            plan.settle_drops()?;
             if let Some(collation) = collation_from(parsed, alter.options.charset, alter.options.collation)? {
                 plan.spec.default_collation = collation;
                 plan.needs(Work::Inplace);
@@ -76,8 +103,11 @@ impl Session {
         }
         check_engine(&plan.spec)?;
         plan.log_bytes = self.server.globals.load().uint(ONLINE_LOG_BYTES) as usize;
-        self.check_expressions(&plan.spec)?;
         let only_renames = plan.only_renames();
+        match only_renames {
+            true => self.check_expressions(&plan.spec)?,
+            false => self.check_new_table(&plan.spec)?,
+        }
         let change = |ddl: &mut Ddl<'_>, state: &mut State| {
             plan.lets = plan.lets(ddl);
             let old = ddl.lock_to_alter(schema, name, plan.lets)?;

@@ -63,6 +63,7 @@ const HINTABLE: &[&str] = &[
     "tmp_table_size",
     "unique_checks",
     "updatable_views_with_limit",
+    "use_secondary_engine",
     "windowing_use_high_precision",
 ];
 

@@ -165,6 +165,11 @@ impl Session {
                 if !tls::is_possible(id, &new) {
                     return Err(variable.cannot(&variable.print(&new)));
                 }
+                if matches!(variable.kind, Kind::SqlMode) && SqlMode(new.uint()).is_half_strict() {
+                    let text = "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be \
+                                used with strict mode. They will be merged with strict mode in a future release.";
+                    self.state.warn("Warning", 3135, text.to_string());
+                }
                 if id == MANDATORY_ROLES {
                     self.access().check_dynamic("ROLE_ADMIN")?;
                     role_list(new.text()).map_err(|_| variable.cannot(&variable.print(&new)))?;

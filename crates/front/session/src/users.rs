@@ -12,6 +12,7 @@ use sql::ast::{
     Account, AlterUser, CreateUser, Grant, GrantObject, Parsed, Privilege, PrivilegeKind, PrivilegeLevel, Revoke,
     RevokeWhat, SetPassword, Statement,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::{Result, SqlError, err};
 
@@ -463,7 +464,7 @@ impl Session {
                 self.state.warn("Warning", 3162, format!("Authorization ID {} does not exist.", name.user));
                 continue;
             }
-            match self.revoke(parsed, &revoke.what, &name, directory) {
+            match self.revoke(parsed, &revoke.what, revoke.if_exists, &name, directory) {
                 Err(e) if revoke.if_exists && matches!(e.code, 1141 | 1147 | 3523) => {
                     self.state.warn("Warning", e.code, e.message);
                 }
@@ -483,6 +484,7 @@ impl Session {
         &mut self,
         parsed: &Parsed,
         what: &RevokeWhat,
+        if_exists: bool,
         name: &AccountName,
         directory: &mut Directory,
     ) -> Result<()> {
@@ -495,8 +497,26 @@ impl Session {
                 let level = self.level(parsed, *level, *object)?;
                 let listed = self.privileges(parsed, privileges, &level)?;
                 self.may_grant(&listed, &level)?;
-                let Listed { set, dynamic, all, columns } = &listed;
+                let Listed { set, dynamic, all, columns: listed_columns } = &listed;
+                let mut columns: BTreeMap<&str, Privileges> = BTreeMap::new();
+                listed_columns.iter().for_each(|(column, one)| *columns.entry(column).or_default() |= *one);
                 let whole = !*all && !self.replays_old_statements();
+                let refusal = match &level {
+                    Level::Table(_, table) => err!(1147, name.user, name.host, table),
+                    _ => err!(1141, name.user, name.host),
+                };
+                // IF EXISTS takes what is there, and says of which part something was not.
+                let mut lacking = 0;
+                let mut revoke_part = |revoke: &mut dyn FnMut(bool) -> bool| match whole && if_exists {
+                    true => {
+                        revoke(true)
+                            || (revoke(false) && {
+                                lacking += 1;
+                                true
+                            })
+                    }
+                    false => revoke(whole),
+                };
                 let found = directory.change(name, |account| match &level {
                     Level::Global => {
                         account.global = account.global.without(*set);
@@ -504,19 +524,25 @@ impl Session {
                         true
                     }
                     Level::Schema(_) if set.is_empty() => true,
-                    Level::Schema(schema) => account.revoke_schema(schema, *set, whole),
+                    Level::Schema(schema) => revoke_part(&mut |whole| account.revoke_schema(schema, *set, whole)),
                     Level::Table(schema, table) => {
-                        let mut each = columns.iter();
-                        let of_columns =
-                            each.all(|(column, one)| account.revoke_column(schema, table, column, *one, whole));
+                        let of_columns = columns.iter().all(|(column, one)| {
+                            revoke_part(&mut |whole| account.revoke_column(schema, table, column, *one, whole))
+                        });
                         let rest = !set.is_empty() || columns.is_empty();
-                        of_columns && (!rest || account.revoke_table(schema, table, *set, whole))
+                        of_columns
+                            && (!rest || revoke_part(&mut |whole| account.revoke_table(schema, table, *set, whole)))
                     }
                 });
-                match (found, &level) {
-                    (Some(true), _) => Ok(()),
-                    (Some(false), Level::Table(_, table)) => Err(err!(1147, name.user, name.host, table)),
-                    _ => Err(err!(1141, name.user, name.host)),
+                match found {
+                    Some(true) => {
+                        for _ in 0..lacking {
+                            self.state.warn("Warning", refusal.code, refusal.message.clone());
+                        }
+                        Ok(())
+                    }
+                    Some(false) => Err(refusal),
+                    None => Err(err!(1141, name.user, name.host)),
                 }
             }
             RevokeWhat::Roles(roles) => self.revoke_roles(parsed, roles, name, directory),

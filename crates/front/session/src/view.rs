@@ -58,7 +58,7 @@ impl Session {
             return Err(err!(1146, schema, name));
         }
         let dictionary = Dictionary { version: &version, database: self.state.database.as_deref() };
-        let canonical = print_query::query(&query, root, &dictionary);
+        let canonical = print_query::query(&query, root, create.columns.is_empty(), &dictionary);
         let planned = self.plan(query, &[])?;
         let canonical = canonical.ok_or_else(|| unsupported("this query in a view"))?;
         let named: Vec<String> = create.columns.iter().map(|c| parsed.name(*c).to_string()).collect();
@@ -71,14 +71,14 @@ impl Session {
         }
         let mut columns: Vec<Column> = Vec::with_capacity(outputs.len());
         for (i, output) in outputs.iter().enumerate() {
-            let name = named.get(i).unwrap_or(&output.name);
+            let name = named.get(i).or_else(|| canonical.names.get(i)).unwrap_or(&output.name);
             if columns.iter().any(|c| eq_name(&c.name, name)) {
                 return Err(err!(1060, name));
             }
             columns.push(view_column(&version, name, output));
         }
         let mut view = View {
-            query: canonical,
+            query: canonical.text,
             named: !named.is_empty(),
             algorithm: match create.algorithm {
                 ast::ViewAlgorithm::Undefined => ViewAlgorithm::Undefined,

@@ -288,9 +288,10 @@ impl Ddl<'_> {
     }
 
     /// ALTER TABLE that changes columns or the primary key: a table with the same id and name and new, empty trees. The
-    /// caller copies the rows from `old` into it, through [`Ddl::tx`], before the commit.
-    pub fn rebuild_table(&mut self, old: &Table, spec: TableSpec) -> Result<Arc<Table>> {
+    /// caller copies the rows from `old` into it, through [`Ddl::tx`], before the commit. Counting goes on, unless `recounts`.
+    pub fn rebuild_table(&mut self, old: &Table, spec: TableSpec, recounts: bool) -> Result<Arc<Table>> {
         let keep = match (spec.auto_increment, &old.auto_increment) {
+            (asked, _) if recounts => asked,
             // Relaxed: the table is locked, no insert runs.
             (None, Some(counter)) => Some(counter.next.load(std::sync::atomic::Ordering::Relaxed)),
             (asked, _) => asked,
@@ -366,18 +367,16 @@ impl Ddl<'_> {
         let mut names = TableSpec { keys: Vec::new(), ..spec_of(old) };
         let kept = old.named_indexes().filter(|i| !i.name.ends_with(REPLACED));
         names.keys = kept.map(key_of(old)).chain([key.clone()]).collect();
-        // Checks names and count, and makes up a name.
-        names.plan()?;
+        // Checks names and count, makes up a name, and tells the order.
+        let order = names.plan()?;
         key.name = names.keys.last().expect("the new key is the last").name.clone();
         let plan = plan_index(&old.columns, &key)?;
         let tree = self.catalog.engine.create_tree(self.tx, TreeKind::Secondary).map_err(from_engine)?;
         let mut table = old.clone();
         let unique = plan.unique;
-        // MySQL lists unique indexes before others.
-        let at = match unique {
-            true => table.indexes.iter().skip(1).take_while(|i| i.unique).count() + 1,
-            false => table.indexes.len(),
-        };
+        let before: Vec<&str> = order.iter().map(|i| i.name.as_str()).take_while(|n| *n != plan.name).collect();
+        let last = table.indexes.iter().rposition(|i| before.contains(&i.name.as_str()));
+        let at = last.map_or(1, |last| last + 1);
         let parts = plan.parts;
         let (name, invisible, algorithm, comment) = (plan.name, plan.invisible, plan.algorithm, plan.comment);
         let index = Index { name, unique, primary: false, invisible, parts, tree, algorithm, comment };

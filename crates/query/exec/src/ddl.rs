@@ -321,6 +321,17 @@ fn converted<'v>(
     for (c, source) in to.columns.iter().zip(columns) {
         values.push(match source {
             _ if c.generated.is_some() => write::placeholder(&c.data_type),
+            source if c.auto_increment => {
+                let given = match source {
+                    Some(i) if !write::column(from, row, *i).is_null() => {
+                        convert_column(write::column(from, row, *i), &from.columns[*i], c, number, how.mode, run)?
+                    }
+                    _ => Value::Null,
+                };
+                // A column that counted already holds what was meant, a zero too.
+                let counted = source.is_some_and(|i| from.columns[i].auto_increment);
+                numbered(given, counted, to, c, run)?
+            }
             Some(i) => convert_column(write::column(from, row, *i), &from.columns[*i], c, number, how.mode, run)?,
             None if c.is_row_id() => {
                 let id = row_ids()?;
@@ -334,6 +345,32 @@ fn converted<'v>(
         });
     }
     Ok(values)
+}
+
+/// The value of the AUTO_INCREMENT column of a copied row: generated for NULL, and for zeros that `counted` does not tell to
+/// keep. Error 1467.
+fn numbered<'v>(
+    given: Value<'v>,
+    counted: bool,
+    to: &Table,
+    column: &catalog::Column,
+    run: &Run<'_>,
+) -> Result<Value<'v>> {
+    let counter = to.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
+    let (_, max) = column.data_type.integer_bounds();
+    let env = run.env.borrow();
+    let keeps_zero = counted || run.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+    let is_zero = matches!(given, Value::Int(0) | Value::UInt(0)) || given.to_f64() == 0.0;
+    if !given.is_null() && (keeps_zero || !is_zero) {
+        if given.to_f64() > 0.0 {
+            counter.observe(env.engine(), given.to_u64(), max).map_err(error::engine)?;
+        }
+        return Ok(given);
+    }
+    let (step, offset) = env.auto_increment_step();
+    let id = counter.reserve(env.engine(), 1, step, offset, max).map_err(error::engine)?;
+    let id = id.ok_or_else(|| types::SqlError::new(1467, "Failed to read auto-increment value from storage engine"))?;
+    Ok(if column.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) })
 }
 
 fn convert_column<'v>(

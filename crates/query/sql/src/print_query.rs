@@ -11,10 +11,20 @@ pub trait Tables {
     fn columns(&self, schema: Option<&str>, table: &str) -> Option<(String, Vec<String>)>;
 }
 
-/// The query as MySQL keeps it. `None`: it has something that no view can have, or a name that nobody knows.
-pub fn query(parsed: &Parsed, id: QueryId, tables: &dyn Tables) -> Option<String> {
-    let mut printer = Printer { parsed, tables, scopes: Vec::new(), ctes: Vec::new(), outputs: Vec::new() };
-    printer.query(id)
+/// A printed query, and the names of its columns.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Printed {
+    pub text: String,
+    pub names: Vec<String>,
+}
+
+/// The query as MySQL keeps it. `distinct_names`: columns whose names are made from their texts get others where those are
+/// taken, or none that a column can have. `None`: it has something that no view can have, or a name that nobody knows.
+pub fn query(parsed: &Parsed, id: QueryId, distinct_names: bool, tables: &dyn Tables) -> Option<Printed> {
+    let mut printer =
+        Printer { parsed, tables, scopes: Vec::new(), ctes: Vec::new(), outputs: Vec::new(), distinct_names };
+    let text = printer.query(id)?;
+    Some(Printed { text, names: printer.outputs })
 }
 
 /// One table of FROM.
@@ -30,8 +40,8 @@ struct Source {
 #[derive(Default)]
 struct Scope {
     sources: Vec<Source>,
-    /// Named expressions of the select list: name, text, and whether it is a mere column.
-    aliases: Vec<(String, String, bool)>,
+    /// Named expressions of the select list.
+    aliases: Vec<Item>,
     /// In GROUP BY, HAVING and ORDER BY a bare name may be an alias.
     use_aliases: bool,
 }
@@ -51,6 +61,51 @@ struct Printer<'p> {
     ctes: Vec<(String, Vec<String>)>,
     /// Names of the columns of the query printed last.
     outputs: Vec<String>,
+    /// The SELECT that comes next names the columns of the whole, which must differ.
+    distinct_names: bool,
+}
+
+/// A column of the select list.
+#[derive(Clone)]
+struct Item {
+    name: String,
+    text: String,
+    is_column: bool,
+    /// The text that the name was made from.
+    made_from: Option<String>,
+}
+
+/// Characters of a name.
+const NAME_CHARS: usize = 64;
+
+/// Made-up names that no column can have are numbered; those that are taken get a prefix, and a number if need be.
+fn make_distinct(items: &mut [Item]) {
+    for (i, item) in items.iter_mut().enumerate() {
+        let bad = item.name.is_empty() || item.name.ends_with(' ') || item.name.chars().count() > NAME_CHARS;
+        if item.made_from.is_some() && bad {
+            item.name = format!("Name_exp_{}", i + 1);
+        }
+    }
+    for i in 1..items.len() {
+        for k in 0..i {
+            if !items[i].name.eq_ignore_ascii_case(&items[k].name) {
+                continue;
+            }
+            let Some(renamed) = [i, k].into_iter().find(|j| items[*j].made_from.is_some()) else { break };
+            let base = items[renamed].made_from.clone().expect("has one: that is how it was found");
+            let numbered = (1..).map(|n| format!("Name_exp_{n}_{base}"));
+            let free = std::iter::once(format!("Name_exp_{base}")).chain(numbered).map(|name| {
+                let cut: String = name.chars().take(NAME_CHARS).collect();
+                cut
+            });
+            let taken = |name: &str| {
+                let mut others = items[..=i].iter().enumerate().filter(|(j, _)| *j != renamed);
+                others.any(|(_, other)| other.name.eq_ignore_ascii_case(name))
+            };
+            let name = free.take(items.len() + 1).find(|name| !taken(name));
+            items[renamed].name = name.expect("more candidates than columns, which differ in their numbers");
+        }
+    }
 }
 
 impl Names for Printer<'_> {
@@ -58,9 +113,9 @@ impl Names for Printer<'_> {
         let quoted = quote_name(column);
         for scope in self.scopes.iter().rev() {
             if table.is_none() && scope.use_aliases {
-                match scope.aliases.iter().find(|(name, ..)| name.eq_ignore_ascii_case(column)) {
-                    Some((_, text, true)) => return text.clone(),
-                    Some((name, _, false)) => return quote_name(name),
+                match scope.aliases.iter().find(|i| i.name.eq_ignore_ascii_case(column)) {
+                    Some(item) if item.is_column => return item.text.clone(),
+                    Some(item) => return quote_name(&item.name),
                     None => {}
                 }
             }
@@ -98,6 +153,7 @@ impl Printer<'_> {
             return None;
         }
         let ctes = self.ctes.len();
+        let distinct_names = std::mem::take(&mut self.distinct_names);
         let mut out = String::new();
         if let Some(with) = &query.with {
             out.push_str(if with.recursive { "with recursive " } else { "with " });
@@ -111,7 +167,7 @@ impl Printer<'_> {
         match &query.body {
             QueryBody::Select(body) => {
                 self.scopes.push(Scope::default());
-                out.push_str(&self.select(body)?);
+                out.push_str(&self.select(body, distinct_names)?);
                 outputs.clone_from(&self.outputs);
                 select = self.scopes.last_mut().map(|s| s.use_aliases = true);
             }
@@ -135,19 +191,22 @@ impl Printer<'_> {
                     SetOp::Intersect => "intersect",
                     SetOp::Except => "except",
                 };
+                self.distinct_names = distinct_names;
                 let first = self.operand(*left)?;
                 outputs.clone_from(&self.outputs);
                 let second = self.operand(*right)?;
                 _ = write!(out, "{first} {word} {}{second}", if *all { "all " } else { "" });
             }
             QueryBody::Nested(inner) => {
+                self.distinct_names = distinct_names;
                 _ = write!(out, "({})", self.query(*inner)?);
                 outputs.clone_from(&self.outputs);
             }
         }
         if select.is_none() {
             // ORDER BY of other bodies speaks of their columns.
-            let aliases = outputs.iter().map(|n| (n.clone(), String::new(), false)).collect();
+            let item = |n: &String| Item { name: n.clone(), text: String::new(), is_column: false, made_from: None };
+            let aliases = outputs.iter().map(item).collect();
             self.scopes.push(Scope { aliases, use_aliases: true, ..Scope::default() });
         }
         for (i, item) in query.order.iter().enumerate() {
@@ -205,7 +264,7 @@ impl Printer<'_> {
     }
 
     /// A SELECT without ORDER BY; its scope is the last and stays.
-    fn select(&mut self, select: &Select) -> Option<String> {
+    fn select(&mut self, select: &Select, distinct_names: bool) -> Option<String> {
         let parsed = self.parsed;
         if !select.windows.is_empty() {
             return None;
@@ -216,37 +275,46 @@ impl Printer<'_> {
         };
         let star = from.as_ref().map_or(Vec::new(), |f| f.star.clone());
         self.scope().sources = from.as_ref().map_or(Vec::new(), |f| f.sources.clone());
-        let mut items: Vec<(String, String, bool)> = Vec::new();
+        let mut items: Vec<Item> = Vec::new();
+        let column = |name: &String, text: String| Item { name: name.clone(), text, is_column: true, made_from: None };
         for item in &select.items {
             match item {
-                SelectItem::Star => items.extend(star.iter().map(|(name, text)| (name.clone(), text.clone(), true))),
+                SelectItem::Star => items.extend(star.iter().map(|(name, text)| column(name, text.clone()))),
                 SelectItem::TableStar { schema, table } => {
                     let (schema, table) = (schema.map(|s| parsed.name(s)), parsed.name(*table));
                     let matches =
                         |s: &&Source| s.name == table && schema.is_none_or(|d| s.schema.as_deref() == Some(d));
                     let source = self.scope().sources.iter().find(matches)?.clone();
-                    let text = |c: &String| (c.clone(), format!("{}.{}", source.prefix, quote_name(c)), true);
+                    let text = |c: &String| column(c, format!("{}.{}", source.prefix, quote_name(c)));
                     items.extend(source.columns.iter().map(text));
                 }
                 SelectItem::Expr { expr, alias, text } => {
-                    let name = match (alias, &parsed[*expr]) {
-                        (Some(alias), _) => parsed.name(*alias).to_string(),
-                        (None, Expr::Column { column, .. }) => parsed.name(*column).to_string(),
-                        (None, Expr::String { text, .. }) => String::from_utf8_lossy(parsed.bytes(*text)).into_owned(),
-                        (None, _) => String::from_utf8_lossy(parsed.bytes(*text)).trim_end().to_string(),
+                    let own = match (alias, &parsed[*expr]) {
+                        (Some(alias), _) => Some(parsed.name(*alias).to_string()),
+                        (None, Expr::Column { column, .. }) => Some(parsed.name(*column).to_string()),
+                        (None, _) => None,
                     };
+                    let made_from = own.is_none().then(|| match &parsed[*expr] {
+                        Expr::String { text, .. } => {
+                            String::from_utf8_lossy(parsed.bytes(*text)).trim_ascii_start().to_string()
+                        }
+                        _ => String::from_utf8_lossy(parsed.bytes(*text)).trim_ascii().to_string(),
+                    });
+                    let name = own.or_else(|| made_from.clone()).unwrap_or_default();
                     let is_column = matches!(parsed[*expr], Expr::Column { .. });
-                    items.push((name, self.expr(*expr)?, is_column));
+                    items.push(Item { name, text: self.expr(*expr)?, is_column, made_from });
                 }
             }
+        }
+        if distinct_names {
+            make_distinct(&mut items);
         }
         let mut out = "select ".to_string();
         out.push_str(if select.options.distinct { "distinct " } else { "" });
         out.push_str(if select.options.straight_join { "straight_join " } else { "" });
-        let texts: Vec<String> =
-            items.iter().map(|(name, text, _)| format!("{text} AS {}", quote_name(name))).collect();
+        let texts: Vec<String> = items.iter().map(|i| format!("{} AS {}", i.text, quote_name(&i.name))).collect();
         out.push_str(&texts.join(","));
-        let outputs: Vec<String> = items.iter().map(|(name, ..)| name.clone()).collect();
+        let outputs: Vec<String> = items.iter().map(|i| i.name.clone()).collect();
         if let Some(from) = from {
             _ = write!(out, " from {}", from.text);
         }

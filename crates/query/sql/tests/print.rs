@@ -64,12 +64,18 @@ fn queries() {
             "SELECT 1 UNION SELECT a FROM t ORDER BY `1`",
             "select 1 AS `1` union select `vw`.`t`.`a` AS `a` from `vw`.`t` order by `1`",
         ),
+        ("SELECT 1+1, 1+1, 1+1", "select (1 + 1) AS `1+1`,(1 + 1) AS `Name_exp_1+1`,(1 + 1) AS `Name_exp_1_1+1`"),
+        (
+            "SELECT 'x', 'x', 'X', 1 AS 'name_exp_x'",
+            "select 'x' AS `x`,'x' AS `Name_exp_2_x`,'X' AS `Name_exp_1_X`,1 AS `name_exp_x`",
+        ),
+        ("SELECT 3 AS `2`, 2, 1 AS name_exp_2", "select 3 AS `2`,2 AS `Name_exp_1_2`,1 AS `name_exp_2`"),
     ] {
         let parsed = sql::parse(text.as_bytes(), SqlMode::default()).unwrap();
         let Statement::Query(id) = parsed.statement else { panic!("{text}") };
-        assert_eq!(query(&parsed, id, &Two).as_deref(), Some(wanted));
+        assert_eq!(query(&parsed, id, true, &Two).map(|p| p.text).as_deref(), Some(wanted));
     }
     let parsed = sql::parse(b"SELECT * FROM nobody", SqlMode::default()).unwrap();
     let Statement::Query(id) = parsed.statement else { panic!() };
-    assert_eq!(query(&parsed, id, &Two), None);
+    assert_eq!(query(&parsed, id, true, &Two), None);
 }

@@ -45,6 +45,8 @@ pub struct Decimal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parsed {
     Exact,
+    /// Digits behind the point were cut off that MySQL keeps, since its numbers have up to 81.
+    Inexact,
     /// Digits behind the point were cut off.
     Truncated,
     /// More digits before the point than a DECIMAL has; the value is the largest of its sign.
@@ -397,6 +399,11 @@ impl Decimal {
     /// Reads the number at the start of a text: blanks, sign, digits, point, digits, exponent. Returns how many bytes it took.
     pub fn parse_prefix(text: &[u8]) -> (Decimal, usize, Parsed) {
         let Some(scan) = crate::number::scan(text) else { return (Decimal::ZERO, 0, Parsed::Bad) };
+        if scan.exponent.abs() == crate::number::EXPONENT_MAX
+            && let Some((decimal, status)) = far_exponent(&text[..scan.length])
+        {
+            return (decimal, scan.length, status);
+        }
         let mut status = Parsed::Exact;
         let integer = strip_zeros(scan.integer);
         let exponent = scan.exponent;
@@ -418,12 +425,13 @@ impl Decimal {
             let largest = Decimal::max_value(Decimal::MAX_PRECISION, 0, scan.negative);
             return (largest, scan.length, Parsed::Overflow);
         }
-        let room = (WORDS_MAX - words((before - leading).max(0) as u32)) * WORD_DIGITS;
-        let room = room.min(WIDE_DIGITS - 1 - (before - leading).max(0) as u32).min(72) as i64;
+        let words_left = (WORDS_MAX - words((before - leading).max(0) as u32)) * WORD_DIGITS;
+        let room = words_left.min(WIDE_DIGITS - 1 - (before - leading).max(0) as u32).min(72) as i64;
         let scale = behind.clamp(0, room);
         let take = (before + scale).clamp(0, count as i64) as usize;
-        if (take..count).any(|i| digit_at(i) != 0) {
-            status = Parsed::Truncated;
+        if let Some(last) = (take..count).rev().find(|i| digit_at(*i) != 0) {
+            let lost = last as i64 >= before + words_left as i64;
+            status = if lost { Parsed::Truncated } else { Parsed::Inexact };
         }
         let mut digits = Wide::ZERO;
         let mut i = 0;
@@ -635,6 +643,27 @@ impl Decimal {
         }
         d
     }
+}
+
+/// What MySQL makes of a number whose exponent is beyond all digits: half the range of 32 bits is too much whatever stands
+/// before it, and what 64 bits do not hold is no number. `None`: the exponent is to be applied.
+#[cold]
+fn far_exponent(text: &[u8]) -> Option<(Decimal, Parsed)> {
+    let e = text.iter().position(|b| matches!(b, b'e' | b'E'))?;
+    let negative = text[e + 1] == b'-';
+    let digits = text[e + 1..].iter().filter(|b| b.is_ascii_digit());
+    let exponent = digits.fold(0u128, |n, b| (n * 10 + (b - b'0') as u128).min(1 << 100));
+    let bound = if negative { 1 << 63 } else { u64::MAX as u128 };
+    if exponent > bound {
+        return Some((Decimal::ZERO, Parsed::Bad));
+    }
+    if exponent <= (i32::MAX / 2) as u128 {
+        return None;
+    }
+    Some(match negative {
+        true => (Decimal::ZERO, Parsed::Truncated),
+        false => (Decimal::max_value(Decimal::MAX_PRECISION, 0, false), Parsed::Overflow),
+    })
 }
 
 /// 10^0 to 10^22: the powers of ten that a double holds exactly.

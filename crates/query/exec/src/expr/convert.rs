@@ -4,6 +4,7 @@
 use super::{Expr, Node};
 use crate::run::Run;
 use std::borrow::Cow;
+use types::decimal;
 use types::sql_mode::SqlMode;
 use types::temporal::parse::{self, Parsed};
 use types::{
@@ -384,11 +385,13 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
             Value::Double(d as f32 as f64)
         }
         K::Decimal => {
-            if let Value::Bytes(b) = &v
-                && !b[Decimal::parse_prefix(b).1..].iter().all(|c| types::number::is_blank(*c))
-            {
-                let shown = String::from_utf8_lossy(b).into_owned();
-                run.warn(1292, format!("Truncated incorrect DECIMAL value: '{shown}'"));
+            if let Value::Bytes(b) = &v {
+                let (_, used, status) = Decimal::parse_prefix(b);
+                let lost = matches!(status, decimal::Parsed::Truncated | decimal::Parsed::Bad) && used > 0;
+                if lost || !b[used..].iter().all(|c| types::number::is_blank(*c)) {
+                    let shown = String::from_utf8_lossy(b).into_owned();
+                    run.warn(1292, format!("Truncated incorrect DECIMAL value: '{shown}'"));
+                }
             }
             let d = v.to_decimal().round(to.decimals);
             if d.fits(to.length, to.decimals) {

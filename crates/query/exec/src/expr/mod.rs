@@ -100,7 +100,8 @@ pub enum Node {
         negated: bool,
         operands: Vec<Expr>,
         query: usize,
-        collation: types::collation::CollationId,
+        /// By operand: what it is compared under.
+        collations: Box<[types::collation::CollationId]>,
     },
     /// `= ANY`, `> ALL`, ...
     Quantified {
@@ -370,8 +371,8 @@ impl Expr {
                 Ok(Some(like::matches(&text, &pattern, *escape, *collation) != *negated))
             }
             Node::Exists { negated, query } => Ok(Some(crate::run::subquery::exists(run, *query, at)? != *negated)),
-            Node::InSubquery { negated, operands, query, collation } => {
-                Ok(crate::run::subquery::contains(run, *query, operands, *collation, at)?.map(|b| b != *negated))
+            Node::InSubquery { negated, operands, query, collations } => {
+                Ok(crate::run::subquery::contains(run, *query, operands, collations, at)?.map(|b| b != *negated))
             }
             Node::Quantified { op, all, operand, query, collation } => {
                 crate::run::subquery::quantified(run, *query, *op, *all, operand, *collation, at)

@@ -249,12 +249,8 @@ impl Planner<'_> {
                 };
                 self.refuse_limit(*query)?;
                 let query = self.joined_subquery(*query, operands.len())?;
-                let outputs: Vec<Expr> = self.subqueries[query].outputs.clone();
-                let mut collation = CollationId::UTF8MB4_0900_AI_CI;
-                for (a, b) in operands.iter().zip(&outputs) {
-                    collation = compare::collation_of(&[a, b])?;
-                }
-                let node = Node::InSubquery { negated: *negated, operands, query, collation };
+                let collations = pair_collations(&operands, &self.subqueries[query].outputs)?;
+                let node = Node::InSubquery { negated: *negated, operands, query, collations };
                 Expr::new(node, boolean_type(true))
             }
             Ast::Quantified { op, all, left, query } => {
@@ -451,11 +447,9 @@ impl Planner<'_> {
             {
                 let operands = self.exprs(*a)?;
                 let query = self.subquery(*q, operands.len())?;
-                let collation = compare::collation_of(&[&operands[0], &self.subqueries[query].outputs[0]])?;
-                return Ok(Expr::new(
-                    Node::InSubquery { negated: false, operands, query, collation },
-                    boolean_type(true),
-                ));
+                let collations = pair_collations(&operands, &self.subqueries[query].outputs)?;
+                let node = Node::InSubquery { negated: false, operands, query, collations };
+                return Ok(Expr::new(node, boolean_type(true)));
             }
             let (a, b) = (self.operand(left)?, self.operand(right)?);
             for (value, other) in [(&a, &b), (&b, &a)] {
@@ -750,8 +744,8 @@ pub fn not(e: Expr) -> Expr {
     let ty = boolean_type(e.ty.nullable);
     match e.node {
         Node::Exists { negated, query } => Expr::new(Node::Exists { negated: !negated, query }, ty),
-        Node::InSubquery { negated, operands, query, collation } => {
-            Expr::new(Node::InSubquery { negated: !negated, operands, query, collation }, ty)
+        Node::InSubquery { negated, operands, query, collations } => {
+            Expr::new(Node::InSubquery { negated: !negated, operands, query, collations }, ty)
         }
         Node::In { negated, operand, list, collation } => {
             Expr::new(Node::In { negated: !negated, operand, list, collation }, ty)
@@ -807,6 +801,11 @@ pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
     let a = compare::in_charset(compare::adapt(a, &b), collation);
     let nullable = op != CmpOp::NullSafeEq && (a.ty.nullable || b.ty.nullable);
     Ok(Expr::new(Node::Compare(op, Box::new(a), Box::new(b), collation), boolean_type(nullable)))
+}
+
+/// What each operand is compared with its column of the subquery under. Error 1267.
+fn pair_collations(operands: &[Expr], outputs: &[Expr]) -> Result<Box<[CollationId]>> {
+    operands.iter().zip(outputs).map(|(a, b)| compare::collation_of(&[a, b])).collect()
 }
 
 /// Row comparison spelled out: `(a,b) = (c,d)` is a=c AND b=d; `<` goes left to right.

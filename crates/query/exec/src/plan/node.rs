@@ -101,6 +101,20 @@ pub struct Scan {
     pub possible: Vec<usize>,
 }
 
+impl Scan {
+    /// Are rows found by other columns than these? Then a row that is changed while the scan goes on is not met again.
+    pub fn is_blind_to(&self, columns: &[usize]) -> bool {
+        let index = &self.table.indexes[self.access.index];
+        let one_row = match &self.access.ranges[..] {
+            [range] => {
+                index.unique && range.equal.len() == index.parts.len() && range.equal.iter().all(|e| e.len() == 1)
+            }
+            _ => false,
+        };
+        one_row || !index.parts.iter().any(|p| columns.contains(&p.column))
+    }
+}
+
 /// The rows of one table that branches of an OR find by different indexes. Each row is passed on by the first branch whose
 /// condition it fulfils, so none comes twice and nothing is kept.
 pub struct IndexMerge {
@@ -508,12 +522,12 @@ impl Plan {
         Plan::Counted { input: Box::new(plan), number }
     }
 
-    /// Slot of the table that is read first, when rows come straight from a join.
-    pub fn first_slot(&self) -> Option<usize> {
+    /// The table that is read first, when rows come straight from a join.
+    pub fn first_scan(&self) -> Option<&Scan> {
         match self {
-            Plan::Scan(s) => Some(s.slot),
-            Plan::Filter { input, .. } => input.first_slot(),
-            Plan::Join(j) => j.left.first_slot(),
+            Plan::Scan(s) => Some(s),
+            Plan::Filter { input, .. } => input.first_scan(),
+            Plan::Join(j) => j.left.first_scan(),
             _ => None,
         }
     }

@@ -54,8 +54,8 @@ pub struct UpdateManyStatement {
     root: Box<dyn Op>,
     frame: Frame,
     targets: Vec<Target>,
-    /// Index of the target that is read first in the join: MySQL writes its rows as they come, so that the other tables'
-    /// assignments see its new values.
+    /// Index of the target that is read first in the join, unless it is found by what changes: MySQL writes its rows as they
+    /// come, so that the other tables' assignments see its new values.
     first: Option<usize>,
     ignore: bool,
     writer: RowWriter,
@@ -65,8 +65,11 @@ pub struct UpdateManyStatement {
 
 impl UpdateManyStatement {
     pub fn new(u: node::UpdateMany) -> UpdateManyStatement {
-        let first_slot = u.plan.first_slot();
-        let first = u.targets.iter().position(|t| Some(t.slot) == first_slot);
+        let first = u.plan.first_scan().and_then(|scan| {
+            let at = u.targets.iter().position(|t| t.slot == scan.slot)?;
+            let set: Vec<usize> = u.targets[at].set.iter().map(|(column, _)| *column).collect();
+            scan.is_blind_to(&set).then_some(at)
+        });
         let target = |(i, t): (usize, node::UpdateTarget)| {
             let mut assigner = Assigner::new(&t.table, t.slot, t.set, t.rules);
             if Some(i) != first {

@@ -105,7 +105,7 @@ impl RuleSet {
     /// After the insertion of `row`: does each of its foreign keys have a parent? Error 1452.
     pub fn inserted(&self, row: &[u8], run: &Run<'_>) -> Result<()> {
         match self.is_linked() && run.env.borrow().foreign_key_checks() {
-            true => self.check_parents(0, None, row, run),
+            true => self.check_parents(0, None, row, None, run),
             false => Ok(()),
         }
     }
@@ -121,14 +121,15 @@ impl RuleSet {
         if !self.is_linked() || !run.env.borrow().foreign_key_checks() {
             return Ok(());
         }
-        self.check_parents(0, Some(old), new, run)?;
-        self.carry(0, old, Some(new), 0, run)
+        // Of tables that refer to each other, the other one follows first.
+        self.carry(0, old, Some(new), &mut Vec::new(), run)?;
+        self.check_parents(0, Some(old), new, None, run)
     }
 
     /// After the deletion of `old`. Errors 1451 and those of changes carried on.
     pub fn deleted(&mut self, old: &[u8], run: &Run<'_>) -> Result<()> {
         match self.is_linked() && run.env.borrow().foreign_key_checks() {
-            true => self.carry(0, old, None, 0, run),
+            true => self.carry(0, old, None, &mut Vec::new(), run),
             false => Ok(()),
         }
     }
@@ -139,10 +140,18 @@ impl RuleSet {
         !node.parents.is_empty() || !node.children.is_empty()
     }
 
-    fn check_parents(&self, node: usize, old: Option<&[u8]>, new: &[u8], run: &Run<'_>) -> Result<()> {
+    /// `followed`: the foreign key along which the change came, whose parent is just being changed.
+    fn check_parents(
+        &self,
+        node: usize,
+        old: Option<&[u8]>,
+        new: &[u8],
+        followed: Option<usize>,
+        run: &Run<'_>,
+    ) -> Result<()> {
         let rules = &self.rules.nodes[node];
         let table = &*rules.table;
-        for parent in &rules.parents {
+        for parent in rules.parents.iter().filter(|p| Some(p.key) != followed) {
             let foreign = &table.foreign_keys[parent.key];
             let mut values = foreign.columns.iter().map(|c| (*c, column(table, new, *c)));
             let same = |old: &[u8]| foreign.columns.iter().all(|c| column(table, old, *c) == column(table, new, *c));
@@ -166,13 +175,15 @@ impl RuleSet {
         Ok(())
     }
 
-    /// Does what the foreign keys on a table say about a row that was deleted (`new` is none) or changed.
-    fn carry(&mut self, node: usize, old: &[u8], new: Option<&[u8]>, depth: usize, run: &Run<'_>) -> Result<()> {
-        if depth >= DEPTH_MAX {
+    /// Does what the foreign keys on a table say about a row that was deleted (`new` is none) or changed. `path`: ids of the
+    /// tables from which the change came.
+    fn carry(&mut self, node: usize, old: &[u8], new: Option<&[u8]>, path: &mut Vec<u64>, run: &Run<'_>) -> Result<()> {
+        if path.len() >= DEPTH_MAX {
             return Err(err!(3008, DEPTH_MAX));
         }
         let rules = Arc::clone(&self.rules);
         let parent = &*rules.nodes[node].table;
+        path.push(parent.id);
         for child in &rules.nodes[node].children {
             let kept = |new: &[u8]| child.pairs.iter().all(|(_, c)| column(parent, old, *c) == column(parent, new, *c));
             if new.is_some_and(kept) || child.pairs.iter().any(|(_, c)| column(parent, old, *c).is_null()) {
@@ -185,9 +196,9 @@ impl RuleSet {
             for (part, c) in table.indexes[child.index].parts.iter().zip(&child.columns) {
                 key::encode_part(&mut prefix, &part.key, &column(parent, old, *c));
             }
-            // An update that would carry on in the same table is refused, as in InnoDB.
-            let is_itself = new.is_some() && table.id == parent.id;
-            let refuses = is_itself || matches!(action, ReferenceAction::NoAction | ReferenceAction::Restrict);
+            // An update that would come back to a table is refused, as in InnoDB.
+            let comes_back = new.is_some() && path.contains(&table.id);
+            let refuses = comes_back || matches!(action, ReferenceAction::NoAction | ReferenceAction::Restrict);
             let (read, most) = if refuses { (SHARED, 1) } else { (EXCLUSIVE, usize::MAX) };
             for found in keys_under(table, child.index, &prefix, read, most, run)? {
                 if refuses {
@@ -199,11 +210,12 @@ impl RuleSet {
                     parent,
                     if action == ReferenceAction::SetNull { None } else { new },
                     action == ReferenceAction::Cascade && new.is_none(),
-                    depth,
+                    path,
                     run,
                 )?;
             }
         }
+        path.pop();
         Ok(())
     }
 
@@ -216,7 +228,7 @@ impl RuleSet {
         parent: &Table,
         new: Option<&[u8]>,
         delete: bool,
-        depth: usize,
+        path: &mut Vec<u64>,
         run: &Run<'_>,
     ) -> Result<()> {
         run.check_interrupt()?;
@@ -230,7 +242,7 @@ impl RuleSet {
         let mut writer = RowWriter::default();
         if delete {
             writer.delete(table, &mut run.tx.borrow_mut(), child_key, &old).map_err(Refused::locked)?;
-            return self.carry(child.node, &old, None, depth + 1, run);
+            return self.carry(child.node, &old, None, path, run);
         }
         let columns: Vec<usize> = child.pairs.iter().map(|(own, _)| *own).collect();
         let value = |c: usize| new.map_or(Value::Null, |new| column(parent, new, c));
@@ -245,8 +257,8 @@ impl RuleSet {
             Err(Refused::Duplicate(i)) => return Err(writer.duplicate(table, i, run)),
             Err(refused) => return Err(refused.locked()),
         }
-        self.check_parents(child.node, Some(&old), &writer.row, run)?;
-        self.carry(child.node, &old, Some(&writer.row), depth + 1, run)
+        self.carry(child.node, &old, Some(&writer.row), path, run)?;
+        self.check_parents(child.node, Some(&old), &writer.row, Some(child.key), run)
     }
 }
 

@@ -203,7 +203,7 @@ pub fn contains(
     run: &Run<'_>,
     i: usize,
     operands: &[Expr],
-    collation: CollationId,
+    collations: &[CollationId],
     at: Scope<'_>,
 ) -> Result<Option<bool>> {
     let mut values = Vec::with_capacity(operands.len());
@@ -213,11 +213,11 @@ pub fn contains(
     let mut sub = run.subqueries[i].borrow_mut();
     let sub = &mut *sub;
     let hashable = !sub.correlated
-        && operands.iter().zip(&sub.query.outputs).all(|(a, b)| {
+        && operands.iter().zip(&sub.query.outputs).zip(collations).all(|((a, b), collation)| {
             a.ty.kind == b.ty.kind
                 && a.ty.unsigned == b.ty.unsigned
                 && a.ty.decimals == b.ty.decimals
-                && (!a.ty.kind.is_text() || (a.ty.collation == collation && b.ty.collation == collation))
+                && (!a.ty.kind.is_text() || (a.ty.collation == *collation && b.ty.collation == *collation))
         });
     if hashable {
         if sub.set.is_none() {
@@ -267,11 +267,11 @@ pub fn contains(
         run.check_interrupt()?;
         let inner = Scope::new(&sub.query.frame, Some(&at));
         let mut all = Some(true);
-        for (v, e) in values.iter().zip(&sub.query.outputs) {
+        for ((v, e), collation) in values.iter().zip(&sub.query.outputs).zip(collations) {
             let w = e.eval(run, inner)?;
             if v.is_null() || w.is_null() {
                 all = all.and(None);
-            } else if compare::values(v, &w, collation, run)?.is_ne() {
+            } else if compare::values(v, &w, *collation, run)?.is_ne() {
                 all = Some(false);
                 break;
             }

@@ -555,8 +555,8 @@ impl Parser<'_> {
     fn user_var(&mut self) -> R<ExprId> {
         let name = self.user_var_name()?;
         if self.eat_tok(Tok::Assign) {
-            self.notes.push(Note::AssignUserVar);
             let value = self.expr()?;
+            self.notes.push(Note::AssignUserVar);
             return Ok(self.add(Expr::AssignUserVar { name, value }));
         }
         Ok(self.add(Expr::UserVar(name)))

@@ -3,7 +3,7 @@
 use super::{Args, Function, Rule, bytes, f, volatile};
 use crate::error::out_of_range;
 use crate::expr::{Expr, Node, convert, number};
-use types::{DataType, Result, TypeKind, Value};
+use types::{DataType, Decimal, Result, TypeKind, Value};
 
 pub static FUNCTIONS: &[Function] = &[
     f("abs", 1, 1, Rule::Magnitude, abs),
@@ -93,7 +93,9 @@ pub fn rounded_type(args: &[Expr]) -> DataType {
         None => 0,
     };
     let decimals = wanted.min(t.decimals);
-    DataType::decimal((t.length - t.decimals as u32 + decimals as u32 + 1).clamp(1, 65), decimals)
+    // Rounding may carry into one more digit before the point.
+    let carry = u32::from(decimals < t.decimals);
+    DataType::decimal((t.length - t.decimals as u32 + decimals as u32 + carry).clamp(1, 65), decimals)
 }
 
 fn real<'a>(a: Args<'a, '_>, f: impl Fn(f64) -> Option<f64>) -> Result<Value<'a>> {
@@ -176,11 +178,17 @@ fn step<'a>(a: Args<'a, '_>, f: fn(f64) -> f64, g: fn(types::Decimal) -> types::
     })
 }
 
+/// With the digits behind the point that the type promises, where the number of digits is not a constant.
+fn shown(a: &Args<'_, '_>, d: Decimal) -> Decimal {
+    let promised = a.ty.kind == TypeKind::Decimal && d.scale() < a.ty.decimals;
+    if promised { d.round(a.ty.decimals) } else { d }
+}
+
 fn round<'a>(a: Args<'a, '_>, cut: bool) -> Result<Value<'a>> {
     let v = numeric(&a)?;
     let digits = match a.len() {
         2 => match a.int(1)? {
-            Some(n) => n.clamp(-65, 30),
+            Some(n) => n,
             None => return Ok(Value::Null),
         },
         _ => 0,
@@ -188,12 +196,12 @@ fn round<'a>(a: Args<'a, '_>, cut: bool) -> Result<Value<'a>> {
     Ok(match v {
         Value::Double(d) => Value::Double(round_double(d, digits, cut)),
         Value::Decimal(d) if digits >= 0 => {
-            let scale = (digits as u8).min(d.scale());
-            Value::Decimal(if cut { d.truncate(scale) } else { d.round(scale) })
+            let scale = digits.min(d.scale() as i64) as u8;
+            Value::Decimal(shown(&a, if cut { d.truncate(scale) } else { d.round(scale) }))
         }
-        Value::Decimal(d) => Value::Decimal(d.round_integer(digits.unsigned_abs() as u32, cut)),
+        Value::Decimal(d) => Value::Decimal(shown(&a, d.round_integer(digits.unsigned_abs().min(100) as u32, cut))),
         Value::Int(_) | Value::UInt(_) if digits < 0 => {
-            let d = v.to_decimal().round_integer(digits.unsigned_abs() as u32, cut);
+            let d = v.to_decimal().round_integer(digits.unsigned_abs().min(100) as u32, cut);
             match (&v, d.to_i64(), d.to_u64()) {
                 (Value::Int(_), Ok(i), _) => Value::Int(i),
                 (Value::UInt(_), _, Ok(u)) => Value::UInt(u),

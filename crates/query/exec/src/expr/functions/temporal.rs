@@ -6,7 +6,7 @@ use crate::time_zone::TimeZone;
 use sql::ast;
 use std::time::{SystemTime, UNIX_EPOCH};
 use types::temporal::{Interval, IntervalUnit as Unit, MICROS_PER_DAY};
-use types::{DataType, Date, DateTime, Decimal, Result, Time, TypeKind, Value};
+use types::{DataType, Date, DateTime, Decimal, Result, SqlMode, Time, TypeKind, Value};
 
 pub static FUNCTIONS: &[Function] = &[
     f("now", 0, 1, Rule::DateTime, |a| Ok(convert::now(a.run, a.ty.decimals))),
@@ -704,9 +704,14 @@ fn from_unixtime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         a.run.warn(1292, format!("Truncated incorrect DECIMAL value: '{d}'"));
         return Ok(Value::Null);
     }
-    let micros = v.to_decimal().checked_mul(Decimal::from_parts(false, 1_000_000, 0)).map(|d| d.truncate(0));
+    let seconds = v.to_decimal();
+    let micros = seconds.checked_mul(Decimal::from_parts(false, 1_000_000, 0));
+    let micros = match a.run.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL) {
+        true => micros.map(|d| d.truncate(0)),
+        false => micros.map(|d| d.round(0)),
+    };
     let Some(us) = micros.and_then(|d| d.to_i64().ok()) else { return Ok(Value::Null) };
-    if !(0..=32_536_771_199_999_999).contains(&us) {
+    if seconds.is_negative() || !(0..=32_536_771_199_999_999).contains(&us) {
         return Ok(Value::Null);
     }
     let t = convert::local_time(a.run, us, 6);

@@ -1,0 +1,22 @@
+-- REVOKE IF EXISTS takes what is there, and says of which part something was not.
+CREATE TABLE tb1 (x INT, y INT);
+CREATE ROLE golden_part;
+GRANT SELECT, INSERT (y) ON tb1 TO golden_part;
+REVOKE INSERT, SELECT ON tb1 FROM golden_part;
+REVOKE IF EXISTS UPDATE, SELECT ON tb1 FROM golden_part;
+SHOW GRANTS FOR golden_part;
+REVOKE IF EXISTS UPDATE (y), INSERT (y) ON tb1 FROM golden_part;
+SHOW GRANTS FOR golden_part;
+REVOKE IF EXISTS UPDATE (y), INSERT (y) ON tb1 FROM golden_part;
+GRANT UPDATE, INSERT, SELECT (x), REFERENCES (x) ON tb1 TO golden_part;
+REVOKE INSERT, SELECT (x) ON tb1 FROM golden_part;
+REVOKE IF EXISTS UPDATE, INSERT, SELECT (x), REFERENCES (x) ON tb1 FROM golden_part;
+SHOW GRANTS FOR golden_part;
+GRANT SELECT ON golden.* TO golden_part;
+REVOKE IF EXISTS SELECT, INSERT ON golden.* FROM golden_part;
+SHOW GRANTS FOR golden_part;
+GRANT INSERT (x) ON tb1 TO golden_part;
+SET original_server_version = 80200;
+REVOKE IF EXISTS INSERT (x), SELECT (x) ON tb1 FROM golden_part;
+SHOW GRANTS FOR golden_part;
+DROP ROLE golden_part;

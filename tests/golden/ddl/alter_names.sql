@@ -1,0 +1,39 @@
+-- What an ALTER TABLE drops is the table's as it was: its names are free for what the same statement adds.
+CREATE TABLE g (a INT, b INT, c INT AS (a + 1), d INT, KEY (a, b), CHECK (d > 0));
+ALTER TABLE g DROP COLUMN a;
+ALTER TABLE g DROP COLUMN a, MODIFY c INT AS (b + 1);
+SHOW CREATE TABLE g;
+ALTER TABLE g DROP COLUMN b, DROP COLUMN c;
+SHOW CREATE TABLE g;
+CREATE TABLE h (a INT, b INT, KEY k (a, b), KEY l (b));
+INSERT INTO h VALUES (1, 2);
+ALTER TABLE h ADD COLUMN b INT DEFAULT 7, DROP COLUMN b;
+SHOW CREATE TABLE h;
+SELECT * FROM h;
+ALTER TABLE h ADD COLUMN z INT, DROP COLUMN z;
+ALTER TABLE h CHANGE a zz INT, DROP COLUMN a;
+ALTER TABLE h DROP COLUMN b, RENAME COLUMN a TO b;
+SHOW CREATE TABLE h;
+SELECT * FROM h;
+ALTER TABLE h ADD INDEX b (b), DROP INDEX b;
+ALTER TABLE h RENAME INDEX k TO l, DROP INDEX l;
+ALTER TABLE h ADD COLUMN n INT, ADD KEY (n), DROP KEY n;
+-- sql_require_primary_key holds for what is altered too.
+CREATE TABLE n (a INT, b INT);
+CREATE TABLE p (a INT PRIMARY KEY, b INT);
+SET sql_require_primary_key = 1;
+ALTER TABLE n ADD COLUMN c INT;
+ALTER TABLE n ENGINE = InnoDB;
+ALTER TABLE n RENAME nn;
+ALTER TABLE p DROP PRIMARY KEY;
+ALTER TABLE p DROP PRIMARY KEY, ADD PRIMARY KEY (b);
+ALTER TABLE p DROP COLUMN b;
+SET sql_require_primary_key = 0;
+-- Unique keys of prefixes come behind those of whole columns, also when they are older.
+CREATE TABLE u (a INT NOT NULL, b BLOB NOT NULL, c TIME NOT NULL);
+CREATE UNIQUE INDEX i1 ON u (a, b(31));
+CREATE UNIQUE INDEX i2 ON u (a, b(30));
+CREATE UNIQUE INDEX i3 ON u (a, c);
+CREATE INDEX i4 ON u (c);
+CREATE UNIQUE INDEX i5 ON u (c);
+SHOW CREATE TABLE u;
