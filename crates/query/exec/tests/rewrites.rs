@@ -22,6 +22,14 @@ impl Random {
     }
 }
 
+/// Those of a test, or the one that was asked for.
+fn seeds(all: std::ops::Range<u64>) -> Vec<u64> {
+    match std::env::var("CLEARWAY_SEED") {
+        Ok(seed) => vec![seed.parse().expect("a seed is a number")],
+        Err(_) => all.collect(),
+    }
+}
+
 const COLUMNS: [&str; 4] = ["id", "a", "b", "n"];
 const TABLES: [&str; 3] = ["t1", "t2", "t3"];
 
@@ -168,12 +176,8 @@ fn query(random: &mut Random, hints: &mut Vec<String>) -> String {
 
 #[test]
 fn subqueries_are_joined_to_the_same_effect() {
-    let seeds: Vec<u64> = match std::env::var("CLEARWAY_SEED") {
-        Ok(seed) => vec![seed.parse().expect("a seed is a number")],
-        Err(_) => (1..=4).collect(),
-    };
     let mut joined = 0;
-    for seed in seeds {
+    for seed in seeds(1..5) {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let mut db = database(&mut random);
         for _ in 0..25 {
@@ -220,6 +224,82 @@ fn merged_indexes_find_each_row_once() {
         wanted.sort();
         assert_eq!(rows, wanted, "{text}");
     }
+}
+
+#[test]
+fn intersected_indexes_find_the_same_rows() {
+    let columns = [("id", int().not_null()), ("a", int()), ("b", int()), ("c", int()), ("s", varchar(5))];
+    let keys: [(&str, bool, &[usize]); 5] =
+        [("PRIMARY", true, &[0]), ("a", false, &[1]), ("b", false, &[2]), ("cb", false, &[3, 2]), ("s", false, &[4])];
+    let mut intersected = 0;
+    for seed in seeds(1..12) {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut db = Database::new();
+        db.table("t", &columns, &keys, false);
+        for id in 0..random.next(400) {
+            let mut value = |below: u64| match random.next(8) {
+                0 => "NULL".to_string(),
+                _ => random.next(below).to_string(),
+            };
+            // Runs of one value now and then, so that an index is far behind another.
+            let (a, b, c) = (if id < 120 { "1".to_string() } else { value(3) }, value(3), value(4));
+            let s = random.of(&["NULL", "'x'", "'X'", "'y'", "''"]);
+            db.change(&format!("INSERT INTO t VALUES ({id}, {a}, {b}, {c}, {s})"));
+        }
+        db.change("UPDATE t SET a = 2, b = 0 WHERE id % 11 = 3");
+        db.change("DELETE FROM t WHERE id % 13 = 5");
+        for _ in 0..40 {
+            let mut conditions = Vec::new();
+            for column in ["a", "b", "c", "s"] {
+                let value = match (column, random.next(9)) {
+                    (_, 0..3) => continue,
+                    (_, 3) => "IS NULL",
+                    ("s", _) => random.of(&["= 'x'", "= 'Y'", "= ''", "= 1", "<=> NULL"]),
+                    _ => random.of(&["= 0", "= 1", "= 2", "= 1.5", "= '1'", "= '1x'", "<=> 2", "= 1e0", "> 0"]),
+                };
+                conditions.push(format!("{column} {value}"));
+            }
+            if conditions.len() < 2 {
+                continue;
+            }
+            let text = format!("SELECT /*+ HINT */ id FROM t WHERE {}", conditions.join(" AND "));
+            let (merged, plain) = (text.replace("HINT", "INDEX_MERGE(t)"), text.replace("HINT", "NO_INDEX_MERGE(t)"));
+            intersected += usize::from(db.plan(&merged).contains("index intersection"));
+            assert!(!db.plan(&plain).contains("index intersection"), "{plain}: {}", db.plan(&plain));
+            let (mut rows, mut wanted) = (db.rows(&merged), db.rows(&plain));
+            rows.sort();
+            wanted.sort();
+            assert_eq!(rows, wanted, "seed {seed}: {text}\n{}", db.plan(&merged));
+        }
+    }
+    assert!(intersected > 0, "some of them are");
+}
+
+/// The keys of all combinations, 52 to the tenth, are never made.
+#[test]
+fn lists_for_many_parts_of_an_index_are_bounded() {
+    let mut db = Database::new();
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    let columns: Vec<(&str, DataType)> =
+        std::iter::once(("id", int().not_null())).chain(names.iter().map(|n| (*n, int()))).collect();
+    let parts: Vec<usize> = (1..=names.len()).collect();
+    db.table("t", &columns, &[("PRIMARY", true, &[0]), ("all_of_them", false, &parts)], false);
+    for id in 0..300u64 {
+        // Most rows are in most lists, some just beside one.
+        let value = |n: u64| if id % 10 == n && id % 3 == 0 { 53 } else { 1 + (id * (n + 3)) % 52 };
+        let values: Vec<String> = (0..10).map(|n| value(n).to_string()).collect();
+        db.change(&format!("INSERT INTO t VALUES ({id}, {})", values.join(", ")));
+    }
+    let list: Vec<String> = (1..=52).map(|v| v.to_string()).collect();
+    let condition: Vec<String> = names.iter().map(|n| format!("{n} IN ({})", list.join(", "))).collect();
+    let text = format!("SELECT id FROM t HINT INDEX (all_of_them) WHERE {}", condition.join(" AND "));
+    let (with, without) = (text.replace("HINT", "FORCE"), text.replace("HINT", "IGNORE"));
+    assert!(db.plan(&with).contains("all_of_them"), "{}", db.plan(&with));
+    let (mut rows, mut wanted) = (db.rows(&with), db.rows(&without));
+    rows.sort();
+    wanted.sort();
+    assert_eq!(rows.len(), 200);
+    assert_eq!(rows, wanted);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Which index a table is read by, and which of its ranges: range analysis of the conditions on composite keys.
 
 use super::Planner;
-use super::index_merge::{Branch, Mergeable};
+use super::index_merge::{Branch, Intersection, Mergeable};
 use super::loose::Groups;
 use super::names::Source;
 use super::node::{Access, IndexRange, QueryPlan};
@@ -49,8 +49,9 @@ pub struct Choice {
     pub used: Vec<bool>,
     /// Indexes that the conditions have ranges of.
     pub possible: Vec<usize>,
-    /// Instead of `access`: an index merge.
+    /// Instead of `access`: an index merge, or the rows that several indexes have.
     pub branches: Vec<Branch>,
+    pub intersection: Option<Intersection>,
 }
 
 /// A table is taken to have so many rows at least when its access paths are compared: a plan outlives the moment.
@@ -250,19 +251,55 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
             };
             let loose = loose.map(|(loose, ..)| loose);
             let access = Access { index: i, ranges, backward: order == Some(true), ordered: by_order, loose };
-            let (possible, branches) = (Vec::new(), Vec::new());
-            let cost_of = cost_read;
-            let choice =
-                Choice { access, consumed, covering, shape, ordered, rows, cost: cost_of, used, possible, branches };
+            let choice = Choice {
+                access,
+                consumed,
+                covering,
+                shape,
+                ordered,
+                rows,
+                cost: cost_read,
+                used,
+                possible: Vec::new(),
+                branches: Vec::new(),
+                intersection: None,
+            };
             best = Some((cost, choice));
         }
     }
     // The switches are asked for where they matter only: orders of a join are tried by the thousand.
     let divided = refs.iter().any(|e| matches!(e.node, Node::Or(_)));
-    let mergeable = if divided && !locking { Mergeable::of(p, source, table, &allowed) } else { None };
+    let several = possible.len() > 1;
+    let mergeable = if (divided || several) && !locking { Mergeable::of(p, source, table, &allowed) } else { None };
     cx.bound = 0;
     cx.lookups_only = false;
+    if let (Some(mergeable), Some((cost, choice))) = (&mergeable, &mut best)
+        && mergeable.intersects
+        && several
+        && let Some(found) = cx.intersection(&refs, mergeable)
+    {
+        let sort = if wanted.keys.is_empty() { 0.0 } else { found.rows * 0.5 };
+        if found.cost + sort < *cost || mergeable.forced {
+            let scale = known_rows / cx.rows;
+            let access = Access { index: 0, ranges: Vec::new(), backward: false, ordered: false, loose: None };
+            *cost = found.cost + sort;
+            *choice = Choice {
+                access,
+                consumed: vec![false; refs.len()],
+                covering: false,
+                shape: None,
+                ordered: false,
+                rows: (found.rows * scale).max(1.0),
+                cost: (found.cost * scale).max(1.0),
+                used: found.used.clone(),
+                possible: Vec::new(),
+                branches: Vec::new(),
+                intersection: Some(found),
+            };
+        }
+    }
     if let (Some(mergeable), Some((cost, choice))) = (mergeable, &mut best)
+        && mergeable.unions
         && let Some((at, branches, merged)) = cx.union(&refs, &mergeable)
     {
         for b in &branches {
@@ -291,6 +328,7 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
                 used,
                 possible: Vec::new(),
                 branches,
+                intersection: None,
             };
         }
     }

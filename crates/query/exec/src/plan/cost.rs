@@ -321,6 +321,7 @@ pub fn plan_rows(plan: &Plan) -> f64 {
         Plan::Values { rows, .. } => rows.len() as f64,
         Plan::Scan(s) => s.rows * s.filtered,
         Plan::IndexMerge(m) => m.rows * m.filtered,
+        Plan::Intersection(m) => m.rows * m.filtered,
         Plan::Virtual { .. } | Plan::Working { .. } => UNKNOWN_ROWS,
         Plan::JsonTable(_) => 2.0,
         Plan::Recursive(r) => plan_rows(&r.seed.plan) * 10.0,

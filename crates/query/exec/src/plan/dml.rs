@@ -475,6 +475,7 @@ fn plan_reads(plan: &Plan, id: u64) -> bool {
         Plan::Counted { input, .. } => plan_reads(input, id),
         Plan::Scan(s) => s.table.id == id,
         Plan::IndexMerge(m) => m.first().table.id == id,
+        Plan::Intersection(m) => m.scans[0].table.id == id,
         Plan::Join(j) => plan_reads(&j.left, id) || plan_reads(&j.right, id),
         Plan::Filter { input, .. } | Plan::Distinct { input, .. } | Plan::Limit { input, .. } => plan_reads(input, id),
         Plan::Group(g) => plan_reads(&g.input, id),

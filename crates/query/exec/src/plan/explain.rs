@@ -3,7 +3,8 @@
 
 use super::cost::plan_rows;
 use super::node::{
-    Access, Body, Group, IndexMerge, IndexRange, InsertSource, Join, JoinKind, Plan, QueryPlan, Scan, SetKind, SetOp,
+    Access, Body, Group, IndexMerge, IndexRange, InsertSource, Intersection, Join, JoinKind, Plan, QueryPlan, Scan,
+    SetKind, SetOp,
 };
 use super::print::{SlotNames, column_name, print};
 use crate::context::ColumnMeta;
@@ -206,6 +207,7 @@ impl<'q> Explainer<'q> {
                 add(row, &mut self.rows);
             }
             Plan::IndexMerge(m) => add(self.merge_row(m), &mut self.rows),
+            Plan::Intersection(m) => add(intersection_row(m), &mut self.rows),
             Plan::Virtual { table, .. } => {
                 let row = Row { table: Some(table.name.clone()), access: Some("ALL"), ..Row::default() };
                 add(row, &mut self.rows);
@@ -255,7 +257,12 @@ impl<'q> Explainer<'q> {
                 self.plan_rows(input, id, select_type, pending);
                 let table = matches!(
                     **input,
-                    Plan::Scan(_) | Plan::IndexMerge(_) | Plan::Join(_) | Plan::Virtual { .. } | Plan::Derived { .. }
+                    Plan::Scan(_)
+                        | Plan::IndexMerge(_)
+                        | Plan::Intersection(_)
+                        | Plan::Join(_)
+                        | Plan::Virtual { .. }
+                        | Plan::Derived { .. }
                 );
                 if let (true, Some(row)) = (table, self.rows.last_mut()) {
                     note(row, "Using where");
@@ -351,6 +358,13 @@ impl<'q> Explainer<'q> {
         }
     }
 
+    /// One of several indexes that find rows together.
+    fn part_text(&self, s: &Scan) -> String {
+        let ranges: Vec<String> = s.access.ranges.iter().map(|r| self.range_text(s, r)).collect();
+        let key = &s.table.indexes[s.access.index].name;
+        format!("Index range scan on {} using {key} over {}", s.alias, ranges.join(" OR "))
+    }
+
     fn reference(&self, e: &Expr) -> String {
         let raw = e.raw();
         match raw {
@@ -437,12 +451,17 @@ impl<'q> Explainer<'q> {
                 let ordered = m.branches.iter().all(|(s, _)| gives_clustered_order(s));
                 let how = if ordered { "Deduplicate rows sorted by row ID" } else { "Sort-deduplicate by row ID" };
                 out.push(Line { rows: Some(m.rows), ..line(how.into(), depth) });
-                for (s, _) in &m.branches {
-                    let ranges: Vec<String> = s.access.ranges.iter().map(|r| self.range_text(s, r)).collect();
-                    let key = &s.table.indexes[s.access.index].name;
-                    let text = format!("Index range scan on {} using {key} over {}", s.alias, ranges.join(" OR "));
-                    out.push(Line { rows: Some(s.rows), counter: None, ..line(text, depth + 1) });
-                }
+                let scans = m.branches.iter().map(|(s, _)| s);
+                out.extend(scans.map(|s| Line {
+                    rows: Some(s.rows),
+                    counter: None,
+                    ..line(self.part_text(s), depth + 1)
+                }));
+            }
+            Plan::Intersection(m) => {
+                out.push(Line { rows: Some(m.rows), ..line("Intersect rows sorted by row ID".into(), depth) });
+                let part = |s: &Scan| Line { rows: Some(s.rows), counter: None, ..line(self.part_text(s), depth + 1) };
+                out.extend(m.scans.iter().map(part));
             }
             Plan::Virtual { table, .. } => out.push(line(format!("Table scan on {}", table.name), depth)),
             Plan::Working { .. } => out.push(line("Scan new records".into(), depth)),
@@ -638,6 +657,24 @@ fn note(row: &mut Row, text: &'static str) {
     row.extra.insert(at, text);
 }
 
+fn intersection_row(m: &Intersection) -> Row {
+    let first = &m.scans[0];
+    let keys: Vec<&str> = m.scans.iter().map(|s| &first.table.indexes[s.access.index].name[..]).collect();
+    let lengths: Vec<String> =
+        m.scans.iter().map(|s| key_length(s, used_parts(&s.access.ranges[0])).to_string()).collect();
+    Row {
+        table: Some(first.alias.clone()),
+        access: Some("index_merge"),
+        possible_keys: m.possible.iter().map(|i| first.table.indexes[*i].name.clone()).collect(),
+        key: Some(keys.join(",")),
+        key_len: Some(lengths.join(",")),
+        rows: Some(m.rows.round().max(1.0)),
+        filtered: Some(m.filtered),
+        merged: Some(format!("Using intersect({})", keys.join(","))),
+        ..Row::default()
+    }
+}
+
 fn is_simple(plan: &Plan) -> bool {
     match plan {
         Plan::Derived { .. } | Plan::SetOp(_) | Plan::Recursive(_) => false,
@@ -648,7 +685,7 @@ fn is_simple(plan: &Plan) -> bool {
         Plan::Window(w) => is_simple(&w.input),
         Plan::Sort(s) => is_simple(&s.input),
         Plan::One | Plan::Values { .. } | Plan::Scan(_) | Plan::Virtual { .. } | Plan::Working { .. } => true,
-        Plan::JsonTable(_) | Plan::IndexMerge(_) => true,
+        Plan::JsonTable(_) | Plan::IndexMerge(_) | Plan::Intersection(_) => true,
     }
 }
 
@@ -682,6 +719,7 @@ fn collect_names(plan: &Plan, out: &mut Vec<SlotNames>) {
     match plan {
         Plan::Scan(s) => out.push(table_names(s)),
         Plan::IndexMerge(m) => out.push(table_names(m.first())),
+        Plan::Intersection(m) => out.push(table_names(&m.scans[0])),
         Plan::Virtual { slot, table } => out.push(SlotNames {
             slot: *slot,
             schema: table.schema.clone(),
@@ -787,6 +825,7 @@ fn plan_cost(plan: &Plan) -> f64 {
         Plan::Scan(s) if s.access.ranges.is_empty() => s.rows * ROW + 0.25,
         Plan::Scan(s) => s.rows * ROW * if s.access.index == 0 || s.covering { 1.0 } else { 3.5 } + 0.25,
         Plan::IndexMerge(m) => m.rows * ROW * 4.5 + 0.25,
+        Plan::Intersection(m) => m.scans.iter().map(|s| s.rows * ROW).sum::<f64>() + m.rows * ROW * 3.5,
         Plan::Virtual { .. } | Plan::JsonTable(_) => plan_rows(plan) * ROW,
         Plan::Recursive(r) => plan_cost(&r.seed.plan) + r.steps.iter().map(|s| plan_cost(&s.plan)).sum::<f64>(),
         Plan::Derived { query, .. } => plan_cost(&query.plan) + plan_rows(plan) * ROW,

@@ -1,4 +1,5 @@
-//! Index merge: when each branch of an OR has a range of some index, the union of these is read instead of the table.
+//! Index merge: when each branch of an OR has a range of some index, the union of these is read instead of the table; when several
+//! indexes have one key each that all rows wanted have, the rows that are in all of them.
 
 use super::Planner;
 use super::access::{Analysis, LOOKUP};
@@ -15,6 +16,22 @@ pub struct Branch {
     pub condition: Expr,
 }
 
+/// Reading an index entry to look for its row in another index, in rows of a scan.
+const ENTRY: f64 = 0.6;
+/// Where one index alone leaves no more rows than this, others are not asked.
+const WORTH: f64 = 16.0;
+
+/// Indexes of which the rows that are in all of them are read, the one with least first.
+pub struct Intersection {
+    /// With the rows that each has.
+    pub scans: Vec<(Access, f64)>,
+    /// Rows in all of them, and what finding these costs.
+    pub rows: f64,
+    pub cost: f64,
+    /// By condition: it is one of these keys.
+    pub used: Vec<bool>,
+}
+
 /// What may be merged of a table's indexes.
 pub struct Mergeable {
     pub indexes: Vec<bool>,
@@ -22,6 +39,8 @@ pub struct Mergeable {
     pub forced: bool,
     /// Branches that are not one key each.
     pub sorted: bool,
+    pub unions: bool,
+    pub intersects: bool,
 }
 
 impl Mergeable {
@@ -40,7 +59,14 @@ impl Mergeable {
         let sorted = forced || !p.switched_off("index_merge_sort_union");
         let single = forced || !p.switched_off("index_merge_union");
         let several = indexes.iter().filter(|a| **a).count() > 1 && table.virtual_rows.is_none();
-        (several && (sorted || single)).then_some(Mergeable { indexes, forced, sorted })
+        let intersects = forced || !p.switched_off("index_merge_intersection");
+        (several && (sorted || single || intersects)).then_some(Mergeable {
+            indexes,
+            forced,
+            sorted,
+            unions: sorted || single,
+            intersects,
+        })
     }
 }
 
@@ -69,6 +95,44 @@ impl Analysis<'_> {
             Some((at, branches, cost))
         });
         unions.min_by(|a, b| a.2.total_cmp(&b.2))
+    }
+
+    /// Rows that several indexes have under one key each: those that make it cheaper to look, in the order of their rows.
+    pub(super) fn intersection(&self, conditions: &[&Expr], mergeable: &Mergeable) -> Option<Intersection> {
+        let mut found: Vec<(f64, Vec<bool>, Access)> = Vec::new();
+        for (i, index) in self.table.indexes.iter().enumerate().filter(|(i, _)| *i != 0 && mergeable.indexes[*i]) {
+            let mut used = vec![false; conditions.len()];
+            let Some(range) = self.range(index, conditions, &mut used.clone(), &mut used) else { continue };
+            // Then entries come in the order of the clustered key.
+            if range.equal.len() == index.parts.len() && range.equal.iter().all(|e| e.len() == 1) {
+                let rows = self.range_rows(i, &range);
+                let access = Access { index: i, ranges: vec![range], backward: false, ordered: false, loose: None };
+                found.push((rows, used, access));
+            }
+        }
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if found.len() < 2 || !mergeable.forced && found[0].0 <= WORTH {
+            return None;
+        }
+        let mut best =
+            Intersection { scans: Vec::new(), rows: self.rows, cost: f64::MAX, used: vec![false; conditions.len()] };
+        let mut entries = 0.0;
+        for (rows, used, access) in found {
+            // An index of columns that are told apart already tells nothing new.
+            if used.iter().zip(&best.used).all(|(new, old)| !new || *old) {
+                continue;
+            }
+            let left = (best.rows * rows / self.rows).max(1.0);
+            let cost = (entries + rows) * ENTRY + left * LOOKUP;
+            if cost >= best.cost && !(mergeable.forced && best.scans.len() < 2) {
+                continue;
+            }
+            entries += rows;
+            best.used.iter_mut().zip(&used).for_each(|(old, new)| *old |= new);
+            best.scans.push((access, rows));
+            (best.rows, best.cost) = (left, cost);
+        }
+        (best.scans.len() > 1).then_some(best)
     }
 
     fn branch(&self, e: &Expr, mergeable: &Mergeable) -> Option<Branch> {

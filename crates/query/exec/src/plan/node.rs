@@ -34,6 +34,7 @@ pub enum Plan {
     },
     Scan(Scan),
     IndexMerge(Box<IndexMerge>),
+    Intersection(Box<Intersection>),
     /// A table of information_schema or performance_schema.
     Virtual {
         slot: usize,
@@ -129,6 +130,15 @@ impl IndexMerge {
     pub fn first(&self) -> &Scan {
         &self.branches[0].0
     }
+}
+
+/// The rows of one table that several secondary indexes have under one key each.
+pub struct Intersection {
+    /// In the order in which they are asked. Of their entries the clustered keys are read.
+    pub scans: Vec<Scan>,
+    pub rows: f64,
+    pub filtered: f64,
+    pub possible: Vec<usize>,
 }
 
 /// A scan that reads a few entries of each group only: GROUP BY, DISTINCT, MIN and MAX by an index.
@@ -546,6 +556,13 @@ impl Plan {
             Plan::IndexMerge(m) => {
                 out.push_str("index merge\n");
                 for (scan, _) in &m.branches {
+                    (0..=depth).for_each(|_| out.push_str("  "));
+                    scan.print(out);
+                }
+            }
+            Plan::Intersection(m) => {
+                out.push_str("index intersection\n");
+                for scan in &m.scans {
                     (0..=depth).for_each(|_| out.push_str("  "));
                     scan.print(out);
                 }

@@ -3,7 +3,7 @@
 use super::access::{self, Choice};
 use super::cost::Method;
 use super::index_merge::Branch;
-use super::node::{IndexMerge, Join, JoinKind as Kind, Plan, QueryPlan, Scan};
+use super::node::{IndexMerge, Intersection, Join, JoinKind as Kind, Plan, QueryPlan, Scan};
 use super::pushdown::{Definition, Origin};
 use super::rewrite::{self, Classes};
 use super::semijoin::{Aside, Strategies};
@@ -637,8 +637,26 @@ impl Planner<'_> {
         let alias = self.block().sources[i].name.clone();
         let mut consumed = choice.consumed.iter();
         let implied = conditions.extract_if(.., |_| *consumed.next().expect("one for each condition")).collect();
-        let Choice { access, covering, rows, possible, branches, .. } = choice;
+        let Choice { access, covering, rows, possible, branches, intersection, .. } = choice;
         let implied = all_of(implied);
+        if let Some(found) = intersection {
+            let scans = found.scans.into_iter().map(|(access, rows)| Scan {
+                slot,
+                alias: alias.clone(),
+                table: table.clone(),
+                access,
+                read,
+                // Of their entries the clustered keys are looked at.
+                covering: true,
+                limit_hint: None,
+                implied: None,
+                rows,
+                filtered: 1.0,
+                possible: Vec::new(),
+            });
+            let merge = Intersection { scans: scans.collect(), rows, filtered, possible };
+            return Ok((Plan::Intersection(Box::new(merge)), false));
+        }
         if !branches.is_empty() {
             let branches = branches.into_iter().map(|b| {
                 let Branch { access, rows, condition } = b;

@@ -6,6 +6,7 @@ use super::flow::{DerivedOp, DistinctOp, FilterOp, KeySet, LimitOp, OneOp, SetOp
 use super::group::GroupOp;
 use super::index_merge::IndexMergeOp;
 use super::insert::InsertStatement;
+use super::intersection::IntersectionOp;
 use super::join::{HashOp, LoopOp, Rows, Spilled, State};
 use super::json_table::JsonTableOp;
 use super::loose::LooseOp;
@@ -31,6 +32,7 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
         Plan::Scan(scan) if scan.access.loose.is_some() => Box::new(LooseOp::new(scan)),
         Plan::Scan(scan) => Box::new(ScanOp::new(scan)),
         Plan::IndexMerge(m) => Box::new(IndexMergeOp::new(*m)),
+        Plan::Intersection(m) => Box::new(IntersectionOp::new(*m)),
         Plan::Virtual { slot, table } => Box::new(VirtualOp { slot, table, rows: Vec::new(), next: 0 }),
         Plan::Counted { input, number } => {
             Box::new(CountedOp { inner: build(*input, inner), number, spent_ns: 0, rows: 0 })

@@ -13,6 +13,7 @@ pub mod flow;
 pub mod group;
 pub mod index_merge;
 pub mod insert;
+mod intersection;
 pub mod join;
 pub mod json_table;
 pub mod load;

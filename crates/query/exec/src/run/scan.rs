@@ -38,6 +38,8 @@ pub struct ScanOp {
     /// What the ranges say, to be checked for each row unless `precise`: all values of this execution are held exactly.
     implied: Option<Expr>,
     precise: bool,
+    /// The equalities of the ranges are all in the keys of this execution.
+    whole: bool,
     /// Parts of the secondary key that a covering scan decodes.
     parts: Vec<(usize, KeyPart)>,
     /// Encoded ranges of this execution, sorted, without overlap.
@@ -105,6 +107,7 @@ impl ScanOp {
             reading: scan.read,
             implied: scan.implied,
             precise: true,
+            whole: true,
             lookup: Lookup::No,
             to_write: false,
             semi_consistent: false,
@@ -278,6 +281,7 @@ impl ScanOp {
         }
         self.prefixes = prefixes;
         self.precise &= precise && !open;
+        self.whole &= !open;
         if !selective && !self.covering && !self.ordered && self.reading == Read::Consistent {
             self.read_all();
         }
@@ -617,6 +621,7 @@ impl Op for ScanOp {
         self.next_range = 0;
         self.key_ranges.clear();
         self.precise = true;
+        self.whole = true;
         self.reading = self.read;
         if self.read == Read::Consistent && run.tx.borrow().isolation() > Isolation::ReadCommitted {
             self.reading = run.plain_read();
@@ -740,6 +745,17 @@ impl ScanOp {
     pub(super) fn take_ranges(&mut self) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
         let of = |(from, to): (usize, usize)| self.bytes[from..to].to_vec();
         self.key_ranges.iter().map(|r| (of(r.lower), r.upper.map(of))).collect()
+    }
+
+    /// Are the entries of this execution those of one key of the whole index, and so in the order of the clustered key? Or of none.
+    pub(super) fn has_one_key(&self) -> bool {
+        self.whole && self.key_ranges.len() <= 1 && self.index == self.planned
+    }
+
+    /// The row of a clustered key, as this execution reads it.
+    pub(super) fn row_of(&self, run: &Run<'_>, key: &[u8], row: &mut Vec<u8>) -> Result<bool> {
+        let clustered = self.table.indexes[0].tree;
+        run.tx.borrow_mut().get(clustered, key, self.reading, row).map_err(|e| run.engine_error(e))
     }
 
     /// Reads from `lower` up to `upper`, or downwards from there, in place of its own ranges.
