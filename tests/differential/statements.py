@@ -13,6 +13,8 @@ import random
 import re
 import sys
 
+import pymysql
+
 import expressions
 from known import explained
 from queries import Queries
@@ -116,7 +118,11 @@ class Runner:
 
     def differ(self, statement, exact):
         sql = text(statement)
-        results = [s.run(sql) for s in self.servers]
+        try:
+            results = [s.run(sql) for s in self.servers]
+        except pymysql.err.OperationalError:
+            print(f"-- a server has ended at\n{sql}")
+            raise
         return results, differs(*results, self.what, exact)
 
     def case(self, seed, count):

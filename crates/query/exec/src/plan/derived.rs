@@ -207,7 +207,7 @@ fn is_query(node: &Node) -> bool {
     matches!(node, Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. })
 }
 
-fn note_used(sources: &[Source], e: &Expr) {
+pub(super) fn note_used(sources: &[Source], e: &Expr) {
     e.any(&mut |e| {
         if let Node::Column { depth: 0, slot, column } = e.node
             && let Some(source) = sources.iter().find(|s| s.slot == slot as usize)

@@ -110,6 +110,10 @@ impl Planner<'_> {
             }
         }
         source.filter = merged.filter.clone().map(|e| super::expr::at_slot(e, slot));
+        if let Some(filter) = &source.filter {
+            // An index that lacks what the condition reads does not do.
+            super::derived::note_used(std::slice::from_ref(&source), filter);
+        }
         source.check = merged.check.clone().map(|e| (format!("{}.{}", view.schema, view.name), e));
         source
     }
