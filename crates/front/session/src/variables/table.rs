@@ -573,7 +573,7 @@ pub static VARIABLES: &[Variable] = &[
     v("ssl_fips_mode", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Enum(&["OFF", "ON", "STRICT"]), Default::Str("OFF")),
     v("ssl_key", Scope::Global, Access::Dynamic, Startup::Option, Kind::Str, Default::Str("")),
     v("ssl_session_cache_mode", Scope::Global, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(true)),
-    v("ssl_session_cache_timeout", Scope::Global, Access::Dynamic, Startup::Option, uint(0, 86_400), Default::UInt(300)),
+    v("ssl_session_cache_timeout", Scope::Global, Access::Dynamic, Startup::Option, Kind::Int { min: 0, max: 86_400 }, Default::Int(300)),
     v("stored_program_cache", Scope::Global, Access::Fixed, Startup::OptionFixed, uint(16, 524_288), Default::UInt(256)),
     v("stored_program_definition_cache", Scope::Global, Access::Dynamic, Startup::Option, uint(256, 524_288), Default::UInt(256)),
     v("super_read_only", Scope::Global, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),
