@@ -73,6 +73,9 @@ fn mixed(a: &Value<'_>, b: &Value<'_>, collation: CollationId, run: &Run<'_>) ->
     types::compare(a, b, collation).ok_or_else(|| SqlError::new(1105, "comparison of NULL"))
 }
 
+/// [`coercibility`] of literals, and of what is made of them or of numbers.
+pub const COERCIBLE: u8 = 4;
+
 /// How strongly an expression's collation is held; lower wins (MySQL's coercibility).
 pub fn coercibility(e: &Expr) -> u8 {
     match &e.node {
@@ -82,10 +85,10 @@ pub fn coercibility(e: &Expr) -> u8 {
         _ if !is_string(e.ty.kind) && !matches!(e.node, Node::Param(_)) => 5,
         Node::Column { .. } | Node::EnumText(..) | Node::SetText(..) | Node::Subquery(_) => 2,
         Node::UserVariable(_) | Node::Cast(_) => 2,
-        Node::Const(_) | Node::Param(_) => 4,
+        Node::Const(_) | Node::Param(_) => COERCIBLE,
         Node::Call(f, _) if SYSTEM_CONSTANTS.contains(&f.name) => 3,
         _ => {
-            let mut best = 4;
+            let mut best = COERCIBLE;
             e.children(&mut |c| {
                 if is_string(c.ty.kind) {
                     best = best.min(coercibility(c))

@@ -49,6 +49,36 @@ impl Planner<'_> {
         if let Some((used, size)) = sync::stack::overrun() {
             return Err(types::err!(1436, used, size, size / 2));
         }
+        let e = self.expr_as_written(id)?;
+        Ok(self.in_connection_collation(e))
+    }
+
+    /// Strings that a function makes of what has no collation have the connection's, as literals do.
+    fn in_connection_collation(&self, mut e: Expr) -> Expr {
+        let (made, wanted) = (CollationId::UTF8MB4_0900_AI_CI, self.literal_collation);
+        if wanted == made || wanted.charset() != made.charset() || e.ty.collation != made || !e.ty.kind.is_text() {
+            return e;
+        }
+        let makes = match &e.node {
+            Node::Call(f, _) => f.name != functions::COLLATE,
+            Node::Case { .. } | Node::Aggregate(_) => true,
+            _ => false,
+        };
+        if !makes || compare::coercibility(&e) != compare::COERCIBLE {
+            return e;
+        }
+        let mut is_operands = false;
+        e.children(&mut |child| is_operands |= child.ty.kind.is_text() && child.ty.collation == made);
+        if !is_operands {
+            e.ty.collation = wanted;
+            if let Node::Aggregate(call) = &mut e.node {
+                call.ty.collation = wanted;
+            }
+        }
+        e
+    }
+
+    fn expr_as_written(&mut self, id: ExprId) -> Result<Expr> {
         let parsed = self.parsed;
         Ok(match &parsed[id] {
             Ast::Null => Expr::null(),
