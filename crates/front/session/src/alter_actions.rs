@@ -9,12 +9,12 @@ use crate::variables::{VarId, id};
 use accounts::Privileges;
 use catalog::histogram::Domain;
 use catalog::schema::eq_name;
-use catalog::{Column, ColumnDefault, Ddl, Table};
+use catalog::{Column, ColumnDefault, Ddl, StorageEngine, Table};
 use exec::column_type::collation_from;
 use exec::{Env, Outcome};
 use sql::ast::*;
 use std::sync::Arc;
-use types::{Result, SqlMode, TypeKind, err};
+use types::{Result, SqlError, SqlMode, TypeKind, err};
 
 const ONLINE_LOG_BYTES: VarId = id("innodb_online_alter_log_max_size");
 
@@ -274,7 +274,7 @@ impl Session {
             AlterAction::EnableKeys(_) => {
                 self.state.warn("Note", 1031, "Table storage engine for the table doesn't have this option".to_string())
             }
-            AlterAction::Partition("PARTITION BY") => return Err(unsupported("PARTITION BY")),
+            AlterAction::Partition("partition by") => return Err(unsupported("PARTITION BY")),
             // There are none.
             AlterAction::Partition(_) => return Err(err!(1505)),
             AlterAction::OrderBy(_) => {
@@ -287,8 +287,32 @@ impl Session {
                         + "'",
                 );
             }
+            AlterAction::DiscardTablespace | AlterAction::ImportTablespace => return Err(self.no_tablespace(plan)),
             _ => return Err(unsupported("this form of ALTER TABLE")),
         }
         Ok(())
+    }
+
+    /// DISCARD and IMPORT TABLESPACE: no table has a file of its own. Errors 1031, 1809, 3007.
+    fn no_tablespace(&self, plan: &AlterPlan) -> SqlError {
+        let (schema, name) = (&plan.spec.schema, &plan.spec.name);
+        if plan.spec.engine != StorageEngine::InnoDb {
+            return err!(1031, name);
+        }
+        if self.is_temporary(schema, name) {
+            return SqlError::new(3007, "Cannot DISCARD/IMPORT tablespace associated with temporary table");
+        }
+        SqlError::new(1809, format!("Table '{schema}/{name}' in system tablespace"))
+    }
+}
+
+/// The verb of ALTER TABLE ... ANALYZE PARTITION and its like, which answer rows.
+pub(crate) fn maintains_partitions(alter: &AlterTable) -> Option<&'static str> {
+    match alter.actions[..] {
+        [AlterAction::Partition(what)] => {
+            let verb = what.strip_suffix(" partition")?;
+            ["analyze", "check", "optimize", "repair"].contains(&verb).then_some(verb)
+        }
+        _ => None,
     }
 }

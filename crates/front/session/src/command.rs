@@ -78,6 +78,8 @@ pub struct Session {
     pub(crate) locked: Option<Vec<LockedTable>>,
     pub(crate) entry: Entry,
     pub(crate) statements: Statements,
+    /// What HANDLER ... OPEN has opened.
+    pub(crate) handlers: Vec<exec::handler::Handler>,
     pub(crate) bound: Bound,
     pub(crate) plans: PlanCache,
     pub(crate) counters: SessionCounters,
@@ -130,6 +132,7 @@ impl Session {
             transaction: TransactionState::default(),
             state,
             statements: Statements::default(),
+            handlers: Vec::new(),
             bound: Bound::default(),
             plans: PlanCache::default(),
             counters: SessionCounters::new(),
@@ -452,6 +455,7 @@ impl Session {
         self.rollback_all();
         self.drop_all_temporary();
         self.unlock_all();
+        self.handlers.clear();
         self.drop_statements();
         self.plans.clear();
         self.transaction = TransactionState::default();

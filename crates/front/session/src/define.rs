@@ -1,6 +1,7 @@
 //! Statements that the executor does not run: transactions, USE, SET, KILL, prepared statements by name, and data
 //! definition, translated from the tree to crate `catalog`'s specifications.
 
+use crate::alter_actions::maintains_partitions;
 use crate::command::{Done, Session};
 use crate::create_select::CreateSelect;
 use crate::state::State;
@@ -43,10 +44,14 @@ impl Session {
         match &parsed.statement {
             Statement::Show(statement) => return self.show(parsed, statement, out),
             Statement::Explain(explain) => {
-                let ExplainTarget::Connection(id) = explain.target else { unreachable!("the rest is planned") };
-                self.server.processes.user_of(id).ok_or_else(|| err!(1094, id))?;
-                return Err(err!(1235, "EXPLAIN FOR CONNECTION"));
+                self.state.clear_conditions();
+                return self.explain_connection(explain, out);
             }
+            Statement::AlterTable(alter) if maintains_partitions(alter).is_some() => {
+                self.state.clear_conditions();
+                return self.maintain_partitions(parsed, alter, out);
+            }
+            Statement::Handler(statement) => return self.handler(parsed, statement, out),
             Statement::Xa(Xa::Recover { .. }) => return self.xa_recover(out),
             Statement::Help(_) => {
                 self.state.clear_conditions();
@@ -351,6 +356,7 @@ impl Session {
                 }
                 plain("reset")
             }
+            Statement::Server(statement) => affected(self.foreign_server(parsed, statement)?, 1),
             Statement::Absent(what) => plain(self.absent(parsed, what)?),
             Statement::Xa(xa) => plain(self.xa(parsed, *xa)?),
             Statement::Unsupported(what) => Err(unsupported(what.what)),
@@ -428,6 +434,7 @@ impl Session {
         let result = change(&mut ddl, &mut self.state)?;
         ddl.commit()?;
         self.follow_locked_tables();
+        self.close_changed_handlers();
         Ok(result)
     }
 
@@ -529,7 +536,11 @@ impl Session {
         let Some(table) = version.table(schema, name) else { return };
         let parts = |i: &Index| i.parts.iter().map(|p| (p.column, p.key.prefix, p.key.descending)).collect::<Vec<_>>();
         for (at, index) in table.indexes.iter().enumerate() {
-            let was = old.is_some_and(|o| o.indexes.iter().any(|i| eq_name(&i.name, &index.name)));
+            let named = |t: &Table, i: &Index| -> Vec<String> {
+                i.parts.iter().map(|p| t.columns[p.column].name.clone()).collect()
+            };
+            let same_key = |o: &Table, i: &Index| eq_name(&i.name, &index.name) && named(o, i) == named(table, index);
+            let was = old.is_some_and(|o| o.indexes.iter().any(|i| same_key(o, i)));
             let same = |i: &Index| i.unique == index.unique && i.primary == index.primary && parts(i) == parts(index);
             if !was && table.indexes[..at].iter().any(same) {
                 let e = err!(1831, index.name, schema, name);

@@ -80,8 +80,8 @@ impl Session {
             self.upload = Some(Upload { planned, rest: Vec::new() });
             return Ok(Done::Upload);
         }
-        let path = self.server_file(&name)?;
         let mut planned = self.plan(parsed, &[])?;
+        let path = self.server_file(&name)?;
         let no_stat =
             |e: io::Error| SqlError::new(13, format!("Can't get stat of '{}' ({})", path.display(), os_error(&e)));
         // A pipe or a device may have nothing to read for ever, and KILL could not end that.

@@ -4,9 +4,9 @@ use crate::command::Session;
 use crate::run::Planned;
 use accounts::Privileges;
 use catalog::mdl::{Duration, Mode, Name};
-use catalog::{Changes, MetadataPins, Waiting};
+use catalog::{Changes, MetadataPins, StorageEngine, Waiting};
 use engine::Transaction;
-use exec::TableUse;
+use exec::{Env, TableUse};
 use sql::ast::{FlushTables, LockTable, ObjectName, Parsed, Statement, TableLockMode, TableRef};
 use std::sync::Arc;
 use types::{Result, SqlError, err};
@@ -246,7 +246,10 @@ impl Session {
                 Err(err!(1099, read.alias))
             }
             // No table stays open between statements.
-            FlushTables::Close => self.commit_all(),
+            FlushTables::Close => {
+                self.rewind_handlers();
+                self.commit_all()
+            }
             FlushTables::WithReadLock if tables.is_empty() => {
                 if self.locked.is_some() {
                     return Err(err!(1192));
@@ -256,24 +259,22 @@ impl Session {
             }
             FlushTables::WithReadLock => self.flush_with_read_lock(parsed, tables),
             FlushTables::ForExport => {
-                if self.locked.is_some() {
-                    return Err(err!(1192));
-                }
                 for name in tables {
                     let (schema, table) = self.object(parsed, *name)?;
-                    self.access().check_table(
-                        Privileges(Privileges::SELECT.0 | Privileges::LOCK_TABLES.0),
-                        &schema,
-                        &table,
-                    )?;
                     let version = self.catalog.get(self.server.catalog.cell());
-                    let found = version.table(&schema, &table).ok_or_else(|| err!(1146, schema, table))?;
-                    if !found.is_base() {
-                        return Err(err!(1347, schema, table, "BASE TABLE"));
+                    let found = version.table(&schema, &table).filter(|t| t.engine != StorageEngine::InnoDb);
+                    if found.is_some_and(|t| t.is_base()) {
+                        return Err(err!(1031, table));
                     }
                 }
+                self.flush_with_read_lock(parsed, tables)?;
                 // All tables are in one file: there is none to copy.
-                Err(err!(1031, tables.first().map_or("", |name| parsed.name(name.name))))
+                for name in tables {
+                    let (schema, table) = self.object(parsed, *name)?;
+                    let shown = format!("InnoDB: Table '`{schema}`.`{table}`' in system tablespace");
+                    self.state.warn("Warning", 1809, shown);
+                }
+                Ok(())
             }
         }
     }

@@ -4,6 +4,7 @@
 //! nothing to do.
 
 use crate::alter::Work;
+use crate::alter_actions::maintains_partitions;
 use crate::command::{Done, Session};
 use crate::server::com_index;
 use accounts::Privileges;
@@ -11,7 +12,7 @@ use catalog::{Pin, Table, Waiting};
 use exec::{ColumnMeta, Env, RowSink};
 use inspect::Rows;
 use protocol::Output;
-use sql::ast::{MaintenanceOption, MaintenanceVerb, Parsed, TableMaintenance};
+use sql::ast::{AlterTable, MaintenanceOption, MaintenanceVerb, Parsed, TableMaintenance};
 use std::sync::Arc;
 use types::collation::CollationId;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
@@ -71,6 +72,30 @@ impl Session {
             }
         }
         self.send_maintained(rows, out)
+    }
+
+    /// The same for partitions, which no table has.
+    pub(crate) fn maintain_partitions(
+        &mut self,
+        parsed: &Parsed,
+        alter: &AlterTable,
+        out: &mut Output,
+    ) -> Result<Done> {
+        let verb = maintains_partitions(alter).expect("the caller has asked");
+        let (schema, table) = self.object(parsed, alter.name)?;
+        self.access().check_table(Privileges::ALTER, &schema, &table)?;
+        self.commit_all()?;
+        let found = self.base_table(&schema, &table);
+        self.pins.release();
+        let title = format!("{schema}.{table}");
+        let failure = match found {
+            Ok(_) => err!(1505).message,
+            Err(e) if e.code == 1146 || e.code == 1347 => e.message,
+            Err(e) => return Err(e),
+        };
+        let told = [["Error", failure.as_str()], ["status", "Operation failed"]];
+        let rows = told.map(|[kind, message]| [title.as_str(), verb, kind, message].map(str::to_string));
+        self.send_maintained(rows.to_vec(), out)
     }
 
     /// Lines of (Table, Op, Msg_type, Msg_text).

@@ -141,6 +141,7 @@ impl Session {
             | Statement::Shutdown
             | Statement::Help(_)
             | Statement::LoadData(_)
+            | Statement::Handler(_)
             | Statement::Use(_) => return Err(err!(1295)),
             _ => {}
         }

@@ -19,7 +19,7 @@ use exec::plan::hints::StatementHints;
 use exec::{Outcome, Prepared, RowSink, Stage};
 use observe::{Counter, CounterId};
 use protocol::{Capabilities, Output, RowFormat};
-use sql::ast::{Insert, InsertSource, Parsed, Statement};
+use sql::ast::{Insert, InsertSource, Parsed, Statement, TableRef};
 use sql::digest::{LiteralKind, Normalized, normalize};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -318,7 +318,10 @@ impl Session {
         let version = self.dictionary();
         let hinted = hints::of(&parsed);
         let prepared = self.under_hints(hinted.as_deref(), |s| Prepared::new(&parsed, &version, &mut s.state, types));
-        let prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
+        let prepared = prepared.map_err(|e| {
+            let e = self.missing_table(&parsed, &version, e);
+            self.missing_or_unlocked(e)
+        })?;
         let (pins, readable_since) = pins_of(&prepared, &version);
         let changes = pins.iter().any(Pin::writes);
         let reads_virtual = has_virtual(&prepared, &version);
@@ -347,6 +350,27 @@ impl Session {
         self.check_rights(&planned.prepared)?;
         self.note_hints(&planned.prepared);
         Ok(planned)
+    }
+
+    /// MySQL opens all tables before it looks for any column: 1054 becomes 1146 where a table is missing too.
+    #[cold]
+    fn missing_table(&self, parsed: &Parsed, version: &Version, error: SqlError) -> SqlError {
+        if error.code != 1054 {
+            return error;
+        }
+        let common = |name: &str| {
+            let mut tables = parsed.queries().iter().filter_map(|q| q.with.as_ref()).flat_map(|w| &w.tables);
+            tables.any(|t| parsed.name(t.name).eq_ignore_ascii_case(name))
+        };
+        for reference in parsed.table_refs() {
+            let TableRef::Table(factor) = reference else { continue };
+            let Ok((schema, table)) = self.object(parsed, factor.name) else { return error };
+            let is_common = factor.name.schema.is_none() && common(&table);
+            if !is_common && version.schema(&schema).is_some() && version.table(&schema, &table).is_none() {
+                return err!(1146, schema, table);
+            }
+        }
+        error
     }
 
     fn replan(&mut self, planned: &mut Planned, types: &[DataType]) -> Result<()> {

@@ -90,6 +90,12 @@ pub(crate) const COM: &[&str] = &[
     "unlock_tables",
     "reset",
     "drop_program",
+    "create_server",
+    "alter_server",
+    "drop_server",
+    "ha_open",
+    "ha_close",
+    "ha_read",
     "shutdown",
     "analyze",
     "other",
@@ -293,6 +299,10 @@ impl inspect::Source for Server {
             list.iter_mut().filter(|p| p.id == connection).for_each(|p| p.state = state);
         }
         list
+    }
+
+    fn foreign_servers(&self) -> Result<Vec<catalog::servers::ForeignServer>> {
+        self.catalog.foreign_servers()
     }
 
     fn metadata_locks(&self) -> Vec<catalog::mdl::LockRow> {

@@ -77,6 +77,7 @@ impl Session {
     fn temporary_changed(&mut self) {
         self.temporary.generation += 1;
         self.plans.clear();
+        self.close_changed_handlers();
     }
 
     /// CREATE TEMPORARY TABLE: the transaction in progress goes on. Errors 1044, 1050 and those of the definition.

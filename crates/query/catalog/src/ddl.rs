@@ -49,7 +49,7 @@ pub enum Lets {
 
 /// A data definition statement in progress.
 pub struct Ddl<'a> {
-    catalog: &'a Catalog,
+    pub(crate) catalog: &'a Catalog,
     tx: &'a mut Transaction,
     pins: &'a mut MetadataPins,
     /// The dictionary as it will be.

@@ -4,7 +4,7 @@
 //!   key    kind (1 byte) | schema | 0 | name | 0 | part (u16, big-endian)
 //!   value  a piece of at most 4,000 bytes of the entry's JSON text
 //!
-//!   kind   'S' schema    'T' table    'A' account data    'V' persisted variables    'X' temporary table
+//!   kind   'S' schema    'T' table    'A' account data    'V' persisted variables    'X' temporary table    'F' foreign server
 //! ```
 //!
 //! An entry is cut into parts so that a table of a thousand columns needs no large engine row. All functions run in the
@@ -24,6 +24,8 @@ pub enum Kind {
     Account = b'A',
     /// The trees of a session's temporary table, by its id: what a restart finds is dropped.
     Temporary = b'X',
+    /// CREATE SERVER
+    ForeignServer = b'F',
 }
 
 const PART_BYTES: usize = 4000;

@@ -28,6 +28,7 @@ mod related;
 pub mod row_log;
 mod rules;
 pub mod schema;
+pub mod servers;
 pub mod statistics;
 mod stored;
 pub mod virtual_table;

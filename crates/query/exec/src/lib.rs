@@ -14,6 +14,7 @@ pub mod context;
 pub mod ddl;
 pub mod error;
 pub mod expr;
+pub mod handler;
 pub mod histogram;
 pub mod online;
 pub mod plan;

@@ -59,6 +59,8 @@ pub struct VariableInfo {
 /// What only sessions know. Implemented by crate `session`.
 pub trait Source: Send + Sync {
     fn processes(&self) -> Vec<Process>;
+    /// What CREATE SERVER has made.
+    fn foreign_servers(&self) -> types::Result<Vec<catalog::servers::ForeignServer>>;
     /// Metadata locks, held and asked for.
     fn metadata_locks(&self) -> Vec<catalog::mdl::LockRow>;
     /// All global variables with their values as printed, sorted by name.

@@ -20,6 +20,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("password_history", password_history),
     ("proxies_priv", proxies_priv),
     ("role_edges", role_edges),
+    ("servers", servers),
     ("tables_priv", tables_priv),
     ("user", user),
 ];
@@ -28,6 +29,16 @@ pub(crate) fn schema() -> Schema {
     let mut schema = Schema::new("mysql", CollationId::UTF8MB4_0900_AI_CI);
     MYSQL.add_to(&mut schema, COMPUTED);
     schema
+}
+
+fn servers(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.source.foreign_servers()?.into_iter().map(|s| {
+        let mut row = [s.name, s.host, s.database, s.user, s.password].map(text).to_vec();
+        row.push(Value::Int(s.port as i64));
+        row.extend([s.socket, s.wrapper, s.owner].map(text));
+        row
+    }));
+    Ok(())
 }
 
 /// ENUM('N','Y')

@@ -58,7 +58,7 @@ impl Ddl<'_> {
         self.lock_new_name(schema, name, mode)
     }
 
-    pub(super) fn lock_new_name(&mut self, schema: &str, name: &str, mode: Mode) -> Result<()> {
+    pub(crate) fn lock_new_name(&mut self, schema: &str, name: &str, mode: Mode) -> Result<()> {
         if self.temporary {
             return Ok(());
         }

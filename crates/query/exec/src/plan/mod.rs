@@ -9,6 +9,7 @@ pub mod explain;
 pub mod explain_json;
 pub mod expr;
 pub mod group;
+pub mod handler;
 pub mod hints;
 pub mod index_merge;
 pub mod json_table;

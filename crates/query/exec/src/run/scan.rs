@@ -759,7 +759,7 @@ impl ScanOp {
     }
 
     /// Reads from `lower` up to `upper`, or downwards from there, in place of its own ranges.
-    pub(super) fn seek(&mut self, lower: &[u8], upper: Option<&[u8]>, backward: bool) {
+    pub(crate) fn seek(&mut self, lower: &[u8], upper: Option<&[u8]>, backward: bool) {
         self.bytes.clear();
         let lower = append(&mut self.bytes, lower);
         let upper = upper.map(|key| append(&mut self.bytes, key));
@@ -769,12 +769,12 @@ impl ScanOp {
     }
 
     /// The next entry, whether its row is wanted or not.
-    pub(super) fn next_entry(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+    pub(crate) fn next_entry(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
         self.scan(run, frame, outer)
     }
 
     /// The key of the entry read last, as its index has it.
-    pub(super) fn entry_key<'s>(&'s self, frame: &'s Frame) -> &'s [u8] {
+    pub(crate) fn entry_key<'s>(&'s self, frame: &'s Frame) -> &'s [u8] {
         if self.index == 0 { &frame.slots[self.slot].key } else { &self.check }
     }
 

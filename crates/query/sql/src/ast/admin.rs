@@ -1,6 +1,6 @@
 //! Transactions, variables, SHOW, EXPLAIN, prepared statements and server administration.
 
-use super::{Account, ExprId, Name, ObjectName, QueryId, Statement, Str, VarScope};
+use super::{Account, ExprId, ExprList, Limit, Name, ObjectName, QueryId, Statement, Str, VarScope};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AccessMode {
@@ -295,19 +295,55 @@ pub enum Absent {
     Plugin(Name),
     /// UNINSTALL COMPONENT
     LoadedComponent(Str),
+    /// CREATE RESOURCE GROUP
+    NewResourceGroup,
     /// ALTER, DROP, SET RESOURCE GROUP
     ResourceGroup(Name),
+    /// IMPORT TABLE FROM 'file'
+    ImportTable,
     /// ALTER, DROP TABLESPACE
     Tablespace(Name),
-    /// ALTER, DROP SERVER
-    Server(Str),
     /// ALTER INSTANCE ROTATE ... MASTER KEY
     MasterKey {
         of_binlog: bool,
     },
     Clone,
-    /// HANDLER name READ, CLOSE
-    Handler(Name),
+}
+
+#[derive(Debug)]
+pub enum HandlerStatement {
+    Open { table: ObjectName, alias: Name },
+    Close(Name),
+    Read(HandlerRead),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct HandlerRead {
+    pub handler: Name,
+    /// In this index's order.
+    pub index: Option<Name>,
+    pub step: HandlerStep,
+    pub filter: Option<ExprId>,
+    pub limit: Option<Limit>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HandlerStep {
+    First,
+    Next,
+    Prev,
+    Last,
+    /// Values for the first parts of the index.
+    Key(KeyComparison, ExprList),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeyComparison {
+    Equal,
+    AtLeast,
+    Above,
+    AtMost,
+    Below,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -324,4 +360,31 @@ pub enum Reset {
         if_exists: bool,
         name: Option<ObjectName>,
     },
+}
+
+/// CREATE, ALTER, DROP SERVER
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ServerStatement {
+    pub verb: ServerVerb,
+    pub name: Str,
+    pub options: ServerOptions,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ServerVerb {
+    Create { wrapper: Str },
+    Alter,
+    Drop { if_exists: bool },
+}
+
+/// The last of each that is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ServerOptions {
+    pub host: Option<Str>,
+    pub database: Option<Str>,
+    pub user: Option<Str>,
+    pub password: Option<Str>,
+    pub socket: Option<Str>,
+    pub owner: Option<Str>,
+    pub port: Option<u64>,
 }

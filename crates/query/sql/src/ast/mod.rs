@@ -358,6 +358,8 @@ pub enum Statement {
     },
 
     Absent(Absent),
+    Handler(HandlerStatement),
+    Server(ServerStatement),
 
     /// Parsed in full and correct, but not executed by this server: answer with error 1235 and `what`.
     Unsupported(Unsupported),

@@ -205,31 +205,55 @@ impl Parser<'_> {
 
     /// Behind HANDLER.
     pub(super) fn handler(&mut self) -> R<Statement> {
-        let name = self.object_name()?.name;
-        match self.expect_any(&[Kw::OPEN, Kw::CLOSE, Kw::READ])? {
-            Kw::OPEN => {
-                self.table_alias()?;
-                Ok(self.unsupported("HANDLER", "ha_open"))
-            }
-            Kw::CLOSE => Ok(Statement::Absent(Absent::Handler(name))),
-            _ => {
-                if self.eat_any(&[Kw::FIRST, Kw::NEXT]).is_none() {
-                    self.name()?;
-                    if self.eat_any(&[Kw::FIRST, Kw::NEXT, Kw::PREV, Kw::LAST]).is_none() {
-                        if !matches!(self.tok.tok, Tok::Eq | Tok::Le | Tok::Ge | Tok::Lt | Tok::Gt) {
-                            return Err(self.syntax());
-                        }
-                        self.bump();
-                        self.expect_tok(Tok::LParen)?;
-                        self.row_values()?;
-                    }
-                }
-                if self.eat(Kw::WHERE) {
-                    self.expr()?;
-                }
-                self.limit()?;
-                Ok(Statement::Absent(Absent::Handler(name)))
-            }
+        let table = self.object_name()?;
+        let at = self.tok.start;
+        let kw = self.expect_any(&[Kw::OPEN, Kw::CLOSE, Kw::READ])?;
+        if kw == Kw::OPEN {
+            let alias = self.table_alias()?.unwrap_or(table.name);
+            return Ok(Statement::Handler(HandlerStatement::Open { table, alias }));
         }
+        if table.schema.is_some() {
+            return Err(self.syntax_at(at));
+        }
+        if kw == Kw::CLOSE {
+            return Ok(Statement::Handler(HandlerStatement::Close(table.name)));
+        }
+        let scan = self.eat_any(&[Kw::FIRST, Kw::NEXT]);
+        let (index, step) = match scan {
+            Some(Kw::FIRST) => (None, HandlerStep::First),
+            Some(_) => (None, HandlerStep::Next),
+            None => (Some(self.name()?), self.handler_step()?),
+        };
+        let queries = self.queries.len();
+        let at = self.tok.start;
+        let filter = if self.eat(Kw::WHERE) { Some(self.expr()?) } else { None };
+        if self.queries.len() > queries {
+            return Err(self.syntax_at(at));
+        }
+        let limit = self.limit()?;
+        let read = HandlerRead { handler: table.name, index, step, filter, limit };
+        Ok(Statement::Handler(HandlerStatement::Read(read)))
+    }
+
+    /// Behind the name of an index.
+    fn handler_step(&mut self) -> R<HandlerStep> {
+        match self.eat_any(&[Kw::FIRST, Kw::NEXT, Kw::PREV, Kw::LAST]) {
+            Some(Kw::FIRST) => return Ok(HandlerStep::First),
+            Some(Kw::NEXT) => return Ok(HandlerStep::Next),
+            Some(Kw::PREV) => return Ok(HandlerStep::Prev),
+            Some(_) => return Ok(HandlerStep::Last),
+            None => {}
+        }
+        let comparison = match self.tok.tok {
+            Tok::Eq => KeyComparison::Equal,
+            Tok::Ge => KeyComparison::AtLeast,
+            Tok::Gt => KeyComparison::Above,
+            Tok::Le => KeyComparison::AtMost,
+            Tok::Lt => KeyComparison::Below,
+            _ => return Err(self.syntax()),
+        };
+        self.bump();
+        self.expect_tok(Tok::LParen)?;
+        Ok(HandlerStep::Key(comparison, self.row_values()?))
     }
 }

@@ -316,7 +316,13 @@ impl Parser<'_> {
                 if self.eat(Kw::FOR) {
                     self.expect(Kw::UPGRADE)?;
                 }
-                "partition maintenance"
+                match kw {
+                    Kw::ANALYZE => "analyze partition",
+                    Kw::CHECK => "check partition",
+                    Kw::OPTIMIZE => "optimize partition",
+                    Kw::REPAIR => "repair partition",
+                    _ => "rebuild partition",
+                }
             }
         };
         Ok(AlterAction::Partition(what))

@@ -398,6 +398,7 @@ impl Parser<'_> {
             | Tok::Hex
             | Tok::Bit
             | Tok::Introducer => self.literal(),
+            Tok::Param if !self.takes_params => Err(self.syntax()),
             Tok::Param => {
                 self.bump();
                 self.params += 1;

@@ -44,9 +44,10 @@ pub fn parse_lifted(source: &[u8], mode: SqlMode, lifted: &[Lifted]) -> R<Parsed
     parse_whole(source, mode, lifted)
 }
 
-/// Parses the first statement of `source` and returns it with the rest after its `;`, empty when it was the last.
+/// Parses the first statement of `source`, a text to be run in which `?` is an error, and returns it with the rest after its `;`, empty when it was the last.
 pub fn parse_next(source: &[u8], mode: SqlMode) -> R<(Parsed, &[u8])> {
     let mut parser = Parser::new(source, mode, &[])?;
+    parser.takes_params = false;
     let statement = parser.root()?;
     let rest = match parser.tok.tok {
         // Only white space and comments behind the last `;`: no further statement.
@@ -87,6 +88,8 @@ pub(crate) struct Parser<'s> {
     /// Height of the tallest expression finished since this was last set to 0.
     tallest: u32,
     scratch: Vec<ExprId>,
+    /// `?` stands for a value that comes later.
+    takes_params: bool,
     /// Inside the body of a stored program: local variables may stand where literals do, SELECT INTO takes plain names.
     in_program: bool,
     hints: Option<Str>,
@@ -117,6 +120,7 @@ impl<'s> Parser<'s> {
             depth: 0,
             tallest: 0,
             scratch: Vec::new(),
+            takes_params: true,
             in_program: false,
             hints: None,
             extra: Vec::new(),

@@ -40,7 +40,7 @@ impl Parser<'_> {
                 debug_assert_eq!(kw, Kw::IMPORT);
                 self.expect_all(&[Kw::TABLE, Kw::FROM])?;
                 self.comma_list(Self::text)?;
-                Ok(self.unsupported("IMPORT TABLE", "import"))
+                Ok(Statement::Absent(Absent::ImportTable))
             }
         }
     }
@@ -247,11 +247,11 @@ impl Parser<'_> {
                 Ok(self.unsupported("tablespaces", "alter_tablespace"))
             }
             Kw::SERVER => {
-                self.name_or_text()?;
+                let name = self.name_or_text()?;
                 self.expect_all(&[Kw::FOREIGN, Kw::DATA, Kw::WRAPPER])?;
-                self.name_or_text()?;
-                self.server_options()?;
-                Ok(self.unsupported("federated servers", "create_server"))
+                let wrapper = self.name_or_text()?;
+                let options = self.server_options()?;
+                Ok(Statement::Server(ServerStatement { verb: ServerVerb::Create { wrapper }, name, options }))
             }
             _ => {
                 self.expect(Kw::GROUP)?;
@@ -260,7 +260,7 @@ impl Parser<'_> {
                 self.eat_eq();
                 self.expect_any(&[Kw::USER, Kw::SYSTEM])?;
                 self.resource_group_options()?;
-                Ok(self.unsupported("resource groups", "create_resource_group"))
+                Ok(Statement::Absent(Absent::NewResourceGroup))
             }
         }
     }
@@ -288,8 +288,8 @@ impl Parser<'_> {
             }
             Kw::SERVER => {
                 let name = self.name_or_text()?;
-                self.server_options()?;
-                Ok(Statement::Absent(Absent::Server(name)))
+                let options = self.server_options()?;
+                Ok(Statement::Server(ServerStatement { verb: ServerVerb::Alter, name, options }))
             }
             Kw::INSTANCE => {
                 match self.expect_any(&[Kw::ROTATE, Kw::RELOAD, Kw::ENABLE, Kw::DISABLE])? {
@@ -365,13 +365,27 @@ impl Parser<'_> {
         }
     }
 
-    fn server_options(&mut self) -> R<()> {
+    fn server_options(&mut self) -> R<ServerOptions> {
+        let mut options = ServerOptions::default();
         self.expect(Kw::OPTIONS)?;
         self.paren_list(|p| {
             let kws = [Kw::HOST, Kw::DATABASE, Kw::USER, Kw::PASSWORD, Kw::SOCKET, Kw::OWNER, Kw::PORT];
-            if p.expect_any(&kws)? == Kw::PORT { p.integer().map(|_| ()) } else { p.text().map(|_| ()) }
+            let option = match p.expect_any(&kws)? {
+                Kw::PORT => {
+                    options.port = Some(p.integer()?);
+                    return Ok(());
+                }
+                Kw::HOST => &mut options.host,
+                Kw::DATABASE => &mut options.database,
+                Kw::USER => &mut options.user,
+                Kw::PASSWORD => &mut options.password,
+                Kw::SOCKET => &mut options.socket,
+                _ => &mut options.owner,
+            };
+            *option = Some(p.text()?);
+            Ok(())
         })?;
-        Ok(())
+        Ok(options)
     }
 
     fn resource_group_options(&mut self) -> R<()> {

@@ -315,9 +315,9 @@ impl Parser<'_> {
                 Ok(Statement::DropProgram { kind, if_exists, name: self.object_name()? })
             }
             Kw::SERVER => {
-                self.eat_if_exists()?;
+                let verb = ServerVerb::Drop { if_exists: self.eat_if_exists()? };
                 let name = self.name_or_text()?;
-                Ok(Statement::Absent(Absent::Server(name)))
+                Ok(Statement::Server(ServerStatement { verb, name, options: ServerOptions::default() }))
             }
             Kw::TABLESPACE | Kw::UNDO | Kw::LOGFILE => {
                 match kw {

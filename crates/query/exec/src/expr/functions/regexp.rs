@@ -273,8 +273,10 @@ fn check_charsets(a: &Args<'_, '_>) -> Result<()> {
 
 fn check_pair(a: &Args<'_, '_>, with: usize) -> Result<()> {
     let [x, y] = [&a.args[0].ty, &a.args[with].ty];
-    let binary = |t: &types::DataType| (t.kind.is_bytes() || t.kind.is_text()) && t.collation.is_binary();
-    if binary(x) == binary(y) {
+    // Numbers, dates and documents become what the other is.
+    let is_string = |t: &types::DataType| (t.kind.is_bytes() || t.kind.is_text()) && t.kind != types::TypeKind::Json;
+    let binary = |t: &types::DataType| t.collation.is_binary();
+    if !is_string(x) || !is_string(y) || binary(x) == binary(y) {
         return Ok(());
     }
     let name = |t: &types::DataType| if binary(t) { "binary" } else { t.collation.info().name };

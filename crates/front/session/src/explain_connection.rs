@@ -1,0 +1,57 @@
+//! EXPLAIN FOR CONNECTION: the plan of what another session runs, made anew from its text in this session, whose variables count.
+
+use crate::command::{Done, Session};
+use crate::run::{is_planned, lexer_mode, parse_error};
+use accounts::Privileges;
+use exec::Outcome;
+use protocol::{Output, RowFormat};
+use sql::ast::{Explain, ExplainFormat, ExplainTarget, Statement};
+use types::{Result, SqlError, Value, err};
+
+impl Session {
+    /// OK without rows for a session that runs nothing. Errors 1094, 1227, 3012 and those of planning.
+    pub(crate) fn explain_connection(&mut self, explain: &Explain, out: &mut Output) -> Result<Done> {
+        let ExplainTarget::Connection(id) = explain.target else { unreachable!("the rest is planned") };
+        if explain.analyze || explain.into.is_some() {
+            return Err(err!(1235, "EXPLAIN ANALYZE FOR CONNECTION"));
+        }
+        let process = self.server.processes.list().into_iter().find(|p| p.id == id);
+        let process = process.ok_or_else(|| err!(1094, id))?;
+        if self.state.user.split('@').next() != Some(process.user.as_str()) {
+            self.access().check_global(Privileges::PROCESS)?;
+        }
+        let Some(text) = process.info else {
+            self.ok(out, &Outcome::default())?;
+            return Ok(Done::Answered);
+        };
+        let verb = match explain.format {
+            ExplainFormat::Default => "EXPLAIN ",
+            ExplainFormat::Traditional => "EXPLAIN FORMAT=TRADITIONAL ",
+            ExplainFormat::Json => "EXPLAIN FORMAT=JSON ",
+            ExplainFormat::Tree => "EXPLAIN FORMAT=TREE ",
+        };
+        let before = self.state.database.clone();
+        self.state.database = process.database;
+        let result = self.explain_text(&format!("{verb}{text}"), out);
+        self.state.database = before;
+        result
+    }
+
+    fn explain_text(&mut self, text: &str, out: &mut Output) -> Result<Done> {
+        let parsed = sql::parse(text.as_bytes(), lexer_mode(self.state.sql_mode)).map_err(|e| match e.code() {
+            // Another kind of statement, or several.
+            sql::SYNTAX => not_explainable(),
+            _ => parse_error(e),
+        })?;
+        if !matches!(parsed.statement, Statement::Explain(_)) || !is_planned(&parsed.statement) {
+            return Err(not_explainable());
+        }
+        let values = vec![Value::Null; parsed.param_count as usize];
+        let mut planned = self.plan(parsed, &[])?;
+        self.run(&mut planned, &values, RowFormat::Text, out)
+    }
+}
+
+fn not_explainable() -> SqlError {
+    SqlError::new(3012, "EXPLAIN FOR CONNECTION command is supported only for SELECT/UPDATE/INSERT/DELETE/REPLACE")
+}

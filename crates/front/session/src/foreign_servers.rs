@@ -1,0 +1,61 @@
+//! CREATE, ALTER and DROP SERVER.
+
+use crate::command::Session;
+use crate::define::text_of;
+use accounts::Privileges;
+use catalog::servers::ForeignServer;
+use sql::ast::{Parsed, ServerOptions, ServerStatement, ServerVerb, Str};
+use types::{Result, SqlError, err};
+
+impl Session {
+    /// Errors 1476, 1477, 1525.
+    pub(crate) fn foreign_server(&mut self, parsed: &Parsed, statement: &ServerStatement) -> Result<&'static str> {
+        self.access().check_global(Privileges::SUPER)?;
+        let name = text_of(parsed, statement.name);
+        if name.is_empty() {
+            return Err(err!(1525, "server name", name));
+        }
+        self.define(|ddl| {
+            let found = ddl.lock_foreign_servers()?.into_iter().find(|s| s.is_called(&name));
+            match (statement.verb, found) {
+                (ServerVerb::Create { .. }, Some(_)) => {
+                    let message = format!("The foreign server, {name}, you are trying to create already exists.");
+                    Err(SqlError::new(1476, message))
+                }
+                (ServerVerb::Create { wrapper }, None) => {
+                    let wrapper = text_of(parsed, wrapper);
+                    let mut server = ForeignServer { name: name.clone(), wrapper, ..ForeignServer::default() };
+                    set_options(&mut server, parsed, &statement.options);
+                    ddl.put_foreign_server(&server)
+                }
+                (ServerVerb::Alter, Some(mut server)) => {
+                    set_options(&mut server, parsed, &statement.options);
+                    ddl.put_foreign_server(&server)
+                }
+                (ServerVerb::Drop { .. }, Some(_)) => ddl.remove_foreign_server(&name),
+                (ServerVerb::Drop { if_exists: true }, None) => Ok(()),
+                (ServerVerb::Alter | ServerVerb::Drop { .. }, None) => Err(err!(1477, name)),
+            }
+        })?;
+        Ok(match statement.verb {
+            ServerVerb::Create { .. } => "create_server",
+            ServerVerb::Alter => "alter_server",
+            ServerVerb::Drop { .. } => "drop_server",
+        })
+    }
+}
+
+fn set_options(server: &mut ForeignServer, parsed: &Parsed, options: &ServerOptions) {
+    let set = |field: &mut String, text: Option<Str>| {
+        if let Some(text) = text {
+            *field = text_of(parsed, text);
+        }
+    };
+    set(&mut server.host, options.host);
+    set(&mut server.database, options.database);
+    set(&mut server.user, options.user);
+    set(&mut server.password, options.password);
+    set(&mut server.socket, options.socket);
+    set(&mut server.owner, options.owner);
+    server.port = options.port.unwrap_or(server.port);
+}

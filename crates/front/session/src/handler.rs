@@ -1,0 +1,143 @@
+//! HANDLER: tables opened by name, read row by row, closed. They are the session's alone and hold no lock between statements:
+//! what others do to a table meanwhile makes the next READ start anew, what the session itself does closes it.
+
+use crate::command::{Done, Session};
+use crate::run::REPLANS_MAX;
+use crate::sink::WireSink;
+use accounts::Privileges;
+use catalog::schema::eq_name;
+use catalog::{Pin, Table, Waiting};
+use exec::Outcome;
+use exec::handler::Handler;
+use protocol::Output;
+use sql::ast::{HandlerRead, HandlerStatement, Parsed};
+use std::sync::Arc;
+use types::{Result, err};
+
+impl Session {
+    /// Errors 1066, 1109, 1146, 1192, 1347 and those of reading.
+    pub(crate) fn handler(&mut self, parsed: &Parsed, statement: &HandlerStatement, out: &mut Output) -> Result<Done> {
+        self.state.clear_conditions();
+        if self.locked.is_some() {
+            return Err(err!(1192));
+        }
+        observe::increment(observe::Counter::Questions);
+        observe::increment(observe::Counter::Queries);
+        match statement {
+            HandlerStatement::Open { table, alias } => {
+                let (schema, name) = self.object(parsed, *table)?;
+                let alias = parsed.name(*alias);
+                if self.handlers.iter().any(|h| eq_name(h.alias(), alias)) {
+                    return Err(err!(1066, alias));
+                }
+                self.check_shared(Privileges::SELECT, &schema, &name)?;
+                let found = self.handled(&schema, &name)?;
+                self.handlers.push(Handler::new(found, alias));
+                observe::increment(self.com("ha_open"));
+                self.ok(out, &Outcome::default())?;
+            }
+            HandlerStatement::Close(alias) => {
+                let at = self.opened(parsed.name(*alias))?;
+                self.handlers.swap_remove(at);
+                observe::increment(self.com("ha_close"));
+                self.ok(out, &Outcome::default())?;
+            }
+            HandlerStatement::Read(read) => {
+                let at = self.opened(parsed.name(read.handler))?;
+                let mut handler = self.handlers.swap_remove(at);
+                let result = self.read_handler(parsed, read, &mut handler, out);
+                self.handlers.push(handler);
+                observe::increment(self.com("ha_read"));
+                result?;
+            }
+        }
+        Ok(Done::Answered)
+    }
+
+    /// Error 1109.
+    fn opened(&self, alias: &str) -> Result<usize> {
+        let at = self.handlers.iter().position(|h| eq_name(h.alias(), alias));
+        at.ok_or_else(|| err!(1109, alias, "HANDLER"))
+    }
+
+    /// Errors 1146, 1347.
+    fn handled(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        let version = self.dictionary();
+        let table = version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?;
+        if table.is_base() { Ok(Arc::clone(table)) } else { Err(err!(1347, schema, name, "BASE TABLE")) }
+    }
+
+    fn read_handler(
+        &mut self,
+        parsed: &Parsed,
+        read: &HandlerRead,
+        handler: &mut Handler,
+        out: &mut Output,
+    ) -> Result<()> {
+        let (schema, name) = (handler.table().schema.clone(), handler.table().name.clone());
+        self.check_shared(Privileges::SELECT, &schema, &name)?;
+        let table = self.pin_handled(&schema, &name)?;
+        handler.follow(Arc::clone(&table));
+        self.begin_if_needed();
+        let hot = self.state.vars.hot();
+        let mut sink = WireSink {
+            status: self.status(self.more),
+            results: hot.results,
+            limit: u64::MAX,
+            out,
+            format: self.format,
+            head: None,
+            rows: 0,
+            started: false,
+            durable: None,
+        };
+        self.state.single_statement = self.autocommits();
+        let result = match table.readable_since > self.transaction.began_at {
+            true => Err(err!(1412)),
+            false => {
+                let version = self.dictionary();
+                handler.read((parsed, read), &version, &mut self.tx, &mut self.state, &mut sink)
+            }
+        };
+        let rows = sink.rows;
+        self.finish_statement(result)?;
+        self.state.found_rows = rows;
+        self.state.row_count = -1;
+        let (status, warnings) = (self.status(self.more), self.state.wire_warnings());
+        out.end_rows(status, warnings).map_err(|_| crate::sink::gone())
+    }
+
+    /// The table as it is, kept from DDL until the statement ends. Errors 1146, 1205, 1213, 1347, 1615.
+    fn pin_handled(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        for _ in 0..REPLANS_MAX {
+            let table = self.handled(schema, name)?;
+            if table.temporary {
+                return Ok(table);
+            }
+            let timeout = self.state.vars.hot().lock_wait_timeout;
+            let pinned =
+                self.pins.pin(&[Pin::new(schema, name, false)], false, Waiting { timeout, tx: &mut self.tx })?;
+            if pinned && self.catalog.is_current(self.server.catalog.cell()) {
+                return Ok(table);
+            }
+        }
+        Err(err!(1615))
+    }
+
+    /// The session has changed definitions: what it did them to is closed.
+    pub(crate) fn close_changed_handlers(&mut self) {
+        if self.handlers.is_empty() {
+            return;
+        }
+        let version = self.dictionary();
+        self.handlers.retain(|h| {
+            let (was, now) = (h.table(), version.table(&h.table().schema, &h.table().name));
+            now.is_some_and(|t| (t.id, t.version) == (was.id, was.version))
+        });
+    }
+
+    /// FLUSH TABLES: reading starts anew.
+    pub(crate) fn rewind_handlers(&mut self) {
+        self.handlers.iter_mut().for_each(Handler::rewind);
+    }
+}
