@@ -1,6 +1,6 @@
 //! Derived condition pushdown: what WHERE asks of a derived table that is computed on its own (groups, DISTINCT) is asked inside of
-//! it, of its rows where the columns are its groups' keys, else of its groups. The query is planned anew with these conditions, so
-//! that they find ranges of indexes.
+//! it, of its rows where the columns are its groups' keys, else of its groups. Of a set operation each side is asked. The query is
+//! planned anew with these conditions, so that they find ranges of indexes.
 
 use super::Planner;
 use super::names::Source;
@@ -8,10 +8,11 @@ use super::node::QueryPlan;
 use super::tables::slots_of;
 use crate::expr::{Expr, Node};
 use catalog::Table;
-use sql::ast::{QueryBody, QueryId};
+use sql::ast::{Query, QueryBody, QueryId, SetOp};
 use sql::hints::TableHint;
 use std::ops::Range;
 use std::sync::Arc;
+use types::{DataType, Result, TypeKind};
 
 /// How a derived table is planned anew.
 pub struct Origin {
@@ -35,6 +36,16 @@ const OUTPUT: u16 = u16::MAX;
 pub struct Pushed {
     pub conditions: Vec<Expr>,
     pub taken: Vec<bool>,
+    /// On their way into sides of a set operation: how much a side's values may differ from those of the whole.
+    united: Option<United>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum United {
+    /// Rows are passed on as they are.
+    All,
+    /// Of rows that are equal one is passed on: texts that are equal may be told apart by a condition.
+    Distinct,
 }
 
 impl Planner<'_> {
@@ -73,12 +84,61 @@ impl Planner<'_> {
             Definition::View(_) => true,
             Definition::Query(id, _) => {
                 let query = &self.parsed[*id];
-                let select = if let QueryBody::Select(select) = &query.body { Some(select) } else { None };
-                query.limit.is_none() && select.is_some_and(|s| !s.rollup && s.windows.is_empty())
+                query.limit.is_none() && self.has_plain_select(query)
             }
         };
         let hinted = self.hinted(alias, TableHint::DerivedConditionPushdown);
         plain && hinted.unwrap_or_else(|| !self.switched_off("derived_condition_pushdown"))
+    }
+
+    /// Is there a SELECT in it that may take conditions?
+    fn has_plain_select(&self, query: &Query) -> bool {
+        match &query.body {
+            QueryBody::Select(s) => !s.rollup && s.windows.is_empty(),
+            QueryBody::SetOp { left, right, .. } => {
+                self.has_plain_select(&self.parsed[*left]) && self.has_plain_select(&self.parsed[*right])
+            }
+            QueryBody::Nested(inner) => self.has_plain_select(&self.parsed[*inner]),
+            QueryBody::Table(_) | QueryBody::Values(_) => false,
+        }
+    }
+
+    /// Both sides of a set operation, each asked to take the conditions on their way: taken is what both have taken. A condition
+    /// that one side alone has taken stays outside as well, and leaves the same rows.
+    pub(super) fn plan_sides(
+        &mut self,
+        query: &Query,
+        (op, all): (SetOp, bool),
+        left: QueryId,
+        right: QueryId,
+    ) -> Result<(QueryPlan, QueryPlan)> {
+        let Some(mut pushed) = self.pushed.take() else {
+            return Ok((self.query(left, false)?, self.query(right, false)?));
+        };
+        let all = op == SetOp::Union && all && pushed.united != Some(United::Distinct);
+        let united = Some(if all { United::All } else { United::Distinct });
+        let none = vec![false; pushed.conditions.len()];
+        let mut side = |id| -> Result<(QueryPlan, Vec<bool>)> {
+            if query.limit.is_none() {
+                let (conditions, taken) = (pushed.conditions.clone(), none.clone());
+                self.pushed = Some(Pushed { conditions, taken, united });
+            }
+            let plan = self.query(id, false);
+            let taken = self.pushed.take().map_or(none.clone(), |p| p.taken);
+            Ok((plan?, taken))
+        };
+        let ((left, by_left), (right, by_right)) = (side(left)?, side(right)?);
+        pushed.taken = by_left.iter().zip(&by_right).map(|(l, r)| *l && *r).collect();
+        self.pushed = Some(pushed);
+        Ok((left, right))
+    }
+
+    /// A query in parentheses, which takes no conditions where only some of its rows are passed on.
+    pub(super) fn plan_nested(&mut self, query: &Query, inner: QueryId) -> Result<QueryPlan> {
+        let pushed = if query.limit.is_some() { self.pushed.take() } else { None };
+        let plan = self.query(inner, false);
+        self.pushed = pushed.or_else(|| self.pushed.take());
+        plan
     }
 
     /// The plan with conditions, and which of them it has taken; `None` when it takes none.
@@ -88,7 +148,7 @@ impl Planner<'_> {
         let warnings = self.hints.as_ref().map_or(0, |h| h.warnings.len());
         let (exports, straight) = (self.exports.take(), self.straight);
         let clause = std::mem::replace(&mut self.clause, "field list");
-        self.pushed = Some(Pushed { taken: vec![false; conditions.len()], conditions });
+        self.pushed = Some(Pushed { taken: vec![false; conditions.len()], conditions, united: None });
         let block = self.blocks.pop().expect("inside a query block");
         let planned = match &origin.from {
             Definition::Query(id, cte) => {
@@ -127,14 +187,20 @@ impl Planner<'_> {
         conditions: &mut Vec<Expr>,
         having: &mut Option<Expr>,
     ) {
+        let united = pushed.united;
         for (e, taken) in pushed.conditions.iter().zip(&mut pushed.taken) {
             let mut read: Vec<usize> = Vec::new();
+            let mut differs = false;
             e.any(&mut |e| {
                 if let Node::Column { slot: OUTPUT, column, .. } = e.node {
                     read.push(column as usize);
+                    differs |= united.is_some_and(|u| !same_values(&outputs[column as usize].ty, &e.ty, u));
                 }
                 false
             });
+            if differs {
+                continue;
+            }
             let steady = |i: &usize| {
                 let e = &outputs[*i];
                 let plain = |e: &Expr| match &e.node {
@@ -159,6 +225,21 @@ impl Planner<'_> {
             }
         }
     }
+}
+
+/// Are the values of a side of a set operation the same, and compared alike, in its result?
+fn same_values(side: &DataType, whole: &DataType, united: United) -> bool {
+    use TypeKind::*;
+    if side.kind.is_integer() && whole.kind.is_integer() {
+        return side.unsigned == whole.unsigned;
+    }
+    side.kind == whole.kind
+        && match side.kind {
+            Date | Double => true,
+            Decimal | Time | DateTime | Timestamp => side.decimals == whole.decimals,
+            VarChar | Text => united == United::All && side.collation == whole.collation,
+            _ => false,
+        }
 }
 
 /// Is it a query, or a column of a query further outside?

@@ -158,7 +158,7 @@ impl Planner<'_> {
                 result
             }
             QueryBody::SetOp { op, all, left, right } => {
-                let (left, right) = (self.query(*left, false)?, self.query(*right, false)?);
+                let (left, right) = self.plan_sides(query, (*op, *all), *left, *right)?;
                 same_width(&left, &right)?;
                 let kind = match op {
                     ast::SetOp::Union => SetKind::Union,
@@ -168,7 +168,7 @@ impl Planner<'_> {
                 self.set_operation(query, kind, *all, left, right)
             }
             QueryBody::Nested(inner) => {
-                let inner = self.query(*inner, false)?;
+                let inner = self.plan_nested(query, *inner)?;
                 let _ = parsed;
                 self.over(query, inner)
             }
