@@ -83,6 +83,12 @@ def test_both_versions_and_their_status(server):
     assert ssl_status(plain, "server_not_after").endswith(" GMT")
 
 
+def test_threads_tell_how_they_are_connected(server):
+    query = "SELECT connection_type FROM performance_schema.threads WHERE processlist_id = CONNECTION_ID()"
+    ways = server.connect(), connect(server), server.connect(unix_socket=str(server.socket))
+    assert [value(connection, query) for connection in ways] == ["TCP/IP", "SSL/TLS", "Socket"]
+
+
 def test_an_authority_that_is_not_the_servers_is_noticed(server, tmp_path):
     made = ssl.create_default_context()
     made.check_hostname = False

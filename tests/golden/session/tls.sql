@@ -34,6 +34,7 @@ SHOW STATUS LIKE 'Ssl_cipher';
 SHOW STATUS LIKE 'Ssl_version';
 SHOW GLOBAL STATUS LIKE 'Ssl_session_cache_mode';
 SHOW STATUS LIKE 'Ssl_c%verify%';
+SELECT connection_type FROM performance_schema.threads WHERE processlist_id = CONNECTION_ID();
 -- The statement commits.
 CREATE TABLE t (a INT);
 START TRANSACTION;

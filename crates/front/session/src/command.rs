@@ -147,7 +147,12 @@ impl Session {
     }
 
     pub(crate) fn entry_identify(&self, user: &str) {
-        self.entry.identify(user, self.state.database.as_deref());
+        let connection_type = match (self.peer, &self.tls) {
+            (_, Some(_)) => "SSL/TLS",
+            (Peer::Unix, None) => "Socket",
+            (Peer::Tcp(_), None) => "TCP/IP",
+        };
+        self.entry.identify(user, connection_type, self.state.database.as_deref());
     }
 
     pub(crate) fn pause(&mut self) {

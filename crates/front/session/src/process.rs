@@ -65,6 +65,7 @@ struct Lane {
 struct Details {
     user: String,
     host: String,
+    connection_type: Option<&'static str>,
     database: Option<String>,
     info: Vec<u8>,
     /// Texts of the prepared statements, so that an execution has only an id to publish.
@@ -238,9 +239,10 @@ impl Entry {
         self.server.processes.0.get(self.lane)
     }
 
-    pub fn identify(&self, user: &str, database: Option<&str>) {
+    pub fn identify(&self, user: &str, connection_type: &'static str, database: Option<&str>) {
         let mut details = self.lane().details.lock();
         details.user = user.to_string();
+        details.connection_type = Some(connection_type);
         details.database = database.map(str::to_string);
     }
 
@@ -351,6 +353,7 @@ fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
         id,
         user: details.user.clone(),
         host: details.host.clone(),
+        connection_type: details.connection_type,
         database: details.database.clone(),
         command: NAMES[usize::from(doing)],
         time_s: now.saturating_sub(since) / 1_000_000,

@@ -35,6 +35,8 @@ pub struct Process {
     pub id: u64,
     pub user: String,
     pub host: String,
+    /// How it is connected, in the words of `performance_schema.threads`; `None`: it is still logging in.
+    pub connection_type: Option<&'static str>,
     pub database: Option<String>,
     pub command: &'static str,
     /// Seconds in this state.

@@ -109,7 +109,7 @@ fn threads(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             Value::Null,
             word("YES"),
             word("NO"),
-            Value::Null,
+            process.connection_type.map_or(Value::Null, word),
             Value::Null,
             Value::Null,
             word("PRIMARY"),
