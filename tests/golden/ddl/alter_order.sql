@@ -50,6 +50,7 @@ SET @x = ?;
 IMPORT TABLE FROM '/tmp/t.sdi';
 LOAD DATA INFILE 'f' INTO TABLE t PARTITION (p0);
 LOAD DATA INFILE 'f' INTO TABLE missing;
+LOAD XML INFILE 'f.xml' INTO TABLE t ROWS IDENTIFIED BY '<row>';
 -- Numbers and dates beside binary strings in regular expressions.
 -- hide warnings
 SELECT 1 REGEXP BINARY '1', 1.5 REGEXP BINARY '2', DATE'2020-01-01' REGEXP BINARY '2', id NOT REGEXP BINARY '1' FROM t;

@@ -80,6 +80,10 @@ impl Session {
             self.upload = Some(Upload { planned, rest: Vec::new() });
             return Ok(Done::Upload);
         }
+        if load.xml {
+            // Refused, if the file is not refused before.
+            self.server_file(&name)?;
+        }
         let mut planned = self.plan(parsed, &[])?;
         let path = self.server_file(&name)?;
         let no_stat =
