@@ -125,7 +125,6 @@ SET time_zone = 'nosuch';
 SET foreign_key_checks = 'x';
 SET @a = (SELECT COUNT(*) FROM author), @b := 5;
 SELECT @a, @b;
--- differs: no error 1054
 SET @c = nosuch;
 SET PERSIST nosuch = 1;
 RESET PERSIST nosuch;

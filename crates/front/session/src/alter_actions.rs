@@ -30,6 +30,11 @@ fn is_drop(action: &AlterAction) -> bool {
     )
 }
 
+fn hides_primary_key(action: &AlterAction) -> bool {
+    let AlterAction::AddKey(KeyDef::Index(index)) = action else { return false };
+    index.kind == IndexKind::Primary && index.options.invisible
+}
+
 /// Does one of the actions add a column of that name?
 fn adds(parsed: &Parsed, actions: &[AlterAction], name: &str) -> bool {
     let mut added = actions.iter().filter_map(|a| match a {
@@ -43,6 +48,10 @@ impl Session {
     pub(crate) fn alter_table(&mut self, parsed: &Parsed, alter: &AlterTable) -> Result<Outcome> {
         let (schema, name) = self.object(parsed, alter.name)?;
         self.check_shared(Privileges::ALTER, &schema, &name)?;
+        // Seen before the table is.
+        if alter.actions.iter().any(hides_primary_key) {
+            return Err(err!(3522));
+        }
         self.alter(&schema, &name, |session, old, plan| {
             let was = (old.engine, &old.create_options);
             let optioned = Optioned { name: &name, temporary: old.temporary, was: Some(was) };

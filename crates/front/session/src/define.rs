@@ -44,6 +44,9 @@ impl Session {
         match &parsed.statement {
             Statement::Show(statement) => return self.show(parsed, statement, out),
             Statement::Explain(explain) => {
+                if explain.into.is_some() {
+                    return Err(err!(6009));
+                }
                 self.state.clear_conditions();
                 return self.explain_connection(explain, out);
             }

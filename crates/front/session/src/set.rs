@@ -11,7 +11,7 @@ use crate::variables::{
     self, Access, Globals, Kind, Origin, Scope, SetBy, Startup, VARIABLES, Val, VarId, id, isolation_of,
 };
 use exec::Env;
-use sql::ast::{AccessMode, IsolationLevel, Parsed, SetItem, VarScope};
+use sql::ast::{AccessMode, Expr, IsolationLevel, Parsed, SetItem, VarScope};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,6 +71,10 @@ impl Session {
     fn check_item(&mut self, parsed: &Parsed, item: &SetItem, text: &[u8], at_at: bool) -> Result<Change> {
         Ok(match item {
             SetItem::UserVar { name, value } => {
+                // A bare word is a value of system variables alone.
+                if let Expr::Column { schema: None, table: None, column } = parsed[*value] {
+                    return Err(err!(1054, parsed.name(column), "field list"));
+                }
                 let (value, t) = self.evaluate(parsed, *value, text)?;
                 Change::User(parsed.name(*name).to_string(), value, t)
             }

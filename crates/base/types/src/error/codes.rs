@@ -710,5 +710,6 @@ error_table! {
     ER_INNODB_MAX_ROW_VERSION = 4092, "HY000", "Maximum row versions reached for table %s. No more columns can be added or dropped instantly. Please use COPY/INPLACE.";
     ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED = 6006, "0A000", "EXPLAIN INTO does not support implicit FORMAT.";
     ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED = 6007, "0A000", "EXPLAIN INTO does not support FORMAT=%s.";
+    ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED = 6009, "0A000", "EXPLAIN FOR CONNECTION does not support the INTO clause.";
     ER_FK_NO_UNIQUE_INDEX_PARENT = 6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'";
 }

@@ -308,18 +308,22 @@ pub fn to_unix(t: DateTime, run: &Run<'_>) -> i64 {
 pub fn temporal_literal(date: bool, time: bool, text: &[u8], zone_offset: impl Fn(i64) -> i32) -> Result<Expr> {
     let wrong =
         |kind: &str| SqlError::new(1525, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(text)));
+    let sound = |problem: parse::Problem| problem == parse::Problem::None;
     let decimals_of = |micros: u32, fsp: u8| if micros == 0 && fsp == 0 { 0 } else { fsp };
     Ok(if date {
-        let p = parse::parse_datetime(text, LENIENT).ok_or_else(|| wrong("DATE"))?;
+        let p = parse::parse_datetime(text, LENIENT).filter(|p| sound(p.problem) && !p.has_time);
+        let p = p.ok_or_else(|| wrong("DATE"))?;
         let ty = DataType { length: 10, ..DataType::new(TypeKind::Date) }.not_null();
         Expr::new(Node::Const(Value::Date(p.value.date())), ty)
     } else if time {
-        let p = parse::parse_time(text).ok_or_else(|| wrong("TIME"))?;
+        let p = parse::parse_time(text).filter(|p| sound(p.problem) && !is_dated(text));
+        let p = p.ok_or_else(|| wrong("TIME"))?;
         let decimals = decimals_of(p.value.micros(), p.fsp);
         let ty = DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }.not_null();
         Expr::new(Node::Const(Value::Time(p.value)), ty)
     } else {
-        let mut p = parse::parse_datetime(text, LENIENT).ok_or_else(|| wrong("DATETIME"))?;
+        let p = parse::parse_datetime(text, LENIENT).filter(|p| sound(p.problem) && p.has_time);
+        let mut p = p.ok_or_else(|| wrong("DATETIME"))?;
         if p.zoned {
             let seconds = p.value.to_unix_seconds();
             let local = DateTime::from_unix(seconds + i64::from(zone_offset(seconds)), p.value.micros());
@@ -329,6 +333,13 @@ pub fn temporal_literal(date: bool, time: bool, text: &[u8], zone_offset: impl F
         let ty = DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) }.not_null();
         Expr::new(Node::Const(Value::DateTime(p.value)), ty)
     })
+}
+
+/// Is a day written before the time of day?
+fn is_dated(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    digits >= 12 || text.iter().skip(1).any(|b| matches!(b, b'-' | b'T' | b'/'))
 }
 
 /// A date written as `YYYY-MM-DD`, which every sql_mode takes as it is.

@@ -441,7 +441,7 @@ impl Planner<'_> {
             },
             _ => 0,
         };
-        if limit.is_none() && self.flag("sql_safe_updates") && !uses_key(&plan) {
+        if limit.is_none() && self.flag("sql_safe_updates") && !self.explains && !uses_key(&plan) {
             return Err(types::err!(1175, ""));
         }
         // The clustered key is in every tree; a scan of a secondary tree moves with that tree's own parts too.

@@ -85,6 +85,8 @@ pub struct Planner<'p> {
     /// side it is on.
     merges: bool,
     merging: bool,
+    /// The statement is not run, but described.
+    explains: bool,
     inner_side: usize,
     /// Nesting of query expressions.
     level: usize,
@@ -149,6 +151,7 @@ impl<'p> Planner<'p> {
             aside: Vec::new(),
             merges: true,
             merging: false,
+            explains: false,
             inner_side: 0,
             level: 0,
             working_tables: 0,
@@ -192,6 +195,7 @@ impl<'p> Planner<'p> {
         if e.schema.is_some() {
             return Err(unsupported("EXPLAIN FOR SCHEMA"));
         }
+        self.explains = !e.analyze;
         let body = match &e.target {
             ast::ExplainTarget::Query(id) => self.query_body_of(*id)?,
             ast::ExplainTarget::Statement(statement) => self.body(statement)?,

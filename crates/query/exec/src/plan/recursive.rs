@@ -58,6 +58,9 @@ impl Planner<'_> {
         if steps.is_empty() {
             return self.query(id, false);
         }
+        if query.order.iter().any(|item| self.reads_from(item.expr, &name)) {
+            return Err(too_often(&name));
+        }
         if !query.order.is_empty() {
             return Err(unsupported("ORDER BY over UNION in recursive Common Table Expression"));
         }
@@ -162,6 +165,14 @@ impl Planner<'_> {
     }
 
     /// The error of a block that was refused because it means the expression before its columns are known.
+    /// Is the expression a subquery over the table of that name alone?
+    fn reads_from(&self, id: ast::ExprId, name: &str) -> bool {
+        let ast::Expr::Subquery(query) = self.parsed[id] else { return false };
+        let QueryBody::Select(select) = &self.parsed[query].body else { return false };
+        let Some(ast::TableRef::Table(factor)) = select.from.map(|from| &self.parsed[from]) else { return false };
+        factor.name.schema.is_none() && self.parsed.name(factor.name.name).eq_ignore_ascii_case(name)
+    }
+
     fn early(&mut self, at: usize, e: SqlError, code: u16, what: &str) -> SqlError {
         let name = &self.ctes[at].name;
         match e.code == EARLY {
@@ -177,12 +188,7 @@ impl Planner<'_> {
         let Some(columns) = working.columns.clone() else { return Err(SqlError::new(EARLY, "too early")) };
         working.references += 1;
         if working.references > 1 || working.level != level {
-            return Err(SqlError::new(
-                3577,
-                format!(
-                    "In recursive query block of Recursive Common Table Expression '{name}', the recursive table must be referenced only once, and not in any subquery"
-                ),
-            ));
+            return Err(too_often(&name));
         }
         let number = working.number;
         let column = |(name, ty)| SourceColumn {
@@ -241,4 +247,13 @@ fn has_group(plan: &Plan) -> bool {
         Plan::Sort(s) => has_group(&s.input),
         _ => false,
     }
+}
+
+#[cold]
+fn too_often(name: &str) -> SqlError {
+    let text = format!(
+        "In recursive query block of Recursive Common Table Expression '{name}', the recursive table must be referenced \
+         only once, and not in any subquery"
+    );
+    SqlError::new(3577, text)
 }

@@ -11,6 +11,9 @@ impl Parser<'_> {
                 self.expect(Kw::LOGS)?;
                 if self.expect_any(&[Kw::TO, Kw::BEFORE])? == Kw::TO {
                     self.text()?;
+                } else if self.is(Tok::LParen) && self.peek().kw == Kw::SELECT {
+                    // MySQL's grammar has no subquery here.
+                    return Err(self.syntax());
                 } else {
                     self.expr()?;
                 }
