@@ -12,7 +12,7 @@ impl Session {
     /// OK without rows for a session that runs nothing. Errors 1094, 1227, 3012 and those of planning.
     pub(crate) fn explain_connection(&mut self, explain: &Explain, out: &mut Output) -> Result<Done> {
         let ExplainTarget::Connection(id) = explain.target else { unreachable!("the rest is planned") };
-        if explain.analyze || explain.into.is_some() {
+        if explain.analyze {
             return Err(err!(1235, "EXPLAIN ANALYZE FOR CONNECTION"));
         }
         let process = self.server.processes.list().into_iter().find(|p| p.id == id);
