@@ -104,6 +104,8 @@ pub struct Planner<'p> {
     pushed: Option<pushdown::Pushed>,
     /// Columns of queries further outside that were read, with the place of their block.
     outer_reads: Vec<(usize, Expr)>,
+    /// The query to be planned next is a side of the one around it.
+    is_side: bool,
     /// Something in the statement may come out differently each time.
     unsteady: bool,
     /// The order of a join hangs from values of parameters, by a histogram.
@@ -161,6 +163,7 @@ impl<'p> Planner<'p> {
             reached: usize::MAX,
             pushed: None,
             outer_reads: Vec::new(),
+            is_side: false,
             unsteady: false,
             values_matter: Cell::new(false),
             div_increment: div_increment.map_or(crate::expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),

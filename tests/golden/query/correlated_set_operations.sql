@@ -1,0 +1,16 @@
+-- A set operation reads what its sides read: from the query around it, too.
+CREATE TABLE r (id INT PRIMARY KEY, o INT);
+INSERT INTO r VALUES (1, 8), (2, 1), (3, 5);
+CREATE TABLE num (n INT PRIMARY KEY);
+INSERT INTO num VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+SELECT o, (SELECT n FROM num WHERE n = r.o AND n > 7 UNION SELECT n FROM num WHERE n = r.o AND n < 2) AS x FROM r;
+SELECT o, ((SELECT n FROM num WHERE n = r.o AND n > 7) UNION ALL (SELECT n FROM num WHERE n = r.o AND n < 2)) AS x FROM r;
+SELECT o FROM r WHERE ((SELECT n FROM num WHERE n = r.o AND n > 7) UNION (SELECT n FROM num WHERE n = r.o AND n < 2)) IS NOT NULL;
+SELECT o FROM r WHERE EXISTS (SELECT 1 FROM num WHERE n = r.o AND n > 7 UNION SELECT 1 FROM num WHERE n = r.o AND n < 2);
+SELECT o FROM r WHERE o IN (SELECT r.o UNION SELECT 99);
+SELECT o, (SELECT r.o INTERSECT SELECT r.o) AS i, (SELECT r.o EXCEPT SELECT 1) AS e FROM r;
+SELECT o, (SELECT MAX(x) FROM (SELECT r.o AS x UNION SELECT 2) d) AS m FROM r;
+SELECT o, ((SELECT r.o LIMIT 1) UNION ALL (SELECT 5 FROM DUAL WHERE r.o = 99) LIMIT 1) AS x FROM r;
+SELECT o, (SELECT (SELECT r.o UNION SELECT r.o) FROM num WHERE n = 3) AS x FROM r;
+SELECT o FROM r WHERE o = ANY (SELECT r.o UNION SELECT 7) AND o <> ALL (SELECT r.o - 7 UNION SELECT 7);
+DROP TABLE r, num;
