@@ -19,10 +19,12 @@ def all_are(messages, pattern):
 def explained(sql, results, found):
     """The reason, or None."""
     left, right = results
-    if left[0] == "error" and left[1] in NEWER or left[0] == "rows" and NEWER & codes(left):
+    if left[0] == "error" and left[1] in NEWER or left[0] in ("rows", "ok") and NEWER & codes(left):
         return "9.7 refuses what 8.4 does not"
     if found == "error" and (left[1], right[1]) == (1452, 1062):
         return "9.7 looks for the parents of a row before it writes it, 8.4 for each of its indexes"
+    if left[0] == right[0] in ("rows", "ok") and reads_small_numbers(left, right):
+        return "9.7 reads numbers below 101 as days of the year 2000, 8.0 refuses them"
     if left[0] != "rows" or right[0] != "rows":
         if found == "warning" and sql.startswith("PREPARE "):
             return "MySQL evaluates constants while it prepares, Clearway while it executes"
@@ -33,10 +35,19 @@ def explained(sql, results, found):
         return "where MySQL knows that no row comes, no temporary table gives a window function's result its type"
     if found == "charset" and all(x.type == y.type == JSON for x, y in zip(left[1], right[1]) if x.charset != y.charset):
         return "what is told of a document's character set hangs from whether MySQL merges a derived table or keeps it"
+    pairs = [(x, y) for x, y in zip(left[1], right[1]) if x.type != y.type]
+    if found == "type" and all((x.type, y.type, x.length, x.charset) == (253, 254, y.length, y.charset) for x, y in pairs):
+        return "a CHAR is a VARCHAR where it passes through a temporary table, which hangs from MySQL's plan"
     other = {(x.type, y.type) for x, y in zip(left[1], right[1]) if x.type != y.type}
     if found == "type" and other == {(251, 252)} and re.search("GROUP_CONCAT|^EXECUTE", sql):
         return "9.7 tells GROUP_CONCAT's result as a LONGTEXT whatever group_concat_max_len is"
     return explained_warning(left, right) if found == "warning" else None
+
+
+def reads_small_numbers(left, right):
+    """Is all that Clearway says more that such a number is no date?"""
+    more = {message for _, message in right[-1]} - {message for _, message in left[-1]}
+    return all_are(more, r"Incorrect datetime value: '(\d\d?|100)'$") and codes(left) <= codes(right)
 
 
 def explained_warning(left, right):

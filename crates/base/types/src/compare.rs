@@ -1,8 +1,8 @@
 //! Comparison of two values under MySQL's rules, whatever mix of types they are.
 
 use crate::json::Json;
-use crate::temporal::parse::{Problem, datetime_from_number, parse_datetime, parse_time, time_from_number};
-use crate::{CollationId, DateTime, Decimal, SqlMode, Time, Value};
+use crate::temporal::parse::parse_datetime;
+use crate::{CollationId, DateTime, Decimal, SqlMode, Value};
 use std::cmp::Ordering;
 
 /// `None` when either is NULL.
@@ -13,8 +13,9 @@ use std::cmp::Ordering;
 /// | integer, unsigned integer | exactly, without wrapping |
 /// | integer or DECIMAL, DECIMAL | DECIMAL |
 /// | number, DOUBLE or string | double |
-/// | DATE or DATETIME, string or number | DATETIME when the other one reads as such, else as doubles (numbers) or text |
-/// | TIME, string or number | TIME when the other one reads as such, else as above |
+/// | DATE or DATETIME, string | DATETIME when the other one reads as such, else as text |
+/// | TIME, string | text |
+/// | DATE, DATETIME or TIME, number | its digits as a number |
 /// | DATE, DATETIME | DATETIME; TIME against either: as numbers, the caller converts with the current date where MySQL does |
 #[inline]
 pub fn compare(a: &Value<'_>, b: &Value<'_>, collation: CollationId) -> Option<Ordering> {
@@ -50,8 +51,8 @@ fn compare_slow(a: &Value<'_>, b: &Value<'_>, collation: CollationId) -> Option<
         (V::DateTime(x), other) => return compare_datetime(*x, a, other, collation),
         (other, V::Date(y)) => return compare_datetime(y.at_midnight(), b, other, collation).map(Ordering::reverse),
         (other, V::DateTime(y)) => return compare_datetime(*y, b, other, collation).map(Ordering::reverse),
-        (V::Time(x), other) => return compare_time(*x, a, other, collation),
-        (other, V::Time(y)) => return compare_time(*y, b, other, collation).map(Ordering::reverse),
+        (V::Time(_), other) => return compare_time(a, other, collation),
+        (other, V::Time(_)) => return compare_time(b, other, collation).map(Ordering::reverse),
         (x, y) => return compare_doubles(x.to_f64(), y.to_f64()),
     })
 }
@@ -78,28 +79,15 @@ fn compare_datetime(at: DateTime, value: &Value<'_>, other: &Value<'_>, collatio
             Some(parsed) => Some(at.cmp(&parsed.value)),
             None => compare_as_text(value, text, collation),
         },
-        Value::Int(n) => match datetime_from_number(*n, 0, SqlMode::NONE) {
-            Some(parsed) => Some(at.cmp(&parsed.value)),
-            None => compare_doubles(value.to_f64(), *n as f64),
-        },
-        Value::UInt(n) => match i64::try_from(*n).ok().and_then(|n| datetime_from_number(n, 0, SqlMode::NONE)) {
-            Some(parsed) => Some(at.cmp(&parsed.value)),
-            None => compare_doubles(value.to_f64(), *n as f64),
-        },
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) => Some(value.to_decimal().cmp(&other.to_decimal())),
         other => compare_doubles(value.to_f64(), other.to_f64()),
     }
 }
 
-fn compare_time(at: Time, value: &Value<'_>, other: &Value<'_>, collation: CollationId) -> Option<Ordering> {
+fn compare_time(value: &Value<'_>, other: &Value<'_>, collation: CollationId) -> Option<Ordering> {
     match other {
-        Value::Bytes(text) => match parse_time(text) {
-            Some(parsed) if parsed.problem != Problem::Truncated => Some(at.cmp(&parsed.value)),
-            _ => compare_as_text(value, text, collation),
-        },
-        Value::Int(n) => match time_from_number(*n, 0) {
-            Some(parsed) => Some(at.cmp(&parsed.value)),
-            None => compare_doubles(value.to_f64(), *n as f64),
-        },
+        Value::Bytes(text) => compare_as_text(value, text, collation),
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) => Some(value.to_decimal().cmp(&other.to_decimal())),
         other => compare_doubles(value.to_f64(), other.to_f64()),
     }
 }
@@ -113,6 +101,7 @@ fn compare_as_text(value: &Value<'_>, text: &[u8], collation: CollationId) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Time;
     use Ordering::*;
 
     #[test]
@@ -134,6 +123,7 @@ mod tests {
             (day.clone(), Value::DateTime(date("2024-01-02 00:00:01")), Less),
             (Value::Time(Time::new(false, 10, 0, 0, 0)), Value::Int(100000), Equal),
             (text("10:00:01"), Value::Time(Time::new(false, 10, 0, 0, 0)), Greater),
+            (text("2"), Value::Time(Time::new(false, 10, 0, 0, 0)), Greater),
             (text("ABC"), text("abc"), Equal),
         ] {
             assert_eq!(compare(&a, &b, CollationId::UTF8MB4_0900_AI_CI), Some(expected), "{a:?} {b:?}");

@@ -4,7 +4,9 @@ use crate::charset::Charset;
 use crate::error::*;
 use crate::json;
 use crate::temporal::Problem;
-use crate::temporal::parse::{Parsed, datetime_from_number, full_year, parse_datetime, parse_time, time_from_number};
+use crate::temporal::parse::{
+    Parsed, datetime_from_number, full_year, is_dated, parse_datetime, parse_time, time_from_number,
+};
 use crate::{CollationId, DataType, Date, DateTime, Decimal, SqlMode, Time, TypeKind, Value, decimal, number};
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -326,7 +328,14 @@ fn to_year<'a>(value: Value<'a>, context: &StoreContext<'_>) -> Stored<'a> {
 
 /// What a value says as a date and time: parsed, or `None`.
 fn read_datetime(value: &Value<'_>, mode: SqlMode) -> Option<Parsed<DateTime>> {
-    let whole = |value: DateTime, has_time| Parsed { value, fsp: 6, has_time, zoned: false, problem: Problem::None };
+    let whole = |value: DateTime, has_time| Parsed {
+        value,
+        fsp: 6,
+        has_time,
+        zoned: false,
+        problem: Problem::None,
+        delimiter: None,
+    };
     match value {
         Value::Bytes(text) => parse_datetime(text, mode),
         Value::Date(v) => v.is_allowed(mode).then(|| whole(v.at_midnight(), false)),
@@ -394,7 +403,8 @@ fn has_form_of_time(text: &[u8]) -> bool {
 }
 
 fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
-    let whole = |value: Time| Parsed { value, fsp: 6, has_time: true, zoned: false, problem: Problem::None };
+    let whole =
+        |value: Time| Parsed { value, fsp: 6, has_time: true, zoned: false, problem: Problem::None, delimiter: None };
     let parsed = match &value {
         Value::Time(v) => Some(whole(*v)),
         Value::DateTime(v) => Some(whole(v.time())),
@@ -422,9 +432,7 @@ fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) 
         Problem::Truncated => context.bad_temporal(stored, "time", &value, WARN_DATA_TRUNCATED),
         Problem::None => {
             let dropped_date = match &value {
-                Value::Bytes(text) => {
-                    text.len() >= 12 && parse_datetime(text, SqlMode::NONE).is_some_and(|p| p.has_time)
-                }
+                Value::Bytes(text) => text.len() >= 12 && is_dated(text),
                 // The date of a DATETIME value is dropped in silence.
                 _ => false,
             };

@@ -2,7 +2,8 @@
 
 use crate::context::{ColumnMeta, Env, Outcome, RowSink};
 use crate::error;
-use crate::expr::compare::check_temporal_value;
+use crate::expr::Expr;
+use crate::expr::compare::{Reading, check_temporal, held_by_column};
 use crate::plan::{Planner, node::Body};
 use crate::run::subquery::Subquery;
 use crate::run::{Run, Statement};
@@ -78,7 +79,11 @@ pub struct Prepared {
     /// Warnings of the hints, for whoever reads the text.
     hint_warnings: Vec<(u16, String)>,
     /// Parameters that are compared with a date: they have to be one.
-    temporal_params: Vec<(usize, TypeKind)>,
+    temporal_params: Vec<(usize, TypeKind, Reading)>,
+    /// Parameters that are compared with a column of a date or time, with its type and name.
+    column_params: Vec<(usize, DataType, String)>,
+    /// Constant conditions of all its queries.
+    foreseen: Vec<Expr>,
     param_types: Vec<(usize, DataType)>,
     outline: String,
     values_matter: bool,
@@ -125,6 +130,8 @@ impl Prepared {
         let body = body(&mut planner)?;
         let notes = std::mem::take(&mut planner.notes);
         let temporal_params = std::mem::take(&mut planner.temporal_params);
+        let foreseen = std::mem::take(&mut planner.foreseen);
+        let column_params = std::mem::take(&mut planner.column_params);
         let param_types = std::mem::take(&mut planner.param_types);
         let hint_warnings = planner.hint_warnings();
         let rights = std::mem::take(&mut planner.rights);
@@ -152,6 +159,8 @@ impl Prepared {
             notes,
             hint_warnings,
             temporal_params,
+            column_params,
+            foreseen,
             param_types,
             outline,
             values_matter,
@@ -165,7 +174,7 @@ impl Prepared {
         self.catalog_version
     }
 
-    /// What there is to say of the statement's optimizer hints: 1064, 3125 to 3128, 3651.
+    /// What there is to say of the statement's optimizer hints (1064, 3125 to 3128, 3651) and literals (1292, 4095, 4096).
     pub fn hint_warnings(&self) -> &[(u16, String)] {
         &self.hint_warnings
     }
@@ -232,18 +241,28 @@ impl Prepared {
         if params.len() < self.param_count {
             return Err(types::SqlError::new(1210, "Incorrect arguments to EXECUTE"));
         }
-        for (n, kind) in &self.temporal_params {
-            check_temporal_value(&params[*n], *kind, SqlMode(env.sql_mode()))?;
+        let mut read = Vec::new();
+        for (n, kind, reading) in &self.temporal_params {
+            read.append(&mut check_temporal(&params[*n], *kind, SqlMode(env.sql_mode()), *reading)?);
+        }
+        for (n, column, name) in &self.column_params {
+            read.extend(held_by_column(&params[*n], column, name, SqlMode(env.sql_mode())).1);
         }
         for q in &mut self.subqueries {
             q.get_mut().forget();
         }
         let savepoint = self.writes.then(|| tx.savepoint());
-        let run = Run::new(tx, env, params, &self.subqueries);
+        let mut run = Run::new(tx, env, params, &self.subqueries);
+        run.foreseen = &self.foreseen;
         for (code, message) in &self.notes {
             run.warn(*code, *message);
         }
-        let result = self.statement.execute(&run, &self.columns, sink);
+        for (code, message) in read {
+            run.tell(code, message);
+        }
+        // Those that change rows ask once they know how strict they are.
+        let foreseen = if self.writes { Ok(()) } else { run.foresee() };
+        let result = foreseen.and_then(|()| self.statement.execute(&run, &self.columns, sink));
         let Err(mut e) = result else { return result };
         if e.code == 1317 && tx.interrupt().reason() == 3 {
             e = error::interrupted(3);

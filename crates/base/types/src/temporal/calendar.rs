@@ -198,7 +198,8 @@ impl Interval {
 
     /// The text form of a composite unit: numbers with anything between them, a sign in front. Fewer numbers than the unit
     /// has are its last ones; a short fraction is one of microseconds from the left ('1.5' SECOND_MICROSECOND is half a second).
-    pub fn parse(unit: IntervalUnit, text: &[u8]) -> Interval {
+    /// `None`: there are more numbers than that.
+    pub fn parse(unit: IntervalUnit, text: &[u8]) -> Option<Interval> {
         use IntervalUnit::*;
         let (count, last) = unit.fields();
         let start = text.iter().take_while(|b| crate::number::is_blank(**b)).count();
@@ -219,7 +220,10 @@ impl Interval {
             found += 1;
             i += length;
         }
-        if last == Microsecond && count > 1 && found > 1 && last_length < 6 {
+        if text[i..].iter().any(u8::is_ascii_digit) {
+            return None;
+        }
+        if last == Microsecond && count > 1 && found > 0 && last_length < 6 {
             values[found - 1] *= 10i64.pow(6 - last_length as u32);
         }
         let mut steps: [IntervalUnit; 5] = [Day, Hour, Minute, Second, Microsecond];
@@ -238,7 +242,7 @@ impl Interval {
             total.months = total.months.saturating_add(part.months);
             total.micros += part.micros;
         }
-        if negative { total.neg() } else { total }
+        Some(if negative { total.neg() } else { total })
     }
 
     pub const fn neg(self) -> Interval {

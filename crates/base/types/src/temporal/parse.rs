@@ -27,6 +27,40 @@ pub struct Parsed<T> {
     /// The text named its distance from UTC, and the value is in UTC: it is still to be brought to the session's zone.
     pub zoned: bool,
     pub problem: Problem,
+    /// The first delimiter that MySQL means to refuse one day.
+    pub delimiter: Option<Delimiter>,
+}
+
+/// A delimiter that is not the standard one, or that need not be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delimiter {
+    pub byte: u8,
+    /// In bytes, from the text's start.
+    pub position: usize,
+    /// What should stand there; `None`: nothing.
+    pub preferred: Option<u8>,
+}
+
+impl Delimiter {
+    /// MySQL's warning, 4095 or 4096, of the value `text` in a row.
+    pub fn warning(&self, text: &[u8], row: u64) -> (u16, String) {
+        let shown = |b: u8| match b {
+            b'\t' => "\\t".to_string(),
+            b'\n' => "\\n".to_string(),
+            b'\r' => "\\r".to_string(),
+            b => (b as char).to_string(),
+        };
+        let start = format!(
+            "Delimiter '{}' in position {} in datetime value '{}' at row {row} is ",
+            shown(self.byte),
+            self.position,
+            String::from_utf8_lossy(text)
+        );
+        match self.preferred {
+            Some(b) => (4095, format!("{start}deprecated. Prefer the standard '{}'.", shown(b))),
+            None => (4096, format!("{start}superfluous and is deprecated. Please remove.")),
+        }
+    }
 }
 
 /// Two-digit years: 70..=99 are 19xx, 00..=69 are 20xx.
@@ -65,6 +99,31 @@ impl Cursor<'_> {
         (value, n)
     }
 
+    /// All digits ahead as a number; `None` above 32 bits, which no field of a time is.
+    fn whole(&mut self) -> Option<u64> {
+        let n = self.digits_ahead();
+        let digits = &self.text[self.at..self.at + n];
+        let value = digits.iter().fold(0u64, |v, b| v.saturating_mul(10).saturating_add((b - b'0') as u64));
+        self.at += n;
+        (value <= u32::MAX as u64).then_some(value)
+    }
+
+    fn at_colon(&self) -> bool {
+        matches!(&self.text[self.at..], [b':', b'0'..=b'9', ..])
+    }
+
+    /// `:mm:ss` behind the hours, as much as there is.
+    fn clock(&mut self, fields: &mut [u64; 3]) -> Option<()> {
+        for field in &mut fields[1..] {
+            if !self.at_colon() {
+                break;
+            }
+            self.at += 1;
+            *field = self.whole()?;
+        }
+        Some(())
+    }
+
     /// Behind a point: microseconds rounded from all digits (1,000,000 after rounding up) or cut, and digits up to 6.
     fn fraction(&mut self, cut: bool) -> (u32, u8) {
         let (value, n) = self.number(6);
@@ -80,140 +139,184 @@ impl Cursor<'_> {
 /// A DATE, DATETIME or TIMESTAMP literal. `None`: no such value (MySQL 1292 "Incorrect datetime value"). `mode` decides
 /// about zeros and days that their month lacks.
 pub fn parse_datetime(text: &[u8], mode: SqlMode) -> Option<Parsed<DateTime>> {
-    let mut c = Cursor { text, at: 0 };
-    c.skip(is_blank);
-    let run = c.digits_ahead();
-    if run == 0 {
-        return None;
-    }
-    let after_run = c.text.get(c.at + run).copied();
-    let bare = matches!(after_run, None | Some(b'.' | b'T')) || (run >= 6 && after_run.is_some_and(is_blank));
-    // [year, month, day, hour, minute, second]
-    let mut fields = [0u32; 6];
-    let mut found = 0;
-    let year_digits;
-    if bare && (run != 4 || after_run.is_none()) {
-        // YYMMDD, YYYYMMDD, YYMMDDhhmmss, YYYYMMDDhhmmss, and shorter forms.
-        year_digits = if run == 4 || run == 8 || run >= 14 { 4 } else { 2 };
-        let end = c.at + run;
-        fields[0] = c.number(year_digits).0;
-        found = 1;
-        while found < 6 && c.at < end {
-            fields[found] = c.number(2).0;
-            found += 1;
-        }
-        if c.peek() == Some(b'T') || (found <= 3 && c.peek().is_some_and(is_blank)) {
-            let separator = c.at;
-            c.at += 1;
-            c.skip(is_blank);
-            if c.digits_ahead() == 0 {
-                c.at = separator;
-            }
-            while (3..6).contains(&found) && c.digits_ahead() > 0 {
-                fields[found] = c.number(2).0;
-                found += 1;
-                if c.peek() == Some(b':') {
-                    c.at += 1;
-                }
-            }
-        }
-    } else {
-        let mut digits = 0;
-        while found < 6 {
-            let (value, n) = c.number(usize::MAX);
-            if n == 0 {
-                break;
-            }
-            if found == 0 {
-                digits = n;
-            }
-            fields[found] = value;
-            found += 1;
-            if found == 6 {
-                break;
-            }
-            let before = c.at;
-            if found == 3 && c.peek() == Some(b'T') {
-                c.at += 1;
-            } else {
-                let blank = if found == 3 { c.skip(is_blank) } else { 0 };
-                let punctuation = c.skip(|b| b.is_ascii_punctuation());
-                if found == 3 && blank == 0 && punctuation == 0 {
-                    break;
-                }
-                if found == 3 {
-                    c.skip(is_blank);
-                }
-            }
-            if c.digits_ahead() == 0 {
-                c.at = before;
-                break;
-            }
-        }
-        year_digits = digits;
-    }
-    if found < 3 {
-        return None;
-    }
-    if year_digits == 2 && fields.iter().any(|f| *f != 0) {
-        fields[0] = if fields[0] < 100 { full_year(fields[0]) } else { fields[0] };
-    }
-    let has_time = found > 3;
-    let (mut micros, mut fsp) = (0, 0);
-    if c.peek() == Some(b'.') && found == 6 {
-        c.at += 1;
-        (micros, fsp) = c.fraction(mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL));
-    } else if c.peek() == Some(b'.') && has_time {
-        c.at += 1;
-    }
-    let [year, month, day, hour, minute, second] = fields;
-    if month > 12 || day > 31 || hour > 23 || minute > 59 || second > 59 || year > 9999 {
-        return None;
-    }
-    let date = Date::new(year, month, day);
-    let clock_only = date.is_zero() && (hour | minute | second) != 0;
-    if !clock_only && !date.is_allowed(mode) {
-        return None;
-    }
-    let mut value = DateTime::new(date, hour, minute, second, micros.min(999_999));
-    if micros == 1_000_000 {
-        value = DateTime(value.0 & !0xFF_FFFF).add_micros(MICROS_PER_SECOND)?;
-    }
-    let mut problem = Problem::None;
-    let mut zoned = false;
-    if has_time && let Some(offset) = zone_offset(&mut c) {
-        zoned = true;
-        if offset.abs() > 14 * 3600 {
-            return None;
-        }
-        value = value.add(Interval { months: 0, micros: -(offset as i128) * MICROS_PER_SECOND as i128 })?;
-    }
-    c.skip(is_blank);
-    if c.at < text.len() {
-        problem = Problem::Truncated;
-    }
-    Some(Parsed { value, fsp, has_time, zoned, problem })
+    read_datetime(text, mode, false).ok()
 }
 
-/// `+hh:mm` or `-hh:mm` in seconds; beyond 14 hours it is no offset that MySQL takes. The value then is in UTC.
-fn zone_offset(c: &mut Cursor<'_>) -> Option<i64> {
-    let rest = &c.text[c.at..];
-    let (sign, rest) = match rest.split_first()? {
-        (b'+', rest) => (1, rest),
-        (b'-', rest) => (-1, rest),
-        _ => return None,
+/// Why a text is no DATETIME.
+enum Failure {
+    /// It does not have the form of one.
+    Form,
+    /// It has, but its numbers are none of the calendar's or the clock's.
+    Numbers,
+}
+
+/// The seven fields of a text: year, month, day, hour, minute, second, fraction.
+const FIELDS: usize = 7;
+const DAY: usize = 2;
+const SECOND: usize = 5;
+const FRACTION: usize = 6;
+/// A field of more is none of a date, whatever it is.
+const FIELD_MAX: u32 = 999_999;
+
+struct Fields {
+    numbers: [u32; FIELDS],
+    digits: [usize; FIELDS],
+    found: usize,
+    has_delimiter: bool,
+    has_blank: bool,
+    deprecated: Option<Delimiter>,
+}
+
+impl Fields {
+    fn deprecate(&mut self, c: &Cursor<'_>, at: usize, preferred: Option<u8>) {
+        self.deprecated.get_or_insert(Delimiter { byte: c.text[at], position: at, preferred });
+    }
+
+    /// Skips what stands behind field `i`, which is not the last thing of the text.
+    fn skip_delimiters(&mut self, c: &mut Cursor<'_>, i: usize, plain: bool) -> Result<(), Failure> {
+        let standard = [b'-', b'-', b' ', b':', b':', 0, 0][i];
+        let from = c.at;
+        while let Some(b) = c.peek().filter(|b| b.is_ascii_punctuation() || is_blank(*b)) {
+            if is_blank(b) {
+                if i != DAY && i != FRACTION {
+                    return Err(Failure::Form);
+                }
+                self.has_blank = true;
+            }
+            if c.at > from || i == FRACTION {
+                self.deprecate(c, c.at, None);
+            } else if b != standard && !(plain && i == DAY) {
+                self.deprecate(c, c.at, Some(standard));
+            }
+            c.at += 1;
+            self.has_delimiter = true;
+        }
+        // A blank that leads nowhere.
+        if c.at > from && c.peek().is_none() && is_blank(c.text[c.at - 1]) {
+            self.deprecate(c, c.at - 1, None);
+        }
+        Ok(())
+    }
+}
+
+/// The fields up to the first that is none. `plain`: digits alone, `year_digits` of them for the year and two for others.
+fn read_fields(c: &mut Cursor<'_>, plain: bool, year_digits: usize) -> Result<Fields, Failure> {
+    let mut f = Fields {
+        numbers: [0; FIELDS],
+        digits: [0; FIELDS],
+        found: 0,
+        has_delimiter: false,
+        has_blank: false,
+        deprecated: None,
     };
-    let [h1, h2, b':', m1, m2] = *rest.first_chunk::<5>()? else { return None };
+    if c.at > 0 {
+        f.deprecate(c, 0, None);
+    }
+    while f.found < FIELDS && c.digits_ahead() > 0 {
+        let i = f.found;
+        let most = match i {
+            FRACTION => 6,
+            _ if !plain => usize::MAX,
+            0 => year_digits,
+            _ => 2,
+        };
+        let (number, digits) = c.number(most);
+        if number > FIELD_MAX {
+            return Err(Failure::Form);
+        }
+        (f.numbers[i], f.digits[i]) = (number, digits);
+        f.found += 1;
+        match (i, c.peek()) {
+            (_, None) => break,
+            (DAY, Some(b'T')) => c.at += 1,
+            (SECOND, Some(b'.')) => c.at += 1,
+            (SECOND, _) => break,
+            (FRACTION, Some(b'+' | b'-')) => break,
+            (FRACTION, Some(b)) if b.is_ascii_digit() => break,
+            _ => f.skip_delimiters(c, i, plain)?,
+        }
+    }
+    Ok(f)
+}
+
+/// As [`parse_datetime`]. `in_time`: where a TIME is wanted a date must be followed by a blank, or be nothing but digits.
+fn read_datetime(text: &[u8], mode: SqlMode, in_time: bool) -> Result<Parsed<DateTime>, Failure> {
+    let mut c = Cursor { text, at: 0 };
+    c.skip(is_blank);
+    let start = c.at;
+    if c.digits_ahead() == 0 {
+        return Err(Failure::Form);
+    }
+    let run = c.skip(|b| b.is_ascii_digit() || b == b'T');
+    // YYMMDD, YYYYMMDD, YYMMDDhhmmss, YYYYMMDDhhmmss, and shorter forms.
+    let plain = matches!(c.peek(), None | Some(b'.'));
+    let year_digits = if run == 4 || run == 8 || run >= 14 { 4 } else { 2 };
+    c.at = start;
+    let mut fields = read_fields(&mut c, plain, year_digits)?;
+    if in_time && fields.has_delimiter && !fields.has_blank {
+        return Err(Failure::Form);
+    }
+    let cut = mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+    let fsp = fields.digits[FRACTION] as u8;
+    let rounds_up = fsp == 6 && !cut && c.peek().is_some_and(|b| (b'5'..=b'9').contains(&b));
+    if fsp == 6 {
+        c.skip(|b| b.is_ascii_digit());
+    }
+    let displaced = fields.found > SECOND && matches!(c.peek(), Some(b'+' | b'-'));
+    let offset = if displaced { zone_offset(&mut c).ok_or(Failure::Form)? } else { 0 };
+
+    let [mut year, month, day, hour, minute, second, fraction] = fields.numbers;
+    let is_zero = fields.numbers.iter().all(|n| *n == 0);
+    let year_digits = if plain { year_digits } else { fields.digits[0] };
+    if year_digits == 2 && !is_zero {
+        year = if year < 100 { full_year(year) } else { year };
+    }
+    let micros = fraction * 10u32.pow(6 - fsp as u32);
+    let in_range = month <= 12 && day <= 31 && hour <= 23 && minute <= 59 && second <= 59 && year <= 9999;
+    if fields.found < 3 || !in_range {
+        return Err(Failure::Numbers);
+    }
+    let date = Date::new(year, month, day);
+    // A zero date with a time of day is no zero date.
+    let has_zeros = date.is_zero() && !is_zero;
+    let is_allowed = if has_zeros { !mode.has(SqlMode::NO_ZERO_IN_DATE) } else { date.is_allowed(mode) };
+    if !is_allowed {
+        return Err(Failure::Numbers);
+    }
+    let mut value = DateTime::new(date, hour, minute, second, micros);
+    if rounds_up {
+        value = value.add_micros(1).ok_or(Failure::Numbers)?;
+    }
+    if offset != 0 {
+        let interval = Interval { months: 0, micros: -(offset as i128) * MICROS_PER_SECOND as i128 };
+        value = value.add(interval).ok_or(Failure::Numbers)?;
+    }
+    let blank = c.at;
+    if c.skip(is_blank) > 0 {
+        fields.deprecate(&c, blank, None);
+    }
+    let problem = if c.at < text.len() { Problem::Truncated } else { Problem::None };
+    let delimiter = fields.deprecated;
+    Ok(Parsed { value, fsp, has_time: fields.found > 3, zoned: displaced, problem, delimiter })
+}
+
+/// `+hh:mm` or `-hh:mm` in seconds, and nothing behind it, at most 14 hours. The value then is in UTC.
+fn zone_offset(c: &mut Cursor<'_>) -> Option<i64> {
+    const MOST: i64 = 14 * 3600;
+    let [sign, h1, h2, b':', m1, m2] = *c.text[c.at..].first_chunk::<6>().filter(|_| c.text.len() - c.at == 6)? else {
+        return None;
+    };
     if ![h1, h2, m1, m2].iter().all(u8::is_ascii_digit) {
         return None;
     }
     let number = |a: u8, b: u8| ((a - b'0') * 10 + (b - b'0')) as i64;
     let (hours, minutes) = (number(h1, h2), number(m1, m2));
-    if minutes > 59 {
+    let seconds = hours * 3600 + minutes * 60;
+    if minutes > 59 || seconds > MOST {
         return None;
     }
     c.at += 6;
-    Some(sign * (hours * 3600 + minutes * 60))
+    Some(if sign == b'-' { -seconds } else { seconds })
 }
 
 /// A number as a date: YYMMDD, YYYYMMDD, YYMMDDhhmmss or YYYYMMDDhhmmss. `None`: no such date.
@@ -241,92 +344,101 @@ pub fn datetime_from_number(number: i64, micros: u32, mode: SqlMode) -> Option<P
         return None;
     }
     let value = DateTime::new(date, hour, minute, second, micros);
-    Some(Parsed { value, fsp: if micros > 0 { 6 } else { 0 }, has_time, zoned: false, problem: Problem::None })
+    Some(Parsed {
+        value,
+        fsp: if micros > 0 { 6 } else { 0 },
+        has_time,
+        zoned: false,
+        problem: Problem::None,
+        delimiter: None,
+    })
 }
+
+/// Is a text a date with its time of day, where a TIME is wanted?
+pub fn is_dated(text: &[u8]) -> bool {
+    read_datetime(text, SqlMode::ALLOW_INVALID_DATES, true).is_ok_and(|p| p.has_time)
+}
+
+/// Where a text may be a whole DATETIME although a TIME is wanted.
+const DATETIME_LENGTH_MIN: usize = 12;
 
 /// A TIME literal: `[-][D ]hh:mm[:ss[.f]]`, `[-]hhmmss[.f]`, or a whole DATETIME whose date is dropped.
 /// `None`: not a time at all.
 pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
     let mut c = Cursor { text, at: 0 };
-    c.skip(is_blank);
+    let mut delimiter = None;
+    let mut deprecate = |at: usize| {
+        delimiter.get_or_insert(Delimiter { byte: text[at], position: at, preferred: None });
+    };
+    if c.skip(is_blank) > 0 {
+        deprecate(0);
+    }
     let negative = c.peek() == Some(b'-');
     c.at += negative as usize;
     let start = c.at;
-    if c.digits_ahead() == 0 && c.peek() != Some(b'.') {
-        return None;
-    }
-    // A whole DATETIME has 12 digits in a row, or something that ends its date before the first colon.
-    let mut head = text[start..].iter().take_while(|b| **b != b':');
-    let dated = head.any(|b| is_blank(*b) || matches!(b, b'T' | b'-' | b'/')) || c.digits_ahead() >= 12;
-    if !negative
-        && dated
-        && text.len() - start >= 12
-        && let Some(parsed) = parse_datetime(text, SqlMode::NONE)
-        && parsed.has_time
-    {
-        return Some(Parsed {
-            value: parsed.value.time(),
-            fsp: parsed.fsp,
-            has_time: true,
-            zoned: false,
-            problem: parsed.problem,
-        });
-    }
-    let big = |c: &mut Cursor<'_>| -> u64 {
-        let n = c.digits_ahead();
-        let value =
-            c.text[c.at..c.at + n].iter().fold(0u64, |v, b| v.saturating_mul(10).saturating_add((b - b'0') as u64));
-        c.at += n;
-        value
-    };
-    let (mut hours, mut minutes, mut seconds) = (0u64, 0u64, 0u64);
-    let mut days = 0u64;
-    let first = big(&mut c);
-    let mut clock = |c: &mut Cursor<'_>, head: u64| {
-        hours = head;
-        if c.peek() == Some(b':') && c.text.get(c.at + 1).is_some_and(u8::is_ascii_digit) {
-            c.at += 1;
-            minutes = big(c);
-            if c.peek() == Some(b':') && c.text.get(c.at + 1).is_some_and(u8::is_ascii_digit) {
-                c.at += 1;
-                seconds = big(c);
+    c.peek()?;
+    if text.len() - start >= DATETIME_LENGTH_MIN {
+        match read_datetime(&text[start..], SqlMode::ALLOW_INVALID_DATES, true) {
+            Ok(p) if !negative && p.has_time => {
+                let Parsed { fsp, has_time, zoned, problem, .. } = p;
+                let delimiter = p.delimiter.map(|d| Delimiter { position: d.position + start, ..d });
+                return Some(Parsed { value: p.value.time(), fsp, has_time, zoned, problem, delimiter });
             }
+            Ok(_) | Err(Failure::Numbers) => return None,
+            Err(Failure::Form) => {}
         }
-    };
-    match c.peek() {
-        Some(b) if is_blank(b) => {
-            c.skip(is_blank);
-            if c.digits_ahead() > 0 {
-                days = first;
-                let head = big(&mut c);
-                clock(&mut c, head);
-            } else {
-                (hours, minutes, seconds) = (first / 10_000, first / 100 % 100, first % 100);
-            }
-        }
-        Some(b':') if c.text.get(c.at + 1).is_some_and(u8::is_ascii_digit) => clock(&mut c, first),
-        _ => (hours, minutes, seconds) = (first / 10_000, first / 100 % 100, first % 100),
+    }
+    let first = c.whole()?;
+    let blank = c.at;
+    let blanks = c.skip(is_blank);
+    let goes_on = c.digits_ahead() > 0;
+    if blanks > 1 || blanks == 1 && c.peek().is_none() {
+        deprecate(blank);
+    }
+    // hours, minutes, seconds
+    let mut fields = [0u64; 3];
+    let mut days = 0;
+    if blanks > 0 && goes_on && text.len() - c.at > 1 {
+        days = first;
+        fields[0] = c.whole()?;
+        c.clock(&mut fields)?;
+    } else if c.at_colon() {
+        fields[0] = first;
+        c.clock(&mut fields)?;
+    } else {
+        fields = [first / 10_000, first / 100 % 100, first % 100];
     }
     let (mut micros, mut fsp) = (0, 0);
-    if c.peek() == Some(b'.') {
-        c.at += 1;
-        (micros, fsp) = c.fraction(false);
+    match &text[c.at..] {
+        [b'.', b'0'..=b'9', ..] => {
+            c.at += 1;
+            (micros, fsp) = c.fraction(false);
+        }
+        [b'.'] => c.at += 1,
+        _ => {}
     }
-    if minutes > 59 || seconds > 59 {
+    // As a double is written.
+    if matches!(&text[c.at..], [b'e' | b'E', b'0'..=b'9', ..] | [b'e' | b'E', b'+' | b'-', b'0'..=b'9', ..]) {
         return None;
     }
-    c.skip(is_blank);
-    let junk = c.at < text.len();
+    let [hours, minutes, seconds] = fields;
+    if minutes > 59 || seconds > 59 || c.at == start && c.at < text.len() {
+        return None;
+    }
+    let blank = c.at;
+    if c.skip(is_blank) > 0 {
+        deprecate(blank);
+    }
     let hours = hours.saturating_add(days.saturating_mul(24));
     let total = (hours.min(10_000) as i64 * 3600 + (minutes * 60 + seconds) as i64) * MICROS_PER_SECOND + micros as i64;
-    let problem = match (total > Time::MAX.0, junk) {
+    let problem = match (total > Time::MAX.0, c.at < text.len()) {
         (true, _) => Problem::OutOfRange,
         (false, true) => Problem::Truncated,
         (false, false) => Problem::None,
     };
     let total = total.min(Time::MAX.0);
     let value = Time(if negative { -total } else { total });
-    Some(Parsed { value, fsp, has_time: true, zoned: false, problem })
+    Some(Parsed { value, fsp, has_time: true, zoned: false, problem, delimiter })
 }
 
 /// A number as a time: [-]hhmmss; from 10,000,000,000 on a DATETIME whose date is dropped. `None`: no such time.
@@ -341,10 +453,18 @@ pub fn time_from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
                 has_time: true,
                 zoned: false,
                 problem: Problem::None,
+                delimiter: None,
             });
         }
         let value = if number < 0 { Time::MIN } else { Time::MAX };
-        return Some(Parsed { value, fsp: 0, has_time: true, zoned: false, problem: Problem::OutOfRange });
+        return Some(Parsed {
+            value,
+            fsp: 0,
+            has_time: true,
+            zoned: false,
+            problem: Problem::OutOfRange,
+            delimiter: None,
+        });
     }
     let (hours, minutes, seconds) = (magnitude / 10_000, magnitude / 100 % 100, magnitude % 100);
     if minutes > 59 || seconds > 59 {
@@ -357,5 +477,6 @@ pub fn time_from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
         has_time: true,
         zoned: false,
         problem: Problem::None,
+        delimiter: None,
     })
 }

@@ -43,6 +43,24 @@ fn liberal_datetime_literals() {
         assert_eq!(show(parse_datetime(text.as_bytes(), SqlMode::NONE)), expected, "{text}");
     }
     assert_eq!(parse_datetime(b"2024-01-02 x", SqlMode::NONE).unwrap().problem, Problem::Truncated);
+    for (text, expected) in [
+        ("2024:01:02", Some((b':', 4, Some(b'-')))),
+        ("2024-01-02 3-4-5", Some((b'-', 12, Some(b':')))),
+        ("2024-01-02-3:4:5", Some((b'-', 10, Some(b' ')))),
+        ("2024-01-02  3:4:5", Some((b' ', 11, None))),
+        ("2024-01-02 3::4:5", Some((b':', 13, None))),
+        ("2024-01-02 ", Some((b' ', 10, None))),
+        (" 2024-01-02", Some((b' ', 0, None))),
+        ("1-2-3 4:5:6.7 .", Some((b' ', 13, None))),
+        ("2024-01-02T3:4:5", None),
+        ("20240102.5", None),
+    ] {
+        let found = parse_datetime(text.as_bytes(), SqlMode::NONE).and_then(|p| p.delimiter);
+        assert_eq!(found.map(|d| (d.byte, d.position, d.preferred)), expected, "{text}");
+    }
+    for none in ["20240102 030405", "1-2-3 4:5: 6", "1-2-3 4-5-6-", "2024-01-02 10:11:12+1:00", "20240102T"] {
+        assert_eq!(parse_datetime(none.as_bytes(), SqlMode::NONE), None, "{none}");
+    }
     assert_eq!(parse_datetime(b"0000-00-00", SqlMode::DEFAULT), None);
     assert_eq!(parse_datetime(b"2024-00-01", SqlMode::DEFAULT), None);
     assert!(parse_datetime(b"2024-02-31", SqlMode::ALLOW_INVALID_DATES).is_some());
@@ -117,9 +135,11 @@ fn weeks_weekdays_and_intervals() {
     let month = Interval::new(IntervalUnit::Month, 1);
     assert_eq!(at("2024-01-31").add(month), Some(at("2024-02-29")));
     assert_eq!(at("2024-03-31 10:00:00").add(month.neg()), Some(at("2024-02-29 10:00:00")));
-    let composite = Interval::parse(IntervalUnit::DaySecond, b"1 1:1:1");
+    let composite = Interval::parse(IntervalUnit::DaySecond, b"1 1:1:1").expect("four numbers");
     assert_eq!(at("2024-12-30 23:00:00").add(composite), Some(at("2025-01-01 00:01:01")));
-    assert_eq!(Interval::parse(IntervalUnit::SecondMicrosecond, b"-1.5"), Interval { months: 0, micros: -1_500_000 });
+    let short = Interval::parse(IntervalUnit::SecondMicrosecond, b"-1.5");
+    assert_eq!(short, Some(Interval { months: 0, micros: -1_500_000 }));
+    assert_eq!(Interval::parse(IntervalUnit::YearMonth, b"2021-13-01"), None);
     assert_eq!(at("9999-12-31").add(Interval::new(IntervalUnit::Day, 1)), None);
     assert_eq!(DateTime::from_unix(0, 0), Some(at("1970-01-01")));
 }

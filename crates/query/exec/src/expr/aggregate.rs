@@ -43,7 +43,7 @@ impl AggregateCall {
     pub fn expr(kind: AggregateKind, distinct: bool, args: Vec<Expr>) -> Result<Expr> {
         let args: Vec<Expr> = match kind {
             AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => {
-                args.into_iter().map(convert::enum_number).collect()
+                args.into_iter().map(|e| convert::number_of_long(convert::enum_number(e))).collect()
             }
             AggregateKind::Sum
             | AggregateKind::Avg
@@ -267,6 +267,9 @@ impl Accumulator {
             BitOr => self.bits |= convert::bits64(&v, run),
             BitXor => self.bits ^= convert::bits64(&v, run),
             StdPop | StdSamp | VarPop | VarSamp => {
+                if let Value::Bytes(b) = &v {
+                    convert::warn_truncated_double(b, run);
+                }
                 let x = v.to_f64();
                 let delta = x - self.mean;
                 self.mean += delta / self.count as f64;

@@ -5,7 +5,10 @@ use crate::run::Run;
 use std::cmp::Ordering;
 use types::collation::CollationId;
 use types::datatype::DECIMALS_NOT_FIXED;
-use types::{Result, SqlError, TypeKind, Value};
+use types::error::Level;
+use types::store::StoreContext;
+use types::temporal::{Problem, parse};
+use types::{DataType, Result, SqlError, SqlMode, TypeKind, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CmpOp {
@@ -60,9 +63,6 @@ fn mixed(a: &Value<'_>, b: &Value<'_>, collation: CollationId, run: &Run<'_>) ->
         && matches!(other, Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_))
     {
         convert::warn_truncated_double(text, run);
-    }
-    if let (Value::Time(_), Value::Bytes(text)) | (Value::Bytes(text), Value::Time(_)) = (a, b) {
-        convert::warn_bad_time(text, run);
     }
     if let (Value::Time(_), Value::Date(_) | Value::DateTime(_))
     | (Value::Date(_) | Value::DateTime(_), Value::Time(_)) = (a, b)
@@ -233,28 +233,108 @@ pub fn in_charset(e: Expr, collation: CollationId) -> Expr {
     Expr::new(Node::Cast(Box::new(e)), ty)
 }
 
-/// 1525 for a literal beside a date that is none. Zero dates are none where NO_ZERO_DATE forbids them, which a plan does not
-/// know: they compare.
-pub fn check_temporal(literal: &Expr, other: &Expr) -> Result<()> {
-    match &literal.node {
-        Node::Const(v) => check_temporal_value(v, other.ty.kind, types::SqlMode::ALLOW_INVALID_DATES),
-        _ => Ok(()),
+/// How a literal is read that is compared with a date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// Error 1525 when it is none.
+    Strict,
+    /// Of a list: warning 1292.
+    Listed,
+}
+
+/// A literal beside a date, which is read once, under a `sql_mode`: what there is to say of it. Error 1525.
+pub fn check_temporal(
+    value: &Value<'_>,
+    kind: TypeKind,
+    mode: SqlMode,
+    reading: Reading,
+) -> Result<Vec<(u16, String)>> {
+    let (Value::Bytes(text), TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp) = (value, kind) else {
+        return Ok(Vec::new());
+    };
+    let shown = String::from_utf8_lossy(text);
+    let Some(parsed) = parse::parse_datetime(text, mode) else {
+        if reading == Reading::Listed {
+            return Ok(vec![(1292, format!("Truncated incorrect date value: '{shown}'"))]);
+        }
+        let kind = match kind {
+            TypeKind::Date => "DATE",
+            TypeKind::DateTime => "DATETIME",
+            _ => "TIMESTAMP",
+        };
+        return Err(SqlError::new(1525, format!("Incorrect {kind} value: '{shown}'")));
+    };
+    let mut warnings = Vec::new();
+    if parsed.problem != Problem::None {
+        let form = if parsed.has_time { "datetime" } else { "date" };
+        warnings.push((1292, format!("Truncated incorrect {form} value: '{shown}'")));
+    }
+    warnings.extend(parsed.delimiter.map(|d| d.warning(text, 1)));
+    Ok(warnings)
+}
+
+/// A number beside a column of a date or time, or a text beside a TIME: as the column would hold it, and the warning if that is not
+/// all of it. `None`: it is nothing for the column, and compares as it is.
+pub fn held_by_column(
+    value: &Value<'_>,
+    column: &DataType,
+    name: &str,
+    mode: SqlMode,
+) -> (Option<Value<'static>>, Option<(u16, String)>) {
+    let is_text = matches!(value, Value::Bytes(_));
+    if value.is_null() || is_text && column.kind != TypeKind::Time {
+        return (None, None);
+    }
+    // Zero dates and days that their month lacks are let in.
+    let rules = SqlMode::NO_ZERO_IN_DATE.0 | SqlMode::TIME_TRUNCATE_FRACTIONAL.0;
+    let mode = SqlMode(mode.0 & rules | SqlMode::ALLOW_INVALID_DATES.0);
+    let context = StoreContext { mode, column: name, row: 1, members: &[] };
+    let source = convert::type_of(value);
+    let Ok((held, warning)) = types::coerce_for_store(super::reborrow(value), &source, column, &context) else {
+        return (None, None);
+    };
+    let warning = warning.map(|w| {
+        let kind = match column.kind {
+            TypeKind::Date => "date",
+            TypeKind::Time => "time",
+            _ => "datetime",
+        };
+        let shown = String::from_utf8_lossy(&convert::text(value, &source)).into_owned();
+        (w.level, (1292, format!("Incorrect {kind} value: '{shown}' for column '{name}' at row 1")))
+    });
+    match warning {
+        None => (Some(held.into_owned()), None),
+        Some((Level::Note, told)) => (Some(held.into_owned()), Some(told)),
+        Some((_, told)) => (None, Some(told)),
     }
 }
 
-/// The same of a value that is known when the statement runs, under a `sql_mode`.
-pub fn check_temporal_value(value: &Value<'_>, kind: TypeKind, mode: types::SqlMode) -> Result<()> {
-    let kind = match kind {
-        TypeKind::Date => "DATE",
-        TypeKind::DateTime | TypeKind::Timestamp => "DATETIME",
-        _ => return Ok(()),
+static HELD_BY_COLUMN: functions::Function = functions::f("held by column", 1, 1, functions::Rule::First, |a| {
+    let v = a.value(0)?;
+    Ok(held_by_column(&v, a.ty, "", a.run.sql_mode).0.unwrap_or(v))
+});
+
+/// The column of a date or time among two operands that a constant is brought to.
+pub fn temporal_column<'e>(e: &Expr, other: &'e Expr) -> Option<&'e Expr> {
+    let column = match &other.node {
+        Node::LocalTime(column) => column,
+        _ => other,
     };
-    match value {
-        Value::Bytes(b) if types::temporal::parse::parse_datetime(b, mode).is_none() => {
-            Err(SqlError::new(1525, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(b))))
-        }
-        _ => Ok(()),
-    }
+    // Of a parameter nothing may be known yet.
+    let is_number = e.ty.kind.is_numeric() || e.ty.kind == TypeKind::Null && matches!(e.node, Node::Param(_));
+    let takes = match column.ty.kind {
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => is_number,
+        TypeKind::Time => is_number || is_string(e.ty.kind),
+        _ => false,
+    };
+    (takes && matches!(column.node, Node::Column { .. })).then_some(column)
+}
+
+/// A parameter as the column would hold it.
+pub fn beside_column(e: Expr, column: &DataType) -> Expr {
+    let kind = if column.kind == TypeKind::Timestamp { TypeKind::DateTime } else { column.kind };
+    let ty = DataType { kind, nullable: true, ..*column };
+    Expr::new(Node::Call(&HELD_BY_COLUMN, vec![e]), ty)
 }
 
 /// The operands of BETWEEN: a number among its bounds makes numbers of all strings.
@@ -290,7 +370,7 @@ fn as_float(e: Expr, other: &Expr) -> Expr {
 /// A constant to compare with `other` in the form that compares fastest: a string literal beside a temporal column becomes
 /// a temporal once, at planning.
 pub fn adapt(e: Expr, other: &Expr) -> Expr {
-    let e = if other.ty.kind.is_numeric() { convert::enum_number(e) } else { e };
+    let e = if other.ty.kind.is_numeric() { convert::number_of_long(convert::enum_number(e)) } else { e };
     if other.ty.kind == TypeKind::Year && matches!(e.node, Node::Const(_) | Node::Param(_)) {
         return functions::as_year(e);
     }

@@ -6,7 +6,7 @@ use crate::run::Run;
 use std::borrow::Cow;
 use types::decimal;
 use types::sql_mode::SqlMode;
-use types::temporal::parse::{self, Parsed};
+use types::temporal::parse::{self, Delimiter, Parsed};
 use types::{
     Charset, CollationId, DECIMALS_NOT_FIXED, DataType, DateTime, Decimal, Result, SqlError, Time, TypeKind, Value,
 };
@@ -122,11 +122,26 @@ pub fn warn_truncated_double(b: &[u8], run: &Run<'_>) {
     }
 }
 
-/// 1292 for a string that is no time and is compared with one.
-pub fn warn_bad_time(b: &[u8], run: &Run<'_>) {
-    if parse::parse_time(b).is_none_or(|p| p.problem != parse::Problem::None) {
-        run.warn(1292, format!("Incorrect time value: '{}'", String::from_utf8_lossy(b)));
+/// 1292 for a string that is no decimal from end to end.
+pub fn warn_truncated_decimal(b: &[u8], run: &Run<'_>) {
+    let (_, used, status) = Decimal::parse_prefix(b);
+    let lost = matches!(status, decimal::Parsed::Truncated | decimal::Parsed::Bad) && used > 0;
+    if lost || b.is_empty() || !b[used..].iter().all(|c| types::number::is_blank(*c)) {
+        run.warn(1292, format!("Truncated incorrect DECIMAL value: '{}'", String::from_utf8_lossy(b)));
     }
+}
+
+/// 4095 or 4096 for a delimiter in a text that was read as a date or time.
+fn warn_delimiter<T>(p: &Option<Parsed<T>>, text: &[u8], run: &Run<'_>) {
+    if let Some(delimiter) = p.as_ref().and_then(|p| p.delimiter) {
+        let (code, message) = delimiter.warning(text, 1);
+        run.warn(code, message);
+    }
+}
+
+/// 3156: a document has no value of that type.
+fn warn_json(to: &str, run: &Run<'_>) {
+    run.warn(3156, format!("Invalid JSON value for CAST to {to} from column  at row 1"));
 }
 
 /// 64 bits for bit operations: negative numbers in two's complement.
@@ -136,7 +151,7 @@ pub fn bits64(v: &Value<'_>, run: &Run<'_>) -> u64 {
         Value::UInt(v) => *v,
         Value::Bytes(b) => {
             let (i, used, _) = types::number::parse_integer(b);
-            if used != b.len() || !(i64::MIN as i128..=u64::MAX as i128).contains(&i) {
+            if used != b.len() || b.is_empty() || !(i64::MIN as i128..=u64::MAX as i128).contains(&i) {
                 let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
                 run.warn(1292, format!("Truncated incorrect INTEGER value: '{shown}'"));
             }
@@ -187,6 +202,11 @@ pub fn zoned_text(v: &Value<'_>, mode: SqlMode, run: &Run<'_>) -> Option<DateTim
 
 /// A value as date and time of day; `None` with a warning when it is none.
 pub fn datetime(v: &Value<'_>, run: &Run<'_>) -> Option<DateTime> {
+    datetime_in(v, LENIENT, run)
+}
+
+/// Texts are read under `mode`.
+fn datetime_in(v: &Value<'_>, mode: SqlMode, run: &Run<'_>) -> Option<DateTime> {
     match v {
         Value::Null => None,
         Value::Date(d) => Some(d.at_midnight()),
@@ -196,9 +216,9 @@ pub fn datetime(v: &Value<'_>, run: &Run<'_>) -> Option<DateTime> {
             today.add_micros(t.0)
         }
         Value::Bytes(b) => {
-            let p = parse::parse_datetime(b, LENIENT).map(|p| in_session_zone(p, run));
+            let p = parse::parse_datetime(b, mode).map(|p| in_session_zone(p, run));
             let bad = p.is_none_or(|p| p.problem != parse::Problem::None);
-            if p.is_some_and(|p| p.value.date().is_zero()) && run.sql_mode.has(SqlMode::NO_ZERO_DATE) {
+            if p.is_some_and(|p| p.value == DateTime::ZERO) && run.sql_mode.has(SqlMode::NO_ZERO_DATE) {
                 run.warn(1292, format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(b)));
                 return None;
             }
@@ -207,12 +227,14 @@ pub fn datetime(v: &Value<'_>, run: &Run<'_>) -> Option<DateTime> {
                 let words = if p.is_none() { "Incorrect datetime value" } else { "Truncated incorrect datetime value" };
                 run.warn(1292, format!("{words}: '{shown}'"));
             }
+            warn_delimiter(&p, b, run);
             p.map(|p| p.value)
         }
         Value::Json(_) => match v.json_scalar() {
-            v @ (Value::Bytes(_) | Value::Date(_) | Value::DateTime(_) | Value::Time(_)) => datetime(&v, run),
+            v @ (Value::Date(_) | Value::DateTime(_) | Value::Time(_)) => datetime(&v, run),
+            Value::Bytes(b) if parse_datetime(&b).is_some() => datetime(&Value::Bytes(b), run),
             _ => {
-                run.warn(3156, "Invalid JSON value for CAST to DATETIME from column  at row 1");
+                warn_json("DATETIME", run);
                 None
             }
         },
@@ -239,9 +261,17 @@ pub fn time(v: &Value<'_>, run: &Run<'_>) -> Option<Time> {
             if p.is_none_or(|p| p.problem != parse::Problem::None) {
                 run.warn(1292, format!("Truncated incorrect time value: '{}'", String::from_utf8_lossy(b)));
             }
+            warn_delimiter(&p, b, run);
             p.map(|p| p.value)
         }
-        Value::Json(_) => time(&v.json_scalar(), run),
+        Value::Json(_) => match v.json_scalar() {
+            v @ (Value::Date(_) | Value::DateTime(_) | Value::Time(_)) => time(&v, run),
+            Value::Bytes(b) if parse::parse_time(&b).is_some() => time(&Value::Bytes(b), run),
+            _ => {
+                warn_json("TIME", run);
+                None
+            }
+        },
         v => {
             let p = match v {
                 Value::Double(_) | Value::Decimal(_) => v.to_time().map(|t| (t, false)),
@@ -305,7 +335,12 @@ pub fn to_unix(t: DateTime, run: &Run<'_>) -> i64 {
 
 /// DATE '..', TIME '..', TIMESTAMP '..'
 /// `zone_offset`: seconds east of UTC in the session's zone at a moment.
-pub fn temporal_literal(date: bool, time: bool, text: &[u8], zone_offset: impl Fn(i64) -> i32) -> Result<Expr> {
+pub fn temporal_literal(
+    date: bool,
+    time: bool,
+    text: &[u8],
+    zone_offset: impl Fn(i64) -> i32,
+) -> Result<(Expr, Option<Delimiter>)> {
     let wrong =
         |kind: &str| SqlError::new(1525, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(text)));
     let sound = |problem: parse::Problem| problem == parse::Problem::None;
@@ -314,13 +349,13 @@ pub fn temporal_literal(date: bool, time: bool, text: &[u8], zone_offset: impl F
         let p = parse::parse_datetime(text, LENIENT).filter(|p| sound(p.problem) && !p.has_time);
         let p = p.ok_or_else(|| wrong("DATE"))?;
         let ty = DataType { length: 10, ..DataType::new(TypeKind::Date) }.not_null();
-        Expr::new(Node::Const(Value::Date(p.value.date())), ty)
+        (Expr::new(Node::Const(Value::Date(p.value.date())), ty), p.delimiter)
     } else if time {
         let p = parse::parse_time(text).filter(|p| sound(p.problem) && !is_dated(text));
         let p = p.ok_or_else(|| wrong("TIME"))?;
         let decimals = decimals_of(p.value.micros(), p.fsp);
         let ty = DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }.not_null();
-        Expr::new(Node::Const(Value::Time(p.value)), ty)
+        (Expr::new(Node::Const(Value::Time(p.value)), ty), p.delimiter)
     } else {
         let p = parse::parse_datetime(text, LENIENT).filter(|p| sound(p.problem) && p.has_time);
         let mut p = p.ok_or_else(|| wrong("DATETIME"))?;
@@ -331,7 +366,7 @@ pub fn temporal_literal(date: bool, time: bool, text: &[u8], zone_offset: impl F
         }
         let decimals = decimals_of(p.value.micros(), p.fsp);
         let ty = DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) }.not_null();
-        Expr::new(Node::Const(Value::DateTime(p.value)), ty)
+        (Expr::new(Node::Const(Value::DateTime(p.value)), ty), p.delimiter)
     })
 }
 
@@ -372,6 +407,8 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
             Value::Bytes(_) => Value::UInt(bits64(&v, run)),
             Value::Double(d) if *d < 0.0 => Value::UInt(v.to_i64() as u64),
             Value::Decimal(d) if d.is_negative() => Value::UInt(v.to_i64() as u64),
+            // By way of a signed integer.
+            Value::Double(d) => Value::UInt(d.round_ties_even().min(i64::MAX as f64) as i64 as u64),
             v => Value::UInt(v.to_u64()),
         },
         K::BigInt => match &v {
@@ -397,25 +434,24 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
         }
         K::Decimal => {
             if let Value::Bytes(b) = &v {
-                let (_, used, status) = Decimal::parse_prefix(b);
-                let lost = matches!(status, decimal::Parsed::Truncated | decimal::Parsed::Bad) && used > 0;
-                if lost || !b[used..].iter().all(|c| types::number::is_blank(*c)) {
-                    let shown = String::from_utf8_lossy(b).into_owned();
-                    run.warn(1292, format!("Truncated incorrect DECIMAL value: '{shown}'"));
-                }
+                warn_truncated_decimal(b, run);
             }
             let d = v.to_decimal().round(to.decimals);
             if d.fits(to.length, to.decimals) {
                 Value::Decimal(d)
             } else {
-                let shown = String::from_utf8_lossy(&text(&v, from)).into_owned();
-                run.warn(1292, format!("Truncated incorrect DECIMAL value: '{shown}'"));
+                run.warn(1264, "Out of range value for column '(null)' at row 1");
                 Value::Decimal(Decimal::max_value(to.length, to.decimals, d.is_negative()))
             }
         }
-        K::Date => datetime(&v, run).filter(|t| is_let_in(*t, &v, run)).map_or(Value::Null, |t| Value::Date(t.date())),
+        K::Date => datetime_in(&v, run.sql_mode, run)
+            .filter(|t| is_let_in(*t, &v, run))
+            .map_or(Value::Null, |t| Value::Date(t.date())),
         K::DateTime | K::Timestamp => {
-            match datetime(&v, run).filter(|t| is_let_in(*t, &v, run)).and_then(|t| t.round(to.decimals, false)) {
+            match datetime_in(&v, run.sql_mode, run)
+                .filter(|t| is_let_in(*t, &v, run))
+                .and_then(|t| t.round(to.decimals, false))
+            {
                 Some(t) => Value::DateTime(t),
                 None => Value::Null,
             }
@@ -448,7 +484,9 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
 
 /// Do NO_ZERO_DATE and NO_ZERO_IN_DATE let the date in? Warns if not.
 fn is_let_in(t: DateTime, given: &Value<'_>, run: &Run<'_>) -> bool {
-    let fits = t.date().is_allowed(run.sql_mode);
+    // A zero date with a time of day is no zero date.
+    let has_time = t.date().is_zero() && t != DateTime::ZERO;
+    let fits = if has_time { !run.sql_mode.has(SqlMode::NO_ZERO_IN_DATE) } else { t.date().is_allowed(run.sql_mode) };
     if !fits {
         let shown = String::from_utf8_lossy(&text(given, &type_of(given))).into_owned();
         run.warn(1292, format!("Incorrect datetime value: '{shown}'"));
@@ -721,12 +759,34 @@ pub fn enum_number(e: Expr) -> Expr {
     }
 }
 
+/// The number of a column of TEXT or BLOB, of which MySQL does not say what was left out.
+static NUMBER_OF_TEXT: super::functions::Function =
+    super::functions::f("number", 1, 1, super::functions::Rule::Double, |a| {
+        let v = a.value(0)?;
+        Ok(if v.is_null() { Value::Null } else { Value::Double(v.to_f64()) })
+    });
+
+/// Is it a column of a long string?
+pub fn is_long_column(e: &Expr) -> bool {
+    matches!(e.node, Node::Column { .. }) && e.ty.kind.is_blob() && is_string(e.ty.kind)
+}
+
+/// A column of a long string as a number; others as they are.
+pub fn number_of_long(e: Expr) -> Expr {
+    if !is_long_column(&e) {
+        return e;
+    }
+    let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
+    Expr::new(Node::Call(&NUMBER_OF_TEXT, vec![e]), ty)
+}
+
 /// As [`enum_number`], for arithmetic: there an ENUM or SET is a double.
 pub fn arith_number(e: Expr) -> Expr {
     if e.ty.kind.is_text() && e.ty.collation.charset().mbminlen() > 1 {
         // Digits are read a byte each.
         return super::compare::in_charset(e, CollationId::UTF8MB4_0900_AI_CI);
     }
+    let e = number_of_long(e);
     if !matches!(e.node, Node::EnumText(..) | Node::SetText(..)) {
         return enum_number(e);
     }

@@ -377,6 +377,7 @@ impl Expr {
             Node::Quantified { op, all, operand, query, collation } => {
                 crate::run::subquery::quantified(run, *query, *op, *all, operand, *collation, at)
             }
+            _ if convert::is_long_column(self) => Ok(self.eval(run, at)?.to_bool()),
             _ => convert::truth(&self.eval(run, at)?, run),
         }
     }

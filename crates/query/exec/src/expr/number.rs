@@ -135,6 +135,12 @@ fn decimals(op: ArithOp, a: &Value<'_>, b: &Value<'_>) -> Option<Decimal> {
 
 fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
     if a.is_null() || b.is_null() {
+        // Reals are both read before either is looked at.
+        for v in [a, b] {
+            if let Value::Bytes(text) = v {
+                convert::warn_truncated_double(text, run);
+            }
+        }
         return Ok(Value::Null);
     }
     // The usual case first.
@@ -402,9 +408,17 @@ pub fn arith_type(op: ArithOp, a: &DataType, b: &DataType) -> DataType {
         nullable,
         ..DataType::decimal(precision.clamp(1, 65), scale.min(30) as u8)
     };
+    if op != ArithOp::IntDiv
+        && let Some(decimals) = decimals_beside_null(op, a, b)
+    {
+        let digits = |t: &DataType| if t.kind == TypeKind::Null { 0 } else { as_decimal_type(t).0 + t.unsigned as u32 };
+        let length = digits(a).max(digits(b)) + decimals as u32;
+        return DataType { length, decimals, unsigned: op == ArithOp::Mod && unsigned[0], ..double };
+    }
     match (op, of) {
         (ArithOp::IntDiv, _) => int(unsigned[0] || unsigned[1]),
         (ArithOp::Div, 0 | 1) => decimal(p + DIV_SCALE + r, s + DIV_SCALE),
+        (ArithOp::Mod, 2) => DataType { unsigned: unsigned[0], ..double },
         (_, 2) => double,
         (ArithOp::Mod, 0) => int(unsigned[0]),
         (_, 0) => int(unsigned[0] || unsigned[1]),
@@ -414,9 +428,26 @@ pub fn arith_type(op: ArithOp, a: &DataType, b: &DataType) -> DataType {
     }
 }
 
+/// Digits behind the point of a DOUBLE that is one because an operand is a bare NULL; `None`: it is one anyway, or none.
+fn decimals_beside_null(op: ArithOp, a: &DataType, b: &DataType) -> Option<u8> {
+    let is_null = |t: &DataType| t.kind == TypeKind::Null;
+    let is_exact = |t: &DataType| is_null(t) || class(t) < 2;
+    if !(is_null(a) || is_null(b)) || !is_exact(a) || !is_exact(b) {
+        return None;
+    }
+    let digits = |t: &DataType| if is_null(t) { 0 } else { as_decimal_type(t).1 };
+    let (x, y) = (digits(a), digits(b));
+    let decimals = match op {
+        ArithOp::Mul => x + y,
+        ArithOp::Div => x.max(y) + DIV_SCALE,
+        _ => x.max(y),
+    };
+    Some(decimals.min(30) as u8)
+}
+
 pub fn negate_type(t: &DataType) -> DataType {
     let nullable = t.nullable;
-    if t.kind.is_temporal() {
+    if t.kind.is_temporal() || t.kind == TypeKind::Null {
         return DataType { length: 17, decimals: t.decimals, nullable, ..DataType::new(TypeKind::Double) };
     }
     match class(t) {

@@ -24,6 +24,8 @@ impl Planner<'_> {
         );
         let mut ty = self.cast_type(cast.to, &e.ty)?;
         let e = if ty.kind.is_text() || ty.kind.is_bytes() { e } else { wide::plain(e) };
+        let is_real = matches!(ty.kind, TypeKind::Double | TypeKind::Float);
+        let e = if is_real { convert::number_of_long(e) } else { e };
         ty.nullable = e.ty.nullable || ty.kind.is_temporal() || ty.kind == TypeKind::Year;
         if ty.kind == TypeKind::Date
             && let Node::Const(Value::Bytes(text)) = &e.node
@@ -60,6 +62,10 @@ impl Planner<'_> {
             CastType::Signed => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
             CastType::Unsigned => DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned() },
             // A length that was written is filled up: marked by ZEROFILL.
+            CastType::Binary(None) if from.kind.is_blob() && from.kind != TypeKind::Json => {
+                let length = if from.length > 1 { from.length } else { from.max_bytes().min(u32::MAX.into()) as u32 };
+                functions::long_text(length, CollationId::BINARY)
+            }
             CastType::Binary(n) => DataType {
                 zerofill: n.is_some(),
                 ..DataType::string(TypeKind::VarBinary, text_length(n), CollationId::BINARY)

@@ -29,10 +29,47 @@ impl Planner<'_> {
 
     /// A condition of WHERE, ON or HAVING.
     pub fn condition(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
+        let mut e = self.in_clause(id, clause)?;
+        self.foresee(&mut e);
+        Ok(e)
+    }
+
+    /// An expression of a clause that messages name.
+    pub fn in_clause(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
         let before = std::mem::replace(&mut self.clause, clause);
         let e = self.expr(id);
         self.clause = before;
         e
+    }
+
+    /// Constant conditions that warn or fail do so once, and also where no row comes.
+    fn foresee(&mut self, e: &mut Expr) {
+        if let Node::And(list) | Node::Or(list) = &mut e.node {
+            for part in list {
+                if matches!(part.node, Node::Const(Value::Int(_))) {
+                    break;
+                }
+                self.foresee(part);
+            }
+            return;
+        }
+        // A string that counts as a number, or an operation of numbers.
+        let mut speaks = is_text(e);
+        e.any(&mut |e| {
+            let mixed = match &e.node {
+                Node::Compare(_, a, b, _) => is_text(a) != is_text(b),
+                Node::Arith(..) | Node::Neg(_) | Node::Cast(_) | Node::Call(..) => true,
+                _ => false,
+            };
+            speaks |= mixed;
+            mixed
+        });
+        let reads = |e: &Expr| matches!(e.node, Node::Column { .. } | Node::Window(_) | Node::UserVariable(_));
+        if speaks && e.is_constant() && !e.any(&mut |e| reads(e)) {
+            let call = functions::foreseen(std::mem::replace(e, Expr::null()), self.foreseen.len());
+            self.foreseen.push(call.clone());
+            *e = call;
+        }
     }
 
     /// An expression without aggregates.
@@ -125,7 +162,10 @@ impl Planner<'_> {
             Ast::Temporal { kind, text } => {
                 let text = parsed.bytes(*text);
                 let (date, time) = (*kind == TemporalKind::Date, *kind == TemporalKind::Time);
-                convert::temporal_literal(date, time, text, |seconds| self.env.time_zone_offset(seconds))?
+                let (e, delimiter) =
+                    convert::temporal_literal(date, time, text, |seconds| self.env.time_zone_offset(seconds))?;
+                self.literal_warnings.extend(delimiter.map(|d| d.warning(text, 1)));
+                e
             }
             Ast::Param(i) => {
                 let ty = self.params.get(*i as usize).copied().unwrap_or(DataType::new(TypeKind::Null));
@@ -245,6 +285,7 @@ impl Planner<'_> {
             }
             Ast::Between { operand, negated, low, high } => {
                 let (e, low, high) = (self.operand(*operand)?, self.operand(*low)?, self.operand(*high)?);
+                let (low, high) = (self.beside_column(low, &e)?, self.beside_column(high, &e)?);
                 let collation = compare::collation_of(&[&e, &low, &high])?;
                 let (low, high) = (compare::adapt(low, &e), compare::adapt(high, &e));
                 let [e, low, high] = compare::in_one_domain([e, low, high]).map(|e| compare::in_charset(e, collation));
@@ -258,10 +299,22 @@ impl Planner<'_> {
                 }
                 let e = self.operand(*operand)?;
                 let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|i| self.operand(*i)).collect();
-                let list: Vec<Expr> = list?
+                let list = list?;
+                let e = if list.iter().all(|i| i.ty.kind.is_numeric()) { convert::number_of_long(e) } else { e };
+                for i in &list {
+                    self.note_listed(i, &e)?;
+                }
+                let list: Vec<Expr> = list
                     .into_iter()
                     // A YEAR is not compared with years of two digits here.
-                    .map(|i| if e.ty.kind == TypeKind::Year { i } else { compare::adapt(i, &e) })
+                    .map(|i| match e.ty.kind {
+                        TypeKind::Year => i,
+                        TypeKind::Time if matches!(i.node, Node::Const(Value::Bytes(_))) => {
+                            let ty = DataType { length: 17, decimals: 6, ..DataType::new(TypeKind::Time) };
+                            Expr::new(Node::Cast(Box::new(i)), ty)
+                        }
+                        _ => compare::adapt(i, &e),
+                    })
                     .collect();
                 let mut all = vec![&e];
                 all.extend(list.iter());
@@ -333,6 +386,9 @@ impl Planner<'_> {
                     self.notes.push((1287, FOUND_ROWS_DEPRECATED));
                 }
                 let args = self.exprs(*args)?;
+                if let ([a, b], true) = (&args[..], text.eq_ignore_ascii_case("nullif")) {
+                    self.note_literal(b, a)?;
+                }
                 match functions::call(text, args)? {
                     Some(e) => {
                         self.unsteady |= e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.volatile));
@@ -378,7 +434,8 @@ impl Planner<'_> {
                         format!("COLLATION '{name}' is not valid for CHARACTER SET '{set}'"),
                     ));
                 }
-                let kind = if e.ty.kind.is_text() { e.ty.kind } else { TypeKind::VarChar };
+                let is_list = matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set);
+                let kind = if e.ty.kind.is_text() && !is_list { e.ty.kind } else { TypeKind::VarChar };
                 let ty = DataType { kind, collation: id, ..e.ty };
                 Expr::new(Node::Call(functions::collate(), vec![e]), ty)
             }
@@ -446,6 +503,68 @@ impl Planner<'_> {
         })
     }
 
+    /// A literal that is read as a date here, once. Error 1525 when it is none.
+    fn note_literal(&mut self, e: &Expr, other: &Expr) -> Result<()> {
+        if let Node::Const(v) = &e.node {
+            let mode = types::SqlMode(self.env.sql_mode());
+            let mut told = compare::check_temporal(v, other.ty.kind, mode, compare::Reading::Strict)?;
+            self.literal_warnings.append(&mut told);
+        }
+        Ok(())
+    }
+
+    /// The same of one among others.
+    fn note_listed(&mut self, e: &Expr, other: &Expr) -> Result<()> {
+        match e.node {
+            Node::Const(ref v) => {
+                let mode = types::SqlMode(self.env.sql_mode());
+                let mut told = compare::check_temporal(v, other.ty.kind, mode, compare::Reading::Listed)?;
+                self.literal_warnings.append(&mut told);
+            }
+            Node::Param(n) if other.ty.kind.is_temporal() && self.params.get(n).is_some_and(|t| !t.nullable) => {
+                self.temporal_params.push((n, other.ty.kind, compare::Reading::Listed));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn note_literals(&mut self, a: &[Expr], b: &[Expr]) -> Result<()> {
+        for (x, y) in a.iter().zip(b) {
+            self.note_literal(x, y)?;
+            self.note_literal(y, x)?;
+        }
+        Ok(())
+    }
+
+    /// An operand beside `other`: what is constant is read once, and as a column of a date or time would hold it.
+    fn beside_column(&mut self, e: Expr, other: &Expr) -> Result<Expr> {
+        self.note_literal(&e, other)?;
+        let Some(column) = compare::temporal_column(&e, other) else { return Ok(e) };
+        let name = match column.node {
+            Node::Column { depth: 0, slot, column } => {
+                let source = self.block().sources.iter().find(|s| s.slot == slot as usize);
+                source.and_then(|s| s.table.as_ref()?.columns.get(column as usize)).map_or("", |c| &c.name).to_string()
+            }
+            _ => String::new(),
+        };
+        Ok(match &e.node {
+            Node::Const(v) => {
+                let mode = types::SqlMode(self.env.sql_mode());
+                let (held, told) = compare::held_by_column(v, &column.ty, &name, mode);
+                self.literal_warnings.extend(told);
+                held.map_or(e.clone(), |v| {
+                    Expr::new(Node::Const(v), compare::beside_column(Expr::null(), &column.ty).ty)
+                })
+            }
+            Node::Param(n) => {
+                self.column_params.push((*n, column.ty, name));
+                compare::beside_column(e, &column.ty)
+            }
+            _ => e,
+        })
+    }
+
     /// `sql_auto_is_null`, and the column that it speaks of: of the row inserted last, the value looks NULL.
     fn is_auto_null(&self, e: &Expr) -> bool {
         let Node::Column { depth: 0, slot, column } = e.node else { return false };
@@ -470,6 +589,7 @@ impl Planner<'_> {
         if let Some(op) = comparison(op) {
             if let (Ast::Row(a), Ast::Row(b)) = (&parsed[left], &parsed[right]) {
                 let (a, b) = (self.exprs(*a)?, self.exprs(*b)?);
+                self.note_literals(&a, &b)?;
                 return compare_rows(op, a, b);
             }
             if let (Ast::Row(a), Ast::Subquery(q)) = (&parsed[left], &parsed[right])
@@ -491,9 +611,11 @@ impl Planner<'_> {
                     && other.ty.kind.is_temporal()
                     && self.params.get(n).is_some_and(|t| !t.nullable)
                 {
-                    self.temporal_params.push((n, other.ty.kind));
+                    self.temporal_params.push((n, other.ty.kind, compare::Reading::Strict));
                 }
             }
+            let a = self.beside_column(a, &b)?;
+            let b = self.beside_column(b, &a)?;
             return compare_exprs(op, a, b);
         }
         let (a, b) = (wide::plain(self.expr(left)?), wide::plain(self.expr(right)?));
@@ -511,7 +633,7 @@ impl Planner<'_> {
                 let ty = number::binary_type(&a.ty, &b.ty);
                 return Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty);
             }
-            let (a, b) = (convert::enum_number(a), convert::enum_number(b));
+            let [a, b] = [a, b].map(|e| convert::number_of_long(convert::enum_number(e)));
             let ty = number::bits_type(&a.ty, &b.ty);
             Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty)
         };
@@ -555,6 +677,7 @@ impl Planner<'_> {
                 return Err(SqlError::new(1241, format!("Operand should contain {} column(s)", members.len())));
             };
             let (a, b) = (self.exprs(members)?, self.exprs(*other)?);
+            self.note_literals(&a, &b)?;
             any.push(compare_rows(CmpOp::Eq, a, b)?);
         }
         let e = match any.len() {
@@ -735,6 +858,10 @@ fn no_function(database: Option<&str>, name: &str) -> SqlError {
     }
 }
 
+fn is_text(e: &Expr) -> bool {
+    e.ty.kind.is_text() || e.ty.kind.is_bytes()
+}
+
 pub fn constant(v: Value<'static>, ty: DataType) -> Expr {
     Expr::new(Node::Const(v), ty.not_null())
 }
@@ -789,6 +916,10 @@ fn negate(e: Expr) -> Expr {
     let e = convert::function_number(e);
     match e.node {
         Node::Const(Value::Int(v)) if v != i64::MIN => constant(Value::Int(-v), e.ty),
+        Node::Const(Value::Int(v)) => {
+            let d = Value::UInt(v.unsigned_abs()).to_decimal();
+            constant(Value::Decimal(d), convert::decimal_type(&d))
+        }
         Node::Const(Value::UInt(v)) if v == 1 << 63 => {
             constant(Value::Int(i64::MIN), DataType { length: 20, ..DataType::new(TypeKind::BigInt) })
         }
@@ -817,8 +948,6 @@ fn comparison(op: BinaryOp) -> Option<CmpOp> {
 }
 
 pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
-    compare::check_temporal(&a, &b)?;
-    compare::check_temporal(&b, &a)?;
     let (a, b) = match (a.ty.kind == TypeKind::Json, b.ty.kind == TypeKind::Json) {
         (true, false) => (a, functions::json::as_scalar(b)),
         (false, true) => (functions::json::as_scalar(a), b),

@@ -67,7 +67,7 @@ pub enum Response {
 impl Planner<'_> {
     /// A source of rows that are made anew for each row of the tables before it. Errors 1060, 3141, 3143, ...
     pub(super) fn json_table(&mut self, table: &ast::JsonTable) -> Result<(Tree, Vec<StarColumn>)> {
-        let doc = self.condition(table.doc, "a table function argument")?;
+        let doc = self.in_clause(table.doc, "a table function argument")?;
         if doc.has_aggregate() {
             return Err(err!(1111));
         }

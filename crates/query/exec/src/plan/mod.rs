@@ -94,8 +94,14 @@ pub struct Planner<'p> {
     working_tables: usize,
     /// Warnings of every execution: what is said is deprecated.
     pub notes: Vec<(u16, &'static str)>,
+    /// Warnings of literals that were read while planning, for whoever reads the text.
+    pub literal_warnings: Vec<(u16, String)>,
+    /// Parameters that are compared with a date or time column: its type and name.
+    pub column_params: Vec<(usize, DataType, String)>,
     /// Parameters that are compared with a date, and its kind.
-    pub temporal_params: Vec<(usize, types::TypeKind)>,
+    pub temporal_params: Vec<(usize, types::TypeKind, crate::expr::compare::Reading)>,
+    /// Constant conditions, which are asked before any row is read, too.
+    pub foreseen: Vec<crate::expr::Expr>,
     /// Types of what parameters are stored in or compared with, for those who prepare.
     pub param_types: Vec<(usize, DataType)>,
     /// Deepest block (as index into `blocks`) that expressions of the current subquery reached outwards.
@@ -158,6 +164,9 @@ impl<'p> Planner<'p> {
             level: 0,
             working_tables: 0,
             notes: Vec::new(),
+            literal_warnings: Vec::new(),
+            foreseen: Vec::new(),
+            column_params: Vec::new(),
             temporal_params: Vec::new(),
             param_types: Vec::new(),
             reached: usize::MAX,
@@ -279,9 +288,11 @@ impl<'p> Planner<'p> {
         (self.tables, self.subqueries)
     }
 
-    /// What there is to say of hints, once the statement is planned.
+    /// What there is to say of hints and literals, once the statement is planned.
     pub fn hint_warnings(&mut self) -> Vec<(u16, String)> {
-        self.hints.take().map_or(Vec::new(), |h| h.finish())
+        let mut all = self.hints.take().map_or(Vec::new(), |h| h.finish());
+        all.append(&mut self.literal_warnings);
+        all
     }
 
     /// Is a flag of `optimizer_switch` off?

@@ -145,6 +145,8 @@ impl Planner<'_> {
     fn plan_anew(&mut self, origin: &Origin, conditions: Vec<Expr>) -> Option<(QueryPlan, Vec<bool>)> {
         let (notes, params, dates) = (self.notes.len(), self.param_types.len(), self.temporal_params.len());
         let (rights, first) = (self.rights.len(), self.subqueries.len());
+        let (literals, columns) = (self.literal_warnings.len(), self.column_params.len());
+        let foreseen = self.foreseen.len();
         let warnings = self.hints.as_ref().map_or(0, |h| h.warnings.len());
         let (exports, straight) = (self.exports.take(), self.straight);
         let clause = std::mem::replace(&mut self.clause, "field list");
@@ -163,6 +165,9 @@ impl Planner<'_> {
         self.blocks.push(block);
         (self.clause, self.exports, self.straight) = (clause, exports, straight);
         self.notes.truncate(notes);
+        self.literal_warnings.truncate(literals);
+        self.column_params.truncate(columns);
+        self.foreseen.truncate(foreseen);
         self.param_types.truncate(params);
         self.temporal_params.truncate(dates);
         self.rights.truncate(rights);

@@ -351,6 +351,7 @@ impl UpdateStatement {
         let how = Strictness::new(run, *ignore, false);
         run.strict.set(!how.lenient);
         run.writes.set(true);
+        run.foresee()?;
         let (mut matched, mut changed) = (0u64, 0u64);
         rows.open(run)?;
         while rows.next(run)? {
@@ -442,6 +443,7 @@ impl DeleteStatement {
         let mut deleted = 0;
         run.strict.set(run.sql_mode.is_strict() && !self.ignore);
         run.writes.set(true);
+        run.foresee()?;
         self.rows.open(run)?;
         let DeleteStatement { rows, ignore, rules, writer } = self;
         while rows.next(run)? {

@@ -146,6 +146,7 @@ impl InsertStatement {
         if self.view.is_some() {
             run.target_view.borrow_mut().clone_from(&self.view);
         }
+        run.foresee()?;
         // What meets a duplicate locks it: to change it, or to rest on it.
         let changes = self.replace || self.on_duplicate.is_some();
         let mode = if changes { LockMode::Exclusive } else { LockMode::Shared };

@@ -99,6 +99,7 @@ impl UpdateManyStatement {
         let how = Strictness::new(run, self.ignore, false);
         run.strict.set(!how.lenient);
         run.writes.set(true);
+        run.foresee()?;
         self.root.forget();
         self.targets.iter_mut().for_each(|t| t.named.clear());
         self.root.open(run, &mut self.frame, None)?;
@@ -231,6 +232,7 @@ impl DeleteManyStatement {
         let DeleteManyStatement { root, frame, targets, writer } = self;
         run.strict.set(run.sql_mode.is_strict());
         run.writes.set(true);
+        run.foresee()?;
         root.forget();
         targets.iter_mut().for_each(|(.., named)| named.clear());
         root.open(run, frame, None)?;

@@ -48,6 +48,8 @@ pub struct Run<'x> {
     pub env: RefCell<&'x mut dyn Env>,
     pub params: &'x [Value<'x>],
     pub subqueries: &'x [RefCell<subquery::Subquery>],
+    /// Constant conditions that are asked first.
+    pub foreseen: &'x [crate::expr::Expr],
     /// `NOW()`: microseconds since 1970 UTC at the statement's start.
     pub now_us: i64,
     pub sql_mode: types::sql_mode::SqlMode,
@@ -95,6 +97,7 @@ impl<'x> Run<'x> {
             env: RefCell::new(env),
             params,
             subqueries,
+            foreseen: &[],
             now_us,
             sql_mode: types::sql_mode::SqlMode(mode),
             strict: Cell::new(false),
@@ -112,6 +115,18 @@ impl<'x> Run<'x> {
             given_id: Cell::new(None),
             target_view: RefCell::new(None),
         }
+    }
+
+    /// Asks the constant conditions, as MySQL does while it plans: their warnings and errors come also where no row does.
+    pub fn foresee(&self) -> Result<()> {
+        if self.foreseen.is_empty() {
+            return Ok(());
+        }
+        let frame = Frame { slots: Vec::new() };
+        for condition in self.foreseen {
+            condition.eval_bool(self, Scope::new(&frame, None))?;
+        }
+        self.check_strict()
     }
 
     /// An operator's temporary table (groups, distinct keys, a hash join's side, a derived table, rows about to change) has
@@ -166,6 +181,11 @@ impl<'x> Run<'x> {
             self.strict_error.borrow_mut().get_or_insert_with(|| Box::new(SqlError::new(code, message)));
             return;
         }
+        self.tell(code, message);
+    }
+
+    /// A warning that is one in strict statements, too.
+    pub fn tell(&self, code: u16, message: String) {
         self.warnings.set(self.warnings.get() + 1);
         self.env.borrow_mut().warn("Warning", code, message);
     }

@@ -68,9 +68,7 @@ impl<'a> Args<'a, '_> {
 
     pub fn int(&self, i: usize) -> Result<Option<i64>> {
         let v = self.value(i)?;
-        if let Value::Bytes(b) = &v {
-            convert::warn_truncated_double(b, self.run);
-        }
+        self.warn_truncated(i, &v);
         if let Value::Decimal(d) = &v
             && types::Decimal::from(v.to_i64()) != d.round(0)
         {
@@ -81,10 +79,17 @@ impl<'a> Args<'a, '_> {
 
     pub fn double(&self, i: usize) -> Result<Option<f64>> {
         let v = self.value(i)?;
-        if let Value::Bytes(b) = &v {
+        self.warn_truncated(i, &v);
+        Ok(if v.is_null() { None } else { Some(v.to_f64()) })
+    }
+
+    /// 1292 for a text that is no number, unless a column of a long string has it.
+    fn warn_truncated(&self, i: usize, v: &Value<'_>) {
+        if let Value::Bytes(b) = v
+            && !convert::is_long_column(&self.args[i])
+        {
             convert::warn_truncated_double(b, self.run);
         }
-        Ok(if v.is_null() { None } else { Some(v.to_f64()) })
     }
 
     /// The collation of the string arguments together.
@@ -100,6 +105,8 @@ pub struct Scratch {
     patterns: RefCell<Vec<regexp::Cached>>,
     /// RAND(n): call site and both halves of its state.
     random: RefCell<Vec<(usize, u32, u32)>>,
+    /// Constant conditions by number, once they have been asked.
+    foreseen: RefCell<Vec<(i64, Option<bool>)>>,
     calls: Cell<u64>,
 }
 
@@ -204,6 +211,27 @@ pub const fn f(
 pub const fn volatile(mut f: Function) -> Function {
     f.volatile = true;
     f
+}
+
+/// A constant condition: asked once an execution.
+static FORESEEN: Function = f("foreseen", 2, 2, Rule::Int(1), |a| {
+    let number = a.int(1)?.unwrap_or(0);
+    let known = a.run.scratch.foreseen.borrow().iter().find(|(n, _)| *n == number).map(|(_, truth)| *truth);
+    let truth = match known {
+        Some(truth) => truth,
+        None => {
+            let truth = a.args[0].eval_bool(a.run, a.at)?;
+            a.run.scratch.foreseen.borrow_mut().push((number, truth));
+            truth
+        }
+    };
+    Ok(truth.map_or(Value::Null, super::boolean))
+});
+
+/// The condition, asked once an execution. `number` names it.
+pub fn foreseen(e: Expr, number: usize) -> Expr {
+    let ty = DataType { length: 1, nullable: e.ty.nullable, ..DataType::new(TypeKind::BigInt) };
+    Expr::new(Node::Call(&FORESEEN, vec![e, Expr::int(number as i64)]), ty)
 }
 
 /// The value that a YEAR is compared with: as the column would store it, but for what it could not.
@@ -333,10 +361,8 @@ fn second_digits(e: &Expr) -> u8 {
         (TypeKind::Decimal | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp, _) => e.ty.decimals.min(6),
         // Of a parameter nothing is known yet: it may be a time with microseconds.
         (TypeKind::Double | TypeKind::Float, _) | (TypeKind::Null, Node::Param(_)) => 6,
-        (_, Node::Const(Value::Bytes(text))) => {
-            let fraction = text.iter().rposition(|b| *b == b'.').map_or(0, |at| text.len() - at - 1);
-            fraction.min(6) as u8
-        }
+        // As a time, also where a moment is wanted.
+        (_, Node::Const(Value::Bytes(text))) => types::temporal::parse::parse_time(text).map_or(6, |p| p.fsp),
         (k, _) if k.is_text() || k.is_bytes() => 6,
         _ => 0,
     }
@@ -344,6 +370,13 @@ fn second_digits(e: &Expr) -> u8 {
 
 /// Characters of a text that is as long as any may be.
 const LONG_TEXT: u32 = 1 << 24;
+const HEX_TEXT: u32 = 512;
+/// The same of REPEAT.
+const REPEATED_TEXT: u32 = 1 << 26;
+
+/// Functions whose numbers are counts and positions, and no texts.
+const TAKES_COUNTS: [&str; 10] =
+    ["left", "right", "repeat", "lpad", "rpad", "substring", "substr", "mid", "substring_index", "insert"];
 
 pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     let refs: Vec<&Expr> = args.iter().collect();
@@ -358,7 +391,16 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         }
         _ => t.length,
     };
-    let text = |n: u32| -> Result<DataType> { Ok(long_text(n, compare::collation_for(&refs, function.name)?)) };
+    let text = |n: u32| -> Result<DataType> {
+        let is_null = |e: &&Expr| e.ty.kind == TypeKind::Null && !matches!(e.node, Node::Param(_));
+        let is_count = |e: &&Expr| TAKES_COUNTS.contains(&function.name) && e.ty.kind.is_numeric();
+        let of_null = refs.first().is_some_and(is_null) && refs.iter().all(|e| is_null(e) || is_count(e));
+        let collation = if of_null { CollationId::BINARY } else { compare::collation_for(&refs, function.name)? };
+        Ok(long_text(n, collation))
+    };
+    if function.name.starts_with("regexp_") {
+        regexp::check_charsets(function.name, args)?;
+    }
     if function.name == "strcmp" {
         compare::collation_for(&refs, function.name)?;
     }
@@ -394,12 +436,32 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
             }
         }
         Rule::Time => DataType { length: 10, decimals: fraction(args, 0), ..DataType::new(TypeKind::Time) },
-        Rule::Text(_) if function.name == "repeat" && matches!(args[1].node, Node::Const(Value::Int(_))) => {
-            let Node::Const(Value::Int(times)) = args[1].node else { unreachable!("matched above") };
-            match u32::try_from(times) {
+        Rule::Text(_) if function.name == "repeat" => match &args[1].node {
+            Node::Const(Value::Int(times)) => match u32::try_from(*times) {
                 Ok(times) => text(shown(&args[0].ty).saturating_mul(times))?,
                 Err(_) => text(LONG_TEXT)?,
-            }
+            },
+            _ => text(REPEATED_TEXT)?,
+        },
+        Rule::Text(_) if matches!(function.name, "left" | "right" | "substring" | "substr" | "mid") => {
+            let whole = shown(&args[0].ty);
+            let most = match (function.name, args) {
+                ("left" | "right", [_, n]) | (_, [_, _, n]) => match n.node {
+                    Node::Const(Value::Int(n)) => u32::try_from(n.max(0)).unwrap_or(whole),
+                    _ => whole,
+                },
+                _ => whole,
+            };
+            text(most.min(whole))?
+        }
+        Rule::System(_) if function.name == "hex" && (args[0].ty.kind.is_text() || args[0].ty.kind.is_bytes()) => {
+            let mbmaxlen = args[0].ty.collation.charset().mbmaxlen();
+            let length = match shown(&args[0].ty) {
+                // Of a cast without a length.
+                u32::MAX if !args[0].ty.kind.is_blob() => HEX_TEXT,
+                length => length.saturating_mul(mbmaxlen).saturating_mul(2),
+            };
+            long_text(length, CollationId::UTF8MB4_0900_AI_CI)
         }
         Rule::Text(_) if matches!(function.name, "lpad" | "rpad") => match &args[1].node {
             Node::Const(Value::Int(n)) => text(u32::try_from(*n).unwrap_or(LONG_TEXT))?,
@@ -413,11 +475,13 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::Json => convert::json_type(),
         Rule::JsonText => DataType::string(TypeKind::LongText, u32::MAX, CollationId::UTF8MB4_BIN),
         Rule::Quoted => long_text(refs[0].ty.length.saturating_mul(6).saturating_add(2), CollationId::UTF8MB4_BIN),
+        Rule::Unquoted if refs[0].ty.kind == TypeKind::Json => long_text(u32::MAX, CollationId::UTF8MB4_BIN),
         Rule::Unquoted => long_text(refs[0].ty.length, CollationId::UTF8MB4_BIN),
         Rule::Joined => text(refs.iter().map(|e| shown(&e.ty)).fold(0u32, u32::saturating_add))?,
         Rule::Common => convert::common_type(&refs, function.name)?,
         Rule::CommonTail => match convert::common_type(&refs[1..], function.name)? {
             t if matches!(t.kind, TypeKind::Enum | TypeKind::Set) => DataType { kind: TypeKind::VarChar, ..t },
+            t if t.kind == TypeKind::Null => DataType::string(TypeKind::VarBinary, 0, CollationId::BINARY),
             t => t,
         },
         Rule::Last => refs[refs.len() - 1].ty,
@@ -457,6 +521,7 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     }
     ty.nullable = match function.name {
         "coalesce" | "ifnull" => args.iter().all(|e| e.ty.nullable),
+        "unix_timestamp" => args.first().is_some_and(|e| e.ty.nullable),
         "isnull" | "coercibility" | "now" | "curdate" | "curtime" | "pi" | "version" | "connection_id" | "user"
         | "uuid" | "last_insert_id" | "row_count" | "found_rows" | "utc_timestamp" | "utc_date" | "utc_time"
         | "sysdate" => false,
@@ -492,6 +557,11 @@ fn extreme<'a>(a: Args<'a, '_>, greatest: bool) -> Result<Value<'a>> {
     if (a.ty.kind.is_text() || a.ty.kind.is_bytes()) && !temporal {
         return extreme_text(a, greatest);
     }
+    if a.ty.kind.is_text()
+        && let Some(moment) = extreme_moment(&a, greatest)?
+    {
+        return Ok(moment);
+    }
     let mut best: Option<Value<'a>> = None;
     let mut from = &a.args[0].ty;
     for i in 0..a.len() {
@@ -512,6 +582,26 @@ fn extreme<'a>(a: Args<'a, '_>, greatest: bool) -> Result<Value<'a>> {
         }
     }
     convert::widen(best.expect("two arguments"), from, a.ty, a.run)
+}
+
+/// Numbers and texts beside a date are moments, and the greatest is written as dates or moments are there. `None`: there is no date,
+/// or one of them is none.
+fn extreme_moment<'a>(a: &Args<'a, '_>, greatest: bool) -> Result<Option<Value<'a>>> {
+    let is_moment = |ty: &DataType| matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp);
+    let dates = a.args.iter().map(|e| &e.ty).filter(|ty| is_moment(ty) || ty.kind == TypeKind::Date);
+    let Some(form) = dates.max_by_key(|ty| (is_moment(ty), ty.decimals)) else { return Ok(None) };
+    let mut best = None;
+    for i in 0..a.len() {
+        let v = a.value(i)?;
+        if v.is_null() {
+            return Ok(Some(Value::Null));
+        }
+        let Some(moment) = convert::datetime(&v, a.run) else { return Ok(None) };
+        best = Some(best.map_or(moment, |b| if greatest { moment.max(b) } else { moment.min(b) }));
+    }
+    let Some(moment) = best else { return Ok(None) };
+    let v = if is_moment(form) { Value::DateTime(moment) } else { Value::Date(moment.date()) };
+    Ok(Some(bytes(convert::text(&v, form).into_owned())))
 }
 
 /// Numbers among texts compare as texts.

@@ -86,7 +86,6 @@ fn substr<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 fn replace<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    check_charsets(&a)?;
     let Some(with) = a.text(2)? else { return Ok(Value::Null) };
     let Some(call) = Call::read(&a, Some(3), Some(4), 5)? else { return Ok(Value::Null) };
     if call.subject.is_empty() {
@@ -199,7 +198,6 @@ impl<'a> Call<'a> {
         };
         let collation = super::compare::collation_of(&[&a.args[0], &a.args[1]])?;
         let (Some(subject), Some(pattern)) = (a.text(0)?, a.text(1)?) else { return Ok(None) };
-        check_charsets(a)?;
         let every = if a.function == "regexp_replace" { 0 } else { 1 };
         let (Some(position), Some(occurrence)) = (number(position, 1)?, number(occurrence, every)?) else {
             return Ok(None);
@@ -266,13 +264,13 @@ impl<'a> Call<'a> {
 }
 
 /// 3995: binary strings and texts do not match one another.
-fn check_charsets(a: &Args<'_, '_>) -> Result<()> {
-    check_pair(a, 1)?;
-    if a.function == "regexp_replace" { check_pair(a, 2) } else { Ok(()) }
+pub(super) fn check_charsets(function: &str, args: &[crate::expr::Expr]) -> Result<()> {
+    check_pair(function, args, 1)?;
+    if function == "regexp_replace" { check_pair(function, args, 2) } else { Ok(()) }
 }
 
-fn check_pair(a: &Args<'_, '_>, with: usize) -> Result<()> {
-    let [x, y] = [&a.args[0].ty, &a.args[with].ty];
+fn check_pair(function: &str, args: &[crate::expr::Expr], with: usize) -> Result<()> {
+    let [x, y] = [&args[0].ty, &args[with].ty];
     // Numbers, dates and documents become what the other is.
     let is_string = |t: &types::DataType| (t.kind.is_bytes() || t.kind.is_text()) && t.kind != types::TypeKind::Json;
     let binary = |t: &types::DataType| t.collation.is_binary();
@@ -284,7 +282,7 @@ fn check_pair(a: &Args<'_, '_>, with: usize) -> Result<()> {
         "Character set '{}' cannot be used in conjunction with '{}' in call to {}.",
         name(x),
         name(y),
-        a.function
+        function
     );
     Err(SqlError::new(3995, what))
 }

@@ -5,7 +5,7 @@ use crate::expr::{Expr, convert};
 use crate::time_zone::TimeZone;
 use sql::ast;
 use std::time::{SystemTime, UNIX_EPOCH};
-use types::temporal::{Interval, IntervalUnit as Unit, MICROS_PER_DAY};
+use types::temporal::{Interval, IntervalUnit as Unit, MICROS_PER_DAY, parse};
 use types::{DataType, Date, DateTime, Decimal, Result, SqlMode, Time, TypeKind, Value};
 
 pub static FUNCTIONS: &[Function] = &[
@@ -337,6 +337,7 @@ fn week<'a>(a: Args<'a, '_>, with_year: bool) -> Result<Value<'a>> {
 
 fn maketime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (Some(h), Some(m), Some(s)) = (a.int(0)?, a.int(1)?, a.double(2)?) else { return Ok(Value::Null) };
+    warn_too_many_seconds(&a.value(2)?, &a);
     if !(0..60).contains(&m) || !(0.0..60.0).contains(&s) {
         return Ok(Value::Null);
     }
@@ -364,6 +365,9 @@ fn makedate<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(if d.is_zero() { Value::Null } else { Value::Date(d) })
 }
 
+/// Numbers up to 838:59:59 are times.
+const TIME_NUMBER_MAX: u64 = 8_385_959;
+
 fn timediff<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (x, y) = (a.value(0)?, a.value(1)?);
     if x.is_null() || y.is_null() {
@@ -371,10 +375,12 @@ fn timediff<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     }
     let whole = |v: &Value<'_>| match v {
         Value::DateTime(_) | Value::Date(_) => convert::datetime(v, a.run).map(|t| (true, t.to_micros())),
-        Value::Bytes(b) if b.iter().skip(1).any(|b| *b == b'-') => {
-            convert::datetime(v, a.run).map(|t| (true, t.to_micros()))
-        }
-        Value::Int(n) if n.unsigned_abs() >= 10_000_000_000 => {
+        // Zero dates, too.
+        Value::Bytes(b) if b.iter().skip(1).any(|b| *b == b'-') => match parse::parse_datetime(b, convert::LENIENT) {
+            Some(p) if p.value.date().is_zero() => Some((true, p.value.to_micros())),
+            _ => convert::datetime(v, a.run).map(|t| (true, t.to_micros())),
+        },
+        Value::Int(n) if n.unsigned_abs() > TIME_NUMBER_MAX => {
             convert::datetime(v, a.run).map(|t| (true, t.to_micros()))
         }
         v => convert::time(v, a.run).map(|t| (false, t.0)),
@@ -398,7 +404,15 @@ fn timediff<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 fn add_time<'a>(a: Args<'a, '_>, sign: i64) -> Result<Value<'a>> {
-    let (v, d) = (a.value(0)?, a.value(1)?);
+    let v = a.value(0)?;
+    if v.is_null() {
+        return Ok(Value::Null);
+    }
+    let d = a.value(1)?;
+    if let (Value::Bytes(b), true) = (&v, d.is_null()) {
+        // It is read first.
+        let _ = if is_moment(b) { convert::datetime(&v, a.run).is_some() } else { convert::time(&v, a.run).is_some() };
+    }
     let Some(d) = convert::time(&d, a.run) else { return Ok(Value::Null) };
     let text = a.ty.kind.is_text();
     let whole = |n: i128| n.unsigned_abs() < 10_000_000;
@@ -408,12 +422,17 @@ fn add_time<'a>(a: Args<'a, '_>, sign: i64) -> Result<Value<'a>> {
             convert::time(&v, a.run).map(|t| Value::Time(Time((t.0 + sign * d.0).clamp(Time::MIN.0, Time::MAX.0))))
         }
         Value::Time(t) => Some(Value::Time(Time((t.0 + sign * d.0).clamp(Time::MIN.0, Time::MAX.0)))),
-        Value::Bytes(b) if !b.contains(&b'-') || b.len() < 9 => {
+        Value::Bytes(b) if !is_moment(b) => {
             convert::time(&v, a.run).map(|t| Value::Time(Time((t.0 + sign * d.0).clamp(Time::MIN.0, Time::MAX.0))))
         }
         v => convert::datetime(v, a.run).and_then(|t| t.add_micros(sign * d.0)).map(Value::DateTime),
     };
     Ok(as_given(out.unwrap_or(Value::Null), text))
+}
+
+/// Is the text a date with its time of day?
+fn is_moment(text: &[u8]) -> bool {
+    parse::is_dated(text) || text.contains(&b'-') && text.len() >= 9
 }
 
 /// Text arguments give text back.
@@ -450,6 +469,10 @@ fn shaped<'a>(v: &Value<'_>, t: DateTime, date_part: bool) -> Value<'a> {
 
 fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (v, amount) = (in_year(a.value(0)?, &a.args[0].ty), a.value(1)?);
+    if amount.is_null() && !v.is_null() && !matches!(v, Value::Time(_)) {
+        // The date is read first.
+        convert::datetime(&v, a.run);
+    }
     if v.is_null() || amount.is_null() {
         return Ok(Value::Null);
     }
@@ -467,12 +490,16 @@ fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
             | Unit::Microsecond
     );
     let mut interval = if simple {
-        Interval::new(of, amount.to_i64())
+        // A number beyond the signed ones is negative.
+        let n = if let Value::UInt(n) = amount { n as i64 } else { amount.to_i64() };
+        Interval::new(of, n)
     } else if of == Unit::Second {
+        warn_too_many_seconds(&amount, &a);
         let micros = amount.to_decimal().checked_mul(Decimal::from_parts(false, 1_000_000, 0)).map(|d| d.truncate(0));
-        Interval { months: 0, micros: micros.and_then(|d| d.to_i64().ok()).unwrap_or(0) as i128 }
+        Interval { months: 0, micros: micros.and_then(|d| d.to_i64().ok()).unwrap_or(i64::MAX) as i128 }
     } else {
-        Interval::parse(of, &convert::text(&amount, &a.args[1].ty))
+        let Some(parts) = Interval::parse(of, &convert::text(&amount, &a.args[1].ty)) else { return Ok(Value::Null) };
+        parts
     };
     if subtract {
         interval = Interval { months: interval.months.wrapping_neg(), micros: -interval.micros };
@@ -654,6 +681,7 @@ fn format_moment(t: DateTime, hours: u32, format: &[u8]) -> Option<Vec<u8>> {
             b'p' => half.to_string(),
             b'r' => format!("{twelve:02}:{:02}:{:02} {half}", t.minute(), t.second()),
             b'T' => format!("{hours:02}:{:02}:{:02}", t.minute(), t.second()),
+            b'j' if d.is_zero() => "000".to_string(),
             b'j' => format!("{:03}", real(d)?.day_of_year()),
             b'w' => ((real(d)?.weekday() + 1) % 7).to_string(),
             b'Y' => format!("{:04}", d.year()),
@@ -675,10 +703,15 @@ fn unix_timestamp<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     if a.is_empty() {
         return Ok(Value::Int(a.run.now_us.div_euclid(1_000_000)));
     }
-    let Some(t) = moment(&a, 0)? else { return Ok(Value::Null) };
-    if real(t.date()).is_none() {
-        return Ok(Value::Int(0));
+    let v = in_year(a.value(0)?, &a.args[0].ty);
+    if v.is_null() {
+        return Ok(Value::Null);
     }
+    let zero = match a.ty.kind {
+        TypeKind::Decimal => Value::Decimal(Decimal::ZERO.round(a.ty.decimals)),
+        _ => Value::Int(0),
+    };
+    let Some(t) = convert::datetime(&v, a.run).filter(|t| real(t.date()).is_some()) else { return Ok(zero) };
     let seconds = convert::to_unix(t, a.run);
     if !(0..=TIMESTAMP_SECONDS_MAX).contains(&seconds) {
         return Ok(Value::Int(0));
@@ -690,6 +723,19 @@ fn unix_timestamp<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(Value::Decimal(exact.truncate(a.ty.decimals)))
 }
 
+/// 1292 for a number of seconds that MySQL cannot read. Is it one?
+fn warn_too_many_seconds(v: &Value<'_>, a: &Args<'_, '_>) -> bool {
+    let too_many = match v {
+        Value::Decimal(d) => d.abs() >= Decimal::from(SECONDS_TOO_MANY),
+        Value::Double(d) => d.abs() >= SECONDS_TOO_MANY as f64,
+        _ => false,
+    };
+    if too_many {
+        a.run.warn(1292, format!("Truncated incorrect DECIMAL value: '{}'", v.to_decimal()));
+    }
+    too_many
+}
+
 /// MySQL reads seconds of 18 digits.
 const SECONDS_TOO_MANY: u64 = 1_000_000_000_000_000_000;
 
@@ -698,11 +744,11 @@ fn from_unixtime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     if v.is_null() {
         return Ok(Value::Null);
     }
-    if let Value::Decimal(d) = &v
-        && d.abs() >= Decimal::from(SECONDS_TOO_MANY)
-    {
-        a.run.warn(1292, format!("Truncated incorrect DECIMAL value: '{d}'"));
+    if warn_too_many_seconds(&v, &a) {
         return Ok(Value::Null);
+    }
+    if let Value::Bytes(text) = &v {
+        convert::warn_truncated_decimal(text, a.run);
     }
     let seconds = v.to_decimal();
     let micros = seconds.checked_mul(Decimal::from_parts(false, 1_000_000, 0));
