@@ -35,6 +35,10 @@ impl Planner<'_> {
         self.ctes[at].working = None;
         let mut plan = plan?;
         plan.correlated = reached != usize::MAX;
+        // As of any query: what reaches beyond the next one makes that correlated too.
+        if reached != usize::MAX && reached + 1 < self.blocks.len() {
+            self.reached = self.reached.min(reached);
+        }
         Ok(plan)
     }
 
@@ -90,7 +94,7 @@ impl Planner<'_> {
         let name = self.ctes[at].name.clone();
         for id in operands {
             self.working(at).references = 0;
-            let plan = self.query(*id, false);
+            let plan = self.side(*id);
             let recursive = self.working(at).references > 0;
             let mut plan = match plan {
                 Ok(plan) => plan,
