@@ -26,7 +26,7 @@ pub use error::{Level, Result, SqlError, Warning};
 pub use key::KeyPart;
 pub use row::RowLayout;
 pub use sql_mode::SqlMode;
-pub use store::{StoreContext, coerce_for_store};
+pub use store::{StoreContext, coerce_for_store, show_bytes};
 pub use temporal::{Date, DateTime, Time};
 pub use value::Value;
 

@@ -652,7 +652,7 @@ fn cut_cow(text: Cow<'_, [u8]>, keep: usize) -> Cow<'_, [u8]> {
 }
 
 /// `\xFF` and readable ASCII, six bytes at most, as MySQL shows strings that are none.
-fn show_bytes(bytes: &[u8]) -> String {
+pub fn show_bytes(bytes: &[u8]) -> String {
     let mut out = String::new();
     for b in bytes.iter().take(6) {
         if (0x20..0x7F).contains(b) {

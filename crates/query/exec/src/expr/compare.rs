@@ -2,6 +2,7 @@
 
 use super::{Expr, Node, convert, functions};
 use crate::run::Run;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use types::collation::CollationId;
 use types::datatype::DECIMALS_NOT_FIXED;
@@ -84,7 +85,7 @@ pub fn coercibility(e: &Expr) -> u8 {
         _ if e.ty.kind == TypeKind::Json => 2,
         _ if !is_string(e.ty.kind) && !matches!(e.node, Node::Param(_)) => 5,
         Node::Column { .. } | Node::EnumText(..) | Node::SetText(..) | Node::Subquery(_) => 2,
-        Node::UserVariable(_) | Node::Cast(_) => 2,
+        Node::UserVariable(_) | Node::Cast(_) | Node::InCharset(_) => 2,
         Node::Const(_) | Node::Param(_) => COERCIBLE,
         Node::Call(f, _) if SYSTEM_CONSTANTS.contains(&f.name) => 3,
         _ => {
@@ -121,7 +122,8 @@ pub fn collation_of(operands: &[&Expr]) -> Result<CollationId> {
     collation_for(operands, "=")
 }
 
-/// As [`collation_of`], for an operation that messages name.
+/// As [`collation_of`], for an operation that messages name. Errors 1267, 1270, 1271; 3854: a literal has characters that the
+/// collation's character set lacks.
 pub fn collation_for(operands: &[&Expr], operation: &str) -> Result<CollationId> {
     let mut best: Option<Held> = None;
     for e in operands.iter().filter(|e| is_string(e.ty.kind)) {
@@ -131,7 +133,15 @@ pub fn collation_for(operands: &[&Expr], operation: &str) -> Result<CollationId>
             Some(held) => Some(held.with(mine).ok_or_else(|| illegal_mix(operands, operation))?),
         };
     }
-    Ok(best.map_or(CollationId::UTF8MB4_0900_AI_CI, |held| held.collation))
+    let collation = best.map_or(CollationId::UTF8MB4_0900_AI_CI, |held| held.collation);
+    for e in operands {
+        if let Node::Const(Value::Bytes(text)) = &e.node
+            && is_string(e.ty.kind)
+        {
+            convert::in_charset(Cow::Borrowed(&text[..]), e, collation)?;
+        }
+    }
+    Ok(collation)
 }
 
 /// How an operand holds its collation.
@@ -230,7 +240,7 @@ pub fn in_charset(e: Expr, collation: CollationId) -> Expr {
         let text = convert::transcode(b.clone(), &e.ty, &ty).into_owned();
         return Expr::new(Node::Const(Value::Bytes(text.into())), ty);
     }
-    Expr::new(Node::Cast(Box::new(e)), ty)
+    Expr::new(Node::InCharset(Box::new(e)), ty)
 }
 
 /// How a literal is read that is compared with a date.

@@ -509,6 +509,24 @@ pub fn transcode<'a>(bytes: Cow<'a, [u8]>, from: &DataType, to: &DataType) -> Co
     Cow::Owned(out)
 }
 
+/// A text of an operand in the character set of the collation that the operation is done under. Error 3854: a character is not
+/// in that; 3988 for what stands for `?`.
+pub fn in_charset<'a>(text: Cow<'a, [u8]>, operand: &Expr, collation: CollationId) -> Result<Cow<'a, [u8]>> {
+    let (from, to) = (operand.ty.collation.charset(), collation.charset());
+    if from == Charset::Binary || to == Charset::Binary || from.is_subset_bytes(to, &text) {
+        return Ok(text);
+    }
+    let mut out = Vec::with_capacity(text.len());
+    if from.convert(to, &text, &mut out) == 0 {
+        return Ok(Cow::Owned(out));
+    }
+    // A literal that was lifted out of the statement is a parameter too, which is never NULL.
+    if matches!(operand.node, Node::Param(_)) && operand.ty.nullable {
+        return Err(types::err!(3988, operand.ty.collation.info().name, collation.info().name, "parameter"));
+    }
+    Err(types::err!(3854, types::show_bytes(&text), from.name(), to.name()))
+}
+
 /// Cuts a cast string to its length, with a warning; fills BINARY(n) up with zero bytes.
 fn cut<'a>(bytes: Cow<'a, [u8]>, to: &DataType, run: &Run<'_>) -> Cow<'a, [u8]> {
     // BINARY without a length takes it from what comes.

@@ -85,6 +85,8 @@ pub enum Node {
         otherwise: Option<Box<Expr>>,
     },
     Cast(Box<Expr>),
+    /// The text in the character set of the type, which has to have all of its characters. Errors 3854, 3988.
+    InCharset(Box<Expr>),
     Call(functions::Func, Vec<Expr>),
     /// A call of an aggregate function, before grouping is planned; a column of the group's row after.
     Aggregate(Box<aggregate::AggregateCall>),
@@ -243,6 +245,10 @@ impl Expr {
                 let v = e.eval(run, at)?;
                 convert::cast(v, &self.ty, &e.ty, run)
             }
+            Node::InCharset(e) => match e.eval(run, at)? {
+                Value::Bytes(text) => convert::in_charset(text, e, self.ty.collation).map(Value::Bytes),
+                v => convert::cast(v, &self.ty, &e.ty, run),
+            },
             Node::Case { whens, otherwise } => {
                 for (when, then) in whens {
                     if when.eval_bool(run, at)? == Some(true) {
@@ -388,7 +394,7 @@ impl Expr {
             Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery(_) | Node::Exists { .. } => {}
             Node::UserVariable(_) | Node::Now(_) => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
-            Node::Cast(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
+            Node::Cast(e) | Node::InCharset(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
             Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
                 f(operand)
             }
@@ -425,7 +431,7 @@ impl Expr {
             Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery(_) | Node::Exists { .. } => {}
             Node::UserVariable(_) | Node::Now(_) => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
-            Node::Cast(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
+            Node::Cast(e) | Node::InCharset(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
             Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
                 f(operand)
             }
@@ -502,7 +508,7 @@ impl Expr {
                 (a, t) == (b, u)
             }
             (Node::Like { negated: a, escape: x, .. }, Node::Like { negated: b, escape: y, .. }) => (a, x) == (b, y),
-            (Node::Cast(_), Node::Cast(_)) => self.ty == other.ty,
+            (Node::Cast(_), Node::Cast(_)) | (Node::InCharset(_), Node::InCharset(_)) => self.ty == other.ty,
             (Node::Call(f, _), Node::Call(g, _)) => f.name == g.name && !f.volatile,
             (Node::Aggregate(a), Node::Aggregate(b)) => a.same_call(b),
             (Node::Window(a), Node::Window(b)) => a.same_form(b),

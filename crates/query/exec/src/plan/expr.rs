@@ -1,5 +1,6 @@
 //! Expressions: syntax to typed nodes.
 
+use super::comparison::{compare_exprs, compare_rows, comparison, pair_collations};
 use super::{Planner, names::AliasRule};
 use crate::error::unsupported;
 use crate::expr::aggregate::{AggregateCall, AggregateKind};
@@ -930,75 +931,6 @@ fn negate(e: Expr) -> Expr {
         _ => {
             let ty = number::negate_type(&e.ty);
             Expr::new(Node::Neg(Box::new(e)), ty)
-        }
-    }
-}
-
-fn comparison(op: BinaryOp) -> Option<CmpOp> {
-    Some(match op {
-        BinaryOp::Eq => CmpOp::Eq,
-        BinaryOp::NullSafeEq => CmpOp::NullSafeEq,
-        BinaryOp::Ne => CmpOp::Ne,
-        BinaryOp::Lt => CmpOp::Lt,
-        BinaryOp::Le => CmpOp::Le,
-        BinaryOp::Gt => CmpOp::Gt,
-        BinaryOp::Ge => CmpOp::Ge,
-        _ => return None,
-    })
-}
-
-pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
-    let (a, b) = match (a.ty.kind == TypeKind::Json, b.ty.kind == TypeKind::Json) {
-        (true, false) => (a, functions::json::as_scalar(b)),
-        (false, true) => (functions::json::as_scalar(a), b),
-        _ => (a, b),
-    };
-    let are_strings = [&a, &b].map(|e| e.ty.kind.is_text() || e.ty.kind.is_bytes());
-    let (a, b) = if are_strings == [true; 2] { (a, b) } else { (wide::plain(a), wide::plain(b)) };
-    let collation = compare::collation_of(&[&a, &b])?;
-    let b = compare::in_charset(compare::adapt(b, &a), collation);
-    let a = compare::in_charset(compare::adapt(a, &b), collation);
-    let nullable = op != CmpOp::NullSafeEq && (a.ty.nullable || b.ty.nullable);
-    Ok(Expr::new(Node::Compare(op, Box::new(a), Box::new(b), collation), boolean_type(nullable)))
-}
-
-/// What each operand is compared with its column of the subquery under. Error 1267.
-fn pair_collations(operands: &[Expr], outputs: &[Expr]) -> Result<Box<[CollationId]>> {
-    operands.iter().zip(outputs).map(|(a, b)| compare::collation_of(&[a, b])).collect()
-}
-
-/// Row comparison spelled out: `(a,b) = (c,d)` is a=c AND b=d; `<` goes left to right.
-fn compare_rows(op: CmpOp, a: Vec<Expr>, b: Vec<Expr>) -> Result<Expr> {
-    if a.len() != b.len() {
-        return Err(SqlError::new(1241, format!("Operand should contain {} column(s)", a.len())));
-    }
-    let pairs: Vec<(Expr, Expr)> = a.into_iter().zip(b).collect();
-    match op {
-        CmpOp::Eq | CmpOp::NullSafeEq => {
-            let list: Result<Vec<Expr>> = pairs.into_iter().map(|(x, y)| compare_exprs(op, x, y)).collect();
-            Ok(Expr::new(Node::And(list?), boolean_type(true)))
-        }
-        CmpOp::Ne => {
-            let list: Result<Vec<Expr>> = pairs.into_iter().map(|(x, y)| compare_exprs(op, x, y)).collect();
-            Ok(Expr::new(Node::Or(list?), boolean_type(true)))
-        }
-        _ => {
-            let strict = match op {
-                CmpOp::Lt | CmpOp::Le => CmpOp::Lt,
-                _ => CmpOp::Gt,
-            };
-            let last = pairs.len() - 1;
-            let mut any = Vec::new();
-            for i in 0..pairs.len() {
-                let mut all = Vec::new();
-                for (x, y) in &pairs[..i] {
-                    all.push(compare_exprs(CmpOp::Eq, x.clone(), y.clone())?);
-                }
-                let (x, y) = pairs[i].clone();
-                all.push(compare_exprs(if i == last { op } else { strict }, x, y)?);
-                any.push(Expr::new(Node::And(all), boolean_type(true)));
-            }
-            Ok(Expr::new(Node::Or(any), boolean_type(true)))
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod access;
 mod cast;
+mod comparison;
 pub mod cost;
 pub mod derived;
 pub mod dml;

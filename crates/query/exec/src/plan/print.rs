@@ -86,6 +86,7 @@ pub fn print(e: &Expr, scopes: &Scopes) -> String {
             }
             out + " end)"
         }
+        Node::InCharset(e) => p(e),
         Node::Cast(e) => format!("cast({} as {})", p(e), format!("{:?}", e.ty.kind).to_lowercase()),
         Node::Call(f, args) => format!("{}({})", f.name, list(args, ",")),
         Node::Aggregate(_) | Node::Window(_) => "<aggregate>".to_string(),

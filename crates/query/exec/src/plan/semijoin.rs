@@ -19,7 +19,7 @@ use super::rewrite::Classes;
 use super::tables::{Tree, hash_pairs, slots_of, take_within};
 use crate::expr::compare::CmpOp;
 use crate::expr::{Expr, Node};
-use crate::plan::expr::compare_exprs;
+use crate::plan::comparison::compare_exprs;
 use catalog::Table;
 use sql::hints::SemijoinStrategy;
 use types::Result;

@@ -10,7 +10,7 @@ use super::semijoin::{Aside, Strategies};
 use super::{Planner, all_of, names::Source, names::SourceColumn};
 use crate::expr::compare::CmpOp;
 use crate::expr::{Expr, Node};
-use crate::plan::expr::compare_exprs;
+use crate::plan::comparison::compare_exprs;
 use crate::run::Shape;
 use sql::ast::{self, JoinConstraint, JoinKind, TableId, TableRef};
 use types::{Result, SqlError};
