@@ -241,13 +241,10 @@ impl Prepared {
         if params.len() < self.param_count {
             return Err(types::SqlError::new(1210, "Incorrect arguments to EXECUTE"));
         }
-        let mut read = Vec::new();
-        for (n, kind, reading) in &self.temporal_params {
-            read.append(&mut check_temporal(&params[*n], *kind, SqlMode(env.sql_mode()), *reading)?);
-        }
-        for (n, column, name) in &self.column_params {
-            read.extend(held_by_column(&params[*n], column, name, SqlMode(env.sql_mode())).1);
-        }
+        let read = match self.temporal_params.is_empty() && self.column_params.is_empty() {
+            true => None,
+            false => Some(self.read_temporal(params, SqlMode(env.sql_mode()))?),
+        };
         for q in &mut self.subqueries {
             q.get_mut().forget();
         }
@@ -257,7 +254,7 @@ impl Prepared {
         for (code, message) in &self.notes {
             run.warn(*code, *message);
         }
-        for (code, message) in read {
+        for (code, message) in read.into_iter().flatten() {
             run.tell(code, message);
         }
         // Those that change rows ask once they know how strict they are.
@@ -273,5 +270,19 @@ impl Prepared {
             tx.rollback_to(savepoint).map_err(error::engine)?;
         }
         Err(e)
+    }
+
+    /// Reads parameters that are compared with dates and times, as literals are while a plan is made: what there is to say of
+    /// them. Error 1525.
+    #[cold]
+    fn read_temporal(&self, params: &[Value<'_>], mode: SqlMode) -> Result<Vec<(u16, String)>> {
+        let mut said = Vec::new();
+        for (n, kind, reading) in &self.temporal_params {
+            said.append(&mut check_temporal(&params[*n], *kind, mode, *reading)?);
+        }
+        for (n, column, name) in &self.column_params {
+            said.extend(held_by_column(&params[*n], column, name, mode).1);
+        }
+        Ok(said)
     }
 }

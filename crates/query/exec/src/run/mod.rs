@@ -118,10 +118,13 @@ impl<'x> Run<'x> {
     }
 
     /// Asks the constant conditions, as MySQL does while it plans: their warnings and errors come also where no row does.
+    #[inline]
     pub fn foresee(&self) -> Result<()> {
-        if self.foreseen.is_empty() {
-            return Ok(());
-        }
+        if self.foreseen.is_empty() { Ok(()) } else { self.ask_foreseen() }
+    }
+
+    #[cold]
+    fn ask_foreseen(&self) -> Result<()> {
         let frame = Frame { slots: Vec::new() };
         for condition in self.foreseen {
             condition.eval_bool(self, Scope::new(&frame, None))?;

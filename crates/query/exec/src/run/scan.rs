@@ -476,7 +476,7 @@ fn is_precise(v: &Value<'_>, table: &Table, column: usize) -> bool {
 
 /// A value beside a temporal column as the column's values are: texts with an offset without it, and beside a TIMESTAMP in UTC,
 /// outside of whose range it cannot be searched for.
-#[inline]
+#[inline(always)]
 fn searched<'v>(v: Value<'v>, table: &Table, column: usize, run: &Run<'_>) -> Value<'v> {
     let kind = table.columns[column].data_type.kind;
     if kind.is_temporal() { in_utc(v, kind, run) } else { v }
@@ -497,7 +497,7 @@ fn in_utc<'v>(v: Value<'v>, kind: TypeKind, run: &Run<'_>) -> Value<'v> {
 }
 
 /// The value as the column would hold it, for searching.
-#[inline]
+#[inline(always)]
 fn hold<'v>(v: Value<'v>, ty: &DataType, table: &Table, column: usize) -> Held<'v> {
     let c = &table.columns[column].data_type;
     match v {
