@@ -66,6 +66,17 @@ def test_privileges_on_columns(server):
     run(pc, "SELECT b FROM pc.t")
 
 
+def test_an_at_sign_in_a_name_is_part_of_it(server):
+    root = connect(server, "root")
+    run(root, "CREATE USER kin", "CREATE USER 'kin@far'")
+    kin, far, other = connect(server, "kin"), connect(server, "kin@far"), connect(server, "kin@far")
+    assert error(far, f"KILL {kin.thread_id()}")[0] == 1095
+    assert error(far, f"EXPLAIN FOR CONNECTION {kin.thread_id()}")[0] == 1227
+    assert {row[1] for row in run(far, "SHOW PROCESSLIST")} == {"kin@far"}
+    run(far, f"KILL {other.thread_id()}")
+    assert run(kin, "SELECT 1") == [(1,)]
+
+
 def test_roles_count_once_they_are_active(server):
     root = connect(server, "root")
     run(root, "CREATE DATABASE ro", "CREATE TABLE ro.t (a INT)", "CREATE ROLE reader, writer", "CREATE USER ro",

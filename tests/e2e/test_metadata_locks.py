@@ -151,6 +151,21 @@ def test_alter_lets_readers_in_until_it_commits(tables, others):
     assert rows(db, "SELECT * FROM a WHERE id = 1") == ((1, 1, 7),)
 
 
+def test_what_does_not_begin_keeps_nothing(tables, others):
+    other, writer = others(), others()
+    held = ("SELECT object_name, lock_type FROM performance_schema.metadata_locks "
+            f"WHERE object_type = 'TABLE' AND object_schema <> 'performance_schema' AND owner_thread_id = {other.id}")
+    other("SET lock_wait_timeout = 1")
+    writer("LOCK TABLES b WRITE")
+    assert other("SELECT * FROM a, b") == 1205
+    assert rows(tables, held) == ()
+    other("HANDLER a OPEN")
+    other("HANDLER a READ FIRST")
+    assert other("HANDLER a READ nothing FIRST") == 1176
+    assert rows(tables, held) == ()
+    writer("UNLOCK TABLES")
+
+
 def test_deadlock_of_metadata_locks(tables, others):
     db, ddl = tables, others()
     ddl("LOCK TABLES b WRITE")

@@ -1,6 +1,7 @@
 //! SQL values and types: what a column can hold, how it compares, coerces, prints and is laid out as
 //! bytes in keys and rows. Pure functions over data; no locks, no files, no sockets.
 
+pub mod base64;
 pub mod charset;
 pub mod collation;
 pub mod compare;

@@ -3,8 +3,6 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 /// Writes beside and renames: a crash leaves the old file or the new one. The error names the file.
 pub(crate) fn write_file(path: &Path, bytes: &[u8], mode: u32) -> Result<(), String> {
     let write = || -> io::Result<()> {
@@ -24,23 +22,10 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Str
 }
 
 pub(crate) fn encode(der: &[u8], label: &str) -> String {
-    let mut body = String::with_capacity(der.len() * 4 / 3 + 4);
-    for chunk in der.chunks(3) {
-        let bits = u32::from(chunk[0]) << 16
-            | u32::from(*chunk.get(1).unwrap_or(&0)) << 8
-            | u32::from(*chunk.get(2).unwrap_or(&0));
-        for i in 0..4 {
-            let digit = BASE64[(bits >> (18 - 6 * i) & 63) as usize];
-            body.push(if i <= chunk.len() { digit.into() } else { '=' });
-        }
-    }
-    let mut pem = format!("-----BEGIN {label}-----\n");
-    for line in body.as_bytes().chunks(64) {
-        pem.push_str(std::str::from_utf8(line).expect("base64 is ASCII"));
-        pem.push('\n');
-    }
-    pem.push_str(&format!("-----END {label}-----\n"));
-    pem
+    let mut body = Vec::new();
+    types::base64::encode_lines(der, 64, &mut body);
+    let body = std::str::from_utf8(&body).expect("base 64 is ASCII");
+    format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n")
 }
 
 #[cfg(test)]

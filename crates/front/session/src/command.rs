@@ -515,7 +515,7 @@ impl Session {
     /// KILL. Errors 1094, 1095.
     pub(crate) fn kill(&mut self, id: u64, query: bool) -> Result<()> {
         let user = self.server.processes.user_of(id).ok_or_else(|| err!(1094, id))?;
-        let own = self.state.user.split('@').next() == Some(user.as_str());
+        let own = self.state.login_name() == user;
         if !own && self.access().check_dynamic("CONNECTION_ADMIN").is_err() {
             return Err(err!(1095, id));
         }

@@ -457,8 +457,8 @@ impl Session {
             return Err(SqlError::new(3552, format!("Access to system schema '{name}' is rejected.")));
         }
         if name.eq_ignore_ascii_case("information_schema") || name.eq_ignore_ascii_case("performance_schema") {
-            let (user, host) = self.state.current_user.split_once('@').unwrap_or((&self.state.current_user, ""));
-            return Err(err!(1044, user, host, name.to_lowercase()));
+            let account = &self.access().account().name;
+            return Err(err!(1044, account.user, account.host, name.to_lowercase()));
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ impl Session {
         }
         let process = self.server.processes.list().into_iter().find(|p| p.id == id);
         let process = process.ok_or_else(|| err!(1094, id))?;
-        if self.state.user.split('@').next() != Some(process.user.as_str()) {
+        if self.state.login_name() != process.user {
             self.access().check_global(Privileges::PROCESS)?;
         }
         let Some(text) = process.info else {

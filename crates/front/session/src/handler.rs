@@ -6,7 +6,7 @@ use crate::run::REPLANS_MAX;
 use crate::sink::WireSink;
 use accounts::Privileges;
 use catalog::schema::eq_name;
-use catalog::{Pin, Table, Waiting};
+use catalog::{Pin, Table};
 use exec::Outcome;
 use exec::handler::Handler;
 use protocol::Output;
@@ -76,7 +76,7 @@ impl Session {
     ) -> Result<()> {
         let (schema, name) = (handler.table().schema.clone(), handler.table().name.clone());
         self.check_shared(Privileges::SELECT, &schema, &name)?;
-        let table = self.pin_handled(&schema, &name)?;
+        let table = self.pin_handled(&schema, &name).map_err(|e| self.not_begun(e))?;
         handler.follow(Arc::clone(&table));
         self.begin_if_needed();
         let hot = self.state.vars.hot();
@@ -114,10 +114,7 @@ impl Session {
             if table.temporary {
                 return Ok(table);
             }
-            let timeout = self.state.vars.hot().lock_wait_timeout;
-            let pinned =
-                self.pins.pin(&[Pin::new(schema, name, false)], false, Waiting { timeout, tx: &mut self.tx })?;
-            if pinned && self.catalog.is_current(self.server.catalog.cell()) {
+            if self.pin_tables(&[Pin::new(schema, name, false)], false)? {
                 return Ok(table);
             }
         }

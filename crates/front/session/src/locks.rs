@@ -163,9 +163,8 @@ impl Session {
             let version = self.catalog.get(self.server.catalog.cell());
             match version.table(schema, table) {
                 Some(t) if t.is_virtual() => {
-                    let (user, host) =
-                        self.state.current_user.rsplit_once('@').unwrap_or((&self.state.current_user, ""));
-                    return Err(err!(1044, user, host, schema));
+                    let account = &self.access().account().name;
+                    return Err(err!(1044, account.user, account.host, schema));
                 }
                 Some(_) => {}
                 None => return Err(err!(1146, schema, table)),

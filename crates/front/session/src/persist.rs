@@ -187,7 +187,7 @@ pub(crate) fn may_persist_only(variable: &Variable) -> Result<()> {
 impl Session {
     /// Writes values of SET PERSIST and SET PERSIST_ONLY to the file, all at once. Error 1 when it can not be written.
     pub(crate) fn persist(&mut self, values: &[(u16, Val)]) -> Result<()> {
-        let (user, host) = self.state.current_user.split_once('@').unwrap_or((&self.state.current_user, ""));
+        let by = self.access().account().name.clone();
         let mut persisted = self.server.persisted.lock();
         let mut next = persisted.clone();
         for (id, value) in values {
@@ -195,8 +195,8 @@ impl Session {
             next.put(Entry {
                 name: variable.name,
                 value: variable.print(value).into_owned(),
-                user: user.to_string(),
-                host: host.to_string(),
+                user: by.user.clone(),
+                host: by.host.clone(),
                 time_us: self.state.clock_us,
             });
         }

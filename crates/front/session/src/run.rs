@@ -454,7 +454,7 @@ impl Session {
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
         self.run_under_hints(planned, |session, planned| {
-            session.ready(planned, params)?;
+            session.ready(planned, params).map_err(|e| session.not_begun(e))?;
             let result = session.run_pinned(planned, params, sink);
             session.finish_statement(result)
         })
@@ -581,25 +581,36 @@ impl Session {
                 self.replan(planned, &types)?;
                 observe::increment(self.com("stmt_reprepare"));
             }
-            if self.pin_tables(planned)? {
+            if planned.pins.is_empty() {
+                return Ok(());
+            }
+            if self.locked.is_some() {
+                self.check_locked(planned)?;
+            }
+            if self.pin_tables(&planned.pins, planned.changes)? {
                 return Ok(());
             }
         }
         Err(err!(1615))
     }
 
+    /// A statement that did not begin keeps no table.
+    #[cold]
+    pub(crate) fn not_begun(&mut self, error: SqlError) -> SqlError {
+        if self.autocommits() && !self.tx.is_active() {
+            self.ended();
+        } else {
+            self.pins.release_statement();
+        }
+        error
+    }
+
     /// False: the dictionary has changed meanwhile.
-    fn pin_tables(&mut self, planned: &Planned) -> Result<bool> {
-        if planned.pins.is_empty() {
-            return Ok(true);
-        }
-        if self.locked.is_some() {
-            self.check_locked(planned)?;
-        }
+    pub(crate) fn pin_tables(&mut self, pins: &[Pin], changes: bool) -> Result<bool> {
         let timeout = self.state.vars.hot().lock_wait_timeout;
         let held_nothing = self.pins.holds_nothing();
         let waiting = Waiting { timeout, tx: &mut self.tx };
-        match self.pins.pin(&planned.pins, planned.changes, waiting) {
+        match self.pins.pin(pins, changes, waiting) {
             Ok(pinned) => Ok(pinned && self.catalog.is_current(self.server.catalog.cell())),
             // Nothing was held before this statement, so nothing is lost: all over again.
             Err(e) if e.code == 1213 && held_nothing && !self.tx.is_active() => {
@@ -607,8 +618,8 @@ impl Session {
                 Ok(false)
             }
             Err(e) => {
-                // 1213: somebody waits for this transaction, so it has to end.
-                if e.code == 1213 || self.autocommits() {
+                // Somebody waits for this transaction, so it has to end.
+                if e.code == 1213 {
                     self.rollback_all();
                 }
                 Err(e)

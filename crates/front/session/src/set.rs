@@ -281,8 +281,8 @@ impl Session {
     }
 
     fn set_global(&mut self, id: VarId, value: Val) {
-        let (user, host) = self.state.current_user.split_once('@').unwrap_or((&self.state.current_user, ""));
-        let by = SetBy { user: user.to_string(), host: host.to_string(), time_us: self.state.clock_us };
+        let account = self.access().account().name.clone();
+        let by = SetBy { user: account.user, host: account.host, time_us: self.state.clock_us };
         self.server.globals.update(|old| {
             let mut globals = Globals::clone(old);
             globals.set(id, value.clone());

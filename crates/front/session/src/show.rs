@@ -50,7 +50,7 @@ impl Session {
                 Box::new(move || server.tls_status(tls.as_deref()))
             },
             database: self.state.database.clone(),
-            user: self.state.user.split('@').next().unwrap_or("").to_string(),
+            user: self.state.login_name().to_string(),
             sees_all_processes: access.global().has(Privileges::PROCESS),
             column_privileges: Box::new(move |schema, table, column| {
                 let all = all || is_computed(schema);

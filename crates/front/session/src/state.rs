@@ -119,6 +119,11 @@ impl State {
         state
     }
 
+    /// Whom the client called itself, without the host. A name may hold an `@`, a host cannot.
+    pub fn login_name(&self) -> &str {
+        self.user.rsplit_once('@').map_or("", |(name, _)| name)
+    }
+
     /// COM_RESET_CONNECTION, COM_CHANGE_USER: variables as at connect.
     pub fn reset(&mut self) {
         let server = Arc::clone(&self.server);

@@ -218,7 +218,7 @@ impl Reader<'_> {
                 Value::Decimal(decimal_of(v).ok_or_else(malformed)?)
             }
             (Domain::String, Json::String(s)) => {
-                let bytes = s.strip_prefix(BASE64_PREFIX).and_then(|s| types::json::text::read_base64(s.as_bytes()));
+                let bytes = s.strip_prefix(BASE64_PREFIX).and_then(|s| types::base64::decode(s.as_bytes()));
                 Value::Bytes(bytes.ok_or_else(malformed)?.into())
             }
             (Domain::Time, Json::String(s)) => {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use types::collation::CollationId;
 use types::key::KeyPart;
 use types::row::RowLayout;
-use types::{DataType, Date, DateTime, Decimal, Time, TypeKind, Value, json};
+use types::{DataType, Date, DateTime, Decimal, Time, TypeKind, Value, base64, json};
 
 /// The format that this version writes, and the newest that it reads.
 pub(crate) const FORMAT: u32 = 3;
@@ -442,12 +442,12 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
 
 fn store_histogram(histogram: &Histogram) -> String {
     let mut text = Vec::new();
-    json::text::write_base64(&json::binary::encode(&histogram.document()), &mut text);
+    base64::encode(&json::binary::encode(&histogram.document()), &mut text);
     String::from_utf8(text).expect("base 64 is ASCII")
 }
 
 fn load_histogram(text: &str) -> Option<Histogram> {
-    Histogram::of_document(&json::binary::decode(&json::text::read_base64(text.as_bytes())?)?)
+    Histogram::of_document(&json::binary::decode(&base64::decode(text.as_bytes())?)?)
 }
 
 fn store_evolution(e: &Evolution) -> StoredEvolution {

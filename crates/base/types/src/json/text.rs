@@ -1,7 +1,7 @@
 //! Documents as text, as MySQL prints them: `{"a": 1, "b": [1.0, "x"]}`, and JSON_PRETTY's form.
 
 use super::Json;
-use crate::number;
+use crate::{base64, number};
 
 impl Json {
     /// Appends the document in one line.
@@ -53,7 +53,7 @@ impl Json {
             Json::DateTime(v) | Json::Timestamp(v) => v.write(6, out),
             Json::Opaque(kind, bytes) => {
                 out.extend_from_slice(format!("base64:type{kind}:").as_bytes());
-                write_base64(bytes, out);
+                base64::encode(bytes, out);
             }
             other => other.write(out),
         }
@@ -128,34 +128,4 @@ pub fn write_quoted(text: &str, out: &mut Vec<u8>) {
         }
     }
     out.push(b'"');
-}
-
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// Appends bytes in base 64, without line breaks.
-pub fn write_base64(bytes: &[u8], out: &mut Vec<u8>) {
-    for chunk in bytes.chunks(3) {
-        let n = chunk.iter().fold(0u32, |v, b| v << 8 | *b as u32) << (8 * (3 - chunk.len()));
-        for k in 0..4 {
-            out.push(if k <= chunk.len() { BASE64[(n >> (18 - 6 * k)) as usize & 63] } else { b'=' });
-        }
-    }
-}
-
-/// The bytes of a text in base 64 without line breaks; `None` where it is none.
-pub fn read_base64(text: &[u8]) -> Option<Vec<u8>> {
-    let body = text.iter().rposition(|b| *b != b'=').map_or(0, |i| i + 1);
-    if !text.len().is_multiple_of(4) || text.len() - body > 2 {
-        return None;
-    }
-    let mut out = Vec::with_capacity(body / 4 * 3 + 2);
-    for chunk in text[..body].chunks(4) {
-        let mut n = 0u32;
-        for b in chunk {
-            n = n << 6 | BASE64.iter().position(|c| c == b)? as u32;
-        }
-        n <<= 6 * (4 - chunk.len());
-        out.extend_from_slice(&n.to_be_bytes()[1..chunk.len()]);
-    }
-    Some(out)
 }

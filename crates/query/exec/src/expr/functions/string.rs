@@ -3,7 +3,7 @@
 use super::{Args, Function, MANY, Rule, bytes, f, locale};
 use crate::expr::convert;
 use std::borrow::Cow;
-use types::{Charset, DataType, Result, TypeKind, Value};
+use types::{Charset, DataType, Result, TypeKind, Value, base64};
 
 pub static FUNCTIONS: &[Function] = &[
     f("concat", 1, MANY, Rule::Joined, concat),
@@ -687,25 +687,15 @@ fn soundex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(bytes(out))
 }
 
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 fn to_base64<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(Value::Null) };
     let mut out = Vec::new();
-    for (i, chunk) in s.chunks(3).enumerate() {
-        if i > 0 && i % 19 == 0 {
-            out.push(b'\n');
-        }
-        let n = chunk.iter().fold(0u32, |v, b| v << 8 | *b as u32) << (8 * (3 - chunk.len()));
-        for k in 0..4 {
-            out.push(if k <= chunk.len() { BASE64[(n >> (18 - 6 * k)) as usize & 63] } else { b'=' });
-        }
-    }
+    base64::encode_lines(&s, 76, &mut out);
     Ok(bytes(out))
 }
 
 fn from_base64<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(Value::Null) };
     let clean: Vec<u8> = s.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
-    Ok(types::json::text::read_base64(&clean).map_or(Value::Null, bytes))
+    Ok(base64::decode(&clean).map_or(Value::Null, bytes))
 }
