@@ -249,6 +249,11 @@ impl Session {
         let hash = normalized.hash;
         let mut fresh = None;
         let planned = match plans.get_mut(&hash) {
+            // Its literals are planned with: the plan without them stays as the sign of it.
+            Some(cached) if cached.planned.prepared.values_matter() => {
+                cached.used = *clock;
+                return Ok(None);
+            }
             Some(cached) => {
                 self.state.clear_conditions();
                 cached.used = *clock;
@@ -264,10 +269,12 @@ impl Session {
                 self.refresh_access()?;
                 let types: Vec<DataType> = normalized.literals.iter().map(|l| self.literal_type(l.kind)).collect();
                 let planned = self.plan(parsed, &types).map_err(|e| self.failed(e))?;
+                let planned = Box::new(planned);
                 if planned.prepared.values_matter() {
+                    cache.insert(hash, planned);
                     return Ok(None);
                 }
-                fresh.insert(Box::new(planned))
+                fresh.insert(planned)
             }
         };
         self.state.note_parsed(&planned.parsed);
