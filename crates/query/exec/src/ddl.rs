@@ -369,7 +369,7 @@ fn numbered<'v>(
     }
     let (step, offset) = env.auto_increment_step();
     let id = counter.reserve(env.engine(), 1, step, offset, max).map_err(error::engine)?;
-    let id = id.ok_or_else(|| types::SqlError::new(1467, "Failed to read auto-increment value from storage engine"))?;
+    let id = id.ok_or_else(|| types::err!(1467))?;
     Ok(if column.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) })
 }
 

@@ -656,7 +656,7 @@ pub(super) fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run
     if c.is_row_id() {
         let ids = table.row_ids.as_ref().expect("a table with a hidden key has a row id counter");
         let id = ids.reserve(run.env.borrow().engine(), 1, 1, 1, u64::MAX).map_err(error::engine)?;
-        let id = id.ok_or_else(no_number)?;
+        let id = id.ok_or_else(|| err!(1467))?;
         return Ok(if c.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) });
     }
     if matches!(c.default, catalog::ColumnDefault::None)
@@ -731,10 +731,10 @@ fn number<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, run: &Run
         p.has_reserved = true;
         p.batch = (p.batch * 2).min(BATCH_MAX);
         let first = counter.reserve(env.engine(), wanted, step, offset, max).map_err(error::engine)?;
-        p.reserved = (first.ok_or_else(no_number)?, wanted, step);
+        p.reserved = (first.ok_or_else(|| err!(1467))?, wanted, step);
     }
     if p.reserved.0 > c.data_type.integer_bounds().1 {
-        return Err(no_number());
+        return Err(err!(1467));
     }
     let value = p.reserved.0;
     p.reserved = (value.saturating_add(p.reserved.2), p.reserved.1 - 1, p.reserved.2);
@@ -749,9 +749,4 @@ pub(super) fn observe(table: &Table, value: u64, run: &Run<'_>) -> Result<()> {
     let column = table.columns.iter().find(|c| c.auto_increment).expect("the counter's column");
     let (_, max) = column.data_type.integer_bounds();
     counter.observe(run.env.borrow().engine(), value, max).map_err(error::engine)
-}
-
-#[cold]
-fn no_number() -> SqlError {
-    SqlError::new(1467, "Failed to read auto-increment value from storage engine")
 }
