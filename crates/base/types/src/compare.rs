@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 /// | integer, unsigned integer | exactly, without wrapping |
 /// | integer or DECIMAL, DECIMAL | DECIMAL |
 /// | number, DOUBLE or string | double |
-/// | DATE or DATETIME, string | DATETIME when the other one reads as such, else as text |
+/// | DATE or DATETIME, string | DATETIME; a string that does not read as such is the zero date |
 /// | TIME, string | text |
 /// | DATE, DATETIME or TIME, number | its digits as a number |
 /// | DATE, DATETIME | DATETIME; TIME against either: as numbers, the caller converts with the current date where MySQL does |
@@ -47,10 +47,10 @@ fn compare_slow(a: &Value<'_>, b: &Value<'_>, collation: CollationId) -> Option<
         (V::DateTime(x), V::Date(y)) => x.cmp(&y.at_midnight()),
         (V::Bytes(x), V::Bytes(y)) => collation.compare(x, y),
         (V::Json(_), _) | (_, V::Json(_)) => Json::from_scalar(a).compare(&Json::from_scalar(b)),
-        (V::Date(x), other) => return compare_datetime(x.at_midnight(), a, other, collation),
-        (V::DateTime(x), other) => return compare_datetime(*x, a, other, collation),
-        (other, V::Date(y)) => return compare_datetime(y.at_midnight(), b, other, collation).map(Ordering::reverse),
-        (other, V::DateTime(y)) => return compare_datetime(*y, b, other, collation).map(Ordering::reverse),
+        (V::Date(x), other) => return compare_datetime(x.at_midnight(), a, other),
+        (V::DateTime(x), other) => return compare_datetime(*x, a, other),
+        (other, V::Date(y)) => return compare_datetime(y.at_midnight(), b, other).map(Ordering::reverse),
+        (other, V::DateTime(y)) => return compare_datetime(*y, b, other).map(Ordering::reverse),
         (V::Time(_), other) => return compare_time(a, other, collation),
         (other, V::Time(_)) => return compare_time(b, other, collation).map(Ordering::reverse),
         (x, y) => return compare_doubles(x.to_f64(), y.to_f64()),
@@ -73,12 +73,12 @@ fn compare_doubles(x: f64, y: f64) -> Option<Ordering> {
 }
 
 /// `value` (a DATE or DATETIME, at `at`) against a string or a number.
-fn compare_datetime(at: DateTime, value: &Value<'_>, other: &Value<'_>, collation: CollationId) -> Option<Ordering> {
+fn compare_datetime(at: DateTime, value: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
     match other {
-        Value::Bytes(text) => match parse_datetime(text, SqlMode::NONE) {
-            Some(parsed) => Some(at.cmp(&parsed.value)),
-            None => compare_as_text(value, text, collation),
-        },
+        Value::Bytes(text) => {
+            let read = parse_datetime(text, SqlMode::NONE).map_or(DateTime::ZERO, |parsed| parsed.value);
+            Some(at.cmp(&read))
+        }
         Value::Int(_) | Value::UInt(_) | Value::Decimal(_) => Some(value.to_decimal().cmp(&other.to_decimal())),
         other => compare_doubles(value.to_f64(), other.to_f64()),
     }
@@ -125,6 +125,8 @@ mod tests {
             (text("10:00:01"), Value::Time(Time::new(false, 10, 0, 0, 0)), Greater),
             (text("2"), Value::Time(Time::new(false, 10, 0, 0, 0)), Greater),
             (text("ABC"), text("abc"), Equal),
+            (text("."), Value::DateTime(DateTime::ZERO), Equal),
+            (text("x"), day.clone(), Less),
         ] {
             assert_eq!(compare(&a, &b, CollationId::UTF8MB4_0900_AI_CI), Some(expected), "{a:?} {b:?}");
             assert_eq!(compare(&b, &a, CollationId::UTF8MB4_0900_AI_CI), Some(expected.reverse()));

@@ -254,8 +254,10 @@ impl AlterPlan {
             return Err(err!(3106, "Changing the STORED status"));
         }
         let (x, y) = (&old.data_type, &new.data_type);
-        let retyped = (x.kind, x.length, x.decimals, x.unsigned, x.zerofill, x.collation)
-            != (y.kind, y.length, y.decimals, y.unsigned, y.zerofill, y.collation);
+        // How wide an integer is shown is no matter of its rows.
+        let length = |t: &types::DataType| if t.kind.is_integer() { 0 } else { t.length };
+        let retyped = (x.kind, length(x), x.decimals, x.unsigned, x.zerofill, x.collation)
+            != (y.kind, length(y), y.decimals, y.unsigned, y.zerofill, y.collation);
         let appended = x.kind == y.kind
             && new.members.len() > old.members.len()
             && new.members[..old.members.len()] == old.members[..]
@@ -487,8 +489,9 @@ impl AlterPlan {
             let counting = self.spec.columns.iter().position(|c| c.auto_increment);
             let recounts = !matches!(self.work, Work::Copy(_)) && !counting.is_some_and(|at| counts(&self.from[at]));
             let table = ddl.rebuild_table(old, self.spec, recounts)?;
-            let rows = copy_rows(ddl, old, &table, &self.from, env)?;
-            if matches!(self.work, Work::Copy(_)) {
+            let in_place = !matches!(self.work, Work::Copy(_));
+            let rows = copy_rows(ddl, old, &table, &self.from, in_place, env)?;
+            if !in_place {
                 copied = rows;
             }
             table

@@ -14,7 +14,7 @@ use exec::column_type::collation_from;
 use exec::{Env, Outcome};
 use sql::ast::*;
 use std::sync::Arc;
-use types::{Result, SqlError, SqlMode, TypeKind, err};
+use types::{Charset, Result, SqlError, SqlMode, TypeKind, err};
 
 const ONLINE_LOG_BYTES: VarId = id("innodb_online_alter_log_max_size");
 
@@ -269,13 +269,19 @@ impl Session {
             AlterAction::ConvertCharset { charset, collation } => {
                 let to = collation_from(parsed, *charset, *collation)?.unwrap_or(plan.spec.default_collation);
                 plan.spec.default_collation = to;
+                let mut converts = false;
                 for column in &mut plan.spec.columns {
-                    if column.data_type.kind.is_text() {
-                        column.data_type.collation = to;
+                    let t = &mut column.data_type;
+                    if t.kind.is_text() && t.collation != to {
+                        t.kind = in_charset(t.kind, t.collation.charset(), to.charset());
+                        t.collation = to;
                         column.histogram.take_if(|h| h.domain == Domain::String);
+                        converts = true;
                     }
                 }
-                plan.rebuild(RETYPED);
+                if converts {
+                    plan.rebuild(RETYPED);
+                }
             }
             AlterAction::Force => plan.rebuild(Work::Inplace),
             AlterAction::Options => {}
@@ -287,7 +293,8 @@ impl Session {
             // There are none.
             AlterAction::Partition(_) => return Err(err!(1505)),
             AlterAction::OrderBy(_) => {
-                // A table with a primary key is in its order; others are not kept in any.
+                // A table with a primary key is in its order; others are not kept in any. MySQL copies the rows all the same.
+                plan.rebuild(Work::Copy(Why::Unsaid));
                 self.state.warn(
                     "Warning",
                     1105,
@@ -312,6 +319,17 @@ impl Session {
             return SqlError::new(3007, "Cannot DISCARD/IMPORT tablespace associated with temporary table");
         }
         SqlError::new(1809, format!("Table '{schema}/{name}' in system tablespace"))
+    }
+}
+
+/// The kind of TEXT that has room for as many characters in another character set.
+fn in_charset(kind: TypeKind, from: Charset, to: Charset) -> TypeKind {
+    match kind {
+        _ if to.mbmaxlen() <= from.mbmaxlen() => kind,
+        TypeKind::TinyText => TypeKind::Text,
+        TypeKind::Text => TypeKind::MediumText,
+        TypeKind::MediumText => TypeKind::LongText,
+        _ => kind,
     }
 }
 

@@ -679,6 +679,7 @@ pub(crate) fn copy_rows(
     old: &Arc<Table>,
     new: &Arc<Table>,
     from: &[Option<usize>],
+    in_place: bool,
     env: &mut dyn Env,
 ) -> Result<u64> {
     let engine = Arc::clone(ddl.engine());
@@ -691,7 +692,8 @@ pub(crate) fn copy_rows(
         let id = ids.reserve(&engine, 1, 1, 1, u64::MAX).map_err(catalog::error::from_engine)?;
         id.ok_or_else(|| err!(1467))
     };
-    exec::ddl::copy_rows(ddl.tx(), env, &version, old, new, &columns, &mut row_ids)
+    let mapping = exec::ddl::Mapping { columns: &columns, in_place };
+    exec::ddl::copy_rows(ddl.tx(), env, &version, old, new, mapping, &mut row_ids)
 }
 
 /// The expression of KILL: what follows its last keyword.

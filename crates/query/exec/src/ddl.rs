@@ -156,8 +156,16 @@ fn unique_prefix(table: &Table, index: usize, entry: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Copies all rows of `from` into `to`, a new version of it in `version` whose trees are empty, column by column:
-/// `columns[i]` is the column of `from` that column `i` of `to` gets its values from, `None` for its default. Generated
+/// Which columns of the old table those of a new one get their values from.
+#[derive(Clone, Copy)]
+pub struct Mapping<'m> {
+    /// `columns[i]` is the column that column `i` gets its values from, `None` for its default.
+    pub columns: &'m [Option<usize>],
+    /// MySQL would do it in place, which has an error of its own for NULL.
+    pub in_place: bool,
+}
+
+/// Copies all rows of `from` into `to`, a new version of it in `version` whose trees are empty, column by column. Generated
 /// columns are computed anew, checks and foreign keys looked at. Fills every index. Values that do not fit the new types are
 /// errors or warnings as the session's mode says; the number of rows comes back.
 pub fn copy_rows(
@@ -166,9 +174,10 @@ pub fn copy_rows(
     version: &Arc<Version>,
     from: &Table,
     to: &Arc<Table>,
-    columns: &[Option<usize>],
+    mapping: Mapping<'_>,
     row_ids: &mut dyn FnMut() -> Result<u64>,
 ) -> Result<u64> {
+    let columns = mapping.columns;
     assert_eq!(columns.len(), to.columns.len());
     let mut rules = rules_of(env, version, to)?;
     let run = Run::new(tx, env, &[], &[]);
@@ -186,7 +195,7 @@ pub fn copy_rows(
             match entry {
                 Some(entry) => {
                     rows += 1;
-                    let values = converted(from, to, columns, entry.value, rows, how, row_ids, &run)?;
+                    let values = converted(from, to, mapping, entry.value, rows, how, row_ids, &run)?;
                     writer.encode(to, &values);
                     true
                 }
@@ -310,7 +319,7 @@ pub fn expression_type(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<Ta
 fn converted<'v>(
     from: &'v Table,
     to: &'v Table,
-    columns: &[Option<usize>],
+    mapping: Mapping<'_>,
     row: &'v [u8],
     number: u64,
     how: Strictness,
@@ -318,21 +327,29 @@ fn converted<'v>(
     run: &Run<'_>,
 ) -> Result<Vec<Value<'v>>> {
     let mut values = Vec::with_capacity(to.columns.len());
-    for (c, source) in to.columns.iter().zip(columns) {
+    for (c, source) in to.columns.iter().zip(mapping.columns) {
+        let in_place = mapping.in_place;
         values.push(match source {
             _ if c.generated.is_some() => write::placeholder(&c.data_type),
             source if c.auto_increment => {
                 let given = match source {
-                    Some(i) if !write::column(from, row, *i).is_null() => {
-                        convert_column(write::column(from, row, *i), &from.columns[*i], c, number, how.mode, run)?
-                    }
+                    Some(i) if !write::column(from, row, *i).is_null() => convert_column(
+                        write::column(from, row, *i),
+                        &from.columns[*i],
+                        c,
+                        number,
+                        (how.mode, in_place),
+                        run,
+                    )?,
                     _ => Value::Null,
                 };
                 // A column that counted already holds what was meant, a zero too.
                 let counted = source.is_some_and(|i| from.columns[i].auto_increment);
                 numbered(given, counted, to, c, run)?
             }
-            Some(i) => convert_column(write::column(from, row, *i), &from.columns[*i], c, number, how.mode, run)?,
+            Some(i) => {
+                convert_column(write::column(from, row, *i), &from.columns[*i], c, number, (how.mode, in_place), run)?
+            }
             None if c.is_row_id() => {
                 let id = row_ids()?;
                 if c.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) }
@@ -378,15 +395,17 @@ fn convert_column<'v>(
     from: &catalog::Column,
     to: &catalog::Column,
     row: u64,
-    mode: SqlMode,
+    (mode, in_place): (SqlMode, bool),
     run: &Run<'_>,
 ) -> Result<Value<'v>> {
     if v.is_null() {
+        let truncated = || format!("Data truncated for column '{}' at row {row}", to.name);
         return match to.data_type.nullable {
             true => Ok(Value::Null),
-            false if mode.is_strict() => Err(types::SqlError::new(1138, "Invalid use of NULL value")),
+            false if mode.is_strict() && in_place => Err(types::SqlError::new(1138, "Invalid use of NULL value")),
+            false if mode.is_strict() => Err(types::SqlError::new(1265, truncated())),
             false => {
-                run.warn(1265, format!("Data truncated for column '{}' at row {row}", to.name));
+                run.warn(1265, truncated());
                 Ok(write::placeholder(&to.data_type))
             }
         };

@@ -159,6 +159,7 @@ impl Handler {
             slot: 0,
             alias: self.alias.clone(),
             table: self.table.clone(),
+            view: None,
             access: Access { index, ranges: Vec::new(), backward, ordered: true, loose: None },
             read: Read::Consistent,
             covering: false,

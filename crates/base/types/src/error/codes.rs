@@ -363,6 +363,7 @@ error_table! {
     ER_XAER_DUPID = 1440, "XAE08", "XAER_DUPID: The XID already exists";
     ER_DATETIME_FUNCTION_OVERFLOW = 1441, "22008", "Datetime function: %-.32s field overflow";
     ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG = 1442, "HY000", "Can't update table '%-.192s' in stored function/trigger because it is already used by statement which invoked this stored function/trigger.";
+    ER_VIEW_PREVENT_UPDATE = 1443, "HY000", "The definition of table '%-.192s' prevents operation %-.192s on table '%-.192s'.";
     ER_PS_NO_RECURSION = 1444, "HY000", "The prepared statement contains a stored routine call that refers to that same statement. It's not allowed to execute a prepared statement in such a recursive manner";
     ER_SP_CANT_SET_AUTOCOMMIT = 1445, "HY000", "Not allowed to set autocommit from a stored function or trigger";
     ER_VIEW_FRM_NO_USER = 1447, "HY000", "View '%-.192s'.'%-.192s' has no definer information (old table format). Current user is used as definer. Please recreate the view!";

@@ -43,7 +43,7 @@ impl AggregateCall {
     pub fn expr(kind: AggregateKind, distinct: bool, args: Vec<Expr>) -> Result<Expr> {
         let args: Vec<Expr> = match kind {
             AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => {
-                args.into_iter().map(|e| convert::number_of_long(convert::enum_number(e))).collect()
+                args.into_iter().map(bit_operand).collect::<Result<_>>()?
             }
             AggregateKind::Sum
             | AggregateKind::Avg
@@ -65,6 +65,9 @@ impl AggregateCall {
             }
             (Min | Max, Some(t)) => DataType { nullable: true, zerofill: false, ..t },
             (Any, Some(t)) => DataType { nullable: true, ..t },
+            (BitAnd | BitOr | BitXor, Some(t)) if is_binary(&t) => {
+                DataType::string(TypeKind::VarBinary, t.length + 1, CollationId::BINARY).unsigned().not_null()
+            }
             (BitAnd | BitOr | BitXor, _) => {
                 DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned().not_null() }
             }
@@ -128,6 +131,31 @@ impl AggregateCall {
         self.args.iter_mut().for_each(&mut *f);
         self.order.iter_mut().for_each(|(e, _)| f(e));
     }
+}
+
+/// Longest binary string that BIT_AND, BIT_OR and BIT_XOR take.
+const BIT_BYTES_MAX: u32 = 511;
+
+fn is_binary(t: &DataType) -> bool {
+    t.kind.is_bytes() && t.collation.is_binary()
+}
+
+/// An operand of BIT_AND, BIT_OR, BIT_XOR: a binary string, or a number. Error 3514.
+fn bit_operand(e: Expr) -> Result<Expr> {
+    let e = convert::enum_number(e);
+    if !is_binary(&e.ty) {
+        return Ok(convert::number_of_long(e));
+    }
+    if e.ty.kind.is_blob() || e.ty.length > BIT_BYTES_MAX {
+        return Err(SqlError::new(
+            3514,
+            format!(
+                "Aggregate bitwise functions cannot accept arguments longer than {BIT_BYTES_MAX} bytes; consider using \
+                 the SUBSTRING() function"
+            ),
+        ));
+    }
+    Ok(e)
 }
 
 /// A row of GROUP_CONCAT before sorting: sort values and text.
@@ -263,6 +291,7 @@ impl Accumulator {
                     self.keep(&v);
                 }
             }
+            BitAnd | BitOr | BitXor if call.ty.kind == TypeKind::VarBinary => self.add_bytes(call.kind, &v, run)?,
             BitAnd => self.bits &= convert::bits64(&v, run),
             BitOr => self.bits |= convert::bits64(&v, run),
             BitXor => self.bits ^= convert::bits64(&v, run),
@@ -288,6 +317,22 @@ impl Accumulator {
             }
             (slot, v) => *slot = Some(super::reborrow(v).into_owned()),
         }
+    }
+
+    /// Folds a binary string in. Error 3513.
+    #[cold]
+    fn add_bytes(&mut self, kind: AggregateKind, v: &Value<'_>, run: &Run<'_>) -> Result<()> {
+        use number::BitOp;
+        let op = match kind {
+            AggregateKind::BitAnd => BitOp::And,
+            AggregateKind::BitOr => BitOp::Or,
+            _ => BitOp::Xor,
+        };
+        self.value = Some(match &self.value {
+            Some(so_far) => number::bits(op, so_far, v, true, run)?.into_owned(),
+            None => super::reborrow(v).into_owned(),
+        });
+        Ok(())
     }
 
     fn sum(&mut self, v: &Value<'_>, run: &Run<'_>) -> Result<()> {
@@ -360,6 +405,14 @@ impl Accumulator {
         let real = matches!(call.ty.kind, TypeKind::Double | TypeKind::Float);
         Ok(match call.kind {
             Count => Value::Int(self.count as i64),
+            BitAnd | BitOr | BitXor if call.ty.kind == TypeKind::VarBinary => match &self.value {
+                Some(v) => super::reborrow(v),
+                // As long as the operands can be.
+                None => {
+                    let neutral = if call.kind == BitAnd { 0xff } else { 0 };
+                    Value::Bytes(vec![neutral; call.ty.length as usize - 1].into())
+                }
+            },
             BitAnd | BitOr | BitXor => Value::UInt(self.bits),
             _ if self.count == 0 && call.kind != GroupConcat => Value::Null,
             Sum if real => Value::Double(self.double + self.total().to_f64()),

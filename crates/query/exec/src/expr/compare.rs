@@ -9,7 +9,7 @@ use types::datatype::DECIMALS_NOT_FIXED;
 use types::error::Level;
 use types::store::StoreContext;
 use types::temporal::{Problem, parse};
-use types::{DataType, Result, SqlError, SqlMode, TypeKind, Value};
+use types::{DataType, DateTime, Result, SqlError, SqlMode, TypeKind, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CmpOp {
@@ -347,6 +347,46 @@ pub fn beside_column(e: Expr, column: &DataType) -> Expr {
     Expr::new(Node::Call(&HELD_BY_COLUMN, vec![e]), ty)
 }
 
+/// The value of a scalar subquery beside a date or time: MySQL reads it anew, under `sql_mode`.
+static MOMENT_OF_SUBQUERY: functions::Function = functions::f("moment", 1, 1, functions::Rule::First, |a| {
+    let v = a.value(0)?;
+    let date = match &v {
+        Value::Date(d) => *d,
+        Value::DateTime(t) => t.date(),
+        _ => return Ok(v),
+    };
+    if date.is_allowed(a.run.sql_mode) {
+        return Ok(v);
+    }
+    if let Value::DateTime(_) = v {
+        let shown = String::from_utf8_lossy(&convert::text(&v, a.ty)).into_owned();
+        a.run.warn(1292, format!("Incorrect datetime value: '{shown}'"));
+    }
+    Ok(Value::Null)
+});
+
+/// A text beside a date or time: one that is no date counts as the zero date.
+static MOMENT_OF_TEXT: functions::Function = functions::f("moment", 1, 1, functions::Rule::First, |a| {
+    let v = a.value(0)?;
+    match v {
+        Value::Bytes(_) => {
+            Ok(Value::DateTime(convert::datetime_in(&v, a.run.sql_mode, a.run).unwrap_or(DateTime::ZERO)))
+        }
+        v => Ok(v),
+    }
+});
+
+/// A subquery's date as a comparison with `other` takes it: a zero date that `sql_mode` does not let in is NULL.
+pub fn beside_moment(e: Expr, other: &Expr) -> Expr {
+    let is_date = matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
+    let are_dates = e.ty.kind == TypeKind::Date && other.ty.kind == TypeKind::Date;
+    if !matches!(e.node, Node::Subquery(_)) || !is_date || are_dates || !other.ty.kind.is_temporal() {
+        return e;
+    }
+    let ty = e.ty;
+    Expr::new(Node::Call(&MOMENT_OF_SUBQUERY, vec![e]), ty)
+}
+
 /// The operands of BETWEEN: a number among its bounds makes numbers of all strings.
 pub fn in_one_domain(operands: [Expr; 3]) -> [Expr; 3] {
     let has = |of: &dyn Fn(&Expr) -> bool| operands.iter().any(of);
@@ -398,6 +438,12 @@ pub fn adapt(e: Expr, other: &Expr) -> Expr {
             },
             _ => e,
         },
+        // What stands for a literal is read once.
+        Node::Const(_) | Node::Param(_) => e,
+        _ if is_string(e.ty.kind) && e.ty.kind != TypeKind::Json => {
+            let ty = DataType { decimals: 6, nullable: e.ty.nullable, ..DataType::new(TypeKind::DateTime) };
+            Expr::new(Node::Call(&MOMENT_OF_TEXT, vec![e]), ty)
+        }
         _ => e,
     }
 }

@@ -159,6 +159,7 @@ pub fn bits64(v: &Value<'_>, run: &Run<'_>) -> u64 {
         }
         Value::Double(d) if *d < 0.0 => v.to_i64() as u64,
         Value::Decimal(d) if d.is_negative() => v.to_i64() as u64,
+        Value::Time(_) => v.to_i64() as u64,
         Value::Json(_) => bits64(&v.json_scalar(), run),
         v => v.to_u64(),
     }
@@ -206,7 +207,7 @@ pub fn datetime(v: &Value<'_>, run: &Run<'_>) -> Option<DateTime> {
 }
 
 /// Texts are read under `mode`.
-fn datetime_in(v: &Value<'_>, mode: SqlMode, run: &Run<'_>) -> Option<DateTime> {
+pub fn datetime_in(v: &Value<'_>, mode: SqlMode, run: &Run<'_>) -> Option<DateTime> {
     match v {
         Value::Null => None,
         Value::Date(d) => Some(d.at_midnight()),
@@ -614,11 +615,18 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
     let nullable = list.iter().any(|e| e.ty.nullable);
     let Some(first) = typed.next() else { return Ok(DataType::new(K::Null)) };
     let mut ty = first.ty;
-    if matches!(ty.kind, K::Enum | K::Set) && typed.clone().next().is_some() {
-        ty.kind = K::VarChar;
-    }
-    for e in typed {
-        ty = common_of_two(&ty, &e.ty);
+    if typed.clone().next().is_some() {
+        // Beside CHAR and BINARY a list is a CHAR.
+        let is_fixed = list.iter().any(|e| matches!(e.ty.kind, K::Char | K::Binary));
+        let list_kind = if is_fixed { K::Char } else { K::VarChar };
+        let plain = |t: &DataType| match t.kind {
+            K::Enum | K::Set => DataType { kind: list_kind, ..*t },
+            _ => *t,
+        };
+        ty = plain(&ty);
+        for e in typed {
+            ty = common_of_two(&ty, &plain(&e.ty));
+        }
     }
     if ty.kind.is_bytes() || ty.kind.is_text() {
         let strings: Vec<&Expr> =

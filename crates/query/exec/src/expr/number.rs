@@ -473,6 +473,10 @@ pub fn with_div_increment(t: DataType, increment: u32) -> DataType {
 /// The DECIMAL type that holds what SUM (and AVG, with four more digits) of a type gives.
 pub fn sum_type(t: &DataType, average: bool) -> DataType {
     match class(t) {
+        _ if t.kind == TypeKind::Null => {
+            let (length, decimals) = if average { (21, DIV_SCALE as u8) } else { (17, 0) };
+            DataType { length, decimals, ..DataType::new(TypeKind::Double) }
+        }
         2 => DataType { length: 23, ..DataType::new(TypeKind::Double) },
         _ => {
             let (p, s) = as_decimal_type(t);

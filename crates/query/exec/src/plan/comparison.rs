@@ -27,6 +27,8 @@ pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
         (false, true) => (functions::json::as_scalar(a), b),
         _ => (a, b),
     };
+    let b = compare::beside_moment(b, &a);
+    let a = compare::beside_moment(a, &b);
     let are_strings = [&a, &b].map(|e| e.ty.kind.is_text() || e.ty.kind.is_bytes());
     let (a, b) = if are_strings == [true; 2] { (a, b) } else { (wide::plain(a), wide::plain(b)) };
     let collation = compare::collation_of(&[&a, &b])?;

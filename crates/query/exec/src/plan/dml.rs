@@ -2,7 +2,7 @@
 
 use super::access::Wanted;
 use super::names::{Block, Source};
-use super::node::{Assigned, Body, Delete, Insert, InsertSource, Plan, SortKey, Target, Update};
+use super::node::{Assigned, Body, Delete, Insert, InsertSource, Plan, Scan, SortKey, Target, Update};
 use super::tables::Tree;
 use super::{Planner, names::AliasRule};
 use crate::error::{unknown_column, unsupported};
@@ -426,7 +426,7 @@ impl Planner<'_> {
         let mut order = self.order(order, &[])?;
         order.retain(|o| !matches!(o.expr.node, Node::Const(_) | Node::Param(_)));
         let limit = self.limit(limit)?.map(|(count, _)| count);
-        self.refuse_reading(&table)?;
+        self.refuse_reading(0, if changed.is_some() { "UPDATE" } else { "DELETE" })?;
         let keys = order.iter().map(|o| (&o.expr, o.descending)).collect();
         let wanted = Wanted { keys, limited: limit.is_some(), groups: None };
         let (plan, ordered) = self.join_plan(Tree::Leaf(0), conditions, &wanted)?;
@@ -453,35 +453,46 @@ impl Planner<'_> {
         Ok(Target { table, plan, slot: 0, shapes, collect, order, limit })
     }
 
-    /// 1093: a subquery must not read the table that is written, unless it is part of a derived table.
-    pub(super) fn refuse_reading(&self, table: &Table) -> Result<()> {
+    /// A subquery must not read the table of the source that is written, unless it is part of a derived table. Errors 1093, and
+    /// 1443 where either is named by a view.
+    pub(super) fn refuse_reading(&self, slot: usize, verb: &str) -> Result<()> {
+        let sources = &self.current_block().sources;
+        let target = sources.iter().find(|s| s.slot == slot).expect("it is one of the block");
+        let Some(id) = target.table.as_ref().map(|t| t.id) else { return Ok(()) };
         let kept = |at: usize| self.kept_subqueries.iter().any(|range| range.contains(&at));
-        let reads = self.subqueries.iter().enumerate().any(|(at, q)| !kept(at) && plan_reads(&q.plan, table.id));
-        match reads {
-            true => Err(SqlError::new(
-                1093,
-                format!("You can't specify target table '{}' for update in FROM clause", table.name),
-            )),
-            false => Ok(()),
+        let mut subqueries = self.subqueries.iter().enumerate().filter(|(at, _)| !kept(*at));
+        let Some(read) = subqueries.find_map(|(_, q)| read_of(&q.plan, id)) else { return Ok(()) };
+        let view = target.named.filter(|named| *named != id);
+        if view == read.view {
+            let message = format!("You can't specify target table '{}' for update in FROM clause", target.name);
+            return Err(SqlError::new(1093, message));
         }
+        let through = if read.view.is_some() { &read.alias } else { &target.name };
+        Err(types::err!(1443, through, verb, target.name))
     }
 }
 
 /// Does the plan scan the table, other than through a derived table (which is materialised first)?
 fn plan_reads(plan: &Plan, id: u64) -> bool {
+    read_of(plan, id).is_some()
+}
+
+/// The scan that [`plan_reads`] asks for.
+fn read_of(plan: &Plan, id: u64) -> Option<&Scan> {
+    let own = |scan: &Scan| scan.table.id == id;
     match plan {
-        Plan::One | Plan::Values { .. } | Plan::Derived { .. } | Plan::Virtual { .. } => false,
-        Plan::Recursive(_) | Plan::Working { .. } | Plan::JsonTable(_) => false,
-        Plan::Counted { input, .. } => plan_reads(input, id),
-        Plan::Scan(s) => s.table.id == id,
-        Plan::IndexMerge(m) => m.first().table.id == id,
-        Plan::Intersection(m) => m.scans[0].table.id == id,
-        Plan::Join(j) => plan_reads(&j.left, id) || plan_reads(&j.right, id),
-        Plan::Filter { input, .. } | Plan::Distinct { input, .. } | Plan::Limit { input, .. } => plan_reads(input, id),
-        Plan::Group(g) => plan_reads(&g.input, id),
-        Plan::Window(w) => plan_reads(&w.input, id),
-        Plan::Sort(s) => plan_reads(&s.input, id),
-        Plan::SetOp(s) => plan_reads(&s.left.plan, id) || plan_reads(&s.right.plan, id),
+        Plan::One | Plan::Values { .. } | Plan::Derived { .. } | Plan::Virtual { .. } => None,
+        Plan::Recursive(_) | Plan::Working { .. } | Plan::JsonTable(_) => None,
+        Plan::Counted { input, .. } => read_of(input, id),
+        Plan::Scan(s) => Some(s).filter(|s| own(s)),
+        Plan::IndexMerge(m) => Some(m.first()).filter(|s| own(s)),
+        Plan::Intersection(m) => Some(&m.scans[0]).filter(|s| own(s)),
+        Plan::Join(j) => read_of(&j.left, id).or_else(|| read_of(&j.right, id)),
+        Plan::Filter { input, .. } | Plan::Distinct { input, .. } | Plan::Limit { input, .. } => read_of(input, id),
+        Plan::Group(g) => read_of(&g.input, id),
+        Plan::Window(w) => read_of(&w.input, id),
+        Plan::Sort(s) => read_of(&s.input, id),
+        Plan::SetOp(s) => read_of(&s.left.plan, id).or_else(|| read_of(&s.right.plan, id)),
     }
 }
 

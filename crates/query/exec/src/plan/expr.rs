@@ -31,8 +31,16 @@ impl Planner<'_> {
     /// A condition of WHERE, ON or HAVING.
     pub fn condition(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
         let mut e = self.in_clause(id, clause)?;
+        self.note_document(&e);
         self.foresee(&mut e);
         Ok(e)
+    }
+
+    /// Says that a document is asked whether it is true; not of the definition of a view.
+    fn note_document(&mut self, e: &Expr) {
+        if e.ty.kind == TypeKind::Json && self.view_depth == 0 {
+            self.notes.push((3986, functions::json::AS_CONDITION));
+        }
     }
 
     /// An expression of a clause that messages name.
@@ -211,7 +219,10 @@ impl Planner<'_> {
                 match op {
                     UnaryOp::Plus => e,
                     UnaryOp::Neg => negate(e),
-                    UnaryOp::Not => not(e),
+                    UnaryOp::Not => {
+                        self.note_document(&e);
+                        not(e)
+                    }
                     UnaryOp::BitNot => {
                         let binary = number::are_binary(&e, &e, true);
                         let e = if binary { e } else { convert::enum_number(e) };
@@ -231,21 +242,20 @@ impl Planner<'_> {
                 }
             }
             Ast::Binary { op, left, right } => self.binary(*op, *left, *right)?,
-            Ast::And(list) => {
+            connective @ (Ast::And(list) | Ast::Or(list)) => {
                 let list = self.exprs(*list)?;
-                let nullable = list.iter().any(|e| e.ty.nullable);
-                Expr::new(Node::And(list), boolean_type(nullable))
-            }
-            Ast::Or(list) => {
-                let list = self.exprs(*list)?;
-                let nullable = list.iter().any(|e| e.ty.nullable);
-                Expr::new(Node::Or(list), boolean_type(nullable))
+                list.iter().for_each(|e| self.note_document(e));
+                let ty = boolean_type(list.iter().any(|e| e.ty.nullable));
+                Expr::new(if matches!(connective, Ast::And(_)) { Node::And(list) } else { Node::Or(list) }, ty)
             }
             Ast::Is { operand, negated, test } => {
                 let operand = self.expr(*operand)?;
                 if !negated && *test == ast::Truth::Null && self.is_auto_null(&operand) {
                     let last = functions::call("last_insert_id", Vec::new())?.expect("a function that there is");
                     return compare_exprs(CmpOp::Eq, operand, last);
+                }
+                if !matches!(test, ast::Truth::Null | ast::Truth::Unknown) {
+                    self.note_document(&operand);
                 }
                 let operand = Box::new(operand);
                 let node = match test {
@@ -287,6 +297,7 @@ impl Planner<'_> {
             Ast::Between { operand, negated, low, high } => {
                 let (e, low, high) = (self.operand(*operand)?, self.operand(*low)?, self.operand(*high)?);
                 let (low, high) = (self.beside_column(low, &e)?, self.beside_column(high, &e)?);
+                let (low, high) = (compare::beside_moment(low, &e), compare::beside_moment(high, &e));
                 let collation = compare::collation_of(&[&e, &low, &high])?;
                 let (low, high) = (compare::adapt(low, &e), compare::adapt(high, &e));
                 let [e, low, high] = compare::in_one_domain([e, low, high]).map(|e| compare::in_charset(e, collation));
@@ -314,9 +325,10 @@ impl Planner<'_> {
                             let ty = DataType { length: 17, decimals: 6, ..DataType::new(TypeKind::Time) };
                             Expr::new(Node::Cast(Box::new(i)), ty)
                         }
-                        _ => compare::adapt(i, &e),
+                        _ => compare::adapt(compare::beside_moment(i, &e), &e),
                     })
                     .collect();
+                let (e, list) = functions::json::in_one_domain(e, list);
                 let mut all = vec![&e];
                 all.extend(list.iter());
                 let collation = compare::collation_of(&all)?;
@@ -368,7 +380,7 @@ impl Planner<'_> {
                             let (a, b) = functions::json::as_texts(self.operand(*o)?, self.operand(pair[0])?);
                             compare_exprs(CmpOp::Eq, a, b)?
                         }
-                        None => self.expr(pair[0])?,
+                        None => functions::json::as_number(self.expr(pair[0])?),
                     };
                     out.push((when, self.expr(pair[1])?));
                 }
@@ -419,8 +431,11 @@ impl Planner<'_> {
             Ast::ConvertUsing { operand, charset } => {
                 let e = self.expr(*operand)?;
                 let collation = self.charset(parsed.name(*charset))?;
-                let ty = DataType { nullable: true, ..DataType::string(TypeKind::VarChar, e.ty.length, collation) };
-                Expr::new(Node::Cast(Box::new(e)), ty)
+                let ty = match e.ty.kind.is_blob() {
+                    true => functions::long_text(e.ty.max_bytes().min(u32::MAX.into()) as u32, collation),
+                    false => DataType::string(TypeKind::VarChar, e.ty.length, collation),
+                };
+                Expr::new(Node::Cast(Box::new(e)), DataType { nullable: true, ..ty })
             }
             Ast::Collate { operand, collation } => {
                 let e = self.expr(*operand)?;
@@ -428,8 +443,10 @@ impl Planner<'_> {
                 let Some(id) = CollationId::by_name(name) else {
                     return Err(SqlError::new(1273, format!("Unknown collation: '{name}'")));
                 };
-                if (e.ty.kind.is_text() || e.ty.kind.is_bytes()) && id.charset() != e.ty.collation.charset() {
-                    let set = e.ty.collation.info().charset.name();
+                let is_null = matches!(e.node, Node::Const(Value::Null));
+                let own = if is_null { Charset::Binary } else { e.ty.collation.charset() };
+                if (is_null || e.ty.kind.is_text() || e.ty.kind.is_bytes()) && id.charset() != own {
+                    let set = own.name();
                     return Err(SqlError::new(
                         1253,
                         format!("COLLATION '{name}' is not valid for CHARACTER SET '{set}'"),
@@ -651,6 +668,8 @@ impl Planner<'_> {
             BinaryOp::ShiftLeft => bits(BitOp::ShiftLeft, a, b),
             BinaryOp::ShiftRight => bits(BitOp::ShiftRight, a, b),
             BinaryOp::Xor => {
+                self.note_document(&a);
+                self.note_document(&b);
                 let ty = boolean_type(a.ty.nullable || b.ty.nullable);
                 Expr::new(Node::Xor(Box::new(a), Box::new(b)), ty)
             }
@@ -698,7 +717,7 @@ impl Planner<'_> {
         match func {
             If => {
                 let [condition, then, other]: [Expr; 3] = args.try_into().map_err(|_| functions::wrong_count("IF"))?;
-                return case(vec![(condition, then)], Some(Box::new(other)));
+                return case(vec![(functions::json::as_number(condition), then)], Some(Box::new(other)));
             }
             Mod => {
                 let [a, b]: [Expr; 2] = args.try_into().map_err(|_| functions::wrong_count("MOD"))?;

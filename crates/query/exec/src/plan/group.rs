@@ -61,6 +61,16 @@ const GROUPING: &str = "grouping";
 static GROUPING_FUNCTION: Function = functions::f(GROUPING, 1, 64, Rule::Int(21), |_| Ok(Value::Int(0)));
 
 /// A call of GROUPING, until the grouping is planned.
+/// MySQL takes no INTERVAL() for another one, so what is grouped by one is in no other list, unless that is `named`.
+pub fn key_of(e: Expr, named: bool) -> Expr {
+    static UNLIKE: functions::Function = functions::f("unlike", 1, 1, functions::Rule::First, |a| a.value(0));
+    if named || !e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.name == "interval")) {
+        return e;
+    }
+    let ty = e.ty;
+    Expr::new(Node::Call(&UNLIKE, vec![e]), ty)
+}
+
 pub fn grouping_call(args: Vec<Expr>) -> Expr {
     let ty = DataType { length: 21, ..DataType::new(TypeKind::BigInt) };
     Expr::new(Node::Call(&GROUPING_FUNCTION, args), ty)

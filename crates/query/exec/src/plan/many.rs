@@ -47,7 +47,7 @@ impl Planner<'_> {
         for t in &targets {
             refuse_generated_in(&t.table, &t.set)?;
         }
-        let plan = self.joined(tree, update.filter, targets.iter().map(|t| &t.table))?;
+        let plan = self.joined(tree, update.filter, "UPDATE", targets.iter().map(|t| (t.slot, &t.table)))?;
         let shapes = std::mem::take(&mut self.block().shapes);
         Ok(Body::UpdateMany(Box::new(UpdateMany { plan, shapes, targets, ignore: update.ignore })))
     }
@@ -78,7 +78,7 @@ impl Planner<'_> {
             let rules = self.rules(&table, Changes::DELETE, None)?;
             targets.push((slot, table, rules));
         }
-        let plan = self.joined(tree, delete.filter, targets.iter().map(|(_, t, _)| t))?;
+        let plan = self.joined(tree, delete.filter, "DELETE", targets.iter().map(|(slot, t, _)| (*slot, t)))?;
         let shapes = std::mem::take(&mut self.block().shapes);
         Ok(Body::DeleteMany(Box::new(DeleteMany { plan, shapes, targets })))
     }
@@ -102,7 +102,8 @@ impl Planner<'_> {
         &mut self,
         tree: Tree,
         filter: Option<ast::ExprId>,
-        targets: impl Iterator<Item = &'t Arc<Table>>,
+        verb: &str,
+        targets: impl Iterator<Item = (usize, &'t Arc<Table>)>,
     ) -> Result<Plan> {
         let mut conditions = Vec::new();
         if let Some(f) = filter {
@@ -114,7 +115,7 @@ impl Planner<'_> {
         }
         self.block().alias_rule = AliasRule::Never;
         let targets: Vec<u64> =
-            targets.map(|table| self.refuse_reading(table).map(|()| table.id)).collect::<Result<_>>()?;
+            targets.map(|(slot, table)| self.refuse_reading(slot, verb).map(|()| table.id)).collect::<Result<_>>()?;
         let plan = self.join_plan(tree, conditions, &Wanted::none())?.0;
         if self.flag("sql_safe_updates") && !self.explains && targets.iter().any(|id| reads_whole(&plan, *id)) {
             return Err(types::err!(1175, ""));

@@ -86,6 +86,8 @@ pub struct Scan {
     /// As the statement calls the table.
     pub alias: String,
     pub table: Arc<Table>,
+    /// The view that the statement names in the table's place.
+    pub view: Option<u64>,
     pub access: Access,
     pub read: Read,
     /// The index alone holds every column that is read.

@@ -430,7 +430,7 @@ impl Planner<'_> {
         for id in &select.group {
             let e = match self.position(*id, &outputs)? {
                 Some(e) => e,
-                None => self.expr(*id)?,
+                None => super::group::key_of(self.expr(*id)?, matches!(self.parsed[*id], ast::Expr::Column { .. })),
             };
             self.warn_of_hidden_alias(*id, &e);
             if e.has_aggregate() || e.has_window() {

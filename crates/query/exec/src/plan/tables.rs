@@ -634,7 +634,8 @@ impl Planner<'_> {
         // As MySQL: no less than one row of the table, and hardly less than one of those that are read.
         let all = self.sample(&table)?.as_ref().as_ref().map_or(1.0, |s| s.rows.max(1) as f64);
         filtered = filtered.max(1.0 / all).max(FEWEST / choice.rows.max(FEWEST));
-        let alias = self.block().sources[i].name.clone();
+        let Source { name: alias, named, .. } = &self.blocks.last().expect("inside a query block").sources[i];
+        let (alias, view) = (alias.clone(), named.filter(|n| *n != table.id));
         let mut consumed = choice.consumed.iter();
         let implied = conditions.extract_if(.., |_| *consumed.next().expect("one for each condition")).collect();
         let Choice { access, covering, rows, possible, branches, intersection, .. } = choice;
@@ -644,6 +645,7 @@ impl Planner<'_> {
                 slot,
                 alias: alias.clone(),
                 table: table.clone(),
+                view,
                 access,
                 read,
                 // Of their entries the clustered keys are looked at.
@@ -663,15 +665,39 @@ impl Planner<'_> {
                 let (alias, table) = (alias.clone(), table.clone());
                 let (limit_hint, implied, possible) = (None, None, Vec::new());
                 let (covering, filtered) = (false, 1.0);
-                let scan =
-                    Scan { slot, alias, table, access, read, covering, limit_hint, implied, rows, filtered, possible };
+                let scan = Scan {
+                    slot,
+                    alias,
+                    table,
+                    view,
+                    access,
+                    read,
+                    covering,
+                    limit_hint,
+                    implied,
+                    rows,
+                    filtered,
+                    possible,
+                };
                 (scan, condition)
             });
             let merge = IndexMerge { branches: branches.collect(), rows, filtered, possible };
             return Ok((Plan::IndexMerge(Box::new(merge)), choice.ordered));
         }
-        let scan =
-            Scan { slot, alias, table, access, read, covering, limit_hint: None, implied, rows, filtered, possible };
+        let scan = Scan {
+            slot,
+            alias,
+            table,
+            view,
+            access,
+            read,
+            covering,
+            limit_hint: None,
+            implied,
+            rows,
+            filtered,
+            possible,
+        };
         Ok((Plan::Scan(scan), choice.ordered))
     }
 }

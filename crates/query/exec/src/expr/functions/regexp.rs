@@ -178,6 +178,8 @@ struct Call<'a> {
     subject: Cow<'a, str>,
     pattern: Rc<Pattern>,
     collation: CollationId,
+    /// A character of the subject stands for a byte.
+    bytewise: bool,
     /// Byte to begin at.
     start: usize,
     /// Which match, from 1; 0 all of them (REGEXP_REPLACE).
@@ -197,7 +199,16 @@ impl<'a> Call<'a> {
             None => Ok(Some(default)),
         };
         let collation = super::compare::collation_of(&[&a.args[0], &a.args[1]])?;
-        let (Some(subject), Some(pattern)) = (a.text(0)?, a.text(1)?) else { return Ok(None) };
+        let (Some(mut subject), Some(mut pattern)) = (a.text(0)?, a.text(1)?) else { return Ok(None) };
+        let bytewise = collation.is_binary() && a.function != "regexp_replace";
+        if bytewise {
+            for (text, e) in [&mut subject, &mut pattern].into_iter().zip(a.args) {
+                // A text that is no constant stays what it is.
+                if !text.is_ascii() && (e.ty.collation.is_binary() || e.is_constant()) {
+                    *text = Cow::Owned(text.iter().map(|b| char::from(*b)).collect::<String>().into_bytes());
+                }
+            }
+        }
         let every = if a.function == "regexp_replace" { 0 } else { 1 };
         let (Some(position), Some(occurrence)) = (number(position, 1)?, number(occurrence, every)?) else {
             return Ok(None);
@@ -225,7 +236,7 @@ impl<'a> Call<'a> {
                 None => return Err(out_of_bounds()),
             },
         };
-        Ok(Some(Call { subject, pattern, collation, start, occurrence }))
+        Ok(Some(Call { subject, pattern, collation, bytewise, start, occurrence }))
     }
 
     fn regex(&self) -> &fancy_regex::Regex {
@@ -257,6 +268,9 @@ impl<'a> Call<'a> {
 
     /// A result in the character set of the arguments.
     fn text(&self, s: &str) -> Value<'a> {
+        if self.bytewise {
+            return bytes(s.chars().map(|c| c as u8).collect::<Vec<u8>>());
+        }
         let mut out = Vec::with_capacity(s.len());
         types::Charset::Utf8mb4.convert(self.collation.charset(), s.as_bytes(), &mut out);
         bytes(out)
@@ -275,6 +289,11 @@ fn check_pair(function: &str, args: &[crate::expr::Expr], with: usize) -> Result
     let is_string = |t: &types::DataType| (t.kind.is_bytes() || t.kind.is_text()) && t.kind != types::TypeKind::Json;
     let binary = |t: &types::DataType| t.collation.is_binary();
     if !is_string(x) || !is_string(y) || binary(x) == binary(y) {
+        return Ok(());
+    }
+    // MySQL asks VARBINARY alone: BINARY and BLOB make the other one binary too.
+    let asked = |t: &types::DataType| !binary(t) || t.kind == types::TypeKind::VarBinary;
+    if function != "regexp_replace" && !(asked(x) && asked(y)) {
         return Ok(());
     }
     let name = |t: &types::DataType| if binary(t) { "binary" } else { t.collation.info().name };

@@ -317,7 +317,13 @@ fn timestamp<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         return Ok(Value::DateTime(t));
     }
     let v = a.value(1)?;
-    Ok(convert::time(&v, a.run).and_then(|d| t.add_micros(d.0)).map_or(Value::Null, Value::DateTime))
+    Ok(convert::time(&v, a.run).and_then(|d| moved(t, d.0)).map_or(Value::Null, Value::DateTime))
+}
+
+/// `None`: a date without a month or a day is not moved, nor beyond the calendar.
+fn moved(t: DateTime, micros: i64) -> Option<DateTime> {
+    let date = t.date();
+    if date.month() == 0 || date.day() == 0 { None } else { t.add_micros(micros) }
 }
 
 /// `default_week_format` for WEEK; YEARWEEK does not look at it.
@@ -425,7 +431,7 @@ fn add_time<'a>(a: Args<'a, '_>, sign: i64) -> Result<Value<'a>> {
         Value::Bytes(b) if !is_moment(b) => {
             convert::time(&v, a.run).map(|t| Value::Time(Time((t.0 + sign * d.0).clamp(Time::MIN.0, Time::MAX.0))))
         }
-        v => convert::datetime(v, a.run).and_then(|t| t.add_micros(sign * d.0)).map(Value::DateTime),
+        v => convert::datetime(v, a.run).and_then(|t| moved(t, sign * d.0)).map(Value::DateTime),
     };
     Ok(as_given(out.unwrap_or(Value::Null), text))
 }

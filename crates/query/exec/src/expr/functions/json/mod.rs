@@ -99,6 +99,33 @@ pub fn as_scalar(e: Expr) -> Expr {
     Expr::new(Node::Call(&SCALAR, vec![e]), ty)
 }
 
+pub const AS_CONDITION: &str = "Evaluating a JSON value in SQL boolean context does an implicit comparison against JSON \
+    integer 0; if this is not what you want, consider converting JSON to a SQL numeric type with JSON_VALUE RETURNING";
+
+static NUMBER: Function = super::f("number", 1, 1, super::Rule::Double, |a| {
+    let v = a.value(0)?;
+    Ok(if v.is_null() { Value::Null } else { crate::expr::convert::json_number(&v, a.run) })
+});
+
+/// The condition of IF and CASE: the number of a document, if it is one.
+pub fn as_number(e: Expr) -> Expr {
+    if e.ty.kind != TypeKind::Json {
+        return e;
+    }
+    let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
+    Expr::new(Node::Call(&NUMBER, vec![e]), ty)
+}
+
+/// The operand and the list of IN: one document makes documents of all.
+pub fn in_one_domain(operand: Expr, list: Vec<Expr>) -> (Expr, Vec<Expr>) {
+    let is_json = |e: &Expr| e.ty.kind == TypeKind::Json;
+    if !is_json(&operand) && !list.iter().any(is_json) {
+        return (operand, list);
+    }
+    let domain = |e: Expr| if is_json(&e) { e } else { as_scalar(e) };
+    (domain(operand), list.into_iter().map(domain).collect())
+}
+
 /// What CASE compares: a document counts as its text beside a string or another document.
 pub fn as_texts(a: Expr, b: Expr) -> (Expr, Expr) {
     let is_text = |e: &Expr| e.ty.kind == TypeKind::Json || e.ty.kind.is_text();
