@@ -12,7 +12,7 @@ use engine::Transaction;
 use sql::ast::{OnDuplicate, Parsed, QueryId};
 use std::cell::RefCell;
 use std::sync::Arc;
-use types::{DataType, Result, SqlMode, TypeKind, Value};
+use types::{DataType, Result, TypeKind, Value};
 
 /// A table that a statement touches, for privileges and metadata locks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +84,8 @@ pub struct Prepared {
     column_params: Vec<(usize, DataType, String)>,
     /// Constant conditions of all its queries.
     foreseen: Vec<Expr>,
+    /// There is nothing to do before it runs.
+    begins_plainly: bool,
     param_types: Vec<(usize, DataType)>,
     outline: String,
     values_matter: bool,
@@ -146,7 +148,12 @@ impl Prepared {
         let writes = !matches!(body, Body::Query(..) | Body::Do(_) | Body::Explain(_));
         let locks = tables.iter().any(|t| t.lock);
         let constant_row = tables.is_empty();
-        let subqueries = plans.into_iter().map(|p| RefCell::new(Subquery::new(p))).collect();
+        let subqueries: Vec<_> = plans.into_iter().map(|p| RefCell::new(Subquery::new(p))).collect();
+        let begins_plainly = subqueries.is_empty()
+            && notes.is_empty()
+            && temporal_params.is_empty()
+            && column_params.is_empty()
+            && foreseen.is_empty();
         Ok(Prepared {
             catalog_version: version.number,
             param_count: stmt.param_count as usize,
@@ -161,6 +168,7 @@ impl Prepared {
             temporal_params,
             column_params,
             foreseen,
+            begins_plainly,
             param_types,
             outline,
             values_matter,
@@ -241,25 +249,11 @@ impl Prepared {
         if params.len() < self.param_count {
             return Err(types::SqlError::new(1210, "Incorrect arguments to EXECUTE"));
         }
-        let read = match self.temporal_params.is_empty() && self.column_params.is_empty() {
-            true => None,
-            false => Some(self.read_temporal(params, SqlMode(env.sql_mode()))?),
-        };
-        for q in &mut self.subqueries {
-            q.get_mut().forget();
-        }
         let savepoint = self.writes.then(|| tx.savepoint());
         let mut run = Run::new(tx, env, params, &self.subqueries);
         run.foreseen = &self.foreseen;
-        for (code, message) in &self.notes {
-            run.warn(*code, *message);
-        }
-        for (code, message) in read.into_iter().flatten() {
-            run.tell(code, message);
-        }
-        // Those that change rows ask once they know how strict they are.
-        let foreseen = if self.writes { Ok(()) } else { run.foresee() };
-        let result = foreseen.and_then(|()| self.statement.execute(&run, &self.columns, sink));
+        let begun = if self.begins_plainly { Ok(()) } else { self.begin(&run, params) };
+        let result = begun.and_then(|()| self.statement.execute(&run, &self.columns, sink));
         let Err(mut e) = result else { return result };
         if e.code == 1317 && tx.interrupt().reason() == 3 {
             e = error::interrupted(3);
@@ -272,10 +266,14 @@ impl Prepared {
         Err(e)
     }
 
-    /// Reads parameters that are compared with dates and times, as literals are while a plan is made: what there is to say of
-    /// them. Error 1525.
+    /// Forgets what subqueries found before, says what is to be said of the statement, and asks its constant conditions. Error
+    /// 1525 of parameters that are compared with dates and times and are none, and errors of the conditions.
     #[cold]
-    fn read_temporal(&self, params: &[Value<'_>], mode: SqlMode) -> Result<Vec<(u16, String)>> {
+    fn begin(&self, run: &Run<'_>, params: &[Value<'_>]) -> Result<()> {
+        for q in &self.subqueries {
+            q.borrow_mut().forget();
+        }
+        let mode = run.sql_mode;
         let mut said = Vec::new();
         for (n, kind, reading) in &self.temporal_params {
             said.append(&mut check_temporal(&params[*n], *kind, mode, *reading)?);
@@ -283,6 +281,13 @@ impl Prepared {
         for (n, column, name) in &self.column_params {
             said.extend(held_by_column(&params[*n], column, name, mode).1);
         }
-        Ok(said)
+        for (code, message) in &self.notes {
+            run.warn(*code, *message);
+        }
+        for (code, message) in said {
+            run.tell(code, message);
+        }
+        // Those that change rows ask once they know how strict they are.
+        if self.writes { Ok(()) } else { run.foresee() }
     }
 }
