@@ -25,15 +25,12 @@ SELECT a + 0, a * 1.0, a + b, a = b, a < b, a - 1.1, ROUND(a, 1), FORMAT(a, 3), 
 SELECT SUM(a), AVG(a), MIN(a), MAX(a), SUM(b), STD(c) FROM f WHERE id IN (1, 4);
 SELECT 1e0, 1.5e0, 1e15, 1e16, 1e17, 1e-4, 1e-5, 1.0e-10, 123456789e5, 1e14 + 0.1e0, 1e22, 1e23, 1.7976931348623157e308, 2.2250738585072014e-308, 5e-324;
 SELECT 1e308 * 10;
--- differs: values instead of names in the message
 SELECT EXP(1000);
 SELECT POW(10, 400);
--- differs: values instead of names in the message
 SELECT -1e308 - 1e308;
 SELECT 0e0 / 0e0, 1e0 / 0, LN(0), LN(-1), LOG(0), LOG2(-1), LOG10(0), LOG(1, 5), LOG(-2, 4), SQRT(-1), ACOS(2), ASIN(-2), MOD(5e0, 0);
 -- differs: values instead of names in the message
 SELECT SIN(0), COS(0), TAN(0), ASIN(1), ACOS(1), ATAN(1), ATAN(1, 2), ATAN2(-1, -1), COT(1), PI(), DEGREES(PI()), RADIANS(90), EXP(1), LN(EXP(2)), LOG2(8), LOG10(1000), LOG(2, 65536), POWER(2, 0.5), POW(-8, 1e0 / 3);
--- differs: values instead of names in the message
 SELECT COT(0);
 SELECT CAST(1.5 AS FLOAT), CAST('1.5abc' AS DOUBLE), CAST(1 AS REAL), CAST(123456789 AS FLOAT), CAST(1e39 AS FLOAT), CAST('x' AS FLOAT), CAST(1.1 AS FLOAT(24)), CAST(1.1 AS FLOAT(25));
 SELECT CAST(1 AS FLOAT(54));

@@ -28,31 +28,19 @@ INSERT INTO n (id, t, i) VALUES (22, 'abc', '12abc'), (23, '300', '');
 INSERT INTO n (id, i) VALUES (24, '9999999999999999999999');
 SELECT id, t, tu, s, su, i, iu, b, bu FROM n WHERE id >= 20 ORDER BY id;
 UPDATE n SET t = t + 1 WHERE id = 20;
--- differs: values instead of names in the message
 UPDATE n SET tu = tu - 1 WHERE id = 20;
 SET sql_mode = DEFAULT;
 UPDATE n SET t = t + 1 WHERE id = 2;
--- differs: values instead of names in the message
 UPDATE n SET tu = tu - 1 WHERE id = 1;
--- differs: values instead of names in the message
 UPDATE n SET bu = bu - 1 WHERE id = 1;
--- differs: values instead of names in the message
 UPDATE n SET b = -b WHERE id = 1;
--- differs: values instead of names in the message
 SELECT bu - 1 FROM n WHERE id = 1;
--- differs: values instead of names in the message
 SELECT b - 1 FROM n WHERE id = 1;
--- differs: values instead of names in the message
 SELECT bu + 1 FROM n WHERE id = 2;
--- differs: values instead of names in the message
 SELECT b * 2 FROM n WHERE id = 2;
--- differs: values instead of names in the message
 SELECT -b FROM n WHERE id = 1;
--- differs: values instead of names in the message
 SELECT ABS(b) FROM n WHERE id = 1;
--- differs: values instead of names in the message
 SELECT iu - 1, tu - 1 FROM n WHERE id = 1;
--- differs: values instead of names in the message
 SELECT i - 1, i + iu, t + tu, t * s, m - mu FROM n WHERE id IN (1, 2) ORDER BY id;
 SET sql_mode = 'NO_UNSIGNED_SUBTRACTION';
 -- differs: type of a column: MySQL's is LONGLONG
@@ -60,14 +48,12 @@ SELECT tu - 1, bu - 1 FROM n WHERE id = 1;
 -- differs: type of a column: MySQL's is LONGLONG
 SELECT CAST(1 AS UNSIGNED) - 2;
 SET sql_mode = DEFAULT;
--- differs: values instead of names in the message
 SELECT CAST(1 AS UNSIGNED) - 2;
 SELECT 9223372036854775807 + 1;
 SELECT 9223372036854775808 - 1, -9223372036854775808, -9223372036854775809, 18446744073709551615 + 0, 18446744073709551616 + 0;
 SELECT 18446744073709551615 + 1;
 SELECT 9223372036854775807 * 3;
 SELECT 5 DIV 2, -5 DIV 2, 5 DIV -2, 5.5 DIV 2, 5 DIV 0, 5 MOD 3, -5 MOD 3, 5 MOD -3, 5.5 % 2, 5 % 0, 5 / 0;
--- differs: values instead of names in the message
 SELECT -9223372036854775808 DIV -1;
 SELECT 7 / 2, 1 / 3, 2 / 3, 10 / 5, 1e0 / 3, 0.1 / 3, 1 / 7 * 7;
 SELECT 1 & 3, 1 | 2, 5 ^ 1, ~0, ~5, 1 << 63, 1 << 64, 8 >> 1, -1 >> 60, 5 & -1, '5' | 2, 2.5 | 0, 2.4 & 7;

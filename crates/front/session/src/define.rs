@@ -31,9 +31,19 @@ pub(crate) fn text_of(parsed: &Parsed, s: Str) -> String {
     String::from_utf8_lossy(parsed.bytes(s)).into_owned()
 }
 
+/// These tell of the statement before, and leave what there is to tell.
+fn shows_conditions(statement: &Statement) -> bool {
+    use ShowWhat::{CountErrors, CountWarnings, Errors, Warnings};
+    let Statement::Show(show) = statement else { return false };
+    matches!(show.what, Warnings { .. } | Errors { .. } | CountWarnings | CountErrors)
+}
+
 impl Session {
     /// Runs a statement that is not the executor's, and answers. `fresh`: it was just parsed, not prepared before.
     pub(crate) fn obey(&mut self, parsed: &Parsed, fresh: bool, out: &mut Output) -> Result<Done> {
+        if !shows_conditions(&parsed.statement) {
+            self.state.clear_conditions();
+        }
         self.refresh_access()?;
         if self.restricted {
             let changes_password =
@@ -47,32 +57,26 @@ impl Session {
                 if explain.into.is_some() {
                     return Err(err!(6009));
                 }
-                self.state.clear_conditions();
                 return self.explain_connection(explain, out);
             }
             Statement::AlterTable(alter) if maintains_partitions(alter).is_some() => {
-                self.state.clear_conditions();
                 return self.maintain_partitions(parsed, alter, out);
             }
             Statement::Handler(statement) => return self.handler(parsed, statement, out),
             Statement::Xa(Xa::Recover { .. }) => return self.xa_recover(out),
             Statement::Help(_) => {
-                self.state.clear_conditions();
                 // There are no help texts: no topic matches.
                 return self.send(inspect::show::help(), out);
             }
             Statement::DescribeTable { table, column } => {
-                self.state.clear_conditions();
                 self.catalog.get(self.server.catalog.cell());
                 return self.describe(parsed, *table, *column, out);
             }
             Statement::TableMaintenance(statement) => {
-                self.state.clear_conditions();
                 return self.maintain(parsed, statement, out);
             }
             _ => {}
         }
-        self.state.clear_conditions();
         if fresh {
             self.state.note_parsed(parsed);
         }

@@ -17,7 +17,6 @@ use types::{Result, err};
 impl Session {
     /// Errors 1066, 1109, 1146, 1192, 1347 and those of reading.
     pub(crate) fn handler(&mut self, parsed: &Parsed, statement: &HandlerStatement, out: &mut Output) -> Result<Done> {
-        self.state.clear_conditions();
         if self.locked.is_some() {
             return Err(err!(1192));
         }

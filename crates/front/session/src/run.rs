@@ -190,13 +190,13 @@ impl Session {
                     self.ok(out, &Outcome::default())?;
                     return Ok(Done::Answered);
                 }
-                parsed => parsed.map_err(|e| self.failed(parse_error(e)))?,
+                parsed => parsed.map_err(|e| self.unread(parse_error(e)))?,
             };
             if !tail.is_empty() && !multi {
                 // The one statement ends at its `;`: what follows is a syntax error, as in MySQL.
                 let error =
                     sql::parse(rest, lexer_mode(self.state.sql_mode)).err().map_or_else(|| err!(1064), parse_error);
-                return Err(self.failed(error));
+                return Err(self.unread(error));
             }
             self.more = !tail.is_empty();
             let done = self.statement(parsed, out).map_err(|e| self.failed(e))?;
@@ -213,12 +213,17 @@ impl Session {
         }
     }
 
-    /// The error becomes a condition, for SHOW WARNINGS.
+    /// The error becomes a condition, for SHOW WARNINGS, behind those that the statement met before it failed.
     pub(crate) fn failed(&mut self, error: SqlError) -> SqlError {
-        self.state.clear_conditions();
         self.state.note_error(&error);
         self.state.row_count = -1;
         error
+    }
+
+    /// A text that is no statement has no conditions but its error.
+    fn unread(&mut self, error: SqlError) -> SqlError {
+        self.state.clear_conditions();
+        self.failed(error)
     }
 
     /// The hot path of unprepared statements. `None`: not one that is cached.
@@ -261,7 +266,7 @@ impl Session {
             }
             None => {
                 let parsed =
-                    sql::parse_lifted(text, mode, &normalized.literals).map_err(|e| self.failed(parse_error(e)))?;
+                    sql::parse_lifted(text, mode, &normalized.literals).map_err(|e| self.unread(parse_error(e)))?;
                 if !is_planned(&parsed.statement) {
                     return Ok(None);
                 }

@@ -50,10 +50,34 @@ const PAIRS: [(VarId, VarId); 3] = [
     (id("character_set_server"), id("collation_server")),
 ];
 
+/// The variable of a name that is set so, and whether it is the server's. Errors 1193, 1228, 1229, 1238.
+fn settable(name: &str, scope: VarScope, has_base: bool) -> Result<(VarId, bool)> {
+    if has_base {
+        return Err(err!(1193, name));
+    }
+    let global = match scope {
+        VarScope::Global | VarScope::Persist | VarScope::PersistOnly => true,
+        VarScope::Session | VarScope::Unspecified => false,
+    };
+    let id = variables::lookup(name)?;
+    let variable = &VARIABLES[id as usize];
+    match scope {
+        VarScope::PersistOnly => persist::may_persist_only(variable)?,
+        _ => variable.may_set(global)?,
+    }
+    Ok((id, global))
+}
+
 impl Session {
     /// SET: all items are checked first, so a failing one leaves the others undone too.
     pub(crate) fn set(&mut self, parsed: &Parsed, items: &[SetItem]) -> Result<()> {
         let source = parsed.source().to_vec();
+        // Names come before values.
+        for item in items {
+            if let SetItem::SystemVar { scope, base, name, .. } = item {
+                settable(parsed.name(*name), *scope, base.is_some())?;
+            }
+        }
         let texts = assignment_texts(&source, lexer_mode(self.state.sql_mode));
         let mut checked = Vec::with_capacity(items.len());
         for (i, item) in items.iter().enumerate() {
@@ -113,21 +137,9 @@ impl Session {
                 Change::Transaction(*scope, *isolation, *access)
             }
             SetItem::SystemVar { scope, base, name, value } => {
-                let name = parsed.name(*name);
-                if base.is_some() {
-                    return Err(err!(1193, name));
-                }
-                let global = match scope {
-                    VarScope::Global | VarScope::Persist | VarScope::PersistOnly => true,
-                    VarScope::Session | VarScope::Unspecified => false,
-                };
-                let id = variables::lookup(name)?;
+                let (id, global) = settable(parsed.name(*name), *scope, base.is_some())?;
                 let variable = &VARIABLES[id as usize];
                 let only_persists = *scope == VarScope::PersistOnly;
-                match only_persists {
-                    true => persist::may_persist_only(variable)?,
-                    false => variable.may_set(global)?,
-                }
                 if only_persists && variable.access == Access::ReadOnly {
                     self.access().check_dynamic("PERSIST_RO_VARIABLES_ADMIN")?;
                 }

@@ -104,7 +104,6 @@ impl Session {
     }
 
     pub(crate) fn show(&mut self, parsed: &Parsed, statement: &Show, out: &mut Output) -> Result<Done> {
-        // These read the conditions of the statement before, and leave them.
         match &statement.what {
             ShowWhat::Warnings { limit } => return self.show_conditions(parsed, *limit, false, out),
             ShowWhat::Errors { limit } => return self.show_conditions(parsed, *limit, true, out),
@@ -114,7 +113,6 @@ impl Session {
             ShowWhat::CountErrors => return self.show_count("@@session.error_count", self.state.error_count, out),
             _ => {}
         }
-        self.state.clear_conditions();
         let mut rows = self.show_rows(parsed, statement)?;
         match statement.filter {
             ShowFilter::None => {}

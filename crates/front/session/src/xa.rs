@@ -186,7 +186,6 @@ impl Session {
 
     /// XA RECOVER: prepared transactions, of which there are none. Error 1401.
     pub(crate) fn xa_recover(&mut self, out: &mut Output) -> Result<Done> {
-        self.state.clear_conditions();
         if self.access().check_dynamic("XA_RECOVER_ADMIN").is_err() {
             return Err(err!(1401));
         }

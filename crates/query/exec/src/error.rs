@@ -59,6 +59,7 @@ pub fn unknown_column(name: &str, clause: &str) -> SqlError {
     SqlError::new(1054, format!("Unknown column '{name}' in '{clause}'"))
 }
 
+/// 1690. An empty text is that of the expression, which knows it: [`crate::Expr::eval`] puts it there.
 #[cold]
 pub fn out_of_range(kind: &str, text: &str) -> SqlError {
     SqlError::new(1690, format!("{kind} value is out of range in '{text}'"))

@@ -89,7 +89,7 @@ impl Handler {
         let (_, subqueries) = planner.finish();
         let subqueries: Vec<_> = subqueries.into_iter().map(|q| RefCell::new(Subquery::new(q))).collect();
         let run = Run::new(tx, env, &[], &subqueries);
-        let mut frame = Frame::new(vec![Shape::Row(self.table.clone())]);
+        let mut frame = Frame::new(vec![Shape::Row(self.table.clone())], Vec::new());
         sink.columns(&plan.columns)?;
         let number = |e: &Option<Expr>, default| match e {
             Some(e) => limit_value(e, &run, Scope::new(&frame, None)),

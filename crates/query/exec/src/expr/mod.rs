@@ -12,6 +12,7 @@ pub mod number;
 pub mod wide;
 pub mod window;
 
+use crate::plan::print;
 use crate::run::{Run, Scope};
 use compare::CmpOp;
 use number::ArithOp;
@@ -233,9 +234,9 @@ impl Expr {
             }),
             Node::Arith(op, a, b) => {
                 let (x, y) = (a.eval(run, at)?, b.eval(run, at)?);
-                number::arith(*op, &x, &y, &self.ty, run)
+                number::arith(*op, &x, &y, &self.ty, run).map_err(|e| self.failed(e, at))
             }
-            Node::Neg(e) => number::negate(&e.eval(run, at)?, run),
+            Node::Neg(e) => number::negate(&e.eval(run, at)?, run).map_err(|e| self.failed(e, at)),
             Node::Bits(op, a, b) => {
                 let (x, y) = (a.eval(run, at)?, b.eval(run, at)?);
                 number::bits(*op, &x, &y, self.ty.kind == TypeKind::VarBinary, run)
@@ -263,7 +264,8 @@ impl Expr {
                 }
             }
             Node::Call(f, args) => {
-                (f.eval)(functions::Args { run, at, args, function: f.name, converts: f.joins_text(), ty: &self.ty })
+                let args = functions::Args { run, at, args, function: f.name, converts: f.joins_text(), ty: &self.ty };
+                (f.eval)(args).map_err(|e| self.failed(e, at))
             }
             Node::Subquery(q) => crate::run::subquery::scalar(run, *q, at),
             Node::UserVariable(name) => Ok(run.env.borrow().user_variable(name).0),
@@ -278,6 +280,18 @@ impl Expr {
                 Some(b) => boolean(b),
                 None => Value::Null,
             }),
+        }
+    }
+
+    /// Error 1690 says what is out of range.
+    #[cold]
+    fn failed(&self, e: SqlError, at: Scope<'_>) -> SqlError {
+        match e.message.strip_suffix("in ''") {
+            Some(what) if e.code == 1690 => {
+                let text = print::print(self, &print::AtRow(at));
+                SqlError::new(1690, format!("{what}in '{text}'"))
+            }
+            _ => e,
         }
     }
 

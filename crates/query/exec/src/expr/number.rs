@@ -84,24 +84,24 @@ fn as_double(n: &Number) -> f64 {
 }
 
 /// An integer result: BIGINT, or BIGINT UNSIGNED when either operand is.
-fn integer(v: i128, unsigned: bool, op: char, a: &Value<'_>, b: &Value<'_>) -> Result<Value<'static>> {
+fn integer(v: i128, unsigned: bool) -> Result<Value<'static>> {
     if unsigned {
         match u64::try_from(v) {
             Ok(v) => Ok(Value::UInt(v)),
-            Err(_) => Err(overflow("BIGINT UNSIGNED", op, a, b)),
+            Err(_) => Err(overflow("BIGINT UNSIGNED")),
         }
     } else {
         match i64::try_from(v) {
             Ok(v) => Ok(Value::Int(v)),
-            Err(_) => Err(overflow("BIGINT", op, a, b)),
+            Err(_) => Err(overflow("BIGINT")),
         }
     }
 }
 
+/// Which expression it is, its evaluation says.
 #[cold]
-fn overflow(kind: &str, op: char, a: &Value<'_>, b: &Value<'_>) -> SqlError {
-    let show = |v: &Value<'_>| String::from_utf8_lossy(&convert::text(v, &convert::type_of(v))).into_owned();
-    out_of_range(kind, &format!("({} {op} {})", show(a), show(b)))
+fn overflow(kind: &str) -> SqlError {
+    out_of_range(kind, "")
 }
 
 pub fn arith<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &Run<'_>) -> Result<Value<'a>> {
@@ -161,13 +161,6 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &R
         return Ok(Value::Decimal(v));
     }
     let (x, y) = (number(a, run), number(b, run));
-    let sign = match op {
-        ArithOp::Add => '+',
-        ArithOp::Sub => '-',
-        ArithOp::Mul => '*',
-        ArithOp::Div | ArithOp::IntDiv => '/',
-        ArithOp::Mod => '%',
-    };
     match op {
         ArithOp::Add | ArithOp::Sub | ArithOp::Mul => match (&x, &y) {
             (Number::Int(i, u), Number::Int(j, w)) => {
@@ -178,7 +171,7 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &R
                 };
                 let unsigned =
                     (*u || *w) && !(op == ArithOp::Sub && run.sql_mode.has(SqlMode::NO_UNSIGNED_SUBTRACTION));
-                integer(v, unsigned, sign, a, b)
+                integer(v, unsigned)
             }
             (Number::Double(_), _) | (_, Number::Double(_)) => {
                 let (i, j) = (as_double(&x), as_double(&y));
@@ -187,7 +180,7 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &R
                     ArithOp::Sub => i - j,
                     _ => i * j,
                 };
-                if v.is_finite() { Ok(Value::Double(v)) } else { Err(overflow("DOUBLE", sign, a, b)) }
+                if v.is_finite() { Ok(Value::Double(v)) } else { Err(overflow("DOUBLE")) }
             }
             _ => {
                 let (i, j) = (as_decimal(&x), as_decimal(&y));
@@ -196,7 +189,7 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &R
                     ArithOp::Sub => i.checked_sub(j),
                     _ => i.checked_mul(j),
                 };
-                v.map(Value::Decimal).ok_or_else(|| overflow("DECIMAL", sign, a, b))
+                v.map(Value::Decimal).ok_or_else(|| overflow("DECIMAL"))
             }
         },
         ArithOp::Div => match (&x, &y) {
@@ -206,14 +199,14 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &R
                     return division_by_zero(run);
                 }
                 let v = i / j;
-                if v.is_finite() { Ok(Value::Double(v)) } else { Err(overflow("DOUBLE", sign, a, b)) }
+                if v.is_finite() { Ok(Value::Double(v)) } else { Err(overflow("DOUBLE")) }
             }
             _ => {
                 let (i, j) = (as_decimal(&x), as_decimal(&y));
                 if j.is_zero() {
                     return division_by_zero(run);
                 }
-                let v = i.checked_div(j, run.div_increment()).ok_or_else(|| overflow("DECIMAL", sign, a, b))?;
+                let v = i.checked_div(j, run.div_increment()).ok_or_else(|| overflow("DECIMAL"))?;
                 // The result shows the static scale, the digits after it are for what is computed next.
                 let scale = if ty.kind == TypeKind::Decimal { ty.decimals } else { v.scale() };
                 Ok(Value::Decimal(if v.scale() > scale.max(30) { v.round(scale) } else { v }))
@@ -224,15 +217,15 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &R
                 if *j == 0 {
                     return division_by_zero(run);
                 }
-                integer(i / j, *u || *w, sign, a, b)
+                integer(i / j, *u || *w)
             }
             _ => {
                 let (i, j) = (as_decimal(&x), as_decimal(&y));
                 if j.is_zero() {
                     return division_by_zero(run);
                 }
-                let v = i.checked_div_integer(j).ok_or_else(|| overflow("BIGINT", sign, a, b))?;
-                v.to_i64().map(Value::Int).map_err(|_| overflow("BIGINT", sign, a, b))
+                let v = i.checked_div_integer(j).ok_or_else(|| overflow("BIGINT"))?;
+                v.to_i64().map(Value::Int).map_err(|_| overflow("BIGINT"))
             }
         },
         ArithOp::Mod => match (&x, &y) {
@@ -240,7 +233,7 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &R
                 if *j == 0 {
                     return division_by_zero(run);
                 }
-                integer(i % j, *u, sign, a, b)
+                integer(i % j, *u)
             }
             (Number::Double(_), _) | (_, Number::Double(_)) => {
                 let (i, j) = (as_double(&x), as_double(&y));
@@ -254,7 +247,7 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &R
                 if j.is_zero() {
                     return division_by_zero(run);
                 }
-                i.checked_rem(j).map(Value::Decimal).ok_or_else(|| overflow("DECIMAL", sign, a, b))
+                i.checked_rem(j).map(Value::Decimal).ok_or_else(|| overflow("DECIMAL"))
             }
         },
     }
@@ -281,7 +274,7 @@ pub fn negate<'a>(v: &Value<'_>, run: &Run<'_>) -> Result<Value<'a>> {
     Ok(match number(v, run) {
         Number::Int(i, _) => match i64::try_from(-i) {
             Ok(i) => Value::Int(i),
-            Err(_) => return Err(out_of_range("BIGINT", &format!("-({i})"))),
+            Err(_) => return Err(overflow("BIGINT")),
         },
         Number::Decimal(d) => Value::Decimal(d.neg()),
         Number::Double(d) => Value::Double(-d),

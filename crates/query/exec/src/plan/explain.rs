@@ -6,7 +6,7 @@ use super::node::{
     Access, Body, Group, IndexMerge, IndexRange, InsertSource, Intersection, Join, JoinKind, Plan, QueryPlan, Scan,
     SetKind, SetOp,
 };
-use super::print::{SlotNames, column_name, print};
+use super::print::{Scopes, column_name, print, slot_names};
 use crate::context::ColumnMeta;
 use crate::expr::{Expr, Node};
 use std::fmt::Write as _;
@@ -44,7 +44,7 @@ pub struct Line {
 
 pub struct Explainer<'q> {
     subqueries: &'q [QueryPlan],
-    scopes: Vec<Vec<SlotNames>>,
+    scopes: Scopes,
     rows: Vec<Row>,
     last_id: u64,
 }
@@ -696,52 +696,6 @@ fn union_of(plan: &Plan) -> (Option<&SetOp>, bool) {
         Plan::Sort(s) => (union_of(&s.input).0, true),
         Plan::Limit { input, .. } | Plan::Counted { input, .. } => union_of(input),
         _ => (None, false),
-    }
-}
-
-/// The names of the slots that a block's tables fill.
-fn slot_names(plan: &Plan) -> Vec<SlotNames> {
-    let mut out = Vec::new();
-    collect_names(plan, &mut out);
-    out
-}
-
-fn table_names(s: &Scan) -> SlotNames {
-    SlotNames {
-        slot: s.slot,
-        schema: s.table.schema.clone(),
-        alias: s.alias.clone(),
-        columns: s.table.columns.iter().map(|c| c.name.clone()).collect(),
-    }
-}
-
-fn collect_names(plan: &Plan, out: &mut Vec<SlotNames>) {
-    match plan {
-        Plan::Scan(s) => out.push(table_names(s)),
-        Plan::IndexMerge(m) => out.push(table_names(m.first())),
-        Plan::Intersection(m) => out.push(table_names(&m.scans[0])),
-        Plan::Virtual { slot, table } => out.push(SlotNames {
-            slot: *slot,
-            schema: table.schema.clone(),
-            alias: table.name.clone(),
-            columns: table.columns.iter().map(|c| c.name.clone()).collect(),
-        }),
-        Plan::Derived { slot, query, alias, .. } => out.push(SlotNames {
-            slot: *slot,
-            schema: String::new(),
-            alias: alias.clone(),
-            columns: query.columns.iter().map(|c| c.name.clone()).collect(),
-        }),
-        Plan::Join(j) => {
-            collect_names(&j.left, out);
-            collect_names(&j.right, out);
-        }
-        Plan::Filter { input, .. } | Plan::Distinct { input, .. } => collect_names(input, out),
-        Plan::Limit { input, .. } | Plan::Counted { input, .. } => collect_names(input, out),
-        Plan::Group(g) => collect_names(&g.input, out),
-        Plan::Window(w) => collect_names(&w.input, out),
-        Plan::Sort(s) => collect_names(&s.input, out),
-        _ => {}
     }
 }
 

@@ -1,40 +1,126 @@
-//! Expressions as text, the way EXPLAIN shows them.
+//! Expressions as text, for EXPLAIN and for errors.
 
+use super::node::{Plan, Scan};
 use crate::expr::compare::CmpOp;
 use crate::expr::number::{ArithOp, BitOp};
 use crate::expr::{Expr, Node};
-use types::Value;
+use crate::run::Scope;
+use catalog::Table;
+use std::sync::Arc;
+use types::{DataType, TypeKind, Value};
 
-/// The names of a block's slots: alias and columns.
-#[derive(Clone, Debug)]
+/// The names of a slot: of a table, or of a query in FROM, which has no schema.
 pub struct SlotNames {
     pub slot: usize,
     pub schema: String,
     pub alias: String,
-    pub columns: Vec<String>,
+    columns: Columns,
+}
+
+enum Columns {
+    Table(Arc<Table>),
+    Names(Vec<String>),
+}
+
+impl SlotNames {
+    pub fn of_table(slot: usize, table: &Arc<Table>, alias: &str) -> SlotNames {
+        let columns = Columns::Table(table.clone());
+        SlotNames { slot, schema: table.schema.clone(), alias: alias.to_string(), columns }
+    }
+
+    fn column(&self, column: u16) -> Option<&str> {
+        match &self.columns {
+            Columns::Table(table) => table.columns.get(column as usize).map(|c| &c.name[..]),
+            Columns::Names(names) => names.get(column as usize).map(String::as_str),
+        }
+    }
+}
+
+/// The names of the slots that a block's tables fill.
+pub fn slot_names(plan: &Plan) -> Vec<SlotNames> {
+    let mut out = Vec::new();
+    collect_names(plan, &mut out);
+    out
+}
+
+fn collect_names(plan: &Plan, out: &mut Vec<SlotNames>) {
+    let scan = |s: &Scan| SlotNames::of_table(s.slot, &s.table, &s.alias);
+    match plan {
+        Plan::Scan(s) => out.push(scan(s)),
+        Plan::IndexMerge(m) => out.push(scan(m.first())),
+        Plan::Intersection(m) => out.push(scan(&m.scans[0])),
+        Plan::Virtual { slot, table } => out.push(SlotNames::of_table(*slot, table, &table.name)),
+        Plan::Derived { slot, query, alias, .. } => out.push(SlotNames {
+            slot: *slot,
+            schema: String::new(),
+            alias: alias.clone(),
+            columns: Columns::Names(query.columns.iter().map(|c| c.name.clone()).collect()),
+        }),
+        Plan::Join(j) => {
+            collect_names(&j.left, out);
+            collect_names(&j.right, out);
+        }
+        Plan::Filter { input, .. } | Plan::Distinct { input, .. } => collect_names(input, out),
+        Plan::Limit { input, .. } | Plan::Counted { input, .. } => collect_names(input, out),
+        Plan::Group(g) => collect_names(&g.input, out),
+        Plan::Window(w) => collect_names(&w.input, out),
+        Plan::Sort(s) => collect_names(&s.input, out),
+        _ => {}
+    }
+}
+
+/// What a reader is told of columns.
+pub trait Names {
+    fn column(&self, depth: u8, slot: u16, column: u16) -> String;
 }
 
 /// The blocks around an expression, innermost last.
-pub type Scopes = [Vec<SlotNames>];
+pub type Scopes = Vec<Vec<SlotNames>>;
 
-/// `alias.column`; `None` for a column of an intermediate result.
+/// The slot's names and the column's; `None` for a column of an intermediate result.
 pub fn column_name(scopes: &Scopes, depth: u8, slot: u16, column: u16) -> Option<(&SlotNames, &str)> {
     let block = scopes.len().checked_sub(1 + depth as usize).and_then(|at| scopes.get(at))?;
     let names = block.iter().find(|n| n.slot == slot as usize)?;
-    Some((names, names.columns.get(column as usize)?))
+    Some((names, names.column(column)?))
 }
 
-pub fn print(e: &Expr, scopes: &Scopes) -> String {
-    let p = |e: &Expr| print(e, scopes);
+/// For EXPLAIN.
+impl Names for Scopes {
+    fn column(&self, depth: u8, slot: u16, column: u16) -> String {
+        match column_name(self, depth, slot, column) {
+            Some((names, column)) => format!("{}.{column}", names.alias),
+            None => "<value>".to_string(),
+        }
+    }
+}
+
+/// For errors at a row: whole names, and where there are none, the value.
+pub struct AtRow<'a>(pub Scope<'a>);
+
+impl Names for AtRow<'_> {
+    fn column(&self, depth: u8, slot: u16, column: u16) -> String {
+        let mut scope = &self.0;
+        for _ in 0..depth {
+            let Some(outer) = scope.outer() else { return "<value>".to_string() };
+            scope = outer;
+        }
+        let names = scope.names().iter().find(|n| n.slot == slot as usize);
+        match names.and_then(|n| Some((n, n.column(column)?))) {
+            Some((names, column)) if names.schema.is_empty() => format!("`{}`.`{column}`", names.alias),
+            Some((names, column)) => format!("`{}`.`{}`.`{column}`", names.schema, names.alias),
+            None => value(&scope.column(slot as usize, column as usize)),
+        }
+    }
+}
+
+pub fn print(e: &Expr, names: &dyn Names) -> String {
+    let p = |e: &Expr| print(e, names);
     let list = |l: &[Expr], by: &str| l.iter().map(p).collect::<Vec<_>>().join(by);
     let not = |negated: bool| if negated { "not " } else { "" };
     match &e.node {
         Node::Const(v) => value(v),
         Node::Param(_) => "?".to_string(),
-        Node::Column { depth, slot, column } => match column_name(scopes, *depth, *slot, *column) {
-            Some((names, column)) => format!("{}.{column}", names.alias),
-            None => "<value>".to_string(),
-        },
+        Node::Column { depth, slot, column } => names.column(*depth, *slot, *column),
         Node::EnumText(e, _) | Node::SetText(e, _) | Node::LocalTime(e) => p(e),
         Node::Arith(op, a, b) => {
             let op = match op {
@@ -87,7 +173,7 @@ pub fn print(e: &Expr, scopes: &Scopes) -> String {
             out + " end)"
         }
         Node::InCharset(e) => p(e),
-        Node::Cast(e) => format!("cast({} as {})", p(e), format!("{:?}", e.ty.kind).to_lowercase()),
+        Node::Cast(operand) => format!("cast({} as {})", p(operand), cast_type(&e.ty)),
         Node::Call(f, args) => format!("{}({})", f.name, list(args, ",")),
         Node::Aggregate(_) | Node::Window(_) => "<aggregate>".to_string(),
         Node::Subquery(q) => format!("(select #{})", q + 2),
@@ -102,6 +188,16 @@ pub fn print(e: &Expr, scopes: &Scopes) -> String {
         Node::UserVariable(name) => format!("(@`{name}`)"),
         Node::SetUserVariable(name, e) => format!("(@`{name}`:={})", p(e)),
         Node::Now(_) => "now()".to_string(),
+    }
+}
+
+fn cast_type(t: &DataType) -> String {
+    use TypeKind::*;
+    match t.kind {
+        TinyInt | SmallInt | MediumInt | Int | BigInt => if t.unsigned { "unsigned" } else { "signed" }.to_string(),
+        Decimal => format!("decimal({},{})", t.length, t.decimals),
+        Time | DateTime if t.decimals > 0 => format!("{}({})", format!("{:?}", t.kind).to_lowercase(), t.decimals),
+        kind => format!("{kind:?}").to_lowercase(),
     }
 }
 
@@ -121,6 +217,8 @@ fn value(v: &Value<'_>) -> String {
     match v {
         Value::Null => "NULL".to_string(),
         Value::Bytes(b) => format!("'{}'", String::from_utf8_lossy(b).replace('\'', "''")),
+        // The sign is an operation.
+        Value::Int(n @ ..0) => format!("-({})", n.unsigned_abs()),
         v => {
             let ty = crate::expr::convert::type_of(v);
             let text = String::from_utf8_lossy(&crate::expr::convert::text(v, &ty)).into_owned();

@@ -181,7 +181,7 @@ impl Statement {
             }
             Kind::Query(q, into) => select_into(q, into, run),
             Kind::Do(list) => {
-                let frame = Frame::new(Vec::new());
+                let frame = Frame::new(Vec::new(), Vec::new());
                 for e in list {
                     e.eval(run, Scope::new(&frame, None))?;
                 }

@@ -13,6 +13,7 @@ use crate::context::Outcome;
 use crate::error;
 use crate::expr::Node;
 use crate::plan::node::{self, Assigned, Plan, SortKey};
+use crate::plan::print::slot_names;
 use crate::plan::rules::Rules;
 use catalog::Table;
 use engine::{LockMode, Read, Wait};
@@ -50,6 +51,7 @@ impl Rows {
             }
             scan
         };
+        let names = slot_names(&t.plan);
         let root: Box<dyn Op> = match t.plan {
             Plan::Scan(scan) => scan_of(scan, repeatable && !t.collect),
             Plan::Filter { input, condition } => match *input {
@@ -61,7 +63,7 @@ impl Rows {
         Rows {
             table: t.table,
             root,
-            frame: Frame::new(t.shapes),
+            frame: Frame::new(t.shapes, names),
             collect: t.collect,
             order: t.order,
             limit: t.limit,

@@ -9,6 +9,7 @@ use crate::context::Outcome;
 use crate::error;
 use crate::expr::convert;
 use crate::plan::node::{self, Assigned};
+use crate::plan::print::SlotNames;
 use catalog::Table;
 use engine::{Cursor, Direction, Extent, LockMode, Range, Read, Wait};
 use std::ops::Bound;
@@ -103,6 +104,7 @@ impl InsertStatement {
             (!i.on_duplicate.is_empty()).then(|| Assigner::new(&i.table, 0, i.on_duplicate, i.rules.clone()));
         let counted = i.table.columns.iter().position(|c| c.auto_increment);
         let absent = (0..given.len()).filter(|c| given[*c].is_none() && Some(*c) != counted).collect();
+        let names = vec![SlotNames::of_table(0, &i.table, &i.table.name)];
         InsertStatement {
             view: i.view,
             replace: i.replace,
@@ -119,7 +121,7 @@ impl InsertStatement {
             },
             on_duplicate,
             rules: i.rules.map(RuleSet::new),
-            frame: Frame::new(i.shapes),
+            frame: Frame::new(i.shapes, names),
             table: Some(i.table),
             writer: RowWriter::default(),
             values: Vec::new(),

@@ -9,6 +9,7 @@ use super::{Frame, Op, Run, recycle, tuple};
 use crate::context::Outcome;
 use crate::error;
 use crate::plan::node;
+use crate::plan::print::slot_names;
 use catalog::Table;
 use std::sync::Arc;
 use types::{Result, Value};
@@ -84,8 +85,8 @@ impl UpdateManyStatement {
             }
         };
         UpdateManyStatement {
+            frame: Frame::new(u.shapes, slot_names(&u.plan)),
             root: super::build::build(u.plan, false),
-            frame: Frame::new(u.shapes),
             first,
             ignore: u.ignore,
             writer: RowWriter::default(),
@@ -217,8 +218,8 @@ pub struct DeleteManyStatement {
 impl DeleteManyStatement {
     pub fn new(d: node::DeleteMany) -> DeleteManyStatement {
         DeleteManyStatement {
+            frame: Frame::new(d.shapes, slot_names(&d.plan)),
             root: super::build::build(d.plan, false),
-            frame: Frame::new(d.shapes),
             targets: d
                 .targets
                 .into_iter()

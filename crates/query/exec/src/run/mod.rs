@@ -33,6 +33,7 @@ pub use build::Statement;
 
 use crate::context::Env;
 use crate::error;
+use crate::plan::print::SlotNames;
 use catalog::Table;
 use engine::{Isolation, LockMode, Read, Transaction, Wait};
 use std::cell::{Cell, RefCell};
@@ -125,7 +126,7 @@ impl<'x> Run<'x> {
 
     #[cold]
     fn ask_foreseen(&self) -> Result<()> {
-        let frame = Frame { slots: Vec::new() };
+        let frame = Frame::new(Vec::new(), Vec::new());
         for condition in self.foreseen {
             condition.eval_bool(self, Scope::new(&frame, None))?;
         }
@@ -258,6 +259,8 @@ fn is_strict(code: u16) -> bool {
 /// The current rows of a query block's tables.
 pub struct Frame {
     pub slots: Vec<Slot>,
+    /// What errors call the columns of slots.
+    names: Vec<SlotNames>,
 }
 
 /// An empty buffer that a statement writes each time it runs, on cache lines of its own: smaller ones lie side by side, and two
@@ -287,12 +290,12 @@ pub enum Shape {
 }
 
 impl Frame {
-    pub fn new(shapes: Vec<Shape>) -> Frame {
+    pub fn new(shapes: Vec<Shape>, names: Vec<SlotNames>) -> Frame {
         let slots = shapes
             .into_iter()
             .map(|shape| Slot { shape, present: false, bytes: own_line(), key: own_line() })
             .collect();
-        Frame { slots }
+        Frame { slots, names }
     }
 }
 
@@ -346,6 +349,10 @@ impl<'f> Scope<'f> {
     #[inline]
     pub fn with_row(frame: &'f Frame, outer: Option<&'f Scope<'f>>, slot: usize, row: &'f [u8]) -> Scope<'f> {
         Scope { frame, outer, borrowed: slot, row }
+    }
+
+    pub fn names(&self) -> &'f [SlotNames] {
+        &self.frame.names
     }
 
     pub fn outer(&self) -> Option<&'f Scope<'f>> {

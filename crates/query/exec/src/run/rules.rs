@@ -31,7 +31,7 @@ pub struct RuleSet {
 
 impl RuleSet {
     pub fn new(rules: Arc<Rules>) -> RuleSet {
-        let frame = |n: &TableRules| Frame::new(vec![Shape::Row(n.table.clone())]);
+        let frame = |n: &TableRules| Frame::new(vec![Shape::Row(n.table.clone())], Vec::new());
         let frames = rules.nodes.iter().map(frame).collect();
         RuleSet { rules, frames, row: Vec::new(), key: Vec::new() }
     }

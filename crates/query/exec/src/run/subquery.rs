@@ -5,6 +5,7 @@ use super::{Frame, Op, Run, Scope, Step, tuple};
 use crate::expr::compare::{self, CmpOp};
 use crate::expr::{Expr, reborrow};
 use crate::plan::node::QueryPlan;
+use crate::plan::print::slot_names;
 use crate::run::flow::KeySet;
 use hashbrown::HashMap;
 use types::{CollationId, Result, SqlError, Value};
@@ -18,7 +19,8 @@ pub struct Query {
 
 impl Query {
     pub fn new(plan: QueryPlan) -> Query {
-        Query { root: super::build::build(plan.plan, false), frame: Frame::new(plan.shapes), outputs: plan.outputs }
+        let frame = Frame::new(plan.shapes, slot_names(&plan.plan));
+        Query { root: super::build::build(plan.plan, false), frame, outputs: plan.outputs }
     }
 
     pub fn open(&mut self, run: &Run<'_>, outer: Option<&Scope<'_>>) -> Result<()> {

@@ -102,7 +102,7 @@ fn real<'a>(a: Args<'a, '_>, f: impl Fn(f64) -> Option<f64>) -> Result<Value<'a>
     let Some(x) = a.double(0)? else { return Ok(Value::Null) };
     match f(x) {
         Some(v) if v.is_finite() => Ok(Value::Double(v)),
-        Some(_) => Err(out_of_range("DOUBLE", &format!("({x})"))),
+        Some(_) => Err(out_of_range("DOUBLE", "")),
         None => Ok(Value::Null),
     }
 }
@@ -131,7 +131,7 @@ fn log<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 fn pow<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (Some(x), Some(y)) = (a.double(0)?, a.double(1)?) else { return Ok(Value::Null) };
     let v = x.powf(y);
-    if v.is_finite() { Ok(Value::Double(v)) } else { Err(out_of_range("DOUBLE", &format!("pow({x},{y})"))) }
+    if v.is_finite() { Ok(Value::Double(v)) } else { Err(out_of_range("DOUBLE", "")) }
 }
 
 fn atan<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
@@ -154,10 +154,7 @@ fn numeric<'a>(a: &Args<'a, '_>) -> Result<Value<'a>> {
 
 fn abs<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(match numeric(&a)? {
-        Value::Int(i) => match i.checked_abs() {
-            Some(i) => Value::Int(i),
-            None => return Err(out_of_range("BIGINT", &format!("abs({i})"))),
-        },
+        Value::Int(i) => Value::Int(i.checked_abs().ok_or_else(|| out_of_range("BIGINT", ""))?),
         Value::Decimal(d) => Value::Decimal(d.abs()),
         Value::Double(d) => Value::Double(d.abs()),
         v => v,
@@ -205,7 +202,7 @@ fn round<'a>(a: Args<'a, '_>, cut: bool) -> Result<Value<'a>> {
             match (&v, d.to_i64(), d.to_u64()) {
                 (Value::Int(_), Ok(i), _) => Value::Int(i),
                 (Value::UInt(_), _, Ok(u)) => Value::UInt(u),
-                _ => return Err(out_of_range("BIGINT", "round")),
+                _ => return Err(out_of_range("BIGINT", "")),
             }
         }
         v => v,
