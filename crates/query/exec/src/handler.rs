@@ -168,6 +168,7 @@ impl Handler {
             rows: 1.0,
             filtered: 1.0,
             possible: Vec::new(),
+            multi_range: false,
         })
     }
 

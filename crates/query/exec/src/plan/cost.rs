@@ -192,10 +192,16 @@ impl Planner<'_> {
             Tree::Join { .. } | Tree::Probe { .. } => (open_cost, read),
         };
         let cost = scan_cost + scanned * BUILD + rows * PROBE + out * 0.1;
-        if cost < loops.cost || !looks_up {
+        if (cost < loops.cost && !self.wants_batches(operand)) || !looks_up {
             return Ok(Joined { cost, rows: out, method: Method::Hash });
         }
         Ok(loops)
+    }
+
+    /// Does a hint say that the table is looked up in batches?
+    fn wants_batches(&self, operand: &Tree) -> bool {
+        let Tree::Leaf(i) = operand else { return false };
+        self.current_block().sources[*i].tuning.as_ref().is_some_and(|t| t.batched == Some(true))
     }
 
     /// Of asking for a match in a subquery's tables, for each of `rows`.
@@ -223,7 +229,7 @@ impl Planner<'_> {
             Tree::Leaf(i) => self.leaf_cost(i, on, known)?.3,
             _ => true,
         };
-        let hash = cost < loops.cost || !looks_up || !strategies.loops;
+        let hash = (cost < loops.cost && !self.wants_batches(right)) || !looks_up || !strategies.loops;
         Ok(if hash { Joined { cost, rows: out, method: Method::Hash } } else { loops })
     }
 

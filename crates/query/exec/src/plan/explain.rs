@@ -100,6 +100,7 @@ impl<'q> Explainer<'q> {
             if matches!(row.access, Some("const" | "ref" | "range")) && row.key.is_some() {
                 row.access = Some("range");
                 row.refs = vec!["const".to_string()];
+                row.extra.retain(|e| *e != "Using index condition");
                 note(row, "Using where");
             }
             if sorts {
@@ -242,8 +243,10 @@ impl<'q> Explainer<'q> {
                         let at = row.extra.iter().position(|e| *e == "Using where").map_or(0, |at| at + 1);
                         row.extra.insert(at, "Not exists");
                     }
-                    if !j.hash.is_empty() {
-                        row.extra.push("Using join buffer (hash join)");
+                    match (&j.batch, &j.hash[..]) {
+                        (Some(_), _) => row.extra.push("Using join buffer (Batched Key Access)"),
+                        (None, []) => {}
+                        _ => row.extra.push("Using join buffer (hash join)"),
                     }
                 }
                 if j.kind == JoinKind::Semi && right > first {
@@ -335,6 +338,9 @@ impl<'q> Explainer<'q> {
         }
         if s.covering {
             row.extra.push("Using index");
+        }
+        if s.multi_range {
+            row.extra.push("Using MRR");
         }
         row
     }
@@ -547,15 +553,28 @@ impl<'q> Explainer<'q> {
             JoinKind::Anti => "antijoin",
         };
         if j.hash.is_empty() {
-            out.push(line(format!("Nested loop {kind}"), depth));
-            self.lines(&j.left, depth + 1, None, out);
+            if j.batch.is_some() {
+                let kind = kind.split(" (").next().expect("a word at least");
+                let bare = |text: String, depth: usize| Line { rows: None, ..line(text, depth) };
+                out.push(bare(format!("Batched key access {kind}"), depth));
+                out.push(Line { counter: None, ..bare("Batch input rows".into(), depth + 1) });
+                self.lines(&j.left, depth + 2, None, out);
+            } else {
+                out.push(line(format!("Nested loop {kind}"), depth));
+                self.lines(&j.left, depth + 1, None, out);
+            }
             let mut inner = depth + 1;
             if let Some(condition) = &j.condition {
                 let text = format!("Filter: {}", self.text(condition));
                 out.push(Line { counter: None, rows: None, ..line(text, inner) });
                 inner += 1;
             }
+            let first = out.len();
             self.lines(&j.right, inner, None, out);
+            if let (Some(_), Some(lookup)) = (&j.batch, out[first..].last_mut()) {
+                let at = lookup.text.find("ndex lookup on ").expect("a lookup is batched");
+                lookup.text = format!("Multi-range i{}", &lookup.text[at..]);
+            }
             return;
         }
         let pairs: Vec<String> = j.hash.iter().map(|(a, b)| format!("({} = {})", self.text(b), self.text(a))).collect();
@@ -619,7 +638,8 @@ impl<'q> Explainer<'q> {
             }
             _ => {
                 let ranges: Vec<String> = s.access.ranges.iter().map(|r| self.range_text(s, r)).collect();
-                format!("{covering} range scan on {alias} using {key} over {}{reverse}", ranges.join(" OR "))
+                let how = if s.multi_range { "range scan (Multi-Range Read)" } else { "range scan" };
+                format!("{covering} {how} on {alias} using {key} over {}{reverse}", ranges.join(" OR "))
             }
         }
     }
@@ -710,7 +730,7 @@ fn gives_clustered_order(s: &Scan) -> bool {
 }
 
 /// The `type` column.
-fn access_type(s: &Scan) -> &'static str {
+pub(super) fn access_type(s: &Scan) -> &'static str {
     let index = &s.table.indexes[s.access.index];
     let Access { ranges, index: at, ordered, .. } = &s.access;
     match &ranges[..] {

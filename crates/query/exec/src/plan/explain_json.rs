@@ -43,6 +43,7 @@ pub fn json(rows: &[Row]) -> String {
         }
         for (extra, name) in [
             ("Using index", "using_index"),
+            ("Using MRR", "using_MRR"),
             ("Using temporary", "using_temporary_table"),
             ("Using filesort", "using_filesort"),
             ("Backward index scan", "backward_index_scan"),
@@ -57,8 +58,9 @@ pub fn json(rows: &[Row]) -> String {
         if let Some(table) = &row.first_match {
             fields.push(format!("\"first_match\": {}", quoted(table)));
         }
-        if row.extra.contains(&"Using join buffer (hash join)") {
-            fields.push("\"using_join_buffer\": \"hash join\"".to_string());
+        let buffer = row.extra.iter().find_map(|e| e.strip_prefix("Using join buffer (")?.strip_suffix(')'));
+        if let Some(how) = buffer {
+            fields.push(format!("\"using_join_buffer\": {}", quoted(how)));
         }
         for message in ["No tables used", "Select tables optimized away"] {
             if row.extra.contains(&message) {

@@ -20,6 +20,8 @@ use std::fmt::Write as _;
 pub struct Tuning {
     /// BNL and NO_BNL: may it be joined by a hash table?
     pub hash: Option<bool>,
+    /// BKA and NO_BKA: is it looked up for many rows at a time?
+    pub batched: Option<bool>,
     /// Index hints, with places in the table's list; an empty list means all.
     pub keys: Vec<(KeyHint, bool, Vec<usize>)>,
 }
@@ -410,7 +412,8 @@ impl Planner<'_> {
     pub(super) fn tune(&mut self, source: &mut Source) {
         let Some(block) = self.current_block().hints else { return };
         source.block = Some(block);
-        let mut tuning = Tuning { hash: self.hinted(&source.name, TableHint::Bnl), keys: Vec::new() };
+        let (hash, batched) = (self.hinted(&source.name, TableHint::Bnl), self.hinted(&source.name, TableHint::Bka));
+        let mut tuning = Tuning { hash, batched, keys: Vec::new() };
         let hints = self.hints.as_mut().expect("a block with hints");
         let own = hints.blocks[block].tables.iter().find(|t| t.name == source.name);
         let keys = own.map_or(Vec::new(), |t| t.keys.clone());

@@ -17,6 +17,7 @@ pub mod json_table;
 pub mod load;
 pub mod loose;
 pub mod many;
+mod multi_range;
 pub mod names;
 pub mod node;
 pub mod print;

@@ -102,6 +102,8 @@ pub struct Scan {
     pub filtered: f64,
     /// Indexes that the conditions could use.
     pub possible: Vec<usize>,
+    /// Entries of the index are collected, and their rows read in the order of the clustered index.
+    pub multi_range: bool,
 }
 
 impl Scan {
@@ -198,6 +200,9 @@ pub struct Join {
     pub right_slots: Vec<usize>,
     /// Equal pairs (left side, right side) for a hash join; empty: the right side is opened again for each left row.
     pub hash: Vec<(Expr, Expr)>,
+    /// Batched key access: the slots of the rows that the right side is looked up for, many at a time. The right side is a scan
+    /// then, maybe with a filter.
+    pub batch: Option<Vec<usize>>,
 }
 
 pub struct Group {
@@ -505,7 +510,9 @@ impl Plan {
             Plan::Join(j) => {
                 let j = *j;
                 let left = j.left.counted(next);
-                Plan::Join(Box::new(Join { left, right: j.right.counted(next), ..j }))
+                // A batched lookup has no loops of its own.
+                let right = if j.batch.is_some() { j.right } else { j.right.counted(next) };
+                Plan::Join(Box::new(Join { left, right, ..j }))
             }
             Plan::Filter { input, condition } => Plan::Filter { input: Box::new(input.counted(next)), condition },
             Plan::Group(g) => {
@@ -594,7 +601,11 @@ impl Plan {
                     JoinKind::Semi => "semijoin",
                     JoinKind::Anti => "antijoin",
                 };
-                let how = if j.hash.is_empty() { "loop" } else { "hash" };
+                let how = match (&j.batch, &j.hash[..]) {
+                    (Some(_), _) => "batched",
+                    (None, []) => "loop",
+                    _ => "hash",
+                };
                 let _ = writeln!(out, "{kind} ({how}){}", if j.condition.is_some() { " on ..." } else { "" });
                 j.left.print(depth + 1, out);
                 j.right.print(depth + 1, out);
@@ -683,6 +694,9 @@ impl Scan {
         }
         if self.access.loose.is_some() {
             out.push_str(" loose");
+        }
+        if self.multi_range {
+            out.push_str(" multi-range");
         }
         if let Read::Locking { mode, .. } = self.read {
             let _ = write!(out, " {mode:?}");

@@ -444,8 +444,9 @@ impl Planner<'_> {
                 let mut on_left = take_within(&self.subqueries, conditions, left_slots | bound);
                 let left = self.subtree(*left, &mut on_left, bound)?;
                 let left = filtered(left, on_left);
-                let right = self.join_step(*right, &mut on, bound | left_slots, None)?;
-                let (right, hash) = right;
+                let bound = bound | left_slots;
+                let (right, hash) = self.join_step(*right, &mut on, bound, None)?;
+                let batch = if hash.is_empty() { self.batch(Some(&left), &right, bound)? } else { None };
                 Ok(Plan::Join(Box::new(Join {
                     kind: Kind::LeftOuter,
                     left,
@@ -453,6 +454,7 @@ impl Planner<'_> {
                     condition: all_of(on),
                     right_slots: bits(right_slots),
                     hash,
+                    batch,
                 })))
             }
             Tree::Probe { .. } => unreachable!("a probe is an operand of a join"),
@@ -488,8 +490,8 @@ impl Planner<'_> {
         method: Method,
     ) -> Result<Plan> {
         let slots = operand.slots(self);
-        let join = |left, right, condition, hash, kind| {
-            Plan::Join(Box::new(Join { kind, left, right, condition, right_slots: bits(slots), hash }))
+        let join = |left, right, condition, hash, batch, kind| {
+            Plan::Join(Box::new(Join { kind, left, right, condition, right_slots: bits(slots), hash, batch }))
         };
         let (anti, right, mut on) = match operand {
             Tree::Probe { anti, first: None, right, on, .. } => (anti, *right, on),
@@ -505,21 +507,23 @@ impl Planner<'_> {
                             None => filtered(input, mine),
                             Some(left) => {
                                 let inside = take_within(&self.subqueries, &mut mine, slots);
-                                join(left, filtered(input, inside), all_of(mine), hash, Kind::Inner)
+                                join(left, filtered(input, inside), all_of(mine), hash, None, Kind::Inner)
                             }
                         }
                     }
                     (None, operand) => filtered(self.subtree(operand, &mut mine, bound)?, mine),
                     (Some(left), operand) => {
                         let (right, hash) = self.join_step(operand, &mut mine, bound, Some(method))?;
-                        join(left, right, all_of(mine), hash, Kind::Inner)
+                        let batch = if hash.is_empty() { self.batch(Some(&left), &right, bound)? } else { None };
+                        join(left, right, all_of(mine), hash, batch, Kind::Inner)
                     }
                 });
             }
         };
         let left = left.expect("a probe comes after what it compares");
         let (right, hash) = self.join_step(right, &mut on, bound, Some(method))?;
-        Ok(join(left, right, all_of(on), hash, if anti { Kind::Anti } else { Kind::Semi }))
+        let batch = if hash.is_empty() { self.batch(Some(&left), &right, bound)? } else { None };
+        Ok(join(left, right, all_of(on), hash, batch, if anti { Kind::Anti } else { Kind::Semi }))
     }
 
     /// Operands of nested inner joins; their conditions join the others. `straight`: slots that come before slots.
@@ -655,6 +659,7 @@ impl Planner<'_> {
                 rows,
                 filtered: 1.0,
                 possible: Vec::new(),
+                multi_range: false,
             });
             let merge = Intersection { scans: scans.collect(), rows, filtered, possible };
             return Ok((Plan::Intersection(Box::new(merge)), false));
@@ -664,7 +669,7 @@ impl Planner<'_> {
                 let Branch { access, rows, condition } = b;
                 let (alias, table) = (alias.clone(), table.clone());
                 let (limit_hint, implied, possible) = (None, None, Vec::new());
-                let (covering, filtered) = (false, 1.0);
+                let (covering, filtered, multi_range) = (false, 1.0, false);
                 let scan = Scan {
                     slot,
                     alias,
@@ -678,13 +683,15 @@ impl Planner<'_> {
                     rows,
                     filtered,
                     possible,
+                    multi_range,
                 };
                 (scan, condition)
             });
             let merge = IndexMerge { branches: branches.collect(), rows, filtered, possible };
             return Ok((Plan::IndexMerge(Box::new(merge)), choice.ordered));
         }
-        let scan = Scan {
+        let (limit_hint, multi_range) = (None, false);
+        let mut scan = Scan {
             slot,
             alias,
             table,
@@ -692,12 +699,14 @@ impl Planner<'_> {
             access,
             read,
             covering,
-            limit_hint: None,
+            limit_hint,
             implied,
             rows,
             filtered,
             possible,
+            multi_range,
         };
+        scan.multi_range = !choice.ordered && self.reads_in_batches(i, &scan, order.limited)?;
         Ok((Plan::Scan(scan), choice.ordered))
     }
 }
@@ -720,7 +729,7 @@ pub(super) fn take_within(subqueries: &[QueryPlan], conditions: &mut Vec<Expr>, 
     taken
 }
 
-fn bits(mask: u64) -> Vec<usize> {
+pub(super) fn bits(mask: u64) -> Vec<usize> {
     (0..64).filter(|i| mask & (1 << i) != 0).collect()
 }
 

@@ -1,5 +1,6 @@
 //! From plans to operators, and the execution of whole statements.
 
+use super::batched::BatchedOp;
 use super::change::{DeleteStatement, UpdateStatement};
 use super::counted::{CountedOp, ExplainStatement};
 use super::flow::{DerivedOp, DistinctOp, FilterOp, KeySet, LimitOp, OneOp, SetOpOp, ValuesOp};
@@ -11,6 +12,7 @@ use super::join::{HashOp, LoopOp, Rows, Spilled, State};
 use super::json_table::JsonTableOp;
 use super::loose::LooseOp;
 use super::many::{DeleteManyStatement, UpdateManyStatement};
+use super::multi_range::MultiRangeOp;
 use super::recursive::{RecursiveOp, WorkingOp};
 use super::scan::{ScanOp, VirtualOp};
 use super::sort::SortOp;
@@ -30,6 +32,7 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
         Plan::One => Box::new(OneOp { done: true }),
         Plan::Values { slot, rows } => Box::new(ValuesOp { slot, rows, next: 0 }),
         Plan::Scan(scan) if scan.access.loose.is_some() => Box::new(LooseOp::new(scan)),
+        Plan::Scan(scan) if scan.multi_range => Box::new(MultiRangeOp::new(scan)),
         Plan::Scan(scan) => Box::new(ScanOp::new(scan)),
         Plan::IndexMerge(m) => Box::new(IndexMergeOp::new(*m)),
         Plan::Intersection(m) => Box::new(IntersectionOp::new(*m)),
@@ -46,7 +49,11 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
         Plan::Recursive(r) => Box::new(RecursiveOp::new(*r)),
         Plan::Working { slot, number } => Box::new(WorkingOp { slot, number, next: Place::default(), end: 0 }),
         Plan::Join(j) => {
-            let left = build(j.left, inner);
+            let mut j = *j;
+            let left = build(std::mem::replace(&mut j.left, Plan::One), inner);
+            if j.batch.is_some() {
+                return Box::new(BatchedOp::new(left, j));
+            }
             if j.hash.is_empty() {
                 let right = build(j.right, true);
                 return Box::new(LoopOp {

@@ -5,12 +5,14 @@
 //! join's row is the slots of its tables side by side. All buffers belong to the plan and are used again by the next
 //! execution.
 
+pub mod batched;
 pub mod build;
 pub mod change;
 pub mod counted;
 pub mod fields;
 pub mod flow;
 pub mod group;
+mod held;
 pub mod index_merge;
 pub mod insert;
 mod intersection;
@@ -19,6 +21,7 @@ pub mod json_table;
 pub mod load;
 pub mod loose;
 pub mod many;
+pub mod multi_range;
 pub mod recursive;
 pub mod rules;
 pub mod scan;

@@ -109,7 +109,9 @@ impl Env for TestEnv {
         match name {
             "div_precision_increment" => number(4),
             "group_concat_max_len" | "cte_max_recursion_depth" => number(1024),
-            "default_week_format" | "sql_warnings" | "join_buffer_size" => number(0),
+            "default_week_format" | "sql_warnings" | "join_buffer_size" | "read_rnd_buffer_size" => number(0),
+            "innodb_page_size" => number(16 << 10),
+            "innodb_buffer_pool_size" => number(0),
             "tmpdir" => Ok((Value::Bytes(b"/tmp".as_slice().into()), varchar(10))),
             "explicit_defaults_for_timestamp" => number(1),
             "auto_increment_increment" | "auto_increment_offset" => {
