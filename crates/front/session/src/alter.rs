@@ -609,7 +609,7 @@ impl AlterPlan {
             t.columns = spec.columns;
             t.columns.extend(row_id);
             for part in t.indexes.iter_mut().flat_map(|i| &mut i.parts) {
-                part.key.data_type = t.columns[part.column].data_type;
+                part.key.data_type = t.columns[part.column].key_type();
             }
             for (from, to) in &renamed {
                 for index in t.indexes.iter_mut().filter(|i| eq_name(&i.name, from)) {

@@ -162,7 +162,11 @@ impl Session {
             for name in columns_of(&generated.expression) {
                 let Some(other) = spec.columns.iter().position(|c| eq_name(&c.name, &name)) else { continue };
                 if spec.columns[other].auto_increment {
-                    return Err(if column.hidden { err!(3754, name) } else { err!(3109, column.name) });
+                    if !column.hidden {
+                        return Err(err!(3109, column.name));
+                    }
+                    let key = spec.keys.iter().find(|k| k.parts.iter().any(|p| p.column == column.name));
+                    return Err(err!(3754, key.and_then(|k| k.name.as_deref()).unwrap_or("functional_index")));
                 }
                 if other >= at && spec.columns[other].generated.is_some() {
                     return Err(err!(3107));
@@ -356,7 +360,7 @@ impl Session {
             return Err(err!(1221, beside, "generated column"));
         }
         let expression = canonical(parsed, g.expr, self.literal_charset(), names, Place::Generated(name))?;
-        Ok(Generated { expression, stored: g.stored })
+        Ok(Generated { expression, stored: g.stored, array: None })
     }
 
     /// A DEFAULT. Errors 1067, 1101.
@@ -465,6 +469,9 @@ impl Session {
                         return Err(err!(3762));
                     }
                     let shown = name.as_deref().unwrap_or("functional_index");
+                    if part.ordered && matches!(&parsed[id], Expr::Cast(cast) if cast.array) {
+                        return Err(err!(1221, "multi-valued index", "explicit index order"));
+                    }
                     (self.expression_column(parsed, id, shown, names, spec)?, 0)
                 }
             };
@@ -487,26 +494,88 @@ impl Session {
         names: &[String],
         spec: &mut TableSpec,
     ) -> Result<String> {
-        if matches!(&parsed[id], Expr::Cast(cast) if cast.array) {
-            return Err(unsupported("multi-valued indexes"));
-        }
+        let array = match &parsed[id] {
+            Expr::Cast(cast) if cast.array => Some(element_type(parsed, cast)?),
+            _ => None,
+        };
         let expression = canonical(parsed, id, self.literal_charset(), names, Place::Index(index))?;
         let version = self.dictionary();
         let draft = Arc::new(spec.draft());
-        let data_type = exec::ddl::expression_type(&mut self.state, &version, &draft, &expression)?;
-        if data_type.kind.is_blob() {
+        let data_type = match array {
+            Some(element) => {
+                exec::ddl::check_array(&mut self.state, &version, &draft, &expression)?;
+                // A key part that has no bytes.
+                if element.kind != TypeKind::Decimal && element.kind.is_bytes() && element.length == 0 {
+                    return Err(err!(3761, expression));
+                }
+                DataType::new(TypeKind::Json)
+            }
+            None => exec::ddl::expression_type(&mut self.state, &version, &draft, &expression)?,
+        };
+        if array.is_none() && data_type.kind.is_blob() {
             return Err(if data_type.kind == TypeKind::Json { err!(3753) } else { err!(3757) });
         }
         let taken = |n: usize| spec.columns.iter().any(|c| c.name == hidden_name(n));
         let name = hidden_name((0..).find(|n| !taken(*n)).expect("a table has a bounded number of columns"));
         spec.columns.push(Column {
             default: ColumnDefault::Value(Value::Null),
-            generated: Some(Generated { expression, stored: false }),
+            generated: Some(Generated { expression, stored: false, array }),
             hidden: true,
             ..Column::new(name.clone(), DataType { nullable: true, ..data_type })
         });
         Ok(name)
     }
+}
+
+/// Characters or bytes of a string in an array, at most: longer ones would be BLOBs.
+const ELEMENT_LENGTH_MAX: u32 = 512;
+
+/// The type of the elements that CAST(... AS type ARRAY) makes. Error 1235, 1427.
+fn element_type(parsed: &Parsed, cast: &ast::Cast) -> Result<DataType> {
+    let refused = |what: &str| unsupported(&format!("CAST-ing data to array of {what}"));
+    let string = |kind, length: Option<u32>, collation| match length {
+        Some(n) if n <= ELEMENT_LENGTH_MAX => Ok(DataType::string(kind, n, collation)),
+        _ => Err(refused("char/binary BLOBs")),
+    };
+    let plain = |kind, length, decimals| DataType { length, decimals, ..DataType::new(kind) };
+    let operand = match &parsed[cast.operand] {
+        Expr::Column { column, .. } => parsed.name(*column),
+        _ => "",
+    };
+    let data_type = match cast.to {
+        CastType::Signed => plain(TypeKind::BigInt, 21, 0),
+        CastType::Unsigned => plain(TypeKind::BigInt, 21, 0).unsigned(),
+        CastType::Binary(n) => string(TypeKind::VarBinary, n, CollationId::BINARY)?,
+        CastType::Char { length, charset: None } => string(TypeKind::VarChar, length, CollationId::UTF8MB4_0900_BIN)?,
+        CastType::Char { length, charset: Some(c) } if parsed.name(c).eq_ignore_ascii_case("binary") => {
+            string(TypeKind::VarBinary, length, CollationId::BINARY)?
+        }
+        CastType::Char { .. } | CastType::NChar(_) => {
+            return Err(unsupported("specifying charset for multi-valued index"));
+        }
+        CastType::Date => plain(TypeKind::Date, 10, 0),
+        CastType::Time(d) => plain(TypeKind::Time, 10, d),
+        CastType::DateTime(d) => plain(TypeKind::DateTime, 19, d),
+        CastType::Decimal(p, s) => {
+            let (p, s) = (p.filter(|p| *p > 0).unwrap_or(10), s.unwrap_or(0));
+            match (p, s) {
+                (66.., _) => return Err(err!(1426, p, operand, 65)),
+                (_, 31..) => return Err(err!(1425, s, operand, 30)),
+                _ if s > p => return Err(err!(1427, "")),
+                _ => DataType::decimal(u32::from(p), s),
+            }
+        }
+        CastType::Year => return Err(refused("YEAR")),
+        CastType::Float(_) => return Err(refused("FLOAT")),
+        CastType::Double => return Err(refused("DOUBLE")),
+        CastType::Json => return Err(refused("JSON")),
+        CastType::Spatial => return Err(refused("GEOMETRY")),
+    };
+    let fraction_max = if cast.to == CastType::Date { 0 } else { 6 };
+    if data_type.kind.is_temporal() && data_type.decimals > fraction_max {
+        return Err(err!(1426, data_type.decimals, "CAST", 6));
+    }
+    Ok(DataType { nullable: true, ..data_type })
 }
 
 /// STORAGE and COLUMN_FORMAT, as SHOW CREATE TABLE has them.

@@ -240,6 +240,7 @@ impl Ddl<'_> {
                 primary: plan.primary,
                 invisible: plan.invisible,
                 // The types may have become NOT NULL since the plan was made.
+                array_part: Index::array_part_of(&plan.parts, &spec.columns),
                 parts: retype(plan.parts, &spec.columns),
                 tree,
                 algorithm: plan.algorithm,
@@ -379,7 +380,8 @@ impl Ddl<'_> {
         let at = last.map_or(1, |last| last + 1);
         let parts = plan.parts;
         let (name, invisible, algorithm, comment) = (plan.name, plan.invisible, plan.algorithm, plan.comment);
-        let index = Index { name, unique, primary: false, invisible, parts, tree, algorithm, comment };
+        let array_part = Index::array_part_of(&parts, &old.columns);
+        let index = Index { name, unique, primary: false, invisible, parts, array_part, tree, algorithm, comment };
         table.indexes.insert(at, index);
         table.version += 1;
         table.readable_since = self.next.number;
@@ -718,7 +720,7 @@ fn now() -> u64 {
 
 fn retype(mut parts: Vec<crate::IndexPart>, columns: &[Column]) -> Vec<crate::IndexPart> {
     for part in &mut parts {
-        part.key.data_type = columns[part.column].data_type;
+        part.key.data_type = columns[part.column].key_type();
     }
     parts
 }

@@ -336,7 +336,7 @@ pub(crate) fn plan_index(columns: &[Column], key: &KeySpec) -> Result<IndexPlan>
             return Err(err!(1060, part.column));
         }
         let column = &columns[position];
-        let data_type = column.data_type;
+        let data_type = column.key_type();
         if data_type.kind == TypeKind::Json {
             return Err(if column.hidden { err!(3753) } else { err!(3152, column.name) });
         }
@@ -355,6 +355,9 @@ pub(crate) fn plan_index(columns: &[Column], key: &KeySpec) -> Result<IndexPlan>
             }
         } else if data_type.kind.is_blob() {
             return Err(err!(1170, column.name));
+        }
+        if column.array_of().is_some() && parts.iter().any(|p| columns[p.column].array_of().is_some()) {
+            return Err(err!(1235, "more than one multi-valued key part per index"));
         }
         let part_bytes = key_share(&data_type, prefix);
         if part_bytes > KEY_BYTES_MAX {

@@ -291,6 +291,16 @@ impl Column {
         !self.hidden && !self.invisible
     }
 
+    /// The type that its values have in the key of an index: of an array, that of the elements.
+    pub fn key_type(&self) -> DataType {
+        self.array_of().unwrap_or(self.data_type)
+    }
+
+    /// The type of the elements, for the hidden column of a multi-valued index part.
+    pub fn array_of(&self) -> Option<DataType> {
+        self.generated.as_ref().and_then(|g| g.array)
+    }
+
     /// The expression of the index part that this hidden column holds.
     pub fn index_expression(&self) -> Option<&str> {
         self.generated.as_ref().filter(|_| self.hidden).map(|g| g.expression.as_str())
@@ -304,6 +314,9 @@ pub struct Generated {
     /// Canonical text (see `sql::print`), with names of columns of the table.
     pub expression: String,
     pub stored: bool,
+    /// CAST(... AS type ARRAY), the hidden column of a multi-valued index part: the type of the elements, nullable. The column
+    /// holds a JSON array of different values of that type in their order, or NULL.
+    pub array: Option<DataType>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -420,10 +433,20 @@ pub struct Index {
     pub invisible: bool,
     /// The index's own columns. Keys of a secondary tree are these, then the clustered index's parts that are not whole parts of it.
     pub parts: Vec<IndexPart>,
+    /// Of a multi-valued index, the part that holds an array: a row has an entry for each element of it, none for an empty array,
+    /// and one for NULL.
+    pub array_part: Option<usize>,
     pub tree: Tree,
     /// As it was asked for.
     pub algorithm: Option<IndexAlgorithm>,
     pub comment: String,
+}
+
+impl Index {
+    /// Which of the parts holds an array.
+    pub fn array_part_of(parts: &[IndexPart], columns: &[Column]) -> Option<usize> {
+        parts.iter().position(|p| columns[p.column].array_of().is_some())
+    }
 }
 
 #[derive(Clone, Debug)]

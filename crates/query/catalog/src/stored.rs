@@ -229,6 +229,52 @@ struct StoredColumn {
 struct StoredGenerated {
     expression: String,
     stored: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    array: Option<StoredElement>,
+}
+
+/// The type of the elements of a multi-valued index part.
+#[derive(Serialize, Deserialize)]
+struct StoredElement {
+    kind: String,
+    length: u32,
+    decimals: u8,
+    collation: u16,
+    unsigned: bool,
+}
+
+fn store_generated(g: &Generated) -> StoredGenerated {
+    let element = |t: &DataType| StoredElement {
+        kind: kind_name(t.kind).to_string(),
+        length: t.length,
+        decimals: t.decimals,
+        collation: t.collation.0,
+        unsigned: t.unsigned,
+    };
+    StoredGenerated { expression: g.expression.clone(), stored: g.stored, array: g.array.as_ref().map(element) }
+}
+
+fn load_generated(g: StoredGenerated) -> Option<Generated> {
+    let array = match g.array {
+        None => None,
+        Some(t) => {
+            let kind = KINDS.iter().find(|(_, n)| *n == t.kind)?.0;
+            let collation = CollationId(t.collation);
+            if !collation.is_known() {
+                return None;
+            }
+            Some(DataType {
+                kind,
+                unsigned: t.unsigned,
+                zerofill: false,
+                nullable: true,
+                length: t.length,
+                decimals: t.decimals,
+                collation,
+            })
+        }
+    };
+    Some(Generated { expression: g.expression, stored: g.stored, array })
 }
 
 #[derive(Serialize, Deserialize, Default, PartialEq)]
@@ -405,7 +451,7 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         kept: c.kept.clone(),
         hidden: c.hidden,
         invisible: c.invisible,
-        generated: c.generated.as_ref().map(|g| StoredGenerated { expression: g.expression.clone(), stored: g.stored }),
+        generated: c.generated.as_ref().map(store_generated),
         histogram: c.histogram.as_deref().map(store_histogram),
     };
     let part = |p: &IndexPart| StoredPart { column: p.column, descending: p.key.descending, prefix: p.key.prefix };
@@ -592,7 +638,10 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
             kept: c.kept,
             hidden: c.hidden,
             invisible: c.invisible,
-            generated: c.generated.map(|g| Generated { expression: g.expression, stored: g.stored }),
+            generated: match c.generated {
+                Some(generated) => Some(load_generated(generated)?),
+                None => None,
+            },
             histogram: match c.histogram {
                 Some(text) => Some(Arc::new(load_histogram(&text)?)),
                 None => None,
@@ -603,7 +652,7 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
     for (position, i) in stored.indexes.into_iter().enumerate() {
         let mut parts = Vec::with_capacity(i.parts.len());
         for p in i.parts {
-            let data_type = columns.get(p.column)?.data_type;
+            let data_type = columns.get(p.column)?.key_type();
             let key = KeyPart { data_type, descending: p.descending, prefix: p.prefix };
             parts.push(IndexPart { column: p.column, key });
         }
@@ -613,6 +662,7 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
             unique: i.unique,
             primary: i.primary,
             invisible: i.invisible,
+            array_part: Index::array_part_of(&parts, &columns),
             parts,
             tree: Tree { id: i.tree, root: i.root, kind },
             algorithm: i.algorithm.map(Into::into),
@@ -706,7 +756,7 @@ mod tests {
 
     #[test]
     fn rules_and_views_survive() {
-        let generated = Generated { expression: "(`a` + 1)".to_string(), stored: true };
+        let generated = Generated { expression: "(`a` + 1)".to_string(), stored: true, array: None };
         let int = DataType::new(TypeKind::BigInt);
         let asked = Asked { buckets: 2, auto_update: true, sampling_rate: 0.5, now: DateTime::ZERO };
         let values = (1..5).map(|v| (Value::Int(v), 3)).collect();

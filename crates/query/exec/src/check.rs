@@ -1,6 +1,7 @@
 //! CHECK TABLE: reads every row and every index entry, and compares them.
 
 use crate::error;
+use crate::run::entries::Entries;
 use crate::run::write;
 use catalog::Table;
 use engine::{Cursor, Direction, Range, Read, Transaction};
@@ -27,6 +28,7 @@ pub fn check_table(tx: &mut Transaction, table: &Table) -> Result<Option<String>
     }
     let mut row = Vec::new();
     for (i, index) in table.indexes.iter().enumerate().skip(1) {
+        let rows = if index.array_part.is_some() { count_entries(tx, table, i)? } else { rows };
         let mut entries = 0u64;
         let mut scan = Cursor::new(index.tree, ALL, Direction::Forward, Read::Consistent, 0);
         let mut found = Vec::new();
@@ -39,18 +41,34 @@ pub fn check_table(tx: &mut Transaction, table: &Table) -> Result<Option<String>
                 return Ok(Some(format!("Entry {entries} of index '{}' can not be read", index.name)));
             };
             let there = tx.get(table.indexes[0].tree, clustered, Read::Consistent, &mut row).map_err(error::engine)?;
-            if there {
-                write::secondary_key(&mut wanted, table, i, &row, clustered);
-            }
-            if !there || wanted != found {
+            let of_row = match index.array_part {
+                _ if !there => false,
+                Some(_) => Entries::of(table, i, &row, clustered).contains(&found),
+                None => {
+                    write::secondary_key(&mut wanted, table, i, &row, clustered);
+                    wanted == found
+                }
+            };
+            if !of_row {
                 return Ok(Some(format!("Entry {entries} of index '{}' has no row", index.name)));
             }
         }
         if entries != rows {
-            return Ok(Some(format!("Found {entries} entries in index '{}', and {rows} rows", index.name)));
+            let what = if index.array_part.is_some() { "elements" } else { "rows" };
+            return Ok(Some(format!("Found {entries} entries in index '{}', and {rows} {what}", index.name)));
         }
     }
     Ok(None)
+}
+
+/// How many entries a multi-valued index is to have.
+fn count_entries(tx: &mut Transaction, table: &Table, index: usize) -> Result<u64> {
+    let mut count = 0;
+    let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, Read::Consistent, 0);
+    while let Some(entry) = scan.next(tx).map_err(error::engine)? {
+        count += Entries::of(table, index, entry.value, entry.key).count() as u64;
+    }
+    Ok(count)
 }
 
 /// Length of the index's own parts in front of the clustered key.

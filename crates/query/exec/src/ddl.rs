@@ -6,6 +6,7 @@ use crate::error;
 use crate::expr::convert;
 use crate::plan::Planner;
 use crate::run::Run;
+use crate::run::entries::Entries;
 use crate::run::rules::RuleSet;
 use crate::run::write::{self, RowWriter, Strictness, duplicate_entry};
 use catalog::{Changes, Table, Version};
@@ -86,8 +87,12 @@ fn fill(
         check_interrupt(tx, at)?;
         let more = match scan.next(reader.as_deref_mut().unwrap_or(tx)).map_err(error::engine)? {
             Some(entry) => {
-                write::secondary_key(&mut entry_key, table, index, entry.value, entry.key);
-                chunk.push(&entry_key, &[]);
+                if table.indexes[index].array_part.is_some() {
+                    Entries::of(table, index, entry.value, entry.key).iter().for_each(|e| chunk.push(e, &[]));
+                } else {
+                    write::secondary_key(&mut entry_key, table, index, entry.value, entry.key);
+                    chunk.push(&entry_key, &[]);
+                }
                 true
             }
             None => false,
@@ -312,6 +317,12 @@ pub fn check_expressions(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<
 pub fn expression_type(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<Table>, text: &str) -> Result<DataType> {
     let parsed = sql::parse(b"DO 0", sql::SqlMode::default()).expect("a statement");
     Ok(Planner::new(&parsed, version, env, &[]).stored_expression(text, table)?.ty)
+}
+
+/// Checks that the array of a multi-valued index part, CAST(... AS type ARRAY), can be planned.
+pub fn check_array(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<Table>, text: &str) -> Result<()> {
+    let parsed = sql::parse(b"DO 0", sql::SqlMode::default()).expect("a statement");
+    Planner::new(&parsed, version, env, &[]).stored(text, table, true).map(drop)
 }
 
 /// The row of `to` that a row of `from` becomes, with placeholders for what rules compute.

@@ -39,6 +39,9 @@ pub fn interrupted(state: u8) -> SqlError {
 /// 1062 for `entry` (the key's values joined by `-`) in `table.index`.
 #[cold]
 pub fn duplicate(entry: &str, table: &str, index: &str) -> SqlError {
+    // MySQL's message has room for so much of it.
+    let end = (0..=entry.len().min(64)).rev().find(|at| entry.is_char_boundary(*at)).expect("0 is one");
+    let entry = &entry[..end];
     SqlError::new(1062, format!("Duplicate entry '{entry}' for key '{table}.{index}'"))
 }
 

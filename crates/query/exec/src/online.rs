@@ -16,6 +16,7 @@
 
 use crate::ddl;
 use crate::error;
+use crate::run::entries::Entries;
 use crate::run::write::{self, duplicate_entry};
 use catalog::Table;
 use catalog::row_log::{Note, RowLog};
@@ -83,6 +84,16 @@ impl OnlineBuild {
             let was = self.snapshot.get(clustered, key, Read::Consistent, &mut before).map_err(error::engine)?;
             let is = now.get(clustered, key, Read::Consistent, &mut after).map_err(error::engine)?;
             for index in self.indexes.iter().copied() {
+                if self.table.indexes[index].array_part.is_some() {
+                    let unique = self.table.indexes[index].unique;
+                    let entries = |row: Option<&Vec<u8>>| {
+                        row.map_or_else(Entries::default, |row| Entries::of(&self.table, index, row, key))
+                    };
+                    let (old, new) = (entries(was.then_some(&before)), entries(is.then_some(&after)));
+                    gone.extend(old.without(&new, false).map(|(entry, _)| (index, entry.to_vec())));
+                    come.extend(new.without(&old, unique).map(|(entry, prefix)| (index, entry.to_vec(), prefix, key)));
+                    continue;
+                }
                 if was {
                     write::secondary_key(&mut old_entry, &self.table, index, &before, key);
                 }

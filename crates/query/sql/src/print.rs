@@ -475,6 +475,10 @@ impl Printer<'_> {
         let mut to = match cast.to {
             CastType::Signed => "signed".to_string(),
             CastType::Unsigned => "unsigned".to_string(),
+            CastType::Binary(n) if cast.array => format!("binary{}", length(n)),
+            CastType::Char { length: n, charset: Some(_) } if cast.array => format!("binary{}", length(n)),
+            CastType::Char { length: n, .. } if cast.array => format!("char{}", length(n)),
+            CastType::Decimal(p, s) if cast.array => format!("decimal({}, {})", p.unwrap_or(10), s.unwrap_or(0)),
             CastType::Binary(n) => format!("char{} charset binary", length(n)),
             CastType::Char { length: n, charset } => {
                 let charset = charset.map_or(self.charset, |c| self.parsed.name(c)).to_ascii_lowercase();

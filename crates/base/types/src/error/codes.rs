@@ -674,6 +674,8 @@ error_table! {
     ER_PASSWORD_CANNOT_BE_RETAINED_ON_PLUGIN_CHANGE = 3894, "HY000", "Current password can not be retained for user '%s'@'%s' because authentication plugin is being changed.";
     ER_CURRENT_PASSWORD_CANNOT_BE_RETAINED = 3895, "HY000", "Current password can not be retained for user '%s'@'%s' because new password is empty.";
     ER_CANNOT_GRANT_SYSTEM_PRIV_TO_MANDATORY_ROLE = 3897, "HY000", "AuthId `%.64s`@`%.64s` is set as mandatory_roles. Cannot grant the '%s' privilege.";
+    ER_INVALID_JSON_VALUE_FOR_FUNC_INDEX = 3903, "22018", "Invalid JSON value for CAST for functional index '%.64s'.";
+    ER_JSON_VALUE_OUT_OF_RANGE_FOR_FUNC_INDEX = 3904, "22003", "Out of range JSON value for CAST for functional index '%.64s'.";
     ER_EXCEEDED_MV_KEYS_NUM = 3905, "HY000", "Exceeded max number of values per record for multi-valued index '%-.64s' by %u value(s).";
     ER_EXCEEDED_MV_KEYS_SPACE = 3906, "HY000", "Exceeded max total length of values per record for multi-valued index '%-.64s' by %u bytes.";
     ER_FUNCTIONAL_INDEX_DATA_IS_TOO_LONG = 3907, "22001", "Data too long for functional index '%-.64s'.";

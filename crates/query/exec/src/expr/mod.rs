@@ -4,6 +4,7 @@
 //! values at hand, as MySQL's does for parameters and user variables, with the collation fixed at planning.
 
 pub mod aggregate;
+pub mod array;
 pub mod compare;
 pub mod convert;
 pub mod functions;

@@ -6,6 +6,7 @@ use super::loose::Groups;
 use super::names::Source;
 use super::node::{Access, IndexRange, QueryPlan};
 use super::tables::slots_of;
+use crate::expr::array::{self, Search};
 use crate::expr::compare::CmpOp;
 use crate::expr::{Expr, Node};
 use crate::run::Shape;
@@ -198,7 +199,7 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
         if !allowed[i] && !orders[i] && i != 0 {
             continue;
         }
-        let covering = i != 0 && !locking && allowed[i] && cx.covers(index, &source.used);
+        let covering = i != 0 && !locking && allowed[i] && index.array_part.is_none() && cx.covers(index, &source.used);
         let mut consumed = vec![false; refs.len()];
         let mut used = vec![false; refs.len()];
         cx.lookups_only = lookups_only[i];
@@ -209,7 +210,7 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
         if !ranges.is_empty() {
             possible.push(i);
         }
-        let order = if orders[i] { cx.order(index, &ranges, wanted) } else { None };
+        let order = if orders[i] && index.array_part.is_none() { cx.order(index, &ranges, wanted) } else { None };
         let by_order = order.is_some() && !wanted.keys.is_empty();
         if ranges.is_empty() && i != 0 && !covering && !by_order {
             continue;
@@ -343,6 +344,12 @@ pub fn key_columns(table: &Table, index: &Index) -> Vec<(usize, key::KeyPart)> {
         parts.extend(table.indexes[0].parts.iter().map(|p| (p.column, p.key)));
     }
     parts
+}
+
+/// The indexes that hints leave to find rows by.
+pub(super) fn usable(p: &Planner<'_>, source: &Source, table: &Table) -> Result<Vec<usize>> {
+    let usable = Usable::of(p, source, table)?;
+    Ok((0..table.indexes.len()).filter(|i| usable.join[*i]).collect())
 }
 
 /// A TIMESTAMP column as the index holds it: values are searched for in UTC too.
@@ -515,7 +522,16 @@ impl Analysis<'_> {
     ) -> Option<IndexRange> {
         let mut range = IndexRange::default();
         let mut combinations = 1usize;
-        for part in &index.parts {
+        for (n, part) in index.parts.iter().enumerate() {
+            if index.array_part == Some(n) {
+                let found = conditions.iter().enumerate().find_map(|(i, e)| Some((i, self.search(e, part.column)?)));
+                let Some((i, (values, search, elements))) = found else { break };
+                used[i] = true;
+                range.array = Some((search, elements));
+                range.equal.push(vec![values]);
+                range.nulls.push(false);
+                continue;
+            }
             let mut equal: Option<(Vec<Expr>, bool, usize)> = None;
             for (i, e) in conditions.iter().enumerate() {
                 if let Some(Limit::Equal(values, nulls)) = self.limit(e, part.column)
@@ -567,7 +583,22 @@ impl Analysis<'_> {
             range.bounded = range.lower.is_some() || range.upper.is_some() || range.pattern.is_some();
             break;
         }
-        (!range.equal.is_empty() || range.bounded).then_some(range)
+        // A row whose array is empty has no entry.
+        let complete = index.array_part.is_none() || range.array.is_some();
+        (complete && (!range.equal.is_empty() || range.bounded)).then_some(range)
+    }
+
+    /// A search in the array that a hidden column holds: what is looked for, how, and about how many elements.
+    fn search(&self, e: &Expr, column: usize) -> Option<(Expr, Search, usize)> {
+        let call = array::as_search(e).filter(|call| self.is_column(call.column, column) && self.known(call.values))?;
+        let elements = match &call.values.node {
+            Node::Const(v) => {
+                array::wanted(v, call.values, call.kind, call.element).map_or(0, |j| array::keys_of(j).count())
+            }
+            _ => 1,
+        };
+        // What says nothing about elements finds no rows by them.
+        (elements > 0).then(|| (call.values.clone(), call.kind, elements))
     }
 
     /// All ranges: one for the conjunction, or one for each branch of an OR that the conjunction says nothing about.
@@ -599,6 +630,8 @@ impl Analysis<'_> {
     pub(super) fn range_rows(&self, i: usize, r: &IndexRange) -> f64 {
         let index = &self.table.indexes[i];
         let alternatives: f64 = r.equal.iter().map(|e| e.len() as f64).product();
+        let elements = r.array.filter(|(search, _)| *search == Search::Overlaps).map_or(1, |(_, elements)| elements);
+        let alternatives = alternatives * elements as f64;
         if index.unique && r.equal.len() == index.parts.len() {
             return alternatives;
         }

@@ -10,7 +10,8 @@ use types::{CollationId, DataType, Result, SqlError, TypeKind, Value};
 impl Planner<'_> {
     pub(super) fn cast(&mut self, cast: &ast::Cast) -> Result<Expr> {
         if cast.array {
-            return Err(unsupported("CAST ... ARRAY"));
+            let where_else = "outside of functional index in CREATE(non-SELECT)/ALTER TABLE or in general expressions";
+            return Err(unsupported(&format!("Use of CAST( .. AS .. ARRAY) {where_else}")));
         }
         if let Some(zone) = cast.time_zone {
             return self.cast_at_time_zone(cast, zone);

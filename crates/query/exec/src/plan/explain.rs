@@ -1,6 +1,7 @@
 //! EXPLAIN: the plan as MySQL's table, tree or JSON document. Built before the plan becomes operators; EXPLAIN ANALYZE wraps each
 //! node of the tree in a counter ([`Plan::Counted`]) and fills its lines in when the statement has run.
 
+use super::array::{part_name, shown_element, shown_elements};
 use super::cost::plan_rows;
 use super::node::{
     Access, Body, Group, IndexMerge, IndexRange, InsertSource, Intersection, Join, JoinKind, Plan, QueryPlan, Scan,
@@ -330,7 +331,7 @@ impl<'q> Explainer<'q> {
             return row;
         }
         if access == "range" {
-            let pushed = s.access.index != 0 && !s.covering;
+            let pushed = s.access.index != 0 && !s.covering && !s.is_multi_valued();
             row.extra.push(if pushed { "Using index condition" } else { "Using where" });
         }
         if s.access.backward {
@@ -631,7 +632,8 @@ impl<'q> Explainer<'q> {
                 };
                 let range = &s.access.ranges[0];
                 let part = |(i, e): (usize, &Vec<Expr>)| {
-                    format!("{} = {}", s.table.columns[index.parts[i].column].name, self.text(&e[0]))
+                    let value = shown_element(s, i, &e[0]).unwrap_or_else(|| self.text(&e[0]));
+                    format!("{} = {value}", part_name(s, i))
                 };
                 let parts: Vec<String> = range.equal.iter().enumerate().map(part).collect();
                 format!("{single} on {alias} using {key} ({}){reverse}", parts.join(", "))
@@ -645,15 +647,15 @@ impl<'q> Explainer<'q> {
     }
 
     fn range_text(&self, s: &Scan, r: &IndexRange) -> String {
-        let index = &s.table.indexes[s.access.index];
-        let name = |i: usize| &s.table.columns[index.parts[i].column].name;
+        let name = |i: usize| part_name(s, i);
         let mut parts: Vec<String> = Vec::new();
         for (i, e) in r.equal.iter().enumerate() {
-            let any: Vec<String> = e.iter().map(|e| format!("({} = {})", name(i), self.text(e))).collect();
+            let any = shown_elements(s, r, i, &|e| self.text(e));
+            let any = any.unwrap_or_else(|| e.iter().map(|e| format!("({} = {})", name(i), self.text(e))).collect());
             parts.push(any.join(" OR "));
         }
         if r.bounded {
-            let mut text = name(r.equal.len()).clone();
+            let mut text = name(r.equal.len()).to_string();
             if let Some((e, inclusive)) = &r.lower {
                 text = format!("{} {} {text}", self.text(e), if *inclusive { "<=" } else { "<" });
             }
@@ -726,7 +728,7 @@ fn used_parts(r: &IndexRange) -> usize {
 /// Does the scan give rows in the order of the clustered index? All of its index's own parts are one value then.
 fn gives_clustered_order(s: &Scan) -> bool {
     let parts = s.table.indexes[s.access.index].parts.len();
-    matches!(&s.access.ranges[..], [r] if r.equal.len() == parts && r.equal.iter().all(|e| e.len() == 1))
+    matches!(&s.access.ranges[..], [r] if r.equal.len() == parts && r.is_one_key())
 }
 
 /// The `type` column.
@@ -737,7 +739,7 @@ pub(super) fn access_type(s: &Scan) -> &'static str {
         _ if s.access.loose.is_some() => "range",
         [] if *at != 0 || (*ordered && index.primary) => "index",
         [] => "ALL",
-        [r] if !r.bounded && r.equal.iter().all(|e| e.len() == 1) => {
+        [r] if !r.bounded && r.is_one_key() => {
             let whole = index.unique && r.equal.len() == index.parts.len();
             let constant = r.equal.iter().all(|e| e[0].is_constant() || matches!(e[0].node, Node::Subquery(_)));
             match (whole && !r.nulls.contains(&true), constant) {
@@ -762,7 +764,7 @@ fn hops(plan: &Plan) -> bool {
 /// Bytes of the first `parts` parts of the index as MySQL counts them.
 fn key_length(s: &Scan, parts: usize) -> usize {
     let index = &s.table.indexes[s.access.index];
-    index.parts[..parts].iter().map(|p| part_length(&s.table.columns[p.column].data_type, p.key.prefix as usize)).sum()
+    index.parts[..parts].iter().map(|p| part_length(&p.key.data_type, p.key.prefix as usize)).sum()
 }
 
 fn part_length(ty: &DataType, prefix: usize) -> usize {

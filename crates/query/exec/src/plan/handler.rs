@@ -4,6 +4,7 @@ use super::Planner;
 use super::names::{Block, Source};
 
 use crate::context::ColumnMeta;
+use crate::error::unsupported;
 use crate::expr::{Expr, Node};
 use crate::run::Shape;
 use catalog::Table;
@@ -32,7 +33,11 @@ impl Planner<'_> {
             Some(name) => {
                 let found =
                     table.indexes.iter().position(|i| i.name != catalog::HIDDEN_INDEX && eq_name(&i.name, name));
-                Some(found.ok_or_else(|| err!(1176, name, alias))?)
+                let found = found.ok_or_else(|| err!(1176, name, alias))?;
+                if table.indexes[found].array_part.is_some() {
+                    return Err(unsupported("HANDLER ... READ of a multi-valued index"));
+                }
+                Some(found)
             }
         };
         let mut block = Block::default();

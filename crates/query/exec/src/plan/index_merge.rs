@@ -49,7 +49,9 @@ impl Mergeable {
         let keys = source.tuning.as_ref().map_or(&[][..], |t| &t.keys[..]);
         let hint = keys.iter().find(|(kind, ..)| *kind == KeyHint::IndexMerge);
         let named = |indexes: &[usize], i: usize| indexes.is_empty() || indexes.contains(&i);
-        let mut indexes = allowed.to_vec();
+        // A row may have several entries in a multi-valued index.
+        let merges = |(i, index): (&bool, &catalog::Index)| *i && index.array_part.is_none();
+        let mut indexes: Vec<bool> = allowed.iter().zip(&table.indexes).map(merges).collect();
         match hint {
             Some((_, on, list)) => indexes.iter_mut().enumerate().for_each(|(i, a)| *a &= named(list, i) == *on),
             None if p.switched_off("index_merge") => return None,

@@ -1,6 +1,7 @@
 //! From syntax to plan: names become slots and columns, expressions get types, access paths and join methods are chosen.
 
 pub mod access;
+mod array;
 mod cast;
 mod comparison;
 pub mod cost;

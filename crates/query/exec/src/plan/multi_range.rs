@@ -93,7 +93,10 @@ impl Planner<'_> {
 /// Are rows read from another tree than they are found in?
 fn has_rows_elsewhere(scan: &Scan) -> bool {
     let index = &scan.table.indexes[scan.access.index];
-    scan.access.index != 0 && !scan.covering && index.parts.iter().all(|p| p.key.prefix == 0)
+    scan.access.index != 0
+        && !scan.covering
+        && index.array_part.is_none()
+        && index.parts.iter().all(|p| p.key.prefix == 0)
 }
 
 /// Different pages that so many rows lie in, anywhere in a table of `pages`.

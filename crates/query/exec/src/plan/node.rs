@@ -3,6 +3,7 @@
 use crate::context::ColumnMeta;
 use crate::expr::Expr;
 use crate::expr::aggregate::AggregateCall;
+use crate::expr::array::Search;
 use crate::plan::json_table::JsonTable;
 use crate::plan::rules::Rules;
 use crate::run::Shape;
@@ -107,13 +108,16 @@ pub struct Scan {
 }
 
 impl Scan {
+    /// May the index have several entries of a row?
+    pub fn is_multi_valued(&self) -> bool {
+        self.table.indexes[self.access.index].array_part.is_some()
+    }
+
     /// Are rows found by other columns than these? Then a row that is changed while the scan goes on is not met again.
     pub fn is_blind_to(&self, columns: &[usize]) -> bool {
         let index = &self.table.indexes[self.access.index];
         let one_row = match &self.access.ranges[..] {
-            [range] => {
-                index.unique && range.equal.len() == index.parts.len() && range.equal.iter().all(|e| e.len() == 1)
-            }
+            [range] => index.unique && range.equal.len() == index.parts.len() && range.is_one_key(),
             _ => false,
         };
         one_row || !index.parts.iter().any(|p| columns.contains(&p.column))
@@ -172,12 +176,23 @@ pub struct IndexRange {
     pub equal: Vec<Vec<Expr>>,
     /// With `<=>`-like meaning: a NULL among `equal` matches NULL (IS NULL) for these parts.
     pub nulls: Vec<bool>,
+    /// Of a multi-valued index: how the one alternative for its array part is looked for in the array, and for about how many
+    /// elements.
+    pub array: Option<(Search, usize)>,
     pub lower: Option<(Expr, bool)>,
     pub upper: Option<(Expr, bool)>,
     /// Instead of bounds: LIKE this pattern, with its escape character.
     pub pattern: Option<(Expr, Option<char>)>,
     /// `c > NULL`-like bounds exclude NULL; a range without lower bound starts after NULL.
     pub bounded: bool,
+}
+
+impl IndexRange {
+    /// Has each part one value?
+    pub fn is_one_key(&self) -> bool {
+        let one_element = self.array.is_none_or(|(search, _)| search == Search::Member);
+        one_element && self.equal.iter().all(|e| e.len() == 1)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

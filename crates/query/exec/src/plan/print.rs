@@ -1,12 +1,14 @@
 //! Expressions as text, for EXPLAIN and for errors.
 
 use super::node::{Plan, Scan};
+use crate::expr::array::{self, Search};
 use crate::expr::compare::CmpOp;
 use crate::expr::number::{ArithOp, BitOp};
 use crate::expr::{Expr, Node};
 use crate::run::Scope;
 use catalog::Table;
 use std::sync::Arc;
+use types::json::Json;
 use types::{DataType, TypeKind, Value};
 
 /// The names of a slot: of a table, or of a query in FROM, which has no schema.
@@ -30,9 +32,16 @@ impl SlotNames {
 
     fn column(&self, column: u16) -> Option<&str> {
         match &self.columns {
-            Columns::Table(table) => table.columns.get(column as usize).map(|c| &c.name[..]),
+            Columns::Table(table) => {
+                table.columns.get(column as usize).map(|c| c.index_expression().unwrap_or(&c.name))
+            }
             Columns::Names(names) => names.get(column as usize).map(String::as_str),
         }
+    }
+
+    /// Is it the expression of an index part?
+    fn is_expression(&self, column: u16) -> bool {
+        matches!(&self.columns, Columns::Table(t) if t.columns.get(column as usize).is_some_and(|c| c.hidden))
     }
 }
 
@@ -88,6 +97,7 @@ pub fn column_name(scopes: &Scopes, depth: u8, slot: u16, column: u16) -> Option
 impl Names for Scopes {
     fn column(&self, depth: u8, slot: u16, column: u16) -> String {
         match column_name(self, depth, slot, column) {
+            Some((names, expression)) if names.is_expression(column) => expression.to_string(),
             Some((names, column)) => format!("{}.{column}", names.alias),
             None => "<value>".to_string(),
         }
@@ -174,7 +184,10 @@ pub fn print(e: &Expr, names: &dyn Names) -> String {
         }
         Node::InCharset(e) => p(e),
         Node::Cast(operand) => format!("cast({} as {})", p(operand), cast_type(&e.ty)),
-        Node::Call(f, args) => format!("{}({})", f.name, list(args, ",")),
+        Node::Call(f, args) => match array::as_search(e) {
+            Some(call) => search(&call, names),
+            None => format!("{}({})", f.name, list(args, ",")),
+        },
         Node::Aggregate(_) | Node::Window(_) => "<aggregate>".to_string(),
         Node::Subquery(q) => format!("(select #{})", q + 2),
         Node::Exists { negated, query } => format!("{}exists(select #{})", not(*negated), query + 2),
@@ -199,6 +212,29 @@ fn cast_type(t: &DataType) -> String {
         Time | DateTime if t.decimals > 0 => format!("{}({})", format!("{:?}", t.kind).to_lowercase(), t.decimals),
         kind => format!("{kind:?}").to_lowercase(),
     }
+}
+
+/// A search in the array of a multi-valued index.
+fn search(call: &array::Call<'_>, names: &dyn Names) -> String {
+    let values = match &call.values.node {
+        Node::Const(v) => array::wanted(v, call.values, call.kind, call.element).map(|j| json_text(&j)),
+        _ => None,
+    };
+    let values = values.unwrap_or_else(|| print(call.values, names));
+    let array = match call.column.node {
+        Node::Column { depth, slot, column } => names.column(depth, slot, column),
+        _ => unreachable!("the hidden column of an index part"),
+    };
+    match call.kind {
+        Search::Member => format!("{values} member of ({array})"),
+        Search::Contains => format!("json_contains({array},{values})"),
+        Search::Overlaps => format!("json_overlaps({array},{values})"),
+    }
+}
+
+/// A document that is known, as MySQL shows it.
+pub fn json_text(j: &Json) -> String {
+    format!("json'{}'", String::from_utf8_lossy(&j.to_text()))
 }
 
 pub fn comparison(op: CmpOp) -> &'static str {

@@ -7,7 +7,7 @@ use crate::expr::Expr;
 use crate::prepared::{ColumnUse, TableUse};
 use crate::run::Shape;
 use catalog::{Changes, ColumnDefault, Table, parent_index};
-use sql::ast::Statement;
+use sql::ast::{self, Statement};
 use std::sync::Arc;
 use types::{Result, SqlError};
 
@@ -109,7 +109,8 @@ impl Planner<'_> {
                 rules.defaults.push((i, self.stored_expression(text, table)?));
             }
             if let Some(generated) = &column.generated {
-                rules.generated.push((i, self.stored_expression(&generated.expression, table)?));
+                let e = self.stored(&generated.expression, table, generated.array.is_some())?;
+                rules.generated.push((i, e));
             }
         }
         for check in table.checks.iter().filter(|c| c.enforced) {
@@ -158,6 +159,11 @@ impl Planner<'_> {
 
     /// An expression of the dictionary over a row of `table` in slot 0.
     pub fn stored_expression(&mut self, text: &str, table: &Arc<Table>) -> Result<Expr> {
+        self.stored(text, table, false)
+    }
+
+    /// The same; of `array`, CAST(... AS type ARRAY), what is between CAST( and AS.
+    pub fn stored(&mut self, text: &str, table: &Arc<Table>, array: bool) -> Result<Expr> {
         let parsed = sql::parse(format!("DO {text}").as_bytes(), sql::SqlMode::default());
         let parsed = parsed.map_err(|e| SqlError::new(e.code(), e.message()))?;
         let Statement::Do(list) = &parsed.statement else { unreachable!("the text begins with DO") };
@@ -166,7 +172,12 @@ impl Planner<'_> {
         block.sources.push(Source::of_table(0, table, None));
         block.shapes.push(Shape::Row(table.clone()));
         inner.blocks.push(block);
-        inner.plain(parsed.list(*list)[0])
+        let id = parsed.list(*list)[0];
+        if !array {
+            return inner.plain(id);
+        }
+        let ast::Expr::Cast(cast) = &parsed[id] else { unreachable!("the text of an array is a CAST") };
+        inner.plain(cast.operand)
     }
 }
 

@@ -422,7 +422,8 @@ impl Planner<'_> {
 
     /// Plans FROM and WHERE. `order`: what the rows should come in the order of; true comes back when they do.
     pub fn join_plan(&mut self, tree: Tree, conditions: Vec<Expr>, order: &access::Wanted<'_>) -> Result<(Plan, bool)> {
-        let mut conditions = rewrite::factor(conditions);
+        let (mut tree, mut conditions) = (tree, rewrite::factor(conditions));
+        self.search_arrays(&mut tree, &mut conditions)?;
         self.note_merged();
         self.check_join_hints();
         if let Tree::Leaf(i) = tree {

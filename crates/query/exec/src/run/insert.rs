@@ -468,7 +468,10 @@ impl InsertStatement {
             slot.key.extend_from_slice(&self.writer.key);
         } else {
             self.probe.clear();
-            write::index_parts(&mut self.probe, table, index, &self.writer.row);
+            match table.indexes[index].array_part {
+                None => _ = write::index_parts(&mut self.probe, table, index, &self.writer.row),
+                Some(_) => self.probe.extend_from_slice(&self.writer.refused),
+            }
             let mut upper = self.probe.clone();
             let bounded = types::key::successor(&mut upper);
             let range = Range {

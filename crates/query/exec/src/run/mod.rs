@@ -9,6 +9,7 @@ pub mod batched;
 pub mod build;
 pub mod change;
 pub mod counted;
+pub mod entries;
 pub mod fields;
 pub mod flow;
 pub mod group;

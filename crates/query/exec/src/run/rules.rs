@@ -6,7 +6,7 @@
 
 use super::write::{self, Refused, RowWriter, Strictness, column};
 use super::{Frame, Run, Scope, Shape};
-use crate::expr::Expr;
+use crate::expr::{Expr, array};
 use crate::plan::rules::{Child, Rules, TableRules};
 use catalog::{ForeignKey, ReferenceAction, Table};
 use engine::{Cursor, Direction, LockMode, Range, Read, Wait};
@@ -96,7 +96,10 @@ impl RuleSet {
         self.row.clone_from(&writer.row);
         self.key.clone_from(&writer.key);
         let scope = Scope::with_row(&self.frames[node], None, 0, &self.row);
-        let value = write::store(e.eval(run, scope)?, &e.ty, &table.columns[at], row, how, run)?;
+        let value = match table.columns[at].array_of() {
+            None => write::store(e.eval(run, scope)?, &e.ty, &table.columns[at], row, how, run)?,
+            Some(_) => array::stored(e.eval(run, scope)?, e, table, at, row, how, run)?,
+        };
         let rekey = table.indexes[0].parts.iter().any(|p| p.column == at);
         writer.change(table, &self.row, &self.key, &[at], &[value], rekey);
         Ok(())

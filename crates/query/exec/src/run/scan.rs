@@ -1,5 +1,6 @@
 //! Reading tables: point reads, range scans, index scans with row lookup, covering scans, virtual tables.
 
+use super::entries::{self, Entries};
 use super::held::{Held, hold, is_precise, owned, searched};
 use super::{Frame, Op, Receive, Run, Scope, Settled, Shape, Step, own_line, tuple};
 use crate::error;
@@ -44,6 +45,8 @@ pub struct ScanOp {
     precise: bool,
     /// The equalities of the ranges are all in the keys of this execution.
     whole: bool,
+    /// The index is multi-valued: a row may be met several times, and is passed on once.
+    multi: bool,
     /// Parts of the secondary key that a covering scan decodes.
     parts: Vec<(usize, KeyPart)>,
     /// Encoded ranges of this execution, sorted, without overlap.
@@ -80,6 +83,7 @@ impl ScanOp {
         let table = scan.table;
         let index = scan.access.index;
         let parts = crate::plan::access::key_columns(&table, &table.indexes[index]);
+        let multi = table.indexes[index].array_part.is_some();
         let point = index == 0
             && scan.access.ranges.len() == 1
             && scan.access.ranges[0].equal.len() == table.indexes[0].parts.len()
@@ -99,6 +103,7 @@ impl ScanOp {
             implied: scan.implied,
             precise: true,
             whole: true,
+            multi,
             lookup: Lookup::No,
             to_write: false,
             semi_consistent: false,
@@ -169,6 +174,9 @@ impl ScanOp {
         }
         for i in 0..self.ranges.len() {
             self.encode_range(i, run, at)?;
+            if self.index != self.planned {
+                return Ok(());
+            }
         }
         if self.key_ranges.len() > 1 {
             self.merge();
@@ -194,6 +202,18 @@ impl ScanOp {
         for (n, alternatives) in range.equal.iter().enumerate() {
             let part = &index.parts[n];
             unique &= part.key.prefix == 0;
+            if let Some((search, _)) = range.array.filter(|_| index.array_part == Some(n)) {
+                let Some(keys) = entries::searched(&alternatives[0], search, &part.key, run, at)? else {
+                    self.prefixes = prefixes;
+                    self.read_all();
+                    return Ok(());
+                };
+                prefixes = prefixes.iter().flat_map(|p| keys.iter().map(move |k| [&p[..], &k[..]].concat())).collect();
+                if prefixes.is_empty() {
+                    break;
+                }
+                continue;
+            }
             if let [one] = &alternatives[..] {
                 let v = searched(one.eval(run, at)?, table, part.column, run);
                 precise &= is_precise(&v, table, part.column);
@@ -722,7 +742,12 @@ impl ScanOp {
                 }
                 continue;
             }
-            if !certain {
+            if self.multi {
+                let of_row = Entries::of(&self.table, self.index, &slot.bytes, &slot.key);
+                if !of_row.is_first(&self.check, |entry| self.has(entry)) {
+                    continue;
+                }
+            } else if !certain {
                 // The snapshot's row decides whether this entry is one of its own.
                 self.row_key(if self.covering { None } else { Some(&slot.bytes) });
                 if self.bytes_differ() {
@@ -735,6 +760,13 @@ impl ScanOp {
             slot.present = true;
             return Ok(true);
         }
+    }
+
+    /// Is the entry in a range of this execution?
+    fn has(&self, entry: &[u8]) -> bool {
+        let of = |r: (usize, usize)| &self.bytes[r.0..r.1];
+        let at = self.key_ranges.partition_point(|r| of(r.lower) <= entry);
+        at > 0 && self.key_ranges[at - 1].upper.is_none_or(|u| entry < of(u))
     }
 
     /// Encodes into `prefixes[1]` the index parts of a row.

@@ -4,11 +4,13 @@
 //!   clustered tree   key = parts of the primary key (or the hidden row id)     value = all columns, as RowLayout encodes
 //!   secondary tree   key = the index's parts, then the whole clustered key     value = empty
 //! ```
-//! A unique secondary index is unique in its own parts, unless one of them is NULL.
+//! A unique secondary index is unique in its own parts, unless one of them is NULL. A row has an entry in each secondary tree; in
+//! that of a multi-valued index it has as many as its array has elements ([`entries`]).
 
+use super::entries::{self, Entries};
 use super::{Run, added_column};
 use crate::error;
-use crate::expr::convert;
+use crate::expr::{array, convert};
 use catalog::{Column, ColumnDefault, Table};
 use engine::Transaction;
 use types::{DataType, Date, DateTime, Decimal, Result, SqlError, SqlMode, StoreContext, Time, TypeKind, Value, key};
@@ -24,6 +26,7 @@ pub fn column<'r>(table: &'r Table, row: &'r [u8], i: usize) -> Value<'r> {
 
 /// Appends the own parts of index `index` for a row; says whether one is NULL.
 pub fn index_parts(out: &mut Vec<u8>, table: &Table, index: usize, row: &[u8]) -> bool {
+    debug_assert!(table.indexes[index].array_part.is_none(), "a row has many entries in a multi-valued index");
     let mut null = false;
     for part in &table.indexes[index].parts {
         let v = column(table, row, part.column);
@@ -80,6 +83,8 @@ pub struct RowWriter {
     pub key: Vec<u8>,
     old_entry: Vec<u8>,
     new_entry: Vec<u8>,
+    /// The own parts of the entry of a multi-valued index that was refused as a duplicate.
+    pub refused: Vec<u8>,
 }
 
 impl RowWriter {
@@ -130,6 +135,11 @@ impl RowWriter {
             other => other?,
         }
         for i in 1..table.indexes.len() {
+            if table.indexes[i].array_part.is_some() {
+                let all = Entries::of(table, i, &self.row, &self.key);
+                entries::insert(tx, table, i, all.with_prefix(table.indexes[i].unique), &mut self.refused)?;
+                continue;
+            }
             let prefix = secondary_key(&mut self.new_entry, table, i, &self.row, &self.key);
             match tx.index_insert(table.indexes[i].tree, &self.new_entry, prefix, &[]) {
                 Err(engine::Error::DuplicateKey) => return Err(Refused::Duplicate(i)),
@@ -150,6 +160,10 @@ impl RowWriter {
     ) -> Result<(), Refused> {
         tx.delete(table.indexes[0].tree, old_key)?;
         for i in 1..table.indexes.len() {
+            if table.indexes[i].array_part.is_some() {
+                entries::delete(tx, table, i, Entries::of(table, i, old_row, old_key).iter())?;
+                continue;
+            }
             secondary_key(&mut self.old_entry, table, i, old_row, old_key);
             tx.index_delete(table.indexes[i].tree, &self.old_entry)?;
         }
@@ -183,6 +197,14 @@ impl RowWriter {
         }
         for (i, touched) in touched.iter().enumerate().skip(1) {
             if !moved && !touched {
+                continue;
+            }
+            if table.indexes[i].array_part.is_some() {
+                let old = Entries::of(table, i, old_row, old_key);
+                let new = Entries::of(table, i, &self.row, &self.key);
+                entries::delete(tx, table, i, old.without(&new, false).map(|(entry, _)| entry))?;
+                let unique = table.indexes[i].unique;
+                entries::insert(tx, table, i, new.without(&old, unique), &mut self.refused)?;
                 continue;
             }
             secondary_key(&mut self.old_entry, table, i, old_row, old_key);
@@ -228,6 +250,13 @@ pub fn duplicate_entry(table: &Table, index: usize, row: &[u8], run: Option<&Run
             entry.push('-');
         }
         let c = &table.columns[part.column];
+        if let Some(element) = c.array_of() {
+            match column(table, row, part.column) {
+                Value::Null => entry.push_str("NULL"),
+                v => entry.push_str(&array::shown(&v, &element)),
+            }
+            continue;
+        }
         let v = match (column(table, row, part.column), run) {
             (Value::DateTime(t), Some(run)) if c.data_type.kind == TypeKind::Timestamp => {
                 Value::DateTime(convert::from_utc(t, run))

@@ -234,6 +234,7 @@ impl Database {
                         key: KeyPart { data_type: columns[*c].1, descending: false, prefix: 0 },
                     })
                     .collect(),
+                array_part: None,
                 tree: {
                     let kind = if i == 0 { TreeKind::Clustered } else { TreeKind::Secondary };
                     self.engine.create_tree(&mut self.tx, kind).unwrap()

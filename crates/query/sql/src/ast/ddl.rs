@@ -203,6 +203,8 @@ pub struct IndexDef {
 pub struct KeyPart {
     pub what: KeyPartKind,
     pub descending: bool,
+    /// ASC or DESC was written.
+    pub ordered: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

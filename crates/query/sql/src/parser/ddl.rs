@@ -230,7 +230,8 @@ impl Parser<'_> {
             let name = self.name()?;
             KeyPartKind::Column { name, prefix: self.optional_length()? }
         };
-        Ok(KeyPart { what, descending: self.descending() })
+        let ordered = matches!(self.tok.kw, Kw::ASC | Kw::DESC);
+        Ok(KeyPart { what, descending: self.descending(), ordered })
     }
 
     fn index_options(&mut self, options: &mut IndexOptions) -> R<()> {

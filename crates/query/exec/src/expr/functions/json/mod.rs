@@ -11,6 +11,7 @@ pub use change::check_key;
 pub use value::{json_value, member_of};
 
 use super::{Args, Function, MANY, Rule, f};
+use crate::expr::array::Search;
 use crate::expr::{Expr, Node};
 use types::collation::CollationId;
 use types::error::*;
@@ -53,6 +54,21 @@ pub static FUNCTIONS: &[Function] = &[
 static MEMBER_OF: Function = f("member of", 2, 2, Rule::Int(1), look::member_of);
 static JSON_VALUE: Function = f("json_value", 5, 5, Rule::First, value::eval);
 
+/// Which search in an array a predicate of two arguments is.
+pub fn search_of(f: &'static Function) -> Option<Search> {
+    match f.name {
+        "member of" => Some(Search::Member),
+        "json_contains" => Some(Search::Contains),
+        "json_overlaps" => Some(Search::Overlaps),
+        _ => None,
+    }
+}
+
+/// A predicate that is planned in place of another, see [`crate::expr::array`].
+pub const fn array_function(name: &'static str, eval: for<'a, 'x> fn(Args<'a, 'x>) -> Result<Value<'a>>) -> Function {
+    f(name, 4, 4, Rule::Int(1), eval)
+}
+
 /// Is the expression's value a truth value: `true`, a comparison, a predicate function?
 fn is_boolean(e: &Expr) -> bool {
     e.ty.kind == TypeKind::BigInt
@@ -72,7 +88,7 @@ pub fn parse_text(text: &[u8], argument: usize, function: &str) -> Result<Json> 
 }
 
 /// Text as UTF-8; 3144 for binary strings.
-fn utf8(text: &[u8], ty: &DataType) -> Result<Vec<u8>> {
+pub fn utf8(text: &[u8], ty: &DataType) -> Result<Vec<u8>> {
     let charset = match ty.kind.is_text() || ty.kind.is_bytes() {
         true => ty.collation.charset(),
         false => Charset::Utf8mb4,
