@@ -120,6 +120,8 @@ DJANGO_LABELS = [
 def django(server, output):
     """Tests of the backend, of the schema editor and of everything that makes SQL."""
     place = source("Django", DJANGO)
+    # Modules of some tests connect when they are read, before there are databases for tests.
+    empty(server, "dj_default", "dj_other")
     settings = f"settings_{server.kind}"
     (WORK / f"{settings}.py").write_text(SETTINGS.format(host=server.host, port=server.port))
     report = output.with_suffix(".raw.json")

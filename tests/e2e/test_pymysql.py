@@ -316,3 +316,33 @@ def test_a_chain_of_unions_too_long_for_the_stack_is_refused(server):
                 assert refused.value.args[0] == code
     assert value(connection, "SELECT 1") == 1
     connection.close()
+
+
+def test_columns_name_the_collation_that_the_client_asked_for(server):
+    """At login, and in SET NAMES; not in SET collation_connection. What it asks in character_set_results is its default."""
+    connection = server.connect(charset="utf8mb4", collation="utf8mb4_general_ci")
+    for statement, number in [
+            ("DO 0", 45), ("SET NAMES utf8mb4", 255), ("SET NAMES utf8mb4 COLLATE utf8mb4_bin", 46), ("SET collation_connection = utf8mb4_unicode_ci", 46),
+            ("SET character_set_results = utf8mb4", 255), ("SET NAMES latin1 COLLATE latin1_bin", 47), ("SET NAMES DEFAULT", 255)]:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            cursor.execute("SELECT 'a', _latin1'b'")
+            assert [field.charsetnr for field in cursor._result.fields] == [number] * 2, statement
+    connection.close()
+
+
+def test_bytes_that_are_no_string_stay_what_they_are(server, database):
+    """Drivers that take utf8mb3 for CESU-8 send surrogates: they come back as they were, and no column takes them."""
+    surrogates = "💩".encode("utf-16-be")
+    surrogates = b"".join(bytes([0xE0 | n >> 12, 0x80 | n >> 6 & 63, 0x80 | n & 63]) for n in (int.from_bytes(surrogates[i:i + 2]) for i in (0, 2)))
+    connection = server.connect(database=database, charset="utf8mb3", collation="utf8mb3_general_ci")
+    run("CREATE TABLE t (a VARCHAR(9) CHARACTER SET utf8mb3, b VARCHAR(9), c VARBINARY(9))", on=connection)
+    assert value(connection, b"SELECT HEX('" + surrogates + b"')") == surrogates.hex().upper()
+    assert rows(connection, "SHOW WARNINGS") == (("Warning", 1300, "Invalid utf8mb3 character string: 'EDA0BDEDB2A9'"),)
+    for column in (b"a", b"b"):
+        with pytest.raises(pymysql.MySQLError) as refused:
+            run(b"INSERT INTO t (" + column + b") VALUES ('" + surrogates + b"')", on=connection)
+        assert refused.value.args[0] == 1366
+    run(b"INSERT INTO t (c) VALUES ('" + surrogates + b"')", on=connection)
+    assert rows(connection, b"SELECT c, c = '" + surrogates + b"' FROM t") == ((surrogates, 1),)
+    connection.close()

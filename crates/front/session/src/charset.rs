@@ -10,7 +10,7 @@ use types::charset::Charset;
 use types::collation::CollationId;
 
 const CLIENT: VarId = id("character_set_client");
-const RESULTS: VarId = id("character_set_results");
+pub(crate) const RESULTS: VarId = id("character_set_results");
 const CONNECTION: VarId = id("character_set_connection");
 const COLLATION: VarId = id("collation_connection");
 
@@ -25,9 +25,10 @@ pub(crate) fn statement_text<'t>(state: &State, text: &'t [u8]) -> Cow<'t, [u8]>
 /// Tells the wire which collation column definitions name.
 pub(crate) fn apply_results(state: &State, out: &mut Output) {
     let charset = state.vars.hot().results;
-    out.set_results_charset(
-        charset.map(|c| ResultsCharset { collation: CollationId::default_of(c).0, max_bytes: c.mbmaxlen() as u8 }),
-    );
+    out.set_results_charset(charset.map(|c| {
+        let named = state.results_collation.filter(|named| named.charset() == c);
+        ResultsCharset { collation: named.unwrap_or(CollationId::default_of(c)).0, max_bytes: c.mbmaxlen() as u8 }
+    }));
 }
 
 /// SET NAMES, and the handshake: client, connection and results at once.
@@ -38,4 +39,5 @@ pub(crate) fn set_names(state: &mut State, collation: CollationId) {
         state.vars.set(variable, text(charset.name()));
     }
     state.vars.set(COLLATION, text(collation.info().name));
+    state.results_collation = Some(collation);
 }

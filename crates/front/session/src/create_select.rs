@@ -45,6 +45,7 @@ impl Session {
         }
         for _ in 0..REPLANS_MAX {
             self.state.clear_conditions();
+            self.state.note_parsed(parsed);
             match self.try_create_select(parsed, of, (&schema, &name)) {
                 Err(e) if e.code == 1615 => {}
                 other => return other,

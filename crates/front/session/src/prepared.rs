@@ -104,7 +104,7 @@ fn unknown(id: u32, command: &str) -> types::SqlError {
 }
 
 /// A parameter of which nothing is known, or that meets a string.
-const TEXT_PARAMETER: DataType = DataType::string(TypeKind::VarChar, 0, CollationId::UTF8MB4_0900_AI_CI);
+pub(crate) const TEXT_PARAMETER: DataType = DataType::string(TypeKind::VarChar, 0, CollationId::UTF8MB4_0900_AI_CI);
 
 /// What clients are told of a parameter that meets this type: some send numbers with the sign that is said here.
 fn parameter_type(like: &DataType) -> DataType {

@@ -295,9 +295,15 @@ impl Session {
                 }
                 LiteralKind::String => {
                     let source = &text[literal.start as usize + 1..literal.end as usize - 1];
-                    let set = self.state.vars.hot().literals.charset();
+                    let hot = self.state.vars.hot();
+                    let set = hot.literals.charset();
+                    // What is no utf8mb3 stays as the client sent it.
+                    let kept = |bytes| {
+                        Charset::Utf8mb4.is_subset_bytes(set, bytes)
+                            || (set, hot.client) == (Charset::Utf8mb3, Charset::Utf8mb3)
+                    };
                     // Unescaped strings borrow from the text; others were rewritten into the scratch space.
-                    if !Charset::Utf8mb4.is_subset_bytes(set, bytes) {
+                    if !kept(bytes) {
                         Value::Bytes(Cow::Owned(set.from_utf8(bytes).into_owned()))
                     } else if bytes.len() == source.len() {
                         Value::Bytes(Cow::Borrowed(source))
@@ -589,8 +595,12 @@ impl Session {
         for _ in 0..REPLANS_MAX {
             let number = self.catalog.get(self.server.catalog.cell()).number;
             if planned.prepared.catalog_version() != number || planned.generation != self.temporary.generation {
-                let types: Vec<DataType> = params.iter().map(value_type).collect();
+                let type_of = if planned.untyped { exact_type } else { value_type };
+                let types: Vec<DataType> = params.iter().map(type_of).collect();
                 self.replan(planned, &types)?;
+                if planned.untyped {
+                    planned.prepared.describe_nulls(crate::prepared::TEXT_PARAMETER);
+                }
                 observe::increment(self.com("stmt_reprepare"));
             }
             if planned.pins.is_empty() {
@@ -710,8 +720,22 @@ fn has_virtual(prepared: &Prepared, version: &Version) -> bool {
     prepared.tables().iter().any(|t| version.table(&t.schema, &t.table).is_some_and(|t| t.is_virtual()))
 }
 
+/// The type of a parameter's value, for a plan that is made for each execution.
+fn exact_type(value: &Value<'_>) -> DataType {
+    let decimals = |micros: u32| if micros == 0 { 0 } else { 6 };
+    match value {
+        Value::Decimal(d) => exec::expr::convert::decimal_type(d),
+        Value::Date(_) => DataType { length: 10, ..DataType::new(TypeKind::Date) },
+        Value::Time(t) => DataType { length: 17, decimals: decimals(t.micros()), ..DataType::new(TypeKind::Time) },
+        Value::DateTime(t) => {
+            DataType { length: 26, decimals: decimals(t.micros()), ..DataType::new(TypeKind::DateTime) }
+        }
+        other => value_type(other),
+    }
+}
+
 /// The type of a parameter's value, for planning.
-pub(crate) fn value_type(value: &Value<'_>) -> DataType {
+fn value_type(value: &Value<'_>) -> DataType {
     match value {
         Value::Int(_) => DataType::new(TypeKind::BigInt),
         Value::UInt(_) => DataType::new(TypeKind::BigInt).unsigned(),

@@ -307,6 +307,9 @@ impl Session {
     }
 
     fn set_session(&mut self, id: VarId, value: Val) -> Result<()> {
+        if id == charset::RESULTS {
+            self.state.results_collation = None;
+        }
         match id {
             TIMESTAMP => {
                 // 0 is back to the clock.

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use sync::{Cached, LaneId};
+use types::collation::CollationId;
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, SqlError, TypeKind, Value};
 
@@ -49,6 +50,8 @@ pub(crate) struct State {
     pub current_user: String,
     /// CURRENT_ROLE()
     pub current_role: String,
+    /// The collation that SET NAMES or the login gave, until `character_set_results` is set alone: descriptions of columns name it.
+    pub results_collation: Option<CollationId>,
     /// Read off the variables when they are set.
     pub sql_mode: SqlMode,
     pub time_zone: TimeZone,
@@ -94,6 +97,7 @@ impl State {
             user: String::new(),
             current_user: String::new(),
             current_role: "NONE".to_string(),
+            results_collation: None,
             sql_mode: SqlMode::DEFAULT,
             time_zone: TimeZone::Offset(0),
             clock_us: 0,

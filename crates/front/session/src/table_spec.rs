@@ -24,13 +24,6 @@ use types::{DataType, Result, TypeKind, Value, err};
 const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
 const CHARACTER_SET_CONNECTION: VarId = id("character_set_connection");
 
-/// So many bytes of a string that cannot be converted are told.
-const SHOWN_BYTES: usize = 6;
-
-fn shown_byte(b: u8) -> String {
-    if b.is_ascii_graphic() || b == b' ' { char::from(b).to_string() } else { format!("\\x{b:02X}") }
-}
-
 impl Session {
     /// The character set that literals without introducer have.
     pub(crate) fn literal_charset(&self) -> &str {
@@ -103,9 +96,7 @@ impl Session {
         if text.chars().all(|c| c.len_utf8() < 4) {
             return text;
         }
-        let shown: String = text.bytes().take(SHOWN_BYTES).map(shown_byte).collect();
-        let more = if text.len() > SHOWN_BYTES { "..." } else { "" };
-        self.state.warn("Warning", 1300, format!("Cannot convert string '{shown}{more}' from utf8mb4 to utf8mb3"));
+        self.state.warn("Warning", 1300, sql::ast::cannot_convert(text.as_bytes()));
         text.chars().map(|c| if c.len_utf8() < 4 { c } else { '?' }).collect()
     }
 

@@ -116,6 +116,7 @@ impl Session {
     fn make_and_fill(&mut self, parsed: &Parsed, of: CreateSelect<'_>, to: (&str, &str)) -> Result<Outcome> {
         for _ in 0..REPLANS_MAX {
             self.state.clear_conditions();
+            self.state.note_parsed(parsed);
             let version = self.dictionary();
             let collation = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?.default_collation;
             let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state)?;

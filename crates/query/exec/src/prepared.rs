@@ -201,6 +201,13 @@ impl Prepared {
         &self.param_types
     }
 
+    /// Columns of which nothing is known are described as these.
+    pub fn describe_nulls(&mut self, like: DataType) {
+        for column in self.columns.iter_mut().filter(|c| c.data_type.kind == TypeKind::Null) {
+            column.data_type = like;
+        }
+    }
+
     /// The result set's columns; empty for a statement without one.
     pub fn columns(&self) -> &[ColumnMeta] {
         &self.columns

@@ -295,10 +295,8 @@ impl Printer<'_> {
                         (None, _) => None,
                     };
                     let made_from = own.is_none().then(|| match &parsed[*expr] {
-                        Expr::String { text, .. } => {
-                            String::from_utf8_lossy(parsed.bytes(*text)).trim_ascii_start().to_string()
-                        }
-                        _ => String::from_utf8_lossy(parsed.bytes(*text)).trim_ascii().to_string(),
+                        Expr::String { text, .. } => name_of_text(parsed.bytes(*text)).trim_ascii_start().to_string(),
+                        _ => name_of_text(parsed.bytes(*text)).trim_ascii().to_string(),
                     });
                     let name = own.or_else(|| made_from.clone()).unwrap_or_default();
                     let is_column = matches!(parsed[*expr], Expr::Column { .. });

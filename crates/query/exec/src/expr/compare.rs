@@ -417,6 +417,33 @@ fn as_float(e: Expr, other: &Expr) -> Expr {
     Expr::new(Node::Cast(Box::new(e)), ty)
 }
 
+/// Characters of the longest time.
+const TIME_TEXT_MAX: u32 = 17;
+
+/// A time beside a string, as which it is compared: with all the digits behind the point that its type has.
+pub fn time_as_text(e: Expr, other: &Expr) -> Expr {
+    let has_digits = e.ty.kind == TypeKind::Time && (1..DECIMALS_NOT_FIXED).contains(&e.ty.decimals);
+    // What stands for `?` takes the type of a time (a literal that was lifted is never NULL), and a column compares as one with
+    // what is known before its rows are.
+    let is_known = other.is_constant() || matches!(other.node, Node::Subquery(_));
+    let takes_type = matches!(other.node, Node::Param(_)) && other.ty.nullable;
+    let as_time = takes_type || matches!(e.node, Node::Column { .. }) && is_known;
+    if !has_digits || !is_string(other.ty.kind) || as_time {
+        return e;
+    }
+    let ty = DataType::string(TypeKind::VarChar, TIME_TEXT_MAX, other.ty.collation);
+    let ty = DataType { nullable: e.ty.nullable, ..ty };
+    Expr::new(Node::Cast(Box::new(e)), ty)
+}
+
+/// The operands of BETWEEN: of one string among them all times are strings.
+pub fn times_as_texts(e: Expr, low: Expr, high: Expr) -> (Expr, Expr, Expr) {
+    let Some(text) = [&e, &low, &high].into_iter().find(|e| is_string(e.ty.kind)).cloned() else {
+        return (e, low, high);
+    };
+    (time_as_text(e, &text), time_as_text(low, &text), time_as_text(high, &text))
+}
+
 /// A constant to compare with `other` in the form that compares fastest: a string literal beside a temporal column becomes
 /// a temporal once, at planning.
 pub fn adapt(e: Expr, other: &Expr) -> Expr {

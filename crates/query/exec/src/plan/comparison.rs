@@ -31,6 +31,8 @@ pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
     let a = compare::beside_moment(a, &b);
     let are_strings = [&a, &b].map(|e| e.ty.kind.is_text() || e.ty.kind.is_bytes());
     let (a, b) = if are_strings == [true; 2] { (a, b) } else { (wide::plain(a), wide::plain(b)) };
+    let a = compare::time_as_text(a, &b);
+    let b = compare::time_as_text(b, &a);
     let collation = compare::collation_of(&[&a, &b])?;
     let b = compare::in_charset(compare::adapt(b, &a), collation);
     let a = compare::in_charset(compare::adapt(a, &b), collation);

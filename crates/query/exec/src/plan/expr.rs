@@ -1,7 +1,7 @@
 //! Expressions: syntax to typed nodes.
 
 use super::comparison::{compare_exprs, compare_rows, comparison, pair_collations};
-use super::{Planner, names::AliasRule};
+use super::{Planner, literal, names::AliasRule};
 use crate::error::unsupported;
 use crate::expr::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::compare::{self, CmpOp};
@@ -150,17 +150,14 @@ impl Planner<'_> {
             Ast::String { text, introducer } => {
                 let bytes = parsed.bytes(*text).to_vec();
                 match introducer {
-                    Some(n) => introduced(self.as_sent(bytes), self.charset(parsed.name(*n))?)?,
-                    None => {
-                        let set = self.literal_collation.charset();
-                        string(set.from_utf8(&bytes).into_owned(), self.literal_collation)
-                    }
+                    Some(n) => self.literal(self.as_sent(bytes), self.charset(parsed.name(*n))?),
+                    None => self.literal(self.in_connection(bytes), self.literal_collation),
                 }
             }
             Ast::Bytes { bytes, introducer, .. } => {
                 let bytes = parsed.bytes(*bytes).to_vec();
                 match introducer {
-                    Some(n) => introduced(bytes, self.charset(parsed.name(*n))?)?,
+                    Some(n) => literal::introduced(bytes, self.charset(parsed.name(*n))?)?,
                     // In a numeric place it is a number: see `convert::is_hex_literal`.
                     None => {
                         let e = string(bytes, CollationId::BINARY);
@@ -298,6 +295,7 @@ impl Planner<'_> {
                 let (e, low, high) = (self.operand(*operand)?, self.operand(*low)?, self.operand(*high)?);
                 let (low, high) = (self.beside_column(low, &e)?, self.beside_column(high, &e)?);
                 let (low, high) = (compare::beside_moment(low, &e), compare::beside_moment(high, &e));
+                let (e, low, high) = compare::times_as_texts(e, low, high);
                 let collation = compare::collation_of(&[&e, &low, &high])?;
                 let (low, high) = (compare::adapt(low, &e), compare::adapt(high, &e));
                 let [e, low, high] = compare::in_one_domain([e, low, high]).map(|e| compare::in_charset(e, collation));
@@ -774,15 +772,6 @@ impl Planner<'_> {
         Ok(e)
     }
 
-    /// The bytes of a literal as the client sent them: its statement has been read as utf8mb4.
-    fn as_sent(&self, bytes: Vec<u8>) -> Vec<u8> {
-        let client = match self.env.system_variable(None, "character_set_client") {
-            Ok((Value::Bytes(name), _)) if !bytes.is_ascii() => Charset::by_name(&String::from_utf8_lossy(&name)),
-            _ => None,
-        };
-        client.map_or_else(|| bytes.clone(), |set| set.from_utf8(&bytes).into_owned())
-    }
-
     pub(super) fn charset(&self, name: &str) -> Result<CollationId> {
         match Charset::by_name(name) {
             Some(c) => Ok(CollationId::default_of(c)),
@@ -899,22 +888,6 @@ pub fn string(bytes: Vec<u8>, collation: CollationId) -> Expr {
     let kind = if collation.is_binary() { TypeKind::VarBinary } else { TypeKind::VarChar };
     let length = collation.charset().char_count(&bytes);
     constant(Value::Bytes(Cow::Owned(bytes)), DataType::string(kind, length as u32, collation))
-}
-
-/// A literal behind a character set introducer. Error 1300 when it is none of that set.
-fn introduced(bytes: Vec<u8>, collation: CollationId) -> Result<Expr> {
-    const SHOWN_MAX: usize = 6;
-    let set = collation.charset();
-    // The first character is filled up.
-    let lacking = bytes.len().next_multiple_of(set.mbminlen()) - bytes.len();
-    let bytes = [vec![0; lacking], bytes].concat();
-    match set.valid_up_to(&bytes) {
-        valid if valid < bytes.len() && !set.is_single_byte() => {
-            let shown: String = bytes[valid..].iter().take(SHOWN_MAX).map(|b| format!("{b:02X}")).collect();
-            Err(SqlError::new(1300, format!("Invalid {} character string: '{shown}'", set.name())))
-        }
-        _ => Ok(string(bytes, collation)),
-    }
 }
 
 pub fn not(e: Expr) -> Expr {

@@ -287,12 +287,11 @@ impl Planner<'_> {
         match &e.node {
             Node::Aggregate(_) => Some(Beyond::Aggregate),
             Node::Column { depth: 0, slot, column } => Some(Beyond::Column(self.full_name(*slot, *column))),
-            // Which columns of this query it reads is not known.
-            _ if subquery_of(e).is_some_and(|q| self.subqueries[q].correlated) => Some(Beyond::Column(String::new())),
             _ => {
                 let mut found = None;
                 e.children(&mut |c| found = found.take().or_else(|| self.beyond(c, outputs)));
-                found
+                let query = subquery_of(e).map(|q| &self.subqueries[q]).filter(|q| q.correlated);
+                found.or_else(|| query.and_then(|q| q.reads.iter().find_map(|read| self.beyond(read, outputs))))
             }
         }
     }

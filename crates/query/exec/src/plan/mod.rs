@@ -15,6 +15,7 @@ pub mod handler;
 pub mod hints;
 pub mod index_merge;
 pub mod json_table;
+mod literal;
 pub mod load;
 pub mod loose;
 pub mod many;

@@ -397,9 +397,9 @@ impl Planner<'_> {
                         }
                         (None, Ast::Column { column, .. }) => self.result_name(&e, parsed.name(*column)),
                         (None, Ast::String { text, .. }) => {
-                            String::from_utf8_lossy(parsed.bytes(*text)).trim_start().to_string()
+                            ast::name_of_text(parsed.bytes(*text)).trim_start().to_string()
                         }
-                        _ => String::from_utf8_lossy(parsed.bytes(*text)).into_owned(),
+                        _ => ast::name_of_text(parsed.bytes(*text)),
                     };
                     columns.push(self.meta(&name, &e));
                     outputs.push(e);

@@ -1,6 +1,6 @@
 //! What a statement says that is deprecated: warnings that come with the text, whatever it means.
 
-use super::{Name, Parsed};
+use super::{Name, Parsed, Str};
 
 /// A deprecated form, found by the parser, in the order in which MySQL finds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +41,28 @@ pub enum Note {
     Bang,
     /// `@a := 1` in an expression.
     AssignUserVar,
+    /// A name, as written, with characters that utf8mb3 lacks.
+    LossyName(Str),
+}
+
+/// The name of an output that has only its text: in utf8mb3, with `?` for what that lacks.
+pub fn name_of_text(text: &[u8]) -> String {
+    let mut name = String::with_capacity(text.len());
+    for chunk in text.utf8_chunks() {
+        name.extend(chunk.valid().chars().map(|c| if c.len_utf8() < 4 { c } else { '?' }));
+        name.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    name
+}
+
+/// Message 1300 of a text that the dictionary cannot keep as it is: its first bytes.
+pub fn cannot_convert(text: &[u8]) -> String {
+    const SHOWN_BYTES: usize = 6;
+    let shown =
+        |b: u8| if b.is_ascii_graphic() || b == b' ' { char::from(b).to_string() } else { format!("\\x{b:02X}") };
+    let start: String = text.iter().take(SHOWN_BYTES).map(|b| shown(*b)).collect();
+    let more = if text.len() > SHOWN_BYTES { "..." } else { "" };
+    format!("Cannot convert string '{start}{more}' from utf8mb4 to utf8mb3")
 }
 
 /// Character sets beside utf8mb3 that are deprecated.
@@ -53,6 +75,7 @@ impl Note {
             (1287, format!("'{old}' is deprecated and will be removed in a future release. Please use {new} instead"))
         };
         let (code, text) = match self {
+            Note::LossyName(name) => return (1300, cannot_convert(parsed.bytes(name))),
             Note::IntegerWidth => {
                 (1681, "Integer display width is deprecated and will be removed in a future release.")
             }

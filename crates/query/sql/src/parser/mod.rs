@@ -370,7 +370,7 @@ impl<'s> Parser<'s> {
             Tok::Word => {
                 self.check_utf8(token)?;
                 self.bump();
-                Ok(Str::source(token.start, token.end))
+                Ok(self.in_utf8mb3(token, Str::source(token.start, token.end)))
             }
             Tok::Quoted => self.quoted_name(token),
             _ => Err(self.syntax()),
@@ -380,7 +380,27 @@ impl<'s> Parser<'s> {
     fn quoted_name(&mut self, token: Token) -> R<Name> {
         self.check_utf8(token)?;
         self.bump();
-        Ok(self.contents(token, 0))
+        let name = self.contents(token, 0);
+        Ok(self.in_utf8mb3(token, name))
+    }
+
+    /// A name of this token as MySQL keeps names, in utf8mb3: what lies beyond its characters is `?`.
+    #[inline]
+    fn in_utf8mb3(&mut self, token: Token, name: Name) -> Name {
+        if token.flags & NON_ASCII == 0 { name } else { self.in_utf8mb3_slow(name) }
+    }
+
+    #[cold]
+    fn in_utf8mb3_slow(&mut self, name: Name) -> Name {
+        let text = std::str::from_utf8(name.resolve(self.src, &self.extra)).expect("names are checked");
+        if text.chars().all(|c| c.len_utf8() < 4) {
+            return name;
+        }
+        self.notes.push(Note::LossyName(name));
+        let kept: String = text.chars().map(|c| if c.len_utf8() < 4 { c } else { '?' }).collect();
+        let from = self.extra.len();
+        self.extra.extend_from_slice(kept.as_bytes());
+        Str::extra(from, self.extra.len())
     }
 
     #[inline]
@@ -572,10 +592,11 @@ impl<'s> Parser<'s> {
         }
         self.check_utf8(token)?;
         self.bump();
-        match self.src.get(token.start as usize + 1) {
-            Some(b'\'' | b'"' | b'`') => Ok(self.contents(token, 1)),
-            _ => Ok(Str::source(token.start + 1, token.end)),
-        }
+        let name = match self.src.get(token.start as usize + 1) {
+            Some(b'\'' | b'"' | b'`') => self.contents(token, 1),
+            _ => Str::source(token.start + 1, token.end),
+        };
+        Ok(self.in_utf8mb3(token, name))
     }
 
     /// Whether the current unquoted word is `word`, for the few words that are no keywords at all.
