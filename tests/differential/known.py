@@ -3,6 +3,8 @@ described counts as a difference."""
 
 import re
 
+from servers import INTEGERS
+
 JSON = 245
 # Errors and warnings that 8.4 does not have.
 NEWER = {6527, 3854, 4098}
@@ -35,13 +37,18 @@ def explained(sql, results, found):
         return "where MySQL knows that no row comes, no temporary table gives a window function's result its type"
     if found == "charset" and all(x.type == y.type == JSON for x, y in zip(left[1], right[1]) if x.charset != y.charset):
         return "what is told of a document's character set hangs from whether MySQL merges a derived table or keeps it"
-    pairs = [(x, y) for x, y in zip(left[1], right[1]) if x.type != y.type]
-    if found == "type" and all((x.type, y.type, x.length, x.charset) == (253, 254, y.length, y.charset) for x, y in pairs):
-        return "a CHAR is a VARCHAR where it passes through a temporary table, which hangs from MySQL's plan"
+    pairs = [(x, y) for x, y in zip(left[1], right[1]) if x.type != y.type and not {x.type, y.type} <= INTEGERS]
+    if found == "type" and all((x.type, x.length, x.charset) == (253, y.length, y.charset) and is_short(y) for x, y in pairs):
+        return "a CHAR or TINYTEXT is a VARCHAR where it passes through a temporary table, which hangs from MySQL's plan"
     other = {(x.type, y.type) for x, y in zip(left[1], right[1]) if x.type != y.type}
     if found == "type" and other == {(251, 252)} and re.search("GROUP_CONCAT|^EXECUTE", sql):
         return "9.7 tells GROUP_CONCAT's result as a LONGTEXT whatever group_concat_max_len is"
     return explained_warning(left, right) if found == "warning" else None
+
+
+def is_short(column):
+    """CHAR or TINYTEXT."""
+    return column.type == 254 or column.type == 252 and column.length in (255, 4 * 255)
 
 
 def reads_small_numbers(left, right):

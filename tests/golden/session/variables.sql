@@ -1,7 +1,6 @@
 -- What SET checks, and what the variables do.
 SET max_sort_length = DEFAULT;
 SET group_concat_max_len = 1;
--- differs: the type of a short GROUP_CONCAT
 SELECT @@group_concat_max_len, group_concat('abcdefgh');
 SET SESSION sql_mode = 'STRICT_ALL_TABLES';
 SET group_concat_max_len = 1;

@@ -87,6 +87,8 @@ fn coerce_slow<'a>(value: Value<'a>, source: &DataType, column: &DataType, conte
         TypeKind::Date => to_date(value, context),
         TypeKind::Time => to_time(value, column, context),
         TypeKind::DateTime | Timestamp => to_datetime(value, column, context),
+        // What was no member there is none here.
+        Enum if source.kind == Enum && matches!(&value, Value::Bytes(b) if b.is_empty()) => Ok((Value::UInt(0), None)),
         Enum => to_enum(value, column, context),
         Set => to_set(value, column, context),
         Char | VarChar | TinyText | Text | MediumText | LongText | Binary | VarBinary | TinyBlob | Blob

@@ -11,7 +11,7 @@ use crate::sink::MemorySink;
 use accounts::Privileges;
 use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Table, TableSpec, Version};
-use exec::{ColumnMeta, Outcome, Prepared, TableUse};
+use exec::{ColumnMeta, Env, Outcome, Prepared, TableUse};
 use sql::ast::{ColumnDef, CreateTable, KeyDef, OnDuplicate, Parsed, QueryId, TableOptions};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,6 +23,9 @@ use types::{DataType, Date, DateTime, Decimal, Result, Time, TypeKind, Value, er
 const VARCHAR_MAX: u32 = 512;
 /// What functions say whose results have no bound that is known beforehand (REPEAT, UNHEX, ...): LONGTEXT, so that nothing is cut.
 const UNKNOWN: u32 = 255;
+
+const UNSIGNED_REAL: &str = "UNSIGNED for decimal and floating point data types is deprecated and support for it will be \
+    removed in a future release.";
 
 /// The parts of the statement.
 #[derive(Clone, Copy)]
@@ -66,9 +69,14 @@ impl Session {
         let selected = made_columns(&version, planned.columns(), self.state.sql_mode)?;
         let spec = self.table_spec(parsed, to, false, collation, of.columns, &selected, of.keys, of.options)?;
         self.check_new_table(&spec)?;
+        let is_real = |k: TypeKind| matches!(k, TypeKind::Decimal | TypeKind::Float | TypeKind::Double);
+        let unsigned = selected.iter().filter(|c| c.data_type.unsigned && is_real(c.data_type.kind)).count();
         let (pins, _) = pins_of(&planned, &version);
         if planned.tables().iter().any(|t| version.table(&t.schema, &t.table).is_some_and(|t| t.is_virtual())) {
             self.state.inspect = Some(Box::new(self.inspect_context()));
+        }
+        for _ in 0..unsigned {
+            self.state.warn("Warning", 1681, UNSIGNED_REAL.to_string());
         }
         self.state.single_statement = false;
         let isolation = self.state.vars.hot().isolation;
@@ -138,7 +146,9 @@ fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column 
     let default = match &column.default {
         // What stands in a view has no default but that of its type.
         _ if column.auto_increment || !from_base => made_default(&output.data_type, mode),
-        ColumnDefault::None if output.data_type.nullable => ColumnDefault::Value(Value::Null),
+        ColumnDefault::None if column.generated.is_some() && output.data_type.nullable => {
+            ColumnDefault::Value(Value::Null)
+        }
         other => other.clone(),
     };
     let comment = if from_base { column.comment.clone() } else { String::new() };
@@ -151,7 +161,7 @@ pub(crate) fn made_type(t: DataType, computed: bool) -> DataType {
     match t.kind {
         TypeKind::Null => DataType { nullable: true, ..DataType::string(TypeKind::Binary, 0, CollationId::BINARY) },
         // MySQL has integers of two sizes for what is computed.
-        TypeKind::BigInt if computed && t.length < 10 => DataType { kind: TypeKind::Int, ..t },
+        TypeKind::BigInt if computed && t.length <= 11 => DataType { kind: TypeKind::Int, ..t },
         // The members are nobody's.
         TypeKind::Enum | TypeKind::Set => string(TypeKind::VarChar, t.length),
         TypeKind::Char => string(TypeKind::VarChar, t.length),

@@ -421,7 +421,9 @@ fn convert_column<'v>(
             }
         };
     }
-    if from.data_type == to.data_type && from.members == to.members {
+    // Copied, dates are looked at anew.
+    let looks = !in_place && matches!(v, Value::Date(_) | Value::DateTime(_));
+    if from.data_type == to.data_type && from.members == to.members && !looks {
         return Ok(v);
     }
     let named = !from.members.is_empty() && from.members != to.members;

@@ -80,6 +80,8 @@ pub struct Prepared {
     hint_warnings: Vec<(u16, String)>,
     /// Parameters that are compared with a date: they have to be one.
     temporal_params: Vec<(usize, TypeKind, Reading)>,
+    /// What is not as a column of a date or time would hold it is an error, since rows are changed under a strict mode.
+    stores: bool,
     /// Parameters that are compared with a column of a date or time, with its type and name.
     column_params: Vec<(usize, DataType, String)>,
     /// Constant conditions of all its queries.
@@ -132,6 +134,7 @@ impl Prepared {
         let body = body(&mut planner)?;
         let notes = std::mem::take(&mut planner.notes);
         let temporal_params = std::mem::take(&mut planner.temporal_params);
+        let stores = planner.stores;
         let foreseen = std::mem::take(&mut planner.foreseen);
         let column_params = std::mem::take(&mut planner.column_params);
         let param_types = std::mem::take(&mut planner.param_types);
@@ -166,6 +169,7 @@ impl Prepared {
             notes,
             hint_warnings,
             temporal_params,
+            stores,
             column_params,
             foreseen,
             begins_plainly,
@@ -286,7 +290,10 @@ impl Prepared {
             said.append(&mut check_temporal(&params[*n], *kind, mode, *reading)?);
         }
         for (n, column, name) in &self.column_params {
-            said.extend(held_by_column(&params[*n], column, name, mode).1);
+            match held_by_column(&params[*n], column, name, mode) {
+                (None, Some((code, message))) if self.stores => return Err(types::SqlError::new(code, message)),
+                (_, told) => said.extend(told),
+            }
         }
         for (code, message) in &self.notes {
             run.warn(*code, *message);

@@ -92,7 +92,10 @@ impl AggregateCall {
     ) -> Result<Expr> {
         let refs: Vec<&Expr> = args.iter().collect();
         let collation = super::compare::collation_of(&refs)?;
-        let ty = DataType::string(TypeKind::Text, most.min(u64::from(u32::MAX)) as u32, collation);
+        const VARCHAR_MAX: u64 = 512;
+        let most = most / collation.charset().mbminlen() as u64;
+        let kind = if most <= VARCHAR_MAX && !collation.is_binary() { TypeKind::VarChar } else { TypeKind::Text };
+        let ty = DataType::string(kind, most.min(u64::from(u32::MAX)) as u32, collation);
         let separator = collation.charset().from_utf8(&separator).into_owned();
         let args = args.into_iter().map(|e| super::compare::in_charset(e, collation)).collect();
         let call = AggregateCall { kind: AggregateKind::GroupConcat, distinct, args, order, separator, ty };

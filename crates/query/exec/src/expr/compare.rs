@@ -248,6 +248,8 @@ pub fn in_charset(e: Expr, collation: CollationId) -> Expr {
 pub enum Reading {
     /// Error 1525 when it is none.
     Strict,
+    /// The same in a statement that changes rows: error 1292.
+    Stored,
     /// Of a list: warning 1292.
     Listed,
 }
@@ -272,6 +274,10 @@ pub fn check_temporal(
             TypeKind::DateTime => "DATETIME",
             _ => "TIMESTAMP",
         };
+        if reading == Reading::Stored {
+            let form = if kind == "DATE" { "date" } else { "datetime" };
+            return Err(SqlError::new(1292, format!("Truncated incorrect {form} value: '{shown}'")));
+        }
         return Err(SqlError::new(1525, format!("Incorrect {kind} value: '{shown}'")));
     };
     let mut warnings = Vec::new();
@@ -324,6 +330,31 @@ static HELD_BY_COLUMN: functions::Function = functions::f("held by column", 1, 1
     Ok(held_by_column(&v, a.ty, "", a.run.sql_mode).0.unwrap_or(v))
 });
 
+/// The same of what a client gives for `?`: what is nothing for the column is NULL.
+static HELD_OR_NULL: functions::Function = functions::f("held by column", 1, 1, functions::Rule::First, |a| {
+    let v = a.value(0)?;
+    let held = held_by_column(&v, a.ty, "", a.run.sql_mode).0;
+    Ok(match (held, &v) {
+        (Some(held), _) => held,
+        (None, Value::Bytes(_)) if a.ty.kind != TypeKind::Time => {
+            convert::datetime_in(&v, a.run.sql_mode, a.run).map_or(Value::Null, Value::DateTime)
+        }
+        (None, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Bytes(_)) => Value::Null,
+        (None, _) => v,
+    })
+});
+
+/// The time of day of a date that stands as a constant beside a TIME column.
+pub fn time_beside(e: Expr, other: &Expr) -> Expr {
+    let (TypeKind::Time, Node::Column { .. }) = (other.ty.kind, &other.node) else { return e };
+    let of_day = match &e.node {
+        Node::Const(Value::Date(_)) => types::Time(0),
+        Node::Const(Value::DateTime(t)) => t.time().round(other.ty.decimals, false),
+        _ => return e,
+    };
+    Expr::new(Node::Const(Value::Time(of_day)), DataType { length: 10, ..other.ty })
+}
+
 /// The column of a date or time among two operands that a constant is brought to.
 pub fn temporal_column<'e>(e: &Expr, other: &'e Expr) -> Option<&'e Expr> {
     let column = match &other.node {
@@ -341,10 +372,10 @@ pub fn temporal_column<'e>(e: &Expr, other: &'e Expr) -> Option<&'e Expr> {
 }
 
 /// A parameter as the column would hold it.
-pub fn beside_column(e: Expr, column: &DataType) -> Expr {
+pub fn beside_column(e: Expr, column: &DataType, of_client: bool) -> Expr {
     let kind = if column.kind == TypeKind::Timestamp { TypeKind::DateTime } else { column.kind };
     let ty = DataType { kind, nullable: true, ..*column };
-    Expr::new(Node::Call(&HELD_BY_COLUMN, vec![e]), ty)
+    Expr::new(Node::Call(if of_client { &HELD_OR_NULL } else { &HELD_BY_COLUMN }, vec![e]), ty)
 }
 
 /// The value of a scalar subquery beside a date or time: MySQL reads it anew, under `sql_mode`.

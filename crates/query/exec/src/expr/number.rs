@@ -409,11 +409,12 @@ pub fn arith_type(op: ArithOp, a: &DataType, b: &DataType) -> DataType {
         return DataType { length, decimals, unsigned: op == ArithOp::Mod && unsigned[0], ..double };
     }
     match (op, of) {
+        (ArithOp::IntDiv, 0) => DataType { length: a.length.min(21), ..int(unsigned[0] || unsigned[1]) },
         (ArithOp::IntDiv, _) => int(unsigned[0] || unsigned[1]),
         (ArithOp::Div, 0 | 1) => decimal(p + DIV_SCALE + r, s + DIV_SCALE),
         (ArithOp::Mod, 2) => DataType { unsigned: unsigned[0], ..double },
         (_, 2) => double,
-        (ArithOp::Mod, 0) => int(unsigned[0]),
+        (ArithOp::Mod, 0) => DataType { length: a.length.max(b.length).min(21), ..int(unsigned[0]) },
         (_, 0) => int(unsigned[0] || unsigned[1]),
         (ArithOp::Mul, _) => decimal(p + q, s + r),
         (ArithOp::Mod, _) => DataType { unsigned: unsigned[0], ..decimal(p.max(q), s.max(r)) },
@@ -444,7 +445,10 @@ pub fn negate_type(t: &DataType) -> DataType {
         return DataType { length: 17, decimals: t.decimals, nullable, ..DataType::new(TypeKind::Double) };
     }
     match class(t) {
-        0 => DataType { length: 21, nullable, ..DataType::new(TypeKind::BigInt) },
+        0 => {
+            let length = if t.kind.is_integer() && !t.unsigned { t.length.min(21) } else { 21 };
+            DataType { length, nullable, ..DataType::new(TypeKind::BigInt) }
+        }
         1 => {
             let (p, s) = as_decimal_type(t);
             DataType { nullable, ..DataType::decimal(p, s as u8) }

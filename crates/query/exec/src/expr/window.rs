@@ -112,21 +112,22 @@ impl WindowCall {
     pub fn result_type(&self) -> Result<DataType> {
         let count = DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned().not_null() };
         Ok(match &self.func {
-            WindowFunc::RowNumber | WindowFunc::Rank | WindowFunc::DenseRank => count,
-            WindowFunc::Ntile(_) => DataType { nullable: true, ..count },
+            WindowFunc::RowNumber | WindowFunc::Rank | WindowFunc::DenseRank | WindowFunc::Ntile(_) => count,
             WindowFunc::PercentRank | WindowFunc::CumeDist => {
                 DataType { length: 23, ..DataType::new(TypeKind::Double).not_null() }
             }
             WindowFunc::Lag(_) | WindowFunc::Lead(_) => {
                 let all: Vec<&Expr> = self.args.iter().collect();
                 let ty = widened(convert::common_type(&all, "lag")?);
-                DataType { unsigned: ty.unsigned && ty.kind != TypeKind::Decimal, ..ty }
+                // A default stands in for the rows that there are not.
+                let nullable = self.args.len() < 2 || self.args.iter().any(|e| e.ty.nullable);
+                DataType { unsigned: ty.unsigned && ty.kind != TypeKind::Decimal, nullable, ..ty }
             }
             WindowFunc::FirstValue | WindowFunc::LastValue | WindowFunc::NthValue(_) => {
                 let Some(e) = self.args.first() else { return Err(SqlError::new(1582, "Incorrect parameter count")) };
                 widened(e.ty)
             }
-            WindowFunc::Aggregate(call) => widened(call.ty),
+            WindowFunc::Aggregate(call) => DataType { nullable: call.ty.nullable, ..widened(call.ty) },
         })
     }
 }
@@ -135,7 +136,10 @@ impl WindowCall {
 fn widened(ty: DataType) -> DataType {
     use TypeKind as K;
     let kind = match ty.kind {
-        k if k.is_integer() && ty.length >= 10 => K::BigInt,
+        k if k.is_integer() && ty.length >= 10 => {
+            let unsigned = convert::is_unsigned(&ty);
+            return DataType { kind: K::BigInt, length: 21, nullable: true, unsigned, ..ty };
+        }
         k if k.is_integer() || k == K::Year => K::Int,
         K::Char | K::Enum | K::Set => K::VarChar,
         K::Binary => K::VarBinary,

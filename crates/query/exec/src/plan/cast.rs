@@ -27,7 +27,7 @@ impl Planner<'_> {
         let e = if ty.kind.is_text() || ty.kind.is_bytes() { e } else { wide::plain(e) };
         let is_real = matches!(ty.kind, TypeKind::Double | TypeKind::Float);
         let e = if is_real { convert::number_of_long(e) } else { e };
-        ty.nullable = e.ty.nullable || ty.kind.is_temporal() || ty.kind == TypeKind::Year;
+        ty.nullable = e.ty.nullable || ty.kind.is_temporal() || matches!(ty.kind, TypeKind::Year | TypeKind::Json);
         if ty.kind == TypeKind::Date
             && let Node::Const(Value::Bytes(text)) = &e.node
             && let Some(date) = convert::plain_date(text)

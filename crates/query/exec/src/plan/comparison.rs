@@ -1,10 +1,17 @@
 //! Comparisons of two operands, or of two rows.
 
-use crate::expr::compare::{self, CmpOp};
+use crate::expr::compare::{self, CmpOp, Reading};
 use crate::expr::{Expr, Node, boolean_type, functions, wide};
 use sql::ast::BinaryOp;
 use types::collation::CollationId;
 use types::{Result, SqlError, TypeKind};
+
+impl super::Planner<'_> {
+    /// How a literal beside a date is read.
+    pub(super) fn reading(&self) -> Reading {
+        if self.stores { Reading::Stored } else { Reading::Strict }
+    }
+}
 
 /// The comparison that an operator stands for, if it is one.
 pub(super) fn comparison(op: BinaryOp) -> Option<CmpOp> {

@@ -21,6 +21,7 @@ type Written = (Arc<Table>, Source, Vec<usize>);
 
 impl Planner<'_> {
     pub(super) fn insert(&mut self, insert: &ast::Insert) -> Result<Body> {
+        self.stores = self.is_strict(insert.ignore);
         let parsed = self.parsed;
         if !insert.partitions.is_empty() {
             return Err(SqlError::new(1747, "PARTITION () clause on non partitioned table"));
@@ -308,6 +309,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn update(&mut self, update: &ast::Update) -> Result<Body> {
+        self.stores = self.is_strict(update.ignore);
         self.with_tables(update.with.as_deref(), |p| p.update_with(update))
     }
 
@@ -341,6 +343,7 @@ impl Planner<'_> {
     }
 
     pub(super) fn delete(&mut self, delete: &ast::Delete) -> Result<Body> {
+        self.stores = self.is_strict(delete.ignore);
         self.with_tables(delete.with.as_deref(), |p| p.delete_with(delete))
     }
 
@@ -451,6 +454,10 @@ impl Planner<'_> {
         let order = order.into_iter().map(|o| SortKey { expr: o.expr, descending: o.descending }).collect();
         let shapes = std::mem::take(&mut self.block().shapes);
         Ok(Target { table, plan, slot: 0, shapes, collect, order, limit })
+    }
+
+    fn is_strict(&self, ignore: bool) -> bool {
+        !ignore && types::SqlMode(self.env.sql_mode()).is_strict()
     }
 
     /// A subquery must not read the table of the source that is written, unless it is part of a derived table. Errors 1093, and

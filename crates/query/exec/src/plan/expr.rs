@@ -31,16 +31,18 @@ impl Planner<'_> {
     /// A condition of WHERE, ON or HAVING.
     pub fn condition(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
         let mut e = self.in_clause(id, clause)?;
-        self.note_document(&e);
+        e = self.truth(e);
         self.foresee(&mut e);
         Ok(e)
     }
 
     /// Says that a document is asked whether it is true; not of the definition of a view.
-    fn note_document(&mut self, e: &Expr) {
+    /// A hexadecimal literal is asked as a number.
+    fn truth(&mut self, e: Expr) -> Expr {
         if e.ty.kind == TypeKind::Json && self.view_depth == 0 {
             self.notes.push((3986, functions::json::AS_CONDITION));
         }
+        if convert::is_hex_literal(&e) { convert::enum_number(e) } else { e }
     }
 
     /// An expression of a clause that messages name.
@@ -216,10 +218,7 @@ impl Planner<'_> {
                 match op {
                     UnaryOp::Plus => e,
                     UnaryOp::Neg => negate(e),
-                    UnaryOp::Not => {
-                        self.note_document(&e);
-                        not(e)
-                    }
+                    UnaryOp::Not => not(self.truth(e)),
                     UnaryOp::BitNot => {
                         let binary = number::are_binary(&e, &e, true);
                         let e = if binary { e } else { convert::enum_number(e) };
@@ -241,7 +240,7 @@ impl Planner<'_> {
             Ast::Binary { op, left, right } => self.binary(*op, *left, *right)?,
             connective @ (Ast::And(list) | Ast::Or(list)) => {
                 let list = self.exprs(*list)?;
-                list.iter().for_each(|e| self.note_document(e));
+                let list: Vec<Expr> = list.into_iter().map(|e| self.truth(e)).collect();
                 let ty = boolean_type(list.iter().any(|e| e.ty.nullable));
                 Expr::new(if matches!(connective, Ast::And(_)) { Node::And(list) } else { Node::Or(list) }, ty)
             }
@@ -251,10 +250,8 @@ impl Planner<'_> {
                     let last = functions::call("last_insert_id", Vec::new())?.expect("a function that there is");
                     return compare_exprs(CmpOp::Eq, operand, last);
                 }
-                if !matches!(test, ast::Truth::Null | ast::Truth::Unknown) {
-                    self.note_document(&operand);
-                }
-                let operand = Box::new(operand);
+                let asks_null = matches!(test, ast::Truth::Null | ast::Truth::Unknown);
+                let operand = Box::new(if asks_null { operand } else { self.truth(operand) });
                 let node = match test {
                     ast::Truth::Null | ast::Truth::Unknown => Node::IsNull { negated: *negated, operand },
                     ast::Truth::True => Node::IsTruth { negated: *negated, truth: true, operand },
@@ -523,7 +520,7 @@ impl Planner<'_> {
     fn note_literal(&mut self, e: &Expr, other: &Expr) -> Result<()> {
         if let Node::Const(v) = &e.node {
             let mode = types::SqlMode(self.env.sql_mode());
-            let mut told = compare::check_temporal(v, other.ty.kind, mode, compare::Reading::Strict)?;
+            let mut told = compare::check_temporal(v, other.ty.kind, mode, self.reading())?;
             self.literal_warnings.append(&mut told);
         }
         Ok(())
@@ -568,14 +565,18 @@ impl Planner<'_> {
             Node::Const(v) => {
                 let mode = types::SqlMode(self.env.sql_mode());
                 let (held, told) = compare::held_by_column(v, &column.ty, &name, mode);
-                self.literal_warnings.extend(told);
+                match told {
+                    Some((code, message)) if self.stores && held.is_none() => return Err(SqlError::new(code, message)),
+                    told => self.literal_warnings.extend(told),
+                }
                 held.map_or(e.clone(), |v| {
-                    Expr::new(Node::Const(v), compare::beside_column(Expr::null(), &column.ty).ty)
+                    Expr::new(Node::Const(v), compare::beside_column(Expr::null(), &column.ty, false).ty)
                 })
             }
             Node::Param(n) => {
+                let of_client = self.params.get(*n).is_none_or(|t| t.nullable);
                 self.column_params.push((*n, column.ty, name));
-                compare::beside_column(e, &column.ty)
+                compare::beside_column(e, &column.ty, of_client)
             }
             _ => e,
         })
@@ -627,11 +628,11 @@ impl Planner<'_> {
                     && other.ty.kind.is_temporal()
                     && self.params.get(n).is_some_and(|t| !t.nullable)
                 {
-                    self.temporal_params.push((n, other.ty.kind, compare::Reading::Strict));
+                    self.temporal_params.push((n, other.ty.kind, self.reading()));
                 }
             }
-            let a = self.beside_column(a, &b)?;
-            let b = self.beside_column(b, &a)?;
+            let a = self.beside_column(compare::time_beside(a, &b), &b)?;
+            let b = self.beside_column(compare::time_beside(b, &a), &a)?;
             return compare_exprs(op, a, b);
         }
         let (a, b) = (wide::plain(self.expr(left)?), wide::plain(self.expr(right)?));
@@ -666,8 +667,7 @@ impl Planner<'_> {
             BinaryOp::ShiftLeft => bits(BitOp::ShiftLeft, a, b),
             BinaryOp::ShiftRight => bits(BitOp::ShiftRight, a, b),
             BinaryOp::Xor => {
-                self.note_document(&a);
-                self.note_document(&b);
+                let (a, b) = (self.truth(a), self.truth(b));
                 let ty = boolean_type(a.ty.nullable || b.ty.nullable);
                 Expr::new(Node::Xor(Box::new(a), Box::new(b)), ty)
             }
@@ -813,7 +813,7 @@ impl Planner<'_> {
     }
 }
 
-/// A column's default as an expression; 1364 when it has none and may not be NULL.
+/// A column's default as an expression; 1364 when it has none.
 pub fn column_default(table: &catalog::Table, column: usize) -> Result<Expr> {
     let c = &table.columns[column];
     match &c.default {
@@ -822,7 +822,6 @@ pub fn column_default(table: &catalog::Table, column: usize) -> Result<Expr> {
         // DEFAULT(c) of a default expression is refused by MySQL too.
         catalog::ColumnDefault::Expression(_) => Err(types::err!(3773)),
         catalog::ColumnDefault::None if c.generated.is_some() => Err(types::err!(3773)),
-        catalog::ColumnDefault::None if c.data_type.nullable => Ok(Expr { ty: c.data_type, ..Expr::null() }),
         catalog::ColumnDefault::None => {
             Err(SqlError::new(1364, format!("Field '{}' doesn't have a default value", c.name)))
         }

@@ -3,6 +3,7 @@
 use super::Planner;
 use super::node::{Group, Plan};
 use super::query::OrderKey;
+use crate::context::ColumnMeta;
 use crate::expr::aggregate::AggregateCall;
 use crate::expr::compare::CmpOp;
 use crate::expr::functions::{self, Function, Rule};
@@ -61,6 +62,16 @@ const GROUPING: &str = "grouping";
 static GROUPING_FUNCTION: Function = functions::f(GROUPING, 1, 64, Rule::Int(21), |_| Ok(Value::Int(0)));
 
 /// A call of GROUPING, until the grouping is planned.
+/// What is grouped by is NULL in the rows that ROLLUP adds, and no column of a table any more.
+pub fn describe_rolled_up(columns: &mut [ColumnMeta], outputs: &[Expr]) {
+    for (meta, e) in columns.iter_mut().zip(outputs) {
+        if !meta.org_name.is_empty() && e.ty.nullable && !meta.data_type.nullable {
+            let table = std::mem::take(&mut meta.table);
+            *meta = ColumnMeta { table, ..super::query::plain_meta(&meta.name, e) };
+        }
+    }
+}
+
 /// MySQL takes no INTERVAL() for another one, so what is grouped by one is in no other list, unless that is `named`.
 pub fn key_of(e: Expr, named: bool) -> Expr {
     static UNLIKE: functions::Function = functions::f("unlike", 1, 1, functions::Rule::First, |a| a.value(0));

@@ -104,6 +104,8 @@ pub struct Planner<'p> {
     pub column_params: Vec<(usize, DataType, String)>,
     /// Parameters that are compared with a date, and its kind.
     pub temporal_params: Vec<(usize, types::TypeKind, crate::expr::compare::Reading)>,
+    /// Rows are changed under a strict mode: a literal that is no date is refused as one that is stored.
+    pub stores: bool,
     /// Constant conditions, which are asked before any row is read, too.
     pub foreseen: Vec<crate::expr::Expr>,
     /// Types of what parameters are stored in or compared with, for those who prepare.
@@ -172,6 +174,7 @@ impl<'p> Planner<'p> {
             foreseen: Vec::new(),
             column_params: Vec::new(),
             temporal_params: Vec::new(),
+            stores: false,
             param_types: Vec::new(),
             reached: usize::MAX,
             pushed: None,

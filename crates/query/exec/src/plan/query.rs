@@ -554,6 +554,9 @@ impl Planner<'_> {
         let mut plan = plan;
         if grouped {
             plan = self.group(plan, keys, select.rollup, &mut outputs, &mut having, &mut order)?;
+            if select.rollup {
+                super::group::describe_rolled_up(&mut columns, &outputs);
+            }
         }
         if let Some(h) = having {
             plan = Plan::Filter { input: Box::new(plan), condition: h };

@@ -270,7 +270,7 @@ impl InsertStatement {
         let mut values: Vec<Value<'static>> = Vec::new();
         for (i, c) in table.columns.iter().enumerate() {
             values.push(match (&c.default, self.given[i].is_some() || c.auto_increment || c.hidden) {
-                (catalog::ColumnDefault::None, true) if !c.data_type.nullable => write::implicit_default(&c.data_type),
+                (catalog::ColumnDefault::None, true) => write::placeholder(&c.data_type),
                 (_, true) => write::default_value(c, lenient, run)?.into_owned(),
                 (_, false) => absent(table, i, p, run)?.into_owned(),
             });
@@ -665,9 +665,8 @@ pub(super) fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run
         return Ok(if c.data_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) });
     }
     if matches!(c.default, catalog::ColumnDefault::None)
-        && !c.data_type.nullable
         && c.generated.is_none()
-        && c.data_type.kind != TypeKind::Enum
+        && (c.data_type.kind != TypeKind::Enum || c.data_type.nullable)
         && let Some(view) = &*run.target_view.borrow()
     {
         let e = err!(1423, view.0, view.1);
@@ -679,8 +678,15 @@ pub(super) fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run
         }
         return Ok(write::implicit_default(&c.data_type));
     }
+    let lacks = matches!(c.default, catalog::ColumnDefault::None) && c.generated.is_none();
+    if lacks && c.data_type.nullable && p.how.lenient {
+        if p.row <= 1 {
+            run.warn(1364, format!("Field '{}' doesn't have a default value", c.name));
+        }
+        return Ok(Value::Null);
+    }
     // What lacks a default is told once a statement.
-    if p.row > 1 && p.how.lenient && matches!(c.default, catalog::ColumnDefault::None) && !c.data_type.nullable {
+    if p.row > 1 && p.how.lenient && lacks {
         return Ok(write::implicit_default(&c.data_type));
     }
     write::default_value(c, p.how, run)

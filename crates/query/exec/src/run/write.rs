@@ -452,10 +452,10 @@ pub fn default_value<'v>(c: &'v Column, how: Strictness, run: &Run<'_>) -> Resul
             let now = convert::now(run, c.data_type.decimals);
             store(now, &DataType { decimals: 6, ..DataType::new(TypeKind::DateTime) }, c, 1, how, run)
         }
-        ColumnDefault::None if c.data_type.nullable => Ok(Value::Null),
         ColumnDefault::None if c.auto_increment => Ok(Value::Null),
+        // Whose default was dropped has none, even where it may be NULL.
         ColumnDefault::None => {
-            if c.data_type.kind == TypeKind::Enum {
+            if c.data_type.kind == TypeKind::Enum && !c.data_type.nullable {
                 return Ok(Value::UInt(1));
             }
             let message = format!("Field '{}' doesn't have a default value", c.name);

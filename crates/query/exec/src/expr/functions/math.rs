@@ -7,7 +7,7 @@ use types::{DataType, Decimal, Result, TypeKind, Value};
 
 pub static FUNCTIONS: &[Function] = &[
     f("abs", 1, 1, Rule::Magnitude, abs),
-    f("sign", 1, 1, Rule::Int(2), |a| {
+    f("sign", 1, 1, Rule::Int(21), |a| {
         Ok(a.double(0)?.map_or(Value::Null, |d| {
             Value::Int(if d > 0.0 {
                 1
@@ -46,8 +46,8 @@ pub static FUNCTIONS: &[Function] = &[
     f("crc32", 1, 1, Rule::UInt(10), |a| {
         Ok(a.text(0)?.map_or(Value::Null, |s| Value::UInt(crc32fast::hash(&s) as u64)))
     }),
-    f("conv", 3, 3, Rule::System(64), conv),
-    f("bit_count", 1, 1, Rule::Int(2), |a| {
+    f("conv", 3, 3, Rule::System(65), conv),
+    f("bit_count", 1, 1, Rule::Int(21), |a| {
         let v = a.value(0)?;
         let e = &a.args[0];
         Ok(match &v {

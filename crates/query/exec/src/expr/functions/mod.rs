@@ -324,6 +324,15 @@ pub fn call(name: &str, args: Vec<Expr>) -> Result<Option<Expr>> {
     if args.len() < function.min || args.len() > function.max || odd {
         return Err(wrong_count(name));
     }
+    let args = match (function.name, &args[..]) {
+        // A hexadecimal literal is a number whatever base is named.
+        ("conv", [n, _, _]) if convert::is_hex_literal(n) => {
+            let mut args = args;
+            let to = args.pop().expect("three operands");
+            vec![convert::enum_number(args.swap_remove(0)), Expr::int(10), to]
+        }
+        _ => args,
+    };
     let args = match math::takes_numbers(function) {
         true => args.into_iter().map(convert::function_number).collect(),
         false => args,
@@ -490,6 +499,7 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::Whole => math::whole_type(args),
         Rule::Magnitude => match args[0].ty.kind {
             TypeKind::Decimal => args[0].ty,
+            k if k.is_integer() => DataType { length: args[0].ty.length, ..math::rounded_type(args) },
             k if k.is_temporal() => DataType { decimals: args[0].ty.decimals, ..math::rounded_type(args) },
             _ => math::rounded_type(args),
         },
@@ -510,6 +520,23 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
             digits => DataType::decimal(11 + digits as u32, digits),
         },
     };
+    match function.name {
+        "char" => ty.length = 4 * args.len() as u32,
+        "unhex" if !args[0].ty.kind.is_blob() => {
+            let mbmaxlen = args[0].ty.collation.charset().mbmaxlen();
+            ty = long_text(shown(&args[0].ty).saturating_mul(mbmaxlen) / 2, CollationId::BINARY);
+        }
+        "hex" if args[0].ty.kind.is_integer() => ty.length = 16,
+        _ => {}
+    }
+    if function.name == "sha2" {
+        ty.length = match args[1].node {
+            Node::Const(Value::Int(224)) => 56,
+            Node::Const(Value::Int(0 | 256)) => 64,
+            Node::Const(Value::Int(384)) => 96,
+            _ => 128,
+        };
+    }
     if function.name == "quote" {
         let t = &args[0].ty;
         let length = if t.kind.is_blob() { t.max_bytes().min(u32::MAX.into()) as u32 } else { shown(t) };
@@ -525,8 +552,11 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         "isnull" | "coercibility" | "now" | "curdate" | "curtime" | "pi" | "version" | "connection_id" | "user"
         | "uuid" | "last_insert_id" | "row_count" | "found_rows" | "utc_timestamp" | "utc_date" | "utc_time"
         | "sysdate" => false,
-        "length" | "char_length" | "upper" | "lower" | "concat" | "abs" | "floor" | "ceiling" | "round" | "hex"
-        | "ascii" | "reverse" | "sign" | "crc32" | "bit_count" => args.iter().any(|e| e.ty.nullable),
+        "field" | "interval" => false,
+        "greatest" | "least" if args.iter().all(|e| e.ty.kind.is_numeric()) => args.iter().any(|e| e.ty.nullable),
+        "length" | "char_length" | "abs" | "floor" | "ceiling" | "round" | "ascii" | "sign" | "crc32" | "bit_count" => {
+            args.iter().any(|e| e.ty.nullable)
+        }
         _ => true,
     };
     Ok(ty)

@@ -10,7 +10,7 @@ use types::{CollationId, Result, SqlError, Value};
 
 pub static FUNCTIONS: &[Function] = &[
     f("regexp_like", 2, 3, Rule::Int(1), like),
-    f("regexp_instr", 2, 6, Rule::Int(11), instr),
+    f("regexp_instr", 2, 6, Rule::Int(21), instr),
     f("regexp_substr", 2, 5, Rule::Text(0), substr),
     f("regexp_replace", 3, 6, Rule::LongText, replace),
 ];
@@ -199,7 +199,15 @@ impl<'a> Call<'a> {
             None => Ok(Some(default)),
         };
         let collation = super::compare::collation_of(&[&a.args[0], &a.args[1]])?;
-        let (Some(mut subject), Some(mut pattern)) = (a.text(0)?, a.text(1)?) else { return Ok(None) };
+        let (subject, pattern) = (a.text(0)?, a.text(1)?);
+        if let (None, Some(pattern)) = (&subject, &pattern)
+            && a.args[1].is_constant()
+            && !pattern.is_empty()
+        {
+            // It is compiled before anything is looked for.
+            a.run.scratch.pattern(pattern, read_flags(b"", collation, a.function)?)?;
+        }
+        let (Some(mut subject), Some(mut pattern)) = (subject, pattern) else { return Ok(None) };
         let bytewise = collation.is_binary() && a.function != "regexp_replace";
         if bytewise {
             for (text, e) in [&mut subject, &mut pattern].into_iter().zip(a.args) {

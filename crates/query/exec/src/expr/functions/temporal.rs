@@ -49,7 +49,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("hour", 1, 1, Rule::Int(3), |a| on_time(a, |t| Value::Int(t.hours() as i64))),
     f("minute", 1, 1, Rule::Int(2), |a| on_time(a, |t| Value::Int(t.minutes() as i64))),
     f("second", 1, 1, Rule::Int(2), |a| on_time(a, |t| Value::Int(t.seconds() as i64))),
-    f("microsecond", 1, 1, Rule::Int(6), |a| on_time(a, |t| Value::Int(t.micros() as i64))),
+    f("microsecond", 1, 1, Rule::Int(21), |a| on_time(a, |t| Value::Int(t.micros() as i64))),
     f("time_to_sec", 1, 1, Rule::Int(10), |a| on_time(a, |t| Value::Int(t.0 / 1_000_000))),
     f("sec_to_time", 1, 1, Rule::TimeOf, |a| {
         Ok(a.double(0)?.map_or(Value::Null, |s| {
@@ -177,7 +177,14 @@ pub fn add_interval(date: Expr, amount: Expr, unit: ast::IntervalUnit, subtract:
 }
 
 pub fn extract(e: Expr, unit: ast::IntervalUnit) -> Expr {
-    call(&EXTRACT, vec![e, unit_argument(unit)], DataType { length: 21, ..DataType::new(TypeKind::BigInt) })
+    use ast::IntervalUnit as U;
+    let length = match unit {
+        U::Year | U::MinuteSecond => 5,
+        U::YearMonth => 7,
+        U::Quarter | U::Month | U::Week | U::Day | U::Hour | U::Minute | U::Second => 3,
+        _ => 21,
+    };
+    call(&EXTRACT, vec![e, unit_argument(unit)], DataType { length, ..DataType::new(TypeKind::BigInt) })
 }
 
 static GET_FORMAT: Function = f("get_format", 2, 2, Rule::System(17), |a| {
@@ -214,6 +221,9 @@ fn convert_tz<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let zone = |name: &[u8]| std::str::from_utf8(name).ok().and_then(TimeZone::parse);
     let (Some(from), Some(to)) = (zone(&from), zone(&to)) else { return Ok(Value::Null) };
     if real(t.date()).is_none() {
+        if let Value::Bytes(given) = a.value(0)? {
+            a.run.warn(1292, format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(&given)));
+        }
         return Ok(Value::Null);
     }
     let seconds = from.to_utc(t.to_unix_seconds());
@@ -333,6 +343,9 @@ fn default_week_mode(a: &Args<'_, '_>, with_year: bool) -> u32 {
 
 fn week<'a>(a: Args<'a, '_>, with_year: bool) -> Result<Value<'a>> {
     let Some(t) = real_moment(&a, 0, NO_DATE)? else { return Ok(Value::Null) };
+    if a.len() == 2 && a.value(1)?.is_null() {
+        return Ok(Value::Int(0));
+    }
     let mode =
         if a.len() == 2 { a.int(1)?.map_or(0, |n| n.max(0) as u32 & 7) } else { default_week_mode(&a, with_year) };
     let d = t.date();
@@ -431,7 +444,15 @@ fn add_time<'a>(a: Args<'a, '_>, sign: i64) -> Result<Value<'a>> {
         Value::Bytes(b) if !is_moment(b) => {
             convert::time(&v, a.run).map(|t| Value::Time(Time((t.0 + sign * d.0).clamp(Time::MIN.0, Time::MAX.0))))
         }
-        v => convert::datetime(v, a.run).and_then(|t| moved(t, sign * d.0)).map(Value::DateTime),
+        v => {
+            let t = convert::datetime(v, a.run);
+            let out = t.and_then(|t| moved(t, sign * d.0));
+            if let (Value::Bytes(given), Some(_), None) = (v, t, out) {
+                let shown = String::from_utf8_lossy(given).into_owned();
+                a.run.warn(1292, format!("Truncated incorrect datetime value: '{shown}'"));
+            }
+            out.map(Value::DateTime)
+        }
     };
     Ok(as_given(out.unwrap_or(Value::Null), text))
 }

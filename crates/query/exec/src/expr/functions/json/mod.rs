@@ -35,16 +35,16 @@ pub static FUNCTIONS: &[Function] = &[
     f("json_merge_preserve", 2, MANY, Rule::Json, |a| change::merge(a, true)),
     f("json_merge_patch", 2, MANY, Rule::Json, |a| change::merge(a, false)),
     f("json_extract", 2, MANY, Rule::Json, look::extract),
-    f("json_contains", 2, 3, Rule::Int(1), look::contains),
+    f("json_contains", 2, 3, Rule::Int(21), look::contains),
     f("json_contains_path", 3, MANY, Rule::Int(1), look::contains_path),
     f("json_overlaps", 2, 2, Rule::Int(1), look::overlaps),
     f("json_search", 3, MANY, Rule::Json, look::search),
     f("json_keys", 1, 2, Rule::Json, look::keys),
-    f("json_length", 1, 2, Rule::Int(10), look::length),
-    f("json_depth", 1, 1, Rule::Int(10), look::depth),
+    f("json_length", 1, 2, Rule::Int(21), look::length),
+    f("json_depth", 1, 1, Rule::Int(21), look::depth),
     f("json_type", 1, 1, Rule::System(51), look::type_of),
-    f("json_valid", 1, 1, Rule::Int(1), look::valid),
-    f("json_storage_size", 1, 1, Rule::Int(10), look::storage_size),
+    f("json_valid", 1, 1, Rule::Int(21), look::valid),
+    f("json_storage_size", 1, 1, Rule::Int(21), look::storage_size),
     f("json_storage_free", 1, 1, Rule::Int(10), look::storage_free),
     f("json_schema_valid", 2, 2, Rule::Int(1), schema::valid),
     f("json_schema_validation_report", 2, 2, Rule::Json, schema::report),
@@ -125,6 +125,9 @@ static NUMBER: Function = super::f("number", 1, 1, super::Rule::Double, |a| {
 
 /// The condition of IF and CASE: the number of a document, if it is one.
 pub fn as_number(e: Expr) -> Expr {
+    if crate::expr::convert::is_hex_literal(&e) {
+        return crate::expr::convert::enum_number(e);
+    }
     if e.ty.kind != TypeKind::Json {
         return e;
     }

@@ -1,0 +1,34 @@
+-- Found by the differential runner: the columns that CREATE TABLE .. SELECT makes, and dates that ALTER TABLE copies.
+CREATE TABLE t (id INT NOT NULL, n INT, sm SMALLINT, s VARCHAR(20), snn VARCHAR(20) NOT NULL, d DATE, ti TIME, j JSON, de DECIMAL(5,0) UNSIGNED, nd INT DEFAULT 3, v INT AS (n + 1));
+ALTER TABLE t ALTER COLUMN nd DROP DEFAULT;
+INSERT INTO t (id, n, s, snn, nd) VALUES (1, 2, 'a', 'b', 5);
+CREATE TABLE c1 SELECT CHAR_LENGTH(s) a, LOCATE('a', s) b, FIELD(s, 'a') c, SIGN(n) d, ABS(n) e, n % 2 f, BIT_COUNT(n) g, CRC32(s) h, EXTRACT(DAY FROM d) i, INTERVAL(n, 1, 2) j, COALESCE(n, 1) k, IF(n, n, 1) l, GREATEST(-128, id) m, GREATEST(1, 2) o, -n p, n DIV 2 q, TIME_TO_SEC(ti) r, MICROSECOND(ti) u, JSON_VALID(s) v, JSON_LENGTH(j) w, REGEXP_INSTR(s, 'a') x FROM t;
+SHOW CREATE TABLE c1;
+CREATE TABLE c2 SELECT CONCAT(snn, snn) a, UPPER(snn) b, REVERSE(snn) c, TRIM(snn) d, SHA2(s, 256) e, SHA2(s, 224) f, SHA2(s, n) g, CONV(s, 16, 10) h, BIN(n) i, UNHEX(s) k, CHAR(n) l, HEX(n) m, CAST('1' AS JSON) o FROM t;
+SHOW CREATE TABLE c2;
+CREATE TABLE c3 SELECT COUNT(*) OVER () a, NTILE(3) OVER (ORDER BY id) b, BIT_OR(id) OVER () c, LAG(id, 1, 0) OVER (ORDER BY id) d, COUNT(n) OVER (ORDER BY id) e FROM t;
+SHOW CREATE TABLE c3;
+CREATE TABLE c4 SELECT a.nd, b.id AS x, a.v FROM t a LEFT JOIN t b ON a.id = b.n;
+SHOW CREATE TABLE c4;
+CREATE TABLE c5 SELECT id, snn, COUNT(*) FROM t GROUP BY id, snn WITH ROLLUP;
+SELECT * FROM c5;
+CREATE TABLE c6 SELECT de, MAX(de) FROM t GROUP BY de;
+-- dates are looked at anew
+CREATE TABLE z (id INT PRIMARY KEY, d DATE, n INT);
+SET sql_mode = '';
+INSERT INTO z VALUES (1, '2021-00-00', 1);
+SET sql_mode = DEFAULT;
+ALTER TABLE z MODIFY n BIGINT;
+ALTER TABLE z FORCE;
+SET sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE';
+ALTER TABLE z MODIFY n BIGINT;
+SET sql_mode = '';
+UPDATE z SET d = '0000-00-00';
+SET sql_mode = 'NO_ZERO_DATE';
+ALTER TABLE z MODIFY n INT;
+SET sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE';
+ALTER TABLE z ORDER BY id;
+SET sql_mode = 'ALLOW_INVALID_DATES';
+UPDATE z SET d = '2021-02-31';
+SET sql_mode = 'STRICT_ALL_TABLES';
+ALTER TABLE z MODIFY n BIGINT;
