@@ -168,3 +168,20 @@ def test_parameters_that_are_selected_come_back_as_what_they_were(connection):
         cursor.execute("SELECT COALESCE(?, ?)", row)
         assert str(cursor.fetchone()[0]) in map(str, row)
     cursor.close()
+
+
+@pytest.mark.parametrize("client", ["utf8mb4", "latin1"])
+def test_parameters_beside_another_character_set(connection, client):
+    connection.cmd_query("CREATE TABLE l (l VARCHAR(9) CHARACTER SET latin1, u VARCHAR(9), b VARBINARY(9), KEY (l), KEY (u))")
+    connection.set_charset_collation(client)
+    cursor = connection.cursor(prepared=True)
+    cursor.execute("INSERT INTO l VALUES (%s, %s, 'x')", ("é", "é"))
+    for column in "lu":
+        cursor.execute(f"SELECT HEX(l), HEX(u), HEX(b) FROM l WHERE {column} = %s", ("é",))
+        assert [same(row) for row in cursor.fetchall()] == [(b"E9", b"C3A9", b"78")]
+    connection.set_charset_collation("utf8mb4")
+    cursor = connection.cursor(prepared=True)
+    with pytest.raises(mysql.connector.Error) as raised:
+        cursor.execute("SELECT l FROM l WHERE l = %s", ("日本",))
+        cursor.fetchall()
+    assert raised.value.errno == 3988

@@ -24,6 +24,13 @@ pub struct ParameterType {
     pub unsigned: bool,
 }
 
+impl ParameterType {
+    /// VARCHAR, VAR_STRING and STRING: text in the client's character set. Those of BLOBs and the like are bytes.
+    pub fn is_text(self) -> bool {
+        matches!(self.code, 0x0f | 0xfd | 0xfe)
+    }
+}
+
 /// A query attribute, or a named parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter<'a> {

@@ -3,9 +3,10 @@
 
 use crate::state::State;
 use crate::variables::{VarId, id};
-use protocol::Output;
 use protocol::output::ResultsCharset;
+use protocol::{Output, ParameterType};
 use std::borrow::Cow;
+use types::Value;
 use types::charset::Charset;
 use types::collation::CollationId;
 
@@ -19,6 +20,29 @@ pub(crate) fn statement_text<'t>(state: &State, text: &'t [u8]) -> Cow<'t, [u8]>
     match state.vars.hot().client {
         Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Binary => Cow::Borrowed(text),
         client => client.to_utf8(text),
+    }
+}
+
+/// Parameters of COM_STMT_EXECUTE that are texts as utf8mb4; the types of BLOBs are none.
+pub(crate) fn parameters(state: &State, types: &[ParameterType], values: &mut [Value<'_>]) {
+    let client = state.vars.hot().client;
+    if matches!(client, Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Binary) {
+        return;
+    }
+    for (t, value) in types.iter().zip(values) {
+        if let (true, Value::Bytes(text)) = (t.is_text(), &*value) {
+            *value = Value::Bytes(Cow::Owned(client.to_utf8(text).into_owned()));
+        }
+    }
+}
+
+/// A user variable as a parameter: a text as utf8mb4.
+pub(crate) fn parameter_of(state: &State, name: &str) -> Value<'static> {
+    let (value, t) = exec::Env::user_variable(state, name);
+    match (value, t.collation.charset()) {
+        (value, Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Binary) => value,
+        (Value::Bytes(text), set) if t.kind.is_text() => Value::Bytes(Cow::Owned(set.to_utf8(&text).into_owned())),
+        (value, _) => value,
     }
 }
 

@@ -83,7 +83,7 @@ impl Session {
         let (name, outcome, done) = match &parsed.statement {
             Statement::Execute { name, using } => {
                 let values: Vec<Value<'static>> =
-                    using.iter().map(|n| self.state.user_variable(parsed.name(*n)).0).collect();
+                    using.iter().map(|n| crate::charset::parameter_of(&self.state, parsed.name(*n))).collect();
                 observe::increment(self.com("execute_sql"));
                 return self.execute_named(parsed.name(*name), &values, out);
             }

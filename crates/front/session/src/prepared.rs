@@ -242,6 +242,7 @@ impl Session {
         let is_long = |i: usize| long.iter().any(|(n, _)| usize::from(*n) == i);
         body.decode(count, types, is_long, |i, value| values[i] = value)
             .map_err(|_| err!(1210, "mysqld_stmt_execute"))?;
+        charset::parameters(&self.state, types, values);
         match what {
             Body::Planned(planned) if !cursor.is_none() && planned.is_query => {
                 let left = CURSOR_BYTES_MAX.saturating_sub(self.statements.cursor_bytes);

@@ -138,7 +138,7 @@ pub fn collation_for(operands: &[&Expr], operation: &str) -> Result<CollationId>
         if let Node::Const(Value::Bytes(text)) = &e.node
             && is_string(e.ty.kind)
         {
-            convert::in_charset(Cow::Borrowed(&text[..]), e, collation)?;
+            convert::in_charset(Cow::Borrowed(&text[..]), &e.ty, collation)?;
         }
     }
     Ok(collation)
@@ -226,8 +226,15 @@ fn level_name(level: u8) -> &'static str {
     }
 }
 
-/// The operand in the character set of the collation that a comparison is done under.
-pub fn in_charset(e: Expr, collation: CollationId) -> Expr {
+/// The operand in the character set of the collation that a comparison is done under. A parameter of which nothing is known yet
+/// may turn out to be a string, which is utf8mb4 then.
+pub fn in_charset(mut e: Expr, collation: CollationId) -> Expr {
+    let unknown = matches!(e.node, Node::Param(_)) && e.ty.kind == TypeKind::Null;
+    if unknown && collation.charset() != types::Charset::Utf8mb4 && !collation.is_binary() {
+        e.ty.collation = CollationId::UTF8MB4_0900_AI_CI;
+        let ty = types::DataType { collation, ..e.ty };
+        return Expr::new(Node::InCharset(Box::new(e)), ty);
+    }
     let (from, to) = (e.ty.collation.charset(), collation.charset());
     if !is_string(e.ty.kind) || from == to || from == types::Charset::Binary || to == types::Charset::Binary {
         return e;

@@ -495,9 +495,14 @@ fn is_let_in(t: DateTime, given: &Value<'_>, run: &Run<'_>) -> bool {
     fits
 }
 
+/// What texts of the type are in: those of numbers and of parameters that nothing is known of are utf8mb4.
+fn charset_of(t: &DataType) -> Charset {
+    if t.kind.is_text() || t.kind.is_bytes() { t.collation.charset() } else { Charset::Utf8mb4 }
+}
+
 /// Converts between the character sets of two types.
 pub fn transcode<'a>(bytes: Cow<'a, [u8]>, from: &DataType, to: &DataType) -> Cow<'a, [u8]> {
-    let source = if from.kind.is_text() || from.kind.is_bytes() { from.collation.charset() } else { Charset::Utf8mb4 };
+    let source = charset_of(from);
     let target = to.collation.charset();
     // From binary, only what must be filled up to whole characters.
     if source == Charset::Binary && bytes.len().is_multiple_of(target.mbminlen())
@@ -511,19 +516,15 @@ pub fn transcode<'a>(bytes: Cow<'a, [u8]>, from: &DataType, to: &DataType) -> Co
 }
 
 /// A text of an operand in the character set of the collation that the operation is done under. Error 3854: a character is not
-/// in that; 3988 for what stands for `?`.
-pub fn in_charset<'a>(text: Cow<'a, [u8]>, operand: &Expr, collation: CollationId) -> Result<Cow<'a, [u8]>> {
-    let (from, to) = (operand.ty.collation.charset(), collation.charset());
+/// in that.
+pub fn in_charset<'a>(text: Cow<'a, [u8]>, of: &DataType, collation: CollationId) -> Result<Cow<'a, [u8]>> {
+    let (from, to) = (charset_of(of), collation.charset());
     if from == Charset::Binary || to == Charset::Binary || from.is_subset_bytes(to, &text) {
         return Ok(text);
     }
     let mut out = Vec::with_capacity(text.len());
     if from.convert(to, &text, &mut out) == 0 {
         return Ok(Cow::Owned(out));
-    }
-    // A literal that was lifted out of the statement is a parameter too, which is never NULL.
-    if matches!(operand.node, Node::Param(_)) && operand.ty.nullable {
-        return Err(types::err!(3988, operand.ty.collation.info().name, collation.info().name, "parameter"));
     }
     Err(types::err!(3854, types::show_bytes(&text), from.name(), to.name()))
 }

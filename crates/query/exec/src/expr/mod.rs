@@ -138,6 +138,13 @@ pub fn reborrow<'a>(v: &'a Value<'_>) -> Value<'a> {
     }
 }
 
+/// Error 3988 of a text that stands for `?`. A literal that was lifted out of the statement, which is never NULL, does not.
+#[cold]
+fn impossible_for(e: &Expr, collation: types::CollationId) -> Option<SqlError> {
+    let is_given = matches!(e.node, Node::Param(_)) && e.ty.nullable;
+    is_given.then(|| types::err!(3988, e.ty.collation.info().name, collation.info().name, "parameter"))
+}
+
 #[inline]
 pub fn boolean(b: bool) -> Value<'static> {
     Value::Int(b as i64)
@@ -248,7 +255,12 @@ impl Expr {
                 convert::cast(v, &self.ty, &e.ty, run)
             }
             Node::InCharset(e) => match e.eval(run, at)? {
-                Value::Bytes(text) => convert::in_charset(text, e, self.ty.collation).map(Value::Bytes),
+                Value::Bytes(text) => match convert::in_charset(text, &e.ty, self.ty.collation) {
+                    Ok(text) => Ok(Value::Bytes(text)),
+                    Err(error) => Err(impossible_for(e, self.ty.collation).unwrap_or(error)),
+                },
+                // A parameter that is no string.
+                v if self.ty.kind == TypeKind::Null => Ok(v),
                 v => convert::cast(v, &self.ty, &e.ty, run),
             },
             Node::Case { whens, otherwise } => {

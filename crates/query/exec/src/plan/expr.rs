@@ -393,9 +393,11 @@ impl Planner<'_> {
                 if text.eq_ignore_ascii_case("found_rows") {
                     self.notes.push((1287, FOUND_ROWS_DEPRECATED));
                 }
-                let args = self.exprs(*args)?;
+                let mut args = self.exprs(*args)?;
                 if let ([a, b], true) = (&args[..], text.eq_ignore_ascii_case("nullif")) {
                     self.note_literal(b, a)?;
+                    compare::collation_for(&[a, b], "nullif")?;
+                    args[1] = compare_exprs(CmpOp::Eq, a.clone(), b.clone())?;
                 }
                 match functions::call(text, args)? {
                     Some(e) => {

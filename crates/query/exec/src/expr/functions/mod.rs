@@ -53,7 +53,14 @@ impl<'a> Args<'a, '_> {
             return Ok(None);
         }
         let text = convert::into_text(v, &self.args[i].ty);
-        Ok(Some(if self.converts { convert::transcode(text, &self.args[i].ty, self.ty) } else { text }))
+        Ok(Some(match self.converts {
+            false => text,
+            // Nothing is known of its characters before it is here.
+            true if matches!(self.args[i].node, Node::Param(_)) => {
+                convert::in_charset(text, &self.args[i].ty, self.ty.collation)?
+            }
+            true => convert::transcode(text, &self.args[i].ty, self.ty),
+        }))
     }
 
     /// The character set that [`Args::text`] gives argument `i` in.
@@ -92,10 +99,10 @@ impl<'a> Args<'a, '_> {
         }
     }
 
-    /// The collation of the string arguments together.
+    /// The collation of the string arguments together; the first one's where they do not go together.
     pub fn collation(&self) -> CollationId {
         let all: Vec<&Expr> = self.args.iter().collect();
-        compare::collation_of(&all).unwrap_or(CollationId::BINARY)
+        compare::collation_of(&all).unwrap_or(self.args[0].ty.collation)
     }
 }
 
@@ -337,10 +344,30 @@ pub fn call(name: &str, args: Vec<Expr>) -> Result<Option<Expr>> {
         true => args.into_iter().map(convert::function_number).collect(),
         false => args,
     };
+    let args = if COMPARE_TEXTS.contains(&function.name) { comparable(function.name, args)? } else { args };
     if let Some(call) = super::wide::call(function, &args)? {
         return Ok(Some(call));
     }
     Ok(Some(Expr::new(Node::Call(function, args.clone()), result_type(function, &args)?)))
+}
+
+/// Functions that compare their strings with each other.
+const COMPARE_TEXTS: [&str; 5] = ["field", "find_in_set", "instr", "locate", "strcmp"];
+
+/// The strings in the character set that they are compared in. Errors 1267, 3854.
+fn comparable(function: &'static str, args: Vec<Expr>) -> Result<Vec<Expr>> {
+    let is_text = |e: &Expr| e.ty.kind.is_text() || e.ty.kind.is_bytes() || e.ty.kind == TypeKind::Null;
+    // With a number among them, FIELD compares numbers.
+    if function == "field" && !args.iter().all(is_text) {
+        return Ok(args);
+    }
+    let all: Vec<&Expr> = args.iter().collect();
+    let collation = match compare::collation_for(&all, function) {
+        // These take collations that do not go together.
+        Err(e) if e.code != 3854 && matches!(function, "field" | "instr" | "locate") => args[0].ty.collation,
+        other => other?,
+    };
+    Ok(args.into_iter().map(|e| compare::in_charset(e, collation)).collect())
 }
 
 fn fraction(args: &[Expr], at: usize) -> u8 {
@@ -409,9 +436,6 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     };
     if function.name.starts_with("regexp_") {
         regexp::check_charsets(function.name, args)?;
-    }
-    if function.name == "strcmp" {
-        compare::collation_for(&refs, function.name)?;
     }
     let mut ty = match function.rule {
         Rule::Int(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt) },
@@ -572,13 +596,12 @@ fn coalesce<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(Value::Null)
 }
 
+/// Of a value and whether it is equal to the other.
 fn nullif<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let (x, y) = (a.value(0)?, a.value(1)?);
-    if x.is_null() || y.is_null() {
-        return Ok(x);
+    match a.args[1].eval_bool(a.run, a.at)? {
+        Some(true) => Ok(Value::Null),
+        _ => a.value(0),
     }
-    let same = compare::values(&x, &y, a.collation(), a.run)?.is_eq();
-    Ok(if same { Value::Null } else { x })
 }
 
 fn extreme<'a>(a: Args<'a, '_>, greatest: bool) -> Result<Value<'a>> {

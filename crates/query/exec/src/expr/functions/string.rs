@@ -3,7 +3,7 @@
 use super::{Args, Function, MANY, Rule, bytes, f, locale};
 use crate::expr::convert;
 use std::borrow::Cow;
-use types::{Charset, DataType, Result, TypeKind, Value, base64};
+use types::{Charset, Result, Value, base64};
 
 pub static FUNCTIONS: &[Function] = &[
     f("concat", 1, MANY, Rule::Joined, concat),
@@ -312,9 +312,6 @@ fn trim<'a>(a: Args<'a, '_>, leading: bool, trailing: bool) -> Result<Value<'a>>
 /// Position of one string in another, from 1; equal under the collation character by character.
 fn locate<'a>(a: Args<'a, '_>, needle: usize, hay: usize) -> Result<Value<'a>> {
     let (Some(n), Some(h)) = (a.text(needle)?, a.text(hay)?) else { return Ok(Value::Null) };
-    let common = DataType::string(TypeKind::VarChar, 0, a.collation());
-    let n = convert::transcode(n, &a.args[needle].ty, &common);
-    let h = convert::transcode(h, &a.args[hay].ty, &common);
     let start = match a.len() {
         3 => match a.int(2)? {
             Some(s) => s,
