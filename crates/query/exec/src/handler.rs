@@ -160,7 +160,7 @@ impl Handler {
             alias: self.alias.clone(),
             table: self.table.clone(),
             view: None,
-            access: Access { index, ranges: Vec::new(), backward, ordered: true, loose: None },
+            access: Access { index, ranges: Vec::new(), backward, ordered: true, loose: None, skip: None },
             read: Read::Consistent,
             covering: false,
             limit_hint: None,

@@ -26,11 +26,13 @@ pub struct Wanted<'e> {
     pub limited: bool,
     /// What is asked of groups, if that is all.
     pub groups: Option<Groups>,
+    /// A skip scan may find the rows: of one table, without GROUP BY and DISTINCT.
+    pub skips: bool,
 }
 
 impl Wanted<'_> {
     pub fn none() -> Wanted<'static> {
-        Wanted { keys: Vec::new(), limited: false, groups: None }
+        Wanted { keys: Vec::new(), limited: false, groups: None, skips: false }
     }
 }
 
@@ -251,7 +253,8 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
                 None => (read, read * per_row),
             };
             let loose = loose.map(|(loose, ..)| loose);
-            let access = Access { index: i, ranges, backward: order == Some(true), ordered: by_order, loose };
+            let access =
+                Access { index: i, ranges, backward: order == Some(true), ordered: by_order, loose, skip: None };
             let choice = Choice {
                 access,
                 consumed,
@@ -268,6 +271,19 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
             best = Some((cost, choice));
         }
     }
+    if wanted.skips
+        && !locking
+        && let Some(found) = cx.best_skip(p, source, (&refs, wanted), &allowed)
+        && let Some((cost, choice)) = &mut best
+        && (found.forced || found.cost < *cost)
+    {
+        if !possible.contains(&found.index) {
+            possible.push(found.index);
+            possible.sort_unstable();
+        }
+        let scale = known_rows / cx.rows;
+        (*cost, *choice) = (found.cost, cx.skip_choice(found, scale));
+    }
     // The switches are asked for where they matter only: orders of a join are tried by the thousand.
     let divided = refs.iter().any(|e| matches!(e.node, Node::Or(_)));
     let several = possible.len() > 1;
@@ -282,7 +298,8 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
         let sort = if wanted.keys.is_empty() { 0.0 } else { found.rows * 0.5 };
         if found.cost + sort < *cost || mergeable.forced {
             let scale = known_rows / cx.rows;
-            let access = Access { index: 0, ranges: Vec::new(), backward: false, ordered: false, loose: None };
+            let access =
+                Access { index: 0, ranges: Vec::new(), backward: false, ordered: false, loose: None, skip: None };
             *cost = found.cost + sort;
             *choice = Choice {
                 access,
@@ -315,7 +332,8 @@ pub fn choose(p: &Planner<'_>, source: usize, conditions: &[Expr], bound: u64, w
             let rows = (branches.iter().map(|b| b.rows).sum::<f64>() * scale).clamp(1.0, known_rows);
             let mut used = vec![false; refs.len()];
             used[at] = true;
-            let access = Access { index: 0, ranges: Vec::new(), backward: false, ordered: false, loose: None };
+            let access =
+                Access { index: 0, ranges: Vec::new(), backward: false, ordered: false, loose: None, skip: None };
             let consumed = vec![false; refs.len()];
             let cost = (merged * scale).max(1.0);
             *choice = Choice {
@@ -373,7 +391,7 @@ pub(super) struct Analysis<'p> {
 }
 
 /// What one condition says about one column.
-enum Limit {
+pub(super) enum Limit {
     Equal(Vec<Expr>, bool),
     Lower(Expr, bool),
     Upper(Expr, bool),
@@ -389,14 +407,14 @@ impl<'p> Analysis<'p> {
 }
 
 impl Analysis<'_> {
-    fn covers(&self, index: &Index, used: &[std::cell::Cell<bool>]) -> bool {
+    pub(super) fn covers(&self, index: &Index, used: &[std::cell::Cell<bool>]) -> bool {
         let parts = key_columns(self.table, index);
         used.iter().enumerate().filter(|(_, u)| u.get()).all(|(c, _)| {
             parts.iter().any(|(column, part)| *column == c && part.prefix == 0 && key::is_reversible(part))
         })
     }
 
-    fn covered_shape(&self, index: &Index) -> Shape {
+    pub(super) fn covered_shape(&self, index: &Index) -> Shape {
         let parts = key_columns(self.table, index);
         let mut map = vec![None; self.table.columns.len()];
         for (i, (column, part)) in parts.iter().enumerate() {
@@ -436,7 +454,7 @@ impl Analysis<'_> {
     }
 
     /// What a condition says about `column`, if it says anything that an index can use.
-    fn limit(&self, e: &Expr, column: usize) -> Option<Limit> {
+    pub(super) fn limit(&self, e: &Expr, column: usize) -> Option<Limit> {
         let known = |e: &Expr, collation| self.known(e) && self.comparable(column, e, collation);
         match &e.node {
             Node::Compare(op, a, b, collation) => {
@@ -652,7 +670,7 @@ impl Analysis<'_> {
     }
 
     /// Do rows come in the wanted order? `Some(true)`: when read backward.
-    fn order(&self, index: &Index, ranges: &[IndexRange], wanted: &Wanted<'_>) -> Option<bool> {
+    pub(super) fn order(&self, index: &Index, ranges: &[IndexRange], wanted: &Wanted<'_>) -> Option<bool> {
         if wanted.keys.is_empty() || ranges.len() > 1 {
             return None;
         }

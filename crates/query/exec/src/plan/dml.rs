@@ -431,7 +431,7 @@ impl Planner<'_> {
         let limit = self.limit(limit)?.map(|(count, _)| count);
         self.refuse_reading(0, if changed.is_some() { "UPDATE" } else { "DELETE" })?;
         let keys = order.iter().map(|o| (&o.expr, o.descending)).collect();
-        let wanted = Wanted { keys, limited: limit.is_some(), groups: None };
+        let wanted = Wanted { keys, limited: limit.is_some(), groups: None, skips: false };
         let (plan, ordered) = self.join_plan(Tree::Leaf(0), conditions, &wanted)?;
         if ordered {
             order.clear();

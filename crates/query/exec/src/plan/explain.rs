@@ -316,6 +316,7 @@ impl<'q> Explainer<'q> {
             row.key = Some(index.name.clone());
             let parts = match &s.access.loose {
                 Some(l) => (l.parts + (l.min && !l.max) as usize).max(1),
+                None if s.access.skip.is_some() => s.access.skip.as_ref().map_or(1, |skip| skip.parts + 1),
                 None => s.access.ranges.iter().map(used_parts).max().unwrap_or(index.parts.len()),
             };
             row.key_len = Some(key_length(s, parts).to_string());
@@ -328,6 +329,10 @@ impl<'q> Explainer<'q> {
                 row.extra.push("Using where");
             }
             row.extra.push("Using index for group-by");
+            return row;
+        }
+        if s.access.skip.is_some() {
+            row.extra.push("Using index for skip scan");
             return row;
         }
         if access == "range" {
@@ -621,6 +626,13 @@ impl<'q> Explainer<'q> {
                 let over = if ranges.is_empty() { String::new() } else { format!(" over {}", ranges.join(" OR ")) };
                 format!("Covering index skip scan for grouping on {alias} using {key}{over}")
             }
+            _ if s.access.skip.is_some() => {
+                let skip = s.access.skip.as_ref().expect("looked at");
+                let ranges = s.access.ranges.iter().map(|r| self.range_text(s, r));
+                let part = self.bound_text(s, skip.parts, &skip.bound);
+                let over: Vec<String> = ranges.chain([part]).collect();
+                format!("Covering index skip scan on {alias} using {key} over {}", over.join(", "))
+            }
             "ALL" => format!("Table scan on {alias}"),
             "index" => format!("{covering} scan on {alias} using {key}{reverse}"),
             kind @ ("const" | "eq_ref" | "ref") => {
@@ -655,19 +667,24 @@ impl<'q> Explainer<'q> {
             parts.push(any.join(" OR "));
         }
         if r.bounded {
-            let mut text = name(r.equal.len()).to_string();
-            if let Some((e, inclusive)) = &r.lower {
-                text = format!("{} {} {text}", self.text(e), if *inclusive { "<=" } else { "<" });
-            }
-            if let Some((e, inclusive)) = &r.upper {
-                let _ = write!(text, " {} {}", if *inclusive { "<=" } else { "<" }, self.text(e));
-            }
-            if let Some((e, _)) = &r.pattern {
-                let _ = write!(text, " like {}", self.text(e));
-            }
-            parts.push(format!("({text})"));
+            parts.push(format!("({})", self.bound_text(s, r.equal.len(), r)));
         }
         parts.join(" AND ")
+    }
+
+    /// The bounds of one part of a scan's index.
+    fn bound_text(&self, s: &Scan, part: usize, r: &IndexRange) -> String {
+        let mut text = part_name(s, part).to_string();
+        if let Some((e, inclusive)) = &r.lower {
+            text = format!("{} {} {text}", self.text(e), if *inclusive { "<=" } else { "<" });
+        }
+        if let Some((e, inclusive)) = &r.upper {
+            let _ = write!(text, " {} {}", if *inclusive { "<=" } else { "<" }, self.text(e));
+        }
+        if let Some((e, _)) = &r.pattern {
+            let _ = write!(text, " like {}", self.text(e));
+        }
+        text
     }
 }
 
@@ -736,7 +753,7 @@ pub(super) fn access_type(s: &Scan) -> &'static str {
     let index = &s.table.indexes[s.access.index];
     let Access { ranges, index: at, ordered, .. } = &s.access;
     match &ranges[..] {
-        _ if s.access.loose.is_some() => "range",
+        _ if s.access.loose.is_some() || s.access.skip.is_some() => "range",
         [] if *at != 0 || (*ordered && index.primary) => "index",
         [] => "ALL",
         [r] if !r.bounded && r.is_one_key() => {

@@ -44,6 +44,7 @@ pub fn json(rows: &[Row]) -> String {
         for (extra, name) in [
             ("Using index", "using_index"),
             ("Using MRR", "using_MRR"),
+            ("Using index for skip scan", "using_index_for_skip_scan"),
             ("Using temporary", "using_temporary_table"),
             ("Using filesort", "using_filesort"),
             ("Backward index scan", "backward_index_scan"),

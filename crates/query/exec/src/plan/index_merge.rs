@@ -108,7 +108,8 @@ impl Analysis<'_> {
             // Then entries come in the order of the clustered key.
             if range.equal.len() == index.parts.len() && range.equal.iter().all(|e| e.len() == 1) {
                 let rows = self.range_rows(i, &range);
-                let access = Access { index: i, ranges: vec![range], backward: false, ordered: false, loose: None };
+                let access =
+                    Access { index: i, ranges: vec![range], backward: false, ordered: false, loose: None, skip: None };
                 found.push((rows, used, access));
             }
         }
@@ -153,7 +154,7 @@ impl Analysis<'_> {
             }
         }
         let (rows, index, range) = best?;
-        let access = Access { index, ranges: vec![range], backward: false, ordered: false, loose: None };
+        let access = Access { index, ranges: vec![range], backward: false, ordered: false, loose: None, skip: None };
         Some(Branch { access, rows, condition: e.clone() })
     }
 }

@@ -30,6 +30,7 @@ pub mod rewrite;
 pub mod rules;
 mod selectivity;
 pub mod semijoin;
+mod skip;
 pub mod statistics;
 pub mod tables;
 pub mod views;

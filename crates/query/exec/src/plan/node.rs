@@ -168,6 +168,14 @@ pub struct Access {
     /// Taken for the order of its rows.
     pub ordered: bool,
     pub loose: Option<Loose>,
+    pub skip: Option<Box<Skip>>,
+}
+
+/// A scan that hops from one value of the leading parts to the next, and reads a range of a later part behind each.
+pub struct Skip {
+    /// How many parts come before that one.
+    pub parts: usize,
+    pub bound: IndexRange,
 }
 
 /// A set of key ranges: every combination of the first parts' alternatives, with bounds on the part after.
@@ -709,6 +717,9 @@ impl Scan {
         }
         if self.access.loose.is_some() {
             out.push_str(" loose");
+        }
+        if self.access.skip.is_some() {
+            out.push_str(" skip");
         }
         if self.multi_range {
             out.push_str(" multi-range");

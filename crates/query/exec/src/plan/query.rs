@@ -522,7 +522,7 @@ impl Planner<'_> {
                     let not_null = Node::IsNull { negated: true, operand: Box::new(column.clone()) };
                     conditions.push(Expr::new(not_null, crate::expr::boolean_type(false)));
                 }
-                let wanted = if let Some((column, descending)) = &extreme {
+                let mut wanted = if let Some((column, descending)) = &extreme {
                     Wanted { keys: vec![(column, *descending)], limited: true, ..Wanted::none() }
                 } else if windowed {
                     Wanted::none()
@@ -531,8 +531,9 @@ impl Planner<'_> {
                     Wanted { groups, ..Wanted::none() }
                 } else {
                     let keys = order.iter().map(|o| (&o.expr, o.descending)).collect();
-                    Wanted { keys, limited: top.is_some(), groups: None }
+                    Wanted { keys, limited: top.is_some(), ..Wanted::none() }
                 };
+                wanted.skips = !distinct && keys.is_empty() && !windowed;
                 self.straight = select.options.straight_join;
                 let joined = self.join_plan(tree, conditions, &wanted);
                 self.straight = false;

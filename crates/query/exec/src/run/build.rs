@@ -15,6 +15,7 @@ use super::many::{DeleteManyStatement, UpdateManyStatement};
 use super::multi_range::MultiRangeOp;
 use super::recursive::{RecursiveOp, WorkingOp};
 use super::scan::{ScanOp, VirtualOp};
+use super::skip::SkipOp;
 use super::sort::SortOp;
 use super::spill::Place;
 use super::subquery::Query;
@@ -32,6 +33,7 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
         Plan::One => Box::new(OneOp { done: true }),
         Plan::Values { slot, rows } => Box::new(ValuesOp { slot, rows, next: 0 }),
         Plan::Scan(scan) if scan.access.loose.is_some() => Box::new(LooseOp::new(scan)),
+        Plan::Scan(scan) if scan.access.skip.is_some() => Box::new(SkipOp::new(scan)),
         Plan::Scan(scan) if scan.multi_range => Box::new(MultiRangeOp::new(scan)),
         Plan::Scan(scan) => Box::new(ScanOp::new(scan)),
         Plan::IndexMerge(m) => Box::new(IndexMergeOp::new(*m)),

@@ -1,7 +1,7 @@
 //! Loose index scan: of each group of an index's leading values it reads the first entry, the first that is not NULL and the last,
 //! as MIN and MAX want them, and hops over the rest. The grouping above sees a group's few rows and is none the wiser.
 
-use super::scan::ScanOp;
+use super::scan::{OwnKeys, ScanOp};
 use super::{Frame, Op, Run, Scope};
 use crate::error;
 use crate::plan::node::{Loose, Scan};
@@ -24,7 +24,7 @@ pub struct LooseOp {
     /// Every entry is read: locking reads lock them all.
     plain: bool,
     /// Ranges of this execution, and the one that is read, from `low` on.
-    ranges: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+    ranges: Vec<OwnKeys>,
     at: usize,
     low: Vec<u8>,
     /// The group's leading values.
@@ -122,7 +122,8 @@ impl LooseOp {
     }
 }
 
-fn prefix_length(key: &[u8], index: &Index, parts: usize) -> Result<usize> {
+/// Bytes of the first `parts` parts of a key.
+pub(super) fn prefix_length(key: &[u8], index: &Index, parts: usize) -> Result<usize> {
     let mut at = 0;
     for part in &index.parts[..parts] {
         match key::part_length(&key[at..], &part.key) {

@@ -26,6 +26,7 @@ pub mod multi_range;
 pub mod recursive;
 pub mod rules;
 pub mod scan;
+pub mod skip;
 pub mod sort;
 pub mod spill;
 pub mod subquery;

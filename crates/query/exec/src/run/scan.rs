@@ -25,6 +25,8 @@ struct KeyRange {
 /// Keys from the first on, up to the second if there is one.
 pub(super) type Keys<'k> = (&'k [u8], Option<&'k [u8]>);
 
+pub(super) type OwnKeys = (Vec<u8>, Option<Vec<u8>>);
+
 pub struct ScanOp {
     slot: usize,
     table: Arc<Table>,
@@ -579,13 +581,34 @@ impl Op for ScanOp {
 }
 
 impl ScanOp {
+    /// What bounds on one part of the index let through, as keys behind any values of the parts before it; without an end: as far
+    /// as that prefix goes. `None`: nothing.
+    pub(super) fn part_range(
+        &self,
+        part: usize,
+        range: &IndexRange,
+        run: &Run<'_>,
+        at: Scope<'_>,
+    ) -> Result<Option<OwnKeys>> {
+        let part = &self.index().parts[part];
+        let bound = |b: &Option<(Expr, bool)>| -> Result<Option<(Held<'static>, bool)>> {
+            let Some((e, inclusive)) = b else { return Ok(None) };
+            let v = searched(e.eval(run, at)?, &self.table, part.column, run);
+            Ok(Some((owned(hold(v, &e.ty, &self.table, part.column)), *inclusive)))
+        };
+        let (mut bytes, mut found) = (Vec::new(), Vec::new());
+        push_bounds(&mut bytes, &mut found, &[], &part.key, &bound(&range.lower)?, &bound(&range.upper)?);
+        let of = |(from, to): (usize, usize)| bytes[from..to].to_vec();
+        Ok(found.pop().map(|r| (of(r.lower), r.upper.map(of))))
+    }
+
     /// May entries be left out, as far as this execution's way of reading goes?
     pub(super) fn may_hop(&self) -> bool {
         self.reading == Read::Consistent && self.lookup == Lookup::No
     }
 
     /// The encoded ranges of this execution: in order, without overlap.
-    pub(super) fn take_ranges(&mut self) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
+    pub(super) fn take_ranges(&mut self) -> Vec<OwnKeys> {
         let of = |(from, to): (usize, usize)| self.bytes[from..to].to_vec();
         self.key_ranges.iter().map(|r| (of(r.lower), r.upper.map(of))).collect()
     }
