@@ -13,7 +13,7 @@ use crate::expr::array::{self, Search};
 use crate::expr::functions::json;
 use crate::expr::{Expr, Node};
 use std::sync::Arc;
-use types::{DataType, Result};
+use types::{DataType, Result, Value};
 
 /// The array of an index part of one of the block's tables.
 struct Candidate {
@@ -31,23 +31,28 @@ impl Planner<'_> {
             return Ok(());
         }
         let candidates = self.candidates()?;
-        conditions.iter_mut().for_each(|e| replace(e, &candidates));
-        tree.each_condition(&mut |e| replace(e, &candidates));
+        let mut refused = None;
+        let mut replace = |e: &mut Expr| refused = refused.take().or(replace(e, &candidates).err());
+        conditions.iter_mut().for_each(&mut replace);
+        tree.each_condition(&mut replace);
         // What a view says of its table.
-        self.block().sources.iter_mut().filter_map(|s| s.filter.as_mut()).for_each(|e| replace(e, &candidates));
-        Ok(())
+        self.block().sources.iter_mut().filter_map(|s| s.filter.as_mut()).for_each(&mut replace);
+        refused.map_or(Ok(()), Err)
     }
 
     /// The arrays of indexes that hints leave.
     fn candidates(&mut self) -> Result<Vec<Candidate>> {
         let mut parts = Vec::new();
         for source in &self.current_block().sources {
-            let Some(table) = source.table.as_ref().filter(|t| t.indexes.iter().any(|i| i.array_part.is_some())) else {
-                continue;
-            };
+            let has_array = |t: &catalog::Table| t.indexes.iter().any(|i| i.array_part.is_some());
+            // Rows that an outer join makes up have no arrays.
+            let Some(table) = source.table.as_ref().filter(|t| has_array(t) && !source.nullable) else { continue };
             for index in access::usable(self, source, table)? {
                 let Some(part) = table.indexes[index].array_part else { continue };
-                parts.push((source.slot, Arc::clone(table), table.indexes[index].parts[part].column));
+                let at = table.indexes[index].parts[part].column;
+                // No index covers it.
+                source.used[at].set(true);
+                parts.push((source.slot, Arc::clone(table), at));
             }
         }
         let mut candidates = Vec::new();
@@ -64,21 +69,26 @@ impl Planner<'_> {
 }
 
 /// An expression over slot 0 becomes one over another slot.
-fn in_slot(e: &mut Expr, to: usize) {
+pub(super) fn in_slot(e: &mut Expr, to: usize) {
     if let Node::Column { slot, .. } = &mut e.node {
         *slot = to as u16;
     }
     e.children_mut(&mut |e| in_slot(e, to));
 }
 
-fn replace(e: &mut Expr, candidates: &[Candidate]) {
+/// Error 3141 for a text that is known and no document.
+fn replace(e: &mut Expr, candidates: &[Candidate]) -> Result<()> {
     if let Node::And(list) | Node::Or(list) = &mut e.node {
-        list.iter_mut().for_each(|e| replace(e, candidates));
-        return;
+        return list.iter_mut().try_for_each(|e| replace(e, candidates));
     }
-    let Some((kind, values, operand)) = parts_of(e) else { return };
-    if !is_fixed(values) {
-        return;
+    let Some((kind, values, operand)) = parts_of(e).filter(|(_, values, _)| is_fixed(values)) else { return Ok(()) };
+    if !candidates.iter().any(|c| operand.same(&c.operand)) {
+        return Ok(());
+    }
+    if let (Node::Const(Value::Bytes(text)), Search::Contains | Search::Overlaps) = (&values.node, kind) {
+        let Node::Call(f, args) = &e.node else { unreachable!("as it was taken apart") };
+        let number = args.iter().position(|a| std::ptr::eq(a, values)).expect("an argument");
+        json::parse_text(&json::utf8(text, &values.ty)?, number, f.name)?;
     }
     let fits = |c: &&Candidate| {
         operand.same(&c.operand)
@@ -89,10 +99,11 @@ fn replace(e: &mut Expr, candidates: &[Candidate]) {
                 _ => true,
             }
     };
-    let Some(found) = candidates.iter().find(fits) else { return };
+    let Some(found) = candidates.iter().find(fits) else { return Ok(()) };
     let values = values.clone();
     let plain = std::mem::replace(e, Expr::null());
     *e = array::search(kind, plain, values, found.column.clone(), found.element);
+    Ok(())
 }
 
 /// What is looked for, and in what.

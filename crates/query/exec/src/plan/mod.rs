@@ -10,6 +10,7 @@ pub mod dml;
 pub mod explain;
 pub mod explain_json;
 pub mod expr;
+mod generated;
 pub mod group;
 pub mod handler;
 pub mod hints;

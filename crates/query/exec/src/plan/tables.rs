@@ -424,6 +424,7 @@ impl Planner<'_> {
     pub fn join_plan(&mut self, tree: Tree, conditions: Vec<Expr>, order: &access::Wanted<'_>) -> Result<(Plan, bool)> {
         let (mut tree, mut conditions) = (tree, rewrite::factor(conditions));
         self.search_arrays(&mut tree, &mut conditions)?;
+        self.search_generated(&mut tree, &mut conditions)?;
         self.note_merged();
         self.check_join_hints();
         if let Tree::Leaf(i) = tree {

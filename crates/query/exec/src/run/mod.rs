@@ -204,6 +204,13 @@ impl<'x> Run<'x> {
         self.env.borrow().warning_count().max(self.warnings.get())
     }
 
+    /// Says the error that a warning became in other words.
+    pub fn retell_strict(&self, tell: impl FnOnce(SqlError) -> SqlError) {
+        if let Some(e) = self.strict_error.borrow_mut().as_deref_mut() {
+            *e = tell(e.clone());
+        }
+    }
+
     /// The error that a warning became since the statement is a strict INSERT, UPDATE or DELETE.
     #[inline]
     pub fn check_strict(&self) -> Result<()> {

@@ -97,8 +97,15 @@ impl RuleSet {
         self.key.clone_from(&writer.key);
         let scope = Scope::with_row(&self.frames[node], None, 0, &self.row);
         let value = match table.columns[at].array_of() {
-            None => write::store(e.eval(run, scope)?, &e.ty, &table.columns[at], row, how, run)?,
             Some(_) => array::stored(e.eval(run, scope)?, e, table, at, row, how, run)?,
+            None => {
+                let value = e.eval(run, scope);
+                if table.columns[at].hidden {
+                    run.retell_strict(|e| of_index(e, table, at, row));
+                }
+                let value = value.and_then(|v| write::store(v, &e.ty, &table.columns[at], row, how, run));
+                value.map_err(|e| of_index(e, table, at, row))?
+            }
         };
         let rekey = table.indexes[0].parts.iter().any(|p| p.column == at);
         writer.change(table, &self.row, &self.key, &[at], &[value], rekey);
@@ -262,6 +269,20 @@ impl RuleSet {
         }
         self.carry(child.node, &old, Some(&writer.row), path, run)?;
         self.check_parents(child.node, Some(&old), &writer.row, Some(child.key), run)
+    }
+}
+
+/// The error of a value for column `at`; of an index part's, in words of the index. Errors 3751, 3752, 3903, 3907.
+#[cold]
+fn of_index(e: SqlError, table: &Table, at: usize, row: u64) -> SqlError {
+    let index = table.indexes.iter().find(|i| i.parts.iter().any(|p| p.column == at));
+    let Some(index) = index.filter(|_| table.columns[at].hidden) else { return e };
+    match e.code {
+        1265 | 1292 => err!(3751, index.name, row),
+        1264 => err!(3752, index.name, row),
+        1406 => err!(3907, index.name),
+        3156 => err!(3903, index.name),
+        _ => e,
     }
 }
 
