@@ -47,6 +47,12 @@ pub(crate) struct AlterPlan {
     pub dropped: Vec<String>,
     pub dropped_columns: Vec<String>,
     pub renamed: Vec<(String, String)>,
+    /// Their places among the keys: keys are dropped before any is renamed.
+    renamed_keys: Vec<usize>,
+    /// Those that become visible or invisible, and keep their names.
+    shown_keys: Vec<usize>,
+    /// Those that were added.
+    added_keys: Vec<usize>,
     /// Columns by their old and new names.
     pub renamed_columns: Vec<(String, String)>,
     pub rename: Option<(String, String)>,
@@ -86,6 +92,9 @@ impl AlterPlan {
             dropped: Vec::new(),
             dropped_columns: Vec::new(),
             renamed: Vec::new(),
+            renamed_keys: Vec::new(),
+            shown_keys: Vec::new(),
+            added_keys: Vec::new(),
             renamed_columns: Vec::new(),
             rename: None,
             virtuals: false,
@@ -340,13 +349,21 @@ impl AlterPlan {
         self.spec.keys.retain(|k| !k.parts.is_empty());
     }
 
-    /// All actions are collected: nothing that stays reads what was dropped. Errors 3108, 3837, 3959.
+    /// All actions are collected: nothing that stays reads what was dropped, no name is another key's. Errors 1061, 3108,
+    /// 3837, 3959.
     pub fn settle_drops(&mut self) -> Result<()> {
+        for at in &self.renamed_keys {
+            let name = &self.spec.keys[*at].name;
+            if self.spec.keys.iter().enumerate().any(|(other, k)| other != *at && k.name == *name) {
+                return Err(err!(1061, name.as_deref().unwrap_or_default()));
+            }
+        }
         std::mem::take(&mut self.dropped_columns).iter().try_for_each(|name| self.refuse_dependents(name))
     }
 
     /// The last key of the specification is new.
     pub fn added_key(&mut self) {
+        self.added_keys.push(self.spec.keys.len() - 1);
         let key = self.spec.keys.last().expect("it was just added").clone();
         let hidden = |p: &catalog::KeyPartSpec| self.spec.columns.iter().any(|c| c.hidden && c.name == p.column);
         if key.kind == KeyKind::Primary || key.parts.iter().any(hidden) {
@@ -410,8 +427,9 @@ impl AlterPlan {
 
     /// Error 1176, 3522.
     pub fn set_index_visible(&mut self, name: &str, visible: bool) -> Result<()> {
-        let found = self.spec.keys.iter_mut().find(|k| k.name.as_deref().is_some_and(|n| eq_name(n, name)));
-        let key = found.ok_or_else(|| err!(1176, name, self.spec.name))?;
+        let at = self.key_as_it_was(name)?;
+        self.shown_keys.push(at);
+        let key = &mut self.spec.keys[at];
         if key.kind == KeyKind::Primary && !visible {
             return Err(err!(3522));
         }
@@ -450,17 +468,22 @@ impl AlterPlan {
 
     pub fn rename_index(&mut self, old: &str, new: &str) -> Result<()> {
         check_name(new, 1280)?;
-        let find = |keys: &[KeySpec], name: &str| {
-            keys.iter().position(|k| k.name.as_deref().is_some_and(|n| eq_name(n, name)))
-        };
-        let at = find(&self.spec.keys, old).ok_or_else(|| err!(1176, old, self.spec.name))?;
-        if find(&self.spec.keys, new).is_some_and(|other| other != at) {
-            return Err(err!(1061, new));
-        }
+        let at = self.key_as_it_was(old).ok().filter(|at| !self.shown_keys.contains(at));
+        let at = at.ok_or_else(|| err!(1176, old, self.spec.name))?;
         self.spec.keys[at].name = Some(new.to_string());
         self.needs(Work::Inplace);
         self.renamed.push((old.to_string(), new.to_string()));
+        self.renamed_keys.push(at);
         Ok(())
+    }
+
+    /// The place of the key that had this name before any action renamed it, so that names can be swapped. Error 1176.
+    fn key_as_it_was(&self, name: &str) -> Result<usize> {
+        let has_name = |k: &KeySpec| k.name.as_deref().is_some_and(|n| eq_name(n, name));
+        let is_old = |at: &usize| !self.renamed_keys.contains(at) && !self.added_keys.contains(at);
+        let mut keys = self.spec.keys.iter().enumerate().filter(|(at, _)| is_old(at));
+        let found = keys.find(|(_, k)| has_name(k)).map(|(at, _)| at);
+        found.ok_or_else(|| err!(1176, name, self.spec.name))
     }
 
     /// Does it, in the DDL in progress; the table is locked.
@@ -611,8 +634,8 @@ impl AlterPlan {
             for part in t.indexes.iter_mut().flat_map(|i| &mut i.parts) {
                 part.key.data_type = t.columns[part.column].key_type();
             }
-            for (from, to) in &renamed {
-                for index in t.indexes.iter_mut().filter(|i| eq_name(&i.name, from)) {
+            for index in &mut t.indexes {
+                if let Some((_, to)) = renamed.iter().find(|(from, _)| eq_name(&index.name, from)) {
                     index.name = to.clone();
                 }
             }

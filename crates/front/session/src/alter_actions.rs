@@ -14,6 +14,7 @@ use exec::column_type::collation_from;
 use exec::{Env, Outcome};
 use sql::ast::*;
 use std::sync::Arc;
+use types::error::ER_TOO_LONG_TABLE_COMMENT;
 use types::{Charset, Result, SqlError, SqlMode, TypeKind, err};
 
 const ONLINE_LOG_BYTES: VarId = id("innodb_online_alter_log_max_size");
@@ -74,7 +75,7 @@ impl Session {
                 plan.needs(Work::Inplace);
             }
             if let Some(comment) = alter.options.comment {
-                plan.spec.comment = session.comment_of(parsed, Some(comment), &name)?;
+                plan.spec.comment = session.comment_of(parsed, Some(comment), (ER_TOO_LONG_TABLE_COMMENT, &name))?;
                 plan.needs(Work::Inplace);
             }
             if options != old.create_options {

@@ -24,6 +24,8 @@ const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
 
 const AUTOCOMMIT: VarId = id("autocommit");
 const TIMESTAMP: VarId = id("timestamp");
+const MAX_JOIN_SIZE: VarId = id("max_join_size");
+const BIG_SELECTS: VarId = id("sql_big_selects");
 const LAST_INSERT_ID: VarId = id("last_insert_id");
 const IDENTITY: VarId = id("identity");
 const INSERT_ID: VarId = id("insert_id");
@@ -252,6 +254,16 @@ impl Session {
             }
             Change::Persisted(_, _, false) => {}
             Change::Persisted(id, value, true) => self.apply(Change::Variable(id, true, value))?,
+            // A bound is obeyed until `sql_big_selects` is set again.
+            Change::Variable(MAX_JOIN_SIZE, global, value) => {
+                let unbounded = Val::Bool(value.uint() == u64::MAX);
+                for (id, value) in [(MAX_JOIN_SIZE, value), (BIG_SELECTS, unbounded)] {
+                    match global {
+                        true => self.set_global(id, value),
+                        false => self.set_session(id, value)?,
+                    }
+                }
+            }
             Change::Variable(id, true, value) => self.set_global(id, value),
             Change::Variable(id, false, value) => self.set_session(id, value)?,
         }

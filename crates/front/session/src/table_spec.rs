@@ -18,11 +18,16 @@ use exec::column_type::{collation_from, column_type};
 use sql::ast::{self, *};
 use std::sync::Arc;
 use types::collation::CollationId;
+use types::error::{ER_TOO_LONG_FIELD_COMMENT, ER_TOO_LONG_INDEX_COMMENT, ER_TOO_LONG_TABLE_COMMENT};
 use types::sql_mode::SqlMode;
 use types::{DataType, Result, TypeKind, Value, err};
 
 const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
 const CHARACTER_SET_CONNECTION: VarId = id("character_set_connection");
+
+/// The longest comment of a table, and of a column or an index, in characters.
+const TABLE_COMMENT_CHARS: usize = 2048;
+const PART_COMMENT_CHARS: usize = 1024;
 
 impl Session {
     /// The character set that literals without introducer have.
@@ -54,7 +59,7 @@ impl Session {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             default_collation: collation,
-            comment: String::new(),
+            comment: self.bounded_comment(parsed, options.comment, (ER_TOO_LONG_TABLE_COMMENT, name))?,
             engine,
             create_options,
             auto_increment: options.auto_increment,
@@ -77,16 +82,28 @@ impl Session {
         for key in keys {
             self.add_key(parsed, key, &names, &mut spec)?;
         }
-        spec.comment = self.comment_of(parsed, options.comment, name)?;
+        spec.comment = self.system_text(std::mem::take(&mut spec.comment));
         check_engine(&spec)?;
         Ok(spec)
     }
 
-    /// The comment of a table or a column. Error 1628.
-    pub(crate) fn comment_of(&mut self, parsed: &Parsed, comment: Option<Str>, name: &str) -> Result<String> {
-        let comment = comment.map_or_else(String::new, |c| self.system_text(text_of(parsed, c)));
-        if comment.chars().count() > 2048 {
-            return Err(err!(1628, name, 2048));
+    /// The comment of a table (1628), a column (1629) or an index (1688), as far as it fits: beyond that the error of this
+    /// number in strict mode, a warning otherwise.
+    pub(crate) fn comment_of(&mut self, parsed: &Parsed, comment: Option<Str>, part: (u16, &str)) -> Result<String> {
+        let comment = self.bounded_comment(parsed, comment, part)?;
+        Ok(self.system_text(comment))
+    }
+
+    fn bounded_comment(&mut self, parsed: &Parsed, comment: Option<Str>, (code, name): (u16, &str)) -> Result<String> {
+        let mut comment = comment.map_or_else(String::new, |c| text_of(parsed, c));
+        let max = if code == ER_TOO_LONG_TABLE_COMMENT { TABLE_COMMENT_CHARS } else { PART_COMMENT_CHARS };
+        if let Some((end, _)) = comment.char_indices().nth(max) {
+            let error = err!(code, name, max);
+            if self.state.sql_mode.is_strict() {
+                return Err(error);
+            }
+            self.state.warn("Warning", code, error.message);
+            comment.truncate(end);
         }
         Ok(comment)
     }
@@ -306,7 +323,7 @@ impl Session {
         if attributes.unique || serial {
             keys.push(beside(KeyKind::Unique));
         }
-        let comment = self.comment_of(parsed, attributes.comment, &name)?;
+        let comment = self.comment_of(parsed, attributes.comment, (ER_TOO_LONG_FIELD_COMMENT, &name))?;
         let invisible = attributes.invisible;
         let hidden = false;
         Ok((
@@ -432,6 +449,9 @@ impl Session {
             IndexKind::Plain => KeyKind::Plain,
             IndexKind::Unique => KeyKind::Unique,
             IndexKind::Primary => KeyKind::Primary,
+            IndexKind::Fulltext | IndexKind::Spatial if index.parts.iter().any(|p| p.ordered) => {
+                return Err(err!(1221, "spatial/fulltext/hash index", "explicit index order"));
+            }
             IndexKind::Fulltext => return Err(unsupported("FULLTEXT")),
             IndexKind::Spatial => return Err(unsupported("SPATIAL")),
         };
@@ -468,7 +488,9 @@ impl Session {
             };
             parts.push(KeyPartSpec { column, prefix, descending: part.descending });
         }
-        let comment = index.options.comment.map_or_else(String::new, |c| self.system_text(text_of(parsed, c)));
+        // An index without a name gets that of its first column.
+        let shown = name.as_deref().or(parts.first().map(|p| p.column.as_str())).unwrap_or_default();
+        let comment = self.comment_of(parsed, index.options.comment, (ER_TOO_LONG_INDEX_COMMENT, shown))?;
         let algorithm = self.index_algorithm(index, spec.engine)?;
         if index.options.secondary_engine_attribute.is_some() {
             return Err(unsupported("SECONDARY_ENGINE_ATTRIBUTE"));

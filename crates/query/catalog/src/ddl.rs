@@ -413,15 +413,16 @@ impl Ddl<'_> {
         self.put_table(table)
     }
 
-    /// RENAME TABLE, of a view too. Foreign keys on the table, and made-up names of its own, follow. Errors 1146, 1050, 1049.
+    /// RENAME TABLE, of a view too. Foreign keys on the table, and made-up names of its own, follow. The new name is looked
+    /// at first: errors 1049, 1050, 1146.
     pub fn rename_table(&mut self, from: (&str, &str), to: (&str, &str)) -> Result<Arc<Table>> {
-        let old = self.lock_any(from.0, from.1)?;
         check_name(to.1, 1103)?;
         self.lock_new_name(to.0, to.1, Mode::Exclusive)?;
         self.next.schema(to.0).ok_or_else(|| err!(1049, to.0))?;
         if self.exists(to.0, to.1) {
             return Err(err!(1050, to.1));
         }
+        let old = self.lock_any(from.0, from.1)?;
         refuse_system(&self.next, to.0)?;
         if old.view.is_some() && from.0 != to.0 {
             return Err(err!(1450));

@@ -88,6 +88,9 @@ pub fn column_type(
     };
     let collation = if t.binary { CollationId::binary_of(collation.charset()) } else { collation };
     let binary = collation == CollationId::BINARY;
+    if t.oversize && kind != K::Year {
+        return Err(err!(1439, name, u32::MAX));
+    }
     match kind {
         K::TinyInt | K::SmallInt | K::MediumInt | K::Int | K::BigInt => {
             let signed = u32::from(!data_type.unsigned);

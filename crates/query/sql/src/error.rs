@@ -22,6 +22,9 @@ pub const TOO_DEEP: u16 = 1436;
 /// ER_INVALID_CHARACTER_STRING: an identifier that is not UTF-8.
 pub const INVALID_CHARACTERS: u16 = 1300;
 
+/// ER_ILLEGAL_USER_VAR: a name of more than 64 characters.
+pub const ILLEGAL_USER_VAR: u16 = 3061;
+
 /// Most bytes of the statement that a message quotes.
 const NEAR_BYTES: usize = 80;
 

@@ -419,6 +419,8 @@ error_table! {
     ER_NEED_REPREPARE = 1615, "HY000", "Prepared statement needs to be re-prepared";
     WARN_OPTION_IGNORED = 1618, "HY000", "<%-.64s> option ignored";
     ER_WARN_ENGINE_TRANSACTION_ROLLBACK = 1622, "HY000", "Storage engine %s does not support rollback for this statement. Transaction rolled back and must be restarted";
+    ER_TOO_LONG_TABLE_COMMENT = 1628, "HY000", "Comment for table '%-.64s' is too long (max = %lu)";
+    ER_TOO_LONG_FIELD_COMMENT = 1629, "HY000", "The maximum supported character limit for the field, '%-.64s', has been exceeded (max = %lu)";
     ER_TOO_MANY_CONCURRENT_TRXS = 1637, "HY000", "Too many active concurrent transactions";
     ER_DUP_SIGNAL_SET = 1641, "42000", "Duplicate condition information item '%s'";
     ER_SIGNAL_WARN = 1642, "01000", "Unhandled user-defined warning condition";
@@ -492,6 +494,7 @@ error_table! {
     ER_INVALID_ARGUMENT_FOR_LOGARITHM = 3020, "2201E", "Invalid argument for logarithm";
     ER_QUERY_TIMEOUT = 3024, "HY000", "Query execution was interrupted, maximum statement execution time exceeded";
     ER_USER_LOCK_DEADLOCK = 3058, "HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
+    ER_ILLEGAL_USER_VAR = 3061, "42000", "User variable name '%-.192s' is illegal";
     ER_INCORRECT_TYPE = 3064, "HY000", "Incorrect type for argument %s in function %s.";
     ER_FIELD_IN_ORDER_NOT_SELECT = 3065, "HY000", "Expression #%u of ORDER BY clause is not in SELECT list, references column '%-.192s' which is not in SELECT list; this is incompatible with %s";
     ER_AGGREGATE_IN_ORDER_NOT_SELECT = 3066, "HY000", "Expression #%u of ORDER BY clause is not in SELECT list, contains aggregate function; this is incompatible with %s";
@@ -543,6 +546,8 @@ error_table! {
     ER_NO_SUCH_DB = 3503, "42Y07", "Database '%-.192s' doesn't exist";
     ER_TOO_LONG_SET_ENUM_VALUE = 3505, "HY000", "Too long enumeration/set value for column %.192s.";
     ER_TABLESPACE_MISSING_WITH_NAME = 3510, "HY000", "Tablespace %s doesn't exist.";
+    ER_INVALID_BITWISE_OPERANDS_SIZE = 3513, "HY000", "Binary operands of bitwise operators must be of equal length";
+    ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE = 3514, "HY000", "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function";
     ER_PK_INDEX_CANT_BE_INVISIBLE = 3522, "HY000", "A primary key index cannot be invisible";
     ER_UNKNOWN_AUTHID = 3523, "HY000", "Unknown authorization ID `%.64s`@`%.64s`";
     ER_FAILED_ROLE_GRANT = 3524, "HY000", "Failed to grant %.90s` to %.90s";
@@ -716,4 +721,6 @@ error_table! {
     ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED = 6007, "0A000", "EXPLAIN INTO does not support FORMAT=%s.";
     ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED = 6009, "0A000", "EXPLAIN FOR CONNECTION does not support the INTO clause.";
     ER_FK_NO_UNIQUE_INDEX_PARENT = 6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'";
+    ER_EXPLAIN_ANALYZE_JSON_FORMAT_VERSION_NOT_SUPPORTED = 6412, "0A000", "EXPLAIN ANALYZE does not support FORMAT=JSON with explain_json_format_version=1.";
+    ER_INVALID_OUTER_REFERENCE = 6432, "HY000", "Outer reference %s in window's ORDER BY or PARTITION BY clause not allowed.";
 }

@@ -320,6 +320,51 @@ fn slots_in(p: &Planner<'_>, operands: &[&Tree], set: usize) -> u64 {
     chosen.fold(0, |bits, (_, t)| bits | t.slots(p))
 }
 
+/// Rows of base tables that a plan reads, roughly, until it has given `cap` of its own.
+fn rows_read(plan: &Plan, cap: f64) -> f64 {
+    const ALL: f64 = f64::INFINITY;
+    match plan {
+        Plan::One | Plan::Values { .. } | Plan::Virtual { .. } | Plan::Working { .. } | Plan::JsonTable(_) => 0.0,
+        Plan::Scan(s) if s.filtered < 1.0 => s.rows,
+        Plan::Scan(s) => s.rows.min(cap),
+        Plan::IndexMerge(m) => m.rows,
+        Plan::Intersection(m) => m.rows,
+        Plan::Recursive(r) => {
+            rows_read(&r.seed.plan, ALL) + r.steps.iter().map(|q| rows_read(&q.plan, ALL)).sum::<f64>()
+        }
+        Plan::Derived { query, .. } => rows_read(&query.plan, ALL),
+        Plan::Join(j) => {
+            let right = rows_read(&j.right, ALL);
+            let openings = if j.hash.is_empty() { plan_rows(&j.left).min(cap) } else { 1.0 };
+            rows_read(&j.left, ALL) + openings * right
+        }
+        Plan::Filter { input, .. } | Plan::Distinct { input, .. } => rows_read(input, ALL),
+        Plan::Counted { input, .. } => rows_read(input, cap),
+        Plan::Group(g) => rows_read(&g.input, ALL),
+        Plan::Window(w) => rows_read(&w.input, ALL),
+        Plan::Sort(s) => rows_read(&s.input, ALL),
+        Plan::Limit { input, count, .. } => match &count.node {
+            Node::Const(v) => rows_read(input, cap.min(v.to_f64())),
+            _ => rows_read(input, cap),
+        },
+        Plan::SetOp(s) => rows_read(&s.left.plan, ALL) + rows_read(&s.right.plan, ALL),
+    }
+}
+
+impl Planner<'_> {
+    /// Error 1104 for a query that would read more rows than `max_join_size`, unless `sql_big_selects` lets it.
+    pub(super) fn refuse_big(&self, plan: &Plan) -> Result<()> {
+        if rows_read(plan, f64::INFINITY) <= 1.0 || self.explains || self.flag("sql_big_selects") {
+            return Ok(());
+        }
+        let number = |name| self.env.system_variable(None, name).map(|(v, _)| v.to_f64());
+        match rows_read(plan, number("sql_select_limit")?) > number("max_join_size")? {
+            true => Err(types::err!(1104)),
+            false => Ok(()),
+        }
+    }
+}
+
 /// Rows that a plan gives, roughly.
 pub fn plan_rows(plan: &Plan) -> f64 {
     match plan {

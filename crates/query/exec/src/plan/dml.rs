@@ -1,7 +1,7 @@
 //! INSERT, REPLACE, UPDATE, DELETE.
 
 use super::access::Wanted;
-use super::names::{Block, Source};
+use super::names::{Block, Exports, Source};
 use super::node::{Assigned, Body, Delete, Insert, InsertSource, Plan, Scan, SortKey, Target, Update};
 use super::tables::Tree;
 use super::{Planner, names::AliasRule};
@@ -64,7 +64,7 @@ impl Planner<'_> {
             Some(_) => uses.insert.extend(Self::written_names(&source, &columns)),
         }
         let names = source;
-        let (mut selected, mut reads_row) = (Vec::new(), false);
+        let (mut selected, mut reads_row) = (Exports::default(), false);
         let (columns, source) = match &insert.source {
             ast::InsertSource::Rows(rows) => {
                 let mut block = Block::default();
@@ -78,7 +78,7 @@ impl Planner<'_> {
                 (if empty { Vec::new() } else { columns }, InsertSource::Rows(rows))
             }
             ast::InsertSource::Query(q) => {
-                self.exports = updates.then(Vec::new);
+                self.exports = updates.then(Exports::default);
                 let plan = self.query(*q, false);
                 selected = self.exports.take().unwrap_or_default();
                 let plan = plan?;
@@ -159,7 +159,7 @@ impl Planner<'_> {
         insert: &ast::Insert,
         table: &Arc<Table>,
         columns: &[usize],
-        selected: Vec<Source>,
+        selected: Exports,
     ) -> Result<Vec<(usize, Assigned)>> {
         let parsed = self.parsed;
         let mut block = Block { values_slot: Some(1), ..Block::default() };
@@ -183,7 +183,10 @@ impl Planner<'_> {
             }
             block.sources.push(row);
         }
-        block.sources.extend(selected);
+        // A name that the table has too is ambiguous.
+        block.merged = selected.merged;
+        block.merged.retain(|(name, _)| column_by_name(table, name).is_none());
+        block.sources.extend(selected.sources);
         // What is set is a column of the table, whatever else has that name.
         let mut own = Block::default();
         own.sources.push(Source::of_table(0, table, None));

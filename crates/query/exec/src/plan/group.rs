@@ -263,7 +263,7 @@ impl Planner<'_> {
             Node::Call(f, _) if f.name == GROUPING => None,
             Node::Column { depth: 0, slot, column } if !fixed.contains(&(*slot, *column)) => Some((*slot, *column)),
             _ => {
-                let mut found = None;
+                let mut found = subquery_of(e).and_then(|q| self.loose_read(q, keys, fixed));
                 e.children(&mut |c| {
                     if found.is_none() {
                         found = self.loose_column(c, keys, fixed);
@@ -272,6 +272,18 @@ impl Planner<'_> {
                 found
             }
         }
+    }
+
+    /// The first column of this block that a subquery reads and that is neither fixed in a group nor part of a key.
+    fn loose_read(&self, query: usize, keys: &[Expr], fixed: &[(u16, u16)]) -> Option<(u16, u16)> {
+        self.subqueries[query].reads.iter().find_map(|read| match read.node {
+            Node::Column { depth: 0, slot, column } if !fixed.contains(&(slot, column)) => {
+                let is_read = |e: &Expr| matches!(e.node, Node::Column { depth: 0, slot: s, column: c } if (s, c) == (slot, column));
+                let in_key = keys.iter().any(|k| k.any(&mut |e| is_read(e)));
+                (!in_key).then_some((slot, column))
+            }
+            _ => None,
+        })
     }
 
     /// ONLY_FULL_GROUP_BY for DISTINCT: 3065 or 3066 for an order that equal rows need not agree about.

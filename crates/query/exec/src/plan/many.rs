@@ -3,7 +3,7 @@
 use super::Planner;
 use super::access::Wanted;
 use super::dml::{LOCKING, not_updatable, reads_whole, refuse_generated_in, refuse_virtual};
-use super::names::AliasRule;
+use super::names::{AliasRule, Source};
 use super::node::{Body, DeleteMany, Plan, UpdateMany, UpdateTarget};
 use super::rules::Rules;
 use super::tables::Tree;
@@ -65,7 +65,10 @@ impl Planner<'_> {
         for name in &delete.targets {
             let (schema, alias) = (name.schema.map(|s| self.parsed.name(s)), self.parsed.name(name.name));
             let sources = &self.block().sources;
-            let Some(i) = sources.iter().position(|s| s.name == alias && schema.is_none_or(|d| d == s.schema)) else {
+            // With a schema, a table is meant by its own name, and one that has an alias by none.
+            let own = |s: &Source| s.table.as_ref().is_none_or(|t| t.name == s.name);
+            let is_meant = |s: &Source| s.name == alias && schema.is_none_or(|d| d == s.schema && own(s));
+            let Some(i) = sources.iter().position(is_meant) else {
                 return Err(err!(1109, alias, "MULTI DELETE"));
             };
             let slot = sources[i].slot;

@@ -75,7 +75,7 @@ pub struct Planner<'p> {
     clause: &'static str,
     /// While INSERT ... SELECT ... ON DUPLICATE KEY UPDATE plans its query: asks the query for the columns of its tables, behind
     /// its own outputs.
-    exports: Option<Vec<names::Source>>,
+    exports: Option<names::Exports>,
     /// The aggregate at hand has OVER: it may be of aggregates.
     over: bool,
     /// SELECT STRAIGHT_JOIN: tables of the block are joined as written.
@@ -197,6 +197,7 @@ impl<'p> Planner<'p> {
     pub(crate) fn query_body_of(&mut self, id: ast::QueryId) -> Result<Body> {
         let into = self.target_variables(id)?;
         let plan = self.query(id, true)?;
+        self.refuse_big(&plan.plan)?;
         if !into.is_empty() && into.len() != plan.outputs.len() {
             return Err(SqlError::new(1222, "The used SELECT statements have a different number of columns"));
         }
@@ -234,7 +235,8 @@ impl<'p> Planner<'p> {
             match e.format {
                 F::Default | F::Tree => {}
                 F::Traditional => return Err(unsupported("EXPLAIN ANALYZE with TRADITIONAL format")),
-                F::Json => return Err(unsupported("EXPLAIN ANALYZE with JSON format")),
+                // The version can be 1 alone.
+                F::Json => return Err(types::err!(6412)),
             }
             let plan = *plan;
             let plan = QueryPlan { plan: plan.plan.counted(&mut 0), ..plan };

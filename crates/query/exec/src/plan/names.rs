@@ -18,6 +18,10 @@ pub struct Block {
     pub shapes: Vec<Shape>,
     /// Columns that USING and NATURAL joins made one: unqualified names mean these.
     pub merged: Vec<(String, Expr)>,
+    /// Names mean columns of the sources from this one on: in ON, those of its own join, and not the ones beside it.
+    pub first_named: usize,
+    /// No name that is being resolved means a column of it: it came behind the WITH clause whose query is being planned.
+    pub unseen: bool,
     /// The select list's named expressions, and when an unqualified name may mean one.
     pub aliases: Vec<(String, Expr)>,
     pub alias_rule: AliasRule,
@@ -31,6 +35,13 @@ pub struct Block {
     /// WHERE and ORDER BY of the derived tables that were merged into it.
     pub moved: Vec<Expr>,
     pub moved_order: Vec<super::query::OrderKey>,
+}
+
+/// What ON DUPLICATE KEY UPDATE may read of the query of INSERT ... SELECT: its tables, and the columns that joins made one.
+#[derive(Default)]
+pub struct Exports {
+    pub sources: Vec<Source>,
+    pub merged: Vec<(String, Expr)>,
 }
 
 impl Block {
@@ -245,6 +256,9 @@ impl Planner<'_> {
         let table = table.map(|t| parsed.name(t));
         for depth in 0..self.blocks.len() {
             let at = self.blocks.len() - 1 - depth;
+            if self.blocks[at].unseen {
+                continue;
+            }
             if let Some(e) = self.column_in(at, depth, schema, table, name)? {
                 if depth > 0 {
                     self.reached = self.reached.min(at);
@@ -254,8 +268,8 @@ impl Planner<'_> {
             }
         }
         if let Some(t) = table
-            && self.blocks.len() == 1
-            && self.blocks[0].sources.is_empty()
+            && self.blocks.iter().filter(|b| !b.unseen).count() == 1
+            && self.current_block().sources.is_empty()
         {
             return Err(types::err!(1109, t, self.clause));
         }
@@ -328,7 +342,7 @@ impl Planner<'_> {
                 return Ok(Some(deepen(e, depth)));
             }
             let mut found: Option<Expr> = None;
-            for s in &block.sources {
+            for s in &block.sources[block.first_named..] {
                 if s.hidden || table.is_some_and(|t| t != s.name) || schema.is_some_and(|d| d != s.schema) {
                     continue;
                 }

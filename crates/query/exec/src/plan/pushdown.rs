@@ -155,7 +155,8 @@ impl Planner<'_> {
         let planned = match &origin.from {
             Definition::Query(id, cte) => {
                 let later = cte.map_or(Vec::new(), |at| self.ctes.split_off(at));
-                let plan = self.query(*id, false);
+                let outside = later.first().map_or(self.blocks.len(), |cte| cte.outside);
+                let plan = self.within_with(outside, |p| p.query(*id, false));
                 self.ctes.extend(later);
                 plan
             }

@@ -2,7 +2,7 @@
 
 use super::Planner;
 use super::access::Wanted;
-use super::names::{AliasRule, Block, Source, Windows};
+use super::names::{AliasRule, Block, Exports, Windows};
 use super::node::{Plan, QueryPlan, SetKind, SetOp, Sort, SortKey};
 use super::pushdown::Pushed;
 use super::recursive::Working;
@@ -25,6 +25,8 @@ pub struct Cte {
     pub recursive: bool,
     /// While its own query is planned.
     pub working: Option<Box<Working>>,
+    /// How many blocks lie around its WITH clause: names in its query mean columns of these only.
+    pub outside: usize,
 }
 
 const FOUND_ROWS_DEPRECATED: &str = "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider \
@@ -126,6 +128,21 @@ impl Planner<'_> {
         Ok(plan)
     }
 
+    /// Plans the query of a common table expression, which sees no tables of the queries between its WITH clause and this block.
+    pub(super) fn within_with<T>(&mut self, outside: usize, plan: impl FnOnce(&mut Self) -> T) -> T {
+        let mut hidden = Vec::new();
+        for at in outside..self.blocks.len() {
+            if !std::mem::replace(&mut self.blocks[at].unseen, true) {
+                hidden.push(at);
+            }
+        }
+        let result = plan(self);
+        for at in hidden {
+            self.blocks[at].unseen = false;
+        }
+        result
+    }
+
     /// With the tables of a WITH clause in scope.
     pub(super) fn with_tables<T>(
         &mut self,
@@ -141,14 +158,15 @@ impl Planner<'_> {
                 return Err(SqlError::new(1066, format!("Not unique table/alias: '{name}'")));
             }
             let (columns, recursive) = (t.columns.clone(), with.recursive);
-            self.ctes.push(Cte { name, columns, query: t.query, recursive, working: None });
+            let outside = self.blocks.len();
+            self.ctes.push(Cte { name, columns, query: t.query, recursive, working: None, outside });
         }
         let result = plan(self);
         self.ctes.truncate(before);
         result
     }
 
-    fn query_body(&mut self, query: &ast::Query, exports: Option<Vec<Source>>) -> Result<QueryPlan> {
+    fn query_body(&mut self, query: &ast::Query, exports: Option<Exports>) -> Result<QueryPlan> {
         let parsed = self.parsed;
         match &query.body {
             QueryBody::Select(select) => self.select(query, select, exports),
@@ -315,7 +333,7 @@ impl Planner<'_> {
         )
     }
 
-    fn select(&mut self, query: &ast::Query, select: &Select, exports: Option<Vec<Source>>) -> Result<QueryPlan> {
+    fn select(&mut self, query: &ast::Query, select: &Select, exports: Option<Exports>) -> Result<QueryPlan> {
         let captures = std::mem::take(&mut self.captures);
         let puts_aside = std::mem::take(&mut self.puts_aside);
         let merging = std::mem::take(&mut self.merging);
@@ -339,7 +357,7 @@ impl Planner<'_> {
         &mut self,
         query: &ast::Query,
         select: &Select,
-        exports: Option<Vec<Source>>,
+        exports: Option<Exports>,
         (captures, merging): (bool, bool),
         pushed: Option<&mut Pushed>,
     ) -> Result<QueryPlan> {
@@ -606,11 +624,15 @@ impl Planner<'_> {
 
     /// Appends the columns of the block's tables to the outputs, for ON DUPLICATE KEY UPDATE, where they are read from slot 2.
     fn export_columns(&mut self, outputs: &mut Vec<Expr>) {
-        let mut exports = Vec::new();
+        let mut exports = Exports::default();
         for s in self.current_block().sources.iter().filter(|s| !s.hidden) {
             let visible: Vec<usize> = (0..s.columns.len()).filter(|i| !s.columns[*i].hidden).collect();
-            exports.push(s.exported(2, outputs.len(), &visible));
+            exports.sources.push(s.exported(2, outputs.len(), &visible));
             outputs.extend(visible.into_iter().map(|i| s.column(i, 0)));
+        }
+        for (name, e) in &self.current_block().merged {
+            exports.merged.push((name.clone(), Expr::column(2, outputs.len(), e.ty)));
+            outputs.push(e.clone());
         }
         self.exports = Some(exports);
     }

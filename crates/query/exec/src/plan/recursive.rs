@@ -115,6 +115,7 @@ impl Planner<'_> {
                         ),
                     ));
                 }
+                self.refuse_ordered(*id)?;
                 same_width(seed.as_ref().expect("columns are known"), &plan)?;
                 steps.push(plan);
                 continue;
@@ -136,6 +137,18 @@ impl Planner<'_> {
             self.working(at).columns = Some(columns.into_iter().map(|c| c.name).zip(types).collect());
         }
         Ok(())
+    }
+
+    /// Error 1235 for a recursive block with ORDER BY, LIMIT or DISTINCT of its own.
+    fn refuse_ordered(&self, id: QueryId) -> Result<()> {
+        let query = &self.parsed[id];
+        let distinct = matches!(&query.body, QueryBody::Select(s) if s.options.distinct);
+        match distinct || !query.order.is_empty() || query.limit.is_some() {
+            true => Err(unsupported(
+                "ORDER BY / LIMIT / SELECT DISTINCT in recursive query block of Common Table Expression",
+            )),
+            false => Ok(()),
+        }
     }
 
     fn united(&self, left: QueryPlan, right: QueryPlan, types: Vec<DataType>, distinct: bool) -> QueryPlan {

@@ -227,12 +227,12 @@ impl Planner<'_> {
             true => {
                 let block = self.blocks.pop().expect("inside a query block");
                 let clause = std::mem::replace(&mut self.clause, "field list");
-                let plan = self.recursive_query(at);
+                let plan = self.within_with(cte.outside, |p| p.recursive_query(at));
                 self.clause = clause;
                 self.blocks.push(block);
                 plan.map(|plan| (plan, None))
             }
-            false => self.mergeable_query(cte.query, alias),
+            false => self.within_with(cte.outside, |p| p.mergeable_query(cte.query, alias)),
         };
         self.ctes.extend(later);
         let (plan, aside) = planned?;
@@ -331,8 +331,14 @@ impl Planner<'_> {
         natural: bool,
         constraint: &JoinConstraint,
     ) -> Result<(Tree, Vec<StarColumn>)> {
+        let start = self.block().sources.len();
         let (left_tree, left_star) = self.joined_from(left, kind == JoinKind::Right)?;
-        let (right_tree, right_star) = self.joined_from(right, kind == JoinKind::Left)?;
+        // LATERAL to the right of RIGHT JOIN reads nothing to the left.
+        let seen = if kind == JoinKind::Right { self.block().sources.len() } else { self.block().first_named };
+        let seen = std::mem::replace(&mut self.block().first_named, seen);
+        let right_side = self.joined_from(right, kind == JoinKind::Left);
+        self.block().first_named = seen;
+        let (right_tree, right_star) = right_side?;
         let mut on = Vec::new();
         let mut shared: Vec<(StarColumn, StarColumn)> = Vec::new();
         let find = |star: &[StarColumn], name: &str| -> Result<Option<StarColumn>> {
@@ -346,6 +352,7 @@ impl Planner<'_> {
         if natural {
             for l in &left_star {
                 if let Some(r) = find(&right_star, &l.name)? {
+                    find(&left_star, &l.name)?;
                     shared.push((l.clone(), r));
                 }
             }
@@ -353,7 +360,10 @@ impl Planner<'_> {
         match constraint {
             JoinConstraint::None => {}
             JoinConstraint::On(e) => {
-                let e = self.condition(*e, "on clause")?;
+                let seen = std::mem::replace(&mut self.block().first_named, start);
+                let e = self.condition(*e, "on clause");
+                self.block().first_named = seen;
+                let e = e?;
                 if e.has_aggregate() {
                     return Err(SqlError::new(1111, "Invalid use of group function"));
                 }

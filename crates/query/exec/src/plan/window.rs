@@ -130,8 +130,23 @@ impl Planner<'_> {
         for o in &spec.order {
             order.push((convert::enum_number(self.expr(o.expr)?), o.descending));
         }
+        partition.iter().chain(order.iter().map(|(e, _)| e)).try_for_each(|e| self.refuse_outer(e))?;
         let frame = self.window_frame(spec, &order)?;
         Ok((partition, order, frame))
+    }
+
+    /// Error 6432 for a column of a query further outside, by itself.
+    fn refuse_outer(&self, e: &Expr) -> Result<()> {
+        let Node::Column { depth, slot, column } = e.node else { return Ok(()) };
+        if depth == 0 {
+            return Ok(());
+        }
+        let block = &self.blocks[self.blocks.len() - 1 - depth as usize];
+        let name = block.sources.iter().find(|s| s.slot == slot as usize).map_or(String::new(), |s| {
+            let schema = if s.schema.is_empty() { String::new() } else { format!("{}.", s.schema) };
+            format!("{schema}{}.{}", s.name, s.columns[column as usize].name)
+        });
+        Err(types::err!(6432, name))
     }
 
     fn window_frame(&mut self, spec: &Resolved, order: &[(Expr, bool)]) -> Result<Frame> {

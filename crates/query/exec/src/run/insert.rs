@@ -54,6 +54,8 @@ pub struct InsertStatement {
 /// What the rows of one execution have come to.
 pub(super) struct Progress {
     pub how: Strictness,
+    /// The rows are a query's.
+    from_query: bool,
     pub row: u64,
     /// Rows that IGNORE left out because of a check.
     pub refused: u64,
@@ -155,6 +157,7 @@ impl InsertStatement {
         run.tx.borrow_mut().lock_duplicates(mode);
         let mut p = Progress {
             how,
+            from_query: matches!(self.source, Source::Query(_)),
             row: 0,
             refused: 0,
             affected: 0,
@@ -495,7 +498,9 @@ impl InsertStatement {
         new.bytes.extend_from_slice(&self.writer.row);
         new.present = true;
         let assigner = self.on_duplicate.as_mut().expect("called for ON DUPLICATE KEY UPDATE");
-        assigner.apply(table, &mut self.frame, &mut self.writer, p.row, p.how, run)?;
+        // One row is changed at a time: NULL is no value for it, as in an INSERT of one row.
+        let how = Strictness { null_is_error: p.how.null_is_error || (p.from_query && !self.ignore), ..p.how };
+        assigner.apply(table, &mut self.frame, &mut self.writer, p.row, how, run)?;
         let slot = &self.frame.slots[0];
         let mut tx = run.tx.borrow_mut();
         let savepoint = tx.savepoint();

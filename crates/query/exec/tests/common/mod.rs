@@ -113,7 +113,7 @@ impl Env for TestEnv {
             "innodb_page_size" => number(16 << 10),
             "innodb_buffer_pool_size" => number(0),
             "tmpdir" => Ok((Value::Bytes(b"/tmp".as_slice().into()), varchar(10))),
-            "explicit_defaults_for_timestamp" => number(1),
+            "explicit_defaults_for_timestamp" | "sql_big_selects" => number(1),
             "auto_increment_increment" | "auto_increment_offset" => {
                 Ok((Value::UInt(1), DataType::new(TypeKind::BigInt).unsigned()))
             }

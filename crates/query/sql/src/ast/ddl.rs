@@ -63,6 +63,8 @@ pub struct CreateColumnType {
     /// CHAR(n), INT(n), DECIMAL(n, m), TIME(n) ...
     pub length: Option<u32>,
     pub scale: Option<u32>,
+    /// One of the two was written larger than 32 bits hold, and is the largest that they do.
+    pub oversize: bool,
     pub unsigned: bool,
     pub zerofill: bool,
     /// CHARACTER SET; `binary` turns CHAR into BINARY and TEXT into BLOB.

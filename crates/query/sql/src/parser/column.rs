@@ -85,6 +85,7 @@ impl Parser<'_> {
             base: BaseType::Int,
             length: None,
             scale: None,
+            oversize: false,
             unsigned: false,
             zerofill: false,
             charset: None,
@@ -161,7 +162,9 @@ impl Parser<'_> {
             | Kw::GEOMCOLLECTION => BaseType::Geometry,
             _ => return Err(self.syntax_at(start)),
         };
+        self.oversize = false;
         self.type_arguments(&mut t)?;
+        t.oversize = self.oversize;
         Ok(t)
     }
 

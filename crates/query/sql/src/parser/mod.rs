@@ -33,6 +33,8 @@ pub(crate) type R<T> = Result<T, ParseError>;
 const MAX_NESTING: u32 = 250;
 /// Height of an expression tree and length of a chain of joins or set operations: bounds recursion over the tree.
 const MAX_HEIGHT: u32 = 1000;
+/// The longest name of a user variable, in characters.
+const USER_VAR_CHARS_MAX: usize = 64;
 
 /// Parses one statement; a `;` may end it, and nothing may follow.
 pub fn parse(source: &[u8], mode: SqlMode) -> R<Parsed> {
@@ -81,6 +83,8 @@ pub(crate) struct Parser<'s> {
     tok: Token,
     /// Where the token before it ended.
     prev_end: u32,
+    /// A 32-bit integer was written larger: see [`CreateColumnType::oversize`].
+    oversize: bool,
     lifted: &'s [Lifted],
     next_lifted: usize,
     params: u32,
@@ -114,6 +118,7 @@ impl<'s> Parser<'s> {
             mode,
             tok,
             prev_end: 0,
+            oversize: false,
             lifted,
             next_lifted: 0,
             params: 0,
@@ -538,11 +543,17 @@ impl<'s> Parser<'s> {
         Ok(value)
     }
 
+    /// Larger numbers are taken for the largest, and noted.
     fn integer32(&mut self) -> R<u32> {
-        let at = self.tok.start;
+        let digits = &self.src[self.tok.start as usize..self.tok.end as usize];
+        if self.is(Tok::Int) && parse_u64(digits).is_none() {
+            self.oversize = true;
+            self.bump();
+            return Ok(u32::MAX);
+        }
         let value = self.integer()?;
         Ok(u32::try_from(value).unwrap_or_else(|_| {
-            debug_assert!(at <= self.prev_end);
+            self.oversize = true;
             u32::MAX
         }))
     }
@@ -596,7 +607,25 @@ impl<'s> Parser<'s> {
             Some(b'\'' | b'"' | b'`') => self.contents(token, 1),
             _ => Str::source(token.start + 1, token.end),
         };
+        // Few names are quoted, or have more bytes than a name may have characters.
+        let quoted = matches!(self.src.get(token.start as usize + 1), Some(b'\'' | b'"' | b'`'));
+        if quoted || token.end - token.start > USER_VAR_CHARS_MAX as u32 {
+            self.check_user_var(token)?;
+        }
         Ok(self.in_utf8mb3(token, name))
+    }
+
+    /// Error 3061 for a user variable's name that is too long, ends in a space, or is empty.
+    #[cold]
+    fn check_user_var(&self, token: Token) -> R<()> {
+        let text = &self.src[token.start as usize + 1..token.end as usize];
+        let quoted = matches!(text.first(), Some(b'\'' | b'"' | b'`'));
+        let name = String::from_utf8_lossy(if quoted { &text[1..text.len() - 1] } else { text });
+        if name.chars().count() <= USER_VAR_CHARS_MAX && !(quoted && (name.is_empty() || name.ends_with(' '))) {
+            return Ok(());
+        }
+        let message = format!("User variable name '{name}' is illegal");
+        Err(ParseError::new(error::ILLEGAL_USER_VAR, message, token.start as usize))
     }
 
     /// Whether the current unquoted word is `word`, for the few words that are no keywords at all.

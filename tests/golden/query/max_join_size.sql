@@ -1,0 +1,20 @@
+-- max_join_size refuses what would read more rows, until sql_big_selects is set again.
+CREATE TABLE t (a INT PRIMARY KEY, b INT);
+INSERT INTO t VALUES (1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6);
+ANALYZE TABLE t;
+SELECT @@max_join_size, @@sql_big_selects;
+SET max_join_size = 2;
+SELECT @@max_join_size, @@sql_big_selects;
+SELECT * FROM t;
+SELECT * FROM t x JOIN t y;
+SELECT * FROM (SELECT x.a AS x, y.a AS y FROM t x, t y) d;
+SELECT * FROM t WHERE a = 3;
+SELECT * FROM t WHERE a IN (3, 4);
+SELECT * FROM (SELECT 1 UNION SELECT 2 UNION SELECT 3) d;
+SET sql_big_selects = 1;
+SELECT COUNT(*) FROM t x JOIN t y;
+SET max_join_size = 1;
+SELECT * FROM t ORDER BY b;
+SET max_join_size = DEFAULT;
+SELECT @@max_join_size, @@sql_big_selects;
+SELECT COUNT(*) FROM t x JOIN t y;
