@@ -26,6 +26,7 @@ pub mod node;
 pub mod print;
 pub mod pushdown;
 pub mod query;
+mod range_memory;
 pub mod recursive;
 pub mod rewrite;
 pub mod rules;

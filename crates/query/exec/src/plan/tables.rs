@@ -637,7 +637,11 @@ impl Planner<'_> {
             return Ok((Plan::Virtual { slot, table }, false));
         }
         let read = source.read;
-        let choice = access::choose(self, i, conditions, bound, order)?;
+        let mut choice = access::choose(self, i, conditions, bound, order)?;
+        if self.outgrows_range_memory(i, conditions, &choice) {
+            let possible = std::mem::take(&mut choice.possible);
+            choice = Choice { possible, ..access::choose(self, i, conditions, bound, order)? };
+        }
         if let Some(shape) = choice.shape {
             self.block().shapes[slot] = shape;
         }
