@@ -54,3 +54,25 @@ SET sql_mode = DEFAULT;
 INSERT INTO t (id, e, nd, tx) SELECT 21, e, nd, 'x' FROM t WHERE id = 20;
 REPLACE INTO t (id, e, nd, tx) SELECT 22, e, 1, tx FROM t WHERE id = 21;
 SELECT id, e FROM t WHERE id > 20;
+-- the total of rows that cannot come has the constants that are grouped by
+SELECT 'x', id, COUNT(*) FROM t WHERE FALSE GROUP BY 'x', id WITH ROLLUP;
+SELECT 'x', COUNT(*) FROM t WHERE id > 99 GROUP BY 'x' WITH ROLLUP;
+SELECT GREATEST(255, 2) FROM t a JOIN t b WHERE NULL GROUP BY GREATEST(255, 2) WITH ROLLUP;
+-- IS NULL finds zero dates in columns that are NOT NULL
+CREATE TABLE z (id INT PRIMARY KEY, d DATE NOT NULL, dt DATETIME NOT NULL, n DATE);
+SET sql_mode = '';
+INSERT INTO z VALUES (1, '0000-00-00', '0000-00-00', '0000-00-00'), (2, '2021-01-01', '2021-01-01', '2021-01-01'), (3, '0000-00-00', '2021-01-01', NULL);
+SET sql_mode = DEFAULT;
+SELECT id FROM z WHERE d IS NULL;
+SELECT id FROM z WHERE n IS NULL;
+SELECT id FROM z WHERE dt IS NULL OR id = 2;
+SELECT id FROM z WHERE NOT (d IS NULL);
+SELECT id FROM z WHERE d IS NULL AND id > 1;
+SELECT id, d IS NULL FROM z;
+SELECT a.id, b.id FROM z a LEFT JOIN z b ON a.id = b.id + 1 WHERE b.d IS NULL ORDER BY 1, 2;
+SELECT id FROM z HAVING MIN(id) = 1 OR id IS NULL;
+-- regular expressions of texts that are not UTF-8
+CREATE TABLE l (l VARCHAR(10) CHARACTER SET latin1, u VARCHAR(10));
+INSERT INTO l VALUES ('é', 'é');
+SELECT REGEXP_LIKE(l, 'é'), REGEXP_LIKE(l, u), REGEXP_LIKE(u, l), REGEXP_LIKE('é', l), REGEXP_SUBSTR(l, '.'), REGEXP_INSTR(l, 'é'), HEX(REGEXP_SUBSTR(l, '.')), REGEXP_LIKE(l, 'É', 'i'), l REGEXP 'é' FROM l;
+SELECT REGEXP_REPLACE(l, 'é', 'ü') = 'ü', REGEXP_REPLACE(l, l, u) = u FROM l;

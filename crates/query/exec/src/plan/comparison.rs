@@ -4,12 +4,39 @@ use crate::expr::compare::{self, CmpOp, Reading};
 use crate::expr::{Expr, Node, boolean_type, functions, wide};
 use sql::ast::BinaryOp;
 use types::collation::CollationId;
-use types::{Result, SqlError, TypeKind};
+use types::{Date, DateTime, Result, SqlError, TypeKind, Value};
 
 impl super::Planner<'_> {
     /// How a literal beside a date is read.
     pub(super) fn reading(&self) -> Reading {
         if self.stores { Reading::Stored } else { Reading::Strict }
+    }
+
+    /// As WHERE or a part of its AND, IS NULL of a DATE or DATETIME that is NOT NULL asks for zero dates.
+    pub(super) fn zero_dates(&self, e: Expr) -> Expr {
+        let ty = e.ty;
+        match e.node {
+            Node::And(list) => Expr::new(Node::And(list.into_iter().map(|e| self.zero_dates(e)).collect()), ty),
+            Node::IsNull { negated: false, ref operand } if self.is_date_not_null(operand) => {
+                let zero = match operand.ty.kind {
+                    TypeKind::Date => Value::Date(Date::ZERO),
+                    _ => Value::DateTime(DateTime::ZERO),
+                };
+                let zero = Expr::new(Node::Const(zero), operand.ty.not_null());
+                let is_zero = Node::Compare(CmpOp::Eq, operand.clone(), Box::new(zero), CollationId::BINARY);
+                let asked = Expr::new(Node::IsNull { negated: false, operand: operand.clone() }, ty);
+                Expr::new(Node::Or(vec![Expr::new(is_zero, boolean_type(true)), asked]), boolean_type(true))
+            }
+            node => Expr::new(node, ty),
+        }
+    }
+
+    fn is_date_not_null(&self, e: &Expr) -> bool {
+        let Node::Column { depth: 0, slot, column } = e.node else { return false };
+        let source = self.current_block().sources.iter().find(|s| s.slot == slot as usize);
+        let defined = source.and_then(|s| s.table.as_ref()?.columns.get(column as usize));
+        defined
+            .is_some_and(|c| matches!(c.data_type.kind, TypeKind::Date | TypeKind::DateTime) && !c.data_type.nullable)
     }
 }
 

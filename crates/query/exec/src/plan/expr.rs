@@ -32,6 +32,9 @@ impl Planner<'_> {
     pub fn condition(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
         let mut e = self.in_clause(id, clause)?;
         e = self.truth(e);
+        if clause == "where clause" {
+            e = self.zero_dates(e);
+        }
         self.foresee(&mut e);
         Ok(e)
     }

@@ -62,6 +62,14 @@ const GROUPING: &str = "grouping";
 static GROUPING_FUNCTION: Function = functions::f(GROUPING, 1, 64, Rule::Int(21), |_| Ok(Value::Int(0)));
 
 /// A call of GROUPING, until the grouping is planned.
+/// Conditions that are the same for all rows, or never true.
+pub fn constants(conditions: &[Expr]) -> Vec<Expr> {
+    let is_null = |e: &Expr| matches!(e.node, Node::Const(Value::Null));
+    let never = |e: &Expr| matches!(&e.node, Node::Compare(op, a, b, _) if *op != CmpOp::NullSafeEq && (is_null(a) || is_null(b)));
+    let fixed = conditions.iter().filter(|e| e.is_constant() || never(e));
+    fixed.map(|e| if never(e) { Expr::null() } else { e.clone() }).collect()
+}
+
 /// What is grouped by is NULL in the rows that ROLLUP adds, and no column of a table any more.
 pub fn describe_rolled_up(columns: &mut [ColumnMeta], outputs: &[Expr]) {
     for (meta, e) in columns.iter_mut().zip(outputs) {
@@ -128,7 +136,16 @@ impl Planner<'_> {
         self.block().shapes.push(Shape::Tuple(rolled_up + rollup as usize));
         let implicit = keys.is_empty();
         let keep = if keep { (0..slot).collect() } else { Vec::new() };
-        Ok(Plan::Group(Box::new(Group { input, keys, aggregates, slot, rollup, keep, implicit })))
+        Ok(Plan::Group(Box::new(Group {
+            input,
+            keys,
+            aggregates,
+            slot,
+            rollup,
+            keep,
+            implicit,
+            conditions: Vec::new(),
+        })))
     }
 
     fn regroup(&self, e: &mut Expr, g: &mut Grouping<'_>) -> Result<()> {

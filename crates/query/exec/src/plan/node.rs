@@ -240,6 +240,8 @@ pub struct Group {
     pub keep: Vec<usize>,
     /// No GROUP BY: one row also for an empty input.
     pub implicit: bool,
+    /// With ROLLUP: constant conditions. Where one is not true, MySQL has constant keys in the total of no rows.
+    pub conditions: Vec<Expr>,
 }
 
 /// A recursive common table expression.

@@ -527,6 +527,7 @@ impl Planner<'_> {
             }
         }
         let mut in_order = false;
+        let fixed = if select.rollup { super::group::constants(&conditions) } else { Vec::new() };
         let plan = match tree {
             None => filtered(Plan::One, conditions),
             Some(tree) => {
@@ -573,7 +574,8 @@ impl Planner<'_> {
         let mut plan = plan;
         if grouped {
             plan = self.group(plan, keys, select.rollup, &mut outputs, &mut having, &mut order)?;
-            if select.rollup {
+            if let (true, Plan::Group(g)) = (select.rollup, &mut plan) {
+                g.conditions = fixed;
                 super::group::describe_rolled_up(&mut columns, &outputs);
             }
         }

@@ -34,6 +34,7 @@ struct Groups {
     states: Vec<usize>,
     implicit: bool,
     rollup: bool,
+    conditions: Vec<Expr>,
     keep: Vec<usize>,
     /// Slots of the input's rows.
     slots: Vec<usize>,
@@ -64,6 +65,7 @@ impl GroupOp {
             states,
             implicit: g.implicit,
             rollup: g.rollup,
+            conditions: g.conditions,
             keep: g.keep,
             slots: (0..g.slot).collect(),
             memory_max: 0,
@@ -156,14 +158,21 @@ impl Groups {
     }
 
     /// The grand total of no rows.
-    fn add_total(&mut self) {
+    fn add_total(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<()> {
+        let mut impossible = false;
+        for e in &self.conditions {
+            impossible |= e.eval_bool(run, at)? != Some(true);
+        }
         let from = self.bytes.len() as u32;
         let mut w = tuple::Writer::new(&mut self.bytes, self.keys.len());
-        self.keys.iter().for_each(|_| w.push(&Value::Null));
+        for e in &self.keys {
+            w.push(&if impossible && e.is_constant() { e.eval(run, at)? } else { Value::Null });
+        }
         w.finish();
         let end = self.bytes.len() as u32;
         self.groups.push(Grouped { key: (from, from), values: (from, end), end, level: 0 });
         self.start(0);
+        Ok(())
     }
 
     /// Puts subtotals behind what they are the totals of.
@@ -272,7 +281,7 @@ impl Op for GroupOp {
         })?;
         if groups.rollup {
             if groups.groups.is_empty() {
-                groups.add_total();
+                groups.add_total(run, Scope::new(frame, outer))?;
             }
             groups.sort();
         }

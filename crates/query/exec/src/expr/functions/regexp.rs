@@ -86,7 +86,7 @@ fn substr<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 fn replace<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let Some(with) = a.text(2)? else { return Ok(Value::Null) };
+    let Some(with) = unicode(&a, 2)? else { return Ok(Value::Null) };
     let Some(call) = Call::read(&a, Some(3), Some(4), 5)? else { return Ok(Value::Null) };
     if call.subject.is_empty() {
         return Ok(call.text(""));
@@ -173,11 +173,22 @@ fn run_error(_: fancy_regex::Error) -> SqlError {
     SqlError::new(3699, "Timeout exceeded in regular expression match.")
 }
 
+/// An argument's text in UTF-8; what is binary stays as it is.
+fn unicode<'a>(a: &Args<'a, '_>, i: usize) -> Result<Option<Cow<'a, [u8]>>> {
+    let Some(text) = a.text(i)? else { return Ok(None) };
+    Ok(Some(match (a.charset(i), text) {
+        (types::Charset::Binary, text) => text,
+        (set, Cow::Borrowed(text)) => set.to_utf8(text),
+        (set, Cow::Owned(text)) => Cow::Owned(set.to_utf8(&text).into_owned()),
+    }))
+}
+
 /// The arguments of a call, read.
 struct Call<'a> {
     subject: Cow<'a, str>,
     pattern: Rc<Pattern>,
-    collation: CollationId,
+    /// Of the result, where that is a text.
+    output: CollationId,
     /// A character of the subject stands for a byte.
     bytewise: bool,
     /// Byte to begin at.
@@ -199,7 +210,7 @@ impl<'a> Call<'a> {
             None => Ok(Some(default)),
         };
         let collation = super::compare::collation_of(&[&a.args[0], &a.args[1]])?;
-        let (subject, pattern) = (a.text(0)?, a.text(1)?);
+        let (subject, pattern) = (unicode(a, 0)?, unicode(a, 1)?);
         if let (None, Some(pattern)) = (&subject, &pattern)
             && a.args[1].is_constant()
             && !pattern.is_empty()
@@ -244,7 +255,8 @@ impl<'a> Call<'a> {
                 None => return Err(out_of_bounds()),
             },
         };
-        Ok(Some(Call { subject, pattern, collation, bytewise, start, occurrence }))
+        let output = if a.ty.kind.is_text() { a.ty.collation } else { collation };
+        Ok(Some(Call { subject, pattern, output, bytewise, start, occurrence }))
     }
 
     fn regex(&self) -> &fancy_regex::Regex {
@@ -280,7 +292,7 @@ impl<'a> Call<'a> {
             return bytes(s.chars().map(|c| c as u8).collect::<Vec<u8>>());
         }
         let mut out = Vec::with_capacity(s.len());
-        types::Charset::Utf8mb4.convert(self.collation.charset(), s.as_bytes(), &mut out);
+        types::Charset::Utf8mb4.convert(self.output.charset(), s.as_bytes(), &mut out);
         bytes(out)
     }
 }
