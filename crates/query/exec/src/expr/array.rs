@@ -128,6 +128,15 @@ pub fn stored(
     let part = KeyPart::new(element);
     let mut elements = Vec::with_capacity(list.len());
     for j in list {
+        let j = match j {
+            // A day has no time: the one value that is cut where the session is not strict.
+            Json::Date(_) if how.lenient && element.kind == TypeKind::Time => {
+                let told = err!(3751, name, row);
+                run.warn(told.code, told.message);
+                Json::Time(types::Time(0))
+            }
+            j => j,
+        };
         let j = converted(j, &element).map_err(|refused| refused.error(name, row, how))?;
         let mut key = Vec::new();
         encode(&mut key, &part, &j);

@@ -475,6 +475,10 @@ impl Planner<'_> {
             || outputs.iter().any(Expr::has_aggregate)
             || having.as_ref().is_some_and(Expr::has_aggregate)
             || order.iter().any(|o| o.expr.has_aggregate());
+        if grouped && keys.is_empty() {
+            // One row needs no order.
+            order.clear();
+        }
         if select.options.calc_found_rows {
             self.notes.push((1287, FOUND_ROWS_DEPRECATED));
         }
