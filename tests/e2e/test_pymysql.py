@@ -346,3 +346,15 @@ def test_bytes_that_are_no_string_stay_what_they_are(server, database):
     run(b"INSERT INTO t (c) VALUES ('" + surrogates + b"')", on=connection)
     assert rows(connection, b"SELECT c, c = '" + surrogates + b"' FROM t") == ((surrogates, 1),)
     connection.close()
+
+
+def test_flags_of_columns(server, database):
+    """TIMESTAMP_FLAG (1024) says that the column takes the time by itself, ON_UPDATE_NOW_FLAG (8192) when."""
+    connection = server.connect(database=database)
+    run("""CREATE TABLE t (id INT PRIMARY KEY, a TIMESTAMP NULL, b TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+        c TIMESTAMP NULL ON UPDATE CURRENT_TIMESTAMP, d DATETIME DEFAULT CURRENT_TIMESTAMP, e TIMESTAMP NOT NULL DEFAULT '2020-01-01',
+        f DATETIME ON UPDATE CURRENT_TIMESTAMP)""", on=connection)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT a, b, c, d, e, f, MAX(b), id FROM t GROUP BY id")
+        assert [field.flags for field in cursor._result.fields] == [128, 1153, 9344, 128, 129, 128, 128, 20483]
+    connection.close()

@@ -813,7 +813,6 @@ fn type_flags(ty: &types::DataType) -> u16 {
     match ty.kind {
         TypeKind::Enum => flags | ENUM,
         TypeKind::Set => flags | SET,
-        TypeKind::Timestamp => flags | TIMESTAMP,
         _ => flags,
     }
 }
@@ -837,8 +836,10 @@ fn key_flags(table: &catalog::Table, column: usize) -> u16 {
     if c.auto_increment {
         flags |= AUTO_INCREMENT;
     }
-    if c.on_update_now {
-        flags |= ON_UPDATE_NOW;
+    // Of a TIMESTAMP that takes the current time by itself.
+    if c.data_type.kind == TypeKind::Timestamp {
+        flags |= if c.on_update_now { TIMESTAMP | ON_UPDATE_NOW } else { 0 };
+        flags |= if matches!(c.default, catalog::ColumnDefault::Now) { TIMESTAMP } else { 0 };
     }
     if matches!(c.default, catalog::ColumnDefault::None) && !c.data_type.nullable && !c.auto_increment {
         flags |= NO_DEFAULT_VALUE;
