@@ -350,8 +350,9 @@ impl AlterPlan {
     }
 
     /// All actions are collected: nothing that stays reads what was dropped, no name is another key's. Errors 1061, 3108,
-    /// 3837, 3959.
+    /// 3522, 3837, 3959.
     pub fn settle_drops(&mut self) -> Result<()> {
+        self.spec.check_visibility()?;
         for at in &self.renamed_keys {
             let name = &self.spec.keys[*at].name;
             if self.spec.keys.iter().enumerate().any(|(other, k)| other != *at && k.name == *name) {

@@ -170,14 +170,10 @@ impl TableSpec {
                 }
             }
         }
+        self.check_visibility()?;
         // Stable: keys of one kind stay in order.
         let mut keys: Vec<&KeySpec> = self.keys.iter().collect();
-        keys.sort_by_key(|k| match k.kind {
-            KeyKind::Primary => (0, false),
-            KeyKind::Unique if self.is_nullable(k) => (2, self.has_prefix(k)),
-            KeyKind::Unique => (1, self.has_prefix(k)),
-            KeyKind::Plain => (3, false),
-        });
+        keys.sort_by_key(|k| self.rank(k));
         let mut plans = Vec::with_capacity(keys.len() + 1);
         for key in keys {
             plans.push(plan_index(&self.columns, key)?);
@@ -192,6 +188,25 @@ impl TableSpec {
             return Err(err!(1075));
         }
         Ok(plans)
+    }
+
+    /// Where a key stands among the others: its kind, and whether it has only the beginning of some column.
+    fn rank(&self, key: &KeySpec) -> (u8, bool) {
+        match key.kind {
+            KeyKind::Primary => (0, false),
+            KeyKind::Unique if self.is_nullable(key) => (2, self.has_prefix(key)),
+            KeyKind::Unique => (1, self.has_prefix(key)),
+            KeyKind::Plain => (3, false),
+        }
+    }
+
+    /// Error 3522 when the first unique key without NULLs, which stands in for a primary key, is invisible.
+    pub fn check_visibility(&self) -> Result<()> {
+        let first = self.keys.iter().min_by_key(|k| self.rank(k));
+        match first.is_some_and(|k| k.invisible && self.rank(k) == (1, false)) {
+            true => Err(err!(3522)),
+            false => Ok(()),
+        }
     }
 
     fn is_nullable(&self, key: &KeySpec) -> bool {
