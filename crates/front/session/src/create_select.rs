@@ -21,6 +21,8 @@ use types::{DataType, Date, DateTime, Decimal, Result, Time, TypeKind, Value, er
 
 /// Characters beyond which MySQL makes the strings of an expression a TEXT.
 const VARCHAR_MAX: u32 = 512;
+/// Most bytes of a VARCHAR column.
+const VARCHAR_BYTES_MAX: u64 = 65_535;
 /// What functions say whose results have no bound that is known beforehand (REPEAT, UNHEX, ...): LONGTEXT, so that nothing is cut.
 const UNKNOWN: u32 = 255;
 
@@ -142,17 +144,22 @@ fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column 
         return Column { data_type, default, ..plain };
     };
     let members = column.members.clone();
-    let from_base = table.view.is_none();
+    let from_base = table.is_base();
+    let mut data_type = output.data_type;
+    // Only computed tables have columns that no row of a stored one has room for.
+    if table.is_virtual() && data_type.kind == TypeKind::VarChar && data_type.max_bytes() > VARCHAR_BYTES_MAX {
+        data_type = DataType { kind: TypeKind::LongText, length: u32::MAX, ..data_type };
+    }
     let default = match &column.default {
-        // What stands in a view has no default but that of its type.
-        _ if column.auto_increment || !from_base => made_default(&output.data_type, mode),
-        ColumnDefault::None if column.generated.is_some() && output.data_type.nullable => {
+        // What stands in a view or is computed has no default but that of its type.
+        _ if column.auto_increment || !from_base => made_default(&data_type, mode),
+        ColumnDefault::None if column.generated.is_some() && data_type.nullable => {
             ColumnDefault::Value(Value::Null)
         }
         other => other.clone(),
     };
     let comment = if from_base { column.comment.clone() } else { String::new() };
-    Column { default, members, comment, on_update_now: column.on_update_now && from_base, ..plain }
+    Column { data_type, default, members, comment, on_update_now: column.on_update_now && from_base, ..plain }
 }
 
 /// The type of a column that holds the values of an expression, or (not `computed`) of a derived table's column.

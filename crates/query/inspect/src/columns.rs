@@ -33,7 +33,7 @@ pub(crate) const fn time() -> DataType {
 }
 
 /// Names and types of a schema's tables, as text: `TABLE` lines, each followed by the lines of its columns:
-/// `  NAME type [ascii | bin] [not null]`, the words in the middle for another collation than that of names.
+/// `  NAME type [ascii | bin] [not null] [default '...']`, the words in the middle for another collation than that of names.
 pub(crate) struct Spec(&'static str);
 
 pub(crate) const INFORMATION_SCHEMA: Spec = Spec(include_str!("information_schema.txt"));
@@ -59,6 +59,9 @@ impl Spec {
             let mut table = computed(&schema.name, name, &self.columns(name), compute);
             for (column, line) in table.columns.iter_mut().zip(self.lines(name)) {
                 column.members = members(line);
+                if let Some(text) = default(line) {
+                    column.default = ColumnDefault::Value(Value::Bytes(text.as_bytes().into()));
+                }
             }
             schema.tables.insert(name.to_string(), Arc::new(table));
         }
@@ -67,6 +70,10 @@ impl Spec {
 
 fn nothing(_: &Context, _: &mut Vec<Row>) -> Result<()> {
     Ok(())
+}
+
+fn default(line: &'static str) -> Option<&'static str> {
+    line.split_once(" default '")?.1.strip_suffix('\'')
 }
 
 /// Of `... enum('A','B') ...` and `set`.
@@ -83,6 +90,7 @@ pub(crate) fn titled<'t>(table: &str, titles: &[(&'t str, &str)]) -> Vec<(&'t st
 }
 
 fn spec_column(line: &'static str) -> (&'static str, DataType) {
+    let line = line.split_once(" default ").map_or(line, |(line, _)| line);
     let (name, rest) = line.split_once(' ').expect("a name and a type");
     let (kind, nullable) = rest.strip_suffix(" not null").map_or((rest, true), |k| (k, false));
     let (kind, collation) = match kind.rsplit_once(' ') {
@@ -110,12 +118,12 @@ fn spec_column(line: &'static str) -> (&'static str, DataType) {
         "int" => int(),
         "int unsigned" => int().unsigned(),
         "smallint unsigned" => DataType { length: 5, ..DataType::new(TypeKind::SmallInt) }.unsigned(),
-        "tinyint" => DataType { length: 4, ..DataType::new(TypeKind::TinyInt) },
+        "tinyint" => DataType { length: if number() == 1 { 1 } else { 4 }, ..DataType::new(TypeKind::TinyInt) },
         "double" => DataType::new(TypeKind::Double),
         "float" => DataType::new(TypeKind::Float),
         "decimal" => DataType::decimal(number(), 0),
         "datetime" => time(),
-        "timestamp" => DataType::new(TypeKind::Timestamp),
+        "timestamp" => DataType { decimals: number() as u8, ..DataType::new(TypeKind::Timestamp) },
         other => panic!("type {other} of {name}"),
     };
     t.nullable = nullable;

@@ -5,7 +5,7 @@
 use crate::columns::{Compute, INFORMATION_SCHEMA};
 use crate::ddl_text::{column_type, default_text, escaped, has_charset, type_name};
 use crate::grants;
-use crate::{Context, Row, datetime, innodb, maybe, text, uint, word};
+use crate::{Context, Row, datetime, innodb, innodb_figures, maybe, text, uint, word};
 use catalog::{
     CheckOption, Column, ColumnDefault, ForeignKey, Index, IndexAlgorithm, Schema, StorageEngine, Table, parent_index,
 };
@@ -28,13 +28,20 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("COLUMN_PRIVILEGES", grants::column_privileges),
     ("ENABLED_ROLES", grants::enabled_roles),
     ("ENGINES", engines),
+    ("INNODB_BUFFER_POOL_STATS", innodb_figures::buffer_pool),
+    ("INNODB_CMP", innodb_figures::compression),
+    ("INNODB_CMPMEM", innodb_figures::compression),
+    ("INNODB_CMPMEM_RESET", innodb_figures::compression),
+    ("INNODB_CMP_RESET", innodb_figures::compression),
     ("INNODB_COLUMNS", innodb::columns),
     ("INNODB_FIELDS", innodb::fields),
     ("INNODB_FOREIGN", innodb::foreign),
     ("INNODB_FOREIGN_COLS", innodb::foreign_columns),
     ("INNODB_INDEXES", innodb::indexes),
+    ("INNODB_METRICS", innodb_figures::metrics),
     ("INNODB_TABLES", innodb::tables),
     ("INNODB_TABLESTATS", innodb::table_statistics),
+    ("INNODB_TRX", crate::locks::innodb_trx),
     ("INNODB_VIRTUAL", innodb::virtual_columns),
     ("KEYWORDS", keywords),
     ("KEY_COLUMN_USAGE", key_column_usage),
@@ -61,7 +68,6 @@ const COMPUTED: &[(&str, Compute)] = &[
 pub(crate) fn schema() -> Schema {
     let mut schema = Schema::new("information_schema", CollationId::UTF8MB3_GENERAL_CI);
     INFORMATION_SCHEMA.add_to(&mut schema, COMPUTED);
-    crate::locks::add_to_information_schema(&mut schema);
     schema
 }
 

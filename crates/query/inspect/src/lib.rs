@@ -9,6 +9,7 @@ mod ddl_text;
 mod grants;
 mod information_schema;
 mod innodb;
+mod innodb_figures;
 mod locks;
 mod mysql;
 mod performance_schema;

@@ -4,7 +4,7 @@
 //! A gap or next-key lock of a scan is one row, however many records it covers; LOCK_DATA names the last of them, or the
 //! record behind the gap. Intention locks on tables are not objects here: a row stands for those that row locks imply.
 
-use crate::columns::{Compute, bigint, computed, int, longtext, time, varchar};
+use crate::columns::{Compute, bigint, computed, longtext, time, varchar};
 use crate::{Context, Process, Row, datetime, maybe, text, uint, word};
 use catalog::{Schema, Table};
 use engine::{Isolation, LockInfo, LockMode, LockOn, TransactionInfo};
@@ -52,38 +52,6 @@ pub(crate) fn add_to_performance_schema(schema: &mut Schema) {
     ];
     add(schema, "data_locks", &locks, data_locks);
     add(schema, "data_lock_waits", &waits, data_lock_waits);
-}
-
-pub(crate) fn add_to_information_schema(schema: &mut Schema) {
-    let signed = int();
-    let columns = [
-        ("trx_id", bigint()),
-        ("trx_state", varchar(13)),
-        ("trx_started", time()),
-        ("trx_requested_lock_id", nullable(varchar(126))),
-        ("trx_wait_started", nullable(time())),
-        ("trx_weight", bigint()),
-        ("trx_mysql_thread_id", bigint()),
-        ("trx_query", nullable(varchar(1024))),
-        ("trx_operation_state", nullable(varchar(64))),
-        ("trx_tables_in_use", bigint()),
-        ("trx_tables_locked", bigint()),
-        ("trx_lock_structs", bigint()),
-        ("trx_lock_memory_bytes", bigint()),
-        ("trx_rows_locked", bigint()),
-        ("trx_rows_modified", bigint()),
-        ("trx_concurrency_tickets", bigint()),
-        ("trx_isolation_level", varchar(16)),
-        ("trx_unique_checks", signed),
-        ("trx_foreign_key_checks", signed),
-        ("trx_last_foreign_key_error", nullable(varchar(256))),
-        ("trx_adaptive_hash_latched", signed),
-        ("trx_adaptive_hash_timeout", bigint()),
-        ("trx_is_read_only", signed),
-        ("trx_autocommit_non_locking", signed),
-        ("trx_schedule_weight", nullable(bigint())),
-    ];
-    add(schema, "INNODB_TRX", &columns, innodb_trx);
 }
 
 pub(crate) fn add_to_sys(schema: &mut Schema) {
@@ -382,7 +350,7 @@ fn level(isolation: Isolation) -> &'static str {
     }
 }
 
-fn innodb_trx(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+pub(crate) fn innodb_trx(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     let picture = Picture::take(cx);
     for t in &picture.transactions {
         let Some(process) = picture.process(t.slot) else { continue };
