@@ -153,9 +153,7 @@ fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column 
     let default = match &column.default {
         // What stands in a view or is computed has no default but that of its type.
         _ if column.auto_increment || !from_base => made_default(&data_type, mode),
-        ColumnDefault::None if column.generated.is_some() && data_type.nullable => {
-            ColumnDefault::Value(Value::Null)
-        }
+        ColumnDefault::None if column.generated.is_some() && data_type.nullable => ColumnDefault::Value(Value::Null),
         other => other.clone(),
     };
     let comment = if from_base { column.comment.clone() } else { String::new() };

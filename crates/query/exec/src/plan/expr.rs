@@ -418,10 +418,11 @@ impl Planner<'_> {
             Ast::CountStar => AggregateCall::expr(AggregateKind::Count, false, Vec::new())?,
             Ast::GroupConcat(g) => {
                 let args = self.aggregate_args(g.args)?;
-                let mut order = Vec::new();
-                for o in &g.order {
-                    order.push((self.plain(o.expr)?, o.descending));
-                }
+                // Any column may give the order.
+                let shown = self.block().shown.take();
+                let order = g.order.iter().map(|o| Ok((self.plain(o.expr)?, o.descending))).collect::<Result<_>>();
+                self.block().shown = shown;
+                let order = order?;
                 let separator = g.separator.map_or(b",".to_vec(), |s| parsed.bytes(s).to_vec());
                 let most = self.env.system_variable(None, "group_concat_max_len").map_or(1024, |(v, _)| v.to_u64());
                 AggregateCall::group_concat(args, g.distinct, order, separator, most)?

@@ -25,6 +25,8 @@ pub struct Block {
     /// The select list's named expressions, and when an unqualified name may mean one.
     pub aliases: Vec<(String, Expr)>,
     pub alias_rule: AliasRule,
+    /// While HAVING is read: what it may mean by a column outside of aggregates, the selected and those grouped by.
+    pub shown: Option<Vec<Expr>>,
     /// ON DUPLICATE KEY UPDATE: VALUES(c) reads this slot.
     pub values_slot: Option<usize>,
     /// The WINDOW clause, and whether the clause at hand may have OVER.
@@ -373,7 +375,14 @@ impl Planner<'_> {
         {
             return Ok(Some(e));
         }
-        if let Some(e) = from_sources()? {
+        let hidden = |e: &Expr| match &block.shown {
+            // Arguments of aggregates read any column: they see no aliases.
+            Some(shown) if depth == 0 && block.alias_rule == AliasRule::First => {
+                !shown.iter().any(|s| s.same(e) || e.own_column().is_some_and(|c| s.own_column() == Some(c)))
+            }
+            _ => false,
+        };
+        if let Some(e) = from_sources()?.filter(|e| !hidden(e)) {
             return Ok(Some(e));
         }
         if block.alias_rule == AliasRule::Last { from_aliases() } else { Ok(None) }

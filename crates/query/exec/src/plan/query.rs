@@ -458,9 +458,13 @@ impl Planner<'_> {
         }
         self.block().alias_rule = AliasRule::First;
         let mut having = match select.having {
-            Some(h) => Some(self.condition(h, "having clause")?),
+            Some(h) => {
+                self.block().shown = Some(outputs.iter().chain(&keys).cloned().collect());
+                Some(self.condition(h, "having clause")?)
+            }
             None => None,
         };
+        self.block().shown = None;
         self.block().windows_in = Windows::Allowed;
         let mut order = self.order(&query.order, &outputs)?;
         self.block().windows_in = Windows::Refused;
