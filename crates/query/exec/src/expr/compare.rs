@@ -71,6 +71,12 @@ fn mixed(a: &Value<'_>, b: &Value<'_>, collation: CollationId, run: &Run<'_>) ->
         // A time beside a date is one of today.
         return Ok(convert::datetime(a, run).cmp(&convert::datetime(b, run)));
     }
+    if let (Value::Bytes(_), Value::Date(_) | Value::DateTime(_))
+    | (Value::Date(_) | Value::DateTime(_), Value::Bytes(_)) = (a, b)
+        && run.sql_mode.has(SqlMode::ALLOW_INVALID_DATES)
+    {
+        return Ok(convert::datetime(a, run).cmp(&convert::datetime(b, run)));
+    }
     types::compare(a, b, collation).ok_or_else(|| SqlError::new(1105, "comparison of NULL"))
 }
 

@@ -201,9 +201,9 @@ pub fn zoned_text(v: &Value<'_>, mode: SqlMode, run: &Run<'_>) -> Option<DateTim
     Some(from_utc(p.value, run))
 }
 
-/// A value as date and time of day; `None` with a warning when it is none.
+/// A value as date and time of day; `None` with a warning when it is none. Of `sql_mode` ALLOW_INVALID_DATES counts.
 pub fn datetime(v: &Value<'_>, run: &Run<'_>) -> Option<DateTime> {
-    datetime_in(v, LENIENT, run)
+    datetime_in(v, SqlMode(LENIENT.0 | run.sql_mode.0 & SqlMode::ALLOW_INVALID_DATES.0), run)
 }
 
 /// Texts are read under `mode`.

@@ -319,7 +319,7 @@ impl Planner<'_> {
                     // A YEAR is not compared with years of two digits here.
                     .map(|i| match e.ty.kind {
                         TypeKind::Year => i,
-                        TypeKind::Time if matches!(i.node, Node::Const(Value::Bytes(_))) => {
+                        TypeKind::Time if is_text(&i) && matches!(i.node, Node::Const(_) | Node::Param(_)) => {
                             let ty = DataType { length: 17, decimals: 6, ..DataType::new(TypeKind::Time) };
                             Expr::new(Node::Cast(Box::new(i)), ty)
                         }
