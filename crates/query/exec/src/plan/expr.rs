@@ -414,9 +414,15 @@ impl Planner<'_> {
                 let args = self.exprs(*args)?;
                 self.builtin(*func, args)?
             }
-            Ast::Aggregate { func, distinct, args } => self.aggregate(*func, *distinct, *args)?,
+            Ast::Aggregate { func, distinct, args } => {
+                let (first_read, over) = (self.outer_reads.len(), self.over);
+                let e = self.aggregate(*func, *distinct, *args)?;
+                // A window function is of the query that it stands in.
+                if over { e } else { self.of_its_query(e, first_read) }
+            }
             Ast::CountStar => AggregateCall::expr(AggregateKind::Count, false, Vec::new())?,
             Ast::GroupConcat(g) => {
+                let first_read = self.outer_reads.len();
                 let args = self.aggregate_args(g.args)?;
                 // Any column may give the order.
                 let shown = self.block().shown.take();
@@ -425,7 +431,8 @@ impl Planner<'_> {
                 let order = order?;
                 let separator = g.separator.map_or(b",".to_vec(), |s| parsed.bytes(s).to_vec());
                 let most = self.env.system_variable(None, "group_concat_max_len").map_or(1024, |(v, _)| v.to_u64());
-                AggregateCall::group_concat(args, g.distinct, order, separator, most)?
+                let e = AggregateCall::group_concat(args, g.distinct, order, separator, most)?;
+                self.of_its_query(e, first_read)
             }
             Ast::Window(call) => self.window_call(call)?,
             Ast::Cast(cast) => self.cast(cast)?,

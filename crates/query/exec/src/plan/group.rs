@@ -2,6 +2,7 @@
 
 use super::Planner;
 use super::node::{Group, Plan};
+use super::outer_aggregate::Asked;
 use super::query::OrderKey;
 use crate::context::ColumnMeta;
 use crate::expr::aggregate::AggregateCall;
@@ -123,8 +124,15 @@ impl Planner<'_> {
         having: &mut Option<Expr>,
         order: &mut [OrderKey],
     ) -> Result<Plan> {
-        let slot = self.block().shapes.len();
-        let mut grouping = Grouping { slot, keys: &keys, rollup, aggregates: Vec::new(), keep: false };
+        let block = self.block();
+        let asked = block.asked.take();
+        let keep = asked.is_some();
+        let asked = asked.unwrap_or_else(|| {
+            block.shapes.push(Shape::Tuple(0));
+            Asked { slot: block.shapes.len() - 1, calls: Vec::new() }
+        });
+        let slot = asked.slot;
+        let mut grouping = Grouping { slot, keys: &keys, rollup, aggregates: asked.calls, keep };
         for e in outputs.iter_mut().chain(having.iter_mut()).chain(order.iter_mut().map(|o| &mut o.expr)) {
             self.regroup(e, &mut grouping)?;
         }
@@ -133,9 +141,10 @@ impl Planner<'_> {
         for e in outputs.iter_mut().chain(having.iter_mut()).chain(order.iter_mut().map(|o| &mut o.expr)) {
             place_bits(e, slot, rolled_up);
         }
-        self.block().shapes.push(Shape::Tuple(rolled_up + rollup as usize));
+        let shapes = &mut self.block().shapes;
+        shapes[slot] = Shape::Tuple(rolled_up + rollup as usize);
+        let keep = if keep { (0..shapes.len()).filter(|s| *s != slot).collect() } else { Vec::new() };
         let implicit = keys.is_empty();
-        let keep = if keep { (0..slot).collect() } else { Vec::new() };
         Ok(Plan::Group(Box::new(Group {
             input,
             keys,
@@ -294,7 +303,7 @@ impl Planner<'_> {
     /// The first column of this block that a subquery reads and that is neither fixed in a group nor part of a key.
     fn loose_read(&self, query: usize, keys: &[Expr], fixed: &[(u16, u16)]) -> Option<(u16, u16)> {
         self.subqueries[query].reads.iter().find_map(|read| match read.node {
-            Node::Column { depth: 0, slot, column } if !fixed.contains(&(slot, column)) => {
+            Node::Column { depth: 0, slot, column } if !fixed.contains(&(slot, column)) && !self.is_asked(slot) => {
                 let is_read = |e: &Expr| matches!(e.node, Node::Column { depth: 0, slot: s, column: c } if (s, c) == (slot, column));
                 let in_key = keys.iter().any(|k| k.any(&mut |e| is_read(e)));
                 (!in_key).then_some((slot, column))
@@ -326,6 +335,7 @@ impl Planner<'_> {
         }
         match &e.node {
             Node::Aggregate(_) => Some(Beyond::Aggregate),
+            Node::Column { depth: 0, slot, .. } if self.is_asked(*slot) => Some(Beyond::Aggregate),
             Node::Column { depth: 0, slot, column } => Some(Beyond::Column(self.full_name(*slot, *column))),
             _ => {
                 let mut found = None;

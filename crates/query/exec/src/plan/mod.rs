@@ -23,6 +23,7 @@ pub mod many;
 mod multi_range;
 pub mod names;
 pub mod node;
+pub mod outer_aggregate;
 pub mod print;
 pub mod pushdown;
 pub mod query;

@@ -1,6 +1,7 @@
 //! Scopes: which names an expression may use, and what they mean.
 
 use super::Planner;
+use super::outer_aggregate::Asked;
 use crate::error::unknown_column;
 use crate::expr::{Expr, Node};
 use crate::run::Shape;
@@ -32,6 +33,11 @@ pub struct Block {
     /// The WINDOW clause, and whether the clause at hand may have OVER.
     pub windows: Vec<(ast::Name, ast::WindowSpec)>,
     pub windows_in: Windows,
+    /// May aggregates stand in the clause at hand? Then those of its subqueries that read its columns alone are its own.
+    pub takes_aggregates: bool,
+    pub asked: Option<Asked>,
+    /// Keys of GROUP BY.
+    pub group_keys: usize,
     /// Its optimizer hints, in a statement that has some.
     pub hints: Option<usize>,
     /// WHERE and ORDER BY of the derived tables that were merged into it.
@@ -47,6 +53,11 @@ pub struct Exports {
 }
 
 impl Block {
+    /// What the clause at hand may have.
+    pub fn allow(&mut self, windows: Windows, aggregates: bool) {
+        (self.windows_in, self.takes_aggregates) = (windows, aggregates);
+    }
+
     /// Bits of the slots that hold rows of its tables.
     pub fn slots(&self) -> u64 {
         self.sources.iter().filter(|s| s.stands_for.is_none()).fold(0, |bits, s| bits | 1 << s.slot)

@@ -372,7 +372,8 @@ impl Planner<'_> {
 
         self.block().windows.clone_from(&select.windows);
         self.check_windows()?;
-        self.block().windows_in = Windows::Allowed;
+        self.block().group_keys = select.group.len();
+        self.block().allow(Windows::Allowed, true);
 
         // Select list.
         let mut outputs: Vec<Expr> = Vec::new();
@@ -425,7 +426,7 @@ impl Planner<'_> {
             }
         }
         self.block().aliases = aliases;
-        self.block().windows_in = Windows::Refused;
+        self.block().allow(Windows::Refused, false);
 
         // WHERE.
         let mut conditions = Vec::new();
@@ -457,6 +458,7 @@ impl Planner<'_> {
             keys.push(e);
         }
         self.block().alias_rule = AliasRule::First;
+        self.block().takes_aggregates = true;
         let mut having = match select.having {
             Some(h) => {
                 self.block().shown = Some(outputs.iter().chain(&keys).cloned().collect());
@@ -465,9 +467,9 @@ impl Planner<'_> {
             None => None,
         };
         self.block().shown = None;
-        self.block().windows_in = Windows::Allowed;
+        self.block().allow(Windows::Allowed, true);
         let mut order = self.order(&query.order, &outputs)?;
-        self.block().windows_in = Windows::Refused;
+        self.block().allow(Windows::Refused, false);
         self.block().alias_rule = AliasRule::Never;
         self.clause = "field list";
         let limit = self.limit(query.limit)?;
@@ -475,7 +477,9 @@ impl Planner<'_> {
         let top = if select.options.calc_found_rows { None } else { limit.clone() };
 
         let windowed = outputs.iter().any(Expr::has_window) || order.iter().any(|o| o.expr.has_window());
-        let grouped = !keys.is_empty()
+        let asked = self.block().asked.is_some();
+        let grouped = asked
+            || !keys.is_empty()
             || outputs.iter().any(Expr::has_aggregate)
             || having.as_ref().is_some_and(Expr::has_aggregate)
             || order.iter().any(|o| o.expr.has_aggregate());
@@ -541,7 +545,8 @@ impl Planner<'_> {
             Some(tree) => {
                 let mut conditions = conditions;
                 let checked = conditions.clone();
-                let extreme = if keys.is_empty() { only_extreme(&outputs, having.as_ref(), &order) } else { None };
+                let extreme =
+                    if keys.is_empty() && !asked { only_extreme(&outputs, having.as_ref(), &order) } else { None };
                 if let Some((column, _)) = &extreme
                     && column.ty.nullable
                 {
@@ -551,7 +556,7 @@ impl Planner<'_> {
                 }
                 let mut wanted = if let Some((column, descending)) = &extreme {
                     Wanted { keys: vec![(column, *descending)], limited: true, ..Wanted::none() }
-                } else if windowed {
+                } else if windowed || asked {
                     Wanted::none()
                 } else if grouped || distinct {
                     let groups = self.groups(&tree, (&keys, grouped), &outputs, having.as_ref(), &order);
