@@ -702,6 +702,10 @@ fn played(name: &str, close: bool) -> (Image, Vec<State>) {
         script.push(Rule::new(Action::Fail, Some(Op::Write), 1).within("doublewrite"));
         disk.set_script(script);
     }
+    // While somebody may see what was there before, purge has nothing to do: the log ends with what the player did.
+    let mut before = Transaction::new(&engine).unwrap();
+    before.begin(Isolation::RepeatableRead, true);
+    before.take_snapshot();
     let mut states = vec![State::default()];
     let tell = |state: &State| states.push(state.clone());
     let mut player = Player {
@@ -714,10 +718,18 @@ fn played(name: &str, close: bool) -> (Image, Vec<State>) {
     };
     player.play(12).unwrap();
     drop(player);
-    if close {
-        engine.close().unwrap();
-    }
-    let image = disk.image();
+    let image = match close {
+        true => {
+            drop(before);
+            engine.close().unwrap();
+            disk.image()
+        }
+        false => {
+            let image = disk.image();
+            drop(before);
+            image
+        }
+    };
     drop(engine);
     disk.unmount();
     (image, states)
