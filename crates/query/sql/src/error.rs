@@ -42,6 +42,8 @@ impl ParseError {
         let source = &source[..end];
         let offset = offset.min(source.len());
         let near = &source[offset..(offset + NEAR_BYTES).min(source.len())];
+        // MySQL prints it as a string of C.
+        let near = near.split(|&b| b == 0).next().unwrap_or_default();
         let mut near = String::from_utf8_lossy(near).into_owned();
         if offset + NEAR_BYTES < source.len() {
             // A character cut in half at the end is not shown.

@@ -124,11 +124,11 @@ pub struct Lexer<'s> {
 }
 
 impl<'s> Lexer<'s> {
-    /// `src` must be shorter than 2 GiB.
+    /// `src` must be shorter than 2 GiB. One zero byte at its end ends it, as in MySQL: mysqlslap sends one with each statement.
     pub fn new(src: &'s [u8], mode: SqlMode) -> Lexer<'s> {
         debug_assert!(src.len() < i32::MAX as usize);
         Lexer {
-            src,
+            src: src.strip_suffix(b"\0").unwrap_or(src),
             pos: 0,
             mode,
             versioned: false,
@@ -258,8 +258,10 @@ impl<'s> Lexer<'s> {
 
     #[cold]
     fn skip_line(&mut self) {
+        // A zero byte ends the comment and is no token.
         let rest = &self.src[self.pos..];
-        self.pos += rest.iter().position(|&b| b == b'\n').map_or(rest.len(), |i| i + 1);
+        let end = rest.iter().position(|&b| matches!(b, b'\n' | 0)).unwrap_or(rest.len());
+        self.pos += end + usize::from(rest.get(end) == Some(&b'\n'));
     }
 
     #[cold]
@@ -424,6 +426,9 @@ impl<'s> Lexer<'s> {
             pos += at;
             if self.src[pos] == quote && self.at(pos + 1) != quote {
                 if tok == Tok::Quoted {
+                    if self.src[open..pos].contains(&0) {
+                        break;
+                    }
                     self.ident_end = pos + 1;
                 }
                 if !self.src[open..pos].is_ascii() {

@@ -88,7 +88,15 @@ fn messages_are_mysqls() {
     assert_eq!(message(b"SELECT 'abc"), (1064, near("'abc", 1)));
     let long = format!("SELECT 1 {}", "x ".repeat(100));
     assert_eq!(message(long.as_bytes()), (1064, near(&"x ".repeat(41)[2..82], 1)));
-    for empty in [&b""[..], b"  ", b";", b"-- nothing\n", b"/* nothing */", b"/*!99999 nothing */"] {
+    // One zero byte ends a statement at its end and is an error before; messages stop at it.
+    for whole in [&b"SELECT 1\0"[..], b"SELECT 1 -- x\0", b"SELECT '\0'\0", b"SELECT 1 /* \0 */"] {
+        assert!(parse(whole, SqlMode::default()).is_ok(), "{whole:?}");
+    }
+    for broken in [&b"SELECT 1 \0x"[..], b"SELECT 1 \0\0", b"SELECT 1 -- x\0y"] {
+        assert_eq!(message(broken), (1064, near("", 1)), "{broken:?}");
+    }
+    assert_eq!(message(b"SELECT `a\0b`"), (1064, near("`a", 1)));
+    for empty in [&b""[..], b"  ", b";", b"\0", b"-- nothing\n", b"/* nothing */", b"/*!99999 nothing */"] {
         assert_eq!(message(empty), (1065, "Query was empty".to_string()), "{empty:?}");
     }
     assert_eq!(message(b"SELECT * FROM (SELECT 1)").0, 1248);
