@@ -541,14 +541,16 @@ impl Expr {
             (Node::Window(a), Node::Window(b)) => a.same_form(b),
             (Node::UserVariable(a), Node::UserVariable(b)) => a == b,
             (Node::Now(a), Node::Now(b)) => a == b,
-            (
-                Node::Subquery(_)
-                | Node::Exists { .. }
-                | Node::InSubquery { .. }
-                | Node::Quantified { .. }
-                | Node::SetUserVariable(..),
-                _,
-            ) => false,
+            // One subquery that two expressions came to share, by an alias or a position; two texts are two subqueries.
+            (Node::Subquery(a), Node::Subquery(b)) => a == b,
+            (Node::Exists { negated: a, query: q }, Node::Exists { negated: b, query: r }) => (a, q) == (b, r),
+            (Node::InSubquery { negated: a, query: q, .. }, Node::InSubquery { negated: b, query: r, .. }) => {
+                (a, q) == (b, r)
+            }
+            (Node::Quantified { op, all, query, .. }, Node::Quantified { op: p, all: every, query: r, .. }) => {
+                (op, all, query) == (p, every, r)
+            }
+            (Node::SetUserVariable(..), _) => false,
             _ => true,
         };
         if !own {
