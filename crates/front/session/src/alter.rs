@@ -245,7 +245,10 @@ impl AlterPlan {
             self.refuse_dependents(&old.name)?;
         }
         if old.name != new.name {
-            let parts = self.spec.keys.iter_mut().flat_map(|k| &mut k.parts).map(|p| &mut p.column);
+            // Keys that this statement adds name columns as they will be called.
+            let added = &self.added_keys;
+            let keys = self.spec.keys.iter_mut().enumerate().filter(|(at, _)| !added.contains(at)).map(|(_, k)| k);
+            let parts = keys.flat_map(|k| &mut k.parts).map(|p| &mut p.column);
             for name in parts.chain(self.spec.foreign_keys.iter_mut().flat_map(|k| &mut k.columns)) {
                 if eq_name(name, &old.name) {
                     name.clone_from(&new.name);
@@ -362,6 +365,31 @@ impl AlterPlan {
         std::mem::take(&mut self.dropped_columns).iter().try_for_each(|name| self.refuse_dependents(name))
     }
 
+    /// Keys that were made for foreign keys go when what was added can serve them.
+    pub fn drop_needless_keys(&mut self) -> Result<()> {
+        while let Some(at) = self.spec.needless_key() {
+            match self.spec.keys[at].name.clone() {
+                Some(name) if !self.added_keys.contains(&at) => self.drop_index(&name)?,
+                _ => drop(self.take_key(at)),
+            }
+        }
+        Ok(())
+    }
+
+    fn take_key(&mut self, at: usize) -> KeySpec {
+        for places in [&mut self.renamed_keys, &mut self.shown_keys, &mut self.added_keys] {
+            places.retain(|place| *place != at);
+            places.iter_mut().filter(|place| **place > at).for_each(|place| *place -= 1);
+        }
+        self.spec.keys.remove(at)
+    }
+
+    /// Names of the keys that the table has already, as they will be.
+    pub fn kept_keys(&self) -> Vec<String> {
+        let keys = self.spec.keys.iter().enumerate().filter(|(at, _)| !self.added_keys.contains(at));
+        keys.filter_map(|(_, key)| key.name.clone()).collect()
+    }
+
     /// The last key of the specification is new.
     pub fn added_key(&mut self) {
         self.added_keys.push(self.spec.keys.len() - 1);
@@ -452,7 +480,7 @@ impl AlterPlan {
             return self.drop_primary();
         }
         let found = self.spec.keys.iter().position(|k| k.name.as_deref().is_some_and(|n| eq_name(n, name)));
-        let key = self.spec.keys.remove(found.ok_or_else(|| err!(1091, name))?);
+        let key = self.take_key(found.ok_or_else(|| err!(1091, name))?);
         for part in &key.parts {
             // The hidden column of an expression goes with its index.
             if let Some(at) = self.spec.columns.iter().position(|c| c.hidden && c.name == part.column) {
@@ -471,7 +499,9 @@ impl AlterPlan {
         check_name(new, 1280)?;
         let at = self.key_as_it_was(old).ok().filter(|at| !self.shown_keys.contains(at));
         let at = at.ok_or_else(|| err!(1176, old, self.spec.name))?;
-        self.spec.keys[at].name = Some(new.to_string());
+        let key = &mut self.spec.keys[at];
+        key.name = Some(new.to_string());
+        key.for_foreign_key = false;
         self.needs(Work::Inplace);
         self.renamed.push((old.to_string(), new.to_string()));
         self.renamed_keys.push(at);
@@ -597,9 +627,17 @@ impl AlterPlan {
     /// What needs no new rows.
     fn change(mut self, ddl: &mut Ddl<'_>, old: &Arc<Table>) -> Result<Arc<Table>> {
         let mut table = Arc::clone(old);
-        let added = |name: &String| self.added.iter().any(|k| k.name.as_ref().is_some_and(|n| eq_name(n, name)));
-        for name in self.dropped.iter_mut().filter(|name| added(name)) {
-            // Gone only once the new one is there, which foreign keys may need.
+        if old.columns.iter().zip(&self.spec.columns).any(|(old, new)| old.name != new.name) {
+            // What is added names columns as they will be called.
+            table = ddl.alter_table(&table, |t| {
+                for (column, new) in t.columns.iter_mut().zip(&self.spec.columns) {
+                    column.name.clone_from(&new.name);
+                }
+            })?;
+        }
+        let adds = !self.added.is_empty();
+        for name in self.dropped.iter_mut().filter(|_| adds) {
+            // Gone only once the new ones are there, which foreign keys may need and which may have its name.
             let replaced = catalog::ddl::replaced_name(name);
             table = ddl.alter_table(&table, |t| {
                 for index in t.indexes.iter_mut().filter(|i| eq_name(&i.name, name)) {
@@ -643,6 +681,7 @@ impl AlterPlan {
             for index in &mut t.indexes {
                 if let Some(key) = spec.keys.iter().find(|k| k.name.as_deref() == Some(&index.name)) {
                     index.invisible = key.invisible;
+                    index.for_foreign_key = key.for_foreign_key;
                 }
             }
         })

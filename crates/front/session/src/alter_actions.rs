@@ -107,6 +107,8 @@ impl Session {
         }
         let mut plan = AlterPlan::new(&table);
         collect(self, &table, &mut plan)?;
+        plan.drop_needless_keys()?;
+        let kept_keys = plan.kept_keys();
         if table.temporary {
             // As in MySQL, which has no other way for them.
             plan.rebuild(Work::Copy(Why::Asked));
@@ -134,7 +136,7 @@ impl Session {
             }
             false => self.define_with(change)?,
         };
-        self.warn_duplicate_keys(schema, name, Some(&table));
+        self.warn_duplicate_keys(schema, name, &kept_keys);
         let warnings = self.state.warning_count;
         let info = format!("Records: {copied}  Duplicates: 0  Warnings: {warnings}");
         let info = if only_renames { String::new() } else { info };

@@ -529,25 +529,21 @@ impl Session {
                 Ok(Outcome::default())
             }
             Ok(outcome) => {
-                self.warn_duplicate_keys(&schema, &name, None);
+                self.warn_duplicate_keys(&schema, &name, &[]);
                 Ok(outcome)
             }
             Err(e) => Err(e),
         }
     }
 
-    /// 1831 for each key with the same parts as one before it; `old`: the table as it was, whose keys nobody is told of again.
-    pub(crate) fn warn_duplicate_keys(&mut self, schema: &str, name: &str, old: Option<&Table>) {
+    /// 1831 for each key with the same parts as one before it, but those of `kept`, which nobody is told of again.
+    pub(crate) fn warn_duplicate_keys(&mut self, schema: &str, name: &str, kept: &[String]) {
         self.catalog.get(self.server.catalog.cell());
         let version = Arc::clone(self.catalog.peek());
         let Some(table) = version.table(schema, name) else { return };
         let parts = |i: &Index| i.parts.iter().map(|p| (p.column, p.key.prefix, p.key.descending)).collect::<Vec<_>>();
         for (at, index) in table.indexes.iter().enumerate() {
-            let named = |t: &Table, i: &Index| -> Vec<String> {
-                i.parts.iter().map(|p| t.columns[p.column].name.clone()).collect()
-            };
-            let same_key = |o: &Table, i: &Index| eq_name(&i.name, &index.name) && named(o, i) == named(table, index);
-            let was = old.is_some_and(|o| o.indexes.iter().any(|i| same_key(o, i)));
+            let was = kept.iter().any(|k| eq_name(k, &index.name));
             let same = |i: &Index| i.unique == index.unique && i.primary == index.primary && parts(i) == parts(index);
             if !was && table.indexes[..at].iter().any(same) {
                 let e = err!(1831, index.name, schema, name);

@@ -308,6 +308,7 @@ impl Session {
             name: None,
             parts: vec![KeyPartSpec { column: name.clone(), prefix: 0, descending: false }],
             invisible: false,
+            for_foreign_key: false,
             algorithm: None,
             comment: String::new(),
         };
@@ -495,7 +496,8 @@ impl Session {
         if index.options.secondary_engine_attribute.is_some() {
             return Err(unsupported("SECONDARY_ENGINE_ATTRIBUTE"));
         }
-        Ok(KeySpec { kind, name, parts, invisible: index.options.invisible, algorithm, comment })
+        let invisible = index.options.invisible;
+        Ok(KeySpec { kind, name, parts, invisible, for_foreign_key: false, algorithm, comment })
     }
 
     /// The hidden column that holds the value of an index part's expression: its name.

@@ -239,6 +239,7 @@ impl Ddl<'_> {
                 unique: plan.unique,
                 primary: plan.primary,
                 invisible: plan.invisible,
+                for_foreign_key: plan.for_foreign_key,
                 // The types may have become NOT NULL since the plan was made.
                 array_part: Index::array_part_of(&plan.parts, &spec.columns),
                 parts: retype(plan.parts, &spec.columns),
@@ -378,10 +379,18 @@ impl Ddl<'_> {
         let before: Vec<&str> = order.iter().map(|i| i.name.as_str()).take_while(|n| *n != plan.name).collect();
         let last = table.indexes.iter().rposition(|i| before.contains(&i.name.as_str()));
         let at = last.map_or(1, |last| last + 1);
-        let parts = plan.parts;
-        let (name, invisible, algorithm, comment) = (plan.name, plan.invisible, plan.algorithm, plan.comment);
-        let array_part = Index::array_part_of(&parts, &old.columns);
-        let index = Index { name, unique, primary: false, invisible, parts, array_part, tree, algorithm, comment };
+        let index = Index {
+            name: plan.name,
+            unique,
+            primary: false,
+            invisible: plan.invisible,
+            for_foreign_key: plan.for_foreign_key,
+            array_part: Index::array_part_of(&plan.parts, &old.columns),
+            parts: plan.parts,
+            tree,
+            algorithm: plan.algorithm,
+            comment: plan.comment,
+        };
         table.indexes.insert(at, index);
         table.version += 1;
         table.readable_since = self.next.number;

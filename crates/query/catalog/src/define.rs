@@ -49,6 +49,8 @@ pub struct KeySpec {
     pub name: Option<String>,
     pub parts: Vec<KeyPartSpec>,
     pub invisible: bool,
+    /// See [`crate::Index::for_foreign_key`].
+    pub for_foreign_key: bool,
     /// USING
     pub algorithm: Option<IndexAlgorithm>,
     pub comment: String,
@@ -94,6 +96,7 @@ pub(crate) struct IndexPlan {
     pub unique: bool,
     pub primary: bool,
     pub invisible: bool,
+    pub for_foreign_key: bool,
     pub parts: Vec<crate::IndexPart>,
     pub algorithm: Option<IndexAlgorithm>,
     pub comment: String,
@@ -231,6 +234,7 @@ impl TableSpec {
             unique: true,
             primary: false,
             invisible: false,
+            for_foreign_key: false,
             parts: vec![crate::IndexPart { column: self.columns.len() - 1, key }],
             algorithm: None,
             comment: String::new(),
@@ -393,6 +397,7 @@ pub(crate) fn plan_index(columns: &[Column], key: &KeySpec) -> Result<IndexPlan>
         unique: key.kind != KeyKind::Plain,
         primary: key.kind == KeyKind::Primary,
         invisible: key.invisible,
+        for_foreign_key: key.for_foreign_key,
         parts,
         algorithm: key.algorithm,
         comment: key.comment.clone(),
@@ -429,6 +434,7 @@ mod tests {
             name: name.map(str::to_string),
             parts: columns.iter().map(part).collect(),
             invisible: false,
+            for_foreign_key: false,
             algorithm: None,
             comment: String::new(),
         }

@@ -21,7 +21,7 @@ pub(crate) const CHECK_INFIX: &str = "_chk_";
 pub(crate) const FOREIGN_KEY_INFIX: &str = "_ibfk_";
 
 impl TableSpec {
-    /// An index for each foreign key whose columns start none.
+    /// An index for each foreign key whose columns start none, and none that another one makes needless.
     pub(crate) fn add_foreign_key_indexes(&mut self) -> Result<()> {
         for i in 0..self.foreign_keys.len() {
             let key = &self.foreign_keys[i];
@@ -35,10 +35,27 @@ impl TableSpec {
                 name: key.name.clone().or_else(|| key.index.clone()),
                 parts: key.columns.iter().map(part).collect(),
                 invisible: false,
+                for_foreign_key: true,
                 comment: String::new(),
             });
         }
+        while let Some(at) = self.needless_key() {
+            self.keys.remove(at);
+        }
         Ok(())
+    }
+
+    /// A key that was made for a foreign key and whose columns start another one: in that case MySQL drops it without a word.
+    pub fn needless_key(&self) -> Option<usize> {
+        let outdoes = |other: &KeySpec, key: &KeySpec| {
+            let columns = |k: &KeySpec| k.parts.iter().map(|p| p.column.to_lowercase()).collect::<Vec<_>>();
+            let whole = other.parts.iter().take(key.parts.len()).all(|p| p.prefix == 0 && !p.descending);
+            whole && columns(other).starts_with(&columns(key))
+        };
+        self.keys.iter().enumerate().position(|(at, key)| {
+            let mut others = self.keys.iter().enumerate().filter(|(other, _)| *other != at);
+            key.for_foreign_key && others.any(|(_, other)| outdoes(other, key))
+        })
     }
 
     /// The name that MySQL makes up for the next check without one.

@@ -431,6 +431,8 @@ pub struct Index {
     pub primary: bool,
     /// INVISIBLE: kept up to date, not used by plans.
     pub invisible: bool,
+    /// Made for a foreign key without one: it goes when another index can serve the key, and somebody's own once it is renamed.
+    pub for_foreign_key: bool,
     /// The index's own columns. Keys of a secondary tree are these, then the clustered index's parts that are not whole parts of it.
     pub parts: Vec<IndexPart>,
     /// Of a multi-valued index, the part that holds an array: a row has an entry for each element of it, none for an empty array,

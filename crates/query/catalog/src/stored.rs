@@ -307,6 +307,8 @@ struct StoredIndex {
     primary: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     invisible: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    for_foreign_key: bool,
     parts: Vec<StoredPart>,
     tree: u32,
     root: u64,
@@ -460,6 +462,7 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         unique: i.unique,
         primary: i.primary,
         invisible: i.invisible,
+        for_foreign_key: i.for_foreign_key,
         parts: i.parts.iter().map(part).collect(),
         tree: i.tree.id,
         root: i.tree.root,
@@ -662,6 +665,7 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
             unique: i.unique,
             primary: i.primary,
             invisible: i.invisible,
+            for_foreign_key: i.for_foreign_key,
             array_part: Index::array_part_of(&parts, &columns),
             parts,
             tree: Tree { id: i.tree, root: i.root, kind },

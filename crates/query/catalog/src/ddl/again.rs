@@ -38,6 +38,7 @@ pub(super) fn key_of(table: &Table) -> impl Fn(&Index) -> KeySpec {
             })
             .collect(),
         invisible: index.invisible,
+        for_foreign_key: index.for_foreign_key,
         algorithm: index.algorithm,
         comment: index.comment.clone(),
     }

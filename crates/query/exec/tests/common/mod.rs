@@ -228,6 +228,7 @@ impl Database {
                 unique: *unique,
                 primary: i == 0,
                 invisible: false,
+                for_foreign_key: false,
                 parts: parts
                     .iter()
                     .map(|c| IndexPart {
