@@ -129,3 +129,8 @@ SET @c = nosuch;
 SET PERSIST nosuch = 1;
 RESET PERSIST nosuch;
 RESET PERSIST IF EXISTS nosuch;
+-- Digits of numbers that are not exact.
+CREATE TABLE inexact (a DOUBLE(8,3), b DOUBLE, c FLOAT(7,2) UNSIGNED, d FLOAT, e FLOAT(30), f REAL(5,0), g BIT(9), h YEAR);
+SELECT column_name, data_type, character_maximum_length, numeric_precision, numeric_scale, column_type FROM information_schema.columns
+  WHERE table_schema = DATABASE() AND table_name = 'inexact' ORDER BY ordinal_position;
+DROP TABLE inexact;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use types::charset::Charset;
 use types::collation::{COLLATIONS, CollationId, PadAttribute};
-use types::{Result, TypeKind, Value};
+use types::{DECIMALS_NOT_FIXED, Result, TypeKind, Value};
 
 /// Rows by table.
 const COMPUTED: &[(&str, Compute)] = &[
@@ -253,6 +253,7 @@ fn columns(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
                 Int => (uint(10), uint(0)),
                 BigInt => (uint(if t.unsigned { 20 } else { 19 }), uint(0)),
                 Decimal => (uint(t.length.into()), uint(t.decimals.into())),
+                Float | Double if t.decimals != DECIMALS_NOT_FIXED => (uint(t.length.into()), uint(t.decimals.into())),
                 Float => (uint(12), Value::Null),
                 Double => (uint(22), Value::Null),
                 Bit => (uint(t.length.into()), Value::Null),
