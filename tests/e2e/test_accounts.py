@@ -160,3 +160,19 @@ def test_failed_logins_block_the_account(server):
     assert refused(server, "fl", "x") == 3955
     run(root, "ALTER USER fl ACCOUNT UNLOCK")
     connect(server, "fl", "x").close()
+
+
+def test_what_the_engine_tells_of_all_is_for_process(server):
+    """Statements of others stand in INNODB_TRX; some tables of performance_schema are everybody's."""
+    root = connect(server, "root")
+    run(root, "CREATE USER monitor, nobody", "GRANT PROCESS ON *.* TO monitor")
+    monitor, nobody = connect(server, "monitor"), connect(server, "nobody")
+    for table in ("INNODB_TRX", "INNODB_TABLES", "INNODB_BUFFER_PAGE", "INNODB_CMP", "FILES"):
+        assert error(nobody, f"SELECT * FROM information_schema.{table}")[0] == 1227, table
+        run(monitor, f"SELECT * FROM information_schema.{table}")
+    run(nobody, "SELECT * FROM information_schema.INNODB_FT_DEFAULT_STOPWORD")
+    for table in ("global_status", "session_status", "global_variables", "session_variables", "persisted_variables", "variables_info"):
+        run(nobody, f"SELECT * FROM performance_schema.{table}")
+    assert {row[1] for row in run(nobody, "SELECT * FROM performance_schema.processlist")} == {"nobody"}
+    for table in ("threads", "data_locks", "metadata_locks"):
+        assert error(nobody, f"SELECT * FROM performance_schema.{table}")[0] == 1142, table

@@ -1,5 +1,4 @@
 -- What monitors read, and what comes of it when it is kept.
--- differs: there is no performance_schema.processlist that a warning could send readers to
 CREATE TABLE x SELECT * FROM information_schema.processlist WHERE id = 0;
 -- differs: COLLATE is named
 SHOW CREATE TABLE x;

@@ -9,7 +9,7 @@ use accounts::{Accounts, Directory};
 use catalog::Catalog;
 use catalog::dictionary::Kind;
 use engine::{Engine, Transaction};
-use inspect::{Process, VariableInfo};
+use inspect::{Process, VariableInfo, VariableSource};
 use observe::Family;
 use protocol::{ClosedBy, Connection, HangUp, Next, Peer, RsaKeys, Service};
 use std::path::Path;
@@ -311,6 +311,10 @@ impl inspect::Source for Server {
         self.catalog.locks().list(tables.map(|t| (t.schema.clone(), t.name.clone())))
     }
 
+    fn sample(&self, table: &catalog::Table) -> Result<Arc<Option<catalog::statistics::Sample>>> {
+        exec::plan::statistics::shown(&self.engine, table)
+    }
+
     fn global_variables(&self) -> Vec<(&'static str, String)> {
         let globals = self.globals.load();
         let all = VARIABLES.iter().enumerate().filter(|(_, v)| v.scope != crate::variables::Scope::Session);
@@ -323,10 +327,10 @@ impl inspect::Source for Server {
             let (origin, by) = globals.origin(i as VarId);
             let (min, max) = v.bounds();
             let source = match origin {
-                Origin::Compiled => "COMPILED",
-                Origin::CommandLine => "COMMAND_LINE",
-                Origin::Persisted => "PERSISTED",
-                Origin::Dynamic => "DYNAMIC",
+                Origin::Compiled => VariableSource::Compiled,
+                Origin::CommandLine => VariableSource::CommandLine,
+                Origin::Persisted => VariableSource::Persisted,
+                Origin::Dynamic => VariableSource::Dynamic,
             };
             let set_by = by.map(|by| (by.user.clone(), by.host.clone(), by.time_us));
             VariableInfo { name: v.name, source, min, max, set_by }

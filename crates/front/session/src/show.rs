@@ -3,6 +3,7 @@
 use crate::command::{Done, Session};
 use crate::evaluate::{literal, where_text};
 use crate::run::{lexer_mode, parse_error};
+use crate::server::COM;
 use crate::set::session_pairs;
 use crate::sink::WireSink;
 use crate::variables::{VarId, id};
@@ -13,6 +14,7 @@ use inspect::{Rows, VirtualRows, show};
 use observe::Counter;
 use protocol::Output;
 use sql::ast::{Account, EngineInfo, ObjectName, Parsed, Show, ShowFilter, ShowLimit, ShowWhat, VarScope};
+use std::collections::HashMap;
 use std::sync::Arc;
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, Value, err};
@@ -49,6 +51,7 @@ impl Session {
                 let (server, tls) = (Arc::clone(&self.server), self.tls.clone());
                 Box::new(move || server.tls_status(tls.as_deref()))
             },
+            own_counts: self.own_counts(),
             database: self.state.database.clone(),
             user: self.state.login_name().to_string(),
             sees_all_processes: access.global().has(Privileges::PROCESS),
@@ -180,8 +183,11 @@ impl Session {
                 show::pairs(session_pairs(self).into_iter().map(|(n, v)| (n.to_string(), v)).collect())
             }
             ShowWhat::Status(VarScope::Global) => show::pairs(cx.status()),
-            ShowWhat::Status(_) => show::pairs(self.session_status(&cx)),
-            ShowWhat::ProcessList { full } => show::processlist(&cx, *full),
+            ShowWhat::Status(_) => show::pairs(cx.session_status()),
+            ShowWhat::ProcessList { full } => {
+                self.state.warn("Warning", 1287, exec::PROCESSLIST_DEPRECATED.to_string());
+                show::processlist(&cx, *full)
+            }
             ShowWhat::Engines => show::engines(&self.inspect_context()),
             ShowWhat::Engine { name, what } => {
                 let name = name.map_or("InnoDB", |n| parsed.name(n));
@@ -262,27 +268,12 @@ impl Session {
         self.state.warn("Warning", 1287, text);
     }
 
-    fn session_status(&self, cx: &inspect::Context) -> Vec<(String, String)> {
-        let mut all = cx.status();
-        // What sessions count for themselves stands in their place; the rest is of the server.
-        for (name, value) in &mut all {
-            if let Some(own) = self.own_count(name) {
-                *value = own.to_string();
-            }
-        }
-        all
-    }
-
-    fn own_count(&self, name: &str) -> Option<u64> {
-        if let Some(com) = name.strip_prefix("Com_") {
-            return Some(self.counters.value(self.com(com)));
-        }
+    /// What the session counts for itself, under the names of the status.
+    fn own_counts(&self) -> HashMap<String, u64> {
         let own = ["Questions", "Queries", "Bytes_", "Handler_", "Select_", "Sort_", "Created_tmp"];
-        if !own.iter().any(|prefix| name.starts_with(prefix)) {
-            return None;
-        }
-        let counter = Counter::ALL.iter().find(|c| c.name() == name)?;
-        Some(self.counters.value(*counter))
+        let counters = Counter::ALL.iter().filter(|c| own.iter().any(|prefix| c.name().starts_with(prefix)));
+        let commands = COM.iter().map(|name| (format!("Com_{name}"), self.counters.value(self.com(name))));
+        counters.map(|c| (c.name().to_string(), self.counters.value(*c))).chain(commands).collect()
     }
 
     fn show_conditions(

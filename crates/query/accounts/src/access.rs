@@ -98,6 +98,9 @@ impl Access {
     /// Privileges on one table.
     pub fn table(&self, schema: &str, table: &str) -> Privileges {
         let mut privileges = self.schema(schema);
+        if is_public(schema, table) {
+            privileges |= Privileges::SELECT;
+        }
         for grant in &self.account.tables {
             if grant.schema == schema && grant.table == table {
                 privileges |= grant.privileges;
@@ -236,7 +239,22 @@ fn needs(privileges: &str) -> SqlError {
     )
 }
 
-/// Everybody may read information_schema and performance_schema's public tables; the tables filter by themselves.
+/// Tables of performance_schema that everybody may read: they show what SHOW does.
+const PUBLIC: [&str; 7] = [
+    "global_status",
+    "global_variables",
+    "persisted_variables",
+    "processlist",
+    "session_status",
+    "session_variables",
+    "variables_info",
+];
+
+fn is_public(schema: &str, table: &str) -> bool {
+    schema.eq_ignore_ascii_case("performance_schema") && PUBLIC.iter().any(|name| table.eq_ignore_ascii_case(name))
+}
+
+/// Everybody may read information_schema: its tables filter by themselves.
 fn is_open_to_all(schema: &str) -> bool {
     schema.eq_ignore_ascii_case("information_schema")
 }

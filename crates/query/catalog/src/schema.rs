@@ -63,6 +63,11 @@ impl Version {
         self.temporary.as_ref()?.tables.get(&(schema.to_string(), table.to_string()))
     }
 
+    /// The session's temporary tables.
+    pub fn temporary_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.temporary.iter().flat_map(|overlay| overlay.tables.values())
+    }
+
     /// A temporary table of the session, else a table that all share.
     pub fn table(&self, schema: &str, table: &str) -> Option<&Arc<Table>> {
         self.temporary_table(schema, table).or_else(|| self.base_table(schema, table))
@@ -198,7 +203,7 @@ impl Table {
 
     /// Indexes that SHOW INDEX lists: all but the hidden clustered one.
     pub fn named_indexes(&self) -> impl Iterator<Item = &Index> {
-        self.indexes.iter().filter(|i| i.name != crate::HIDDEN_INDEX)
+        self.indexes.iter().filter(|i| !i.is_hidden())
     }
 
     /// What rows have for column `i` that were written before it was added.
@@ -445,6 +450,11 @@ pub struct Index {
 }
 
 impl Index {
+    /// The clustered index of a table without a key that could be it.
+    pub fn is_hidden(&self) -> bool {
+        self.name == crate::HIDDEN_INDEX
+    }
+
     /// Which of the parts holds an array.
     pub fn array_part_of(parts: &[IndexPart], columns: &[Column]) -> Option<usize> {
         parts.iter().position(|p| columns[p.column].array_of().is_some())

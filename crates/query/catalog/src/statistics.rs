@@ -5,6 +5,8 @@ use sync::Snapshot;
 /// Estimates. Versions of a table share their place, so a sample may be of other indexes: see [`Sample::is_of`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
+    /// When: seconds since 1970.
+    pub taken_s: u64,
     /// Rows at the time of sampling.
     pub rows: u64,
     /// By index, then by number of its leading parts: rows with the same values there, at least 1.

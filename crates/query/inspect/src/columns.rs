@@ -33,23 +33,81 @@ pub(crate) const fn time() -> DataType {
 }
 
 /// Names and types of a schema's tables, as text: `TABLE` lines, each followed by the lines of its columns:
-/// `  NAME type [ascii | bin] [not null] [default '...']`, the words in the middle for another collation than that of names.
-pub(crate) struct Spec(&'static str);
+/// `  NAME type [ascii | bin | utf8mb4] [not null] [default '...']`, the words in the middle for another collation than that of
+/// names.
+pub(crate) struct Spec {
+    text: &'static str,
+    /// The collation of names.
+    names: CollationId,
+    /// What `bin` is.
+    binary: CollationId,
+}
 
-pub(crate) const INFORMATION_SCHEMA: Spec = Spec(include_str!("information_schema.txt"));
-pub(crate) const MYSQL: Spec = Spec(include_str!("mysql.txt"));
+pub(crate) const INFORMATION_SCHEMA: Spec = Spec::utf8mb3(include_str!("information_schema.txt"));
+pub(crate) const MYSQL: Spec = Spec::utf8mb3(include_str!("mysql.txt"));
+pub(crate) const PERFORMANCE_SCHEMA: Spec = Spec {
+    text: include_str!("performance_schema.txt"),
+    names: CollationId::UTF8MB4_0900_AI_CI,
+    binary: CollationId::UTF8MB4_BIN,
+};
 
 impl Spec {
+    const fn utf8mb3(text: &'static str) -> Spec {
+        Spec { text, names: CollationId::UTF8MB3_GENERAL_CI, binary: CollationId::UTF8MB3_BIN }
+    }
+
     pub(crate) fn tables(&self) -> impl Iterator<Item = &'static str> {
-        self.0.lines().filter(|l| !l.starts_with(' '))
+        self.text.lines().filter(|l| !l.starts_with(' '))
     }
 
     fn lines(&self, table: &str) -> impl Iterator<Item = &'static str> {
-        self.0.lines().skip_while(move |l| *l != table).skip(1).take_while(|l| l.starts_with(' ')).map(str::trim)
+        self.text.lines().skip_while(move |l| *l != table).skip(1).take_while(|l| l.starts_with(' ')).map(str::trim)
     }
 
     pub(crate) fn columns(&self, table: &str) -> Vec<(&'static str, DataType)> {
-        self.lines(table).map(spec_column).collect()
+        self.lines(table).map(|line| self.column(line)).collect()
+    }
+
+    fn column(&self, line: &'static str) -> (&'static str, DataType) {
+        let line = line.split_once(" default ").map_or(line, |(line, _)| line);
+        let (name, rest) = line.split_once(' ').expect("a name and a type");
+        let (kind, nullable) = rest.strip_suffix(" not null").map_or((rest, true), |k| (k, false));
+        let (kind, collation) = match kind.rsplit_once(' ') {
+            Some((kind, "ascii")) => (kind, CollationId::ASCII_GENERAL_CI),
+            Some((kind, "bin")) => (kind, self.binary),
+            Some((kind, "utf8mb4")) => (kind, CollationId::UTF8MB4_0900_AI_CI),
+            _ => (kind, self.names),
+        };
+        let (word, arguments) = kind.split_once('(').map_or((kind, ""), |(w, a)| (w, a));
+        let number = || arguments.split([',', ')']).next().and_then(|n| n.trim().parse().ok()).unwrap_or(0);
+        let string = |kind, length| DataType::string(kind, length, collation);
+        let mut t = match word {
+            "varchar" => string(TypeKind::VarChar, number()),
+            "char" => string(TypeKind::Char, number()),
+            "varbinary" => DataType::string(TypeKind::VarBinary, number(), CollationId::BINARY),
+            "text" => string(TypeKind::Text, 0),
+            "mediumtext" => string(TypeKind::MediumText, 0),
+            "longtext" => string(TypeKind::LongText, 0),
+            "blob" => DataType::new(TypeKind::Blob),
+            "json" => DataType::new(TypeKind::Json),
+            "null" => DataType::new(TypeKind::Null),
+            "enum" => string(TypeKind::Enum, 64),
+            "set" => string(TypeKind::Set, 64),
+            "bigint" => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
+            "bigint unsigned" => bigint(),
+            "int" => int(),
+            "int unsigned" => int().unsigned(),
+            "smallint unsigned" => DataType { length: 5, ..DataType::new(TypeKind::SmallInt) }.unsigned(),
+            "tinyint" => DataType { length: if number() == 1 { 1 } else { 4 }, ..DataType::new(TypeKind::TinyInt) },
+            "double" => DataType::new(TypeKind::Double),
+            "float" => DataType::new(TypeKind::Float),
+            "decimal" => DataType::decimal(number(), 0),
+            "datetime" => time(),
+            "timestamp" => DataType { decimals: number() as u8, ..DataType::new(TypeKind::Timestamp) },
+            other => panic!("type {other} of {name}"),
+        };
+        t.nullable = nullable;
+        (name, t)
     }
 
     /// All tables; one that `rows` does not name is empty.
@@ -89,57 +147,23 @@ pub(crate) fn titled<'t>(table: &str, titles: &[(&'t str, &str)]) -> Vec<(&'t st
     titles.iter().map(|(title, name)| (*title, of(name))).collect()
 }
 
-fn spec_column(line: &'static str) -> (&'static str, DataType) {
-    let line = line.split_once(" default ").map_or(line, |(line, _)| line);
-    let (name, rest) = line.split_once(' ').expect("a name and a type");
-    let (kind, nullable) = rest.strip_suffix(" not null").map_or((rest, true), |k| (k, false));
-    let (kind, collation) = match kind.rsplit_once(' ') {
-        Some((kind, "ascii")) => (kind, CollationId::ASCII_GENERAL_CI),
-        Some((kind, "bin")) => (kind, CollationId::UTF8MB3_BIN),
-        _ => (kind, CollationId::UTF8MB3_GENERAL_CI),
-    };
-    let (word, arguments) = kind.split_once('(').map_or((kind, ""), |(w, a)| (w, a));
-    let number = || arguments.split([',', ')']).next().and_then(|n| n.trim().parse().ok()).unwrap_or(0);
-    let string = |kind, length| DataType::string(kind, length, collation);
-    let mut t = match word {
-        "varchar" => string(TypeKind::VarChar, number()),
-        "char" => string(TypeKind::Char, number()),
-        "varbinary" => DataType::string(TypeKind::VarBinary, number(), CollationId::BINARY),
-        "text" => string(TypeKind::Text, 0),
-        "mediumtext" => string(TypeKind::MediumText, 0),
-        "longtext" => string(TypeKind::LongText, 0),
-        "blob" => DataType::new(TypeKind::Blob),
-        "json" => DataType::new(TypeKind::Json),
-        "null" => DataType::new(TypeKind::Null),
-        "enum" => string(TypeKind::Enum, 64),
-        "set" => string(TypeKind::Set, 64),
-        "bigint" => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
-        "bigint unsigned" => bigint(),
-        "int" => int(),
-        "int unsigned" => int().unsigned(),
-        "smallint unsigned" => DataType { length: 5, ..DataType::new(TypeKind::SmallInt) }.unsigned(),
-        "tinyint" => DataType { length: if number() == 1 { 1 } else { 4 }, ..DataType::new(TypeKind::TinyInt) },
-        "double" => DataType::new(TypeKind::Double),
-        "float" => DataType::new(TypeKind::Float),
-        "decimal" => DataType::decimal(number(), 0),
-        "datetime" => time(),
-        "timestamp" => DataType { decimals: number() as u8, ..DataType::new(TypeKind::Timestamp) },
-        other => panic!("type {other} of {name}"),
-    };
-    t.nullable = nullable;
-    (name, t)
-}
-
 /// Computes the rows of a table of a system schema.
 pub(crate) type Compute = fn(&Context, &mut Vec<Row>) -> Result<()>;
 
-struct Computed(Compute);
+struct Computed {
+    compute: Compute,
+    /// Only for who has the privilege PROCESS.
+    guarded: bool,
+}
 
 impl VirtualTable for Computed {
     fn rows(&self, cx: &dyn VirtualContext, out: &mut Vec<Row>) -> Result<()> {
         let cx = cx.as_any().downcast_ref::<Context>();
         let cx = cx.ok_or_else(|| SqlError::new(1105, "this statement has no view of the system schemas"))?;
-        (self.0)(cx, out)
+        if self.guarded {
+            cx.check_process()?;
+        }
+        (self.compute)(cx, out)
     }
 }
 
@@ -162,7 +186,13 @@ impl VirtualRows {
 
 /// A table of a system schema.
 pub(crate) fn computed(schema: &str, name: &str, columns: &[(&str, DataType)], compute: Compute) -> Table {
-    build(schema, name, columns.iter().copied(), Arc::new(Computed(compute)))
+    let guarded = schema == "information_schema" && is_guarded(name);
+    build(schema, name, columns.iter().copied(), Arc::new(Computed { compute, guarded }))
+}
+
+/// What the storage engine tells of itself and of all tables is for those with the privilege PROCESS.
+fn is_guarded(table: &str) -> bool {
+    table == "FILES" || table.starts_with("INNODB_") && table != "INNODB_FT_DEFAULT_STOPWORD"
 }
 
 fn build<'c>(

@@ -5,7 +5,7 @@
 use crate::columns::{Compute, INFORMATION_SCHEMA};
 use crate::ddl_text::{column_type, default_text, escaped, has_charset, type_name};
 use crate::grants;
-use crate::{Context, Row, datetime, innodb, innodb_figures, maybe, text, uint, word};
+use crate::{Context, Row, datetime, innodb, innodb_figures, innodb_files, innodb_statistics, maybe, text, uint, word};
 use catalog::{
     CheckOption, Column, ColumnDefault, ForeignKey, Index, IndexAlgorithm, Schema, StorageEngine, Table, parent_index,
 };
@@ -28,19 +28,27 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("COLUMN_PRIVILEGES", grants::column_privileges),
     ("ENABLED_ROLES", grants::enabled_roles),
     ("ENGINES", engines),
+    ("FILES", innodb_files::files),
+    ("INNODB_BUFFER_PAGE", innodb_files::buffer_page),
+    ("INNODB_BUFFER_PAGE_LRU", innodb_files::buffer_page_lru),
     ("INNODB_BUFFER_POOL_STATS", innodb_figures::buffer_pool),
+    ("INNODB_CACHED_INDEXES", innodb_files::cached_indexes),
     ("INNODB_CMP", innodb_figures::compression),
     ("INNODB_CMPMEM", innodb_figures::compression),
     ("INNODB_CMPMEM_RESET", innodb_figures::compression),
     ("INNODB_CMP_RESET", innodb_figures::compression),
     ("INNODB_COLUMNS", innodb::columns),
+    ("INNODB_DATAFILES", innodb_files::datafiles),
     ("INNODB_FIELDS", innodb::fields),
     ("INNODB_FOREIGN", innodb::foreign),
     ("INNODB_FOREIGN_COLS", innodb::foreign_columns),
     ("INNODB_INDEXES", innodb::indexes),
     ("INNODB_METRICS", innodb_figures::metrics),
     ("INNODB_TABLES", innodb::tables),
+    ("INNODB_TABLESPACES", innodb_files::tablespaces),
+    ("INNODB_TABLESPACES_BRIEF", innodb_files::tablespaces_brief),
     ("INNODB_TABLESTATS", innodb::table_statistics),
+    ("INNODB_TEMP_TABLE_INFO", innodb_files::temporary_tables),
     ("INNODB_TRX", crate::locks::innodb_trx),
     ("INNODB_VIRTUAL", innodb::virtual_columns),
     ("KEYWORDS", keywords),
@@ -48,6 +56,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("PARTITIONS", partitions),
     ("PROCESSLIST", processlist),
     ("REFERENTIAL_CONSTRAINTS", referential_constraints),
+    ("RESOURCE_GROUPS", crate::threads::resource_groups),
     ("ROLE_COLUMN_GRANTS", grants::role_column_grants),
     ("ROLE_TABLE_GRANTS", grants::role_table_grants),
     ("SCHEMATA", schemata),
@@ -56,6 +65,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("STATISTICS", statistics),
     ("COLUMN_STATISTICS", column_statistics),
     ("TABLES", tables),
+    ("TABLESPACES_EXTENSIONS", innodb_files::tablespaces_extensions),
     ("TABLES_EXTENSIONS", tables_extensions),
     ("TABLE_CONSTRAINTS", table_constraints),
     ("TABLE_CONSTRAINTS_EXTENSIONS", table_constraints_extensions),
@@ -301,8 +311,8 @@ pub(crate) fn index_rows(cx: &Context, table: &Table) -> Result<Vec<Row>> {
     if !table.is_base() {
         return Ok(rows);
     }
-    let (entries, _) = cx.engine.estimate(table.indexes[0].tree).map_err(catalog::error::from_engine)?;
-    for index in table.named_indexes() {
+    let cardinalities = innodb_statistics::cardinalities(cx, table)?;
+    for (index, different) in table.indexes.iter().zip(cardinalities).filter(|(i, _)| !i.is_hidden()) {
         let algorithm = index.algorithm.unwrap_or(match table.engine {
             StorageEngine::Memory => IndexAlgorithm::Hash,
             StorageEngine::InnoDb => IndexAlgorithm::BTree,
@@ -318,8 +328,7 @@ pub(crate) fn index_rows(cx: &Context, table: &Table) -> Result<Vec<Row>> {
                     IndexAlgorithm::Hash => Value::Null,
                     IndexAlgorithm::BTree => word(if part.key.descending { "D" } else { "A" }),
                 },
-                // Distinct prefixes are not counted: the table's rows bound them.
-                uint(entries),
+                uint(different[seq]),
                 if part.key.prefix > 0 { uint(part.key.prefix.into()) } else { Value::Null },
                 Value::Null,
                 word(if column.data_type.nullable { "YES" } else { "" }),

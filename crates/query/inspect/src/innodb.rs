@@ -10,7 +10,7 @@ use types::collation::CollationId;
 use types::{DataType, Decimal, Result, TypeKind, Value};
 
 /// Columns that each of InnoDB's tables has beside its own: row id, transaction, roll pointer.
-const SYSTEM_COLUMNS: usize = 3;
+pub(crate) const SYSTEM_COLUMNS: usize = 3;
 
 /// Compact rows with long columns off-page: ROW_FORMAT=DYNAMIC.
 const FLAG_DYNAMIC: i64 = 33;

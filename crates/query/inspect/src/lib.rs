@@ -10,6 +10,8 @@ mod grants;
 mod information_schema;
 mod innodb;
 mod innodb_figures;
+mod innodb_files;
+mod innodb_statistics;
 mod locks;
 mod mysql;
 mod performance_schema;
@@ -24,11 +26,13 @@ pub use grants::Rights;
 pub use show::Rows;
 pub use view_check::invalid_view;
 
+use catalog::statistics::Sample;
 use catalog::{Schema, Table, Version, VirtualContext};
 use engine::Engine;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
-use types::Value;
+use types::{Result, Value, err};
 
 /// One line of SHOW PROCESSLIST.
 #[derive(Clone, Debug, Default)]
@@ -48,11 +52,20 @@ pub struct Process {
     pub slot: u32,
 }
 
+/// Where a variable's value comes from, by its number in the ENUM of `performance_schema.variables_info`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VariableSource {
+    Compiled = 1,
+    CommandLine = 8,
+    Persisted = 9,
+    Dynamic = 10,
+}
+
 /// One line of `performance_schema.variables_info`.
 #[derive(Clone, Debug)]
 pub struct VariableInfo {
     pub name: &'static str,
-    pub source: &'static str,
+    pub source: VariableSource,
     pub min: String,
     pub max: String,
     /// Who set it, user and host, and when: microseconds since 1970.
@@ -63,13 +76,15 @@ pub struct VariableInfo {
 pub trait Source: Send + Sync {
     fn processes(&self) -> Vec<Process>;
     /// What CREATE SERVER has made.
-    fn foreign_servers(&self) -> types::Result<Vec<catalog::servers::ForeignServer>>;
+    fn foreign_servers(&self) -> Result<Vec<catalog::servers::ForeignServer>>;
     /// Metadata locks, held and asked for.
     fn metadata_locks(&self) -> Vec<catalog::mdl::LockRow>;
     /// All global variables with their values as printed, sorted by name.
     fn global_variables(&self) -> Vec<(&'static str, String)>;
     /// Where their values come from, and their bounds.
     fn variable_infos(&self) -> Vec<VariableInfo>;
+    /// What is known of a table's contents, sampled anew if the table has changed since.
+    fn sample(&self, table: &Table) -> Result<Arc<Option<Sample>>>;
     /// What SET PERSIST has set.
     fn persisted_variables(&self) -> Vec<(&'static str, String)>;
 }
@@ -91,6 +106,8 @@ pub struct Context {
     /// The session's variables, sorted by name.
     pub session_variables: Vec<(&'static str, String)>,
     pub tls_status: TlsStatus,
+    /// What the session counts for itself, under the names of the status.
+    pub own_counts: HashMap<String, u64>,
     pub database: Option<String>,
     /// The user part of the account; with `sees_all_processes` false only its own are shown.
     pub user: String,
@@ -143,6 +160,25 @@ impl Context {
         all.extend((self.tls_status)());
         all.sort_by_key(|(name, _)| name.to_ascii_lowercase());
         all
+    }
+
+    /// As SHOW SESSION STATUS: what sessions count for themselves stands in its place, the rest is of the server.
+    pub fn session_status(&self) -> Vec<(String, String)> {
+        let mut all = self.status();
+        for (name, value) in &mut all {
+            if let Some(own) = self.own_counts.get(name.as_str()) {
+                *value = own.to_string();
+            }
+        }
+        all
+    }
+
+    /// Error 1227 without the privilege PROCESS.
+    pub(crate) fn check_process(&self) -> Result<()> {
+        match self.sees_all_processes {
+            true => Ok(()),
+            false => Err(err!(1227, "PROCESS")),
+        }
     }
 }
 

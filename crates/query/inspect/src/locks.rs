@@ -6,7 +6,7 @@
 
 use crate::columns::{Compute, bigint, computed, longtext, time, varchar};
 use crate::{Context, Process, Row, datetime, maybe, text, uint, word};
-use catalog::{Schema, Table};
+use catalog::{Schema, Table, Version};
 use engine::{Isolation, LockInfo, LockMode, LockOn, TransactionInfo};
 use sql::print::quote_name;
 use std::collections::HashMap;
@@ -18,41 +18,6 @@ use types::{DataType, Result, Time, TypeKind, Value};
 
 /// Transactions that have written nothing are numbered from here on, as MySQL does it.
 const READERS_FROM: u64 = 1 << 48;
-
-pub(crate) fn add_to_performance_schema(schema: &mut Schema) {
-    let locks = [
-        ("ENGINE", varchar(32)),
-        ("ENGINE_LOCK_ID", varchar(128)),
-        ("ENGINE_TRANSACTION_ID", nullable(bigint())),
-        ("THREAD_ID", nullable(bigint())),
-        ("EVENT_ID", nullable(bigint())),
-        ("OBJECT_SCHEMA", nullable(varchar(64))),
-        ("OBJECT_NAME", nullable(varchar(64))),
-        ("PARTITION_NAME", nullable(varchar(64))),
-        ("SUBPARTITION_NAME", nullable(varchar(64))),
-        ("INDEX_NAME", nullable(varchar(64))),
-        ("OBJECT_INSTANCE_BEGIN", bigint()),
-        ("LOCK_TYPE", varchar(32)),
-        ("LOCK_MODE", varchar(32)),
-        ("LOCK_STATUS", varchar(32)),
-        ("LOCK_DATA", nullable(varchar(8192))),
-    ];
-    let waits = [
-        ("ENGINE", varchar(32)),
-        ("REQUESTING_ENGINE_LOCK_ID", varchar(128)),
-        ("REQUESTING_ENGINE_TRANSACTION_ID", nullable(bigint())),
-        ("REQUESTING_THREAD_ID", nullable(bigint())),
-        ("REQUESTING_EVENT_ID", nullable(bigint())),
-        ("REQUESTING_OBJECT_INSTANCE_BEGIN", bigint()),
-        ("BLOCKING_ENGINE_LOCK_ID", varchar(128)),
-        ("BLOCKING_ENGINE_TRANSACTION_ID", nullable(bigint())),
-        ("BLOCKING_THREAD_ID", nullable(bigint())),
-        ("BLOCKING_EVENT_ID", nullable(bigint())),
-        ("BLOCKING_OBJECT_INSTANCE_BEGIN", bigint()),
-    ];
-    add(schema, "data_locks", &locks, data_locks);
-    add(schema, "data_lock_waits", &waits, data_lock_waits);
-}
 
 pub(crate) fn add_to_sys(schema: &mut Schema) {
     let age = DataType::new(TypeKind::Time);
@@ -109,16 +74,16 @@ pub(crate) struct Picture {
     now_us: u64,
 }
 
+/// By tree: the schema, the table and which of its indexes it is.
+pub(crate) fn trees(version: &Version) -> HashMap<u32, (String, Arc<Table>, usize)> {
+    let tables = version.schemas.values().flat_map(|s| s.tables.values().map(move |t| (s, t)));
+    let indexes = tables.flat_map(|(s, t)| t.indexes.iter().enumerate().map(move |(at, index)| (s, t, at, index)));
+    indexes.map(|(s, t, at, index)| (index.tree.id, (s.name.clone(), Arc::clone(t), at))).collect()
+}
+
 impl Picture {
     pub fn take(cx: &Context) -> Picture {
-        let mut trees = HashMap::new();
-        for schema in cx.version.schemas.values() {
-            for table in schema.tables.values() {
-                for (i, index) in table.indexes.iter().enumerate() {
-                    trees.insert(index.tree.id, (schema.name.clone(), table.clone(), i));
-                }
-            }
-        }
+        let trees = trees(&cx.version);
         let mut locks = cx.engine.locks();
         // The dictionary's own are not a user's business.
         locks.retain(|lock| trees.contains_key(&lock.tree));
@@ -257,7 +222,7 @@ fn mode(lock: &LockInfo) -> String {
     format!("{letter}{kind}")
 }
 
-fn data_locks(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+pub(crate) fn data_locks(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     let picture = Picture::take(cx);
     let mut tables: Vec<(u32, u64, LockMode, String, String)> = Vec::new();
     for (at, lock) in picture.locks.iter().enumerate() {
@@ -318,7 +283,7 @@ fn lock_row(
     ]
 }
 
-fn data_lock_waits(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+pub(crate) fn data_lock_waits(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     let picture = Picture::take(cx);
     for (at, lock) in picture.waiting() {
         for (by, blocking) in picture.blocking(lock) {

@@ -4,7 +4,7 @@
 
 use crate::columns::{Compute, MYSQL};
 use crate::grants::{column_set, table_set};
-use crate::{Context, Row, datetime, text, uint, word};
+use crate::{Context, Row, datetime, innodb_statistics, text, uint, word};
 use accounts::{Account, Lifetime, LockTime, Privileges, Requirement};
 use catalog::Schema;
 use types::collation::CollationId;
@@ -17,6 +17,8 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("db", db),
     ("default_roles", default_roles),
     ("global_grants", global_grants),
+    ("innodb_index_stats", innodb_statistics::indexes),
+    ("innodb_table_stats", innodb_statistics::tables),
     ("password_history", password_history),
     ("proxies_priv", proxies_priv),
     ("role_edges", role_edges),

@@ -1,58 +1,32 @@
-//! performance_schema: variables and status as tables; row locks are in `locks`.
+//! performance_schema: variables and status as tables; row locks are in `locks`, sessions in `threads`. Names and types of the
+//! columns stand in `performance_schema.txt`.
 
-use crate::columns::{Compute, bigint, computed, varchar};
-use crate::{Context, Row, maybe, text, uint, word};
+use crate::columns::{Compute, PERFORMANCE_SCHEMA};
+use crate::{Context, Row, locks, maybe, text, threads, uint, word};
 use catalog::Schema;
-use std::sync::Arc;
 use types::collation::CollationId;
-use types::{DataType, DateTime, Result, TypeKind, Value};
+use types::{DateTime, Result, Value};
+
+/// Rows by table; the others are of what the server does not have.
+const COMPUTED: &[(&str, Compute)] = &[
+    ("data_locks", locks::data_locks),
+    ("data_lock_waits", locks::data_lock_waits),
+    ("global_status", global_status),
+    ("global_variables", global_variables),
+    ("metadata_locks", metadata_locks),
+    ("persisted_variables", persisted_variables),
+    ("processlist", threads::processlist),
+    ("session_status", session_status),
+    ("session_variables", session_variables),
+    ("threads", threads::threads),
+    ("variables_info", variables_info),
+];
 
 pub(crate) fn schema() -> Schema {
     let mut schema = Schema::new("performance_schema", CollationId::UTF8MB4_0900_AI_CI);
-    let columns = [("VARIABLE_NAME", varchar(64)), ("VARIABLE_VALUE", varchar(1024))];
-    let tables: [(&str, Compute); 4] = [
-        ("global_variables", global_variables),
-        ("persisted_variables", persisted_variables),
-        ("session_variables", session_variables),
-        ("global_status", global_status),
-    ];
-    for (name, compute) in tables {
-        let table = computed(&schema.name, name, &columns, compute);
-        schema.tables.insert(name.to_string(), Arc::new(table));
-    }
-    crate::locks::add_to_performance_schema(&mut schema);
-    crate::threads::add_to_performance_schema(&mut schema);
-    let locks = computed(&schema.name, "metadata_locks", &METADATA_LOCKS, metadata_locks);
-    schema.tables.insert(locks.name.clone(), Arc::new(locks));
-    let infos = computed(&schema.name, "variables_info", &VARIABLES_INFO, variables_info);
-    schema.tables.insert(infos.name.clone(), Arc::new(infos));
+    PERFORMANCE_SCHEMA.add_to(&mut schema, COMPUTED);
     schema
 }
-
-const VARIABLES_INFO: [(&str, DataType); 8] = [
-    ("VARIABLE_NAME", varchar(64)),
-    ("VARIABLE_SOURCE", varchar(12)),
-    ("VARIABLE_PATH", varchar(1024)),
-    ("MIN_VALUE", varchar(64)),
-    ("MAX_VALUE", varchar(64)),
-    ("SET_TIME", DataType { decimals: 6, ..DataType::new(TypeKind::DateTime) }),
-    ("SET_USER", varchar(32)),
-    ("SET_HOST", varchar(255)),
-];
-
-const METADATA_LOCKS: [(&str, DataType); 11] = [
-    ("OBJECT_TYPE", varchar(64)),
-    ("OBJECT_SCHEMA", varchar(64)),
-    ("OBJECT_NAME", varchar(64)),
-    ("COLUMN_NAME", varchar(64)),
-    ("OBJECT_INSTANCE_BEGIN", bigint()),
-    ("LOCK_TYPE", varchar(32)),
-    ("LOCK_DURATION", varchar(32)),
-    ("LOCK_STATUS", varchar(32)),
-    ("SOURCE", varchar(64)),
-    ("OWNER_THREAD_ID", bigint()),
-    ("OWNER_EVENT_ID", bigint()),
-];
 
 /// Threads are known by their connection's id.
 fn metadata_locks(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
@@ -95,7 +69,7 @@ fn variables_info(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             None => (Value::Null, Value::Null, Value::Null),
         };
         let (min, max) = (text(info.min), text(info.max));
-        out.push(vec![word(info.name), word(info.source), word(""), min, max, time, user, host]);
+        out.push(vec![word(info.name), uint(info.source as u64), word(""), min, max, time, user, host]);
     }
     Ok(())
 }
@@ -107,5 +81,10 @@ fn session_variables(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 
 fn global_status(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     out.extend(cx.status().into_iter().map(|(name, value)| vec![text(name), text(value)]));
+    Ok(())
+}
+
+fn session_status(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.session_status().into_iter().map(|(name, value)| vec![text(name), text(value)]));
     Ok(())
 }

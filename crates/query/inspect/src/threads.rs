@@ -4,6 +4,7 @@
 //! `metadata_locks`. What belongs to a thread of the operating system is NULL, and memory is not counted by session.
 
 use crate::columns::{bigint, computed, longtext, varchar};
+use crate::information_schema::process_row;
 use crate::{Context, Process, Row, maybe, text, uint, word};
 use catalog::Schema;
 use catalog::mdl::LockRow;
@@ -22,38 +23,6 @@ fn signed() -> DataType {
 
 fn nullable(t: DataType) -> DataType {
     DataType { nullable: true, ..t }
-}
-
-pub(crate) fn add_to_performance_schema(schema: &mut Schema) {
-    let yes_or_no = || DataType::string(TypeKind::VarChar, 3, CollationId::UTF8MB4_0900_AI_CI);
-    let columns = [
-        ("THREAD_ID", bigint().not_null()),
-        ("NAME", varchar(128).not_null()),
-        ("TYPE", varchar(10).not_null()),
-        ("PROCESSLIST_ID", nullable(bigint())),
-        ("PROCESSLIST_USER", nullable(varchar(32))),
-        ("PROCESSLIST_HOST", nullable(varchar(255))),
-        ("PROCESSLIST_DB", nullable(varchar(64))),
-        ("PROCESSLIST_COMMAND", nullable(varchar(16))),
-        ("PROCESSLIST_TIME", nullable(signed())),
-        ("PROCESSLIST_STATE", nullable(varchar(64))),
-        ("PROCESSLIST_INFO", nullable(longtext())),
-        ("PARENT_THREAD_ID", nullable(bigint())),
-        ("ROLE", nullable(varchar(64))),
-        ("INSTRUMENTED", yes_or_no().not_null()),
-        ("HISTORY", yes_or_no().not_null()),
-        ("CONNECTION_TYPE", nullable(varchar(16))),
-        ("THREAD_OS_ID", nullable(bigint())),
-        ("RESOURCE_GROUP", nullable(varchar(64))),
-        ("EXECUTION_ENGINE", nullable(varchar(9))),
-        ("CONTROLLED_MEMORY", bigint().not_null()),
-        ("MAX_CONTROLLED_MEMORY", bigint().not_null()),
-        ("TOTAL_MEMORY", bigint().not_null()),
-        ("MAX_TOTAL_MEMORY", bigint().not_null()),
-        ("TELEMETRY_ACTIVE", yes_or_no().not_null()),
-    ];
-    let table = computed(&schema.name, "threads", &columns, threads);
-    schema.tables.insert(table.name.clone(), Arc::new(table));
 }
 
 pub(crate) fn add_to_sys(schema: &mut Schema) {
@@ -82,6 +51,37 @@ pub(crate) fn add_to_sys(schema: &mut Schema) {
     schema.tables.insert(table.name.clone(), Arc::new(table));
 }
 
+/// ENUM('YES','NO')
+const YES: u64 = 1;
+const NO: u64 = 2;
+/// ENUM('PRIMARY','SECONDARY')
+const PRIMARY: u64 = 1;
+
+/// The resource groups that there are from the start: the one of sessions, and that of the server's own threads.
+pub(crate) const USER_GROUP: &str = "USR_default";
+const SYSTEM_GROUP: &str = "SYS_default";
+
+/// No group is made beside these two, which bind no thread to a processor and change no priority.
+pub(crate) fn resource_groups(_: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let cpus = if cpus == 1 { "0".to_string() } else { format!("0-{}", cpus - 1) };
+    // ENUM('SYSTEM','USER')
+    let groups = [(USER_GROUP, 2), (SYSTEM_GROUP, 1)];
+    out.extend(
+        groups.map(|(name, kind)| vec![word(name), uint(kind), Value::Int(1), text(cpus.clone()), Value::Int(0)]),
+    );
+    Ok(())
+}
+
+pub(crate) fn processlist(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.processes().into_iter().map(|process| {
+        let mut row = process_row(process, true);
+        row.push(uint(PRIMARY));
+        row
+    }));
+    Ok(())
+}
+
 /// A client's host without its port.
 fn host_of(process: &Process) -> &str {
     match process.host.rsplit_once(':') {
@@ -90,7 +90,7 @@ fn host_of(process: &Process) -> &str {
     }
 }
 
-fn threads(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+pub(crate) fn threads(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     for process in cx.processes() {
         let host = text(host_of(&process));
         out.push(vec![
@@ -107,17 +107,17 @@ fn threads(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             maybe(process.info),
             Value::Null,
             Value::Null,
-            word("YES"),
-            word("NO"),
+            uint(YES),
+            uint(NO),
             process.connection_type.map_or(Value::Null, word),
             Value::Null,
-            Value::Null,
-            word("PRIMARY"),
+            text(USER_GROUP),
+            uint(PRIMARY),
             uint(0),
             uint(0),
             uint(0),
             uint(0),
-            word("NO"),
+            uint(NO),
         ]);
     }
     Ok(())

@@ -9,6 +9,7 @@ mod btree;
 mod cursor;
 mod engine;
 mod error;
+mod inventory;
 mod lock;
 mod mtr;
 mod overflow;
@@ -26,9 +27,11 @@ mod version;
 pub use cursor::{Cursor, Direction, Entry, Extent, Range};
 pub use engine::{Engine, EngineOptions, EngineStatus};
 pub use error::{Error, Result};
+pub use inventory::{BufferPage, DataFile, PageContent};
 pub use lock::{
     Deadlock, DeadlockMember, ForeignWait, Interrupt, LockInfo, LockOn, Slept, Teller, TransactionInfo, WaitInfo,
 };
+pub use page::PageType;
 pub use transaction::{Isolation, LockMode, Read, Savepoint, Transaction, Wait};
 
 /// A B+tree: where its root is. Roots never move. Stored in the dictionary.

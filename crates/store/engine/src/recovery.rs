@@ -32,7 +32,7 @@ const NEW_DATA_FILE: &str = "clearway.data.new";
 pub const LOG_DIRECTORY: &str = "redo";
 
 /// Pages that a new data file begins with.
-const INITIAL_PAGES: u64 = 1024;
+pub const INITIAL_PAGES: u64 = 1024;
 
 /// Ids that may lie between the oldest open transaction and the newest: 8 bytes of address space each.
 const STATUS_RING_LEN: u64 = 1 << 27;

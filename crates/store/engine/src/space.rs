@@ -84,6 +84,12 @@ impl Space {
         self.file_pages.load(Ordering::Acquire)
     }
 
+    /// Free pages in the file, about.
+    pub fn free_pages(&self) -> u64 {
+        // Relaxed: a figure to show.
+        self.free.load(Ordering::Relaxed).max(0) as u64
+    }
+
     /// Redo has found the file to need this many pages.
     pub fn set_file_pages(&self, pages: u64) {
         // Release: pairs with the Acquire in `file_pages`.

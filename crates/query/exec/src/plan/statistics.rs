@@ -20,19 +20,29 @@ const ROWS_AT_SPOT: usize = 24;
 const BYTES_MAX: usize = 4 << 20;
 /// A sample is taken anew when the table has so many times the rows, or this part of them.
 const OUTGROWN: u64 = 2;
+/// A sample that is shown is taken anew when this part of the rows has come or gone.
+const SHOWN_CHANGE: u64 = 10;
 
 /// The table's sample: the kept one, unless there is none or the table has grown or shrunk too much since.
 pub fn sample(engine: &Engine, table: &Table) -> Result<Arc<Option<Sample>>> {
+    kept_or_taken(engine, table, |now, then| {
+        now <= then.saturating_mul(OUTGROWN) && then <= now.saturating_mul(OUTGROWN)
+    })
+}
+
+/// The table's sample to be shown: taken anew when the rows are others by a tenth, as MySQL recalculates statistics.
+pub fn shown(engine: &Engine, table: &Table) -> Result<Arc<Option<Sample>>> {
+    kept_or_taken(engine, table, |now, then| now.abs_diff(then) <= then / SHOWN_CHANGE)
+}
+
+/// `fits`: is a sample still good, by the table's rows now and then?
+fn kept_or_taken(engine: &Engine, table: &Table, fits: fn(u64, u64) -> bool) -> Result<Arc<Option<Sample>>> {
     let kept = table.statistics.load();
     let (rows, _) = engine.estimate(table.indexes[0].tree).map_err(error::engine)?;
-    if let Some(s) = &*kept
-        && rows <= s.rows.saturating_mul(OUTGROWN)
-        && s.rows <= rows.saturating_mul(OUTGROWN)
-        && s.is_of(table)
-    {
-        return Ok(kept);
+    match &*kept {
+        Some(s) if fits(rows, s.rows) && s.is_of(table) => Ok(kept),
+        _ => take(engine, table),
     }
-    take(engine, table)
 }
 
 /// Samples a table anew: ANALYZE TABLE.
@@ -44,7 +54,8 @@ pub fn take(engine: &Engine, table: &Table) -> Result<Arc<Option<Sample>>> {
         table.indexes.iter().map(|index| rows_per_key(engine, &mut tx, index, rows)).collect();
     let different = values_of_columns(&mut tx, table, rows);
     tx.rollback().map_err(error::engine)?;
-    let sample = Arc::new(Some(Sample { rows, rows_per_key: sampled?, different: different? }));
+    let taken_s = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let sample = Arc::new(Some(Sample { taken_s, rows, rows_per_key: sampled?, different: different? }));
     table.statistics.store(Arc::clone(&sample));
     Ok(sample)
 }

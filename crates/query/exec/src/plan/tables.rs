@@ -53,6 +53,13 @@ pub struct StarColumn {
     pub merged: Option<Expr>,
 }
 
+/// The warning of whoever reads information_schema.PROCESSLIST, and of SHOW PROCESSLIST.
+pub const PROCESSLIST_DEPRECATED: &str = "'INFORMATION_SCHEMA.PROCESSLIST' is deprecated and will be removed in a future release. \
+     Please use performance_schema.processlist instead";
+
+const PROFILING_DEPRECATED: &str = "'INFORMATION_SCHEMA.PROFILING' is deprecated and will be removed in a future release. \
+     Please use Performance Schema instead";
+
 impl Tree {
     pub(super) fn slots(&self, p: &Planner<'_>) -> u64 {
         match self {
@@ -634,6 +641,13 @@ impl Planner<'_> {
         }
         let table = source.table.clone().expect("a table or a derived table");
         if table.virtual_rows.is_some() {
+            if super::is_information_schema(&table.schema) {
+                match &table.name[..] {
+                    "PROCESSLIST" => self.notes.push((1287, PROCESSLIST_DEPRECATED)),
+                    "PROFILING" => self.notes.push((1287, PROFILING_DEPRECATED)),
+                    _ => {}
+                }
+            }
             return Ok((Plan::Virtual { slot, table }, false));
         }
         let read = source.read;

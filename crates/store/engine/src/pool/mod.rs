@@ -268,6 +268,28 @@ impl Pool {
         &self.dirty_since[self.meta(id).frame.load(Ordering::Relaxed) as usize]
     }
 
+    /// Frames in use, in the order in which the clock will come to them: number, page, and since which LSN it is dirty (0: it
+    /// is clean).
+    pub fn occupied(&self) -> impl Iterator<Item = (usize, PageId, u64)> + '_ {
+        // Relaxed: figures of one moment or another.
+        let opened = (self.opened.load(Ordering::Relaxed) as usize).min(self.frames.len());
+        let hand = self.hand.load(Ordering::Relaxed) as usize % self.frames.len();
+        let order = (hand..opened).chain(0..hand.min(opened));
+        order.filter_map(|frame| {
+            // Relaxed: as above.
+            let page = self.frames[frame].load(Ordering::Relaxed).checked_sub(1)?;
+            Some((frame, page, self.dirty_since[frame].load(Ordering::Relaxed)))
+        })
+    }
+
+    /// The page for optimistic reading, if it is in memory and nobody writes to it.
+    pub fn read_resident(&self, id: PageId) -> Option<View<'_>> {
+        match self.meta(id).latch.optimistic() {
+            Optimistic::Version(version) => Some(View { pool: self, id, version }),
+            Optimistic::Busy | Optimistic::Evicted => None,
+        }
+    }
+
     /// Dirty pages now, with the LSN since when.
     pub fn dirty_pages(&self) -> impl Iterator<Item = (PageId, u64)> + '_ {
         // Relaxed: a frame opened later holds a page that was dirtied later.

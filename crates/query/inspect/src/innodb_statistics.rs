@@ -1,0 +1,72 @@
+//! How many different keys there are: CARDINALITY, and mysql.innodb_table_stats and innodb_index_stats. They are the planner's
+//! samples, which are in memory alone; whoever asks for them has them taken when there is none or the table has changed.
+
+use crate::{Context, Row, datetime, text, uint};
+use catalog::statistics::Sample;
+use catalog::{Index, Table};
+use types::{Result, Value};
+
+/// Different values of the first 1, 2, ... parts of each index that has a name.
+pub(crate) fn cardinalities(cx: &Context, table: &Table) -> Result<Vec<Vec<u64>>> {
+    let sample = cx.source.sample(table)?;
+    let unknown = |index: &Index| vec![0; index.parts.len()];
+    let of = |at: usize, index: &Index| sample.as_ref().as_ref().map_or_else(|| unknown(index), |s| different(s, at));
+    // The clustered index comes first, also where it has no name.
+    Ok(table.indexes.iter().enumerate().map(|(at, index)| of(at, index)).collect())
+}
+
+fn different(sample: &Sample, index: usize) -> Vec<u64> {
+    sample.rows_per_key[index].iter().map(|per_key| (sample.rows as f64 / per_key).round() as u64).collect()
+}
+
+/// Base tables that are everybody's, with their samples.
+fn samples(cx: &Context, mut each: impl FnMut(&Table, &Sample) -> Result<()>) -> Result<()> {
+    for table in cx.all_tables().filter(|t| t.is_base()) {
+        if let Some(sample) = &*cx.source.sample(table)? {
+            each(table, sample)?;
+        }
+    }
+    Ok(())
+}
+
+fn pages(cx: &Context, index: &Index) -> Result<u64> {
+    Ok(cx.engine.estimate(index.tree).map_err(catalog::error::from_engine)?.1)
+}
+
+pub(crate) fn tables(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    samples(cx, |table, sample| {
+        let mut others = 0;
+        for index in &table.indexes[1..] {
+            others += pages(cx, index)?;
+        }
+        let mut row = vec![text(&table.schema), text(&table.name), datetime(sample.taken_s), uint(sample.rows)];
+        row.extend([uint(pages(cx, &table.indexes[0])?), uint(others)]);
+        out.push(row);
+        Ok(())
+    })
+}
+
+pub(crate) fn indexes(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    samples(cx, |table, sample| {
+        for (at, index) in table.indexes.iter().enumerate() {
+            let mut line = |stat: String, value: u64, sampled: Option<u64>, of: String| {
+                let mut row = vec![text(&table.schema), text(&table.name), text(&index.name), datetime(sample.taken_s)];
+                row.extend([text(stat), uint(value), sampled.map_or(Value::Null, uint), text(of)]);
+                out.push(row);
+            };
+            let leaves = pages(cx, index)?;
+            let mut columns = Vec::new();
+            for (n, value) in different(sample, at).into_iter().enumerate() {
+                let column = &table.columns[index.parts[n].column];
+                columns.push(if index.is_hidden() { "DB_ROW_ID" } else { column.name.as_str() });
+                line(format!("n_diff_pfx{:02}", n + 1), value, Some(leaves.min(SAMPLED_LEAVES)), columns.join(","));
+            }
+            line("n_leaf_pages".to_string(), leaves, None, "Number of leaf pages in the index".to_string());
+            line("size".to_string(), leaves, None, "Number of pages in the index".to_string());
+        }
+        Ok(())
+    })
+}
+
+/// Leaves that a sample looks at, at most: those of keys from both ends of the index.
+const SAMPLED_LEAVES: u64 = 32;

@@ -1,0 +1,23 @@
+-- Tables of information_schema and performance_schema that monitors read, by what is the same in every server.
+SELECT PAGE_SIZE, ZIP_PAGE_SIZE, ENCRYPTION, STATE FROM information_schema.INNODB_TABLESPACES ORDER BY SPACE LIMIT 1;
+SELECT COUNT(*) FROM information_schema.INNODB_TABLESPACES_BRIEF WHERE SPACE = '0' AND NAME = 'innodb_system';
+SELECT COUNT(*) FROM information_schema.INNODB_DATAFILES WHERE SPACE = '0';
+SELECT COUNT(*) FROM information_schema.TABLESPACES_EXTENSIONS WHERE TABLESPACE_NAME = 'innodb_system' AND ENGINE_ATTRIBUTE IS NULL;
+SELECT ENGINE, EXTENT_SIZE, STATUS, FILE_TYPE, TOTAL_EXTENTS > 0, FREE_EXTENTS <= TOTAL_EXTENTS FROM information_schema.FILES WHERE TABLESPACE_NAME = 'innodb_system';
+CREATE TABLE b (id INT PRIMARY KEY, v INT, KEY v (v));
+INSERT INTO b VALUES (1, 1), (2, 2), (3, 3);
+SELECT DISTINCT PAGE_TYPE, TABLE_NAME, INDEX_NAME, PAGE_STATE, IS_HASHED FROM information_schema.INNODB_BUFFER_PAGE WHERE TABLE_NAME = '`golden`.`b`' ORDER BY INDEX_NAME;
+SELECT SUM(NUMBER_RECORDS) FROM information_schema.INNODB_BUFFER_PAGE_LRU WHERE TABLE_NAME = '`golden`.`b`' AND INDEX_NAME = 'v';
+SELECT i.NAME FROM information_schema.INNODB_CACHED_INDEXES c JOIN information_schema.INNODB_INDEXES i USING (INDEX_ID) JOIN information_schema.INNODB_TABLES t USING (TABLE_ID) WHERE t.NAME = 'golden/b' AND c.N_CACHED_PAGES > 0 ORDER BY 1;
+CREATE TEMPORARY TABLE tt (a INT, b INT);
+SELECT COUNT(*), MAX(N_COLS) FROM information_schema.INNODB_TEMP_TABLE_INFO;
+SELECT RESOURCE_GROUP_NAME, RESOURCE_GROUP_TYPE, RESOURCE_GROUP_ENABLED, THREAD_PRIORITY FROM information_schema.RESOURCE_GROUPS ORDER BY 1;
+SELECT COUNT(*) FROM information_schema.PROFILING;
+SELECT USER, DB, COMMAND, EXECUTION_ENGINE FROM performance_schema.processlist WHERE ID = CONNECTION_ID();
+SELECT RESOURCE_GROUP, INSTRUMENTED, EXECUTION_ENGINE FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID();
+SELECT VARIABLE_VALUE INTO @before FROM performance_schema.session_status WHERE VARIABLE_NAME = 'Questions';
+DO 1;
+DO 1;
+SELECT VARIABLE_VALUE - @before FROM performance_schema.session_status WHERE VARIABLE_NAME = 'Questions';
+SELECT table_name, column_name, column_type, is_nullable FROM information_schema.columns WHERE table_schema = 'performance_schema' AND table_name IN ('processlist', 'data_locks', 'threads', 'session_status', 'variables_info') AND column_name NOT LIKE 'TELEMETRY%' ORDER BY table_name, ordinal_position;
+SELECT table_name, column_name, column_type, is_nullable FROM information_schema.columns WHERE table_schema = 'information_schema' AND table_name IN ('INNODB_TABLESPACES', 'INNODB_BUFFER_PAGE', 'FILES', 'PROFILING', 'INNODB_DATAFILES') ORDER BY table_name, ordinal_position;
