@@ -4,7 +4,7 @@ use crate::define::{copy_rows, fill_index};
 use crate::expression::columns_of;
 use catalog::define::check_name;
 use catalog::schema::eq_name;
-use catalog::{Column, ColumnDefault, Ddl, KeyKind, KeySpec, Lets, StorageEngine, Table, TableSpec};
+use catalog::{Column, ColumnDefault, Ddl, KeyKind, KeySpec, Lets, Table, TableSpec};
 use exec::Env;
 use exec::online::OnlineBuild;
 use sql::ast::{AlterAlgorithm, AlterLock, ColumnPosition, Parsed};
@@ -66,6 +66,8 @@ pub(crate) struct AlterPlan {
     pub lets: Lets,
     /// `innodb_online_alter_log_max_size`
     pub log_bytes: usize,
+    /// DISABLE KEYS or ENABLE KEYS.
+    pub switches_keys: bool,
     /// A new column of this name and type has no default and no implicit one that the mode allows: error 1292 if there are rows.
     pub not_for_rows: Option<(String, types::TypeKind)>,
 }
@@ -102,6 +104,7 @@ impl AlterPlan {
             evolves: false,
             lock: None,
             lets: Lets::Read,
+            switches_keys: false,
             log_bytes: 0,
             not_for_rows: None,
         }
@@ -137,8 +140,8 @@ impl AlterPlan {
         {
             self.rebuild(Work::Copy(Why::Reason(PRIMARY_DROPPED)));
         }
-        let in_memory = |engine| engine == StorageEngine::Memory;
-        if (in_memory(old.engine) || in_memory(self.spec.engine)) && (self.work > Work::Instant || self.evolves) {
+        let both = old.engine.is_transactional() && self.spec.engine.is_transactional();
+        if !both && (self.work > Work::Instant || self.evolves) {
             self.rebuild(Work::Copy(Why::Unsaid));
         }
         if algorithm == Some(AlterAlgorithm::Copy) {
@@ -409,7 +412,9 @@ impl AlterPlan {
         let before = self.spec.foreign_keys.len();
         self.spec.foreign_keys.retain(|k| !k.name.as_deref().is_some_and(|n| eq_name(n, name)));
         self.needs(Work::Inplace);
-        if self.spec.foreign_keys.len() == before { Err(err!(1091, name)) } else { Ok(()) }
+        // There the keys were forgotten when they were made.
+        let forgotten = !self.spec.engine.is_transactional();
+        if self.spec.foreign_keys.len() == before && !forgotten { Err(err!(1091, name)) } else { Ok(()) }
     }
 
     fn check(&self, name: &str) -> Option<usize> {
@@ -573,7 +578,7 @@ impl AlterPlan {
     /// Nothing but a new name for the table: MySQL counts no records then.
     pub fn only_renames(&self) -> bool {
         let nothing = self.work == Work::Instant && !self.rebuild && !self.evolves;
-        nothing && self.rename.is_some() && self.renamed_columns.is_empty()
+        nothing && (self.rename.is_some() || self.switches_keys) && self.renamed_columns.is_empty()
     }
 
     /// What others may do meanwhile.

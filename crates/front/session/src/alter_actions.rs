@@ -113,7 +113,7 @@ impl Session {
             // As in MySQL, which has no other way for them.
             plan.rebuild(Work::Copy(Why::Asked));
         }
-        check_engine(&plan.spec)?;
+        check_engine(&mut plan.spec)?;
         plan.log_bytes = self.server.globals.load().uint(ONLINE_LOG_BYTES) as usize;
         let only_renames = plan.only_renames();
         match only_renames {
@@ -288,9 +288,12 @@ impl Session {
             }
             AlterAction::Force => plan.rebuild(Work::Inplace),
             AlterAction::Options => {}
-            // Keys are never disabled.
+            // Keys are kept up to date at all times: MyISAM may leave them behind, and need not.
             AlterAction::EnableKeys(_) => {
-                self.state.warn("Note", 1031, "Table storage engine for the table doesn't have this option".to_string())
+                plan.switches_keys = true;
+                if plan.spec.engine != StorageEngine::MyIsam {
+                    self.state.warn("Note", 1031, err!(1031, plan.spec.name).message);
+                }
             }
             AlterAction::Partition("partition by") => return Err(unsupported("PARTITION BY")),
             // There are none.

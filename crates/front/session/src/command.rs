@@ -17,7 +17,7 @@ use crate::xa::XaTransaction;
 use accounts::{Access, Connected};
 use catalog::{MetadataPins, Version};
 use engine::Transaction;
-use exec::{Env, Outcome};
+use exec::{Env, Outcome, Uses};
 use observe::{Counter, SessionCounters};
 use protocol::TlsInfo;
 use protocol::command::{malformed_packet, unknown_command};
@@ -70,6 +70,8 @@ pub struct Session {
     pub(crate) state: State,
     pub(crate) catalog: Cached<Version>,
     pub(crate) tx: Transaction,
+    /// For tables that are not transactional, once a statement had one; active while a statement runs alone.
+    pub(crate) beside: Option<Box<Transaction>>,
     pub(crate) transaction: TransactionState,
     pub(crate) pins: MetadataPins,
     pub(crate) temporary: Temporary,
@@ -129,6 +131,7 @@ impl Session {
             upload: None,
             locked: None,
             tx,
+            beside: None,
             transaction: TransactionState::default(),
             state,
             statements: Statements::default(),
@@ -415,7 +418,7 @@ impl Session {
     /// What an expired password, the limits of the account or an XA transaction that was ended forbid. Errors 1226, 1399, 1820.
     #[cold]
     pub(crate) fn check_planned(&self, prepared: &exec::Prepared) -> Result<()> {
-        if !prepared.is_tableless() && self.xa.as_ref().is_some_and(XaTransaction::is_ended) {
+        if prepared.uses() != Uses::Nothing && self.xa.as_ref().is_some_and(XaTransaction::is_ended) {
             return Err(self.wrong_stage());
         }
         self.check_restrictions(false, prepared.writes())

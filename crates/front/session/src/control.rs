@@ -20,6 +20,10 @@ pub(crate) struct TransactionState {
     /// BEGIN was said: autocommit is off until the end.
     pub explicit: bool,
     pub read_only: bool,
+    /// It has changed tables that are not transactional.
+    pub kept: bool,
+    /// A statement in autocommit did, and failed: for whoever notes the error.
+    pub tells_kept: bool,
     pub savepoints: Vec<(String, Savepoint)>,
     /// SET TRANSACTION: for the next transaction alone.
     pub next_isolation: Option<Isolation>,
@@ -169,6 +173,7 @@ impl Session {
             transaction.savepoints.clear();
         }
         transaction.read_only = false;
+        transaction.kept = false;
         // Until its end is durable a transaction keeps its tables, and FLUSH TABLES WITH READ LOCK waits for it.
         if !self.unsettled {
             self.pins.release();
@@ -192,9 +197,13 @@ impl Session {
             result?;
         } else {
             let active = self.tx.is_active();
+            let kept = self.transaction.kept;
             let result = if active { self.tx.rollback().map_err(exec::error::engine) } else { Ok(()) };
             self.ended();
             result?;
+            if kept {
+                self.tell_kept();
+            }
         }
         if chain {
             self.transaction.explicit = true;
@@ -228,7 +237,11 @@ impl Session {
         let at = self.find_savepoint(name)?;
         let savepoint = self.transaction.savepoints[at].1;
         self.transaction.savepoints.truncate(at + 1);
-        self.tx.rollback_to(savepoint).map_err(exec::error::engine)
+        self.tx.rollback_to(savepoint).map_err(exec::error::engine)?;
+        if self.transaction.kept {
+            self.tell_kept();
+        }
+        Ok(())
     }
 
     pub(crate) fn release_savepoint(&mut self, name: &str) -> Result<()> {

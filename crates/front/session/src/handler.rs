@@ -77,7 +77,6 @@ impl Session {
         self.check_shared(Privileges::SELECT, &schema, &name)?;
         let table = self.pin_handled(&schema, &name).map_err(|e| self.not_begun(e))?;
         handler.follow(Arc::clone(&table));
-        self.begin_if_needed();
         let hot = self.state.vars.hot();
         let mut sink = WireSink {
             status: self.status(self.more),
@@ -91,12 +90,14 @@ impl Session {
             durable: None,
         };
         self.state.single_statement = self.autocommits();
-        let result = match table.readable_since > self.transaction.began_at {
-            true => Err(err!(1412)),
-            false => {
-                let version = self.dictionary();
-                handler.read((parsed, read), &version, &mut self.tx, &mut self.state, &mut sink)
-            }
+        let version = self.dictionary();
+        let result = match table.engine.is_transactional() {
+            true => self
+                .begin_readable(table.readable_since)
+                .and_then(|()| handler.read((parsed, read), &version, &mut self.tx, &mut self.state, &mut sink)),
+            false => self.with_beside(None, |session, beside| {
+                handler.read((parsed, read), &version, beside, &mut session.state, &mut sink)
+            }),
         };
         let rows = sink.rows;
         self.finish_statement(result)?;

@@ -13,6 +13,7 @@ mod absent;
 mod account_options;
 mod alter;
 mod alter_actions;
+mod beside;
 mod charset;
 mod command;
 mod control;

@@ -6,6 +6,7 @@
 //!   text with several statements, or none that is cached: parse_next, plan or obey, one after the other
 //! ```
 
+use crate::beside::RowLocks;
 use crate::charset;
 use crate::command::{Done, Session};
 use crate::files::writes_file;
@@ -16,7 +17,7 @@ use crate::variables::{VarId, id};
 use catalog::{Pin, Version, Waiting};
 use engine::Isolation;
 use exec::plan::hints::StatementHints;
-use exec::{Outcome, Prepared, RowSink, Stage};
+use exec::{Outcome, Prepared, RowSink, Stage, Uses};
 use observe::{Counter, CounterId};
 use protocol::{Capabilities, Output, RowFormat};
 use sql::ast::{Insert, InsertSource, Parsed, Statement, TableRef};
@@ -52,8 +53,10 @@ pub(crate) struct Planned {
     pub pins: Vec<Pin>,
     /// It changes rows of stored tables, or locks them exclusively.
     changes: bool,
-    /// The version since which the trees of all of them are readable.
-    readable_since: u64,
+    /// The version since which the trees of all of them are readable, but for those that are read as they are now.
+    pub readable_since: u64,
+    /// Of tables that are not transactional.
+    pub rows: Option<Box<RowLocks>>,
     reads_virtual: bool,
     /// Of the session's temporary tables, when it was planned.
     generation: u64,
@@ -216,6 +219,9 @@ impl Session {
     /// The error becomes a condition, for SHOW WARNINGS, behind those that the statement met before it failed.
     pub(crate) fn failed(&mut self, error: SqlError) -> SqlError {
         self.state.note_error(&error);
+        if std::mem::take(&mut self.transaction.tells_kept) {
+            self.tell_kept();
+        }
         self.state.row_count = -1;
         error
     }
@@ -341,6 +347,7 @@ impl Session {
             self.missing_or_unlocked(e)
         })?;
         let (pins, readable_since) = pins_of(&prepared, &version);
+        let rows = RowLocks::of(&prepared, &version);
         let changes = pins.iter().any(Pin::writes);
         let reads_virtual = has_virtual(&prepared, &version);
         let into_file = writes_file(&parsed);
@@ -355,6 +362,7 @@ impl Session {
             pins,
             changes,
             readable_since,
+            rows,
             reads_virtual,
             generation: if untyped { NEVER } else { self.temporary.generation },
             untyped,
@@ -397,6 +405,7 @@ impl Session {
         let prepared = self.under_hints(hinted.as_deref(), |s| Prepared::new(parsed, &version, &mut s.state, types));
         planned.prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
         (planned.pins, planned.readable_since) = pins_of(&planned.prepared, &version);
+        planned.rows = RowLocks::of(&planned.prepared, &version);
         planned.changes = planned.pins.iter().any(Pin::writes);
         planned.reads_virtual = has_virtual(&planned.prepared, &version);
         planned.generation = if planned.untyped { NEVER } else { self.temporary.generation };
@@ -509,13 +518,38 @@ impl Session {
         if planned.reads_virtual {
             self.state.inspect = Some(Box::new(self.inspect_context()));
         }
-        if !planned.prepared.is_tableless() {
-            self.begin_if_needed();
-            if planned.readable_since > self.transaction.began_at {
-                return Err(err!(1412));
-            }
-        }
         self.state.single_statement = self.autocommits();
+        let result = match planned.prepared.uses() {
+            Uses::Beside | Uses::Both => self.run_beside(planned, params, sink),
+            uses => {
+                if uses == Uses::Transaction {
+                    self.begin_readable(planned.readable_since)?;
+                }
+                self.until_deadline(planned, |session, planned| {
+                    planned.prepared.execute(&mut session.tx, params, &mut session.state, sink)
+                })
+            }
+        };
+        if planned.reads_virtual {
+            self.state.inspect = None;
+        }
+        result
+    }
+
+    /// Begins the transaction unless it runs. Error 1412 where it began before the trees that it will read were made.
+    #[inline(always)]
+    pub(crate) fn begin_readable(&mut self, readable_since: u64) -> Result<()> {
+        self.begin_if_needed();
+        if readable_since > self.transaction.began_at { Err(err!(1412)) } else { Ok(()) }
+    }
+
+    /// Runs a query for no longer than `max_execution_time`.
+    #[inline(always)]
+    pub(crate) fn until_deadline(
+        &mut self,
+        planned: &mut Planned,
+        run: impl FnOnce(&mut Session, &mut Planned) -> Result<Outcome>,
+    ) -> Result<Outcome> {
         let limit_ms = match planned.is_query {
             true => self.state.vars.hot().max_execution_time_ms,
             false => 0,
@@ -525,7 +559,7 @@ impl Session {
             self.server.deadlines.fetch_add(1, Ordering::Relaxed);
             self.entry.deadline(observe::clock::now_ns() + limit_ms * 1_000_000);
         }
-        let result = planned.prepared.execute(&mut self.tx, params, &mut self.state, sink);
+        let result = run(self, planned);
         if limit_ms > 0 {
             self.entry.deadline(0);
             // Relaxed: a hint, as above.
@@ -533,9 +567,6 @@ impl Session {
             if result.as_ref().is_err_and(|e| e.code == 3024) {
                 observe::increment(Counter::MaxExecutionTimeExceeded);
             }
-        }
-        if planned.reads_virtual {
-            self.state.inspect = None;
         }
         result
     }
@@ -710,7 +741,9 @@ pub(crate) fn pins_of(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64)
         {
             // The planner names each table once.
             pins.push(Pin::new(&t.schema, &t.table, t.insert || t.update || t.delete || t.for_update || t.carried));
-            readable_since = readable_since.max(table.readable_since);
+            if table.engine.is_transactional() {
+                readable_since = readable_since.max(table.readable_since);
+            }
         }
     }
     (pins, readable_since)

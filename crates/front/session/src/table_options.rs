@@ -3,6 +3,7 @@
 use crate::command::Session;
 use crate::define::{text_of, unsupported};
 use crate::variables::{VarId, id};
+use catalog::schema::eq_name;
 use catalog::{ColumnDefault, CreateOptions, IndexAlgorithm, StorageEngine, Table, TableSpec};
 use exec::Env;
 use sql::ast::{IndexAlgorithm as Using, IndexDef, OptionValue, Parsed, TableOptions};
@@ -52,7 +53,7 @@ impl Session {
             self.tablespace(name, &table, &mut kept)?;
         }
         self.row_format(parsed, options, engine, &table, &mut kept)?;
-        self.directories(parsed, options, &table)?;
+        self.directories(parsed, options, engine, &table)?;
         self.compression(parsed, options, engine, &table, &mut kept)?;
         check_encryption(parsed, options, engine, &table)?;
         let flags = [
@@ -165,10 +166,16 @@ impl Session {
     }
 
     /// There is one directory. Errors 1031, 1525, 3121.
-    fn directories(&mut self, parsed: &Parsed, options: &TableOptions, table: &Optioned<'_>) -> Result<()> {
+    fn directories(
+        &mut self,
+        parsed: &Parsed,
+        options: &TableOptions,
+        engine: StorageEngine,
+        table: &Optioned<'_>,
+    ) -> Result<()> {
         for (word, shown) in [("data directory", "DATA DIRECTORY"), ("index directory", "INDEX DIRECTORY")] {
             let Some(path) = other_text(parsed, options, word) else { continue };
-            if table.was.is_some() {
+            if table.was.is_some() || engine == StorageEngine::MyIsam {
                 self.state.warn("Warning", 1618, format!("<{shown}> option ignored"));
                 continue;
             }
@@ -255,18 +262,21 @@ impl Session {
     }
 }
 
-/// What engine MEMORY does not take, as in MySQL, but that foreign keys, which MySQL forgets there, are refused.
-/// Errors 1163, 1178, 1215, 1478, 3106, 3774.
-pub(crate) fn check_engine(spec: &TableSpec) -> Result<()> {
-    if spec.engine != StorageEngine::Memory {
+/// What engines that are not transactional do not take, as in MySQL, which forgets foreign keys there.
+/// Errors 1163, 1178, 1478, 3106, 3774.
+pub(crate) fn check_engine(spec: &mut TableSpec) -> Result<()> {
+    if spec.engine.is_transactional() {
         return Ok(());
     }
     const ENGINE: &str = "Specified storage engine";
+    let in_memory = spec.engine == StorageEngine::Memory;
     for column in &spec.columns {
+        let is_part = || spec.keys.iter().flat_map(|k| &k.parts).any(|p| eq_name(&p.column, &column.name));
         match column.data_type.kind {
-            _ if column.hidden && column.generated.is_some() => {
-                return Err(err!(1478, "MEMORY", "Index on virtual generated column"));
+            _ if column.generated.as_ref().is_some_and(|g| !g.stored) && (column.hidden || !in_memory && is_part()) => {
+                return Err(err!(1478, spec.engine.name(), "Index on virtual generated column"));
             }
+            _ if !in_memory => {}
             _ if column.generated.is_some() => return Err(err!(3106, ENGINE)),
             _ if matches!(column.default, ColumnDefault::Expression(_)) => return Err(err!(3774, ENGINE)),
             TypeKind::Geometry => return Err(err!(1178, "GEOMETRY")),
@@ -277,7 +287,7 @@ pub(crate) fn check_engine(spec: &TableSpec) -> Result<()> {
     if spec.keys.iter().flat_map(|k| &k.parts).any(|p| p.descending) {
         return Err(err!(1178, "descending indexes"));
     }
-    if spec.foreign_keys.is_empty() { Ok(()) } else { Err(err!(1215)) }
+    spec.forget_foreign_keys()
 }
 
 fn other_text(parsed: &Parsed, options: &TableOptions, word: &str) -> Option<String> {

@@ -83,7 +83,7 @@ impl Session {
             self.add_key(parsed, key, &names, &mut spec)?;
         }
         spec.comment = self.system_text(std::mem::take(&mut spec.comment));
-        check_engine(&spec)?;
+        check_engine(&mut spec)?;
         Ok(spec)
     }
 

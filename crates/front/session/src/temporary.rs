@@ -4,6 +4,7 @@
 //! its trees, so that a restart frees what a session left behind. They are made and freed in transactions of their own: the
 //! session's transaction goes on, and its rollback leaves the tables and takes the rows.
 
+use crate::beside::RowLocks;
 use crate::command::Session;
 use crate::create_select::{self, CreateSelect};
 use crate::run::{REPLANS_MAX, pins_of};
@@ -12,7 +13,7 @@ use crate::state::State;
 use accounts::Privileges;
 use catalog::{Ddl, Table, TableName, TemporaryTables, Version, Waiting};
 use engine::Transaction;
-use exec::{Outcome, Prepared};
+use exec::{Outcome, Prepared, Uses};
 use sql::ast::{CreateTable, CreateTableBody, Parsed};
 use std::sync::Arc;
 use types::{Result, err};
@@ -130,10 +131,7 @@ impl Session {
             let selected = create_select::made_columns(&version, planned.columns(), self.state.sql_mode)?;
             let spec = self.table_spec(parsed, to, true, collation, of.columns, &selected, of.keys, of.options)?;
             self.check_new_table(&spec)?;
-            self.begin_if_needed();
-            if readable_since > self.transaction.began_at {
-                return Err(err!(1412));
-            }
+            self.begin_readable(readable_since)?;
             let table = self.define_temporary(|ddl, _| ddl.create_table(spec))?;
             let columns = create_select::positions(&table, &selected);
             let (table, query) = ((&table, columns), of.query);
@@ -142,7 +140,14 @@ impl Session {
                 self.state.inspect = Some(Box::new(self.inspect_context()));
             }
             self.state.single_statement = self.autocommits();
-            return prepared.execute(&mut self.tx, &[], &mut self.state, &mut MemorySink::new(0));
+            let rows = RowLocks::of(&prepared, &version);
+            let sink = &mut MemorySink::new(0);
+            return match prepared.uses() {
+                Uses::Nothing | Uses::Transaction => prepared.execute(&mut self.tx, &[], &mut self.state, sink),
+                Uses::Beside | Uses::Both => self.with_beside(rows.as_deref(), |session, beside| {
+                    prepared.execute_beside(&mut session.tx, beside, &[], &mut session.state, sink)
+                }),
+            };
         }
         Err(err!(1615))
     }

@@ -115,7 +115,11 @@ impl Session {
                     return Err(self.wrong_stage());
                 }
                 self.xa_over();
+                let kept = self.transaction.kept;
                 self.rollback_all();
+                if kept {
+                    self.tell_kept();
+                }
                 Ok("xa_rollback")
             }
             Xa::Recover { .. } => unreachable!("it answers rows"),

@@ -12,7 +12,7 @@ mod locks;
 
 pub use again::spec_of;
 
-use crate::define::{KeySpec, TableSpec, check_name, plan_index};
+use crate::define::{KeySpec, TableSpec, check_name, counting, plan_index};
 use crate::dictionary::{self, Kind};
 use crate::error::from_engine;
 use crate::mdl::{Duration, Mode, Name};
@@ -372,7 +372,7 @@ impl Ddl<'_> {
         // Checks names and count, makes up a name, and tells the order.
         let order = names.plan()?;
         key.name = names.keys.last().expect("the new key is the last").name.clone();
-        let plan = plan_index(&old.columns, &key)?;
+        let plan = plan_index(&old.columns, &key, old.engine)?;
         let tree = self.catalog.engine.create_tree(self.tx, TreeKind::Secondary).map_err(from_engine)?;
         let mut table = old.clone();
         let unique = plan.unique;
@@ -409,9 +409,10 @@ impl Ddl<'_> {
             && counter.tree == dropped.tree
         {
             // Another index has to start with the column, and takes over the counter.
-            let column = table.columns.iter().position(|c| c.auto_increment);
+            let column = table.columns.iter().position(|c| c.auto_increment).expect("the counter's column");
             let next = counter.next.load(std::sync::atomic::Ordering::Relaxed); // Relaxed: the table is locked.
-            let other = table.indexes.iter().find(|i| Some(i.parts[0].column) == column).ok_or_else(|| err!(1075))?;
+            let other = counting(table.indexes.iter().map(|i| &i.parts[..]), column, table.engine);
+            let other = &table.indexes[other.ok_or_else(|| err!(1075))?];
             let engine = &self.catalog.engine;
             engine.raise_counter(other.tree, next).map_err(from_engine)?;
             let moved = crate::AutoIncrement::load(engine, other.tree).map_err(from_engine)?;

@@ -1,7 +1,7 @@
 //! What CREATE and ALTER TABLE ask for, checked: names, keys, sizes. The trees come from [`crate::Ddl`].
 
 use crate::schema::{Check, Column, ColumnDefault, ReferenceAction, Table, TableName, eq_name};
-use crate::{CreateOptions, HIDDEN_COLUMN, HIDDEN_INDEX, IndexAlgorithm, StorageEngine};
+use crate::{CreateOptions, HIDDEN_COLUMN, HIDDEN_INDEX, IndexAlgorithm, IndexPart, StorageEngine};
 use types::collation::CollationId;
 use types::key::KeyPart;
 use types::row::RowLayout;
@@ -9,6 +9,8 @@ use types::{DataType, Result, SqlError, TypeKind, err};
 
 /// Longest key of an index in bytes (InnoDB's, for 16 KiB pages).
 const KEY_BYTES_MAX: u64 = 3072;
+/// Of engine MyISAM.
+const MYISAM_KEY_BYTES_MAX: u64 = 1000;
 /// Most columns of a table and of an index.
 const COLUMNS_MAX: usize = 1017;
 const KEY_PARTS_MAX: usize = 16;
@@ -89,6 +91,19 @@ pub struct KeyPartSpec {
     pub descending: bool,
 }
 
+/// Which of the indexes counts the AUTO_INCREMENT column: the first that starts with it, or, in MyISAM, that has it anywhere. There
+/// the numbers are those of the rows that are alike in the parts before it.
+pub(crate) fn counting<'i>(
+    indexes: impl Iterator<Item = &'i [IndexPart]> + Clone,
+    column: usize,
+    engine: StorageEngine,
+) -> Option<usize> {
+    indexes.clone().position(|parts| parts[0].column == column).or_else(|| {
+        let has = |parts: &[IndexPart]| parts.iter().any(|p| p.column == column);
+        indexes.clone().position(has).filter(|_| engine == StorageEngine::MyIsam)
+    })
+}
+
 /// A checked index: columns by position.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexPlan {
@@ -97,7 +112,7 @@ pub(crate) struct IndexPlan {
     pub primary: bool,
     pub invisible: bool,
     pub for_foreign_key: bool,
-    pub parts: Vec<crate::IndexPart>,
+    pub parts: Vec<IndexPart>,
     pub algorithm: Option<IndexAlgorithm>,
     pub comment: String,
 }
@@ -179,14 +194,14 @@ impl TableSpec {
         keys.sort_by_key(|k| self.rank(k));
         let mut plans = Vec::with_capacity(keys.len() + 1);
         for key in keys {
-            plans.push(plan_index(&self.columns, key)?);
+            plans.push(plan_index(&self.columns, key, self.engine)?);
         }
         if !plans.first().is_some_and(|p: &IndexPlan| p.primary) {
             plans.insert(0, self.hidden_index());
         }
         let auto = self.columns.iter().position(|c| c.auto_increment);
         if let Some(column) = auto
-            && !plans.iter().any(|p| p.parts[0].column == column)
+            && counting(plans.iter().map(|p| &p.parts[..]), column, self.engine).is_none()
         {
             return Err(err!(1075));
         }
@@ -235,7 +250,7 @@ impl TableSpec {
             primary: false,
             invisible: false,
             for_foreign_key: false,
-            parts: vec![crate::IndexPart { column: self.columns.len() - 1, key }],
+            parts: vec![IndexPart { column: self.columns.len() - 1, key }],
             algorithm: None,
             comment: String::new(),
         }
@@ -341,11 +356,15 @@ fn row_share(data_type: &DataType) -> u64 {
 }
 
 /// Checks one key against the columns.
-pub(crate) fn plan_index(columns: &[Column], key: &KeySpec) -> Result<IndexPlan> {
+pub(crate) fn plan_index(columns: &[Column], key: &KeySpec, engine: StorageEngine) -> Result<IndexPlan> {
+    let bytes_max = match engine {
+        StorageEngine::MyIsam => MYISAM_KEY_BYTES_MAX,
+        StorageEngine::InnoDb | StorageEngine::Memory => KEY_BYTES_MAX,
+    };
     if key.parts.len() > KEY_PARTS_MAX {
         return Err(err!(1070, KEY_PARTS_MAX));
     }
-    let mut parts: Vec<crate::IndexPart> = Vec::with_capacity(key.parts.len());
+    let mut parts: Vec<IndexPart> = Vec::with_capacity(key.parts.len());
     let mut bytes = 0;
     for part in &key.parts {
         let named = |c: &Column| (!c.hidden || c.generated.is_some()) && eq_name(&c.name, &part.column);
@@ -379,18 +398,18 @@ pub(crate) fn plan_index(columns: &[Column], key: &KeySpec) -> Result<IndexPlan>
             return Err(err!(1235, "more than one multi-valued key part per index"));
         }
         let part_bytes = key_share(&data_type, prefix);
-        if part_bytes > KEY_BYTES_MAX {
-            return Err(err!(1071, KEY_BYTES_MAX));
+        if part_bytes > bytes_max {
+            return Err(err!(1071, bytes_max));
         }
         bytes += part_bytes;
         let key = KeyPart { data_type, descending: part.descending, prefix };
-        parts.push(crate::IndexPart { column: position, key });
+        parts.push(IndexPart { column: position, key });
     }
     if parts.is_empty() {
         return Err(SqlError::new(1064, "You have an error in your SQL syntax; a key has no columns"));
     }
-    if bytes > KEY_BYTES_MAX {
-        return Err(err!(1071, KEY_BYTES_MAX));
+    if bytes > bytes_max {
+        return Err(err!(1071, bytes_max));
     }
     Ok(IndexPlan {
         name: key.name.clone().expect("keys have been named"),

@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 
-/// What lasts of a table's rows.
+/// What lasts of a table's rows. All engines store them in the same trees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StorageEngine {
     #[default]
     InnoDb,
-    /// Gone when the server stops. Until then the rows are stored as those of all tables are.
+    /// Not transactional, and gone when the server stops.
     Memory,
+    /// Not transactional.
+    MyIsam,
 }
 
 impl StorageEngine {
@@ -17,14 +19,21 @@ impl StorageEngine {
         match name.to_ascii_uppercase().as_str() {
             "INNODB" => Some(StorageEngine::InnoDb),
             "MEMORY" | "HEAP" => Some(StorageEngine::Memory),
+            "MYISAM" => Some(StorageEngine::MyIsam),
             _ => None,
         }
+    }
+
+    /// Is what a statement changes undone where the statement fails, or its transaction is rolled back?
+    pub const fn is_transactional(self) -> bool {
+        matches!(self, StorageEngine::InnoDb)
     }
 
     pub const fn name(self) -> &'static str {
         match self {
             StorageEngine::InnoDb => "InnoDB",
             StorageEngine::Memory => "MEMORY",
+            StorageEngine::MyIsam => "MyISAM",
         }
     }
 }

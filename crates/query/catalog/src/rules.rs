@@ -1,6 +1,5 @@
 //! CHECK and FOREIGN KEY of a definition: names made up, indexes that foreign keys need, agreement with the parent.
 
-use crate::StorageEngine;
 use crate::define::{ForeignKeySpec, KeyKind, KeyPartSpec, KeySpec, TableSpec, check_name};
 use crate::schema::{Check, Column, ForeignKey, Index, ReferenceAction, Table, Version, eq_name};
 use types::{Result, TypeKind, err};
@@ -56,6 +55,13 @@ impl TableSpec {
             let mut others = self.keys.iter().enumerate().filter(|(other, _)| *other != at);
             key.for_foreign_key && others.any(|(_, other)| outdoes(other, key))
         })
+    }
+
+    /// Of foreign keys in a table that is not transactional their indexes are all that is made.
+    pub fn forget_foreign_keys(&mut self) -> Result<()> {
+        self.add_foreign_key_indexes()?;
+        self.foreign_keys.clear();
+        Ok(())
     }
 
     /// The name that MySQL makes up for the next check without one.
@@ -155,7 +161,7 @@ impl TableSpec {
         let parent = match itself {
             true => Some((&self.columns, own_indexes)),
             false => match found {
-                Some(t) if !t.is_base() || t.engine != StorageEngine::InnoDb => return Err(err!(1824, spec.parent.1)),
+                Some(t) if !t.is_base() || !t.engine.is_transactional() => return Err(err!(1824, spec.parent.1)),
                 Some(t) => Some((&t.columns, &t.indexes[..])),
                 None if checked => return Err(err!(1824, spec.parent.1)),
                 None => None,

@@ -232,6 +232,13 @@ impl Table {
         self.virtual_rows.is_none() && self.view.is_none()
     }
 
+    /// Is the AUTO_INCREMENT column, if there is one, counted among rows that are alike in the parts before it of an index?
+    pub fn counts_in_groups(&self) -> bool {
+        let counted = |p: &IndexPart| self.columns[p.column].auto_increment;
+        let indexes = || self.indexes.iter().filter(|_| !self.engine.is_transactional());
+        indexes().any(|i| i.parts.iter().any(counted)) && !indexes().any(|i| counted(&i.parts[0]))
+    }
+
     /// Has a row to satisfy more than types and keys: are there generated columns, checks, foreign keys?
     pub fn has_rules(&self) -> bool {
         !self.checks.is_empty()

@@ -1,6 +1,7 @@
 //! Dictionary objects as JSON. Types are stored by stable names, never by the position of an enum's variant; `format`
 //! says which writer made an entry, and an entry of a later format is refused.
 
+use crate::define::counting;
 use crate::evolution::{Dropped, Evolution, Placed};
 use crate::schema::{
     Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,
@@ -60,6 +61,8 @@ enum StoredEngine {
     #[default]
     InnoDb,
     Memory,
+    #[serde(rename = "myisam")]
+    MyIsam,
 }
 
 impl StoredEngine {
@@ -183,7 +186,7 @@ macro_rules! same_variants {
     };
 }
 
-same_variants!(StoredEngine, StorageEngine, InnoDb, Memory);
+same_variants!(StoredEngine, StorageEngine, InnoDb, Memory, MyIsam);
 same_variants!(StoredIndexAlgorithm, IndexAlgorithm, BTree, Hash);
 same_variants!(StoredAction, ReferenceAction, NoAction, Restrict, Cascade, SetNull);
 same_variants!(StoredAlgorithm, ViewAlgorithm, Undefined, Merge, TempTable);
@@ -721,8 +724,8 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
 pub(crate) fn attach_counters(engine: &Engine, table: &mut Table) -> engine::Result<()> {
     table.auto_increment = match table.columns.iter().position(|c| c.auto_increment) {
         Some(column) => {
-            let index = table.indexes.iter().find(|i| i.parts[0].column == column);
-            let tree = index.expect("an AUTO_INCREMENT column starts an index (1075)").tree;
+            let index = counting(table.indexes.iter().map(|i| &i.parts[..]), column, table.engine);
+            let tree = table.indexes[index.expect("an index counts the AUTO_INCREMENT column (1075)")].tree;
             Some(Arc::new(AutoIncrement::load(engine, tree)?))
         }
         None => None,

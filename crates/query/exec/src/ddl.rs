@@ -271,7 +271,10 @@ pub fn largest_number(tx: &mut Transaction, table: &Table) -> Result<u64> {
     let Some(counter) = &table.auto_increment else { return Ok(0) };
     let column = table.columns.iter().find(|c| c.auto_increment).expect("the counter's column");
     let starts = |i: &catalog::Index| i.tree == counter.tree;
-    let index = table.indexes.iter().find(|i| starts(i)).expect("an index starts with the column");
+    let index = table.indexes.iter().find(|i| starts(i)).expect("an index counts the column");
+    if table.counts_in_groups() {
+        return Ok(0);
+    }
     let backward = !index.parts[0].key.descending;
     let direction = if backward { Direction::Backward } else { Direction::Forward };
     let mut scan = Cursor::new(index.tree, ALL, direction, newest(tx), 1);

@@ -5,6 +5,7 @@ use crate::error;
 use crate::expr::Expr;
 use crate::expr::compare::{Reading, check_temporal, held_by_column};
 use crate::plan::{Planner, node::Body};
+pub use crate::run::beside::Uses;
 use crate::run::subquery::Subquery;
 use crate::run::{Run, Statement};
 use catalog::{Table, Version};
@@ -73,7 +74,7 @@ pub struct Prepared {
     rights: Vec<ViewRight>,
     writes: bool,
     locks: bool,
-    constant_row: bool,
+    uses: Uses,
     /// Warnings of every execution.
     notes: Vec<(u16, &'static str)>,
     /// Warnings of the hints, for whoever reads the text.
@@ -150,7 +151,7 @@ impl Prepared {
         let columns = body.columns().to_vec();
         let writes = !matches!(body, Body::Query(..) | Body::Do(_) | Body::Explain(_));
         let locks = tables.iter().any(|t| t.lock);
-        let constant_row = tables.is_empty();
+        let uses = Uses::of(&tables, &body, version);
         let subqueries: Vec<_> = plans.into_iter().map(|p| RefCell::new(Subquery::new(p))).collect();
         let begins_plainly = subqueries.is_empty()
             && notes.is_empty()
@@ -163,7 +164,7 @@ impl Prepared {
             columns,
             writes,
             locks,
-            constant_row,
+            uses,
             tables,
             rights,
             notes,
@@ -236,9 +237,9 @@ impl Prepared {
         self.locks
     }
 
-    /// No table at all: needs no transaction.
-    pub fn is_tableless(&self) -> bool {
-        self.constant_row
+    /// The transactions that it needs.
+    pub fn uses(&self) -> Uses {
+        self.uses
     }
 
     /// The plan as text, one operator a line: for tests and EXPLAIN.
@@ -257,24 +258,67 @@ impl Prepared {
         env: &mut dyn Env,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
-        if params.len() < self.param_count {
-            return Err(types::SqlError::new(1210, "Incorrect arguments to EXECUTE"));
+        self.execute_whole(tx, None, params, env, sink)
+    }
+
+    /// The same for a statement with tables that are not transactional: what it changes there it changes in the transaction
+    /// `beside`, and an error undoes nothing of it but the row at hand.
+    pub fn execute_beside(
+        &mut self,
+        tx: &mut Transaction,
+        beside: &mut Transaction,
+        params: &[Value<'_>],
+        env: &mut dyn Env,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        if self.uses == Uses::Beside {
+            return self.execute_in(beside, None, params, env, sink);
         }
+        self.execute_whole(tx, Some(beside), params, env, sink)
+    }
+
+    #[inline(always)]
+    fn execute_whole(
+        &mut self,
+        tx: &mut Transaction,
+        beside: Option<&mut Transaction>,
+        params: &[Value<'_>],
+        env: &mut dyn Env,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
         let savepoint = self.writes.then(|| tx.savepoint());
-        let mut run = Run::new(tx, env, params, &self.subqueries);
-        run.foreseen = &self.foreseen;
-        let begun = if self.begins_plainly { Ok(()) } else { self.begin(&run, params) };
-        let result = begun.and_then(|()| self.statement.execute(&run, &self.columns, sink));
-        let Err(mut e) = result else { return result };
-        if e.code == 1317 && tx.interrupt().reason() == 3 {
-            e = error::interrupted(3);
-        }
-        if let Some(savepoint) = savepoint
-            && !error::ends_transaction(&e)
+        let result = self.execute_in(tx, beside, params, env, sink);
+        if let (Err(e), Some(savepoint)) = (&result, savepoint)
+            && !error::ends_transaction(e)
         {
             tx.rollback_to(savepoint).map_err(error::engine)?;
         }
-        Err(e)
+        result
+    }
+
+    #[inline(always)]
+    fn execute_in(
+        &mut self,
+        tx: &mut Transaction,
+        beside: Option<&mut Transaction>,
+        params: &[Value<'_>],
+        env: &mut dyn Env,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        if params.len() < self.param_count {
+            return Err(types::SqlError::new(1210, "Incorrect arguments to EXECUTE"));
+        }
+        let mut run = Run::new(tx, env, params, &self.subqueries);
+        if let Some(beside) = beside {
+            run.set_beside(beside);
+        }
+        run.foreseen = &self.foreseen;
+        let begun = if self.begins_plainly { Ok(()) } else { self.begin(&run, params) };
+        let result = begun.and_then(|()| self.statement.execute(&run, &self.columns, sink));
+        match result {
+            Err(e) if e.code == 1317 && tx.interrupt().reason() == 3 => Err(error::interrupted(3)),
+            result => result,
+        }
     }
 
     /// Forgets what subqueries found before, says what is to be said of the statement, and asks its constant conditions. Error

@@ -146,12 +146,21 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
 }
 
 pub(crate) fn row_format(table: &Table) -> &'static str {
-    match table.create_options.get("ROW_FORMAT") {
-        _ if table.engine == StorageEngine::Memory => "Fixed",
-        Some("COMPACT") => "Compact",
-        Some("REDUNDANT") => "Redundant",
-        _ => "Dynamic",
+    match (table.engine, table.create_options.get("ROW_FORMAT")) {
+        (StorageEngine::Memory, _) => "Fixed",
+        (StorageEngine::MyIsam, given) => match table.named_columns().any(|c| c.data_type.kind.is_blob()) {
+            false if given == Some("FIXED") => "Fixed",
+            false if given != Some("DYNAMIC") && !table.named_columns().any(|c| is_var(c.data_type.kind)) => "Fixed",
+            _ => "Dynamic",
+        },
+        (StorageEngine::InnoDb, Some("COMPACT")) => "Compact",
+        (StorageEngine::InnoDb, Some("REDUNDANT")) => "Redundant",
+        (StorageEngine::InnoDb, _) => "Dynamic",
     }
+}
+
+fn is_var(kind: TypeKind) -> bool {
+    matches!(kind, TypeKind::VarChar | TypeKind::VarBinary)
 }
 
 pub(crate) fn table_type(table: &Table) -> &'static str {
@@ -315,7 +324,7 @@ pub(crate) fn index_rows(cx: &Context, table: &Table) -> Result<Vec<Row>> {
     for (index, different) in table.indexes.iter().zip(cardinalities).filter(|(i, _)| !i.is_hidden()) {
         let algorithm = index.algorithm.unwrap_or(match table.engine {
             StorageEngine::Memory => IndexAlgorithm::Hash,
-            StorageEngine::InnoDb => IndexAlgorithm::BTree,
+            StorageEngine::InnoDb | StorageEngine::MyIsam => IndexAlgorithm::BTree,
         });
         for (seq, part) in index.parts.iter().enumerate() {
             let column = &table.columns[part.column];
@@ -527,12 +536,14 @@ fn processlist(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 pub(crate) fn engine_rows(cx: &Context) -> Vec<Row> {
     let default = cx.session_variables.iter().find(|(name, _)| *name == "default_storage_engine");
     let engines = [
-        ("MEMORY", "As InnoDB, but the rows are gone when the server stops"),
-        ("InnoDB", "Transactions, row locks, multi-version reads"),
+        (StorageEngine::Memory, "No transactions, rows are gone when the server stops"),
+        (StorageEngine::InnoDb, "Transactions, row locks, multi-version reads"),
+        (StorageEngine::MyIsam, "No transactions, rows are logged and recovered as those of InnoDB"),
     ];
-    let row = |(name, comment)| {
-        let support = word(if default.is_some_and(|d| d.1 == name) { "DEFAULT" } else { "YES" });
-        vec![word(name), support, word(comment), word("YES"), word("NO"), word("YES")]
+    let row = |(engine, comment): (StorageEngine, _)| {
+        let support = word(if default.is_some_and(|d| d.1 == engine.name()) { "DEFAULT" } else { "YES" });
+        let transactions = word(if engine.is_transactional() { "YES" } else { "NO" });
+        vec![word(engine.name()), support, word(comment), transactions.clone(), word("NO"), transactions]
     };
     engines.map(row).to_vec()
 }

@@ -116,6 +116,14 @@ impl Transaction {
         Transaction::on(engine.core().clone())
     }
 
+    /// A second transaction of the session, which what ends the session's statements ends, too. Whoever uses it sees to it that it
+    /// never waits for a row: the deadlock search does not know that the two are one's. Errors as [`Transaction::new`].
+    pub fn beside(&self) -> Result<Transaction> {
+        let mut beside = Transaction::on(Arc::clone(&self.core))?;
+        beside.interrupt = Arc::clone(&self.interrupt);
+        Ok(beside)
+    }
+
     pub(crate) fn on(core: Arc<Core>) -> Result<Transaction> {
         let slot = core.system.slots.claim().ok_or(Error::TooManyTransactions)?;
         Ok(Transaction {

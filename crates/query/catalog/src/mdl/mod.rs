@@ -152,7 +152,8 @@ impl MetadataLocks {
             }
         }
         let queues = self.queues.lock();
-        for queue in queues.iter() {
+        // MySQL's locks of rows that are not transactional are no metadata locks.
+        for queue in queues.iter().filter(|q| !matches!(*q.name, Name::Rows(..))) {
             for (ticket, granted) in
                 queue.granted.iter().map(|t| (t, true)).chain(queue.waiting.iter().map(|t| (t, false)))
             {

@@ -16,6 +16,9 @@ pub enum Name {
     Schema(Box<str>),
     /// A table or view, existing or not, by schema and name.
     Table(Box<str>, Box<str>),
+    /// The rows of a table that is not transactional: X by a statement that changes them, S by one that locks them to be read. Taken
+    /// with the table itself locked already.
+    Rows(Box<str>, Box<str>),
     /// GET_LOCK; the name in lower case.
     User(Box<str>),
 }
@@ -32,7 +35,7 @@ impl Name {
             Name::BackupLock => "BACKUP LOCK",
             Name::Commit => "COMMIT",
             Name::Schema(_) => "SCHEMA",
-            Name::Table(..) => "TABLE",
+            Name::Table(..) | Name::Rows(..) => "TABLE",
             Name::User(_) => "USER LEVEL LOCK",
         }
     }
@@ -42,7 +45,7 @@ impl Name {
         match self {
             Name::Global | Name::BackupLock | Name::Commit => (None, None),
             Name::Schema(schema) => (Some(schema), None),
-            Name::Table(schema, table) => (Some(schema), Some(table)),
+            Name::Table(schema, table) | Name::Rows(schema, table) => (Some(schema), Some(table)),
             Name::User(name) => (None, Some(name)),
         }
     }
@@ -55,6 +58,7 @@ impl Name {
             Name::Commit => "Waiting for commit lock",
             Name::Schema(_) => "Waiting for schema metadata lock",
             Name::Table(..) => "Waiting for table metadata lock",
+            Name::Rows(..) => "Waiting for table level lock",
             Name::User(_) => "User lock",
         }
     }

@@ -249,6 +249,7 @@ impl MetadataPins {
         drop(queues);
         let weight = match (&**name, mode) {
             (Name::User(_), _) => WEIGHT_USER,
+            (Name::Rows(..), _) => 0,
             (_, Mode::SharedRead | Mode::SharedWrite | Mode::SharedHighPrio) => 0,
             (Name::Global | Name::Commit, Mode::IntentionExclusive) => 0,
             _ => WEIGHT_DDL,

@@ -43,6 +43,10 @@ impl Planner<'_> {
             _ => return Ok(None),
         };
         let [range] = &scan.access.ranges[..] else { return Ok(None) };
+        if !scan.table.engine.is_transactional() {
+            // The rows of both sides are read by one operator, which has one transaction.
+            return Ok(None);
+        }
         let linked = range.equal.iter().flatten().any(|e| slots_of(self.subqueries(), e) & bound != 0);
         if !has_rows_elsewhere(scan) || !linked || !matches!(access_type(scan), "ref" | "eq_ref") {
             return Ok(None);

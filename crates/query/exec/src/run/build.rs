@@ -1,6 +1,7 @@
 //! From plans to operators, and the execution of whole statements.
 
 use super::batched::BatchedOp;
+use super::beside::placed;
 use super::change::{DeleteStatement, UpdateStatement};
 use super::counted::{CountedOp, ExplainStatement};
 use super::flow::{DerivedOp, DistinctOp, FilterOp, KeySet, LimitOp, OneOp, SetOpOp, ValuesOp};
@@ -23,8 +24,9 @@ use super::window::WindowOp;
 use super::{Frame, Op, Run, Scope, Step, recycle};
 use crate::context::{ColumnMeta, Outcome, RowSink};
 use crate::expr::Expr;
-use crate::plan::node::{Body, Plan, SetKind};
+use crate::plan::node::{Body, Plan, Scan, SetKind};
 use hashbrown::HashMap;
+use std::sync::Arc;
 use types::{DataType, Result, SqlError, TypeKind, Value};
 
 /// The operator of a plan. `inner`: it will be opened again and again, as the inner side of a loop join.
@@ -32,12 +34,18 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
     match plan {
         Plan::One => Box::new(OneOp { done: true }),
         Plan::Values { slot, rows } => Box::new(ValuesOp { slot, rows, next: 0 }),
-        Plan::Scan(scan) if scan.access.loose.is_some() => Box::new(LooseOp::new(scan)),
-        Plan::Scan(scan) if scan.access.skip.is_some() => Box::new(SkipOp::new(scan)),
-        Plan::Scan(scan) if scan.multi_range => Box::new(MultiRangeOp::new(scan)),
-        Plan::Scan(scan) => Box::new(ScanOp::new(scan)),
-        Plan::IndexMerge(m) => Box::new(IndexMergeOp::new(*m)),
-        Plan::Intersection(m) => Box::new(IntersectionOp::new(*m)),
+        Plan::Scan(scan) => {
+            let table = Arc::clone(&scan.table);
+            placed(&table, build_scan(scan))
+        }
+        Plan::IndexMerge(m) => {
+            let table = Arc::clone(&m.first().table);
+            placed(&table, Box::new(IndexMergeOp::new(*m)))
+        }
+        Plan::Intersection(m) => {
+            let table = Arc::clone(&m.scans[0].table);
+            placed(&table, Box::new(IntersectionOp::new(*m)))
+        }
         Plan::Virtual { slot, table } => Box::new(VirtualOp { slot, table, rows: Vec::new(), next: 0 }),
         Plan::Counted { input, number } => {
             Box::new(CountedOp { inner: build(*input, inner), number, spent_ns: 0, rows: 0 })
@@ -124,6 +132,15 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
             // The set of a union's rows goes on in files, as that of DISTINCT does.
             if union { Box::new(DistinctOp::new(rows, columns)) } else { rows }
         }
+    }
+}
+
+fn build_scan(scan: Scan) -> Box<dyn Op> {
+    match &scan.access {
+        access if access.loose.is_some() => Box::new(LooseOp::new(scan)),
+        access if access.skip.is_some() => Box::new(SkipOp::new(scan)),
+        _ if scan.multi_range => Box::new(MultiRangeOp::new(scan)),
+        _ => Box::new(ScanOp::new(scan)),
     }
 }
 

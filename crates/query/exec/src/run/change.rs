@@ -3,6 +3,7 @@
 //! Rows come from the plan by exclusive locking reads. When the scan reads a key that the statement changes, keys are
 //! collected first, so that no row is met twice (the Halloween problem); otherwise rows are written as they come.
 
+use super::beside::{placed, row_savepoint, undo_row};
 use super::flow::FilterOp;
 use super::rules::{RuleSet, is_ignorable};
 use super::scan::ScanOp;
@@ -10,7 +11,6 @@ use super::sort::encode_key;
 use super::write::{self, Refused, RowWriter, Strictness};
 use super::{Frame, Op, Run, Scope, Settled, recycle};
 use crate::context::Outcome;
-use crate::error;
 use crate::expr::Node;
 use crate::plan::node::{self, Assigned, Plan, SortKey};
 use crate::plan::print::slot_names;
@@ -53,9 +53,9 @@ impl Rows {
         };
         let names = slot_names(&t.plan);
         let root: Box<dyn Op> = match t.plan {
-            Plan::Scan(scan) => scan_of(scan, repeatable && !t.collect),
+            Plan::Scan(scan) => placed(&t.table, scan_of(scan, repeatable && !t.collect)),
             Plan::Filter { input, condition } => match *input {
-                Plan::Scan(scan) => Box::new(FilterOp { input: scan_of(scan, false), condition }),
+                Plan::Scan(scan) => Box::new(FilterOp { input: placed(&t.table, scan_of(scan, false)), condition }),
                 input => super::build::build(Plan::Filter { input: Box::new(input), condition }, false),
             },
             plan => super::build::build(plan, false),
@@ -145,6 +145,7 @@ impl Rows {
             slot.key.clear();
             slot.key.extend_from_slice(&self.bytes[from as usize..to as usize]);
             let tree = self.table.indexes[0].tree;
+            let _within = run.within(&self.table);
             let found =
                 run.tx.borrow_mut().get(tree, &slot.key, LOCKING, &mut slot.bytes).map_err(|e| run.engine_error(e))?;
             if found {
@@ -358,6 +359,7 @@ impl UpdateStatement {
         rows.open(run)?;
         while rows.next(run)? {
             matched += 1;
+            let _within = run.within(table);
             loop {
                 match assigner.apply(table, &mut rows.frame, writer, matched, how, run) {
                     Err(e) if *ignore && is_ignorable(&e) => {
@@ -368,15 +370,14 @@ impl UpdateStatement {
                 }
                 let slot = &rows.frame.slots[0];
                 let mut tx = run.tx.borrow_mut();
-                let savepoint = ignore.then(|| tx.savepoint());
+                let savepoint = row_savepoint(*ignore, table, &tx);
                 match writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched) {
                     Ok(false) => {}
                     Ok(true) => {
                         drop(tx);
                         match assigner.written(table, &slot.bytes, writer, run) {
                             Err(e) if *ignore && is_ignorable(&e) => {
-                                let savepoint = savepoint.expect("made for IGNORE");
-                                run.tx.borrow_mut().rollback_to(savepoint).map_err(error::engine)?;
+                                undo_row(savepoint, &mut run.tx.borrow_mut())?;
                                 run.warn(e.code, e.message);
                             }
                             result => {
@@ -385,7 +386,10 @@ impl UpdateStatement {
                             }
                         }
                     }
-                    Err(Refused::Error(e)) => return Err(e),
+                    Err(Refused::Error(e)) => {
+                        undo_row(savepoint, &mut tx)?;
+                        return Err(e);
+                    }
                     Err(Refused::Changed) => {
                         drop(tx);
                         if rows.read_again(run)? {
@@ -395,8 +399,10 @@ impl UpdateStatement {
                     }
                     Err(Refused::Duplicate(i)) => {
                         let e = writer.duplicate(table, i, run);
-                        let Some(savepoint) = savepoint else { return Err(e) };
-                        tx.rollback_to(savepoint).map_err(error::engine)?;
+                        undo_row(savepoint, &mut tx)?;
+                        if !*ignore {
+                            return Err(e);
+                        }
                         drop(tx);
                         run.warn(e.code, e.message);
                     }
@@ -449,15 +455,16 @@ impl DeleteStatement {
         self.rows.open(run)?;
         let DeleteStatement { rows, ignore, rules, writer } = self;
         while rows.next(run)? {
+            let _within = run.within(&rows.table);
             loop {
                 let slot = &rows.frame.slots[0];
-                let savepoint = (*ignore && rules.is_some()).then(|| run.tx.borrow().savepoint());
+                let undone = *ignore && rules.is_some();
+                let savepoint = row_savepoint(undone, &rows.table, &run.tx.borrow());
                 let result = writer.delete(&rows.table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes);
                 match result {
                     Ok(()) => match rules.as_mut().map_or(Ok(()), |rules| rules.deleted(&slot.bytes, run)) {
-                        Err(e) if savepoint.is_some() && is_ignorable(&e) => {
-                            let savepoint = savepoint.expect("just seen");
-                            run.tx.borrow_mut().rollback_to(savepoint).map_err(error::engine)?;
+                        Err(e) if undone && is_ignorable(&e) => {
+                            undo_row(savepoint, &mut run.tx.borrow_mut())?;
                             run.warn(e.code, e.message);
                         }
                         result => {
@@ -467,7 +474,10 @@ impl DeleteStatement {
                     },
                     Err(Refused::Changed) if rows.read_again(run)? => continue,
                     Err(Refused::Changed) => {}
-                    Err(refused) => return Err(refused.locked()),
+                    Err(refused) => {
+                        undo_row(savepoint, &mut run.tx.borrow_mut())?;
+                        return Err(refused.locked());
+                    }
                 }
                 break;
             }

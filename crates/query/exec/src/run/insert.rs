@@ -1,5 +1,6 @@
 //! INSERT, INSERT IGNORE, REPLACE, INSERT ... ON DUPLICATE KEY UPDATE, from rows or a query.
 
+use super::beside::{row_savepoint, undo_row};
 use super::change::{Assigner, info};
 use super::rules::{RuleSet, is_ignorable};
 use super::subquery::Query;
@@ -10,12 +11,12 @@ use crate::error;
 use crate::expr::convert;
 use crate::plan::node::{self, Assigned};
 use crate::plan::print::SlotNames;
-use catalog::Table;
+use catalog::{Index, Table};
 use engine::{Cursor, Direction, Extent, LockMode, Range, Read, Wait};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::sql_mode::SqlMode;
-use types::{DataType, Date, DateTime, Result, SqlError, TypeKind, Value, err};
+use types::{DataType, Date, DateTime, Result, SqlError, TypeKind, Value, err, key};
 
 const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
@@ -83,6 +84,8 @@ pub(super) struct Progress {
     tells_refused: bool,
     /// A value was generated: SET INSERT_ID has had its say.
     generated_any: bool,
+    /// The row at hand gets its value when all others are known: see [`Table::counts_in_groups`].
+    counts_in_group: bool,
     /// The AUTO_INCREMENT column's value in the row that was written last.
     last_value: u64,
     /// Some row was inserted.
@@ -154,7 +157,10 @@ impl InsertStatement {
         // What meets a duplicate locks it: to change it, or to rest on it.
         let changes = self.replace || self.on_duplicate.is_some();
         let mode = if changes { LockMode::Exclusive } else { LockMode::Shared };
-        run.tx.borrow_mut().lock_duplicates(mode);
+        {
+            let _within = run.within(table);
+            run.tx.borrow_mut().lock_duplicates(mode);
+        }
         let mut p = Progress {
             how,
             from_query: matches!(self.source, Source::Query(_)),
@@ -173,6 +179,7 @@ impl InsertStatement {
             given: 0,
             tells_refused: self.replace || row_count == 0,
             generated_any: false,
+            counts_in_group: false,
             last_value: 0,
             inserted: false,
         };
@@ -217,7 +224,7 @@ impl InsertStatement {
     fn insert_rows(&mut self, table: &Table, rows: &[Vec<Assigned>], p: &mut Progress, run: &Run<'_>) -> Result<()> {
         for row in rows {
             run.check_interrupt()?;
-            p.start_row();
+            p.start_row(table, run);
             if self.reads_row {
                 self.insert_in_turn(table, row, p, run)?;
                 continue;
@@ -328,7 +335,7 @@ impl InsertStatement {
         let mut start = 0;
         for end in ends {
             run.check_interrupt()?;
-            p.start_row();
+            p.start_row(table, run);
             let tuple = &kept[start..end];
             start = end;
             if self.on_duplicate.is_some() {
@@ -392,19 +399,23 @@ impl InsertStatement {
     /// Writes the encoded row.
     pub(super) fn write(&mut self, table: &Table, p: &mut Progress, run: &Run<'_>) -> Result<()> {
         let special = self.ignore || self.replace || self.on_duplicate.is_some();
+        let _within = run.within(table);
+        if p.counts_in_group {
+            self.count_in_group(table, p, run)?;
+        }
         loop {
             let mut tx = run.tx.borrow_mut();
-            let savepoint = special.then(|| tx.savepoint());
+            let savepoint = row_savepoint(special, table, &tx);
             let index = match self.writer.insert(table, &mut tx) {
                 Ok(()) => {
                     drop(tx);
                     if let Some(rules) = &self.rules
                         && let Err(e) = rules.inserted(&self.writer.row, run)
                     {
-                        let Some(savepoint) = savepoint.filter(|_| self.ignore && is_ignorable(&e)) else {
+                        if !(self.ignore && is_ignorable(&e)) {
                             return Err(e);
-                        };
-                        run.tx.borrow_mut().rollback_to(savepoint).map_err(error::engine)?;
+                        }
+                        undo_row(savepoint, &mut run.tx.borrow_mut())?;
                         run.warn(e.code, e.message);
                         p.refused += 1;
                         return Ok(());
@@ -418,14 +429,19 @@ impl InsertStatement {
                     return if p.given > 0 { p.skip_given(table, run) } else { Ok(()) };
                 }
                 Err(Refused::Duplicate(i)) => i,
-                Err(refused) => return Err(refused.locked()),
+                Err(refused) => {
+                    undo_row(savepoint, &mut tx)?;
+                    return Err(refused.locked());
+                }
             };
             if p.given > 0 && p.tells_refused {
                 observe(table, p.given, run)?;
             }
-            let Some(savepoint) = savepoint else { return Err(self.writer.duplicate(table, index, run)) };
-            tx.rollback_to(savepoint).map_err(error::engine)?;
+            undo_row(savepoint, &mut tx)?;
             drop(tx);
+            if !special {
+                return Err(self.writer.duplicate(table, index, run));
+            }
             if self.replace || self.on_duplicate.is_some() {
                 if !self.find_conflict(table, index, run)? {
                     // The other row has gone between the check and the lock: try again.
@@ -461,6 +477,48 @@ impl InsertStatement {
         }
     }
 
+    /// Gives the encoded row the AUTO_INCREMENT value behind those of the rows that are like it in the index's parts before. Error 1467.
+    #[cold]
+    fn count_in_group(&mut self, table: &Table, p: &mut Progress, run: &Run<'_>) -> Result<()> {
+        let c = table.columns.iter().position(|c| c.auto_increment).expect("it is counted");
+        let at = |i: &Index| i.parts.iter().position(|part| part.column == c);
+        let found = table.indexes.iter().find_map(|i| Some((i, at(i)?)));
+        let (index, at) = found.expect("an index counts the AUTO_INCREMENT column (1075)");
+        let mut lower = Vec::new();
+        for part in &index.parts[..at] {
+            key::encode_part(&mut lower, &part.key, &write::column(table, &self.writer.row, part.column));
+        }
+        let mut upper = lower.clone();
+        let bounded = key::successor(&mut upper);
+        let range = Range {
+            lower: Bound::Included(&lower[..]),
+            upper: if bounded { Bound::Excluded(&upper[..]) } else { Bound::Unbounded },
+        };
+        let mut cursor = Cursor::new(index.tree, range, Direction::Backward, LOCKING, 1);
+        let greatest = match cursor.next(&mut run.tx.borrow_mut()).map_err(|e| run.engine_error(e))? {
+            Some(entry) => {
+                let value = key::decode_part(&mut &entry.key[lower.len()..], &index.parts[at].key);
+                let corrupt = || engine::Error::Corrupt(format!("key of index {}", index.name));
+                value.ok_or_else(|| run.engine_error(corrupt()))?.to_i64().cast_unsigned()
+            }
+            None => 0,
+        };
+        let data_type = &table.columns[c].data_type;
+        let greatest = if !data_type.unsigned && greatest.cast_signed() < 0 { 0 } else { greatest };
+        let (step, offset) = run.env.borrow().auto_increment_step();
+        let steps = greatest.saturating_sub(offset.wrapping_sub(1)).div_ceil(step);
+        let value = offset.saturating_add(steps.saturating_mul(step));
+        if value > data_type.integer_bounds().1 {
+            return Err(err!(1467));
+        }
+        let of_type = if data_type.unsigned { Value::UInt(value) } else { Value::Int(value.cast_signed()) };
+        let (row, key) = (std::mem::take(&mut self.writer.row), std::mem::take(&mut self.writer.key));
+        let rekey = table.indexes[0].parts.iter().any(|part| part.column == c);
+        self.writer.change(table, &row, &key, &[c], &[of_type], rekey);
+        (p.generated, p.last_value) = (value, value);
+        Ok(())
+    }
+
     /// Reads and locks the row that has the encoded row's key in `index`, into slot 0.
     fn find_conflict(&mut self, table: &Table, index: usize, run: &Run<'_>) -> Result<bool> {
         let mut tx = run.tx.borrow_mut();
@@ -476,7 +534,7 @@ impl InsertStatement {
                 Some(_) => self.probe.extend_from_slice(&self.writer.refused),
             }
             let mut upper = self.probe.clone();
-            let bounded = types::key::successor(&mut upper);
+            let bounded = key::successor(&mut upper);
             let range = Range {
                 lower: Bound::Included(&self.probe[..]),
                 upper: if bounded { Bound::Excluded(&upper[..]) } else { Bound::Unbounded },
@@ -518,14 +576,17 @@ impl InsertStatement {
             Ok(false) => {}
             Err(Refused::Duplicate(i)) => {
                 let e = self.writer.duplicate(table, i, run);
+                tx.rollback_to(savepoint).map_err(error::engine)?;
                 if !self.ignore {
                     return Err(e);
                 }
-                tx.rollback_to(savepoint).map_err(error::engine)?;
                 drop(tx);
                 run.warn(e.code, e.message);
             }
-            Err(refused) => return Err(refused.locked()),
+            Err(refused) => {
+                tx.rollback_to(savepoint).map_err(error::engine)?;
+                return Err(refused.locked());
+            }
         }
         if let Some(c) = table.columns.iter().position(|c| c.auto_increment) {
             let value = write::column(table, &self.writer.row, c);
@@ -536,9 +597,14 @@ impl InsertStatement {
 }
 
 impl Progress {
-    pub(super) fn start_row(&mut self) {
+    pub(super) fn start_row(&mut self, table: &Table, run: &Run<'_>) {
         self.row += 1;
-        (self.generated, self.given) = (0, 0);
+        if self.row == 2 && !table.engine.is_transactional() && !run.sql_mode.has(SqlMode::STRICT_ALL_TABLES) {
+            // The first row stays whatever becomes of the others, so only that one may end the statement.
+            self.how = Strictness { null_is_error: false, ..Strictness::new(run, true, false) };
+            run.strict.set(false);
+        }
+        (self.generated, self.given, self.counts_in_group) = (0, 0, false);
     }
 
     /// The row at hand was inserted with a value that was given: generated ones go on behind it.
@@ -554,7 +620,7 @@ impl Progress {
 
     /// The row was not inserted: the next one gets the value that was generated for it.
     fn give_back(&mut self) {
-        if self.generated != 0 {
+        if self.generated != 0 && !self.counts_in_group {
             let (_, left, step) = self.reserved;
             self.reserved = (self.generated, left + 1, step);
             self.generated = 0;
@@ -739,6 +805,10 @@ fn number<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, run: &Run
             p.has_reserved = true;
         }
     }
+    if p.reserved.1 == 0 && table.counts_in_groups() {
+        p.counts_in_group = true;
+        return Ok(if c.data_type.unsigned { Value::UInt(0) } else { Value::Int(0) });
+    }
     if p.reserved.1 == 0 {
         let env = run.env.borrow();
         let (step, offset) = env.auto_increment_step();
@@ -761,6 +831,9 @@ fn number<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, run: &Run
 
 /// The AUTO_INCREMENT column of some row has `value` now.
 pub(super) fn observe(table: &Table, value: u64, run: &Run<'_>) -> Result<()> {
+    if table.counts_in_groups() {
+        return Ok(());
+    }
     let counter = table.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
     let column = table.columns.iter().find(|c| c.auto_increment).expect("the counter's column");
     let (_, max) = column.data_type.integer_bounds();

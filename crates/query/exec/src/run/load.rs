@@ -42,7 +42,7 @@ impl InsertStatement {
         let mut field = Vec::new();
         while reader.start_line().map_err(unreadable)? {
             run.check_interrupt()?;
-            p.start_row();
+            p.start_row(table, run);
             self.insert_line(table, source, &mut reader, &mut field, p, run)?;
         }
         Ok(())

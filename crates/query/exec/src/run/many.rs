@@ -1,13 +1,13 @@
 //! UPDATE and DELETE of several tables. The join is read to its end first, and what is to become of each row is kept: a row
 //! that comes several times counts once, and no row is met again after it was written.
 
+use super::beside::{row_savepoint, undo_row};
 use super::change::{Assigner, LOCKING, info};
 use super::flow::KeySet;
 use super::rules::{RuleSet, is_ignorable};
 use super::write::{self, Refused, RowWriter, Strictness};
 use super::{Frame, Op, Run, recycle, tuple};
 use crate::context::Outcome;
-use crate::error;
 use crate::plan::node;
 use crate::plan::print::slot_names;
 use catalog::Table;
@@ -163,6 +163,7 @@ impl UpdateManyStatement {
     fn write_rows(&mut self, i: usize, run: &Run<'_>) -> Result<u64> {
         let UpdateManyStatement { targets, writer, row, ignore, .. } = self;
         let Target { table, assigner, columns, named, .. } = &mut targets[i];
+        let _within = run.within(table);
         let (mut at, mut changed) = (0, 0);
         let mut kept: Vec<Value<'static>> = Vec::new();
         while at < named.bytes.len() {
@@ -177,15 +178,14 @@ impl UpdateManyStatement {
             values.extend((0..columns.len()).map(|n| tuple::get(given, columns.len(), n)));
             writer.change(table, row, key, columns, &values, assigner.touched[0]);
             kept = recycle(values);
-            let savepoint = ignore.then(|| tx.savepoint());
+            let savepoint = row_savepoint(*ignore, table, &tx);
             match writer.update(table, &mut tx, key, row, &assigner.touched) {
                 Ok(false) => {}
                 Ok(true) => {
                     drop(tx);
                     match assigner.written(table, row, writer, run) {
                         Err(e) if *ignore && is_ignorable(&e) => {
-                            let savepoint = savepoint.expect("made for IGNORE");
-                            run.tx.borrow_mut().rollback_to(savepoint).map_err(error::engine)?;
+                            undo_row(savepoint, &mut run.tx.borrow_mut())?;
                             run.warn(e.code, e.message);
                         }
                         result => {
@@ -196,12 +196,17 @@ impl UpdateManyStatement {
                 }
                 Err(Refused::Duplicate(i)) => {
                     let e = writer.duplicate(table, i, run);
-                    let Some(savepoint) = savepoint else { return Err(e) };
-                    tx.rollback_to(savepoint).map_err(error::engine)?;
+                    undo_row(savepoint, &mut tx)?;
+                    if !*ignore {
+                        return Err(e);
+                    }
                     drop(tx);
                     run.warn(e.code, e.message);
                 }
-                Err(refused) => return Err(refused.locked()),
+                Err(refused) => {
+                    undo_row(savepoint, &mut tx)?;
+                    return Err(refused.locked());
+                }
             }
         }
         Ok(changed)
@@ -251,12 +256,17 @@ impl DeleteManyStatement {
         let mut row = Vec::new();
         for (_, table, rules, named) in targets.iter_mut() {
             let mut at = 0;
+            let _within = run.within(table);
             while at < named.bytes.len() {
                 run.check_interrupt()?;
                 let key = named.part(&mut at);
                 let mut tx = run.tx.borrow_mut();
+                let savepoint = row_savepoint(false, table, &tx);
                 if tx.get(table.indexes[0].tree, key, LOCKING, &mut row).map_err(|e| run.engine_error(e))? {
-                    writer.delete(table, &mut tx, key, &row).map_err(Refused::locked)?;
+                    if let Err(refused) = writer.delete(table, &mut tx, key, &row) {
+                        undo_row(savepoint, &mut tx)?;
+                        return Err(refused.locked());
+                    }
                     drop(tx);
                     if let Some(rules) = rules {
                         rules.deleted(&row, run)?;

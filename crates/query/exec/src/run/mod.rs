@@ -6,6 +6,7 @@
 //! execution.
 
 pub mod batched;
+pub mod beside;
 pub mod build;
 pub mod change;
 pub mod counted;
@@ -50,7 +51,13 @@ const TEMP_BYTES: u64 = 1 << 30;
 
 /// What all operators and expressions of one execution share.
 pub struct Run<'x> {
+    /// The transaction at hand: see [`beside`].
     pub tx: RefCell<&'x mut Transaction>,
+    /// The other one of a statement with tables of both kinds.
+    beside: Cell<Option<&'x mut Transaction>>,
+    has_beside: bool,
+    /// Is the one at hand that of tables which are not transactional?
+    is_beside: Cell<bool>,
     pub env: RefCell<&'x mut dyn Env>,
     pub params: &'x [Value<'x>],
     pub subqueries: &'x [RefCell<subquery::Subquery>],
@@ -72,8 +79,6 @@ pub struct Run<'x> {
     steps: Cell<u32>,
     /// `div_precision_increment`, once a division has asked for it.
     div_increment: Cell<Option<u32>>,
-    /// See [`Run::check_temp_bytes`].
-    temp_bytes_max: usize,
     /// Warnings raised so far, for the `info` of the outcome.
     pub warnings: Cell<u64>,
     /// Rows without the LIMIT, where SQL_CALC_FOUND_ROWS asks for them.
@@ -96,10 +101,11 @@ impl<'x> Run<'x> {
         subqueries: &'x [RefCell<subquery::Subquery>],
     ) -> Run<'x> {
         let (now_us, mode) = (env.now_us(), env.sql_mode());
-        // Operators count bytes in 32 bits.
-        let temp_bytes_max = env.tmp_table_size().clamp(TEMP_BYTES, u32::MAX.into()) as usize;
         Run {
             tx: RefCell::new(tx),
+            beside: Cell::new(None),
+            has_beside: false,
+            is_beside: Cell::new(false),
             env: RefCell::new(env),
             params,
             subqueries,
@@ -113,7 +119,6 @@ impl<'x> Run<'x> {
             scratch: Default::default(),
             steps: Cell::new(0),
             div_increment: Cell::new(None),
-            temp_bytes_max,
             warnings: Cell::new(0),
             found_rows: Cell::new(None),
             working: RefCell::new(Vec::new()),
@@ -121,6 +126,12 @@ impl<'x> Run<'x> {
             given_id: Cell::new(None),
             target_view: RefCell::new(None),
         }
+    }
+
+    /// The statement has tables of both kinds.
+    pub fn set_beside(&mut self, beside: &'x mut Transaction) {
+        self.beside = Cell::new(Some(beside));
+        self.has_beside = true;
     }
 
     /// Asks the constant conditions, as MySQL does while it plans: their warnings and errors come also where no row does.
@@ -142,7 +153,14 @@ impl<'x> Run<'x> {
     /// grown to so many bytes. Error 1038 beyond the bound.
     #[inline]
     pub fn check_temp_bytes(&self, bytes: usize) -> Result<()> {
-        if bytes <= self.temp_bytes_max { Ok(()) } else { Err(error::out_of_memory()) }
+        if bytes as u64 <= TEMP_BYTES { Ok(()) } else { self.check_many_temp_bytes(bytes) }
+    }
+
+    #[cold]
+    fn check_many_temp_bytes(&self, bytes: usize) -> Result<()> {
+        // Operators count bytes in 32 bits.
+        let max = self.env.borrow().tmp_table_size().clamp(TEMP_BYTES, u32::MAX.into());
+        if bytes as u64 <= max { Ok(()) } else { Err(error::out_of_memory()) }
     }
 
     /// Bytes of a temporary table in memory: what has more goes on in a file.

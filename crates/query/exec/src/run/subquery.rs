@@ -160,6 +160,7 @@ pub fn scalar<'a>(run: &'a Run<'_>, i: usize, at: Scope<'_>) -> Result<Value<'a>
         return Ok(v.clone());
     }
     let warnings = run.warnings.get();
+    let _outside = run.outside();
     sub.query.open(run, Some(&at))?;
     let value = if sub.query.next(run, Some(&at))? {
         let inner = Scope::new(&sub.query.frame, Some(&at));
@@ -190,6 +191,7 @@ pub fn exists(run: &Run<'_>, i: usize, at: Scope<'_>) -> Result<bool> {
         return Ok(v.to_i64() != 0);
     }
     let warnings = run.warnings.get();
+    let _outside = run.outside();
     sub.query.open(run, Some(&at))?;
     let found = sub.query.next(run, Some(&at))?;
     if !sub.correlated {
@@ -223,6 +225,7 @@ pub fn contains(
         });
     if hashable {
         if sub.set.is_none() {
+            let _outside = run.outside();
             let mut set = RowSet::default();
             sub.query.open(run, Some(&at))?;
             while sub.query.next(run, Some(&at))? {
@@ -264,6 +267,7 @@ pub fn contains(
         }
     }
     let mut unknown = false;
+    let _outside = run.outside();
     sub.query.open(run, Some(&at))?;
     while sub.query.next(run, Some(&at))? {
         run.check_interrupt()?;
@@ -302,6 +306,7 @@ pub fn quantified(
     let mut sub = run.subqueries[i].borrow_mut();
     let sub = &mut *sub;
     let mut unknown = false;
+    let _outside = run.outside();
     sub.query.open(run, Some(&at))?;
     while sub.query.next(run, Some(&at))? {
         run.check_interrupt()?;

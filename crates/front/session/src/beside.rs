@@ -1,0 +1,136 @@
+//! Statements with tables that are not transactional (engines MEMORY and MyISAM): what they change there stays, whatever becomes of
+//! the statement and of the session's transaction.
+//!
+//! ```text
+//!   pin      metadata locks of all tables, to the end of the session's transaction
+//!   lock     the rows of those that are not transactional and change (X) or are locked (S), to the end of the statement
+//!   begin    the transaction beside, READ COMMITTED: it sees what there is now
+//!   execute  exec::run::beside
+//!   commit   the transaction beside, also after an error; then the session's own goes on, or ends, as ever
+//! ```
+//!
+//! Two statements that write one such table run one after the other, as with MySQL's table locks, so the transaction beside never
+//! waits for a row. The locks of rows are metadata locks, in whose deadlock search the session's own row locks take part.
+
+use crate::command::Session;
+use crate::run::Planned;
+use catalog::mdl::{Duration, Mode, Name};
+use catalog::{Version, Waiting};
+use engine::{Isolation, Transaction};
+use exec::{Env, Outcome, Prepared, RowSink, Stage, Uses};
+use std::sync::Arc;
+use types::{Result, Value};
+
+/// What a statement locks beside its tables.
+pub(crate) struct RowLocks {
+    /// In one order for all sessions.
+    locks: Vec<(Arc<Name>, Mode)>,
+    /// It writes such tables, and reads some: what others have committed there has to be visible, not only be on its way.
+    rests_on_others: bool,
+}
+
+impl RowLocks {
+    /// `None`: all of its tables are transactional, or it has none.
+    pub fn of(prepared: &Prepared, version: &Version) -> Option<Box<RowLocks>> {
+        if matches!(prepared.uses(), Uses::Nothing | Uses::Transaction) {
+            return None;
+        }
+        let (mut locks, mut reads) = (Vec::new(), false);
+        for t in prepared.tables() {
+            let Some(table) = version.table(&t.schema, &t.table) else { continue };
+            if !table.is_base() || table.temporary || table.engine.is_transactional() {
+                continue;
+            }
+            let name = || Arc::new(Name::Rows(t.schema.as_str().into(), t.table.as_str().into()));
+            if t.insert || t.update || t.delete || t.for_update {
+                locks.push((name(), Mode::Exclusive));
+            } else if t.lock {
+                locks.push((name(), Mode::SharedReadOnly));
+            }
+            reads |= t.read;
+        }
+        locks.sort_by(|a, b| a.0.cmp(&b.0));
+        let rests_on_others = reads && !locks.is_empty();
+        Some(Box::new(RowLocks { locks, rests_on_others }))
+    }
+}
+
+impl Session {
+    /// Runs a pinned statement with tables that are not transactional.
+    #[cold]
+    pub(crate) fn run_beside(
+        &mut self,
+        planned: &mut Planned,
+        params: &[Value<'_>],
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        let locks = planned.rows.take();
+        let result = self.with_beside(locks.as_deref(), |session, beside| {
+            let both = planned.prepared.uses() == Uses::Both;
+            if both {
+                session.begin_readable(planned.readable_since)?;
+            }
+            let result = session.until_deadline(planned, |session, planned| {
+                planned.prepared.execute_beside(&mut session.tx, beside, params, &mut session.state, sink)
+            });
+            session.transaction.tells_kept = both && result.is_err() && beside.has_writes() && session.autocommits();
+            result
+        });
+        planned.rows = locks;
+        result
+    }
+
+    /// Gives `run` a transaction for tables that are not transactional, and commits it. What it changes in others is the session's
+    /// transaction's. Errors of the locks: 1205, 1213, 1317, 3024.
+    pub(crate) fn with_beside(
+        &mut self,
+        locks: Option<&RowLocks>,
+        run: impl FnOnce(&mut Session, &mut Transaction) -> Result<Outcome>,
+    ) -> Result<Outcome> {
+        let mut beside = match self.beside.take() {
+            Some(beside) => beside,
+            None => Box::new(self.tx.beside().map_err(exec::error::engine)?),
+        };
+        let locked = locks.map_or(Ok(()), |locks| self.lock_rows(locks));
+        let result = locked.and_then(|()| {
+            beside.begin_at(Isolation::ReadCommitted, false, self.state.clock_us);
+            let result = run(self, &mut beside);
+            self.commit_beside(&mut beside, result)
+        });
+        self.beside = Some(beside);
+        result
+    }
+
+    fn lock_rows(&mut self, rows: &RowLocks) -> Result<()> {
+        let timeout = self.state.vars.hot().lock_wait_timeout;
+        for (name, mode) in &rows.locks {
+            self.pins.lock(name, *mode, Duration::Statement, &mut Waiting { timeout, tx: &mut self.tx })?;
+        }
+        if rows.rests_on_others { self.tx.await_others().map_err(exec::error::engine) } else { Ok(()) }
+    }
+
+    /// The statement has ended: what it changed stays.
+    fn commit_beside(&mut self, beside: &mut Transaction, result: Result<Outcome>) -> Result<Outcome> {
+        if !beside.is_active() {
+            return result;
+        }
+        if beside.has_writes() {
+            self.transaction.kept |= !self.autocommits();
+            self.entry.stage(Stage::HandlerCommit);
+        }
+        let mut ended = beside.precommit();
+        self.pins.release_where(|t| matches!(*t.name, Name::Rows(..)));
+        if ended.is_ok() {
+            ended = beside.await_durable();
+        }
+        // The statement's own error is the one to tell.
+        let outcome = result?;
+        ended.map_err(exec::error::engine)?;
+        Ok(outcome)
+    }
+
+    /// Warning 1196 at a rollback of a transaction that has changed such tables.
+    pub(crate) fn tell_kept(&mut self) {
+        self.state.warn("Warning", 1196, "Some non-transactional changed tables couldn't be rolled back".to_string());
+    }
+}
