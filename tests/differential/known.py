@@ -28,11 +28,7 @@ def explained(sql, results, found):
     if left[0] == right[0] in ("rows", "ok") and reads_small_numbers(left, right):
         return "9.7 reads numbers below 101 as days of the year 2000, 8.0 refuses them"
     if left[0] != "rows" or right[0] != "rows":
-        if found == "warning" and sql.startswith("PREPARE "):
-            return "MySQL evaluates constants while it prepares, Clearway while it executes"
         return None
-    if 1235 in codes(left) and "BETWEEN" in sql:
-        return "MySQL warns itself that it cannot do BETWEEN of documents"
     if found in ("type", "scale", "charset", "unsigned") and " OVER (" in sql and not left[2]:
         return "where MySQL knows that no row comes, no temporary table gives a window function's result its type"
     if found == "charset" and all(x.type == y.type == JSON for x, y in zip(left[1], right[1]) if x.charset != y.charset):
@@ -61,8 +57,6 @@ def explained_warning(left, right):
     """Of results whose rows are the same."""
     missing, more = codes(left) - codes(right), codes(right) - codes(left)
     messages = [message for code, message in left[-1] if code in missing]
-    if not more and missing <= {1292, 4095, 4096} and not left[2]:
-        return "MySQL evaluates constants while it plans, also where no row comes"
     if not more and all_are(messages, r"Incorrect (date|datetime) value: '0000-00-00.*' for column"):
         return "MySQL warns of a zero date when it copies one into a temporary table"
     if more <= {1292} and missing == {1366} and all_are(messages, r"Incorrect (DOUBLE|DECIMAL) value: '.*' for column '' at row"):

@@ -153,7 +153,9 @@ impl Session {
         }
         let params = parsed.param_count;
         let body = if is_planned(&parsed.statement) {
-            Body::Planned(Box::new(self.plan(parsed, &[])?))
+            let mut planned = self.plan(parsed, &[])?;
+            planned.prepared.foresee(&mut self.tx, &mut self.state)?;
+            Body::Planned(Box::new(planned))
         } else {
             Body::Other(Box::new(parsed))
         };

@@ -331,7 +331,7 @@ impl Session {
         match kind {
             LiteralKind::Int => DataType { length: 20, ..DataType::new(TypeKind::BigInt).not_null() },
             // Its digits differ from text to text: execution goes by the value.
-            LiteralKind::Decimal => DataType::new(TypeKind::Null),
+            LiteralKind::Decimal => DataType::new(TypeKind::Null).not_null(),
             LiteralKind::Float => DataType::new(TypeKind::Double).not_null(),
             LiteralKind::String => DataType::string(TypeKind::VarChar, 255, self.state.vars.hot().literals).not_null(),
         }

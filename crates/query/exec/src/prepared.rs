@@ -2,9 +2,8 @@
 
 use crate::context::{ColumnMeta, Env, Outcome, RowSink};
 use crate::error;
-use crate::expr::Expr;
 use crate::expr::compare::{Reading, check_temporal, held_by_column};
-use crate::plan::{Planner, node::Body};
+use crate::plan::{Planner, constant::Foreseen, node::Body};
 pub use crate::run::beside::Uses;
 use crate::run::subquery::Subquery;
 use crate::run::{Run, Statement};
@@ -85,8 +84,12 @@ pub struct Prepared {
     stores: bool,
     /// Parameters that are compared with a column of a date or time, with its type and name.
     column_params: Vec<(usize, DataType, String)>,
-    /// Constant conditions of all its queries.
-    foreseen: Vec<Expr>,
+    /// Constants of all its queries that are asked before any row is read.
+    foreseen: Vec<Foreseen>,
+    /// Those that PREPARE asked, by number.
+    known: Vec<(i64, Value<'static>)>,
+    /// See [`Planner::tells_parts`].
+    tells_parts: bool,
     /// There is nothing to do before it runs.
     begins_plainly: bool,
     param_types: Vec<(usize, DataType)>,
@@ -135,8 +138,9 @@ impl Prepared {
         let body = body(&mut planner)?;
         let notes = std::mem::take(&mut planner.notes);
         let temporal_params = std::mem::take(&mut planner.temporal_params);
-        let stores = planner.stores;
-        let foreseen = std::mem::take(&mut planner.foreseen);
+        let (stores, tells_parts) = (planner.stores, planner.tells_parts);
+        let mut foreseen = std::mem::take(&mut planner.foreseen);
+        foreseen.sort_by_key(|constant| !constant.early);
         let column_params = std::mem::take(&mut planner.column_params);
         let param_types = std::mem::take(&mut planner.param_types);
         let hint_warnings = planner.hint_warnings();
@@ -173,6 +177,8 @@ impl Prepared {
             stores,
             column_params,
             foreseen,
+            known: Vec::new(),
+            tells_parts,
             begins_plainly,
             param_types,
             outline,
@@ -321,6 +327,19 @@ impl Prepared {
         }
     }
 
+    /// Asks those constants that MySQL asks at PREPARE: what there is to say of them is said now, and not again by any execution.
+    /// Nothing is read. Errors: theirs.
+    pub fn foresee(&mut self, tx: &mut Transaction, env: &mut dyn Env) -> Result<()> {
+        // How strict a statement is that changes rows it knows when it runs.
+        if self.writes || !self.foreseen.iter().any(Foreseen::at_prepare) {
+            return Ok(());
+        }
+        let run = Run::new(tx, env, &[], &self.subqueries);
+        run.ask(self.foreseen.iter().filter(|f| f.at_prepare()))?;
+        self.known = run.scratch.once.take();
+        Ok(())
+    }
+
     /// Forgets what subqueries found before, says what is to be said of the statement, and asks its constant conditions. Error
     /// 1525 of parameters that are compared with dates and times and are none, and errors of the conditions.
     #[cold]
@@ -336,7 +355,7 @@ impl Prepared {
         for (n, column, name) in &self.column_params {
             match held_by_column(&params[*n], column, name, mode) {
                 (None, Some((code, message))) if self.stores => return Err(types::SqlError::new(code, message)),
-                (_, told) => said.extend(told),
+                (held, told) => said.extend(told.filter(|_| held.is_none() || self.tells_parts)),
             }
         }
         for (code, message) in &self.notes {
@@ -345,6 +364,7 @@ impl Prepared {
         for (code, message) in said {
             run.tell(code, message);
         }
+        run.scratch.once.borrow_mut().extend(self.known.iter().cloned());
         // Those that change rows ask once they know how strict they are.
         if self.writes { Ok(()) } else { run.foresee() }
     }

@@ -352,7 +352,16 @@ static HELD_OR_NULL: functions::Function = functions::f("held by column", 1, 1, 
         (None, Value::Bytes(_)) if a.ty.kind != TypeKind::Time => {
             convert::datetime_in(&v, a.run.sql_mode, a.run).map_or(Value::Null, Value::DateTime)
         }
-        (None, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Bytes(_)) => Value::Null,
+        (None, Value::Bytes(text)) => {
+            a.run.warn(1292, format!("Truncated incorrect time value: '{}'", String::from_utf8_lossy(text)));
+            Value::Null
+        }
+        (None, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_)) => {
+            let shown = convert::text(&v, &convert::type_of(&v)).into_owned();
+            let kind = if a.ty.kind == TypeKind::Time { "time" } else { "datetime" };
+            a.run.warn(1292, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(&shown)));
+            Value::Null
+        }
         (None, _) => v,
     })
 });
@@ -375,7 +384,8 @@ pub fn temporal_column<'e>(e: &Expr, other: &'e Expr) -> Option<&'e Expr> {
         _ => other,
     };
     // Of a parameter nothing may be known yet.
-    let is_number = e.ty.kind.is_numeric() || e.ty.kind == TypeKind::Null && matches!(e.node, Node::Param(_));
+    let is_unknown = e.ty.kind == TypeKind::Null && matches!(e.node, Node::Param(_) | Node::Neg(_));
+    let is_number = e.ty.kind.is_numeric() || is_unknown;
     let takes = match column.ty.kind {
         TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => is_number,
         TypeKind::Time => is_number || is_string(e.ty.kind),

@@ -180,6 +180,15 @@ pub fn json_number(v: &Value<'_>, run: &Run<'_>) -> Value<'static> {
     }
 }
 
+/// The nearest BIGINT: 1292 is warned of where that is out of its range.
+pub fn integer_of_decimal(d: &Decimal, run: &Run<'_>) -> i64 {
+    let n = Value::Decimal(*d).to_i64();
+    if Decimal::from(n) != d.round(0) {
+        run.warn(1292, format!("Truncated incorrect DECIMAL value: '{d}'"));
+    }
+    n
+}
+
 /// Date checks of values that are computed, not stored: zeros are let in.
 pub const LENIENT: SqlMode = SqlMode::NONE;
 
@@ -415,6 +424,7 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
         K::BigInt => match &v {
             Value::UInt(u) => Value::Int(*u as i64),
             Value::Bytes(_) => Value::Int(bits64(&v, run) as i64),
+            Value::Decimal(d) => Value::Int(integer_of_decimal(d, run)),
             v => Value::Int(v.to_i64()),
         },
         K::Double => {

@@ -241,12 +241,17 @@ impl Expr {
                 other => other,
             }),
             Node::Arith(op, a, b) => {
-                let (x, y) = (a.eval(run, at)?, b.eval(run, at)?);
+                let x = a.eval(run, at)?;
+                if x.is_null() && *op == ArithOp::IntDiv {
+                    return Ok(Value::Null);
+                }
+                let y = b.eval(run, at)?;
                 number::arith(*op, &x, &y, &self.ty, run).map_err(|e| self.failed(e, at))
             }
             Node::Neg(e) => number::negate(&e.eval(run, at)?, run).map_err(|e| self.failed(e, at)),
             Node::Bits(op, a, b) => {
-                let (x, y) = (a.eval(run, at)?, b.eval(run, at)?);
+                let x = a.eval(run, at)?;
+                let y = if x.is_null() { Value::Null } else { b.eval(run, at)? };
                 number::bits(*op, &x, &y, self.ty.kind == TypeKind::VarBinary, run)
             }
             Node::BitNot(e) => number::bit_not(&e.eval(run, at)?, self.ty.kind == TypeKind::VarBinary, run),
@@ -312,7 +317,12 @@ impl Expr {
     pub fn eval_bool<'a>(&'a self, run: &'a Run<'_>, at: Scope<'a>) -> Result<Option<bool>> {
         match &self.node {
             Node::Compare(op, a, b, collation) => {
-                let (x, y) = (a.eval(run, at)?, b.eval(run, at)?);
+                let x = a.eval(run, at)?;
+                // The other operand is not asked then.
+                if x.is_null() && *op != CmpOp::NullSafeEq {
+                    return Ok(None);
+                }
+                let y = b.eval(run, at)?;
                 if *op == CmpOp::NullSafeEq {
                     return Ok(Some(match (x.is_null(), y.is_null()) {
                         (true, true) => true,
@@ -320,7 +330,7 @@ impl Expr {
                         _ => false,
                     }));
                 }
-                if x.is_null() || y.is_null() {
+                if y.is_null() {
                     return Ok(None);
                 }
                 Ok(Some(op.holds(compare::values(&x, &y, *collation, run)?)))
@@ -395,8 +405,12 @@ impl Expr {
             }
             Node::Not(e) => Ok(e.eval_bool(run, at)?.map(|b| !b)),
             Node::Like { negated, operands, escape, collation } => {
-                let (text, pattern) = (operands[0].eval(run, at)?, operands[1].eval(run, at)?);
-                if text.is_null() || pattern.is_null() {
+                let text = operands[0].eval(run, at)?;
+                if text.is_null() {
+                    return Ok(None);
+                }
+                let pattern = operands[1].eval(run, at)?;
+                if pattern.is_null() {
                     return Ok(None);
                 }
                 let text = convert::text(&text, &operands[0].ty);

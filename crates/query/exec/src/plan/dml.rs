@@ -22,6 +22,7 @@ type Written = (Arc<Table>, Source, Vec<usize>);
 impl Planner<'_> {
     pub(super) fn insert(&mut self, insert: &ast::Insert) -> Result<Body> {
         self.stores = self.is_strict(insert.ignore);
+        self.tells_parts = self.stores;
         let parsed = self.parsed;
         if !insert.partitions.is_empty() {
             return Err(SqlError::new(1747, "PARTITION () clause on non partitioned table"));
@@ -313,6 +314,7 @@ impl Planner<'_> {
 
     pub(super) fn update(&mut self, update: &ast::Update) -> Result<Body> {
         self.stores = self.is_strict(update.ignore);
+        self.tells_parts = self.stores;
         self.with_tables(update.with.as_deref(), |p| p.update_with(update))
     }
 
@@ -347,6 +349,7 @@ impl Planner<'_> {
 
     pub(super) fn delete(&mut self, delete: &ast::Delete) -> Result<Body> {
         self.stores = self.is_strict(delete.ignore);
+        self.tells_parts = self.stores;
         self.with_tables(delete.with.as_deref(), |p| p.delete_with(delete))
     }
 

@@ -1,7 +1,7 @@
 //! Expressions: syntax to typed nodes.
 
 use super::comparison::{compare_exprs, compare_rows, comparison, pair_collations};
-use super::{Planner, literal, names::AliasRule};
+use super::{Planner, constant, literal, names::AliasRule};
 use crate::error::unsupported;
 use crate::expr::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::compare::{self, CmpOp};
@@ -19,6 +19,9 @@ const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be rem
 const FOUND_ROWS_DEPRECATED: &str =
     "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.";
 
+const BETWEEN_DOCUMENTS: &str =
+    "This version of MySQL doesn't yet support 'comparison of JSON in the BETWEEN operator'";
+
 /// Deepest nesting of expressions and queries.
 const DEPTH_MAX: usize = 63;
 
@@ -28,14 +31,26 @@ impl Planner<'_> {
         parsed.list(list).iter().map(|e| self.expr(*e)).collect()
     }
 
-    /// A condition of WHERE, ON or HAVING.
+    /// A condition of WHERE, HAVING or the ON of an inner join.
     pub fn condition(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
+        let mut e = self.condition_as_written(id, clause)?;
+        self.foresee(&mut e, true);
+        Ok(e)
+    }
+
+    /// The ON of an outer join: its constants are computed once too, but not where no row asks.
+    pub fn outer_condition(&mut self, id: ExprId) -> Result<Expr> {
+        let mut e = self.condition_as_written(id, "on clause")?;
+        self.foresee(&mut e, false);
+        Ok(e)
+    }
+
+    fn condition_as_written(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
         let mut e = self.in_clause(id, clause)?;
         e = self.truth(e);
         if clause == "where clause" {
             e = self.zero_dates(e);
         }
-        self.foresee(&mut e);
         Ok(e)
     }
 
@@ -54,36 +69,6 @@ impl Planner<'_> {
         let e = self.expr(id);
         self.clause = before;
         e
-    }
-
-    /// Constant conditions that warn or fail do so once, and also where no row comes.
-    fn foresee(&mut self, e: &mut Expr) {
-        if let Node::And(list) | Node::Or(list) = &mut e.node {
-            for part in list {
-                if matches!(part.node, Node::Const(Value::Int(_))) {
-                    break;
-                }
-                self.foresee(part);
-            }
-            return;
-        }
-        // A string that counts as a number, or an operation of numbers.
-        let mut speaks = is_text(e);
-        e.any(&mut |e| {
-            let mixed = match &e.node {
-                Node::Compare(_, a, b, _) => is_text(a) != is_text(b),
-                Node::Arith(..) | Node::Neg(_) | Node::Cast(_) | Node::Call(..) => true,
-                _ => false,
-            };
-            speaks |= mixed;
-            mixed
-        });
-        let reads = |e: &Expr| matches!(e.node, Node::Column { .. } | Node::Window(_) | Node::UserVariable(_));
-        if speaks && e.is_constant() && !e.any(&mut |e| reads(e)) {
-            let call = functions::foreseen(std::mem::replace(e, Expr::null()), self.foreseen.len());
-            self.foreseen.push(call.clone());
-            *e = call;
-        }
     }
 
     /// An expression without aggregates.
@@ -293,6 +278,9 @@ impl Planner<'_> {
             }
             Ast::Between { operand, negated, low, high } => {
                 let (e, low, high) = (self.operand(*operand)?, self.operand(*low)?, self.operand(*high)?);
+                if [&e, &low, &high].iter().any(|e| e.ty.kind == TypeKind::Json) {
+                    self.literal_warnings.push((1235, BETWEEN_DOCUMENTS.to_string()));
+                }
                 let (low, high) = (self.beside_column(low, &e)?, self.beside_column(high, &e)?);
                 let (low, high) = (compare::beside_moment(low, &e), compare::beside_moment(high, &e));
                 let (e, low, high) = compare::times_as_texts(e, low, high);
@@ -311,6 +299,12 @@ impl Planner<'_> {
                 let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|i| self.operand(*i)).collect();
                 let list = list?;
                 let e = if list.iter().all(|i| i.ty.kind.is_numeric()) { convert::number_of_long(e) } else { e };
+                // Beside numbers a hexadecimal literal is one.
+                let e = if list.iter().all(|i| i.ty.kind.is_numeric()) && convert::is_hex_literal(&e) {
+                    convert::enum_number(e)
+                } else {
+                    e
+                };
                 for i in &list {
                     self.note_listed(i, &e)?;
                 }
@@ -319,7 +313,9 @@ impl Planner<'_> {
                     // A YEAR is not compared with years of two digits here.
                     .map(|i| match e.ty.kind {
                         TypeKind::Year => i,
-                        TypeKind::Time if is_text(&i) && matches!(i.node, Node::Const(_) | Node::Param(_)) => {
+                        TypeKind::Time
+                            if constant::is_text(&i) && matches!(i.node, Node::Const(_) | Node::Param(_)) =>
+                        {
                             let ty = DataType { length: 17, decimals: 6, ..DataType::new(TypeKind::Time) };
                             Expr::new(Node::Cast(Box::new(i)), ty)
                         }
@@ -333,6 +329,7 @@ impl Planner<'_> {
                 let nullable = e.ty.nullable || list.iter().any(|e| e.ty.nullable);
                 let e = compare::in_charset(e, collation);
                 let list = list.into_iter().map(|e| compare::in_charset(e, collation)).collect();
+                let list = self.once_listed(&e, list);
                 let node = Node::In { negated: *negated, operand: Box::new(e), list, collation };
                 Expr::new(node, boolean_type(nullable))
             }
@@ -526,72 +523,6 @@ impl Planner<'_> {
                 self.block().sources.extend(others);
                 at_slot(e?, slot)
             }
-        })
-    }
-
-    /// A literal that is read as a date here, once. Error 1525 when it is none.
-    fn note_literal(&mut self, e: &Expr, other: &Expr) -> Result<()> {
-        if let Node::Const(v) = &e.node {
-            let mode = types::SqlMode(self.env.sql_mode());
-            let mut told = compare::check_temporal(v, other.ty.kind, mode, self.reading())?;
-            self.literal_warnings.append(&mut told);
-        }
-        Ok(())
-    }
-
-    /// The same of one among others.
-    fn note_listed(&mut self, e: &Expr, other: &Expr) -> Result<()> {
-        match e.node {
-            Node::Const(ref v) => {
-                let mode = types::SqlMode(self.env.sql_mode());
-                let mut told = compare::check_temporal(v, other.ty.kind, mode, compare::Reading::Listed)?;
-                self.literal_warnings.append(&mut told);
-            }
-            Node::Param(n) if other.ty.kind.is_temporal() && self.params.get(n).is_some_and(|t| !t.nullable) => {
-                self.temporal_params.push((n, other.ty.kind, compare::Reading::Listed));
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn note_literals(&mut self, a: &[Expr], b: &[Expr]) -> Result<()> {
-        for (x, y) in a.iter().zip(b) {
-            self.note_literal(x, y)?;
-            self.note_literal(y, x)?;
-        }
-        Ok(())
-    }
-
-    /// An operand beside `other`: what is constant is read once, and as a column of a date or time would hold it.
-    fn beside_column(&mut self, e: Expr, other: &Expr) -> Result<Expr> {
-        self.note_literal(&e, other)?;
-        let Some(column) = compare::temporal_column(&e, other) else { return Ok(e) };
-        let name = match column.node {
-            Node::Column { depth: 0, slot, column } => {
-                let source = self.block().sources.iter().find(|s| s.slot == slot as usize);
-                source.and_then(|s| s.table.as_ref()?.columns.get(column as usize)).map_or("", |c| &c.name).to_string()
-            }
-            _ => String::new(),
-        };
-        Ok(match &e.node {
-            Node::Const(v) => {
-                let mode = types::SqlMode(self.env.sql_mode());
-                let (held, told) = compare::held_by_column(v, &column.ty, &name, mode);
-                match told {
-                    Some((code, message)) if self.stores && held.is_none() => return Err(SqlError::new(code, message)),
-                    told => self.literal_warnings.extend(told),
-                }
-                held.map_or(e.clone(), |v| {
-                    Expr::new(Node::Const(v), compare::beside_column(Expr::null(), &column.ty, false).ty)
-                })
-            }
-            Node::Param(n) => {
-                let of_client = self.params.get(*n).is_none_or(|t| t.nullable);
-                self.column_params.push((*n, column.ty, name));
-                compare::beside_column(e, &column.ty, of_client)
-            }
-            _ => e,
         })
     }
 
@@ -877,10 +808,6 @@ fn no_function(database: Option<&str>, name: &str) -> SqlError {
         Some(d) => SqlError::new(1305, format!("FUNCTION {d}.{name} does not exist")),
         None => SqlError::new(1305, format!("FUNCTION {name} does not exist")),
     }
-}
-
-fn is_text(e: &Expr) -> bool {
-    e.ty.kind.is_text() || e.ty.kind.is_bytes()
 }
 
 pub fn constant(v: Value<'static>, ty: DataType) -> Expr {

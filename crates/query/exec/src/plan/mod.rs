@@ -4,6 +4,7 @@ pub mod access;
 mod array;
 mod cast;
 mod comparison;
+pub mod constant;
 pub mod cost;
 pub mod derived;
 pub mod dml;
@@ -110,8 +111,12 @@ pub struct Planner<'p> {
     pub temporal_params: Vec<(usize, types::TypeKind, crate::expr::compare::Reading)>,
     /// Rows are changed under a strict mode: a literal that is no date is refused as one that is stored.
     pub stores: bool,
-    /// Constant conditions, which are asked before any row is read, too.
-    pub foreseen: Vec<crate::expr::Expr>,
+    /// Constants that are asked before any row is read, too.
+    pub foreseen: Vec<constant::Foreseen>,
+    /// How many constants were given a number: it stays theirs where a query is planned again.
+    constants: i64,
+    /// Of a constant that a column would hold in part, the rest is told: a strict mode, and no IGNORE.
+    pub tells_parts: bool,
     /// Types of what parameters are stored in or compared with, for those who prepare.
     pub param_types: Vec<(usize, DataType)>,
     /// Deepest block (as index into `blocks`) that expressions of the current subquery reached outwards.
@@ -144,6 +149,7 @@ impl<'p> Planner<'p> {
             _ => None,
         };
         let div_increment = env.system_variable(None, "div_precision_increment");
+        let strict = types::SqlMode(env.sql_mode()).is_strict();
         Planner {
             parsed,
             version,
@@ -176,6 +182,8 @@ impl<'p> Planner<'p> {
             notes: Vec::new(),
             literal_warnings: Vec::new(),
             foreseen: Vec::new(),
+            constants: 0,
+            tells_parts: strict,
             column_params: Vec::new(),
             temporal_params: Vec::new(),
             stores: false,

@@ -172,12 +172,17 @@ impl Planner<'_> {
         block.sources.push(Source::of_table(0, table, None));
         block.shapes.push(Shape::Row(table.clone()));
         inner.blocks.push(block);
-        let id = parsed.list(*list)[0];
-        if !array {
-            return inner.plain(id);
+        inner.constants = self.constants;
+        let mut id = parsed.list(*list)[0];
+        if array {
+            let ast::Expr::Cast(cast) = &parsed[id] else { unreachable!("the text of an array is a CAST") };
+            id = cast.operand;
         }
-        let ast::Expr::Cast(cast) = &parsed[id] else { unreachable!("the text of an array is a CAST") };
-        inner.plain(cast.operand)
+        let e = inner.plain(id);
+        // Nobody asks them before a row does.
+        let constants = inner.constants;
+        self.constants = constants;
+        e
     }
 }
 

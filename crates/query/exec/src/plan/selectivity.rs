@@ -3,7 +3,7 @@
 
 use super::Planner;
 use crate::expr::compare::CmpOp;
-use crate::expr::{Expr, Node};
+use crate::expr::{Expr, Node, functions};
 use catalog::histogram::{CHARACTERS_MAX, Domain};
 use catalog::{Column, Histogram};
 use types::temporal::parse::{datetime_from_number, parse_datetime, parse_time};
@@ -109,7 +109,7 @@ impl Planner<'_> {
 
     /// `None`: not a value, or one that the histogram's order says nothing about.
     fn value_at_hand(&self, column: &Column, h: &Histogram, e: &Expr, collation: CollationId) -> Option<Operand> {
-        let v = match &e.node {
+        let v = match &functions::once::inner(e).node {
             Node::Const(v) => v,
             Node::Param(_) => {
                 // Where it decides over a join, the statement is better planned with its values.

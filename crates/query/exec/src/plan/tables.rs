@@ -368,7 +368,10 @@ impl Planner<'_> {
             JoinConstraint::None => {}
             JoinConstraint::On(e) => {
                 let seen = std::mem::replace(&mut self.block().first_named, start);
-                let e = self.condition(*e, "on clause");
+                let e = match kind {
+                    JoinKind::Left | JoinKind::Right => self.outer_condition(*e),
+                    _ => self.condition(*e, "on clause"),
+                };
                 self.block().first_named = seen;
                 let e = e?;
                 if e.has_aggregate() {

@@ -199,7 +199,12 @@ impl Planner<'_> {
                 block.sources.push(source);
                 block.shapes.push(Shape::Row(inner.base.clone()));
                 planner.blocks.push(block);
-                Some(planner.condition(id, "where clause")?)
+                planner.constants = self.constants;
+                let condition = planner.condition(id, "where clause");
+                let (constants, mut foreseen) = (planner.constants, std::mem::take(&mut planner.foreseen));
+                self.constants = constants;
+                self.foreseen.append(&mut foreseen);
+                Some(condition?)
             }
             None => None,
         };
@@ -226,6 +231,7 @@ impl Planner<'_> {
         self.deeper(table)?;
         let mut inner = Planner::new(&parsed, Version::base(self.version), &mut *self.env, &[]);
         inner.view_depth = self.view_depth;
+        inner.constants = self.constants;
         inner.subqueries = std::mem::take(&mut self.subqueries);
         inner.merges = self.merges;
         let is_select = matches!(parsed[id].body, QueryBody::Select(_));
@@ -247,7 +253,10 @@ impl Planner<'_> {
         }
         let rights = std::mem::take(&mut inner.rights);
         let unsteady = inner.unsteady;
+        let (constants, mut foreseen) = (inner.constants, std::mem::take(&mut inner.foreseen));
         let (tables, subqueries) = inner.finish();
+        self.constants = constants;
+        self.foreseen.append(&mut foreseen);
         self.unsteady |= unsteady;
         self.subqueries = subqueries;
         self.view_depth -= 1;

@@ -39,7 +39,7 @@ pub use build::Statement;
 
 use crate::context::Env;
 use crate::error;
-use crate::plan::print::SlotNames;
+use crate::plan::{constant::Foreseen, print::SlotNames};
 use catalog::Table;
 use engine::{Isolation, LockMode, Read, Transaction, Wait};
 use std::cell::{Cell, RefCell};
@@ -62,7 +62,7 @@ pub struct Run<'x> {
     pub params: &'x [Value<'x>],
     pub subqueries: &'x [RefCell<subquery::Subquery>],
     /// Constant conditions that are asked first.
-    pub foreseen: &'x [crate::expr::Expr],
+    pub foreseen: &'x [Foreseen],
     /// `NOW()`: microseconds since 1970 UTC at the statement's start.
     pub now_us: i64,
     pub sql_mode: types::sql_mode::SqlMode,
@@ -134,17 +134,18 @@ impl<'x> Run<'x> {
         self.has_beside = true;
     }
 
-    /// Asks the constant conditions, as MySQL does while it plans: their warnings and errors come also where no row does.
+    /// Asks the constants that MySQL asks while it plans: their warnings and errors come also where no row does.
     #[inline]
     pub fn foresee(&self) -> Result<()> {
-        if self.foreseen.is_empty() { Ok(()) } else { self.ask_foreseen() }
+        if self.foreseen.is_empty() { Ok(()) } else { self.ask(self.foreseen.iter()) }
     }
 
     #[cold]
-    fn ask_foreseen(&self) -> Result<()> {
+    pub fn ask<'f>(&self, constants: impl Iterator<Item = &'f Foreseen>) -> Result<()> {
         let frame = Frame::new(Vec::new(), Vec::new());
-        for condition in self.foreseen {
-            condition.eval_bool(self, Scope::new(&frame, None))?;
+        for constant in constants {
+            // Not as a condition: only what one is asks whether it is true.
+            constant.expr.eval(self, Scope::new(&frame, None))?;
         }
         self.check_strict()
     }

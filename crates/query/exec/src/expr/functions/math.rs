@@ -129,7 +129,8 @@ fn log<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 fn pow<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let (Some(x), Some(y)) = (a.double(0)?, a.double(1)?) else { return Ok(Value::Null) };
+    let Some(x) = a.double(0)? else { return Ok(Value::Null) };
+    let Some(y) = a.double(1)? else { return Ok(Value::Null) };
     let v = x.powf(y);
     if v.is_finite() { Ok(Value::Double(v)) } else { Err(out_of_range("DOUBLE", "")) }
 }
@@ -184,6 +185,7 @@ fn shown(a: &Args<'_, '_>, d: Decimal) -> Decimal {
 fn round<'a>(a: Args<'a, '_>, cut: bool) -> Result<Value<'a>> {
     let v = numeric(&a)?;
     let digits = match a.len() {
+        2 if v.is_null() => return Ok(Value::Null),
         2 => match a.int(1)? {
             Some(n) => n,
             None => return Ok(Value::Null),

@@ -7,6 +7,7 @@ pub mod locale;
 pub mod locks;
 pub mod math;
 pub mod net;
+pub mod once;
 pub mod parse_date;
 pub mod regexp;
 pub mod string;
@@ -76,12 +77,11 @@ impl<'a> Args<'a, '_> {
     pub fn int(&self, i: usize) -> Result<Option<i64>> {
         let v = self.value(i)?;
         self.warn_truncated(i, &v);
-        if let Value::Decimal(d) = &v
-            && types::Decimal::from(v.to_i64()) != d.round(0)
-        {
-            self.run.warn(1292, format!("Truncated incorrect DECIMAL value: '{d}'"));
-        }
-        Ok(if v.is_null() { None } else { Some(v.to_i64()) })
+        Ok(match &v {
+            Value::Null => None,
+            Value::Decimal(d) => Some(convert::integer_of_decimal(d, self.run)),
+            v => Some(v.to_i64()),
+        })
     }
 
     pub fn double(&self, i: usize) -> Result<Option<f64>> {
@@ -112,8 +112,8 @@ pub struct Scratch {
     patterns: RefCell<Vec<regexp::Cached>>,
     /// RAND(n): call site and both halves of its state.
     random: RefCell<Vec<(usize, u32, u32)>>,
-    /// Constant conditions by number, once they have been asked.
-    foreseen: RefCell<Vec<(i64, Option<bool>)>>,
+    /// Constants by number, once they have been computed: see [`once`].
+    pub once: RefCell<Vec<(i64, Value<'static>)>>,
     calls: Cell<u64>,
 }
 
@@ -218,27 +218,6 @@ pub const fn f(
 pub const fn volatile(mut f: Function) -> Function {
     f.volatile = true;
     f
-}
-
-/// A constant condition: asked once an execution.
-static FORESEEN: Function = f("foreseen", 2, 2, Rule::Int(1), |a| {
-    let number = a.int(1)?.unwrap_or(0);
-    let known = a.run.scratch.foreseen.borrow().iter().find(|(n, _)| *n == number).map(|(_, truth)| *truth);
-    let truth = match known {
-        Some(truth) => truth,
-        None => {
-            let truth = a.args[0].eval_bool(a.run, a.at)?;
-            a.run.scratch.foreseen.borrow_mut().push((number, truth));
-            truth
-        }
-    };
-    Ok(truth.map_or(Value::Null, super::boolean))
-});
-
-/// The condition, asked once an execution. `number` names it.
-pub fn foreseen(e: Expr, number: usize) -> Expr {
-    let ty = DataType { length: 1, nullable: e.ty.nullable, ..DataType::new(TypeKind::BigInt) };
-    Expr::new(Node::Call(&FORESEEN, vec![e, Expr::int(number as i64)]), ty)
 }
 
 /// The value that a YEAR is compared with: as the column would store it, but for what it could not.
@@ -693,7 +672,8 @@ fn interval<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 fn strcmp<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let (Some(x), Some(y)) = (a.text(0)?, a.text(1)?) else { return Ok(Value::Null) };
+    let Some(x) = a.text(0)? else { return Ok(Value::Null) };
+    let Some(y) = a.text(1)? else { return Ok(Value::Null) };
     Ok(Value::Int(a.collation().compare(&x, &y) as i64))
 }
 

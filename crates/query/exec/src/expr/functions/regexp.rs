@@ -210,7 +210,8 @@ impl<'a> Call<'a> {
             None => Ok(Some(default)),
         };
         let collation = super::compare::collation_of(&[&a.args[0], &a.args[1]])?;
-        let (subject, pattern) = (unicode(a, 0)?, unicode(a, 1)?);
+        let Some(pattern) = unicode(a, 1)? else { return Ok(None) };
+        let (subject, pattern) = (unicode(a, 0)?, Some(pattern));
         if let (None, Some(pattern)) = (&subject, &pattern)
             && a.args[1].is_constant()
             && !pattern.is_empty()

@@ -435,7 +435,8 @@ fn hex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(match v {
         Value::Null => Value::Null,
         Value::Bytes(b) => bytes(to_hex(&b, true)),
-        Value::Double(_) | Value::Decimal(_) => bytes(format!("{:X}", v.to_i64()).into_bytes()),
+        Value::Decimal(d) => bytes(format!("{:X}", convert::integer_of_decimal(&d, a.run)).into_bytes()),
+        Value::Double(_) => bytes(format!("{:X}", v.to_i64()).into_bytes()),
         Value::Date(_) | Value::Time(_) | Value::DateTime(_) | Value::Json(_) => {
             bytes(to_hex(&convert::text(&v, &a.args[0].ty), true))
         }

@@ -355,7 +355,9 @@ fn week<'a>(a: Args<'a, '_>, with_year: bool) -> Result<Value<'a>> {
 }
 
 fn maketime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let (Some(h), Some(m), Some(s)) = (a.int(0)?, a.int(1)?, a.double(2)?) else { return Ok(Value::Null) };
+    let Some(h) = a.int(0)? else { return Ok(Value::Null) };
+    let Some(m) = a.int(1)? else { return Ok(Value::Null) };
+    let Some(s) = a.double(2)? else { return Ok(Value::Null) };
     warn_too_many_seconds(&a.value(2)?, &a);
     if !(0..60).contains(&m) || !(0.0..60.0).contains(&s) {
         return Ok(Value::Null);
@@ -374,7 +376,8 @@ fn maketime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 fn makedate<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let (Some(y), Some(n)) = (a.int(0)?, a.int(1)?) else { return Ok(Value::Null) };
+    let Some(n) = a.int(1)? else { return Ok(Value::Null) };
+    let Some(y) = a.int(0)? else { return Ok(Value::Null) };
     if n < 1 || !(0..=9999).contains(&y) {
         return Ok(Value::Null);
     }
@@ -388,10 +391,6 @@ fn makedate<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 const TIME_NUMBER_MAX: u64 = 8_385_959;
 
 fn timediff<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let (x, y) = (a.value(0)?, a.value(1)?);
-    if x.is_null() || y.is_null() {
-        return Ok(Value::Null);
-    }
     let whole = |v: &Value<'_>| match v {
         Value::DateTime(_) | Value::Date(_) => convert::datetime(v, a.run).map(|t| (true, t.to_micros())),
         // Zero dates, too.
@@ -404,8 +403,10 @@ fn timediff<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         }
         v => convert::time(v, a.run).map(|t| (false, t.0)),
     };
-    Ok(match (whole(&x), whole(&y)) {
-        (Some((p, m)), Some((q, n))) if p == q => {
+    // What follows one that is none is not asked.
+    let Some((p, m)) = whole(&a.value(0)?) else { return Ok(Value::Null) };
+    Ok(match whole(&a.value(1)?) {
+        Some((q, n)) if p == q => {
             let us = m - n;
             if !(Time::MIN.0..=Time::MAX.0).contains(&us) {
                 let (sign, us) = (if us < 0 { "-" } else { "" }, us.unsigned_abs());
@@ -538,7 +539,9 @@ fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
             None => Value::Null,
         });
     }
-    let Some(t) = convert::datetime(&v, a.run) else { return Ok(Value::Null) };
+    // A text without month or day is none, whatever `sql_mode` lets in.
+    let mode = SqlMode::NO_ZERO_IN_DATE.0 | a.run.sql_mode.0 & SqlMode::ALLOW_INVALID_DATES.0;
+    let Some(t) = convert::datetime_in(&v, SqlMode(mode), a.run) else { return Ok(Value::Null) };
     if real(t.date()).is_none() {
         if let Value::Bytes(text) = &v {
             a.run.warn(1292, format!("{NO_MOMENT}: '{}'", String::from_utf8_lossy(text)));
@@ -615,8 +618,8 @@ fn eval_extract<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 fn eval_difference<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let (x, y) = (real_moment(&a, 0, NO_MOMENT)?, real_moment(&a, 1, NO_MOMENT)?);
-    let (Some(x), Some(y)) = (x, y) else { return Ok(Value::Null) };
+    let Some(x) = real_moment(&a, 0, NO_MOMENT)? else { return Ok(Value::Null) };
+    let Some(y) = real_moment(&a, 1, NO_MOMENT)? else { return Ok(Value::Null) };
     let of = unit(&a, 2)?;
     let us = y.to_micros() - x.to_micros();
     let months = || {
@@ -643,7 +646,6 @@ fn eval_difference<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 
 fn date_format<'a>(a: Args<'a, '_>, time_only: bool) -> Result<Value<'a>> {
     let v = a.value(0)?;
-    let Some(format) = a.text(1)? else { return Ok(Value::Null) };
     let (t, hours) = if time_only {
         let Some(time) = convert::time(&v, a.run) else { return Ok(Value::Null) };
         let day = Time(time.0.abs() % MICROS_PER_DAY);
@@ -654,6 +656,7 @@ fn date_format<'a>(a: Args<'a, '_>, time_only: bool) -> Result<Value<'a>> {
             None => return Ok(Value::Null),
         }
     };
+    let Some(format) = a.text(1)? else { return Ok(Value::Null) };
     let negative = time_only && convert::time(&v, a.run).is_some_and(|t| t.0 < 0);
     Ok(format_moment(t, hours, &format).map_or(Value::Null, |mut text| {
         if negative {
