@@ -383,8 +383,7 @@ impl Accumulator {
             if k.is_null() {
                 return Err(SqlError::format(types::error::ER_JSON_DOCUMENT_NULL_KEY, &[]));
             }
-            key = String::from_utf8_lossy(&convert::text(&k, &call.args[0].ty)).into_owned();
-            functions::json::check_key(key.len())?;
+            key = functions::json::member_name(&convert::text(&k, &call.args[0].ty), &call.args[0].ty)?;
         }
         let e = &call.args[call.args.len() - 1];
         let value = functions::json::scalar(&e.eval(run, at)?, e)?;

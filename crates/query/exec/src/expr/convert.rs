@@ -844,6 +844,15 @@ pub fn function_number(e: Expr) -> Expr {
     }
 }
 
+/// As [`enum_number`], for integers that functions take.
+pub fn integer_argument(e: Expr) -> Expr {
+    let e = enum_number(e);
+    match e.node {
+        Node::Const(Value::UInt(v)) if i64::try_from(v).is_ok() => Expr::int(v as i64),
+        _ => e,
+    }
+}
+
 pub fn enum_text_or_number(e: Expr, number: bool) -> Expr {
     if number { enum_number(e) } else { e }
 }

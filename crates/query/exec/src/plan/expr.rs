@@ -16,6 +16,8 @@ const VALUES_DEPRECATED: &str = "'VALUES function' is deprecated and will be rem
     alias (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
     alias.col instead";
 
+const JSON_MERGE_DEPRECATED: &str = "'JSON_MERGE' is deprecated and will be removed in a future release. Please use \
+     JSON_MERGE_PRESERVE/JSON_MERGE_PATCH instead";
 const FOUND_ROWS_DEPRECATED: &str =
     "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.";
 
@@ -393,7 +395,14 @@ impl Planner<'_> {
                 if text.eq_ignore_ascii_case("found_rows") {
                     self.notes.push((1287, FOUND_ROWS_DEPRECATED));
                 }
+                if text.eq_ignore_ascii_case("json_merge") {
+                    self.notes.push((1287, JSON_MERGE_DEPRECATED));
+                }
                 let mut args = self.exprs(*args)?;
+                if args.len() != 1 && ["ltrim", "rtrim"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
+                    // What is to be removed is named by TRIM alone.
+                    return Err(functions::wrong_count(text));
+                }
                 if let ([a, b], true) = (&args[..], text.eq_ignore_ascii_case("nullif")) {
                     self.note_literal(b, a)?;
                     compare::collation_for(&[a, b], "nullif")?;
@@ -663,6 +672,7 @@ impl Planner<'_> {
             }
             Mod => {
                 let [a, b]: [Expr; 2] = args.try_into().map_err(|_| functions::wrong_count("MOD"))?;
+                let (a, b) = (convert::arith_number(a), convert::arith_number(b));
                 let ty = number::arith_type(ArithOp::Mod, &a.ty, &b.ty);
                 return Ok(Expr::new(Node::Arith(ArithOp::Mod, Box::new(a), Box::new(b)), ty));
             }

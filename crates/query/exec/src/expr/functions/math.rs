@@ -39,7 +39,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("asin", 1, 1, Rule::Double, |a| real(a, |x| (x.abs() <= 1.0).then(|| x.asin()))),
     f("acos", 1, 1, Rule::Double, |a| real(a, |x| (x.abs() <= 1.0).then(|| x.acos()))),
     f("atan", 1, 2, Rule::Double, atan),
-    f("atan2", 2, 2, Rule::Double, atan),
+    f("atan2", 1, 2, Rule::Double, atan),
     f("degrees", 1, 1, Rule::Double, |a| real(a, |x| Some(x.to_degrees()))),
     f("radians", 1, 1, Rule::Double, |a| real(a, |x| Some(x.to_radians()))),
     volatile(f("rand", 0, 1, Rule::Double, rand)),
@@ -47,6 +47,9 @@ pub static FUNCTIONS: &[Function] = &[
         Ok(a.text(0)?.map_or(Value::Null, |s| Value::UInt(crc32fast::hash(&s) as u64)))
     }),
     f("conv", 3, 3, Rule::System(65), conv),
+    // Calls of these two are planned as CONV.
+    f("bin", 1, 1, Rule::System(65), conv),
+    f("oct", 1, 1, Rule::System(65), conv),
     f("bit_count", 1, 1, Rule::Int(21), |a| {
         let v = a.value(0)?;
         let e = &a.args[0];
@@ -57,6 +60,19 @@ pub static FUNCTIONS: &[Function] = &[
         })
     }),
 ];
+
+/// BIN and OCT are CONV from base 10, for which a hexadecimal literal is a number whatever base is named.
+pub fn as_conv(function: super::Func, mut args: Vec<Expr>) -> (super::Func, Vec<Expr>) {
+    let to = match function.name {
+        "bin" => Expr::int(2),
+        "oct" => Expr::int(8),
+        "conv" if convert::is_hex_literal(&args[0]) => args.swap_remove(2),
+        _ => return (function, args),
+    };
+    let number = convert::integer_argument(args.swap_remove(0));
+    let conv = FUNCTIONS.iter().find(|f| f.name == "conv").expect("it is in the list");
+    (conv, vec![number, Expr::int(10), to])
+}
 
 /// Is a hexadecimal literal, an ENUM or a SET a number as its argument?
 pub fn takes_numbers(function: super::Func) -> bool {
@@ -149,6 +165,7 @@ fn numeric<'a>(a: &Args<'a, '_>) -> Result<Value<'a>> {
     Ok(match v {
         Value::Bytes(_) => a.double(0)?.map_or(Value::Null, Value::Double),
         Value::Date(_) | Value::Time(_) | Value::DateTime(_) => Value::Double(v.to_f64()),
+        Value::Json(_) => Value::Double(convert::json_number(&v, a.run).to_f64()),
         v => v,
     })
 }
@@ -282,7 +299,13 @@ pub fn info_seed() -> u64 {
 }
 
 fn conv<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let (Some(s), Some(from), Some(to)) = (a.text(0)?, a.int(1)?, a.int(2)?) else { return Ok(Value::Null) };
+    let text = match a.args[0].ty.kind {
+        TypeKind::Bit => {
+            a.value(0).map(|v| if v.is_null() { None } else { Some(v.to_u64().to_string().into_bytes().into()) })
+        }
+        _ => a.text(0),
+    };
+    let (Some(s), Some(from), Some(to)) = (text?, a.int(1)?, a.int(2)?) else { return Ok(Value::Null) };
     let (fb, tb) = (from.unsigned_abs() as u32, to.unsigned_abs() as u32);
     if !(2..=36).contains(&fb) || !(2..=36).contains(&tb) {
         return Ok(Value::Null);

@@ -86,6 +86,9 @@ impl<'a> Args<'a, '_> {
 
     pub fn double(&self, i: usize) -> Result<Option<f64>> {
         let v = self.value(i)?;
+        if let Value::Json(_) = v {
+            return Ok(Some(convert::json_number(&v, self.run).to_f64()));
+        }
         self.warn_truncated(i, &v);
         Ok(if v.is_null() { None } else { Some(v.to_f64()) })
     }
@@ -310,24 +313,35 @@ pub fn call(name: &str, args: Vec<Expr>) -> Result<Option<Expr>> {
     if args.len() < function.min || args.len() > function.max || odd {
         return Err(wrong_count(name));
     }
-    let args = match (function.name, &args[..]) {
-        // A hexadecimal literal is a number whatever base is named.
-        ("conv", [n, _, _]) if convert::is_hex_literal(n) => {
-            let mut args = args;
-            let to = args.pop().expect("three operands");
-            vec![convert::enum_number(args.swap_remove(0)), Expr::int(10), to]
-        }
-        _ => args,
-    };
-    let args = match math::takes_numbers(function) {
+    let (function, args) = math::as_conv(function, args);
+    let args: Vec<Expr> = match math::takes_numbers(function) {
         true => args.into_iter().map(convert::function_number).collect(),
-        false => args,
+        false => {
+            let number = |(i, e)| if is_integer(function.name, i) { convert::integer_argument(e) } else { e };
+            args.into_iter().enumerate().map(number).collect()
+        }
     };
     let args = if COMPARE_TEXTS.contains(&function.name) { comparable(function.name, args)? } else { args };
     if let Some(call) = super::wide::call(function, &args)? {
         return Ok(Some(call));
     }
     Ok(Some(Expr::new(Node::Call(function, args.clone()), result_type(function, &args)?)))
+}
+
+/// Is this argument of a function that is none of numbers an integer?
+fn is_integer(function: &str, argument: usize) -> bool {
+    match function {
+        "char" | "interval" | "makedate" | "maketime" | "period_add" | "period_diff" => true,
+        "space" | "elt" | "make_set" | "inet_ntoa" | "sec_to_time" | "from_days" | "from_unixtime" | "format_bytes"
+        | "format_pico_time" | "last_insert_id" | "sleep" | "random_bytes" => argument == 0,
+        "left" | "right" | "substring" | "substr" | "mid" | "conv" => argument > 0,
+        "insert" => argument == 1 || argument == 2,
+        "repeat" | "lpad" | "rpad" | "sha2" | "week" | "yearweek" => argument == 1,
+        "format" => argument < 2,
+        "substring_index" | "locate" => argument == 2,
+        "export_set" => argument == 0 || argument == 4,
+        _ => false,
+    }
 }
 
 /// Functions that compare their strings with each other.

@@ -86,8 +86,8 @@ fn substr<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 fn replace<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let Some(with) = unicode(&a, 2)? else { return Ok(Value::Null) };
     let Some(call) = Call::read(&a, Some(3), Some(4), 5)? else { return Ok(Value::Null) };
+    let Some(with) = unicode(&a, 2)? else { return Ok(Value::Null) };
     if call.subject.is_empty() {
         return Ok(call.text(""));
     }
@@ -209,6 +209,10 @@ impl<'a> Call<'a> {
             Some(i) => a.int(i),
             None => Ok(Some(default)),
         };
+        let begin = number(position, 1)?;
+        if matches!(a.function, "regexp_substr" | "regexp_replace") && begin.is_some_and(|n| n < 1) {
+            return Err(types::err!(1583, a.function));
+        }
         let collation = super::compare::collation_of(&[&a.args[0], &a.args[1]])?;
         let Some(pattern) = unicode(a, 1)? else { return Ok(None) };
         let (subject, pattern) = (unicode(a, 0)?, Some(pattern));
@@ -230,7 +234,7 @@ impl<'a> Call<'a> {
             }
         }
         let every = if a.function == "regexp_replace" { 0 } else { 1 };
-        let (Some(position), Some(occurrence)) = (number(position, 1)?, number(occurrence, every)?) else {
+        let (Some(position), Some(occurrence)) = (begin, number(occurrence, every)?) else {
             return Ok(None);
         };
         let flags = match flags < a.len() {
@@ -248,9 +252,13 @@ impl<'a> Call<'a> {
             Cow::Borrowed(s) => String::from_utf8_lossy(s),
             Cow::Owned(s) => Cow::Owned(String::from_utf8_lossy(&s).into_owned()),
         };
+        // REGEXP_INSTR begins at a character, or finds nothing in an empty text.
+        let at_character = a.function == "regexp_instr";
         let start = match usize::try_from(position - 1) {
             Err(_) => return Err(out_of_bounds()),
             Ok(0) => 0,
+            Ok(_) if at_character && subject.is_empty() => 0,
+            Ok(n) if at_character && n >= subject.chars().count() => return Err(out_of_bounds()),
             Ok(n) => match subject.char_indices().map(|(i, _)| i).chain([subject.len()]).nth(n) {
                 Some(at) => at,
                 None => return Err(out_of_bounds()),

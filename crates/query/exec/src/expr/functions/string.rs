@@ -42,8 +42,6 @@ pub static FUNCTIONS: &[Function] = &[
     f("char", 1, MANY, Rule::Binary(40), chars),
     f("hex", 1, 1, Rule::System(512), hex),
     f("unhex", 1, 1, Rule::Binary(255), unhex),
-    f("bin", 1, 1, Rule::System(65), |a| in_base(a, 2)),
-    f("oct", 1, 1, Rule::System(65), |a| in_base(a, 8)),
     f("field", 2, MANY, Rule::Int(3), field),
     f("elt", 2, MANY, Rule::CommonTail, elt),
     f("find_in_set", 2, 2, Rule::Int(3), find_in_set),
@@ -464,16 +462,18 @@ fn unhex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(bytes(digits.chunks(2).map(|p| p[0] << 4 | p[1]).collect::<Vec<u8>>()))
 }
 
-fn in_base<'a>(a: Args<'a, '_>, base: u32) -> Result<Value<'a>> {
-    let v = a.value(0)?;
-    if v.is_null() {
-        return Ok(Value::Null);
-    }
-    let n = convert::bits64(&v, a.run);
-    Ok(bytes(if base == 2 { format!("{n:b}") } else { format!("{n:o}") }.into_bytes()))
-}
-
+/// With a number among them the arguments are compared as numbers, as doubles where there are strings beside it.
 fn field<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let is_number = |e: &crate::expr::Expr| e.ty.kind.is_numeric();
+    if a.args.iter().any(is_number) && !a.args.iter().all(is_number) {
+        let Some(v) = a.double(0)? else { return Ok(Value::Int(0)) };
+        for i in 1..a.len() {
+            if a.double(i)?.is_some_and(|w| w == v) {
+                return Ok(Value::Int(i as i64));
+            }
+        }
+        return Ok(Value::Int(0));
+    }
     let v = a.value(0)?;
     if v.is_null() {
         return Ok(Value::Int(0));

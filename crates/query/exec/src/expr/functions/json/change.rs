@@ -6,7 +6,7 @@ use types::error::*;
 use types::json::path::{Index, Leg, Path};
 use types::json::text::write_quoted;
 use types::json::{Json, KEY_BYTES_MAX, Object};
-use types::{Result, SqlError, TypeKind, Value};
+use types::{DataType, Result, SqlError, TypeKind, Value};
 
 pub fn array<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let list: Result<Vec<Json>> = (0..a.len()).map(|i| a.json_scalar(i)).collect();
@@ -17,13 +17,13 @@ pub fn object<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let mut members = Vec::with_capacity(a.len() / 2);
     for i in (0..a.len()).step_by(2) {
         let Some(key) = a.text(i)? else { return Err(SqlError::format(ER_JSON_DOCUMENT_NULL_KEY, &[])) };
-        members.push((member_name(&a, i, &key)?, a.json_scalar(i + 1)?));
+        members.push((member_name(&key, &a.args[i].ty)?, a.json_scalar(i + 1)?));
     }
     Ok(Value::from_json(&Json::Object(Object::from_members(members))))
 }
 
-fn member_name(a: &Args<'_, '_>, i: usize, key: &[u8]) -> Result<String> {
-    let ty = &a.args[i].ty;
+/// A value of a type, as text, as a member's name. Errors 3144, 3151.
+pub fn member_name(key: &[u8], ty: &DataType) -> Result<String> {
     let key = if ty.kind.is_text() || ty.kind.is_bytes() { super::utf8(key, ty)? } else { key.to_vec() };
     check_key(key.len())?;
     Ok(String::from_utf8_lossy(&key).into_owned())
@@ -34,17 +34,20 @@ pub fn check_key(bytes: usize) -> Result<()> {
     if bytes > KEY_BYTES_MAX { Err(SqlError::format(ER_JSON_KEY_TOO_BIG, &[])) } else { Ok(()) }
 }
 
-/// A string argument of JSON_QUOTE and JSON_UNQUOTE: 3064 for anything else.
-fn string_type(a: &Args<'_, '_>) -> Result<()> {
+/// A string argument of JSON_QUOTE, or else a document, of JSON_UNQUOTE: 3064 for anything else.
+fn string_type(a: &Args<'_, '_>, document: bool) -> Result<()> {
     let kind = a.args[0].ty.kind;
-    if kind.is_text() || kind.is_bytes() || kind == TypeKind::Null {
+    if kind == TypeKind::Json && document {
+        return Ok(());
+    }
+    if kind != TypeKind::Json && (kind.is_text() || kind.is_bytes() || kind == TypeKind::Null) {
         return Ok(());
     }
     Err(SqlError::new(3064, format!("Incorrect type for argument 1 in function {}.", a.name())))
 }
 
 pub fn quote<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    string_type(&a)?;
+    string_type(&a, false)?;
     let Some(text) = a.text(0)? else { return Ok(Value::Null) };
     let text = super::utf8(&text, &a.args[0].ty)?;
     let mut out = Vec::with_capacity(text.len() + 2);
@@ -53,7 +56,7 @@ pub fn quote<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 pub fn unquote<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    string_type(&a)?;
+    string_type(&a, true)?;
     let v = a.value(0)?;
     match &v {
         Value::Null => Ok(Value::Null),
@@ -68,7 +71,10 @@ pub fn unquote<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
                 other => Ok(bytes(other.to_text())),
             }
         }
-        _ => Ok(a.text(0)?.map_or(Value::Null, Value::Bytes)),
+        _ => match a.text(0)? {
+            Some(text) => Ok(bytes(super::utf8(&text, &a.args[0].ty)?)),
+            None => Ok(Value::Null),
+        },
     }
 }
 

@@ -7,7 +7,7 @@ mod schema;
 mod value;
 
 pub use aggregate::{array as aggregate_array, object as aggregate_object};
-pub use change::check_key;
+pub use change::member_name;
 pub use value::{json_value, member_of};
 
 use super::{Args, Function, MANY, Rule, f};
@@ -208,7 +208,8 @@ pub fn cast(v: &Value<'_>, from: &DataType) -> Result<Value<'static>> {
 
 impl<'a> Args<'a, '_> {
     fn name(&self) -> &'static str {
-        self.function
+        // Its older name is told of by the newer one.
+        if self.function == "json_merge" { "json_merge_preserve" } else { self.function }
     }
 
     /// Argument `i` as a document: JSON, or JSON text. `None` for NULL.
