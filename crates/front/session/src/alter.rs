@@ -1,12 +1,12 @@
 //! ALTER TABLE: its actions collected into one plan, then done in one data definition.
 
-use crate::define::{copy_rows, fill_index};
 use crate::expression::columns_of;
 use catalog::define::check_name;
 use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Ddl, KeyKind, KeySpec, Lets, Table, TableSpec};
 use exec::Env;
-use exec::online::OnlineBuild;
+use exec::online::{Goal, OnlineBuild};
+use exec::rewrite::Rewrite;
 use sql::ast::{AlterAlgorithm, AlterLock, ColumnPosition, Parsed};
 use std::sync::Arc;
 use types::{Result, err};
@@ -53,6 +53,8 @@ pub(crate) struct AlterPlan {
     shown_keys: Vec<usize>,
     /// Those that were added.
     added_keys: Vec<usize>,
+    /// The same of foreign keys.
+    added_foreign_keys: Vec<usize>,
     /// Columns by their old and new names.
     pub renamed_columns: Vec<(String, String)>,
     pub rename: Option<(String, String)>,
@@ -64,6 +66,8 @@ pub(crate) struct AlterPlan {
     pub lock: Option<AlterLock>,
     /// How the table is locked.
     pub lets: Lets,
+    /// NULL where there may be none is an error, not a warning.
+    pub strict: bool,
     /// `innodb_online_alter_log_max_size`
     pub log_bytes: usize,
     /// DISABLE KEYS or ENABLE KEYS.
@@ -80,6 +84,9 @@ const ROWS_LEFT: usize = 500;
 const RETYPED_REASON: &str = "Cannot change column type INPLACE";
 pub(crate) const RETYPED: Work = Work::Copy(Why::Reason(RETYPED_REASON));
 const PRIMARY_DROPPED: &str = "Dropping a primary key is not allowed without also adding a new primary key";
+const PRIMARY_NULLABLE: &str =
+    "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead";
+const VIRTUAL_INDEXED: &str = "ADD COLUMN col...VIRTUAL, ADD INDEX(col)";
 
 impl AlterPlan {
     pub fn new(table: &Table) -> AlterPlan {
@@ -97,6 +104,7 @@ impl AlterPlan {
             renamed_keys: Vec::new(),
             shown_keys: Vec::new(),
             added_keys: Vec::new(),
+            added_foreign_keys: Vec::new(),
             renamed_columns: Vec::new(),
             rename: None,
             virtuals: false,
@@ -105,6 +113,7 @@ impl AlterPlan {
             lock: None,
             lets: Lets::Read,
             switches_keys: false,
+            strict: true,
             log_bytes: 0,
             not_for_rows: None,
         }
@@ -136,12 +145,20 @@ impl AlterPlan {
             let reason = "INPLACE ADD or DROP of virtual columns cannot be combined with other ALTER TABLE actions";
             self.rebuild(Work::Copy(Why::Reason(reason)));
         }
-        if old.indexes.first().is_some_and(|i| i.primary) && !self.spec.keys.iter().any(|k| k.kind == KeyKind::Primary)
-        {
-            self.rebuild(Work::Copy(Why::Reason(PRIMARY_DROPPED)));
+        if let Some(reason) = self.loses_row_key(old) {
+            self.rebuild(Work::Copy(Why::Reason(reason)));
+        }
+        let has_primary = |keys: &[KeySpec]| keys.iter().any(|k| k.kind == KeyKind::Primary);
+        if self.rebuild && old.indexes[0].primary && !has_primary(&self.spec.keys) {
+            // Only here: MySQL's rows would be known by the new unique key.
+            self.needs(Work::Locked("Rows that get hidden row ids require a lock"));
+        }
+        if !self.strict && self.forbids_null(old) {
+            let reason = "cannot silently convert NULL values, as required in this SQL_MODE";
+            self.rebuild(Work::Copy(Why::Reason(reason)));
         }
         let both = old.engine.is_transactional() && self.spec.engine.is_transactional();
-        if !both && (self.work > Work::Instant || self.evolves) {
+        if !both && (self.work > Work::Instant || self.evolves || self.rebuild) {
             self.rebuild(Work::Copy(Why::Unsaid));
         }
         if algorithm == Some(AlterAlgorithm::Copy) {
@@ -149,10 +166,35 @@ impl AlterPlan {
         }
         self.lock = lock;
         self.check_algorithm(old, algorithm)?;
-        // INPLACE asks for a rewrite of the rows, which MySQL makes beside writers. Here they would wait.
-        let rewrite = algorithm == Some(AlterAlgorithm::Inplace) && lock != Some(AlterLock::None);
-        self.rebuild |= self.evolves && (rewrite || is_full(old));
+        // INPLACE asks for a rewrite of the rows.
+        self.rebuild |= self.evolves && (algorithm == Some(AlterAlgorithm::Inplace) || is_full(old));
         self.check_lock(algorithm, lock)
+    }
+
+    /// Why the key by which rows are known, the primary one or what stands in for it, is none any more, while no added one
+    /// takes its place.
+    fn loses_row_key(&self, old: &Table) -> Option<&'static str> {
+        let was = catalog::ddl::spec_of(old);
+        let was = was.row_key()?;
+        let renamed = self.renamed.iter().find(|(from, _)| Some(from) == was.name.as_ref()).map(|(_, to)| to);
+        let name = renamed.or(was.name.as_ref());
+        let now = self.spec.keys.iter().find(|k| k.kind == was.kind && k.name.as_ref() == name);
+        let is_added = |k: &KeySpec| self.added_keys.iter().any(|at| std::ptr::eq(k, &self.spec.keys[*at]));
+        match now {
+            Some(key) if self.spec.may_be_row_key(key) => None,
+            _ if self.spec.row_key().is_some_and(is_added) => None,
+            Some(_) => Some(PRIMARY_NULLABLE),
+            None => Some(PRIMARY_DROPPED),
+        }
+    }
+
+    /// Can a column be NULL no more that could?
+    fn forbids_null(&self, old: &Table) -> bool {
+        let primary = self.spec.keys.iter().find(|k| k.kind == KeyKind::Primary);
+        let in_primary = |c: &Column| primary.is_some_and(|k| k.parts.iter().any(|p| eq_name(&p.column, &c.name)));
+        let forbids = |c: &Column| !c.data_type.nullable || in_primary(c);
+        let mut columns = self.spec.columns.iter().zip(&self.from);
+        columns.any(|(c, from)| from.is_some_and(|at| old.columns[at].data_type.nullable) && forbids(c))
     }
 
     fn check_algorithm(&self, old: &Table, algorithm: Option<AlterAlgorithm>) -> Result<()> {
@@ -187,7 +229,7 @@ impl AlterPlan {
         }
     }
 
-    /// Copies let others read; beside writers go changes of the dictionary and new indexes.
+    /// Copies let others read; beside writers goes what is done in place.
     fn check_lock(&self, algorithm: Option<AlterAlgorithm>, lock: Option<AlterLock>) -> Result<()> {
         const NONE: &str = "LOCK=NONE";
         if self.only_renames()
@@ -205,10 +247,6 @@ impl AlterPlan {
             }
             Work::Copy(Why::Unsaid) => Err(err!(1845, NONE, "LOCK=SHARED")),
             Work::Copy(Why::Reason(reason)) | Work::Locked(reason) => Err(err!(1846, NONE, reason, "LOCK=SHARED")),
-            Work::Inplace | Work::Instant if self.rebuild => {
-                // Only here.
-                Err(err!(1846, NONE, "rows are copied while nobody writes", "LOCK=SHARED"))
-            }
             Work::Inplace | Work::Instant => Ok(()),
         }
     }
@@ -331,7 +369,7 @@ impl AlterPlan {
     pub fn drop_column(&mut self, name: &str) -> Result<()> {
         let at = self.spec.columns.iter().position(|c| !c.hidden && eq_name(&c.name, name));
         let at = at.ok_or_else(|| err!(1091, name))?;
-        self.spec.columns.remove(at);
+        let dropped = self.spec.columns.remove(at);
         self.from.remove(at);
         let alone = |text: &str| columns_of(text).iter().all(|c| eq_name(c, name));
         self.spec.checks.retain(|c| !(reads(&c.expression, name) && alone(&c.expression)));
@@ -341,7 +379,10 @@ impl AlterPlan {
         if self.is_in_key(name) {
             self.rebuild(Work::Inplace);
         }
-        self.columns = true;
+        match dropped.generated {
+            Some(g) if !g.stored => self.virtuals = true,
+            _ => self.columns = true,
+        }
         self.evolves = true;
         self.dropped_columns.push(name.to_string());
         Ok(())
@@ -373,7 +414,11 @@ impl AlterPlan {
         while let Some(at) = self.spec.needless_key() {
             match self.spec.keys[at].name.clone() {
                 Some(name) if !self.added_keys.contains(&at) => self.drop_index(&name)?,
-                _ => drop(self.take_key(at)),
+                _ => {
+                    let key = self.take_key(at);
+                    let columns = |k: &KeySpec| k.parts.iter().map(|p| p.column.clone()).collect::<Vec<_>>();
+                    self.added.retain(|k| !k.for_foreign_key || k.name != key.name || columns(k) != columns(&key));
+                }
             }
         }
         Ok(())
@@ -397,14 +442,37 @@ impl AlterPlan {
     pub fn added_key(&mut self) {
         self.added_keys.push(self.spec.keys.len() - 1);
         let key = self.spec.keys.last().expect("it was just added").clone();
-        let hidden = |p: &catalog::KeyPartSpec| self.spec.columns.iter().any(|c| c.hidden && c.name == p.column);
-        if key.kind == KeyKind::Primary || key.parts.iter().any(hidden) {
-            self.rebuild(Work::Inplace);
-        }
         // Hidden columns of expressions come from nowhere.
         self.from.resize(self.spec.columns.len(), None);
+        let mut new = self.spec.columns.iter().zip(&self.from).filter(|(_, from)| from.is_none()).map(|(c, _)| c);
+        let is_virtual = |c: &Column| c.generated.as_ref().is_some_and(|g| !g.stored);
+        if new.any(|c| is_virtual(c) && key.parts.iter().any(|p| eq_name(&p.column, &c.name))) {
+            self.virtuals = true;
+            self.rebuild(Work::Locked(VIRTUAL_INDEXED));
+        }
+        if key.kind == KeyKind::Primary {
+            self.rebuild(Work::Inplace);
+        }
         self.needs(Work::Inplace);
         self.added.push(key);
+    }
+
+    /// The last foreign key of the specification is new. Rows are asked for their parents where foreign keys are `checked`.
+    pub fn added_foreign_key(&mut self, checked: bool) {
+        self.added_foreign_keys.push(self.spec.foreign_keys.len() - 1);
+        match checked {
+            true => self.rebuild(Work::Copy(Why::Reason("Adding foreign keys needs foreign_key_checks=OFF"))),
+            false => self.needs(Work::Inplace),
+        }
+    }
+
+    /// All keys are collected: foreign keys that were added get the indexes that they lack.
+    pub fn index_foreign_keys(&mut self) {
+        for at in std::mem::take(&mut self.added_foreign_keys) {
+            if self.spec.add_foreign_key_index(at) {
+                self.added_key();
+            }
+        }
     }
 
     /// Error 1091.
@@ -531,32 +599,15 @@ impl AlterPlan {
         let renamed_columns = std::mem::take(&mut self.renamed_columns);
         let rename = self.rename.take();
         self.refuse_children(ddl, old)?;
-        if let Some((column, kind)) = &self.not_for_rows
-            && !exec::ddl::is_empty(ddl.tx(), old)?
-        {
-            let (what, zero) = match kind {
-                types::TypeKind::Date => ("date", "0000-00-00"),
-                _ => ("datetime", "0000-00-00 00:00:00"),
-            };
-            let message = format!("Incorrect {what} value: '{zero}' for column '{column}' at row 1");
-            return Err(types::SqlError::new(1292, message));
-        }
+        self.refuse_rows(ddl, old)?;
         let mut copied = 0;
         let table = if self.rebuild {
-            // In place, another counting column begins anew.
-            let counts = |at: &Option<usize>| at.is_some_and(|at| old.columns[at].auto_increment);
-            let counting = self.spec.columns.iter().position(|c| c.auto_increment);
-            let recounts = !matches!(self.work, Work::Copy(_)) && !counting.is_some_and(|at| counts(&self.from[at]));
-            let table = ddl.rebuild_table(old, self.spec, recounts)?;
-            let in_place = !matches!(self.work, Work::Copy(_));
-            let rows = copy_rows(ddl, old, &table, &self.from, in_place, env)?;
-            if !in_place {
-                copied = rows;
-            }
+            let (table, rows) = self.rewrite(ddl, old, env)?;
+            copied = rows;
             table
         } else {
             let evolved = if self.evolves { Some(self.evolve(ddl, old, env)?) } else { None };
-            self.change(ddl, evolved.as_ref().unwrap_or(old))?
+            self.change(ddl, evolved.as_ref().unwrap_or(old), env)?
         };
         if !renamed_columns.is_empty() {
             ddl.rename_parent_columns(&table, &renamed_columns)?;
@@ -565,6 +616,43 @@ impl AlterPlan {
             ddl.rename_table((&table.schema, &table.name), (&schema, &name))?;
         }
         Ok(copied)
+    }
+
+    /// Error 1292 where a new column has no value that rows could get, and there are rows.
+    fn refuse_rows(&self, ddl: &mut Ddl<'_>, old: &Table) -> Result<()> {
+        let Some((column, kind)) = &self.not_for_rows else { return Ok(()) };
+        if exec::ddl::is_empty(ddl.tx(), old)? {
+            return Ok(());
+        }
+        let (what, zero) = match kind {
+            types::TypeKind::Date => ("date", "0000-00-00"),
+            _ => ("datetime", "0000-00-00 00:00:00"),
+        };
+        let message = format!("Incorrect {what} value: '{zero}' for column '{column}' at row 1");
+        Err(types::SqlError::new(1292, message))
+    }
+
+    /// The table in its new form, with all rows; how many were copied.
+    fn rewrite(&mut self, ddl: &mut Ddl<'_>, old: &Arc<Table>, env: &mut dyn Env) -> Result<(Arc<Table>, u64)> {
+        let in_place = !matches!(self.work, Work::Copy(_));
+        // In place another counting column begins anew, in a copy one whose predecessor is dropped.
+        let counts = |at: &Option<usize>| at.is_some_and(|at| old.columns[at].auto_increment);
+        let counting = self.spec.columns.iter().position(|c| c.auto_increment);
+        let dropped = old.auto_increment.is_some() && !self.from.iter().any(counts);
+        let recounts = (in_place || dropped) && !counting.is_some_and(|at| counts(&self.from[at]));
+        let goes_on = self.spec.auto_increment.is_none() && !recounts;
+        let table = ddl.rebuild_table(old, self.spec.clone(), recounts, in_place)?;
+        let version = Arc::new(ddl.version().clone());
+        let mut rewrite = Rewrite::new(env, &version, (old, &table), &self.from, in_place)?;
+        let mut copied = 0;
+        if self.lets == Lets::Write {
+            self.build(ddl, old, Goal::Form(rewrite), env)?;
+            self.refuse_rows(ddl, old)?;
+        } else {
+            copied = rewrite.copy(ddl.tx(), env, None)?;
+        }
+        ddl.count_on(old, &table, goes_on)?;
+        Ok((table, if in_place { 0 } else { copied }))
     }
 
     /// Columns come and go, rows stay as they are.
@@ -591,13 +679,14 @@ impl AlterPlan {
         }
     }
 
-    /// Nothing takes long but new indexes.
+    /// There is something that takes long, and writers need not wait for it, which in MySQL is InnoDB's alone.
     fn builds_beside_writers(&self) -> bool {
-        !self.rebuild && !self.added.is_empty()
+        let in_place = self.spec.engine.is_transactional() && self.work <= Work::Inplace;
+        in_place && (self.rebuild || !self.added.is_empty())
     }
 
     /// The table with its new indexes, filled.
-    fn build_indexes(&mut self, ddl: &mut Ddl<'_>, old: &Arc<Table>) -> Result<Arc<Table>> {
+    fn build_indexes(&mut self, ddl: &mut Ddl<'_>, old: &Arc<Table>, env: &mut dyn Env) -> Result<Arc<Table>> {
         let added = std::mem::take(&mut self.added);
         let mut table = Arc::clone(old);
         let mut names = Vec::with_capacity(added.len());
@@ -607,30 +696,34 @@ impl AlterPlan {
             table = new;
         }
         let position = |name: &String| table.indexes.iter().position(|i| i.name == *name).expect("it was just made");
-        let indexes: Vec<usize> = names.iter().map(position).collect();
-        if self.lets != Lets::Write {
-            indexes.into_iter().try_for_each(|at| fill_index(ddl, &table, at))?;
-            return Ok(table);
+        let mut indexes = names.iter().map(position);
+        match self.lets {
+            Lets::Write => self.build(ddl, &table, Goal::Indexes(Arc::clone(&table), indexes.collect()), env)?,
+            _ => indexes.try_for_each(|at| exec::ddl::fill_index(ddl.tx(), &table, at))?,
         }
-        ddl.shut_out(&table)?;
-        let mut build = OnlineBuild::begin(&Arc::clone(ddl.engine()), &table, indexes, self.log_bytes)?;
-        ddl.let_in(&table);
-        build.fill(ddl.tx())?;
+        Ok(table)
+    }
+
+    /// Builds new trees beside those who write the table; in the end nobody uses it.
+    fn build(&self, ddl: &mut Ddl<'_>, table: &Table, goal: Goal, env: &mut dyn Env) -> Result<()> {
+        ddl.shut_out(table)?;
+        let mut build = OnlineBuild::begin(&Arc::clone(ddl.engine()), goal, self.log_bytes)?;
+        ddl.let_in(table);
+        build.fill(ddl.tx(), env)?;
         // Each round has less to do than the one before, unless writers are as fast as it: then they wait for the rest.
-        let mut rows = build.catch_up(ddl.tx())?;
+        let mut rows = build.catch_up(ddl.tx(), env)?;
         for _ in 0..CATCH_UPS_MAX {
             if rows < ROWS_LEFT {
                 break;
             }
-            rows = build.catch_up(ddl.tx())?;
+            rows = build.catch_up(ddl.tx(), env)?;
         }
-        ddl.shut_out(&table)?;
-        build.finish(ddl.tx())?;
-        Ok(table)
+        ddl.shut_out(table)?;
+        build.finish(ddl.tx(), env)
     }
 
     /// What needs no new rows.
-    fn change(mut self, ddl: &mut Ddl<'_>, old: &Arc<Table>) -> Result<Arc<Table>> {
+    fn change(mut self, ddl: &mut Ddl<'_>, old: &Arc<Table>, env: &mut dyn Env) -> Result<Arc<Table>> {
         let mut table = Arc::clone(old);
         if old.columns.iter().zip(&self.spec.columns).any(|(old, new)| old.name != new.name) {
             // What is added names columns as they will be called.
@@ -652,12 +745,13 @@ impl AlterPlan {
             *name = replaced;
         }
         if !self.added.is_empty() {
-            table = self.build_indexes(ddl, &table)?;
+            table = self.build_indexes(ddl, &table, env)?;
         }
         // The foreign keys that were dropped need their indexes no more.
         let mut spec = self.spec;
+        ddl.lock_parents(&spec.foreign_keys, table.id, &table.foreign_keys)?;
         let checks = spec.take_checks(ddl.version())?;
-        let foreign_keys = spec.take_foreign_keys(ddl.version(), &table.indexes, false)?;
+        let foreign_keys = spec.take_foreign_keys(ddl.version(), &table.indexes, false, &table.foreign_keys)?;
         table = ddl.alter_table(&table, |t| (t.checks, t.foreign_keys) = (checks, foreign_keys))?;
         for name in &self.dropped {
             table = ddl.drop_index(&table, name)?;

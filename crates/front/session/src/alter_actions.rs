@@ -69,6 +69,7 @@ impl Session {
             for action in alter.actions.iter().filter(|a| !is_drop(a)) {
                 session.alter_action(parsed, action, plan)?;
             }
+            plan.index_foreign_keys();
             plan.settle_drops()?;
             if let Some(collation) = collation_from(parsed, alter.options.charset, alter.options.collation)? {
                 plan.spec.default_collation = collation;
@@ -83,6 +84,7 @@ impl Session {
                 plan.needs(Work::Inplace);
             }
             if alter.options.engine.is_some() {
+                plan.columns = true;
                 plan.rebuild(Work::Inplace);
             }
             plan.spec.auto_increment = alter.options.auto_increment;
@@ -106,6 +108,7 @@ impl Session {
             return Err(err!(1347, schema, name, "BASE TABLE"));
         }
         let mut plan = AlterPlan::new(&table);
+        plan.strict = SqlMode(self.state.sql_mode()).is_strict();
         collect(self, &table, &mut plan)?;
         plan.drop_needless_keys()?;
         let kept_keys = plan.kept_keys();
@@ -211,10 +214,7 @@ impl Session {
                 self.add_key(parsed, key, &names, &mut plan.spec)?;
                 match key {
                     KeyDef::Index(_) => plan.added_key(),
-                    KeyDef::ForeignKey(_) => plan.rebuild(match self.state.vars.bool(FOREIGN_KEY_CHECKS) {
-                        true => Work::Copy(Why::Reason("Adding foreign keys needs foreign_key_checks=OFF")),
-                        false => Work::Inplace,
-                    }),
+                    KeyDef::ForeignKey(_) => plan.added_foreign_key(self.state.vars.bool(FOREIGN_KEY_CHECKS)),
                     KeyDef::Check(check) if check.enforced => plan.rebuild(Work::Copy(Why::Rule)),
                     KeyDef::Check(_) => {}
                 }
@@ -282,11 +282,15 @@ impl Session {
                         converts = true;
                     }
                 }
-                if converts {
-                    plan.rebuild(RETYPED);
+                match converts {
+                    true => plan.rebuild(RETYPED),
+                    false => plan.needs(Work::Inplace),
                 }
             }
-            AlterAction::Force => plan.rebuild(Work::Inplace),
+            AlterAction::Force => {
+                plan.columns = true;
+                plan.rebuild(Work::Inplace);
+            }
             AlterAction::Options => {}
             // Keys are kept up to date at all times: MyISAM may leave them behind, and need not.
             AlterAction::EnableKeys(_) => {

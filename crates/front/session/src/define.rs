@@ -668,34 +668,6 @@ fn like(table: &Table, schema: &str, name: &str) -> TableSpec {
     spec
 }
 
-/// Fills an index just made from the rows of its table.
-pub(crate) fn fill_index(ddl: &mut Ddl<'_>, table: &Arc<Table>, index: usize) -> Result<()> {
-    exec::ddl::fill_index(ddl.tx(), table, index)
-}
-
-/// Copies all rows of a table into its rebuilt form.
-pub(crate) fn copy_rows(
-    ddl: &mut Ddl<'_>,
-    old: &Arc<Table>,
-    new: &Arc<Table>,
-    from: &[Option<usize>],
-    in_place: bool,
-    env: &mut dyn Env,
-) -> Result<u64> {
-    let engine = Arc::clone(ddl.engine());
-    let version = Arc::new(ddl.version().clone());
-    let mut columns = from.to_vec();
-    // The hidden row id of the new table, if it has one, is new.
-    columns.resize(new.columns.len(), None);
-    let mut row_ids = || {
-        let ids = new.row_ids.as_ref().expect("asked for by a table with hidden row ids alone");
-        let id = ids.reserve(&engine, 1, 1, 1, u64::MAX).map_err(catalog::error::from_engine)?;
-        id.ok_or_else(|| err!(1467))
-    };
-    let mapping = exec::ddl::Mapping { columns: &columns, in_place };
-    exec::ddl::copy_rows(ddl.tx(), env, &version, old, new, mapping, &mut row_ids)
-}
-
 /// The expression of KILL: what follows its last keyword.
 fn behind_last_word(source: &[u8]) -> &[u8] {
     let mut lexer = Lexer::new(source, sql::SqlMode::default());

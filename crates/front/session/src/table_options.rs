@@ -287,7 +287,8 @@ pub(crate) fn check_engine(spec: &mut TableSpec) -> Result<()> {
     if spec.keys.iter().flat_map(|k| &k.parts).any(|p| p.descending) {
         return Err(err!(1178, "descending indexes"));
     }
-    spec.forget_foreign_keys()
+    spec.forget_foreign_keys();
+    Ok(())
 }
 
 fn other_text(parsed: &Parsed, options: &TableOptions, word: &str) -> Option<String> {

@@ -12,7 +12,7 @@ mod locks;
 
 pub use again::spec_of;
 
-use crate::define::{KeySpec, TableSpec, check_name, counting, plan_index};
+use crate::define::{ForeignKeySpec, KeySpec, TableSpec, check_name, counting, plan_index};
 use crate::dictionary::{self, Kind};
 use crate::error::from_engine;
 use crate::mdl::{Duration, Mode, Name};
@@ -210,7 +210,7 @@ impl Ddl<'_> {
     pub fn create_table(&mut self, spec: TableSpec) -> Result<Arc<Table>> {
         self.lock_to_create(&spec.schema, &spec.name)?;
         let id = self.new_id()?;
-        let table = self.build_table(spec, id)?;
+        let table = self.build_table(spec, id, None)?;
         self.put_table(table)
     }
 
@@ -225,7 +225,8 @@ impl Ddl<'_> {
     }
 
     /// A table with new trees from a definition: for CREATE TABLE, and for changes that rebuild.
-    fn build_table(&mut self, mut spec: TableSpec, id: u64) -> Result<Table> {
+    /// `old`: the table as it was, if it was, and whether its rows stay without being asked for their parents.
+    fn build_table(&mut self, mut spec: TableSpec, id: u64, old: Option<(&Table, bool)>) -> Result<Table> {
         if self.temporary && !spec.foreign_keys.is_empty() {
             return Err(err!(1215));
         }
@@ -249,14 +250,11 @@ impl Ddl<'_> {
             });
         }
         let types: Vec<DataType> = spec.columns.iter().map(|c| c.data_type).collect();
-        for key in &spec.foreign_keys {
-            // The parent's rows are looked up from now on: its statements plan anew.
-            if self.next.table(&key.parent.0, &key.parent.1).is_some_and(|t| t.is_base() && t.id != id) {
-                self.lock_table(&key.parent.0, &key.parent.1)?;
-            }
-        }
+        let kept = old.map_or(&[][..], |(old, _)| &old.foreign_keys[..]);
+        let unasked = if old.is_some_and(|(_, stay)| stay) { kept } else { &[] };
+        self.lock_parents(&spec.foreign_keys, id, unasked)?;
         let checks = spec.take_checks(&self.next)?;
-        let foreign_keys = spec.take_foreign_keys(&self.next, &indexes, self.foreign_key_checks)?;
+        let foreign_keys = spec.take_foreign_keys(&self.next, &indexes, self.foreign_key_checks, kept)?;
         let mut table = Table {
             id,
             version: 1,
@@ -289,17 +287,36 @@ impl Ddl<'_> {
         Ok(table)
     }
 
+    /// Keeps everybody from the parents of a table's new foreign keys: their rows are looked up from now on, so their statements plan
+    /// anew. Those of keys that are `kept` know the table. Errors 1205, 1213, 1317.
+    pub fn lock_parents(&mut self, keys: &[ForeignKeySpec], id: u64, kept: &[ForeignKey]) -> Result<()> {
+        for key in keys {
+            let parent = self.next.table(&key.parent.0, &key.parent.1);
+            if parent.is_some_and(|t| t.is_base() && t.id != id) && !kept.iter().any(|k| key.is_kept(k)) {
+                self.lock_table(&key.parent.0, &key.parent.1)?;
+            }
+        }
+        Ok(())
+    }
+
     /// ALTER TABLE that changes columns or the primary key: a table with the same id and name and new, empty trees. The
     /// caller copies the rows from `old` into it, through [`Ddl::tx`], before the commit. Counting goes on, unless `recounts`.
-    pub fn rebuild_table(&mut self, old: &Table, spec: TableSpec, recounts: bool) -> Result<Arc<Table>> {
+    /// `in_place`: rows are not asked for their parents, which others go on using.
+    pub fn rebuild_table(
+        &mut self,
+        old: &Table,
+        spec: TableSpec,
+        recounts: bool,
+        in_place: bool,
+    ) -> Result<Arc<Table>> {
         let keep = match (spec.auto_increment, &old.auto_increment) {
             (asked, _) if recounts => asked,
-            // Relaxed: the table is locked, no insert runs.
+            // Relaxed: where inserts go on, `count_on` looks again.
             (None, Some(counter)) => Some(counter.next.load(std::sync::atomic::Ordering::Relaxed)),
             (asked, _) => asked,
         };
         let spec = TableSpec { auto_increment: keep, schema: old.schema.clone(), name: old.name.clone(), ..spec };
-        let mut table = self.build_table(spec, old.id)?;
+        let mut table = self.build_table(spec, old.id, Some((old, in_place)))?;
         table.version = old.version + 1;
         table.created = old.created;
         let gone = old.named_indexes().find(|i| !table.indexes.iter().any(|n| n.name == i.name));
@@ -308,6 +325,21 @@ impl Ddl<'_> {
         }
         self.drop_trees(old)?;
         self.put_table(table)
+    }
+
+    /// The counters of a rebuilt table go on where those of the old one have come to while its rows were written anew; that of an
+    /// AUTO_INCREMENT column unless it begins anew. Nobody uses the table.
+    pub fn count_on(&self, old: &Table, new: &Table, with_auto_increment: bool) -> Result<()> {
+        let auto = new.columns.iter().find(|c| c.auto_increment).filter(|_| with_auto_increment);
+        let largest = auto.map_or(0, |c| c.data_type.integer_bounds().1);
+        let auto = auto.and(old.auto_increment.as_ref().zip(new.auto_increment.as_ref())).map(|both| (both, largest));
+        let ids = old.row_ids.as_ref().zip(new.row_ids.as_ref()).map(|both| (both, u64::MAX));
+        for ((was, is), largest) in auto.into_iter().chain(ids) {
+            // Relaxed: the table is locked, no insert runs.
+            let last = was.next.load(std::sync::atomic::Ordering::Relaxed).saturating_sub(1);
+            is.observe(&self.catalog.engine, last, largest).map_err(from_engine)?;
+        }
+        Ok(())
     }
 
     /// ALTER TABLE of what needs no rebuild (comment, defaults, names): `change` gets a copy.

@@ -82,6 +82,13 @@ pub struct ForeignKeySpec {
     pub on_update: ReferenceAction,
 }
 
+impl ForeignKeySpec {
+    /// Is it this foreign key of the table as it was?
+    pub(crate) fn is_kept(&self, old: &crate::ForeignKey) -> bool {
+        self.name.as_ref() == Some(&old.name) && self.parent == old.parent
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct KeyPartSpec {
     /// Of a named column, or of the hidden column of an expression.
@@ -170,7 +177,7 @@ impl TableSpec {
     pub(crate) fn plan(&mut self) -> Result<Vec<IndexPlan>> {
         check_name(&self.name, 1103)?;
         self.check_columns()?;
-        self.add_foreign_key_indexes()?;
+        self.add_foreign_key_indexes();
         if self.keys.len() > KEYS_MAX {
             return Err(err!(1069, KEYS_MAX));
         }
@@ -220,11 +227,20 @@ impl TableSpec {
 
     /// Error 3522 when the first unique key without NULLs, which stands in for a primary key, is invisible.
     pub fn check_visibility(&self) -> Result<()> {
-        let first = self.keys.iter().min_by_key(|k| self.rank(k));
-        match first.is_some_and(|k| k.invisible && self.rank(k) == (1, false)) {
+        match self.row_key().is_some_and(|k| k.invisible && k.kind != KeyKind::Primary) {
             true => Err(err!(3522)),
             false => Ok(()),
         }
+    }
+
+    /// The primary key, or the unique one without NULLs that stands in for it.
+    pub fn row_key(&self) -> Option<&KeySpec> {
+        self.keys.iter().min_by_key(|k| self.rank(k)).filter(|k| self.may_be_row_key(k))
+    }
+
+    /// Could rows be known by this key?
+    pub fn may_be_row_key(&self, key: &KeySpec) -> bool {
+        self.rank(key) <= (1, false)
     }
 
     fn is_nullable(&self, key: &KeySpec) -> bool {

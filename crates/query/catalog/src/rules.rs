@@ -21,27 +21,32 @@ pub(crate) const FOREIGN_KEY_INFIX: &str = "_ibfk_";
 
 impl TableSpec {
     /// An index for each foreign key whose columns start none, and none that another one makes needless.
-    pub(crate) fn add_foreign_key_indexes(&mut self) -> Result<()> {
+    pub(crate) fn add_foreign_key_indexes(&mut self) {
         for i in 0..self.foreign_keys.len() {
-            let key = &self.foreign_keys[i];
-            if self.keys.iter().any(|k| starts_with(k, &key.columns)) {
-                continue;
-            }
-            let part = |c: &String| KeyPartSpec { column: c.clone(), prefix: 0, descending: false };
-            self.keys.push(KeySpec {
-                algorithm: None,
-                kind: KeyKind::Plain,
-                name: key.name.clone().or_else(|| key.index.clone()),
-                parts: key.columns.iter().map(part).collect(),
-                invisible: false,
-                for_foreign_key: true,
-                comment: String::new(),
-            });
+            self.add_foreign_key_index(i);
         }
         while let Some(at) = self.needless_key() {
             self.keys.remove(at);
         }
-        Ok(())
+    }
+
+    /// An index, the last one, for a foreign key whose columns start none. False: one is there.
+    pub fn add_foreign_key_index(&mut self, at: usize) -> bool {
+        let key = &self.foreign_keys[at];
+        if self.keys.iter().any(|k| starts_with(k, &key.columns)) {
+            return false;
+        }
+        let part = |c: &String| KeyPartSpec { column: c.clone(), prefix: 0, descending: false };
+        self.keys.push(KeySpec {
+            algorithm: None,
+            kind: KeyKind::Plain,
+            name: key.name.clone().or_else(|| key.index.clone()),
+            parts: key.columns.iter().map(part).collect(),
+            invisible: false,
+            for_foreign_key: true,
+            comment: String::new(),
+        });
+        true
     }
 
     /// A key that was made for a foreign key and whose columns start another one: in that case MySQL drops it without a word.
@@ -58,10 +63,9 @@ impl TableSpec {
     }
 
     /// Of foreign keys in a table that is not transactional their indexes are all that is made.
-    pub fn forget_foreign_keys(&mut self) -> Result<()> {
-        self.add_foreign_key_indexes()?;
+    pub fn forget_foreign_keys(&mut self) {
+        self.add_foreign_key_indexes();
         self.foreign_keys.clear();
-        Ok(())
     }
 
     /// The name that MySQL makes up for the next check without one.
@@ -96,13 +100,15 @@ impl TableSpec {
         Ok(checks)
     }
 
-    /// The foreign keys with their names and columns. `checked`: the parents must be there and fit (`foreign_key_checks`).
+    /// The foreign keys with their names and columns. Those that are not among the table's old ones, which are `kept`, must fit their
+    /// parents, which must be there where that is `checked` (`foreign_key_checks`).
     /// Errors 1072, 1239, 1822, 1824, 1826, 1830, 3734, 3780, 6125.
     pub fn take_foreign_keys(
         &mut self,
         version: &Version,
         own_indexes: &[Index],
         checked: bool,
+        kept: &[ForeignKey],
     ) -> Result<Vec<ForeignKey>> {
         let specs = std::mem::take(&mut self.foreign_keys);
         let used = specs.iter().filter_map(|k| number_of(k.name.as_deref()?, &self.name, FOREIGN_KEY_INFIX)).max();
@@ -121,7 +127,8 @@ impl TableSpec {
             {
                 return Err(err!(1826, name));
             }
-            keys.push(self.foreign_key(spec, name, version, own_indexes, checked)?);
+            let is_new = !kept.iter().any(|k| spec.is_kept(k));
+            keys.push(self.foreign_key(spec, name, version, own_indexes, (checked && is_new, is_new))?);
         }
         keys.sort_by_cached_key(|k| k.name.to_lowercase());
         Ok(keys)
@@ -133,7 +140,7 @@ impl TableSpec {
         name: String,
         version: &Version,
         own_indexes: &[Index],
-        checked: bool,
+        (checked, fits): (bool, bool),
     ) -> Result<ForeignKey> {
         if spec.columns.len() != spec.parent_columns.len() {
             return Err(err!(1239, name, "Key reference and table reference don't match"));
@@ -172,7 +179,7 @@ impl TableSpec {
             for (own, parent_name) in columns.iter().zip(&mut parent_columns) {
                 let at = theirs.iter().position(|c| !c.hidden && eq_name(&c.name, parent_name));
                 let at = at.ok_or_else(|| err!(3734, parent_name, name, spec.parent.1))?;
-                if checked && !are_compatible(&self.columns[*own], &theirs[at]) {
+                if fits && !are_compatible(&self.columns[*own], &theirs[at]) {
                     return Err(err!(3780, self.columns[*own].name, theirs[at].name, name));
                 }
                 *parent_name = theirs[at].name.clone();
@@ -182,7 +189,7 @@ impl TableSpec {
             }
             let unique =
                 |i: &Index| i.unique && i.parts.len() == parent_columns.len() && index_has(theirs, i, &parent_columns);
-            if checked && !indexes.iter().any(unique) {
+            if fits && !indexes.iter().any(unique) {
                 return Err(err!(6125, name, spec.parent.1));
             }
         }

@@ -19,6 +19,7 @@ pub mod histogram;
 pub mod online;
 pub mod plan;
 pub mod prepared;
+pub mod rewrite;
 pub mod run;
 pub mod time_zone;
 

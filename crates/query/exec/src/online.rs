@@ -1,11 +1,11 @@
-//! Building indexes beside writers.
+//! Building trees of a table beside its writers: new indexes, and all trees of a table that gets another form.
 //!
 //! ```text
 //!   X    nobody uses the table: the row log opens, snapshot S0 is taken
 //!   SU   others read and write; their statements note the keys of the rows that they write
-//!          fill       the entries of the rows in S0 are sorted and put into the new trees
-//!          catch up   snapshot S1, then the notes are taken: each row noted has an entry as it was in S0, and gets the one that it
-//!                     has in S1. Again with S1 and S2, until little is left
+//!          fill       the rows in S0, in their new form, and their entries are sorted and put into the new trees
+//!          catch up   snapshot S1, then the notes are taken: of each row noted the new trees have what S0 says, and get what S1
+//!                     says. Again with S1 and S2, until little is left
 //!   X    the last of it, with everybody out again; then the data definition commits
 //! ```
 //! Between two steps the trees are exactly what a snapshot of the table says, so a unique value that is there twice is there twice.
@@ -14,10 +14,13 @@
 //!
 //! The snapshot is taken before the notes: who is seen by it has noted everything before it committed, and is among them.
 
+use crate::context::Env;
 use crate::ddl;
 use crate::error;
-use crate::run::entries::Entries;
-use crate::run::write::{self, duplicate_entry};
+use crate::rewrite::Rewrite;
+use crate::run::Run;
+use crate::run::entries::{self, Entries};
+use crate::run::write::{Refused, RowWriter, duplicate_entry};
 use catalog::Table;
 use catalog::row_log::{Note, RowLog};
 use engine::{Engine, Isolation, Read, Transaction};
@@ -25,107 +28,97 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::{Result, err};
 
-/// Indexes of a table that are being built. Dropped, it shuts the row log.
+/// What is built.
+pub enum Goal {
+    /// The indexes at these positions of the table's new version, whose rows are the old one's.
+    Indexes(Arc<Table>, Vec<usize>),
+    /// All trees of the table's new form.
+    Form(Rewrite),
+}
+
+/// Trees of a table that are being built. Dropped, it shuts the row log.
 pub struct OnlineBuild {
     engine: Arc<Engine>,
-    /// With the new indexes.
-    table: Arc<Table>,
+    /// Whose rows are read and noted.
+    from: Arc<Table>,
+    /// Whose trees are built.
+    to: Arc<Table>,
     /// Positions of those in [`Table::indexes`].
     indexes: Vec<usize>,
+    /// Unless rows stay as they are.
+    rewrite: Option<Rewrite>,
     /// What the new trees agree with, once they are filled.
     snapshot: Transaction,
     /// Rows noted by transactions that the snapshot does not see.
     unseen: BTreeMap<Box<[u8]>, Vec<u64>>,
 }
 
+/// A row in an older and in a newer snapshot, in its new form; nothing where it is not there.
+#[derive(Default)]
+struct Change {
+    old_row: Vec<u8>,
+    new_row: Vec<u8>,
+    old: Option<RowWriter>,
+    new: Option<RowWriter>,
+}
+
 impl OnlineBuild {
     /// Opens the row log and takes the first snapshot. The caller keeps everybody else from the table meanwhile.
-    pub fn begin(
-        engine: &Arc<Engine>,
-        table: &Arc<Table>,
-        indexes: Vec<usize>,
-        log_bytes: usize,
-    ) -> Result<OnlineBuild> {
+    pub fn begin(engine: &Arc<Engine>, goal: Goal, log_bytes: usize) -> Result<OnlineBuild> {
+        let (from, to, indexes, rewrite) = match goal {
+            Goal::Indexes(table, indexes) => (Arc::clone(&table), table, indexes, None),
+            Goal::Form(rewrite) => {
+                debug_assert!(rewrite.repeats(), "what is made of a row is made of it again");
+                let (from, to) = (Arc::clone(&rewrite.from), Arc::clone(&rewrite.to));
+                let indexes = (0..to.indexes.len()).collect();
+                (from, to, indexes, Some(rewrite))
+            }
+        };
         let snapshot = snapshot(engine)?;
-        table.row_log.open(log_bytes);
-        let (engine, table) = (Arc::clone(engine), Arc::clone(table));
-        Ok(OnlineBuild { engine, table, indexes, snapshot, unseen: BTreeMap::new() })
+        from.row_log.open(log_bytes);
+        let (engine, unseen) = (Arc::clone(engine), BTreeMap::new());
+        Ok(OnlineBuild { engine, from, to, indexes, rewrite, snapshot, unseen })
     }
 
     fn log(&self) -> &RowLog {
-        &self.table.row_log
+        &self.from.row_log
     }
 
-    /// Puts the entries of all rows into the new trees, which are of `tx`. Errors 1062, 1317.
-    pub fn fill(&mut self, tx: &mut Transaction) -> Result<()> {
+    /// Puts what all rows are and have into the new trees, which are of `tx`. Errors 1062, 1138, 1317 and those of conversions.
+    pub fn fill(&mut self, tx: &mut Transaction, env: &mut dyn Env) -> Result<()> {
+        if let Some(rewrite) = &mut self.rewrite {
+            return rewrite.copy(tx, env, Some(&mut self.snapshot)).map(drop);
+        }
         for index in &self.indexes {
-            ddl::fill_from(tx, &mut self.snapshot, &self.table, *index)?;
+            ddl::fill_from(tx, &mut self.snapshot, &self.to, *index)?;
         }
         Ok(())
     }
 
-    /// Brings the new trees to what the table is now; says for how many rows. Errors 1062, 1317, 1799.
-    pub fn catch_up(&mut self, tx: &mut Transaction) -> Result<usize> {
+    /// Brings the new trees to what the table is now; says for how many rows. Errors as [`OnlineBuild::fill`], and 1799.
+    pub fn catch_up(&mut self, tx: &mut Transaction, env: &mut dyn Env) -> Result<usize> {
         let mut now = snapshot(&self.engine)?;
         let mut rows = std::mem::take(&mut self.unseen);
-        let name = &self.table.indexes[self.indexes[0]].name;
+        let name = &self.to.indexes[self.indexes[0]].name;
         for Note { trx, key } in self.log().take().map_err(|_| err!(1799, name))? {
             let writers = rows.entry(key).or_default();
             if writers.last() != Some(&trx) {
                 writers.push(trx);
             }
         }
-        let (mut before, mut after) = (Vec::new(), Vec::new());
-        let (mut gone, mut come) = (Vec::new(), Vec::new());
-        let (mut old_entry, mut new_entry) = (Vec::new(), Vec::new());
-        let clustered = self.table.indexes[0].tree;
-        for (at, key) in rows.keys().enumerate() {
-            ddl::check_interrupt(tx, at)?;
-            let was = self.snapshot.get(clustered, key, Read::Consistent, &mut before).map_err(error::engine)?;
-            let is = now.get(clustered, key, Read::Consistent, &mut after).map_err(error::engine)?;
-            for index in self.indexes.iter().copied() {
-                if self.table.indexes[index].array_part.is_some() {
-                    let unique = self.table.indexes[index].unique;
-                    let entries = |row: Option<&Vec<u8>>| {
-                        row.map_or_else(Entries::default, |row| Entries::of(&self.table, index, row, key))
-                    };
-                    let (old, new) = (entries(was.then_some(&before)), entries(is.then_some(&after)));
-                    gone.extend(old.without(&new, false).map(|(entry, _)| (index, entry.to_vec())));
-                    come.extend(new.without(&old, unique).map(|(entry, prefix)| (index, entry.to_vec(), prefix, key)));
-                    continue;
-                }
-                if was {
-                    write::secondary_key(&mut old_entry, &self.table, index, &before, key);
-                }
-                let prefix =
-                    if is { write::secondary_key(&mut new_entry, &self.table, index, &after, key) } else { None };
-                if was && is && old_entry == new_entry {
-                    continue;
-                }
-                if was {
-                    gone.push((index, old_entry.clone()));
-                }
-                if is {
-                    come.push((index, new_entry.clone(), prefix, key));
-                }
+        let run = Run::new(tx, env, &[], &[]);
+        let (mut change, mut come) = (Change::default(), Vec::new());
+        // A unique value may have gone from one row to another: first all that went. What is to come is read again.
+        for key in rows.keys() {
+            if self.read(key, &mut now, &mut change, &run)? && self.take_away(&change, &mut run.tx.borrow_mut())? {
+                come.push(key);
             }
         }
-        // A value may have gone from one row to another: first all that went.
-        for (at, (index, entry)) in gone.iter().enumerate() {
-            ddl::check_interrupt(tx, at)?;
-            tx.index_delete(self.table.indexes[*index].tree, entry).map_err(error::engine)?;
+        for key in come {
+            self.read(key, &mut now, &mut change, &run)?;
+            self.put(&change, &mut run.tx.borrow_mut())?;
         }
-        for (at, (index, entry, prefix, key)) in come.iter().enumerate() {
-            ddl::check_interrupt(tx, at)?;
-            match tx.index_insert(self.table.indexes[*index].tree, entry, *prefix, &[]) {
-                Ok(()) => {}
-                Err(engine::Error::DuplicateKey) => {
-                    now.get(clustered, key, Read::Consistent, &mut after).map_err(error::engine)?;
-                    return Err(duplicate_entry(&self.table, *index, &after, None));
-                }
-                Err(e) => return Err(error::engine(e)),
-            }
-        }
+        drop(run);
         let count = rows.len();
         rows.retain(|_, writers| {
             writers.retain(|trx| !now.sees_end_of(*trx));
@@ -135,14 +128,104 @@ impl OnlineBuild {
         Ok(count)
     }
 
+    /// Reads a row in both snapshots. False: it is the same, nothing is to be done.
+    fn read(&mut self, key: &[u8], now: &mut Transaction, change: &mut Change, run: &Run<'_>) -> Result<bool> {
+        run.check_interrupt()?;
+        let tree = self.from.indexes[0].tree;
+        let Change { old_row, new_row, old, new } = change;
+        let was = self.snapshot.get(tree, key, Read::Consistent, old_row).map_err(error::engine)?;
+        let is = now.get(tree, key, Read::Consistent, new_row).map_err(error::engine)?;
+        if was == is && (!was || old_row == new_row) {
+            return Ok(false);
+        }
+        for (there, row, form) in [(was, old_row, old), (is, new_row, new)] {
+            *form = there.then(|| form.take().unwrap_or_default());
+            match (form, &mut self.rewrite) {
+                (None, _) => {}
+                (Some(form), Some(rewrite)) => rewrite.convert(row, form, run)?,
+                (Some(form), None) => {
+                    form.row.clone_from(row);
+                    form.key.clear();
+                    form.key.extend_from_slice(key);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes what the old row has and the new one has not out of the trees. A row that keeps its key becomes the new one. Says
+    /// whether there is anything to [`OnlineBuild::put`].
+    fn take_away(&self, change: &Change, tx: &mut Transaction) -> Result<bool> {
+        let mut more = false;
+        for index in self.indexes.iter().copied() {
+            if index == 0 {
+                let tree = self.to.indexes[0].tree;
+                match (&change.old, &change.new) {
+                    (Some(old), Some(new)) if old.key == new.key => {
+                        if old.row != new.row {
+                            tx.update(tree, &new.key, &new.row).map_err(error::engine)?;
+                        }
+                    }
+                    (old, new) => {
+                        if let Some(old) = old {
+                            tx.delete(tree, &old.key).map_err(error::engine)?;
+                        }
+                        more |= new.is_some();
+                    }
+                }
+                continue;
+            }
+            let (old, new) = self.entries(index, change);
+            let gone = old.without(&new, false).map(|(entry, _)| entry);
+            entries::delete(tx, &self.to, index, gone).map_err(Refused::locked)?;
+            more |= new.without(&old, false).next().is_some();
+        }
+        Ok(more)
+    }
+
+    /// Puts what the new row has and the old one has not into the trees. Error 1062.
+    fn put(&self, change: &Change, tx: &mut Transaction) -> Result<()> {
+        let Some(form) = &change.new else { return Ok(()) };
+        let mut refused = Vec::new();
+        for index in self.indexes.iter().copied() {
+            let put = if index == 0 {
+                match &change.old {
+                    Some(old) if old.key == form.key => Ok(()),
+                    _ => match tx.insert(self.to.indexes[0].tree, &form.key, &form.row) {
+                        Err(engine::Error::DuplicateKey) => Err(Refused::Duplicate(0)),
+                        other => other.map_err(Refused::from),
+                    },
+                }
+            } else {
+                let (old, new) = self.entries(index, change);
+                let come = new.without(&old, self.to.indexes[index].unique);
+                entries::insert(tx, &self.to, index, come, &mut refused)
+            };
+            match put {
+                Ok(()) => {}
+                Err(Refused::Duplicate(index)) => return Err(duplicate_entry(&self.to, index, &form.row, None)),
+                Err(refused) => return Err(refused.locked()),
+            }
+        }
+        Ok(())
+    }
+
+    /// What the old and the new row have in one secondary index.
+    fn entries(&self, index: usize, change: &Change) -> (Entries, Entries) {
+        let of = |form: &Option<RowWriter>| {
+            form.as_ref().map_or_else(Entries::default, |f| Entries::of(&self.to, index, &f.row, &f.key))
+        };
+        (of(&change.old), of(&change.new))
+    }
+
     /// Looks once more, with everybody out: nothing is left. Errors as [`OnlineBuild::catch_up`].
-    pub fn finish(mut self, tx: &mut Transaction) -> Result<()> {
-        self.catch_up(tx)?;
+    pub fn finish(mut self, tx: &mut Transaction, env: &mut dyn Env) -> Result<()> {
+        self.catch_up(tx, env)?;
         while !self.unseen.is_empty() {
             // Their sessions are done with the table and about to say so.
             tx.check_interrupt().map_err(error::engine)?;
             std::thread::yield_now();
-            self.catch_up(tx)?;
+            self.catch_up(tx, env)?;
         }
         Ok(())
     }

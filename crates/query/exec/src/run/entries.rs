@@ -1,6 +1,7 @@
-//! The entries that a row has in a multi-valued index: one for each element of its array, none for an empty one, one for NULL.
+//! The entries that a row has in a secondary index, as a set: in a multi-valued one there is one for each element of its array, none
+//! for an empty one, one for NULL; in others there is one.
 
-use super::write::{Refused, column};
+use super::write::{self, Refused, column};
 use super::{Run, Scope};
 use crate::expr::Expr;
 use crate::expr::array::{self, Search};
@@ -26,7 +27,13 @@ impl Entries {
     pub fn of(table: &Table, index: usize, row: &[u8], clustered: &[u8]) -> Entries {
         let mut entries = Entries::default();
         let parts = &table.indexes[index].parts;
-        let array_part = table.indexes[index].array_part.expect("a multi-valued index");
+        let Some(array_part) = table.indexes[index].array_part else {
+            entries.null = write::index_parts(&mut entries.bytes, table, index, row);
+            entries.own.push(entries.bytes.len());
+            entries.bytes.extend_from_slice(clustered);
+            entries.at.push((0, entries.bytes.len()));
+            return entries;
+        };
         let (mut before, mut after) = (Vec::new(), Vec::new());
         for (n, part) in parts.iter().enumerate().filter(|(n, _)| *n != array_part) {
             let v = column(table, row, part.column);
@@ -82,7 +89,7 @@ impl Entries {
     }
 }
 
-/// Puts entries into a multi-valued index. An entry whose unique value is there already is left in `refused`, up to the clustered
+/// Puts entries into an index. An entry whose unique value is there already is left in `refused`, up to the clustered
 /// key.
 #[cold]
 pub fn insert<'e>(
@@ -105,7 +112,7 @@ pub fn insert<'e>(
     Ok(())
 }
 
-/// Takes entries out of a multi-valued index.
+/// Takes entries out of an index.
 #[cold]
 pub fn delete<'e>(
     tx: &mut Transaction,

@@ -36,6 +36,17 @@ impl RuleSet {
         RuleSet { rules, frames, row: Vec::new(), key: Vec::new() }
     }
 
+    /// What stays of them where rows that are there get another form in place: columns that are `absent` are computed. What the
+    /// others hold was computed, checked and found a parent when it was written.
+    pub fn only_complete(&mut self, absent: &dyn Fn(usize) -> bool) {
+        let rules = Arc::get_mut(&mut self.rules).expect("rules that were just made");
+        for node in &mut rules.nodes {
+            node.generated.retain(|(c, _)| absent(*c));
+            node.checks.clear();
+            node.parents.clear();
+        }
+    }
+
     /// Computes what the encoded row has placeholders for, default expressions of columns that are `absent` and generated
     /// columns, and checks it. Errors 3819 and those of the expressions.
     pub fn complete(
