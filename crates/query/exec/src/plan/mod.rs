@@ -216,14 +216,13 @@ impl<'p> Planner<'p> {
 
     /// EXPLAIN. The statement is planned and described; EXPLAIN ANALYZE runs it as well.
     fn explain(&mut self, e: &'p ast::Explain) -> Result<Body> {
-        if e.into.is_some() {
-            return Err(match e.format {
-                ast::ExplainFormat::Default => types::err!(6006),
-                ast::ExplainFormat::Tree => types::err!(6007, "TREE"),
-                ast::ExplainFormat::Traditional => types::err!(6007, "TRADITIONAL"),
-                ast::ExplainFormat::Json => unsupported("EXPLAIN INTO"),
-            });
-        }
+        let into = match (e.into, e.format) {
+            (None, _) => None,
+            (Some(name), ast::ExplainFormat::Json) => Some(self.parsed.name(name).to_ascii_lowercase()),
+            (Some(_), ast::ExplainFormat::Default) => return Err(types::err!(6006)),
+            (Some(_), ast::ExplainFormat::Tree) => return Err(types::err!(6007, "TREE")),
+            (Some(_), ast::ExplainFormat::Traditional) => return Err(types::err!(6007, "TRADITIONAL")),
+        };
         if e.schema.is_some() {
             return Err(unsupported("EXPLAIN FOR SCHEMA"));
         }
@@ -258,6 +257,7 @@ impl<'p> Planner<'p> {
                 columns: explain::text_columns(),
                 rows: Vec::new(),
                 analyze,
+                into: None,
             })));
         }
         let format = if e.format == F::Default { default() } else { e.format };
@@ -270,7 +270,7 @@ impl<'p> Planner<'p> {
             F::Tree => (explain::text_columns(), text(explain::tree_text(&explainer.tree(&body), None))),
             F::Json => (explain::text_columns(), text(explain_json::json(&explainer.table(&body)))),
         };
-        Ok(Body::Explain(Box::new(node::Explain { columns, rows, analyze: None })))
+        Ok(Body::Explain(Box::new(node::Explain { columns, rows, analyze: None, into })))
     }
 
     fn body(&mut self, statement: &'p Statement) -> Result<Body> {

@@ -359,6 +359,8 @@ pub struct Explain {
     pub rows: Vec<Vec<types::Value<'static>>>,
     /// EXPLAIN ANALYZE: the query with its nodes counted, and the lines to fill in.
     pub analyze: Option<(Box<QueryPlan>, Vec<super::explain::Line>)>,
+    /// EXPLAIN INTO: the user variable that gets the text.
+    pub into: Option<String>,
 }
 
 pub struct Insert {
@@ -481,7 +483,7 @@ impl Body {
     pub fn columns(&self) -> &[ColumnMeta] {
         match self {
             Body::Query(q, into) if into.is_empty() => &q.columns,
-            Body::Explain(e) => &e.columns,
+            Body::Explain(e) if e.into.is_none() => &e.columns,
             _ => &[],
         }
     }

@@ -6,7 +6,8 @@ use crate::context::{ColumnMeta, Outcome, RowSink};
 use crate::plan::explain::{Line, tree_text};
 use crate::plan::node::Explain;
 use observe::clock::now_ns;
-use types::{Result, Value};
+use types::collation::CollationId;
+use types::{DataType, Result, TypeKind, Value};
 
 /// What one operator did in all its loops.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,11 +81,13 @@ impl Op for CountedOp {
 pub struct ExplainStatement {
     rows: Vec<Vec<Value<'static>>>,
     analyze: Option<(Query, Vec<Line>)>,
+    into: Option<String>,
 }
 
 impl ExplainStatement {
     pub fn new(e: Explain) -> ExplainStatement {
-        ExplainStatement { rows: e.rows, analyze: e.analyze.map(|(plan, lines)| (Query::new(*plan), lines)) }
+        let analyze = e.analyze.map(|(plan, lines)| (Query::new(*plan), lines));
+        ExplainStatement { rows: e.rows, analyze, into: e.into }
     }
 
     pub fn execute(&mut self, run: &Run<'_>, columns: &[ColumnMeta], sink: &mut dyn RowSink) -> Result<Outcome> {
@@ -104,6 +107,13 @@ impl ExplainStatement {
             let actual: Vec<_> = run.counts.borrow().iter().map(of).collect();
             let text = tree_text(lines, Some(&actual));
             self.rows = vec![vec![Value::Bytes(text.into_bytes().into())]];
+        }
+        if let Some(name) = &self.into {
+            let ty = DataType::string(TypeKind::LongText, u32::MAX, CollationId::UTF8MB4_0900_AI_CI);
+            for text in self.rows.iter().flatten() {
+                run.env.borrow_mut().set_user_variable(name, text.clone(), ty);
+            }
+            return Ok(Outcome::default());
         }
         sink.columns(columns)?;
         for row in &self.rows {

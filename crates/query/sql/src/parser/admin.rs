@@ -24,7 +24,7 @@ impl Parser<'_> {
             options = true;
         }
         if self.eat(Kw::INTO) {
-            explain.into = Some(self.user_var_name()?);
+            explain.into = Some(self.target_var_name()?);
             options = true;
             if self.at(Kw::FORMAT) && self.peek().tok == Tok::Eq {
                 self.bump();

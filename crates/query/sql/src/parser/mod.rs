@@ -615,6 +615,15 @@ impl<'s> Parser<'s> {
         Ok(self.in_utf8mb3(token, name))
     }
 
+    /// The same where it gets a value: a variable without a name can be read, and is NULL. Error 3061.
+    fn target_var_name(&mut self) -> R<Name> {
+        let token = self.tok;
+        if token.tok == Tok::UserVar && token.end - token.start == 1 {
+            return Err(illegal_user_var("", token));
+        }
+        self.user_var_name()
+    }
+
     /// Error 3061 for a user variable's name that is too long, ends in a space, or is empty.
     #[cold]
     fn check_user_var(&self, token: Token) -> R<()> {
@@ -624,8 +633,7 @@ impl<'s> Parser<'s> {
         if name.chars().count() <= USER_VAR_CHARS_MAX && !(quoted && (name.is_empty() || name.ends_with(' '))) {
             return Ok(());
         }
-        let message = format!("User variable name '{name}' is illegal");
-        Err(ParseError::new(error::ILLEGAL_USER_VAR, message, token.start as usize))
+        Err(illegal_user_var(&name, token))
     }
 
     /// Whether the current unquoted word is `word`, for the few words that are no keywords at all.
@@ -652,4 +660,10 @@ pub(crate) fn parse_u64(digits: &[u8]) -> Option<u64> {
         value = value.checked_mul(10)?.checked_add(u64::from(b - b'0'))?;
     }
     Some(value)
+}
+
+#[cold]
+fn illegal_user_var(name: &str, token: Token) -> ParseError {
+    let message = format!("User variable name '{name}' is illegal");
+    ParseError::new(error::ILLEGAL_USER_VAR, message, token.start as usize)
 }

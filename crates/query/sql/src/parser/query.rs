@@ -440,7 +440,7 @@ impl Parser<'_> {
         } else {
             Into::Vars(self.comma_list(|p| {
                 if p.is(Tok::UserVar) {
-                    return Ok(IntoVar::User(p.user_var_name()?));
+                    return Ok(IntoVar::User(p.target_var_name()?));
                 }
                 if !p.in_program {
                     return Err(p.syntax());

@@ -57,7 +57,7 @@ impl Parser<'_> {
     fn set_item(&mut self) -> R<SetItem> {
         match self.tok.tok {
             Tok::UserVar => {
-                let name = self.user_var_name()?;
+                let name = self.target_var_name()?;
                 self.expect_assign()?;
                 return Ok(SetItem::UserVar { name, value: self.expr()? });
             }
