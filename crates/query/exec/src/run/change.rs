@@ -18,7 +18,7 @@ use crate::plan::rules::Rules;
 use catalog::Table;
 use engine::{LockMode, Read, Wait};
 use std::sync::Arc;
-use types::{Result, Value};
+use types::{Result, SqlError, Value};
 
 pub const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
@@ -242,6 +242,24 @@ impl Assigner {
         self.rules.as_mut().map_or(Ok(()), |rules| rules.updated(old, &writer.row, run))
     }
 
+    /// What refuses a change of `old` whose key `index` has already: 1062, or 1451, which InnoDB finds first. Errors are those
+    /// of looking for rows that refer to it.
+    #[cold]
+    pub fn refused(
+        &self,
+        table: &Table,
+        old: &[u8],
+        writer: &RowWriter,
+        index: usize,
+        run: &Run<'_>,
+    ) -> Result<SqlError> {
+        match self.rules.as_ref().map_or(Ok(()), |rules| rules.referred(old, &writer.row, index, run)) {
+            Ok(()) => Ok(writer.duplicate(table, index, run)),
+            Err(e) if e.code == 1451 => Ok(e),
+            Err(e) => Err(e),
+        }
+    }
+
     /// A changed AUTO_INCREMENT value counts as one that was inserted.
     pub fn count(&self, table: &Table, writer: &RowWriter, run: &Run<'_>) -> Result<()> {
         let Some(c) = self.counted else { return Ok(()) };
@@ -398,12 +416,12 @@ impl UpdateStatement {
                         matched -= 1;
                     }
                     Err(Refused::Duplicate(i)) => {
-                        let e = writer.duplicate(table, i, run);
                         undo_row(savepoint, &mut tx)?;
+                        drop(tx);
+                        let e = assigner.refused(table, &slot.bytes, writer, i, run)?;
                         if !*ignore {
                             return Err(e);
                         }
-                        drop(tx);
                         run.warn(e.code, e.message);
                     }
                 }

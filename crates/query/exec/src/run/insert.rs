@@ -575,12 +575,12 @@ impl InsertStatement {
             }
             Ok(false) => {}
             Err(Refused::Duplicate(i)) => {
-                let e = self.writer.duplicate(table, i, run);
                 tx.rollback_to(savepoint).map_err(error::engine)?;
+                drop(tx);
+                let e = assigner.refused(table, &slot.bytes, &self.writer, i, run)?;
                 if !self.ignore {
                     return Err(e);
                 }
-                drop(tx);
                 run.warn(e.code, e.message);
             }
             Err(refused) => {

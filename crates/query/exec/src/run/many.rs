@@ -195,12 +195,12 @@ impl UpdateManyStatement {
                     }
                 }
                 Err(Refused::Duplicate(i)) => {
-                    let e = writer.duplicate(table, i, run);
                     undo_row(savepoint, &mut tx)?;
+                    drop(tx);
+                    let e = assigner.refused(table, row, writer, i, run)?;
                     if !*ignore {
                         return Err(e);
                     }
-                    drop(tx);
                     run.warn(e.code, e.message);
                 }
                 Err(refused) => {

@@ -147,6 +147,42 @@ impl RuleSet {
         self.check_parents(0, Some(old), new, None, run)
     }
 
+    /// A change from `old` to `new` met a key of `index` that is there already: error 1451 if a row refers to the old key of
+    /// that index or one before it, since InnoDB asks for those before it enters the new one.
+    #[cold]
+    pub fn referred(&self, old: &[u8], new: &[u8], index: usize, run: &Run<'_>) -> Result<()> {
+        let node = &self.rules.nodes[0];
+        let parent = &*node.table;
+        if !run.env.borrow().foreign_key_checks() {
+            return Ok(());
+        }
+        for child in &node.children {
+            let foreign = &self.rules.nodes[child.node].table.foreign_keys[child.key];
+            let referred = catalog::parent_index(&parent.columns, &parent.indexes, &foreign.parent_columns);
+            let asked = referred.is_some_and(|at| at <= index);
+            let refuses = matches!(foreign.on_update, ReferenceAction::NoAction | ReferenceAction::Restrict);
+            if asked && refuses && Self::leaves(child, parent, old, Some(new)) {
+                self.refuse(child, parent, old, run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does a row have another key now, or none, for a child that may have referred to the old one?
+    fn leaves(child: &Child, parent: &Table, old: &[u8], new: Option<&[u8]>) -> bool {
+        let kept = |new: &[u8]| child.pairs.iter().all(|(_, c)| column(parent, old, *c) == column(parent, new, *c));
+        !new.is_some_and(kept) && !child.pairs.iter().any(|(_, c)| column(parent, old, *c).is_null())
+    }
+
+    /// Error 1451 if a row of the child refers to `old`.
+    fn refuse(&self, child: &Child, parent: &Table, old: &[u8], run: &Run<'_>) -> Result<()> {
+        let table = &*self.rules.nodes[child.node].table;
+        match referring(child, table, parent, old, SHARED, 1, run)?.is_empty() {
+            true => Ok(()),
+            false => Err(err!(1451, broken(table, &table.foreign_keys[child.key]))),
+        }
+    }
+
     /// After the deletion of `old`. Errors 1451 and those of changes carried on.
     pub fn deleted(&mut self, old: &[u8], run: &Run<'_>) -> Result<()> {
         match self.is_linked() && run.env.borrow().foreign_key_checks() {
@@ -206,25 +242,20 @@ impl RuleSet {
         let parent = &*rules.nodes[node].table;
         path.push(parent.id);
         for child in &rules.nodes[node].children {
-            let kept = |new: &[u8]| child.pairs.iter().all(|(_, c)| column(parent, old, *c) == column(parent, new, *c));
-            if new.is_some_and(kept) || child.pairs.iter().any(|(_, c)| column(parent, old, *c).is_null()) {
+            if !Self::leaves(child, parent, old, new) {
                 continue;
             }
             let table = &*rules.nodes[child.node].table;
             let foreign = &table.foreign_keys[child.key];
             let action = if new.is_some() { foreign.on_update } else { foreign.on_delete };
-            let mut prefix = Vec::new();
-            for (part, c) in table.indexes[child.index].parts.iter().zip(&child.columns) {
-                key::encode_part(&mut prefix, &part.key, &column(parent, old, *c));
-            }
             // An update that would come back to a table is refused, as in InnoDB.
             let comes_back = new.is_some() && path.contains(&table.id);
             let refuses = comes_back || matches!(action, ReferenceAction::NoAction | ReferenceAction::Restrict);
-            let (read, most) = if refuses { (SHARED, 1) } else { (EXCLUSIVE, usize::MAX) };
-            for found in keys_under(table, child.index, &prefix, read, most, run)? {
-                if refuses {
-                    return Err(err!(1451, broken(table, foreign)));
-                }
+            if refuses {
+                self.refuse(child, parent, old, run)?;
+                continue;
+            }
+            for found in referring(child, table, parent, old, EXCLUSIVE, usize::MAX, run)? {
                 self.carry_to(
                     child,
                     &found,
@@ -295,6 +326,23 @@ fn of_index(e: SqlError, table: &Table, at: usize, row: u64) -> SqlError {
         3156 => err!(3903, index.name),
         _ => e,
     }
+}
+
+/// Clustered keys of at most `most` rows of a child, `table`, that refer to the row `old` of `parent`.
+fn referring(
+    child: &Child,
+    table: &Table,
+    parent: &Table,
+    old: &[u8],
+    read: Read,
+    most: usize,
+    run: &Run<'_>,
+) -> Result<Vec<Vec<u8>>> {
+    let mut prefix = Vec::new();
+    for (part, c) in table.indexes[child.index].parts.iter().zip(&child.columns) {
+        key::encode_part(&mut prefix, &part.key, &column(parent, old, *c));
+    }
+    keys_under(table, child.index, &prefix, read, most, run)
 }
 
 /// Clustered keys of at most `most` rows whose entries in an index start with `prefix`, each locked as `read` says.
