@@ -751,7 +751,7 @@ impl AlterPlan {
         let mut spec = self.spec;
         ddl.lock_parents(&spec.foreign_keys, table.id, &table.foreign_keys)?;
         let checks = spec.take_checks(ddl.version())?;
-        let foreign_keys = spec.take_foreign_keys(ddl.version(), &table.indexes, false, &table.foreign_keys)?;
+        let foreign_keys = ddl.take_foreign_keys(&mut spec, &table.indexes, &table.foreign_keys)?;
         table = ddl.alter_table(&table, |t| (t.checks, t.foreign_keys) = (checks, foreign_keys))?;
         for name in &self.dropped {
             table = ddl.drop_index(&table, name)?;

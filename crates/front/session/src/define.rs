@@ -21,6 +21,7 @@ use types::{Result, SqlError, Value, err};
 
 const COLLATION_SERVER: VarId = id("collation_server");
 const REQUIRE_PRIMARY_KEY: VarId = id("sql_require_primary_key");
+const RESTRICT_FK: VarId = id("restrict_fk_on_non_standard_key");
 pub(crate) const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
 
 pub(crate) fn unsupported(what: &str) -> SqlError {
@@ -438,7 +439,13 @@ impl Session {
         if !self.state.vars.bool(FOREIGN_KEY_CHECKS) {
             ddl.ignore_foreign_keys();
         }
+        if !self.state.vars.bool(RESTRICT_FK) {
+            ddl.allow_any_parent_key();
+        }
         let result = change(&mut ddl, &mut self.state)?;
+        for name in ddl.take_not_unique() {
+            self.state.warn("Warning", 6124, err!(6124, name).message);
+        }
         ddl.commit()?;
         self.follow_locked_tables();
         self.close_changed_handlers();

@@ -24,6 +24,7 @@ const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
 
 const AUTOCOMMIT: VarId = id("autocommit");
 const TIMESTAMP: VarId = id("timestamp");
+const RESTRICT_FK: VarId = id("restrict_fk_on_non_standard_key");
 const MAX_JOIN_SIZE: VarId = id("max_join_size");
 const BIG_SELECTS: VarId = id("sql_big_selects");
 const LAST_INSERT_ID: VarId = id("last_insert_id");
@@ -179,6 +180,18 @@ impl Session {
                 if id == EXPLICIT_DEFAULTS && new == Val::Bool(false) {
                     let text = format!("'{}' is deprecated and will be removed in a future release.", variable.name);
                     self.state.warn("Warning", 1287, text);
+                }
+                if id == RESTRICT_FK {
+                    let (code, why) = match new {
+                        Val::Bool(true) => (1681, ""),
+                        _ => (
+                            4166,
+                            " Foreign key referring to non-unique or partial keys is unsafe and may break replication.",
+                        ),
+                    };
+                    let name = variable.name;
+                    let text = format!("'{name}' is deprecated and will be removed in a future release.{why}");
+                    self.state.warn("Warning", code, text);
                 }
                 if !tls::is_possible(id, &new) {
                     return Err(variable.cannot(&variable.print(&new)));

@@ -16,7 +16,7 @@ use crate::define::{ForeignKeySpec, KeySpec, TableSpec, check_name, counting, pl
 use crate::dictionary::{self, Kind};
 use crate::error::from_engine;
 use crate::mdl::{Duration, Mode, Name};
-use crate::rules::{CHECK_INFIX, FOREIGN_KEY_INFIX, follow_rename, parent_index};
+use crate::rules::{CHECK_INFIX, Demands, FOREIGN_KEY_INFIX, follow_rename, parent_index};
 use crate::schema::{Column, ForeignKey, Index, Schema, Table, TableName, TemporaryTables, Version, View, eq_name};
 use crate::{Catalog, CreateOptions, Evolution, HIDDEN_INDEX, MetadataPins, StorageEngine, stored};
 use again::key_of;
@@ -60,8 +60,8 @@ pub struct Ddl<'a> {
     /// Tables of LOCK TABLES that were locked stronger than that.
     upgraded: Vec<Arc<Name>>,
     timeout: std::time::Duration,
-    /// Foreign keys have to fit their parents, and parents stay (`foreign_key_checks`).
-    foreign_key_checks: bool,
+    /// Of new foreign keys. Where they have to fit, parents stay.
+    foreign_keys: Demands,
     /// Of the session's temporary tables: nobody else knows them, so nothing is locked and the shared dictionary stays.
     temporary: bool,
     committed: bool,
@@ -95,7 +95,7 @@ impl Catalog {
             shared: Vec::new(),
             upgraded: Vec::new(),
             timeout,
-            foreign_key_checks: true,
+            foreign_keys: Demands { fitting: true, unique: true, not_unique: Vec::new() },
             temporary: false,
             committed: false,
         };
@@ -125,7 +125,7 @@ impl Catalog {
             shared: Vec::new(),
             upgraded: Vec::new(),
             timeout: std::time::Duration::ZERO,
-            foreign_key_checks: true,
+            foreign_keys: Demands { fitting: true, unique: true, not_unique: Vec::new() },
             temporary: true,
             committed: false,
         }
@@ -135,11 +135,31 @@ impl Catalog {
 impl Ddl<'_> {
     /// `SET foreign_key_checks = 0`: parents may be missing or misfit, and may go.
     pub fn ignore_foreign_keys(&mut self) {
-        self.foreign_key_checks = false;
+        self.foreign_keys.fitting = false;
+    }
+
+    /// `SET restrict_fk_on_non_standard_key = 0`: foreign keys may refer to columns that are not unique.
+    pub fn allow_any_parent_key(&mut self) {
+        self.foreign_keys.unique = false;
+    }
+
+    /// Names of the new foreign keys that refer to columns that are not unique.
+    pub fn take_not_unique(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.foreign_keys.not_unique)
+    }
+
+    /// See [`TableSpec::take_foreign_keys`].
+    pub fn take_foreign_keys(
+        &mut self,
+        spec: &mut TableSpec,
+        indexes: &[Index],
+        kept: &[ForeignKey],
+    ) -> Result<Vec<ForeignKey>> {
+        spec.take_foreign_keys(&self.next, indexes, &mut self.foreign_keys, kept)
     }
 
     pub fn checks_foreign_keys(&self) -> bool {
-        self.foreign_key_checks
+        self.foreign_keys.fitting
     }
 
     /// The dictionary as it will be after the commit.
@@ -254,7 +274,7 @@ impl Ddl<'_> {
         let unasked = if old.is_some_and(|(_, stay)| stay) { kept } else { &[] };
         self.lock_parents(&spec.foreign_keys, id, unasked)?;
         let checks = spec.take_checks(&self.next)?;
-        let foreign_keys = spec.take_foreign_keys(&self.next, &indexes, self.foreign_key_checks, kept)?;
+        let foreign_keys = self.take_foreign_keys(&mut spec, &indexes, kept)?;
         let mut table = Table {
             id,
             version: 1,
@@ -320,7 +340,7 @@ impl Ddl<'_> {
         table.version = old.version + 1;
         table.created = old.created;
         let gone = old.named_indexes().find(|i| !table.indexes.iter().any(|n| n.name == i.name));
-        if let Some(gone) = gone.filter(|_| self.foreign_key_checks) {
+        if let Some(gone) = gone.filter(|_| self.foreign_keys.fitting) {
             self.refuse_needed_index(old, &table, &gone.name)?;
         }
         self.drop_trees(old)?;
@@ -514,7 +534,7 @@ impl Ddl<'_> {
 
     /// Error 3730 while a foreign key of another table that `counts` leads here.
     fn refuse_referenced(&self, table: &Table, counts: impl Fn(&Table) -> bool) -> Result<()> {
-        if !self.foreign_key_checks {
+        if !self.foreign_keys.fitting {
             return Ok(());
         }
         match self.child_of(table, counts) {
@@ -616,7 +636,7 @@ impl Ddl<'_> {
     /// TRUNCATE TABLE: new trees in place of the old ones. Errors 1146, 1205.
     pub fn truncate_table(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
         let old = self.lock_table(schema, name)?;
-        if let Some((child, key)) = self.child_of(&old, |_| self.foreign_key_checks) {
+        if let Some((child, key)) = self.child_of(&old, |_| self.foreign_keys.fitting) {
             let shown = format!("`{}`.`{}`, CONSTRAINT `{}`", child.schema, child.name, key.name);
             return Err(err!(1701, shown));
         }

@@ -19,6 +19,16 @@ pub(crate) fn follow_rename(name: &mut String, old: &str, new: &str, infix: &str
 pub(crate) const CHECK_INFIX: &str = "_chk_";
 pub(crate) const FOREIGN_KEY_INFIX: &str = "_ibfk_";
 
+/// What new foreign keys are asked for.
+pub struct Demands {
+    /// The parents have to be there (`foreign_key_checks`).
+    pub fitting: bool,
+    /// They have a unique index of just these columns (`restrict_fk_on_non_standard_key`).
+    pub unique: bool,
+    /// Names of those that had none, for warning 6124.
+    pub not_unique: Vec<String>,
+}
+
 impl TableSpec {
     /// An index for each foreign key whose columns start none, and none that another one makes needless.
     pub(crate) fn add_foreign_key_indexes(&mut self) {
@@ -100,14 +110,13 @@ impl TableSpec {
         Ok(checks)
     }
 
-    /// The foreign keys with their names and columns. Those that are not among the table's old ones, which are `kept`, must fit their
-    /// parents, which must be there where that is `checked` (`foreign_key_checks`).
-    /// Errors 1072, 1239, 1822, 1824, 1826, 1830, 3734, 3780, 6125.
+    /// The foreign keys with their names and columns. Those that are not among the table's old ones, which are `kept`, must be as
+    /// `demands` says. Errors 1072, 1239, 1822, 1824, 1826, 1830, 3734, 3780, 6125.
     pub fn take_foreign_keys(
         &mut self,
         version: &Version,
         own_indexes: &[Index],
-        checked: bool,
+        demands: &mut Demands,
         kept: &[ForeignKey],
     ) -> Result<Vec<ForeignKey>> {
         let specs = std::mem::take(&mut self.foreign_keys);
@@ -128,7 +137,7 @@ impl TableSpec {
                 return Err(err!(1826, name));
             }
             let is_new = !kept.iter().any(|k| spec.is_kept(k));
-            keys.push(self.foreign_key(spec, name, version, own_indexes, (checked && is_new, is_new))?);
+            keys.push(self.foreign_key(spec, name, version, own_indexes, is_new, demands)?);
         }
         keys.sort_by_cached_key(|k| k.name.to_lowercase());
         Ok(keys)
@@ -140,8 +149,10 @@ impl TableSpec {
         name: String,
         version: &Version,
         own_indexes: &[Index],
-        (checked, fits): (bool, bool),
+        is_new: bool,
+        demands: &mut Demands,
     ) -> Result<ForeignKey> {
+        let checked = demands.fitting && is_new;
         if spec.columns.len() != spec.parent_columns.len() {
             return Err(err!(1239, name, "Key reference and table reference don't match"));
         }
@@ -179,18 +190,22 @@ impl TableSpec {
             for (own, parent_name) in columns.iter().zip(&mut parent_columns) {
                 let at = theirs.iter().position(|c| !c.hidden && eq_name(&c.name, parent_name));
                 let at = at.ok_or_else(|| err!(3734, parent_name, name, spec.parent.1))?;
-                if fits && !are_compatible(&self.columns[*own], &theirs[at]) {
+                if is_new && !are_compatible(&self.columns[*own], &theirs[at]) {
                     return Err(err!(3780, self.columns[*own].name, theirs[at].name, name));
                 }
                 *parent_name = theirs[at].name.clone();
             }
-            if checked && parent_index(theirs, indexes, &parent_columns).is_none() {
+            // Without foreign_key_checks too.
+            if is_new && parent_index(theirs, indexes, &parent_columns).is_none() {
                 return Err(err!(1822, name, spec.parent.1));
             }
             let unique =
                 |i: &Index| i.unique && i.parts.len() == parent_columns.len() && index_has(theirs, i, &parent_columns);
-            if fits && !indexes.iter().any(unique) {
-                return Err(err!(6125, name, spec.parent.1));
+            if is_new && !indexes.iter().any(unique) {
+                if demands.unique {
+                    return Err(err!(6125, name, spec.parent.1));
+                }
+                demands.not_unique.push(name.clone());
             }
         }
         let (on_delete, on_update) = (spec.on_delete, spec.on_update);

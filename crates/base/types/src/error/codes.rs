@@ -602,6 +602,7 @@ error_table! {
     ER_PASSWORD_EXPIRATION_NOT_SUPPORTED_BY_AUTH_METHOD = 3671, "HY000", "The selected authentication method %.*s does not support password expiration";
     ER_DISK_FULL_NOWAIT = 3675, "HY000", "Create table/tablespace '%-.192s' failed, as disk is full";
     ER_PARSE_ERROR_IN_DIGEST_FN = 3676, "HY000", "Could not parse argument to digest function: \"%s\".";
+    ER_UNDISCLOSED_PARSE_ERROR_IN_DIGEST_FN = 3677, "HY000", "Could not parse argument to digest function.";
     ER_SCHEMA_DIR_EXISTS = 3678, "HY000", "Schema directory '%.192s' already exists. This must be resolved manually (e.g. by moving the schema directory to another location).";
     ER_SCHEMA_DIR_MISSING = 3679, "HY000", "Schema directory '%.192s' does not exist";
     ER_SCHEMA_DIR_CREATE_FAILED = 3680, "HY000", "Failed to create schema directory '%.192s' (errno: %d - %s)";
@@ -720,6 +721,7 @@ error_table! {
     ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED = 6006, "0A000", "EXPLAIN INTO does not support implicit FORMAT.";
     ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED = 6007, "0A000", "EXPLAIN INTO does not support FORMAT=%s.";
     ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED = 6009, "0A000", "EXPLAIN FOR CONNECTION does not support the INTO clause.";
+    ER_WARN_DEPRECATED_NON_STANDARD_KEY = 6124, "HY000", "Foreign key '%s' refers to non-unique key or partial key. This is deprecated and will be removed in a future release.";
     ER_FK_NO_UNIQUE_INDEX_PARENT = 6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'";
     ER_EXPLAIN_ANALYZE_JSON_FORMAT_VERSION_NOT_SUPPORTED = 6412, "0A000", "EXPLAIN ANALYZE does not support FORMAT=JSON with explain_json_format_version=1.";
     ER_INVALID_OUTER_REFERENCE = 6432, "HY000", "Outer reference %s in window's ORDER BY or PARTITION BY clause not allowed.";

@@ -494,7 +494,7 @@ pub static VARIABLES: &[Variable] = &[
     v("report_user", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Str, Default::Null),
     v("require_row_format", Scope::Session, Access::Fixed, Startup::None, Kind::Bool, Default::Bool(false)),
     v("require_secure_transport", Scope::Global, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),
-    v("restrict_fk_on_non_standard_key", Scope::Both, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(true)),
+    v("restrict_fk_on_non_standard_key", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(true)),
     v("resultset_metadata", Scope::Session, Access::Fixed, Startup::None, Kind::Enum(&["NONE", "FULL"]), Default::Str("FULL")),
     v("rpl_read_size", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::UInt { min: 8_192, max: 18_446_744_073_709_547_520, block: 4096 }, Default::UInt(8_192)),
     v("rpl_stop_replica_timeout", Scope::Global, Access::Fixed, Startup::OptionFixed, uint(2, 31_536_000), Default::UInt(31_536_000)),

@@ -1,0 +1,52 @@
+-- restrict_fk_on_non_standard_key = OFF: foreign keys to columns that are not unique.
+SELECT @@restrict_fk_on_non_standard_key;
+CREATE TABLE p (a INT, b INT, c INT, KEY (a), KEY (b, c), UNIQUE (c));
+CREATE TABLE refused (a INT, FOREIGN KEY (a) REFERENCES p (a));
+SET foreign_key_checks = 0;
+CREATE TABLE refused (a INT, FOREIGN KEY (a) REFERENCES p (a));
+SET foreign_key_checks = 1;
+SET restrict_fk_on_non_standard_key = OFF;
+CREATE TABLE c (a INT, b INT, FOREIGN KEY (a) REFERENCES p (a), FOREIGN KEY (b) REFERENCES p (b));
+ALTER TABLE c ADD d INT;
+SHOW CREATE TABLE c;
+CREATE TABLE refused (a INT, FOREIGN KEY (a) REFERENCES c (d));
+SET restrict_fk_on_non_standard_key = ON;
+-- What there is stays.
+ALTER TABLE c ADD e INT, ALGORITHM = COPY;
+ALTER TABLE c ADD FOREIGN KEY (e) REFERENCES p (b);
+INSERT INTO p VALUES (1, 1, 1), (1, 1, 2);
+INSERT INTO c (a, b) VALUES (1, 1);
+INSERT INTO c (a, b) VALUES (2, 1);
+DELETE FROM p WHERE c = 2;
+UPDATE p SET a = 3 WHERE c = 2;
+DROP TABLE c;
+SET restrict_fk_on_non_standard_key = OFF;
+CREATE TABLE c (a INT, FOREIGN KEY (a) REFERENCES p (a) ON DELETE CASCADE ON UPDATE CASCADE);
+SET restrict_fk_on_non_standard_key = DEFAULT;
+INSERT INTO c VALUES (1), (1);
+-- One of several equal parents takes the children with it.
+UPDATE p SET a = 2 WHERE c = 1;
+SELECT * FROM c;
+DELETE FROM p WHERE c = 2;
+SELECT * FROM c;
+DELETE FROM p WHERE c = 1;
+SELECT * FROM c;
+DROP TABLE c, p;
+-- A key that is there already and a row that refers to the old one: the latter comes first, as far as the index in question.
+CREATE TABLE p (a INT PRIMARY KEY, b INT UNIQUE, c INT UNIQUE);
+CREATE TABLE ca (a INT, FOREIGN KEY (a) REFERENCES p (a));
+CREATE TABLE cb (b INT, FOREIGN KEY (b) REFERENCES p (b));
+INSERT INTO p VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3);
+INSERT INTO ca VALUES (1);
+INSERT INTO cb VALUES (3);
+UPDATE p SET a = 2 WHERE a = 1;
+UPDATE p SET a = 2 WHERE a = 3;
+UPDATE p SET b = 2 WHERE a = 3;
+UPDATE p SET b = 9, c = 2 WHERE a = 3;
+UPDATE IGNORE p SET a = 2 WHERE a = 1;
+UPDATE p, (SELECT 1) AS one SET a = 2 WHERE a = 1;
+INSERT INTO p VALUES (1, 5, 5) ON DUPLICATE KEY UPDATE a = 2;
+INSERT IGNORE INTO p VALUES (1, 5, 5) ON DUPLICATE KEY UPDATE a = 2;
+SET foreign_key_checks = 0;
+UPDATE p SET a = 2 WHERE a = 1;
+SELECT * FROM p;
