@@ -208,9 +208,17 @@ fn is_ascii(e: &Expr) -> bool {
 
 #[cold]
 fn illegal_mix(operands: &[&Expr], operation: &str) -> SqlError {
-    let strings: Vec<&&Expr> = operands.iter().filter(|e| is_string(e.ty.kind)).collect();
-    let show = |e: &&&Expr| format!("({},{})", e.ty.collation.info().name, level_name(coercibility(e)));
-    let list: Vec<String> = strings.iter().map(show).collect();
+    // Numbers, dates and NULL count, and are shown with the collations that MySQL gives them.
+    let show = |e: &&Expr| {
+        let level = coercibility(e);
+        let name = match level {
+            5 => "latin1_swedish_ci",
+            6 => "binary",
+            _ => e.ty.collation.info().name,
+        };
+        format!("({name},{})", level_name(level))
+    };
+    let list: Vec<String> = operands.iter().map(show).collect();
     match list.len() {
         2 => SqlError::new(
             1267,
@@ -228,7 +236,7 @@ fn level_name(level: u8) -> &'static str {
         3 => "SYSCONST",
         4 => "COERCIBLE",
         5 => "NUMERIC",
-        _ => "IGNORABLE",
+        _ => "NULL",
     }
 }
 

@@ -343,20 +343,23 @@ pub fn to_unix(t: DateTime, run: &Run<'_>) -> i64 {
     local - run.zone_offset(guess)
 }
 
-/// DATE '..', TIME '..', TIMESTAMP '..'
+/// DATE '..', TIME '..', TIMESTAMP '..'. Error 1525, also for zero dates that `mode` does not allow.
 /// `zone_offset`: seconds east of UTC in the session's zone at a moment.
 pub fn temporal_literal(
     date: bool,
     time: bool,
     text: &[u8],
+    mode: SqlMode,
     zone_offset: impl Fn(i64) -> i32,
 ) -> Result<(Expr, Option<Delimiter>)> {
+    const OF_DATES: u64 = SqlMode::NO_ZERO_IN_DATE.0 | SqlMode::NO_ZERO_DATE.0 | SqlMode::ALLOW_INVALID_DATES.0;
+    let mode = SqlMode(mode.0 & OF_DATES);
     let wrong =
         |kind: &str| SqlError::new(1525, format!("Incorrect {kind} value: '{}'", String::from_utf8_lossy(text)));
     let sound = |problem: parse::Problem| problem == parse::Problem::None;
     let decimals_of = |micros: u32, fsp: u8| if micros == 0 && fsp == 0 { 0 } else { fsp };
     Ok(if date {
-        let p = parse::parse_datetime(text, LENIENT).filter(|p| sound(p.problem) && !p.has_time);
+        let p = parse::parse_datetime(text, mode).filter(|p| sound(p.problem) && !p.has_time);
         let p = p.ok_or_else(|| wrong("DATE"))?;
         let ty = DataType { length: 10, ..DataType::new(TypeKind::Date) }.not_null();
         (Expr::new(Node::Const(Value::Date(p.value.date())), ty), p.delimiter)
@@ -367,7 +370,7 @@ pub fn temporal_literal(
         let ty = DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }.not_null();
         (Expr::new(Node::Const(Value::Time(p.value)), ty), p.delimiter)
     } else {
-        let p = parse::parse_datetime(text, LENIENT).filter(|p| sound(p.problem) && p.has_time);
+        let p = parse::parse_datetime(text, mode).filter(|p| sound(p.problem) && p.has_time);
         let mut p = p.ok_or_else(|| wrong("DATETIME"))?;
         if p.zoned {
             let seconds = p.value.to_unix_seconds();
@@ -640,10 +643,9 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
         }
     }
     if ty.kind.is_bytes() || ty.kind.is_text() {
-        let strings: Vec<&Expr> =
-            list.iter().filter(|e| e.ty.kind.is_bytes() || e.ty.kind.is_text()).copied().collect();
-        if !ty.collation.is_binary() || strings.iter().all(|e| e.ty.collation.is_binary()) {
-            ty.collation = super::compare::collation_for(&strings, operation)?;
+        let mut strings = list.iter().filter(|e| e.ty.kind.is_bytes() || e.ty.kind.is_text());
+        if !ty.collation.is_binary() || strings.all(|e| e.ty.collation.is_binary()) {
+            ty.collation = super::compare::collation_for(&list, operation)?;
         }
     }
     ty.nullable = nullable;

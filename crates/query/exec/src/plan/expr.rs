@@ -160,8 +160,9 @@ impl Planner<'_> {
             Ast::Temporal { kind, text } => {
                 let text = parsed.bytes(*text);
                 let (date, time) = (*kind == TemporalKind::Date, *kind == TemporalKind::Time);
-                let (e, delimiter) =
-                    convert::temporal_literal(date, time, text, |seconds| self.env.time_zone_offset(seconds))?;
+                let mode = types::SqlMode(self.env.sql_mode());
+                let zone_offset = |seconds| self.env.time_zone_offset(seconds);
+                let (e, delimiter) = convert::temporal_literal(date, time, text, mode, zone_offset)?;
                 self.literal_warnings.extend(delimiter.map(|d| d.warning(text, 1)));
                 e
             }
@@ -398,6 +399,9 @@ impl Planner<'_> {
                 if text.eq_ignore_ascii_case("json_merge") {
                     self.notes.push((1287, JSON_MERGE_DEPRECATED));
                 }
+                if text.eq_ignore_ascii_case("name_const") {
+                    self.check_name_const(parsed.list(*args))?;
+                }
                 let mut args = self.exprs(*args)?;
                 if args.len() != 1 && ["ltrim", "rtrim"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
                     // What is to be removed is named by TRIM alone.
@@ -518,7 +522,7 @@ impl Planner<'_> {
             }
             Ast::DefaultOf(column) => {
                 let e = self.expr(*column)?;
-                self.default_of(e)?
+                self.default_of(e, *column)?
             }
             Ast::ValuesOf(column) => {
                 let Some(slot) = self.block().values_slot else {
@@ -753,11 +757,28 @@ impl Planner<'_> {
         Ok(functions::json::json_value(doc, path, ty, empty, error))
     }
 
-    /// `DEFAULT(column)`.
-    fn default_of(&mut self, e: Expr) -> Result<Expr> {
+    /// Error 1210 unless NAME_CONST has a literal for a name, and one for a value, with a sign or a collation.
+    fn check_name_const(&self, args: &[ExprId]) -> Result<()> {
+        let is_literal = |id: ExprId| {
+            use Ast::{Bytes, Decimal, Float, Int, Null, Param, String};
+            matches!(self.parsed[id], Null | Int(_) | Decimal(_) | Float(_) | String { .. } | Bytes { .. } | Param(_))
+        };
+        match args {
+            [name, value] if !is_literal(*name) || !is_literal(value_of(&self.parsed[*value], *value)) => {
+                Err(types::err!(1210, "NAME_CONST"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// DEFAULT(`of`), of which `e` was made. Error 1364, also for the alias of an expression.
+    fn default_of(&mut self, e: Expr, of: ExprId) -> Result<Expr> {
         let raw = e.raw();
         let Node::Column { depth: 0, slot, column } = raw else {
-            return Err(SqlError::new(1064, "You have an error in your SQL syntax near 'DEFAULT'"));
+            return match &self.parsed[of] {
+                Ast::Column { column, .. } => Err(types::err!(1364, self.parsed.name(*column))),
+                _ => Err(SqlError::new(1064, "You have an error in your SQL syntax near 'DEFAULT'")),
+            };
         };
         let source = self.block().sources.iter().find(|s| s.slot == *slot as usize);
         let Some(table) = source.and_then(|s| s.table.clone()) else {
@@ -883,4 +904,12 @@ pub fn case(whens: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>>) -> Result<Ex
     let mut ty = convert::common_type(&results, "case")?;
     ty.nullable |= otherwise.is_none();
     Ok(Expr::new(Node::Case { whens, otherwise }, ty))
+}
+
+/// The operand behind a sign or a collation, else the expression `id` itself.
+fn value_of(e: &Ast, id: ExprId) -> ExprId {
+    match e {
+        Ast::Unary { op: ast::UnaryOp::Neg, operand } | Ast::Collate { operand, .. } => *operand,
+        _ => id,
+    }
 }

@@ -9,7 +9,7 @@ use catalog::Table;
 use sql::ast;
 use std::cell::Cell;
 use std::sync::Arc;
-use types::{DataType, Result, SqlError, TypeKind};
+use types::{DataType, Result, SqlError, TypeKind, Value};
 
 /// One query block: its tables and select aliases.
 #[derive(Default)]
@@ -414,4 +414,14 @@ fn deepen_in(e: &mut Expr, by: u8) {
         *depth += by;
     }
     e.children_mut(&mut |c| deepen_in(c, by));
+}
+
+/// The heading that NAME_CONST gives its value.
+pub(super) fn given_name(e: &Expr) -> Option<String> {
+    let Node::Call(function, args) = &e.node else { return None };
+    let name = args.first().filter(|_| function.name == "name_const").map(|name| &name.node);
+    match name {
+        Some(Node::Const(Value::Bytes(name))) => Some(String::from_utf8_lossy(name).into_owned()),
+        _ => None,
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::Planner;
 use super::access::Wanted;
-use super::names::{AliasRule, Block, Exports, Windows};
+use super::names::{AliasRule, Block, Exports, Windows, given_name};
 use super::node::{Plan, QueryPlan, SetKind, SetOp, Sort, SortKey};
 use super::pushdown::Pushed;
 use super::recursive::Working;
@@ -418,7 +418,7 @@ impl Planner<'_> {
                         (None, Ast::String { text, .. }) => {
                             ast::name_of_text(parsed.bytes(*text)).trim_start().to_string()
                         }
-                        _ => ast::name_of_text(parsed.bytes(*text)),
+                        _ => given_name(&e).unwrap_or_else(|| ast::name_of_text(parsed.bytes(*text))),
                     };
                     columns.push(self.meta(&name, &e));
                     outputs.push(e);

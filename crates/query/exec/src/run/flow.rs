@@ -9,7 +9,7 @@ use crate::plan::node::SetKind;
 use crate::run::subquery::Query;
 use hashbrown::HashMap;
 use std::sync::Arc;
-use types::{Result, SqlError, Value};
+use types::{Result, Value};
 
 /// One row without columns.
 pub struct OneOp {
@@ -111,13 +111,14 @@ impl Op for FilterOp {
     }
 }
 
-/// The value of a LIMIT clause.
+/// The value of a LIMIT clause, of which NULL is 0. Errors 1210, 1690 for parameters that are no counts.
 pub fn limit_value(e: &Expr, run: &Run<'_>, at: Scope<'_>) -> Result<u64> {
     match e.eval(run, at)? {
         Value::Int(v) if v >= 0 => Ok(v as u64),
         Value::UInt(v) => Ok(v),
-        Value::Null | Value::Int(_) => Err(SqlError::new(1210, "Incorrect arguments to LIMIT")),
-        v => Ok(v.to_u64()),
+        Value::Null => Ok(0),
+        Value::Int(_) => Err(types::err!(1690, "unsigned integer", "EXECUTE")),
+        _ => Err(types::err!(1210, "EXECUTE")),
     }
 }
 

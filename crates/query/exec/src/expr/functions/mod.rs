@@ -42,6 +42,11 @@ impl<'a> Args<'a, '_> {
         self.args.is_empty()
     }
 
+    /// Was argument `i` written as it is?
+    pub fn is_literal(&self, i: usize) -> bool {
+        matches!(self.args[i].node, Node::Const(_))
+    }
+
     #[inline]
     pub fn value(&self, i: usize) -> Result<Value<'a>> {
         self.args[i].eval(self.run, self.at)
