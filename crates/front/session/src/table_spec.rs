@@ -246,7 +246,7 @@ impl Session {
             self.state.warn("Note", 1235, message);
         }
         let serial = def.column_type.base == BaseType::Serial;
-        let (mut data_type, members) = column_type(parsed, &name, &def.column_type, collation)?;
+        let (mut data_type, members) = self.type_of(parsed, def, &name, collation)?;
         let auto_increment = attributes.auto_increment || serial;
         let generated = match &attributes.generated {
             Some(g) => Some(self.generated(parsed, &name, g, attributes, auto_increment, names)?),
@@ -438,6 +438,26 @@ impl Session {
         Ok(ColumnDefault::Value(value.into_owned()))
     }
 
+    /// The type of a column. Outside of strict mode a VARCHAR without default that is too long becomes a TEXT, with note 1246.
+    fn type_of(
+        &mut self,
+        parsed: &Parsed,
+        def: &ColumnDef,
+        name: &str,
+        collation: CollationId,
+    ) -> Result<(DataType, Vec<String>)> {
+        let converts = !self.state.sql_mode.is_strict() && def.attributes.default.is_none();
+        let (data_type, members) = column_type(parsed, name, &def.column_type, collation, converts)?;
+        use BaseType::{NVarChar, VarBinary, VarChar};
+        let is_long = !matches!(data_type.kind, TypeKind::VarChar | TypeKind::VarBinary);
+        if is_long && matches!(def.column_type.base, VarChar | NVarChar | VarBinary) {
+            let is_text = data_type.kind.is_text();
+            let (from, to) = if is_text { ("VARCHAR", "TEXT") } else { ("VARBINARY", "BLOB") };
+            self.state.warn("Note", 1246, err!(1246, name, from, to).message);
+        }
+        Ok((data_type, members))
+    }
+
     /// A key; an expression among its parts becomes a hidden generated column of `spec`.
     pub(crate) fn key_spec(
         &mut self,
@@ -450,9 +470,6 @@ impl Session {
             IndexKind::Plain => KeyKind::Plain,
             IndexKind::Unique => KeyKind::Unique,
             IndexKind::Primary => KeyKind::Primary,
-            IndexKind::Fulltext | IndexKind::Spatial if index.parts.iter().any(|p| p.ordered) => {
-                return Err(err!(1221, "spatial/fulltext/hash index", "explicit index order"));
-            }
             IndexKind::Fulltext => return Err(unsupported("FULLTEXT")),
             IndexKind::Spatial => return Err(unsupported("SPATIAL")),
         };

@@ -33,12 +33,14 @@ pub fn collation_from(parsed: &Parsed, charset: Option<Name>, collation: Option<
     })
 }
 
-/// A column's type as it is stored, and the members of ENUM and SET. Errors 1074, 1425, 1426, 1427, 1439, ...
+/// A column's type as it is stored, and the members of ENUM and SET. `converts`: a VARCHAR or VARBINARY beyond its longest is the
+/// TEXT or BLOB that holds so much. Errors 1074, 1425, 1426, 1427, 1439, ...
 pub fn column_type(
     parsed: &Parsed,
     name: &str,
     t: &CreateColumnType,
     table_collation: CollationId,
+    converts: bool,
 ) -> Result<(DataType, Vec<String>)> {
     use BaseType as B;
     use TypeKind as K;
@@ -157,6 +159,14 @@ pub fn column_type(
         }
         // The text of documents is utf8mb4, compared byte by byte.
         K::Json => data_type.collation = CollationId::UTF8MB4_BIN,
+        K::VarChar | K::VarBinary if converts && t.length.is_some_and(|n| n > longest(kind, collation)) => {
+            let bytes = u64::from(t.length.unwrap_or(0)) * u64::from(collation.charset().mbmaxlen());
+            let is_blob = binary || kind == K::VarBinary;
+            data_type.kind = sized(if is_blob { K::Blob } else { K::Text }, bytes);
+            if !is_blob {
+                data_type.collation = collation;
+            }
+        }
         K::Char | K::VarChar => {
             data_type.length = t.length.unwrap_or(1);
             if binary {
@@ -164,14 +174,14 @@ pub fn column_type(
             } else {
                 data_type.collation = collation;
             }
-            let most = if kind == K::Char { 255 } else { 65_535 / collation.charset().mbmaxlen() };
+            let most = longest(kind, collation);
             if data_type.length > most {
                 return Err(err!(1074, name, most));
             }
         }
         K::Binary | K::VarBinary => {
             data_type.length = t.length.unwrap_or(1);
-            let most = if kind == K::Binary { 255 } else { 65_535 };
+            let most = longest(kind, collation);
             if data_type.length > most {
                 return Err(err!(1074, name, most));
             }
@@ -236,5 +246,14 @@ fn sized(kind: TypeKind, bytes: u64) -> TypeKind {
         65_536..=16_777_215 => MediumBlob,
         _ if text => LongText,
         _ => LongBlob,
+    }
+}
+
+/// Characters of the longest CHAR or VARCHAR, bytes of the longest BINARY or VARBINARY.
+fn longest(kind: TypeKind, collation: CollationId) -> u32 {
+    match kind {
+        TypeKind::Char | TypeKind::Binary => 255,
+        TypeKind::VarChar => 65_535 / collation.charset().mbmaxlen(),
+        _ => 65_535,
     }
 }

@@ -97,7 +97,8 @@ impl Planner<'_> {
                     level.columns.push(self.json_column(*name, data_type, What::Ordinality, all)?);
                 }
                 JsonColumn::Path { name, column_type: ty, exists, path, on_empty, on_error } => {
-                    let (data_type, _) = column_type(self.parsed, self.parsed.name(*name), ty, self.literal_collation)?;
+                    let (data_type, _) =
+                        column_type(self.parsed, self.parsed.name(*name), ty, self.literal_collation, false)?;
                     if matches!(data_type.kind, TypeKind::Enum | TypeKind::Set) {
                         return Err(unsupported("ENUM and SET columns of JSON_TABLE"));
                     }

@@ -202,6 +202,17 @@ impl Parser<'_> {
         Ok(Some(key))
     }
 
+    /// Error 1221 for ASC or DESC in an index that has no order, whatever its table and its columns are.
+    fn index(&self, index: IndexDef) -> R<IndexDef> {
+        let unordered = matches!(index.kind, IndexKind::Fulltext | IndexKind::Spatial)
+            || index.options.algorithm == Some(IndexAlgorithm::Hash);
+        if unordered && index.parts.iter().any(|p| p.ordered) {
+            let message = "Incorrect usage of spatial/fulltext/hash index and explicit index order";
+            return Err(ParseError::new(1221, message, self.tok.start as usize));
+        }
+        Ok(index)
+    }
+
     /// `[USING type] (parts) options`
     fn index_rest(&mut self, kind: IndexKind, name: Option<Name>) -> R<IndexDef> {
         let mut options = IndexOptions::default();
@@ -210,7 +221,7 @@ impl Parser<'_> {
         }
         let parts = self.paren_list(Self::key_part)?;
         self.index_options(&mut options)?;
-        Ok(IndexDef { kind, name, parts, options })
+        self.index(IndexDef { kind, name, parts, options })
     }
 
     fn index_algorithm(&mut self) -> R<IndexAlgorithm> {
@@ -446,7 +457,7 @@ impl Parser<'_> {
         let parts = self.paren_list(Self::key_part)?;
         self.index_options(&mut options)?;
         let (algorithm, lock) = self.algorithm_and_lock()?;
-        let index = IndexDef { kind, name: Some(name), parts, options };
+        let index = self.index(IndexDef { kind, name: Some(name), parts, options })?;
         Ok(Statement::CreateIndex(Box::new(CreateIndex { index, table, algorithm, lock })))
     }
 
