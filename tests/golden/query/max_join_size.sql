@@ -18,3 +18,14 @@ SELECT * FROM t ORDER BY b;
 SET max_join_size = DEFAULT;
 SELECT @@max_join_size, @@sql_big_selects;
 SELECT COUNT(*) FROM t x JOIN t y;
+-- A table that is read whole in a join is read once; the hint is a bound as the variable is.
+SET sql_select_limit = 4;
+CREATE TABLE s (a INT PRIMARY KEY, b CHAR(20));
+INSERT INTO s VALUES (1, 'test');
+SELECT * FROM s;
+INSERT INTO s VALUES (2, 'test2');
+SELECT /*+ SET_VAR(max_join_size = 10) */ 1 FROM s, s s2, s s3, s s4, s s5, s s6;
+SELECT /*+ SET_VAR(max_join_size = 11) */ 1 FROM s, s s2, s s3, s s4, s s5, s s6;
+SET sql_select_limit = DEFAULT;
+SELECT /*+ SET_VAR(max_join_size = 11) */ COUNT(*) FROM t x, t y WHERE x.b = y.b;
+SELECT /*+ SET_VAR(max_join_size = 12) */ COUNT(*) FROM t x, t y WHERE x.b = y.b;

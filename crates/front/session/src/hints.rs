@@ -2,6 +2,7 @@
 
 use crate::command::Session;
 use crate::run::Planned;
+use crate::set::{MAX_JOIN_SIZE, join_bound};
 use crate::variables::{Access, SessionVariables, VARIABLES, Val, VarId, find, id, parse_bytes};
 use exec::Prepared;
 use exec::plan::hints::StatementHints;
@@ -137,6 +138,7 @@ impl Session {
         match at {
             TIMESTAMP => self.state.timestamp = Some(new.double()).filter(|s| *s != 0.0),
             INSERT_ID => self.state.insert_id = new.uint(),
+            MAX_JOIN_SIZE => join_bound(new).into_iter().for_each(|(id, value)| self.state.vars.set(id, value)),
             _ => self.state.vars.set(at, new),
         }
         Ok(())

@@ -25,7 +25,7 @@ const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
 const AUTOCOMMIT: VarId = id("autocommit");
 const TIMESTAMP: VarId = id("timestamp");
 const RESTRICT_FK: VarId = id("restrict_fk_on_non_standard_key");
-const MAX_JOIN_SIZE: VarId = id("max_join_size");
+pub(crate) const MAX_JOIN_SIZE: VarId = id("max_join_size");
 const BIG_SELECTS: VarId = id("sql_big_selects");
 const LAST_INSERT_ID: VarId = id("last_insert_id");
 const IDENTITY: VarId = id("identity");
@@ -267,10 +267,8 @@ impl Session {
             }
             Change::Persisted(_, _, false) => {}
             Change::Persisted(id, value, true) => self.apply(Change::Variable(id, true, value))?,
-            // A bound is obeyed until `sql_big_selects` is set again.
             Change::Variable(MAX_JOIN_SIZE, global, value) => {
-                let unbounded = Val::Bool(value.uint() == u64::MAX);
-                for (id, value) in [(MAX_JOIN_SIZE, value), (BIG_SELECTS, unbounded)] {
+                for (id, value) in join_bound(value) {
                     match global {
                         true => self.set_global(id, value),
                         false => self.set_session(id, value)?,
@@ -465,4 +463,10 @@ pub(crate) fn session_pairs(session: &Session) -> Vec<(&'static str, String)> {
         }
     };
     VARIABLES.iter().enumerate().map(print).collect()
+}
+
+/// What `max_join_size` sets: it is obeyed until `sql_big_selects` is set again.
+pub(crate) fn join_bound(value: Val) -> [(VarId, Val); 2] {
+    let unbounded = Val::Bool(value.uint() == u64::MAX);
+    [(MAX_JOIN_SIZE, value), (BIG_SELECTS, unbounded)]
 }

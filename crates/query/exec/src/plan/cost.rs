@@ -335,8 +335,12 @@ fn rows_read(plan: &Plan, cap: f64) -> f64 {
         Plan::Derived { query, .. } => rows_read(&query.plan, ALL),
         Plan::Join(j) => {
             let right = rows_read(&j.right, ALL);
-            let openings = if j.hash.is_empty() { plan_rows(&j.left).min(cap) } else { 1.0 };
-            rows_read(&j.left, ALL) + openings * right
+            // MySQL keeps a table that is read whole in the join's buffer.
+            let read_once = !j.hash.is_empty()
+                || matches!(&j.right, Plan::Scan(s) if s.access.ranges.is_empty() && s.access.loose.is_none());
+            let openings = if read_once { 1.0 } else { plan_rows(&j.left).min(cap) };
+            let per_left = plan_rows(plan) / plan_rows(&j.left).max(1.0);
+            rows_read(&j.left, (cap / per_left.max(1.0)).ceil()) + openings * right
         }
         Plan::Filter { input, .. } | Plan::Distinct { input, .. } => rows_read(input, ALL),
         Plan::Counted { input, .. } => rows_read(input, cap),

@@ -23,10 +23,13 @@ const OUTGROWN: u64 = 2;
 /// A sample that is shown is taken anew when this part of the rows has come or gone.
 const SHOWN_CHANGE: u64 = 10;
 
-/// The table's sample: the kept one, unless there is none or the table has grown or shrunk too much since.
+/// The table's sample: the kept one, unless there is none or the table has grown or shrunk too much since. Of a table that is
+/// read in one place the number of rows is the present one, since `max_join_size` is held against it.
 pub fn sample(engine: &Engine, table: &Table) -> Result<Arc<Option<Sample>>> {
     kept_or_taken(engine, table, |now, then| {
-        now <= then.saturating_mul(OUTGROWN) && then <= now.saturating_mul(OUTGROWN)
+        (now > ROWS_AT_SPOT as u64 || now == then)
+            && now <= then.saturating_mul(OUTGROWN)
+            && then <= now.saturating_mul(OUTGROWN)
     })
 }
 
