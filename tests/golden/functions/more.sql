@@ -41,3 +41,5 @@ SET group_concat_max_len = 1;
 SET group_concat_max_len = DEFAULT;
 SELECT _utf8mb4 x'FF';
 SELECT PI(), CONCAT(PI()), DEGREES(PI());
+-- A length of digests that is none is told beside NULL too.
+SELECT SHA2('a', NULL), SHA2(NULL, 224), SHA2('a', 7), SHA2(NULL, 7);

@@ -111,7 +111,7 @@ impl Printer<'_> {
                     _ = write!(self.out, "{b:02X}");
                 }
             }
-            Expr::Temporal { kind, text } => {
+            Expr::Temporal { kind, text, .. } => {
                 let word = match kind {
                     TemporalKind::Date => "DATE",
                     TemporalKind::Time => "TIME",

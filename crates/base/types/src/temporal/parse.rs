@@ -285,7 +285,12 @@ fn read_datetime(text: &[u8], mode: SqlMode, in_time: bool) -> Result<Parsed<Dat
     }
     let mut value = DateTime::new(date, hour, minute, second, micros);
     if rounds_up {
-        value = value.add_micros(1).ok_or(Failure::Numbers)?;
+        value = match micros {
+            // There is no next second of a day that is none.
+            999_999 if month == 0 || day == 0 => return Err(Failure::Numbers),
+            999_999 => value.add_micros(1).ok_or(Failure::Numbers)?,
+            _ => DateTime::new(date, hour, minute, second, micros + 1),
+        };
     }
     if offset != 0 {
         let interval = Interval { months: 0, micros: -(offset as i128) * MICROS_PER_SECOND as i128 };

@@ -157,12 +157,15 @@ impl Planner<'_> {
                     }
                 }
             }
-            Ast::Temporal { kind, text } => {
+            Ast::Temporal { kind, text, escaped } => {
                 let text = parsed.bytes(*text);
                 let (date, time) = (*kind == TemporalKind::Date, *kind == TemporalKind::Time);
                 let mode = types::SqlMode(self.env.sql_mode());
                 let zone_offset = |seconds| self.env.time_zone_offset(seconds);
-                let (e, delimiter) = convert::temporal_literal(date, time, text, mode, zone_offset)?;
+                let (e, delimiter) = match (convert::temporal_literal(date, time, text, mode, zone_offset), escaped) {
+                    (Err(_), Some(string)) => return self.expr(*string),
+                    (read, _) => read?,
+                };
                 self.literal_warnings.extend(delimiter.map(|d| d.warning(text, 1)));
                 e
             }

@@ -355,6 +355,12 @@ impl<'p> Planner<'p> {
         }
     }
 
+    /// Queries with an order of their own go so deep and no deeper, as in MySQL.
+    fn is_too_deep(&self, query: &ast::Query) -> bool {
+        const LEVELS_MAX: usize = 64;
+        self.level > LEVELS_MAX && !query.order.is_empty()
+    }
+
     /// Is a variable of the session ON?
     fn flag(&self, name: &str) -> bool {
         self.env.system_variable(None, name).is_ok_and(|(v, _)| v.to_i64() != 0)

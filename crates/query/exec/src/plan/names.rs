@@ -416,8 +416,11 @@ fn deepen_in(e: &mut Expr, by: u8) {
     e.children_mut(&mut |c| deepen_in(c, by));
 }
 
-/// The heading that NAME_CONST gives its value.
-pub(super) fn given_name(e: &Expr) -> Option<String> {
+/// The heading that NAME_CONST gives its value, and a date in braces that is none the string that it is.
+pub(super) fn given_name(e: &Expr, written: &ast::Expr, parsed: &ast::Parsed) -> Option<String> {
+    if let (ast::Expr::Temporal { text, .. }, Node::Const(Value::Bytes(_))) = (written, &e.node) {
+        return Some(ast::name_of_text(parsed.bytes(*text)));
+    }
     let Node::Call(function, args) = &e.node else { return None };
     let name = args.first().filter(|_| function.name == "name_const").map(|name| &name.node);
     match name {

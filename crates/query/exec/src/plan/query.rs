@@ -100,7 +100,7 @@ impl Planner<'_> {
             return Err(SqlError::new(1234, "Misplaced INTO clause, INTO is not allowed inside subqueries"));
         }
         self.level += 1;
-        let plan = self.query_at_level(query);
+        let plan = if self.is_too_deep(query) { Err(err!(1473)) } else { self.query_at_level(query) };
         self.level -= 1;
         plan
     }
@@ -418,7 +418,8 @@ impl Planner<'_> {
                         (None, Ast::String { text, .. }) => {
                             ast::name_of_text(parsed.bytes(*text)).trim_start().to_string()
                         }
-                        _ => given_name(&e).unwrap_or_else(|| ast::name_of_text(parsed.bytes(*text))),
+                        _ => given_name(&e, &parsed[*expr], parsed)
+                            .unwrap_or_else(|| ast::name_of_text(parsed.bytes(*text))),
                     };
                     columns.push(self.meta(&name, &e));
                     outputs.push(e);

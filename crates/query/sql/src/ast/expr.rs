@@ -28,6 +28,8 @@ pub enum Expr {
     Temporal {
         kind: TemporalKind,
         text: Str,
+        /// The string between braces, which is what it is if it cannot be read.
+        escaped: Option<ExprId>,
     },
     /// The n-th `?` or lifted literal, from 0.
     Param(u32),

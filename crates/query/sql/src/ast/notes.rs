@@ -41,6 +41,8 @@ pub enum Note {
     Bang,
     /// `@a := 1` in an expression.
     AssignUserVar,
+    /// A name without quotes that begins with `$`.
+    Dollar,
     /// A name, as written, with characters that utf8mb3 lacks.
     LossyName(Str),
 }
@@ -76,6 +78,11 @@ impl Note {
         };
         let (code, text) = match self {
             Note::LossyName(name) => return (1300, cannot_convert(parsed.bytes(name))),
+            Note::Dollar => (
+                1681,
+                "'$ as the first character of an unquoted identifier' is deprecated and will be removed in a future \
+                 release.",
+            ),
             Note::IntegerWidth => {
                 (1681, "Integer display width is deprecated and will be removed in a future release.")
             }

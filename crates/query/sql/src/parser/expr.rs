@@ -600,15 +600,14 @@ impl Parser<'_> {
             _ => None,
         };
         self.name()?;
-        let id = match kind {
-            Some(kind) if self.is(Tok::Str) => {
-                let text = self.text()?;
-                self.add(Expr::Temporal { kind, text })
-            }
-            _ => self.expr()?,
-        };
+        let id = self.expr()?;
         self.expect_tok(Tok::RBrace)?;
-        Ok(id)
+        match (kind, &self.exprs[id.index()]) {
+            (Some(kind), &Expr::String { text, introducer: None }) => {
+                Ok(self.add(Expr::Temporal { kind, text, escaped: Some(id) }))
+            }
+            _ => Ok(id),
+        }
     }
 
     /// `expr, expr, ...`

@@ -86,7 +86,7 @@ impl Parser<'_> {
                     Kw::TIME => TemporalKind::Time,
                     _ => TemporalKind::DateTime,
                 };
-                return Ok(self.add(Expr::Temporal { kind, text }));
+                return Ok(self.add(Expr::Temporal { kind, text, escaped: None }));
             }
             _ => {}
         }

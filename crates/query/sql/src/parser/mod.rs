@@ -375,6 +375,9 @@ impl<'s> Parser<'s> {
             Tok::Word => {
                 self.check_utf8(token)?;
                 self.bump();
+                if self.src[token.start as usize] == b'$' {
+                    self.notes.push(Note::Dollar);
+                }
                 Ok(self.in_utf8mb3(token, Str::source(token.start, token.end)))
             }
             Tok::Quoted => self.quoted_name(token),

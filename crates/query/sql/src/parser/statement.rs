@@ -76,11 +76,14 @@ impl Parser<'_> {
                 } else {
                     PrepareSource::Text(self.text()?)
                 };
+                // Conditions are those of the statement inside.
+                self.notes.clear();
                 Ok(Statement::Prepare { name, from })
             }
             Kw::EXECUTE => {
                 let name = self.name()?;
                 let using = if self.eat(Kw::USING) { self.comma_list(Self::user_var_name)? } else { Vec::new() };
+                self.notes.clear();
                 Ok(Statement::Execute { name, using })
             }
             Kw::DEALLOCATE => {

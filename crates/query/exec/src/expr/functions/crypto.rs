@@ -35,16 +35,17 @@ fn digest<'a, D: Digest>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 fn sha2<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let (Some(s), Some(bits)) = (a.text(0)?, a.int(1)?) else { return Ok(Value::Null) };
+    // A length that is none is told also where there is nothing to digest.
+    let bits = a.int(1)?.filter(|bits| matches!(bits, 0 | 224 | 256 | 384 | 512));
+    if bits.is_none() {
+        a.run.warn(1583, "Incorrect parameters in the call to native function 'sha2'");
+    }
+    let (Some(s), Some(bits)) = (a.text(0)?, bits) else { return Ok(Value::Null) };
     let out = match bits {
         0 | 256 => to_hex(&sha2::Sha256::digest(&s), false),
         224 => to_hex(&sha2::Sha224::digest(&s), false),
         384 => to_hex(&sha2::Sha384::digest(&s), false),
-        512 => to_hex(&sha2::Sha512::digest(&s), false),
-        _ => {
-            a.run.warn(1583, "Incorrect parameters in the call to native function 'sha2'");
-            return Ok(Value::Null);
-        }
+        _ => to_hex(&sha2::Sha512::digest(&s), false),
     };
     Ok(bytes(out))
 }
