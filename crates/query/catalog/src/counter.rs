@@ -63,6 +63,16 @@ impl AutoIncrement {
         }
     }
 
+    /// The value that [`AutoIncrement::reserve`] would hand out: for a table with one writer at a time, who [observes] it once its row is
+    /// written. `None` as there.
+    ///
+    /// [observes]: AutoIncrement::observe
+    pub fn peek(&self, increment: u64, offset: u64, max: u64) -> Option<u64> {
+        // Relaxed: the counter orders nothing but itself.
+        let next = align(self.next.load(Ordering::Relaxed), increment, offset);
+        next.filter(|next| *next <= max && *next < u64::MAX)
+    }
+
     /// A row with an explicit value, at most `max`, was inserted: values up to it are not handed out any more.
     pub fn observe(&self, engine: &Engine, value: u64, max: u64) -> engine::Result<()> {
         let after = value.saturating_add(1).min(max);

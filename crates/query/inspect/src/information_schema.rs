@@ -9,6 +9,8 @@ use crate::{Context, Row, datetime, innodb, innodb_figures, innodb_files, innodb
 use catalog::{
     CheckOption, Column, ColumnDefault, ForeignKey, Index, IndexAlgorithm, Schema, StorageEngine, Table, parent_index,
 };
+use engine::{Cursor, Direction, Isolation, Range, Read, Transaction};
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use types::charset::Charset;
@@ -117,7 +119,7 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
     }
     let estimate = |tree| cx.engine.estimate(tree).map_err(catalog::error::from_engine);
     const PAGE_BYTES: u64 = 16 << 10;
-    let (rows, pages) = estimate(table.indexes[0].tree)?;
+    let (rows, pages) = (row_count(cx, table)?, estimate(table.indexes[0].tree)?.1);
     let mut index_pages = 0;
     for index in &table.indexes[1..] {
         index_pages += estimate(index.tree)?.1;
@@ -143,6 +145,29 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
         text(table.create_options.listed()),
         text(&table.comment),
     ])
+}
+
+/// The rows of a table: of one that is not transactional their exact number, unless it has too many to count, else an estimate.
+fn row_count(cx: &Context, table: &Table) -> Result<u64> {
+    const COUNTED_MAX: u64 = 100_000;
+    let tree = table.indexes[0].tree;
+    let count = || -> engine::Result<u64> {
+        let (estimate, _) = cx.engine.estimate(tree)?;
+        if table.engine.is_transactional() || estimate > COUNTED_MAX {
+            return Ok(estimate);
+        }
+        let mut tx = Transaction::new(&cx.engine)?;
+        tx.begin(Isolation::ReadCommitted, true);
+        let all = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
+        let mut rows = Cursor::new(tree, all, Direction::Forward, Read::Consistent, 0);
+        let mut count = 0;
+        while rows.next(&mut tx)?.is_some() {
+            count += 1;
+        }
+        tx.rollback()?;
+        Ok(count)
+    };
+    count().map_err(catalog::error::from_engine)
 }
 
 pub(crate) fn row_format(table: &Table) -> &'static str {

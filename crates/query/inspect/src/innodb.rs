@@ -3,7 +3,7 @@
 
 use crate::information_schema::row_format;
 use crate::{Context, Row, text, uint, word};
-use catalog::{Column, ForeignKey, Index, ReferenceAction, Table};
+use catalog::{Column, ForeignKey, Index, ReferenceAction, StorageEngine, Table};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use types::collation::CollationId;
@@ -24,7 +24,7 @@ fn number(n: usize) -> Value<'static> {
 }
 
 fn base_tables(cx: &Context) -> impl Iterator<Item = &Arc<Table>> {
-    cx.all_tables().filter(|t| t.is_base())
+    cx.all_tables().filter(|t| t.is_base() && t.engine == StorageEngine::InnoDb)
 }
 
 fn is_virtual(c: &Column) -> bool {

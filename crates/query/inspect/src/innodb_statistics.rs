@@ -3,7 +3,7 @@
 
 use crate::{Context, Row, datetime, text, uint};
 use catalog::statistics::Sample;
-use catalog::{Index, Table};
+use catalog::{Index, StorageEngine, Table};
 use types::{Result, Value};
 
 /// Different values of the first 1, 2, ... parts of each index that has a name.
@@ -21,7 +21,7 @@ fn different(sample: &Sample, index: usize) -> Vec<u64> {
 
 /// Base tables that are everybody's, with their samples.
 fn samples(cx: &Context, mut each: impl FnMut(&Table, &Sample) -> Result<()>) -> Result<()> {
-    for table in cx.all_tables().filter(|t| t.is_base()) {
+    for table in cx.all_tables().filter(|t| t.is_base() && t.engine == StorageEngine::InnoDb) {
         if let Some(sample) = &*cx.source.sample(table)? {
             each(table, sample)?;
         }

@@ -84,6 +84,8 @@ pub(super) struct Progress {
     tells_refused: bool,
     /// A value was generated: SET INSERT_ID has had its say.
     generated_any: bool,
+    /// The counter hears of the value generated for the row at hand when the row is written, and no sooner.
+    counts_on_write: bool,
     /// The row at hand gets its value when all others are known: see [`Table::counts_in_groups`].
     counts_in_group: bool,
     /// The AUTO_INCREMENT column's value in the row that was written last.
@@ -177,9 +179,10 @@ impl InsertStatement {
             generated: 0,
             first_generated: 0,
             given: 0,
-            tells_refused: self.replace || row_count == 0,
+            tells_refused: (self.replace || row_count == 0) && table.engine.is_transactional(),
             generated_any: false,
             counts_in_group: false,
+            counts_on_write: false,
             last_value: 0,
             inserted: false,
         };
@@ -426,6 +429,9 @@ impl InsertStatement {
                     if p.first_generated == 0 {
                         p.first_generated = p.generated;
                     }
+                    if p.counts_on_write {
+                        observe(table, p.generated, run)?;
+                    }
                     return if p.given > 0 { p.skip_given(table, run) } else { Ok(()) };
                 }
                 Err(Refused::Duplicate(i)) => i,
@@ -604,7 +610,8 @@ impl Progress {
             self.how = Strictness { null_is_error: false, ..Strictness::new(run, true, false) };
             run.strict.set(false);
         }
-        (self.generated, self.given, self.counts_in_group) = (0, 0, false);
+        (self.generated, self.given) = (0, 0);
+        (self.counts_in_group, self.counts_on_write) = (false, false);
     }
 
     /// The row at hand was inserted with a value that was given: generated ones go on behind it.
@@ -620,7 +627,7 @@ impl Progress {
 
     /// The row was not inserted: the next one gets the value that was generated for it.
     fn give_back(&mut self) {
-        if self.generated != 0 && !self.counts_in_group {
+        if self.generated != 0 && !self.counts_in_group && !self.counts_on_write {
             let (_, left, step) = self.reserved;
             self.reserved = (self.generated, left + 1, step);
             self.generated = 0;
@@ -809,6 +816,14 @@ fn number<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, run: &Run
         p.counts_in_group = true;
         return Ok(if c.data_type.unsigned { Value::UInt(0) } else { Value::Int(0) });
     }
+    if p.reserved.1 == 0 && !table.engine.is_transactional() {
+        // Nobody else writes the table: what no row has is handed out again.
+        let (step, offset) = run.env.borrow().auto_increment_step();
+        let (_, max) = c.data_type.integer_bounds();
+        let last = (!run.sql_mode.is_strict()).then_some(max);
+        p.reserved = (counter.peek(step, offset, max).or(last).ok_or_else(|| err!(1467))?, 1, step);
+        p.counts_on_write = true;
+    }
     if p.reserved.1 == 0 {
         let env = run.env.borrow();
         let (step, offset) = env.auto_increment_step();
@@ -837,5 +852,7 @@ pub(super) fn observe(table: &Table, value: u64, run: &Run<'_>) -> Result<()> {
     let counter = table.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
     let column = table.columns.iter().find(|c| c.auto_increment).expect("the counter's column");
     let (_, max) = column.data_type.integer_bounds();
+    // Where values are handed out again it tells the greatest one from its being used up.
+    let max = if table.engine.is_transactional() { max } else { max.saturating_add(1) };
     counter.observe(run.env.borrow().engine(), value, max).map_err(error::engine)
 }
