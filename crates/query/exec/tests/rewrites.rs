@@ -3,32 +3,8 @@
 
 mod common;
 
-use common::{Database, int, varchar};
+use common::{Database, Random, int, seeds, varchar};
 use types::DataType;
-
-/// xorshift64*
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self, below: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % below
-    }
-
-    fn of<'t>(&mut self, list: &[&'t str]) -> &'t str {
-        list[self.next(list.len() as u64) as usize]
-    }
-}
-
-/// Those of a test, or the one that was asked for.
-fn seeds(all: std::ops::Range<u64>) -> Vec<u64> {
-    match std::env::var("CLEARWAY_SEED") {
-        Ok(seed) => vec![seed.parse().expect("a seed is a number")],
-        Err(_) => all.collect(),
-    }
-}
 
 const COLUMNS: [&str; 4] = ["id", "a", "b", "n"];
 const TABLES: [&str; 3] = ["t1", "t2", "t3"];

@@ -358,3 +358,27 @@ impl Drop for Database {
         }
     }
 }
+
+/// xorshift64*
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self, below: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % below
+    }
+
+    pub fn of<'t>(&mut self, list: &[&'t str]) -> &'t str {
+        list[self.next(list.len() as u64) as usize]
+    }
+}
+
+/// Those of a test, or the one that was asked for.
+pub fn seeds(all: std::ops::Range<u64>) -> Vec<u64> {
+    match std::env::var("CLEARWAY_SEED") {
+        Ok(seed) => vec![seed.parse().expect("a seed is a number")],
+        Err(_) => all.collect(),
+    }
+}
