@@ -10,6 +10,10 @@ JSON = 245
 NEWER = {6527, 3854, 4098}
 
 
+SETS_MIX = "Illegal mix of collations for operation 'UNION'"
+SET_OPERATORS = r"\b(?:UNION|EXCEPT|INTERSECT)\b"
+
+
 def codes(result):
     return {code for code, _ in result[-1]}
 
@@ -23,8 +27,10 @@ def explained(sql, results, found):
     left, right = results
     if left[0] == "error" and left[1] in NEWER or left[0] in ("rows", "ok") and NEWER & codes(left):
         return "9.7 refuses what 8.4 does not"
-    if found == "error" and (left[1], right[1]) == (1452, 1062):
+    if looks_for_parents_first(sql, left, right, found):
         return "9.7 looks for the parents of a row before it writes it, 8.4 for each of its indexes"
+    if found == "outcome" and left[0] != "error" and right[1:] == (1271, SETS_MIX) and len(re.findall(SET_OPERATORS, sql)) > 1:
+        return "9.7 lets the last of three collations decide, 8.0 finds that the first two do not go together"
     if left[0] == right[0] in ("rows", "ok") and reads_small_numbers(left, right):
         return "9.7 reads numbers below 101 as days of the year 2000, 8.0 refuses them"
     if left[0] != "rows" or right[0] != "rows":
@@ -40,6 +46,16 @@ def explained(sql, results, found):
     if found == "type" and other == {(251, 252)} and re.search("GROUP_CONCAT|^EXECUTE", sql):
         return "9.7 tells GROUP_CONCAT's result as a LONGTEXT whatever group_concat_max_len is"
     return explained_warning(left, right) if found == "warning" else None
+
+
+def looks_for_parents_first(sql, left, right, found):
+    """Error 1452 in place of a duplicate key; with IGNORE, rows refused for their parents that are duplicates here."""
+    if found == "error":
+        return (left[1], right[1]) == (1452, 1062)
+    if found not in ("ok", "warning") or not re.match(r"INSERT IGNORE\b", sql) or left[0] != "ok" or right[0] != "ok":
+        return False
+    refused = [sum(code == 1452 for code, _ in result[-1]) for result in (left, right)]
+    return refused[0] > refused[1] and codes(left) | {1062} == codes(right) | {1062, 1452} and left[1] <= right[1]
 
 
 def is_short(column):

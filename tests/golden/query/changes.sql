@@ -15,7 +15,6 @@ INSERT INTO c (id, a) VALUES (1, 99);
 INSERT INTO c (a) VALUES (10);
 INSERT IGNORE INTO c (a) VALUES (10), (90), (90);
 INSERT INTO c (a, n) VALUES (10, 1), (11, 2) ON DUPLICATE KEY UPDATE n = n + 10;
--- differs: what OK says
 INSERT INTO c (a, n) VALUES (10, 1) ON DUPLICATE KEY UPDATE a = a;
 INSERT INTO c (a, n) VALUES (10, 7) AS new ON DUPLICATE KEY UPDATE n = new.n + c.n, b = 'upd';
 INSERT INTO c (a, n) VALUES (10, 7) AS new (x, y) ON DUPLICATE KEY UPDATE n = y;

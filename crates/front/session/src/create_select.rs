@@ -68,6 +68,7 @@ impl Session {
         }
         let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state)?;
         self.check_rights(&planned)?;
+        self.note_hints(&planned);
         let selected = made_columns(&version, planned.columns(), self.state.sql_mode)?;
         let spec = self.table_spec(parsed, to, false, collation, of.columns, &selected, of.keys, of.options)?;
         self.check_new_table(&spec)?;

@@ -122,6 +122,7 @@ impl Session {
             let collation = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?.default_collation;
             let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state)?;
             self.check_rights(&planned)?;
+            self.note_hints(&planned);
             let (pins, readable_since) = pins_of(&planned, &version);
             let timeout = self.state.vars.hot().lock_wait_timeout;
             let pinned = self.pins.pin(&pins, false, Waiting { timeout, tx: &mut self.tx })?;

@@ -1,5 +1,6 @@
 //! Aggregate functions: what is called, and the accumulator that rows are folded into.
 
+use super::number::ArithOp;
 use super::{Expr, Node, convert, functions, number};
 use crate::run::{Run, Scope};
 use hashbrown::HashSet;
@@ -40,7 +41,11 @@ pub struct AggregateCall {
 }
 
 impl AggregateCall {
-    pub fn expr(kind: AggregateKind, distinct: bool, args: Vec<Expr>) -> Result<Expr> {
+    pub fn expr(kind: AggregateKind, distinct: bool, mut args: Vec<Expr>) -> Result<Expr> {
+        // What is never NULL is counted without being computed.
+        if kind == AggregateKind::Count && !distinct && args.iter().all(is_counted_unseen) {
+            args.clear();
+        }
         let args: Vec<Expr> = match kind {
             AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => {
                 args.into_iter().map(bit_operand).collect::<Result<_>>()?
@@ -487,4 +492,15 @@ impl Accumulator {
             }
         })
     }
+}
+
+/// Numbers and texts of the statement, and sums of them.
+fn is_counted_unseen(e: &Expr) -> bool {
+    let is_sum = |e: &Expr| match &e.node {
+        Node::Const(_) | Node::Param(_) | Node::Neg(_) => true,
+        Node::Arith(op, ..) => matches!(op, ArithOp::Add | ArithOp::Sub | ArithOp::Mul),
+        Node::Cast(_) => e.ty.kind.is_numeric(),
+        _ => false,
+    };
+    !e.any(&mut |e| e.ty.nullable || e.ty.kind == TypeKind::Null || !is_sum(e))
 }

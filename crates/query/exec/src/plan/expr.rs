@@ -255,11 +255,13 @@ impl Planner<'_> {
             }
             Ast::Like { operand, negated, pattern, escape } => {
                 let (a, b) = (self.expr(*operand)?, self.expr(*pattern)?);
-                let collation = compare::collation_for(&[&a, &b], "like")?;
+                let escape = escape.map(|e| self.expr(e)).transpose()?;
+                let all: Vec<&Expr> = [&a, &b].into_iter().chain(&escape).collect();
+                let collation = compare::collation_for(&all, "like")?;
                 let (a, b) = (compare::in_charset(a, collation), compare::in_charset(b, collation));
                 let escape = match escape {
                     None => Some('\\'),
-                    Some(e) => match self.expr(*e)?.node {
+                    Some(e) => match e.node {
                         Node::Const(Value::Bytes(b)) => {
                             let text = String::from_utf8_lossy(&b).into_owned();
                             let mut chars = text.chars();

@@ -329,9 +329,9 @@ impl Assigner {
             let column = &table.columns[*c];
             values.push(match value {
                 Assigned::Default => write::default_value(column, how, run)?,
-                Assigned::Value(e) => {
-                    write::store(e.eval(run, at)?, &e.ty, column, row, how, run).map_err(|e| write::named(e, table))?
-                }
+                Assigned::Value(e) => write::computed(e.eval(run, at)?, e, column, row, how, run)
+                    .and_then(|v| write::store(v, &e.ty, column, row, how, run))
+                    .map_err(|e| write::named(e, table))?,
             });
             self.columns.push(*c);
         }

@@ -217,8 +217,11 @@ impl InsertStatement {
         };
         let insert_id = match p.first_generated {
             _ if from_file => 0,
-            0 if p.affected == 0 && self.on_duplicate.is_none() => 0,
-            0 => run.given_id.get().unwrap_or(if from_query && !p.inserted { 0 } else { p.last_value }),
+            // Of a query's rows those that may change others leave no value behind.
+            0 if p.copied == 0 || from_query && (!p.inserted || self.on_duplicate.is_some()) => {
+                run.given_id.get().unwrap_or(0)
+            }
+            0 => run.given_id.get().unwrap_or(p.last_value),
             first => first,
         };
         Ok(Outcome { affected_rows: p.affected, insert_id, info, ..Outcome::default() })
@@ -240,7 +243,8 @@ impl InsertStatement {
                 values[*c] = match value {
                     Assigned::Default if column.auto_increment => Value::Null,
                     Assigned::Default => write::default_value(column, p.how, run)?,
-                    Assigned::Value(e) => write::store_nullable(e.eval(run, at)?, &e.ty, column, p.row, p.how, run)
+                    Assigned::Value(e) => write::computed(e.eval(run, at)?, e, column, p.row, p.how, run)
+                        .and_then(|v| write::store_nullable(v, &e.ty, column, p.row, p.how, run))
                         .map_err(|e| write::named(e, table))?,
                 };
                 if values[*c].is_null() && !column.data_type.nullable {
@@ -445,7 +449,10 @@ impl InsertStatement {
             }
             undo_row(savepoint, &mut tx)?;
             drop(tx);
-            if !special {
+            // A value that was generated takes no row's place.
+            let counts = |c: usize| table.indexes[index].parts.first().is_some_and(|part| part.column == c);
+            let generated = self.replace && p.generated > 0 && self.counted.is_some_and(counts);
+            if !special || generated {
                 return Err(self.writer.duplicate(table, index, run));
             }
             if self.replace || self.on_duplicate.is_some() {
@@ -458,7 +465,8 @@ impl InsertStatement {
                     let slot = &self.frame.slots[0];
                     // With no other key that may be in the way it is an update, which changes nothing here.
                     let last = !table.indexes[index + 1..].iter().any(|i| i.unique);
-                    if last && self.rules.is_none() && slot.bytes == self.writer.row && slot.key == self.writer.key {
+                    let bound = self.rules.as_ref().is_some_and(RuleSet::has_children);
+                    if last && !bound && slot.bytes == self.writer.row && slot.key == self.writer.key {
                         p.affected += 1;
                         p.copied += 1;
                         return Ok(());

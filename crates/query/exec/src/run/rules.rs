@@ -47,8 +47,13 @@ impl RuleSet {
         }
     }
 
+    /// Do foreign keys lead to the table?
+    pub fn has_children(&self) -> bool {
+        !self.rules.nodes[0].children.is_empty()
+    }
+
     /// Computes what the encoded row has placeholders for, default expressions of columns that are `absent` and generated
-    /// columns, and checks it. Errors 3819 and those of the expressions.
+    /// columns, and checks it. Errors 1369, 3819 and those of the expressions.
     pub fn complete(
         &mut self,
         writer: &mut RowWriter,
@@ -75,17 +80,17 @@ impl RuleSet {
         for (at, e) in defaults.chain(&rules.generated) {
             self.fill(node, &rules.table, *at, e, writer, row, how, run)?;
         }
-        for (name, e) in &rules.checks {
-            let at = Scope::with_row(&self.frames[node], None, 0, &writer.row);
-            if e.eval_bool(run, at)? == Some(false) {
-                return Err(err!(3819, name));
-            }
-        }
         if let Some((view, e)) = &rules.view_check {
             let at = Scope::with_row(&self.frames[node], None, 0, &writer.row);
             if e.eval_bool(run, at)? != Some(true) {
                 let (schema, name) = view.split_once('.').unwrap_or(("", view));
                 return Err(err!(1369, schema, name));
+            }
+        }
+        for (name, e) in &rules.checks {
+            let at = Scope::with_row(&self.frames[node], None, 0, &writer.row);
+            if e.eval_bool(run, at)? == Some(false) {
+                return Err(err!(3819, name));
             }
         }
         Ok(())

@@ -10,7 +10,7 @@
 use super::entries::{self, Entries};
 use super::{Run, added_column};
 use crate::error;
-use crate::expr::{array, convert};
+use crate::expr::{Expr, Node, array, convert};
 use catalog::{Column, ColumnDefault, Table};
 use engine::Transaction;
 use types::{DataType, Date, DateTime, Decimal, Result, SqlError, SqlMode, StoreContext, Time, TypeKind, Value, key};
@@ -299,6 +299,8 @@ pub struct Strictness {
     pub lenient: bool,
     /// A single-row INSERT refuses NULL for NOT NULL also when not strict.
     pub null_is_error: bool,
+    /// An INSERT of one row: that error is 1048 of documents, too.
+    pub names_null: bool,
 }
 
 impl Strictness {
@@ -308,7 +310,12 @@ impl Strictness {
         if ignore {
             mode = SqlMode(mode.0 & !(SqlMode::STRICT_TRANS_TABLES.0 | SqlMode::STRICT_ALL_TABLES.0));
         }
-        Strictness { mode, lenient: !strict, null_is_error: strict || (single_row && !ignore) }
+        Strictness {
+            mode,
+            lenient: !strict,
+            null_is_error: strict || (single_row && !ignore),
+            names_null: single_row && !ignore,
+        }
     }
 }
 
@@ -325,6 +332,23 @@ pub fn store<'v>(
         Value::Null if !c.data_type.nullable => null_value(c, false, how, run),
         v => Ok(v),
     }
+}
+
+/// The value of an expression for a column. A computed document that is NULL where it cannot be counts as cut off: error 1265.
+pub fn computed<'v>(v: Value<'v>, e: &Expr, c: &Column, row: u64, how: Strictness, run: &Run<'_>) -> Result<Value<'v>> {
+    let is_document = |kind| kind == TypeKind::Json;
+    if !v.is_null() || !is_document(e.ty.kind) || !is_document(c.data_type.kind) || c.data_type.nullable {
+        return Ok(v);
+    }
+    if how.names_null || matches!(e.node, Node::Column { .. }) {
+        return Ok(v);
+    }
+    let message = format!("Data truncated for column '{}' at row {row}", c.name);
+    if !how.lenient {
+        return Err(SqlError::new(1265, message));
+    }
+    run.warn(1265, message);
+    Ok(implicit_default(&c.data_type))
 }
 
 /// What a column that cannot be NULL holds in its place: zero, with a warning unless it was `told`. Error 1048.

@@ -214,11 +214,14 @@ impl<'a> Call<'a> {
             return Err(types::err!(1583, a.function));
         }
         let collation = super::compare::collation_of(&[&a.args[0], &a.args[1]])?;
+        // It is looked at before what it is looked for in.
         let Some(pattern) = unicode(a, 1)? else { return Ok(None) };
+        if pattern.is_empty() {
+            return Err(illegal());
+        }
         let (subject, pattern) = (unicode(a, 0)?, Some(pattern));
         if let (None, Some(pattern)) = (&subject, &pattern)
             && a.args[1].is_constant()
-            && !pattern.is_empty()
         {
             // It is compiled before anything is looked for.
             a.run.scratch.pattern(pattern, read_flags(b"", collation, a.function)?)?;
@@ -244,9 +247,6 @@ impl<'a> Call<'a> {
             },
             false => read_flags(b"", collation, a.function)?,
         };
-        if pattern.is_empty() {
-            return Err(illegal());
-        }
         let pattern = a.run.scratch.pattern(&pattern, flags)?;
         let subject = match subject {
             Cow::Borrowed(s) => String::from_utf8_lossy(s),

@@ -322,10 +322,10 @@ fn on_time<'a>(a: Args<'a, '_>, f: impl Fn(Time) -> Value<'a>) -> Result<Value<'
 }
 
 fn timestamp<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let Some(t) = moment(&a, 0)? else { return Ok(Value::Null) };
     if a.len() == 1 {
-        return Ok(Value::DateTime(t));
+        return Ok(moment(&a, 0)?.map_or(Value::Null, Value::DateTime));
     }
+    let Some(t) = real_moment(&a, 0, NO_MOMENT)? else { return Ok(Value::Null) };
     let v = a.value(1)?;
     Ok(convert::time(&v, a.run).and_then(|d| moved(t, d.0)).map_or(Value::Null, Value::DateTime))
 }
@@ -495,13 +495,27 @@ fn shaped<'a>(v: &Value<'_>, t: DateTime, date_part: bool) -> Value<'a> {
     }
 }
 
+/// What an interval is added to: a text without month or day is none, whatever `sql_mode` lets in.
+fn base_of_interval(v: &Value<'_>, a: &Args<'_, '_>) -> Option<DateTime> {
+    let mode = SqlMode::NO_ZERO_IN_DATE.0 | a.run.sql_mode.0 & SqlMode::ALLOW_INVALID_DATES.0;
+    let t = convert::datetime_in(v, SqlMode(mode), a.run)?;
+    if real(t.date()).is_some() {
+        return Some(t);
+    }
+    if let Value::Bytes(text) = v {
+        a.run.warn(1292, format!("{NO_MOMENT}: '{}'", String::from_utf8_lossy(text)));
+    }
+    None
+}
+
 fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (v, amount) = (in_year(a.value(0)?, &a.args[0].ty), a.value(1)?);
-    if amount.is_null() && !v.is_null() && !matches!(v, Value::Time(_)) {
-        // The date is read first.
-        convert::datetime(&v, a.run);
+    if v.is_null() || amount.is_null() && matches!(v, Value::Time(_)) {
+        return Ok(Value::Null);
     }
-    if v.is_null() || amount.is_null() {
+    if amount.is_null() {
+        // The date is read first.
+        base_of_interval(&v, &a);
         return Ok(Value::Null);
     }
     let of = unit(&a, 2)?;
@@ -539,15 +553,7 @@ fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
             None => Value::Null,
         });
     }
-    // A text without month or day is none, whatever `sql_mode` lets in.
-    let mode = SqlMode::NO_ZERO_IN_DATE.0 | a.run.sql_mode.0 & SqlMode::ALLOW_INVALID_DATES.0;
-    let Some(t) = convert::datetime_in(&v, SqlMode(mode), a.run) else { return Ok(Value::Null) };
-    if real(t.date()).is_none() {
-        if let Value::Bytes(text) = &v {
-            a.run.warn(1292, format!("{NO_MOMENT}: '{}'", String::from_utf8_lossy(text)));
-        }
-        return Ok(Value::Null);
-    }
+    let Some(t) = base_of_interval(&v, &a) else { return Ok(Value::Null) };
     Ok(match t.add(interval) {
         Some(t) => shaped(&v, t, of.is_date_part()),
         None => {
