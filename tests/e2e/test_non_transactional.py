@@ -51,6 +51,16 @@ def test_writers_wait_for_each_other_and_readers_do_not(table, others):  # noqa:
     assert value(table, "SELECT b FROM m WHERE a = 8") == 90
 
 
+def test_create_select_waits_for_writers(table, others):  # noqa: F811
+    slow, second = others(), others()
+    first = slow.start("UPDATE m SET b = b + 1 + SLEEP(0.1) ORDER BY a DESC")
+    wait_until(lambda: state(table, slow) == "User sleep", 30, "the first statement does not run")
+    waiting = second.start("CREATE TABLE copy SELECT * FROM m")
+    wait_until(lambda: state(table, second) == "Waiting for table level lock", 30, "CREATE TABLE ... SELECT does not wait")
+    assert first.result(30) == waiting.result(30) == ()
+    assert value(table, "SELECT SUM(b) FROM copy") == 44
+
+
 def test_kill_keeps_what_was_changed(table, others):  # noqa: F811
     slow, second = others(), others()
     first = slow.start("UPDATE m SET b = b + 100 + SLEEP(0.2) ORDER BY a")

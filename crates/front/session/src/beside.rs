@@ -17,7 +17,7 @@ use crate::run::Planned;
 use catalog::mdl::{Duration, Mode, Name};
 use catalog::{Version, Waiting};
 use engine::{Isolation, Transaction};
-use exec::{Env, Outcome, Prepared, RowSink, Stage, Uses};
+use exec::{Env, Outcome, Prepared, RowSink, Stage, TableUse, Uses};
 use std::sync::Arc;
 use types::{Result, Value};
 
@@ -35,24 +35,34 @@ impl RowLocks {
         if matches!(prepared.uses(), Uses::Nothing | Uses::Transaction) {
             return None;
         }
-        let (mut locks, mut reads) = (Vec::new(), false);
-        for t in prepared.tables() {
-            let Some(table) = version.table(&t.schema, &t.table) else { continue };
-            if !table.is_base() || table.temporary || table.engine.is_transactional() {
-                continue;
-            }
-            let name = || Arc::new(Name::Rows(t.schema.as_str().into(), t.table.as_str().into()));
-            if t.insert || t.update || t.delete || t.for_update {
-                locks.push((name(), Mode::Exclusive));
-            } else if t.lock {
-                locks.push((name(), Mode::SharedReadOnly));
-            }
-            reads |= t.read;
-        }
-        locks.sort_by(|a, b| a.0.cmp(&b.0));
+        let mode = |t: &TableUse| match t.insert || t.update || t.delete || t.for_update {
+            true => Some(Mode::Exclusive),
+            false => t.lock.then_some(Mode::SharedReadOnly),
+        };
+        let used = tables(prepared, version);
+        let reads = used.iter().any(|(t, _)| t.read);
+        let locks: Vec<_> = used.into_iter().filter_map(|(t, name)| Some((name, mode(t)?))).collect();
         let rests_on_others = reads && !locks.is_empty();
         Some(Box::new(RowLocks { locks, rests_on_others }))
     }
+}
+
+/// The tables of a statement that are not transactional and that others know, with the names of their rows, in the order of those.
+fn tables<'p>(prepared: &'p Prepared, version: &Version) -> Vec<(&'p TableUse, Arc<Name>)> {
+    let is_one = |t: &&TableUse| {
+        let table = version.table(&t.schema, &t.table);
+        table.is_some_and(|t| t.is_base() && !t.temporary && !t.engine.is_transactional())
+    };
+    let name = |t: &TableUse| Arc::new(Name::Rows(t.schema.as_str().into(), t.table.as_str().into()));
+    let mut used: Vec<_> = prepared.tables().iter().filter(is_one).map(|t| (t, name(t))).collect();
+    used.sort_by(|a, b| a.1.cmp(&b.1));
+    used
+}
+
+/// The rows that data definition reads in its own transaction, which locks them one by one: writers are to wait for all of them, or
+/// it could wait for them and they for it.
+pub(crate) fn rows_read(prepared: &Prepared, version: &Version) -> Vec<Arc<Name>> {
+    tables(prepared, version).into_iter().map(|(_, name)| name).collect()
 }
 
 impl Session {

@@ -5,6 +5,7 @@
 //!   columns of the definition --+                      \-> one of them has changed meanwhile: all over again
 //! ```
 
+use crate::beside::rows_read;
 use crate::command::Session;
 use crate::run::{REPLANS_MAX, pins_of};
 use crate::sink::MemorySink;
@@ -74,7 +75,7 @@ impl Session {
         self.check_new_table(&spec)?;
         let is_real = |k: TypeKind| matches!(k, TypeKind::Decimal | TypeKind::Float | TypeKind::Double);
         let unsigned = selected.iter().filter(|c| c.data_type.unsigned && is_real(c.data_type.kind)).count();
-        let (pins, _) = pins_of(&planned, &version);
+        let ((pins, _), rows) = (pins_of(&planned, &version), rows_read(&planned, &version));
         if planned.tables().iter().any(|t| version.table(&t.schema, &t.table).is_some_and(|t| t.is_virtual())) {
             self.state.inspect = Some(Box::new(self.inspect_context()));
         }
@@ -85,7 +86,7 @@ impl Session {
         let isolation = self.state.vars.hot().isolation;
         let result = self.define_at(isolation, |ddl, state| {
             ddl.lock_to_create(to.0, to.1)?;
-            ddl.pin_to_read(&pins)?;
+            ddl.pin_to_read(&pins, &rows)?;
             let found = |v: &Version, t: &TableUse| v.base_table(&t.schema, &t.table).map(Arc::as_ptr);
             let mut shared = planned.tables().iter().filter(|t| !t.temporary);
             if shared.any(|t| found(&version, t) != found(ddl.version(), t)) {

@@ -168,9 +168,13 @@ impl Ddl<'_> {
     }
 
     /// Pins tables that the statement reads beside what it makes: until it ends nobody changes their definitions, and
-    /// [`Ddl::version`] has them as they are. Errors 1205, 1213, 1317.
-    pub fn pin_to_read(&mut self, pins: &[Pin]) -> Result<()> {
+    /// [`Ddl::version`] has them as they are. `rows` are those that nobody changes meanwhile, of tables that are not transactional.
+    /// Errors 1205, 1213, 1317.
+    pub fn pin_to_read(&mut self, pins: &[Pin], rows: &[Arc<Name>]) -> Result<()> {
         while !self.pins.pin(pins, false, Waiting { timeout: self.timeout, tx: self.tx })? {}
+        for name in rows {
+            self.lock(name, Mode::SharedReadOnly, Duration::Statement)?;
+        }
         self.catch_up();
         Ok(())
     }
