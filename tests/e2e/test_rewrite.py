@@ -7,26 +7,24 @@ import pymysql
 import pytest
 
 from harness import rows, run, value, wait_until
-from test_ddl import Definition, KILLED, building, is_sound
+from test_ddl import DEADLOCK, DUPLICATE, KILLED, Definition, Writer, building, is_sound
 
 pytestmark = pytest.mark.usefixtures("clearway_only")
 
 WRITERS = 3
 ROWS = 600
-DEADLOCK, DUPLICATE, BAD_NULL, LOG_FULL = 1213, 1062, 1138, 1799
+BAD_NULL, LOG_FULL = 1138, 1799
 TABLE = """CREATE TABLE t (id INT{}, a INT, u INT NOT NULL, b LONGTEXT, j JSON,
     s INT AS (a + 1) STORED, v VARCHAR(20) AS (LEFT(b, 3)), {}
     UNIQUE KEY uu (u), KEY ka (a, s), KEY kv (v), KEY kj ((CAST(j AS UNSIGNED ARRAY))))"""
 
 
-class Ledger(threading.Thread):
+class Ledger(Writer):
     """Changes rows that are its own, and remembers what it has committed: by `id`, the other columns."""
 
     def __init__(self, server, database, number, seed):
-        super().__init__(daemon=True)
-        self.connection = server.connect(database=database, autocommit=False)
-        self.number, self.random = number, random.Random(seed)
-        self.rows, self.wanted, self.commits, self.problem = {}, True, 0, None
+        super().__init__(server, database, seed)
+        self.number, self.rows = number, {}
 
     def own(self, most=ROWS):
         return self.random.randrange(most) * WRITERS + self.number
@@ -71,13 +69,6 @@ class Ledger(threading.Thread):
         rows[id_] = (a, u, self.text(), str(array))
         return "UPDATE t SET b = %s, j = %s WHERE id = %s", (*rows[id_][2:], id_)
 
-    def run(self):
-        try:
-            while self.wanted:
-                self.transaction()
-        except (pymysql.err.MySQLError, OSError) as error:
-            self.problem = error
-
     def transaction(self):
         rows = dict(self.rows)
         try:
@@ -95,12 +86,6 @@ class Ledger(threading.Thread):
             if error.args[0] != DEADLOCK:
                 raise
             self.connection.rollback()
-
-    def stop(self):
-        self.wanted = False
-        self.join(60)
-        assert not self.is_alive() and self.problem is None, self.problem
-        self.connection.close()
 
 
 class Ledgers:
