@@ -159,7 +159,9 @@ fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column 
         other => other.clone(),
     };
     let comment = if from_base { column.comment.clone() } else { String::new() };
-    Column { data_type, default, members, comment, on_update_now: column.on_update_now && from_base, ..plain }
+    let on_update_now = column.on_update_now && from_base;
+    let explicit_collation = column.explicit_collation;
+    Column { data_type, default, members, comment, on_update_now, explicit_collation, ..plain }
 }
 
 /// The type of a column that holds the values of an expression, or (not `computed`) of a derived table's column.

@@ -14,7 +14,7 @@ use catalog::{
     TableSpec,
 };
 use exec::Env;
-use exec::column_type::{collation_from, column_type};
+use exec::column_type::{collation_from, column_type, names_collation};
 use sql::ast::{self, *};
 use std::sync::Arc;
 use types::collation::CollationId;
@@ -337,6 +337,7 @@ impl Session {
                 on_update_now,
                 members,
                 comment,
+                explicit_collation: names_collation(parsed, &def.column_type),
                 kept: kept_attributes(parsed, attributes),
                 invisible,
                 hidden,

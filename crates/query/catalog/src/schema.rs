@@ -264,6 +264,8 @@ pub struct Column {
     /// Members of ENUM and SET.
     pub members: Vec<String>,
     pub comment: String,
+    /// Was its character set or collation written for it? SHOW CREATE TABLE repeats both then, whatever the table's are.
+    pub explicit_collation: bool,
     /// Attributes without effect here that SHOW CREATE TABLE repeats, such as `STORAGE DISK`.
     pub kept: Vec<String>,
     /// INVISIBLE: not part of `*`, but has a name.
@@ -286,6 +288,7 @@ impl Column {
             on_update_now: false,
             members: Vec::new(),
             comment: String::new(),
+            explicit_collation: false,
             kept: Vec::new(),
             invisible: false,
             hidden: false,

@@ -215,6 +215,9 @@ struct StoredColumn {
     members: Vec<String>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     comment: String,
+    /// Earlier writers did not note it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    explicit_collation: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     kept: Vec<String>,
     #[serde(default, skip_serializing_if = "is_false")]
@@ -453,6 +456,7 @@ pub(crate) fn write_table(table: &Table) -> Vec<u8> {
         on_update_now: c.on_update_now,
         members: c.members.clone(),
         comment: c.comment.clone(),
+        explicit_collation: c.explicit_collation,
         kept: c.kept.clone(),
         hidden: c.hidden,
         invisible: c.invisible,
@@ -641,6 +645,7 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
             on_update_now: c.on_update_now,
             members: c.members,
             comment: c.comment,
+            explicit_collation: c.explicit_collation,
             kept: c.kept,
             hidden: c.hidden,
             invisible: c.invisible,
@@ -768,7 +773,13 @@ mod tests {
         let asked = Asked { buckets: 2, auto_update: true, sampling_rate: 0.5, now: DateTime::ZERO };
         let values = (1..5).map(|v| (Value::Int(v), 3)).collect();
         let histogram = Some(Arc::new(Histogram::build(&int, values, 1, asked)));
-        let column = Column { generated: Some(generated), invisible: true, histogram, ..Column::new("b", int) };
+        let column = Column {
+            generated: Some(generated),
+            invisible: true,
+            explicit_collation: true,
+            histogram,
+            ..Column::new("b", int)
+        };
         let key = ForeignKey {
             name: "fk".to_string(),
             columns: vec![0],
@@ -809,6 +820,7 @@ mod tests {
             (read.columns[0].generated.clone(), read.columns[0].invisible),
             (table.columns[0].generated.clone(), true)
         );
+        assert!(read.columns[0].explicit_collation);
         assert_eq!((read.view, &read.columns[0].histogram), (table.view, &table.columns[0].histogram));
     }
 

@@ -33,6 +33,12 @@ pub fn collation_from(parsed: &Parsed, charset: Option<Name>, collation: Option<
     })
 }
 
+/// Is the character set or the collation of a column part of its own definition? BINARY alone takes that of the table.
+pub fn names_collation(parsed: &Parsed, t: &CreateColumnType) -> bool {
+    let named = |n: Option<Name>| n.is_some_and(|n| !parsed.name(n).eq_ignore_ascii_case("DEFAULT"));
+    named(t.charset) || named(t.collation) || matches!(t.base, BaseType::NChar | BaseType::NVarChar)
+}
+
 /// A column's type as it is stored, and the members of ENUM and SET. `converts`: a VARCHAR or VARBINARY beyond its longest is the
 /// TEXT or BLOB that holds so much. Errors 1074, 1425, 1426, 1427, 1439, ...
 pub fn column_type(

@@ -126,13 +126,14 @@ pub(crate) fn column_line(table: &Table, column: &Column) -> String {
     let t = &column.data_type;
     let mut line = format!("{} {}", quote_name(&column.name), column_type(t, &column.members));
     if has_charset(t) {
-        let (charset, default) = (t.collation.charset(), table.default_collation);
-        if t.collation != default {
+        let charset = t.collation.charset();
+        let inherited = t.collation == table.default_collation;
+        if column.explicit_collation || !inherited {
             _ = write!(line, " CHARACTER SET {}", charset.name());
         }
-        let implied = if charset == default.charset() { default } else { CollationId::default_of(charset) };
-        // Named when it is not the one that the character set brings.
-        if t.collation != implied || charset != default.charset() || default != CollationId::default_of(charset) {
+        // The one that a character set brings goes without saying, but for utf8mb4's, which was another one before 8.0.
+        let implied = t.collation == CollationId::default_of(charset);
+        if column.explicit_collation || !implied || t.collation == CollationId::UTF8MB4_0900_AI_CI && !inherited {
             _ = write!(line, " COLLATE {}", t.collation.info().name);
         }
     }

@@ -212,30 +212,9 @@ impl Expr {
                 }
                 Ok(scope.column(*slot as usize, *column as usize))
             }
-            Node::EnumText(e, members) => Ok(match e.eval(run, at)? {
-                Value::UInt(0) => Value::Bytes(Cow::Borrowed(b"")),
-                Value::UInt(i) => match members.get(i as usize - 1) {
-                    Some(m) => Value::Bytes(self.ty.collation.charset().from_utf8(m.as_bytes())),
-                    None => Value::Bytes(Cow::Borrowed(b"")),
-                },
-                other => other,
-            }),
-            Node::SetText(e, members) => Ok(match e.eval(run, at)? {
-                Value::UInt(bits) => {
-                    let mut text = String::new();
-                    for (i, m) in members.iter().enumerate() {
-                        if bits & (1 << i) != 0 {
-                            if !text.is_empty() {
-                                text.push(',');
-                            }
-                            text.push_str(m);
-                        }
-                    }
-                    let set = self.ty.collation.charset();
-                    Value::Bytes(Cow::Owned(set.from_utf8(text.as_bytes()).into_owned()))
-                }
-                other => other,
-            }),
+            Node::EnumText(e, members) | Node::SetText(e, members) => {
+                Ok(member_text(e.eval(run, at)?, self.ty, members))
+            }
             Node::LocalTime(e) => Ok(match e.eval(run, at)? {
                 Value::DateTime(t) => Value::DateTime(convert::from_utc(t, run)),
                 other => other,
@@ -575,4 +554,17 @@ impl Expr {
         other.children(&mut |e| theirs.push(e));
         mine.len() == theirs.len() && mine.iter().zip(theirs).all(|(a, b)| a.same(b))
     }
+}
+
+/// The text of an ENUM's or SET's number, in its character set; what is no such number stays as it is.
+pub(crate) fn member_text<'v>(v: Value<'v>, ty: DataType, members: &'v [String]) -> Value<'v> {
+    let Value::UInt(n) = v else { return v };
+    let set = ty.collation.charset();
+    if ty.kind == TypeKind::Enum {
+        let member = n.checked_sub(1).and_then(|i| members.get(i as usize));
+        return Value::Bytes(set.from_utf8(member.map_or(b"", |m| m.as_bytes())));
+    }
+    let chosen = members.iter().enumerate().filter(|(i, _)| n & (1 << i) != 0).map(|(_, m)| m.as_str());
+    let text = chosen.collect::<Vec<_>>().join(",");
+    Value::Bytes(Cow::Owned(set.from_utf8(text.as_bytes()).into_owned()))
 }

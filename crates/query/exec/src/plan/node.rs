@@ -254,6 +254,8 @@ pub struct Recursive {
     pub distinct: bool,
     /// Types and names of its columns, which the steps' values are converted for.
     pub types: Vec<types::DataType>,
+    /// Of those that are ENUM or SET.
+    pub members: Vec<Arc<[String]>>,
     pub names: Vec<String>,
     /// No more rows are made than this.
     pub limit: Option<(Expr, Option<Expr>)>,

@@ -6,9 +6,10 @@ use super::node::{Plan, QueryPlan, Recursive, SetKind};
 use super::query::{OrderlessLimit, kept_meta, same_width, unite};
 use super::tables::{StarColumn, Tree};
 use crate::error::unsupported;
-use crate::expr::Expr;
+use crate::expr::{Expr, Node};
 use crate::run::Shape;
 use sql::ast::{self, QueryBody, QueryId};
+use std::sync::Arc;
 use types::{DataType, Result, SqlError, TypeKind};
 
 /// A common table expression whose query is being planned.
@@ -72,13 +73,14 @@ impl Planner<'_> {
         let limit = self.limit(query.limit);
         self.blocks.pop();
         let columns = seed.columns.clone();
-        let types: Vec<DataType> =
-            seed.outputs.iter().map(|e| DataType { nullable: true, ..column_type(e.ty) }).collect();
+        let types: Vec<DataType> = seed.outputs.iter().map(|e| DataType { nullable: true, ..column_type(e) }).collect();
+        let members = seed.outputs.iter().map(|e| members_of(e).cloned().unwrap_or_default()).collect();
         let names = columns.iter().map(|c| c.name.clone()).collect();
         let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
         let shapes = vec![Shape::Tuple(outputs.len())];
         let limit: OrderlessLimit = limit?;
-        let recursive = Recursive { number, slot: 0, seed, steps, distinct, types, names, limit: limit.clone() };
+        let recursive =
+            Recursive { number, slot: 0, seed, steps, distinct, types, members, names, limit: limit.clone() };
         let plan = super::query::limited(Plan::Recursive(Box::new(recursive)), limit);
         Ok(QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() })
     }
@@ -133,7 +135,7 @@ impl Planner<'_> {
             });
             let names = self.ctes[at].columns.clone();
             let columns = self.derived_columns(seed.as_ref().expect("just set"), &names)?;
-            let types = seed.as_ref().expect("just set").outputs.iter().map(|e| e.ty);
+            let types = seed.as_ref().expect("just set").outputs.iter().map(column_type);
             self.working(at).columns = Some(columns.into_iter().map(|c| c.name).zip(types).collect());
         }
         Ok(())
@@ -235,11 +237,20 @@ impl Planner<'_> {
     }
 }
 
-/// A column of NULLs holds no other value.
-fn column_type(ty: DataType) -> DataType {
-    match ty.kind {
+/// A column of NULLs holds no other value. An ENUM or SET is one where its members are known.
+fn column_type(e: &Expr) -> DataType {
+    match e.ty.kind {
         TypeKind::Null => DataType::string(TypeKind::VarBinary, 0, types::CollationId::BINARY),
-        _ => ty,
+        TypeKind::Enum | TypeKind::Set if members_of(e).is_none() => DataType { kind: TypeKind::Char, ..e.ty },
+        _ => e.ty,
+    }
+}
+
+/// The members of an ENUM or SET that is a column of a table.
+fn members_of(e: &Expr) -> Option<&Arc<[String]>> {
+    match &e.node {
+        Node::EnumText(_, members) | Node::SetText(_, members) => Some(members),
+        _ => None,
     }
 }
 

@@ -6,9 +6,10 @@ use super::sort::encode_key;
 use super::spill::{Kept, Place};
 use super::subquery::Query;
 use super::{Frame, Op, Run, Scope, tuple};
-use crate::expr::convert;
+use crate::expr::{convert, member_text};
 use crate::plan::node::Recursive;
-use types::{DataType, Result, SqlError, StoreContext};
+use std::sync::Arc;
+use types::{DataType, Result, SqlError, StoreContext, TypeKind};
 
 /// All rows of a recursive expression, and where those are that the recursive blocks read now.
 #[derive(Default)]
@@ -25,6 +26,7 @@ pub struct RecursiveOp {
     steps: Vec<Query>,
     distinct: bool,
     types: Vec<DataType>,
+    members: Vec<Arc<[String]>>,
     names: Vec<String>,
     limit: Option<(crate::expr::Expr, Option<crate::expr::Expr>)>,
     seen: KeySet,
@@ -42,6 +44,7 @@ impl RecursiveOp {
             steps: r.steps.into_iter().map(Query::new).collect(),
             distinct: r.distinct,
             types: r.types,
+            members: r.members,
             names: r.names,
             limit: r.limit,
             seen: KeySet::default(),
@@ -53,7 +56,7 @@ impl RecursiveOp {
 
     /// Appends the rows of a block; the first so many in all.
     fn append(&mut self, block: Option<usize>, most: usize, run: &Run<'_>, outer: Option<&Scope<'_>>) -> Result<()> {
-        let RecursiveOp { number, seed, steps, distinct, types, names, seen, key, row, .. } = self;
+        let RecursiveOp { number, seed, steps, distinct, types, members, names, seen, key, row, .. } = self;
         let query = match block {
             None => seed,
             Some(i) => &mut steps[i],
@@ -67,12 +70,16 @@ impl RecursiveOp {
             key.clear();
             let at = Scope::new(&query.frame, outer);
             let mut w = tuple::Writer::new(row, types.len());
-            for ((e, ty), name) in query.outputs.iter().zip(types.iter()).zip(names.iter()) {
+            for (i, (e, ty)) in query.outputs.iter().zip(types.iter()).enumerate() {
                 let v = e.eval(run, at)?;
                 let source = convert::source_type(&e.ty, &v);
                 // The mode of the session: a value that does not fit its column is an error where an INSERT of it is.
-                let context = StoreContext { mode: run.sql_mode, column: name, row: 1, members: &[] };
+                let context = StoreContext { mode: run.sql_mode, column: &names[i], row: 1, members: &members[i] };
                 let v = if v.is_null() { v } else { types::coerce_for_store(v, &source, ty, &context)?.0 };
+                let v = match ty.kind {
+                    TypeKind::Enum | TypeKind::Set => member_text(v, *ty, &members[i]),
+                    _ => v,
+                };
                 if *distinct {
                     encode_key(key, &v, ty, false);
                 }
