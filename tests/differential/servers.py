@@ -3,6 +3,8 @@
 import re
 
 import pymysql
+
+import binary
 from pymysql.constants import FIELD_TYPE
 
 UNSIGNED_FLAG = 32
@@ -31,12 +33,17 @@ class Server:
                     f"CREATE DATABASE {self.database}", f"USE {self.database}"]:
             self.run(sql, strict=True)
 
-    def run(self, sql, strict=False):
-        """("rows", columns, rows, warnings), ("ok", affected, id, info, warnings), ("error", number, message) or ("lost", why)."""
+    def run(self, sql, strict=False, values=None):
+        """("rows", columns, rows, warnings), ("ok", affected, id, info, warnings), ("error", number, message) or ("lost", why).
+        `values`: for the `?` of a statement that is sent to be prepared and executed."""
         cursor = self.link.cursor()
         try:
-            cursor.execute(sql)
-            rows = cursor.fetchall()
+            if values is None:
+                cursor.execute(sql)
+                ok, rows, warned = cursor._result, cursor.fetchall(), cursor.warning_count
+                fields = ok.fields if ok.description else None
+            else:
+                fields, rows, ok, warned = binary.execute(self.link, sql, values)
         except (pymysql.err.MySQLError, OSError) as e:
             if strict:
                 raise
@@ -46,16 +53,15 @@ class Server:
                 self.run(f"USE {self.database}")
                 return ("lost", str(e.args))
             return ("error", e.args[0], e.args[1] if len(e.args) > 1 else "")
-        result, warnings = cursor._result, []
-        if cursor.warning_count:
+        warnings = []
+        if warned:
             cursor.execute("SHOW WARNINGS")
             warnings = [(int(code), message.decode("utf8", "replace")) for _, code, message in cursor.fetchall()]
-        if result.description:
-            columns = [Column(f) for f in result.fields]
-            return ("rows", columns, rows, warnings)
-        message = result.message or b""
+        if fields is not None:
+            return ("rows", [Column(f) for f in fields], tuple(rows), warnings)
+        message = ok.message or b""
         message = message.decode("utf8", "replace") if isinstance(message, bytes) else message
-        return ("ok", result.affected_rows, result.insert_id, message, warnings)
+        return ("ok", ok.affected_rows, ok.insert_id, message, warnings)
 
 
 class Column:
@@ -77,6 +83,13 @@ def is_double_text(a, b):
     except ValueError:
         return False
     return x == y or abs(x - y) <= 1e-13 * max(abs(x), abs(y))
+
+
+def place(v, kind):
+    """Where a value stands among those of its column, whatever their order is: doubles that are the same stand at the same place."""
+    if v is not None and kind in (FIELD_TYPE.DOUBLE, FIELD_TYPE.FLOAT):
+        v = f"{float(v):.11e}".encode()
+    return (v is not None, v or b"")
 
 
 def same_value(a, b, kind):
@@ -113,7 +126,7 @@ def differs_rows(left, right, what, exact):
     kinds = [c.type for c in left[1]]
     if len(left[2]) != len(right[2]) or len(kinds) != len(right[1]):
         return "rows"
-    rows = [left[2], right[2]] if exact else [sorted(r, key=lambda row: [(v is not None, v or b"") for v in row]) for r in (left[2], right[2])]
+    rows = [left[2], right[2]] if exact else [sorted(r, key=lambda row: [place(v, kind) for v, kind in zip(row, kinds)]) for r in (left[2], right[2])]
     for x, y in zip(*rows):
         if not all(same_value(a, b, kind) for a, b, kind in zip(x, y, kinds)):
             return "value"

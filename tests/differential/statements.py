@@ -16,6 +16,7 @@ import sys
 import pymysql
 
 import expressions
+from binary import Bound
 from known import explained
 from queries import Queries
 from changes import Changes
@@ -25,6 +26,12 @@ from structures import View, add_foreign_key, scripts
 
 MODES = [None, None, None, "", "ONLY_FULL_GROUP_BY,STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE", "ONLY_FULL_GROUP_BY",
          "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,PIPES_AS_CONCAT,NO_UNSIGNED_SUBTRACTION", "ONLY_FULL_GROUP_BY,ALLOW_INVALID_DATES"]
+
+# A literal behind a comparison, alone.
+COMPARED = re.compile(r"(?<=[<>=] )(?:\d+\b(?!\.)|'(?:[^'\\]|\\.)*'(?= |\)|$)(?! COLLATE))")
+# Values for parameters, as literals and as the protocol has them.
+GIVEN = ["1", "-3", "7.5", "'2'", "NULL", "'abc'", "'2024-02-29'", "1e1"]
+BOUND = [1, 0, -3, 255, 7.5, "2", "abc", "2024-02-29", "é", None, b"a"]
 
 READS = re.compile(r"SELECT|WITH|TABLE|\(|SHOW|VALUES|EXECUTE")
 
@@ -94,15 +101,41 @@ class Case:
             yield "DROP TABLE IF EXISTS c1", True
 
     def prepared(self):
-        """A query by PREPARE and EXECUTE, twice, with a parameter for the first number that is compared, if there is one."""
+        """A query by PREPARE and EXECUTE, twice, or by the commands of the protocol, with parameters for the first few literals that are
+        compared, if there are any."""
         query, exact = self.queries.query()
-        sql, value = query.text(), self.rng.choice(["1", "-3", "7.5", "'2'", "NULL"])
-        with_parameter = re.sub(r"(?<=[<>=] )\d+\b(?!\.)", "?", sql, count=1)
-        using = " USING @p" if with_parameter != sql else ""
-        yield f"SET @p = {value}", True
-        yield "PREPARE p FROM '" + with_parameter.replace("\\", "\\\\").replace("'", "''") + "'", True
+        most = self.rng.randrange(1, 4)
+        if self.rng.random() < 0.5:
+            yield Bound(Replaced(query, most), [self.rng.choice(BOUND) for _ in range(most)]), exact
+            return
+        sql = query.text()
+        with_parameters, count = with_markers(sql, most)
+        names = [f"@p{i}" for i in range(count)]
+        if names:
+            yield "SET " + ", ".join(f"{name} = {self.rng.choice(GIVEN)}" for name in names), True
+        yield "PREPARE p FROM '" + with_parameters.replace("\\", "\\\\").replace("'", "''") + "'", True
+        using = " USING " + ", ".join(names) if names else ""
         yield f"EXECUTE p{using}", exact
         yield f"EXECUTE p{using}", exact
+
+
+def with_markers(sql, most):
+    """The statement with `?` for at most so many literals that are compared, and how many there are."""
+    return COMPARED.subn("?", sql, count=most)
+
+
+class Replaced:
+    """A query in which literals have given way to parameters, whatever becomes of it."""
+
+    def __init__(self, query, most):
+        self.query, self.most = query, most
+
+    def text(self):
+        return with_markers(self.query.text(), self.most)[0]
+
+    def smaller(self):
+        for less in self.query.smaller():
+            yield Replaced(less, self.most)
 
 
 def text(statement):
@@ -119,7 +152,7 @@ class Runner:
     def differ(self, statement, exact):
         sql = text(statement)
         try:
-            results = [s.run(sql) for s in self.servers]
+            results = [s.run(sql, values=getattr(statement, "values", None)) for s in self.servers]
         except pymysql.err.OperationalError:
             print(f"-- a server has ended at\n{sql}")
             raise
@@ -162,7 +195,7 @@ class Runner:
         if results is None:
             self.replay(case.mode, history)
             results, _ = self.differ(smaller, exact)
-        show(text(smaller), *results, found)
+        show(text(smaller) + (f" -- {smaller.values}" if isinstance(smaller, Bound) else ""), *results, found)
         sys.stdout.flush()
         self.replay(case.mode, case.history)
 
