@@ -29,7 +29,6 @@ SELECT * FROM v2;
 SELECT * FROM v3 ORDER BY id, z;
 SELECT * FROM v4 ORDER BY 1;
 -- sort
--- differs: type of a UNION of literals
 SELECT * FROM v5;
 SELECT * FROM v6 ORDER BY id;
 SELECT * FROM v7 ORDER BY id;

@@ -1,9 +1,7 @@
 -- What monitors read, and what comes of it when it is kept.
 CREATE TABLE x SELECT * FROM information_schema.processlist WHERE id = 0;
--- differs: COLLATE is named
 SHOW CREATE TABLE x;
 CREATE TABLE z SELECT trx_id, trx_state, trx_query FROM information_schema.innodb_trx WHERE trx_id = 0;
--- differs: COLLATE is named
 SHOW CREATE TABLE z;
 SELECT * FROM information_schema.innodb_cmp;
 SELECT * FROM information_schema.innodb_cmpmem_reset;

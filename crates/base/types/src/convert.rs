@@ -229,11 +229,6 @@ impl Value<'_> {
                 let bytes = data_type.length.clamp(1, 64).div_ceil(8) as usize;
                 out.extend_from_slice(&v.to_be_bytes()[8 - bytes..]);
             }
-            Value::UInt(v) if data_type.kind == TypeKind::Year => {
-                number::write_u64(*v + 10_000, out);
-                let start = out.len() - 5;
-                out.remove(start); // 0 is 0000
-            }
             Value::UInt(v) => number::write_u64(*v, out),
             Value::Double(v) => {
                 let start = out.len();

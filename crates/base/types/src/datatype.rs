@@ -112,7 +112,8 @@ pub struct DataType {
 }
 
 impl DataType {
-    /// A signed, nullable type of this kind with length 0, collation `binary`, and decimals 0 (31 for FLOAT and DOUBLE).
+    /// A signed, nullable type of this kind with length 0, collation `binary`, and decimals 0 (31 for FLOAT and DOUBLE). A YEAR
+    /// is filled with zeros, as columns are; of what is computed, 0 is `0`.
     pub const fn new(kind: TypeKind) -> DataType {
         let decimals = match kind {
             TypeKind::Float | TypeKind::Double => DECIMALS_NOT_FIXED,
@@ -121,9 +122,9 @@ impl DataType {
         DataType {
             kind,
             unsigned: false,
-            zerofill: false,
+            zerofill: matches!(kind, TypeKind::Year),
             nullable: true,
-            length: 0,
+            length: if matches!(kind, TypeKind::Year) { 4 } else { 0 },
             decimals,
             collation: CollationId::BINARY,
         }

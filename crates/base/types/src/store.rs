@@ -68,10 +68,14 @@ fn coerce_slow<'a>(value: Value<'a>, source: &DataType, column: &DataType, conte
             }
             Value::UInt(b.iter().fold(0, |v, b| v << 8 | *b as u64))
         }
-        // Text that is not ASCII for ASCII is read as UTF-8.
+        // Members are UTF-8, and what is read as a number or a time is ASCII.
         Value::Bytes(b)
-            if (!column.kind.is_text() && !column.kind.is_bytes() || matches!(column.kind, Enum | Set))
-                && !source.collation.charset().is_ascii_compatible() =>
+            if match column.kind {
+                Enum | Set => {
+                    !matches!(source.collation.charset(), Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Binary)
+                }
+                kind => !kind.is_text() && !kind.is_bytes() && !source.collation.charset().is_ascii_compatible(),
+            } =>
         {
             let (text, collation) = (source.collation.charset().to_utf8(b).into_owned(), source.collation.of_utf8mb4());
             return coerce_slow(Value::Bytes(Cow::Owned(text)), &DataType { collation, ..*source }, column, context);
@@ -376,11 +380,16 @@ fn to_date<'a>(value: Value<'a>, context: &StoreContext<'_>) -> Stored<'a> {
     let Some(parsed) = read_datetime(&value, context.mode) else {
         return context.bad_temporal(Value::Date(Date::ZERO), "date", &value, temporal_code(&value));
     };
-    let stored = Value::Date(parsed.value.date());
+    // Rounded to a second first, as for a DATETIME, which can be the next day.
+    let cut = context.mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+    let Some(rounded) = parsed.value.round(0, cut) else {
+        return context.bad_temporal(Value::Date(Date::ZERO), "date", &value, ER_WARN_DATA_OUT_OF_RANGE);
+    };
+    let stored = Value::Date(rounded.date());
     if parsed.problem != Problem::None {
         return context.bad_temporal(stored, "date", &value, WARN_DATA_TRUNCATED);
     }
-    if parsed.value.time().0 != 0 { context.temporal_note(stored, "date", &value) } else { Ok((stored, None)) }
+    if rounded.time().0 != 0 { context.temporal_note(stored, "date", &value) } else { Ok((stored, None)) }
 }
 
 fn to_datetime<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
@@ -443,10 +452,12 @@ fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) 
     }
 }
 
-/// 1-based index of the member that equals `text`, trailing blanks aside; 0: none.
+/// 1-based index of the member that equals `text` (UTF-8) in the column's collation, trailing blanks aside; 0: none.
 fn member(text: &[u8], column: &DataType, members: &[String]) -> u64 {
     let kept = text.iter().rposition(|b| *b != b' ').map_or(0, |i| i + 1);
-    let found = members.iter().position(|m| column.collation.equal(m.as_bytes(), &text[..kept]));
+    let set = column.collation.charset();
+    let text = set.from_utf8(&text[..kept]);
+    let found = members.iter().position(|m| column.collation.equal(&set.from_utf8(m.as_bytes()), &text));
     found.map_or(0, |i| i as u64 + 1)
 }
 
@@ -456,7 +467,12 @@ fn to_enum<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) 
         Value::Bytes(text) => match member(text, column, context.members) {
             0 => {
                 let (n, used, _) = number::parse_integer(text);
-                if used == text.len() && used > 0 { n } else { 0 }
+                match used == text.len() && used > 0 {
+                    // The text of the number that is no member's.
+                    true if n == 0 => return Ok((Value::UInt(0), None)),
+                    true => n,
+                    false => 0,
+                }
             }
             index => index as i128,
         },

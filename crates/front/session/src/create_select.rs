@@ -12,7 +12,7 @@ use crate::sink::MemorySink;
 use accounts::Privileges;
 use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Table, TableSpec, Version};
-use exec::{ColumnMeta, Env, Outcome, Prepared, TableUse};
+use exec::{ColumnMeta, Env, Outcome, Prepared, Provenance, TableUse};
 use sql::ast::{ColumnDef, CreateTable, KeyDef, OnDuplicate, Parsed, QueryId, TableOptions};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,8 +24,6 @@ use types::{DataType, Date, DateTime, Decimal, Result, Time, TypeKind, Value, er
 const VARCHAR_MAX: u32 = 512;
 /// Most bytes of a VARCHAR column.
 const VARCHAR_BYTES_MAX: u64 = 65_535;
-/// What functions say whose results have no bound that is known beforehand (REPEAT, UNHEX, ...): LONGTEXT, so that nothing is cut.
-const UNKNOWN: u32 = 255;
 
 const UNSIGNED_REAL: &str = "UNSIGNED for decimal and floating point data types is deprecated and support for it will be \
     removed in a future release.";
@@ -141,7 +139,14 @@ fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column 
     let shown = table.and_then(|t| t.columns.iter().find(|c| eq_name(&c.name, &output.org_name)).map(|c| (t, c)));
     let plain = Column::new(&output.name, output.data_type);
     let Some((table, column)) = shown else {
-        let data_type = made_type(output.data_type, output.table.is_empty());
+        let data_type = match output.provenance {
+            _ if output.flags & exec::KEPT != 0 => kept_type(output.data_type),
+            Provenance::Kept if output.data_type.kind == TypeKind::Null => kept_type(output.data_type),
+            Provenance::Subquery => made_type(subquery_type(output.data_type), false),
+            Provenance::Extreme => output.data_type,
+            Provenance::Choice => made_type(choice_type(output.data_type), true),
+            _ => made_type(output.data_type, output.table.is_empty()),
+        };
         let default = made_default(&data_type, mode);
         return Column { data_type, default, ..plain };
     };
@@ -155,13 +160,64 @@ fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column 
     let default = match &column.default {
         // What stands in a view or is computed has no default but that of its type.
         _ if column.auto_increment || !from_base => made_default(&data_type, mode),
+        // Where it must be given it must be given here.
+        ColumnDefault::None if output.provenance == Provenance::Merged && !data_type.nullable => ColumnDefault::None,
+        _ if output.provenance == Provenance::Merged => made_default(&data_type, mode),
         ColumnDefault::None if column.generated.is_some() && data_type.nullable => ColumnDefault::Value(Value::Null),
         other => other.clone(),
     };
     let comment = if from_base { column.comment.clone() } else { String::new() };
     let on_update_now = column.on_update_now && from_base;
-    let explicit_collation = column.explicit_collation;
+    let explicit_collation = column.explicit_collation && output.provenance == Provenance::Table;
     Column { data_type, default, members, comment, on_update_now, explicit_collation, ..plain }
+}
+
+/// The type of a column that holds the column of a set operation or a window, which a temporary table had.
+fn kept_type(t: DataType) -> DataType {
+    match t.kind {
+        TypeKind::Null => DataType::string(TypeKind::VarBinary, 0, CollationId::BINARY),
+        TypeKind::Char => t,
+        _ => made_type(wider_text(t), false),
+    }
+}
+
+/// The type of a column that holds the value of a scalar subquery: MySQL has integers of two sizes then.
+fn subquery_type(t: DataType) -> DataType {
+    /// Characters from which on an integer is a BIGINT.
+    const BIGINT_LENGTH: u32 = 10;
+    let kind = match t.kind {
+        TypeKind::Year => TypeKind::Int,
+        k if k.is_integer() && t.length < BIGINT_LENGTH => TypeKind::Int,
+        k if k.is_integer() => TypeKind::BigInt,
+        TypeKind::TinyText => {
+            return DataType { nullable: t.nullable, ..DataType::string(TypeKind::VarChar, 255, t.collation) };
+        }
+        _ => return wider_text(t),
+    };
+    DataType { kind, unsigned: t.unsigned || t.kind == TypeKind::Year, zerofill: false, ..t }
+}
+
+/// The type of a column that holds one of several values.
+fn choice_type(t: DataType) -> DataType {
+    let long = |kind| DataType { kind, length: u32::MAX, ..t };
+    match t.kind {
+        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt => DataType { kind: TypeKind::Int, ..t },
+        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText => long(TypeKind::LongText),
+        TypeKind::TinyBlob | TypeKind::Blob | TypeKind::MediumBlob => long(TypeKind::LongBlob),
+        TypeKind::Binary => DataType { kind: TypeKind::VarBinary, ..t },
+        _ => t,
+    }
+}
+
+/// A text as a temporary table keeps it: in a type for as many characters as the type has bytes.
+fn wider_text(t: DataType) -> DataType {
+    let kind = match t.kind {
+        TypeKind::TinyText => TypeKind::Text,
+        TypeKind::Text => TypeKind::MediumText,
+        TypeKind::MediumText => TypeKind::LongText,
+        other => other,
+    };
+    DataType { kind, ..t }
 }
 
 /// The type of a column that holds the values of an expression, or (not `computed`) of a derived table's column.
@@ -174,11 +230,10 @@ pub(crate) fn made_type(t: DataType, computed: bool) -> DataType {
         // The members are nobody's.
         TypeKind::Enum | TypeKind::Set => string(TypeKind::VarChar, t.length),
         TypeKind::Char => string(TypeKind::VarChar, t.length),
-        TypeKind::VarChar | TypeKind::VarBinary if t.length > VARCHAR_MAX || t.length == UNKNOWN => {
+        TypeKind::VarChar | TypeKind::VarBinary if t.length > VARCHAR_MAX => {
             let text = t.kind == TypeKind::VarChar;
             let bytes = u64::from(t.length) * u64::from(if text { t.collation.charset().mbmaxlen() } else { 1 });
             let kinds = match bytes {
-                _ if t.length == UNKNOWN => (TypeKind::LongText, TypeKind::LongBlob, u32::MAX),
                 0..65_536 => (TypeKind::Text, TypeKind::Blob, 65_535),
                 65_536..16_777_216 => (TypeKind::MediumText, TypeKind::MediumBlob, 16_777_215),
                 _ => (TypeKind::LongText, TypeKind::LongBlob, u32::MAX),
@@ -186,6 +241,7 @@ pub(crate) fn made_type(t: DataType, computed: bool) -> DataType {
             string(if text { kinds.0 } else { kinds.1 }, kinds.2)
         }
         kind if kind.is_bytes() => string(kind, t.length),
+        TypeKind::Year => DataType { zerofill: true, ..t },
         _ => t,
     }
 }

@@ -356,6 +356,7 @@ impl Session {
             data_type,
             // They come from temporary tables in MySQL.
             flags: if matches!(data_type.kind, TypeKind::Enum | TypeKind::Set) { exec::KEPT } else { 0 },
+            provenance: exec::Provenance::Table,
         };
         let columns: Vec<ColumnMeta> = rows.columns.into_iter().map(meta).collect();
         let mut sink = self.wire_sink(out);

@@ -633,7 +633,8 @@ fn parse_table(schema: &str, name: &str, json: &[u8]) -> Option<Table> {
             data_type: DataType {
                 kind,
                 unsigned: c.unsigned,
-                zerofill: c.zerofill,
+                // Earlier writers did not note it of YEAR.
+                zerofill: c.zerofill || kind == TypeKind::Year,
                 nullable: c.nullable,
                 length: c.length,
                 decimals: c.decimals,

@@ -86,7 +86,7 @@ pub fn column_type(
     };
     let mut data_type = DataType::new(kind);
     data_type.unsigned = t.unsigned || t.zerofill || t.base == B::Serial;
-    data_type.zerofill = t.zerofill;
+    data_type.zerofill = t.zerofill || kind == K::Year;
     let own = collation_from(parsed, t.charset, t.collation)?;
     let national = matches!(t.base, B::NChar | B::NVarChar);
     let collation = match own {
@@ -224,8 +224,10 @@ pub fn column_type(
                 if member.chars().count() > 255 {
                     return Err(err!(3505, name));
                 }
-                if members[..i].iter().any(|m| collation.equal(m.as_bytes(), member.as_bytes())) {
-                    return Err(err!(1291, name, member, if kind == K::Set { "SET" } else { "ENUM" }));
+                let (set, own) = (collation.charset(), collation.charset().from_utf8(member.as_bytes()));
+                let same = members[..i].iter().find(|m| collation.equal(&set.from_utf8(m.as_bytes()), &own));
+                if let Some(first) = same {
+                    return Err(err!(1291, name, first, if kind == K::Set { "SET" } else { "ENUM" }));
                 }
             }
             let chars = members.iter().map(|m| m.chars().count() as u32);

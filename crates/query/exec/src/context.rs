@@ -14,6 +14,25 @@ pub struct ColumnMeta {
     pub data_type: DataType,
     /// Protocol flags: NOT_NULL 1, PRI_KEY 2, UNIQUE_KEY 4, MULTIPLE_KEY 8, BLOB 16, UNSIGNED 32, ZEROFILL 64, BINARY 128, ENUM 256, AUTO_INCREMENT 512, ...
     pub flags: u16,
+    /// Where its values come from, on which the type of a column made of it depends.
+    pub provenance: Provenance,
+}
+
+/// What a result's column is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provenance {
+    /// The column of a table in FROM, or an expression that is none of the following.
+    Table,
+    /// A column that is reached through a view or derived table merged into the query, or a recursive expression.
+    Merged,
+    /// A column of the rows that a view or derived table has of its own.
+    Kept,
+    /// The value of a scalar subquery.
+    Subquery,
+    /// MIN or MAX of a column: what is made of it is made of the column.
+    Extreme,
+    /// One of several values: CASE, IF, COALESCE, ...
+    Choice,
 }
 
 /// What a statement is busy with, in the words of PROCESSLIST's State. Who waits for a row lock keeps the word of its statement,

@@ -30,7 +30,7 @@ pub fn column_type(data_type: &DataType, members: &[String]) -> String {
     if t.unsigned && !matches!(t.kind, Bit | Year) {
         out.push_str(" unsigned");
     }
-    if t.zerofill {
+    if t.zerofill && t.kind != Year {
         out.push_str(" zerofill");
     }
     out

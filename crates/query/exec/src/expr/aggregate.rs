@@ -69,7 +69,7 @@ impl AggregateCall {
                 DataType::string(TypeKind::Char, t.length, t.collation)
             }
             (Min | Max, Some(t)) => DataType { nullable: true, zerofill: false, ..t },
-            (Any, Some(t)) => DataType { nullable: true, ..t },
+            (Any, Some(t)) => DataType { nullable: true, zerofill: t.zerofill && t.kind != TypeKind::Year, ..t },
             (BitAnd | BitOr | BitXor, Some(t)) if is_binary(&t) => {
                 DataType::string(TypeKind::VarBinary, t.length + 1, CollationId::BINARY).unsigned().not_null()
             }
@@ -152,7 +152,7 @@ fn is_binary(t: &DataType) -> bool {
 fn bit_operand(e: Expr) -> Result<Expr> {
     let e = convert::enum_number(e);
     if !is_binary(&e.ty) {
-        return Ok(convert::number_of_long(e));
+        return Ok(convert::integer_of_long(e));
     }
     if e.ty.kind.is_blob() || e.ty.length > BIT_BYTES_MAX {
         return Err(SqlError::new(

@@ -438,6 +438,19 @@ static MOMENT_OF_TEXT: functions::Function = functions::f("moment", 1, 1, functi
     }
 });
 
+/// Text among the values of IN beside a TIME: what is no time is midnight.
+static LISTED_TIME: functions::Function = functions::f("listed_time", 2, 2, functions::Rule::First, |a| {
+    let time = a.value(0)?;
+    Ok(if time.is_null() && !a.value(1)?.is_null() { Value::Time(types::Time(0)) } else { time })
+});
+
+/// A text in a list that a TIME is looked for in.
+pub fn listed_time(e: Expr) -> Expr {
+    let ty = DataType { length: 17, decimals: 6, nullable: e.ty.nullable, ..DataType::new(TypeKind::Time) };
+    let time = Expr::new(Node::Cast(Box::new(e.clone())), DataType { nullable: true, ..ty });
+    Expr::new(Node::Call(&LISTED_TIME, vec![time, e]), ty)
+}
+
 /// A subquery's date as a comparison with `other` takes it: a zero date that `sql_mode` does not let in is NULL.
 pub fn beside_moment(e: Expr, other: &Expr) -> Expr {
     let is_date = matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);

@@ -649,7 +649,9 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
         }
     }
     ty.nullable = nullable;
-    ty.zerofill &= list.len() == 1;
+    // A bare NULL has a sign.
+    ty.unsigned &= ty.kind != K::Decimal || list.iter().all(|e| e.ty.kind != K::Null);
+    ty.zerofill &= list.len() == 1 && ty.kind != K::Year;
     Ok(ty)
 }
 
@@ -691,7 +693,7 @@ fn common_of_two(a: &DataType, b: &DataType) -> DataType {
     if x == K::Decimal || y == K::Decimal {
         let digits = |t: &DataType| match t.kind {
             K::Decimal => (t.length - t.decimals as u32, t.decimals as u32),
-            _ => (t.length.clamp(1, 20), 0),
+            _ => (t.length.saturating_sub(!is_unsigned(t) as u32).clamp(1, 20), 0),
         };
         let ((i, s), (j, r)) = (digits(a), digits(b));
         return DataType::decimal((i.max(j) + s.max(r)).clamp(1, 65), s.max(r) as u8);
@@ -804,6 +806,24 @@ static NUMBER_OF_TEXT: super::functions::Function =
         let v = a.value(0)?;
         Ok(if v.is_null() { Value::Null } else { Value::Double(v.to_f64()) })
     });
+
+/// The same as an integer.
+static INTEGER_OF_TEXT: super::functions::Function =
+    super::functions::f("integer", 1, 1, super::functions::Rule::Int(21), |a| {
+        let v = a.value(0)?;
+        let Value::Bytes(text) = &v else { return Ok(v) };
+        let most = (i64::MIN.into(), i64::MAX.into());
+        Ok(Value::Int(types::number::parse_integer(text).0.clamp(most.0, most.1) as i64))
+    });
+
+/// A column of a long string as an integer; others as they are.
+pub fn integer_of_long(e: Expr) -> Expr {
+    if !is_long_column(&e) {
+        return e;
+    }
+    let ty = DataType { length: 21, nullable: e.ty.nullable, ..DataType::new(TypeKind::BigInt) };
+    Expr::new(Node::Call(&INTEGER_OF_TEXT, vec![e]), ty)
+}
 
 /// Is it a column of a long string?
 pub fn is_long_column(e: &Expr) -> bool {

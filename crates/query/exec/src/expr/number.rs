@@ -369,6 +369,7 @@ fn as_decimal_type(t: &DataType) -> (u32, u32) {
         TypeKind::MediumInt => (8, 0),
         TypeKind::Int => (10, 0),
         TypeKind::Year => (4, 0),
+        TypeKind::Bit => (t.length.clamp(1, 20), 0),
         TypeKind::Date => (8, 0),
         TypeKind::Time => (7 + t.decimals as u32, t.decimals as u32),
         TypeKind::DateTime | TypeKind::Timestamp => (14 + t.decimals as u32, t.decimals as u32),
@@ -401,6 +402,8 @@ pub fn arith_type(op: ArithOp, a: &DataType, b: &DataType) -> DataType {
         nullable,
         ..DataType::decimal(precision.clamp(1, 65), scale.min(30) as u8)
     };
+    let exact =
+        |precision: u32, scale: u32| DataType { unsigned: unsigned[0] && unsigned[1], ..decimal(precision, scale) };
     if op != ArithOp::IntDiv
         && let Some(decimals) = decimals_beside_null(op, a, b)
     {
@@ -410,15 +413,21 @@ pub fn arith_type(op: ArithOp, a: &DataType, b: &DataType) -> DataType {
     }
     match (op, of) {
         (ArithOp::IntDiv, 0) => DataType { length: a.length.min(21), ..int(unsigned[0] || unsigned[1]) },
+        (ArithOp::IntDiv, 1) => DataType { length: (p - s.min(p) + 1).min(21), ..int(unsigned[0] || unsigned[1]) },
         (ArithOp::IntDiv, _) => int(unsigned[0] || unsigned[1]),
-        (ArithOp::Div, 0 | 1) => decimal(p + DIV_SCALE + r, s + DIV_SCALE),
+        (ArithOp::Div, 0 | 1) => exact(p + DIV_SCALE + r, s + DIV_SCALE),
         (ArithOp::Mod, 2) => DataType { unsigned: unsigned[0], ..double },
         (_, 2) => double,
         (ArithOp::Mod, 0) => DataType { length: a.length.max(b.length).min(21), ..int(unsigned[0]) },
-        (_, 0) => int(unsigned[0] || unsigned[1]),
-        (ArithOp::Mul, _) => decimal(p + q, s + r),
-        (ArithOp::Mod, _) => DataType { unsigned: unsigned[0], ..decimal(p.max(q), s.max(r)) },
-        _ => decimal((p - s.min(p)).max(q - r.min(q)) + 1 + s.max(r), s.max(r)),
+        (_, 0) => {
+            let digits = if op == ArithOp::Mul { p + q } else { p.max(q) + 1 };
+            let ty = int(unsigned[0] || unsigned[1]);
+            DataType { length: (digits + !ty.unsigned as u32).min(21), ..ty }
+        }
+        (ArithOp::Mul, _) => exact(p + q, s + r),
+        // Without a sign there is room for another digit.
+        (ArithOp::Mod, _) => DataType { unsigned: unsigned[0], ..decimal(p.max(q) + unsigned[0] as u32, s.max(r)) },
+        _ => exact((p - s.min(p)).max(q - r.min(q)) + 1 + s.max(r), s.max(r)),
     }
 }
 
@@ -464,7 +473,7 @@ pub fn with_div_increment(t: DataType, increment: u32) -> DataType {
     }
     let change = |n: u32| (n + increment).saturating_sub(DIV_SCALE);
     let (p, s) = (change(t.length).clamp(1, 65), change(u32::from(t.decimals)).min(30));
-    DataType { nullable: t.nullable, ..DataType::decimal(p, s as u8) }
+    DataType { nullable: t.nullable, unsigned: t.unsigned, ..DataType::decimal(p, s as u8) }
 }
 
 /// The DECIMAL type that holds what SUM (and AVG, with four more digits) of a type gives.

@@ -147,7 +147,8 @@ fn widened(ty: DataType) -> DataType {
         K::TinyBlob => return DataType { nullable: true, ..DataType::string(K::VarBinary, 255, ty.collation) },
         k => k,
     };
-    DataType { kind, nullable: true, unsigned: convert::is_unsigned(&ty), ..ty }
+    let zerofill = ty.zerofill && ty.kind != K::Year;
+    DataType { kind, nullable: true, unsigned: convert::is_unsigned(&ty), zerofill, ..ty }
 }
 
 impl Expr {

@@ -27,7 +27,9 @@ impl Planner<'_> {
         let e = if ty.kind.is_text() || ty.kind.is_bytes() { e } else { wide::plain(e) };
         let is_real = matches!(ty.kind, TypeKind::Double | TypeKind::Float);
         let e = if is_real { convert::number_of_long(e) } else { e };
-        ty.nullable = e.ty.nullable || ty.kind.is_temporal() || matches!(ty.kind, TypeKind::Year | TypeKind::Json);
+        let strict = || types::SqlMode(self.env.sql_mode()).is_strict();
+        let may_fail = matches!(ty.kind, TypeKind::Year | TypeKind::Json) || ty.kind.is_bytes() && strict();
+        ty.nullable = e.ty.nullable || ty.kind.is_temporal() || may_fail;
         if ty.kind == TypeKind::Date
             && let Node::Const(Value::Bytes(text)) = &e.node
             && let Some(date) = convert::plain_date(text)
@@ -58,38 +60,32 @@ impl Planner<'_> {
 
     /// The type that CAST makes of a value of type `from`.
     pub(super) fn cast_type(&self, to: CastType, from: &DataType) -> Result<DataType> {
-        let text_length = |n: Option<u32>| n.unwrap_or(from.length.max(1));
         Ok(match to {
             CastType::Signed => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
             CastType::Unsigned => DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned() },
             // A length that was written is filled up: marked by ZEROFILL.
-            CastType::Binary(None) if from.kind.is_blob() && from.kind != TypeKind::Json => {
-                let length = if from.length > 1 { from.length } else { from.max_bytes().min(u32::MAX.into()) as u32 };
-                functions::long_text(length, CollationId::BINARY)
+            CastType::Binary(None) => functions::lengths::whole(from, CollationId::BINARY),
+            CastType::Binary(Some(n)) => {
+                DataType { zerofill: true, ..DataType::string(TypeKind::VarBinary, n, CollationId::BINARY) }
             }
-            CastType::Binary(n) => DataType {
-                zerofill: n.is_some(),
-                ..DataType::string(TypeKind::VarBinary, text_length(n), CollationId::BINARY)
-            },
             CastType::Char { length, charset } => {
                 let collation = match charset {
                     Some(c) => self.charset(self.parsed.name(c))?,
                     None => self.literal_collation,
                 };
-                let kind = match (from.kind, length) {
-                    _ if collation.is_binary() => TypeKind::VarBinary,
-                    (TypeKind::Json, None) => TypeKind::LongText,
-                    _ => TypeKind::VarChar,
-                };
-                DataType::string(kind, length.unwrap_or(u32::MAX), collation)
+                let kind = if collation.is_binary() { TypeKind::VarBinary } else { TypeKind::VarChar };
+                match (from.kind, length) {
+                    (TypeKind::Json, None) => DataType::string(TypeKind::LongText, u32::MAX, collation),
+                    (_, None) => functions::lengths::whole(from, collation),
+                    (_, Some(n)) => DataType::string(kind, n, collation),
+                }
             }
-            CastType::NChar(n) => {
-                DataType::string(TypeKind::VarChar, n.unwrap_or(u32::MAX), CollationId::UTF8MB3_GENERAL_CI)
-            }
+            CastType::NChar(None) => functions::lengths::whole(from, CollationId::UTF8MB3_GENERAL_CI),
+            CastType::NChar(Some(n)) => DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB3_GENERAL_CI),
             CastType::Date => DataType { length: 10, ..DataType::new(TypeKind::Date) },
             CastType::Time(d) => DataType { length: 10, decimals: d, ..DataType::new(TypeKind::Time) },
             CastType::DateTime(d) => DataType { length: 19, decimals: d, ..DataType::new(TypeKind::DateTime) },
-            CastType::Year => DataType { length: 4, ..DataType::new(TypeKind::Year).unsigned() },
+            CastType::Year => DataType { zerofill: false, ..DataType::new(TypeKind::Year).unsigned() },
             CastType::Decimal(p, s) => {
                 let (p, s) = (p.unwrap_or(10), s.unwrap_or(0));
                 if s > p {

@@ -84,15 +84,16 @@ pub(super) fn compare_rows(op: CmpOp, a: Vec<Expr>, b: Vec<Expr>) -> Result<Expr
     if a.len() != b.len() {
         return Err(SqlError::new(1241, format!("Operand should contain {} column(s)", a.len())));
     }
+    let nullable = op != CmpOp::NullSafeEq && a.iter().chain(&b).any(|e| e.ty.nullable);
     let pairs: Vec<(Expr, Expr)> = a.into_iter().zip(b).collect();
     match op {
         CmpOp::Eq | CmpOp::NullSafeEq => {
             let list: Result<Vec<Expr>> = pairs.into_iter().map(|(x, y)| compare_exprs(op, x, y)).collect();
-            Ok(Expr::new(Node::And(list?), boolean_type(true)))
+            Ok(Expr::new(Node::And(list?), boolean_type(nullable)))
         }
         CmpOp::Ne => {
             let list: Result<Vec<Expr>> = pairs.into_iter().map(|(x, y)| compare_exprs(op, x, y)).collect();
-            Ok(Expr::new(Node::Or(list?), boolean_type(true)))
+            Ok(Expr::new(Node::Or(list?), boolean_type(nullable)))
         }
         _ => {
             let strict = match op {
@@ -108,9 +109,9 @@ pub(super) fn compare_rows(op: CmpOp, a: Vec<Expr>, b: Vec<Expr>) -> Result<Expr
                 }
                 let (x, y) = pairs[i].clone();
                 all.push(compare_exprs(if i == last { op } else { strict }, x, y)?);
-                any.push(Expr::new(Node::And(all), boolean_type(true)));
+                any.push(Expr::new(Node::And(all), boolean_type(nullable)));
             }
-            Ok(Expr::new(Node::Or(any), boolean_type(true)))
+            Ok(Expr::new(Node::Or(any), boolean_type(nullable)))
         }
     }
 }

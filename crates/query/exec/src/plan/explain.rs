@@ -897,14 +897,14 @@ pub fn table_columns() -> Vec<ColumnMeta> {
         ("Extra", text(255).not_null()),
     ]
     .into_iter()
-    .map(|(name, data_type)| super::query::plain_meta(name, &Expr { ty: data_type, ..Expr::null() }))
+    .map(|(name, data_type)| super::meta::plain_meta(name, &Expr { ty: data_type, ..Expr::null() }))
     .collect()
 }
 
 /// The one column of the other forms.
 pub fn text_columns() -> Vec<ColumnMeta> {
     let ty = DataType::string(TypeKind::VarChar, 16_383, CollationId::UTF8MB4_0900_AI_CI).not_null();
-    vec![super::query::plain_meta("EXPLAIN", &Expr { ty, ..Expr::null() })]
+    vec![super::meta::plain_meta("EXPLAIN", &Expr { ty, ..Expr::null() })]
 }
 
 impl Row {

@@ -26,6 +26,8 @@ const BETWEEN_DOCUMENTS: &str =
 
 /// Deepest nesting of expressions and queries.
 const DEPTH_MAX: usize = 63;
+/// Functions that give strings where their arguments are strings, and MAKE_SET: they do not look whether a string is well formed.
+const NO_STRING_FUNCTIONS: [&str; 6] = ["coalesce", "ifnull", "nullif", "greatest", "least", "make_set"];
 
 impl Planner<'_> {
     pub fn exprs(&mut self, list: ExprList) -> Result<Vec<Expr>> {
@@ -215,7 +217,7 @@ impl Planner<'_> {
                     UnaryOp::Not => not(self.truth(e)),
                     UnaryOp::BitNot => {
                         let binary = number::are_binary(&e, &e, true);
-                        let e = if binary { e } else { convert::enum_number(e) };
+                        let e = if binary { e } else { convert::integer_of_long(convert::enum_number(e)) };
                         let ty = match binary {
                             true => number::binary_type(&e.ty, &e.ty),
                             false => number::bits_type(&e.ty, &e.ty),
@@ -324,8 +326,7 @@ impl Planner<'_> {
                         TypeKind::Time
                             if constant::is_text(&i) && matches!(i.node, Node::Const(_) | Node::Param(_)) =>
                         {
-                            let ty = DataType { length: 17, decimals: 6, ..DataType::new(TypeKind::Time) };
-                            Expr::new(Node::Cast(Box::new(i)), ty)
+                            compare::listed_time(i)
                         }
                         _ => compare::adapt(compare::beside_moment(i, &e), &e),
                     })
@@ -366,8 +367,9 @@ impl Planner<'_> {
             }
             Ast::Subquery(q) => {
                 let query = self.subquery(*q, 1)?;
-                let ty = DataType { nullable: true, ..self.subqueries[query].outputs[0].ty };
-                Expr::new(Node::Subquery(query), ty)
+                let ty = self.subqueries[query].outputs[0].ty;
+                let zerofill = ty.zerofill && ty.kind != TypeKind::Year;
+                Expr::new(Node::Subquery(query), DataType { nullable: true, zerofill, ..ty })
             }
             Ast::Row(list) if list.len() == 1 => self.expr(parsed.list(*list)[0])?,
             Ast::Row(list) => {
@@ -417,13 +419,9 @@ impl Planner<'_> {
                     compare::collation_for(&[a, b], "nullif")?;
                     args[1] = compare_exprs(CmpOp::Eq, a.clone(), b.clone())?;
                 }
-                match functions::call(text, args)? {
-                    Some(e) => {
-                        self.unsteady |= e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.volatile));
-                        e
-                    }
-                    None => return Err(no_function(self.env.database(), text)),
-                }
+                let e = self.native(text, args)?;
+                self.unsteady |= e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.volatile));
+                e
             }
             Ast::Builtin { func, args } => {
                 let args = self.exprs(*args)?;
@@ -458,7 +456,9 @@ impl Planner<'_> {
                     true => functions::long_text(e.ty.max_bytes().min(u32::MAX.into()) as u32, collation),
                     false => DataType::string(TypeKind::VarChar, e.ty.length, collation),
                 };
-                Expr::new(Node::Cast(Box::new(e)), DataType { nullable: true, ..ty })
+                let strict = types::SqlMode(self.env.sql_mode()).is_strict();
+                let ty = DataType { nullable: e.ty.nullable || strict, ..ty };
+                Expr::new(Node::Cast(Box::new(e)), ty)
             }
             Ast::Collate { operand, collation } => {
                 let e = self.expr(*operand)?;
@@ -601,7 +601,12 @@ impl Planner<'_> {
         let increment = self.div_increment;
         let arith = |op: ArithOp, a: Expr, b: Expr| {
             let (a, b) = (convert::arith_number(a), convert::arith_number(b));
-            let ty = number::arith_type(op, &a.ty, &b.ty);
+            // A wide column is wide whatever it was made of.
+            let [x, y] = [&a, &b].map(|e| match (&e.node, e.ty.kind) {
+                (Node::Column { .. }, TypeKind::BigInt) => DataType { length: 20, ..e.ty },
+                _ => e.ty,
+            });
+            let ty = number::arith_type(op, &x, &y);
             let ty = if op == ArithOp::Div { number::with_div_increment(ty, increment) } else { ty };
             Expr::new(Node::Arith(op, Box::new(a), Box::new(b)), ty)
         };
@@ -612,7 +617,7 @@ impl Planner<'_> {
                 let ty = number::binary_type(&a.ty, &b.ty);
                 return Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty);
             }
-            let [a, b] = [a, b].map(|e| convert::number_of_long(convert::enum_number(e)));
+            let [a, b] = [a, b].map(|e| convert::integer_of_long(convert::enum_number(e)));
             let ty = number::bits_type(&a.ty, &b.ty);
             Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty)
         };
@@ -669,7 +674,15 @@ impl Planner<'_> {
 
     /// A native function that is there.
     pub fn native(&self, name: &str, args: Vec<Expr>) -> Result<Expr> {
-        functions::call(name, args)?.ok_or_else(|| no_function(self.env.database(), name))
+        let mut e = functions::call(name, args)?.ok_or_else(|| no_function(self.env.database(), name))?;
+        // A strict mode makes strings that are not well formed NULL; MAKE_SET alone does not look.
+        if let Node::Call(function, _) = &e.node
+            && e.ty.kind.is_bytes()
+            && !NO_STRING_FUNCTIONS.contains(&function.name)
+        {
+            e.ty.nullable |= types::SqlMode(self.env.sql_mode()).is_strict();
+        }
+        Ok(e)
     }
 
     fn builtin(&mut self, func: ast::Builtin, args: Vec<Expr>) -> Result<Expr> {

@@ -74,9 +74,10 @@ pub fn constants(conditions: &[Expr]) -> Vec<Expr> {
 /// What is grouped by is NULL in the rows that ROLLUP adds, and no column of a table any more.
 pub fn describe_rolled_up(columns: &mut [ColumnMeta], outputs: &[Expr]) {
     for (meta, e) in columns.iter_mut().zip(outputs) {
+        meta.data_type.zerofill &= e.ty.zerofill;
         if !meta.org_name.is_empty() && e.ty.nullable && !meta.data_type.nullable {
             let table = std::mem::take(&mut meta.table);
-            *meta = ColumnMeta { table, ..super::query::plain_meta(&meta.name, e) };
+            *meta = ColumnMeta { table, ..super::meta::plain_meta(&meta.name, e) };
         }
     }
 }
@@ -159,7 +160,8 @@ impl Planner<'_> {
 
     fn regroup(&self, e: &mut Expr, g: &mut Grouping<'_>) -> Result<()> {
         if let Some(i) = g.keys.iter().position(|k| k.same(e)) {
-            *e = Expr::column(g.slot, i, DataType { nullable: e.ty.nullable || g.rollup, ..e.ty });
+            let zerofill = e.ty.zerofill && !(g.rollup && e.ty.kind == TypeKind::Year);
+            *e = Expr::column(g.slot, i, DataType { nullable: e.ty.nullable || g.rollup, zerofill, ..e.ty });
             return Ok(());
         }
         let ty = e.ty;

@@ -21,6 +21,7 @@ mod literal;
 pub mod load;
 pub mod loose;
 pub mod many;
+pub mod meta;
 mod multi_range;
 pub mod names;
 pub mod node;

@@ -181,6 +181,8 @@ impl Source {
         }
         let mut ty = self.columns[i].data_type;
         ty.nullable |= self.nullable;
+        // Also where a derived table's column holds what was computed.
+        ty.zerofill |= ty.kind == TypeKind::Year;
         let node = Node::Column { depth: depth as u8, slot: self.slot as u16, column: i as u16 };
         match (&self.table, ty.kind) {
             (Some(t), TypeKind::Enum) => {

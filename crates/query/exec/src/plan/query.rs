@@ -2,6 +2,7 @@
 
 use super::Planner;
 use super::access::Wanted;
+use super::meta::{kept_meta, plain_meta, united_type};
 use super::names::{AliasRule, Block, Exports, Windows, given_name};
 use super::node::{Plan, QueryPlan, SetKind, SetOp, Sort, SortKey};
 use super::pushdown::Pushed;
@@ -746,115 +747,6 @@ impl Planner<'_> {
         };
         defined.filter(|d| d.eq_ignore_ascii_case(written)).unwrap_or(written).to_string()
     }
-
-    /// What the client is told of an output.
-    pub fn meta(&self, name: &str, e: &Expr) -> ColumnMeta {
-        let raw = e.raw();
-        if let Some((source, column)) = self.merged_column(e)
-            && let Some(origin) = &source.columns[column].origin
-        {
-            let (table, name) = (source.name.clone(), name.to_string());
-            return ColumnMeta { table, name, data_type: e.ty, ..(**origin).clone() };
-        }
-        if let Node::Column { depth: 0, slot, column } = raw
-            && let Some(source) = self.current_block().sources.iter().find(|s| s.slot == *slot as usize)
-        {
-            let column = *column as usize;
-            if let Some(table) = &source.table {
-                return ColumnMeta {
-                    schema: table.schema.clone(),
-                    table: source.name.clone(),
-                    org_table: table.name.clone(),
-                    name: name.to_string(),
-                    org_name: table.columns[column].name.clone(),
-                    data_type: e.ty,
-                    flags: type_flags(&e.ty) | key_flags(table, column),
-                };
-            }
-            if let Some(origin) = &source.columns[column].origin {
-                return ColumnMeta {
-                    table: source.name.clone(),
-                    name: name.to_string(),
-                    data_type: e.ty,
-                    ..(**origin).clone()
-                };
-            }
-        }
-        match e.node {
-            Node::Window(_) => kept_meta(name, e),
-            _ => plain_meta(name, e),
-        }
-    }
-}
-
-const NOT_NULL: u16 = 1;
-const PRI_KEY: u16 = 2;
-const UNIQUE_KEY: u16 = 4;
-const MULTIPLE_KEY: u16 = 8;
-const BLOB: u16 = 16;
-const UNSIGNED: u16 = 32;
-const ZEROFILL: u16 = 64;
-const BINARY: u16 = 128;
-const ENUM: u16 = 256;
-const AUTO_INCREMENT: u16 = 512;
-const TIMESTAMP: u16 = 1024;
-const SET: u16 = 2048;
-const NO_DEFAULT_VALUE: u16 = 4096;
-const ON_UPDATE_NOW: u16 = 8192;
-const PART_KEY: u16 = 16384;
-
-fn type_flags(ty: &types::DataType) -> u16 {
-    let mut flags = 0;
-    if !ty.nullable {
-        flags |= NOT_NULL;
-    }
-    if ty.unsigned {
-        flags |= UNSIGNED;
-    }
-    if ty.zerofill {
-        flags |= ZEROFILL;
-    }
-    if ty.kind.is_blob() {
-        flags |= BLOB;
-    }
-    if ty.kind.is_temporal() || (ty.kind.is_bytes() && ty.collation.is_binary()) {
-        flags |= BINARY;
-    }
-    match ty.kind {
-        TypeKind::Enum => flags | ENUM,
-        TypeKind::Set => flags | SET,
-        _ => flags,
-    }
-}
-
-fn key_flags(table: &catalog::Table, column: usize) -> u16 {
-    let mut flags = 0;
-    for index in &table.indexes {
-        let Some(at) = index.parts.iter().position(|p| p.column == column) else { continue };
-        if table.columns[column].hidden {
-            continue;
-        }
-        flags |= PART_KEY;
-        flags |= match (index.primary, index.unique, at, index.parts.len()) {
-            (true, ..) => PRI_KEY,
-            (_, true, 0, 1) => UNIQUE_KEY,
-            (_, _, 0, _) => MULTIPLE_KEY,
-            _ => 0,
-        };
-    }
-    let c = &table.columns[column];
-    if c.auto_increment {
-        flags |= AUTO_INCREMENT;
-    }
-    // Of a TIMESTAMP that takes the current time by itself.
-    if c.data_type.kind == TypeKind::Timestamp {
-        flags |= if c.on_update_now { TIMESTAMP | ON_UPDATE_NOW } else { 0 };
-        flags |= if matches!(c.default, catalog::ColumnDefault::Now) { TIMESTAMP } else { 0 };
-    }
-    if matches!(c.default, catalog::ColumnDefault::None) && !c.data_type.nullable && !c.auto_increment {
-        flags |= NO_DEFAULT_VALUE;
-    }
-    flags
 }
 
 /// When all that is asked of the rows is the MIN or the MAX of one column: the column, and whether the greatest is wanted.
@@ -924,7 +816,7 @@ pub fn unite(left: &mut QueryPlan, right: &mut QueryPlan, kind: SetKind, kept: b
             1267 if same_set && !explicit => types::err!(1271, "UNION"),
             _ => e,
         })?;
-        let ty = if kept { kept_type(ty, &[l, r]) } else { ty };
+        let ty = if kept { united_type(ty, &[l, r]) } else { ty };
         for e in [l, r] {
             let transcodes = e.ty.kind.is_text() && e.ty.collation.charset() != ty.collation.charset();
             let fills = ty.kind == TypeKind::Binary && e.ty.length != ty.length;
@@ -941,39 +833,9 @@ pub fn unite(left: &mut QueryPlan, right: &mut QueryPlan, kind: SetKind, kept: b
                 e.ty.collation = ty.collation;
             }
         }
-        types.push(ty);
+        types.push(types::DataType { zerofill: ty.zerofill || kept && ty.kind == TypeKind::Year, ..ty });
     }
     Ok(types)
-}
-
-/// The type that a column of a temporary table has for integer expressions that are no columns: MySQL makes it INT when their
-/// digits fit.
-pub fn kept_type(ty: types::DataType, of: &[&Expr]) -> types::DataType {
-    let computed = of.iter().all(|e| !matches!(e.node, Node::Column { .. }) && e.ty.length < 10);
-    match ty.kind == TypeKind::BigInt && computed && ty.length < 10 {
-        true => types::DataType { kind: TypeKind::Int, ..ty },
-        false => ty,
-    }
-}
-
-/// A result column that is no table's.
-pub fn plain_meta(name: &str, e: &Expr) -> ColumnMeta {
-    let binary = if e.ty.kind.is_text() { 0 } else { BINARY };
-    ColumnMeta {
-        schema: String::new(),
-        table: String::new(),
-        org_table: String::new(),
-        name: name.to_string(),
-        org_name: String::new(),
-        data_type: e.ty,
-        flags: type_flags(&e.ty) | binary,
-    }
-}
-
-/// A column of a temporary table: strings have no digits behind the point, as those of tables.
-pub fn kept_meta(name: &str, e: &Expr) -> ColumnMeta {
-    let meta = plain_meta(name, e);
-    ColumnMeta { flags: meta.flags | crate::context::KEPT, ..meta }
 }
 
 /// The query's rows sorted; afterwards its outputs are columns of the sorted tuples in `slot`.

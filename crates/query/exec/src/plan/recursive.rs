@@ -1,10 +1,12 @@
 //! Recursive common table expressions: the blocks that start them, and the blocks that make new rows of the last ones.
 
 use super::Planner;
+use super::meta::kept_meta;
 use super::names::{Source, SourceColumn};
 use super::node::{Plan, QueryPlan, Recursive, SetKind};
-use super::query::{OrderlessLimit, kept_meta, same_width, unite};
+use super::query::{OrderlessLimit, same_width, unite};
 use super::tables::{StarColumn, Tree};
+use crate::context::Provenance;
 use crate::error::unsupported;
 use crate::expr::{Expr, Node};
 use crate::run::Shape;
@@ -72,7 +74,8 @@ impl Planner<'_> {
         self.blocks.push(super::names::Block::default());
         let limit = self.limit(query.limit);
         self.blocks.pop();
-        let columns = seed.columns.clone();
+        let mut columns = seed.columns.clone();
+        columns.iter_mut().for_each(|c| c.provenance = Provenance::Merged);
         let types: Vec<DataType> = seed.outputs.iter().map(|e| DataType { nullable: true, ..column_type(e) }).collect();
         let members = seed.outputs.iter().map(|e| members_of(e).cloned().unwrap_or_default()).collect();
         let names = columns.iter().map(|c| c.name.clone()).collect();

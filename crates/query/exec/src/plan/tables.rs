@@ -313,7 +313,7 @@ impl Planner<'_> {
             }
             columns.push(SourceColumn {
                 name,
-                data_type: super::query::kept_type(e.ty, &[e]),
+                data_type: super::meta::kept_type(e.ty, &[e]),
                 hidden: false,
                 invisible: false,
                 origin: Some(Box::new(meta.clone())),

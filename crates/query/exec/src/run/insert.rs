@@ -61,6 +61,8 @@ pub(super) struct Progress {
     /// Rows that IGNORE left out because of a check.
     pub refused: u64,
     affected: u64,
+    /// Duplicates that ON DUPLICATE KEY UPDATE left as they were.
+    unchanged: u64,
     pub duplicates: u64,
     /// Rows that were written: inserted, or changed in place of a duplicate.
     copied: u64,
@@ -169,6 +171,7 @@ impl InsertStatement {
             row: 0,
             refused: 0,
             affected: 0,
+            unchanged: 0,
             duplicates: 0,
             copied: 0,
             nulls_told: Vec::new(),
@@ -224,7 +227,8 @@ impl InsertStatement {
             0 => run.given_id.get().unwrap_or(p.last_value),
             first => first,
         };
-        Ok(Outcome { affected_rows: p.affected, insert_id, info, ..Outcome::default() })
+        let matched_rows = self.on_duplicate.is_some().then_some(p.affected + p.unchanged);
+        Ok(Outcome { affected_rows: p.affected, matched_rows, insert_id, info, ..Outcome::default() })
     }
 
     fn insert_rows(&mut self, table: &Table, rows: &[Vec<Assigned>], p: &mut Progress, run: &Run<'_>) -> Result<()> {
@@ -587,7 +591,7 @@ impl InsertStatement {
                 p.copied += 1;
                 p.duplicates += 1;
             }
-            Ok(false) => {}
+            Ok(false) => p.unchanged += 1,
             Err(Refused::Duplicate(i)) => {
                 tx.rollback_to(savepoint).map_err(error::engine)?;
                 drop(tx);

@@ -13,10 +13,10 @@ pub static FUNCTIONS: &[Function] = &[
     f("sha1", 1, 1, Rule::System(40), digest::<sha1::Sha1>),
     f("sha", 1, 1, Rule::System(40), digest::<sha1::Sha1>),
     f("sha2", 2, 2, Rule::System(128), sha2),
-    f("aes_encrypt", 2, 6, Rule::Binary(255), |a| aes(a, true)),
-    f("aes_decrypt", 2, 6, Rule::Binary(255), |a| aes(a, false)),
+    f("aes_encrypt", 2, 6, Rule::ByLength, |a| aes(a, true)),
+    f("aes_decrypt", 2, 6, Rule::ByLength, |a| aes(a, false)),
     volatile(f("random_bytes", 1, 1, Rule::Binary(1024), random_bytes)),
-    f("compress", 1, 1, Rule::Binary(255), compress),
+    f("compress", 1, 1, Rule::ByLength, compress),
     f("uncompress", 1, 1, Rule::Binary(u32::MAX), uncompress),
     f("uncompressed_length", 1, 1, Rule::Int(10), uncompressed_length),
     f("statement_digest_text", 1, 1, Rule::JsonText, |a| {

@@ -110,7 +110,7 @@ pub fn rounded_type(args: &[Expr]) -> DataType {
     };
     let decimals = wanted.min(t.decimals);
     // Rounding may carry into one more digit before the point.
-    let carry = u32::from(decimals < t.decimals);
+    let carry = u32::from(decimals < t.decimals || t.unsigned && args.len() == 1);
     DataType::decimal((t.length - t.decimals as u32 + decimals as u32 + carry).clamp(1, 65), decimals)
 }
 

@@ -3,6 +3,7 @@
 pub mod crypto;
 pub mod info;
 pub mod json;
+pub mod lengths;
 pub mod locale;
 pub mod locks;
 pub mod math;
@@ -162,8 +163,8 @@ pub enum Rule {
     Json,
     /// Text of a document: utf8mb4 under its binary collation.
     JsonText,
-    /// Six characters for each of the first argument, and quotes; the first argument's length, as text of a document.
-    Quoted,
+    /// A string as long as its arguments let it be: [`lengths::string_type`].
+    ByLength,
     Unquoted,
     /// As long as all arguments together.
     Joined,
@@ -284,6 +285,11 @@ static CONTROL: &[Function] = &[
     f("strcmp", 2, 2, Rule::Int(2), strcmp),
 ];
 
+/// Does the function give one of its arguments?
+pub fn is_choice(function: Func) -> bool {
+    matches!(function.rule, Rule::Common | Rule::CommonTail) || function.name == "nullif"
+}
+
 pub fn find(name: &str) -> Option<Func> {
     let lists = [
         CONTROL,
@@ -389,6 +395,16 @@ pub fn long_text(characters: u32, collation: CollationId) -> DataType {
     DataType::string(kind, characters, collation)
 }
 
+/// Digits of the second that an expression has beside a moment.
+fn moment_digits(e: &Expr) -> u8 {
+    match &e.node {
+        Node::Const(Value::Bytes(text)) => {
+            types::temporal::parse::parse_datetime(text, convert::LENIENT).map_or(6, |p| p.fsp)
+        }
+        _ => second_digits(e),
+    }
+}
+
 /// Digits of the second that an expression has as a TIME or DATETIME.
 fn second_digits(e: &Expr) -> u8 {
     match (e.ty.kind, &e.node) {
@@ -404,9 +420,75 @@ fn second_digits(e: &Expr) -> u8 {
 
 /// Characters of a text that is as long as any may be.
 const LONG_TEXT: u32 = 1 << 24;
-const HEX_TEXT: u32 = 512;
 /// The same of REPEAT.
 const REPEATED_TEXT: u32 = 1 << 26;
+
+/// Functions that are NULL where an argument is, and nowhere else.
+const NULL_OF_NULL: [&str; 63] = [
+    "abs",
+    "aes_encrypt",
+    "ascii",
+    "bit_count",
+    "bit_length",
+    "ceiling",
+    "char",
+    "char_length",
+    "concat",
+    "concat_ws",
+    "crc32",
+    "degrees",
+    "export_set",
+    "find_in_set",
+    "floor",
+    "format",
+    "hex",
+    "insert",
+    "instr",
+    "is_ipv4",
+    "is_ipv4_compat",
+    "is_ipv4_mapped",
+    "is_ipv6",
+    "json_overlaps",
+    "json_pretty",
+    "lcase",
+    "left",
+    "length",
+    "locate",
+    "lower",
+    "lpad",
+    "ltrim",
+    "make_set",
+    "mid",
+    "ord",
+    "position",
+    "quote",
+    "radians",
+    "regexp_instr",
+    "regexp_like",
+    "repeat",
+    "replace",
+    "reverse",
+    "right",
+    "round",
+    "rpad",
+    "rtrim",
+    "sign",
+    "soundex",
+    "space",
+    "strcmp",
+    "substr",
+    "substring",
+    "substring_index",
+    "to_base64",
+    "trim",
+    "truncate",
+    "ucase",
+    "uncompressed_length",
+    "upper",
+    "octet_length",
+    "character_length",
+    "ceil",
+];
 
 /// Functions whose numbers are counts and positions, and no texts.
 const TAKES_COUNTS: [&str; 10] =
@@ -438,12 +520,12 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     let mut ty = match function.rule {
         Rule::Int(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt) },
         Rule::UInt(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt).unsigned() },
-        Rule::Year => DataType { length: 4, ..DataType::new(TypeKind::Year).unsigned() },
+        Rule::Year => DataType { zerofill: false, ..DataType::new(TypeKind::Year).unsigned() },
         Rule::Double => DataType { length: 23, ..DataType::new(TypeKind::Double) },
         Rule::Date => DataType { length: 10, ..DataType::new(TypeKind::Date) },
         Rule::DateTime => DataType { length: 19, decimals: fraction(args, 0), ..DataType::new(TypeKind::DateTime) },
         Rule::Moment if function.name == "from_unixtime" && args.len() == 2 => {
-            DataType::string(TypeKind::VarChar, 255, CollationId::UTF8MB4_0900_AI_CI)
+            lengths::string_type(function.name, args)?
         }
         Rule::Moment => {
             let zones = function.name == "convert_tz";
@@ -476,6 +558,11 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         },
         Rule::Text(_) if matches!(function.name, "left" | "right" | "substring" | "substr" | "mid") => {
             let whole = shown(&args[0].ty);
+            let whole = match (function.name, args.get(1).map(|e| &e.node)) {
+                ("left" | "right", _) => whole,
+                (_, Some(Node::Const(Value::Int(from)))) => lengths::rest(whole, *from),
+                _ => whole,
+            };
             let most = match (function.name, args) {
                 ("left" | "right", [_, n]) | (_, [_, _, n]) => match n.node {
                     Node::Const(Value::Int(n)) => u32::try_from(n.max(0)).unwrap_or(whole),
@@ -487,17 +574,15 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         }
         Rule::System(_) if function.name == "hex" && (args[0].ty.kind.is_text() || args[0].ty.kind.is_bytes()) => {
             let mbmaxlen = args[0].ty.collation.charset().mbmaxlen();
-            let length = match shown(&args[0].ty) {
-                // Of a cast without a length.
-                u32::MAX if !args[0].ty.kind.is_blob() => HEX_TEXT,
-                length => length.saturating_mul(mbmaxlen).saturating_mul(2),
-            };
+            let length = shown(&args[0].ty).saturating_mul(mbmaxlen).saturating_mul(2);
             long_text(length, CollationId::UTF8MB4_0900_AI_CI)
         }
         Rule::Text(_) if matches!(function.name, "lpad" | "rpad") => match &args[1].node {
             Node::Const(Value::Int(n)) => text(u32::try_from(*n).unwrap_or(LONG_TEXT))?,
             _ => text(LONG_TEXT)?,
         },
+        Rule::Text(_) if function.name == "soundex" => text(shown(&args[0].ty).max(4))?,
+        Rule::Joined if function.name == "insert" => text(shown(&args[0].ty).saturating_add(shown(&args[3].ty)))?,
         Rule::Text(n) => text(if n == 0 { refs.first().map_or(0, |e| shown(&e.ty)) } else { n })?,
         Rule::System(n) => DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI),
         Rule::Server(n) => long_text(n, CollationId::UTF8MB3_GENERAL_CI),
@@ -505,7 +590,7 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::LongText => text(u32::MAX)?,
         Rule::Json => convert::json_type(),
         Rule::JsonText => DataType::string(TypeKind::LongText, u32::MAX, CollationId::UTF8MB4_BIN),
-        Rule::Quoted => long_text(refs[0].ty.length.saturating_mul(6).saturating_add(2), CollationId::UTF8MB4_BIN),
+        Rule::ByLength => lengths::string_type(function.name, args)?,
         Rule::Unquoted if refs[0].ty.kind == TypeKind::Json => long_text(u32::MAX, CollationId::UTF8MB4_BIN),
         Rule::Unquoted => long_text(refs[0].ty.length, CollationId::UTF8MB4_BIN),
         Rule::Joined => text(refs.iter().map(|e| shown(&e.ty)).fold(0u32, u32::saturating_add))?,
@@ -544,10 +629,6 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     };
     match function.name {
         "char" => ty.length = 4 * args.len() as u32,
-        "unhex" if !args[0].ty.kind.is_blob() => {
-            let mbmaxlen = args[0].ty.collation.charset().mbmaxlen();
-            ty = long_text(shown(&args[0].ty).saturating_mul(mbmaxlen) / 2, CollationId::BINARY);
-        }
         "hex" if args[0].ty.kind.is_integer() => ty.length = 16,
         _ => {}
     }
@@ -575,10 +656,17 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         | "uuid" | "last_insert_id" | "row_count" | "found_rows" | "utc_timestamp" | "utc_date" | "utc_time"
         | "sysdate" => false,
         "field" | "interval" => false,
-        "greatest" | "least" if args.iter().all(|e| e.ty.kind.is_numeric()) => args.iter().any(|e| e.ty.nullable),
-        "length" | "char_length" | "abs" | "floor" | "ceiling" | "round" | "ascii" | "sign" | "crc32" | "bit_count" => {
-            args.iter().any(|e| e.ty.nullable)
+        "charset" | "collation" => false,
+        "greatest" | "least" => {
+            let same = |of: fn(&TypeKind) -> bool| args.iter().all(|e| of(&e.ty.kind));
+            let mixed = !same(|k| k.is_numeric()) && !same(|k| k.is_text()) && !same(|k| k.is_temporal());
+            mixed || args.iter().any(|e| e.ty.nullable)
         }
+        // Nobody knows whether the result becomes too long where a column says how long it is.
+        "lpad" | "rpad" | "repeat" | "space" if !args[if function.name == "space" { 0 } else { 1 }].is_constant() => {
+            true
+        }
+        name if NULL_OF_NULL.contains(&name) => args.iter().any(|e| e.ty.nullable),
         _ => true,
     };
     Ok(ty)
@@ -640,7 +728,7 @@ fn extreme<'a>(a: Args<'a, '_>, greatest: bool) -> Result<Value<'a>> {
 fn extreme_moment<'a>(a: &Args<'a, '_>, greatest: bool) -> Result<Option<Value<'a>>> {
     let is_moment = |ty: &DataType| matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp);
     let dates = a.args.iter().map(|e| &e.ty).filter(|ty| is_moment(ty) || ty.kind == TypeKind::Date);
-    let Some(form) = dates.max_by_key(|ty| (is_moment(ty), ty.decimals)) else { return Ok(None) };
+    let Some(form) = dates.max_by_key(|ty| is_moment(ty)) else { return Ok(None) };
     let mut best = None;
     for i in 0..a.len() {
         let v = a.value(i)?;
@@ -651,8 +739,12 @@ fn extreme_moment<'a>(a: &Args<'a, '_>, greatest: bool) -> Result<Option<Value<'
         best = Some(best.map_or(moment, |b| if greatest { moment.max(b) } else { moment.min(b) }));
     }
     let Some(moment) = best else { return Ok(None) };
-    let v = if is_moment(form) { Value::DateTime(moment) } else { Value::Date(moment.date()) };
-    Ok(Some(bytes(convert::text(&v, form).into_owned())))
+    if !is_moment(form) {
+        return Ok(Some(bytes(convert::text(&Value::Date(moment.date()), form).into_owned())));
+    }
+    let decimals = a.args.iter().map(moment_digits).max().unwrap_or(0);
+    let v = Value::DateTime(moment);
+    Ok(Some(bytes(convert::text(&v, &DataType { decimals, ..*form }).into_owned())))
 }
 
 /// Numbers among texts compare as texts.

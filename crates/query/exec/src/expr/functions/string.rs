@@ -23,7 +23,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("left", 2, 2, Rule::Text(0), left),
     f("right", 2, 2, Rule::Text(0), right),
     f("substring_index", 3, 3, Rule::Text(0), substring_index),
-    f("replace", 3, 3, Rule::Joined, replace),
+    f("replace", 3, 3, Rule::ByLength, replace),
     f("insert", 4, 4, Rule::Joined, insert),
     f("trim", 1, 2, Rule::Text(0), |a| trim(a, true, true)),
     f("ltrim", 1, 2, Rule::Text(0), |a| trim(a, true, false)),
@@ -33,7 +33,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("lpad", 3, 3, Rule::Text(255), |a| pad(a, true)),
     f("rpad", 3, 3, Rule::Text(255), |a| pad(a, false)),
     f("repeat", 2, 2, Rule::Text(255), repeat),
-    f("space", 1, 1, Rule::System(255), space),
+    f("space", 1, 1, Rule::ByLength, space),
     f("reverse", 1, 1, Rule::Text(0), reverse),
     f("ascii", 1, 1, Rule::Int(3), |a| {
         Ok(a.text(0)?.map_or(Value::Null, |s| Value::Int(s.first().copied().unwrap_or(0) as i64)))
@@ -41,14 +41,14 @@ pub static FUNCTIONS: &[Function] = &[
     f("ord", 1, 1, Rule::Int(21), ord),
     f("char", 1, MANY, Rule::Binary(40), chars),
     f("hex", 1, 1, Rule::System(512), hex),
-    f("unhex", 1, 1, Rule::Binary(255), unhex),
+    f("unhex", 1, 1, Rule::ByLength, unhex),
     f("field", 2, MANY, Rule::Int(3), field),
     f("elt", 2, MANY, Rule::CommonTail, elt),
     f("find_in_set", 2, 2, Rule::Int(3), find_in_set),
-    f("make_set", 2, MANY, Rule::Joined, make_set),
+    f("make_set", 2, MANY, Rule::ByLength, make_set),
     f("quote", 1, 1, Rule::Text(255), quote),
-    f("format", 2, 3, Rule::System(60), format_number),
-    f("export_set", 3, 5, Rule::Text(255), export_set),
+    f("format", 2, 3, Rule::ByLength, format_number),
+    f("export_set", 3, 5, Rule::ByLength, export_set),
     f("load_file", 1, 1, Rule::Binary(u32::MAX), |a| a.text(0).map(|_| Value::Null)),
     f("format_bytes", 1, 1, Rule::System(11), |a| {
         Ok(a.double(0)?.map_or(Value::Null, |n| bytes(scaled(n, &BYTES).into_bytes())))
@@ -57,8 +57,8 @@ pub static FUNCTIONS: &[Function] = &[
         Ok(a.double(0)?.map_or(Value::Null, |n| bytes(scaled(n, &PICOSECONDS).into_bytes())))
     }),
     f("soundex", 1, 1, Rule::Text(32), soundex),
-    f("to_base64", 1, 1, Rule::System(512), to_base64),
-    f("from_base64", 1, 1, Rule::Binary(255), from_base64),
+    f("to_base64", 1, 1, Rule::ByLength, to_base64),
+    f("from_base64", 1, 1, Rule::ByLength, from_base64),
 ];
 
 /// Units of FORMAT_BYTES and FORMAT_PICO_TIME, the first one shown without digits behind the point.

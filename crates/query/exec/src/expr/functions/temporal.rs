@@ -71,8 +71,8 @@ pub static FUNCTIONS: &[Function] = &[
     f("timediff", 2, 2, Rule::TimeOf, timediff),
     f("addtime", 2, 2, Rule::Shifted, |a| add_time(a, 1)),
     f("subtime", 2, 2, Rule::Shifted, |a| add_time(a, -1)),
-    f("date_format", 2, 2, Rule::System(255), |a| date_format(a, false)),
-    f("time_format", 2, 2, Rule::System(255), |a| date_format(a, true)),
+    f("date_format", 2, 2, Rule::ByLength, |a| date_format(a, false)),
+    f("time_format", 2, 2, Rule::ByLength, |a| date_format(a, true)),
     f("unix_timestamp", 0, 1, Rule::Seconds, unix_timestamp),
     f("from_unixtime", 1, 2, Rule::Moment, from_unixtime),
     f("str_to_date", 2, 2, Rule::ByFormat, super::parse_date::str_to_date),
@@ -182,6 +182,9 @@ pub fn extract(e: Expr, unit: ast::IntervalUnit) -> Expr {
         U::Year | U::MinuteSecond => 5,
         U::YearMonth => 7,
         U::Quarter | U::Month | U::Week | U::Day | U::Hour | U::Minute | U::Second => 3,
+        U::DayHour | U::HourMinute => 6,
+        U::DayMinute | U::HourSecond => 8,
+        U::DaySecond => 10,
         _ => 21,
     };
     call(&EXTRACT, vec![e, unit_argument(unit)], DataType { length, ..DataType::new(TypeKind::BigInt) })

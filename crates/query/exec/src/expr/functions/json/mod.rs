@@ -22,7 +22,7 @@ use types::{Charset, DataType, Result, SqlError, TypeKind, Value};
 pub static FUNCTIONS: &[Function] = &[
     f("json_array", 0, MANY, Rule::Json, change::array),
     f("json_object", 0, MANY, Rule::Json, change::object),
-    f("json_quote", 1, 1, Rule::Quoted, change::quote),
+    f("json_quote", 1, 1, Rule::ByLength, change::quote),
     f("json_unquote", 1, 1, Rule::Unquoted, change::unquote),
     f("json_pretty", 1, 1, Rule::JsonText, change::pretty),
     f("json_set", 3, MANY, Rule::Json, |a| change::edit(a, change::Edit::Set)),
@@ -42,7 +42,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("json_keys", 1, 2, Rule::Json, look::keys),
     f("json_length", 1, 2, Rule::Int(21), look::length),
     f("json_depth", 1, 1, Rule::Int(21), look::depth),
-    f("json_type", 1, 1, Rule::System(51), look::type_of),
+    f("json_type", 1, 1, Rule::System(17), look::type_of),
     f("json_valid", 1, 1, Rule::Int(21), look::valid),
     f("json_storage_size", 1, 1, Rule::Int(21), look::storage_size),
     f("json_storage_free", 1, 1, Rule::Int(10), look::storage_free),

@@ -9,7 +9,8 @@ use types::json::Json;
 use types::{DataType, Result, SqlError, TypeKind, Value};
 
 pub fn member_of(value: Expr, array: Expr) -> Expr {
-    Expr::new(Node::Call(&MEMBER_OF, vec![value, array]), boolean_type(true))
+    let nullable = value.ty.nullable || array.ty.nullable;
+    Expr::new(Node::Call(&MEMBER_OF, vec![value, array]), boolean_type(nullable))
 }
 
 /// `JSON_VALUE(doc, path RETURNING ty ...)`. What to do where nothing is found and for errors: 0 NULL, 1 an error, 2 the

@@ -1,0 +1,179 @@
+//! What clients are told of result columns, and the types that values have in temporary tables.
+
+use super::Planner;
+use crate::context::{ColumnMeta, Provenance};
+use crate::expr::aggregate::AggregateKind;
+use crate::expr::{Expr, Node, functions};
+use types::TypeKind;
+
+impl Planner<'_> {
+    /// What the client is told of an output.
+    pub fn meta(&self, name: &str, e: &Expr) -> ColumnMeta {
+        let raw = e.raw();
+        if let Some((source, column)) = self.merged_column(e)
+            && let Some(origin) = &source.columns[column].origin
+        {
+            let (table, name) = (source.name.clone(), name.to_string());
+            return ColumnMeta { table, name, data_type: e.ty, provenance: Provenance::Merged, ..(**origin).clone() };
+        }
+        if let Node::Column { depth: 0, slot, column } = raw
+            && let Some(source) = self.current_block().sources.iter().find(|s| s.slot == *slot as usize)
+        {
+            let column = *column as usize;
+            if let Some(table) = &source.table {
+                return ColumnMeta {
+                    schema: table.schema.clone(),
+                    table: source.name.clone(),
+                    org_table: table.name.clone(),
+                    name: name.to_string(),
+                    org_name: table.columns[column].name.clone(),
+                    data_type: e.ty,
+                    flags: type_flags(&e.ty) | key_flags(table, column),
+                    provenance: if source.named == Some(table.id) { Provenance::Table } else { Provenance::Merged },
+                };
+            }
+            if let Some(origin) = &source.columns[column].origin {
+                return ColumnMeta {
+                    table: source.name.clone(),
+                    name: name.to_string(),
+                    data_type: e.ty,
+                    provenance: if origin.provenance == Provenance::Merged {
+                        Provenance::Merged
+                    } else {
+                        Provenance::Kept
+                    },
+                    ..(**origin).clone()
+                };
+            }
+        }
+        let provenance = match &e.node {
+            Node::Window(_) => return kept_meta(name, e),
+            Node::Subquery(_) => Provenance::Subquery,
+            Node::Aggregate(call)
+                if matches!(call.kind, AggregateKind::Min | AggregateKind::Max)
+                    && call.args[0].own_column().is_some() =>
+            {
+                Provenance::Extreme
+            }
+            Node::Case { .. } => Provenance::Choice,
+            Node::Call(f, _) if functions::is_choice(f) => Provenance::Choice,
+            _ => Provenance::Table,
+        };
+        ColumnMeta { provenance, ..plain_meta(name, e) }
+    }
+}
+
+const NOT_NULL: u16 = 1;
+const PRI_KEY: u16 = 2;
+const UNIQUE_KEY: u16 = 4;
+const MULTIPLE_KEY: u16 = 8;
+const BLOB: u16 = 16;
+const UNSIGNED: u16 = 32;
+const ZEROFILL: u16 = 64;
+const BINARY: u16 = 128;
+const ENUM: u16 = 256;
+const AUTO_INCREMENT: u16 = 512;
+const TIMESTAMP: u16 = 1024;
+const SET: u16 = 2048;
+const NO_DEFAULT_VALUE: u16 = 4096;
+const ON_UPDATE_NOW: u16 = 8192;
+const PART_KEY: u16 = 16384;
+
+fn type_flags(ty: &types::DataType) -> u16 {
+    let mut flags = 0;
+    if !ty.nullable {
+        flags |= NOT_NULL;
+    }
+    if ty.unsigned {
+        flags |= UNSIGNED;
+    }
+    if ty.zerofill {
+        flags |= ZEROFILL;
+    }
+    if ty.kind.is_blob() {
+        flags |= BLOB;
+    }
+    if ty.kind.is_temporal() || (ty.kind.is_bytes() && ty.collation.is_binary()) {
+        flags |= BINARY;
+    }
+    match ty.kind {
+        TypeKind::Enum => flags | ENUM,
+        TypeKind::Set => flags | SET,
+        _ => flags,
+    }
+}
+
+fn key_flags(table: &catalog::Table, column: usize) -> u16 {
+    let mut flags = 0;
+    for index in &table.indexes {
+        let Some(at) = index.parts.iter().position(|p| p.column == column) else { continue };
+        if table.columns[column].hidden {
+            continue;
+        }
+        flags |= PART_KEY;
+        flags |= match (index.primary, index.unique, at, index.parts.len()) {
+            (true, ..) => PRI_KEY,
+            (_, true, 0, 1) => UNIQUE_KEY,
+            (_, _, 0, _) => MULTIPLE_KEY,
+            _ => 0,
+        };
+    }
+    let c = &table.columns[column];
+    if c.auto_increment {
+        flags |= AUTO_INCREMENT;
+    }
+    // Of a TIMESTAMP that takes the current time by itself.
+    if c.data_type.kind == TypeKind::Timestamp {
+        flags |= if c.on_update_now { TIMESTAMP | ON_UPDATE_NOW } else { 0 };
+        flags |= if matches!(c.default, catalog::ColumnDefault::Now) { TIMESTAMP } else { 0 };
+    }
+    if matches!(c.default, catalog::ColumnDefault::None) && !c.data_type.nullable && !c.auto_increment {
+        flags |= NO_DEFAULT_VALUE;
+    }
+    flags
+}
+
+/// The type that a column of a temporary table has for integer expressions that are no columns: MySQL makes it INT when their
+/// digits fit.
+pub fn kept_type(ty: types::DataType, of: &[&Expr]) -> types::DataType {
+    let computed = of.iter().all(|e| !matches!(e.node, Node::Column { .. }) && e.ty.length < 10);
+    match ty.kind == TypeKind::BigInt && computed && ty.length < 10 {
+        true => types::DataType { kind: TypeKind::Int, ..ty },
+        false => ty,
+    }
+}
+
+/// The same of an integer that a set operation makes of two: INT where those that are computed wide are so by few digits. MySQL
+/// takes numbers that are written, and those of functions, to be wide.
+pub fn united_type(ty: types::DataType, of: &[&Expr]) -> types::DataType {
+    const INT_LENGTH: u32 = 11;
+    let is_small = |e: &&Expr| {
+        e.ty.kind != TypeKind::BigInt || matches!(e.node, Node::Arith(..) | Node::Neg(_)) && e.ty.length <= INT_LENGTH
+    };
+    let computed = of.iter().any(|e| e.ty.kind == TypeKind::BigInt);
+    match computed && ty.kind == TypeKind::BigInt && of.iter().all(is_small) && ty.length <= INT_LENGTH {
+        true => types::DataType { kind: TypeKind::Int, ..ty },
+        false => ty,
+    }
+}
+
+/// A result column that is no table's.
+pub fn plain_meta(name: &str, e: &Expr) -> ColumnMeta {
+    let binary = if e.ty.kind.is_text() { 0 } else { BINARY };
+    ColumnMeta {
+        schema: String::new(),
+        table: String::new(),
+        org_table: String::new(),
+        name: name.to_string(),
+        org_name: String::new(),
+        data_type: e.ty,
+        flags: type_flags(&e.ty) | binary,
+        provenance: Provenance::Table,
+    }
+}
+
+/// A column of a temporary table: strings have no digits behind the point, as those of tables.
+pub fn kept_meta(name: &str, e: &Expr) -> ColumnMeta {
+    let meta = plain_meta(name, e);
+    ColumnMeta { flags: meta.flags | crate::context::KEPT, ..meta }
+}
