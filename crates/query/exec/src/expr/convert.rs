@@ -645,7 +645,7 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
     if ty.kind.is_bytes() || ty.kind.is_text() {
         let mut strings = list.iter().filter(|e| e.ty.kind.is_bytes() || e.ty.kind.is_text());
         if !ty.collation.is_binary() || strings.all(|e| e.ty.collation.is_binary()) {
-            ty.collation = super::compare::collation_for(&list, operation)?;
+            ty.collation = super::compare::collation_for(list, operation)?;
         }
     }
     ty.nullable = nullable;
