@@ -795,8 +795,15 @@ pub(super) fn auto_increment<'v>(
     number(table, v, i, p, run)
 }
 
-/// The value of the AUTO_INCREMENT column for a row: generated for NULL and 0, else the one given, as the column holds it.
+/// As [`next_or_given`]; a column that was declared NULL keeps its NULL, with a number that is used up.
 fn number<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, run: &Run<'_>) -> Result<Value<'v>> {
+    let stays_null = v.is_null() && table.columns[i].data_type.nullable;
+    let number = next_or_given(table, v, i, p, run)?;
+    Ok(if stays_null { Value::Null } else { number })
+}
+
+/// The value of the AUTO_INCREMENT column for a row: generated for NULL and 0, else the one given, as the column holds it.
+fn next_or_given<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, run: &Run<'_>) -> Result<Value<'v>> {
     let c = &table.columns[i];
     let counter = table.auto_increment.as_ref().expect("an AUTO_INCREMENT column has a counter");
     if p.has_reserved {
