@@ -62,6 +62,8 @@ pub(crate) struct Planned {
     generation: u64,
     /// Result columns are what the parameters are: planned for each execution, with the types of its values.
     pub untyped: bool,
+    /// Types of its parameters where they stand for literals: what is known of these holds for each plan.
+    literals: Option<Box<[DataType]>>,
     com: CounterId,
     stage: Stage,
     /// Hints that change variables while it runs.
@@ -280,7 +282,7 @@ impl Session {
                 self.refresh_access()?;
                 let types: Vec<DataType> = normalized.literals.iter().map(|l| self.literal_type(l.kind)).collect();
                 let planned = self.plan(parsed, &types).map_err(|e| self.failed(e))?;
-                let planned = Box::new(planned);
+                let planned = Box::new(Planned { literals: Some(types.into()), ..planned });
                 if planned.prepared.values_matter() {
                     cache.insert(hash, planned);
                     return Ok(None);
@@ -366,6 +368,7 @@ impl Session {
             reads_virtual,
             generation: if untyped { NEVER } else { self.temporary.generation },
             untyped,
+            literals: None,
             com,
             stage,
             hinted,
@@ -627,7 +630,11 @@ impl Session {
             let number = self.catalog.get(self.server.catalog.cell()).number;
             if planned.prepared.catalog_version() != number || planned.generation != self.temporary.generation {
                 let type_of = if planned.untyped { exact_type } else { value_type };
-                let types: Vec<DataType> = params.iter().map(type_of).collect();
+                let types: Vec<DataType> = match &planned.literals {
+                    Some(types) if !planned.untyped => types.to_vec(),
+                    Some(_) => params.iter().map(|v| type_of(v).not_null()).collect(),
+                    None => params.iter().map(type_of).collect(),
+                };
                 self.replan(planned, &types)?;
                 if planned.untyped {
                     planned.prepared.describe_nulls(crate::prepared::TEXT_PARAMETER);

@@ -1,0 +1,11 @@
+-- A statement that is planned anew after ALTER TABLE still knows its literals.
+CREATE TABLE t (a CHAR(5) NOT NULL, b DATETIME NOT NULL, PRIMARY KEY (a, b));
+INSERT INTO t VALUES ('x', '2005-11-01 08:00:00'), ('y', '2005-11-15 00:00:00');
+SELECT * FROM t WHERE a = 'x' AND b <= '2005-12-01 24:00:00';
+SELECT * FROM t WHERE a = 'x' AND b <= '2005-12-01 23:00:00';
+ALTER TABLE t DROP PRIMARY KEY;
+SELECT * FROM t WHERE a = 'x' AND b <= '2005-12-01 24:00:00';
+ALTER TABLE t ADD c INT;
+SELECT * FROM t WHERE a = 'x' AND b <= '2005-12-01 23:00:00';
+ALTER TABLE t ADD d INT;
+SELECT * FROM t WHERE a = 'x' AND b <= '2005-12-01 24:00:00';
