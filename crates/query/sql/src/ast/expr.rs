@@ -340,6 +340,8 @@ pub enum Builtin {
     Timestamp,
     RowCount,
     Reverse,
+    Collation,
+    Log,
 }
 
 impl Builtin {
@@ -384,6 +386,8 @@ impl Builtin {
             Timestamp => "timestamp",
             RowCount => "row_count",
             Reverse => "reverse",
+            Collation => "collation",
+            Log => "log",
             If => "if",
             Mod => "mod",
             Grouping => "grouping",

@@ -632,6 +632,26 @@ impl Parser<'_> {
         Ok(list)
     }
 
+    /// As [`Parser::args_to_paren`] where the grammar says how many arguments there are: one too many is a mistake at its comma,
+    /// one too few at the parenthesis.
+    pub(super) fn counted_args(&mut self, least: usize, most: usize) -> R<ExprList> {
+        let mark = self.scratch.len();
+        let mut count = 0;
+        while count < most && !(count == 0 && least == 0 && self.tok.tok == Tok::RParen) {
+            let item = self.expr()?;
+            self.scratch.push(item);
+            count += 1;
+            if count >= least && self.tok.tok == Tok::RParen {
+                break;
+            }
+            if count < most {
+                self.expect_tok(Tok::Comma)?;
+            }
+        }
+        self.expect_tok(Tok::RParen)?;
+        Ok(self.list_from(mark))
+    }
+
     /// `expr` or DEFAULT, as a value of INSERT or UPDATE.
     #[inline]
     pub(super) fn expr_or_default(&mut self) -> R<ExprId> {

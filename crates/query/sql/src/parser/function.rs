@@ -118,14 +118,9 @@ impl Parser<'_> {
     fn special_call(&mut self, kw: Kw) -> R<Option<ExprId>> {
         use Aggregate::*;
         if let Some((func, least, most)) = builtin_of(kw) {
-            let start = self.tok.start;
             self.bump();
             self.bump();
-            let args = self.args_to_paren()?;
-            if !(least..=most).contains(&args.len()) {
-                let close = self.prev_end.saturating_sub(1);
-                return Err(self.syntax_at(close.max(start)));
-            }
+            let args = self.counted_args(least, most)?;
             return Ok(Some(self.add(Expr::Builtin { func, args })));
         }
         let id = match kw {
@@ -773,6 +768,8 @@ fn builtin_of(kw: Kw) -> Option<(Builtin, usize, usize)> {
         Kw::TIMESTAMP => (Timestamp, 1, 2),
         Kw::ROW_COUNT => (RowCount, 0, 0),
         Kw::REVERSE => (Reverse, 1, 1),
+        Kw::COLLATION => (Collation, 1, 1),
+        Kw::LOG => (Log, 1, 2),
         _ => return None,
     })
 }
