@@ -85,7 +85,12 @@ impl Session {
             }
             Absent::ResourceGroup(name) => {
                 access.check_dynamic("RESOURCE_GROUP_ADMIN")?;
-                Err(err!(3651, text(name)))
+                let name = text(name);
+                Err(match inspect::RESOURCE_GROUPS.iter().any(|group| name.eq_ignore_ascii_case(group)) {
+                    // These two there are, and they stay as they are.
+                    true => err!(3658, "Resource Groups", "Thread pool plugin enabled"),
+                    false => err!(3651, name),
+                })
             }
             Absent::Tablespace(name) => {
                 access.check_global(Privileges::CREATE_TABLESPACE)?;
@@ -95,6 +100,10 @@ impl Session {
                 let privilege = if of_binlog { "BINLOG_ENCRYPTION_ADMIN" } else { "ENCRYPTION_KEY_ADMIN" };
                 access.check_dynamic(privilege)?;
                 Err(if of_binlog { err!(3805) } else { err!(3185) })
+            }
+            Absent::Program(kind, name) => {
+                self.missing_program(parsed, kind, false, name)?;
+                Ok("alter_program")
             }
             Absent::Clone => {
                 access.check_dynamic("BACKUP_ADMIN")?;

@@ -53,6 +53,13 @@ impl Session {
         if alter.actions.iter().any(hides_primary_key) {
             return Err(err!(3522));
         }
+        let of_column = |a: &AlterAction| {
+            use AlterAction::{AddColumns, ChangeColumn, RenameColumn};
+            matches!(a, AddColumns(..) | ChangeColumn { .. } | RenameColumn(..))
+        };
+        if alter.validation.is_some() && !alter.actions.iter().any(of_column) {
+            return Err(err!(1221, "ALTER", "WITH VALIDATION"));
+        }
         self.alter(&schema, &name, |session, old, plan| {
             let was = (old.engine, &old.create_options);
             let optioned = Optioned { name: &name, temporary: old.temporary, was: Some(was) };
@@ -71,6 +78,10 @@ impl Session {
             }
             plan.index_foreign_keys();
             plan.settle_drops()?;
+            if alter.validation == Some(true) {
+                // What is computed is computed anew for each row.
+                plan.rebuild(Work::Copy(Why::Unsaid));
+            }
             if let Some(collation) = collation_from(parsed, alter.options.charset, alter.options.collation)? {
                 plan.spec.default_collation = collation;
                 plan.needs(Work::Inplace);
@@ -314,7 +325,10 @@ impl Session {
                 );
             }
             AlterAction::DiscardTablespace | AlterAction::ImportTablespace => return Err(self.no_tablespace(plan)),
-            _ => return Err(unsupported("this form of ALTER TABLE")),
+            AlterAction::Secondary(_) => {
+                let message = "Secondary engine operation failed. No secondary engine defined.";
+                return Err(SqlError::new(3889, message));
+            }
         }
         Ok(())
     }

@@ -322,7 +322,7 @@ impl Session {
                 plain("drop_view")
             }
             Statement::DropProgram { kind, if_exists, name } => {
-                self.drop_program(parsed, *kind, *if_exists, *name)?;
+                self.missing_program(parsed, *kind, *if_exists, *name)?;
                 plain("drop_program")
             }
             Statement::Call { name, .. } => {
@@ -491,8 +491,14 @@ impl Session {
         }
     }
 
-    /// DROP of what none can be made of: there is none of that name. Errors 1305, 1360, 1539.
-    fn drop_program(&mut self, parsed: &Parsed, kind: ProgramKind, if_exists: bool, name: ObjectName) -> Result<()> {
+    /// DROP and ALTER of what none can be made of: there is none of that name. Errors 1305, 1360, 1539.
+    pub(crate) fn missing_program(
+        &mut self,
+        parsed: &Parsed,
+        kind: ProgramKind,
+        if_exists: bool,
+        name: ObjectName,
+    ) -> Result<()> {
         let (schema, name) = self.object(parsed, name)?;
         self.commit_all()?;
         let missing = match kind {

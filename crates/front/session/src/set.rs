@@ -18,7 +18,7 @@ use std::time::Duration;
 use types::charset::Charset;
 use types::collation::CollationId;
 use types::sql_mode::SqlMode;
-use types::{Result, Value, err};
+use types::{Result, SqlError, Value, err};
 
 const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
 
@@ -34,6 +34,8 @@ const RAND_SEED1: VarId = id("rand_seed1");
 const RAND_SEED2: VarId = id("rand_seed2");
 const ISOLATION: VarId = id("transaction_isolation");
 const READ_ONLY: VarId = id("transaction_read_only");
+/// There is no log that it keeps a session's changes out of: dumps set it, and it stays as it is set.
+const SQL_LOG_BIN: VarId = id("sql_log_bin");
 const READ_ONLY_SERVER: VarId = id("read_only");
 const SUPER_READ_ONLY: VarId = id("super_read_only");
 
@@ -204,6 +206,13 @@ impl Session {
                 if id == MANDATORY_ROLES {
                     self.access().check_dynamic("ROLE_ADMIN")?;
                     role_list(new.text()).map_err(|_| variable.cannot(&variable.print(&new)))?;
+                }
+                if id == SQL_LOG_BIN {
+                    self.may_set_globals()?;
+                    if self.tx.is_active() || self.transaction.explicit {
+                        let message = "Cannot modify @@session.sql_log_bin inside a transaction";
+                        return Err(SqlError::new(1694, message));
+                    }
                 }
                 let present =
                     if global { self.server.globals.load().get(id).clone() } else { self.state.vars.get(id).clone() };

@@ -76,6 +76,12 @@ impl Session {
                     kept.set(&name, Some(text_of(parsed, *text)).filter(|t| !t.is_empty()));
                 }
                 "tablespace" | "data directory" | "index directory" | "engine_attribute" => {}
+                // No storage engine of MySQL does anything with it, and nothing shows it.
+                "password" => {}
+                "start transaction" if table.was.is_some() => {
+                    let message = "START TRANSACTION clause cannot be used with ALTER TABLE command.";
+                    return Err(SqlError::new(3979, message));
+                }
                 _ => return Err(unsupported(word)),
             }
         }

@@ -24,6 +24,7 @@ pub use create::{create_database, create_table, create_view};
 pub use ddl_text::column_type;
 pub use grants::Rights;
 pub use show::Rows;
+pub use threads::RESOURCE_GROUPS;
 pub use view_check::invalid_view;
 
 use catalog::statistics::Sample;

@@ -303,6 +303,124 @@ pub fn engine_rows(rows: Vec<Row>) -> Rows {
 
 pub const BINLOG_EVENTS: &[&str] = &["Log_name", "Pos", "Event_type", "Server_id", "End_log_pos", "Info"];
 
+const REPLICA_STATUS: &[&str] = &[
+    "Replica_IO_State",
+    "Source_Host",
+    "Source_User",
+    "Source_Port",
+    "Connect_Retry",
+    "Source_Log_File",
+    "Read_Source_Log_Pos",
+    "Relay_Log_File",
+    "Relay_Log_Pos",
+    "Relay_Source_Log_File",
+    "Replica_IO_Running",
+    "Replica_SQL_Running",
+    "Replicate_Do_DB",
+    "Replicate_Ignore_DB",
+    "Replicate_Do_Table",
+    "Replicate_Ignore_Table",
+    "Replicate_Wild_Do_Table",
+    "Replicate_Wild_Ignore_Table",
+    "Last_Errno",
+    "Last_Error",
+    "Skip_Counter",
+    "Exec_Source_Log_Pos",
+    "Relay_Log_Space",
+    "Until_Condition",
+    "Until_Log_File",
+    "Until_Log_Pos",
+    "Source_SSL_Allowed",
+    "Source_SSL_CA_File",
+    "Source_SSL_CA_Path",
+    "Source_SSL_Cert",
+    "Source_SSL_Cipher",
+    "Source_SSL_Key",
+    "Seconds_Behind_Source",
+    "Source_SSL_Verify_Server_Cert",
+    "Last_IO_Errno",
+    "Last_IO_Error",
+    "Last_SQL_Errno",
+    "Last_SQL_Error",
+    "Replicate_Ignore_Server_Ids",
+    "Source_Server_Id",
+    "Source_UUID",
+    "Source_Info_File",
+    "SQL_Delay",
+    "SQL_Remaining_Delay",
+    "Replica_SQL_Running_State",
+    "Source_Retry_Count",
+    "Source_Bind",
+    "Last_IO_Error_Timestamp",
+    "Last_SQL_Error_Timestamp",
+    "Source_SSL_Crl",
+    "Source_SSL_Crlpath",
+    "Retrieved_Gtid_Set",
+    "Executed_Gtid_Set",
+    "Auto_Position",
+    "Replicate_Rewrite_DB",
+    "Channel_Name",
+    "Source_TLS_Version",
+    "Source_public_key_path",
+    "Get_Source_public_key",
+    "Network_Namespace",
+];
+/// Of these, the numbers: of 32 and of 64 bits.
+const REPLICA_INTS: [&str; 11] = [
+    "Source_Port",
+    "Connect_Retry",
+    "Last_Errno",
+    "Skip_Counter",
+    "Last_IO_Errno",
+    "Last_SQL_Errno",
+    "Source_Server_Id",
+    "SQL_Delay",
+    "SQL_Remaining_Delay",
+    "Auto_Position",
+    "Get_Source_public_key",
+];
+const REPLICA_BIGINTS: [&str; 7] = [
+    "Read_Source_Log_Pos",
+    "Relay_Log_Pos",
+    "Exec_Source_Log_Pos",
+    "Relay_Log_Space",
+    "Until_Log_Pos",
+    "Seconds_Behind_Source",
+    "Source_Retry_Count",
+];
+
+/// SHOW REPLICA STATUS of a server that is no replica.
+pub fn replica_status() -> Rows {
+    let column = |name: &&'static str| match name {
+        name if REPLICA_INTS.contains(name) => (*name, int().unsigned()),
+        name if REPLICA_BIGINTS.contains(name) => (*name, bigint()),
+        name => (*name, varchar(64)),
+    };
+    Rows::new(&REPLICA_STATUS.iter().map(column).collect::<Vec<_>>(), Vec::new())
+}
+
+/// SHOW PROFILE without a profile: the columns of the types asked for, in their own order.
+pub fn profile(types: &[&str]) -> Rows {
+    const BY_TYPE: [(&str, &[&str]); 7] = [
+        ("CPU", &["CPU_user", "CPU_system"]),
+        ("CONTEXT SWITCHES", &["Context_voluntary", "Context_involuntary"]),
+        ("BLOCK IO", &["Block_ops_in", "Block_ops_out"]),
+        ("IPC", &["Messages_sent", "Messages_received"]),
+        ("PAGE FAULTS", &["Page_faults_major", "Page_faults_minor"]),
+        ("SWAPS", &["Swaps"]),
+        ("SOURCE", &["Source_function", "Source_file", "Source_line"]),
+    ];
+    let asked = BY_TYPE.iter().filter(|(kind, _)| types.contains(kind) || types.contains(&"ALL"));
+    let names = ["Status", "Duration"].into_iter().chain(asked.flat_map(|(_, columns)| columns.iter().copied()));
+    let column = |name| match name {
+        "Duration" | "CPU_user" | "CPU_system" => (name, DataType::decimal(9, 6)),
+        "Status" | "Source_function" => (name, varchar(30)),
+        "Source_file" => (name, varchar(20)),
+        _ => (name, int()),
+    };
+    Rows::new(&names.map(column).collect::<Vec<_>>(), Vec::new())
+}
+
 pub const TRIGGERS: &[&str] = &[
     "Trigger",
     "Event",

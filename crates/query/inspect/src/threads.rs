@@ -58,8 +58,9 @@ const NO: u64 = 2;
 const PRIMARY: u64 = 1;
 
 /// The resource groups that there are from the start: the one of sessions, and that of the server's own threads.
-pub(crate) const USER_GROUP: &str = "USR_default";
-const SYSTEM_GROUP: &str = "SYS_default";
+pub const RESOURCE_GROUPS: [&str; 2] = ["USR_default", "SYS_default"];
+const USER_GROUP: &str = RESOURCE_GROUPS[0];
+const SYSTEM_GROUP: &str = RESOURCE_GROUPS[1];
 
 /// No group is made beside these two, which bind no thread to a processor and change no priority.
 pub(crate) fn resource_groups(_: &Context, out: &mut Vec<Row>) -> Result<()> {

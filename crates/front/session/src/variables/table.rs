@@ -553,7 +553,7 @@ pub static VARIABLES: &[Variable] = &[
     v("sql_big_selects", Scope::Both, Access::Dynamic, Startup::None, Kind::Bool, Default::Bool(true)),
     v("sql_buffer_result", Scope::Both, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
     v("sql_generate_invisible_primary_key", Scope::Both, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
-    v("sql_log_bin", Scope::Session, Access::Fixed, Startup::None, Kind::Bool, Default::Bool(true)),
+    v("sql_log_bin", Scope::Session, Access::Dynamic, Startup::None, Kind::Bool, Default::Bool(true)),
     v("sql_log_off", Scope::Both, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
     v("sql_mode", Scope::Both, Access::Dynamic, Startup::Option, Kind::SqlMode, Default::Str("ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION")),
     v("sql_notes", Scope::Both, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(true)),

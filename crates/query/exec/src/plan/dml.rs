@@ -19,6 +19,9 @@ pub const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait:
 /// A table to be written, its source under the names of the statement, and the columns of `*`.
 type Written = (Arc<Table>, Source, Vec<usize>);
 
+const INSERT_DELAYED: &str = "INSERT DELAYED is no longer supported. The statement was converted to INSERT.";
+const REPLACE_DELAYED: &str = "REPLACE DELAYED is no longer supported. The statement was converted to REPLACE.";
+
 impl Planner<'_> {
     pub(super) fn insert(&mut self, insert: &ast::Insert) -> Result<Body> {
         self.stores = self.is_strict(insert.ignore);
@@ -28,6 +31,9 @@ impl Planner<'_> {
             return Err(SqlError::new(1747, "PARTITION () clause on non partitioned table"));
         }
         let replaces = insert.replace;
+        if insert.priority == ast::Priority::Delayed {
+            self.notes.push((3005, if replaces { REPLACE_DELAYED } else { INSERT_DELAYED }));
+        }
         let updates = !insert.on_duplicate.is_empty();
         let table = self.table(insert.table, |t| {
             t.insert = true;

@@ -522,9 +522,8 @@ impl Planner<'_> {
             Ast::WeightString { operand, form } => functions::weight_string(self.expr(*operand)?, *form),
             Ast::Match { .. } => return Err(SqlError::new(1191, "Can't find FULLTEXT index matching the column list")),
             Ast::JsonValue(call) => self.json_value(call)?,
-            Ast::DefaultValue => {
-                return Err(SqlError::new(1064, "You have an error in your SQL syntax near 'DEFAULT'"));
-            }
+            // Of a VALUES clause: what stores rows takes it as it is.
+            Ast::DefaultValue => return Err(types::err!(3943)),
             Ast::DefaultOf(column) => {
                 let e = self.expr(*column)?;
                 self.default_of(e, *column)?

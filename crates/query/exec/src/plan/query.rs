@@ -492,6 +492,9 @@ impl Planner<'_> {
         if select.options.calc_found_rows {
             self.notes.push((1287, FOUND_ROWS_DEPRECATED));
         }
+        if select.options.no_cache {
+            self.notes.push((1681, "'SQL_NO_CACHE' is deprecated and will be removed in a future release."));
+        }
 
         let mut others = outputs.iter().chain(&having).chain(order.iter().map(|o| &o.expr));
         if !grouped && others.any(super::group::has_grouping_call) {

@@ -1,6 +1,6 @@
 //! Transactions, variables, SHOW, EXPLAIN, prepared statements and server administration.
 
-use super::{Account, ExprId, ExprList, Limit, Name, ObjectName, QueryId, Statement, Str, VarScope};
+use super::{Account, ExprId, ExprList, Limit, Name, ObjectName, ProgramKind, QueryId, Statement, Str, VarScope};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AccessMode {
@@ -308,6 +308,8 @@ pub enum Absent {
         of_binlog: bool,
     },
     Clone,
+    /// ALTER PROCEDURE, FUNCTION, EVENT
+    Program(ProgramKind, ObjectName),
 }
 
 #[derive(Debug)]

@@ -359,7 +359,7 @@ impl Parser<'_> {
 
     pub(super) fn alter_event(&mut self) -> R<Statement> {
         self.bump();
-        self.object_name()?;
+        let name = self.object_name()?;
         let from = self.tok.start;
         if self.at(Kw::ON) && self.peek().kw == Kw::SCHEDULE {
             self.bump();
@@ -380,7 +380,7 @@ impl Parser<'_> {
         if self.tok.start == from {
             return Err(self.syntax());
         }
-        Ok(self.unsupported("events", "alter_event"))
+        Ok(Statement::Absent(Absent::Program(ProgramKind::Event, name)))
     }
 
     fn event_schedule(&mut self) -> R<()> {

@@ -246,10 +246,10 @@ impl Parser<'_> {
             }
             Kw::PROCEDURE | Kw::FUNCTION => {
                 let function = self.bump().kw == Kw::FUNCTION;
-                self.object_name()?;
+                let name = self.object_name()?;
                 self.routine_characteristics(true)?;
-                let command = if function { "alter_function" } else { "alter_procedure" };
-                return Ok(self.unsupported("stored programs", command));
+                let kind = if function { ProgramKind::Function } else { ProgramKind::Procedure };
+                return Ok(Statement::Absent(Absent::Program(kind, name)));
             }
             Kw::TABLESPACE | Kw::UNDO | Kw::LOGFILE | Kw::SERVER | Kw::RESOURCE | Kw::INSTANCE => {
                 return self.alter_storage();
