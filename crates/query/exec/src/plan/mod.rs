@@ -104,6 +104,8 @@ pub struct Planner<'p> {
     working_tables: usize,
     /// Warnings of every execution: what is said is deprecated.
     pub notes: Vec<(u16, &'static str)>,
+    /// EXPLAIN FOR SCHEMA: what tables without a schema are of.
+    schema: Option<String>,
     /// Warnings of literals that were read while planning, for whoever reads the text.
     pub literal_warnings: Vec<(u16, String)>,
     /// Parameters that are compared with a date or time column: its type and name.
@@ -181,6 +183,7 @@ impl<'p> Planner<'p> {
             level: 0,
             working_tables: 0,
             notes: Vec::new(),
+            schema: None,
             literal_warnings: Vec::new(),
             foreseen: Vec::new(),
             constants: 0,
@@ -224,8 +227,10 @@ impl<'p> Planner<'p> {
             (Some(_), ast::ExplainFormat::Tree) => return Err(types::err!(6007, "TREE")),
             (Some(_), ast::ExplainFormat::Traditional) => return Err(types::err!(6007, "TRADITIONAL")),
         };
-        if e.schema.is_some() {
-            return Err(unsupported("EXPLAIN FOR SCHEMA"));
+        if let Some(name) = e.schema {
+            let name = self.parsed.name(name);
+            let known = self.version.schema(name).ok_or_else(|| types::err!(1049, name))?;
+            self.schema = Some(known.name.clone());
         }
         self.explains = !e.analyze;
         let body = match &e.target {
@@ -371,7 +376,7 @@ impl<'p> Planner<'p> {
     fn table(&mut self, name: ast::ObjectName, note: impl FnOnce(&mut TableUse)) -> Result<Arc<Table>> {
         let schema = match name.schema {
             Some(s) => self.parsed.name(s).to_string(),
-            None => match self.env.database() {
+            None => match self.schema.as_deref().or(self.env.database()) {
                 Some(d) => d.to_string(),
                 None => return Err(SqlError::new(1046, "No database selected")),
             },
