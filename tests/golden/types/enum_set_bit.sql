@@ -7,7 +7,6 @@ SELECT id, e + 0, s + 0, e = 'SMALL', e = 1, s = 'a,b', s = 3, FIND_IN_SET('a', 
 SELECT e FROM e ORDER BY e, id;
 SELECT s FROM e ORDER BY s DESC, id;
 SELECT MIN(e), MAX(e), MIN(s), MAX(s), SUM(e), AVG(s), COUNT(DISTINCT e), BIT_OR(b), SUM(b), MAX(b) + 0, GROUP_CONCAT(e ORDER BY e) FROM e;
--- differs: error 1055
 SELECT e, COUNT(*) FROM e GROUP BY e ORDER BY e;
 SELECT id FROM e WHERE e IN ('large', 'small') ORDER BY id;
 SELECT id FROM e WHERE e > 1 ORDER BY id;

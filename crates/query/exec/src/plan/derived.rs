@@ -87,7 +87,8 @@ impl Planner<'_> {
         };
         let slot = self.block().shapes.len();
         self.block().shapes.push(Shape::Tuple(source.columns.len()));
-        self.add_source(Source { slot, derived: Some(Box::new(plan)), ..source })
+        let unique = super::dependence::unique_outputs(&plan).filter(|_| source.lateral.is_none());
+        self.add_source(Source { slot, unique, derived: Some(Box::new(plan)), ..source })
     }
 
     /// May it be merged where it stands?

@@ -59,7 +59,7 @@ impl Grouping<'_> {
     }
 }
 
-const GROUPING: &str = "grouping";
+pub const GROUPING: &str = "grouping";
 static GROUPING_FUNCTION: Function = functions::f(GROUPING, 1, 64, Rule::Int(21), |_| Ok(Value::Int(0)));
 
 /// A call of GROUPING, until the grouping is planned.
@@ -190,130 +190,6 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// ONLY_FULL_GROUP_BY: 1055, or 1140 without GROUP BY.
-    pub(super) fn check_grouping(
-        &self,
-        conditions: &[Expr],
-        keys: &[Expr],
-        outputs: &[Expr],
-        order: &[OrderKey],
-    ) -> Result<()> {
-        if !SqlMode(self.env.sql_mode()).has(SqlMode::ONLY_FULL_GROUP_BY) {
-            return Ok(());
-        }
-        let fixed = self.determined(conditions, keys);
-        let lists = [
-            ("SELECT list", outputs.iter().collect::<Vec<_>>()),
-            ("ORDER BY clause", order.iter().map(|o| &o.expr).collect()),
-        ];
-        for (list, exprs) in lists {
-            for (i, e) in exprs.iter().enumerate() {
-                if let Some((slot, column)) = self.loose_column(e, keys, &fixed) {
-                    let name = self.full_name(slot, column);
-                    let n = i + 1;
-                    return Err(if keys.is_empty() {
-                        SqlError::new(
-                            1140,
-                            format!(
-                                "In aggregated query without GROUP BY, expression #{n} of {list} contains nonaggregated column '{name}'; this is incompatible with sql_mode=only_full_group_by"
-                            ),
-                        )
-                    } else {
-                        SqlError::new(
-                            1055,
-                            format!(
-                                "Expression #{n} of {list} is not in GROUP BY clause and contains nonaggregated column '{name}' which is not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"
-                            ),
-                        )
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Columns (slot, column) that are the same in a whole group: keys, constants of WHERE, what these are equal to, and
-    /// all columns of tables whose unique key is among them.
-    fn determined(&self, conditions: &[Expr], keys: &[Expr]) -> Vec<(u16, u16)> {
-        let column = |e: &Expr| {
-            let raw = match &e.node {
-                Node::LocalTime(c) => &c.node,
-                n => n,
-            };
-            match raw {
-                Node::Column { depth: 0, slot, column } => Some((*slot, *column)),
-                _ => None,
-            }
-        };
-        let mut fixed: Vec<(u16, u16)> = keys.iter().filter_map(column).collect();
-        loop {
-            let before = fixed.len();
-            for e in conditions {
-                let Node::Compare(CmpOp::Eq, a, b, _) = &e.node else { continue };
-                for (x, y) in [(a, b), (b, a)] {
-                    if let Some(c) = column(x)
-                        && !fixed.contains(&c)
-                        && (y.is_constant() || column(y).is_some_and(|d| fixed.contains(&d)))
-                    {
-                        fixed.push(c);
-                    }
-                }
-            }
-            for s in &self.current_block().sources {
-                let Some(t) = &s.table else { continue };
-                let slot = s.slot as u16;
-                let key = t.indexes.iter().any(|i| {
-                    i.unique
-                        && i.parts.iter().all(|p| {
-                            !t.columns[p.column].data_type.nullable && fixed.contains(&(slot, p.column as u16))
-                        })
-                });
-                if key {
-                    for c in 0..t.columns.len() as u16 {
-                        if !fixed.contains(&(slot, c)) {
-                            fixed.push((slot, c));
-                        }
-                    }
-                }
-            }
-            if fixed.len() == before {
-                return fixed;
-            }
-        }
-    }
-
-    fn loose_column(&self, e: &Expr, keys: &[Expr], fixed: &[(u16, u16)]) -> Option<(u16, u16)> {
-        if keys.iter().any(|k| k.same(e)) {
-            return None;
-        }
-        match &e.node {
-            Node::Aggregate(_) => None,
-            Node::Call(f, _) if f.name == GROUPING => None,
-            Node::Column { depth: 0, slot, column } if !fixed.contains(&(*slot, *column)) => Some((*slot, *column)),
-            _ => {
-                let mut found = subquery_of(e).and_then(|q| self.loose_read(q, keys, fixed));
-                e.children(&mut |c| {
-                    if found.is_none() {
-                        found = self.loose_column(c, keys, fixed);
-                    }
-                });
-                found
-            }
-        }
-    }
-
-    /// The first column of this block that a subquery reads and that is neither fixed in a group nor part of a key.
-    fn loose_read(&self, query: usize, keys: &[Expr], fixed: &[(u16, u16)]) -> Option<(u16, u16)> {
-        self.subqueries[query].reads.iter().find_map(|read| match read.node {
-            Node::Column { depth: 0, slot, column } if !fixed.contains(&(slot, column)) && !self.is_asked(slot) => {
-                let is_read = |e: &Expr| matches!(e.node, Node::Column { depth: 0, slot: s, column: c } if (s, c) == (slot, column));
-                let in_key = keys.iter().any(|k| k.any(&mut |e| is_read(e)));
-                (!in_key).then_some((slot, column))
-            }
-            _ => None,
-        })
-    }
-
     /// ONLY_FULL_GROUP_BY for DISTINCT: 3065 or 3066 for an order that equal rows need not agree about.
     pub(super) fn check_distinct_order(&self, outputs: &[Expr], order: &[OrderKey]) -> Result<()> {
         if !SqlMode(self.env.sql_mode()).has(SqlMode::ONLY_FULL_GROUP_BY) {
@@ -348,7 +224,7 @@ impl Planner<'_> {
         }
     }
 
-    fn full_name(&self, slot: u16, column: u16) -> String {
+    pub(super) fn full_name(&self, slot: u16, column: u16) -> String {
         let merged = self.merged_column(&Expr::column(slot as usize, column as usize, DataType::new(TypeKind::Null)));
         if let Some((s, i)) = merged {
             return format!("{}.{}", s.name, s.columns[i].name);
@@ -368,7 +244,7 @@ enum Beyond {
     Aggregate,
 }
 
-fn subquery_of(e: &Expr) -> Option<usize> {
+pub fn subquery_of(e: &Expr) -> Option<usize> {
     match &e.node {
         Node::Subquery(query)
         | Node::Exists { query, .. }

@@ -6,6 +6,7 @@ mod cast;
 mod comparison;
 pub mod constant;
 pub mod cost;
+mod dependence;
 pub mod derived;
 pub mod dml;
 pub mod explain;

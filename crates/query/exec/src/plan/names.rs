@@ -117,6 +117,8 @@ pub struct Source {
     pub working: Option<usize>,
     /// A derived table that is merged into the block: what its columns mean. The tables that it is made of follow, hidden.
     pub stands_for: Option<Vec<Expr>>,
+    /// Of a derived table: columns in which no two rows agree.
+    pub unique: Option<Vec<u16>>,
     /// No name means it.
     pub hidden: bool,
     /// Of a derived table: how it is planned anew, with conditions; taken when the join is planned.
@@ -166,6 +168,7 @@ impl Source {
             json_table: None,
             working: None,
             stands_for: None,
+            unique: None,
             hidden: false,
             origin: None,
         }
@@ -247,6 +250,7 @@ impl Source {
             json_table: None,
             working: None,
             stands_for: None,
+            unique: None,
             hidden: false,
             origin: None,
         }

@@ -549,7 +549,7 @@ impl Planner<'_> {
             None => filtered(Plan::One, conditions),
             Some(tree) => {
                 let mut conditions = conditions;
-                let checked = conditions.clone();
+                let told = grouped.then(|| self.told(&tree, &conditions));
                 let extreme =
                     if keys.is_empty() && !asked { only_extreme(&outputs, having.as_ref(), &order) } else { None };
                 if let Some((column, _)) = &extreme
@@ -576,8 +576,8 @@ impl Planner<'_> {
                 self.straight = false;
                 let (mut plan, ordered) = joined?;
                 in_order = ordered;
-                if grouped {
-                    self.check_grouping(&checked, &keys, &outputs, &order)?;
+                if let Some(told) = &told {
+                    self.check_grouping(told, &keys, &outputs, &order)?;
                 }
                 if ordered && extreme.is_some() {
                     // The first row has it.
