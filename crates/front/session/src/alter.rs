@@ -29,7 +29,7 @@ pub(crate) enum Why {
     /// The storage engine names no reason.
     Unsaid,
     Reason(&'static str),
-    /// All rows have to satisfy a rule: that is looked at above the storage engine.
+    /// All rows have to satisfy a rule, or go to another storage engine: that is looked at above the engines.
     Rule,
     /// The statement asks for it, or the table is temporary.
     Asked,
@@ -84,6 +84,8 @@ const ROWS_LEFT: usize = 500;
 const RETYPED_REASON: &str = "Cannot change column type INPLACE";
 pub(crate) const RETYPED: Work = Work::Copy(Why::Reason(RETYPED_REASON));
 const PRIMARY_DROPPED: &str = "Dropping a primary key is not allowed without also adding a new primary key";
+const INSTANT: &str = "ALGORITHM=INSTANT";
+const INPLACE: &str = "ALGORITHM=INPLACE";
 const PRIMARY_NULLABLE: &str =
     "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead";
 const VIRTUAL_INDEXED: &str = "ADD COLUMN col...VIRTUAL, ADD INDEX(col)";
@@ -141,6 +143,14 @@ impl AlterPlan {
         if algorithm == Some(AlterAlgorithm::Instant) && lock.is_some() {
             return Err(err!(1221, "ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE"));
         }
+        if old.temporary {
+            // A copy, whatever it is, and nobody to keep out.
+            return match algorithm {
+                Some(AlterAlgorithm::Instant) => Err(err!(1845, INSTANT, "ALGORITHM=COPY")),
+                Some(AlterAlgorithm::Inplace) => Err(err!(1845, INPLACE, "ALGORITHM=COPY")),
+                _ => Ok(()),
+            };
+        }
         if self.virtuals && self.columns && (self.work > Work::Instant || algorithm == Some(AlterAlgorithm::Inplace)) {
             let reason = "INPLACE ADD or DROP of virtual columns cannot be combined with other ALTER TABLE actions";
             self.rebuild(Work::Copy(Why::Reason(reason)));
@@ -160,6 +170,13 @@ impl AlterPlan {
         let both = old.engine.is_transactional() && self.spec.engine.is_transactional();
         if !both && (self.work > Work::Instant || self.evolves || self.rebuild) {
             self.rebuild(Work::Copy(Why::Unsaid));
+            // InnoDB alone has reasons.
+            if let Work::Copy(Why::Reason(_)) = self.work {
+                self.work = Work::Copy(Why::Unsaid);
+            }
+        }
+        if old.engine != self.spec.engine {
+            self.rebuild(Work::Copy(Why::Rule));
         }
         if algorithm == Some(AlterAlgorithm::Copy) {
             self.rebuild(Work::Copy(Why::Asked));
@@ -198,8 +215,6 @@ impl AlterPlan {
     }
 
     fn check_algorithm(&self, old: &Table, algorithm: Option<AlterAlgorithm>) -> Result<()> {
-        const INSTANT: &str = "ALGORITHM=INSTANT";
-        const INPLACE: &str = "ALGORITHM=INPLACE";
         match (algorithm, self.work) {
             (Some(AlterAlgorithm::Instant), Work::Instant) if self.evolves && is_full(old) => Err(err!(4092, old.name)),
             (Some(AlterAlgorithm::Instant), Work::Instant) if self.rebuild => {
