@@ -13,3 +13,9 @@ SELECT * FROM t ORDER BY b;
 CREATE TABLE checked (a INT AUTO_INCREMENT NULL UNIQUE KEY, b INT CHECK (b > 0));
 INSERT INTO checked VALUES (NULL, 1), (0, 2);
 SELECT b, a FROM checked ORDER BY b;
+-- What is asked of NULL is asked of the number, which no row has.
+SET sql_auto_is_null = 1;
+INSERT INTO checked VALUES (NULL, 3);
+SELECT b, a FROM checked WHERE a IS NULL;
+INSERT INTO checked VALUES (0, 4);
+SELECT b, a FROM checked WHERE a IS NULL;

@@ -548,7 +548,7 @@ impl Planner<'_> {
         let Node::Column { depth: 0, slot, column } = e.node else { return false };
         let is_counted = |s: &super::names::Source| {
             let c = s.table.as_ref().map(|t| &t.columns[column as usize]);
-            c.is_some_and(|c| c.auto_increment && !c.data_type.nullable)
+            c.is_some_and(|c| c.auto_increment)
         };
         self.flag("sql_auto_is_null")
             && self.current_block().sources.iter().any(|s| s.slot == slot as usize && is_counted(s))
