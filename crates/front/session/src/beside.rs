@@ -83,7 +83,7 @@ impl Session {
             let result = session.until_deadline(planned, |session, planned| {
                 planned.prepared.execute_beside(&mut session.tx, beside, params, &mut session.state, sink)
             });
-            session.transaction.tells_kept = both && result.is_err() && beside.has_writes() && session.autocommits();
+            session.transaction.tells_kept = both && result.is_err() && beside.has_changes() && session.autocommits();
             result
         });
         planned.rows = locks;
@@ -125,7 +125,7 @@ impl Session {
             return result;
         }
         if beside.has_writes() {
-            self.transaction.kept |= !self.autocommits();
+            self.transaction.kept |= beside.has_changes() && !self.autocommits();
             self.entry.stage(Stage::HandlerCommit);
         }
         let mut ended = beside.precommit();

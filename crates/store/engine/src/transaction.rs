@@ -74,6 +74,8 @@ pub struct Transaction {
     first_undo: u64,
     /// Roll pointer to behind its last undo record; 0: none.
     undo_end: u64,
+    /// From behind which undo record to behind which one the last partial rollback undid everything.
+    undone: (u64, u64),
     /// Changes made: what a rollback would cost.
     work: u64,
     /// Explicit locks held.
@@ -138,6 +140,7 @@ impl Transaction {
             segment: None,
             first_undo: 0,
             undo_end: 0,
+            undone: (0, 0),
             work: 0,
             locks: Vec::new(),
             trees_held: Vec::new(),
@@ -181,6 +184,11 @@ impl Transaction {
     /// Has it changed anything?
     pub fn has_writes(&self) -> bool {
         self.first_undo != 0
+    }
+
+    /// Has it changed anything that [`Transaction::rollback_to`] has not undone?
+    pub fn has_changes(&self) -> bool {
+        self.first_undo != 0 && self.undone != (0, self.undo_end)
     }
 
     /// Its id as `information_schema.innodb_trx` shows it; 0 until the first write.
@@ -310,6 +318,7 @@ impl Transaction {
             if self.segment.is_none() {
                 self.segment = Some(self.core.segments.take(self.core.store())?);
             }
+            self.undone = (0, 0);
             self.trx = self.core.system.start(self.slot)?;
             self.core.system.slots.get(self.slot).state.lock().trx = self.trx;
         }
@@ -346,6 +355,9 @@ impl Transaction {
         }
         let stop = if savepoint.at == 0 { self.first_undo } else { savepoint.at };
         let end = self.undo_end;
+        // What was undone right before the savepoint belongs to it.
+        let from = if self.undone.1 == savepoint.at { self.undone.0 } else { savepoint.at };
+        self.undone = (from, end);
         self.note_purge_work();
         let (locks, core, slot) = (&mut self.locks, &*self.core, self.slot.index() as u32);
         core.undo_back(self.trx, end, stop, |record| {

@@ -467,8 +467,9 @@ impl InsertStatement {
                 }
                 if self.replace {
                     let slot = &self.frame.slots[0];
-                    // With no other key that may be in the way it is an update, which changes nothing here.
-                    let last = !table.indexes[index + 1..].iter().any(|i| i.unique);
+                    // With no other key that may be in the way it is an update, which changes nothing here; engines but InnoDB do not
+                    // look, and say that they did.
+                    let last = table.engine.is_transactional() && !table.indexes[index + 1..].iter().any(|i| i.unique);
                     let bound = self.rules.as_ref().is_some_and(RuleSet::has_children);
                     if last && !bound && slot.bytes == self.writer.row && slot.key == self.writer.key {
                         p.affected += 1;
