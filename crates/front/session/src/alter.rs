@@ -159,7 +159,7 @@ impl AlterPlan {
             self.rebuild(Work::Copy(Why::Reason(reason)));
         }
         let has_primary = |keys: &[KeySpec]| keys.iter().any(|k| k.kind == KeyKind::Primary);
-        if self.rebuild && old.indexes[0].primary && !has_primary(&self.spec.keys) {
+        if self.rebuild && old.indexes.first().is_some_and(|i| i.primary) && !has_primary(&self.spec.keys) {
             // Only here: MySQL's rows would be known by the new unique key.
             self.needs(Work::Locked("Rows that get hidden row ids require a lock"));
         }
