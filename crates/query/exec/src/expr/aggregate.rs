@@ -38,6 +38,8 @@ pub struct AggregateCall {
     pub order: Vec<(Expr, bool)>,
     pub separator: Vec<u8>,
     pub ty: DataType,
+    /// MIN and MAX that no temporary table keeps: a text among them counts as a number without a warning.
+    pub quiet: bool,
 }
 
 impl AggregateCall {
@@ -83,7 +85,7 @@ impl AggregateCall {
         if args.len() > 1 && !matches!(kind, Count | JsonObject) {
             return Err(SqlError::new(1241, "Operand should contain 1 column(s)"));
         }
-        let call = AggregateCall { kind, distinct, args, order: Vec::new(), separator: Vec::new(), ty };
+        let call = AggregateCall { kind, distinct, args, order: Vec::new(), separator: Vec::new(), ty, quiet: false };
         Ok(Expr::new(Node::Aggregate(Box::new(call)), ty))
     }
 
@@ -103,14 +105,23 @@ impl AggregateCall {
         let ty = DataType::string(kind, most.min(u64::from(u32::MAX)) as u32, collation);
         let separator = collation.charset().from_utf8(&separator).into_owned();
         let args = args.into_iter().map(|e| super::compare::in_charset(e, collation)).collect();
-        let call = AggregateCall { kind: AggregateKind::GroupConcat, distinct, args, order, separator, ty };
+        let call =
+            AggregateCall { kind: AggregateKind::GroupConcat, distinct, args, order, separator, ty, quiet: false };
         Ok(Expr::new(Node::Aggregate(Box::new(call)), ty))
     }
 
     pub fn any(e: Expr) -> AggregateCall {
         let ty = e.ty;
         let kind = AggregateKind::Any;
-        AggregateCall { kind, distinct: false, args: vec![e], order: Vec::new(), separator: Vec::new(), ty }
+        AggregateCall {
+            kind,
+            distinct: false,
+            args: vec![e],
+            order: Vec::new(),
+            separator: Vec::new(),
+            ty,
+            quiet: false,
+        }
     }
 
     pub fn same_call(&self, other: &AggregateCall) -> bool {

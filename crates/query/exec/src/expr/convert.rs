@@ -825,12 +825,17 @@ pub fn integer_of_long(e: Expr) -> Expr {
     Expr::new(Node::Call(&INTEGER_OF_TEXT, vec![e]), ty)
 }
 
-/// Is it a column of a long string?
+/// Is it a column of a long string, or another that counts as a number without a warning?
 pub fn is_long_column(e: &Expr) -> bool {
-    matches!(e.node, Node::Column { .. }) && e.ty.kind.is_blob() && is_string(e.ty.kind)
+    is_string(e.ty.kind)
+        && match &e.node {
+            Node::Column { .. } => e.ty.kind.is_blob(),
+            Node::Aggregate(call) => call.quiet,
+            _ => false,
+        }
 }
 
-/// A column of a long string as a number; others as they are.
+/// Such a column as a number; others as they are.
 pub fn number_of_long(e: Expr) -> Expr {
     if !is_long_column(&e) {
         return e;

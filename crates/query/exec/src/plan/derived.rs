@@ -13,8 +13,9 @@ use super::Planner;
 use super::access::Wanted;
 use super::names::Source;
 use super::node::QueryPlan;
-use super::query::{OrderKey, sorted};
+use super::query::OrderKey;
 use super::semijoin::{Aside, SLOTS_MAX, lift, only_conditions_count};
+use super::sorted::sorted;
 use super::tables::{StarColumn, TABLES_MAX, Tree};
 use crate::expr::{Expr, Node};
 use crate::run::Shape;
@@ -115,7 +116,6 @@ impl Planner<'_> {
         let mut q = QueryPlan { plan, shapes: block.shapes, ..q };
         if !aside.order.is_empty() && !in_order {
             let slot = q.shapes.len();
-            q.shapes.push(Shape::Tuple(q.outputs.len()));
             q = sorted(q, aside.order, slot, None, false);
         }
         Ok(q)

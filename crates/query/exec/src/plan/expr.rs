@@ -744,6 +744,9 @@ impl Planner<'_> {
             e.ty = number::with_div_increment(e.ty, self.div_increment);
             call.ty = e.ty;
         }
+        if let (AggregateKind::Min | AggregateKind::Max, Node::Aggregate(call)) = (kind, &mut e.node) {
+            call.quiet = self.block().sums_alone;
+        }
         Ok(e)
     }
 

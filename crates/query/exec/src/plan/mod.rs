@@ -37,6 +37,7 @@ pub mod rules;
 mod selectivity;
 pub mod semijoin;
 mod skip;
+mod sorted;
 pub mod statistics;
 pub mod tables;
 pub mod views;

@@ -26,6 +26,8 @@ pub struct Block {
     /// The select list's named expressions, and when an unqualified name may mean one.
     pub aliases: Vec<(String, Expr)>,
     pub alias_rule: AliasRule,
+    /// Aggregates are computed without a temporary table: there is no GROUP BY, or one WITH ROLLUP.
+    pub sums_alone: bool,
     /// While HAVING is read: what it may mean by a column outside of aggregates, the selected and those grouped by.
     pub shown: Option<Vec<Expr>>,
     /// ON DUPLICATE KEY UPDATE: VALUES(c) reads this slot.

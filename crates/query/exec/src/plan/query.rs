@@ -4,9 +4,10 @@ use super::Planner;
 use super::access::Wanted;
 use super::meta::{kept_meta, plain_meta, united_type};
 use super::names::{AliasRule, Block, Exports, Windows, given_name};
-use super::node::{Plan, QueryPlan, SetKind, SetOp, Sort, SortKey};
+use super::node::{Plan, QueryPlan, SetKind, SetOp};
 use super::pushdown::Pushed;
 use super::recursive::Working;
+use super::sorted::sorted;
 use super::tables::{StarColumn, filtered};
 use crate::context::ColumnMeta;
 use crate::expr::aggregate::AggregateKind;
@@ -253,7 +254,6 @@ impl Planner<'_> {
         let (order, limit) = (order?, limit?);
         if !order.is_empty() {
             let slot = q.shapes.len();
-            q.shapes.push(Shape::Tuple(q.outputs.len()));
             q = sorted(q, order, slot, limit.clone(), false);
         }
         q.plan = limited(q.plan, limit);
@@ -340,7 +340,8 @@ impl Planner<'_> {
         let merging = std::mem::take(&mut self.merging);
         let inner_side = std::mem::take(&mut self.inner_side);
         let hints = self.hints.as_ref().and_then(|h| h.block_at(Some(select.start)));
-        self.blocks.push(Block { hints, ..Block::default() });
+        let sums_alone = select.group.is_empty() || select.rollup;
+        self.blocks.push(Block { hints, sums_alone, ..Block::default() });
         let clause = std::mem::replace(&mut self.clause, "field list");
         let first = self.aside.len();
         let mut pushed = self.pushed.take();
@@ -615,7 +616,6 @@ impl Planner<'_> {
             } else if !order.iter().all(|o| q.outputs.iter().any(|e| e.same(&o.expr))) {
                 // An order that is none of the outputs: of the first of equal rows.
                 q.plan = Plan::Distinct { input: Box::new(q.plan), values: q.outputs.clone() };
-                q.shapes.push(Shape::Tuple(q.outputs.len()));
                 q = sorted(q, order, slot, top, false);
             } else {
                 let mut keys = order;
@@ -624,11 +624,9 @@ impl Planner<'_> {
                         keys.push(OrderKey { expr: e.clone(), descending: false });
                     }
                 }
-                q.shapes.push(Shape::Tuple(q.outputs.len()));
                 q = sorted(q, keys, slot, top, true);
             }
         } else if !order.is_empty() && !in_order {
-            q.shapes.push(Shape::Tuple(q.outputs.len()));
             q = sorted(q, order, slot, top, false);
         } else if let (Plan::Scan(s), Some((count, None))) = (&mut q.plan, &top) {
             s.limit_hint = Some(count.clone());
@@ -839,21 +837,6 @@ pub fn unite(left: &mut QueryPlan, right: &mut QueryPlan, kind: SetKind, kept: b
         types.push(types::DataType { zerofill: ty.zerofill || kept && ty.kind == TypeKind::Year, ..ty });
     }
     Ok(types)
-}
-
-/// The query's rows sorted; afterwards its outputs are columns of the sorted tuples in `slot`.
-pub fn sorted(
-    mut q: QueryPlan,
-    order: Vec<OrderKey>,
-    slot: usize,
-    limit: Option<(Expr, Option<Expr>)>,
-    unique: bool,
-) -> QueryPlan {
-    let outputs = q.outputs.iter().enumerate().map(|(i, e)| Expr::column(slot, i, e.ty)).collect();
-    let values = std::mem::replace(&mut q.outputs, outputs);
-    let keys = order.into_iter().map(|o| SortKey { expr: o.expr, descending: o.descending }).collect();
-    q.plan = Plan::Sort(Box::new(Sort { input: q.plan, keys, unique, values, slot, limit }));
-    q
 }
 
 pub fn limited(plan: Plan, limit: Option<(Expr, Option<Expr>)>) -> Plan {

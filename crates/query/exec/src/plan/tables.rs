@@ -451,10 +451,14 @@ impl Planner<'_> {
             let (plan, ordered) = self.leaf(i, &mut conditions, 0, order)?;
             return Ok((filtered(plan, conditions), ordered));
         }
+        // What is the same for all rows is asked before any table is read.
+        let mut constants: Vec<Expr> = conditions.extract_if(.., |e| e.is_constant()).collect();
+        take_constants(&mut tree, &mut constants);
         let restrictions = rewrite::restrictions(&self.subqueries, &conditions);
         conditions.extend(restrictions);
         let plan = self.subtree(tree, &mut conditions, 0)?;
-        Ok((filtered(plan, conditions), false))
+        constants.append(&mut conditions);
+        Ok((filtered(plan, constants), false))
     }
 
     /// Plans a join tree, taking from `conditions` those that it applies. `bound`: slots filled from outside.
@@ -748,6 +752,17 @@ pub fn filtered(plan: Plan, conditions: Vec<Expr>) -> Plan {
     match all_of(conditions) {
         Some(condition) => Plan::Filter { input: Box::new(plan), condition },
         None => plan,
+    }
+}
+
+/// Moves conditions that are the same for all rows out of the inner joins whose rows are all the query's.
+fn take_constants(tree: &mut Tree, out: &mut Vec<Expr>) {
+    if let Tree::Join { left_outer, left, right, on, .. } = tree {
+        take_constants(left, out);
+        if !*left_outer {
+            out.extend(on.extract_if(.., |e| e.is_constant()));
+            take_constants(right, out);
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use super::batched::BatchedOp;
 use super::beside::placed;
 use super::change::{DeleteStatement, UpdateStatement};
 use super::counted::{CountedOp, ExplainStatement};
-use super::flow::{DerivedOp, DistinctOp, FilterOp, KeySet, LimitOp, OneOp, SetOpOp, ValuesOp};
+use super::flow::{DerivedOp, DistinctOp, KeySet, LimitOp, OneOp, SetOpOp, ValuesOp};
+use super::gate::filter;
 use super::group::GroupOp;
 use super::index_merge::IndexMergeOp;
 use super::insert::InsertStatement;
@@ -91,7 +92,7 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
                 spilled: Spilled::default(),
             })
         }
-        Plan::Filter { input, condition } => Box::new(FilterOp { input: build(*input, inner), condition }),
+        Plan::Filter { input, condition } => filter(build(*input, inner), condition),
         Plan::Group(g) => {
             let g = *g;
             let mut g = g;

@@ -4,7 +4,6 @@
 //! collected first, so that no row is met twice (the Halloween problem); otherwise rows are written as they come.
 
 use super::beside::{placed, row_savepoint, undo_row};
-use super::flow::FilterOp;
 use super::rules::{RuleSet, is_ignorable};
 use super::scan::ScanOp;
 use super::sort::encode_key;
@@ -55,7 +54,7 @@ impl Rows {
         let root: Box<dyn Op> = match t.plan {
             Plan::Scan(scan) => placed(&t.table, scan_of(scan, repeatable && !t.collect)),
             Plan::Filter { input, condition } => match *input {
-                Plan::Scan(scan) => Box::new(FilterOp { input: placed(&t.table, scan_of(scan, false)), condition }),
+                Plan::Scan(scan) => super::gate::filter(placed(&t.table, scan_of(scan, false)), condition),
                 input => super::build::build(Plan::Filter { input: Box::new(input), condition }, false),
             },
             plan => super::build::build(plan, false),

@@ -13,6 +13,7 @@ pub mod counted;
 pub mod entries;
 pub mod fields;
 pub mod flow;
+mod gate;
 pub mod group;
 mod held;
 pub mod index_merge;
