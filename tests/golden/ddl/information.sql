@@ -24,9 +24,7 @@ SELECT COUNT(*) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE
 SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE();
 SELECT COUNT(*) FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE();
 SELECT COUNT(*) FROM information_schema.PARAMETERS WHERE SPECIFIC_SCHEMA = DATABASE();
--- differs: another value
 SELECT TABLE_NAME, PARTITION_NAME FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() ORDER BY 1;
--- differs: another value
 SELECT VIEW_NAME, TABLE_NAME FROM information_schema.VIEW_TABLE_USAGE WHERE VIEW_SCHEMA = DATABASE();
 SELECT DB, COMMAND FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID();
 SELECT GRANTEE, PRIVILEGE_TYPE, IS_GRANTABLE FROM information_schema.USER_PRIVILEGES WHERE PRIVILEGE_TYPE = 'SELECT' AND GRANTEE = '''root''@''localhost''';
@@ -133,3 +131,8 @@ CREATE TABLE inexact (a DOUBLE(8,3), b DOUBLE, c FLOAT(7,2) UNSIGNED, d FLOAT, e
 SELECT column_name, data_type, character_maximum_length, numeric_precision, numeric_scale, column_type FROM information_schema.columns
   WHERE table_schema = DATABASE() AND table_name = 'inexact' ORDER BY ordinal_position;
 DROP TABLE inexact;
+CREATE VIEW of_view AS SELECT isbn FROM cheap_books;
+CREATE VIEW of_both AS SELECT (SELECT MAX(id) FROM author) AS m UNION SELECT COUNT(*) FROM of_view;
+CREATE VIEW of_cte AS WITH q AS (SELECT 1 AS x FROM book) SELECT * FROM q;
+CREATE VIEW of_nothing AS SELECT 1;
+SELECT * FROM information_schema.VIEW_TABLE_USAGE WHERE VIEW_SCHEMA = DATABASE() ORDER BY VIEW_NAME, TABLE_NAME;

@@ -265,8 +265,17 @@ impl Session {
     }
 
     fn level(&self, parsed: &Parsed, level: PrivilegeLevel, object: GrantObject) -> Result<Level> {
-        if object != GrantObject::Table {
-            return Err(unsupported("privileges on routines"));
+        let kind = match object {
+            GrantObject::Table => None,
+            GrantObject::Procedure => Some("PROCEDURE"),
+            GrantObject::Function => Some("FUNCTION"),
+        };
+        if let Some(kind) = kind {
+            return Err(match level {
+                // There are none.
+                PrivilegeLevel::Object(routine) => err!(1305, kind, parsed.name(routine.name)),
+                _ => err!(1144),
+            });
         }
         Ok(match level {
             PrivilegeLevel::Global => Level::Global,
@@ -465,7 +474,7 @@ impl Session {
                 continue;
             }
             match self.revoke(parsed, &revoke.what, revoke.if_exists, &name, directory) {
-                Err(e) if revoke.if_exists && matches!(e.code, 1141 | 1147 | 3523) => {
+                Err(e) if revoke.if_exists && matches!(e.code, 1141 | 1147 | 1403 | 3523) => {
                     self.state.warn("Warning", e.code, e.message);
                 }
                 other => other?,
@@ -492,6 +501,11 @@ impl Session {
             RevokeWhat::Everything => {
                 self.access().check_global(Privileges::CREATE_USER)?;
                 directory.change(name, accounts::Account::revoke_everything).ok_or_else(|| err!(1269))
+            }
+            RevokeWhat::Privileges { object, level: PrivilegeLevel::Object(routine), .. }
+                if *object != GrantObject::Table =>
+            {
+                Err(err!(1403, name.user, name.host, parsed.name(routine.name)))
             }
             RevokeWhat::Privileges { privileges, object, level } => {
                 let level = self.level(parsed, *level, *object)?;

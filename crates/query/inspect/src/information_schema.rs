@@ -5,7 +5,10 @@
 use crate::columns::{Compute, INFORMATION_SCHEMA};
 use crate::ddl_text::{column_type, default_text, escaped, has_charset, type_name};
 use crate::grants;
-use crate::{Context, Row, datetime, innodb, innodb_figures, innodb_files, innodb_statistics, maybe, text, uint, word};
+use crate::{
+    Context, Row, datetime, innodb, innodb_figures, innodb_files, innodb_statistics, maybe, text, uint, view_check,
+    word,
+};
 use catalog::{
     CheckOption, Column, ColumnDefault, ForeignKey, Index, IndexAlgorithm, Schema, StorageEngine, Table, parent_index,
 };
@@ -75,6 +78,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("USER_ATTRIBUTES", grants::user_attributes),
     ("USER_PRIVILEGES", grants::user_privileges),
     ("VIEWS", views),
+    ("VIEW_TABLE_USAGE", view_table_usage),
 ];
 
 pub(crate) fn schema() -> Schema {
@@ -225,12 +229,12 @@ fn columns_extensions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 
 /// One row for a table that is not divided.
 fn partitions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for table in cx.all_tables().filter(|t| t.is_base()) {
+    for table in cx.all_tables() {
         let mut row = vec![word("def"), text(&table.schema), text(&table.name)];
         row.extend((0..9).map(|_| Value::Null));
-        // TABLE_ROWS to DATA_FREE, then the times and the checksum.
+        // TABLE_ROWS to DATA_FREE, 0 of views; then the times and the checksum.
         let status = table_status(cx, table)?;
-        row.extend(status[3..9].iter().cloned());
+        row.extend(status[3..9].iter().map(|v| if v.is_null() { uint(0) } else { v.clone() }));
         row.extend([status[10].clone(), status[11].clone(), status[12].clone(), Value::Null]);
         row.extend([word(""), Value::Null, Value::Null]);
         out.push(row);
@@ -518,6 +522,19 @@ fn views(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             text(&view.client_charset),
             text(&view.connection_collation),
         ]);
+    }
+    Ok(())
+}
+
+fn view_table_usage(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for view in cx.all_tables().filter(|t| t.view.is_some()) {
+        for (schema, name) in view_check::tables_of(view) {
+            let Some(read) = cx.version.table(&schema, &name) else { continue };
+            if (cx.visible)(&read.schema, &read.name) {
+                let row = |t: &Table| [word("def"), text(&t.schema), text(&t.name)];
+                out.push([row(view), row(read)].concat());
+            }
+        }
     }
     Ok(())
 }

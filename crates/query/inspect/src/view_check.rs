@@ -3,6 +3,7 @@
 use catalog::schema::eq_name;
 use catalog::{Table, Version};
 use sql::ast::{Expr, Parsed, TableFactor, TableRef};
+use std::collections::BTreeSet;
 use types::{SqlError, err};
 
 /// Views within views; what goes round in a circle ends here.
@@ -11,6 +12,16 @@ const DEPTH_MAX: usize = 32;
 /// 1356 if the view's tables or columns are not all there.
 pub fn invalid_view(version: &Version, table: &Table) -> Option<SqlError> {
     (!is_valid(version, table, 0)).then(|| err!(1356, table.schema, table.name))
+}
+
+/// The tables and views that a view reads, by schema and name.
+pub(crate) fn tables_of(table: &Table) -> BTreeSet<(String, String)> {
+    let Some(view) = &table.view else { return BTreeSet::new() };
+    let Ok(parsed) = sql::parse(view.query.as_bytes(), sql::SqlMode::default()) else { return BTreeSet::new() };
+    let tables = parsed.table_refs().iter().filter_map(|t| if let TableRef::Table(f) = t { Some(f) } else { None });
+    tables
+        .filter_map(|f| Some((parsed.name(f.name.schema?).to_string(), parsed.name(f.name.name).to_string())))
+        .collect()
 }
 
 fn is_valid(version: &Version, table: &Table, depth: usize) -> bool {
