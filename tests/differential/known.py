@@ -5,7 +5,7 @@ import re
 
 from servers import INTEGERS
 
-JSON = 245
+JSON, YEAR = 245, 13
 # Errors and warnings that 8.4 does not have.
 NEWER = {6527, 3854, 4098}
 
@@ -33,8 +33,12 @@ def explained(sql, results, found):
         return "9.7 lets the last of three collations decide, 8.0 finds that the first two do not go together"
     if left[0] == right[0] in ("rows", "ok") and reads_small_numbers(left, right):
         return "9.7 reads numbers below 101 as days of the year 2000, 8.0 refuses them"
+    if found == "ok" and "ON DUPLICATE KEY UPDATE" in sql and left[2:4] == right[2:4] and 0 < left[1] - right[1] <= sql.count("), (") + 1:
+        return "MySQL counts a row that it leaves as it is where bytes under a NULL differ"
     if left[0] != "rows" or right[0] != "rows":
         return None
+    if found == "value" and all(x == y or (x, y) == (b"2000-00-00", b"0000-00-00") for pair in zip(left[2], right[2]) for x, y in zip(*pair)):
+        return "9.7 reads numbers below 101 as days of the year 2000, 8.0 takes 0 as the zero date"
     if found in ("type", "scale", "charset", "unsigned") and " OVER (" in sql and not left[2]:
         return "where MySQL knows that no row comes, no temporary table gives a window function's result its type"
     if found == "charset" and all(x.type == y.type == JSON for x, y in zip(left[1], right[1]) if x.charset != y.charset):
@@ -42,8 +46,11 @@ def explained(sql, results, found):
     pairs = [(x, y) for x, y in zip(left[1], right[1]) if x.type != y.type and not {x.type, y.type} <= INTEGERS]
     if found == "type" and all((x.type, x.length, x.charset) == (253, y.length, y.charset) and is_short(y) for x, y in pairs):
         return "a CHAR or TINYTEXT is a VARCHAR where it passes through a temporary table, which hangs from MySQL's plan"
-    other = {(x.type, y.type) for x, y in zip(left[1], right[1]) if x.type != y.type}
-    if found == "type" and other == {(251, 252)} and re.search("GROUP_CONCAT|^EXECUTE", sql):
+    if found == "type" and all(is_kept_text(x, y) or is_kept_text(y, x) for x, y in pairs):
+        return "a long text or bytes are a BLOB where they pass through a temporary table, which hangs from MySQL's plan"
+    if found == "type" and all(y.type == YEAR and x.type in INTEGERS and x.unsigned for x, y in pairs):
+        return "a YEAR is an INT where it passes through a temporary table, which hangs from MySQL's plan"
+    if found == "type" and {(x.type, y.type) for x, y in pairs} == {(251, 252)} and re.search("GROUP_CONCAT|^EXECUTE", sql):
         return "9.7 tells GROUP_CONCAT's result as a LONGTEXT whatever group_concat_max_len is"
     return explained_warning(left, right) if found == "warning" else None
 
@@ -56,6 +63,11 @@ def looks_for_parents_first(sql, left, right, found):
         return False
     refused = [sum(code == 1452 for code, _ in result[-1]) for result in (left, right)]
     return refused[0] > refused[1] and codes(left) | {1062} == codes(right) | {1062, 1452} and left[1] <= right[1]
+
+
+def is_kept_text(kept, own):
+    """Is the first a BLOB without digits behind the point, as columns of temporary tables are, and the second the same as an expression?"""
+    return (kept.type, kept.scale, kept.charset) == (252, 0, own.charset) and own.scale == 31 and own.type in (249, 250, 251, 253) and own.length > 512
 
 
 def is_short(column):

@@ -70,3 +70,13 @@ CREATE TABLE rp (id INT PRIMARY KEY, a INT);
 CREATE TABLE rq (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES rp (id));
 REPLACE INTO rp VALUES (1, 1), (1, 1);
 REPLACE INTO rq VALUES (1, 1), (1, 1), (2, 1), (2, NULL);
+
+-- Operands and columns of subqueries in different character sets.
+CREATE TABLE cs (a VARCHAR(5) CHARACTER SET latin1, b VARCHAR(5), c VARCHAR(5) COLLATE utf8mb4_bin);
+INSERT INTO cs VALUES ('é', 'é', 'é'), ('x', 'x', 'x');
+SELECT a, a IN (SELECT b FROM cs), b IN (SELECT a FROM cs), a = ANY (SELECT c FROM cs), a <= ALL (SELECT b FROM cs), b <= ALL (SELECT a FROM cs), b >= ALL (SELECT a FROM cs), a < ANY (SELECT b FROM cs), b < ANY (SELECT a FROM cs), a NOT IN (SELECT c FROM cs), (a, b) IN (SELECT b, a FROM cs), c <> ALL (SELECT a FROM cs) FROM cs;
+SELECT a FROM cs WHERE b NOT IN (SELECT a FROM cs);
+SELECT a FROM cs WHERE b IN (SELECT a FROM cs GROUP BY a HAVING COUNT(*) = 1);
+SELECT a FROM cs WHERE b IN (SELECT a FROM cs UNION SELECT b FROM cs);
+SELECT a FROM cs WHERE (a, b) = (SELECT b, a FROM cs LIMIT 1);
+SELECT a FROM cs WHERE _latin1 0xe9 IN (SELECT b FROM cs);

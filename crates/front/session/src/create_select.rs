@@ -142,6 +142,7 @@ fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column 
         let data_type = match output.provenance {
             _ if output.flags & exec::KEPT != 0 => kept_type(output.data_type),
             Provenance::Kept if output.data_type.kind == TypeKind::Null => kept_type(output.data_type),
+            Provenance::Kept if output.data_type.kind.is_integer() => subquery_type(output.data_type),
             Provenance::Subquery => made_type(subquery_type(output.data_type), false),
             Provenance::Extreme => output.data_type,
             Provenance::Choice => made_type(choice_type(output.data_type), true),
@@ -181,7 +182,8 @@ fn kept_type(t: DataType) -> DataType {
     }
 }
 
-/// The type of a column that holds the value of a scalar subquery: MySQL has integers of two sizes then.
+/// The type of a column that holds the value of a scalar subquery, or an integer of a derived table: MySQL has integers of two
+/// sizes then.
 fn subquery_type(t: DataType) -> DataType {
     /// Characters from which on an integer is a BIGINT.
     const BIGINT_LENGTH: u32 = 10;

@@ -74,9 +74,18 @@ pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
     Ok(Expr::new(Node::Compare(op, Box::new(a), Box::new(b), collation), boolean_type(nullable)))
 }
 
-/// What each operand is compared with its column of the subquery under. Error 1267.
-pub(super) fn pair_collations(operands: &[Expr], outputs: &[Expr]) -> Result<Box<[CollationId]>> {
-    operands.iter().zip(outputs).map(|(a, b)| compare::collation_of(&[a, b])).collect()
+/// What each operand is compared with its column of the subquery under; both are brought to its character set. Error 1267.
+pub(super) fn pair_collations(operands: &mut [Expr], outputs: &mut [Expr]) -> Result<Box<[CollationId]>> {
+    operands.iter_mut().zip(outputs).map(|(a, b)| pair_collation(a, b)).collect()
+}
+
+/// The collation of an operand and a subquery's column, both of which are brought to its character set.
+pub(super) fn pair_collation(a: &mut Expr, b: &mut Expr) -> Result<CollationId> {
+    let collation = compare::collation_of(&[a, b])?;
+    for e in [a, b] {
+        *e = compare::in_charset(std::mem::replace(e, Expr::null()), collation);
+    }
+    Ok(collation)
 }
 
 /// Row comparison spelled out: `(a,b) = (c,d)` is a=c AND b=d; `<` goes left to right.

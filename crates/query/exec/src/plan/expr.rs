@@ -1,6 +1,6 @@
 //! Expressions: syntax to typed nodes.
 
-use super::comparison::{compare_exprs, compare_rows, comparison, pair_collations};
+use super::comparison::{compare_exprs, compare_rows, comparison, pair_collation, pair_collations};
 use super::{Planner, constant, literal, names::AliasRule};
 use crate::error::unsupported;
 use crate::expr::aggregate::{AggregateCall, AggregateKind};
@@ -343,21 +343,21 @@ impl Planner<'_> {
                 Expr::new(node, boolean_type(nullable))
             }
             Ast::InQuery { operand, negated, query } => {
-                let operands = match &parsed[*operand] {
+                let mut operands = match &parsed[*operand] {
                     Ast::Row(list) => self.exprs(*list)?,
                     _ => vec![self.expr(*operand)?],
                 };
                 self.refuse_limit(*query)?;
                 let query = self.joined_subquery(*query, operands.len())?;
-                let collations = pair_collations(&operands, &self.subqueries[query].outputs)?;
+                let collations = pair_collations(&mut operands, &mut self.subqueries[query].outputs)?;
                 let node = Node::InSubquery { negated: *negated, operands, query, collations };
                 Expr::new(node, boolean_type(true))
             }
             Ast::Quantified { op, all, left, query } => {
-                let operand = Box::new(self.operand(*left)?);
+                let mut operand = Box::new(self.operand(*left)?);
                 self.refuse_limit(*query)?;
                 let query = self.subquery(*query, 1)?;
-                let collation = compare::collation_of(&[&operand, &self.subqueries[query].outputs[0]])?;
+                let collation = pair_collation(&mut operand, &mut self.subqueries[query].outputs[0])?;
                 let Some(op) = comparison(*op) else { return Err(unsupported("quantified comparison")) };
                 Expr::new(Node::Quantified { op, all: *all, operand, query, collation }, boolean_type(true))
             }
@@ -573,9 +573,9 @@ impl Planner<'_> {
             if let (Ast::Row(a), Ast::Subquery(q)) = (&parsed[left], &parsed[right])
                 && op == CmpOp::Eq
             {
-                let operands = self.exprs(*a)?;
+                let mut operands = self.exprs(*a)?;
                 let query = self.subquery(*q, operands.len())?;
-                let collations = pair_collations(&operands, &self.subqueries[query].outputs)?;
+                let collations = pair_collations(&mut operands, &mut self.subqueries[query].outputs)?;
                 let node = Node::InSubquery { negated: false, operands, query, collations };
                 return Ok(Expr::new(node, boolean_type(true)));
             }
