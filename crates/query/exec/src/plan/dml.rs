@@ -390,7 +390,7 @@ impl Planner<'_> {
             let source = Source::of_table(0, &table, alias);
             return Ok(Some((table, source, star)));
         }
-        let Some(merged) = self.merged(&table)? else { return Ok(None) };
+        let Some(merged) = self.merged(&table, true)? else { return Ok(None) };
         self.table_use(merged.base.id).carried = true;
         let source = self.merged_source(&merged, &table, 0, alias.unwrap_or(&table.name));
         let star = merged.columns.iter().map(|(_, c)| *c).collect();

@@ -29,12 +29,23 @@ pub struct Merged {
     check: Option<Expr>,
 }
 
+/// What is left of a planner of a view's query when it has done its part.
+struct Taken {
+    rights: Vec<ViewRight>,
+    foreseen: Vec<super::constant::Foreseen>,
+    unsteady: bool,
+    constants: i64,
+    tables: Vec<TableUse>,
+    subqueries: Vec<QueryPlan>,
+}
+
 fn parsed_query(view: &View) -> Result<Parsed> {
     sql::parse(view.query.as_bytes(), sql::SqlMode::default()).map_err(|e| SqlError::new(e.code(), e.message()))
 }
 
-/// The SELECT of a view that can be merged, and the table that it reads.
-fn plain_select(parsed: &Parsed) -> Option<(&ast::Select, &ast::TableFactor)> {
+/// The SELECT of a view that can be merged, and the table that it reads. `written`: to be written through, for which its condition
+/// may have subqueries.
+fn plain_select(parsed: &Parsed, written: bool) -> Option<(&ast::Select, &ast::TableFactor)> {
     let Statement::Query(id) = parsed.statement else { return None };
     let query = &parsed[id];
     let QueryBody::Select(select) = &query.body else { return None };
@@ -51,20 +62,21 @@ fn plain_select(parsed: &Parsed) -> Option<(&ast::Select, &ast::TableFactor)> {
         SelectItem::Expr { expr, .. } => matches!(parsed[*expr], Ast::Column { .. }),
         _ => false,
     };
-    if !plain || parsed.exprs().iter().any(subquery) || !select.items.iter().all(is_column) {
+    if !plain || !written && parsed.exprs().iter().any(subquery) || !select.items.iter().all(is_column) {
         return None;
     }
-    match &parsed[select.from?] {
-        TableRef::Table(factor) => Some((select, factor)),
-        _ => None,
-    }
+    let TableRef::Table(factor) = &parsed[select.from?] else { return None };
+    // What a subquery reads of the table itself is not written.
+    let name = |f: &ast::TableFactor| (f.name.schema.map(|s| parsed.name(s)), parsed.name(f.name.name));
+    let again = |t: &&TableRef| matches!(t, TableRef::Table(f) if name(f) == name(factor));
+    (parsed.table_refs().iter().filter(again).count() == 1).then_some((select, factor))
 }
 
 impl Planner<'_> {
     /// A view in FROM.
     pub(super) fn view(&mut self, table: &Arc<Table>, alias: Option<&str>) -> Result<(Tree, Vec<StarColumn>)> {
         let alias = alias.unwrap_or(&table.name).to_string();
-        if let Some(merged) = self.merged(table)? {
+        if let Some(merged) = self.merged(table, false)? {
             let slot = self.block().shapes.len();
             let source = self.merged_source(&merged, table, slot, &alias);
             self.block().shapes.push(Shape::Row(merged.base.clone()));
@@ -118,18 +130,19 @@ impl Planner<'_> {
         source
     }
 
-    /// The view as a selection from one base table; `None` when it is more than that.
-    pub(super) fn merged(&mut self, table: &Arc<Table>) -> Result<Option<Merged>> {
+    /// The view as a selection from one base table; `None` when it is more than that. `written`: it is written through, at slot 0,
+    /// where subqueries of its condition find its columns.
+    pub(super) fn merged(&mut self, table: &Arc<Table>, written: bool) -> Result<Option<Merged>> {
         let view = table.view.as_ref().expect("a view");
         if view.algorithm == ViewAlgorithm::TempTable {
             return Ok(None);
         }
         let parsed = parsed_query(view)?;
-        let Some((select, factor)) = plain_select(&parsed) else { return Ok(None) };
+        let Some((select, factor)) = plain_select(&parsed, written) else { return Ok(None) };
         self.deeper(table)?;
         let outer = self.merged_view;
         self.merged_view = outer.or(Some(table.id));
-        let result = self.merge(table, view, &parsed, select, factor);
+        let result = self.merge(table, view, &parsed, (select, factor), written);
         self.merged_view = outer;
         self.view_depth -= 1;
         result.map_err(|e| invalid(table, e))
@@ -140,8 +153,8 @@ impl Planner<'_> {
         table: &Table,
         view: &View,
         parsed: &Parsed,
-        select: &ast::Select,
-        factor: &ast::TableFactor,
+        (select, factor): (&ast::Select, &ast::TableFactor),
+        written: bool,
     ) -> Result<Option<Merged>> {
         let schema = factor.name.schema.map_or(table.schema.as_str(), |s| parsed.name(s));
         let name = parsed.name(factor.name.name);
@@ -152,14 +165,15 @@ impl Planner<'_> {
             Ast::Column { column, .. } => Some(parsed.name(*column).to_string()),
             _ => None,
         };
-        let columns = parsed.exprs().iter().filter_map(mentioned).collect();
+        let own = |name: &String| under.columns.iter().any(|c| c.name.eq_ignore_ascii_case(name));
+        let columns = parsed.exprs().iter().filter_map(mentioned).filter(own).collect();
         self.rights.push(ViewRight {
             columns,
             as_view: self.merged_view,
             ..right(table, view, &under.schema, &under.name)
         });
         let inner = match &under.view {
-            Some(_) => match self.merged(&under)? {
+            Some(_) => match self.merged(&under, written)? {
                 Some(inner) => inner,
                 None => return Ok(None),
             },
@@ -195,15 +209,16 @@ impl Planner<'_> {
                 let mut source = self.merged_source(&inner, &under, 0, alias);
                 source.filter = None;
                 let mut planner = Planner::new(parsed, Version::base(self.version), &mut *self.env, &[]);
+                planner.view_depth = self.view_depth;
+                planner.subqueries = std::mem::take(&mut self.subqueries);
                 let mut block = Block::default();
                 block.sources.push(source);
                 block.shapes.push(Shape::Row(inner.base.clone()));
                 planner.blocks.push(block);
                 planner.constants = self.constants;
                 let condition = planner.condition(id, "where clause");
-                let (constants, mut foreseen) = (planner.constants, std::mem::take(&mut planner.foreseen));
-                self.constants = constants;
-                self.foreseen.append(&mut foreseen);
+                let taken = planner.taken();
+                self.take_read(taken, table, view);
                 Some(condition?)
             }
             None => None,
@@ -251,31 +266,40 @@ impl Planner<'_> {
             aside.block.hints = None;
             aside.block.sources.iter_mut().for_each(|s| s.block = None);
         }
-        let rights = std::mem::take(&mut inner.rights);
-        let unsteady = inner.unsteady;
-        let (constants, mut foreseen) = (inner.constants, std::mem::take(&mut inner.foreseen));
-        let (tables, subqueries) = inner.finish();
-        self.constants = constants;
-        self.foreseen.append(&mut foreseen);
-        self.unsteady |= unsteady;
-        self.subqueries = subqueries;
+        let taken = inner.taken();
+        self.take_read(taken, table, &view);
         self.view_depth -= 1;
-        // All that a view of this kind does with its tables is to read them.
-        self.rights.extend(rights.into_iter().map(|r| ViewRight { read: true, as_view: None, ..r }));
-        for t in tables {
+        let plan = plan.map_err(|e| invalid(table, e))?;
+        match plan.outputs.len() == table.columns.len() {
+            true => Ok((plan, aside)),
+            false => Err(invalid(table, err!(1353))),
+        }
+    }
+
+    /// What was planned for the query of a view, or for its condition, and is the statement's.
+    fn taken(mut self) -> Taken {
+        let (rights, foreseen) = (std::mem::take(&mut self.rights), std::mem::take(&mut self.foreseen));
+        let (unsteady, constants) = (self.unsteady, self.constants);
+        let (tables, subqueries) = self.finish();
+        Taken { rights, foreseen, unsteady, constants, tables, subqueries }
+    }
+
+    /// Takes over what was planned for a view: all that it does with its tables is to read them.
+    fn take_read(&mut self, taken: Taken, table: &Table, view: &View) {
+        self.constants = taken.constants;
+        self.foreseen.extend(taken.foreseen);
+        self.unsteady |= taken.unsteady;
+        self.subqueries = taken.subqueries;
+        self.rights.extend(taken.rights.into_iter().map(|r| ViewRight { read: true, as_view: None, ..r }));
+        for t in taken.tables {
             if t.read {
-                let right = right(table, &view, &t.schema, &t.table);
+                let right = right(table, view, &t.schema, &t.table);
                 self.rights.push(ViewRight { read: true, columns: t.columns.read.clone(), ..right });
             }
             // Who reads the view needs a right on the view alone.
             if !self.tables.iter().any(|n| n.id == t.id) {
                 self.tables.push(TableUse { read: false, lock: false, columns: ColumnUse::default(), ..t });
             }
-        }
-        let plan = plan.map_err(|e| invalid(table, e))?;
-        match plan.outputs.len() == table.columns.len() {
-            true => Ok((plan, aside)),
-            false => Err(invalid(table, err!(1353))),
         }
     }
 
@@ -342,5 +366,6 @@ pub fn tables_of(view: &Table) -> Result<Vec<(String, String, bool)>> {
 
 /// Is the view a selection from one table, so that it can be written through?
 pub fn is_updatable(view: &View) -> bool {
-    view.algorithm != ViewAlgorithm::TempTable && parsed_query(view).is_ok_and(|parsed| plain_select(&parsed).is_some())
+    view.algorithm != ViewAlgorithm::TempTable
+        && parsed_query(view).is_ok_and(|parsed| plain_select(&parsed, true).is_some())
 }
