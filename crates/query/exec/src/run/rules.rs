@@ -27,13 +27,15 @@ pub struct RuleSet {
     frames: Vec<Frame>,
     row: Vec<u8>,
     key: Vec<u8>,
+    /// Node and index in which a change that was carried on met a key that is there already.
+    met: Option<(usize, usize)>,
 }
 
 impl RuleSet {
     pub fn new(rules: Arc<Rules>) -> RuleSet {
         let frame = |n: &TableRules| Frame::new(vec![Shape::Row(n.table.clone())], Vec::new());
         let frames = rules.nodes.iter().map(frame).collect();
-        RuleSet { rules, frames, row: Vec::new(), key: Vec::new() }
+        RuleSet { rules, frames, row: Vec::new(), key: Vec::new(), met: None }
     }
 
     /// What stays of them where rows that are there get another form in place: columns that are `absent` are computed. What the
@@ -142,14 +144,24 @@ impl RuleSet {
         table.foreign_keys.iter().any(|k| (&k.parent.0, &k.parent.1) == (&table.schema, &table.name))
     }
 
-    /// After a change from `old` to `new`. Errors 1451, 1452 and those of changes carried on.
+    /// After a change from `old` to `new`. Errors 1451, 1452, 1761 and those of changes carried on.
     pub fn updated(&mut self, old: &[u8], new: &[u8], run: &Run<'_>) -> Result<()> {
         if !self.is_linked() || !run.env.borrow().foreign_key_checks() {
             return Ok(());
         }
         // Of tables that refer to each other, the other one follows first.
-        self.carry(0, old, Some(new), &mut Vec::new(), run)?;
+        self.carry(0, old, Some(new), &mut Vec::new(), run).map_err(|e| self.told_of_parent(e, new, run))?;
         self.check_parents(0, Some(old), new, None, run)
+    }
+
+    /// An error of carrying on a change: where a child has the new key already it is 1761, of the row that the statement changed.
+    #[cold]
+    fn told_of_parent(&mut self, e: SqlError, new: &[u8], run: &Run<'_>) -> SqlError {
+        let Some((node, index)) = self.met.take() else { return e };
+        let (parent, child) = (&self.rules.nodes[0].table, &self.rules.nodes[node].table);
+        let first = parent.indexes.len() - parent.named_indexes().count();
+        let entry = write::shown_entry(parent, first, new, Some(run));
+        err!(1761, parent.name, entry, child.name, child.indexes[index].name)
     }
 
     /// A change from `old` to `new` met a key of `index` that is there already: error 1451 if a row refers to the old key of
@@ -311,7 +323,10 @@ impl RuleSet {
         let written = writer.update(table, &mut run.tx.borrow_mut(), child_key, &old, &touched);
         match written {
             Ok(_) => {}
-            Err(Refused::Duplicate(i)) => return Err(writer.duplicate(table, i, run)),
+            Err(Refused::Duplicate(i)) => {
+                self.met = Some((child.node, i));
+                return Err(writer.duplicate(table, i, run));
+            }
             Err(refused) => return Err(refused.locked()),
         }
         self.carry(child.node, &old, Some(&writer.row), path, run)?;

@@ -241,9 +241,15 @@ fn note(table: &Table, tx: &Transaction, key: &[u8]) {
     }
 }
 
-/// 1062 with the row's values of the index, TIMESTAMPs in the session's zone where a statement runs.
+/// 1062 with the row's values of the index.
 #[cold]
 pub fn duplicate_entry(table: &Table, index: usize, row: &[u8], run: Option<&Run<'_>>) -> SqlError {
+    error::duplicate(&shown_entry(table, index, row, run), &table.name, &table.indexes[index].name)
+}
+
+/// The row's values of the index as messages show them, TIMESTAMPs in the session's zone where a statement runs.
+#[cold]
+pub fn shown_entry(table: &Table, index: usize, row: &[u8], run: Option<&Run<'_>>) -> String {
     let mut entry = String::new();
     for (i, part) in table.indexes[index].parts.iter().enumerate() {
         if i > 0 {
@@ -278,7 +284,7 @@ pub fn duplicate_entry(table: &Table, index: usize, row: &[u8], run: Option<&Run
             _ => entry.push_str(&String::from_utf8_lossy(&convert::text(&v, &c.data_type))),
         }
     }
-    error::duplicate(&entry, &table.name, &table.indexes[index].name)
+    entry
 }
 
 /// Bytes of a binary string as messages show them.
