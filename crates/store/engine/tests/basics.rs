@@ -135,6 +135,37 @@ fn a_snapshot_sees_its_moment_through_updates_deletes_and_reinserts() {
 }
 
 #[test]
+fn what_was_undone_is_no_change_and_two_transactions_of_a_session_end_apart() {
+    let scratch = Scratch::new("changes");
+    let engine = Engine::open(options(scratch.path()), &mut |_| ()).unwrap();
+    let tree = table(&engine);
+    let mut tx = begin(&engine);
+    let mut beside = tx.beside().unwrap();
+    beside.begin(Isolation::ReadCommitted, false);
+    assert!(Arc::ptr_eq(tx.interrupt(), beside.interrupt()) && tx.slot() != beside.slot());
+    for i in 0..3 {
+        let savepoint = beside.savepoint();
+        beside.insert(tree, &key(i), &row(i, 100)).unwrap();
+        assert!(beside.has_changes());
+        beside.rollback_to(savepoint).unwrap();
+        assert!(beside.has_writes() && !beside.has_changes(), "row {i}");
+    }
+    beside.insert(tree, &key(7), &row(7, 100)).unwrap();
+    let savepoint = beside.savepoint();
+    beside.insert(tree, &key(8), &row(8, 100)).unwrap();
+    beside.rollback_to(savepoint).unwrap();
+    assert!(beside.has_changes());
+    tx.insert(tree, &key(9), &row(9, 100)).unwrap();
+    beside.commit().unwrap();
+    tx.rollback().unwrap();
+    tx.begin(Isolation::RepeatableRead, false);
+    let rows = [7, 8, 9].map(|i| get(&mut tx, tree, &key(i)).is_some());
+    assert_eq!(rows, [true, false, false]);
+    beside.begin(Isolation::ReadCommitted, false);
+    assert!(!beside.has_changes());
+}
+
+#[test]
 fn rollback_and_savepoints_restore_rows_and_entries() {
     let scratch = Scratch::new("rollback");
     let engine = Engine::open(options(scratch.path()), &mut |_| ()).unwrap();
