@@ -80,3 +80,9 @@ SELECT a FROM cs WHERE b IN (SELECT a FROM cs GROUP BY a HAVING COUNT(*) = 1);
 SELECT a FROM cs WHERE b IN (SELECT a FROM cs UNION SELECT b FROM cs);
 SELECT a FROM cs WHERE (a, b) = (SELECT b, a FROM cs LIMIT 1);
 SELECT a FROM cs WHERE _latin1 0xe9 IN (SELECT b FROM cs);
+
+-- Texts of wide characters beside bit operators.
+CREATE TABLE wide (a VARCHAR(9) CHARACTER SET utf16, tx TEXT CHARACTER SET utf16);
+INSERT INTO wide VALUES ('15', '3'), (NULL, NULL), ('7', '-2');
+SELECT a | 0, BIT_OR(a) OVER (), ~a, a & 7, a << 1, tx | 0, BIT_XOR(tx) OVER () FROM wide;
+SELECT BIT_AND(a), BIT_OR(tx) FROM wide;

@@ -163,7 +163,7 @@ fn is_binary(t: &DataType) -> bool {
 fn bit_operand(e: Expr) -> Result<Expr> {
     let e = convert::enum_number(e);
     if !is_binary(&e.ty) {
-        return Ok(convert::integer_of_long(e));
+        return Ok(convert::bit_number(e));
     }
     if e.ty.kind.is_blob() || e.ty.length > BIT_BYTES_MAX {
         return Err(SqlError::new(

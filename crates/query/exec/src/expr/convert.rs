@@ -816,8 +816,11 @@ static INTEGER_OF_TEXT: super::functions::Function =
         Ok(Value::Int(types::number::parse_integer(text).0.clamp(most.0, most.1) as i64))
     });
 
-/// A column of a long string as an integer; others as they are.
-pub fn integer_of_long(e: Expr) -> Expr {
+/// An operand of bit operators: a column of a long string as an integer, and other strings with a byte for each digit.
+pub fn bit_number(e: Expr) -> Expr {
+    if e.ty.kind.is_text() && e.ty.collation.charset().mbminlen() > 1 {
+        return super::compare::in_charset(e, CollationId::UTF8MB4_0900_AI_CI);
+    }
     if !is_long_column(&e) {
         return e;
     }

@@ -217,7 +217,7 @@ impl Planner<'_> {
                     UnaryOp::Not => not(self.truth(e)),
                     UnaryOp::BitNot => {
                         let binary = number::are_binary(&e, &e, true);
-                        let e = if binary { e } else { convert::integer_of_long(convert::enum_number(e)) };
+                        let e = if binary { e } else { convert::bit_number(convert::enum_number(e)) };
                         let ty = match binary {
                             true => number::binary_type(&e.ty, &e.ty),
                             false => number::bits_type(&e.ty, &e.ty),
@@ -616,7 +616,7 @@ impl Planner<'_> {
                 let ty = number::binary_type(&a.ty, &b.ty);
                 return Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty);
             }
-            let [a, b] = [a, b].map(|e| convert::integer_of_long(convert::enum_number(e)));
+            let [a, b] = [a, b].map(|e| convert::bit_number(convert::enum_number(e)));
             let ty = number::bits_type(&a.ty, &b.ty);
             Expr::new(Node::Bits(op, Box::new(a), Box::new(b)), ty)
         };
