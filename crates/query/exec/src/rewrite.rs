@@ -253,6 +253,10 @@ fn convert_column<'v>(
     if from.data_type == to.data_type && from.members == to.members && !looks {
         return Ok(v);
     }
+    // What is no member of an ENUM is none of another.
+    if matches!(v, Value::UInt(0)) && [from, to].iter().all(|c| c.data_type.kind == types::TypeKind::Enum) {
+        return Ok(v);
+    }
     let named = !from.members.is_empty() && from.members != to.members;
     let v = match (&v, named && !to.data_type.kind.is_numeric()) {
         (Value::UInt(n), true) if from.data_type.kind == types::TypeKind::Enum => {
@@ -275,6 +279,12 @@ fn convert_column<'v>(
     let stamp = types::TypeKind::Timestamp;
     let v = match (v, from.data_type.kind) {
         (Value::DateTime(t), kind) if kind == stamp => Value::DateTime(convert::from_utc(t, run)),
+        // A time becomes one of today.
+        (v @ Value::Time(_), _)
+            if matches!(to.data_type.kind, types::TypeKind::DateTime | types::TypeKind::Timestamp) =>
+        {
+            convert::datetime(&v, run).map_or(v, Value::DateTime)
+        }
         (v, _) => v,
     };
     let source = convert::source_type(&from.data_type, &v);
