@@ -94,3 +94,16 @@ CREATE VIEW of_null AS SELECT NULL AS a, 1 AS b;
 SELECT * FROM of_null;
 SHOW COLUMNS FROM of_null WHERE Field = 'b';
 DROP VIEW of_null;
+-- What SHOW COLUMNS says of a view: numbers that a table counts have the default 0.
+CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY, n INT NOT NULL, d INT DEFAULT 5, b BIGINT UNSIGNED NOT NULL DEFAULT 7);
+CREATE VIEW w1 AS SELECT id, n, d, b, id + 1 AS x, 5 AS k FROM counted;
+CREATE ALGORITHM = TEMPTABLE VIEW w2 AS SELECT * FROM counted;
+CREATE VIEW w3 AS SELECT id, COUNT(*) AS c, MAX(n) AS m FROM counted GROUP BY id;
+CREATE VIEW w4 AS SELECT c.id, w3.id AS other FROM counted c LEFT JOIN w3 USING (id);
+SHOW COLUMNS FROM w1;
+SHOW COLUMNS FROM w2;
+SHOW COLUMNS FROM w3;
+SHOW COLUMNS FROM w4;
+SELECT table_name, column_name, column_default, is_nullable FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name LIKE 'w_' ORDER BY table_name, ordinal_position;
+DROP VIEW w1, w2, w3, w4;
+DROP TABLE counted;

@@ -212,10 +212,7 @@ impl Session {
             ShowWhat::Plugins => show::plugins(self.server.accounts.has_plugin(accounts::Plugin::NativePassword)),
             ShowWhat::CharacterSet => show::charsets(),
             ShowWhat::Collation => show::collations(),
-            ShowWhat::Privileges => {
-                let rows = Privileges::GLOBAL.names().map(|n| vec![text(n), text("Server Admin"), text("")]).collect();
-                Rows::new(&[("Privilege", varchar(32)), ("Context", varchar(64)), ("Comment", varchar(128))], rows)
-            }
+            ShowWhat::Privileges => show::privileges(accounts::DYNAMIC_PRIVILEGES),
             ShowWhat::Triggers { schema, .. } => {
                 let name = self.schema_of(parsed, *schema)?;
                 cx.version.schema(&name).ok_or_else(|| err!(1049, name))?;

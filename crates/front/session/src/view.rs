@@ -163,6 +163,8 @@ fn view_column(version: &Version, name: &str, output: &exec::ColumnMeta) -> Colu
     match shown {
         Some(c) => {
             let default = match &c.default {
+                // Also where an outer join makes it NULL.
+                _ if c.auto_increment => made_default(&data_type.not_null(), SqlMode::NONE),
                 ColumnDefault::None if output.data_type.nullable => ColumnDefault::Value(Value::Null),
                 other => other.clone(),
             };

@@ -277,6 +277,53 @@ pub fn plugins(native_password: bool) -> Rows {
     )
 }
 
+/// Static privileges: name, what they are granted on, what they allow.
+const PRIVILEGES: [(&str, &str, &str); 33] = [
+    ("Alter", "Tables", "Change what a table is made of"),
+    ("Alter routine", "Functions,Procedures", "Change and drop stored routines"),
+    ("Create", "Databases,Tables,Indexes", "Make databases and tables"),
+    ("Create routine", "Databases", "Make stored routines"),
+    ("Create role", "Server Admin", "Make roles"),
+    ("Create temporary tables", "Databases", "Make temporary tables"),
+    ("Create view", "Tables", "Make views"),
+    ("Create user", "Server Admin", "Make, change, rename and drop users"),
+    ("Delete", "Tables", "Delete rows"),
+    ("Drop", "Databases,Tables", "Drop databases, tables and views"),
+    ("Drop role", "Server Admin", "Drop roles"),
+    ("Event", "Server Admin", "Make, change, drop and see events"),
+    ("Execute", "Functions,Procedures", "Call stored routines"),
+    ("File", "File access on server", "Read and write files of the server's machine"),
+    ("Grant option", "Databases,Tables,Functions,Procedures", "Give one's own privileges to others"),
+    ("Index", "Tables", "Make and drop indexes"),
+    ("Insert", "Tables", "Insert rows"),
+    ("Lock tables", "Databases", "Lock tables that one may select from"),
+    ("Process", "Server Admin", "See the statements of all sessions"),
+    ("Proxy", "Server Admin", "Stand for another user"),
+    ("References", "Databases,Tables", "Refer to a table by a foreign key"),
+    ("Reload", "Server Admin", "Reload or flush tables, logs and privileges"),
+    ("Replication client", "Server Admin", "Ask where sources and replicas are"),
+    ("Replication slave", "Server Admin", "Read the events of a binary log"),
+    ("Select", "Tables", "Read rows"),
+    ("Show databases", "Server Admin", "See all databases"),
+    ("Show view", "Tables", "See how a view is defined"),
+    ("Shutdown", "Server Admin", "Stop the server"),
+    ("Super", "Server Admin", "What has a dynamic privilege of its own by now"),
+    ("Trigger", "Tables", "Make, drop and see triggers"),
+    ("Create tablespace", "Server Admin", "Make, change and drop tablespaces"),
+    ("Update", "Tables", "Change rows"),
+    ("Usage", "Server Admin", "Connect, and nothing else"),
+];
+
+/// SHOW PRIVILEGES: names, contexts and order are MySQL's, and so is it that dynamic ones have no comment.
+pub fn privileges(dynamic: &[&str]) -> Rows {
+    let of_server = dynamic.iter().map(|name| (*name, "Server Admin", ""));
+    let all = PRIVILEGES.into_iter().chain(of_server);
+    Rows::new(
+        &[("Privilege", varchar(32)), ("Context", varchar(64)), ("Comment", varchar(128))],
+        all.map(|(name, context, comment)| [name, context, comment].map(text).to_vec()).collect(),
+    )
+}
+
 /// Tables that are in use by no one the server tells of: SHOW OPEN TABLES of a server without a table cache.
 pub fn open_tables() -> Rows {
     Rows::new(
@@ -499,4 +546,21 @@ pub fn engine_status(cx: &Context) -> Rows {
 /// Error 1286 for an engine that is not there.
 pub fn unknown_engine(name: &str) -> SqlError {
     err!(1286, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PRIVILEGES;
+    use accounts::Privileges;
+
+    #[test]
+    fn each_static_privilege_is_told_of() {
+        let mut told: Vec<String> = PRIVILEGES.iter().map(|(name, ..)| name.to_uppercase()).collect();
+        // No bits of their own.
+        told.retain(|name| !["PROXY", "USAGE"].contains(&name.as_str()));
+        told.sort();
+        let mut granted: Vec<String> = Privileges::GLOBAL.names().map(str::to_string).collect();
+        granted.sort();
+        assert_eq!(told, granted);
+    }
 }
