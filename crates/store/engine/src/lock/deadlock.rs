@@ -9,6 +9,7 @@
 //! Waits for locks that are not the engine's (metadata locks) are edges of the same graph: see [`ForeignWait`].
 
 use super::{LockTable, Name, Request, Slot, VICTIM, WaitOn, Waiting, conflict, finish_wait, grant, wake};
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use sync::{LaneId, Lanes};
@@ -44,12 +45,18 @@ pub(super) struct Step {
 
 impl LockTable {
     /// Looks for a cycle through `start`, which has just queued, and ends the wait of the victim: the transaction with the
-    /// least changes on the cycle, `start` itself among equals. It wakes with [`crate::Error::Deadlock`].
+    /// least changes on the cycle, and among equals the one that began to wait last. It wakes with [`crate::Error::Deadlock`].
+    ///
+    /// Two who close a cycle in the same moment both find it. Who waits changes nothing, so both choose the same victim, and
+    /// the second finds its wait over.
     pub fn resolve_deadlock(&self, slots: &Lanes<Slot>, start: u32) {
         while let Some(cycle) = self.find_cycle(slots, start) {
             // Relaxed: a hint for the choice of the victim.
             let work = |slot: u32| slots.get(LaneId::from_index(slot as usize)).work.load(Ordering::Relaxed);
-            let cost = |step: &Step| (work(step.slot).saturating_add(step.wait.weight), step.slot != start);
+            let cost = |step: &Step| {
+                let rollback = work(step.slot).saturating_add(step.wait.weight);
+                (rollback, Reverse(step.wait.began), step.slot)
+            };
             let victim = cycle.iter().min_by_key(|step| cost(step)).expect("a cycle has members");
             self.note_deadlock(slots, &cycle, victim.slot);
             if self.end_wait(slots, victim) {

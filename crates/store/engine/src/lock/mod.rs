@@ -791,6 +791,38 @@ mod tests {
         assert!(matches!(decided(&waiters[0]), Ok(())));
     }
 
+    /// Whoever closes a cycle in the same moment as another one agrees with it about the victim.
+    #[test]
+    fn two_who_find_one_deadlock_choose_one_victim() {
+        let (table, slots) = (LockTable::new(), Lanes::with(2, Slot::default));
+        let waiters = [0, 1].map(|slot| Arc::new(Interrupt::of_slot(slot)));
+        waiters.iter().for_each(|_| assert!(slots.claim().is_some()));
+        let names = [7, 8].map(|key| Name { tree: 1, key: [key].into() });
+        for round in 0..3000 {
+            let ask = |slot: usize, name: usize| {
+                table.request(&slots, slot as u32, &names[name], LockMode::Exclusive, Some(&waiters[slot]))
+            };
+            assert_eq!([ask(0, 0), ask(1, 1)], [Outcome::Granted; 2]);
+            let together = std::sync::Barrier::new(2);
+            let close = |slot: usize| {
+                together.wait();
+                assert!(ask(slot, 1 - slot) == Outcome::Queued);
+                table.resolve_deadlock(&slots, slot as u32);
+            };
+            std::thread::scope(|threads| {
+                threads.spawn(|| close(0));
+                close(1);
+            });
+            let ended = [0, 1].map(|slot| !table.withdraw(slot as u32, &names[1 - slot]));
+            assert_eq!(ended.iter().filter(|ended| **ended).count(), 1, "round {round}: {ended:?}");
+            for slot in 0..2 {
+                table.release(slot as u32, &names[slot]);
+                slots.get(sync::LaneId::from_index(slot)).state.lock().waiting = None;
+                waiters[slot].wake.store(IDLE, Ordering::Relaxed);
+            }
+        }
+    }
+
     /// A scan below REPEATABLE READ gives rows back that it does not want; an earlier statement may have locked them.
     #[test]
     fn a_shared_lock_outlives_the_exclusive_one_that_came_after_it() {
