@@ -11,7 +11,7 @@ from harness import rows, run, value, wait_until
 pytestmark = pytest.mark.usefixtures("clearway_only")
 
 ROWS = 3000
-DUPLICATE, DEADLOCK, KILLED = 1062, 1213, 1317
+DUPLICATE, DEADLOCK, KILLED, READ_ONLY_SCHEMA = 1062, 1213, 1317, 3989
 
 
 def fill(db, count=ROWS, table="t"):
@@ -172,3 +172,22 @@ def test_a_crash_keeps_what_was_done_and_nothing_else(start):
     run("ALTER TABLE t ADD KEY after_all (c, a), ADD COLUMN z INT DEFAULT 4, LOCK=NONE", on=admin)
     assert value(admin, "SELECT SUM(z) FROM t FORCE INDEX (after_all) WHERE c = 9") == 4 * (20000 - 10)
     is_sound(admin)
+
+
+def test_a_schema_is_read_only_after_a_restart_and_a_crash(start):
+    server = start()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)",
+        "ALTER DATABASE d READ ONLY = 1", on=server.connect())
+    for end in (server.stop, server.kill):
+        end()
+        server.start()
+        admin = server.connect(database="d")
+        for refused in ("INSERT INTO t VALUES (2)", "DROP TABLE t", "DROP DATABASE d"):
+            with pytest.raises(pymysql.err.MySQLError) as e:
+                run(refused, on=admin)
+            assert e.value.args[0] == READ_ONLY_SCHEMA
+    run("ALTER DATABASE d READ ONLY = 0", on=admin)
+    server.kill()
+    server.start()
+    run("INSERT INTO d.t VALUES (2)", on=server.connect())
+    assert rows(server.connect(), "SELECT id FROM d.t ORDER BY id") == ((1,), (2,))

@@ -113,6 +113,7 @@ impl Session {
         name: &str,
         collect: impl FnOnce(&mut Session, &Table, &mut AlterPlan) -> Result<()>,
     ) -> Result<Outcome> {
+        self.refuse_read_only(schema, name)?;
         let version = self.dictionary();
         let table = Arc::clone(version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?);
         if table.view.is_some() {

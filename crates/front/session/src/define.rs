@@ -7,6 +7,7 @@ use crate::create_select::CreateSelect;
 use crate::state::State;
 use crate::variables::{VarId, id};
 use accounts::Privileges;
+use catalog::ddl::SchemaChange;
 use catalog::schema::eq_name;
 use catalog::{Ddl, Index, KeyKind, Table, TableName, TableSpec};
 use engine::Isolation;
@@ -224,15 +225,15 @@ impl Session {
             Statement::CreateDatabase(create) => affected("create_db", self.create_database(parsed, create)?),
             Statement::AlterDatabase(alter) => {
                 let name = self.schema_of(parsed, alter.name)?;
+                self.refuse_system_schema(&name)?;
                 self.access().check_schema(Privileges::ALTER, &name)?;
                 if self.server.catalog.current().schema(&name).is_none() {
                     return Err(err!(3503, name));
                 }
                 let collation = self.schema_collation(parsed, &alter.options)?;
-                self.define(|ddl| match collation {
-                    Some(collation) => ddl.alter_schema(&name, collation),
-                    None => Ok(()),
-                })?;
+                let names_encryption = alter.options.encryption.is_some();
+                let change = SchemaChange { collation, names_encryption, read_only: alter.options.read_only };
+                self.define(|ddl| ddl.alter_schema(&name, change))?;
                 affected("alter_db", 1)
             }
             Statement::DropDatabase { if_exists, name } => {
@@ -280,6 +281,7 @@ impl Session {
             Statement::TruncateTable(name) => {
                 let (schema, table) = self.object(parsed, *name)?;
                 self.check_shared(Privileges::DROP, &schema, &table)?;
+                self.refuse_read_only(&schema, &table)?;
                 // A view has no rows of its own: as if it were not there.
                 if self.dictionary().table(&schema, &table).is_some_and(|t| t.view.is_some()) {
                     return Err(self.missing_or_unlocked(err!(1146, schema, table)));
@@ -456,9 +458,6 @@ impl Session {
         if options.encryption.is_some_and(|e| !parsed.bytes(e).eq_ignore_ascii_case(b"n")) {
             return Err(unsupported("ENCRYPTION"));
         }
-        if options.read_only == Some(true) {
-            return Err(unsupported("READ ONLY databases"));
-        }
         collation_from(parsed, options.charset, options.collation)
     }
 
@@ -491,6 +490,19 @@ impl Session {
         }
     }
 
+    /// Error 3989 for a table of a schema that is READ ONLY, before the definition is looked at; [`Ddl`] looks once more, behind its lock
+    /// on the schema. As ever what runs is committed. Under LOCK TABLES it is for [`Ddl`] alone: errors 1099 and 1100 come first.
+    pub(crate) fn refuse_read_only(&mut self, schema: &str, table: &str) -> Result<()> {
+        if self.locked.is_some() || self.is_temporary(schema, table) {
+            return Ok(());
+        }
+        let refused = self.dictionary().check_writable(schema);
+        if refused.is_err() {
+            self.commit_all()?;
+        }
+        refused
+    }
+
     /// DROP and ALTER of what none can be made of: there is none of that name. Errors 1305, 1360, 1539.
     pub(crate) fn missing_program(
         &mut self,
@@ -501,6 +513,7 @@ impl Session {
     ) -> Result<()> {
         let (schema, name) = self.object(parsed, name)?;
         self.commit_all()?;
+        self.dictionary().check_writable(&schema)?;
         let missing = match kind {
             ProgramKind::Procedure => err!(1305, "PROCEDURE", format!("{schema}.{name}")),
             ProgramKind::Function => err!(1305, "FUNCTION", format!("{schema}.{name}")),
@@ -522,6 +535,7 @@ impl Session {
         let (schema, name) = self.object(parsed, create.name)?;
         if !create.temporary {
             self.access().check_table(Privileges::CREATE, &schema, &name)?;
+            self.refuse_read_only(&schema, &name)?;
         }
         let made = match &create.body {
             _ if create.temporary => self.create_temporary(parsed, create, (&schema, &name)),

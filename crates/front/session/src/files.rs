@@ -9,7 +9,7 @@
 
 use crate::command::{Done, Session};
 use crate::define::text_of;
-use crate::run::Planned;
+use crate::run::{Planned, check_schemas};
 use crate::sink::gone;
 use crate::variables::{Val, VarId, id};
 use accounts::Privileges;
@@ -76,6 +76,7 @@ impl Session {
                 return Err(err!(3948));
             }
             let planned = Box::new(self.plan(parsed, &[])?);
+            check_schemas(&planned.prepared, &self.dictionary())?;
             out.local_infile_request(name.as_bytes()).map_err(|_| gone())?;
             self.upload = Some(Upload { planned, rest: Vec::new() });
             return Ok(Done::Upload);
@@ -85,6 +86,7 @@ impl Session {
             self.server_file(&name)?;
         }
         let mut planned = self.plan(parsed, &[])?;
+        check_schemas(&planned.prepared, &self.dictionary())?;
         let path = self.server_file(&name)?;
         let no_stat =
             |e: io::Error| SqlError::new(13, format!("Can't get stat of '{}' ({})", path.display(), os_error(&e)));

@@ -166,6 +166,7 @@ impl Session {
                     let account = &self.access().account().name;
                     return Err(err!(1044, account.user, account.host, schema));
                 }
+                Some(_) if writes => version.check_writable(schema)?,
                 Some(_) => {}
                 None => return Err(err!(1146, schema, table)),
             }

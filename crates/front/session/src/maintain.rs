@@ -45,7 +45,13 @@ impl Session {
             };
             let found = self.base_table(&schema, &table);
             let engine = found.as_ref().map(|t| t.as_ref().map_or(StorageEngine::InnoDb, |t| t.engine));
+            let rebuilds = matches!(statement.verb, MaintenanceVerb::Optimize | MaintenanceVerb::Repair);
+            let writable = match rebuilds && !self.is_temporary(&schema, &table) {
+                true => self.dictionary().check_writable(&schema),
+                false => Ok(()),
+            };
             let result = match (statement.verb, engine) {
+                _ if writable.is_err() => writable.map(|()| Said::Ok),
                 (_, Err(e)) => Err(e.clone()),
                 (_, Ok(StorageEngine::Memory)) => Ok(Said::NotSupported),
                 (MaintenanceVerb::Repair, Ok(StorageEngine::MyIsam)) => self.check(&schema, &table),
@@ -79,6 +85,10 @@ impl Session {
                 Err(e) if e.code == 1146 || e.code == 1347 => {
                     say("Error", &e.message);
                     say("status", "Operation failed");
+                }
+                Err(e) if e.code == 3989 => {
+                    say("Error", &e.message);
+                    say("error", "Corrupt");
                 }
                 Err(e) => return Err(e),
             }

@@ -17,7 +17,7 @@ use crate::variables::{VarId, id};
 use catalog::{Pin, Version, Waiting};
 use engine::Isolation;
 use exec::plan::hints::StatementHints;
-use exec::{Outcome, Prepared, RowSink, Stage, Uses};
+use exec::{Outcome, Prepared, RowSink, Stage, TableUse, Uses};
 use observe::{Counter, CounterId};
 use protocol::{Capabilities, Output, RowFormat};
 use sql::ast::{Insert, InsertSource, Parsed, Statement, TableRef};
@@ -358,6 +358,8 @@ impl Session {
         let stage = stage_of(&parsed.statement);
         let unknown = |c: &exec::ColumnMeta| c.data_type.kind == TypeKind::Null;
         let untyped = types.is_empty() && parsed.param_count > 0 && prepared.columns().iter().any(unknown);
+        // It may be prepared, and each execution plans anew and is refused.
+        let is_refused = check_schemas(&prepared, &version).is_err();
         let planned = Planned {
             parsed,
             prepared,
@@ -366,7 +368,7 @@ impl Session {
             readable_since,
             rows,
             reads_virtual,
-            generation: if untyped { NEVER } else { self.temporary.generation },
+            generation: if untyped || is_refused { NEVER } else { self.temporary.generation },
             untyped,
             literals: None,
             com,
@@ -406,7 +408,9 @@ impl Session {
         let version = self.dictionary();
         let Planned { hinted, parsed, .. } = &*planned;
         let prepared = self.under_hints(hinted.as_deref(), |s| Prepared::new(parsed, &version, &mut s.state, types));
-        planned.prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
+        let prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
+        check_schemas(&prepared, &version)?;
+        planned.prepared = prepared;
         (planned.pins, planned.readable_since) = pins_of(&planned.prepared, &version);
         planned.rows = RowLocks::of(&planned.prepared, &version);
         planned.changes = planned.pins.iter().any(Pin::writes);
@@ -747,13 +751,20 @@ pub(crate) fn pins_of(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64)
             && !table.temporary
         {
             // The planner names each table once.
-            pins.push(Pin::new(&t.schema, &t.table, t.insert || t.update || t.delete || t.for_update || t.carried));
+            pins.push(Pin::new(&t.schema, &t.table, t.is_written()));
             if table.engine.is_transactional() {
                 readable_since = readable_since.max(table.readable_since);
             }
         }
     }
     (pins, readable_since)
+}
+
+/// Error 3989 where the statement writes a table of a schema that is READ ONLY.
+pub(crate) fn check_schemas(prepared: &Prepared, version: &Version) -> Result<()> {
+    let is_shared = |t: &TableUse| version.table(&t.schema, &t.table).is_some_and(|t| t.is_base() && !t.temporary);
+    let mut written = prepared.tables().iter().filter(|t| t.is_written() && is_shared(t));
+    written.try_for_each(|t| version.check_writable(&t.schema))
 }
 
 fn has_virtual(prepared: &Prepared, version: &Version) -> bool {

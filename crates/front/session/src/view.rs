@@ -53,6 +53,7 @@ impl Session {
         let query = sql::parse(&text, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
         let Statement::Query(root) = query.statement else { return Err(err!(1064)) };
         // Plans it: names, types, and the privileges of who makes the view.
+        self.refuse_read_only(&schema, &name)?;
         let version = self.dictionary();
         if create.alter && version.base_table(&schema, &name).is_none() {
             return Err(err!(1146, schema, name));
@@ -132,6 +133,7 @@ impl Session {
             views.push((schema, view));
         }
         let missing = self.define(|ddl| {
+            views.iter().try_for_each(|v| ddl.lock_to_define(&v.0))?;
             let exists = |v: &TableName| ddl.version().table(&v.0, &v.1).is_some();
             let (there, missing): (Vec<TableName>, Vec<TableName>) = views.iter().cloned().partition(exists);
             let missing: Vec<String> = missing.into_iter().map(|v| format!("{}.{}", v.0, v.1)).collect();

@@ -39,6 +39,15 @@ enum Touched {
     Table(String, String),
 }
 
+/// What ALTER DATABASE says of a schema.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SchemaChange {
+    pub collation: Option<CollationId>,
+    /// ENCRYPTION='N', which changes nothing.
+    pub names_encryption: bool,
+    pub read_only: Option<bool>,
+}
+
 /// What others may do with a table while it is altered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lets {
@@ -186,13 +195,24 @@ impl Ddl<'_> {
         self.put_schema(Schema::new(name, collation))
     }
 
-    /// ALTER DATABASE. Errors 1049.
-    pub fn alter_schema(&mut self, name: &str, collation: CollationId) -> Result<()> {
+    /// ALTER DATABASE. It waits for all who use a table of the schema until the end of their transactions, and keeps others out.
+    /// Of a schema that is READ ONLY nothing else can be said, unless the statement also ends that.
+    /// Errors 1049, 1192, 1205, 1213, 1317, 3552, 3989.
+    pub fn alter_schema(&mut self, name: &str, change: SchemaChange) -> Result<()> {
         self.lock_schema(name, Mode::Exclusive)?;
         let schema = self.next.schema(name).ok_or_else(|| err!(1049, name))?;
         refuse_system(&self.next, name)?;
-        let mut schema = Schema::clone(schema);
-        schema.default_collation = collation;
+        if change.read_only != Some(false) && (change.collation.is_some() || change.names_encryption) {
+            self.next.check_writable(name)?;
+        }
+        let tables: Vec<String> = schema.tables.keys().cloned().collect();
+        for table in tables {
+            self.lock(&Arc::new(Name::table(name, &table)), Mode::Exclusive, Duration::Transaction)?;
+        }
+        self.catch_up();
+        let mut schema = Schema::clone(self.next.schema(name).expect("it is locked"));
+        schema.default_collation = change.collation.unwrap_or(schema.default_collation);
+        schema.read_only = change.read_only.unwrap_or(schema.read_only);
         self.put_schema(schema)
     }
 
@@ -204,12 +224,13 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// DROP DATABASE with all its tables; returns how many. Errors 1008, 1059, 1102, 1205, 3552.
+    /// DROP DATABASE with all its tables; returns how many. Errors 1008, 1059, 1102, 1205, 3552, 3989.
     pub fn drop_schema(&mut self, name: &str) -> Result<u64> {
         check_name(name, 1102)?;
         self.lock_schema(name, Mode::Exclusive)?;
         let schema = self.next.schema(name).cloned().ok_or_else(|| err!(1008, name))?;
         refuse_system(&self.next, name)?;
+        self.next.check_writable(name)?;
         // Tables whose foreign keys lead here from elsewhere keep the schema; those inside go together.
         for table in schema.tables.values() {
             self.refuse_referenced(table, |child| child.schema != name)?;
@@ -313,7 +334,7 @@ impl Ddl<'_> {
         for key in keys {
             let parent = self.next.table(&key.parent.0, &key.parent.1);
             if parent.is_some_and(|t| t.is_base() && t.id != id) && !kept.iter().any(|k| key.is_kept(k)) {
-                self.lock_table(&key.parent.0, &key.parent.1)?;
+                self.lock_related(&key.parent.0, &key.parent.1)?;
             }
         }
         Ok(())
@@ -402,7 +423,7 @@ impl Ddl<'_> {
         let name = |t: &Arc<Table>| (t.schema.clone(), t.name.clone());
         let children: Vec<TableName> = self.next.children(&parent.schema, &parent.name).map(name).collect();
         for (schema, name) in children {
-            let child = self.lock_table(&schema, &name)?;
+            let child = self.lock_related(&schema, &name)?;
             self.alter_table(&child, |t| {
                 let leads = |k: &&mut ForeignKey| k.parent.0 == parent.schema && k.parent.1 == parent.name;
                 for column in t.foreign_keys.iter_mut().filter(leads).flat_map(|k| &mut k.parent_columns) {
@@ -476,9 +497,11 @@ impl Ddl<'_> {
     }
 
     /// RENAME TABLE, of a view too. Foreign keys on the table, and made-up names of its own, follow. The new name is looked
-    /// at first: errors 1049, 1050, 1146.
+    /// at first: errors 1049, 1050, 1146. Error 3989 before those where either schema is READ ONLY.
     pub fn rename_table(&mut self, from: (&str, &str), to: (&str, &str)) -> Result<Arc<Table>> {
         check_name(to.1, 1103)?;
+        self.lock_to_define(from.0)?;
+        self.lock_to_define(to.0)?;
         self.lock_new_name(to.0, to.1, Mode::Exclusive)?;
         self.next.schema(to.0).ok_or_else(|| err!(1049, to.0))?;
         if self.exists(to.0, to.1) {
@@ -505,7 +528,7 @@ impl Ddl<'_> {
         for (schema, name) in children {
             let itself = (schema.as_str(), name.as_str()) == from;
             let (schema, name) = if itself { to } else { (schema.as_str(), name.as_str()) };
-            let child = self.lock_table(schema, name)?;
+            let child = self.lock_related(schema, name)?;
             self.alter_table(&child, |t| {
                 for key in t.foreign_keys.iter_mut().filter(|k| (k.parent.0.as_str(), k.parent.1.as_str()) == from) {
                     key.parent = (to.0.to_string(), to.1.to_string());

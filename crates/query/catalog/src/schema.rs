@@ -7,7 +7,7 @@ use std::sync::Arc;
 use types::collation::CollationId;
 use types::key::KeyPart;
 use types::row::RowLayout;
-use types::{DataType, Value};
+use types::{DataType, Result, Value, err};
 
 /// All schemas and tables at one moment.
 #[derive(Clone, Default)]
@@ -44,6 +44,14 @@ impl Version {
             let system = SYSTEM_SCHEMAS[..2].iter().find(|s| s.eq_ignore_ascii_case(name))?;
             self.schemas.get(*system)
         })
+    }
+
+    /// Error 3989 for a schema that ALTER DATABASE has made READ ONLY: nobody changes what is in it but temporary tables.
+    pub fn check_writable(&self, schema: &str) -> Result<()> {
+        match self.schema(schema) {
+            Some(s) if s.read_only => Err(err!(3989, s.name)),
+            _ => Ok(()),
+        }
     }
 
     /// `base` with temporary tables in front: they are found by name, and stand in no schema's list.
@@ -139,12 +147,14 @@ impl Version {
 pub struct Schema {
     pub name: String,
     pub default_collation: CollationId,
+    /// ALTER DATABASE ... READ ONLY = 1: see [`Version::check_writable`].
+    pub read_only: bool,
     pub tables: BTreeMap<String, Arc<Table>>,
 }
 
 impl Schema {
     pub fn new(name: &str, default_collation: CollationId) -> Schema {
-        Schema { name: name.to_string(), default_collation, tables: BTreeMap::new() }
+        Schema { name: name.to_string(), default_collation, read_only: false, tables: BTreeMap::new() }
     }
 
     /// Made by the server: no DDL in it.

@@ -35,6 +35,13 @@ pub struct TableUse {
     pub columns: ColumnUse,
 }
 
+impl TableUse {
+    /// Is it locked as one whose rows change?
+    pub fn is_written(&self) -> bool {
+        self.insert || self.update || self.delete || self.for_update || self.carried
+    }
+}
+
 /// The columns of a table that a statement names, for privileges on columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnUse {

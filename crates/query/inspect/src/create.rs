@@ -99,5 +99,8 @@ pub fn create_database(schema: &Schema, if_not_exists: bool) -> String {
         _ = write!(out, " COLLATE {}", collation.info().name);
     }
     out.push_str(" */ /*!80016 DEFAULT ENCRYPTION='N' */");
+    if schema.read_only {
+        out.push_str(" /* READ ONLY = 1 */");
+    }
     out
 }

@@ -101,7 +101,8 @@ fn schemata(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 fn schemata_extensions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    out.extend(cx.schemas().map(|s| vec![word("def"), text(&s.name), word("")]));
+    let options = |read_only| word(if read_only { "READ ONLY=1" } else { "" });
+    out.extend(cx.schemas().map(|s| vec![word("def"), text(&s.name), options(s.read_only)]));
     Ok(())
 }
 

@@ -44,9 +44,24 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// Locks the name of a table, existing or not, and takes over what others have done to it meanwhile. Under LOCK TABLES only
-    /// what was locked for writing: errors 1099, 1100.
+    /// Keeps a schema as it is until the end, for a change of what is in it. Error 3989 where that is READ ONLY.
+    pub fn lock_to_define(&mut self, schema: &str) -> Result<()> {
+        if self.temporary {
+            return Ok(());
+        }
+        self.lock_schema(schema, Mode::IntentionExclusive)?;
+        self.next.check_writable(schema)
+    }
+
+    /// Locks the name of a table, existing or not, that the statement defines, and takes over what others have done to it
+    /// meanwhile. Under LOCK TABLES only what was locked for writing: errors 1099, 1100. Error 3989 where its schema is READ ONLY.
     pub(super) fn lock_name(&mut self, schema: &str, name: &str, mode: Mode) -> Result<()> {
+        self.check_locked(schema, name)?;
+        self.lock_to_define(schema)?;
+        self.lock_new_name(schema, name, mode)
+    }
+
+    fn check_locked(&self, schema: &str, name: &str) -> Result<()> {
         if self.pins.locks_tables() && !self.temporary {
             let key = Name::table(schema, name);
             match self.pins.tickets().iter().find(|t| *t.name == key) {
@@ -55,7 +70,17 @@ impl Ddl<'_> {
                 Some(_) => {}
             }
         }
-        self.lock_new_name(schema, name, mode)
+        Ok(())
+    }
+
+    /// The other end of a foreign key, locked as by [`Ddl::lock_table`]: only the dictionary's note of the key changes, so its
+    /// schema may be READ ONLY.
+    pub(super) fn lock_related(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        self.base(schema, name, |ddl, schema, name| {
+            ddl.check_locked(schema, name)?;
+            ddl.lock_new_name(schema, name, Mode::Exclusive)?;
+            ddl.found(schema, name)
+        })
     }
 
     pub(crate) fn lock_new_name(&mut self, schema: &str, name: &str, mode: Mode) -> Result<()> {
@@ -115,10 +140,11 @@ impl Ddl<'_> {
     }
 
     /// A table of which more is to be known, and nothing else changes: others go on using it, before the commit and after.
-    /// Errors as [`Ddl::lock_table`].
+    /// Its schema may be READ ONLY. Errors as [`Ddl::lock_table`].
     pub fn lock_to_sample(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
         self.base(schema, name, |ddl, schema, name| {
-            ddl.lock_name(schema, name, Mode::SharedUpgradable)?;
+            ddl.check_locked(schema, name)?;
+            ddl.lock_new_name(schema, name, Mode::SharedUpgradable)?;
             ddl.found(schema, name)
         })
     }
@@ -145,10 +171,14 @@ impl Ddl<'_> {
         Ok(table)
     }
 
-    /// Locks the name of a table to be made, of which nobody may have made one. Errors 1049, 1050, 1059, 1100, 1103, 1205, 1213, 1317.
+    /// Locks the name of a table to be made, of which nobody may have made one. Errors 1049, 1050, 1059, 1100, 1103, 1205, 1213, 1317,
+    /// 3989.
     pub fn lock_to_create(&mut self, schema: &str, name: &str) -> Result<()> {
         check_name(name, 1103)?;
-        // A table that is there is not waited for.
+        // A table that is there is not waited for. Behind the lock on the schema it may be gone.
+        if self.exists(schema, name) {
+            self.lock_to_define(schema)?;
+        }
         if !self.exists(schema, name) {
             self.lock_name(schema, name, Mode::Exclusive)?;
         }
@@ -192,7 +222,10 @@ impl Ddl<'_> {
         for touched in &self.touched {
             match touched {
                 Touched::Schema(name) => match (self.next.schemas.get(name), next.schemas.get_mut(name)) {
-                    (Some(mine), Some(schema)) => Arc::make_mut(schema).default_collation = mine.default_collation,
+                    (Some(mine), Some(schema)) => {
+                        let schema = Arc::make_mut(schema);
+                        (schema.default_collation, schema.read_only) = (mine.default_collation, mine.read_only);
+                    }
                     // Its tables follow.
                     (Some(mine), None) => {
                         let schema = Schema::new(name, mine.default_collation);

@@ -43,7 +43,20 @@ impl Parser<'_> {
             } else if alter && !default && self.eat(Kw::READ) {
                 self.expect(Kw::ONLY)?;
                 self.eat_eq();
-                options.read_only = Some(!self.eat(Kw::DEFAULT) && self.integer()? != 0);
+                let at = self.tok.start;
+                let read_only = match self.eat(Kw::DEFAULT) {
+                    true => false,
+                    false => match self.integer()? {
+                        0 => false,
+                        1 => true,
+                        _ => return Err(self.syntax_at(at)),
+                    },
+                };
+                if options.read_only.is_some_and(|before| before != read_only) {
+                    let message = "Conflicting declarations: 'READ ONLY=0' and 'READ ONLY=1'";
+                    return Err(ParseError::new(1302, message, at as usize));
+                }
+                options.read_only = Some(read_only);
             } else if default {
                 return Err(self.syntax());
             } else {
