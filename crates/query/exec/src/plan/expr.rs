@@ -186,7 +186,9 @@ impl Planner<'_> {
             Ast::AssignUserVar { name, value } => {
                 self.unsteady = true;
                 let e = self.expr(*value)?;
-                let ty = e.ty;
+                // Variables have integers of one size.
+                let kind = if e.ty.kind.is_integer() { TypeKind::BigInt } else { e.ty.kind };
+                let ty = DataType { kind, zerofill: false, ..e.ty };
                 Expr::new(Node::SetUserVariable(parsed.name(*name).to_ascii_lowercase(), Box::new(e)), ty)
             }
             Ast::SystemVar { scope, base, name } => {

@@ -6,7 +6,8 @@ use crate::expr::{Expr, Node};
 use crate::run::Shape;
 
 /// The query's rows sorted; afterwards its outputs are columns of the sorted tuples in `slot`, the last of its shapes, or made of
-/// them: where a LIMIT leaves rows of one table out, those are not computed, as in MySQL.
+/// them: where a LIMIT leaves rows of one table out, those are not computed, as in MySQL, and user variables are set in the order
+/// in which rows are sent where it is the first table's order.
 pub fn sorted(
     mut q: QueryPlan,
     order: Vec<OrderKey>,
@@ -14,7 +15,11 @@ pub fn sorted(
     limit: Option<(Expr, Option<Expr>)>,
     unique: bool,
 ) -> QueryPlan {
-    let values = match limit.is_some() && !unique && is_of_one_table(&q.plan) && may_wait(&q.outputs) {
+    let is_late = match q.outputs.iter().any(assigns) {
+        true => is_order_of_first(&q.plan, &order),
+        false => limit.is_some() && is_of_one_table(&q.plan) && computes(&q.outputs),
+    };
+    let values = match is_late && !unique && !q.outputs.iter().any(reads_rows) {
         true => {
             let mut kept = Vec::new();
             q.outputs.iter_mut().for_each(|e| keep(e, slot, &mut kept));
@@ -39,9 +44,28 @@ fn is_of_one_table(plan: &Plan) -> bool {
     }
 }
 
-/// Is something computed of columns, and nothing by a subquery, which reads the table's row?
-fn may_wait(outputs: &[Expr]) -> bool {
-    let reads_row = |e: &Expr| {
+/// Is it by columns of the table that is read first? MySQL sorts that table then, before it joins others.
+fn is_order_of_first(plan: &Plan, order: &[OrderKey]) -> bool {
+    let first = match plan {
+        Plan::Scan(scan) => scan.slot,
+        Plan::IndexMerge(merge) => merge.first().slot,
+        Plan::Intersection(merge) => merge.scans[0].slot,
+        Plan::Derived { slot, .. } | Plan::Virtual { slot, .. } => *slot,
+        Plan::Filter { input, .. } => return is_order_of_first(input, order),
+        Plan::Join(join) => return is_order_of_first(&join.left, order),
+        _ => return false,
+    };
+    let is_others = |e: &Expr| matches!(e.node, Node::Column { depth: 0, slot, .. } if slot as usize != first);
+    !order.iter().any(|key| key.expr.any(&mut |e| is_others(e)) || assigns(&key.expr))
+}
+
+fn assigns(e: &Expr) -> bool {
+    e.any(&mut |e| matches!(e.node, Node::SetUserVariable(..)))
+}
+
+/// Does a subquery or a window function in it read the table's row?
+fn reads_rows(e: &Expr) -> bool {
+    e.any(&mut |e| {
         matches!(
             e.node,
             Node::Subquery(_)
@@ -50,10 +74,13 @@ fn may_wait(outputs: &[Expr]) -> bool {
                 | Node::Quantified { .. }
                 | Node::Window(_)
         )
-    };
+    })
+}
+
+/// Is something computed of columns?
+fn computes(outputs: &[Expr]) -> bool {
     let is_column = |e: &Expr| matches!(e.node, Node::Column { depth: 0, .. });
     outputs.iter().any(|e| !is_column(e) && e.any(&mut |e| is_column(e)))
-        && !outputs.iter().any(|e| e.any(&mut |e| reads_row(e)))
 }
 
 /// Columns of the table become columns of the tuple.
