@@ -126,3 +126,67 @@ fn errors_and_names() {
     let names = db.run("SELECT 1 + 1, 'x', 2 AS two, now() ").unwrap().1.names;
     assert_eq!(names, ["1 + 1", "x", "two", "now()"]);
 }
+
+/// Mangled fragments and paths end in a value or an error, and the values are those of the function: a text or NULL.
+#[test]
+fn xml_of_anything() {
+    let mut db = Database::new();
+    let fragments =
+        ["<a k=\"1\"><b>x</b><!-- c --><b d='2'/></a>", "<?p q=\"1\"?><!DOCTYPE a SYSTEM \"s\"><a><![CDATA[<]]></a>"];
+    let paths = [
+        "/a/b[@k=\"1\" and position()<last()]/../*[1]|//b",
+        "count(//b[contains(.,\"x\")])+sum(/a/@k)*-2 div 3",
+        "substring(concat(/a,\"y\"),2,$@v)!=string-length(/a/descendant-or-self::b)",
+    ];
+    let pieces = [
+        "<",
+        ">",
+        "/",
+        "[",
+        "]",
+        "(",
+        ")",
+        "\"",
+        "&",
+        "<!--",
+        "]]>",
+        "<![CDATA[",
+        "?",
+        "!",
+        "é",
+        "::",
+        "..",
+        "@",
+        "$",
+        "|",
+        "-",
+        "9",
+    ];
+    for seed in common::seeds(1..300) {
+        let mut random = common::Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut mangle = |text: &str| {
+            let mut text: Vec<char> = text.chars().collect();
+            for _ in 0..=random.next(3) {
+                let at = random.next(text.len() as u64 + 1) as usize;
+                match random.next(3) {
+                    0 => text.truncate(at.max(1)),
+                    1 => drop(text.drain(at..(at + 2).min(text.len()))),
+                    _ => drop(text.splice(at..at, random.of(&pieces).chars())),
+                }
+            }
+            String::from_iter(text).replace('\'', "''")
+        };
+        let fragment = mangle(fragments[seed as usize % fragments.len()]);
+        let path = mangle(paths[seed as usize % paths.len()]);
+        for text in
+            [format!("EXTRACTVALUE('{fragment}', '{path}')"), format!("UPDATEXML('{fragment}', '{path}', 'new')")]
+        {
+            match db.run(&format!("SELECT {text}, ISNULL({text}) IN (0, 1)")) {
+                Ok((_, rows)) => assert!(rows.rows[0].ends_with('1'), "{text}"),
+                Err(e) => assert!(matches!(e.code, 1105 | 1690), "{text}: {} {}", e.code, e.message),
+            }
+        }
+    }
+    assert_eq!(db.error(&format!("SELECT EXTRACTVALUE('<a/>', '/{}')", "a/".repeat(5000))).0, 1105);
+    assert_eq!(db.error(&format!("SELECT EXTRACTVALUE('<a/>', '1{}')", "+1".repeat(5000))).0, 1105);
+}

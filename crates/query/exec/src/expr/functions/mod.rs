@@ -13,6 +13,7 @@ pub mod parse_date;
 pub mod regexp;
 pub mod string;
 pub mod temporal;
+pub mod xml;
 
 use super::{Expr, Node, compare, convert};
 use crate::run::{Run, Scope};
@@ -302,6 +303,7 @@ pub fn find(name: &str) -> Option<Func> {
         net::FUNCTIONS,
         regexp::FUNCTIONS,
         locks::FUNCTIONS,
+        xml::FUNCTIONS,
     ];
     lists.iter().flat_map(|l| l.iter()).find(|f| f.name.eq_ignore_ascii_case(name))
 }
@@ -516,6 +518,9 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     };
     if function.name.starts_with("regexp_") {
         regexp::check_charsets(function.name, args)?;
+    }
+    if xml::is_xml(function) {
+        xml::check_path(&args[1])?;
     }
     let mut ty = match function.rule {
         Rule::Int(n) => DataType { length: n, ..DataType::new(TypeKind::BigInt) },

@@ -194,19 +194,23 @@ fn substring<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         },
         _ => i64::MAX,
     };
-    let set = a.charset(0);
-    let count = set.char_count(&s) as i64;
+    let part = part(a.charset(0), &s, pos, len);
+    Ok(bytes(slice(s, part.start, part.end)))
+}
+
+/// The bytes of the `len` characters from character `pos` on, which counts from 1, or from the end where it is negative.
+pub(super) fn part(set: types::Charset, s: &[u8], pos: i64, len: i64) -> std::ops::Range<usize> {
+    let count = set.char_count(s) as i64;
     let start = match pos {
-        0 => return Ok(bytes(&b""[..])),
+        0 => return 0..0,
         p if p > 0 => p - 1,
         p => count + p,
     };
     if start < 0 || start >= count || len <= 0 {
-        return Ok(bytes(&b""[..]));
+        return 0..0;
     }
-    let from = set.char_offset(&s, start as usize);
-    let to = from + set.char_offset(&s[from..], len.min(count) as usize);
-    Ok(bytes(slice(s, from, to)))
+    let from = set.char_offset(s, start as usize);
+    from..from + set.char_offset(&s[from..], len.min(count) as usize)
 }
 
 fn left<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
@@ -317,7 +321,11 @@ fn locate<'a>(a: Args<'a, '_>, needle: usize, hay: usize) -> Result<Value<'a>> {
         },
         _ => 1,
     };
-    let collation = a.collation();
+    Ok(Value::Int(position(a.collation(), &n, &h, start)))
+}
+
+/// Position, in characters from 1, of `needle` in `hay` at `start` or behind it; 0: it is not there.
+pub(super) fn position(collation: types::CollationId, needle: &[u8], hay: &[u8], start: i64) -> i64 {
     let set = collation.charset();
     let decode = |mut s: &[u8]| {
         let mut out = Vec::new();
@@ -328,18 +336,18 @@ fn locate<'a>(a: Args<'a, '_>, needle: usize, hay: usize) -> Result<Value<'a>> {
         }
         out
     };
-    let (n, h) = (decode(&n), decode(&h));
+    let (n, h) = (decode(needle), decode(hay));
     if start < 1 || start as usize > h.len() + 1 {
-        return Ok(Value::Int(0));
+        return 0;
     }
     let mut i = start as usize - 1;
     while i + n.len() <= h.len() {
         if n.iter().zip(&h[i..]).all(|(x, y)| collation.char_equal(*x, *y)) {
-            return Ok(Value::Int(i as i64 + 1));
+            return i as i64 + 1;
         }
         i += 1;
     }
-    Ok(Value::Int(0))
+    0
 }
 
 fn pad<'a>(a: Args<'a, '_>, at_left: bool) -> Result<Value<'a>> {
