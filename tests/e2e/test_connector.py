@@ -55,6 +55,20 @@ def test_a_prepared_statement_serves_many_times_with_changing_types(connection):
     assert [v for (v,) in cursor.fetchall()] == ["a", None, "3", "4.5", "z"]
 
 
+def test_limit_takes_strings_as_parameters(connection):
+    """As MySQL 9.7 does; doubles and negative numbers have its errors. EXECUTE is stricter: golden `query/refused_arguments`."""
+    cursor = connection.cursor(prepared=True)
+    cursor.execute("CREATE TABLE t (id INT PRIMARY KEY)")
+    cursor.execute("INSERT INTO t VALUES (1), (2), (3)")
+    for given, rows in [(2, 2), ("2", 2), ("x", 0), (None, 0)]:
+        cursor.execute("SELECT id FROM t LIMIT %s", (given,))
+        assert len(cursor.fetchall()) == rows, given
+    for given, number in [(2.0, 1210), (-1, 1690)]:
+        with pytest.raises(mysql.connector.Error) as raised:
+            cursor.execute("SELECT id FROM t LIMIT %s", (given,))
+        assert raised.value.errno == number and "mysqld_stmt_execute" in raised.value.msg, given
+
+
 def test_a_statement_prepared_before_ddl_sees_the_new_table(connection):
     cursor = connection.cursor()
     cursor.execute("CREATE TABLE t (id INT PRIMARY KEY, n INT)")

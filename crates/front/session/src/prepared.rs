@@ -365,6 +365,7 @@ impl Session {
         let id = id.ok_or_else(|| err!(1243, name, "EXECUTE"))?;
         let mut stmt = self.statements.take(id).expect("named statements are in the table");
         self.entry.begin_statement(Doing::Execute, id, self.state.clock_us);
+        self.state.runs_execute = true;
         let result = match &mut stmt.body {
             Body::Planned(planned) if planned.prepared.param_count() == values.len() => {
                 self.run(planned, values, RowFormat::Text, out)
@@ -372,6 +373,7 @@ impl Session {
             Body::Other(parsed) if parsed.param_count as usize == values.len() => self.obey_with(parsed, values, out),
             _ => Err(err!(1210, "EXECUTE")),
         };
+        self.state.runs_execute = false;
         self.statements.put_back(id, stmt);
         result
     }

@@ -60,6 +60,8 @@ pub(crate) struct State {
     pub now_us: i64,
     /// The statement is a transaction of its own.
     pub single_statement: bool,
+    /// EXECUTE runs a prepared statement.
+    pub runs_execute: bool,
     /// SET TIMESTAMP: overrides the clock.
     pub timestamp: Option<f64>,
     pub last_insert_id: u64,
@@ -103,6 +105,7 @@ impl State {
             clock_us: 0,
             now_us: 0,
             single_statement: false,
+            runs_execute: false,
             timestamp: None,
             last_insert_id: 0,
             insert_id: 0,
@@ -364,6 +367,10 @@ impl Env for State {
 
     fn foreign_key_checks(&self) -> bool {
         self.vars.bool(FOREIGN_KEY_CHECKS)
+    }
+
+    fn runs_execute(&self) -> bool {
+        self.runs_execute
     }
 
     fn tmp_table_size(&self) -> u64 {

@@ -140,6 +140,10 @@ pub trait Env {
     fn found_rows(&self) -> u64;
     /// `@@name`, `@@global.name`, `@@session.name`: the value and its type.
     fn system_variable(&self, global: Option<bool>, name: &str) -> Result<(Value<'static>, DataType)>;
+    /// Is it EXECUTE that runs, and not COM_STMT_EXECUTE?
+    fn runs_execute(&self) -> bool {
+        false
+    }
     fn user_variable(&self, name: &str) -> (Value<'static>, DataType);
     fn set_user_variable(&mut self, name: &str, value: Value<'static>, data_type: DataType);
     /// The engine that the transaction runs in: AUTO_INCREMENT counters live there.

@@ -176,7 +176,8 @@ impl Hints {
                 }
             }
         }
-        if let Some(name) = resource_group {
+        // Every session is in this one.
+        if let Some(name) = resource_group.filter(|name| !name.eq_ignore_ascii_case("USR_default")) {
             all.warnings.push((3651, format!("Resource Group '{name}' does not exist.")));
         }
         Some(Box::new(all))

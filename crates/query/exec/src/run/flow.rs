@@ -111,14 +111,27 @@ impl Op for FilterOp {
     }
 }
 
-/// The value of a LIMIT clause, of which NULL is 0. Errors 1210, 1690 for parameters that are no counts.
+/// The value of a LIMIT clause, of which NULL is 0. Errors 1210, 1690 for parameters that are no counts. COM_STMT_EXECUTE may
+/// bring a string, as clients do that bind everything as one; EXECUTE may not.
 pub fn limit_value(e: &Expr, run: &Run<'_>, at: Scope<'_>) -> Result<u64> {
     match e.eval(run, at)? {
         Value::Int(v) if v >= 0 => Ok(v as u64),
         Value::UInt(v) => Ok(v),
         Value::Null => Ok(0),
-        Value::Int(_) => Err(types::err!(1690, "unsigned integer", "EXECUTE")),
-        _ => Err(types::err!(1210, "EXECUTE")),
+        given => given_limit(&given, run.env.borrow().runs_execute()),
+    }
+}
+
+#[cold]
+fn given_limit(given: &Value<'_>, runs_execute: bool) -> Result<u64> {
+    let (range, command) = match runs_execute {
+        true => ("unsigned integer", "EXECUTE"),
+        false => ("SIGNED INTEGER", "mysqld_stmt_execute"),
+    };
+    match given {
+        Value::Int(_) => Err(types::err!(1690, range, command)),
+        Value::Bytes(_) if !runs_execute => Ok(given.to_u64()),
+        _ => Err(types::err!(1210, command)),
     }
 }
 
