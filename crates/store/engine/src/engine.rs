@@ -6,13 +6,11 @@ use crate::mtr::Mtr;
 use crate::page::node::{Node, NodeMut};
 use crate::page::{self, OFF_WORD_B, PAGE_BYTES, get_u64};
 use crate::pool::Pool;
-use crate::pool::cleaner::Cleaner;
-use crate::purge::Progress;
 use crate::segment::Segments;
 use crate::space::{DICTIONARY_ROOT, OFF_NEXT_TREE, SUPER_PAGE, Space};
 use crate::txn::System;
 use crate::undo::{self, Kind, Record};
-use crate::{Error, Range, Result, Tree, TreeKind, recovery, transaction::Transaction};
+use crate::{Error, Range, Result, Tree, TreeKind, checkpoint, purge, recovery, transaction::Transaction};
 use log::{Log, Lsn};
 use std::ops::Bound;
 use std::path::PathBuf;
@@ -69,8 +67,8 @@ pub(crate) struct Core {
     pub flush_log_at_commit: AtomicU8,
     /// `innodb_deadlock_detect`.
     pub deadlock_detect: AtomicBool,
-    /// 1: background threads end. Their futex.
-    stop: AtomicU32,
+    /// How far stopping has come; background threads sleep on it.
+    pub stop: AtomicU32,
 }
 
 impl Core {
@@ -113,18 +111,18 @@ impl Core {
 
     /// Waits a moment for room on the disk.
     pub fn pause(&self) {
-        futex_sleep(&self.stop, 0, Duration::from_millis(50));
+        self.sleep(Duration::from_millis(50));
+    }
+
+    /// Background threads: sleeps, until the engine stops at the latest.
+    pub fn sleep(&self, time: Duration) {
+        futex::wait(&self.stop, 0, Some(time));
     }
 
     pub fn stopping(&self) -> bool {
         // Relaxed: a wish, no data comes with it; the joins in `stop_threads` order the rest.
         self.stop.load(Ordering::Relaxed) != 0
     }
-}
-
-/// Sleeps until the word is no longer as it was seen, or for so long.
-fn futex_sleep(word: &AtomicU32, seen: u32, time: Duration) {
-    futex::wait(word, seen, Some(time));
 }
 
 pub struct Engine {
@@ -142,7 +140,7 @@ struct Threads {
 
 /// Stages of [`Core::stop`]: everybody ends what they do, but the page cleaner; the page cleaner writes all that is left.
 const STOPPING: u32 = 1;
-const LAST_ROUND: u32 = 2;
+pub(crate) const LAST_ROUND: u32 = 2;
 
 impl Engine {
     /// Opens the data directory, creating it when empty; recovers after a crash, telling `progress` in words.
@@ -162,7 +160,7 @@ impl Engine {
         let doublewrite = opened.doublewrite;
         let cleaner = {
             let core = core.clone();
-            spawn("page-cleaner", move || clean(&core, doublewrite))?
+            spawn("page-cleaner", move || checkpoint::run(&core, doublewrite))?
         };
         let threads = Threads { cleaner: Some(cleaner), purge: None };
         let engine = Arc::new(Engine { core, threads: Mutex::new(Rank::Session, threads) });
@@ -170,7 +168,7 @@ impl Engine {
         recovery::roll_back_open_transactions(&engine.core, progress)?;
         let purger = {
             let core = engine.core.clone();
-            spawn("purge", move || purge(&core))?
+            spawn("purge", move || purge::run(&core))?
         };
         engine.threads.lock().purge = Some(purger);
         Ok(engine)
@@ -492,58 +490,4 @@ fn spawn<R: Send + 'static>(name: &str, run: impl FnOnce() -> R + Send + 'static
         .name(name.into())
         .spawn(run)
         .map_err(|e| Error::Io(format!("cannot start thread {name}: {e}")))
-}
-
-/// The page cleaner's thread: the outcome of the last checkpoint.
-fn clean(core: &Core, doublewrite: Option<crate::pool::doublewrite::Doublewrite>) -> Result<()> {
-    let mut cleaner = Cleaner::new(&core.pool, &core.log, doublewrite);
-    let mut last_tail = 0;
-    let mut checkpointed = 0;
-    loop {
-        // Relaxed: as in `stopping`.
-        let stage = core.stop.load(Ordering::Relaxed);
-        if stage == LAST_ROUND {
-            break;
-        }
-        let seen = core.pool.wanted.load(Ordering::Acquire); // pairs with the Release in `want_cleaning`
-        let tail = core.log.tail_lsn();
-        let outcome = cleaner.round(tail == last_tail).and_then(|written| {
-            let oldest = cleaner.oldest_change();
-            if oldest.saturating_sub(checkpointed) >= core.log.capacity() / 64
-                || (tail == last_tail && oldest > checkpointed)
-            {
-                core.log.set_checkpoint(oldest, &recovery::checkpoint_payload(core))?;
-                checkpointed = oldest;
-            }
-            Ok(written)
-        });
-        last_tail = tail;
-        match outcome {
-            Ok(0) => {
-                futex::wait(&core.pool.wanted, seen, Some(Duration::from_millis(50)));
-            }
-            Ok(_) => {}
-            Err(error) => {
-                eprintln!("[ERROR] [Engine] writing pages: {error}");
-                futex_sleep(&core.stop, stage, Duration::from_millis(500));
-            }
-        }
-    }
-    cleaner.write_all()?;
-    Ok(core.log.set_checkpoint(cleaner.oldest_change(), &recovery::checkpoint_payload(core))?)
-}
-
-/// The purge thread.
-fn purge(core: &Core) {
-    let mut progress = Progress::default();
-    while !core.stopping() {
-        match core.purge(&mut progress) {
-            Ok(0) => futex_sleep(&core.stop, 0, Duration::from_millis(50)),
-            Ok(_) => futex_sleep(&core.stop, 0, Duration::from_millis(5)),
-            Err(error) => {
-                eprintln!("[ERROR] [Engine] purge: {error}");
-                futex_sleep(&core.stop, 0, Duration::from_millis(1000));
-            }
-        }
-    }
 }

@@ -6,6 +6,7 @@
 //! takes no lock; a *locking read* sees the newest committed version and locks it.
 
 mod btree;
+mod checkpoint;
 mod cursor;
 mod engine;
 mod error;

@@ -20,6 +20,7 @@ use crate::version::{Header, ROW_AT};
 use crate::{Result, Tree, TreeKind, overflow};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 const TRUSTED: &str = "a latched node has sound offsets";
 
@@ -47,6 +48,21 @@ enum Next {
     End,
     /// A record that some snapshot may still need.
     Blocked,
+}
+
+/// The purge thread's work until the engine stops.
+pub fn run(core: &Core) {
+    let mut progress = Progress::default();
+    while !core.stopping() {
+        match core.purge(&mut progress) {
+            Ok(0) => core.sleep(Duration::from_millis(50)),
+            Ok(_) => core.sleep(Duration::from_millis(5)),
+            Err(error) => {
+                eprintln!("[ERROR] [Engine] purge: {error}");
+                core.sleep(Duration::from_millis(1000));
+            }
+        }
+    }
 }
 
 impl Core {
