@@ -9,6 +9,7 @@ use crate::pool::Pool;
 use crate::segment::Segments;
 use crate::space::{DICTIONARY_ROOT, OFF_NEXT_TREE, SUPER_PAGE, Space};
 use crate::txn::System;
+use crate::txn::background::{self, Rollbacks};
 use crate::undo::{self, Kind, Record};
 use crate::{Error, Range, Result, Tree, TreeKind, checkpoint, purge, recovery, transaction::Transaction};
 use log::{Log, Lsn};
@@ -63,6 +64,7 @@ pub(crate) struct Core {
     pub system: System,
     pub locks: LockTable,
     pub segments: Segments,
+    pub rollbacks: Rollbacks,
     /// `innodb_flush_log_at_trx_commit`. W: SET GLOBAL. R: every commit and snapshot.
     pub flush_log_at_commit: AtomicU8,
     /// `innodb_deadlock_detect`.
@@ -136,6 +138,7 @@ struct Threads {
     /// Ends with the outcome of the last checkpoint.
     cleaner: Option<JoinHandle<Result<()>>>,
     purge: Option<JoinHandle<()>>,
+    rollback: Option<JoinHandle<()>>,
 }
 
 /// Stages of [`Core::stop`]: everybody ends what they do, but the page cleaner; the page cleaner writes all that is left.
@@ -153,6 +156,7 @@ impl Engine {
             system: opened.system,
             locks: LockTable::new(),
             segments: opened.segments,
+            rollbacks: Rollbacks::new(),
             flush_log_at_commit: AtomicU8::new(options.flush_log_at_commit),
             deadlock_detect: AtomicBool::new(true),
             stop: AtomicU32::new(0),
@@ -162,16 +166,17 @@ impl Engine {
             let core = core.clone();
             spawn("page-cleaner", move || checkpoint::run(&core, doublewrite))?
         };
-        let threads = Threads { cleaner: Some(cleaner), purge: None };
-        let engine = Arc::new(Engine { core, threads: Mutex::new(Rank::Session, threads) });
-        // With the cleaner at work: what is rolled back may be larger than the pool, and than the log.
-        recovery::roll_back_open_transactions(&engine.core, progress)?;
-        let purger = {
-            let core = engine.core.clone();
+        core.adopt_open_transactions(opened.open, progress)?;
+        let purge = {
+            let core = core.clone();
             spawn("purge", move || purge::run(&core))?
         };
-        engine.threads.lock().purge = Some(purger);
-        Ok(engine)
+        let rollback = {
+            let core = core.clone();
+            spawn("rollback", move || background::run(&core))?
+        };
+        let threads = Threads { cleaner: Some(cleaner), purge: Some(purge), rollback: Some(rollback) };
+        Ok(Arc::new(Engine { core, threads: Mutex::new(Rank::Session, threads) }))
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {
@@ -216,10 +221,11 @@ impl Engine {
 
     /// The outcome of the last checkpoint; `Ok` when the threads were stopped before.
     fn stop_threads(&self) -> Result<()> {
-        let Threads { cleaner, purge } = std::mem::take(&mut *self.threads.lock());
+        let Threads { cleaner, purge, rollback } = std::mem::take(&mut *self.threads.lock());
         self.stop_to(STOPPING);
-        if let Some(purge) = purge {
-            let _ = purge.join(); // it aborts on a panic
+        self.core.rollbacks.wake();
+        for thread in [purge, rollback].into_iter().flatten() {
+            let _ = thread.join(); // it aborts on a panic
         }
         // Nobody else changes pages any more: what the cleaner writes last is all there is.
         self.stop_to(LAST_ROUND);
@@ -406,6 +412,11 @@ impl Engine {
                 ("Innodb_redo_log_physical_size", core.log.file_bytes()),
             ],
         }
+    }
+
+    /// Transactions that are undone in the background and are not done yet.
+    pub fn rollbacks_pending(&self) -> u64 {
+        self.core.rollbacks.pending()
     }
 
     /// Explicit row locks now, granted and awaited.

@@ -15,6 +15,9 @@ pub enum Error {
     Deadlock,
     /// The statement waited longer than `innodb_lock_wait_timeout`; MySQL 1205.
     LockWaitTimeout,
+    /// A statement of the transaction could not be undone, so all of it is being undone in the background; the session may only say
+    /// ROLLBACK. MySQL 1181.
+    MustRollBack,
     /// A row is locked and the statement said NOWAIT; MySQL 3572.
     LockNoWait,
     /// KILL QUERY, KILL CONNECTION or a deadline; MySQL 1317 or 3024.
@@ -41,6 +44,7 @@ impl fmt::Display for Error {
             Error::RowChanged => write!(f, "the row changed since it was read"),
             Error::Deadlock => write!(f, "deadlock found"),
             Error::LockWaitTimeout => write!(f, "lock wait timeout exceeded"),
+            Error::MustRollBack => write!(f, "a statement could not be undone: the transaction is being rolled back"),
             Error::LockNoWait => write!(f, "row is locked and NOWAIT is set"),
             Error::Interrupted => write!(f, "interrupted"),
             Error::Unacknowledged => write!(f, "the session ended while its commit waited to become durable"),

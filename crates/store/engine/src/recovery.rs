@@ -2,18 +2,18 @@
 //!
 //! 1. The doublewrite file mends pages that a crash tore.
 //! 2. Redo: every group since the checkpoint, in order; an op applies to a page whose LSN is below the group's end.
-//! 3. Undo: the newest page of each undo segment says whether a transaction was open; it is rolled back before anybody
-//!    connects, so no row of it is ever seen.
+//! 3. Undo: the newest page of each undo segment says whether a transaction was open. It is so again, without a session, and is undone
+//!    in the background ([`crate::txn::background`]) while others are served: its rows are locked, and no reader sees them.
 //!
 //! The checkpoint's payload is the next transaction id and the length of the data file in pages, both u64.
 
 use crate::engine::{Core, EngineOptions};
-use crate::mtr::{self, Mtr};
+use crate::mtr;
 use crate::page::node::NodeMut;
 use crate::page::{self, PAGE_BYTES, PageType, get_u32, get_u64, page_lsn, put_u32, put_u64};
 use crate::pool::Pool;
 use crate::pool::doublewrite::Doublewrite;
-use crate::segment::{Segments, format_directory};
+use crate::segment::{Segment, Segments, format_directory};
 use crate::space::{
     DICTIONARY_ROOT, FIXED_PAGES, FORMAT_VERSION, MAGIC, OFF_FORMAT, OFF_MAGIC, OFF_NEXT_TREE, OFF_PAGE_BYTES,
     SUPER_PAGE, Space, UNDO_DIRECTORY, bitmap_page, format_bitmap,
@@ -43,7 +43,18 @@ pub struct Opened {
     pub space: Space,
     pub system: System,
     pub segments: Segments,
+    /// Transactions that were open when the server ended.
+    pub open: Vec<OpenTransaction>,
     pub doublewrite: Option<Doublewrite>,
+}
+
+/// A transaction that was open when the server ended.
+pub struct OpenTransaction {
+    pub trx: u64,
+    pub segment: Arc<Segment>,
+    /// Roll pointers of its first undo record and to behind its last one.
+    pub first: u64,
+    pub end: u64,
 }
 
 pub fn open(options: &EngineOptions, progress: &mut dyn FnMut(&str)) -> Result<Opened> {
@@ -113,10 +124,12 @@ pub fn open(options: &EngineOptions, progress: &mut dyn FnMut(&str)) -> Result<O
     }
     space.count_free(&pool)?;
     let ring_len = STATUS_RING_LEN.min(page_count * 64);
-    let system = System::new(next_trx.max(1), ring_len)?;
     let store = crate::btree::Store { pool: &pool, log: &log, space: &space };
     let segments = Segments::open(store)?;
-    Ok(Opened { pool, log, space, system, segments, doublewrite: options.doublewrite.then_some(doublewrite) })
+    let open = open_transactions(&pool, &segments)?;
+    let oldest = open.iter().map(|open| open.trx).min().unwrap_or(u64::MAX);
+    let system = System::new(next_trx.max(1), oldest, ring_len)?;
+    Ok(Opened { pool, log, space, system, segments, open, doublewrite: options.doublewrite.then_some(doublewrite) })
 }
 
 fn doublewrite_for_redo(directory: &Directory, options: &EngineOptions) -> Result<Option<Doublewrite>> {
@@ -243,21 +256,18 @@ pub fn checkpoint_payload(core: &Core) -> Vec<u8> {
     payload
 }
 
-/// Rolls back the transactions that were open when the server ended.
-pub fn roll_back_open_transactions(core: &Core, progress: &mut dyn FnMut(&str)) -> Result<()> {
-    for segment in core.segments.from(0) {
+/// Finds the transactions that were open when the server ended; their segments are theirs again.
+fn open_transactions(pool: &Pool, segments: &Segments) -> Result<Vec<OpenTransaction>> {
+    let mut open = Vec::new();
+    for segment in segments.from(0) {
         // Relaxed: nobody else is there yet.
         let newest = segment.newest.load(Ordering::Relaxed);
-        let view = core.pool.read(newest)?;
-        let Some((trx, first)) = undo::open_transaction(view.bytes()) else { continue };
-        progress(&format!("rolling back transaction {trx}, which was open"));
-        let end = undo::roll_ptr(newest, undo::free_at(view.bytes()));
-        core.undo_back(trx, end, first, |_| ())?;
-        let mut page = core.pool.exclusive(newest)?;
-        let mut mtr = Mtr::new();
-        mtr.end_transaction(&mut page, trx);
-        mtr.commit(&core.log, &mut [&mut page]);
+        let page = pool.exclusive(newest)?;
+        let Some((trx, first)) = undo::open_transaction(page.bytes()) else { continue };
+        let end = undo::roll_ptr(newest, undo::free_at(page.bytes()));
+        drop(page);
+        segments.claim(&segment);
+        open.push(OpenTransaction { trx, segment, first, end });
     }
-    core.log.wait_flushed(core.log.completed_lsn())?;
-    Ok(())
+    Ok(open)
 }

@@ -105,6 +105,13 @@ impl Segments {
         Ok(segment)
     }
 
+    /// Takes this very segment, which is free.
+    pub fn claim(&self, segment: &Arc<Segment>) {
+        let mut state = self.state.lock();
+        let at = state.free.iter().position(|free| Arc::ptr_eq(free, segment)).expect("it is free");
+        state.free.swap_remove(at);
+    }
+
     pub fn give_back(&self, segment: Arc<Segment>) {
         self.state.lock().free.push(segment);
     }

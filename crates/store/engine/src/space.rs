@@ -37,6 +37,8 @@ const _: () = assert!(BITMAP_AT + BITMAP_BYTES <= PAGE_BYTES);
 
 /// Free pages kept ahead of need: more than the statements in progress can take between two looks.
 const HEADROOM_PAGES: i64 = 512;
+/// What one step of an undo may take.
+const UNDO_PAGES: i64 = 16;
 const GROW_PAGES_MIN: u64 = 256;
 const GROW_PAGES_MAX: u64 = 4096;
 
@@ -128,6 +130,15 @@ impl Space {
         match self.ensure_headroom(pool, log) {
             // Relaxed: as above.
             Err(Error::DiskFull) if self.free.load(Ordering::Relaxed) >= HEADROOM_PAGES / 4 => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    /// As [`Space::ensure_headroom`] for an undo, which may use all that there is: errors only when nothing is left.
+    pub fn ensure_headroom_to_undo(&self, pool: &Pool, log: &Log) -> Result<()> {
+        match self.ensure_headroom(pool, log) {
+            // Relaxed: as above. A split takes a page a level.
+            Err(Error::DiskFull) if self.free.load(Ordering::Relaxed) >= UNDO_PAGES => Ok(()),
             outcome => outcome,
         }
     }

@@ -2,13 +2,13 @@
 
 use crate::engine::{Awaits, Core};
 use crate::lock::range::Covers;
-use crate::lock::{Cover, ForeignWait, Interrupt, Name, On, Outcome, pack_begun};
-use crate::mtr::Mtr;
+use crate::lock::{BEGUN_ROLLING_BACK, Cover, ForeignWait, Interrupt, Name, On, Outcome, pack_begun};
 use crate::pool::Pool;
 use crate::segment::Segment;
 use crate::txn::Status;
+use crate::txn::background::Rollback;
 use crate::txn::read::Reader;
-use crate::undo::{self, Kind};
+use crate::undo::{self, Kind, Record};
 use crate::{Engine, Error, Result, Tree};
 use log::Lsn;
 use observe::Counter;
@@ -63,6 +63,8 @@ pub struct Transaction {
     interrupt: Arc<Interrupt>,
     isolation: Isolation,
     active: bool,
+    /// It could not be undone as asked and is nothing but a memory: its changes are undone in the background.
+    doomed: bool,
     read_only: bool,
     /// The snapshot of consistent reads, once taken.
     snapshot: Option<Lsn>,
@@ -134,6 +136,7 @@ impl Transaction {
             interrupt: Arc::new(Interrupt::of_slot(slot.index() as u32)),
             isolation: Isolation::RepeatableRead,
             active: false,
+            doomed: false,
             read_only: false,
             snapshot: None,
             trx: 0,
@@ -171,6 +174,11 @@ impl Transaction {
 
     pub fn is_active(&self) -> bool {
         self.active
+    }
+
+    /// Must the session roll it back, since a statement could not be undone? Reads and writes then are [`Error::MustRollBack`].
+    pub fn must_roll_back(&self) -> bool {
+        self.doomed
     }
 
     pub fn is_read_only(&self) -> bool {
@@ -305,6 +313,7 @@ impl Transaction {
 
     /// Gets ready to write: an id, an undo segment, room in the log and in the data file. Holds no latch.
     pub(crate) fn start_writing(&mut self) -> Result<()> {
+        self.check_alive()?;
         self.core.space.ensure_headroom(&self.core.pool, &self.core.log)?;
         self.start_deleting()
     }
@@ -312,6 +321,7 @@ impl Transaction {
     /// The same for a deletion, also when the disk is full.
     pub(crate) fn start_deleting(&mut self) -> Result<()> {
         assert!(self.active, "a write is inside a transaction");
+        self.check_alive()?;
         self.core.space.ensure_headroom_to_delete(&self.core.pool, &self.core.log)?;
         self.core.log.ensure_room(64 << 10)?;
         if self.trx == 0 {
@@ -323,6 +333,10 @@ impl Transaction {
             self.core.system.slots.get(self.slot).state.lock().trx = self.trx;
         }
         Ok(())
+    }
+
+    fn check_alive(&self) -> Result<()> {
+        if self.doomed { Err(Error::MustRollBack) } else { Ok(()) }
     }
 
     /// A change was made, with `self.record` at `roll_ptr`.
@@ -348,8 +362,10 @@ impl Transaction {
     }
 
     /// Undoes every change since `savepoint`. Row locks stay. Also the way a failed statement is undone. Nothing happens if
-    /// the transaction is over (a deadlock ended it).
+    /// the transaction is over (a deadlock ended it). When it cannot be done, the whole transaction is undone in the background, and
+    /// the session may only roll it back.
     pub fn rollback_to(&mut self, savepoint: Savepoint) -> Result<()> {
+        self.check_alive()?;
         if !self.active || self.first_undo == 0 {
             return Ok(());
         }
@@ -360,7 +376,7 @@ impl Transaction {
         self.undone = (from, end);
         self.note_purge_work();
         let (locks, core, slot) = (&mut self.locks, &*self.core, self.slot.index() as u32);
-        core.undo_back(self.trx, end, stop, |record| {
+        let keep_lock = |record: &Record<'_>| {
             // The row's header will no longer say that we hold it.
             if !record.secondary && matches!(record.kind, Kind::Insert | Kind::Update) {
                 let name = Name { tree: record.tree, key: record.key.into() };
@@ -368,7 +384,17 @@ impl Transaction {
                     locks.push(name);
                 }
             }
-        })
+        };
+        let mut undone_to = end;
+        match core.undo_back(self.trx, &mut undone_to, stop, keep_lock, || false) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                self.abandon(undone_to)?;
+                self.active = true;
+                self.doomed = true;
+                Err(error)
+            }
+        }
     }
 
     /// Commits; returns when the commit, and those that its locking reads rest on, are as durable as
@@ -383,33 +409,78 @@ impl Transaction {
     /// [`Transaction::await_durable`] has returned (DeWitt et al., SIGMOD 1984, call it pre-committed). After an error it was rolled back.
     pub fn precommit(&mut self) -> Result<()> {
         assert!(self.active, "commit ends a transaction");
-        match self.end(true) {
+        let outcome = self.check_alive().and_then(|()| self.end(true));
+        match outcome {
             // The locks are given back: the next one's turn has come, while this one waits also for the commits that it rests on.
             Ok(end) => {
                 self.depends_on = self.depends_on.max(end);
                 self.awaits_own |= end != 0;
                 Ok(())
             }
-            // Its undo page cannot be read, so it cannot end well: nothing of it is committed, and it must not stay.
+            // It is doomed, or its undo page cannot be read: nothing of it is committed, and it must not stay.
             Err(error) => {
-                self.rollback()?;
+                // What the rollback met the background meets again; the commit's error is the one to tell.
+                let _ = self.rollback();
                 Err(error)
             }
         }
     }
 
-    /// Undoes everything and ends the transaction.
+    /// Undoes everything and ends the transaction. It is over also after an error, which says that the undoing goes on in the
+    /// background.
     pub fn rollback(&mut self) -> Result<()> {
         if !self.active {
             return Ok(());
         }
+        let mut undone_to = self.undo_end;
+        match self.undo_all(&mut undone_to) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                self.abandon(undone_to)?;
+                Err(error)
+            }
+        }
+    }
+
+    fn undo_all(&mut self, undone_to: &mut u64) -> Result<()> {
         if self.first_undo != 0 {
-            let end = self.undo_end;
             // What was undone is passed only once this transaction is over, so it may be counted before.
             self.note_purge_work();
-            self.core.undo_back(self.trx, end, self.first_undo, |_| ())?;
+            self.core.undo_back(self.trx, undone_to, self.first_undo, |_| (), || false)?;
         }
         self.end(false)?;
+        Ok(())
+    }
+
+    /// Leaves what is to be undone up to `undone_to` to the background, with the id, the segment and a slot of its own, and ends the
+    /// transaction for the session. Locks that are not its changes' are given back: nobody relies on what it has read.
+    ///
+    /// When there is no slot for it the session waits for what its rollback needs. An error: the server ends before.
+    #[cold]
+    fn abandon(&mut self, mut undone_to: u64) -> Result<()> {
+        let core = Arc::clone(&self.core);
+        let slot = loop {
+            if let Some(slot) = core.system.slots.claim() {
+                break slot;
+            }
+            if core.stopping() {
+                return Err(Error::Interrupted); // it stays open: the next start undoes it
+            }
+            core.pause();
+            if self.undo_all(&mut undone_to).is_ok() {
+                return Ok(());
+            }
+        };
+        let (own, other) = (core.system.slots.get(self.slot), core.system.slots.get(slot));
+        // Relaxed for all: for those who list transactions.
+        other.begun.store(own.begun.load(Ordering::Relaxed) | BEGUN_ROLLING_BACK, Ordering::Relaxed);
+        other.work.store(self.work, Ordering::Relaxed);
+        core.system.adopt(slot, self.trx);
+        // Release: after the announcement of the new slot, which `advance` (SeqCst) then finds.
+        own.trx.store(0, Ordering::Release);
+        let segment = self.segment.take().expect("a transaction with undo has a segment");
+        core.rollbacks.add(Rollback::new(slot, self.trx, segment, self.first_undo, undone_to));
+        self.forget();
         Ok(())
     }
 
@@ -419,30 +490,26 @@ impl Transaction {
         if self.first_undo != 0 {
             let core = &*self.core;
             while let Err(error) = core.log.ensure_room_critical(4096) {
-                if !matches!(error, log::Error::NoSpace { .. }) || core.stopping() {
+                // A commit that has not begun waits for room and gives way to any KILL; a rollback goes on in the background.
+                if !commit || !matches!(error, log::Error::NoSpace { .. }) || core.stopping() {
                     return Err(error.into());
                 }
-                // A commit that has not begun gives way to any KILL; a rollback has to be done, unless the session ends.
-                match self.interrupt.reason() {
-                    1.. if commit => return Err(Error::Interrupted),
-                    2 => return Err(error.into()),
-                    _ => core.pause(),
+                if self.interrupt.reason() != 0 {
+                    return Err(Error::Interrupted);
                 }
+                core.pause();
             }
-            // Relaxed: only we store it, the segment is ours.
-            let newest =
-                self.segment.as_ref().expect("a transaction with undo has a segment").newest.load(Ordering::Relaxed);
-            let mut page = core.pool.exclusive(newest)?;
-            let mut mtr = Mtr::new();
-            mtr.end_transaction(&mut page, self.trx);
-            let (slot, trx) = (self.slot, self.trx);
-            end = mtr.commit_with(&core.log, &mut [&mut page], |lsn| {
-                let outcome = if commit { Status::Committed(lsn) } else { Status::RolledBack };
-                core.system.finish(slot, trx, outcome, lsn);
-            });
+            let segment = self.segment.as_ref().expect("a transaction with undo has a segment");
+            end = core.end_transaction(self.slot, self.trx, segment, commit)?;
         } else if self.trx != 0 {
             self.core.system.finish(self.slot, self.trx, Status::RolledBack, 1);
         }
+        self.forget();
+        Ok(end)
+    }
+
+    /// The transaction is over for this session: gives back locks and snapshot.
+    fn forget(&mut self) {
         if self.trx != 0 || !self.trees_held.is_empty() {
             self.core.locks.release_converted(&self.core.system.slots, self.slot(), &self.trees_held);
             self.trees_held.clear();
@@ -454,6 +521,7 @@ impl Transaction {
         self.close_snapshot();
         self.claim.tree = 0;
         self.active = false;
+        self.doomed = false;
         // Relaxed: as in `begin_at`.
         self.core.system.slots.get(self.slot).begun.store(0, Ordering::Relaxed);
         self.trx = 0;
@@ -465,12 +533,12 @@ impl Transaction {
             // Relaxed: a hint for the choice of deadlock victims.
             self.core.system.slots.get(self.slot).work.store(0, Ordering::Relaxed);
         }
-        Ok(end)
     }
 
     /// Takes an explicit lock, waiting if need be. True: it was not held before. After [`Error::Deadlock`] the transaction
     /// has been rolled back.
     pub(crate) fn acquire(&mut self, name: &Name, mode: LockMode, wait: Wait) -> Result<bool> {
+        self.check_alive()?;
         let slots = &self.core.system.slots;
         let slot = self.slot.index() as u32;
         let waiter = (wait == Wait::Block).then_some(&self.interrupt);
@@ -497,7 +565,8 @@ impl Transaction {
         let outcome = core.locks.wait(slots, slot, name, &self.interrupt, self.lock_wait_timeout);
         observe::add(Counter::InnodbRowLockTime, started.elapsed().as_millis() as u64);
         if matches!(outcome, Err(Error::Deadlock)) {
-            self.rollback()?;
+            // What cannot be undone now is undone in the background: the victim is out of the cycle either way.
+            let _ = self.rollback();
         }
         outcome
     }
@@ -616,14 +685,10 @@ impl PartialOrd for Isolation {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        if self.active
-            && let Err(error) = self.rollback()
-        {
-            // Pages and log are consistent; the next start rolls the transaction back.
-            eprintln!("[ERROR] [Engine] rollback of a closed session's transaction: {error}");
-        }
+        // What cannot be undone now is undone in the background, which tells the error log.
+        let _ = self.rollback();
         if self.active {
-            return; // keep slot and segment: the transaction is still open
+            return; // the server ends: slot and segment stay, the next start undoes it
         }
         if let Some(segment) = self.segment.take() {
             self.core.segments.give_back(segment);

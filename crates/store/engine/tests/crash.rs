@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Scratch, key, options};
+use common::{Scratch, await_rollbacks, key, options};
 use engine::{
     Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind,
     Wait,
@@ -192,6 +192,7 @@ fn acknowledged_transfers_survive_kill_9() {
         reader.join().unwrap();
         acknowledged.extend(ids);
         let engine = Engine::open(small(scratch.path()), &mut |_| ()).unwrap();
+        await_rollbacks(&engine);
         check(&engine, &acknowledged, round);
     }
     assert!(acknowledged.len() >= 8 * ACKNOWLEDGED, "a child ended before its transfers were made");

@@ -9,7 +9,7 @@
 mod common;
 mod pages;
 
-use common::{key, options, row};
+use common::{await_rollbacks, key, options, row};
 use engine::{
     Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind,
     Wait,
@@ -118,6 +118,7 @@ fn rows_of(tx: &mut Transaction, tree: Tree) -> engine::Result<Rows> {
 impl State {
     /// Reads everything, from the dictionary down, and compares rows and index.
     fn read(engine: &Engine) -> engine::Result<State> {
+        await_rollbacks(engine);
         let mut tx = begin(engine);
         let mut state = State::default();
         let mut table = (None, None);

@@ -54,7 +54,10 @@ pub struct Slot {
     pub state: Mutex<SlotState>,
 }
 
-/// Bit 63 set; the level in bits 61 and 62, read only in bit 60, microseconds since 1970 below (0: not known).
+/// In what [`pack_begun`] says: the transaction is undone in the background.
+pub const BEGUN_ROLLING_BACK: u64 = 1 << 59;
+
+/// Bit 63 set; the level in bits 61 and 62, read only in bit 60, microseconds since 1970 in the bits below 59 (0: not known).
 pub fn pack_begun(isolation: Isolation, read_only: bool, now_us: u64) -> u64 {
     1 << 63 | (isolation as u64) << 61 | u64::from(read_only) << 60 | now_us
 }

@@ -13,6 +13,7 @@
 
 #![expect(unsafe_code, reason = "the status ring is an array in reserved, lazily zeroed memory")]
 
+pub mod background;
 pub mod locking;
 pub mod read;
 pub mod rollback;
@@ -71,19 +72,21 @@ pub struct System {
 }
 
 impl System {
-    /// `first`: above every id in the data. `ring_len`: ids that may be between the oldest open and the newest.
-    pub fn new(first: u64, ring_len: u64) -> Result<System> {
-        let first = first.next_multiple_of(BLOCK_IDS);
+    /// `next`: above every id in the data. `oldest`: at or below every id that is still open ([`System::adopt`] follows); what else is
+    /// above it is over. `ring_len`: ids that may be between the oldest open and the newest.
+    pub fn new(next: u64, oldest: u64, ring_len: u64) -> Result<System> {
+        let next = next.next_multiple_of(BLOCK_IDS);
         let ring_len = ring_len.next_power_of_two().max(BLOCK_IDS * 4);
+        let oldest = oldest.min(next).max(next.saturating_sub(ring_len / 2));
         Ok(System {
-            next: CachePadded::new(AtomicU64::new(first)),
-            oldest: CachePadded::new(AtomicU64::new(first)),
+            next: CachePadded::new(AtomicU64::new(next)),
+            oldest: CachePadded::new(AtomicU64::new(oldest)),
             horizon: CachePadded::new(AtomicU64::new(0)),
             floor: CachePadded::new(AtomicU64::new(0)),
             looked: AtomicU64::new(0),
             ring: io::reserve(ring_len as usize * 8)?,
             ring_len,
-            released: CachePadded::new(AtomicU64::new(first)),
+            released: CachePadded::new(AtomicU64::new(oldest - oldest % BLOCK_IDS)),
             slots: Lanes::with(SLOTS_MAX, Slot::default),
         })
     }
@@ -101,6 +104,12 @@ impl System {
         let at = (trx - in_block + permuted) % self.ring_len;
         // SAFETY: the region holds `ring_len` words, 8-byte aligned; zeroed memory is a valid AtomicU64.
         unsafe { &*self.ring.as_ptr().cast::<AtomicU64>().add(at as usize) }
+    }
+
+    /// Is there a word for this id, or is it too old?
+    pub fn has_word(&self, trx: u64) -> bool {
+        // Relaxed: asked at the start.
+        trx >= self.oldest.load(Ordering::Relaxed)
     }
 
     /// What became of `trx`.
@@ -155,6 +164,17 @@ impl System {
         self.word(trx).store(OPEN | slot.index() as u64, Ordering::Release);
         own.trx.store(trx, Ordering::Release);
         Ok(trx)
+    }
+
+    /// `trx`, which is open, is the business of `slot` from now on. If it had another one, that is to be told afterwards that it has
+    /// none: who is led to either finds out by the number that the slot gives.
+    pub fn adopt(&self, slot: LaneId, trx: u64) {
+        let own = self.slots.get(slot);
+        own.state.lock().trx = trx;
+        // SeqCst: as in `start`, for `advance`; the word in the ring stays open meanwhile.
+        own.trx.store(trx, Ordering::SeqCst);
+        // Release: pairs with the Acquire in `status`.
+        self.word(trx).store(OPEN | slot.index() as u64, Ordering::Release);
     }
 
     /// Publishes the outcome. For a commit this happens between reservation and completion of its log group.

@@ -2,9 +2,10 @@
 
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
-use engine::EngineOptions;
+use engine::{Engine, EngineOptions};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 /// A directory that is removed at the end.
 pub struct Scratch(PathBuf);
@@ -49,4 +50,13 @@ pub fn key(i: u64) -> [u8; 8] {
 /// `len` bytes that differ from row to row.
 pub fn row(i: u64, len: usize) -> Vec<u8> {
     (0..len).map(|at| (i.wrapping_mul(31).wrapping_add(at as u64 * 7)) as u8).collect()
+}
+
+/// Waits until the background has undone what was handed to it.
+pub fn await_rollbacks(engine: &Engine) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while engine.rollbacks_pending() > 0 {
+        assert!(Instant::now() < deadline, "the background does not come to an end");
+        std::thread::yield_now();
+    }
 }
