@@ -2,6 +2,7 @@
 the behaviour is common; `--address=host:port` uses a server that runs already (tests that start or kill one skip)."""
 
 import itertools
+import subprocess
 
 import pytest
 
@@ -48,6 +49,18 @@ def start(kind):
     yield start
     for server in servers:
         server.remove()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own, so that it can be full."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=192m", "tmpfs", str(place)], capture_output=True, text=True)
+    if mounted.returncode != 0:
+        pytest.skip(f"cannot mount: {mounted.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 _numbers = itertools.count(1)

@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import subprocess
 
 import harness
 import pymysql
@@ -10,18 +9,6 @@ import pytest
 from harness import rows, run, value
 
 MIB = 1024 * 1024
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of its own, so that it can be full."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=192m", "tmpfs", str(place)], capture_output=True, text=True)
-    if mounted.returncode != 0:
-        pytest.skip(f"cannot mount: {mounted.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 def test_disk_full(start, small_disk, clearway_only):

@@ -98,7 +98,7 @@ impl Session {
     pub(crate) fn commit_all(&mut self) -> Result<()> {
         let result = if self.tx.is_active() { self.commit_engine() } else { Ok(()) };
         if result.is_err() && self.tx.is_active() {
-            // What the commit could not do the rollback undoes; the commit's error is the one to tell.
+            // The commit's error is the one to tell. What cannot be undone now is undone in the background.
             let _ = self.tx.rollback();
         }
         self.ended();
@@ -153,7 +153,8 @@ impl Session {
     /// Ends the transaction, if there is one, without its changes.
     pub(crate) fn rollback_all(&mut self) {
         if self.tx.is_active() {
-            // The engine undoes what it can; the rest is recovery's, and nothing can be told to a closing session.
+            // What cannot be undone now is undone in the background, and told to the error log; there is another error to tell,
+            // or nobody who listens.
             let _ = self.tx.rollback();
         }
         self.ended();
@@ -198,7 +199,7 @@ impl Session {
         } else {
             let active = self.tx.is_active();
             let kept = self.transaction.kept;
-            let result = if active { self.tx.rollback().map_err(exec::error::engine) } else { Ok(()) };
+            let result = if active { self.tx.rollback().map_err(exec::error::during_rollback) } else { Ok(()) };
             self.ended();
             result?;
             if kept {
@@ -221,7 +222,7 @@ impl Session {
         if self.transaction.savepoints.len() >= SAVEPOINTS_MAX {
             return Err(SqlError::new(1436, "Thread stack overrun: too many savepoints"));
         }
-        self.begin_if_needed();
+        self.begin_readable(0)?;
         let savepoint = self.tx.savepoint();
         self.transaction.savepoints.retain(|(n, _)| !n.eq_ignore_ascii_case(name));
         self.transaction.savepoints.push((name.to_string(), savepoint));
@@ -237,7 +238,7 @@ impl Session {
         let at = self.find_savepoint(name)?;
         let savepoint = self.transaction.savepoints[at].1;
         self.transaction.savepoints.truncate(at + 1);
-        self.tx.rollback_to(savepoint).map_err(exec::error::engine)?;
+        self.tx.rollback_to(savepoint).map_err(exec::error::during_rollback)?;
         if self.transaction.kept {
             self.tell_kept();
         }

@@ -543,10 +543,14 @@ impl Session {
         result
     }
 
-    /// Begins the transaction unless it runs. Error 1412 where it began before the trees that it will read were made.
+    /// Begins the transaction unless it runs. Error 1412 where it began before the trees that it will read were made, 1181 where it
+    /// can only be rolled back.
     #[inline(always)]
     pub(crate) fn begin_readable(&mut self, readable_since: u64) -> Result<()> {
         self.begin_if_needed();
+        if self.tx.must_roll_back() {
+            return Err(exec::error::during_rollback(engine::Error::MustRollBack));
+        }
         if readable_since > self.transaction.began_at { Err(err!(1412)) } else { Ok(()) }
     }
 

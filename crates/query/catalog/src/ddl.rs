@@ -771,7 +771,7 @@ impl Ddl<'_> {
 impl Drop for Ddl<'_> {
     fn drop(&mut self) {
         if !self.committed && self.tx.is_active() {
-            // A failed rollback leaves the transaction to recovery; the session's next statement reports the engine's state.
+            // What cannot be undone now is undone in the background: its trees and entries are locked and invisible until then.
             let _ = self.tx.rollback();
         }
         if self.temporary {

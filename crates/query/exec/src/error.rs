@@ -1,6 +1,6 @@
 //! The one place where engine errors become MySQL's, and the constructors of errors that many operators raise.
 
-use types::SqlError;
+use types::{SqlError, err};
 
 /// An engine error as the client is told. Duplicate keys need the entry and the key's name: see [`duplicate`].
 #[cold]
@@ -8,6 +8,7 @@ pub fn engine(e: engine::Error) -> SqlError {
     use engine::Error::*;
     match e {
         DuplicateKey => SqlError::new(1022, "Can't write; duplicate key in table"),
+        MustRollBack => during_rollback(MustRollBack),
         RowChanged => SqlError::new(1020, "Record has changed since last read"),
         Deadlock => SqlError::new(1213, "Deadlock found when trying to get lock; try restarting transaction"),
         LockWaitTimeout => SqlError::new(1205, "Lock wait timeout exceeded; try restarting transaction"),
@@ -24,6 +25,16 @@ pub fn engine(e: engine::Error) -> SqlError {
         Corrupt(what) => SqlError::new(1712, format!("Index is corrupted: {what}")),
         TooManyTransactions => SqlError::new(1637, "Too many active concurrent transactions"),
     }
+}
+
+/// 1181 for an engine error that kept a transaction or statement from being undone: it is undone in the background.
+#[cold]
+pub fn during_rollback(e: engine::Error) -> SqlError {
+    if matches!(e, engine::Error::MustRollBack) {
+        return err!(1181, 1181, "a statement could not be undone, only ROLLBACK can follow");
+    }
+    let inner = engine(e);
+    err!(1181, inner.code, inner.message)
 }
 
 /// 1317, or 3024 when the deadline of `max_execution_time` passed. `state` is [`engine::Interrupt::reason`].

@@ -304,7 +304,7 @@ impl Prepared {
         if let (Err(e), Some(savepoint)) = (&result, savepoint)
             && !error::ends_transaction(e)
         {
-            tx.rollback_to(savepoint).map_err(error::engine)?;
+            tx.rollback_to(savepoint).map_err(error::during_rollback)?;
         }
         result
     }

@@ -306,6 +306,15 @@ pub(crate) fn data_lock_waits(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
+/// `TRX_STATE`.
+fn state(t: &TransactionInfo) -> &'static str {
+    match (t.rolling_back, &t.waiting) {
+        (true, _) => "ROLLING BACK",
+        (false, Some(_)) => "LOCK WAIT",
+        (false, None) => "RUNNING",
+    }
+}
+
 fn level(isolation: Isolation) -> &'static str {
     match isolation {
         Isolation::ReadUncommitted => "READ UNCOMMITTED",
@@ -318,11 +327,14 @@ fn level(isolation: Isolation) -> &'static str {
 pub(crate) fn innodb_trx(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     let picture = Picture::take(cx);
     for t in &picture.transactions {
-        let Some(process) = picture.process(t.slot) else { continue };
+        let process = picture.process(t.slot);
+        if process.is_none() && !t.rolling_back {
+            continue;
+        }
         let (locks, records) = picture.counts(t.slot);
         let requested = picture.waiting().find(|(_, l)| l.slot == t.slot).map(|(at, l)| picture.lock_id(at, l));
         let since = t.waiting.as_ref().map(|w| picture.now_us.saturating_sub(w.since.as_micros() as u64));
-        let query = process.info.as_ref().map(|q| q.chars().take(1024).collect::<String>());
+        let query = process.and_then(|p| p.info.as_ref()).map(|q| q.chars().take(1024).collect::<String>());
         let tables: std::collections::HashSet<u64> = picture
             .locks
             .iter()
@@ -331,12 +343,12 @@ pub(crate) fn innodb_trx(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             .collect();
         out.push(vec![
             uint(shown_id(t.trx, t.slot)),
-            word(if t.waiting.is_some() { "LOCK WAIT" } else { "RUNNING" }),
+            word(state(t)),
             datetime(picture.began_us(t) / 1_000_000),
             maybe(requested),
             since.map_or(Value::Null, |us| datetime(us / 1_000_000)),
             uint(locks + t.work),
-            uint(process.id),
+            uint(process.map_or(0, |p| p.id)),
             maybe(query),
             Value::Null,
             uint(0),
@@ -462,15 +474,22 @@ pub(crate) fn deadlock_section(cx: &Context, picture: &Picture) -> String {
 pub(crate) fn transactions_section(picture: &Picture) -> String {
     let mut out = String::from("LIST OF TRANSACTIONS FOR EACH SESSION:\n");
     for t in &picture.transactions {
-        let Some(process) = picture.process(t.slot) else { continue };
+        let process = picture.process(t.slot);
+        if process.is_none() && !t.rolling_back {
+            continue;
+        }
         let active = picture.now_us.saturating_sub(picture.began_us(t)) / 1_000_000;
         let (locks, records) = picture.counts(t.slot);
         let trx = shown_id(t.trx, t.slot);
-        out.push_str(&format!("---TRANSACTION {trx}, ACTIVE {active} sec\n"));
+        let doing = if t.rolling_back { " recovered trx, rollback in the background" } else { "" };
+        out.push_str(&format!("---TRANSACTION {trx}, ACTIVE {active} sec{doing}\n"));
         let waits = if t.waiting.is_some() { "LOCK WAIT " } else { "" };
         out.push_str(&format!("{waits}{locks} lock struct(s), {records} row lock(s), undo log entries {}\n", t.work));
-        out.push_str(&format!("MySQL thread id {}, {} {} {}\n", process.id, process.host, process.user, process.state));
-        if let Some(query) = &process.info {
+        if let Some(process) = process {
+            let (id, host, user, state) = (process.id, &process.host, &process.user, &process.state);
+            out.push_str(&format!("MySQL thread id {id}, {host} {user} {state}\n"));
+        }
+        if let Some(query) = process.and_then(|p| p.info.as_ref()) {
             out.push_str(&format!("{query}\n"));
         }
         if let Some(wait) = &t.waiting {

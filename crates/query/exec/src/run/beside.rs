@@ -100,7 +100,7 @@ pub fn row_savepoint(wanted: bool, table: &Table, tx: &Transaction) -> Option<Sa
 
 /// Undoes what was written of the row.
 pub fn undo_row(savepoint: Option<Savepoint>, tx: &mut Transaction) -> Result<()> {
-    savepoint.map_or(Ok(()), |savepoint| tx.rollback_to(savepoint).map_err(error::engine))
+    savepoint.map_or(Ok(()), |savepoint| tx.rollback_to(savepoint).map_err(error::during_rollback))
 }
 
 /// The operator of a table that is not transactional.

@@ -594,7 +594,7 @@ impl InsertStatement {
             }
             Ok(false) => p.unchanged += 1,
             Err(Refused::Duplicate(i)) => {
-                tx.rollback_to(savepoint).map_err(error::engine)?;
+                tx.rollback_to(savepoint).map_err(error::during_rollback)?;
                 drop(tx);
                 let e = assigner.refused(table, &slot.bytes, &self.writer, i, run)?;
                 if !self.ignore {
@@ -603,7 +603,7 @@ impl InsertStatement {
                 run.warn(e.code, e.message);
             }
             Err(refused) => {
-                tx.rollback_to(savepoint).map_err(error::engine)?;
+                tx.rollback_to(savepoint).map_err(error::during_rollback)?;
                 return Err(refused.locked());
             }
         }
