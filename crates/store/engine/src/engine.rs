@@ -39,6 +39,8 @@ pub struct EngineOptions {
     pub direct_io: bool,
     /// `innodb_flush_log_at_trx_commit` at start.
     pub flush_log_at_commit: u8,
+    /// Threads that write pages: `innodb_write_io_threads`.
+    pub write_io_threads: usize,
 }
 
 /// Counters that `SHOW GLOBAL STATUS` shows as `Innodb_*`, computed when asked.
@@ -137,8 +139,10 @@ pub struct Engine {
 struct Threads {
     /// Ends with the outcome of the last checkpoint.
     cleaner: Option<JoinHandle<Result<()>>>,
-    purge: Option<JoinHandle<()>>,
-    rollback: Option<JoinHandle<()>>,
+    /// Threads that change pages: purge, rollback.
+    changers: Vec<JoinHandle<()>>,
+    /// Threads that read and write pages for others.
+    io: Vec<JoinHandle<()>>,
 }
 
 /// Stages of [`Core::stop`]: everybody ends what they do, but the page cleaner; the page cleaner writes all that is left.
@@ -166,16 +170,17 @@ impl Engine {
             let core = core.clone();
             spawn("page-cleaner", move || checkpoint::run(&core, doublewrite))?
         };
+        let mut threads = Threads { cleaner: Some(cleaner), ..Threads::default() };
+        for number in 1..=options.write_io_threads {
+            let core = core.clone();
+            threads.io.push(spawn(&format!("page-writer-{number}"), move || core.pool.run_writer())?);
+        }
+        // With the cleaner at work: what is rolled back may be larger than the pool, and than the log.
         core.adopt_open_transactions(opened.open, progress)?;
-        let purge = {
+        for (name, work) in [("purge", purge::run as fn(&Core)), ("rollback", background::run)] {
             let core = core.clone();
-            spawn("purge", move || purge::run(&core))?
-        };
-        let rollback = {
-            let core = core.clone();
-            spawn("rollback", move || background::run(&core))?
-        };
-        let threads = Threads { cleaner: Some(cleaner), purge: Some(purge), rollback: Some(rollback) };
+            threads.changers.push(spawn(name, move || work(&core))?);
+        }
         Ok(Arc::new(Engine { core, threads: Mutex::new(Rank::Session, threads) }))
     }
 
@@ -221,16 +226,21 @@ impl Engine {
 
     /// The outcome of the last checkpoint; `Ok` when the threads were stopped before.
     fn stop_threads(&self) -> Result<()> {
-        let Threads { cleaner, purge, rollback } = std::mem::take(&mut *self.threads.lock());
+        let Threads { cleaner, changers, io } = std::mem::take(&mut *self.threads.lock());
         self.stop_to(STOPPING);
         self.core.rollbacks.wake();
-        for thread in [purge, rollback].into_iter().flatten() {
+        for thread in changers {
             let _ = thread.join(); // it aborts on a panic
         }
         // Nobody else changes pages any more: what the cleaner writes last is all there is.
         self.stop_to(LAST_ROUND);
         self.core.pool.want_cleaning();
-        cleaner.map_or(Ok(()), |cleaner| cleaner.join().expect("it aborts on a panic"))
+        let outcome = cleaner.map_or(Ok(()), |cleaner| cleaner.join().expect("it aborts on a panic"));
+        self.core.pool.end_io_threads();
+        for thread in io {
+            let _ = thread.join(); // it aborts on a panic
+        }
+        outcome
     }
 
     fn stop_to(&self, stage: u32) {

@@ -89,10 +89,9 @@ pub fn open(options: &EngineOptions, progress: &mut dyn FnMut(&str)) -> Result<O
     if !restored.is_empty() {
         progress(&format!("restored {} torn pages from the doublewrite file: {restored:?}", restored.len()));
     }
+    // The next batches begin at the first half again: what is in the other would be older than it looks.
+    doublewrite.forget()?;
     check_super_page(&file)?;
-    if !options.doublewrite {
-        doublewrite.forget()?;
-    }
 
     let (log, recovery) = Log::open(&log_directory, log_options)?;
     let payload = &recovery.checkpoint().payload;

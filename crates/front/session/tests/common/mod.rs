@@ -53,6 +53,7 @@ impl TestServer {
             doublewrite: false,
             direct_io: false,
             flush_log_at_commit: 1,
+            write_io_threads: 2,
         };
         let engine = Engine::open(options, &mut |_| ()).unwrap();
         let settings = Settings {

@@ -199,6 +199,7 @@ impl Database {
             doublewrite: false,
             direct_io: false,
             flush_log_at_commit: 0,
+            write_io_threads: 2,
         };
         let engine = Engine::open(options, &mut |_| ()).unwrap();
         let env = TestEnv {

@@ -6,40 +6,29 @@
 //! finds how far recovery no longer has to read.
 
 use super::Pool;
-use super::doublewrite::{BATCH_PAGES, Doublewrite};
+use super::batch::Stage;
+use super::doublewrite::{BATCH_PAGES, Doublewrite, HALVES};
 use crate::Result;
-use crate::page::{self, PAGE_BYTES, PageId};
-use io::AlignedBuf;
+use crate::page::PageId;
 use log::{Log, Lsn};
-use observe::Counter;
 use std::sync::atomic::Ordering;
-use sync::futex;
 
-/// One thread's work: see the module.
+/// One thread's work: see the module. There is one at a time.
 pub struct Cleaner<'p> {
     pool: &'p Pool,
     log: &'p Log,
     doublewrite: Option<Doublewrite>,
-    /// A page for the doublewrite header, then the copies.
-    batch: AlignedBuf,
-    ids: Vec<PageId>,
     victims: Vec<PageId>,
 }
 
 impl<'p> Cleaner<'p> {
     pub fn new(pool: &'p Pool, log: &'p Log, doublewrite: Option<Doublewrite>) -> Cleaner<'p> {
-        Cleaner {
-            pool,
-            log,
-            doublewrite,
-            batch: AlignedBuf::zeroed((1 + BATCH_PAGES) * PAGE_BYTES),
-            ids: Vec::with_capacity(BATCH_PAGES),
-            victims: Vec::new(),
-        }
+        Cleaner { pool, log, doublewrite, victims: Vec::new() }
     }
 
     /// One round: writes what is due. Returns the number of pages written.
     pub fn round(&mut self, idle: bool) -> Result<usize> {
+        self.repeat_failed()?;
         self.victims.clear();
         self.collect_ahead_of_hand();
         let tail = self.log.tail_lsn();
@@ -85,12 +74,18 @@ impl<'p> Cleaner<'p> {
 
     /// Writes every dirty page: shutdown, and the end of recovery.
     pub fn write_all(&mut self) -> Result<()> {
-        let mut dirty: Vec<PageId> = self.pool.dirty_pages().map(|(id, _)| id).collect();
-        dirty.sort_unstable();
-        for chunk in dirty.chunks(BATCH_PAGES) {
-            self.write(chunk)?;
+        loop {
+            // A page that was changed after its copy was made is dirty again, and waits for that copy.
+            self.settle()?;
+            let mut dirty: Vec<PageId> = self.pool.dirty_pages().map(|(id, _)| id).collect();
+            if dirty.is_empty() {
+                return Ok(());
+            }
+            dirty.sort_unstable();
+            for chunk in dirty.chunks(BATCH_PAGES) {
+                self.write(chunk)?;
+            }
         }
-        Ok(())
     }
 
     /// Redo: writes dirty pages when most frames are taken, since nobody else does yet.
@@ -98,84 +93,56 @@ impl<'p> Cleaner<'p> {
         if self.pool.resident() * 2 > self.pool.frame_count() { self.write_all() } else { Ok(()) }
     }
 
-    /// Writes up to a batch of pages: copies, log, doublewrite, data file.
+    /// Sends up to a batch of pages on their way to the data file. Returns how many; the others are clean, or on their way.
     fn write(&mut self, ids: &[PageId]) -> Result<usize> {
-        let mut newest: Lsn = 0;
-        let mut oldest_since = Vec::with_capacity(ids.len());
-        self.ids.clear();
-        for &id in ids {
-            let Some(shared) = self.pool.try_shared(id) else { continue };
-            let meta = shared.meta();
-            // Relaxed: stored under the exclusive latch, whose release our shared latch pairs with.
-            let since = shared.dirty_since().load(Ordering::Relaxed);
-            if since == 0 {
-                continue;
-            }
-            // In flight before clean, both under the shared latch: the clock, which needs the page exclusively, sees one of them.
-            // Relaxed for both: the release of the shared latch pairs with the clock's exclusive latch.
-            meta.in_flight.store(1, Ordering::Relaxed);
-            shared.dirty_since().store(0, Ordering::Relaxed);
-            let at = (1 + self.ids.len()) * PAGE_BYTES;
-            let copy = &mut self.batch[at..at + PAGE_BYTES];
-            copy.copy_from_slice(shared.bytes());
-            drop(shared);
-            newest = newest.max(page::page_lsn(copy));
-            page::seal(copy);
-            self.ids.push(id);
-            oldest_since.push(since);
+        let half = self.pool.turn();
+        self.make_idle(half)?;
+        let batch = &self.pool.batches[half];
+        let count = batch.fill(self.pool, ids);
+        if count > 0 {
+            self.pool.next_turn();
+            self.protect(half)?;
         }
-        if self.ids.is_empty() {
-            return Ok(0);
-        }
-        let outcome = self.write_batch(newest);
-        for (&id, since) in self.ids.iter().zip(oldest_since) {
-            let meta = self.pool.meta(id);
-            if outcome.is_err() {
-                // Still to be written, and since when. In flight it cannot be evicted, so this waits for its latch only.
-                if let Ok(page) = self.pool.exclusive(id) {
-                    page.set_dirty_again(since);
-                }
-            }
-            meta.in_flight.store(0, Ordering::Release); // pairs with the clock's Acquire
-        }
-        self.pool.cleaned.fetch_add(1, Ordering::Release); // pairs with the Acquire in `evict`
-        futex::wake_all(&self.pool.cleaned);
-        outcome?;
-        Ok(self.ids.len())
+        Ok(count)
     }
 
-    fn write_batch(&mut self, newest: Lsn) -> Result<()> {
-        // The log first: no page on disk is ahead of it.
-        self.log.wait_flushed(newest)?;
-        if let Some(doublewrite) = &self.doublewrite {
-            doublewrite.write(&mut self.batch, &self.ids)?;
-            observe::add(Counter::InnodbDblwrWrites, 1);
-            observe::add(Counter::InnodbDblwrPagesWritten, self.ids.len() as u64);
-        }
-        // Neighbours go in one write.
-        let mut start = 0;
-        while start < self.ids.len() {
-            let mut end = start + 1;
-            while end < self.ids.len() && self.ids[end] == self.ids[end - 1] + 1 {
-                end += 1;
-            }
-            let bytes = &self.batch[(1 + start) * PAGE_BYTES..(1 + end) * PAGE_BYTES];
-            self.pool.file.write_at(bytes, self.ids[start] * PAGE_BYTES as u64)?;
-            observe::increment(Counter::InnodbDataWrites);
-            observe::add(Counter::InnodbDataWritten, bytes.len() as u64);
-            start = end;
-        }
-        self.pool.file.sync_data()?;
-        observe::add(Counter::InnodbDataFsyncs, 1);
-        observe::add(Counter::InnodbPagesWritten, self.ids.len() as u64);
-        observe::add(Counter::InnodbBufferPoolPagesFlushed, self.ids.len() as u64);
+    /// The half's batch is durable in the log and in the doublewrite file; its pages go to their places.
+    fn protect(&self, half: usize) -> Result<()> {
+        let runs = self.pool.batches[half].protect(self.log, self.doublewrite.as_ref(), half)?;
+        self.pool.share_out(half, runs);
         Ok(())
+    }
+
+    /// Ends what is under way in a half. An error leaves the batch as it is, to be tried again.
+    fn make_idle(&self, half: usize) -> Result<()> {
+        let batch = &self.pool.batches[half];
+        match batch.stage() {
+            Stage::Idle => return Ok(()),
+            Stage::Copied => self.protect(half)?,
+            Stage::Placing => {}
+            Stage::Failed => self.pool.share_out(half, batch.repeat()),
+        }
+        batch.place(self.pool);
+        batch.wait_placed();
+        batch.failure().map_or(Ok(()), Err)
+    }
+
+    fn repeat_failed(&self) -> Result<()> {
+        let failed = |half: &usize| matches!(self.pool.batches[*half].stage(), Stage::Copied | Stage::Failed);
+        (0..HALVES).filter(failed).try_for_each(|half| self.make_idle(half))
+    }
+
+    /// Waits until all batches are in the data file.
+    fn settle(&self) -> Result<()> {
+        // The older one first.
+        (0..HALVES).try_for_each(|i| self.make_idle((self.pool.turn() + i) % HALVES))
     }
 
     /// How far back recovery would have to read. Called between batches, by the cleaner's own thread.
     pub fn oldest_change(&self) -> Lsn {
         // Before the scan: groups below are complete, so their pages were marked dirty before we look.
         let complete = self.log.completed_lsn();
-        self.pool.dirty_pages().map(|(_, since)| since).fold(complete, Lsn::min)
+        let on_their_way = self.pool.batches.iter().filter_map(|batch| batch.oldest());
+        self.pool.dirty_pages().map(|(_, since)| since).chain(on_their_way).fold(complete, Lsn::min)
     }
 }

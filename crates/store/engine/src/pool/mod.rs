@@ -8,16 +8,21 @@
 
 #![expect(unsafe_code, reason = "pages are reached by address; the latch protocol makes it sound")]
 
+mod batch;
 pub mod cleaner;
 pub mod doublewrite;
+mod queue;
 
 use crate::page::{self, PAGE_BYTES, PageId, PageType};
 use crate::space;
 use crate::{Error, Result};
+use batch::Batch;
+use doublewrite::HALVES;
 use io::{File, Region};
 use observe::Counter;
+use queue::Queue;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use sync::page_latch::{Optimistic, PageLatch, TryLatch};
 use sync::{CachePadded, Mutex, Rank, futex};
@@ -26,7 +31,7 @@ use sync::{CachePadded, Mutex, Rank, futex};
 #[repr(C, align(64))]
 pub struct PageMeta {
     pub latch: PageLatch,
-    /// 1 while the cleaner has a copy under way to disk. W: cleaner. R: clock.
+    /// 1 while a copy is on its way to the data file. W: cleaner (to 1), who ends the batch (to 0). R: cleaner, clock.
     pub in_flight: AtomicU32,
     /// The frame that the page occupies. W: the loader. R: the evictor, the cleaner.
     frame: AtomicU32,
@@ -59,7 +64,17 @@ pub struct Pool {
     pub(crate) cleaned: CachePadded<AtomicU32>,
     /// Grows when somebody wants the cleaner to run now.
     pub(crate) wanted: CachePadded<AtomicU32>,
+    batches: [Batch; HALVES],
+    /// The half that the next batch takes. W, R: the cleaner.
+    turn: AtomicUsize,
+    /// Halves whose pages are to be written.
+    writes: Queue<usize>,
+    /// Threads in [`Pool::run_writer`]. W: they. R: the cleaner.
+    writers: AtomicUsize,
 }
+
+/// Orders to writers that may stand in line: the most writers for each half.
+const WRITES_MAX: usize = 64 * HALVES;
 
 /// A page being read without a latch. Its bytes may change at any time: everything taken from them counts only after
 /// [`View::validate`] has said yes.
@@ -132,6 +147,10 @@ impl Pool {
             spare: Mutex::new(Rank::PagePool, Vec::new()),
             cleaned: CachePadded::new(AtomicU32::new(0)),
             wanted: CachePadded::new(AtomicU32::new(0)),
+            batches: batch::batches(),
+            turn: AtomicUsize::new(0),
+            writes: Queue::new(WRITES_MAX),
+            writers: AtomicUsize::new(0),
         })
     }
 
@@ -385,7 +404,7 @@ impl Pool {
             self.leave_huge_pages();
         }
         for _ in 0..ROUNDS_MAX {
-            let seen = self.cleaned.load(Ordering::Acquire); // pairs with the cleaner's Release after a batch
+            let seen = self.cleaned.load(Ordering::Acquire); // pairs with the Release at a batch's end
             let mut dirty = 0u32;
             for _ in 0..self.frames.len() * 2 {
                 // Relaxed: the hand shares out frames, no data comes with it.
@@ -408,6 +427,40 @@ impl Pool {
         Err(Error::Io("no buffer pool page could be evicted for 20 seconds: the pool is too small or the disk does not take writes".into()))
     }
 
+    fn turn(&self) -> usize {
+        // Relaxed: the cleaner's own.
+        self.turn.load(Ordering::Relaxed)
+    }
+
+    fn next_turn(&self) {
+        // Relaxed: the cleaner's own.
+        self.turn.store((self.turn() + 1) % HALVES, Ordering::Relaxed);
+    }
+
+    /// A writer's work until [`Pool::end_io_threads`]: pages of batches go to the data file.
+    pub fn run_writer(&self) {
+        // Relaxed: the cleaner asks for as many as it sees, and does itself what nobody does.
+        self.writers.fetch_add(1, Ordering::Relaxed);
+        while let Some(half) = self.writes.pop() {
+            self.batches[half].place(self);
+        }
+        // Relaxed: as above.
+        self.writers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Calls as many writers to a batch as have something to do.
+    fn share_out(&self, half: usize, runs: usize) {
+        // Relaxed: as in `run_writer`.
+        for _ in 0..runs.min(self.writers.load(Ordering::Relaxed)) {
+            self.writes.push(half);
+        }
+    }
+
+    /// Ends the threads that read and write for others; after the cleaner has written all.
+    pub fn end_io_threads(&self) {
+        self.writes.close();
+    }
+
     /// Tells the cleaner to run now.
     pub fn want_cleaning(&self) {
         self.wanted.fetch_add(1, Ordering::Release); // pairs with the cleaner's Acquire before its round
@@ -427,7 +480,7 @@ impl Pool {
             meta.latch.mark();
             return Err(false);
         }
-        let clean = || self.dirty_since[at].load(Ordering::Relaxed) == 0 && meta.in_flight.load(Ordering::Acquire) == 0; // pairs with the cleaner's Release store
+        let clean = || self.dirty_since[at].load(Ordering::Relaxed) == 0 && meta.in_flight.load(Ordering::Acquire) == 0; // pairs with the Release at the batch's end
         if !clean() {
             return Err(true);
         }
@@ -517,14 +570,6 @@ impl Exclusive<'_> {
         if since.load(Ordering::Relaxed) == 0 {
             since.store(lsn.max(1), Ordering::Relaxed);
         }
-    }
-}
-
-impl Exclusive<'_> {
-    /// A write to disk failed: the page differs since `lsn`, whatever changed it meanwhile.
-    fn set_dirty_again(&self, lsn: u64) {
-        // Relaxed: as in `set_dirty`.
-        self.pool.dirty_since_of(self.id).store(lsn, Ordering::Relaxed);
     }
 }
 
