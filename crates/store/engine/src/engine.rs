@@ -224,14 +224,20 @@ impl Engine {
         checkpoint
     }
 
-    /// The outcome of the last checkpoint; `Ok` when the threads were stopped before.
-    fn stop_threads(&self) -> Result<()> {
-        let Threads { cleaner, changers, io } = std::mem::take(&mut *self.threads.lock());
+    /// Ends the background work that changes pages, for good.
+    pub(crate) fn stop_workers(&self) {
+        let changers = std::mem::take(&mut self.threads.lock().changers);
         self.stop_to(STOPPING);
         self.core.rollbacks.wake();
         for thread in changers {
             let _ = thread.join(); // it aborts on a panic
         }
+    }
+
+    /// The outcome of the last checkpoint; `Ok` when the threads were stopped before.
+    fn stop_threads(&self) -> Result<()> {
+        self.stop_workers();
+        let Threads { cleaner, io, .. } = std::mem::take(&mut *self.threads.lock());
         // Nobody else changes pages any more: what the cleaner writes last is all there is.
         self.stop_to(LAST_ROUND);
         self.core.pool.want_cleaning();

@@ -6,6 +6,7 @@
 //! takes no lock; a *locking read* sees the newest committed version and locks it.
 
 mod btree;
+mod check;
 mod checkpoint;
 mod cursor;
 mod engine;
@@ -25,6 +26,7 @@ mod txn;
 mod undo;
 mod version;
 
+pub use check::{Problem, Report, TreeFigures};
 pub use cursor::{Cursor, Direction, Entry, Extent, Range};
 pub use engine::{Engine, EngineOptions, EngineStatus};
 pub use error::{Error, Result};

@@ -24,17 +24,29 @@ const OFF_LEN: usize = HEADER_BYTES + 16;
 const DATA_AT: usize = HEADER_BYTES + 24;
 const DATA_BYTES: usize = PAGE_BYTES - DATA_AT;
 
-struct Reference {
-    first: PageId,
-    chain: u64,
-    len: usize,
+pub struct Reference {
+    pub first: PageId,
+    pub chain: u64,
+    pub len: usize,
 }
 
-fn decode(reference: &[u8]) -> Result<Reference> {
+pub fn decode(reference: &[u8]) -> Result<Reference> {
     if reference.len() != REFERENCE_BYTES {
         return Err(Error::Corrupt(format!("a reference to an off-page row has {} bytes", reference.len())));
     }
     Ok(Reference { first: get_u64(reference, 0), chain: get_u64(reference, 8), len: get_u32(reference, 16) as usize })
+}
+
+/// What an overflow page says of itself.
+pub struct Piece {
+    pub next: PageId,
+    pub bytes: usize,
+}
+
+/// The page as a piece of that chain, if it is one.
+pub fn piece(page: &[u8], chain: u64) -> Option<Piece> {
+    let piece = || Piece { next: get_u64(page, OFF_NEXT), bytes: get_u32(page, OFF_LEN) as usize };
+    belongs(page, chain).then(piece)
 }
 
 /// Is this a page of that chain?

@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use sync::{Mutex, Rank};
 
-const OFF_COUNT: usize = HEADER_BYTES;
-const ENTRIES_AT: usize = HEADER_BYTES + 8;
-const ENTRIES_MAX: u64 = ((PAGE_BYTES - ENTRIES_AT) / 8) as u64;
+pub const OFF_COUNT: usize = HEADER_BYTES;
+pub const ENTRIES_AT: usize = HEADER_BYTES + 8;
+pub const ENTRIES_MAX: u64 = ((PAGE_BYTES - ENTRIES_AT) / 8) as u64;
 
 /// An undo segment in memory.
 #[repr(align(64))]

@@ -223,6 +223,12 @@ pub fn format_bitmap(bytes: &mut [u8], group: u64) {
     bytes[BITMAP_AT] = if group == 0 { (1 << FIXED_PAGES) - 1 } else { 1 << 1 };
 }
 
+/// What the bitmap of its group says of a page.
+pub fn is_allocated(bitmap: &[u8], page: PageId) -> bool {
+    let bit = (page % GROUP_PAGES) as usize;
+    bitmap[BITMAP_AT + bit / 8] & 1 << (bit % 8) != 0
+}
+
 /// The first zero bit below `end`, from byte `from` on and then from the start.
 fn find_zero(bitmap: &[u8], from: usize, end: usize) -> Option<usize> {
     let search = |bytes: std::ops::Range<usize>| {

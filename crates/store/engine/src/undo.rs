@@ -179,6 +179,11 @@ pub fn format(page: &mut [u8], id: PageId, segment: PageId, open: u64, open_firs
     put_u16(page, OFF_FREE, RECORDS_AT as u16);
 }
 
+/// The segment that the page says it belongs to.
+pub fn segment(page: &[u8]) -> PageId {
+    get_u64(page, OFF_SEGMENT)
+}
+
 pub fn next(page: &[u8]) -> PageId {
     get_u64(page, OFF_NEXT)
 }

@@ -36,6 +36,12 @@ fn small(datadir: &Path) -> EngineOptions {
     EngineOptions { buffer_pool_bytes: 4 << 20, log_capacity_bytes: 16 << 20, ..options(datadir) }
 }
 
+impl Ledger {
+    fn trees(&self) -> [Tree; 3] {
+        [self.accounts, self.by_balance, self.journal]
+    }
+}
+
 /// The trees are the first three that a new engine makes, so their places are written into the dictionary tree.
 fn create(engine: &Engine) -> Ledger {
     let mut tx = Transaction::new(engine).unwrap();
@@ -194,6 +200,8 @@ fn acknowledged_transfers_survive_kill_9() {
         let engine = Engine::open(small(scratch.path()), &mut |_| ()).unwrap();
         await_rollbacks(&engine);
         check(&engine, &acknowledged, round);
+        let report = engine.check(&open_ledger(&engine).trees());
+        assert!(report.is_clean(), "round {round}: {report}");
     }
     assert!(acknowledged.len() >= 8 * ACKNOWLEDGED, "a child ended before its transfers were made");
     println!("{} acknowledged transfers over 8 kills", acknowledged.len());

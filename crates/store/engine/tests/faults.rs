@@ -7,9 +7,8 @@
 //! `CLEARWAY_FAULTS_SEED` chooses another script, `CLEARWAY_FAULTS_EVERY=1` cuts at every change, not at a sample.
 
 mod common;
-mod pages;
 
-use common::{await_rollbacks, key, options, row};
+use common::{await_rollbacks, check_sound, key, options, row};
 use engine::{
     Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind,
     Wait,
@@ -145,11 +144,9 @@ impl State {
         Ok(state)
     }
 
-    fn trees(&self, engine: &Engine) -> Vec<Tree> {
-        let mut trees = vec![engine.dictionary()];
-        trees.extend(self.table.iter().flat_map(|(tree, index)| [*tree, *index]));
-        trees.extend(self.others.values().map(|(tree, _)| *tree));
-        trees
+    fn trees(&self) -> Vec<Tree> {
+        let table = self.table.iter().flat_map(|(tree, index)| [*tree, *index]);
+        table.chain(self.others.values().map(|(tree, _)| *tree)).collect()
     }
 }
 
@@ -390,17 +387,12 @@ fn cut(image: Image, number: u64, acknowledged: u64, states: &[State], again: bo
     let committed = player.committed.clone();
     drop(player);
     assert!(State::read(&engine).unwrap() == committed, "image {number}: after recovery");
-    let trees = committed.trees(&engine);
+    let trees = committed.trees();
+    let report = engine.check(&trees);
+    assert!(report.is_clean(), "image {number}: {report}");
+    assert!(report.leaked.len() < 20, "image {number}: leaked pages: {:?}", report.leaked);
     engine.close().unwrap();
     drop(engine);
-    let pages = pages::check(&datadir, &trees);
-    // What a crash may leak: a chain or an undo segment that nothing came to refer to.
-    let kinds: Vec<_> = pages.leaked.values().collect();
-    assert!(
-        pages.leaked.values().all(|kind| matches!(*kind, "overflow" | "undo" | "undo segment")) && kinds.len() < 20,
-        "image {number}: leaked pages: {:?}",
-        pages.leaked
-    );
     disk.unmount();
     if let Some(image) = nested.and_then(|receive: Receiver<Image>| receive.try_recv().ok()) {
         cut(image, number, acknowledged, states, false);
@@ -462,6 +454,7 @@ fn every_acknowledged_commit_and_nothing_partial_survives_a_power_cut_anywhere()
     let committed = player.committed.clone();
     drop(player);
     assert!(State::read(&engine).unwrap() == committed, "seed {seed}");
+    check_sound(&engine, &committed.trees(), &format!("seed {seed}"));
     engine.close().unwrap();
     let changes = disk.changes();
     disk.set_witness(|_| ());
@@ -469,10 +462,7 @@ fn every_acknowledged_commit_and_nothing_partial_survives_a_power_cut_anywhere()
     let images = checker.join().unwrap_or_else(|_| panic!("seed {seed}: see the checker's message"));
     println!("seed {seed}: {images} power cuts over {changes} changes, {} commits", committed.seq);
     assert!(images > 30, "only {images}");
-    let trees = committed.trees(&engine);
     drop(engine);
-    let pages = pages::check(&datadir, &trees);
-    assert!(pages.leaked.is_empty(), "seed {seed}: without a crash nothing leaks: {:?}", pages.leaked);
     disk.unmount();
 }
 
@@ -526,7 +516,7 @@ fn a_transaction_larger_than_the_pool_is_rolled_back_after_a_crash() {
 #[test]
 fn a_full_disk_fails_statements_only_and_ends() {
     for (round, room) in [0u64, 1 << 20, 3 << 20, 4 << 20].into_iter().enumerate() {
-        let (disk, datadir, engine, tree) = filled(&format!("full-{round}"), 2000, 300);
+        let (disk, _, engine, tree) = filled(&format!("full-{round}"), 2000, 300);
         disk.set_room(Some(room));
         let mut model: Rows = (0..2000).map(|id| (id, (id, 300))).collect();
         let mut refused = 0;
@@ -569,11 +559,9 @@ fn a_full_disk_fails_statements_only_and_ends() {
         assert!(rows_of(&mut tx, tree).unwrap() == model, "room {room}");
         tx.commit().unwrap();
         drop(tx);
-        let dictionary = engine.dictionary();
+        check_sound(&engine, &[tree], &format!("room {room}: {refused} refused rows"));
         engine.close().unwrap();
         drop(engine);
-        let pages = pages::check(&datadir, &[dictionary, tree]);
-        assert!(pages.leaked.is_empty(), "room {room}: {} refused rows left pages: {:?}", refused, pages.leaked);
         disk.unmount();
     }
 }

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Scratch, key, options, row};
+use common::{Scratch, check_sound, key, options, row};
 use engine::{
     Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind,
     Wait,
@@ -276,7 +276,7 @@ fn reader(run: &Run, number: u64) {
 }
 
 /// Locking scans over a few neighbours, and a table of its own that fills and empties, so that pages come and go.
-fn churner(run: &Run) {
+fn churner(run: &Run) -> Tree {
     let random = &mut Random(run.seed.wrapping_mul(1000) + 900);
     let mut tx = begin(&run.engine);
     let own = run.engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
@@ -341,6 +341,7 @@ fn churner(run: &Run) {
             tx.rollback().unwrap();
         }
     }
+    own
 }
 
 #[test]
@@ -380,7 +381,7 @@ fn snapshots_hold_while_many_threads_write_on_few_frames() {
             }
         }
     }
-    std::thread::scope(|scope| {
+    let churned = std::thread::scope(|scope| {
         let run = &run;
         for number in 0..WRITERS {
             scope.spawn(move || {
@@ -394,11 +395,13 @@ fn snapshots_hold_while_many_threads_write_on_few_frames() {
                 reader(run, number);
             });
         }
-        scope.spawn(move || {
+        let churner = scope.spawn(move || {
             let _fails = Fails(run);
-            churner(run);
+            churner(run)
         });
+        churner.join().unwrap()
     });
+    let trees = [bank.accounts, bank.by_balance, bank.by_version, churned];
     let [commits, deadlocks, snapshots] =
         [&run.commits, &run.deadlocks, &run.snapshots].map(|count| count.load(Ordering::Relaxed));
     drop(run);
@@ -417,8 +420,10 @@ fn snapshots_hold_while_many_threads_write_on_few_frames() {
     assert_eq!(engine.locks(), [], "seed {seed}: locks that nobody holds");
     let rows = check(&engine);
     drop(tx);
+    check_sound(&engine, &trees, &format!("seed {seed}"));
     engine.close().unwrap();
     drop(engine);
     let engine = Engine::open(few, &mut |_| ()).unwrap();
     assert!(check(&engine) == rows, "seed {seed}: reopening changed rows");
+    check_sound(&engine, &trees, &format!("seed {seed}, reopened"));
 }

@@ -13,6 +13,7 @@
 //! `page LSN` is the end of the log group that last changed the page: redo skips what is not newer.
 
 pub mod node;
+mod verify;
 
 /// Bytes of a page, on disk and in memory.
 pub const PAGE_BYTES: usize = 16 * 1024;

@@ -25,12 +25,12 @@ use super::{
 };
 use std::cmp::Ordering;
 
-const OFF_SLOTS: usize = 28;
-const OFF_HEAP: usize = 30;
-const OFF_DEAD: usize = 32;
+pub(super) const OFF_SLOTS: usize = 28;
+pub(super) const OFF_HEAP: usize = 30;
+pub(super) const OFF_DEAD: usize = 32;
 const OFF_PREFIX: usize = 34;
-const OFF_LOWER: usize = 36;
-const OFF_UPPER: usize = 40;
+pub(super) const OFF_LOWER: usize = 36;
+pub(super) const OFF_UPPER: usize = 40;
 const OFF_SLACK: usize = 44;
 
 pub const SLOT_BYTES: usize = 10;
@@ -57,7 +57,7 @@ pub type Read<T> = Result<T, Torn>;
 pub struct Node<'a>(pub &'a [u8]);
 
 #[inline(always)]
-fn head_of(rest: &[u8]) -> u32 {
+pub(super) fn head_of(rest: &[u8]) -> u32 {
     match rest {
         [a, b, c, d, ..] => u32::from_be_bytes([*a, *b, *c, *d]),
         [a, b, c] => u32::from_be_bytes([*a, *b, *c, 0]),
@@ -105,7 +105,7 @@ impl<'a> Node<'a> {
         get_u16(self.0, OFF_PREFIX) as usize
     }
 
-    fn fence(self, at: usize) -> Read<Option<&'a [u8]>> {
+    pub(super) fn fence(self, at: usize) -> Read<Option<&'a [u8]>> {
         let len = get_u16(self.0, at + 2);
         if len == UNBOUNDED {
             return Ok(None);
@@ -137,12 +137,12 @@ impl<'a> Node<'a> {
     }
 
     #[inline(always)]
-    fn slot_at(self, i: usize) -> usize {
+    pub(super) fn slot_at(self, i: usize) -> usize {
         HEADER_BYTES + self.slack() + i * SLOT_BYTES
     }
 
     #[inline(always)]
-    fn cell(self, i: usize) -> Read<(usize, usize, usize)> {
+    pub(super) fn cell(self, i: usize) -> Read<(usize, usize, usize)> {
         let slot = self.slice(self.slot_at(i) + 4, 6)?;
         Ok((get_u16(slot, 0) as usize, get_u16(slot, 2) as usize, get_u16(slot, 4) as usize))
     }

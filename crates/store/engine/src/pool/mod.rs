@@ -562,6 +562,14 @@ impl Exclusive<'_> {
         self.changed
     }
 
+    /// Does the page's copy on disk have its bytes?
+    pub fn is_clean(&self) -> bool {
+        // Relaxed: stored under this latch or the shared one, whose release our exclusive latch pairs with. Acquire: pairs with
+        // the cleaner's Release after the write.
+        self.pool.dirty_since_of(self.id).load(Ordering::Relaxed) == 0
+            && self.pool.meta(self.id).in_flight.load(Ordering::Acquire) == 0
+    }
+
     /// Notes that the page differs from its copy on disk since the log group at `lsn`.
     pub fn set_dirty(&self, lsn: u64) {
         let since = self.pool.dirty_since_of(self.id);

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
-use engine::{Engine, EngineOptions};
+use engine::{Engine, EngineOptions, Tree};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -60,4 +60,12 @@ pub fn await_rollbacks(engine: &Engine) {
         assert!(Instant::now() < deadline, "the background does not come to an end");
         std::thread::yield_now();
     }
+}
+
+/// The engine, in which nothing runs, has no problem and has lost no page; `trees` are all that there are besides the dictionary's.
+/// Ends its background work: to be closed next.
+pub fn check_sound(engine: &Engine, trees: &[Tree], when: &str) {
+    let report = engine.check(trees);
+    assert!(report.is_clean(), "{when}: {report}");
+    assert!(report.leaked.is_empty(), "{when}: without a crash nothing leaks: {:?}", report.leaked);
 }
