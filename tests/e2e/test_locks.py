@@ -268,3 +268,27 @@ def test_statements_that_write_lock_what_they_read(two):
         run("INSERT INTO c SELECT id FROM t WHERE id >= 40", on=a)
         assert locked(b) == expected and locked(b, "SHARE") == []
         a.rollback()
+
+
+@pytest.mark.parametrize("scan", ["UPDATE t FORCE INDEX (k) SET v = 9 WHERE k > 0", "UPDATE t SET v = 9 WHERE id > 0 AND k > 0",
+                                  "DELETE FROM t WHERE id > 0 ORDER BY id", "SELECT id FROM t FORCE INDEX (k) WHERE k > 0 FOR UPDATE"])
+def test_a_scan_that_waited_misses_no_row(server, database, two, scan):
+    """At READ COMMITTED rows that move, by a secondary or the primary key, or come ahead of a scan that waits are met by it."""
+    a, b = two
+    run("SET innodb_lock_wait_timeout = 50", on=b)
+    begin(a, RC)
+    run("UPDATE t SET v = 5 WHERE id = 10", on=a)
+    begin(b, RC)
+    outcome = []
+
+    def go():
+        with b.cursor() as cursor:
+            outcome.append(cursor.execute(scan))
+
+    waiting = threading.Thread(target=go)
+    waiting.start()
+    wait_until(lambda: value(a, "SELECT COUNT(*) FROM performance_schema.data_lock_waits"), 10, "nobody waits")
+    run("UPDATE t SET k = 21 WHERE id = 20", "UPDATE t SET id = 31 WHERE id = 30", "INSERT INTO t VALUES (45, 45, 45, 0)", "COMMIT", on=a)
+    waiting.join()
+    assert outcome == [6]
+    b.rollback()

@@ -91,6 +91,8 @@ pub enum Extent {
 const LOCKS_KEPT_MAX: usize = 1024;
 
 const STRETCH_BYTES_MAX: usize = 64 << 10;
+/// How much is copied at first of a leaf that changes under a scan.
+const STRETCH_BYTES_OUTDATED: usize = 1 << 10;
 
 impl Cursor {
     /// `limit_hint`: how many entries the caller expects to need, so that few are copied for LIMIT 1; 0 if unknown.
@@ -172,7 +174,12 @@ impl Cursor {
                     None => continue,
                 },
                 Read::Locking { mode, wait } => {
-                    let locked = if self.covers_gaps() {
+                    let covers_gaps = self.covers_gaps();
+                    if !covers_gaps && self.is_outdated(tx) {
+                        self.go_back_before_last();
+                        continue;
+                    }
+                    let locked = if covers_gaps {
                         self.lock_next_key(tx, key.clone(), value, mode, wait)?
                     } else if self.semi_consistent && !tx.locks_gaps() {
                         self.lock_or_look(tx, key.clone(), mode)?
@@ -338,6 +345,25 @@ impl Cursor {
         self.onward = Onward::From(Some(key.to_vec()), self.direction == Direction::Forward);
     }
 
+    /// Has the leaf changed since it was copied? A locking scan takes rows as they are when it comes by: whoever changed the leaf
+    /// may have moved or put a row ahead of the scan, above all while it waited for a lock.
+    fn is_outdated(&self, tx: &Transaction) -> bool {
+        self.stamp.is_some_and(|stamp| !stamp.is_current(&tx.core.pool))
+    }
+
+    /// The entry popped last is looked for again, with all that may stand before it by now.
+    fn go_back_before_last(&mut self) {
+        let before = self.stretch.popped_before_last().map(<[u8]>::to_vec);
+        self.onward = match before {
+            Some(key) => Onward::From(Some(key), false),
+            // The first of its copy, so nothing but this moment lies between.
+            None => Onward::From(self.stretch.popped_last().map(<[u8]>::to_vec), true),
+        };
+        self.stretch.clear();
+        // A few rows: the leaf is one that is written to.
+        self.stretch_bytes_max = STRETCH_BYTES_OUTDATED;
+    }
+
     /// Copies the next stretch. False: the scan is at its end.
     fn fill(&mut self, tx: &mut Transaction) -> Result<bool> {
         match self.read {
@@ -348,6 +374,14 @@ impl Cursor {
             Read::Locking { .. } => self.begin_next_keys(tx),
         }
         self.stretch.borrow_buffers();
+        if matches!(self.read, Read::Locking { .. })
+            && !self.covers_gaps()
+            && self.is_outdated(tx)
+            && let Some(last) = self.stretch.popped_last()
+        {
+            // Behind the last entry of the copy, too.
+            self.onward = Onward::From(Some(last.to_vec()), false);
+        }
         loop {
             if matches!(self.onward, Onward::Over(_)) && self.covers_gaps() {
                 self.lock_to_fence(tx)?;

@@ -9,7 +9,7 @@
 //! descending scan that is left early has not locked the gap below its last entry.
 
 use super::stretch::Onward;
-use super::{Cursor, Direction, Extent};
+use super::{Cursor, Direction, Extent, STRETCH_BYTES_OUTDATED};
 use crate::btree::{Store, Target};
 use crate::lock::range::{Covers, after, set_after};
 use crate::lock::{Cover, Name};
@@ -211,8 +211,8 @@ impl Cursor {
             (None, Bound::Included(key)) => Onward::From(Some(key.clone()), true),
             (None, Bound::Excluded(key)) => Onward::From(Some(key.clone()), false),
         };
-        // A few rows: the leaf is one that others write to.
-        self.stretch_bytes_max = 1024;
+        // A few rows: the leaf is one that is written to.
+        self.stretch_bytes_max = STRETCH_BYTES_OUTDATED;
     }
 
     /// Finds where the span begins; `first`: the first entry of the range, if it is known.

@@ -87,8 +87,22 @@ impl Stretch {
         Ok(())
     }
 
+    fn key(&self, i: usize) -> Option<&[u8]> {
+        self.entries.get(i).map(|(start, key_len, _)| &self.bytes[*start..start + key_len])
+    }
+
     fn last_key(&self) -> Option<Vec<u8>> {
-        self.entries.last().map(|(start, key_len, _)| self.bytes[*start..start + key_len].to_vec())
+        self.key(self.entries.len().checked_sub(1)?).map(<[u8]>::to_vec)
+    }
+
+    /// The key of the entry popped last; behind the end that of the last one.
+    pub fn popped_last(&self) -> Option<&[u8]> {
+        self.key(self.next.min(self.entries.len()).checked_sub(1)?)
+    }
+
+    /// The key of the entry popped before the last one.
+    pub fn popped_before_last(&self) -> Option<&[u8]> {
+        self.key(self.next.checked_sub(2)?)
     }
 }
 
