@@ -243,3 +243,60 @@ fn an_image_is_a_moment_of_the_disk_and_its_power_is_cut_elsewhere() {
     );
     disk.unmount();
 }
+
+#[test]
+fn a_flush_that_failed_is_not_made_good_by_the_next_one() {
+    let mut outcomes = std::collections::BTreeSet::new();
+    for seed in 0..60 {
+        let disk = SimDisk::mount("/sim/fsync", seed);
+        let dir = Directory::open("/sim/fsync").unwrap();
+        let file = dir.open_file("f", OpenOptions::CREATE).unwrap();
+        dir.sync().unwrap();
+        file.write_at(&[1; 512], 0).unwrap();
+        file.sync_data().unwrap();
+        file.write_at(&[2; 512], 0).unwrap();
+        disk.set_script("failonce sync 1".parse::<Script>().unwrap());
+        assert_eq!(file.sync_data().unwrap_err().kind(), ErrorKind::Device);
+        file.sync_data().unwrap();
+        disk.restart();
+        assert!(file.sync_data().is_err(), "a handle of the process before is dead");
+        assert_eq!(read_all(&dir.join("f")).unwrap(), [2; 512], "the next process reads what the kernel has");
+        dir.open_file("f", OpenOptions::WRITE).unwrap().sync_data().unwrap();
+        disk.reboot();
+        outcomes.insert(read_all(&dir.join("f")).unwrap()[0]);
+        disk.unmount();
+    }
+    assert_eq!(outcomes, [1, 2].into(), "the write may or may not be on the device");
+}
+
+#[test]
+fn a_write_that_failed_may_be_done_in_part() {
+    let mut lengths = std::collections::BTreeSet::new();
+    for seed in 0..40 {
+        let disk = SimDisk::mount("/sim/part", seed);
+        let dir = Directory::open("/sim/part").unwrap();
+        let file = dir.open_file("f", OpenOptions::CREATE).unwrap();
+        disk.set_script("failonce write 1".parse::<Script>().unwrap());
+        assert_eq!(file.write_at(&[1; 8], 0).unwrap_err().kind(), ErrorKind::Device);
+        lengths.insert(file.len().unwrap());
+        file.write_at(&[2; 8], 0).unwrap();
+        assert_eq!(read_all(&dir.join("f")).unwrap(), [2; 8]);
+        disk.unmount();
+    }
+    assert!(lengths.contains(&0) && lengths.contains(&8) && lengths.len() > 4, "{lengths:?}");
+}
+
+#[test]
+fn equal_runs_have_equal_digests() {
+    let run = |bytes: usize| {
+        let disk = SimDisk::mount("/sim/digest", 1);
+        let dir = Directory::open("/sim/digest").unwrap();
+        let file = dir.open_file("f", OpenOptions::CREATE).unwrap();
+        file.write_at(&vec![1; bytes], 0).unwrap();
+        let digest = disk.digest();
+        disk.unmount();
+        digest
+    };
+    assert_eq!(run(10), run(10));
+    assert_ne!(run(10), run(11));
+}

@@ -57,6 +57,8 @@ struct State {
     script: Script,
     random: Random,
     counts: BTreeMap<Op, u64>,
+    /// Of all operations so far.
+    digest: u64,
     /// Handles given out so far.
     handles: u64,
     /// Reboots so far; handles of an earlier boot are dead.
@@ -212,6 +214,7 @@ impl SimDisk {
             script: Script::seeded(seed),
             random: Random::new(!seed),
             counts: BTreeMap::new(),
+            digest: 0,
             handles: 0,
             boot: 0,
             powered: true,
@@ -290,6 +293,12 @@ impl SimDisk {
         CHANGES.iter().map(|op| self.count(*op)).sum()
     }
 
+    /// A digest of all operations so far: what was asked, of which file, how many bytes. Two runs with the same digest took the
+    /// same way.
+    pub fn digest(&self) -> u64 {
+        self.state.lock().digest
+    }
+
     /// Whether the power has failed.
     pub fn is_down(&self) -> bool {
         !self.state.lock().powered
@@ -305,6 +314,17 @@ impl SimDisk {
         self.state.lock().powered = false;
     }
 
+    /// The process dies and its successor starts: handles are dead, locks are free, rules are dropped. What was written and not
+    /// flushed is still there, in the kernel's memory.
+    pub fn restart(&self) {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        assert!(state.powered, "without power nothing restarts");
+        state.inodes.iter_mut().for_each(|inode| inode.holder = None);
+        state.script = Script::seeded(state.random.next());
+        state.boot += 1;
+    }
+
     /// Switches the power off if it is on, decides what of the unflushed state survived, drops all rules, and switches the
     /// power on. Handles from before stay dead.
     pub fn reboot(&self) {
@@ -313,11 +333,7 @@ impl SimDisk {
         let random = &mut state.random;
         for inode in &mut state.inodes {
             for change in inode.pending.drain(..) {
-                match random.below(3) {
-                    0 => {}
-                    1 => change.apply(&mut inode.durable),
-                    _ => tear(&change, &mut inode.durable, random),
-                }
+                survive(&change, &mut inode.durable, random);
             }
             inode.view = inode.durable.clone();
             inode.holder = None;
@@ -478,6 +494,7 @@ impl State {
             self.witness = Some(witness);
         }
         *self.counts.entry(op).or_default() += 1;
+        self.note(root, op, path, bytes, growth);
         match self.script.judge(op, path, bytes, growth) {
             Verdict::Go => Ok(None),
             Verdict::Fail(kind) => Err(injected(op, path, kind)),
@@ -488,6 +505,26 @@ impl State {
             Verdict::Tear(keep) => {
                 self.powered = false;
                 Ok(Some(keep))
+            }
+        }
+    }
+
+    fn note(&mut self, root: &Path, op: Op, path: &Path, bytes: usize, growth: u64) {
+        let name = path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes();
+        let numbers = [op as u64, bytes as u64, growth].into_iter();
+        for number in numbers.chain(name.iter().map(|byte| u64::from(*byte))) {
+            self.digest = Random::new(self.digest ^ number).next();
+        }
+    }
+
+    /// A flush failed: the kernel takes the pages for clean, whatever reached the device, and never writes them again. Lengths
+    /// are in the file system's journal.
+    fn forget_unflushed(&mut self, inode: usize) {
+        let Inode { durable, pending, .. } = &mut self.inodes[inode];
+        for change in std::mem::take(pending) {
+            match change {
+                Change::Length(_) => pending.push(change),
+                Change::Write { .. } => survive(&change, durable, &mut self.random),
             }
         }
     }
@@ -527,6 +564,15 @@ impl Inode {
     fn change(&mut self, change: Change) {
         change.apply(&mut self.view);
         self.pending.push(change);
+    }
+}
+
+/// What becomes of a change that was never flushed: nothing, all of it, or a part.
+fn survive(change: &Change, durable: &mut Vec<u8>, random: &mut Random) {
+    match random.below(3) {
+        0 => {}
+        1 => change.apply(durable),
+        _ => tear(change, durable, random),
     }
 }
 
@@ -582,6 +628,13 @@ impl SimFile {
         Ok((state, torn))
     }
 
+    /// The state, if a rule made a device error of an operation that would have changed something.
+    fn after_device_error(&self, error: &Error) -> Option<sync::MutexGuard<'_, State>> {
+        let state = self.disk.state.lock();
+        let by_rule = error.kind() == ErrorKind::Device && state.powered && state.boot == self.boot;
+        by_rule.then_some(state)
+    }
+
     pub(crate) fn read(&self, path: &Path, buf: &mut [u8], offset: u64) -> Result<usize> {
         let state = self.begin(Op::Read, path)?;
         let view = &state.inodes[self.inode].view;
@@ -594,14 +647,32 @@ impl SimFile {
     pub(crate) fn write(&self, path: &Path, mut bytes: Vec<u8>, offset: u64) -> Result<()> {
         let offset = in_memory(offset);
         let end = offset + bytes.len();
-        let (mut state, torn) = self.begin_change(Op::Write, path, bytes.len(), |len| end.saturating_sub(len))?;
+        let begun = self.begin_change(Op::Write, path, bytes.len(), |len| end.saturating_sub(len));
+        let (mut state, torn) = match begun {
+            Err(error) => {
+                if let Some(mut state) = self.after_device_error(&error) {
+                    bytes.truncate(state.random.below(bytes.len() as u64 + 1) as usize);
+                    state.inodes[self.inode].change(Change::Write { offset, bytes });
+                }
+                return Err(error);
+            }
+            Ok(begun) => begun,
+        };
         bytes.truncate(torn.unwrap_or(bytes.len()));
         state.inodes[self.inode].change(Change::Write { offset, bytes });
         if torn.is_some() { Err(power_failed(Op::Write, path)) } else { Ok(()) }
     }
 
     pub(crate) fn sync(&self, path: &Path) -> Result<()> {
-        let mut state = self.begin(Op::Sync, path)?;
+        let mut state = match self.begin(Op::Sync, path) {
+            Err(error) => {
+                if let Some(mut state) = self.after_device_error(&error) {
+                    state.forget_unflushed(self.inode);
+                }
+                return Err(error);
+            }
+            Ok(state) => state,
+        };
         let Inode { durable, pending, .. } = &mut state.inodes[self.inode];
         for change in pending.drain(..) {
             change.apply(durable);

@@ -15,6 +15,7 @@
 //! crash write 17            at the 17th write: nothing of it is done, then the power fails
 //! tear write 17             at the 17th write: a part of it is done, then the power fails
 //! fail sync 3               the 3rd flush answers with a device error, and each one after it
+//! failonce read 5           the 5th read answers with a device error, the 6th is done
 //! full write 3 in redo      the 3rd write to `redo` answers that the disk is full, and each one after it
 //! full 1048576              no more room once files have grown by that many bytes
 //! crash rename 1 in redo    counts only operations on paths that contain `redo`

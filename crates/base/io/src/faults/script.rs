@@ -12,9 +12,12 @@ pub enum Action {
     Crash,
     /// A random part of a write is done and the power fails; other operations as with `Crash`.
     Tear,
-    /// The operation is not done and answers with a device error, as does each later one that the rule counts.
+    /// The operation answers with a device error, as does each later one that the rule counts. Of a write any part is done; what a
+    /// flush should have made durable may never be, since the kernel forgets that it is not.
     Fail,
-    /// As `Fail`, but the answer is that the disk is full: what file systems that copy on write say also to writes over
+    /// As `Fail`, once.
+    FailOnce,
+    /// As `Fail`, but nothing is done and the answer is that the disk is full: what file systems that copy on write say also to writes over
     /// allocated bytes.
     Full,
 }
@@ -124,7 +127,7 @@ impl Script {
                 Action::Crash => Verdict::Crash,
                 Action::Tear if op == Op::Write && bytes > 0 => Verdict::Tear(self.random.below(bytes as u64) as usize),
                 Action::Tear => Verdict::Crash,
-                Action::Fail => Verdict::Fail(ErrorKind::Device),
+                Action::Fail | Action::FailOnce => Verdict::Fail(ErrorKind::Device),
                 Action::Full => Verdict::Fail(ErrorKind::Full),
             };
         }
@@ -162,6 +165,7 @@ impl FromStr for Script {
                         "crash" => Action::Crash,
                         "tear" => Action::Tear,
                         "fail" => Action::Fail,
+                        "failonce" => Action::FailOnce,
                         "full" => Action::Full,
                         _ => return Err(format!("unknown action `{action}`")),
                     };
