@@ -1,4 +1,4 @@
-//! The page cleaner's thread: page after page goes to the data file, and checkpoints follow, so that recovery never has much to read.
+//! The page cleaner's work: page after page goes to the data file, and checkpoints follow, so that recovery never has much to read.
 
 use crate::Result;
 use crate::engine::{Core, LAST_ROUND};
@@ -9,31 +9,52 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sync::futex;
 
+/// Who writes pages, and how far the checkpoint has come.
+pub struct Checkpoints<'c> {
+    core: &'c Core,
+    cleaner: Cleaner<'c>,
+    last_tail: u64,
+    checkpointed: u64,
+}
+
+impl<'c> Checkpoints<'c> {
+    pub fn new(core: &'c Core, doublewrite: Option<Doublewrite>) -> Checkpoints<'c> {
+        let cleaner = Cleaner::new(&core.pool, &core.log, doublewrite);
+        Checkpoints { core, cleaner, last_tail: 0, checkpointed: 0 }
+    }
+
+    /// Writes what is due, and a checkpoint if it is. Returns the number of pages written.
+    pub fn round(&mut self) -> Result<usize> {
+        let log = &self.core.log;
+        let tail = log.tail_lsn();
+        let idle = tail == std::mem::replace(&mut self.last_tail, tail);
+        let written = self.cleaner.round(idle)?;
+        let oldest = self.cleaner.oldest_change();
+        if oldest.saturating_sub(self.checkpointed) >= log.capacity() / 64 || (idle && oldest > self.checkpointed) {
+            log.set_checkpoint(oldest, &recovery::checkpoint_payload(self.core))?;
+            self.checkpointed = oldest;
+        }
+        Ok(written)
+    }
+
+    /// Writes all that is left, and the last checkpoint.
+    pub fn finish(&mut self) -> Result<()> {
+        self.cleaner.write_all()?;
+        Ok(self.core.log.set_checkpoint(self.cleaner.oldest_change(), &recovery::checkpoint_payload(self.core))?)
+    }
+}
+
 /// The thread's work until the engine stops: the outcome of the last checkpoint.
 pub fn run(core: &Core, doublewrite: Option<Doublewrite>) -> Result<()> {
-    let mut cleaner = Cleaner::new(&core.pool, &core.log, doublewrite);
-    let mut last_tail = 0;
-    let mut checkpointed = 0;
+    let mut checkpoints = Checkpoints::new(core, doublewrite);
     loop {
         // Relaxed: as in `stopping`.
         let stage = core.stop.load(Ordering::Relaxed);
         if stage == LAST_ROUND {
-            break;
+            return checkpoints.finish();
         }
         let seen = core.pool.wanted.load(Ordering::Acquire); // pairs with the Release in `want_cleaning`
-        let tail = core.log.tail_lsn();
-        let outcome = cleaner.round(tail == last_tail).and_then(|written| {
-            let oldest = cleaner.oldest_change();
-            if oldest.saturating_sub(checkpointed) >= core.log.capacity() / 64
-                || (tail == last_tail && oldest > checkpointed)
-            {
-                core.log.set_checkpoint(oldest, &recovery::checkpoint_payload(core))?;
-                checkpointed = oldest;
-            }
-            Ok(written)
-        });
-        last_tail = tail;
-        match outcome {
+        match checkpoints.round() {
             Ok(0) => {
                 futex::wait(&core.pool.wanted, seen, Some(Duration::from_millis(50)));
             }
@@ -44,6 +65,4 @@ pub fn run(core: &Core, doublewrite: Option<Doublewrite>) -> Result<()> {
             }
         }
     }
-    cleaner.write_all()?;
-    Ok(core.log.set_checkpoint(cleaner.oldest_change(), &recovery::checkpoint_payload(core))?)
 }

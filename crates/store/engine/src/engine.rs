@@ -1,13 +1,17 @@
 //! The engine as a whole: open with recovery, close, trees, counters, background threads.
 
 use crate::btree::{Store, Target};
+use crate::checkpoint::Checkpoints;
 use crate::lock::{Deadlock, Interrupt, LockInfo, LockTable, Teller, TransactionInfo};
 use crate::mtr::Mtr;
 use crate::page::node::{Node, NodeMut};
 use crate::page::{self, OFF_WORD_B, PAGE_BYTES, get_u64};
 use crate::pool::Pool;
+use crate::pool::doublewrite::Doublewrite;
+use crate::recovery::OpenTransaction;
 use crate::segment::Segments;
 use crate::space::{DICTIONARY_ROOT, OFF_NEXT_TREE, SUPER_PAGE, Space};
+use crate::stepper::Stepper;
 use crate::txn::System;
 use crate::txn::background::{self, Rollbacks};
 use crate::undo::{self, Kind, Record};
@@ -145,6 +149,21 @@ struct Threads {
     io: Vec<JoinHandle<()>>,
 }
 
+/// Who does the background work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Background {
+    Threads,
+    /// A [`Stepper`].
+    Steps,
+}
+
+/// An engine after redo, with what its background work begins with.
+struct Recovered {
+    engine: Arc<Engine>,
+    open: Vec<OpenTransaction>,
+    doublewrite: Option<Doublewrite>,
+}
+
 /// Stages of [`Core::stop`]: everybody ends what they do, but the page cleaner; the page cleaner writes all that is left.
 const STOPPING: u32 = 1;
 pub(crate) const LAST_ROUND: u32 = 2;
@@ -152,7 +171,42 @@ pub(crate) const LAST_ROUND: u32 = 2;
 impl Engine {
     /// Opens the data directory, creating it when empty; recovers after a crash, telling `progress` in words.
     pub fn open(options: EngineOptions, progress: &mut dyn FnMut(&str)) -> Result<Arc<Engine>> {
-        let opened = recovery::open(&options, progress)?;
+        let Recovered { engine, open, doublewrite } = Engine::recover(&options, Background::Threads, progress)?;
+        // Each thread is known as soon as it runs, so that an error on the way ends those that do.
+        let core = engine.core.clone();
+        let cleaner = spawn("page-cleaner", move || checkpoint::run(&core, doublewrite))?;
+        engine.threads.lock().cleaner = Some(cleaner);
+        for number in 1..=options.write_io_threads {
+            let core = engine.core.clone();
+            let writer = spawn(&format!("page-writer-{number}"), move || core.pool.run_writer())?;
+            engine.threads.lock().io.push(writer);
+        }
+        // With the cleaner at work: what is rolled back may be larger than the pool, and than the log.
+        engine.core.adopt_open_transactions(open, progress)?;
+        for (name, work) in [("purge", purge::run as fn(&Core)), ("rollback", background::run)] {
+            let core = engine.core.clone();
+            let changer = spawn(name, move || work(&core))?;
+            engine.threads.lock().changers.push(changer);
+        }
+        Ok(engine)
+    }
+
+    /// As [`Engine::open`], without a thread: `run` does the background work through the [`Stepper`]. Nothing waits for what no thread
+    /// will do: a late checkpoint is [`Error::DiskFull`] at once.
+    pub fn open_stepped<R>(
+        options: EngineOptions,
+        progress: &mut dyn FnMut(&str),
+        run: impl FnOnce(&Engine, Stepper<'_>) -> R,
+    ) -> Result<R> {
+        let Recovered { engine, open, doublewrite } = Engine::recover(&options, Background::Steps, progress)?;
+        engine.core.adopt_open_transactions(open, progress)?;
+        let checkpoints = Checkpoints::new(&engine.core, doublewrite);
+        Ok(run(&engine, Stepper::new(&engine.core, checkpoints)))
+    }
+
+    /// The engine after redo.
+    fn recover(options: &EngineOptions, background: Background, progress: &mut dyn FnMut(&str)) -> Result<Recovered> {
+        let opened = recovery::open(options, background, progress)?;
         let core = Arc::new(Core {
             pool: opened.pool,
             log: opened.log,
@@ -165,23 +219,8 @@ impl Engine {
             deadlock_detect: AtomicBool::new(true),
             stop: AtomicU32::new(0),
         });
-        let doublewrite = opened.doublewrite;
-        let cleaner = {
-            let core = core.clone();
-            spawn("page-cleaner", move || checkpoint::run(&core, doublewrite))?
-        };
-        let mut threads = Threads { cleaner: Some(cleaner), ..Threads::default() };
-        for number in 1..=options.write_io_threads {
-            let core = core.clone();
-            threads.io.push(spawn(&format!("page-writer-{number}"), move || core.pool.run_writer())?);
-        }
-        // With the cleaner at work: what is rolled back may be larger than the pool, and than the log.
-        core.adopt_open_transactions(opened.open, progress)?;
-        for (name, work) in [("purge", purge::run as fn(&Core)), ("rollback", background::run)] {
-            let core = core.clone();
-            threads.changers.push(spawn(name, move || work(&core))?);
-        }
-        Ok(Arc::new(Engine { core, threads: Mutex::new(Rank::Session, threads) }))
+        let engine = Engine { core, threads: Mutex::new(Rank::Session, Threads::default()) };
+        Ok(Recovered { engine: Arc::new(engine), open: opened.open, doublewrite: opened.doublewrite })
     }
 
     pub(crate) fn core(&self) -> &Arc<Core> {
@@ -227,6 +266,9 @@ impl Engine {
     /// Ends the background work that changes pages, for good.
     pub(crate) fn stop_workers(&self) {
         let changers = std::mem::take(&mut self.threads.lock().changers);
+        if changers.is_empty() {
+            return;
+        }
         self.stop_to(STOPPING);
         self.core.rollbacks.wake();
         for thread in changers {

@@ -21,6 +21,7 @@ mod purge;
 mod recovery;
 mod segment;
 mod space;
+mod stepper;
 mod transaction;
 mod txn;
 mod undo;
@@ -35,6 +36,7 @@ pub use lock::{
     Deadlock, DeadlockMember, ForeignWait, Interrupt, LockInfo, LockOn, Slept, Teller, TransactionInfo, WaitInfo,
 };
 pub use page::PageType;
+pub use stepper::Stepper;
 pub use transaction::{Isolation, LockMode, Read, Savepoint, Transaction, Wait};
 
 /// A B+tree: where its root is. Roots never move. Stored in the dictionary.

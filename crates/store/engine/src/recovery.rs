@@ -7,7 +7,7 @@
 //!
 //! The checkpoint's payload is the next transaction id and the length of the data file in pages, both u64.
 
-use crate::engine::{Core, EngineOptions};
+use crate::engine::{Background, Core, EngineOptions};
 use crate::mtr;
 use crate::page::node::NodeMut;
 use crate::page::{self, PAGE_BYTES, PageType, get_u32, get_u64, page_lsn, put_u32, put_u64};
@@ -34,6 +34,9 @@ pub const LOG_DIRECTORY: &str = "redo";
 /// Pages that a new data file begins with.
 pub const INITIAL_PAGES: u64 = 1024;
 
+/// Stream bytes of a log segment of an engine that is stepped.
+const STEPPED_SEGMENT_BYTES: u64 = 256 << 10;
+
 /// Ids that may lie between the oldest open transaction and the newest: 8 bytes of address space each.
 const STATUS_RING_LEN: u64 = 1 << 27;
 
@@ -57,7 +60,7 @@ pub struct OpenTransaction {
     pub end: u64,
 }
 
-pub fn open(options: &EngineOptions, progress: &mut dyn FnMut(&str)) -> Result<Opened> {
+pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn FnMut(&str)) -> Result<Opened> {
     let directory = Directory::open_or_create(&options.datadir)?;
     let log_directory = directory.join(LOG_DIRECTORY);
     let (data, logged) = (directory.contains(DATA_FILE)?, Log::exists(&log_directory)?);
@@ -68,11 +71,17 @@ pub fn open(options: &EngineOptions, progress: &mut dyn FnMut(&str)) -> Result<O
             log_directory.display()
         )));
     }
-    let log_options = log::Options {
+    let mut log_options = log::Options {
         ring_bytes: options.log_buffer_bytes.next_power_of_two().clamp(16 << 20, 1 << 30) as usize,
         capacity: options.log_capacity_bytes,
         ..log::Options::default()
     };
+    if background == Background::Steps {
+        // Nobody else would bring what is waited for; and a short run is to pass several segments.
+        log_options.flush_interval = None;
+        log_options.checkpoint_wait = Duration::ZERO;
+        log_options.segment_bytes = Some(STEPPED_SEGMENT_BYTES);
+    }
     if !data {
         // The data file gets its name last, so that it never stands there without a log.
         let (_, recovery) = Log::open(&log_directory, log_options.clone())?;

@@ -484,6 +484,11 @@ impl Transaction {
         Ok(())
     }
 
+    /// Ends the session as the death of its process does: nothing is undone and nothing is written. For simulated crashes.
+    pub fn crash(mut self) {
+        self.active = false;
+    }
+
     /// Ends the transaction; returns the LSN at the end of its last log group, 0 if it wrote none.
     fn end(&mut self, commit: bool) -> Result<Lsn> {
         let mut end = 0;

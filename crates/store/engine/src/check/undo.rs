@@ -172,9 +172,7 @@ impl Checker<'_> {
     }
 
     /// What an open transaction has changed says so: else its rollback would pass it over.
-    fn undoable(&mut self, mut undoable: Vec<Undoable>, open: u64) {
-        // A rollback that was interrupted may have undone the newest without noting it.
-        undoable.pop();
+    fn undoable(&mut self, undoable: Vec<Undoable>, open: u64) {
         for Undoable { tree, key, page } in undoable {
             match self.writer_of(tree, &key) {
                 Ok(Some(trx)) if trx == open => {}

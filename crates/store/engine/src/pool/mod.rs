@@ -456,6 +456,11 @@ impl Pool {
         }
     }
 
+    /// Brings what is on its way to its place, as the writers would.
+    pub fn place_batches(&self) {
+        self.batches.iter().for_each(|batch| batch.place(self));
+    }
+
     /// Ends the threads that read and write for others; after the cleaner has written all.
     pub fn end_io_threads(&self) {
         self.writes.close();

@@ -1,0 +1,58 @@
+//! An engine without threads of its own: whoever opened it does the background work, a step at a time. With sessions in one
+//! thread that never wait, the whole engine is a function of what is asked of it and of what the disk answers, so a seed
+//! replays a run to the byte (`tests/simulation`).
+
+use crate::checkpoint::Checkpoints;
+use crate::engine::Core;
+use crate::{Result, purge};
+use std::cell::Cell;
+
+/// The hands that do what an engine's threads do.
+pub struct Stepper<'e> {
+    core: &'e Core,
+    checkpoints: Checkpoints<'e>,
+    purged: purge::Progress,
+}
+
+impl<'e> Stepper<'e> {
+    pub(crate) fn new(core: &'e Core, checkpoints: Checkpoints<'e>) -> Stepper<'e> {
+        Stepper { core, checkpoints, purged: purge::Progress::default() }
+    }
+
+    /// One round of the page cleaner, and the checkpoint if one is due. Returns the number of pages written.
+    pub fn write_pages(&mut self) -> Result<usize> {
+        self.checkpoints.round()
+    }
+
+    /// Writes the pages of batches that are on their way to the data file, which the next rounds of the cleaner would have to.
+    pub fn place_pages(&mut self) {
+        self.core.pool.place_batches();
+    }
+
+    /// One round of purge. Returns the number of undo records acted on.
+    pub fn purge(&mut self) -> Result<u64> {
+        self.core.purge(&mut self.purged)
+    }
+
+    /// Undoes up to `records` changes in all of transactions that are rolled back in the background.
+    pub fn roll_back(&mut self, records: u32) {
+        let left = Cell::new(records);
+        self.core.undo_waiting(|_| left.replace(left.get().saturating_sub(1)) == 0);
+    }
+
+    /// Has a write or flush of the log failed? Then the server would end itself with its next change.
+    pub fn is_log_dead(&self) -> bool {
+        // More than a thread is granted ahead, so it looks at the log itself.
+        matches!(self.core.log.ensure_room_critical(64 << 10), Err(log::Error::Poisoned { .. }))
+    }
+
+    /// Flushes what nobody waits for, as the log's thread does.
+    pub fn flush_log(&mut self) -> Result<()> {
+        Ok(self.core.log.wait_flushed(self.core.log.completed_lsn())?)
+    }
+
+    /// Writes everything and a final checkpoint: a clean end.
+    pub fn finish(&mut self) -> Result<()> {
+        self.checkpoints.finish()
+    }
+}
