@@ -270,14 +270,6 @@ impl Flusher {
         self.progress.poisoned.store(true, Ordering::Release);
         Error::Poisoned { why }
     }
-
-    /// At a start: durably zeroes the rest of the block in which the log ends.
-    pub fn clear_tail(&self, segments: &Segments, end: Lsn) -> Result<()> {
-        let file = segments.file_for(end)?;
-        let rest = (block_ceil(end + 1) - end) as usize;
-        file.write_at(&ZEROS[..rest], SEGMENT_HEADER + end % segments.data_bytes())?;
-        Ok(file.sync_data()?)
-    }
 }
 
 impl Writer {

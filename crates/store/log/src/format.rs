@@ -21,7 +21,7 @@
 //! 1. Bytes from another position (recycled segments, ring garbage) fail the seed and the tag: 64 bits that depend on the LSN.
 //! 2. Bytes from the same position but an earlier start: say the log once ended, torn, at X and the server went on there.
 //!    What the earlier start wrote beyond X may still lie on disk, at its own LSN. But before the first append, the new
-//!    start zeroes X's block from X on, syncs all up to X, and then makes (epoch + 1, X) durable in the control file; the
+//!    start zeroes X's block from X on, makes all up to X durable, and then makes (epoch + 1, X) durable in the control file; the
 //!    reader takes only groups of that very epoch at X and above. Below X everything is durable, so a bad group there is damage.
 //! 3. Such leftovers cannot fake damage either: the scan for proof takes only groups of the last epoch, too.
 //!

@@ -18,7 +18,7 @@ use crate::control::{Control, ControlFile, FILE_NAME, PAYLOAD_BYTES_MAX};
 use crate::flush::Flusher;
 use crate::format::{BLOCK, FIRST_LSN, GROUP_HEADER, GroupHeader, SEGMENT_HEADER, block_ceil, group_bytes};
 use crate::prefix::{Lane, Prefix};
-use crate::recovery::{Epochs, find_end};
+use crate::recovery::{Epochs, find_end, harden};
 use crate::ring::Ring;
 use crate::segment::Segments;
 use crate::turnstile::Want;
@@ -138,24 +138,20 @@ impl Log {
         let mut control = if created { create(&home, &options)? } else { ControlFile::open(&home)? };
         let now = &control.now;
         let (segments, stretch) = Segments::open(home, now.log_id, now.segment_data_bytes, now.checkpoint)?;
-        let end = find_end(&control.now, &stretch, progress)?;
-        // What was read may sit in the page cache only; from here on it counts as durable.
-        for segment in &stretch.segments {
-            segment.file.sync_data()?;
-        }
-        // The end's block, cut at the end: no leftover survives at the very place where the log goes on (see `format`).
-        let flusher = Flusher::new(end);
-        flusher.clear_tail(&segments, end)?;
+        let found = find_end(&control.now, &stretch, progress)?;
+        // From here on what was read counts as durable.
+        harden(&segments, &stretch, Epochs::of(&control.now), found)?;
+        let end = found.lsn;
         let epoch = control.now.epoch.checked_add(1).expect("four billion starts");
         control.store(Control { epoch, epoch_start: end, durable: end, ..control.now.clone() })?;
 
         let checkpoint = Checkpoint { lsn: control.now.checkpoint, payload: control.now.payload.clone() };
-        let epochs = Epochs { last: epoch, last_start: end };
+        let epochs = Epochs::of(&control.now);
         let recovery = Recovery { created, checkpoint: checkpoint.clone(), end, stretch, epochs };
         let core = Arc::new(Core {
             prefix: Prefix::new(end, LANES_MAX),
             ring: Ring::new(options.ring_bytes),
-            flusher,
+            flusher: Flusher::new(end),
             segments,
             log_id: control.now.log_id,
             epoch,

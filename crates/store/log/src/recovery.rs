@@ -6,8 +6,8 @@
 use std::ops::RangeInclusive;
 
 use crate::control::Control;
-use crate::format::{GROUP_HEADER, GroupHeader, group_bytes};
-use crate::segment::Stretch;
+use crate::format::{GROUP_HEADER, GroupHeader, SEGMENT_HEADER, block_ceil, block_floor, group_bytes};
+use crate::segment::{Segments, Stretch};
 use crate::{Checkpoint, Error, Lsn, Result};
 
 /// Bytes read from the files at a time.
@@ -30,6 +30,11 @@ pub(crate) struct Epochs {
 }
 
 impl Epochs {
+    /// As the control file says.
+    pub fn of(control: &Control) -> Epochs {
+        Epochs { last: control.epoch, last_start: control.epoch_start }
+    }
+
     fn at(self, lsn: Lsn) -> RangeInclusive<u32> {
         if lsn >= self.last_start { self.last..=self.last } else { 0..=self.last }
     }
@@ -108,15 +113,25 @@ impl Groups {
     }
 }
 
+/// The end of the log as a start finds it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub lsn: Lsn,
+    /// All below was flushed by those who wrote it: the control file or a group says so. What lies between was read, no more.
+    pub proved: Lsn,
+}
+
 /// Finds the end of the log that starts at the checkpoint.
-pub(crate) fn find_end(control: &Control, stretch: &Stretch, progress: &mut dyn FnMut(u64, u64)) -> Result<Lsn> {
-    let epochs = Epochs { last: control.epoch, last_start: control.epoch_start };
-    let mut reader = Reader::new(stretch.clone(), epochs);
+pub(crate) fn find_end(control: &Control, stretch: &Stretch, progress: &mut dyn FnMut(u64, u64)) -> Result<End> {
+    let mut reader = Reader::new(stretch.clone(), Epochs::of(control));
     let total = stretch.end().saturating_sub(control.checkpoint);
-    let (mut lsn, mut told) = (control.checkpoint, control.checkpoint);
+    let (mut lsn, mut told, mut proved) = (control.checkpoint, control.checkpoint, control.durable);
     let why = loop {
         match reader.check(lsn)? {
-            Ok(header) => lsn += group_bytes(header.payload_bytes as usize),
+            Ok(header) => {
+                proved = proved.max(header.durable_hint(lsn));
+                lsn += group_bytes(header.payload_bytes as usize);
+            }
             Err(why) => break why,
         }
         if lsn - told >= READ_BYTES as u64 {
@@ -138,7 +153,43 @@ pub(crate) fn find_end(control: &Control, stretch: &Stretch, progress: &mut dyn 
         later += 8;
     }
     progress(lsn - control.checkpoint, lsn - control.checkpoint);
-    Ok(lsn)
+    Ok(End { lsn, proved })
+}
+
+/// Makes durable what was read beyond what is proved to be, by writing it once more: after a failed flush the kernel holds pages that
+/// it takes for clean and that never reached the device, so a flush alone may answer well and do nothing. A kill meanwhile is
+/// harmless: the bytes are the same ones. Past the end the block is filled with zeros, so that no leftover survives at the very place where
+/// the log goes on (see `format`).
+pub(crate) fn harden(segments: &Segments, stretch: &Stretch, epochs: Epochs, end: End) -> Result<()> {
+    let stop = block_ceil(end.lsn + 1);
+    let mut at = block_floor(end.proved);
+    let mut bytes = Vec::new();
+    while at < stop {
+        let segment_end = (at / segments.data_bytes() + 1) * segments.data_bytes();
+        let until = stop.min(segment_end);
+        // Made if the log ends where its last segment does.
+        let file = segments.file_for(at)?;
+        while at < until {
+            let offset = SEGMENT_HEADER + at % segments.data_bytes();
+            bytes.resize((until - at).min(READ_BYTES as u64) as usize, 0);
+            file.read_at(&mut bytes, offset)?;
+            let keep = end.lsn.saturating_sub(at).min(bytes.len() as u64);
+            bytes[keep as usize..].fill(0);
+            file.write_at(&bytes, offset)?;
+            at += bytes.len() as u64;
+        }
+        file.sync_data()?;
+    }
+    // The kernel may have dropped a page since the search for the end, and have read what the device held instead.
+    let mut reader = Reader::new(stretch.clone(), epochs);
+    let mut lsn = end.proved;
+    while lsn < end.lsn {
+        match reader.check(lsn)? {
+            Ok(header) => lsn += group_bytes(header.payload_bytes as usize),
+            Err(why) => return Err(reader.corrupt(lsn, format!("{why}, where a group was read a moment ago"))),
+        }
+    }
+    Ok(())
 }
 
 /// Checks groups through a buffer.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use io::Op;
-use io::faults::SimDisk;
+use io::faults::{Script, SimDisk};
 use log::{Error, Log, Lsn, Options, Recovery};
 
 fn small() -> Options {
@@ -206,6 +206,40 @@ fn what_a_start_finds_is_durable_from_then_on() {
         disk.reboot();
         let (_log, recovery) = Log::open(&root, small()).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         assert!(counts(&recovery).into_iter().eq(0..20), "seed {seed}");
+        disk.unmount();
+    }
+}
+
+/// After a failed sync the kernel holds what was written as if it had been flushed. The next start reads it there, and a sync alone would
+/// change nothing: it has to be written again.
+#[test]
+fn what_a_start_finds_after_a_failed_sync_is_durable_from_then_on() {
+    for seed in 0..20 {
+        let (disk, root) = mount("unsynced", seed);
+        let (log, _) = Log::open(&root, small()).unwrap();
+        for count in 0..7 {
+            let at = log.append(&[&payload(count)]).unwrap();
+            log.wait_flushed(at.end).unwrap();
+        }
+        // Over more than one segment.
+        for count in 7..20 {
+            log.append(&[&payload(count)]).unwrap();
+        }
+        let end = log.tail_lsn();
+        log.wait_written(end).unwrap();
+        disk.fail_from(Op::Sync, 1);
+        assert!(matches!(log.wait_flushed(end), Err(Error::Poisoned { .. })));
+        disk.set_script(Script::default());
+        drop(log);
+        let (log, recovery) = Log::open(&root, small()).unwrap();
+        assert!(counts(&recovery).into_iter().eq(0..20), "seed {seed}");
+        let more = log.append(&[&payload(20)]).unwrap();
+        log.wait_flushed(more.end).unwrap();
+        std::mem::forget(log);
+        disk.crash();
+        disk.reboot();
+        let (_log, recovery) = Log::open(&root, small()).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert!(counts(&recovery).into_iter().eq(0..=20), "seed {seed}");
         disk.unmount();
     }
 }
