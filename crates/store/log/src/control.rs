@@ -1,7 +1,7 @@
-//! The control file: where recovery starts. Two slots, written in turn, so that a torn write leaves the other.
+//! The control file: where recovery starts. Two slots that say the same.
 //!
 //! ```text
-//!   clearway.control:  | slot 0: 64 KiB | slot 1: 64 KiB |      sequence % 2 chooses
+//!   clearway.control:  | slot 0: 64 KiB | slot 1: 64 KiB |
 //!   slot:   0 magic "CLRWCTRL" | 8 version u32 | 12 crc32 u32 over 16..72+payload | 16 sequence u64 | 24 log id u64
 //!           32 segment data bytes u64 | 40 checkpoint LSN u64 | 48 durable LSN u64 | 56 epoch start LSN u64
 //!           64 epoch u32 | 68 payload bytes u32 | 72 payload
@@ -9,6 +9,15 @@
 //!
 //! `durable`: all of the log below it was on disk when the slot was written, so recovery must find it whole.
 //! `epoch` and `epoch start`: see `format`.
+//!
+//! ## One bad slot loses nothing
+//!
+//! A store writes one slot, makes it durable, and only then writes the other; it has succeeded when both are durable. So *what a store that
+//! succeeded said stands in both slots until the next store begins*, and whichever slot then turns out bad, the other holds either that or
+//! something newer. Falling back to a checkpoint or an epoch from before would be silent loss: groups of the last epoch would count as
+//! leftovers. A slot torn by a power cut belongs to a store that had not succeeded, and nobody has acted upon it.
+//!
+//! A store begins with the slot that was not written last, so that a slot which a failed store left torn is never all there is.
 
 use io::{Directory, File, OpenOptions};
 
@@ -82,10 +91,12 @@ impl Control {
     }
 }
 
-/// The open file and what its newest slot says.
+/// The open file and what it says.
 pub struct ControlFile {
     file: File,
     pub now: Control,
+    /// The slot to be written first: the other one is whole.
+    next: usize,
 }
 
 impl ControlFile {
@@ -94,8 +105,7 @@ impl ControlFile {
         let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
         let file = directory.open_file(NEW_NAME, options)?;
         file.write_at(&vec![0; 2 * SLOT_BYTES], 0)?;
-        let before = Control { sequence: first.sequence.wrapping_sub(1), ..first.clone() };
-        let mut control = ControlFile { file, now: before };
+        let mut control = ControlFile { file, now: first.clone(), next: 0 };
         control.store(first)?;
         directory.rename(NEW_NAME, FILE_NAME)?;
         Ok(control)
@@ -104,26 +114,41 @@ impl ControlFile {
     /// Opens the file. `Corrupt` when no slot is whole.
     pub fn open(directory: &Directory) -> Result<ControlFile> {
         let file = directory.open_file(FILE_NAME, OpenOptions::WRITE)?;
-        let mut bytes = vec![0; 2 * SLOT_BYTES];
-        let filled = file.read_up_to(&mut bytes, 0)?;
-        let slots = [&bytes[..SLOT_BYTES], &bytes[SLOT_BYTES..]].map(Control::decode);
-        let newest = slots.iter().filter_map(|slot| slot.as_ref().ok()).max_by_key(|slot| slot.sequence);
-        match newest {
-            Some(now) => Ok(ControlFile { file, now: now.clone() }),
-            None => {
-                let why = format!("no valid slot: {:?}, {:?} in {filled} bytes", slots[0], slots[1]);
-                Err(Error::Corrupt { file: directory.join(FILE_NAME), offset: 0, lsn: 0, why })
-            }
-        }
+        let slots = [0, 1].map(|slot| read_slot(&file, slot));
+        let whole = slots.iter().enumerate().filter_map(|(slot, read)| Some((slot, read.as_ref().ok()?)));
+        let Some((newest, now)) = whole.max_by_key(|(_, control)| control.sequence) else {
+            let why = slots.map(|slot| slot.expect_err("none is whole")).join("; ");
+            return Err(Error::Corrupt { file: directory.join(FILE_NAME), offset: 0, lsn: 0, why });
+        };
+        let control = ControlFile { now: now.clone(), next: newest, file };
+        // It may be in the kernel's cache only (see `recovery::harden`). The bytes are the same, so a torn write does no harm.
+        control.write(newest, &control.now.encode())?;
+        Ok(ControlFile { next: 1 - newest, ..control })
     }
 
-    /// Durably replaces the older slot. `control.sequence` is set here.
+    /// Durably replaces both slots. `control.sequence` is set here. After an error the file says either what it said before or this.
     pub fn store(&mut self, mut control: Control) -> Result<()> {
-        control.sequence = self.now.sequence.wrapping_add(1);
-        let slot = control.sequence % 2;
-        self.file.write_at(&control.encode(), slot * SLOT_BYTES as u64)?;
-        self.file.sync_data()?;
+        // Counted also when it fails: the next attempt is newer than what this one may leave.
+        self.now.sequence += 1;
+        control.sequence = self.now.sequence;
+        let bytes = control.encode();
+        for _ in 0..2 {
+            self.write(self.next, &bytes)?;
+            self.next = 1 - self.next;
+        }
         self.now = control;
         Ok(())
     }
+
+    fn write(&self, slot: usize, bytes: &[u8]) -> Result<()> {
+        self.file.write_at(bytes, (slot * SLOT_BYTES) as u64)?;
+        Ok(self.file.sync_data()?)
+    }
+}
+
+/// What a slot says, or why it says nothing.
+fn read_slot(file: &File, slot: usize) -> std::result::Result<Control, String> {
+    let mut bytes = vec![0; SLOT_BYTES];
+    let read = file.read_at(&mut bytes, (slot * SLOT_BYTES) as u64).map_err(|error| error.to_string());
+    read.and_then(|()| Control::decode(&bytes).map_err(str::to_owned)).map_err(|why| format!("slot {slot}: {why}"))
 }

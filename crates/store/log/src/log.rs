@@ -285,7 +285,6 @@ impl Log {
             assert!(control.now.checkpoint <= lsn, "a checkpoint goes forward: {} to {lsn}", control.now.checkpoint);
             let durable = core.flusher.flushed();
             let next = Control { checkpoint: lsn, durable, payload: payload.to_vec(), ..control.now.clone() };
-            // A half-written slot is the older one; the newer one holds.
             control.store(next)?;
             *core.checkpoint.lock() = Checkpoint { lsn, payload: payload.to_vec() };
             // Release: pairs with Acquire in `oldest_needed`.

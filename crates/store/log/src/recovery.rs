@@ -139,6 +139,11 @@ pub(crate) fn find_end(control: &Control, stretch: &Stretch, progress: &mut dyn 
             told = lsn;
         }
     };
+    if reader.is_of_later_start(lsn)? {
+        let why =
+            format!("a group of a later start than the {} that the control file knows stands here", control.epoch);
+        return Err(reader.corrupt(lsn, why));
+    }
     if lsn < control.durable {
         return Err(reader.corrupt(lsn, format!("{why}, but the log was durable up to LSN {}", control.durable)));
     }
@@ -235,6 +240,16 @@ impl Reader {
             return Ok(Err("the group is longer than the log"));
         };
         Ok(if GroupHeader::verify(group, log_id, lsn) { Ok(header) } else { Err("checksum mismatch") })
+    }
+
+    /// Whether a whole group stands at `lsn` whose epoch the control file does not know. An epoch is in the control file before it is in any
+    /// group, so the control file has gone back: it was lost and restored from a copy, or the device lost what it had flushed.
+    fn is_of_later_start(&mut self, lsn: Lsn) -> Result<bool> {
+        let known = std::mem::replace(&mut self.epochs.last, u32::MAX);
+        let start = std::mem::replace(&mut self.epochs.last_start, Lsn::MAX);
+        let found = self.check(lsn);
+        self.epochs = Epochs { last: known, last_start: start };
+        Ok(found?.is_ok_and(|header| header.epoch > known))
     }
 
     fn corrupt(&self, lsn: Lsn, why: String) -> Error {

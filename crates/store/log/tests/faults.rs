@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use io::Op;
-use io::faults::{Script, SimDisk};
+use io::faults::{Action, Rule, Script, SimDisk};
 use log::{Error, Log, Lsn, Options, Recovery};
 
 fn small() -> Options {
@@ -262,4 +262,106 @@ fn the_loss_of_what_an_earlier_start_found_is_damage() {
         other => panic!("{other:?}"),
     }
     disk.unmount();
+}
+
+/// One slot of the control file is rot, or cannot be read: the other says the same, whatever was done last. Were it older, the end of
+/// the log would be that of an earlier start, and what was acknowledged since would be gone in silence.
+#[test]
+fn a_rotten_control_slot_loses_nothing() {
+    for slot in 0..2 {
+        for checkpoints in 0..4 {
+            let (disk, root) = mount("slot", slot * 10 + checkpoints);
+            drop(Log::open(&root, small()).unwrap());
+            let (log, _) = Log::open(&root, small()).unwrap();
+            for count in 0..10 {
+                let at = log.append(&[&payload(count)]).unwrap();
+                log.wait_flushed(at.end).unwrap();
+                if count < checkpoints {
+                    log.set_checkpoint(at.start, &count.to_le_bytes()).unwrap();
+                }
+            }
+            let checkpoint = log.checkpoint();
+            std::mem::forget(log);
+            disk.crash();
+            disk.reboot();
+            assert!(disk.corrupt(root.join("clearway.control"), slot as usize * (64 << 10) + 40, 1));
+            let (log, recovery) = Log::open(&root, small()).unwrap();
+            assert_eq!(*recovery.checkpoint(), checkpoint);
+            assert!(counts(&recovery).into_iter().eq(checkpoints.saturating_sub(1)..10), "slot {slot}, {checkpoints}");
+            drop(log);
+            // And the damage is mended: now the other one may rot.
+            assert!(disk.corrupt(root.join("clearway.control"), (1 - slot as usize) * (64 << 10) + 40, 1));
+            let (_log, recovery) = Log::open(&root, small()).unwrap();
+            assert_eq!(recovery.checkpoint().lsn, checkpoint.lsn);
+            assert!(counts(&recovery).into_iter().eq(checkpoints.saturating_sub(1)..10), "slot {slot}, {checkpoints}");
+            disk.unmount();
+        }
+    }
+}
+
+/// A control file that is older than the log (restored from a copy, say) would end the log where an earlier start ended it.
+#[test]
+fn a_control_file_of_an_earlier_start_is_damage() {
+    let (disk, root) = mount("older", 1);
+    let (log, _) = Log::open(&root, small()).unwrap();
+    let at = log.append(&[&payload(0)]).unwrap();
+    log.close().unwrap();
+    drop(log);
+    let control = io::File::open(root.join("clearway.control"), io::OpenOptions::WRITE).unwrap();
+    let mut older = vec![0; control.len().unwrap() as usize];
+    control.read_at(&mut older, 0).unwrap();
+    let (log, _) = Log::open(&root, small()).unwrap();
+    log.append(&[&payload(1)]).unwrap();
+    log.close().unwrap();
+    drop(log);
+    control.write_at(&older, 0).unwrap();
+    match Log::open(&root, small()).err() {
+        Some(Error::Corrupt { file, lsn, why, .. }) => {
+            assert_eq!((file.as_path(), lsn), (root.join("clearway-0000000000.log").as_path(), at.end));
+            assert!(why.contains("later start"), "{why}");
+        }
+        other => panic!("{other:?}"),
+    }
+    disk.unmount();
+}
+
+/// A checkpoint whose control file cannot be written fails, and neither it nor the ones before it are lost.
+#[test]
+fn a_checkpoint_that_fails_leaves_a_whole_slot() {
+    for nth in 1..=4 {
+        let (disk, root) = mount("half", nth);
+        let (log, _) = Log::open(&root, small()).unwrap();
+        let at = log.append(&[&payload(0)]).unwrap();
+        log.wait_flushed(at.end).unwrap();
+        // Writes of the one and the other slot, and the flushes of them.
+        let op = if nth % 2 == 1 { Op::Write } else { Op::Sync };
+        let mut script = Script::default();
+        script.push(Rule::new(Action::Fail, Some(op), nth.div_ceil(2)).within("control"));
+        disk.set_script(script);
+        assert!(matches!(log.set_checkpoint(at.end, b"one"), Err(Error::Io { .. })), "{op:?} {nth}");
+        assert_eq!(log.checkpoint().payload, b"");
+        disk.set_script(Script::default());
+        // The power fails in the middle of each write of the next attempt.
+        let image = disk.image();
+        for torn in 1..=3 {
+            let moved = PathBuf::from(format!("/sim/log-half-torn-{nth}-{torn}"));
+            let copy = image.clone().mount(&moved, torn);
+            copy.reboot();
+            let opened = Log::open(&moved, small());
+            let (log, recovery) = opened.unwrap_or_else(|error| panic!("{op:?} {nth}: {error}"));
+            assert!(recovery.checkpoint().payload.is_empty() || recovery.checkpoint().payload == b"one");
+            copy.tear_at(torn);
+            let attempt = log.set_checkpoint(at.end, b"two");
+            drop(log);
+            copy.reboot();
+            let (_log, recovery) = Log::open(&moved, small()).unwrap_or_else(|error| panic!("{op:?} {nth}: {error}"));
+            assert!(attempt.is_err() || recovery.checkpoint().payload == b"two");
+            copy.unmount();
+        }
+        log.set_checkpoint(at.end, b"two").unwrap();
+        drop(log);
+        let (_log, recovery) = Log::open(&root, small()).unwrap();
+        assert_eq!(recovery.checkpoint().payload, b"two");
+        disk.unmount();
+    }
 }
