@@ -85,14 +85,14 @@ impl Core {
         Store { pool: &self.pool, log: &self.log, space: &self.space }
     }
 
-    /// The LSN up to which commits may be shown: durable, written or complete, as commits are acknowledged.
+    /// The LSN up to which commits may be shown: durable, written or complete, as commits are acknowledged. Loads only.
     #[inline(always)]
     pub fn newest(&self) -> Lsn {
         // Relaxed: a setting that orders nothing; the LSNs bring their own Acquire.
         match self.flush_log_at_commit.load(Ordering::Relaxed) {
             1 => self.log.flushed_lsn(),
             2 => self.log.written_lsn(),
-            _ => self.log.completed_lsn(),
+            _ => self.log.known_complete_lsn(),
         }
     }
 

@@ -68,6 +68,8 @@ pub fn run(core: &Core) {
 impl Core {
     /// One round over all segments. Returns the number of records acted on.
     pub fn purge(&self, progress: &mut Progress) -> Result<u64> {
+        // What nobody waited for (rollbacks) becomes history too: somebody has to find that it is complete.
+        self.log.completed_lsn();
         let horizon = self.system.advance(|| self.newest());
         for segment in self.segments.from(progress.segments.len()) {
             // Of what a former life left nobody knows, so there may be work.

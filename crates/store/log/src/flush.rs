@@ -139,7 +139,7 @@ impl Flusher {
     /// Waits until all groups below `lsn` are complete.
     pub fn wait_completed(&self, core: &Core, lsn: Lsn) -> Result<()> {
         let mut round = 0;
-        // By what is told to others: who has waited for its commit finds it in the next `completed_lsn`.
+        // By what is told to others: who has waited for its commit finds it in the next `known_complete_lsn`.
         while core.prefix.completed() < lsn {
             self.check()?;
             relax(round);

@@ -257,6 +257,12 @@ impl Log {
         self.core.prefix.tail()
     }
 
+    /// All groups below are complete, and every group that anybody has waited for, in whichever way, is below. Loads only, for those
+    /// who only read; never less than before.
+    pub fn known_complete_lsn(&self) -> Lsn {
+        self.core.prefix.known_complete().max(self.core.flusher.written())
+    }
+
     /// All groups below are complete. Computed now, by a look at each thread's lane; never less than anybody was told before.
     pub fn completed_lsn(&self) -> Lsn {
         self.core.prefix.completed()

@@ -25,8 +25,10 @@
 //! A lane is used by one thread, one reservation at a time. The bound is exact up to reservations that are just being filled.
 //!
 //! The bound may *go back*: between (1) and (3) a lane announces where its last group ended, which others have long passed. It is as
-//! true as before, but a snapshot taken at it would miss what an earlier one showed. So who shows LSNs to others asks for
-//! [`Prefix::completed`], the highest bound that anybody has found: true for ever, and it never falls.
+//! true as before, but a snapshot taken at it would miss what an earlier one showed. So who promises something by a bound asks for
+//! [`Prefix::completed`], which writes down the highest one that anybody has found: true for ever, and it never falls. Who has waited
+//! for a group by it leaves a note that is at the group's end or above, so whoever only reads finds it in [`Prefix::known_complete`], and
+//! writes nothing.
 
 use std::sync::atomic::AtomicU64 as OwnU64;
 use sync::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -49,7 +51,7 @@ pub struct Lane {
 pub struct Prefix {
     /// W: each append, once. R: flushers.
     tail: CachePadded<AtomicU64>,
-    /// The highest bound found so far by those who asked for it. W, R: `completed`.
+    /// The highest bound found so far by those who asked for it. W: `completed`. R: the same, and `known_complete`.
     completed: CachePadded<AtomicU64>,
     /// One more than the highest lane in use; grows a few times per server life.
     used: CachePadded<AtomicUsize>,
@@ -137,6 +139,12 @@ impl Prefix {
         }
         // AcqRel: as above, both ways.
         self.completed.fetch_max(bound, Ordering::AcqRel).max(bound)
+    }
+
+    /// What [`Prefix::completed`] has told last: at or above each group that anybody has waited for. One load.
+    pub fn known_complete(&self) -> Lsn {
+        // Acquire: pairs with the Release in `completed`: the groups below are visible, and who reads twice reads no less.
+        self.completed.load(Ordering::Acquire)
     }
 
     /// Where the next reservation will start, a moment ago.

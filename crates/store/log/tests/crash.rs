@@ -358,12 +358,18 @@ fn waits_for_written_and_completed_need_no_sync() {
     let dir = Scratch::new("written");
     let (log, _) = Log::open(&dir.0, small()).unwrap();
     let at = log.append(&[b"one"]).unwrap();
+    assert_eq!(log.known_complete_lsn(), at.start, "nobody has asked yet");
     log.wait_completed(at.end).unwrap();
+    assert_eq!(log.known_complete_lsn(), at.end);
     assert_eq!((log.completed_lsn(), log.written_lsn()), (at.end, at.start));
     log.wait_written(at.end).unwrap();
     assert_eq!((log.written_lsn(), log.flushed_lsn()), (at.end, at.start));
     log.wait_flushed(at.end).unwrap();
     assert_eq!(log.flushed_lsn(), at.end);
+    // What was waited for in another way is known as well.
+    let at = log.append(&[b"two"]).unwrap();
+    log.wait_written(at.end).unwrap();
+    assert_eq!(log.known_complete_lsn(), at.end);
 }
 
 #[test]

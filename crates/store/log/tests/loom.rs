@@ -53,6 +53,11 @@ impl Cells {
         self.all_below(self.prefix.completed())
     }
 
+    /// The same of what a reader finds.
+    fn known(&self) -> u64 {
+        self.all_below(self.prefix.known_complete())
+    }
+
     fn all_below(&self, bound: u64) -> u64 {
         assert_eq!(bound % GROUP, 0, "a bound inside a group");
         for cell in &self.cells[..(bound / GROUP) as usize] {
@@ -107,6 +112,30 @@ fn what_is_told_to_be_complete_never_goes_back() {
         assert!(log.told() >= told.max(first), "another's promise went back");
         two.join().unwrap();
         assert_eq!(log.told(), 2 * GROUP);
+    });
+}
+
+/// Who only reads writes nothing, and yet finds all that was promised to others, and never less than before.
+#[test]
+fn a_reader_finds_what_others_were_told() {
+    model(|| {
+        let log = Cells::new(2);
+        let other = Arc::clone(&log);
+        let one = thread::spawn(move || {
+            let end = other.append(0);
+            // As a commit waits: until its own group is below.
+            while other.told() < end {
+                thread::yield_now();
+            }
+            end
+        });
+        let other = Arc::clone(&log);
+        let two = thread::spawn(move || other.append(1));
+        let first = log.known();
+        assert!(log.known() >= first, "a snapshot went back");
+        let end = one.join().unwrap();
+        assert!(log.known() >= end.max(first), "an acknowledged commit is not seen");
+        two.join().unwrap();
     });
 }
 
