@@ -113,7 +113,8 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     let frames = (options.buffer_pool_bytes / PAGE_BYTES as u64).clamp(256, page_count) as usize;
     let path = directory.join(DATA_FILE);
     let pool = Pool::new(file, path.clone(), page_count, frames)?;
-    let space = Space::new((pool.file().len()? / PAGE_BYTES as u64).max(file_pages));
+    // Not the file's length: a growth that the log does not know of has not begun to count, and nothing was written there.
+    let space = Space::new(file_pages);
     if space.file_pages() > page_count {
         return Err(Error::Io(format!(
             "{}: the data takes {} bytes of address space, the limit is {}",
@@ -124,7 +125,7 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     }
     let seen = redo(&pool, &log, &recovery, doublewrite_for_redo(&directory, options)?, &mut next_trx, progress)?;
     if seen > space.file_pages() {
-        // The file system forgot a growth that the log remembers.
+        // It has grown since the checkpoint. What is used was allocated durably before; the rest of that growth is grown anew.
         let (from, bytes) = (space.file_pages() * PAGE_BYTES as u64, (seen - space.file_pages()) * PAGE_BYTES as u64);
         pool.file().allocate(from, bytes)?;
         pool.file().sync_all()?;
