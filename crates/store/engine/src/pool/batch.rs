@@ -155,6 +155,8 @@ impl Batch {
     fn start(&self, ids: &[PageId]) -> usize {
         let mut progress = self.progress.lock();
         assert_eq!((progress.writing, progress.runs.len()), (0, 0));
+        // Of the attempt before, if nobody has asked: this one answers for itself.
+        progress.failure = None;
         let mut start = 0;
         while start < ids.len() {
             let mut end = start + 1;
