@@ -1,4 +1,6 @@
-//! What a thread on which others depend does before it sleeps: it gives its office away.
+//! Waits of a thread that works for others: what it does before it sleeps, on whose behalf it waits, and for what.
+//!
+//! # Before it sleeps it gives its office away
 //!
 //! A thread that serves many connections in turn ([leader/followers][lf], as in thread pools) may meet a row lock, a flush or a page on
 //! disk in the middle of a statement. Whoever is about to make the calling thread sleep for more than a moment says so here first:
@@ -7,8 +9,17 @@
 //! The action may take only locks of rank [`Rank::Workers`](crate::Rank::Workers): the sleeper may hold any other.
 //!
 //! [lf]: https://www.dre.vanderbilt.edu/~schmidt/PDF/lf.pdf
+//!
+//! # Long waits have a name and an end
+//!
+//! A thread says whom it [`serve`]s. Waits deep below a session, for a frame, a page, the log, which know of no session, say what they are
+//! for ([`waiting`]) and ask from time to time whether they should end ([`is_interrupted`]). What must not be left half done, an undo above all,
+//! is done behind a [`shield`].
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// What is to be done before the thread sleeps.
 pub type Action = Box<dyn FnOnce()>;
@@ -41,6 +52,117 @@ fn act() {
     }
 }
 
+/// How often a wait asks whether it should end.
+pub const ASK_AGAIN: Duration = Duration::from_millis(100);
+
+/// What a thread waits for below the statement that it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Wait {
+    /// A frame of the buffer pool for a page.
+    FreeFrame = 1,
+    /// A page that another thread reads or changes.
+    Page,
+    /// A checkpoint, which frees the log's oldest part.
+    Checkpoint,
+    /// The log's flush, or room in its buffer, which a write brings.
+    LogFlush,
+    /// The data file's growth, which another thread is at.
+    FileGrowth,
+    /// Room on a full disk.
+    DiskSpace,
+}
+
+impl Wait {
+    const ALL: [Wait; 6] =
+        [Wait::FreeFrame, Wait::Page, Wait::Checkpoint, Wait::LogFlush, Wait::FileGrowth, Wait::DiskSpace];
+
+    /// As the process list shows it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Wait::FreeFrame => "waiting for a free buffer pool page",
+            Wait::Page => "waiting for a page",
+            Wait::Checkpoint => "waiting for a checkpoint",
+            Wait::LogFlush => "waiting for the log",
+            Wait::FileGrowth => "waiting for the data file to grow",
+            Wait::DiskSpace => "waiting for disk space",
+        }
+    }
+
+    /// The wait with this number, if it is one; 0 is none.
+    pub fn from_number(number: u8) -> Option<Wait> {
+        Wait::ALL.get(usize::from(number).checked_sub(1)?).copied()
+    }
+}
+
+/// On whose behalf a thread works.
+pub trait Served: Send + Sync {
+    /// Does somebody want the work to end: KILL, shutdown, a deadline?
+    fn is_interrupted(&self) -> bool;
+
+    /// The thread waits for this; `None`: it goes on.
+    fn waits_for(&self, what: Option<Wait>);
+}
+
+thread_local! {
+    /// Whom the thread serves, to compare with: no destructor, so no registration check on access.
+    static SERVED_AT: Cell<*const ()> = const { Cell::new(std::ptr::null()) };
+    static SERVED: RefCell<Option<Arc<dyn Served>>> = const { RefCell::new(None) };
+    static SHIELDS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The thread works for `served` from now on. Costs a comparison when it did before.
+#[inline]
+pub fn serve<S: Served + 'static>(served: &Arc<S>) {
+    let at = Arc::as_ptr(served).cast();
+    if SERVED_AT.get() != at {
+        SERVED_AT.set(at);
+        // A thread that is ending serves nobody.
+        let _ = SERVED.try_with(|cell| cell.replace(Some(Arc::clone(served) as Arc<dyn Served>)));
+    }
+}
+
+fn with_served<R>(f: impl FnOnce(&dyn Served) -> R) -> Option<R> {
+    SERVED.try_with(|cell| cell.borrow().as_deref().map(f)).ok().flatten()
+}
+
+/// Should a wait of this thread end without what it waits for?
+pub fn is_interrupted() -> bool {
+    SHIELDS.get() == 0 && with_served(|served| served.is_interrupted()).unwrap_or(false)
+}
+
+/// Until it is dropped the thread waits for something.
+#[must_use = "the wait is over when this is dropped"]
+pub struct Waiting(PhantomData<*const ()>);
+
+/// The calling thread is about to wait.
+pub fn waiting(what: Wait) -> Waiting {
+    with_served(|served| served.waits_for(Some(what)));
+    Waiting(PhantomData)
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        with_served(|served| served.waits_for(None));
+    }
+}
+
+/// Until it is dropped no wait of the thread ends by an interrupt.
+#[must_use = "waits can be interrupted again when this is dropped"]
+pub struct Shield(PhantomData<*const ()>);
+
+/// What follows must be done to its end.
+pub fn shield() -> Shield {
+    SHIELDS.set(SHIELDS.get() + 1);
+    Shield(PhantomData)
+}
+
+impl Drop for Shield {
+    fn drop(&mut self) {
+        SHIELDS.set(SHIELDS.get() - 1);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +187,52 @@ mod tests {
         assert_eq!(done.get(), 1);
         assert!(!parker.park_timeout(Duration::from_millis(1)), "done a second time");
         assert_eq!((done.get(), Rc::strong_count(&done)), (1, 1));
+    }
+
+    #[derive(Default)]
+    struct Session {
+        killed: std::sync::atomic::AtomicBool,
+        waits: std::sync::atomic::AtomicU8,
+    }
+
+    impl Served for Session {
+        fn is_interrupted(&self) -> bool {
+            self.killed.load(std::sync::atomic::Ordering::SeqCst)
+        }
+
+        fn waits_for(&self, what: Option<Wait>) {
+            self.waits.store(what.map_or(0, |what| what as u8), std::sync::atomic::Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn waits_are_told_to_whom_the_thread_serves_and_end_with_it() {
+        use std::sync::atomic::Ordering;
+        assert!(!is_interrupted(), "it serves nobody");
+        let (one, other) = (Arc::new(Session::default()), Arc::new(Session::default()));
+        serve(&one);
+        let wait = waiting(Wait::Checkpoint);
+        assert_eq!(Wait::from_number(one.waits.load(Ordering::SeqCst)), Some(Wait::Checkpoint));
+        drop(wait);
+        assert_eq!(Wait::from_number(one.waits.load(Ordering::SeqCst)), None);
+        one.killed.store(true, Ordering::SeqCst);
+        assert!(is_interrupted());
+        {
+            let _undo = shield();
+            assert!(!is_interrupted());
+        }
+        assert!(is_interrupted());
+        serve(&other);
+        assert!(!is_interrupted());
+        assert_eq!(Arc::strong_count(&one), 1, "nobody keeps whom it served before");
+    }
+
+    #[test]
+    fn each_wait_has_its_number() {
+        for what in Wait::ALL {
+            assert_eq!(Wait::from_number(what as u8), Some(what));
+        }
+        assert_eq!(Wait::from_number(0), None);
     }
 
     #[test]

@@ -53,10 +53,11 @@
 //! waiting readers and one writer; the woken ones compete with newcomers (no hand-off, no convoy). Shared holders can
 //! keep a writer waiting as long as they overlap; in the engine shared holds are the rare fallback of the optimistic read.
 
-use crate::parking::{self, Kind, Policy};
+use crate::parking::{self, Kind, Outcome, Policy};
 use crate::rank::{self, Rank, SameRank};
 use crate::shim;
 use crate::shim::atomic::{AtomicU64, Ordering, fence};
+use std::time::Duration;
 
 const WAITERS: u64 = 1 << 15;
 const STATE_MASK: u64 = WAITERS - 1;
@@ -74,6 +75,12 @@ const SHARED_MAX: u64 = STATE_MASK;
 const SPINS_MAX: u32 = 64;
 #[cfg(loom)]
 const SPINS_MAX: u32 = 0;
+
+/// How long a reader sleeps before it asks whether it should go on waiting; the page may be on its way from a slow disk.
+#[cfg(not(loom))]
+const LOOK_AGAIN: Option<Duration> = Some(crate::blocking::ASK_AGAIN);
+#[cfg(loom)]
+const LOOK_AGAIN: Option<Duration> = None;
 
 /// What an optimistic reader found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,9 +228,10 @@ impl PageLatch {
         false
     }
 
-    /// Waits until the page can be read optimistically, or is evicted. The state may have changed again on return.
+    /// Waits until the page can be read optimistically, or is evicted; for a tenth of a second at most. The
+    /// state may have changed again on return.
     pub fn wait_readable(&self) {
-        self.wait_while(Kind::Reader, |state| state == EXCLUSIVE);
+        self.wait_while(Kind::Reader, LOOK_AGAIN, |state| state == EXCLUSIVE);
     }
 
     // ---- latching
@@ -288,7 +296,7 @@ impl PageLatch {
                 TryLatch::Acquired => return Ok(()),
                 TryLatch::Evicted => return Err(Evicted),
                 TryLatch::Busy => {
-                    self.wait_while(Kind::Writer, |state| state == EXCLUSIVE || state > UNLOCKED);
+                    self.wait_while(Kind::Writer, None, |state| state == EXCLUSIVE || state > UNLOCKED);
                 }
             }
         }
@@ -302,7 +310,9 @@ impl PageLatch {
             match self.try_shared() {
                 TryLatch::Acquired => return Ok(()),
                 TryLatch::Evicted => return Err(Evicted),
-                TryLatch::Busy => self.wait_while(Kind::Reader, |state| state == EXCLUSIVE || state == SHARED_MAX),
+                TryLatch::Busy => {
+                    self.wait_while(Kind::Reader, None, |state| state == EXCLUSIVE || state == SHARED_MAX);
+                }
             }
         }
     }
@@ -466,9 +476,9 @@ impl PageLatch {
         });
     }
 
-    /// Returns once `blocked` was false of the state, having spun and then slept.
+    /// Returns once `blocked` was false of the state, having spun and then slept, or `timeout` has passed.
     #[cold]
-    fn wait_while(&self, kind: Kind, blocked: impl Fn(u64) -> bool) {
+    fn wait_while(&self, kind: Kind, timeout: Option<Duration>, blocked: impl Fn(u64) -> bool) {
         rank::check(Rank::PageLatch, SameRank::Allowed);
         for _ in 0..SPINS_MAX {
             if !blocked(self.now()) {
@@ -492,7 +502,9 @@ impl PageLatch {
                 let word = self.word.load(Ordering::Relaxed);
                 word & WAITERS != 0 && blocked(state(word))
             };
-            parking::park(self.address(), kind, validate, None);
+            if parking::park(self.address(), kind, validate, timeout) == Outcome::TimedOut {
+                return;
+            }
             // A woken writer is the only one woken: it goes and tries rather than sleeping again on a stale look.
         }
     }

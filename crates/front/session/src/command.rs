@@ -225,6 +225,7 @@ impl Session {
     #[inline]
     pub(crate) fn serve(&mut self, conn: &mut Connection) -> Next {
         let capabilities = conn.capabilities();
+        sync::blocking::serve(self.tx.interrupt());
         if self.tx.interrupt().reason() != 0 {
             // KILL QUERY came too late for the statement that it was meant for; KILL CONNECTION never does.
             self.tx.interrupt().clear_statement();

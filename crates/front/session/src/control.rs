@@ -133,6 +133,7 @@ impl Session {
     /// which nobody has seen, becomes an error when that fails.
     pub(crate) fn settle(&mut self, out: &mut Output) -> Next {
         assert!(std::mem::take(&mut self.unsettled), "there is something to wait for");
+        sync::blocking::serve(self.tx.interrupt());
         let result = self.tx.await_durable().map_err(exec::error::engine);
         if !self.tx.is_active() {
             self.pins.end_commit();

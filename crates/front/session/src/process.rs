@@ -357,7 +357,11 @@ fn process(lane: &Lane, slot: Option<u32>, now: u64) -> Option<Process> {
         database: details.database.clone(),
         command: NAMES[usize::from(doing)],
         time_s: now.saturating_sub(since) / 1_000_000,
-        state: if busy { Stage::ALL[usize::from(stage)].name() } else { "" },
+        state: match details.kill.as_ref().and_then(|(interrupt, _)| interrupt.waits()) {
+            _ if !busy => "",
+            Some(wait) => wait.name(),
+            None => Stage::ALL[usize::from(stage)].name(),
+        },
         info: (busy && !text.is_empty()).then(|| String::from_utf8_lossy(text).into_owned()),
         slot: own_slot,
     })

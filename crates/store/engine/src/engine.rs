@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use sync::blocking::{self, Wait};
 use sync::{Mutex, Rank, futex};
 
 /// Fixed at start, from the server's options.
@@ -107,7 +108,9 @@ impl Core {
                 2 => self.log.wait_written(lsn),
                 _ => self.log.wait_completed(lsn),
             };
-            let Err(log::Error::NoSpace { .. }) = outcome else { return outcome.map_err(Error::from) };
+            let Err(log::Error::NoSpace { .. } | log::Error::Interrupted) = outcome else {
+                return outcome.map_err(Error::from);
+            };
             match (awaits, interrupt.reason()) {
                 (Awaits::OthersCommits, 1..) => return Err(Error::Interrupted),
                 (Awaits::OwnCommit, 2) => return Err(Error::Unacknowledged),
@@ -119,6 +122,7 @@ impl Core {
 
     /// Waits a moment for room on the disk.
     pub fn pause(&self) {
+        let _waiting = blocking::waiting(Wait::DiskSpace);
         self.sleep(Duration::from_millis(50));
     }
 

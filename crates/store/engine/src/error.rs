@@ -72,6 +72,7 @@ impl From<log::Error> for Error {
     fn from(error: log::Error) -> Error {
         match error {
             log::Error::NoSpace { .. } => Error::DiskFull,
+            log::Error::Interrupted => Error::Interrupted,
             log::Error::Corrupt { .. } => Error::Corrupt(error.to_string()),
             log::Error::TooLarge { .. } => Error::TooLong,
             log::Error::Io { .. } | log::Error::Poisoned { .. } => Error::Io(error.to_string()),

@@ -15,7 +15,7 @@ use observe::Counter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use sync::LaneId;
+use sync::{LaneId, blocking};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
@@ -386,6 +386,7 @@ impl Transaction {
             }
         };
         let mut undone_to = end;
+        let _undo = blocking::shield();
         match core.undo_back(self.trx, &mut undone_to, stop, keep_lock, || false) {
             Ok(_) => Ok(()),
             Err(error) => {
@@ -433,6 +434,7 @@ impl Transaction {
             return Ok(());
         }
         let mut undone_to = self.undo_end;
+        let _undo = blocking::shield();
         match self.undo_all(&mut undone_to) {
             Ok(()) => Ok(()),
             Err(error) => {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::Lsn;
 
-/// The log's errors. Only `NoSpace` and `TooLarge` leave a log that works on.
+/// The log's errors. Only `NoSpace`, `Interrupted` and `TooLarge` leave a log that works on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The kernel refused a file operation outside a flush (opening, reading, checkpointing). `errno` is 0 when there is none.
@@ -13,6 +13,9 @@ pub enum Error {
     /// means that nothing happened yet; from a wait it means *not durable yet*: the group keeps its place in the log, and a
     /// later wait succeeds once there is room. Never report such a group as committed, nor as rolled back, before that.
     NoSpace { what: String },
+    /// Who the thread serves wants the wait to end. As with `NoSpace`: from [`crate::Log::ensure_room`] nothing happened yet, from a
+    /// wait the group keeps its place.
+    Interrupted,
     /// Bytes that had been durable are damaged. The log refuses to open rather than drop what follows them.
     Corrupt {
         file: PathBuf,
@@ -43,6 +46,7 @@ impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Error::Io { what, .. } => write!(f, "log: {what}"),
+            Error::Interrupted => write!(f, "log: the wait was interrupted"),
             Error::NoSpace { what } => write!(f, "log: no space: {what}"),
             Error::Corrupt { file, offset, lsn, why } => {
                 write!(f, "log: {} is corrupt at byte {offset} (LSN {lsn}): {why}", file.display())

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use io::File;
 use observe::{Counter, Timer};
+use sync::blocking::{self, Wait};
 use sync::shim::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use sync::{CachePadded, Mutex, Rank, blocking, futex};
+use sync::{CachePadded, Mutex, Rank, futex};
 
 use crate::format::{BLOCK, SEGMENT_HEADER, block_ceil, block_floor};
 use crate::log::Core;
@@ -109,9 +110,10 @@ impl Flusher {
         self.written() + ring_bytes
     }
 
-    /// Waits until all below `lsn` is where `want` says.
+    /// Waits until all below `lsn` is where `want` says, or (`Interrupted`) who the thread serves wants it no more.
     pub fn wait(&self, core: &Core, lsn: Lsn, want: Want) -> Result<()> {
         let mut slept = None;
+        let mut waiting = None;
         loop {
             let turn = self.turnstile.turn();
             if self.reached(want) >= lsn {
@@ -123,8 +125,15 @@ impl Flusher {
                 return Err(error);
             }
             debug_assert!(lsn <= core.prefix.tail(), "a wait for LSN {lsn}, which nobody has reserved");
+            if waiting.is_some() && blocking::is_interrupted() {
+                self.turnstile.pass_on(slept);
+                return Err(Error::Interrupted);
+            }
             slept = match self.turnstile.enter(turn, lsn, want) {
-                Entered::Again { slept } => slept,
+                Entered::Again { slept } => {
+                    waiting.get_or_insert_with(|| blocking::waiting(Wait::LogFlush));
+                    slept
+                }
                 Entered::Leader => {
                     let led = self.lead(core, lsn, want);
                     if self.reached(want) < lsn {
@@ -153,6 +162,7 @@ impl Flusher {
     #[cold]
     pub fn make_room(&self, core: &Core, end: Lsn) -> Result<()> {
         let lsn = end - core.ring.bytes();
+        let _taken = blocking::shield();
         loop {
             match self.wait(core, lsn, Want::Room) {
                 Err(Error::NoSpace { .. }) => {
@@ -176,6 +186,7 @@ impl Flusher {
     #[cold]
     pub fn wait_checkpoint(&self, core: &Core, lsn: Lsn, timeout: Duration) -> Result<()> {
         let deadline = Instant::now() + timeout;
+        let _waiting = blocking::waiting(Wait::Checkpoint);
         loop {
             // Acquire: pairs with Release in `checkpoint_moved`, whose store of `oldest` came before.
             let seen = self.checkpoints.load(Ordering::Acquire);
@@ -183,12 +194,15 @@ impl Flusher {
                 return Ok(());
             }
             self.check()?;
+            if blocking::is_interrupted() {
+                return Err(Error::Interrupted);
+            }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 let what = format!("no checkpoint reached LSN {lsn} within {} s", timeout.as_secs());
                 return Err(Error::NoSpace { what });
             }
-            futex::wait(&self.checkpoints, seen, Some(left));
+            futex::wait(&self.checkpoints, seen, Some(left.min(blocking::ASK_AGAIN)));
         }
     }
 

@@ -37,8 +37,12 @@
 //! then has to write.
 
 use crate::Lsn;
+use std::time::Duration;
 use sync::shim::atomic::{AtomicU32, AtomicU64, Ordering};
 use sync::{CachePadded, futex};
+
+/// How long a waiter sleeps before it looks again.
+const SLEEP: Duration = Duration::from_millis(100);
 
 const RUNNING: u32 = 1;
 const SLEEPERS: u32 = 1;
@@ -114,7 +118,8 @@ impl Turnstile {
         let marked = bucket.fetch_or(SLEEPERS, Ordering::AcqRel) | SLEEPERS;
         // Acquire: pairs with Release in `finish`.
         if self.round.turn.load(Ordering::Acquire) == turn {
-            futex::wait(bucket, marked, None);
+            // Not for ever: whoever the thread serves may want the wait to end. Who leaves passes its turn on.
+            futex::wait(bucket, marked, Some(SLEEP));
         }
         // Who was covered sleeps for no turn to come: the `finish` that wakes it makes the next round's turn idle, and wakes one for it.
         Entered::Again { slept: (!covered).then_some(generation) }

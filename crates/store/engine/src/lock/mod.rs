@@ -30,6 +30,7 @@ use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use sync::blocking::{Served, Wait};
 use sync::{CachePadded, Mutex, MutexGuard, Rank, futex};
 
 const PARTITIONS: usize = 1024;
@@ -127,6 +128,19 @@ pub struct Interrupt {
     state: AtomicU8,
     /// What a lock wait came to; the futex it sleeps on.
     wake: AtomicU32,
+    /// The [`Wait`] below the statement that the session's worker is in, 0: none. W: the worker. R: who lists sessions.
+    waits: AtomicU8,
+}
+
+impl Served for Interrupt {
+    fn is_interrupted(&self) -> bool {
+        self.reason() != 0
+    }
+
+    fn waits_for(&self, what: Option<Wait>) {
+        // Relaxed: a figure to show.
+        self.waits.store(what.map_or(0, |what| what as u8), Ordering::Relaxed);
+    }
 }
 
 impl Interrupt {
@@ -145,6 +159,12 @@ impl Interrupt {
         self.state.fetch_max(reason, Ordering::AcqRel);
         self.wake.fetch_or(INTERRUPTED, Ordering::AcqRel);
         futex::wake_all(&self.wake);
+    }
+
+    /// What the session's worker waits for below its statement, other than locks.
+    pub fn waits(&self) -> Option<Wait> {
+        // Relaxed: a figure to show.
+        Wait::from_number(self.waits.load(Ordering::Relaxed))
     }
 
     /// 0: nobody asked.

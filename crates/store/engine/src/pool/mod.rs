@@ -24,6 +24,7 @@ use queue::Queue;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
+use sync::blocking::{self, Wait};
 use sync::page_latch::{Optimistic, PageLatch, TryLatch};
 use sync::{CachePadded, Mutex, Rank, futex};
 
@@ -227,10 +228,20 @@ impl Pool {
         loop {
             match self.meta(id).latch.optimistic() {
                 Optimistic::Version(version) => return Ok(View { pool: self, id, version }),
-                Optimistic::Busy => self.meta(id).latch.wait_readable(),
+                Optimistic::Busy => self.wait_readable(id)?,
                 Optimistic::Evicted => self.load(id)?,
             }
         }
+    }
+
+    /// Waits while somebody changes or loads the page, a while at most.
+    #[cold]
+    fn wait_readable(&self, id: PageId) -> Result<()> {
+        let latch = &self.meta(id).latch;
+        let _waiting = blocking::waiting(Wait::Page);
+        latch.wait_readable();
+        // Long over if it were only being changed: it comes from a disk that does not answer.
+        if latch.is_exclusive() && blocking::is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// The page, latched exclusively; waits. Latch order is the caller's business.
@@ -421,6 +432,10 @@ impl Pool {
             if let Some(frame) = self.spare.lock().pop() {
                 return Ok(frame);
             }
+            if blocking::is_interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let _waiting = blocking::waiting(Wait::FreeFrame);
             self.want_cleaning();
             futex::wait(&self.cleaned, seen, Some(Duration::from_millis(10)));
         }
