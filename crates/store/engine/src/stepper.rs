@@ -42,8 +42,7 @@ impl<'e> Stepper<'e> {
 
     /// Has a write or flush of the log failed? Then the server would end itself with its next change.
     pub fn is_log_dead(&self) -> bool {
-        // More than a thread is granted ahead, so it looks at the log itself.
-        matches!(self.core.log.ensure_room_critical(64 << 10), Err(log::Error::Poisoned { .. }))
+        self.core.log.check().is_err()
     }
 
     /// Flushes what nobody waits for, as the log's thread does.

@@ -268,6 +268,11 @@ impl Log {
         self.core.prefix.completed()
     }
 
+    /// `Poisoned` once a write or sync has failed.
+    pub fn check(&self) -> Result<()> {
+        self.core.flusher.check()
+    }
+
     /// All below is in the segment files.
     pub fn written_lsn(&self) -> Lsn {
         self.core.flusher.written()

@@ -171,9 +171,13 @@ impl Checker<'_> {
         }
     }
 
-    /// What an open transaction has changed says so: else its rollback would pass it over.
+    /// What an open transaction has changed says so: else its rollback would pass it over. Its tables may be gone, if it is rolled
+    /// back without its session.
     fn undoable(&mut self, undoable: Vec<Undoable>, open: u64) {
         for Undoable { tree, key, page } in undoable {
+            if self.core.store().exists(tree).is_ok_and(|exists| !exists) {
+                continue;
+            }
             match self.writer_of(tree, &key) {
                 Ok(Some(trx)) if trx == open => {}
                 Ok(trx) => {

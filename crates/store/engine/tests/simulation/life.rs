@@ -1,0 +1,610 @@
+//! One life of the engine: from its start, over whatever the seed asks of sessions, background and disk, to its end or death.
+
+use crate::model::{Row, Rows, State, Trees};
+use crate::run::{Profile, Run};
+use crate::session::{Fail, Session, rows_of};
+use engine::{Cursor, Direction, Engine, Error, Isolation, Range, Read, Stepper, Transaction};
+use io::Op;
+use io::faults::{Action, Rule, Script};
+use std::ops::Bound;
+use std::rc::Rc;
+
+/// How a life ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The power failed.
+    PowerCut,
+    /// The process died, or would have to: its log takes no more.
+    Killed,
+    /// A clean shutdown.
+    Closed,
+    /// There are no more steps.
+    Done,
+}
+
+pub enum Stop {
+    End(End),
+    Wrong(String),
+}
+
+type Flow<T = ()> = Result<T, Stop>;
+
+fn wrong<T>(what: impl Into<String>) -> Flow<T> {
+    Err(Stop::Wrong(what.into()))
+}
+
+/// A statement, given its session, the newest committed state and the engine.
+type Statement = Box<dyn FnOnce(&mut Session, &State, &Engine) -> Result<(), Fail>>;
+
+/// What the disk does now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Weather {
+    Fair,
+    /// Some operations fail.
+    Failing,
+    /// There is little room.
+    Full,
+}
+
+pub struct Life<'e, 'r> {
+    engine: &'e Engine,
+    stepper: Stepper<'e>,
+    run: &'r mut Run,
+    sessions: Vec<Option<Session>>,
+    weather: Weather,
+}
+
+impl<'e, 'r> Life<'e, 'r> {
+    pub fn new(engine: &'e Engine, stepper: Stepper<'e>, run: &'r mut Run) -> Life<'e, 'r> {
+        let sessions = (0..run.profile.sessions).map(|_| None).collect();
+        Life { engine, stepper, run, sessions, weather: Weather::Fair }
+    }
+
+    /// Checks what was recovered, then goes on.
+    pub fn live(mut self) -> Flow<End> {
+        let flow = self.verify().and_then(|()| self.steps());
+        match flow {
+            Ok(end) | Err(Stop::End(end)) => {
+                for session in self.sessions.drain(..).flatten() {
+                    session.crash();
+                }
+                Ok(end)
+            }
+            // The sessions stay as they are: who knows what their end would do.
+            Err(error) => {
+                std::mem::forget(self.sessions);
+                Err(error)
+            }
+        }
+    }
+
+    // ---- what a start finds
+
+    /// Acknowledged commits are there, the one in doubt whole or not at all, and nothing else.
+    fn verify(&mut self) -> Flow {
+        let found = match self.state() {
+            Ok(found) => found,
+            Err(Fail::Engine(error)) => return wrong(format!("after the start: {error}")),
+            Err(Fail::Wrong(what)) => return wrong(format!("after the start: {what}")),
+        };
+        if found != self.run.committed {
+            match self.run.in_doubt.take() {
+                Some(in_doubt) if in_doubt == found => self.run.trace(|| "the commit in doubt is there".into()),
+                Some(in_doubt) => {
+                    let (one, other) = (found.difference(&self.run.committed), found.difference(&in_doubt));
+                    return wrong(format!("after the start: {one}; with the commit in doubt: {other}"));
+                }
+                None => return wrong(format!("after the start: {}", found.difference(&self.run.committed))),
+            }
+            self.run.committed = found;
+        }
+        self.run.in_doubt = None;
+        self.check()
+    }
+
+    fn state(&self) -> Result<State, Fail> {
+        let mut tx = Transaction::new(self.engine)?;
+        tx.begin(Isolation::RepeatableRead, true);
+        let mut state = State::default();
+        let all = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
+        let mut names = Cursor::new(self.engine.dictionary(), all, Direction::Forward, Read::Consistent, 0);
+        let mut places = Vec::new();
+        while let Some(place) = names.next(&mut tx)? {
+            let number = u64::from_be_bytes(place.key.try_into().expect("a table's number has eight bytes"));
+            places.push((number, Trees::placed(place.value)));
+        }
+        for (number, trees) in places {
+            let rows = Rc::new(rows_of(&mut tx, trees.table, Direction::Forward)?);
+            state.tables.insert(number, crate::model::Table { trees, rows });
+        }
+        tx.rollback()?;
+        Ok(state)
+    }
+
+    fn check(&mut self) -> Flow {
+        let report = self.engine.check(&self.run.committed.trees());
+        if !report.is_clean() {
+            return wrong(format!("check: {report}"));
+        }
+        if !self.run.had_faults && !report.leaked.is_empty() {
+            return wrong(format!("without a fault pages leaked: {:?}", report.leaked));
+        }
+        Ok(())
+    }
+
+    // ---- steps
+
+    fn steps(&mut self) -> Flow<End> {
+        while self.run.steps_left > 0 {
+            self.run.steps_left -= 1;
+            match self.run.random.below(100) {
+                0..64 => self.session_step()?,
+                64..92 => self.background_step()?,
+                _ => self.fault_step()?,
+            }
+        }
+        self.clear_weather()?;
+        for i in 0..self.sessions.len() {
+            self.roll_back(i)?;
+        }
+        self.settle()?;
+        self.check()?;
+        Ok(End::Done)
+    }
+
+    /// What an error of the engine means: whether it may be, and whether the life goes on.
+    fn excuse(&mut self, error: &Error, what: &str) -> Flow {
+        self.run.trace(|| format!("{what}: {error}"));
+        self.is_alive()?;
+        let excused = match error {
+            Error::LockNoWait | Error::LockWaitTimeout | Error::RowChanged => self.has_company(),
+            Error::Io(_) => self.weather == Weather::Failing,
+            // Where pages cannot be written, checkpoints are late.
+            Error::DiskFull => self.weather != Weather::Fair,
+            _ => false,
+        };
+        if excused { Ok(()) } else { wrong(format!("{what}: {error}, in {:?} weather", self.weather)) }
+    }
+
+    /// Is there anybody else whose locks could be in the way?
+    fn has_company(&self) -> bool {
+        self.sessions.iter().flatten().count() > 1 || self.engine.rollbacks_pending() > 0
+    }
+
+    fn session_step(&mut self) -> Flow {
+        let i = self.run.random.below(self.sessions.len() as u64) as usize;
+        let Some(session) = &self.sessions[i] else { return self.begin(i) };
+        if session.tx.must_roll_back() {
+            return if self.run.random.below(2) == 0 { self.commit(i) } else { self.roll_back(i) };
+        }
+        match self.run.random.below(100) {
+            0..12 => self.commit(i),
+            12..17 => self.roll_back(i),
+            17..21 => self.set_savepoint(i),
+            21..24 => self.roll_back_to_savepoint(i),
+            24..28 => self.create(i),
+            28..30 => self.drop_table(i),
+            30..36 => self.sweep(i),
+            what => self.statement_on_table(i, what),
+        }
+    }
+
+    fn begin(&mut self, i: usize) -> Flow {
+        let levels = [Isolation::ReadCommitted, Isolation::RepeatableRead];
+        let isolation = levels[self.run.random.below(2) as usize];
+        self.run.trace(|| format!("session {i}: begin {isolation:?}"));
+        match Session::begin(self.engine, isolation) {
+            Ok(session) => self.sessions[i] = Some(session),
+            Err(Fail::Engine(error)) => self.excuse(&error, "begin")?,
+            Err(Fail::Wrong(what)) => return wrong(what),
+        }
+        Ok(())
+    }
+
+    /// Runs a statement; one that fails is undone.
+    fn statement(
+        &mut self,
+        i: usize,
+        what: impl Fn() -> String,
+        run: impl FnOnce(&mut Session, &State, &Engine) -> Result<(), Fail>,
+    ) -> Flow<bool> {
+        self.run.trace(|| format!("session {i}: {}", what()));
+        let session = self.sessions[i].as_mut().expect("the session is open");
+        let (savepoint, changes) = (session.tx.savepoint(), session.changes.clone());
+        let outcome = run(session, &self.run.committed, self.engine);
+        let error = match outcome {
+            Ok(()) => {
+                session.tx.end_statement();
+                return Ok(true);
+            }
+            Err(Fail::Wrong(wrong)) => return Err(Stop::Wrong(format!("session {i}: {}: {wrong}", what()))),
+            Err(Fail::Engine(error)) => error,
+        };
+        self.excuse(&error, &format!("session {i}: {}", what()))?;
+        let session = self.sessions[i].as_mut().expect("the session is open");
+        session.changes = changes;
+        let undone = session.tx.rollback_to(savepoint);
+        session.tx.end_statement();
+        if let Err(error) = undone {
+            let doomed = session.tx.must_roll_back();
+            self.excuse(&error, "undoing the statement")?;
+            if !doomed {
+                return wrong(format!("a statement was not undone ({error}), and its transaction may go on"));
+            }
+        }
+        Ok(false)
+    }
+
+    fn statement_on_table(&mut self, i: usize, what: u64) -> Flow {
+        let Some((table, trees, view_has)) = self.pick_table(i) else { return Ok(()) };
+        let id = self.run.random.below(self.run.profile.keys);
+        let direction = if self.run.random.below(2) == 0 { Direction::Forward } else { Direction::Backward };
+        let span = 1 + self.run.random.below(12);
+        let new = self.fresh_row();
+        let (name, run): (_, Statement) = match what {
+            ..62 => ("put", Box::new(move |s, state, _| s.put(trees, table, id, new, state))),
+            62..67 => ("insert", Box::new(move |s, state, _| s.insert(trees, table, id, new, state))),
+            67..78 => ("remove", Box::new(move |s, state, _| s.remove(trees, table, id, state))),
+            78..83 => ("lock range", Box::new(move |s, state, _| s.lock_range(trees, table, id..id + span, state))),
+            _ if !view_has => return Ok(()),
+            83..95 => ("read", Box::new(move |s, state, _| s.read(trees, table, id, state))),
+            _ => ("scan", Box::new(move |s, state, _| s.scan(trees, table, direction, state))),
+        };
+        self.statement(i, || format!("{name} table {table} row {id} ({new:?})"), run)?;
+        Ok(())
+    }
+
+    /// A table that the session may use, and whether its snapshot has it.
+    fn pick_table(&mut self, i: usize) -> Option<(u64, Trees, bool)> {
+        let session = self.sessions[i].as_ref()?;
+        let newest = session.changes.over(&self.run.committed);
+        // The snapshot that it has, or would take.
+        let view = session.changes.over(session.snapshot.as_ref().unwrap_or(&self.run.committed));
+        // What another session is dropping is locked by it.
+        let dropped = |table: &u64| {
+            self.sessions.iter().flatten().any(|other| matches!(other.changes.tables.get(table), Some(None)))
+        };
+        let tables: Vec<_> = newest.tables.iter().filter(|(number, _)| !dropped(number)).collect();
+        let at = self.run.random.below(tables.len().max(1) as u64) as usize;
+        tables.get(at).map(|(number, table)| (**number, table.trees, view.tables.contains_key(number)))
+    }
+
+    fn fresh_row(&mut self) -> Row {
+        self.run.versions += 1;
+        let random = &mut self.run.random;
+        let len = match (self.run.profile.lengths, random.below(40)) {
+            (_, 0) => 4000 + random.below(40_000),
+            (Lengths::Small, _) => random.below(60),
+            (Lengths::Mixed, 1..8) => 1000 + random.below(2700),
+            (Lengths::Mixed, _) => random.below(400),
+            (Lengths::Large, 1..8) => random.below(100),
+            (Lengths::Large, _) => 2600 + random.below(1000),
+        };
+        (self.run.versions, len as usize)
+    }
+
+    fn set_savepoint(&mut self, i: usize) -> Flow {
+        let session = self.sessions[i].as_mut().expect("the session is open");
+        session.savepoints.push((session.tx.savepoint(), session.changes.clone()));
+        Ok(())
+    }
+
+    fn roll_back_to_savepoint(&mut self, i: usize) -> Flow {
+        let session = self.sessions[i].as_mut().expect("the session is open");
+        let at = self.run.random.below(session.savepoints.len().max(1) as u64) as usize;
+        session.savepoints.truncate(at + 1);
+        let Some((savepoint, changes)) = session.savepoints.get(at).cloned() else { return Ok(()) };
+        self.run.trace(|| format!("session {i}: rollback to savepoint {at}"));
+        session.changes = changes;
+        let undone = session.tx.rollback_to(savepoint);
+        let doomed = session.tx.must_roll_back();
+        match undone {
+            Ok(()) => Ok(()),
+            Err(_) if !doomed => wrong("a savepoint was not reached, and its transaction may go on"),
+            Err(error) => self.excuse(&error, "rollback to savepoint"),
+        }
+    }
+
+    fn create(&mut self, i: usize) -> Flow {
+        if self.sessions[i].as_ref().expect("the session is open").changes.over(&self.run.committed).tables.len() >= 3 {
+            return Ok(());
+        }
+        self.run.tables += 1;
+        let table = self.run.tables;
+        let mut rows = Rows::new();
+        if self.run.random.below(2) == 0 {
+            for id in 0..self.run.random.below(self.run.profile.keys.min(150)) {
+                rows.insert(id, self.fresh_row());
+            }
+        }
+        let what = || format!("create table {table} with {} rows", rows.len());
+        self.statement(i, what, |session, _, engine| {
+            let trees = session.create(engine, table)?;
+            session.load(trees, table, &rows)
+        })?;
+        Ok(())
+    }
+
+    fn drop_table(&mut self, i: usize) -> Flow {
+        let Some((table, trees, _)) = self.pick_table(i) else { return Ok(()) };
+        let others = self.sessions.iter().enumerate().filter(|(at, _)| *at != i);
+        if others.filter_map(|(_, session)| session.as_ref()).any(|session| session.touched.contains(&table)) {
+            return Ok(());
+        }
+        self.statement(
+            i,
+            || format!("drop table {table}"),
+            |session, _, engine| session.drop_table(engine, trees, table),
+        )?;
+        Ok(())
+    }
+
+    /// Many rows at once: shrunk, grown, put between others, removed.
+    fn sweep(&mut self, i: usize) -> Flow {
+        let Some((table, trees, _)) = self.pick_table(i) else { return Ok(()) };
+        let keys = self.run.profile.keys;
+        let random = &mut self.run.random;
+        let low = random.below(keys);
+        let count = (1 + random.below(self.run.profile.sweep)).min(keys - low);
+        let (kind, odd) = (random.below(4), random.below(2));
+        let lengths = [10, 2900, 700, 300];
+        for id in (low..low + count).filter(|id| id % 2 == odd) {
+            self.run.versions += 1;
+            let new = (self.run.versions, lengths[kind as usize]);
+            let what = || format!("sweep {kind} of table {table}, row {id}");
+            let goes_on = match kind {
+                3 => self.statement(i, what, |s, state, _| s.remove(trees, table, id, state))?,
+                _ => self.statement(i, what, |s, state, _| s.put(trees, table, id, new, state))?,
+            };
+            if !goes_on {
+                return Ok(());
+            }
+            if id % 64 < 2 {
+                self.write_pages()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, i: usize) -> Flow {
+        let Some(mut session) = self.sessions[i].take() else { return Ok(()) };
+        self.run.trace(|| format!("session {i}: commit of {} rows", session.changes.rows.len()));
+        let state = session.changes.over(&self.run.committed);
+        let doomed = session.tx.must_roll_back();
+        if self.weather == Weather::Full {
+            // Nobody would make room while it waits.
+            session.tx.interrupt().raise(2);
+        }
+        let outcome = session.tx.commit();
+        if outcome.is_ok() && doomed {
+            std::mem::forget(session);
+            return wrong("a transaction that could not be undone was committed");
+        }
+        let changed = !session.changes.is_empty();
+        let ended = match outcome {
+            Ok(()) => {
+                self.run.committed = state;
+                Ok(())
+            }
+            Err(Error::MustRollBack) if doomed => Ok(()),
+            Err(Error::Interrupted) if self.weather == Weather::Full => Ok(()),
+            Err(Error::Unacknowledged) if self.weather == Weather::Full => {
+                self.run.in_doubt = changed.then_some(state);
+                Err(Stop::End(End::Killed))
+            }
+            Err(error) => {
+                let excused = self.excuse(&error, "commit");
+                if matches!(excused, Err(Stop::End(_))) && changed {
+                    self.run.in_doubt = Some(state);
+                }
+                excused
+            }
+        };
+        match ended {
+            Ok(()) => session.end(),
+            Err(_) => session.crash(),
+        }
+        ended
+    }
+
+    /// A rollback may have written more log than checkpoints are behind: statements would wait for the cleaner.
+    fn catch_up(&mut self) -> Flow {
+        for _ in 0..3 {
+            self.write_pages()?;
+            self.stepper.place_pages();
+            self.is_alive()?;
+        }
+        Ok(())
+    }
+
+    fn roll_back(&mut self, i: usize) -> Flow {
+        let Some(mut session) = self.sessions[i].take() else { return Ok(()) };
+        self.run.trace(|| format!("session {i}: rollback of {} rows", session.changes.rows.len()));
+        match session.tx.rollback() {
+            Ok(()) => session.end(),
+            Err(error) => {
+                let ended = self.excuse(&error, "rollback");
+                match ended {
+                    Ok(()) => session.end(),
+                    Err(_) => session.crash(),
+                }
+                ended?;
+            }
+        }
+        self.catch_up()
+    }
+
+    // ---- background
+
+    fn background_step(&mut self) -> Flow {
+        match self.run.random.below(10) {
+            0..4 => self.write_pages(),
+            4 => {
+                self.stepper.place_pages();
+                self.is_alive()
+            }
+            5..8 => self.purge().map(drop),
+            8 => {
+                let records = 1 + self.run.random.below(30) as u32;
+                self.stepper.roll_back(records);
+                self.is_alive()
+            }
+            _ => match self.stepper.flush_log() {
+                Ok(()) => Ok(()),
+                Err(error) => self.excuse(&error, "flush of the log"),
+            },
+        }
+    }
+
+    fn write_pages(&mut self) -> Flow {
+        match self.stepper.write_pages() {
+            Ok(_) => Ok(()),
+            Err(error) => self.excuse(&error, "page cleaner"),
+        }
+    }
+
+    fn purge(&mut self) -> Flow<u64> {
+        match self.stepper.purge() {
+            Ok(records) => Ok(records),
+            Err(error) => self.excuse(&error, "purge").map(|()| 0),
+        }
+    }
+
+    /// Has the life come to its end by what was just done?
+    fn is_alive(&self) -> Flow {
+        if self.run.disk.is_down() {
+            return Err(Stop::End(End::PowerCut));
+        }
+        if self.stepper.is_log_dead() { Err(Stop::End(End::Killed)) } else { Ok(()) }
+    }
+
+    /// All that the background has to do is done.
+    fn settle(&mut self) -> Flow {
+        let mut turns = 0;
+        loop {
+            self.stepper.roll_back(u32::MAX);
+            self.is_alive()?;
+            self.write_pages()?;
+            self.stepper.place_pages();
+            self.is_alive()?;
+            if self.purge()? == 0 && self.engine.rollbacks_pending() == 0 {
+                return Ok(());
+            }
+            turns += 1;
+            if turns > 1000 {
+                return wrong(format!("{} rollbacks do not come to an end", self.engine.rollbacks_pending()));
+            }
+        }
+    }
+
+    // ---- faults
+
+    fn fault_step(&mut self) -> Flow {
+        if self.weather != Weather::Fair && self.run.random.below(3) == 0 {
+            return self.clear_weather();
+        }
+        if self.run.random.below(100) >= self.run.profile.faults {
+            return Ok(());
+        }
+        self.run.had_faults = true;
+        let random = &mut self.run.random;
+        match random.below(10) {
+            0..4 => {
+                let nth = 1 + random.below(60);
+                self.run.trace(|| format!("power cut at change {nth} from now"));
+                self.run.disk.crash_at_change(nth);
+            }
+            4 => {
+                self.run.trace(|| "killed".into());
+                return Err(Stop::End(End::Killed));
+            }
+            5 => return self.close(),
+            6..9 if self.weather == Weather::Fair => {
+                let script = self.run.failing_script();
+                self.run.disk.set_script(script);
+                self.weather = Weather::Failing;
+            }
+            9 if self.weather == Weather::Fair => {
+                let room = random.below(3 << 20);
+                self.run.trace(|| format!("room for {room} bytes"));
+                self.run.disk.set_room(Some(room));
+                self.weather = Weather::Full;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The disk works again, and has room; what was late is done.
+    fn clear_weather(&mut self) -> Flow {
+        if self.weather == Weather::Fair {
+            return Ok(());
+        }
+        self.run.trace(|| "the disk works".into());
+        self.run.disk.set_script(Script::seeded(self.run.random.below(u64::MAX)));
+        for _ in 0..4 {
+            // What failed is repeated, and what waits for it is told of the failure once more.
+            let _ = self.stepper.write_pages();
+            self.stepper.place_pages();
+            self.is_alive()?;
+        }
+        self.weather = Weather::Fair;
+        Ok(())
+    }
+
+    fn close(&mut self) -> Flow {
+        self.clear_weather()?;
+        self.run.trace(|| "clean shutdown".into());
+        for i in 0..self.sessions.len() {
+            self.roll_back(i)?;
+        }
+        match self.stepper.finish() {
+            Ok(()) => Err(Stop::End(End::Closed)),
+            Err(error) => {
+                self.excuse(&error, "shutdown")?;
+                wrong(format!("the shutdown failed: {error}"))
+            }
+        }
+    }
+}
+
+/// How long rows are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lengths {
+    Small,
+    Mixed,
+    Large,
+}
+
+impl Profile {
+    /// A seed's own: some are small and quick, some fill pools and files.
+    pub fn of(random: &mut crate::run::Random) -> Profile {
+        let heavy = random.below(12) == 0;
+        let lengths = [Lengths::Small, Lengths::Mixed, Lengths::Large][random.below(3) as usize];
+        Profile {
+            sessions: 1 + random.below(4) as usize,
+            keys: if heavy { 3000 } else { [12, 80, 400][random.below(3) as usize] },
+            lengths: if heavy { Lengths::Large } else { lengths },
+            sweep: if heavy { 3000 } else { 60 },
+            faults: [0, 30, 60, 90][random.below(4) as usize],
+            pool_bytes: if heavy { 64 << 20 } else { 4 << 20 },
+            steps: if heavy { 120 } else { 100 + random.below(500) },
+        }
+    }
+}
+
+impl Run {
+    /// One or more operations that fail from now on.
+    pub fn failing_script(&mut self) -> Script {
+        let mut script = Script::seeded(self.random.below(u64::MAX));
+        let ops = [Op::Read, Op::Write, Op::Write, Op::Sync, Op::Allocate];
+        let op = ops[self.random.below(ops.len() as u64) as usize];
+        let action = if self.random.below(3) == 0 { Action::Fail } else { Action::FailOnce };
+        let places = ["clearway.data", "doublewrite", "redo", "control", ""];
+        let place = places[self.random.below(places.len() as u64) as usize];
+        let nth = 1 + self.random.below(8);
+        self.trace(|| format!("{action:?} at {op:?} {nth} in '{place}'"));
+        script.push(Rule::new(action, Some(op), nth).within(place));
+        script
+    }
+}

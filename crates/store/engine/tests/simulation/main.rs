@@ -1,0 +1,47 @@
+//! The engine by simulation: a seed decides what sessions ask, when the background works, and what the disk does to them: power cuts
+//! at any change of the disk with writes that are torn, lost or reordered, kills, device errors once or for good, full disks, all of
+//! it during recovery too. A model of committed states, own changes and snapshots says what each answer must be; after each start
+//! everything is compared and checked (`engine::check`). All of it is one thread, so a seed replays its run to the byte.
+//!
+//! | file | what it is |
+//! | --- | --- |
+//! | `model` | states, changes over them |
+//! | `session` | statements, and the answers that they must get |
+//! | `life` | one life of the engine: steps of sessions, background and faults |
+//! | `run` | lives of one engine on one disk |
+//!
+//! `CLEARWAY_SIM_SEEDS=from..to` runs those seeds.
+
+mod life;
+mod model;
+mod run;
+mod session;
+
+/// Seeds that every test run takes.
+const SEEDS: std::ops::Range<u64> = 0..150;
+
+fn seeds() -> std::ops::Range<u64> {
+    let Ok(text) = std::env::var("CLEARWAY_SIM_SEEDS") else { return SEEDS };
+    let (from, to) = text.split_once("..").expect("CLEARWAY_SIM_SEEDS=from..to");
+    from.parse().unwrap()..to.parse().unwrap()
+}
+
+#[test]
+fn seeds_hold_the_model() {
+    let (mut lives, mut versions) = (0, 0);
+    let count = seeds().count() as u64;
+    for seed in seeds() {
+        let outcome = run::run(seed);
+        lives += outcome.lives;
+        versions += outcome.versions;
+    }
+    println!("{count} seeds, {lives} lives, {versions} row versions");
+    assert!(count < 20 || lives > 2 * count, "the seeds hardly ever end a life");
+}
+
+#[test]
+fn a_seed_replays_its_run() {
+    for seed in [3, 4, 5, 6] {
+        assert_eq!(run::run(1000 + seed), run::run(1000 + seed), "seed {seed}");
+    }
+}

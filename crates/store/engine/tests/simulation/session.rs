@@ -1,0 +1,255 @@
+//! One session: statements on the engine, each answer compared with the model.
+
+use crate::model::{Changes, Row, Rows, State, Trees, bytes, entry, key, row_of};
+use engine::{
+    Cursor, Direction, Engine, Error, Isolation, LockMode, Range, Read, Savepoint, Transaction, Tree, TreeKind, Wait,
+};
+use std::collections::BTreeSet;
+use std::mem::ManuallyDrop;
+use std::ops::Bound;
+use std::time::Duration;
+
+const X: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::NoWait };
+const S: Read = Read::Locking { mode: LockMode::Shared, wait: Wait::NoWait };
+const ALL: Range<'static> = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
+
+/// Why a statement did not come to its end.
+pub enum Fail {
+    /// What the engine answered.
+    Engine(Error),
+    /// The engine answered what it must not.
+    Wrong(String),
+}
+
+impl From<Error> for Fail {
+    fn from(error: Error) -> Fail {
+        Fail::Engine(error)
+    }
+}
+
+type Outcome<T = ()> = Result<T, Fail>;
+
+fn expect(holds: bool, what: impl FnOnce() -> String) -> Outcome {
+    if holds { Ok(()) } else { Err(Fail::Wrong(what())) }
+}
+
+pub struct Session {
+    /// Ended by hand: what becomes of it depends on how the engine ends.
+    pub tx: ManuallyDrop<Transaction>,
+    pub isolation: Isolation,
+    /// What its snapshot sees, once it has one.
+    pub snapshot: Option<State>,
+    pub changes: Changes,
+    pub savepoints: Vec<(Savepoint, Changes)>,
+    /// Tables that it has locked anything in.
+    pub touched: BTreeSet<u64>,
+}
+
+impl Session {
+    pub fn begin(engine: &Engine, isolation: Isolation) -> Outcome<Session> {
+        let mut tx = Transaction::new(engine)?;
+        tx.begin(isolation, false);
+        tx.set_lock_wait_timeout(Duration::ZERO);
+        Ok(Session {
+            tx: ManuallyDrop::new(tx),
+            isolation,
+            snapshot: None,
+            changes: Changes::default(),
+            savepoints: Vec::new(),
+            touched: BTreeSet::new(),
+        })
+    }
+
+    /// Ends the session; its transaction is over.
+    pub fn end(self) {
+        drop(ManuallyDrop::into_inner(self.tx));
+    }
+
+    /// The process is gone.
+    pub fn crash(self) {
+        ManuallyDrop::into_inner(self.tx).crash();
+    }
+
+    /// What a consistent read sees, by the newest committed state.
+    pub fn view(&mut self, committed: &State) -> State {
+        if self.isolation <= Isolation::ReadCommitted {
+            return self.changes.over(committed);
+        }
+        self.changes.over(self.snapshot.get_or_insert_with(|| committed.clone()))
+    }
+
+    pub fn put(&mut self, trees: Trees, table: u64, id: u64, new: Row, committed: &State) -> Outcome {
+        self.touched.insert(table);
+        let expected = self.changes.row(committed, table, id);
+        let mut old = Vec::new();
+        let found = self.tx.get(trees.table, &key(id), X, &mut old)?;
+        self.compare("locking read", table, id, found.then_some(&old[..]), expected)?;
+        match expected {
+            Some(before) => {
+                self.tx.update(trees.table, &key(id), &bytes(new))?;
+                if entry(id, before) != entry(id, new) {
+                    self.tx.index_delete(trees.index, &entry(id, before))?;
+                    self.tx.index_insert(trees.index, &entry(id, new), None, b"")?;
+                }
+            }
+            None => {
+                self.tx.insert(trees.table, &key(id), &bytes(new))?;
+                self.tx.index_insert(trees.index, &entry(id, new), None, b"")?;
+            }
+        }
+        self.changes.rows.insert((table, id), Some(new));
+        Ok(())
+    }
+
+    /// Inserts without a look: a row that is there must be a duplicate.
+    pub fn insert(&mut self, trees: Trees, table: u64, id: u64, new: Row, committed: &State) -> Outcome {
+        self.touched.insert(table);
+        let expected = self.changes.row(committed, table, id);
+        match (self.tx.insert(trees.table, &key(id), &bytes(new)), expected) {
+            (Err(Error::DuplicateKey), Some(_)) => return Ok(()),
+            (Err(Error::DuplicateKey), None) => {
+                return Err(Fail::Wrong(format!("table {table}: a duplicate of row {id}, which is not there")));
+            }
+            (Ok(()), Some(before)) => {
+                return Err(Fail::Wrong(format!("table {table}: row {id} is inserted over {before:?}")));
+            }
+            (other, None) => other?,
+            (Err(error), Some(_)) => return Err(error.into()),
+        }
+        self.tx.index_insert(trees.index, &entry(id, new), None, b"")?;
+        self.changes.rows.insert((table, id), Some(new));
+        Ok(())
+    }
+
+    pub fn remove(&mut self, trees: Trees, table: u64, id: u64, committed: &State) -> Outcome {
+        self.touched.insert(table);
+        let expected = self.changes.row(committed, table, id);
+        let mut old = Vec::new();
+        let found = self.tx.get(trees.table, &key(id), X, &mut old)?;
+        self.compare("locking read", table, id, found.then_some(&old[..]), expected)?;
+        if let Some(before) = expected {
+            self.tx.delete(trees.table, &key(id))?;
+            self.tx.index_delete(trees.index, &entry(id, before))?;
+            self.changes.rows.insert((table, id), None);
+        }
+        Ok(())
+    }
+
+    fn compare(&self, what: &str, table: u64, id: u64, found: Option<&[u8]>, expected: Option<Row>) -> Outcome {
+        let row = found.and_then(row_of);
+        expect(found.is_some() == row.is_some() && row == expected, || {
+            let found = found.map(|bytes| (row, bytes.len()));
+            format!("{what} of table {table}, row {id}: {found:?} in place of {expected:?}")
+        })
+    }
+
+    pub fn read(&mut self, trees: Trees, table: u64, id: u64, committed: &State) -> Outcome {
+        let expected = self.view(committed).row(table, id);
+        let mut row = Vec::new();
+        let found = self.tx.get(trees.table, &key(id), Read::Consistent, &mut row)?;
+        self.compare("consistent read", table, id, found.then_some(&row[..]), expected)
+    }
+
+    /// Reads a table through its rows and through its index.
+    pub fn scan(&mut self, trees: Trees, table: u64, direction: Direction, committed: &State) -> Outcome {
+        let view = self.view(committed);
+        let expected = &view.tables[&table].rows;
+        let rows = rows_of(&mut self.tx, trees.table, direction)?;
+        expect(rows == **expected, || {
+            let differs = |id: &&u64| rows.get(id) != expected.get(id);
+            let first = rows.keys().chain(expected.keys()).find(differs);
+            let (found, wanted) = first.map(|id| (rows.get(id), expected.get(id))).unwrap_or_default();
+            format!("scan of table {table} at row {first:?}: {found:?} in place of {wanted:?}")
+        })?;
+        self.scan_index(trees, table, direction, expected)
+    }
+
+    fn scan_index(&mut self, trees: Trees, table: u64, direction: Direction, expected: &Rows) -> Outcome {
+        let mut cursor = Cursor::new(trees.index, ALL, direction, Read::Consistent, 0);
+        let (mut entries, mut row) = (BTreeSet::new(), Vec::new());
+        while let Some(found) = cursor.next(&mut self.tx)? {
+            let (name, certain) = (found.key.to_vec(), found.certain);
+            let id = u64::from_be_bytes(name[1..].try_into().expect("an entry has nine bytes"));
+            let there = self.tx.get(trees.table, &key(id), Read::Consistent, &mut row)?;
+            let is_row = there && row_of(&row).is_some_and(|row| entry(id, row) == name);
+            expect(is_row || !certain, || format!("index of table {table}: entry {name:?} has no row"))?;
+            if is_row {
+                entries.insert(name);
+            }
+        }
+        let wanted: BTreeSet<Vec<u8>> = expected.iter().map(|(id, row)| entry(*id, *row)).collect();
+        expect(entries == wanted, || {
+            let difference: Vec<_> = entries.symmetric_difference(&wanted).take(3).collect();
+            format!("index of table {table}: it differs from the rows in {difference:?}")
+        })
+    }
+
+    /// Locks and reads the rows of a range.
+    pub fn lock_range(&mut self, trees: Trees, table: u64, ids: std::ops::Range<u64>, committed: &State) -> Outcome {
+        self.touched.insert(table);
+        let newest = self.changes.over(committed);
+        let (low, high) = (key(ids.start), key(ids.end));
+        let range = Range { lower: Bound::Included(&low), upper: Bound::Excluded(&high) };
+        let mut cursor = Cursor::new(trees.table, range, Direction::Forward, S, 8);
+        let mut found = Rows::new();
+        while let Some(row) = cursor.next(&mut self.tx)? {
+            let id = u64::from_be_bytes(row.key.try_into().expect("a key has eight bytes"));
+            let decoded = row_of(row.value);
+            expect(decoded.is_some(), || format!("table {table}: row {id} is one that nobody wrote"))?;
+            found.extend(decoded.map(|row| (id, row)));
+        }
+        let wanted: Rows = newest.tables[&table].rows.range(ids.clone()).map(|(id, row)| (*id, *row)).collect();
+        expect(found == wanted, || format!("locked range {ids:?} of table {table}: {found:?} in place of {wanted:?}"))
+    }
+
+    pub fn create(&mut self, engine: &Engine, table: u64) -> Outcome<Trees> {
+        let clustered = engine.create_tree(&mut self.tx, TreeKind::Clustered)?;
+        let index = engine.create_tree(&mut self.tx, TreeKind::Secondary)?;
+        let trees = Trees { table: clustered, index };
+        self.tx.insert(engine.dictionary(), &key(table), &trees.place())?;
+        self.changes.tables.insert(table, Some(trees));
+        self.touched.insert(table);
+        Ok(trees)
+    }
+
+    /// Fills a table that this very transaction has made.
+    pub fn load(&mut self, trees: Trees, table: u64, rows: &Rows) -> Outcome {
+        for (id, row) in rows {
+            self.tx.load(trees.table, &key(*id), &bytes(*row))?;
+        }
+        let mut entries: Vec<_> = rows.iter().map(|(id, row)| entry(*id, *row)).collect();
+        entries.sort_unstable();
+        for entry in entries {
+            self.tx.index_load(trees.index, &entry, None)?;
+        }
+        self.changes.rows.extend(rows.iter().map(|(id, row)| ((table, *id), Some(*row))));
+        Ok(())
+    }
+
+    pub fn drop_table(&mut self, engine: &Engine, trees: Trees, table: u64) -> Outcome {
+        let mut old = Vec::new();
+        let there = self.tx.get(engine.dictionary(), &key(table), X, &mut old)?;
+        expect(there && Trees::placed(&old) == trees, || format!("the dictionary has lost table {table}"))?;
+        self.tx.delete(engine.dictionary(), &key(table))?;
+        engine.drop_tree(&mut self.tx, trees.table)?;
+        engine.drop_tree(&mut self.tx, trees.index)?;
+        self.changes.tables.insert(table, None);
+        self.touched.insert(table);
+        Ok(())
+    }
+}
+
+pub fn rows_of(tx: &mut Transaction, tree: Tree, direction: Direction) -> Outcome<Rows> {
+    let mut cursor = Cursor::new(tree, ALL, direction, Read::Consistent, 0);
+    let (mut rows, mut count) = (Rows::new(), 0);
+    while let Some(found) = cursor.next(tx)? {
+        let id = u64::from_be_bytes(found.key.try_into().expect("a key has eight bytes"));
+        let Some(row) = row_of(found.value) else {
+            return Err(Fail::Wrong(format!("tree {}: row {id} is one that nobody wrote", tree.id)));
+        };
+        rows.insert(id, row);
+        count += 1;
+    }
+    expect(rows.len() == count, || format!("tree {}: a scan returns rows twice", tree.id))?;
+    Ok(rows)
+}
