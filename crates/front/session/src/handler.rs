@@ -59,9 +59,10 @@ impl Session {
         at.ok_or_else(|| err!(1109, alias, "HANDLER"))
     }
 
-    /// Errors 1146, 1347.
+    /// Errors 1049, 1146, 1347.
     fn handled(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
         let version = self.dictionary();
+        version.schema(schema).ok_or_else(|| err!(1049, schema))?;
         let table = version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?;
         if table.is_base() { Ok(Arc::clone(table)) } else { Err(err!(1347, schema, name, "BASE TABLE")) }
     }
@@ -107,8 +108,8 @@ impl Session {
         out.end_rows(status, warnings).map_err(|_| crate::sink::gone())
     }
 
-    /// The table as it is, kept from DDL until the statement ends. Errors 1146, 1205, 1213, 1347, 1615.
-    fn pin_handled(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+    /// The table as it is, kept from DDL until the statement ends. Errors 1049, 1146, 1205, 1213, 1347, 1615.
+    pub(crate) fn pin_handled(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
         for _ in 0..REPLANS_MAX {
             let table = self.handled(schema, name)?;
             if table.temporary {

@@ -15,6 +15,7 @@ mod alter;
 mod alter_actions;
 mod beside;
 mod charset;
+mod checksum;
 mod command;
 mod control;
 mod create_select;

@@ -204,6 +204,13 @@ impl Session {
         }
     }
 
+    /// Under LOCK TABLES, of a table that a statement reads by its own name. Error 1100.
+    pub(crate) fn check_locked_name(&self, schema: &str, name: &str) -> Result<()> {
+        let Some(locked) = self.locked.as_ref().filter(|_| !self.is_temporary(schema, name)) else { return Ok(()) };
+        let is_it = |l: &LockedTable| l.schema == schema && l.table == name && l.alias.eq_ignore_ascii_case(name);
+        if locked.iter().any(is_it) { Ok(()) } else { Err(err!(1100, name)) }
+    }
+
     /// Under LOCK TABLES a table that is not there is one that is not locked: 1146 becomes 1100.
     #[cold]
     pub(crate) fn missing_or_unlocked(&self, error: SqlError) -> SqlError {

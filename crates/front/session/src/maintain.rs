@@ -1,8 +1,7 @@
 //! ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE. ANALYZE samples the table anew for the planner, which does so itself when a
 //! table has grown a lot. CHECK reads all of a table, OPTIMIZE builds it anew, REPAIR of a MyISAM table reads it, too: what it would
 //! mend the log has mended. Each engine answers to what MySQL's does.
-//! CHECKSUM sums up the rows as this server prints them, so its figures are equal for equal tables, but not MySQL's. Key caches have
-//! nothing to do.
+//! Key caches have nothing to do. CHECKSUM is in [`crate::checksum`].
 
 use crate::alter::Work;
 use crate::alter_actions::maintains_partitions;
@@ -10,10 +9,9 @@ use crate::command::{Done, Session};
 use crate::server::com_index;
 use accounts::Privileges;
 use catalog::{Pin, StorageEngine, Table, Waiting};
-use exec::{ColumnMeta, Env, RowSink};
 use inspect::Rows;
 use protocol::Output;
-use sql::ast::{AlterTable, MaintenanceOption, MaintenanceVerb, Parsed, TableMaintenance};
+use sql::ast::{AlterTable, MaintenanceVerb, ObjectName, Parsed, TableMaintenance};
 use std::sync::Arc;
 use types::collation::CollationId;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
@@ -25,6 +23,7 @@ impl Session {
         if let Some(histogram) = &statement.histogram {
             return self.maintain_histograms(parsed, statement, histogram, out);
         }
+        self.check_distinct(parsed, &statement.tables)?;
         let (op, privileges) = match statement.verb {
             MaintenanceVerb::Checksum => return self.checksum(parsed, statement, out),
             MaintenanceVerb::AssignKeyCache => ("assign_to_keycache", Privileges::INDEX),
@@ -86,7 +85,7 @@ impl Session {
                     say("Error", &e.message);
                     say("status", "Operation failed");
                 }
-                Err(e) if e.code == 3989 => {
+                Err(e) if e.code == 1049 || e.code == 3989 => {
                     say("Error", &e.message);
                     say("error", "Corrupt");
                 }
@@ -94,6 +93,19 @@ impl Session {
             }
         }
         self.send_maintained(rows, out)
+    }
+
+    /// Error 1066 where a table is named twice.
+    fn check_distinct(&self, parsed: &Parsed, tables: &[ObjectName]) -> Result<()> {
+        let mut seen = Vec::with_capacity(tables.len());
+        for name in tables {
+            let object = self.object(parsed, *name)?;
+            if seen.contains(&object) {
+                return Err(err!(1066, object.1));
+            }
+            seen.push(object);
+        }
+        Ok(())
     }
 
     /// The same for partitions, which no table has.
@@ -130,45 +142,11 @@ impl Session {
         self.send(Rows::new(&columns, rows), out)
     }
 
-    /// CHECKSUM TABLE: NULL for QUICK, which only figures kept beside the rows could answer, and for what is no table.
-    fn checksum(&mut self, parsed: &Parsed, statement: &TableMaintenance, out: &mut Output) -> Result<Done> {
-        let quick = statement.options.contains(&MaintenanceOption::Quick);
-        let mut rows = Vec::new();
-        for name in &statement.tables {
-            let (schema, table) = self.object(parsed, *name)?;
-            self.access().check_table(Privileges::SELECT, &schema, &table)?;
-            let found = self.base_table(&schema, &table);
-            self.pins.release_statement();
-            let sum = match found {
-                Err(e) if e.code == 1146 || e.code == 1347 => {
-                    self.state.warn("Error", e.code, e.message);
-                    Value::Null
-                }
-                Err(e) => return Err(e),
-                Ok(_) if quick => Value::Null,
-                Ok(_) => Value::Int(self.sum_of_rows(&schema, &table)?.into()),
-            };
-            rows.push(vec![text(&format!("{schema}.{table}")), sum]);
-        }
-        let title = DataType::string(TypeKind::VarChar, 128, CollationId::UTF8MB4_0900_AI_CI);
-        let columns = [("Table", title), ("Checksum", DataType::new(TypeKind::BigInt))];
-        self.send(Rows::new(&columns, rows), out)
-    }
-
-    fn sum_of_rows(&mut self, schema: &str, table: &str) -> Result<u32> {
-        let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
-        let query = format!("SELECT * FROM {}.{}", quoted(schema), quoted(table));
-        let parsed = sql::parse(query.as_bytes(), sql::SqlMode::default()).map_err(crate::run::parse_error)?;
-        let mut planned = self.plan(parsed, &[])?;
-        let mut sums = Sums::default();
-        self.run_into(&mut planned, &[], &mut sums)?;
-        Ok(sums.total)
-    }
-
-    /// A table that has rows of its own, pinned against DDL; `None` for a computed one. Errors 1146, 1347.
+    /// A table that has rows of its own, pinned against DDL; `None` for a computed one. Errors 1049, 1146, 1347.
     fn base_table(&mut self, schema: &str, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         loop {
             let version = self.dictionary();
+            version.schema(schema).ok_or_else(|| err!(1049, schema))?;
             let table = version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?;
             if table.view.is_some() {
                 return Err(err!(1347, schema, name, "BASE TABLE"));
@@ -216,37 +194,6 @@ impl Session {
             Ok(())
         })?;
         Ok(if engine == StorageEngine::MyIsam { Said::Ok } else { Said::Recreated })
-    }
-}
-
-/// Adds up a figure for each row: the order of rows does not matter.
-#[derive(Default)]
-struct Sums {
-    types: Vec<DataType>,
-    total: u32,
-    scratch: Vec<u8>,
-}
-
-impl RowSink for Sums {
-    fn columns(&mut self, columns: &[ColumnMeta]) -> Result<()> {
-        self.types = columns.iter().map(|c| c.data_type).collect();
-        Ok(())
-    }
-
-    fn row(&mut self, values: &[Value<'_>]) -> Result<()> {
-        self.scratch.clear();
-        for (value, data_type) in values.iter().zip(&self.types) {
-            // A mark and the length keep one value's bytes apart from the next one's.
-            self.scratch.push(u8::from(!value.is_null()));
-            let at = self.scratch.len();
-            if !value.is_null() {
-                value.write_text(data_type, &mut self.scratch);
-            }
-            let length = (self.scratch.len() - at) as u32;
-            self.scratch.extend_from_slice(&length.to_le_bytes());
-        }
-        self.total = self.total.wrapping_add(crc32fast::hash(&self.scratch));
-        Ok(())
     }
 }
 

@@ -98,6 +98,7 @@ pub(crate) const COM: &[&str] = &[
     "ha_read",
     "shutdown",
     "analyze",
+    "checksum",
     "other",
 ];
 

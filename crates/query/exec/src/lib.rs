@@ -9,6 +9,7 @@
 //! Knows nothing of packets, connections or transactions' begin and end.
 
 pub mod check;
+pub mod checksum;
 pub mod column_type;
 pub mod context;
 pub mod ddl;

@@ -168,6 +168,10 @@ impl Parser<'_> {
                 Kw::CHANGED => MaintenanceOption::Changed,
                 _ => MaintenanceOption::UseFrm,
             });
+            if verb == Kw::CHECKSUM {
+                // One of the two.
+                break;
+            }
         }
         let histogram = if verb == Kw::ANALYZE { self.histogram()? } else { None };
         let verb = match verb {
