@@ -24,7 +24,7 @@ impl Default for Block {
 }
 
 /// Most threads and active sessions that can count at once.
-const BLOCKS_MAX: usize = 1 << 17;
+pub const BLOCKS_MAX: usize = 1 << 18;
 
 pub(crate) static BLOCKS: LazyLock<Lanes<Block>> = LazyLock::new(|| Lanes::new(BLOCKS_MAX));
 

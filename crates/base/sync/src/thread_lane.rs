@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::LazyLock;
 
 /// Most threads that can have a lane at once.
-pub const LANES_MAX: usize = 16_384;
+pub const LANES_MAX: usize = 1 << 17;
 
 static THREADS: LazyLock<LaneSet> = LazyLock::new(|| LaneSet::new(LANES_MAX));
 

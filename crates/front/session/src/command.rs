@@ -103,7 +103,7 @@ pub struct Session {
 impl Session {
     /// A session for a connection just accepted; `id` is the connection id.
     pub fn new(server: &Arc<Server>, id: u32, peer: Peer, hang_up: HangUp) -> Result<Session> {
-        let mut tx = Transaction::new(&server.engine).map_err(exec::error::engine)?;
+        let mut tx = Transaction::new(&server.engine).map_err(|_| err!(1040))?;
         let mut state = State::new(server, id);
         tx.set_lock_wait_timeout(Duration::from_secs(state.vars.uint(LOCK_WAIT)));
         let interrupt = Arc::clone(tx.interrupt());

@@ -77,6 +77,7 @@ impl Session {
         let outcome = self.finish(check, conn).and_then(|identity| {
             self.interactive = login.capabilities.has(Capabilities::INTERACTIVE);
             self.found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
+            self.check_reserved(conn, &identity)?;
             self.become_account(identity, login.database.as_deref(), login.collation)
         });
         if let Err(error) = outcome {
@@ -123,7 +124,10 @@ impl Session {
         };
         let database = Some(request.database.as_str()).filter(|d| !d.is_empty());
         let collation = request.collation.unwrap_or(255);
-        let outcome = outcome.and_then(|identity| self.become_account(identity, database, collation));
+        let outcome = outcome.and_then(|identity| {
+            self.check_reserved(conn, &identity)?;
+            self.become_account(identity, database, collation)
+        });
         if let Err(error) = outcome {
             return self.refuse(conn, &error);
         }
@@ -132,14 +136,19 @@ impl Session {
         if conn.output().ok(&reply).is_err() { Next::Close } else { Next::Continue }
     }
 
+    /// The connection above `max_connections` is kept for those who can put things right, until others have gone. Error 1040.
+    fn check_reserved(&self, conn: &Connection, identity: &Identity) -> Result<()> {
+        if !conn.is_reserved() || self.server.processes.connected() <= self.server.globals.load().uint(MAX_CONNECTIONS)
+        {
+            return Ok(());
+        }
+        let access = self.server.accounts.access(identity.account.clone(), &identity.client_host);
+        access.check_dynamic("CONNECTION_ADMIN").map_err(|_| err!(1040))
+    }
+
     /// The session is `identity`'s from now on.
     fn become_account(&mut self, identity: Identity, database: Option<&str>, collation: u16) -> Result<()> {
         let access = self.server.accounts.access(identity.account.clone(), &identity.client_host);
-        // One connection above the limit is kept for those who can put things right.
-        let (limit, connected) = (self.state.vars.uint(MAX_CONNECTIONS), self.server.processes.connected());
-        if connected > limit && access.check_dynamic("CONNECTION_ADMIN").is_err() {
-            return Err(err!(1040));
-        }
         self.state.user = format!("{}@{}", identity.user, identity.client_host);
         self.state.current_user = format!("{}@{}", identity.account.user, identity.account.host);
         self.password_expired = identity.password_expired;

@@ -1,5 +1,6 @@
 //! The process list: each session publishes what it does in its own lane; SHOW PROCESSLIST and KILL read the lanes.
 
+use crate::variables::CONNECTIONS_MAX;
 use engine::Interrupt;
 use exec::Stage;
 use inspect::Process;
@@ -12,8 +13,18 @@ use sync::{LaneId, Lanes, Mutex, Rank};
 const INFO_BYTES_MAX: usize = 64 << 10;
 /// How long a statement runs before somebody looks whether its client is still there.
 const REAP_AFTER_US: u64 = 500_000;
-/// Most sessions at once.
-const LANES: usize = 1 << 17;
+/// Most sessions at once: those of `max_connections` and an administrator, and some whose connections are gone while they end.
+const SESSIONS_MAX: usize = CONNECTIONS_MAX as usize + 1 + 10_000;
+/// A thread for each of them, and the server's own.
+const THREADS_MAX: usize = SESSIONS_MAX + 4096;
+
+// `max_connections` is the one bound that a client can meet: whatever a session takes of the crates below is there for all of
+// them. Of transactions a session has its own and one beside it (see `beside`), and statements that build or sample
+// tables begin up to two more.
+const _: () = assert!(engine::SLOTS_MAX >= 4 * SESSIONS_MAX);
+const _: () = assert!(catalog::mdl::LANES >= 2 * SESSIONS_MAX);
+const _: () = assert!(observe::BLOCKS_MAX >= SESSIONS_MAX + THREADS_MAX);
+const _: () = assert!(sync::LANES_MAX >= THREADS_MAX);
 
 /// What a session is doing, as the Command column says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +89,7 @@ pub(crate) struct Processes(Lanes<Lane>);
 
 impl Processes {
     pub fn new() -> Processes {
-        Processes(Lanes::with(LANES, || Lane {
+        Processes(Lanes::with(SESSIONS_MAX, || Lane {
             id: AtomicU64::new(0),
             doing: AtomicU8::new(Doing::Connect as u8),
             stage: AtomicU8::new(Stage::Starting as u8),

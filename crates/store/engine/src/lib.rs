@@ -38,6 +38,7 @@ pub use lock::{
 pub use page::PageType;
 pub use stepper::Stepper;
 pub use transaction::{Isolation, LockMode, Read, Savepoint, Transaction, Wait};
+pub use txn::SLOTS_MAX;
 
 /// A B+tree: where its root is. Roots never move. Stored in the dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

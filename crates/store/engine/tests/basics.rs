@@ -50,6 +50,24 @@ fn update(tx: &mut Transaction, tree: Tree, key: &[u8], new: &[u8]) -> engine::R
     tx.update(tree, key, new)
 }
 
+/// The greatest `max_connections`, and an administrator's connection.
+const CONNECTIONS: usize = 100_001;
+
+#[test]
+fn every_connection_has_a_transaction_and_one_beside_it() {
+    let scratch = Scratch::new("connections");
+    let engine = Engine::open(options(scratch.path()), &mut |_| ()).unwrap();
+    let tree = table(&engine);
+    let mut sessions: Vec<Transaction> = (0..CONNECTIONS).map(|_| Transaction::new(&engine).unwrap()).collect();
+    let beside: Vec<Transaction> = sessions.iter().map(|tx| tx.beside().unwrap()).collect();
+    let last = sessions.last_mut().unwrap();
+    last.begin(Isolation::RepeatableRead, false);
+    last.insert(tree, &key(1), &row(1, 10)).unwrap();
+    last.commit().unwrap();
+    drop((sessions, beside));
+    assert_eq!(scan(&mut begin(&engine), tree, ALL, Direction::Forward, Read::Consistent).len(), 1);
+}
+
 #[test]
 fn rows_survive_splits_reopening_and_scans_both_ways() {
     let scratch = Scratch::new("splits");

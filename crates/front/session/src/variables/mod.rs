@@ -18,7 +18,7 @@ mod table;
 mod value;
 
 pub use hot::{Hot, isolation_of};
-pub use table::VARIABLES;
+pub use table::{CONNECTIONS_MAX, VARIABLES};
 pub use value::{Val, Wrong, parse_bytes};
 
 use std::borrow::Cow;

@@ -15,6 +15,9 @@ const fn v(
     Variable { name, scope, access, startup, kind, default }
 }
 
+/// The greatest `max_connections`.
+pub const CONNECTIONS_MAX: u64 = 100_000;
+
 const fn uint(min: u64, max: u64) -> Kind {
     Kind::UInt { min, max, block: 1 }
 }
@@ -390,7 +393,7 @@ pub static VARIABLES: &[Variable] = &[
     v("max_binlog_size", Scope::Global, Access::Dynamic, Startup::Option, uint(4_096, 1_073_741_824), Default::UInt(1_073_741_824)),
     v("max_binlog_stmt_cache_size", Scope::Global, Access::Dynamic, Startup::Option, Kind::UInt { min: 4_096, max: 18_446_744_073_709_547_520, block: 4096 }, Default::UInt(18_446_744_073_709_547_520)),
     v("max_connect_errors", Scope::Global, Access::Fixed, Startup::Option, uint(1, u64::MAX), Default::UInt(100)),
-    v("max_connections", Scope::Global, Access::Dynamic, Startup::Option, uint(1, 100_000), Default::UInt(151)),
+    v("max_connections", Scope::Global, Access::Dynamic, Startup::Option, uint(1, CONNECTIONS_MAX), Default::UInt(151)),
     v("max_delayed_threads", Scope::Both, Access::Dynamic, Startup::Option, uint(0, 16_384), Default::UInt(20)),
     v("max_digest_length", Scope::Global, Access::ReadOnly, Startup::OptionFixed, uint(0, 1 << 20), Default::UInt(1024)),
     v("max_error_count", Scope::Both, Access::Dynamic, Startup::Option, uint(0, 65_535), Default::UInt(1024)),

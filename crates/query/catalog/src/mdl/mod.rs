@@ -43,8 +43,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use sync::{LaneId, Lanes, Mutex, Rank};
 
-/// Most sessions that can be connected at once.
-const LANES: usize = 1 << 17;
+/// Most holders of metadata locks at once: a session is one, and another one when it has locks of GET_LOCK.
+pub const LANES: usize = 1 << 18;
 
 /// All metadata locks of a server.
 #[derive(Debug)]

@@ -49,8 +49,9 @@ pub enum Status {
     Old,
 }
 
-/// How many sessions may have a transaction slot.
-pub const SLOTS_MAX: usize = 16_384;
+/// How many transactions there may be at once, whoever they are of. A slot takes memory when it is first used; `session` asserts that
+/// there are enough for all its connections.
+pub const SLOTS_MAX: usize = 1 << 19;
 
 pub struct System {
     /// The next id. W: each transaction's first write.
