@@ -643,11 +643,14 @@ impl Session {
                     Some(_) => params.iter().map(|v| type_of(v).not_null()).collect(),
                     None => params.iter().map(type_of).collect(),
                 };
+                let spent = planned.prepared.is_spent();
                 self.replan(planned, &types)?;
                 if planned.untyped {
                     planned.prepared.describe_nulls(crate::prepared::TEXT_PARAMETER);
                 }
-                observe::increment(self.com("stmt_reprepare"));
+                if !spent {
+                    observe::increment(self.com("stmt_reprepare"));
+                }
             }
             if planned.pins.is_empty() {
                 return Ok(());

@@ -14,6 +14,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use types::{DataType, Result, TypeKind, Value};
 
+/// The version of a plan whose operators are gone: no dictionary has it.
+const SPENT: u64 = u64::MAX;
+
 /// A table that a statement touches, for privileges and metadata locks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableUse {
@@ -318,6 +321,7 @@ impl Prepared {
         env: &mut dyn Env,
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
+        debug_assert!(!self.is_spent(), "planned anew since");
         if params.len() < self.param_count {
             return Err(types::SqlError::new(1210, "Incorrect arguments to EXECUTE"));
         }
@@ -328,10 +332,26 @@ impl Prepared {
         run.foreseen = &self.foreseen;
         let begun = if self.begins_plainly { Ok(()) } else { self.begin(&run, params) };
         let result = begun.and_then(|()| self.statement.execute(&run, &self.columns, sink));
+        if run.holds_much() {
+            self.spend();
+        }
         match result {
             Err(e) if e.code == 1317 && tx.interrupt().reason() == 3 => Err(error::interrupted(3)),
             result => result,
         }
+    }
+
+    /// Temporary files and great buffers go with their statement, and the operators, which hold them, go with both.
+    #[cold]
+    fn spend(&mut self) {
+        self.catalog_version = SPENT;
+        self.statement = Statement::new(Body::Do(Vec::new()));
+        self.subqueries.clear();
+    }
+
+    /// Has it to be planned anew before it is executed again? Whatever version the dictionary has, it is not that of the plan.
+    pub fn is_spent(&self) -> bool {
+        self.catalog_version == SPENT
     }
 
     /// Asks those constants that MySQL asks at PREPARE: what there is to say of them is said now, and not again by any execution.

@@ -219,6 +219,7 @@ impl BatchedOp {
                 break;
             }
         }
+        run.note_bytes(self.memory().max(self.entries.memory()));
         self.entries.sort();
         Ok(())
     }

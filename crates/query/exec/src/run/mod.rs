@@ -2,8 +2,8 @@
 //!
 //! A row at run time is not a vector of values. A *slot* holds one table's current row as the bytes that the engine gave
 //! (or one intermediate result as a [`tuple`]), and an expression reads the columns that it needs straight from there. A
-//! join's row is the slots of its tables side by side. All buffers belong to the plan and are used again by the next
-//! execution.
+//! join's row is the slots of its tables side by side. Buffers belong to the plan and are used again by the next
+//! execution, unless they have grown great or go on in files: then the operators go when the execution ends ([`Run::holds_much`]).
 
 pub mod batched;
 pub mod beside;
@@ -50,6 +50,9 @@ use types::{Result, SqlError, Value};
 /// What one temporary table may take at least; a greater `tmp_table_size` allows more.
 const TEMP_BYTES: u64 = 1 << 30;
 
+/// Bytes of a buffer that a plan may keep for its next execution.
+const KEPT_BYTES_MAX: usize = 1 << 20;
+
 /// What all operators and expressions of one execution share.
 pub struct Run<'x> {
     /// The transaction at hand: see [`beside`].
@@ -92,6 +95,8 @@ pub struct Run<'x> {
     pub given_id: Cell<Option<u64>>,
     /// Schema and name of the view that rows are inserted through.
     pub target_view: RefCell<Option<Arc<(String, String)>>>,
+    /// Operators have opened a temporary file, or a buffer has grown beyond [`KEPT_BYTES_MAX`].
+    holds_much: Cell<bool>,
 }
 
 impl<'x> Run<'x> {
@@ -126,6 +131,7 @@ impl<'x> Run<'x> {
             counts: RefCell::new(Vec::new()),
             given_id: Cell::new(None),
             target_view: RefCell::new(None),
+            holds_much: Cell::new(false),
         }
     }
 
@@ -155,6 +161,7 @@ impl<'x> Run<'x> {
     /// grown to so many bytes. Error 1038 beyond the bound.
     #[inline]
     pub fn check_temp_bytes(&self, bytes: usize) -> Result<()> {
+        self.note_bytes(bytes);
         if bytes as u64 <= TEMP_BYTES { Ok(()) } else { self.check_many_temp_bytes(bytes) }
     }
 
@@ -163,6 +170,19 @@ impl<'x> Run<'x> {
         // Operators count bytes in 32 bits.
         let max = self.env.borrow().tmp_table_size().clamp(TEMP_BYTES, u32::MAX.into());
         if bytes as u64 <= max { Ok(()) } else { Err(error::out_of_memory()) }
+    }
+
+    /// An operator's buffer has grown to so many bytes.
+    #[inline]
+    pub fn note_bytes(&self, bytes: usize) {
+        if bytes > KEPT_BYTES_MAX {
+            self.holds_much.set(true);
+        }
+    }
+
+    /// Have the operators files or buffers that are not to outlive the execution?
+    pub fn holds_much(&self) -> bool {
+        self.holds_much.get()
     }
 
     /// Bytes of a temporary table in memory: what has more goes on in a file.
@@ -195,6 +215,7 @@ impl<'x> Run<'x> {
     /// A temporary file in `tmpdir`. Errors 1 (no such directory) and 3.
     #[cold]
     pub fn temp_file(&self) -> Result<io::File> {
+        self.holds_much.set(true);
         let directory = match self.env.borrow().system_variable(Some(true), "tmpdir")?.0 {
             Value::Bytes(b) => String::from_utf8_lossy(&b).into_owned(),
             _ => "/tmp".to_string(),

@@ -316,6 +316,7 @@ impl Op for SortOp {
             if rows.entries.len() >= SHRINK_AT && rows.entries.len() / 2 > wanted {
                 rows.shrink(wanted, *unique);
             }
+            run.note_bytes(rows.memory());
             if rows.memory() > memory {
                 spill(rows, keys, *unique, &mut runs, run)?;
             }

@@ -484,6 +484,7 @@ impl Kept {
         self.memory.extend_from_slice(&(row.len() as u32).to_le_bytes());
         self.memory.extend_from_slice(row);
         self.count += 1;
+        run.note_bytes(self.memory.len());
         if self.memory.len() <= memory_max.max(BLOCK) {
             return Ok(());
         }

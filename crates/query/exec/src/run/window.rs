@@ -173,6 +173,7 @@ impl Op for WindowOp {
         while self.input.next(run, frame, outer)? {
             run.check_interrupt()?;
             self.keep(run, frame, outer)?;
+            run.note_bytes(self.bytes.len());
             if self.bytes.len() + self.rows.len() * size_of::<Kept>() > self.memory_max {
                 self.spill(run)?;
             }
