@@ -19,6 +19,7 @@ mod page;
 mod pool;
 mod purge;
 mod recovery;
+mod redo;
 mod segment;
 mod space;
 mod stepper;

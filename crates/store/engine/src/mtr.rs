@@ -210,7 +210,38 @@ pub struct Op<'g> {
     args: &'g [u8],
 }
 
-impl Op<'_> {
+impl<'g> Op<'g> {
+    /// Takes the first op off the rest of a group. `Err` says what is wrong with it.
+    pub fn split_from(rest: &mut &'g [u8]) -> Result<Op<'g>, String> {
+        let Some((head, tail)) = rest.split_at_checked(OP_HEAD_BYTES) else {
+            return Err(format!("{} bytes are too few for an op", rest.len()));
+        };
+        let op = head[0];
+        let mut id = [0; 8];
+        id[..6].copy_from_slice(&head[1..]);
+        let arg = |at: usize| tail.get(at..at + 2).map(|b| u16::from_le_bytes([b[0], b[1]]) as usize);
+        let len = match op {
+            OP_IMAGE => arg(0).zip(arg(2)).and_then(|(low, high)| Some(4 + low + PAGE_BYTES.checked_sub(high)?)),
+            OP_INSERT => arg(2).zip(arg(4)).map(|(k, v)| 6 + k + v),
+            OP_REMOVE => Some(2),
+            OP_REPLACE | OP_TRUNCATE | OP_WRITE => arg(2).map(|n| 4 + n),
+            OP_PATCH => arg(4).map(|n| 6 + n),
+            OP_UNDO => arg(0).map(|n| 2 + n),
+            OP_END => Some(8),
+            other => return Err(format!("unknown op {other}")),
+        };
+        let Some((args, tail)) = len.and_then(|len| tail.split_at_checked(len)) else {
+            return Err(format!("op {op} is cut short"));
+        };
+        *rest = tail;
+        Ok(Op { page: u64::from_le_bytes(id), op, args })
+    }
+
+    /// Does it change what a rollback goes by?
+    pub fn is_undo(&self) -> bool {
+        matches!(self.op, OP_UNDO | OP_END)
+    }
+
     /// Does it make the page from nothing, so that what is on disk does not matter?
     pub fn is_image(&self) -> bool {
         self.op == OP_IMAGE
@@ -221,7 +252,7 @@ impl Op<'_> {
         (self.op == OP_UNDO).then(|| undo::record_transaction(&self.args[2..]))
     }
 
-    /// Redoes the op on its page.
+    /// Redoes the op on its page: reads and writes nothing else.
     pub fn apply(&self, bytes: &mut [u8]) {
         let arg = |at: usize| get_u16(self.args, at) as usize;
         match self.op {
@@ -244,42 +275,7 @@ impl Op<'_> {
                 undo::append(bytes, self.page, &self.args[2..]);
             }
             OP_END => undo::end_transaction(bytes, get_u64(self.args, 0)),
-            other => unreachable!("decode refused op {other}"),
+            other => unreachable!("`split_from` refused op {other}"),
         }
     }
-}
-
-/// Splits a log group into ops. `Err` says what is wrong with it.
-pub fn decode(group: &[u8]) -> Result<Vec<Op<'_>>, String> {
-    let mut ops = Vec::new();
-    let mut rest = group;
-    while !rest.is_empty() {
-        if rest.len() < OP_HEAD_BYTES {
-            return Err(format!("{} bytes are too few for an op", rest.len()));
-        }
-        let op = rest[0];
-        let mut id = [0; 8];
-        id[..6].copy_from_slice(&rest[1..OP_HEAD_BYTES]);
-        rest = &rest[OP_HEAD_BYTES..];
-        let arg = |at: usize| rest.get(at..at + 2).map(|b| u16::from_le_bytes([b[0], b[1]]) as usize);
-        let len = match op {
-            OP_IMAGE => arg(0).zip(arg(2)).and_then(|(low, high)| Some(4 + low + PAGE_BYTES.checked_sub(high)?)),
-            OP_INSERT => arg(2).zip(arg(4)).map(|(k, v)| 6 + k + v),
-            OP_REMOVE => Some(2),
-            OP_REPLACE | OP_TRUNCATE | OP_WRITE => arg(2).map(|n| 4 + n),
-            OP_PATCH => arg(4).map(|n| 6 + n),
-            OP_UNDO => arg(0).map(|n| 2 + n),
-            OP_END => Some(8),
-            other => return Err(format!("unknown op {other}")),
-        };
-        match len {
-            Some(len) if len <= rest.len() => {
-                let (args, tail) = rest.split_at(len);
-                ops.push(Op { page: u64::from_le_bytes(id), op, args });
-                rest = tail;
-            }
-            _ => return Err(format!("op {op} is cut short")),
-        }
-    }
-    Ok(ops)
 }

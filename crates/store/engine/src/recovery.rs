@@ -1,18 +1,20 @@
 //! Opening a data directory: making it, or redoing the log since the checkpoint and rolling back what was open.
 //!
 //! 1. The doublewrite file mends pages that a crash tore.
-//! 2. Redo: every group since the checkpoint, in order; an op applies to a page whose LSN is below the group's end.
+//! 2. Redo: every group since the checkpoint, page by page in order; an op applies to a page whose LSN is below the group's end ([`redo`]).
 //! 3. Undo: the newest page of each undo segment says whether a transaction was open. It is so again, without a session, and is undone
 //!    in the background ([`crate::txn::background`]) while others are served: its rows are locked, and no reader sees them.
 //!
-//! The checkpoint's payload is the next transaction id and the length of the data file in pages, both u64.
+//! The checkpoint's payload is the next transaction id, the length of the data file in pages, and for each page that redo had to give up its id
+//! and the LSN up to which its changes are lost; all u64.
 
 use crate::engine::{Background, Core, EngineOptions};
-use crate::mtr;
 use crate::page::node::NodeMut;
-use crate::page::{self, PAGE_BYTES, PageType, get_u32, get_u64, page_lsn, put_u32, put_u64};
-use crate::pool::Pool;
+use crate::page::{self, PAGE_BYTES, PageType, get_u32, get_u64, put_u32};
+use crate::pool::cleaner::Cleaner;
 use crate::pool::doublewrite::Doublewrite;
+use crate::pool::{Lost, Pool};
+use crate::redo;
 use crate::segment::{Segment, Segments, format_directory};
 use crate::space::{
     DICTIONARY_ROOT, FIXED_PAGES, FORMAT_VERSION, MAGIC, OFF_FORMAT, OFF_MAGIC, OFF_NEXT_TREE, OFF_PAGE_BYTES,
@@ -102,19 +104,21 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     doublewrite.forget()?;
     check_super_page(&file)?;
 
-    let (log, recovery) = Log::open(&log_directory, log_options)?;
-    let payload = &recovery.checkpoint().payload;
-    let (mut next_trx, file_pages) = match payload.len() {
-        16 => (get_u64(payload, 0), get_u64(payload, 8)),
-        0 => (1, INITIAL_PAGES),
-        n => return Err(Error::Corrupt(format!("the checkpoint's payload has {n} bytes"))),
-    };
+    let mut told = Instant::now();
+    let (log, recovery) = Log::open_with_progress(&log_directory, log_options, &mut |read, most| {
+        if told.elapsed() >= Duration::from_secs(1) {
+            told = Instant::now();
+            progress(&format!("looking for the end of the log: {} of at most {} MiB", read >> 20, most >> 20));
+        }
+    })?;
+    let checkpoint = decode_checkpoint(&recovery.checkpoint().payload)?;
     let page_count = (options.address_space_bytes / PAGE_BYTES as u64).max(INITIAL_PAGES);
     let frames = (options.buffer_pool_bytes / PAGE_BYTES as u64).clamp(256, page_count) as usize;
     let path = directory.join(DATA_FILE);
-    let pool = Pool::new(file, path.clone(), page_count, frames)?;
+    let mut pool = Pool::new(file, path.clone(), page_count, frames)?;
+    pool.set_lost(checkpoint.lost);
     // Not the file's length: a growth that the log does not know of has not begun to count, and nothing was written there.
-    let space = Space::new(file_pages);
+    let space = Space::new(checkpoint.file_pages);
     if space.file_pages() > page_count {
         return Err(Error::Io(format!(
             "{}: the data takes {} bytes of address space, the limit is {}",
@@ -123,7 +127,12 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
             options.address_space_bytes
         )));
     }
-    let seen = redo(&pool, &log, &recovery, doublewrite_for_redo(&directory, options)?, &mut next_trx, progress)?;
+    let mut cleaner = Cleaner::new(&pool, &log, doublewrite_for_redo(&directory, options)?);
+    let workers = if background == Background::Threads { redo::WORKERS } else { 0 };
+    let redone = redo::run(&pool, &recovery, &mut cleaner, workers, progress)?;
+    drop(cleaner);
+    pool.set_lost(redone.lost);
+    let (seen, next_trx) = (redone.pages, redone.next_trx.max(checkpoint.next_trx));
     if seen > space.file_pages() {
         // It has grown since the checkpoint. What is used was allocated durably before; the rest of that growth is grown anew.
         let (from, bytes) = (space.file_pages() * PAGE_BYTES as u64, (seen - space.file_pages()) * PAGE_BYTES as u64);
@@ -194,75 +203,30 @@ fn check_super_page(file: &File) -> Result<()> {
     Ok(())
 }
 
-/// Replays the log; returns the number of pages that the file must have. Pages that no longer fit in memory are written on the way.
-fn redo(
-    pool: &Pool,
-    log: &Log,
-    recovery: &log::Recovery,
-    doublewrite: Option<Doublewrite>,
-    next_trx: &mut u64,
-    progress: &mut dyn FnMut(&str),
-) -> Result<u64> {
-    let start = recovery.checkpoint().lsn;
-    if recovery.end() <= start {
-        return Ok(0);
-    }
-    let total = recovery.end() - start;
-    progress(&format!("starting crash recovery from checkpoint LSN {start}: {} MiB of log", total >> 20));
-    let began = Instant::now();
-    let mut told = Instant::now();
-    let mut cleaner = crate::pool::cleaner::Cleaner::new(pool, log, doublewrite);
-    let mut groups = recovery.groups(start);
-    let (mut count, mut fresh, mut pages) = (0u64, 0usize, 0);
-    while let Some(group) = groups.next()? {
-        let ops = mtr::decode(group.payload)
-            .map_err(|why| Error::Corrupt(format!("log group at LSN {}: {why}", group.start)))?;
-        for (i, op) in ops.iter().enumerate() {
-            pages = pages.max(op.page + 1);
-            if let Some(trx) = op.undo_transaction() {
-                *next_trx = (*next_trx).max(trx + 1);
-            }
-            // All ops of a page at its first mention, so that its LSN is compared once.
-            if ops[..i].iter().any(|before| before.page == op.page) {
-                continue;
-            }
-            let mut page = if op.is_image() {
-                pool.check_range(op.page)?;
-                pool.create(op.page, pool.reserve_frame()?)
-            } else {
-                pool.exclusive(op.page)?
-            };
-            // An image makes the page whatever was there; it may have been evicted and not be read yet.
-            let stale = op.is_image() || page_lsn(page.bytes()) < group.end;
-            if stale {
-                for op in ops[i..].iter().filter(|other| other.page == op.page) {
-                    op.apply(page.bytes_mut());
-                }
-                put_u64(page.bytes_mut(), page::OFF_LSN, group.end);
-                page.set_dirty(group.start);
-            }
-        }
-        count += 1;
-        fresh += ops.len();
-        if fresh >= pool.frame_count() / 4 {
-            fresh = 0;
-            cleaner.relieve()?;
-        }
-        if told.elapsed() >= Duration::from_secs(1) {
-            told = Instant::now();
-            progress(&format!("crash recovery: {} % of the log applied", (group.end - start) * 100 / total));
-        }
-    }
-    progress(&format!("crash recovery applied {count} log groups in {:.1} s", began.elapsed().as_secs_f64()));
-    Ok(pages)
+/// What a checkpoint remembers beside its LSN.
+struct CheckpointState {
+    next_trx: u64,
+    file_pages: u64,
+    lost: Lost,
 }
 
-/// What a checkpoint has to remember beside its LSN.
+/// The state for a checkpoint made now.
 pub fn checkpoint_payload(core: &Core) -> Vec<u8> {
-    let mut payload = Vec::with_capacity(16);
-    payload.extend_from_slice(&core.system.next_id().to_le_bytes());
-    payload.extend_from_slice(&core.space.file_pages().to_le_bytes());
-    payload
+    let lost = core.pool.lost().iter().flat_map(|(&page, &until)| [page, until]);
+    [core.system.next_id(), core.space.file_pages()].into_iter().chain(lost).flat_map(u64::to_le_bytes).collect()
+}
+
+fn decode_checkpoint(payload: &[u8]) -> Result<CheckpointState> {
+    if payload.is_empty() {
+        // A new log: nothing was done yet.
+        return Ok(CheckpointState { next_trx: 1, file_pages: INITIAL_PAGES, lost: Lost::new() });
+    }
+    let Some((head, pairs)) = payload.split_at_checked(16).filter(|(_, pairs)| pairs.len() % 16 == 0) else {
+        return Err(Error::Corrupt(format!("the checkpoint's payload has {} bytes", payload.len())));
+    };
+    let pair = |bytes: &[u8]| (get_u64(bytes, 0), get_u64(bytes, 8));
+    let (next_trx, file_pages) = pair(head);
+    Ok(CheckpointState { next_trx, file_pages, lost: pairs.chunks(16).map(pair).collect() })
 }
 
 /// Finds the transactions that were open when the server ended; their segments are theirs again.

@@ -19,8 +19,10 @@ use crate::{Error, Result};
 use batch::Batch;
 use doublewrite::HALVES;
 use io::{File, Region};
+use log::Lsn;
 use observe::Counter;
 use queue::Queue;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -40,6 +42,9 @@ pub struct PageMeta {
 
 const _: () = assert!(size_of::<PageMeta>() == 64);
 
+/// Pages whose newest changes could not be applied, each with the LSN that it must have reached to be whole again.
+pub type Lost = BTreeMap<PageId, Lsn>;
+
 pub struct Pool {
     pages: Region,
     metas: Region,
@@ -47,6 +52,8 @@ pub struct Pool {
     page_count: u64,
     file: File,
     path: PathBuf,
+    /// Pages that redo had to give up. W: recovery, before anybody else is there. R: who reads a page from disk.
+    lost: Lost,
     /// Page in each frame, plus one; 0: empty. W: loader and evictor of the page, under its exclusive latch.
     frames: Box<[AtomicU64]>,
     /// By frame: LSN at the start of the oldest log group whose change of its page is not on disk yet; 0: clean. Apart from
@@ -140,6 +147,7 @@ impl Pool {
             page_count,
             file,
             path,
+            lost: Lost::new(),
             frames: (0..frame_count).map(|_| AtomicU64::new(0)).collect(),
             dirty_since: (0..frame_count).map(|_| AtomicU64::new(0)).collect(),
             huge: AtomicU32::new(huge),
@@ -253,6 +261,18 @@ impl Pool {
         Ok(Exclusive { pool: self, id, changed: false })
     }
 
+    /// For redo: as [`Pool::exclusive`]; the inner error says why this page's bytes cannot be had, the outer one concerns no page in particular.
+    pub fn exclusive_unless_damaged(&self, id: PageId) -> Result<Result<Exclusive<'_>>> {
+        self.check_range(id)?;
+        while self.meta(id).latch.exclusive().is_err() {
+            let frame = self.take_frame()?;
+            if let Err(damage) = self.load_into(id, frame) {
+                return Ok(Err(damage));
+            }
+        }
+        Ok(Ok(Exclusive { pool: self, id, changed: false }))
+    }
+
     /// The page latched exclusively, unless somebody holds it or it is not in memory.
     pub fn try_exclusive(&self, id: PageId) -> Option<Exclusive<'_>> {
         match self.meta(id).latch.try_exclusive() {
@@ -342,7 +362,10 @@ impl Pool {
 
     #[cold]
     fn load(&self, id: PageId) -> Result<()> {
-        let frame = self.take_frame()?;
+        self.load_into(id, self.take_frame()?)
+    }
+
+    fn load_into(&self, id: PageId, frame: u32) -> Result<()> {
         let meta = self.meta(id);
         if !meta.latch.try_claim_for_load() {
             // Somebody else loads it, or has: the caller looks again.
@@ -374,7 +397,22 @@ impl Pool {
             io::ErrorKind::ShortRead => self.corrupt(id, "the file ends before it"),
             _ => Error::from(e),
         })?;
-        page::verify(bytes, id).map_err(|why| self.corrupt(id, &why))
+        page::verify(bytes, id).map_err(|why| self.corrupt(id, &why))?;
+        match self.lost.get(&id) {
+            Some(until) if page::page_lsn(bytes) < *until => {
+                Err(self.corrupt(id, &format!("changes up to LSN {until} were lost when it could not be read")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub fn lost(&self) -> &Lost {
+        &self.lost
+    }
+
+    /// Recovery, before anybody else is there: which pages are not to be trusted.
+    pub fn set_lost(&mut self, lost: Lost) {
+        self.lost = lost;
     }
 
     /// Gives the page's memory back; W: who holds it exclusively.

@@ -1,0 +1,143 @@
+//! Pages that recovery cannot read: the server opens, what needs such a page answers an error, and no older version of it is ever shown.
+
+mod common;
+
+use common::{key, options, row};
+use engine::{Engine, EngineOptions, Error, Isolation, LockMode, Read, Transaction, Tree, TreeKind, Wait};
+use io::Op;
+use io::faults::{Action, Image, Rule, Script, SimDisk};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const X: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
+const ROWS: u64 = 3000;
+const PAGE: usize = 16384;
+const LEAF: u8 = 3;
+
+fn open(datadir: &Path) -> engine::Result<Arc<Engine>> {
+    let small = EngineOptions { buffer_pool_bytes: 8 << 20, log_capacity_bytes: 16 << 20, ..options(datadir) };
+    Engine::open(EngineOptions { address_space_bytes: 256 << 20, ..small }, &mut |_| ())
+}
+
+fn begin(engine: &Engine) -> Transaction {
+    let mut tx = Transaction::new(engine).unwrap();
+    tx.begin(Isolation::ReadCommitted, false);
+    tx
+}
+
+/// The newest version of a row: each seventh was changed after the checkpoint.
+fn newest(id: u64) -> Vec<u8> {
+    row(if id.is_multiple_of(7) { id + 1000 } else { id }, 300)
+}
+
+/// Two tables; all of their pages are on the disk, the changes of each seventh row are in the log only.
+fn prepared(name: &str) -> (Image, [Tree; 2]) {
+    let datadir = PathBuf::from(format!("/sim/damage-{name}"));
+    let disk = SimDisk::mount(&datadir, 1);
+    let engine = open(&datadir).unwrap();
+    let mut tx = begin(&engine);
+    let trees = [(); 2].map(|()| engine.create_tree(&mut tx, TreeKind::Clustered).unwrap());
+    for (tree, id) in trees.iter().flat_map(|tree| (0..ROWS).map(move |id| (*tree, id))) {
+        tx.insert(tree, &key(id), &row(id, 300)).unwrap();
+    }
+    tx.commit().unwrap();
+    drop(tx);
+    engine.close().unwrap();
+    drop(engine);
+    let engine = open(&datadir).unwrap();
+    // No page gets to the disk from here on, so the checkpoint stays where it is.
+    let mut script = Script::default();
+    script.push(Rule::new(Action::Fail, Some(Op::Write), 1).within("clearway.d"));
+    disk.set_script(script);
+    let mut tx = begin(&engine);
+    let mut old = Vec::new();
+    for (tree, id) in trees.iter().flat_map(|tree| (0..ROWS).step_by(7).map(move |id| (*tree, id))) {
+        assert!(tx.get(tree, &key(id), X, &mut old).unwrap());
+        tx.update(tree, &key(id), &newest(id)).unwrap();
+    }
+    tx.commit().unwrap();
+    drop(tx);
+    let image = disk.image();
+    drop(engine);
+    disk.unmount();
+    (image, trees)
+}
+
+/// Pages of a type, and of a tree if it says so.
+fn pages(datadir: &Path, kind: u8, tree: Option<Tree>) -> Vec<usize> {
+    let file = io::File::open(datadir.join("clearway.data"), io::OpenOptions::READ).unwrap();
+    let mut bytes = vec![0; file.len().unwrap() as usize];
+    file.read_at(&mut bytes, 0).unwrap();
+    let belongs = |page: &[u8]| tree.is_none_or(|tree| page[24..28] == tree.id.to_le_bytes());
+    let all = bytes.chunks(PAGE).enumerate().filter(|(_, page)| page[4] == kind && belongs(page));
+    all.map(|(id, _)| id).collect()
+}
+
+/// Reads a table: how many rows are the newest ones; of the others each answers that `page` is damaged.
+fn read(engine: &Engine, tree: Tree, page: usize) -> u64 {
+    let mut tx = begin(engine);
+    let mut found = Vec::new();
+    let mut good = 0;
+    for id in 0..ROWS {
+        match tx.get(tree, &key(id), Read::Consistent, &mut found) {
+            Ok(there) => {
+                assert!(there && found == newest(id), "row {id} is an older one");
+                good += 1;
+            }
+            Err(Error::Corrupt(what)) => assert!(what.contains(&format!("page {page} ")), "{what}"),
+            Err(error) => panic!("row {id}: {error}"),
+        }
+    }
+    good
+}
+
+#[test]
+fn a_leaf_that_recovery_cannot_read_closes_its_rows_only_and_for_good() {
+    let (image, [damaged, whole]) = prepared("leaf");
+    let datadir = PathBuf::from("/sim/damage-leaf-after");
+    let disk = image.mount(&datadir, 1);
+    disk.reboot();
+    let data = datadir.join("clearway.data");
+    let leaves = pages(&datadir, LEAF, Some(damaged));
+    let page = leaves[leaves.len() / 2];
+    assert!(disk.corrupt(&data, page * PAGE + 5000, 1));
+    let engine = open(&datadir).unwrap();
+    assert_eq!(read(&engine, whole, page), ROWS);
+    let good = read(&engine, damaged, page);
+    assert!(good < ROWS && good > ROWS * 9 / 10, "{good} rows");
+    // It works on, and checkpoints pass what could not be applied.
+    let mut tx = begin(&engine);
+    tx.insert(whole, &key(ROWS), b"more").unwrap();
+    tx.commit().unwrap();
+    drop(tx);
+    engine.close().unwrap();
+    drop(engine);
+    // The device gives the bytes as they once were: whole, and older than what was acknowledged.
+    assert!(disk.corrupt(&data, page * PAGE + 5000, 1));
+    for _ in 0..2 {
+        let engine = open(&datadir).unwrap();
+        assert_eq!(read(&engine, whole, page), ROWS);
+        assert_eq!(read(&engine, damaged, page), good, "an older version came back");
+        engine.close().unwrap();
+    }
+    disk.unmount();
+}
+
+#[test]
+fn a_page_that_everything_needs_stops_the_start_and_is_named() {
+    let (image, _) = prepared("essential");
+    // The identity of the file, who owns what, the undo directory; the undo that open transactions would be rolled back by.
+    for kind in [1, 2, 5, 6] {
+        let datadir = PathBuf::from(format!("/sim/damage-essential-{kind}"));
+        let disk = image.clone().mount(&datadir, 1);
+        disk.reboot();
+        let page = *pages(&datadir, kind, None).last().unwrap();
+        assert!(disk.corrupt(datadir.join("clearway.data"), page * PAGE + 5000, 1));
+        match open(&datadir) {
+            Err(Error::Corrupt(what)) => assert!(what.contains(&format!("page {page} ")), "{what}"),
+            Err(error) => panic!("page {page}: {error}"),
+            Ok(_) => panic!("opened without page {page}"),
+        }
+        disk.unmount();
+    }
+}
