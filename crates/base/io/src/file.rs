@@ -201,6 +201,29 @@ impl File {
         }
     }
 
+    /// Gives the blocks of `offset..offset + len` back to the device; the bytes read as zeros from then on, and the length stays.
+    /// Where the file system cannot, nothing happens. Writing there needs room again.
+    pub fn punch(&self, offset: u64, len: u64) -> Result<()> {
+        match &self.backend {
+            Backend::Kernel(fd) => {
+                #[cfg(any(test, feature = "faults"))]
+                faults::process(Op::Punch, &self.path, 0)?;
+                kernel::punch(fd, &self.path, offset, len)
+            }
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.punch(&self.path, offset, len),
+        }
+    }
+
+    /// Bytes of the device that the file takes.
+    pub fn allocated(&self) -> Result<u64> {
+        match &self.backend {
+            Backend::Kernel(fd) => kernel::allocated(fd, &self.path),
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.allocated(&self.path),
+        }
+    }
+
     /// The file's length in bytes.
     #[expect(clippy::len_without_is_empty, reason = "a length is asked of the kernel and can fail")]
     pub fn len(&self) -> Result<u64> {

@@ -135,6 +135,23 @@ pub(crate) fn allocate(fd: &OwnedFd, path: &Path, offset: u64, len: u64) -> Resu
     }
 }
 
+/// Gives back the blocks of `offset..offset + len`, which reads as zeros from then on. The length stays.
+pub(crate) fn punch(fd: &OwnedFd, path: &Path, offset: u64, len: u64) -> Result<()> {
+    about_to_block();
+    match retry_on_intr(|| fs::fallocate(fd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, len)) {
+        // The file system cannot: the blocks stay.
+        Err(Errno::OPNOTSUPP) => Ok(()),
+        done => done.map_err(|e| Error::new(Op::Punch, path, e)),
+    }
+}
+
+/// Bytes of blocks that the file has.
+pub(crate) fn allocated(fd: &OwnedFd, path: &Path) -> Result<u64> {
+    const BLOCK_BYTES: u64 = 512; // what `st_blocks` counts, whatever the file system's blocks are
+    let stat = fs::fstat(fd).map_err(|e| Error::new(Op::Stat, path, e))?;
+    Ok(u64::try_from(stat.st_blocks).expect("a file's blocks are not negative") * BLOCK_BYTES)
+}
+
 pub(crate) fn truncate(fd: &OwnedFd, path: &Path, len: u64) -> Result<()> {
     retry_on_intr(|| fs::ftruncate(fd, len)).map_err(|e| Error::new(Op::Truncate, path, e))
 }

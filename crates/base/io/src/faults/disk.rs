@@ -14,6 +14,7 @@
 //! not at all, or in some of its 512-byte sectors, in any order across writes and files, as a device without flush may do;
 //! and for each directory how many of its pending name changes, from the oldest on, were in the file system's journal.
 
+use super::content::{BLOCK, Change, Content, whole_blocks};
 use super::{Action, Random, Rule, Script, Verdict, injected};
 use crate::error::{Error, ErrorKind, Op, Result};
 use crate::file::OpenOptions;
@@ -161,32 +162,11 @@ impl NameChange {
 
 #[derive(Clone, Default)]
 struct Inode {
-    view: Vec<u8>,
-    durable: Vec<u8>,
+    view: Content,
+    durable: Content,
     pending: Vec<Change>,
     /// The handle that holds the lock.
     holder: Option<u64>,
-}
-
-#[derive(Clone, Debug)]
-enum Change {
-    Write { offset: usize, bytes: Vec<u8> },
-    Length(usize),
-}
-
-impl Change {
-    fn apply(&self, to: &mut Vec<u8>) {
-        match self {
-            Change::Write { offset, bytes } => {
-                let end = offset + bytes.len();
-                if to.len() < end {
-                    to.resize(end, 0);
-                }
-                to[*offset..end].copy_from_slice(bytes);
-            }
-            Change::Length(len) => to.resize(*len, 0),
-        }
-    }
 }
 
 /// The simulated disk that `path` is on, or none.
@@ -270,7 +250,12 @@ impl SimDisk {
 
     /// Bytes by which files may still grow before the disk is full; none: no limit. Cutting and removing files makes room.
     pub fn set_room(&self, bytes: Option<u64>) {
-        self.state.lock().script.set_budget(bytes);
+        self.state.lock().script.set_budget(bytes, "");
+    }
+
+    /// As [`SimDisk::set_room`], for files whose paths contain `part`.
+    pub fn set_room_within(&self, bytes: Option<u64>, part: &str) {
+        self.state.lock().script.set_budget(bytes, part);
     }
 
     /// Operations of this kind so far.
@@ -280,10 +265,11 @@ impl SimDisk {
 
     /// Operations so far that change something: the bound for a loop over [`SimDisk::crash_at_change`].
     pub fn changes(&self) -> u64 {
-        const CHANGES: [Op; 8] = [
+        const CHANGES: [Op; 9] = [
             Op::Write,
             Op::Sync,
             Op::Allocate,
+            Op::Punch,
             Op::Truncate,
             Op::CreateDirectory,
             Op::Rename,
@@ -368,7 +354,7 @@ impl SimDisk {
     pub fn durable_bytes(&self, path: impl AsRef<Path>) -> Option<Vec<u8>> {
         let state = self.state.lock();
         match state.durable_names.get(path.as_ref())? {
-            Entry::File(inode) => Some(state.inodes[*inode].durable.clone()),
+            Entry::File(inode) => Some(state.inodes[*inode].durable.to_vec()),
             Entry::Directory => None,
         }
     }
@@ -404,7 +390,7 @@ impl SimDisk {
             None => return Err(refused(Op::Open, path, ErrorKind::NotFound, "no such file")),
         };
         if options.truncate {
-            state.set_length(inode, 0);
+            state.set_length(path, inode, 0);
         }
         state.handles += 1;
         let (boot, handle) = (state.boot, state.handles);
@@ -454,8 +440,8 @@ impl SimDisk {
             return Err(refused(Op::Remove, path, ErrorKind::NotFound, "no such file"));
         };
         state.change_names(NameChange::Remove(path.to_owned()));
-        let room = state.inodes[inode].view.len() as u64;
-        state.script.refund(room);
+        let room = state.inodes[inode].view.allocated() as u64;
+        state.script.refund(path, room);
         Ok(())
     }
 
@@ -518,12 +504,12 @@ impl State {
     }
 
     /// A flush failed: the kernel takes the pages for clean, whatever reached the device, and never writes them again. Lengths
-    /// are in the file system's journal.
+    /// and blocks are in the file system's journal.
     fn forget_unflushed(&mut self, inode: usize) {
         let Inode { durable, pending, .. } = &mut self.inodes[inode];
         for change in std::mem::take(pending) {
             match change {
-                Change::Length(_) => pending.push(change),
+                Change::Length(_) | Change::Allocate { .. } | Change::Punch { .. } => pending.push(change),
                 Change::Write { .. } => survive(&change, durable, &mut self.random),
             }
         }
@@ -540,10 +526,11 @@ impl State {
     }
 
     /// Makes the length of a file `len`, whatever the script says of growth.
-    fn set_length(&mut self, inode: usize, len: usize) {
-        let before = self.inodes[inode].view.len();
+    fn set_length(&mut self, path: &Path, inode: usize, len: usize) {
+        let before = self.inodes[inode].view.allocated();
         self.inodes[inode].change(Change::Length(len));
-        self.script.refund(before.saturating_sub(len) as u64);
+        let after = self.inodes[inode].view.allocated();
+        self.script.refund(path, before.saturating_sub(after) as u64);
     }
 
     fn change_names(&mut self, change: NameChange) {
@@ -568,7 +555,7 @@ impl Inode {
 }
 
 /// What becomes of a change that was never flushed: nothing, all of it, or a part.
-fn survive(change: &Change, durable: &mut Vec<u8>, random: &mut Random) {
+fn survive(change: &Change, durable: &mut Content, random: &mut Random) {
     match random.below(3) {
         0 => {}
         1 => change.apply(durable),
@@ -576,8 +563,16 @@ fn survive(change: &Change, durable: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Applies a change as a device does that loses power meanwhile: each sector of a write on its own; a length not at all.
-fn tear(change: &Change, durable: &mut Vec<u8>, random: &mut Random) {
+/// Applies a change as a device does that loses power meanwhile: each sector of a write and each block of a hole on its own; a
+/// length not at all.
+fn tear(change: &Change, durable: &mut Content, random: &mut Random) {
+    if let Change::Punch { offset, len } = change {
+        for block in whole_blocks(*offset..offset + len) {
+            if random.below(2) == 0 {
+                Change::Punch { offset: block * BLOCK, len: BLOCK }.apply(durable);
+            }
+        }
+    }
     let Change::Write { offset, bytes } = change else { return };
     let mut at = 0;
     while at < bytes.len() {
@@ -607,15 +602,15 @@ impl SimFile {
         self.begin_change(op, path, 0, |_| 0).map(|(state, _)| state)
     }
 
-    /// As [`State::admit`], where `growth` is a function of the file's length, for handles that may write.
+    /// As [`State::admit`], where `growth` is a function of the file's content, for handles that may write.
     fn begin_change(
         &self,
         op: Op,
         path: &Path,
         bytes: usize,
-        growth: impl FnOnce(usize) -> usize,
+        growth: impl FnOnce(&Content) -> usize,
     ) -> Result<(sync::MutexGuard<'_, State>, Option<usize>)> {
-        if matches!(op, Op::Write | Op::Allocate | Op::Truncate) && !self.writable {
+        if matches!(op, Op::Write | Op::Allocate | Op::Punch | Op::Truncate) && !self.writable {
             return Err(refused(op, path, ErrorKind::Other, "opened for reading only"));
         }
         let mut state = self.disk.state.lock();
@@ -623,7 +618,7 @@ impl SimFile {
         if state.boot != self.boot {
             return Err(power_failed(op, path));
         }
-        let growth = growth(state.inodes[self.inode].view.len()) as u64;
+        let growth = growth(&state.inodes[self.inode].view) as u64;
         let torn = state.admit(&self.disk.root, op, path, bytes, growth)?;
         Ok((state, torn))
     }
@@ -647,7 +642,7 @@ impl SimFile {
     pub(crate) fn write(&self, path: &Path, mut bytes: Vec<u8>, offset: u64) -> Result<()> {
         let offset = in_memory(offset);
         let end = offset + bytes.len();
-        let begun = self.begin_change(Op::Write, path, bytes.len(), |len| end.saturating_sub(len));
+        let begun = self.begin_change(Op::Write, path, bytes.len(), |view| view.missing(offset..end));
         let (mut state, torn) = match begun {
             Err(error) => {
                 if let Some(mut state) = self.after_device_error(&error) {
@@ -681,19 +676,30 @@ impl SimFile {
     }
 
     pub(crate) fn allocate(&self, path: &Path, offset: u64, len: u64) -> Result<()> {
-        let end = in_memory(offset + len);
-        let (mut state, _) = self.begin_change(Op::Allocate, path, 0, |len| end.saturating_sub(len))?;
-        let inode = &mut state.inodes[self.inode];
-        if inode.view.len() < end {
-            inode.change(Change::Length(end));
-        }
+        let (offset, len) = (in_memory(offset), in_memory(len));
+        let (mut state, _) = self.begin_change(Op::Allocate, path, 0, |view| view.missing(offset..offset + len))?;
+        state.inodes[self.inode].change(Change::Allocate { offset, len });
         Ok(())
+    }
+
+    pub(crate) fn punch(&self, path: &Path, offset: u64, len: u64) -> Result<()> {
+        let (mut state, _) = self.begin_change(Op::Punch, path, 0, |_| 0)?;
+        let before = state.inodes[self.inode].view.allocated();
+        state.inodes[self.inode].change(Change::Punch { offset: in_memory(offset), len: in_memory(len) });
+        let after = state.inodes[self.inode].view.allocated();
+        state.script.refund(path, (before - after) as u64);
+        Ok(())
+    }
+
+    pub(crate) fn allocated(&self, path: &Path) -> Result<u64> {
+        let state = self.begin(Op::Stat, path)?;
+        Ok(state.inodes[self.inode].view.allocated() as u64)
     }
 
     pub(crate) fn truncate(&self, path: &Path, len: u64) -> Result<()> {
         // Lengthening makes a hole, which takes no room, as on a real disk.
         let (mut state, _) = self.begin_change(Op::Truncate, path, 0, |_| 0)?;
-        state.set_length(self.inode, in_memory(len));
+        state.set_length(path, self.inode, in_memory(len));
         Ok(())
     }
 

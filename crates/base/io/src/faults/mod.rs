@@ -20,8 +20,9 @@
 //! full 1048576              no more room once files have grown by that many bytes
 //! crash rename 1 in redo    counts only operations on paths that contain `redo`
 //! ```
-//! Operations: open read write sync allocate truncate createdir rename remove syncdir, or `any` for those that change something.
+//! Operations: open read write sync allocate punch truncate createdir rename remove syncdir, or `any` for those that change something.
 
+mod content;
 mod disk;
 mod script;
 

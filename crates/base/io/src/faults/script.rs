@@ -70,18 +70,20 @@ pub struct Script {
     rules: Vec<Rule>,
     /// Bytes by which files may still grow.
     budget: Option<u64>,
+    /// The budget is for files whose paths contain this.
+    budget_within: Option<String>,
     random: Random,
 }
 
 impl Default for Script {
     fn default() -> Self {
-        Script { rules: Vec::new(), budget: None, random: Random::new(1) }
+        Script { rules: Vec::new(), budget: None, budget_within: None, random: Random::new(1) }
     }
 }
 
 pub(super) fn is_change(op: Op) -> bool {
     match op {
-        Op::Write | Op::Sync | Op::Allocate | Op::Truncate => true,
+        Op::Write | Op::Sync | Op::Allocate | Op::Punch | Op::Truncate => true,
         Op::CreateDirectory | Op::Rename | Op::Remove | Op::SyncDirectory => true,
         Op::Open | Op::Read | Op::Stat | Op::Lock | Op::Advise | Op::List | Op::Reserve | Op::Discard => false,
     }
@@ -97,14 +99,20 @@ impl Script {
         self.rules.push(rule);
     }
 
-    /// Bytes by which files may still grow; none: no limit.
-    pub fn set_budget(&mut self, bytes: Option<u64>) {
+    /// Bytes by which files whose paths contain `part` may still grow; none: no limit.
+    pub fn set_budget(&mut self, bytes: Option<u64>, part: &str) {
         self.budget = bytes;
+        self.budget_within = (!part.is_empty()).then(|| part.to_owned());
     }
 
-    /// Gives bytes back to the budget: a file was cut or removed.
-    pub(crate) fn refund(&mut self, bytes: u64) {
-        if let Some(budget) = &mut self.budget {
+    fn budget_for(&mut self, path: &Path) -> Option<&mut u64> {
+        let part = self.budget_within.as_deref().unwrap_or_default();
+        self.budget.as_mut().filter(|_| path.to_string_lossy().contains(part))
+    }
+
+    /// Gives bytes back to the budget: a file was cut, punched or removed.
+    pub(crate) fn refund(&mut self, path: &Path, bytes: u64) {
+        if let Some(budget) = self.budget_for(path) {
             *budget += bytes;
         }
     }
@@ -132,7 +140,7 @@ impl Script {
             };
         }
         if verdict == Verdict::Go
-            && let Some(budget) = &mut self.budget
+            && let Some(budget) = self.budget_for(path)
         {
             match budget.checked_sub(growth) {
                 Some(left) => *budget = left,
@@ -195,6 +203,7 @@ fn op_named(name: &str) -> Result<Option<Op>, String> {
         "write" => Op::Write,
         "sync" => Op::Sync,
         "allocate" => Op::Allocate,
+        "punch" => Op::Punch,
         "truncate" => Op::Truncate,
         "createdir" => Op::CreateDirectory,
         "rename" => Op::Rename,
