@@ -11,6 +11,7 @@
 /// | `Catalog` | the next schema version while it is built | pages, log |
 /// | `Accounts` | the next version of the grants while it is built | pages, log |
 /// | `Checkpoint` | the one checkpoint or flush round in progress | pages, pool, log |
+/// | `TreesInUse` | trees that purge or rollback is changing against being freed | pages, log |
 /// | `FileGrowth` | the one growth of the data file in progress | pages, log |
 /// | `PageLatch` | one page; a thread may hold several, in tree order | its own read from disk; pool, locks, free space, log buffer |
 /// | `LockRanges` | the gap and next-key locks of some trees | lock table |
@@ -43,6 +44,8 @@ pub enum Rank {
     Variables,
     /// The one checkpoint or flush round in progress.
     Checkpoint,
+    /// Trees that purge or rollback is changing against being freed.
+    TreesInUse,
     /// The one growth of the data file in progress.
     FileGrowth,
     /// One page. Several may be held at once, in tree order, which the engine answers for.

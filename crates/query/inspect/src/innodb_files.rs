@@ -15,7 +15,7 @@ const BLOCK_BYTES: u64 = 4096;
 const EXTENT_BYTES: u64 = 1 << 20;
 
 pub(crate) fn tablespaces(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    let file = cx.engine.data_file();
+    let file = cx.engine.data_file().map_err(catalog::error::from_engine)?;
     let version = cx.session_variables.iter().find(|(name, _)| *name == "version").map_or("", |(_, v)| v.as_str());
     out.push(vec![
         uint(SPACE),
@@ -27,7 +27,7 @@ pub(crate) fn tablespaces(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
         word("System"),
         uint(BLOCK_BYTES),
         uint(file.bytes),
-        uint(file.bytes),
+        uint(file.allocated_bytes),
         uint(0),
         text(version),
         uint(1),
@@ -37,14 +37,14 @@ pub(crate) fn tablespaces(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn tablespaces_brief(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+pub(crate) fn tablespaces_brief(_: &Context, out: &mut Vec<Row>) -> Result<()> {
     let space = text(SPACE.to_string());
-    out.push(vec![space, word(NAME), word(cx.engine.data_file().name), text(SHARED.to_string()), word("System")]);
+    out.push(vec![space, word(NAME), word(engine::DATA_FILE), text(SHARED.to_string()), word("System")]);
     Ok(())
 }
 
-pub(crate) fn datafiles(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    out.push(vec![text(SPACE.to_string()), word(cx.engine.data_file().name)]);
+pub(crate) fn datafiles(_: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.push(vec![text(SPACE.to_string()), word(engine::DATA_FILE)]);
     Ok(())
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn tablespaces_extensions(_: &Context, out: &mut Vec<Row>) -> Result<
 }
 
 pub(crate) fn files(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    let file = cx.engine.data_file();
+    let file = cx.engine.data_file().map_err(catalog::error::from_engine)?;
     let mut row = vec![uint(SPACE), text(format!("./{}", file.name)), word("TABLESPACE"), word(NAME), word("")];
     row.extend([Value::Null, Value::Null, Value::Null, Value::Null, word("InnoDB")]);
     row.extend([Value::Null, Value::Null, Value::Null]);
@@ -96,7 +96,7 @@ fn page_type(page: &BufferPage) -> &'static str {
     match page.content.and_then(|c| c.kind) {
         None => "UNKNOWN",
         Some(PageType::Super) => "FILE_SPACE_HEADER",
-        Some(PageType::Bitmap) => "EXTENT_DESCRIPTOR",
+        Some(PageType::Map) => "EXTENT_DESCRIPTOR",
         Some(PageType::Leaf | PageType::Inner) => "INDEX",
         Some(PageType::UndoSegment) => "RSEG_ARRAY",
         Some(PageType::Undo) => "UNDO_LOG",

@@ -10,7 +10,7 @@ use crate::pool::Pool;
 use crate::pool::doublewrite::Doublewrite;
 use crate::recovery::OpenTransaction;
 use crate::segment::Segments;
-use crate::space::{DICTIONARY_ROOT, OFF_NEXT_TREE, SUPER_PAGE, Space};
+use crate::space::{DICTIONARY_ROOT, DICTIONARY_TREE, OFF_NEXT_TREE, Place, SUPER_PAGE, Space, reclaim};
 use crate::stepper::Stepper;
 use crate::txn::System;
 use crate::txn::background::{self, Rollbacks};
@@ -147,7 +147,7 @@ pub struct Engine {
 struct Threads {
     /// Ends with the outcome of the last checkpoint.
     cleaner: Option<JoinHandle<Result<()>>>,
-    /// Threads that change pages: purge, rollback.
+    /// Threads that change pages: purge, rollback, space.
     changers: Vec<JoinHandle<()>>,
     /// Threads that read and write pages for others.
     io: Vec<JoinHandle<()>>,
@@ -187,7 +187,8 @@ impl Engine {
         }
         // With the cleaner at work: what is rolled back may be larger than the pool, and than the log.
         engine.core.adopt_open_transactions(open, progress)?;
-        for (name, work) in [("purge", purge::run as fn(&Core)), ("rollback", background::run)] {
+        for (name, work) in [("purge", purge::run as fn(&Core)), ("rollback", background::run), ("space", reclaim::run)]
+        {
             let core = engine.core.clone();
             let changer = spawn(name, move || work(&core))?;
             engine.threads.lock().changers.push(changer);
@@ -223,6 +224,11 @@ impl Engine {
             deadlock_detect: AtomicBool::new(true),
             stop: AtomicU32::new(0),
         });
+        // A rollback may need pages. On a full disk it makes do with what is there.
+        match core.space.ensure_headroom(&core.pool, &core.log) {
+            Ok(()) | Err(Error::DiskFull) => {}
+            Err(error) => return Err(error),
+        }
         let engine = Engine { core, threads: Mutex::new(Rank::Session, Threads::default()) };
         Ok(Recovered { engine: Arc::new(engine), open: opened.open, doublewrite: opened.doublewrite })
     }
@@ -275,6 +281,7 @@ impl Engine {
         }
         self.stop_to(STOPPING);
         self.core.rollbacks.wake();
+        self.core.space.want_work();
         for thread in changers {
             let _ = thread.join(); // it aborts on a panic
         }
@@ -303,7 +310,7 @@ impl Engine {
 
     /// The tree that the catalog keeps its dictionary in: there from the first start.
     pub fn dictionary(&self) -> Tree {
-        Tree { id: 1, root: DICTIONARY_ROOT, kind: TreeKind::Clustered }
+        Tree { id: DICTIONARY_TREE, root: DICTIONARY_ROOT, kind: TreeKind::Clustered }
     }
 
     /// Makes an empty tree. If `tx` does not commit, or the server crashes before it does, the tree is freed again.
@@ -330,13 +337,14 @@ impl Engine {
                 continue;
             }
             let mut mtr = Mtr::new();
-            let mut root = self.core.space.allocate(&self.core.pool, frame, &mut mtr)?;
+            let place = Place::of(Tree { id, root: 0, kind });
+            let mut root = self.core.space.allocate(&self.core.pool, frame, &mut mtr, place)?;
             let tree = Tree { id, root: root.page.id, kind };
             encode_tree_record(tx, Kind::CreateTree, tree);
             NodeMut(root.page.bytes_mut()).format(tree.root, tree.id, 0, None, None);
             mtr.image(&root.page);
             let roll_ptr = undo::roll_ptr(undo_id, mtr.undo(&mut undo_page, &tx.record));
-            mtr.commit(&self.core.log, &mut [&mut root.bitmap, &mut root.page, &mut undo_page]);
+            mtr.commit(&self.core.log, &mut [&mut root.map, &mut root.page, &mut undo_page]);
             drop((root, undo_page));
             tx.changed(roll_ptr);
             tx.trees_made.push(tree.id);

@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::page::node::Node;
 use crate::page::{self, PAGE_BYTES, PageType};
 use crate::recovery::{DATA_FILE, INITIAL_PAGES};
+use crate::{Result, Tree};
 use std::sync::atomic::Ordering;
 
 /// The file that holds all trees.
@@ -12,11 +13,22 @@ pub struct DataFile {
     /// In the data directory.
     pub name: &'static str,
     pub bytes: u64,
-    /// Of these, bytes of pages that nobody uses, about.
+    /// Bytes that it takes in the file system: free space may have been given back.
+    pub allocated_bytes: u64,
+    /// Of `bytes`, those of units that nobody owns.
     pub free_bytes: u64,
     /// What a new file begins with.
     pub initial_bytes: u64,
     pub page_bytes: u64,
+}
+
+/// What belongs to a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeSpace {
+    /// Bytes of pages in use.
+    pub used_bytes: u64,
+    /// Bytes of pages that nobody else may use.
+    pub spare_bytes: u64,
 }
 
 /// A page in memory.
@@ -42,15 +54,22 @@ pub struct PageContent {
 }
 
 impl Engine {
-    pub fn data_file(&self) -> DataFile {
+    pub fn data_file(&self) -> Result<DataFile> {
         let (space, page) = (&self.core().space, PAGE_BYTES as u64);
-        DataFile {
+        Ok(DataFile {
             name: DATA_FILE,
             bytes: space.file_pages() * page,
+            allocated_bytes: self.core().pool.file().allocated()?,
             free_bytes: space.free_pages() * page,
             initial_bytes: INITIAL_PAGES * page,
             page_bytes: page,
-        }
+        })
+    }
+
+    /// Exactly what a tree has, its off-page rows with it.
+    pub fn tree_space(&self, tree: Tree) -> TreeSpace {
+        let (used, spare) = self.core().space.pages_of(tree.id);
+        TreeSpace { used_bytes: used * PAGE_BYTES as u64, spare_bytes: spare * PAGE_BYTES as u64 }
     }
 
     /// The pages in memory, in the order in which the clock that evicts will come to them. Takes no latch.

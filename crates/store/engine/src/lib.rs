@@ -32,11 +32,12 @@ pub use check::{Problem, Report, TreeFigures};
 pub use cursor::{Cursor, Direction, Entry, Extent, Range};
 pub use engine::{Engine, EngineOptions, EngineStatus};
 pub use error::{Error, Result};
-pub use inventory::{BufferPage, DataFile, PageContent};
+pub use inventory::{BufferPage, DataFile, PageContent, TreeSpace};
 pub use lock::{
     Deadlock, DeadlockMember, ForeignWait, Interrupt, LockInfo, LockOn, Slept, Teller, TransactionInfo, WaitInfo,
 };
 pub use page::PageType;
+pub use recovery::DATA_FILE;
 pub use stepper::Stepper;
 pub use transaction::{Isolation, LockMode, Read, Savepoint, Transaction, Wait};
 pub use txn::SLOTS_MAX;
@@ -58,6 +59,9 @@ pub enum TreeKind {
     /// Key: index columns then primary key; value: payload of the caller.
     Secondary,
 }
+
+/// Bytes of a page.
+pub const PAGE_BYTES: u64 = page::PAGE_BYTES as u64;
 
 /// The longest key in bytes, as encoded (InnoDB's 3072 bytes of columns, and room for encoding and the primary key).
 pub const KEY_BYTES_MAX: usize = 3500;

@@ -8,14 +8,15 @@
 //!  +-----------+----------+----------------+               88 bytes
 //! ```
 //!
-//! A chain belongs to one row version and never changes. It is written before the version that refers to it (a crash in
-//! between leaks its pages), and freed when that version is rolled back or purged. Its id, unique for ever, tells a chain that
+//! A chain belongs to one row version and never changes. It is written before the version that refers to it (after a crash in
+//! between its pages are lost until the tree goes), and freed when that version is rolled back or purged. Its id, unique for ever, tells a chain that
 //! is freed again after a crash from the next user of its pages; it is freed last page first, so what is left can be reached.
 
 use crate::btree::Store;
 use crate::mtr::Mtr;
 use crate::page::{HEADER_BYTES, OFF_TYPE, PAGE_BYTES, PageId, PageType, get_u32, get_u64, init, put_u32, put_u64};
-use crate::{Error, Result};
+use crate::space::Place;
+use crate::{Error, Result, Tree};
 
 pub const REFERENCE_BYTES: usize = 20;
 const OFF_NEXT: usize = HEADER_BYTES;
@@ -55,11 +56,11 @@ fn belongs(page: &[u8], chain: u64) -> bool {
 }
 
 /// Writes a row into a new chain and returns the reference to it. Holds no latch before. What was written before an error is freed.
-pub fn store(store: Store<'_>, row: &[u8]) -> Result<[u8; REFERENCE_BYTES]> {
+pub fn store(store: Store<'_>, tree: Tree, row: &[u8]) -> Result<[u8; REFERENCE_BYTES]> {
     let (mut first, mut chain) = (0, 0);
     let mut outcome = Ok(());
     for piece in row.chunks(DATA_BYTES).rev() {
-        outcome = store_piece(store, piece, &mut first, &mut chain);
+        outcome = store_piece(store, tree, piece, &mut first, &mut chain);
         if outcome.is_err() {
             break;
         }
@@ -69,31 +70,31 @@ pub fn store(store: Store<'_>, row: &[u8]) -> Result<[u8; REFERENCE_BYTES]> {
     put_u64(&mut reference, 8, chain);
     put_u32(&mut reference, 16, row.len() as u32);
     if let Err(error) = outcome {
-        free(store, &reference)?;
+        free(store, tree, &reference)?;
         return Err(error);
     }
     Ok(reference)
 }
 
 /// Puts a page with `piece` before the chain's `first` page.
-fn store_piece(store: Store<'_>, piece: &[u8], first: &mut PageId, chain: &mut u64) -> Result<()> {
+fn store_piece(store: Store<'_>, tree: Tree, piece: &[u8], first: &mut PageId, chain: &mut u64) -> Result<()> {
     store.space.ensure_headroom(store.pool, store.log)?;
     store.log.ensure_room(2 * PAGE_BYTES)?;
     let mut mtr = Mtr::new();
-    let mut fresh = store.space.allocate(store.pool, store.pool.reserve_frame()?, &mut mtr)?;
+    let mut fresh = store.space.allocate(store.pool, store.pool.reserve_frame()?, &mut mtr, Place::of(tree))?;
     let id = fresh.page.id;
     if *chain == 0 {
         // The pages of this chain come after the log's tail now, and no other thread's first page has our page number.
         *chain = store.log.tail_lsn() << 20 ^ id;
     }
     let bytes = fresh.page.bytes_mut();
-    init(bytes, id, PageType::Overflow, 0);
+    init(bytes, id, PageType::Overflow, tree.id);
     put_u64(bytes, OFF_NEXT, *first);
     put_u64(bytes, OFF_CHAIN, *chain);
     put_u32(bytes, OFF_LEN, piece.len() as u32);
     bytes[DATA_AT..DATA_AT + piece.len()].copy_from_slice(piece);
     mtr.image(&fresh.page);
-    mtr.commit(store.log, &mut [&mut fresh.bitmap, &mut fresh.page]);
+    mtr.commit(store.log, &mut [&mut fresh.map, &mut fresh.page]);
     *first = id;
     Ok(())
 }
@@ -126,16 +127,17 @@ pub fn load(store: Store<'_>, row: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Frees a chain, or what is left of it.
-pub fn free(store: Store<'_>, reference: &[u8]) -> Result<()> {
+/// Frees a chain of the tree's, or what is left of it. That of a tree that is gone goes with the tree.
+pub fn free(store: Store<'_>, tree: Tree, reference: &[u8]) -> Result<()> {
     let Reference { first, chain, .. } = decode(reference)?;
     let mut pages = Vec::new();
     let mut id = first;
-    while id != 0 {
-        let page = match store.pool.exclusive(id) {
-            Ok(page) if belongs(page.bytes(), chain) => page,
-            _ => break, // freed before the crash, and perhaps somebody else's now
-        };
+    // A page that was freed before a crash may be somebody else's now, or not be in the file any more: the map says so.
+    while id != 0 && store.space.has(store.pool, tree, id)? {
+        let page = store.pool.exclusive(id)?;
+        if !belongs(page.bytes(), chain) {
+            break;
+        }
         pages.push(id);
         id = get_u64(page.bytes(), OFF_NEXT);
     }
@@ -146,8 +148,8 @@ pub fn free(store: Store<'_>, reference: &[u8]) -> Result<()> {
             return Err(store.pool.corrupt(id, "a piece of an off-page row changed hands while it was freed"));
         }
         let mut mtr = Mtr::new();
-        let mut bitmap = store.space.free(store.pool, &mut mtr, &mut page)?;
-        mtr.commit(store.log, &mut [&mut bitmap, &mut page]);
+        let mut map = store.space.free(store.pool, &mut mtr, &mut page)?;
+        mtr.commit(store.log, &mut [&mut map, &mut page]);
     }
     Ok(())
 }

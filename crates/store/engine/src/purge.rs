@@ -177,6 +177,7 @@ impl Core {
         let record = &Record::decode(bytes).expect("read_record checked it");
         let kind = if record.secondary { TreeKind::Secondary } else { TreeKind::Clustered };
         let tree = Tree { id: record.tree, root: record.root, kind };
+        let _in_use = self.space.keep_trees();
         if undo::is_undone(bytes) {
             let old = Header(record.header);
             if record.kind == Kind::Update && old.is_deleted() {
@@ -187,7 +188,7 @@ impl Core {
         }
         match record.kind {
             Kind::Insert | Kind::CreateTree => Ok(()),
-            Kind::DropTree => self.store().free_tree(tree),
+            Kind::DropTree => self.store().doom(tree),
             Kind::Update => self.purge_update(tree, record, roll_ptr),
         }
     }
@@ -199,7 +200,7 @@ impl Core {
         // A delete mark keeps the row and so has no difference; secondary entries keep theirs too.
         let may_be_mark = !old.is_deleted() && record.data.is_empty();
         if old.is_off_page() && tree.kind == TreeKind::Clustered && !record.data.is_empty() {
-            overflow::free(store, record.data)?;
+            overflow::free(store, tree, record.data)?;
         }
         if may_be_mark {
             self.purge_mark(tree, record.key, record.trx, roll_ptr)?;
@@ -253,7 +254,7 @@ impl Core {
             mtr.commit(&self.log, &mut [&mut leaf]);
             drop(leaf);
             if let Some(reference) = chain {
-                overflow::free(store, &reference)?;
+                overflow::free(store, tree, &reference)?;
             }
             if underfull {
                 store.merge(tree, key, 0)?;

@@ -17,8 +17,8 @@ use crate::pool::{Lost, Pool};
 use crate::redo;
 use crate::segment::{Segment, Segments, format_directory};
 use crate::space::{
-    DICTIONARY_ROOT, FIXED_PAGES, FORMAT_VERSION, MAGIC, OFF_FORMAT, OFF_MAGIC, OFF_NEXT_TREE, OFF_PAGE_BYTES,
-    SUPER_PAGE, Space, UNDO_DIRECTORY, bitmap_page, format_bitmap,
+    DICTIONARY_ROOT, DICTIONARY_TREE, FORMAT_VERSION, MAGIC, OFF_FORMAT, OFF_MAGIC, OFF_NEXT_TREE, OFF_PAGE_BYTES,
+    SUPER_PAGE, Space, UNDO_DIRECTORY, UNIT_PAGES, format_map, map_page,
 };
 use crate::txn::System;
 use crate::undo;
@@ -135,12 +135,13 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     let (seen, next_trx) = (redone.pages, redone.next_trx.max(checkpoint.next_trx));
     if seen > space.file_pages() {
         // It has grown since the checkpoint. What is used was allocated durably before; the rest of that growth is grown anew.
+        let seen = seen.next_multiple_of(UNIT_PAGES);
         let (from, bytes) = (space.file_pages() * PAGE_BYTES as u64, (seen - space.file_pages()) * PAGE_BYTES as u64);
         pool.file().allocate(from, bytes)?;
         pool.file().sync_all()?;
         space.set_file_pages(seen);
     }
-    space.count_free(&pool)?;
+    space.read_maps(&pool)?;
     let ring_len = STATUS_RING_LEN.min(page_count * 64);
     let store = crate::btree::Store { pool: &pool, log: &log, space: &space };
     let segments = Segments::open(store)?;
@@ -173,12 +174,11 @@ fn create(directory: &Directory, options: &EngineOptions) -> Result<()> {
         bytes[OFF_MAGIC..OFF_MAGIC + 8].copy_from_slice(MAGIC);
         put_u32(bytes, OFF_FORMAT, FORMAT_VERSION);
         put_u32(bytes, OFF_PAGE_BYTES, PAGE_BYTES as u32);
-        put_u32(bytes, OFF_NEXT_TREE, 2);
+        put_u32(bytes, OFF_NEXT_TREE, DICTIONARY_TREE + 1);
     })?;
-    write(bitmap_page(0), &mut |bytes| format_bitmap(bytes, 0))?;
+    write(map_page(0), &mut |bytes| format_map(bytes, 0))?;
     write(UNDO_DIRECTORY, &mut |bytes| format_directory(bytes, UNDO_DIRECTORY))?;
-    write(DICTIONARY_ROOT, &mut |bytes| NodeMut(bytes).format(DICTIONARY_ROOT, 1, 0, None, None))?;
-    const _: () = assert!(FIXED_PAGES == DICTIONARY_ROOT + 1);
+    write(DICTIONARY_ROOT, &mut |bytes| NodeMut(bytes).format(DICTIONARY_ROOT, DICTIONARY_TREE, 0, None, None))?;
     file.sync_all()?;
     drop(file);
     directory.rename(NEW_DATA_FILE, DATA_FILE)?;

@@ -9,7 +9,7 @@ use crate::btree::Store;
 use crate::mtr::Mtr;
 use crate::page::{self, HEADER_BYTES, OFF_WORD_A, PAGE_BYTES, PageId, PageType, get_u64, put_u64};
 use crate::pool::Exclusive;
-use crate::space::UNDO_DIRECTORY;
+use crate::space::{Place, UNDO_DIRECTORY};
 use crate::undo;
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -120,21 +120,21 @@ impl Segments {
 /// A new segment with one empty undo page.
 fn create(store: Store<'_>) -> Result<Segment> {
     let mut mtr = Mtr::new();
-    let mut first = store.space.allocate(store.pool, store.pool.reserve_frame()?, &mut mtr)?;
+    let mut first = store.space.allocate(store.pool, store.pool.reserve_frame()?, &mut mtr, Place::SYSTEM)?;
     let newest = first.page.id;
     undo::format(first.page.bytes_mut(), newest, 0, 0, 0);
     mtr.image(&first.page);
-    mtr.commit(store.log, &mut [&mut first.bitmap, &mut first.page]);
+    mtr.commit(store.log, &mut [&mut first.map, &mut first.page]);
     drop(first);
 
     let mut mtr = Mtr::new();
-    let mut head = store.space.allocate(store.pool, store.pool.reserve_frame()?, &mut mtr)?;
+    let mut head = store.space.allocate(store.pool, store.pool.reserve_frame()?, &mut mtr, Place::SYSTEM)?;
     let id = head.page.id;
     page::init(head.page.bytes_mut(), id, PageType::UndoSegment, 0);
     put_u64(head.page.bytes_mut(), undo::OFF_FIRST, newest);
     put_u64(head.page.bytes_mut(), undo::OFF_NEWEST, newest);
     mtr.image(&head.page);
-    mtr.commit(store.log, &mut [&mut head.bitmap, &mut head.page]);
+    mtr.commit(store.log, &mut [&mut head.map, &mut head.page]);
     Ok(Segment {
         page: id,
         first: undo::roll_ptr(newest, undo::RECORDS_AT),
@@ -161,12 +161,12 @@ fn register(store: Store<'_>, mut directory: PageId, segment: PageId) -> Result<
             directory = next;
             continue;
         }
-        let mut more = store.space.allocate(store.pool, frame, &mut mtr)?;
+        let mut more = store.space.allocate(store.pool, frame, &mut mtr, Place::SYSTEM)?;
         directory = more.page.id;
         format_directory(more.page.bytes_mut(), directory);
         mtr.image(&more.page);
         mtr.write(&mut page, OFF_WORD_A, &directory.to_le_bytes());
-        mtr.commit(store.log, &mut [&mut more.bitmap, &mut more.page, &mut page]);
+        mtr.commit(store.log, &mut [&mut more.map, &mut more.page, &mut page]);
     }
 }
 
@@ -185,14 +185,14 @@ impl Segment {
         let mut old = store.pool.exclusive(self.newest.load(Ordering::Relaxed))?;
         let (open, first) = undo::open_transaction(old.bytes()).unwrap_or((0, 0));
         let mut mtr = Mtr::new();
-        let mut fresh = store.space.allocate(store.pool, frame, &mut mtr)?;
+        let mut fresh = store.space.allocate(store.pool, frame, &mut mtr, Place::SYSTEM)?;
         let id = fresh.page.id;
         undo::format(fresh.page.bytes_mut(), id, self.page, open, first);
         put_u64(fresh.page.bytes_mut(), OFF_WORD_A, old.id);
         mtr.image(&fresh.page);
         mtr.write(&mut old, undo::OFF_NEXT, &id.to_le_bytes());
         mtr.write(&mut head, undo::OFF_NEWEST, &id.to_le_bytes());
-        mtr.commit(store.log, &mut [&mut fresh.bitmap, &mut fresh.page, &mut old, &mut head]);
+        mtr.commit(store.log, &mut [&mut fresh.map, &mut fresh.page, &mut old, &mut head]);
         // Release: pairs with the Acquire in purge, which then follows the old page's link.
         self.newest.store(id, Ordering::Release);
         Ok(())
@@ -208,8 +208,8 @@ impl Segment {
         }
         let mut mtr = Mtr::new();
         mtr.write(&mut head, undo::OFF_FIRST, &next.to_le_bytes());
-        let mut bitmap = store.space.free(store.pool, &mut mtr, &mut old)?;
-        mtr.commit(store.log, &mut [&mut bitmap, &mut old, &mut head]);
+        let mut map = store.space.free(store.pool, &mut mtr, &mut old)?;
+        mtr.commit(store.log, &mut [&mut map, &mut old, &mut head]);
         Ok(next)
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::checkpoint::Checkpoints;
 use crate::engine::Core;
+use crate::space::reclaim::Reclaim;
 use crate::{Result, purge};
 use std::cell::Cell;
 
@@ -12,11 +13,12 @@ pub struct Stepper<'e> {
     core: &'e Core,
     checkpoints: Checkpoints<'e>,
     purged: purge::Progress,
+    space: Reclaim,
 }
 
 impl<'e> Stepper<'e> {
     pub(crate) fn new(core: &'e Core, checkpoints: Checkpoints<'e>) -> Stepper<'e> {
-        Stepper { core, checkpoints, purged: purge::Progress::default() }
+        Stepper { core, checkpoints, purged: purge::Progress::default(), space: Reclaim::new(core) }
     }
 
     /// One round of the page cleaner, and the checkpoint if one is due. Returns the number of pages written.
@@ -32,6 +34,11 @@ impl<'e> Stepper<'e> {
     /// One round of purge. Returns the number of undo records acted on.
     pub fn purge(&mut self) -> Result<u64> {
         self.core.purge(&mut self.purged)
+    }
+
+    /// One round of the task that looks after space. False: there is nothing more to do now.
+    pub fn tend_space(&mut self) -> Result<bool> {
+        self.space.round(self.core)
     }
 
     /// Undoes up to `records` changes in all of transactions that are rolled back in the background.

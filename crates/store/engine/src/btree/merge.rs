@@ -1,12 +1,11 @@
-//! Merges of underfull nodes, shrinking of the root, and freeing of whole trees.
+//! Merges of underfull nodes, and shrinking of the root.
 
 use super::{Store, Target};
 use crate::mtr::Mtr;
 use crate::page::node::{NODE_BYTES, Node, NodeMut, SLOT_BYTES};
 use crate::page::{OFF_ID, OFF_WORD_B, PageId, get_u64, put_u64};
 use crate::pool::{Exclusive, View};
-use crate::version::{Header, ROW_AT};
-use crate::{Result, Tree, TreeKind, overflow};
+use crate::{Result, Tree};
 
 const TRUSTED: &str = "a latched node has sound offsets";
 
@@ -63,12 +62,12 @@ impl<'s> Store<'s> {
         let mut mtr = Mtr::new();
         absorb(&mut left, Node(right.bytes()));
         mtr.image(&left);
-        let mut bitmap = self.space.free(self.pool, &mut mtr, &mut right)?;
+        let mut map = self.space.free(self.pool, &mut mtr, &mut right)?;
         mtr.remove(&mut parent, left_at);
-        mtr.commit(self.log, &mut [&mut bitmap, &mut left, &mut right, &mut parent]);
+        mtr.commit(self.log, &mut [&mut map, &mut left, &mut right, &mut parent]);
         let (is_root, emptied, small) =
             (parent.id == tree.root, Node(parent.bytes()).is_empty(), is_underfull(Node(parent.bytes())));
-        drop((parent, left, right, bitmap));
+        drop((parent, left, right, map));
         match (is_root, emptied, small) {
             (true, true, _) => self.shrink_root(tree)?,
             (false, _, true) => self.merge(tree, key, level + 1)?,
@@ -91,60 +90,8 @@ impl<'s> Store<'s> {
         put_u64(root.bytes_mut(), OFF_ID, tree.root);
         put_u64(root.bytes_mut(), OFF_WORD_B, counter);
         mtr.image(&root);
-        let mut bitmap = self.space.free(self.pool, &mut mtr, &mut child)?;
-        mtr.commit(self.log, &mut [&mut bitmap, &mut child, &mut root]);
-        Ok(())
-    }
-
-    /// Frees all pages of a tree that nobody uses any more, the root last. Every step leaves a tree, so that after a crash it
-    /// can go on; a tree that is gone already is left alone.
-    pub fn free_tree(self, tree: Tree) -> Result<()> {
-        if !self.exists(tree)? {
-            return Ok(());
-        }
-        let mut root = self.pool.exclusive(tree.root)?;
-        self.free_children(tree, &mut root)?;
-        self.free_chains(tree, Node(root.bytes()))?;
-        let mut mtr = Mtr::new();
-        let mut bitmap = self.space.free(self.pool, &mut mtr, &mut root)?;
-        mtr.commit(self.log, &mut [&mut bitmap, &mut root]);
-        Ok(())
-    }
-
-    /// Frees everything below a node, last child first, and makes it an empty leaf. Depth of recursion: the tree's height.
-    fn free_children(self, tree: Tree, parent: &mut Exclusive<'s>) -> Result<()> {
-        while !Node(parent.bytes()).is_leaf() {
-            let n = Node(parent.bytes()).len();
-            let mut child = self.pool.exclusive(Node(parent.bytes()).child(n).expect(TRUSTED))?;
-            self.free_children(tree, &mut child)?;
-            self.free_chains(tree, Node(child.bytes()))?;
-            let mut mtr = Mtr::new();
-            let mut bitmap = self.space.free(self.pool, &mut mtr, &mut child)?;
-            if n > 0 {
-                mtr.remove(parent, n - 1);
-            } else {
-                let (id, tree) = (parent.id, Node(parent.bytes()).tree());
-                NodeMut(parent.bytes_mut()).format(id, tree, 0, None, None);
-                mtr.image(parent);
-            }
-            mtr.commit(self.log, &mut [&mut bitmap, &mut child, parent]);
-        }
-        Ok(())
-    }
-}
-
-impl Store<'_> {
-    /// Frees the off-page rows of a leaf that is about to be freed. After a crash in between, chains that are gone are skipped.
-    fn free_chains(self, tree: Tree, node: Node<'_>) -> Result<()> {
-        if !node.is_leaf() || tree.kind != TreeKind::Clustered {
-            return Ok(());
-        }
-        for slot in 0..node.len() {
-            let value = node.value(slot).expect(TRUSTED);
-            if Header::of(value).is_some_and(Header::is_off_page) {
-                overflow::free(self, &value[ROW_AT..])?;
-            }
-        }
+        let mut map = self.space.free(self.pool, &mut mtr, &mut child)?;
+        mtr.commit(self.log, &mut [&mut map, &mut child, &mut root]);
         Ok(())
     }
 }

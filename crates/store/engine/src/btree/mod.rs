@@ -126,16 +126,14 @@ impl<'s> Store<'s> {
         Ok(())
     }
 
-    /// Is the root page still the root of this very tree (and not freed since)?
+    /// Is the tree there, and not given up since?
     pub fn exists(self, tree: Tree) -> Result<bool> {
-        loop {
-            let view = self.pool.read(tree.root)?;
-            let node = Node(view.bytes());
-            let exists = node.is_node() && node.tree() == tree.id;
-            if view.validate() {
-                return Ok(exists);
-            }
-        }
+        self.space.has(self.pool, tree, tree.root)
+    }
+
+    /// Gives up a tree that nobody uses any more: see [`Space::doom`].
+    pub fn doom(self, tree: Tree) -> Result<()> {
+        self.space.doom(self.pool, self.log, tree)
     }
 }
 

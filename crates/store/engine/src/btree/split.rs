@@ -5,6 +5,7 @@ use crate::mtr::Mtr;
 use crate::page::node::{Node, NodeMut, SLOT_BYTES, separator};
 use crate::page::{OFF_ID, OFF_LSN, OFF_WORD_B, PageId, get_u64, page_lsn, put_u64};
 use crate::pool::{Exclusive, Frame};
+use crate::space::Place;
 use crate::{Result, Tree};
 
 const TRUSTED: &str = "a latched node has sound offsets";
@@ -42,7 +43,9 @@ impl<'s> Store<'s> {
                 continue;
             }
             let mut mtr = Mtr::new();
-            let mut right = self.space.allocate(self.pool, frame, &mut mtr)?;
+            let rising = cut.at == view.len();
+            let place = if rising { Place::behind(tree, node.id) } else { Place::beside(tree, node.id) };
+            let mut right = self.space.allocate(self.pool, frame, &mut mtr, place)?;
             let id = right.page.id;
             fill_right(&mut right.page, Node(node.bytes()), id, &cut);
             mtr.image(&right.page);
@@ -51,7 +54,7 @@ impl<'s> Store<'s> {
             assert!(!equal, "a separator stands once in its parent");
             let prefix = Node(parent.bytes()).prefix_len();
             mtr.insert(&mut parent, slot, &cut.separator[prefix..], &id.to_le_bytes());
-            mtr.commit(self.log, &mut [&mut right.bitmap, &mut right.page, &mut node, &mut parent]);
+            mtr.commit(self.log, &mut [&mut right.map, &mut right.page, &mut node, &mut parent]);
             return Ok(());
         }
     }
@@ -59,7 +62,7 @@ impl<'s> Store<'s> {
     /// Moves the root's content into a new child, its only one.
     fn grow_root(self, tree: Tree, mut root: Exclusive<'s>, frame: Frame<'s>) -> Result<()> {
         let mut mtr = Mtr::new();
-        let mut child = self.space.allocate(self.pool, frame, &mut mtr)?;
+        let mut child = self.space.allocate(self.pool, frame, &mut mtr, Place::beside(tree, root.id))?;
         let id = child.page.id;
         child.page.bytes_mut().copy_from_slice(root.bytes());
         put_u64(child.page.bytes_mut(), OFF_ID, id);
@@ -73,7 +76,7 @@ impl<'s> Store<'s> {
         put_u64(root.bytes_mut(), OFF_LSN, lsn);
         mtr.image(&child.page);
         mtr.image(&root);
-        mtr.commit(self.log, &mut [&mut child.bitmap, &mut child.page, &mut root]);
+        mtr.commit(self.log, &mut [&mut child.map, &mut child.page, &mut root]);
         Ok(())
     }
 }

@@ -5,7 +5,7 @@
 //! | `mod` | the walk: every page is read once, is what its reference says it is, and is referred to once |
 //! | `tree` | nodes from the roots down: levels, fences, key order, layout ([`crate::page::verify`]); rows and their versions |
 //! | `undo` | the undo directory, segments, records, open transactions |
-//! | `space` | the bitmaps against the pages that were reached |
+//! | `space` | the maps against the pages that were reached: in use, in units of their owners |
 //!
 //! The check trusts nothing that it has not read itself, changes nothing, and goes on after each problem, so that one damaged
 //! page costs what lies below it and nothing else. The engine is quiescent meanwhile: sessions may have open transactions, but
@@ -62,6 +62,8 @@ pub struct TreeFigures {
     pub nodes: u64,
     /// Entries, those with a delete mark too.
     pub entries: u64,
+    /// Leaves that do not lie behind the leaf before, or behind one page more.
+    pub jumps: u64,
 }
 
 /// What a check found.
@@ -74,7 +76,7 @@ pub struct Report {
     /// Allocated pages that nothing leads to because of a crash: see the module.
     pub leaked: Vec<(u64, PageType)>,
     pub trees: BTreeMap<u32, TreeFigures>,
-    /// Pages that the bitmaps call allocated.
+    /// Pages that the maps call used, but for those of trees that are being freed.
     pub pages_allocated: u64,
     /// Undo records that purge has not dealt with.
     pub undo_records: u64,
@@ -114,11 +116,11 @@ impl fmt::Display for Report {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reached {
     Super,
-    Bitmap,
+    Map,
     /// A node of this tree.
     Node(u32),
-    /// A piece of an off-page row.
-    Chain,
+    /// A piece of an off-page row of this tree.
+    Chain(u32),
     UndoDirectory,
     Segment,
     Undo,
@@ -128,9 +130,9 @@ impl fmt::Display for Reached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reached::Super => write!(f, "the super page"),
-            Reached::Bitmap => write!(f, "a bitmap"),
+            Reached::Map => write!(f, "a map"),
             Reached::Node(tree) => write!(f, "a node of tree {tree}"),
-            Reached::Chain => write!(f, "a piece of an off-page row"),
+            Reached::Chain(tree) => write!(f, "a piece of an off-page row of tree {tree}"),
             Reached::UndoDirectory => write!(f, "the undo directory"),
             Reached::Segment => write!(f, "the head of an undo segment"),
             Reached::Undo => write!(f, "an undo page"),
@@ -147,6 +149,8 @@ struct Checker<'c> {
     reached: Vec<Option<Reached>>,
     /// Chains that were followed; true: from a row.
     chains: BTreeMap<u64, bool>,
+    /// The leaf before, of the tree that is walked.
+    last_leaf: Option<PageId>,
     /// Trees that are being dropped: their rows may refer to chains that are gone.
     dropped: BTreeSet<u32>,
     report: Report,
@@ -167,6 +171,7 @@ fn check(core: &Core, dictionary: Tree, trees: &[Tree]) -> Report {
         core,
         reached: vec![None; core.space.file_pages() as usize],
         chains: BTreeMap::new(),
+        last_leaf: None,
         dropped: BTreeSet::new(),
         report: Report::default(),
     };
@@ -236,7 +241,7 @@ impl Checker<'_> {
     /// Follows a reference to a page: a copy of it, if it is what it should be and nobody else refers to it.
     fn reach(&mut self, id: PageId, kind: PageType, how: Reached) -> Option<Page> {
         let tree = match how {
-            Reached::Node(tree) => Some(tree),
+            Reached::Node(tree) | Reached::Chain(tree) => Some(tree),
             _ => None,
         };
         let page = self.page(id)?;

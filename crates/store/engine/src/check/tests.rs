@@ -4,7 +4,7 @@ use super::Report;
 use crate::btree::Target;
 use crate::page::node::{Node, NodeMut};
 use crate::page::{OFF_LEVEL, OFF_LSN, OFF_TREE, PageId, get_u64, put_u16, put_u32, put_u64};
-use crate::space::{UNDO_DIRECTORY, bitmap_page};
+use crate::space::{UNDO_DIRECTORY, map_page, unit_of};
 use crate::undo;
 use crate::version::{Header, ROW_AT};
 use crate::{Engine, EngineOptions, Isolation, LockMode, Read, Transaction, Tree, TreeKind, Wait};
@@ -125,7 +125,7 @@ fn slot_at(page: &[u8], i: usize) -> usize {
     SLOT_0 + u16::from_le_bytes([page[44], page[45]]) as usize + i * 10
 }
 
-const DAMAGES: [Damage; 24] = [
+const DAMAGES: [Damage; 25] = [
     ("slots swapped", "the key of slot", |s| {
         s.damage_leaf(0, |page| {
             let (a, b) = (slot_at(page, 3), slot_at(page, 4));
@@ -194,9 +194,13 @@ const DAMAGES: [Damage; 24] = [
         let first = get_u64(&s.row(LONG), ROW_AT);
         s.damage(first, |page| put_u64(page, 64, 0))
     }),
-    ("an allocated page that the bitmap calls free", "free by the bitmap", |s| {
+    ("an allocated page that the map calls free", "free by the map", |s| {
         let leaf = s.leaf(300);
-        s.damage(bitmap_page(0), |page| page[64 + leaf as usize / 8] &= !(1 << (leaf % 8)))
+        s.damage(map_page(0), |page| page[14_400 + leaf as usize / 8] &= !(1 << (leaf % 8)))
+    }),
+    ("a unit of somebody else", "in a unit of owner 99", |s| {
+        let leaf = s.leaf(300);
+        s.damage(map_page(0), |page| put_u32(page, 64 + unit_of(leaf) * 4, 99))
     }),
     ("a page that nobody has", "nothing leads to", |s| {
         let (leaf, root) = (s.leaf(599), s.table.root);

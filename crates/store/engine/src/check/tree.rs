@@ -31,6 +31,7 @@ impl Checker<'_> {
     /// Checks a tree with everything that its rows refer to.
     pub(super) fn tree(&mut self, tree: Tree) {
         self.report.trees.insert(tree.id, Default::default());
+        self.last_leaf = None;
         self.node(tree, Place { id: tree.root, level: None, lower: None, upper: None });
     }
 
@@ -64,6 +65,8 @@ impl Checker<'_> {
         figures.nodes += 1;
         if node.is_leaf() {
             figures.entries += node.len() as u64;
+            let before = self.last_leaf.replace(id);
+            figures.jumps += before.is_some_and(|before| !(before + 1..=before + 2).contains(&id)) as u64;
             self.entries(tree, id, node);
         } else {
             self.children(tree, id, node, (place.lower, place.upper));
@@ -175,6 +178,10 @@ impl Checker<'_> {
         }
         let (mut id, mut found) = (reference.first, 0);
         while id != 0 {
+            // What was freed may be anybody's since, or not be in the file any more.
+            if !whole && !self.core.space.is_owned(&self.core.pool, tree, id).unwrap_or(false) {
+                return;
+            }
             let is_piece = match self.page(id) {
                 Some(bytes) => overflow::piece(&bytes, reference.chain),
                 None => return,
@@ -185,7 +192,7 @@ impl Checker<'_> {
                 }
                 return;
             };
-            if self.reach(id, PageType::Overflow, Reached::Chain).is_none() {
+            if self.reach(id, PageType::Overflow, Reached::Chain(tree)).is_none() {
                 return;
             }
             found += bytes;

@@ -37,8 +37,8 @@ pub const OFF_WORD_B: usize = 56;
 pub enum PageType {
     /// Page 0: identity of the data file.
     Super = 1,
-    /// One bit a page: allocated or free.
-    Bitmap = 2,
+    /// Of a group of pages: who owns them, which are in use.
+    Map = 2,
     /// B+tree node, level 0: entries.
     Leaf = 3,
     /// B+tree node above: separators and children.
@@ -57,7 +57,7 @@ impl PageType {
     pub fn from_byte(byte: u8) -> Option<PageType> {
         Some(match byte {
             1 => PageType::Super,
-            2 => PageType::Bitmap,
+            2 => PageType::Map,
             3 => PageType::Leaf,
             4 => PageType::Inner,
             5 => PageType::UndoSegment,

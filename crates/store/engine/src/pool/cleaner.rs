@@ -143,6 +143,7 @@ impl<'p> Cleaner<'p> {
         // Before the scan: groups below are complete, so their pages were marked dirty before we look.
         let complete = self.log.completed_lsn();
         let on_their_way = self.pool.batches.iter().filter_map(|batch| batch.oldest());
-        self.pool.dirty_pages().map(|(_, since)| since).chain(on_their_way).fold(complete, Lsn::min)
+        self.pool
+            .redo_from(self.pool.dirty_pages().map(|(_, since)| since).chain(on_their_way).fold(complete, Lsn::min))
     }
 }

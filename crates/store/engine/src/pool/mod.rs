@@ -10,6 +10,7 @@
 
 mod batch;
 pub mod cleaner;
+mod discard;
 pub mod doublewrite;
 mod queue;
 
@@ -68,6 +69,8 @@ pub struct Pool {
     hand: CachePadded<AtomicU64>,
     /// Frames given back (a load that lost a race, a freed page).
     spare: Mutex<Vec<u32>>,
+    /// Pages that were thrown away dirty: see the module.
+    discards: discard::Discards,
     /// Grows when the cleaner has finished a batch. Threads that find no clean frame wait for it.
     pub(crate) cleaned: CachePadded<AtomicU32>,
     /// Grows when somebody wants the cleaner to run now.
@@ -154,6 +157,7 @@ impl Pool {
             opened: CachePadded::new(AtomicU64::new(0)),
             hand: CachePadded::new(AtomicU64::new(0)),
             spare: Mutex::new(Rank::PagePool, Vec::new()),
+            discards: discard::Discards::new(),
             cleaned: CachePadded::new(AtomicU32::new(0)),
             wanted: CachePadded::new(AtomicU32::new(0)),
             batches: batch::batches(),
@@ -529,8 +533,8 @@ impl Pool {
     fn try_evict(&self, at: usize) -> std::result::Result<(), bool> {
         // Relaxed: a guess, looked at again under the latch.
         let Some(id) = self.frames[at].load(Ordering::Relaxed).checked_sub(1) else { return Err(false) };
-        // Bitmaps are asked for while other pages are latched, so they stay: one page in 2 GiB.
-        if space::is_bitmap(id) {
+        // Maps are asked for while other pages are latched, so they stay: one page in 224 MiB.
+        if space::is_map(id) {
             return Err(false);
         }
         let meta = self.meta(id);

@@ -1,251 +1,336 @@
-//! Free space: which pages of the data file are allocated.
+//! Space of the data file: who owns it, what is free, and what of that has blocks in the file system.
 //!
-//! Pages come in groups of [`GROUP_PAGES`]; the second page of each group is the group's bitmap, one bit a page. Allocating and
-//! freeing change one bit in the mini-transaction that begins or ends the page's use. The file grows by `fallocate` ahead of
-//! need and outside any latch, so that a full disk is met before a statement has changed anything ([`Space::ensure_headroom`]).
+//! Space belongs to trees in units of four pages ([`map`]). A tree takes pages of its own units first, near the page that is
+//! split; then a new unit, or once it is no longer small an extent of 1 MiB, so that leaves that come one after the other lie
+//! so. A unit whose last page is freed is free again. Off-page rows belong to their tree, so a tree is freed by clearing its
+//! units in the maps, without reading a page of it ([`reclaim`]).
+//!
+//! Allocating and freeing change the map in the mini-transaction that begins or ends the page's use. Maps are latched last, and
+//! one at a time. Units get their blocks ahead of need and outside any latch, so that a full disk is met before a statement has
+//! changed anything ([`growth`]).
 //!
 //! ```text
 //!  page 0 (PageType::Super), after the common header
 //!  64 "CLEARWAY" | 72 format version u32 | 76 page bytes u32 | 80 zero 16 bytes | 96 next tree id u32
-//!  page 1  bitmap of group 0        page 2  undo directory (see `segment`)       page 3  root of the dictionary
+//!  page 1  map of group 0        page 2  undo directory (see `segment`)       page 4  root of the dictionary
 //! ```
 
+mod growth;
+mod map;
+pub mod reclaim;
+mod units;
+
+pub use map::{DOOMED, GROUP_PAGES, Map, OWNER_SYSTEM, UNIT_PAGES, format_map, is_map, map_page, unit_of};
+
 use crate::mtr::Mtr;
-use crate::page::{self, HEADER_BYTES, OFF_TYPE, PAGE_BYTES, PageId, PageType};
+use crate::page::{HEADER_BYTES, OFF_TYPE, PageId, PageType};
 use crate::pool::{Exclusive, Frame, Pool};
-use crate::{Error, Result};
+use crate::{Error, Result, Tree};
 use log::Log;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use sync::{Mutex, Rank};
+use map::{EXTENT_UNITS, GROUP_UNITS, group_of};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use sync::{CachePadded, Mutex, Rank, RwLock, RwLockReadGuard};
+use units::{Run, Units};
 
 pub const SUPER_PAGE: PageId = 0;
 pub const UNDO_DIRECTORY: PageId = 2;
-pub const DICTIONARY_ROOT: PageId = 3;
+pub const DICTIONARY_ROOT: PageId = 4;
+pub const DICTIONARY_TREE: u32 = 1;
 
 pub const MAGIC: &[u8; 8] = b"CLEARWAY";
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 pub const OFF_MAGIC: usize = HEADER_BYTES;
 pub const OFF_FORMAT: usize = HEADER_BYTES + 8;
 pub const OFF_PAGE_BYTES: usize = HEADER_BYTES + 12;
 pub const OFF_NEXT_TREE: usize = HEADER_BYTES + 32;
 
-/// Pages that one bitmap page speaks for.
-pub const GROUP_PAGES: u64 = 130_048;
-const BITMAP_AT: usize = HEADER_BYTES;
-const BITMAP_BYTES: usize = GROUP_PAGES as usize / 8;
-const _: () = assert!(BITMAP_AT + BITMAP_BYTES <= PAGE_BYTES);
-
-/// Free pages kept ahead of need: more than the statements in progress can take between two looks.
-const HEADROOM_PAGES: i64 = 512;
-/// What one step of an undo may take.
-const UNDO_PAGES: i64 = 16;
-const GROW_PAGES_MIN: u64 = 256;
-const GROW_PAGES_MAX: u64 = 4096;
-
-/// The first pages, allocated for ever.
-pub const FIXED_PAGES: u64 = 4;
-
-pub fn bitmap_page(group: u64) -> PageId {
-    group * GROUP_PAGES + 1
-}
-
-/// Is this page a group's bitmap? Once read, at the start, bitmaps are never evicted.
-pub fn is_bitmap(page: PageId) -> bool {
-    page % GROUP_PAGES == 1
-}
+/// Groups in which a tree's spare pages are looked for before it is given new units.
+const SCAN_GROUPS_MAX: u64 = 32;
 
 pub struct Space {
-    /// Pages that the file has room for.
+    /// Pages that the file has room for. W: growth. R: everybody.
     file_pages: AtomicU64,
-    /// Free pages in the file, about. W: allocation, freeing, growth.
-    free: AtomicI64,
-    /// Where to look for the next free page.
-    hint: AtomicU64,
-    growth: Mutex<()>,
+    /// Units that may be given at once. W: who has `units`. R: every statement that writes.
+    ready: CachePadded<AtomicU64>,
+    units: Mutex<Units>,
+    /// Pages of the next step.
+    growth: Mutex<u64>,
+    /// Held shared by who changes trees without a metadata lock, for one change; see [`Space::keep_trees`].
+    in_use: RwLock<()>,
+    /// Trees to be freed.
+    doomed: Mutex<VecDeque<Tree>>,
+    /// Grows when there is something to do for the task in `reclaim`.
+    wanted: AtomicU32,
 }
 
-/// A page just allocated, to be formatted. The bitmap stays latched until the mini-transaction commits.
+/// For whom a page is, and beside which page it should lie.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    owner: u32,
+    near: Option<PageId>,
+    rising: bool,
+}
+
+impl Place {
+    /// For undo and directories.
+    pub const SYSTEM: Place = Place { owner: OWNER_SYSTEM, near: None, rising: false };
+
+    /// Anywhere in the tree's space.
+    pub fn of(tree: Tree) -> Place {
+        Place { owner: tree.id, near: None, rising: false }
+    }
+
+    pub fn beside(tree: Tree, page: PageId) -> Place {
+        Place { owner: tree.id, near: Some(page), rising: false }
+    }
+
+    /// Behind a page that was the tree's last: more will follow, so not in a gap far away.
+    pub fn behind(tree: Tree, page: PageId) -> Place {
+        Place { owner: tree.id, near: Some(page), rising: true }
+    }
+}
+
+/// A page just allocated, to be formatted. The map stays latched until the mini-transaction commits.
 pub struct Allocation<'p> {
     pub page: Exclusive<'p>,
-    pub bitmap: Exclusive<'p>,
+    pub map: Exclusive<'p>,
 }
 
 impl Space {
-    /// `file_pages`: length of the data file. [`Space::count_free`] follows once the bitmaps are recovered.
+    /// `file_pages`: pages of the data file. [`Space::read_maps`] follows once the maps are recovered.
     pub fn new(file_pages: u64) -> Space {
         Space {
             file_pages: AtomicU64::new(file_pages),
-            free: AtomicI64::new(0),
-            hint: AtomicU64::new(0),
-            growth: Mutex::new(Rank::FileGrowth, ()),
+            ready: CachePadded::new(AtomicU64::new(0)),
+            units: Mutex::new(Rank::FreeSpace, Units::default()),
+            growth: Mutex::new(Rank::FileGrowth, growth::STEP_PAGES_MIN),
+            in_use: RwLock::new(Rank::TreesInUse, ()),
+            doomed: Mutex::new(Rank::FreeSpace, VecDeque::new()),
+            wanted: AtomicU32::new(0),
         }
     }
 
     pub fn file_pages(&self) -> u64 {
-        // Acquire: pairs with the Release in `grow`: the file has these pages.
+        // Acquire: pairs with the Release in `set_file_pages`: the file has these pages, and their map is there.
         self.file_pages.load(Ordering::Acquire)
     }
 
-    /// Free pages in the file, about.
-    pub fn free_pages(&self) -> u64 {
-        // Relaxed: a figure to show.
-        self.free.load(Ordering::Relaxed).max(0) as u64
-    }
-
-    /// Redo has found the file to need this many pages.
+    /// The file has this many pages.
     pub fn set_file_pages(&self, pages: u64) {
         // Release: pairs with the Acquire in `file_pages`.
         self.file_pages.store(pages, Ordering::Release);
     }
 
-    /// Counts free pages; before anybody allocates.
-    pub fn count_free(&self, pool: &Pool) -> Result<()> {
-        let total = self.file_pages();
-        let mut used = 0;
-        for group in 0..total.div_ceil(GROUP_PAGES) {
-            if bitmap_page(group) >= total {
-                break;
+    fn groups(&self) -> u64 {
+        self.file_pages().div_ceil(GROUP_PAGES)
+    }
+
+    /// Pages of units that nobody owns.
+    pub fn free_pages(&self) -> u64 {
+        let units = self.units.lock();
+        (units.ready() + units.bare()) * UNIT_PAGES
+    }
+
+    /// Pages that the owner of a tree has in use, and pages of its units that are not.
+    pub fn pages_of(&self, tree: u32) -> (u64, u64) {
+        let holding = self.units.lock().holding(tree);
+        (holding.pages, holding.spare())
+    }
+
+    /// Learns who owns what; before anybody allocates. Nobody knows what free units have blocks. Trees that were being freed
+    /// when the server ended are to be freed.
+    pub fn read_maps(&self, pool: &Pool) -> Result<()> {
+        let pages = self.file_pages();
+        let mut doomed = VecDeque::new();
+        self.change_units(|all| all.add_groups(self.groups()));
+        for group in 0..self.groups() {
+            let view = pool.read(map_page(group))?;
+            if view.kind() != Some(PageType::Map) {
+                return Err(pool.corrupt(map_page(group), "it is not the map of its group"));
             }
-            let view = pool.read(bitmap_page(group))?;
-            used +=
-                view.bytes()[BITMAP_AT..BITMAP_AT + BITMAP_BYTES].iter().map(|b| b.count_ones() as u64).sum::<u64>();
+            let map = Map(view.bytes());
+            let in_file = ((pages - group * GROUP_PAGES) / UNIT_PAGES).min(GROUP_UNITS as u64) as usize;
+            self.change_units(|all| {
+                for unit in 0..in_file {
+                    let (owner, first) = (map.owner(unit), map::first_page(group, unit));
+                    if owner == 0 {
+                        all.add_bare(Run { group, first: unit, units: 1 });
+                        continue;
+                    }
+                    all.found(owner & !DOOMED, first, map.used(unit).count_ones());
+                    if owner & DOOMED != 0 {
+                        // Of the root only its unit matters from here on.
+                        doomed.push_back(Tree { id: owner & !DOOMED, root: first, kind: crate::TreeKind::Clustered });
+                    }
+                }
+            });
         }
-        // Relaxed: before anybody else is there.
-        self.free.store(total as i64 - used as i64, Ordering::Relaxed);
+        self.change_units(Units::age_bare);
+        *self.doomed.lock() = doomed;
         Ok(())
     }
 
-    /// Makes sure that the statement that is about to write finds free pages; grows the file if not. Holds no latch meanwhile.
-    #[inline]
-    pub fn ensure_headroom(&self, pool: &Pool, log: &Log) -> Result<()> {
-        // Relaxed: a number kept about right; the bitmaps decide.
-        if self.free.load(Ordering::Relaxed) >= HEADROOM_PAGES {
+    /// Changes what is known of units, and tells those who ask for headroom.
+    fn change_units<R>(&self, change: impl FnOnce(&mut Units) -> R) -> R {
+        let mut units = self.units.lock();
+        let outcome = change(&mut units);
+        // Relaxed for both: written under the mutex; a number that readers need about right.
+        let before = self.ready.load(Ordering::Relaxed);
+        if before != units.ready() {
+            self.ready.store(units.ready(), Ordering::Relaxed);
+        }
+        let runs_low = units.ready() < growth::LOW_UNITS && before >= growth::LOW_UNITS;
+        drop(units);
+        if runs_low {
+            self.want_work();
+        }
+        outcome
+    }
+
+    // ---- pages
+
+    /// Takes a page. Latches of other pages may be held: there is a frame for it, and maps are in memory.
+    pub fn allocate<'p>(
+        &self,
+        pool: &'p Pool,
+        frame: Frame<'p>,
+        mtr: &mut Mtr,
+        place: Place,
+    ) -> Result<Allocation<'p>> {
+        let (mut map, page) = self.find(pool, mtr, place)?.ok_or(Error::DiskFull)?;
+        map::set_used(mtr, &mut map, page, true);
+        self.change_units(|units| units.page_taken(place.owner, page));
+        Ok(Allocation { page: pool.create(page, frame), map })
+    }
+
+    /// A page of the owner's that is not in use, and its map, latched.
+    fn find<'p>(&self, pool: &'p Pool, mtr: &mut Mtr, place: Place) -> Result<Option<(Exclusive<'p>, PageId)>> {
+        let owner = place.owner;
+        let holding = self.units.lock().holding(owner);
+        let near = place.near.unwrap_or(holding.cursor);
+        if holding.spare() > 0 {
+            if let Some(found) = Self::find_near(pool, owner, near)? {
+                return Ok(Some(found));
+            }
+            // Where more will follow an extent is better than gaps, while these are few.
+            let scattered = place.rising && holding.is_large() && holding.spare() * 8 < holding.units * UNIT_PAGES;
+            if !scattered && let Some(found) = self.find_from(pool, owner, holding.cursor)? {
+                return Ok(Some(found));
+            }
+        }
+        if let Some(found) = self.take_units(pool, mtr, owner, near)? {
+            return Ok(Some(found));
+        }
+        self.find_from(pool, owner, holding.cursor)
+    }
+
+    /// In the extent of a page, its own unit and those behind it first.
+    fn find_near(pool: &Pool, owner: u32, near: PageId) -> Result<Option<(Exclusive<'_>, PageId)>> {
+        let (group, unit) = (group_of(near), unit_of(near));
+        let extent = unit - unit % EXTENT_UNITS;
+        let latched = pool.exclusive(map_page(group))?;
+        let map = Map(latched.bytes());
+        let spare = map.spare(owner, unit, extent + EXTENT_UNITS).or_else(|| map.spare(owner, extent, unit));
+        Ok(spare.map(|at| (latched, group * GROUP_PAGES + at)))
+    }
+
+    /// From a page on, and then from the first one.
+    fn find_from<'p>(&self, pool: &'p Pool, owner: u32, from: PageId) -> Result<Option<(Exclusive<'p>, PageId)>> {
+        let groups = self.groups();
+        for turn in 0..=groups.min(SCAN_GROUPS_MAX) {
+            let group = (group_of(from) + turn) % groups;
+            let unit = if turn == 0 { unit_of(from) } else { 0 };
+            // A look first, at bytes that may change: it only says which map is worth its latch.
+            if Map(pool.read(map_page(group))?.bytes()).spare(owner, unit, GROUP_UNITS).is_none() {
+                continue;
+            }
+            let map = pool.exclusive(map_page(group))?;
+            if let Some(at) = Map(map.bytes()).spare(owner, unit, GROUP_UNITS) {
+                return Ok(Some((map, group * GROUP_PAGES + at)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives new units to an owner: a unit to a small one, an extent to others unless room is short.
+    fn take_units<'p>(
+        &self,
+        pool: &'p Pool,
+        mtr: &mut Mtr,
+        owner: u32,
+        near: PageId,
+    ) -> Result<Option<(Exclusive<'p>, PageId)>> {
+        let run = self.change_units(|units| {
+            let plenty = units.ready() >= growth::HEADROOM_UNITS + EXTENT_UNITS as u64;
+            let extent = if units.holding(owner).is_large() && plenty { units.claim_extent(near) } else { None };
+            extent.or_else(|| units.claim_unit(near))
+        });
+        let Some(run) = run else { return Ok(None) };
+        let mut map = pool.exclusive(map_page(run.group))?;
+        map::give(mtr, &mut map, run.first, run.units, owner);
+        self.change_units(|units| units.given(owner, run));
+        Ok(Some((map, run.pages().start)))
+    }
+
+    /// Frees a page that is latched and that nothing refers to any more. Returns the latched map, to be committed along.
+    pub fn free<'p>(&self, pool: &'p Pool, mtr: &mut Mtr, page: &mut Exclusive<'_>) -> Result<Exclusive<'p>> {
+        let unit = unit_of(page.id);
+        let mut map = pool.exclusive(map_page(group_of(page.id)))?;
+        let owner = Map(map.bytes()).owner(unit);
+        assert!(owner & DOOMED == 0, "page {} is freed of a tree that is gone", page.id);
+        map::set_used(mtr, &mut map, page.id, false);
+        let whole = Map(map.bytes()).used(unit) == 0;
+        if whole {
+            map::set_owner(mtr, &mut map, unit, 0);
+        }
+        mtr.write(page, OFF_TYPE, &[PageType::Free as u8]);
+        // Whoever is given the unit now waits for the map, and so for the mini-transaction that frees it.
+        self.change_units(|units| units.page_freed(owner, page.id, whole));
+        Ok(map)
+    }
+
+    /// Is the page in use, in a unit with this owner word?
+    pub fn is_owned(&self, pool: &Pool, owner: u32, page: PageId) -> Result<bool> {
+        if page >= self.file_pages() {
+            return Ok(false);
+        }
+        loop {
+            let view = pool.read(map_page(group_of(page)))?;
+            let map = Map(view.bytes());
+            let owned = map.owner(unit_of(page)) == owner && map.is_used(page);
+            if view.validate() {
+                return Ok(owned);
+            }
+        }
+    }
+
+    /// Is the page the tree's, and the tree not being freed? Asked before pages are read that may be anybody's since, or gone
+    /// from the file.
+    pub fn has(&self, pool: &Pool, tree: Tree, page: PageId) -> Result<bool> {
+        Ok(self.is_owned(pool, tree.id, tree.root)? && self.is_owned(pool, tree.id, page)?)
+    }
+
+    /// Purge and rollback, which no metadata lock keeps apart from a drop, hold this for one change and first ask whether the
+    /// tree is there: as long as they do, no page of a tree that was is freed.
+    pub fn keep_trees(&self) -> RwLockReadGuard<'_, ()> {
+        self.in_use.read()
+    }
+
+    /// Gives up a tree that nobody uses any more: from here on it is gone for everybody, and its pages are freed by the task in
+    /// [`reclaim`], also after a crash. A tree that is gone already is left alone.
+    pub fn doom(&self, pool: &Pool, log: &Log, tree: Tree) -> Result<()> {
+        if !self.is_owned(pool, tree.id, tree.root)? {
             return Ok(());
         }
-        self.grow(pool, log)
-    }
-
-    /// As [`Space::ensure_headroom`] for a deletion, which may be what makes room: it may use most of what others must leave.
-    pub fn ensure_headroom_to_delete(&self, pool: &Pool, log: &Log) -> Result<()> {
-        match self.ensure_headroom(pool, log) {
-            // Relaxed: as above.
-            Err(Error::DiskFull) if self.free.load(Ordering::Relaxed) >= HEADROOM_PAGES / 4 => Ok(()),
-            outcome => outcome,
-        }
-    }
-
-    /// As [`Space::ensure_headroom`] for an undo, which may use all that there is: errors only when nothing is left.
-    pub fn ensure_headroom_to_undo(&self, pool: &Pool, log: &Log) -> Result<()> {
-        match self.ensure_headroom(pool, log) {
-            // Relaxed: as above. A split takes a page a level.
-            Err(Error::DiskFull) if self.free.load(Ordering::Relaxed) >= UNDO_PAGES => Ok(()),
-            outcome => outcome,
-        }
-    }
-
-    #[cold]
-    fn grow(&self, pool: &Pool, log: &Log) -> Result<()> {
-        let _growth = self.growth.lock();
-        // Relaxed: as above, and growth is one at a time.
-        while self.free.load(Ordering::Relaxed) < HEADROOM_PAGES {
-            let old = self.file_pages();
-            let new = (old + (old / 8).clamp(GROW_PAGES_MIN, GROW_PAGES_MAX)).min(pool.page_count());
-            if new == old {
-                return Err(Error::DiskFull);
-            }
-            pool.file().allocate(old * PAGE_BYTES as u64, (new - old) * PAGE_BYTES as u64)?;
-            // The new length is durable before any page there is: recovery counts on it.
-            pool.file().sync_all()?;
-            let mut bitmaps = 0;
-            for group in old / GROUP_PAGES..new.div_ceil(GROUP_PAGES) {
-                let id = bitmap_page(group);
-                if (old..new).contains(&id) {
-                    let mut bitmap = pool.create(id, pool.reserve_frame()?);
-                    format_bitmap(bitmap.bytes_mut(), group);
-                    let mut mtr = Mtr::new();
-                    mtr.image(&bitmap);
-                    mtr.commit(log, &mut [&mut bitmap]);
-                    bitmaps += 1;
-                }
-            }
-            // Release: pairs with the Acquire in `file_pages`: bitmaps and file are there first.
-            self.file_pages.store(new, Ordering::Release);
-            self.free.fetch_add((new - old) as i64 - bitmaps, Ordering::Relaxed);
-        }
+        log.ensure_room_critical(4096)?;
+        let mut map = pool.exclusive(map_page(group_of(tree.root)))?;
+        let mut mtr = Mtr::new();
+        map::set_owner(&mut mtr, &mut map, unit_of(tree.root), tree.id | DOOMED);
+        mtr.commit(log, &mut [&mut map]);
+        drop(map);
+        self.doomed.lock().push_back(tree);
+        self.want_work();
         Ok(())
     }
-
-    /// Takes a free page. Latches of tree pages may be held: there is a frame for it, and bitmaps are in memory.
-    pub fn allocate<'p>(&self, pool: &'p Pool, frame: Frame<'p>, mtr: &mut Mtr) -> Result<Allocation<'p>> {
-        let total = self.file_pages();
-        let groups = total.div_ceil(GROUP_PAGES);
-        // Relaxed: a hint; the latched bitmap decides.
-        let hint = self.hint.load(Ordering::Relaxed) % total;
-        for turn in 0..=groups {
-            let group = (hint / GROUP_PAGES + turn) % groups;
-            if bitmap_page(group) >= total {
-                continue;
-            }
-            let in_group = (total - group * GROUP_PAGES).min(GROUP_PAGES) as usize;
-            let from = if turn == 0 { (hint % GROUP_PAGES) as usize / 8 } else { 0 };
-            let mut bitmap = pool.exclusive(bitmap_page(group))?;
-            let Some(bit) = find_zero(&bitmap.bytes()[BITMAP_AT..BITMAP_AT + BITMAP_BYTES], from, in_group) else {
-                continue;
-            };
-            set_bit(mtr, &mut bitmap, bit, true);
-            let page = group * GROUP_PAGES + bit as u64;
-            // Relaxed for both: a hint, and a number kept about right.
-            self.hint.store(page, Ordering::Relaxed);
-            self.free.fetch_sub(1, Ordering::Relaxed);
-            return Ok(Allocation { page: pool.create(page, frame), bitmap });
-        }
-        Err(Error::DiskFull)
-    }
-
-    /// Frees a page that is latched and that nothing refers to any more. Returns the latched bitmap, to be committed along.
-    pub fn free<'p>(&self, pool: &'p Pool, mtr: &mut Mtr, page: &mut Exclusive<'_>) -> Result<Exclusive<'p>> {
-        let group = page.id / GROUP_PAGES;
-        let mut bitmap = pool.exclusive(bitmap_page(group))?;
-        let bit = (page.id % GROUP_PAGES) as usize;
-        assert!(bitmap.bytes()[BITMAP_AT + bit / 8] & 1 << (bit % 8) != 0, "page {} is freed twice", page.id);
-        set_bit(mtr, &mut bitmap, bit, false);
-        mtr.write(page, OFF_TYPE, &[PageType::Free as u8]);
-        // Relaxed for both: a number kept about right, and a hint.
-        self.free.fetch_add(1, Ordering::Relaxed);
-        self.hint.fetch_min(page.id, Ordering::Relaxed);
-        Ok(bitmap)
-    }
-}
-
-/// The bitmap of a new group: its own page, and the fixed pages of group 0.
-pub fn format_bitmap(bytes: &mut [u8], group: u64) {
-    page::init(bytes, bitmap_page(group), PageType::Bitmap, 0);
-    bytes[BITMAP_AT] = if group == 0 { (1 << FIXED_PAGES) - 1 } else { 1 << 1 };
-}
-
-/// What the bitmap of its group says of a page.
-pub fn is_allocated(bitmap: &[u8], page: PageId) -> bool {
-    let bit = (page % GROUP_PAGES) as usize;
-    bitmap[BITMAP_AT + bit / 8] & 1 << (bit % 8) != 0
-}
-
-/// The first zero bit below `end`, from byte `from` on and then from the start.
-fn find_zero(bitmap: &[u8], from: usize, end: usize) -> Option<usize> {
-    let search = |bytes: std::ops::Range<usize>| {
-        bytes
-            .clone()
-            .find(|&at| bitmap[at] != 0xFF)
-            .map(|at| at * 8 + bitmap[at].trailing_ones() as usize)
-            .filter(|&bit| bit < end)
-    };
-    let bytes = end.div_ceil(8);
-    search(from.min(bytes)..bytes).or_else(|| search(0..bytes))
-}
-
-fn set_bit(mtr: &mut Mtr, bitmap: &mut Exclusive<'_>, bit: usize, on: bool) {
-    let at = BITMAP_AT + bit / 8;
-    let mask = 1 << (bit % 8);
-    let byte = bitmap.bytes()[at];
-    debug_assert_eq!(byte & mask == 0, on);
-    mtr.write(bitmap, at, &[byte ^ mask]);
 }

@@ -73,14 +73,13 @@ impl Core {
     fn undo(&self, record: &Record<'_>, roll_ptr: u64) -> Result<()> {
         let kind = if record.secondary { TreeKind::Secondary } else { TreeKind::Clustered };
         let tree = Tree { id: record.tree, root: record.root, kind };
+        let _in_use = self.space.keep_trees();
         match record.kind {
-            Kind::Insert | Kind::Update => match self.undo_entry(tree, record, roll_ptr) {
-                // Without its session a transaction does not keep its tables from being dropped.
-                Err(Error::Corrupt(_)) if !self.store().exists(tree)? => self.mark_undone(roll_ptr),
-                outcome => outcome,
-            },
+            // Without its session a transaction does not keep its tables from being dropped.
+            Kind::Insert | Kind::Update if !self.store().exists(tree)? => self.mark_undone(roll_ptr),
+            Kind::Insert | Kind::Update => self.undo_entry(tree, record, roll_ptr),
             Kind::CreateTree => {
-                self.store().free_tree(tree)?;
+                self.store().doom(tree)?;
                 self.mark_undone(roll_ptr)
             }
             Kind::DropTree => self.mark_undone(roll_ptr),
@@ -158,7 +157,7 @@ impl Core {
             mtr.commit(&self.log, &mut [&mut leaf, &mut undo_page]);
             drop((leaf, undo_page));
             if let Some(reference) = chain {
-                overflow::free(store, &reference)?;
+                overflow::free(store, tree, &reference)?;
             }
             if underfull {
                 store.merge(tree, record.key, 0)?;

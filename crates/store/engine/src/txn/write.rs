@@ -59,7 +59,7 @@ impl Transaction {
     /// (see [`Transaction::lock_duplicates`]).
     pub fn insert(&mut self, tree: Tree, key: &[u8], row: &[u8]) -> Result<()> {
         debug_assert_eq!(tree.kind, TreeKind::Clustered);
-        self.with_stored_row(key, row, |tx, row, off_page| {
+        self.with_stored_row(tree, key, row, |tx, row, off_page| {
             loop {
                 match tx.change(tree, key, Change::Insert { row, off_page }) {
                     // It may go before it is locked.
@@ -75,7 +75,9 @@ impl Transaction {
     /// Replaces the row with this key, which exists and has been read by an exclusive locking read in this transaction.
     pub fn update(&mut self, tree: Tree, key: &[u8], row: &[u8]) -> Result<()> {
         debug_assert_eq!(tree.kind, TreeKind::Clustered);
-        self.with_stored_row(key, row, |tx, row, off_page| tx.change(tree, key, Change::Update { row, off_page }))?;
+        self.with_stored_row(tree, key, row, |tx, row, off_page| {
+            tx.change(tree, key, Change::Update { row, off_page })
+        })?;
         observe::add(Counter::InnodbRowsUpdated, 1);
         Ok(())
     }
@@ -123,7 +125,7 @@ impl Transaction {
     /// a rollback frees the tree, so it costs the same for a million rows as for none. A key that is there: [`Error::DuplicateKey`].
     pub fn load(&mut self, tree: Tree, key: &[u8], row: &[u8]) -> Result<()> {
         assert!(self.trees_made.contains(&tree.id), "a tree of this transaction");
-        self.with_stored_row(key, row, |tx, row, off_page| tx.change(tree, key, Change::Load { row, off_page }))
+        self.with_stored_row(tree, key, row, |tx, row, off_page| tx.change(tree, key, Change::Load { row, off_page }))
     }
 
     /// As [`Transaction::load`], for a secondary tree; `unique_prefix` as in [`Transaction::index_insert`].
@@ -159,6 +161,7 @@ impl Transaction {
     /// Gets ready to write and puts a row that is too long for a leaf off-page.
     fn with_stored_row(
         &mut self,
+        tree: Tree,
         key: &[u8],
         row: &[u8],
         write: impl FnOnce(&mut Self, &[u8], bool) -> Result<()>,
@@ -170,10 +173,10 @@ impl Transaction {
         if key.len() + ROW_AT + row.len() <= CELL_BYTES_MAX {
             return write(self, row, false);
         }
-        let reference = overflow::store(self.core.store(), row)?;
+        let reference = overflow::store(self.core.store(), tree, row)?;
         let outcome = write(self, &reference, true);
         if outcome.is_err() {
-            overflow::free(self.core.store(), &reference)?;
+            overflow::free(self.core.store(), tree, &reference)?;
         }
         outcome
     }

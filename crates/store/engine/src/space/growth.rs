@@ -1,0 +1,175 @@
+//! Headroom: units that are free and have blocks, ahead of need.
+//!
+//! The task in [`super::reclaim`] keeps [`Space::enough`] of them; a statement makes room itself only when it finds less than
+//! [`HEADROOM_UNITS`]. Free units without blocks get blocks first, then the file grows. Near the end of a disk steps are halved
+//! down to [`STEP_PAGES_MIN`], so that the last pieces are used too; a deletion does not try at all while there is a reserve for it.
+
+use super::map::{GROUP_UNITS, UNIT_PAGES, format_map, map_page};
+use super::units::Run;
+use super::{GROUP_PAGES, Space};
+use crate::mtr::Mtr;
+use crate::page::PAGE_BYTES;
+use crate::pool::Pool;
+use crate::{Error, Result};
+use log::Log;
+use std::sync::atomic::Ordering;
+
+/// Kept ahead of need: more than the statements in progress can take between two looks.
+pub(super) const HEADROOM_UNITS: u64 = 128;
+/// What deletions may not go below either.
+const RESERVE_UNITS: u64 = HEADROOM_UNITS / 4;
+/// What one step of an undo may take: a split takes a page a level, each perhaps of a unit of its own.
+const UNDO_UNITS: u64 = 16;
+/// The task makes room when there is less, in small files.
+pub(super) const LOW_UNITS: u64 = HEADROOM_UNITS * 3 / 2;
+/// And in large ones a sixteenth of the file, up to this.
+const LOW_UNITS_MAX: u64 = 1024;
+
+pub(super) const STEP_PAGES_MIN: u64 = 16;
+const STEP_PAGES_MAX: u64 = 4096;
+/// The step that a growing file soon comes to, as a share of its length.
+const STEP_SHARE: u64 = 8;
+
+/// Attempts to back a unit that a full disk may refuse in one go.
+const REFUSALS_MAX: usize = 256;
+
+impl Space {
+    /// Makes sure that the statement that is about to write finds free pages; makes room if not. Holds no latch meanwhile.
+    #[inline]
+    pub fn ensure_headroom(&self, pool: &Pool, log: &Log) -> Result<()> {
+        // Relaxed: a number kept about right; the claim of a unit decides.
+        if self.ready.load(Ordering::Relaxed) >= HEADROOM_UNITS {
+            return Ok(());
+        }
+        self.make_room(pool, log, HEADROOM_UNITS)
+    }
+
+    /// As [`Space::ensure_headroom`] for a deletion, which may be what makes room: it may use most of what others must leave, and
+    /// does not wait for a full disk to refuse once more.
+    pub fn ensure_headroom_to_delete(&self, pool: &Pool, log: &Log) -> Result<()> {
+        // Relaxed: as above.
+        if self.ready.load(Ordering::Relaxed) >= RESERVE_UNITS {
+            return Ok(());
+        }
+        self.ensure_headroom(pool, log)
+    }
+
+    /// As [`Space::ensure_headroom`] for an undo, which may use all that there is: errors only when nothing is left.
+    pub fn ensure_headroom_to_undo(&self, pool: &Pool, log: &Log) -> Result<()> {
+        match self.ensure_headroom(pool, log) {
+            // Relaxed: as above.
+            Err(Error::DiskFull) if self.ready.load(Ordering::Relaxed) >= UNDO_UNITS => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    /// What the task keeps ready.
+    pub(super) fn enough(&self) -> u64 {
+        (self.file_pages() / UNIT_PAGES / 16).clamp(LOW_UNITS, LOW_UNITS_MAX)
+    }
+
+    /// Until `wanted` units are ready: gives blocks to free units, then makes the file longer.
+    #[cold]
+    pub(super) fn make_room(&self, pool: &Pool, log: &Log, wanted: u64) -> Result<()> {
+        let mut step = self.growth.lock();
+        loop {
+            // Relaxed: as above, and this is done by one thread at a time.
+            let ready = self.ready.load(Ordering::Relaxed);
+            if ready >= wanted {
+                return Ok(());
+            }
+            if !self.back(pool, wanted - ready)? {
+                self.extend(pool, log, &mut step)?;
+            }
+        }
+    }
+
+    /// Gives blocks to free units that may have none. False: the disk has no room for any, or there are none.
+    fn back(&self, pool: &Pool, wanted: u64) -> Result<bool> {
+        let (mut backed, mut refused) = (Vec::new(), Vec::new());
+        let (mut units, mut from) = (0, 0);
+        let mut outcome = Ok(());
+        while units < wanted && outcome.is_ok() && refused.len() < REFUSALS_MAX {
+            let units_max = (wanted - units).min(GROUP_UNITS as u64) as usize;
+            let Some(run) = self.change_units(|all| all.take_bare(from, units_max)) else { break };
+            from = run.pages().end;
+            // What is refused as a whole may be had in parts: those that have blocks already need no room.
+            let mut parts = vec![run];
+            while let Some(part) = parts.pop() {
+                match allocate(pool, part) {
+                    Ok(()) => {
+                        units += part.units as u64;
+                        backed.push(part);
+                    }
+                    Err(Error::DiskFull) if part.units > 1 && refused.len() < REFUSALS_MAX => {
+                        parts.extend(part.halves())
+                    }
+                    Err(Error::DiskFull) => refused.push(part),
+                    Err(error) => {
+                        refused.push(part);
+                        outcome = Err(error);
+                    }
+                }
+            }
+        }
+        if outcome.is_ok() && !backed.is_empty() {
+            // Durable before anything there is: recovery writes these pages on a disk that may be full.
+            outcome = pool.file().sync_all().map_err(Error::from);
+        }
+        let done = outcome.is_ok();
+        let found = done && !backed.is_empty();
+        self.change_units(|all| {
+            refused.into_iter().for_each(|run| all.add_bare(run));
+            backed.into_iter().for_each(|run| if done { all.add_ready(run) } else { all.add_bare(run) });
+        });
+        outcome.map(|()| found)
+    }
+
+    /// Makes the file longer by a step that does not go beyond its last group, or begins the next one.
+    fn extend(&self, pool: &Pool, log: &Log, step: &mut u64) -> Result<()> {
+        let old = self.file_pages();
+        let bound = ((old / GROUP_PAGES + 1) * GROUP_PAGES).min(pool.page_count() / UNIT_PAGES * UNIT_PAGES);
+        let new = loop {
+            let new = (old + *step).min(bound);
+            if new <= old {
+                return Err(Error::DiskFull);
+            }
+            match pool.file().allocate(old * PAGE_BYTES as u64, (new - old) * PAGE_BYTES as u64).map_err(Error::from) {
+                Err(Error::DiskFull) if *step > STEP_PAGES_MIN => {
+                    *step = (*step / 2 / UNIT_PAGES * UNIT_PAGES).max(STEP_PAGES_MIN);
+                }
+                outcome => break outcome.map(|()| new)?,
+            }
+        };
+        let usual = (old / STEP_SHARE).clamp(STEP_PAGES_MIN, STEP_PAGES_MAX) / UNIT_PAGES * UNIT_PAGES;
+        *step = (*step * 2).min(usual);
+        // Durable before anything there is, as in `back`.
+        pool.file().sync_all()?;
+        let group = old / GROUP_PAGES;
+        let begins = old.is_multiple_of(GROUP_PAGES);
+        if begins {
+            let mut map = pool.create(map_page(group), pool.reserve_frame()?);
+            format_map(map.bytes_mut(), group);
+            let mut mtr = Mtr::new();
+            mtr.image(&map);
+            mtr.commit(log, &mut [&mut map]);
+        }
+        self.set_file_pages(new);
+        let first = (old % GROUP_PAGES / UNIT_PAGES) as usize + begins as usize;
+        let run = Run { group, first, units: ((new - old) / UNIT_PAGES) as usize - begins as usize };
+        self.change_units(|all| {
+            all.add_groups(group + 1);
+            if begins {
+                all.found(super::OWNER_SYSTEM, map_page(group), 1);
+            }
+            all.add_ready(run);
+        });
+        Ok(())
+    }
+}
+
+fn allocate(pool: &Pool, run: Run) -> Result<()> {
+    let pages = run.pages();
+    let bytes = (pages.end - pages.start) * PAGE_BYTES as u64;
+    Ok(pool.file().allocate(pages.start * PAGE_BYTES as u64, bytes)?)
+}

@@ -1,0 +1,165 @@
+//! The task that looks after space: frees trees that were dropped, gives free space back to the file system, and makes room
+//! ahead of need.
+//!
+//! A dropped tree is freed map by map, each in one mini-transaction that clears the tree's units there, whatever is on their
+//! pages; no page is read. The unit of its root, whose owner word says that the tree is being freed, goes last: as long as it
+//! stands, the work goes on after a crash. Before a map is changed the tree's pages go from memory, dirty ones unwritten. Redo
+//! stays sound. An operation on such a page is older than the tree's end; it applies to what the disk has of the page, since
+//! the checkpoint takes a page that was thrown away for dirty until all that is older than that moment is on disk
+//! ([`Pool::throw_away`]), or it is skipped because a newer owner wrote the page. A page of zeros is met by redo only where its
+//! image follows, since a unit is punched only when a durable checkpoint has passed the LSN at which it was free.
+
+use super::map::{self, DOOMED, Map, group_of};
+use super::units::Run;
+use super::{Space, UNIT_PAGES, map_page};
+use crate::engine::Core;
+use crate::mtr::Mtr;
+use crate::page::{PAGE_BYTES, PageId};
+use crate::{Error, Result, Tree};
+use log::Lsn;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use sync::futex;
+
+/// Units that are punched in one call: 16 MiB.
+const PUNCH_UNITS_MAX: usize = 256;
+/// What a map's change takes of the log at most.
+const MAP_BYTES_MAX: usize = 2 * PAGE_BYTES;
+
+/// What the task has to remember.
+pub struct Reclaim {
+    /// LSN at which the free units were aged that are to be punched.
+    aged_at: Option<Lsn>,
+}
+
+impl Reclaim {
+    pub fn new(core: &Core) -> Reclaim {
+        // What was free at the start may have blocks. Redo needed those pages; it will not once a checkpoint has passed the log's
+        // end.
+        Reclaim { aged_at: Some(core.log.tail_lsn()) }
+    }
+
+    /// One round: frees a tree, punches a run of units, makes room. False: there is nothing more to do now.
+    pub fn round(&mut self, core: &Core) -> Result<bool> {
+        let freed = core.free_next_tree()?;
+        let punched = core.punch(&mut self.aged_at)?;
+        core.space.make_ready(core)?;
+        Ok(freed || punched)
+    }
+}
+
+/// The task's work until the engine stops.
+pub fn run(core: &Core) {
+    let mut reclaim = Reclaim::new(core);
+    while !core.stopping() {
+        // Acquire: pairs with the Release in `want_work`.
+        let seen = core.space.wanted.load(Ordering::Acquire);
+        match reclaim.round(core) {
+            Ok(true) => {}
+            Ok(false) => {
+                futex::wait(&core.space.wanted, seen, Some(Duration::from_secs(1)));
+            }
+            // Statements hear of it when they find no room. What makes room again comes first in a round.
+            Err(Error::DiskFull) => core.sleep(Duration::from_millis(200)),
+            Err(error) => {
+                eprintln!("[ERROR] [Engine] space of the data file: {error}");
+                core.sleep(Duration::from_secs(1));
+            }
+        }
+    }
+}
+
+impl Space {
+    /// Wakes the task.
+    pub fn want_work(&self) {
+        self.wanted.fetch_add(1, Ordering::Release); // pairs with the Acquire in `run`
+        futex::wake_all(&self.wanted);
+    }
+
+    fn make_ready(&self, core: &Core) -> Result<()> {
+        // Relaxed: a number kept about right.
+        if self.ready.load(Ordering::Relaxed) >= self.enough() {
+            return Ok(());
+        }
+        self.make_room(&core.pool, &core.log, self.enough())
+    }
+}
+
+impl Core {
+    /// Frees the tree that has waited longest. False: there is none.
+    fn free_next_tree(&self) -> Result<bool> {
+        let Some(tree) = self.space.doomed.lock().front().copied() else { return Ok(false) };
+        // Whoever found the tree there has ended what they do to it; nobody finds it there any more.
+        drop(self.space.in_use.write());
+        for group in 0..self.space.groups() {
+            if self.stopping() {
+                return Ok(true);
+            }
+            self.free_in_group(tree, tree.id, group)?;
+        }
+        self.free_in_group(tree, tree.id | DOOMED, group_of(tree.root))?;
+        self.space.doomed.lock().pop_front();
+        Ok(true)
+    }
+
+    /// Frees the units of a group that have this owner word.
+    fn free_in_group(&self, tree: Tree, owner: u32, group: u64) -> Result<()> {
+        // Nobody else gives pages to the tree or takes them, so a look without a latch that is validated holds.
+        let pages: Vec<PageId> = loop {
+            let view = self.pool.read(map_page(group))?;
+            let map = Map(view.bytes());
+            let units = map.units_of(owner, 0).map(|unit| map::first_page(group, unit));
+            let pages = units.flat_map(|first| first..first + UNIT_PAGES).filter(|page| map.is_used(*page)).collect();
+            if view.validate() {
+                break pages;
+            }
+        };
+        self.pool.throw_away(&self.log, pages.iter().copied());
+        self.log.ensure_room_critical(MAP_BYTES_MAX)?;
+        let mut map = self.pool.exclusive(map_page(group))?;
+        let mut mtr = Mtr::new();
+        let units = map::clear(&mut mtr, &mut map, owner);
+        if units.is_empty() {
+            return Ok(());
+        }
+        mtr.commit(&self.log, &mut [&mut map]);
+        drop(map);
+        self.space.change_units(|all| all.cleared(tree.id, group, &units, pages.len() as u64));
+        Ok(())
+    }
+
+    /// Gives blocks of free units back, but for some that will soon be wanted: first ages those that are free, at `aged_at`, and
+    /// once the checkpoint has passed that, punches those that nobody was given since. False: there is nothing to do now.
+    fn punch(&self, aged_at: &mut Option<Lsn>) -> Result<bool> {
+        let keep = 2 * self.space.enough();
+        let Some(lsn) = *aged_at else {
+            // Relaxed: a number kept about right.
+            if self.space.ready.load(Ordering::Relaxed) > keep {
+                self.space.change_units(|all| all.age());
+                *aged_at = Some(self.log.tail_lsn());
+            }
+            return Ok(false);
+        };
+        if self.log.oldest_needed() < lsn {
+            return Ok(false);
+        }
+        // Who finds no room meanwhile waits, and does not take the disk for full.
+        let _growth = self.space.growth.lock();
+        let Some(run) = self.space.change_units(|all| all.take_aged(keep, PUNCH_UNITS_MAX)) else {
+            *aged_at = None;
+            return Ok(false);
+        };
+        let outcome = self.punch_run(run);
+        self.space.change_units(|all| all.add_bare(run));
+        outcome.map(|()| true)
+    }
+
+    fn punch_run(&self, run: Run) -> Result<()> {
+        // What is in memory of these pages is as old as what is on disk. One that is being written gets its block again, until
+        // the unit is given away and freed once more.
+        self.pool.throw_away(&self.log, run.pages());
+        let pages = run.pages();
+        let bytes = (pages.end - pages.start) * PAGE_BYTES as u64;
+        Ok(self.pool.file().punch(pages.start * PAGE_BYTES as u64, bytes)?)
+    }
+}
