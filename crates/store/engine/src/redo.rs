@@ -34,7 +34,7 @@ use crate::mtr::Op;
 use crate::page::{self, PageId, page_lsn, put_u64};
 use crate::pool::cleaner::Cleaner;
 use crate::pool::{Lost, Pool};
-use crate::space::{DICTIONARY_ROOT, SUPER_PAGE, UNDO_DIRECTORY, is_bitmap};
+use crate::space::{DICTIONARY_ROOT, SUPER_PAGE, UNDO_DIRECTORY, is_map};
 use crate::{Error, Result};
 use hashbrown::HashMap;
 use log::{Groups, Lsn, Recovery};
@@ -134,7 +134,7 @@ fn check_needed(pool: &Pool, skipped: &Skipped) -> Result<()> {
             SUPER_PAGE => "it says what the file is",
             UNDO_DIRECTORY => "it says where undo is",
             DICTIONARY_ROOT => "it is the root of the dictionary",
-            page if is_bitmap(page) => "it says which pages are free",
+            page if is_map(page) => "it says whose pages are whose",
             _ if skip.undo => "transactions that were open may have to be rolled back by it",
             _ => continue,
         };
