@@ -279,7 +279,12 @@ impl Flusher {
     }
 
     fn poisoned(&self, error: &Error) -> Error {
-        let why = self.poison.get_or_init(|| error.to_string()).clone();
+        let why = self.poison.get_or_init(|| {
+            // Those who wait are told as well; but whoever repairs the disk reads the error log.
+            eprintln!("[ERROR] [log] nothing is logged any more, restart to recover what is durable: {error}");
+            error.to_string()
+        });
+        let why = why.clone();
         // Release: pairs with Acquire in `check`.
         self.progress.poisoned.store(true, Ordering::Release);
         Error::Poisoned { why }

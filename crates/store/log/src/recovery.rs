@@ -166,13 +166,13 @@ pub(crate) fn find_end(control: &Control, stretch: &Stretch, progress: &mut dyn 
 /// harmless: the bytes are the same ones. Past the end the block is filled with zeros, so that no leftover survives at the very place where
 /// the log goes on (see `format`).
 pub(crate) fn harden(segments: &Segments, stretch: &Stretch, epochs: Epochs, end: End) -> Result<()> {
-    let stop = block_ceil(end.lsn + 1);
+    // A segment that is not there yet will begin without leftovers.
+    let stop = block_ceil(end.lsn + 1).min(segments.allocated());
     let mut at = block_floor(end.proved);
     let mut bytes = Vec::new();
     while at < stop {
         let segment_end = (at / segments.data_bytes() + 1) * segments.data_bytes();
         let until = stop.min(segment_end);
-        // Made if the log ends where its last segment does.
         let file = segments.file_for(at)?;
         while at < until {
             let offset = SEGMENT_HEADER + at % segments.data_bytes();

@@ -365,3 +365,29 @@ fn a_checkpoint_that_fails_leaves_a_whole_slot() {
         disk.unmount();
     }
 }
+
+/// The log ends where its last segment does: a start needs no room, and what comes next makes the segment.
+#[test]
+fn a_full_disk_does_not_keep_a_log_from_opening() {
+    let (disk, root) = mount("boundary", 1);
+    let (log, _) = Log::open(&root, small()).unwrap();
+    while log.tail_lsn() < 16 << 10 {
+        log.append(&[&vec![1; log.group_bytes_max()]]).unwrap();
+    }
+    assert_eq!(log.tail_lsn(), 16 << 10);
+    log.close().unwrap();
+    drop(log);
+    disk.set_room(Some(0));
+    for _ in 0..2 {
+        let (log, recovery) = Log::open(&root, small()).unwrap();
+        assert_eq!(recovery.end(), 16 << 10);
+        assert!(matches!(log.ensure_room(1), Err(Error::NoSpace { .. })));
+    }
+    disk.set_room(None);
+    let (log, _) = Log::open(&root, small()).unwrap();
+    let at = log.append(&[&payload(1)]).unwrap();
+    log.wait_flushed(at.end).unwrap();
+    drop(log);
+    assert_eq!(Log::open(&root, small()).unwrap().1.end(), at.end);
+    disk.unmount();
+}
