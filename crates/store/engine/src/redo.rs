@@ -309,7 +309,12 @@ impl Worker<'_> {
                 }
                 (seen, skip) = (0, None);
             } else if page.is_none() && skip.is_none() {
-                match self.pool.exclusive_unless_damaged(op.page)? {
+                let found = match self.pool.exclusive_unless_damaged(op.page)? {
+                    // Once more: to give a page up loses what is in the log only.
+                    Err(_) => self.pool.exclusive_unless_damaged(op.page)?,
+                    found => found,
+                };
+                match found {
                     Ok(found) => {
                         seen = page_lsn(found.bytes());
                         if seen > self.end {

@@ -16,7 +16,7 @@
 
 use crate::page::{self, PAGE_BYTES, PageId, get_u32, get_u64, page_lsn, put_u32, put_u64};
 use crate::{Error, Result};
-use io::{AlignedBuf, Directory, File, OpenOptions};
+use io::{AlignedBuf, Directory, ErrorKind, File, OpenOptions};
 use log::Lsn;
 use std::collections::BTreeMap;
 
@@ -95,7 +95,11 @@ impl Doublewrite {
         let mut restored = Vec::new();
         for (id, (_, copy_at)) in copies {
             let at = id * PAGE_BYTES as u64;
-            let got = data.read_up_to(&mut buffer, at)?;
+            let got = match data.read_up_to(&mut buffer, at) {
+                // What cannot be read here is as good as torn.
+                Err(error) if error.kind() == ErrorKind::Device => 0,
+                got => got?,
+            };
             if got < PAGE_BYTES || page::verify(&buffer, id).is_err() {
                 self.file.read_at(&mut buffer, copy_at)?;
                 data.write_at(&buffer, at)?;
