@@ -146,9 +146,11 @@ fn check_needed(pool: &Pool, skipped: &Skipped) -> Result<()> {
 /// Pages that were skipped, and of those that were lost before the ones that are still so.
 fn still_lost(pool: &Pool, skipped: &Skipped) -> Result<Lost> {
     let mut lost: Lost = skipped.iter().map(|(&page, skip)| (page, skip.until)).collect();
-    for (&page, &until) in pool.lost() {
-        if !lost.contains_key(&page) && pool.exclusive_unless_damaged(page)?.is_err() {
-            lost.insert(page, until);
+    for (&page, &before) in pool.lost() {
+        if let Some(until) = lost.get_mut(&page) {
+            *until = before.max(*until);
+        } else if pool.exclusive_unless_damaged(page)?.is_err() {
+            lost.insert(page, before);
         }
     }
     Ok(lost)
@@ -343,3 +345,6 @@ impl Worker<'_> {
         Ok(skip.map(Fate::Skipped).or(before.map(|_| Fate::Healed)))
     }
 }
+
+#[cfg(test)]
+mod tests;
