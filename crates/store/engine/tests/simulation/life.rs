@@ -437,7 +437,8 @@ impl<'e, 'r> Life<'e, 'r> {
     // ---- background
 
     fn background_step(&mut self) -> Flow {
-        match self.run.random.below(10) {
+        match self.run.random.below(11) {
+            10 => self.tend_space().map(drop),
             0..4 => self.write_pages(),
             4 => {
                 self.stepper.place_pages();
@@ -460,6 +461,14 @@ impl<'e, 'r> Life<'e, 'r> {
         match self.stepper.write_pages() {
             Ok(_) => Ok(()),
             Err(error) => self.excuse(&error, "page cleaner"),
+        }
+    }
+
+    /// Frees dropped trees, gives blocks back, makes room. On a full disk it is done as far as it goes.
+    fn tend_space(&mut self) -> Flow<bool> {
+        match self.stepper.tend_space() {
+            Ok(more) => Ok(more),
+            Err(error) => self.excuse(&error, "space").map(|()| false),
         }
     }
 
@@ -487,7 +496,8 @@ impl<'e, 'r> Life<'e, 'r> {
             self.write_pages()?;
             self.stepper.place_pages();
             self.is_alive()?;
-            if self.purge()? == 0 && self.engine.rollbacks_pending() == 0 {
+            let more = self.tend_space()?;
+            if self.purge()? == 0 && self.engine.rollbacks_pending() == 0 && !more {
                 return Ok(());
             }
             turns += 1;
