@@ -122,13 +122,15 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
         row.extend([Value::Null, Value::Null, Value::Null, Value::Null, collation, Value::Null, word(""), word("")]);
         return Ok(row);
     }
-    let estimate = |tree| cx.engine.estimate(tree).map_err(catalog::error::from_engine);
-    const PAGE_BYTES: u64 = 16 << 10;
-    let (rows, pages) = (row_count(cx, table)?, estimate(table.indexes[0].tree)?.1);
-    let mut index_pages = 0;
-    for index in &table.indexes[1..] {
-        index_pages += estimate(index.tree)?.1;
-    }
+    let rows = row_count(cx, table)?;
+    let bytes = |index: &Index| cx.engine.tree_space(index.tree).used_bytes;
+    let data_bytes = bytes(&table.indexes[0]);
+    let index_bytes = table.indexes[1..].iter().map(bytes).sum();
+    // As in MySQL, of a table in a tablespace that it shares with others: what is free for all of them.
+    let free_bytes = match table.engine {
+        StorageEngine::InnoDb => cx.engine.data_file().map_err(catalog::error::from_engine)?.free_bytes,
+        _ => 0,
+    };
     // Relaxed: a figure for the reader.
     let next = table.auto_increment.as_ref().map(|c| c.next.load(Ordering::Relaxed));
     Ok(vec![
@@ -136,11 +138,11 @@ pub(crate) fn table_status(cx: &Context, table: &Table) -> Result<Row> {
         Value::Int(10),
         word(row_format(table)),
         uint(rows),
-        uint((pages * PAGE_BYTES).checked_div(rows).unwrap_or(0)),
-        uint(pages * PAGE_BYTES),
+        uint(data_bytes.checked_div(rows).unwrap_or(0)),
+        uint(data_bytes),
         uint(0),
-        uint(index_pages * PAGE_BYTES),
-        uint(0),
+        uint(index_bytes),
+        uint(free_bytes),
         next.map_or(Value::Null, uint),
         datetime(table.created),
         Value::Null,

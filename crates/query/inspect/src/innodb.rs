@@ -2,7 +2,7 @@
 //! tools know; where pages and spaces are, by ours: all tables lie in one space.
 
 use crate::information_schema::row_format;
-use crate::{Context, Row, text, uint, word};
+use crate::{Context, Row, innodb_statistics, text, uint, word};
 use catalog::{Column, ForeignKey, Index, ReferenceAction, StorageEngine, Table};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -247,12 +247,9 @@ pub(crate) fn fields(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 
 pub(crate) fn table_statistics(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     for table in base_tables(cx) {
-        let estimate = |index: &Index| cx.engine.estimate(index.tree).map_err(catalog::error::from_engine);
-        let (rows, pages) = estimate(&table.indexes[0])?;
-        let mut others = 0;
-        for index in &table.indexes[1..] {
-            others += estimate(index)?.1;
-        }
+        let (rows, _) = cx.engine.estimate(table.indexes[0].tree).map_err(catalog::error::from_engine)?;
+        let pages = innodb_statistics::pages(cx, &table.indexes[0]);
+        let others = table.indexes[1..].iter().map(|index| innodb_statistics::pages(cx, index)).sum();
         // Relaxed: a figure for the reader.
         let next = table.auto_increment.as_ref().map_or(0, |c| c.next.load(Ordering::Relaxed));
         out.push(vec![

@@ -29,18 +29,20 @@ fn samples(cx: &Context, mut each: impl FnMut(&Table, &Sample) -> Result<()>) ->
     Ok(())
 }
 
-fn pages(cx: &Context, index: &Index) -> Result<u64> {
+/// All pages of an index.
+pub(crate) fn pages(cx: &Context, index: &Index) -> u64 {
+    cx.engine.tree_space(index.tree).used_bytes / engine::PAGE_BYTES
+}
+
+fn leaf_pages(cx: &Context, index: &Index) -> Result<u64> {
     Ok(cx.engine.estimate(index.tree).map_err(catalog::error::from_engine)?.1)
 }
 
 pub(crate) fn tables(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     samples(cx, |table, sample| {
-        let mut others = 0;
-        for index in &table.indexes[1..] {
-            others += pages(cx, index)?;
-        }
+        let others = table.indexes[1..].iter().map(|index| pages(cx, index)).sum();
         let mut row = vec![text(&table.schema), text(&table.name), datetime(sample.taken_s), uint(sample.rows)];
-        row.extend([uint(pages(cx, &table.indexes[0])?), uint(others)]);
+        row.extend([uint(pages(cx, &table.indexes[0])), uint(others)]);
         out.push(row);
         Ok(())
     })
@@ -54,7 +56,7 @@ pub(crate) fn indexes(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
                 row.extend([text(stat), uint(value), sampled.map_or(Value::Null, uint), text(of)]);
                 out.push(row);
             };
-            let leaves = pages(cx, index)?;
+            let leaves = leaf_pages(cx, index)?;
             let mut columns = Vec::new();
             for (n, value) in different(sample, at).into_iter().enumerate() {
                 let column = &table.columns[index.parts[n].column];
@@ -62,7 +64,7 @@ pub(crate) fn indexes(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
                 line(format!("n_diff_pfx{:02}", n + 1), value, Some(leaves.min(SAMPLED_LEAVES)), columns.join(","));
             }
             line("n_leaf_pages".to_string(), leaves, None, "Number of leaf pages in the index".to_string());
-            line("size".to_string(), leaves, None, "Number of pages in the index".to_string());
+            line("size".to_string(), pages(cx, index), None, "Number of pages in the index".to_string());
         }
         Ok(())
     })
