@@ -22,6 +22,7 @@ use types::{Result, SqlError, const_eq};
 const WAIT_TIMEOUT: VarId = id("wait_timeout");
 const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
 const DEADLOCK_DETECT: VarId = id("innodb_deadlock_detect");
+const FILL_FACTOR: VarId = id("innodb_fill_factor");
 const LOG_CAPACITY: VarId = id("innodb_redo_log_capacity");
 const WRITE_LOCKS_MAX: VarId = id("max_write_lock_count");
 
@@ -246,6 +247,7 @@ impl Server {
         let globals = self.globals.load();
         self.engine.set_flush_log_at_commit(globals.uint(FLUSH_LOG) as u8);
         self.engine.set_deadlock_detect(globals.bool(DEADLOCK_DETECT));
+        self.engine.set_fill_factor(globals.uint(FILL_FACTOR) as u8);
         self.engine.set_log_capacity(globals.uint(LOG_CAPACITY));
         self.catalog.locks().set_write_lock_max(globals.uint(WRITE_LOCKS_MAX));
         if let Some(told) = self.on_set_global.get() {

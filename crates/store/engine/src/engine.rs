@@ -76,6 +76,8 @@ pub(crate) struct Core {
     pub flush_log_at_commit: AtomicU8,
     /// `innodb_deadlock_detect`.
     pub deadlock_detect: AtomicBool,
+    /// `innodb_fill_factor`. W: SET GLOBAL. R: loads of trees.
+    pub fill_factor: AtomicU8,
     /// How far stopping has come; background threads sleep on it.
     pub stop: AtomicU32,
 }
@@ -222,6 +224,7 @@ impl Engine {
             rollbacks: Rollbacks::new(),
             flush_log_at_commit: AtomicU8::new(options.flush_log_at_commit),
             deadlock_detect: AtomicBool::new(true),
+            fill_factor: AtomicU8::new(100),
             stop: AtomicU32::new(0),
         });
         // A rollback may need pages. On a full disk it makes do with what is there.
@@ -253,6 +256,13 @@ impl Engine {
     pub fn set_deadlock_detect(&self, on: bool) {
         // Relaxed: a setting that orders nothing.
         self.core.deadlock_detect.store(on, Ordering::Relaxed);
+    }
+
+    /// `innodb_fill_factor`: how full, in percent, a load leaves the leaves of a tree.
+    pub fn set_fill_factor(&self, percent: u8) {
+        assert!((10..=100).contains(&percent));
+        // Relaxed: a setting that orders nothing.
+        self.core.fill_factor.store(percent, Ordering::Relaxed);
     }
 
     /// `innodb_redo_log_capacity`.

@@ -74,3 +74,36 @@ fn what_is_rolled_back_leaves_no_page() {
     check_sound(&engine, &[], "after the rollback");
     engine.close().unwrap();
 }
+
+#[test]
+fn a_load_leaves_as_much_of_each_leaf_free_as_it_is_told() {
+    let scratch = Scratch::new("fill-factor");
+    let engine = Engine::open(options(scratch.path()), &mut |_| ()).unwrap();
+    let mut tx = Transaction::new(&engine).unwrap();
+    tx.begin(Isolation::ReadUncommitted, false);
+    let mut pages = |percent: u8, kind: TreeKind| {
+        engine.set_fill_factor(percent);
+        let tree = engine.create_tree(&mut tx, kind).unwrap();
+        for i in 0..20_000 {
+            match kind {
+                TreeKind::Clustered => tx.load(tree, &key(i), &row(i, 100)).unwrap(),
+                TreeKind::Secondary => tx.index_load(tree, &[&key(i)[..], &row(i, 100)].concat(), None).unwrap(),
+            }
+        }
+        engine.tree_space(tree).used_bytes / engine::PAGE_BYTES
+    };
+    for kind in [TreeKind::Clustered, TreeKind::Secondary] {
+        let whole = pages(100, kind);
+        for percent in [10, 50, 80] {
+            let expected = whole as f64 * if kind == TreeKind::Clustered { 93.75 } else { 100.0 } / f64::from(percent);
+            let found = pages(percent, kind) as f64;
+            assert!(
+                (0.93..1.12).contains(&(found / expected)),
+                "{kind:?} at {percent} %: {found} for {expected} pages"
+            );
+        }
+    }
+    tx.commit().unwrap();
+    drop(tx);
+    engine.close().unwrap();
+}
