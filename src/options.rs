@@ -63,7 +63,22 @@ pub fn parse(arguments: &[String]) -> Result<Options, Error> {
         }
         apply(&mut options, name, value.as_deref(), "")?;
     }
+    size_log(&mut options.globals);
     Ok(options)
+}
+
+/// The log's size as it was told before `innodb_redo_log_capacity` came: so many files of this size.
+fn size_log(globals: &mut Globals) {
+    let [capacity, size, files] = ["innodb_redo_log_capacity", "innodb_log_file_size", "innodb_log_files_in_group"]
+        .map(|name| variables::find(name).expect("the table has it"));
+    let told = |id| globals.origin(id).0 != Origin::Compiled;
+    if told(capacity) || !(told(size) || told(files)) {
+        return;
+    }
+    let Kind::UInt { min, max, .. } = VARIABLES[capacity as usize].kind else { unreachable!("it is a number") };
+    let bytes = globals.uint(size).saturating_mul(globals.uint(files)).clamp(min, max);
+    globals.set(capacity, Val::UInt(bytes >> 20 << 20));
+    globals.came_from(capacity, Origin::CommandLine, None);
 }
 
 /// `--config FILE` and `--defaults-file=FILE` (in order), and all other arguments.
@@ -319,14 +334,19 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
     if !session::tls::is_possible(id, &parsed) {
         return Err(format!("{place}option '{name}': bad value '{text}'"));
     }
-    if variable.startup == Startup::OptionFixed && parsed != variable.default_value() {
+    if variable.startup.is_fixed() && parsed != variable.default_value() {
         let only = variable.default_value();
+        if variable.startup == Startup::OptionNoted {
+            let only = variable.print(&only);
+            options.warnings.push(format!("{place}option '{name}': '{text}' has no effect, it is '{only}' here"));
+            return Ok(());
+        }
         return refuse(
             options,
             format!("{place}option '{name}': '{text}' is not supported, only '{}' is", variable.print(&only)),
         );
     }
-    debug_assert!(variable.access != Access::Dynamic || variable.startup != Startup::OptionFixed);
+    debug_assert!(variable.access != Access::Dynamic || !variable.startup.is_fixed());
     if is_adjusted(&parsed, text) {
         options.warnings.push(format!("{place}option '{name}': value {text} adjusted to {}", variable.print(&parsed)));
     }
@@ -425,6 +445,41 @@ mod tests {
         }
         assert_eq!(args("--loose-no-such-option=1").unwrap().warnings.len(), 1);
         assert_eq!(args("--wait-timeout=0").unwrap().warnings.len(), 1);
+    }
+
+    #[test]
+    fn options_that_tune_what_is_not_there_are_noted() {
+        let options = args("--innodb-buffer-pool-instances=8 --innodb_adaptive_hash_index=ON").unwrap();
+        assert_eq!(options.warnings.len(), 2, "{:?}", options.warnings);
+        assert!(options.warnings[0].contains("'8' has no effect, it is '1' here"), "{:?}", options.warnings);
+        assert_eq!(shown(&options, "innodb_buffer_pool_instances"), "1");
+        assert_eq!(args("--innodb-buffer-pool-instances=1").unwrap().warnings, [] as [String; 0]);
+    }
+
+    #[test]
+    fn the_log_has_the_size_of_its_former_files() {
+        let capacity = |line| shown(&args(line).expect(line), "innodb_redo_log_capacity");
+        assert_eq!(capacity("--innodb-log-file-size=256M --innodb-log-files-in-group=3"), (768 << 20).to_string());
+        assert_eq!(capacity("--innodb-log-files-in-group=3"), (144 << 20).to_string());
+        assert_eq!(capacity("--innodb-log-file-size=1G --innodb-redo-log-capacity=64M"), (64 << 20).to_string());
+        assert_eq!(capacity("--innodb-log-file-size=4M --innodb-log-files-in-group=2"), (8 << 20).to_string());
+        assert_eq!(capacity("--port=3306"), (1 << 30).to_string());
+    }
+
+    /// What option files of MySQL 5.7 to 8.4 usually say of InnoDB.
+    #[test]
+    fn usual_option_files_start_the_server() {
+        let lines = "innodb_buffer_pool_size=4G innodb_buffer_pool_instances=8 innodb_log_file_size=1G innodb_log_buffer_size=16M \
+            innodb_flush_log_at_trx_commit=2 innodb_flush_method=O_DIRECT innodb_file_per_table=1 innodb_io_capacity=2000 \
+            innodb_io_capacity_max=4000 innodb_read_io_threads=4 innodb_write_io_threads=4 innodb_thread_concurrency=0 \
+            innodb_stats_on_metadata=0 innodb_open_files=4000 innodb_lock_wait_timeout=50 innodb_print_all_deadlocks=1 \
+            innodb_adaptive_hash_index=0 innodb_change_buffering=all innodb_sort_buffer_size=4M innodb_lru_scan_depth=1024 \
+            innodb_autoextend_increment=128 innodb_flush_neighbors=0 innodb_page_cleaners=4 innodb_old_blocks_time=1000 \
+            innodb_max_dirty_pages_pct=75 innodb_checksum_algorithm=crc32 innodb_doublewrite=1 innodb_strict_mode=1 \
+            innodb_rollback_on_timeout=1 innodb_parallel_read_threads=4 innodb_spin_wait_delay=6 innodb_numa_interleave=1";
+        for option in lines.split_whitespace() {
+            assert!(args(&format!("--{option}")).is_ok(), "{option}");
+        }
     }
 
     #[test]

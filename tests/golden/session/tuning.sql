@@ -1,9 +1,13 @@
 -- Variables of things that size or time what has no counterpart, and some that have one value.
+-- differs: one thread reads a table, and what is not so cannot be set
 SET innodb_parallel_read_threads = 16;
-SELECT @@innodb_parallel_read_threads, @@global.innodb_parallel_read_threads;
-SET innodb_parallel_read_threads = 1000;
-SELECT @@innodb_parallel_read_threads;
 SET innodb_parallel_read_threads = DEFAULT;
+-- differs: latches spin in their own way
+SET GLOBAL innodb_spin_wait_delay = 7;
+SET GLOBAL innodb_spin_wait_delay = DEFAULT;
+-- differs: there is no change buffer
+SET GLOBAL innodb_change_buffering = 'all';
+SET GLOBAL innodb_change_buffering = 'none';
 SET GLOBAL innodb_commit_concurrency = 0;
 SET GLOBAL innodb_commit_concurrency = 1;
 SET innodb_commit_concurrency = 0;

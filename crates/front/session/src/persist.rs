@@ -160,7 +160,7 @@ impl Persisted {
 }
 
 fn is_fixed(variable: &Variable) -> bool {
-    variable.access == Access::Fixed || variable.startup == Startup::OptionFixed
+    variable.access == Access::Fixed || variable.startup.is_fixed()
 }
 
 fn group_of(name: &str) -> &'static str {

@@ -7,9 +7,7 @@ use crate::persist;
 use crate::roles::{MANDATORY_ROLES, role_list};
 use crate::run::lexer_mode;
 use crate::tls;
-use crate::variables::{
-    self, Access, Globals, Kind, Origin, Scope, SetBy, Startup, VARIABLES, Val, VarId, id, isolation_of,
-};
+use crate::variables::{self, Access, Globals, Kind, Origin, Scope, SetBy, VARIABLES, Val, VarId, id, isolation_of};
 use exec::Env;
 use sql::ast::{AccessMode, Expr, IsolationLevel, Parsed, SetItem, VarScope};
 use std::borrow::Cow;
@@ -216,8 +214,7 @@ impl Session {
                 }
                 let present =
                     if global { self.server.globals.load().get(id).clone() } else { self.state.vars.get(id).clone() };
-                let fixed =
-                    variable.access == Access::Fixed || (only_persists && variable.startup == Startup::OptionFixed);
+                let fixed = variable.access == Access::Fixed || (only_persists && variable.startup.is_fixed());
                 if fixed && new != present {
                     return Err(variable.cannot(&variable.print(&new)));
                 }

@@ -55,8 +55,18 @@ pub enum Startup {
     Option,
     /// An option in MySQL that has one possible value here: others are refused at start.
     OptionFixed,
+    /// An option that tunes what is not there, or is done in another way: other values than the one that holds here are noted in the
+    /// error log, and the server starts.
+    OptionNoted,
     /// Computed by the server, or for sessions only: no option.
     None,
+}
+
+impl Startup {
+    /// Is there one value, whatever an option says?
+    pub const fn is_fixed(self) -> bool {
+        matches!(self, Startup::OptionFixed | Startup::OptionNoted)
+    }
 }
 
 /// The values a variable can have.
