@@ -33,7 +33,7 @@ pub enum Error {
     Io(String),
     /// A page or log record is damaged; the message names file and page or offset. MySQL 1712 / startup failure.
     Corrupt(String),
-    /// All transaction slots or the status window are in use; MySQL 1637.
+    /// All transaction slots are in use, or the status ring stays full; MySQL 1637.
     TooManyTransactions,
 }
 

@@ -15,6 +15,7 @@ use crate::mtr::Mtr;
 use crate::page::get_u64;
 use crate::page::node::Node;
 use crate::segment::{self, Segment};
+use crate::txn::Advancer;
 use crate::undo::{self, Kind, Record};
 use crate::version::{Header, ROW_AT};
 use crate::{Result, Tree, TreeKind, overflow};
@@ -27,6 +28,7 @@ const TRUSTED: &str = "a latched node has sound offsets";
 /// How far the purge thread has come.
 #[derive(Default)]
 pub struct Progress {
+    advancer: Advancer,
     segments: Vec<Place>,
 }
 
@@ -70,7 +72,7 @@ impl Core {
     pub fn purge(&self, progress: &mut Progress) -> Result<u64> {
         // What nobody waited for (rollbacks) becomes history too: somebody has to find that it is complete.
         self.log.completed_lsn();
-        let horizon = self.system.advance(|| self.newest());
+        let horizon = self.system.advance(&mut progress.advancer, || self.newest());
         for segment in self.segments.from(progress.segments.len()) {
             // Of what a former life left nobody knows, so there may be work.
             let (page, at) = undo::split_roll_ptr(segment.first);

@@ -39,8 +39,8 @@ pub const INITIAL_PAGES: u64 = 1024;
 /// Stream bytes of a log segment of an engine that is stepped.
 const STEPPED_SEGMENT_BYTES: u64 = 256 << 10;
 
-/// Ids that may lie between the oldest open transaction and the newest: 8 bytes of address space each.
-const STATUS_RING_LEN: u64 = 1 << 27;
+/// Words of the status ring, 8 bytes of address space each: how far writers may be ahead of purge. Fewer in a small address space.
+const STATUS_RING_LEN: u64 = 1 << 24;
 
 pub struct Opened {
     pub pool: Pool,
@@ -142,12 +142,11 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
         space.set_file_pages(seen);
     }
     space.read_maps(&pool)?;
-    let ring_len = STATUS_RING_LEN.min(page_count * 64);
+    let ring_len = STATUS_RING_LEN.min(page_count / 16);
     let store = crate::btree::Store { pool: &pool, log: &log, space: &space };
     let segments = Segments::open(store)?;
     let open = open_transactions(&pool, &segments)?;
-    let oldest = open.iter().map(|open| open.trx).min().unwrap_or(u64::MAX);
-    let system = System::new(next_trx.max(1), oldest, ring_len)?;
+    let system = System::new(next_trx.max(1), open.iter().map(|open| open.trx), ring_len)?;
     Ok(Opened { pool, log, space, system, segments, open, doublewrite: options.doublewrite.then_some(doublewrite) })
 }
 

@@ -329,7 +329,7 @@ impl Transaction {
                 self.segment = Some(self.core.segments.take(self.core.store())?);
             }
             self.undone = (0, 0);
-            self.trx = self.core.system.start(self.slot)?;
+            self.trx = self.take_id()?;
             self.core.system.slots.get(self.slot).state.lock().trx = self.trx;
         }
         Ok(())
@@ -337,6 +337,23 @@ impl Transaction {
 
     fn check_alive(&self) -> Result<()> {
         if self.doomed { Err(Error::MustRollBack) } else { Ok(()) }
+    }
+
+    /// An id; waits for purge while the status ring is full, as for a lock.
+    fn take_id(&self) -> Result<u64> {
+        let system = &self.core.system;
+        let began = Instant::now();
+        loop {
+            let seen = system.releases();
+            if let Some(trx) = system.start(self.slot) {
+                return Ok(trx);
+            }
+            self.check_interrupt()?;
+            if self.core.stopping() || began.elapsed() >= self.lock_wait_timeout {
+                return Err(Error::TooManyTransactions);
+            }
+            system.await_room(seen, Duration::from_millis(50));
+        }
     }
 
     /// A change was made, with `self.record` at `roll_ptr`.
@@ -477,9 +494,7 @@ impl Transaction {
         // Relaxed for all: for those who list transactions.
         other.begun.store(own.begun.load(Ordering::Relaxed) | BEGUN_ROLLING_BACK, Ordering::Relaxed);
         other.work.store(self.work, Ordering::Relaxed);
-        core.system.adopt(slot, self.trx);
-        // Release: after the announcement of the new slot, which `advance` (SeqCst) then finds.
-        own.trx.store(0, Ordering::Release);
+        core.system.hand_over(self.slot, slot, self.trx);
         let segment = self.segment.take().expect("a transaction with undo has a segment");
         core.rollbacks.add(Rollback::new(slot, self.trx, segment, self.first_undo, undone_to));
         self.forget();

@@ -349,7 +349,13 @@ fn snapshots_hold_while_many_threads_write_on_few_frames() {
     let number = |name: &str, default: u64| std::env::var(name).map_or(default, |text| text.parse().unwrap());
     let (seed, seconds) = (number("CLEARWAY_STRESS_SEED", 1), number("CLEARWAY_STRESS_SECONDS", 8));
     let scratch = Scratch::new("stress");
-    let few = EngineOptions { buffer_pool_bytes: 4 << 20, log_capacity_bytes: 32 << 20, ..options(scratch.path()) };
+    // The address space bounds the status ring, to so few ids that they leave it while they are looked up.
+    let few = EngineOptions {
+        buffer_pool_bytes: 4 << 20,
+        log_capacity_bytes: 32 << 20,
+        address_space_bytes: 512 << 20,
+        ..options(scratch.path())
+    };
     let engine = Engine::open(few.clone(), &mut |_| ()).unwrap();
     // The seed decides how soon commits are shown, too.
     engine.set_flush_log_at_commit([1, 2, 0][seed as usize % 3]);

@@ -16,7 +16,6 @@ use crate::txn::Status;
 use crate::txn::read::{Found, Reader, finish};
 use crate::version::{Header, PAYLOAD_AT, ROW_AT};
 use crate::{Error, Result, Tree, TreeKind};
-use log::Lsn;
 use next_key::{Locked, NextKeys};
 use observe::Counter;
 use std::ops::Bound;
@@ -233,8 +232,9 @@ impl Cursor {
                 None
             } else {
                 // An uncommitted entry may be gone by the time that the row is read.
-                let certain =
-                    !reader.uncommitted || header.trx() == reader.trx || core.system.sees(Lsn::MAX, header.trx());
+                let certain = !reader.uncommitted
+                    || header.trx() == reader.trx
+                    || core.system.sees(reader.snapshot, header.trx());
                 Some(Seen::Copy { certain })
             });
         }
@@ -273,8 +273,7 @@ impl Cursor {
             Err(Error::LockNoWait) => {}
             other => return other,
         }
-        let reader = Reader::of_committed(tx.trx);
-        if !reader.get(&tx.core, self.tree, &self.stretch.bytes[key.clone()], &mut self.row)? {
+        if !Reader::get_committed(&tx.core, tx.trx, self.tree, &self.stretch.bytes[key.clone()], &mut self.row)? {
             return Ok(Locked::Gone);
         }
         self.unlocked = Some(key);

@@ -20,7 +20,7 @@ pub mod range;
 pub use deadlock::ForeignWait;
 pub use monitor::{Deadlock, DeadlockMember, LockInfo, LockOn, Teller, TransactionInfo, WaitInfo};
 
-use crate::txn::SLOTS_MAX;
+use crate::txn::{FLAGS, SLOTS_MAX};
 use crate::{Error, Isolation, LockMode, Result};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -44,7 +44,8 @@ pub struct Name {
 
 /// A session's place in the transaction system: what others must know of it.
 pub struct Slot {
-    /// The running transaction's id, or a lower bound of the one being taken; 0: none. W: owner. R: purge.
+    /// The running transaction's id, or a lower bound of the one being taken, with flags: see [`crate::txn`]; 0: none. W: owner;
+    /// purge, a flag. R: purge.
     pub trx: AtomicU64,
     /// The announced snapshot, `u64::MAX`: none. W: owner. R: purge.
     pub snapshot: AtomicU64,
@@ -53,6 +54,14 @@ pub struct Slot {
     /// Changes made so far: what a rollback would cost. W: owner. R: deadlock search.
     pub work: AtomicU64,
     pub state: Mutex<SlotState>,
+}
+
+impl Slot {
+    /// The running transaction's id, for those who list transactions.
+    pub fn shown_trx(&self) -> u64 {
+        // Relaxed: a number to show.
+        self.trx.load(Ordering::Relaxed) & !FLAGS
+    }
 }
 
 /// In what [`pack_begun`] says: the transaction is undone in the background.

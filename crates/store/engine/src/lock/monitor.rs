@@ -111,7 +111,7 @@ impl LockTable {
             let (step, before) = (&cycle[i], &cycle[(i + cycle.len() - 1) % cycle.len()]);
             let slot = slots.get(LaneId::from_index(step.slot as usize));
             // Relaxed: numbers to show.
-            let (trx, work) = (slot.trx.load(Ordering::Relaxed), slot.work.load(Ordering::Relaxed));
+            let (trx, work) = (slot.shown_trx(), slot.work.load(Ordering::Relaxed));
             let began_us = slot.begun.load(Ordering::Relaxed) & (BEGUN_ROLLING_BACK - 1);
             let waits = match &step.wait.on {
                 WaitOn::Row(name) => {
@@ -175,7 +175,7 @@ impl LockTable {
         let mut out = Vec::new();
         for (id, slot) in slots.iter_claimed() {
             // Relaxed: numbers to show.
-            let (trx, work) = (slot.trx.load(Ordering::Relaxed), slot.work.load(Ordering::Relaxed));
+            let (trx, work) = (slot.shown_trx(), slot.work.load(Ordering::Relaxed));
             let begun = slot.begun.load(Ordering::Relaxed);
             if begun == 0 {
                 continue;

@@ -111,13 +111,7 @@ pub enum Turn {
 impl Core {
     /// Makes transactions that were open when the server ended open again, for the thread to undo.
     pub fn adopt_open_transactions(&self, open: Vec<OpenTransaction>, progress: &mut dyn FnMut(&str)) -> Result<()> {
-        for open in open {
-            if !self.system.has_word(open.trx) {
-                progress(&format!("rolling back transaction {}, which was open", open.trx));
-                self.undo_before_service(&open)?;
-                continue;
-            }
-            let OpenTransaction { trx, segment, first, end } = open;
+        for OpenTransaction { trx, segment, first, end } in open {
             let slot = self.system.slots.claim().ok_or(Error::TooManyTransactions)?;
             progress(&format!("transaction {trx} was open: it is rolled back in the background"));
             let begun = pack_begun(Isolation::RepeatableRead, false, 0) | BEGUN_ROLLING_BACK;
@@ -148,21 +142,6 @@ impl Core {
             self.rollbacks.waiting.lock().push(rollback);
         }
         turn
-    }
-
-    /// Undoes a transaction that began too long ago for the status ring: before anybody reads, for it counts as committed.
-    pub fn undo_before_service(&self, stale: &OpenTransaction) -> Result<()> {
-        let OpenTransaction { trx, ref segment, first, mut end } = *stale;
-        self.undo_back(trx, &mut end, first, |_| (), || false)?;
-        // Relaxed: nobody else is there yet.
-        let mut page = self.pool.exclusive(segment.newest.load(Ordering::Relaxed))?;
-        self.log.ensure_room_critical(4096)?;
-        let mut mtr = Mtr::new();
-        mtr.end_transaction(&mut page, trx);
-        mtr.commit(&self.log, &mut [&mut page]);
-        drop(page);
-        self.segments.give_back(Arc::clone(segment));
-        Ok(())
     }
 
     /// Goes on with a rollback. True: the transaction is over.

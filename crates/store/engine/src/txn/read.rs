@@ -4,6 +4,7 @@ use crate::btree::{Store, Target};
 use crate::engine::Core;
 use crate::page::get_u64;
 use crate::page::node::{Node, Torn};
+use crate::txn::Status;
 use crate::undo::{self, Kind, Record};
 use crate::version::{Header, ROW_AT, patch_back};
 use crate::{Error, Result, Tree, overflow, segment};
@@ -74,17 +75,30 @@ impl Reader {
         }
     }
 
-    /// Who sees the newest committed version, or its own. Undo lasts only as long as a snapshot: the transaction has one.
-    pub fn of_committed(trx: u64) -> Reader {
-        Reader { trx, snapshot: Lsn::MAX, uncommitted: false }
+    /// The newest committed version of a row, or one that `trx` itself wrote. Undo lasts only as long as a snapshot: the
+    /// transaction has one.
+    pub fn get_committed(core: &Core, trx: u64, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<bool> {
+        let reader = Reader { trx, snapshot: Lsn::MAX, uncommitted: false };
+        loop {
+            let Some(found) = newest(core.store(), tree, key, row)? else { return Ok(false) };
+            let author = found.header.trx();
+            if author != trx && matches!(core.system.status(author), Status::Committed(_)) {
+                // Or rolled back since the copy, and out of the ring: then what it wrote stands here no more.
+                let again = newest(core.store(), tree, key, &mut Vec::new())?;
+                if again.map(|again| (again.header, again.roll_ptr)) != Some((found.header, found.roll_ptr)) {
+                    continue;
+                }
+            }
+            return reader.resolve(core, key, found, row);
+        }
     }
 
     /// Turns the newest version in `row` into the one that this reader sees. False: it sees none.
     #[inline]
     pub fn resolve(&self, core: &Core, key: &[u8], found: Found, row: &mut Vec<u8>) -> Result<bool> {
         if self.uncommitted && found.header.is_off_page() {
-            // A rollback may be freeing the pages of an uncommitted row: here even READ UNCOMMITTED reads the committed one.
-            return Reader::of_committed(self.trx).resolve(core, key, found, row);
+            // A rollback may be freeing the pages of an uncommitted row: here even READ UNCOMMITTED reads what its snapshot sees.
+            return Reader { uncommitted: false, ..*self }.resolve(core, key, found, row);
         }
         if !self.sees(core, found.header.trx()) {
             return self.resolve_older(core, key, found, row);

@@ -1,0 +1,70 @@
+//! Old snapshots and transactions that stay open beside many commits.
+
+mod common;
+
+use common::{Scratch, key, options};
+use engine::{Engine, EngineOptions, Isolation, Read, Transaction, Tree, TreeKind};
+use std::path::Path;
+use std::sync::Arc;
+
+/// An address space so small that the status ring holds 2,048 ids.
+fn tiny(datadir: &Path) -> EngineOptions {
+    EngineOptions { address_space_bytes: 512 << 20, flush_log_at_commit: 0, ..options(datadir) }
+}
+
+fn begin(engine: &Engine) -> Transaction {
+    let mut tx = Transaction::new(engine).unwrap();
+    tx.begin(Isolation::RepeatableRead, false);
+    tx
+}
+
+fn get(tx: &mut Transaction, tree: Tree, id: u64) -> Option<u64> {
+    let mut row = Vec::new();
+    tx.get(tree, &key(id), Read::Consistent, &mut row).unwrap().then(|| u64::from_be_bytes(row[..].try_into().unwrap()))
+}
+
+/// A table of rows that hold a number each.
+fn table(engine: &Engine, rows: u64) -> Tree {
+    let mut tx = begin(engine);
+    let tree = engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
+    for id in 0..rows {
+        tx.insert(tree, &key(id), &key(0)).unwrap();
+    }
+    tx.commit().unwrap();
+    tree
+}
+
+#[test]
+fn writers_go_on_beside_an_old_snapshot_and_an_open_transaction() {
+    const COMMITS: u64 = 20_000;
+    let scratch = Scratch::new("history");
+    let engine: Arc<Engine> = Engine::open(tiny(scratch.path()), &mut |_| ()).unwrap();
+    let tree = table(&engine, 10);
+    let mut open = begin(&engine);
+    open.update(tree, &key(9), &key(77)).unwrap();
+    let mut snapshots: Vec<(Transaction, u64)> = Vec::new();
+    let mut writer = Transaction::new(&engine).unwrap();
+    for n in 0..COMMITS {
+        if n % 6000 == 100 {
+            let mut old = begin(&engine);
+            old.take_snapshot();
+            snapshots.push((old, n));
+        }
+        writer.begin(Isolation::RepeatableRead, false);
+        writer.update(tree, &key(n % 9), &key(n + 1)).unwrap();
+        if n % 5 == 4 { writer.rollback().unwrap() } else { writer.commit().unwrap() }
+    }
+    for (old, when) in &mut snapshots {
+        for id in 0..9 {
+            // The newest commit of this row before the snapshot.
+            let seen = (0..*when).rev().find(|n| n % 9 == id && n % 5 != 4).map_or(0, |n| n + 1);
+            assert_eq!(get(old, tree, id), Some(seen), "row {id} after {when} commits");
+        }
+        assert_eq!(get(old, tree, 9), Some(0));
+    }
+    assert_eq!(get(&mut open, tree, 9), Some(77));
+    open.commit().unwrap();
+    assert_eq!(get(&mut snapshots[0].0, tree, 9), Some(0), "it committed after the snapshot");
+    let mut new = begin(&engine);
+    assert_eq!(get(&mut new, tree, 9), Some(77));
+}
