@@ -7,7 +7,8 @@ use crate::pool::Pool;
 use crate::segment::Segment;
 use crate::txn::Status;
 use crate::txn::background::Rollback;
-use crate::txn::read::Reader;
+use crate::txn::read::{Past, Reader};
+use crate::txn::versions::Versions;
 use crate::undo::{self, Kind, Record};
 use crate::{Engine, Error, Result, Tree};
 use log::Lsn;
@@ -68,6 +69,8 @@ pub struct Transaction {
     read_only: bool,
     /// The snapshot of consistent reads, once taken.
     snapshot: Option<Lsn>,
+    /// What the snapshot is known to see of rows with newer versions.
+    pub(crate) versions: Versions,
     /// The transaction's id, once it writes; else 0.
     pub(crate) trx: u64,
     /// Where its undo records go. Kept from one transaction to the next.
@@ -139,6 +142,7 @@ impl Transaction {
             doomed: false,
             read_only: false,
             snapshot: None,
+            versions: Versions::default(),
             trx: 0,
             segment: None,
             first_undo: 0,
@@ -245,6 +249,7 @@ impl Transaction {
 
     fn close_snapshot(&mut self) {
         if self.snapshot.take().is_some() {
+            self.versions.forget();
             self.core.system.close_snapshot(self.slot);
         }
     }
@@ -278,6 +283,13 @@ impl Transaction {
             }
         };
         Reader { trx: self.trx, snapshot, uncommitted: self.isolation == Isolation::ReadUncommitted }
+    }
+
+    /// The same, with what a walk over older versions takes; what at least `worth_steps` of it find is remembered.
+    #[inline]
+    pub(crate) fn reading(&mut self, worth_steps: u64) -> (Reader, &Core, Past<'_>) {
+        let reader = self.reader();
+        (reader, &self.core, Past { versions: Some(&mut self.versions), worth_steps, interrupt: &self.interrupt })
     }
 
     /// Whether [`Transaction::await_durable`] has anything to wait for.
@@ -688,8 +700,8 @@ impl Transaction {
     pub fn get(&mut self, tree: Tree, key: &[u8], read: Read, row: &mut Vec<u8>) -> Result<bool> {
         match read {
             Read::Consistent => {
-                let reader = self.reader();
-                reader.get(&self.core, tree, key, row)
+                let (reader, core, past) = self.reading(1);
+                reader.get(core, tree, key, row, past)
             }
             Read::Locking { mode, wait } => match self.lock_and_get(tree, key, mode, wait, row) {
                 Err(Error::LockNoWait) if wait == Wait::SkipLocked => Ok(false),

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Scratch, key, options};
-use engine::{Engine, EngineOptions, Isolation, Read, Transaction, Tree, TreeKind};
+use engine::{Engine, EngineOptions, Error, Isolation, Read, Transaction, Tree, TreeKind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -67,4 +67,23 @@ fn writers_go_on_beside_an_old_snapshot_and_an_open_transaction() {
     assert_eq!(get(&mut snapshots[0].0, tree, 9), Some(0), "it committed after the snapshot");
     let mut new = begin(&engine);
     assert_eq!(get(&mut new, tree, 9), Some(77));
+}
+
+#[test]
+fn a_walk_over_many_versions_ends_on_kill() {
+    let scratch = Scratch::new("walk");
+    let engine = Engine::open(tiny(scratch.path()), &mut |_| ()).unwrap();
+    let tree = table(&engine, 1);
+    let mut old = begin(&engine);
+    old.take_snapshot();
+    let mut writer = begin(&engine);
+    for n in 1..=300 {
+        writer.update(tree, &key(0), &key(n)).unwrap();
+    }
+    writer.commit().unwrap();
+    let mut row = Vec::new();
+    old.interrupt().raise(1);
+    assert!(matches!(old.get(tree, &key(0), Read::Consistent, &mut row), Err(Error::Interrupted)));
+    old.interrupt().clear_statement();
+    assert_eq!(get(&mut old, tree, 0), Some(0));
 }

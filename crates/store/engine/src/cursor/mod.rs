@@ -219,8 +219,8 @@ impl Cursor {
         key: std::ops::Range<usize>,
         value: std::ops::Range<usize>,
     ) -> Result<Option<Seen>> {
-        let reader = tx.reader();
-        let core = &*tx.core;
+        // A scan comes by each row once.
+        let (reader, core, past) = tx.reading(8);
         let bytes = &self.stretch.bytes[value];
         let header = Header(get_u64(bytes, 0));
         let sees = reader.sees(core, header.trx());
@@ -244,7 +244,8 @@ impl Cursor {
         self.row.clear();
         self.row.extend_from_slice(&bytes[ROW_AT..]);
         let found = Found { header, roll_ptr: get_u64(bytes, 8) };
-        Ok(reader.resolve(core, &self.stretch.bytes[key], found, &mut self.row)?.then_some(Seen::Row))
+        let key = &self.stretch.bytes[key];
+        Ok(reader.resolve(core, self.tree, key, found, &mut self.row, past)?.then_some(Seen::Row))
     }
 
     /// UPDATE below REPEATABLE READ: a row that others have locked is returned as it was last committed, and not waited for
@@ -273,7 +274,7 @@ impl Cursor {
             Err(Error::LockNoWait) => {}
             other => return other,
         }
-        if !Reader::get_committed(&tx.core, tx.trx, self.tree, &self.stretch.bytes[key.clone()], &mut self.row)? {
+        if !Reader::get_committed(tx, self.tree, &self.stretch.bytes[key.clone()], &mut self.row)? {
             return Ok(Locked::Gone);
         }
         self.unlocked = Some(key);

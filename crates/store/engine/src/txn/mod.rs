@@ -25,6 +25,7 @@ mod ring;
 pub mod rollback;
 #[cfg(test)]
 mod tests;
+pub mod versions;
 pub mod write;
 
 use crate::Result;

@@ -2,12 +2,14 @@
 
 use crate::btree::{Store, Target};
 use crate::engine::Core;
+use crate::lock::Interrupt;
 use crate::page::get_u64;
 use crate::page::node::{Node, Torn};
 use crate::txn::Status;
+use crate::txn::versions::Versions;
 use crate::undo::{self, Kind, Record};
 use crate::version::{Header, ROW_AT, patch_back};
-use crate::{Error, Result, Tree, overflow, segment};
+use crate::{Error, Result, Transaction, Tree, overflow, segment};
 use log::Lsn;
 
 /// Through whose eyes to read.
@@ -18,6 +20,15 @@ pub struct Reader {
     pub snapshot: Lsn,
     /// READ UNCOMMITTED: the newest version, whoever wrote it.
     pub uncommitted: bool,
+}
+
+/// What a transaction lends to a walk over older versions.
+pub struct Past<'t> {
+    /// What its snapshot is known to see; `None` where the reader goes by something else.
+    pub versions: Option<&'t mut Versions>,
+    /// Remember what took at least so many steps to find.
+    pub worth_steps: u64,
+    pub interrupt: &'t Interrupt,
 }
 
 /// A value's header and roll pointer as found in a leaf.
@@ -68,16 +79,17 @@ impl Reader {
 
     /// The row with this key, into `row`.
     #[inline]
-    pub fn get(&self, core: &Core, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<bool> {
+    pub fn get(&self, core: &Core, tree: Tree, key: &[u8], row: &mut Vec<u8>, past: Past<'_>) -> Result<bool> {
         match newest(core.store(), tree, key, row)? {
             None => Ok(false),
-            Some(found) => self.resolve(core, key, found, row),
+            Some(found) => self.resolve(core, tree, key, found, row, past),
         }
     }
 
     /// The newest committed version of a row, or one that `trx` itself wrote. Undo lasts only as long as a snapshot: the
     /// transaction has one.
-    pub fn get_committed(core: &Core, trx: u64, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<bool> {
+    pub fn get_committed(tx: &Transaction, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Result<bool> {
+        let (core, trx) = (&*tx.core, tx.trx);
         let reader = Reader { trx, snapshot: Lsn::MAX, uncommitted: false };
         loop {
             let Some(found) = newest(core.store(), tree, key, row)? else { return Ok(false) };
@@ -89,28 +101,75 @@ impl Reader {
                     continue;
                 }
             }
-            return reader.resolve(core, key, found, row);
+            let past = Past { versions: None, worth_steps: 0, interrupt: tx.interrupt() };
+            return reader.resolve(core, tree, key, found, row, past);
         }
     }
 
     /// Turns the newest version in `row` into the one that this reader sees. False: it sees none.
     #[inline]
-    pub fn resolve(&self, core: &Core, key: &[u8], found: Found, row: &mut Vec<u8>) -> Result<bool> {
+    pub fn resolve(
+        &self,
+        core: &Core,
+        tree: Tree,
+        key: &[u8],
+        found: Found,
+        row: &mut Vec<u8>,
+        past: Past<'_>,
+    ) -> Result<bool> {
         if self.uncommitted && found.header.is_off_page() {
             // A rollback may be freeing the pages of an uncommitted row: here even READ UNCOMMITTED reads what its snapshot sees.
-            return Reader { uncommitted: false, ..*self }.resolve(core, key, found, row);
+            return Reader { uncommitted: false, ..*self }.resolve(core, tree, key, found, row, past);
         }
         if !self.sees(core, found.header.trx()) {
-            return self.resolve_older(core, key, found, row);
+            return self.resolve_older(core, tree, key, found, row, past);
         }
         finish(core.store(), found.header, row)
     }
 
     #[cold]
-    fn resolve_older(&self, core: &Core, key: &[u8], mut found: Found, row: &mut Vec<u8>) -> Result<bool> {
+    fn resolve_older(
+        &self,
+        core: &Core,
+        tree: Tree,
+        key: &[u8],
+        found: Found,
+        row: &mut Vec<u8>,
+        mut past: Past<'_>,
+    ) -> Result<bool> {
+        if let Some(versions) = &mut past.versions
+            && let Some(header) = versions.get(tree.id, key, row)
+        {
+            return finish(core.store(), header, row);
+        }
+        let (header, steps) = self.walk_back(core, key, found, row, past.interrupt)?;
+        if let Some(versions) = past.versions {
+            versions.steps += steps;
+            if steps >= past.worth_steps {
+                versions.put(tree.id, key, header, row);
+            }
+        }
+        finish(core.store(), header, row)
+    }
+
+    /// Puts the version that this reader sees into `row`, as it is stored; nothing if it sees none. Returns its header, that of a
+    /// deletion if it sees none, and how many undo records that took.
+    fn walk_back(
+        &self,
+        core: &Core,
+        key: &[u8],
+        mut found: Found,
+        row: &mut Vec<u8>,
+        interrupt: &Interrupt,
+    ) -> Result<(Header, u64)> {
+        /// Undo records between two looks at the interrupt.
+        const STEPS_UNASKED: u64 = 64;
         let store = core.store();
         let (mut bytes, mut older) = (Vec::new(), Vec::new());
-        loop {
+        for steps in 1.. {
+            if steps % STEPS_UNASKED == 0 && interrupt.reason() != 0 {
+                return Err(Error::Interrupted);
+            }
             if found.roll_ptr == 0 {
                 return Err(Error::Corrupt(format!(
                     "a version by transaction {} has no undo and is not visible",
@@ -126,7 +185,10 @@ impl Reader {
                     .corrupt(page, &format!("the undo record at offset {at} belongs to another row or transaction")));
             }
             match record.kind {
-                Kind::Insert => return Ok(false),
+                Kind::Insert => {
+                    row.clear();
+                    return Ok((Header(0).deleted(), steps));
+                }
                 Kind::Update => {}
                 other => {
                     return Err(Error::Corrupt(format!("a row version leads to an undo record of kind {other:?}")));
@@ -137,9 +199,10 @@ impl Reader {
             std::mem::swap(row, &mut older);
             found = Found { header: Header(record.header), roll_ptr: record.roll_ptr };
             if self.sees(core, found.header.trx()) {
-                return finish(store, found.header, row);
+                return Ok((found.header, steps));
             }
         }
+        unreachable!("a chain ends at an insertion")
     }
 }
 
