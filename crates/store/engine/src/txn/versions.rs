@@ -105,6 +105,7 @@ mod tests {
             doublewrite: true,
             direct_io: false,
             flush_log_at_commit: 0,
+            write_io_threads: 2,
         };
         let engine = Engine::open(options, &mut |_| ()).unwrap();
         let begin = || {
