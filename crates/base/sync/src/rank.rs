@@ -12,6 +12,7 @@
 /// | `Accounts` | the next version of the grants while it is built | pages, log |
 /// | `Checkpoint` | the one checkpoint or flush round in progress | pages, pool, log |
 /// | `TreesInUse` | trees that purge or rollback is changing against being freed | pages, log |
+/// | `Purge` | which segments are to be purged | free space |
 /// | `FileGrowth` | the one growth of the data file in progress | pages, log |
 /// | `PageLatch` | one page; a thread may hold several, in tree order | its own read from disk; pool, locks, free space, log buffer |
 /// | `LockRanges` | the gap and next-key locks of some trees | lock table |
@@ -46,6 +47,8 @@ pub enum Rank {
     Checkpoint,
     /// Trees that purge or rollback is changing against being freed.
     TreesInUse,
+    /// Which segments are to be purged.
+    Purge,
     /// The one growth of the data file in progress.
     FileGrowth,
     /// One page. Several may be held at once, in tree order, which the engine answers for.

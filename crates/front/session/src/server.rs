@@ -24,6 +24,9 @@ const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
 const DEADLOCK_DETECT: VarId = id("innodb_deadlock_detect");
 const FILL_FACTOR: VarId = id("innodb_fill_factor");
 const LOG_CAPACITY: VarId = id("innodb_redo_log_capacity");
+const PURGE_BATCH: VarId = id("innodb_purge_batch_size");
+const PURGE_LAG: VarId = id("innodb_max_purge_lag");
+const PURGE_LAG_DELAY: VarId = id("innodb_max_purge_lag_delay");
 const WRITE_LOCKS_MAX: VarId = id("max_write_lock_count");
 
 /// Name of the dictionary entry that holds all accounts.
@@ -248,6 +251,11 @@ impl Server {
         self.engine.set_flush_log_at_commit(globals.uint(FLUSH_LOG) as u8);
         self.engine.set_deadlock_detect(globals.bool(DEADLOCK_DETECT));
         self.engine.set_fill_factor(globals.uint(FILL_FACTOR) as u8);
+        self.engine.set_purge(engine::PurgeSettings {
+            batch_pages: globals.uint(PURGE_BATCH) as u32,
+            lag_max: globals.uint(PURGE_LAG) as u32,
+            delay_us_max: globals.uint(PURGE_LAG_DELAY) as u32,
+        });
         self.engine.set_log_capacity(globals.uint(LOG_CAPACITY));
         self.catalog.locks().set_write_lock_max(globals.uint(WRITE_LOCKS_MAX));
         if let Some(told) = self.on_set_global.get() {

@@ -10,7 +10,7 @@ const COUNTER: &str = "status_counter";
 const VALUE: &str = "value";
 
 /// Metric, subsystem, kind, and the status variable that it is.
-const METRICS: [(&str, &str, &str, &str); 34] = [
+const METRICS: [(&str, &str, &str, &str); 35] = [
     ("lock_deadlocks", "lock", COUNTER, "Innodb_deadlocks"),
     ("lock_row_lock_time", "lock", COUNTER, "Innodb_row_lock_time"),
     ("lock_row_lock_waits", "lock", COUNTER, "Innodb_row_lock_waits"),
@@ -42,6 +42,7 @@ const METRICS: [(&str, &str, &str, &str); 34] = [
     ("innodb_dblwr_pages_written", "server", COUNTER, "Innodb_dblwr_pages_written"),
     ("innodb_dblwr_writes", "server", COUNTER, "Innodb_dblwr_writes"),
     ("innodb_page_size", "server", VALUE, "Innodb_page_size"),
+    ("trx_rseg_history_len", "transaction", VALUE, "Innodb_history_list_length"),
     ("dml_deletes", "dml", COUNTER, "Innodb_rows_deleted"),
     ("dml_inserts", "dml", COUNTER, "Innodb_rows_inserted"),
     ("dml_updates", "dml", COUNTER, "Innodb_rows_updated"),

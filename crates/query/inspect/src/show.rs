@@ -532,7 +532,10 @@ pub fn engine_status(cx: &Context) -> Rows {
     };
     let picture = locks::Picture::take(cx);
     let held = [("row locks held or awaited", picture.locks.len() as u64)];
-    let history = [("bytes of log behind the newest commit that purge may not pass", cx.engine.history_lag())];
+    let history = [
+        ("History list length", cx.engine.history_length()),
+        ("bytes of log behind the newest commit that purge may not pass", cx.engine.history_lag()),
+    ];
     section(&locks::deadlock_section(cx, &picture), "LOCKS", &["row_lock", "deadlocks"], &held);
     section("", "TRANSACTIONS", &[], &history);
     section(&locks::transactions_section(&picture), "LOG", &["redo_log", "log_", "os_log"], &[]);

@@ -23,6 +23,7 @@ fn open(name: &str) -> (Arc<Engine>, std::path::PathBuf) {
         direct_io: false,
         flush_log_at_commit: 0,
         write_io_threads: 2,
+        purge_threads: 2,
     };
     (Engine::open(options, &mut |_| ()).unwrap(), path)
 }

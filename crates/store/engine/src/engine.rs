@@ -2,6 +2,7 @@
 
 use crate::btree::{Store, Target};
 use crate::checkpoint::Checkpoints;
+use crate::history::History;
 use crate::lock::{Deadlock, Interrupt, LockInfo, LockTable, Teller, TransactionInfo};
 use crate::mtr::Mtr;
 use crate::page::node::{Node, NodeMut};
@@ -15,7 +16,9 @@ use crate::stepper::Stepper;
 use crate::txn::System;
 use crate::txn::background::{self, Rollbacks};
 use crate::undo::{self, Kind, Record};
-use crate::{Error, Range, Result, Tree, TreeKind, checkpoint, purge, recovery, transaction::Transaction};
+use crate::{
+    Error, PurgeSettings, Range, Result, Tree, TreeKind, checkpoint, history, recovery, transaction::Transaction,
+};
 use log::{Log, Lsn};
 use std::ops::Bound;
 use std::path::PathBuf;
@@ -46,6 +49,8 @@ pub struct EngineOptions {
     pub flush_log_at_commit: u8,
     /// Threads that write pages: `innodb_write_io_threads`.
     pub write_io_threads: usize,
+    /// `innodb_purge_threads`.
+    pub purge_threads: u32,
 }
 
 /// Counters that `SHOW GLOBAL STATUS` shows as `Innodb_*`, computed when asked.
@@ -72,6 +77,7 @@ pub(crate) struct Core {
     pub locks: LockTable,
     pub segments: Segments,
     pub rollbacks: Rollbacks,
+    pub history: History,
     /// `innodb_flush_log_at_trx_commit`. W: SET GLOBAL. R: every commit and snapshot.
     pub flush_log_at_commit: AtomicU8,
     /// `innodb_deadlock_detect`.
@@ -189,10 +195,15 @@ impl Engine {
         }
         // With the cleaner at work: what is rolled back may be larger than the pool, and than the log.
         engine.core.adopt_open_transactions(open, progress)?;
-        for (name, work) in [("purge", purge::run as fn(&Core)), ("rollback", background::run), ("space", reclaim::run)]
-        {
+        let mut changers = vec![
+            ("purge".to_string(), history::coordinate as fn(&Core)),
+            ("rollback".to_string(), background::run),
+            ("space".to_string(), reclaim::run),
+        ];
+        changers.extend((1..=options.purge_threads.max(1)).map(|n| (format!("purge-{n}"), history::work as fn(&Core))));
+        for (name, work) in changers {
             let core = engine.core.clone();
-            let changer = spawn(name, move || work(&core))?;
+            let changer = spawn(&name, move || work(&core))?;
             engine.threads.lock().changers.push(changer);
         }
         Ok(engine)
@@ -222,6 +233,7 @@ impl Engine {
             locks: LockTable::new(),
             segments: opened.segments,
             rollbacks: Rollbacks::new(),
+            history: History::new(options.purge_threads),
             flush_log_at_commit: AtomicU8::new(options.flush_log_at_commit),
             deadlock_detect: AtomicBool::new(true),
             fill_factor: AtomicU8::new(100),
@@ -265,6 +277,11 @@ impl Engine {
         self.core.fill_factor.store(percent, Ordering::Relaxed);
     }
 
+    /// `innodb_purge_batch_size`, `innodb_max_purge_lag`, `innodb_max_purge_lag_delay`.
+    pub fn set_purge(&self, settings: PurgeSettings) {
+        self.core.history.set(settings);
+    }
+
     /// `innodb_redo_log_capacity`.
     pub fn set_log_capacity(&self, bytes: u64) {
         self.core.log.set_capacity(bytes);
@@ -292,6 +309,7 @@ impl Engine {
         self.stop_to(STOPPING);
         self.core.rollbacks.wake();
         self.core.space.want_work();
+        self.core.history.want_end();
         for thread in changers {
             let _ = thread.join(); // it aborts on a panic
         }
@@ -484,6 +502,7 @@ impl Engine {
                 ("Innodb_buffer_pool_pages_dirty", dirty),
                 ("Innodb_buffer_pool_pages_free", total - resident),
                 ("Innodb_buffer_pool_pages_total", total),
+                ("Innodb_history_list_length", self.history_length()),
                 ("Innodb_page_size", PAGE_BYTES as u64),
                 ("Innodb_redo_log_checkpoint_lsn", core.log.oldest_needed()),
                 ("Innodb_redo_log_current_lsn", core.log.tail_lsn()),
@@ -522,6 +541,16 @@ impl Engine {
     /// Sessions that wait for a lock now.
     pub fn lock_waits(&self) -> usize {
         self.core.locks.waits(&self.core.system.slots)
+    }
+
+    /// Transactions that are over and have undo that purge has not passed. 0 where a page cannot be read; who needs it hears of that.
+    pub fn history_length(&self) -> u64 {
+        self.core.history_length().unwrap_or(0)
+    }
+
+    /// What each change of a row waits, in microseconds, because the history is longer than `innodb_max_purge_lag`.
+    pub fn purge_delay_us(&self) -> u32 {
+        self.core.history.delay_us()
     }
 
     /// Undo records not yet purged, in log bytes behind: how far the oldest snapshot lags.

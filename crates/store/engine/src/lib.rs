@@ -11,6 +11,7 @@ mod checkpoint;
 mod cursor;
 mod engine;
 mod error;
+mod history;
 mod inventory;
 mod lock;
 mod mtr;
@@ -32,6 +33,7 @@ pub use check::{Problem, Report, TreeFigures};
 pub use cursor::{Cursor, Direction, Entry, Extent, Range};
 pub use engine::{Engine, EngineOptions, EngineStatus};
 pub use error::{Error, Result};
+pub use history::PurgeSettings;
 pub use inventory::{BufferPage, DataFile, PageContent, TreeSpace};
 pub use lock::{
     Deadlock, DeadlockMember, ForeignWait, Interrupt, LockInfo, LockOn, Slept, Teller, TransactionInfo, WaitInfo,

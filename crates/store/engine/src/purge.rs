@@ -6,7 +6,7 @@
 //! with, apart from the last record of each page that it frees, and a session that updates rows in place shares no line with it.
 //!
 //! Where there is work, it walks the segment's records from the oldest on, as far as their transactions are over and visible
-//! to every snapshot. A delete mark still standing as that record left it becomes a removal; replaced off-page rows and
+//! to every snapshot, several threads at several segments ([`crate::history`]). A delete mark still standing as that record left it becomes a removal; replaced off-page rows and
 //! dropped trees are freed. Where it stands is not logged: after a crash it looks at records again, and finds nothing to do.
 
 use crate::btree::{Target, merge};
@@ -15,31 +15,35 @@ use crate::mtr::Mtr;
 use crate::page::get_u64;
 use crate::page::node::Node;
 use crate::segment::{self, Segment};
-use crate::txn::Advancer;
 use crate::undo::{self, Kind, Record};
 use crate::version::{Header, ROW_AT};
 use crate::{Result, Tree, TreeKind, overflow};
+use log::Lsn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 const TRUSTED: &str = "a latched node has sound offsets";
 
-/// How far the purge thread has come.
-#[derive(Default)]
-pub struct Progress {
-    advancer: Advancer,
-    segments: Vec<Place>,
-}
-
-/// How far it has come in one segment.
-struct Place {
+/// How far purge has come in one segment.
+pub struct Place {
     segment: Arc<Segment>,
     /// The first record not yet dealt with.
     page: u64,
     at: usize,
     /// The count of work that had been reached when all records had been dealt with.
     done: u64,
+    /// The horizon that it could not pass; 0: it has not come to one.
+    blocked_at: Lsn,
+    /// Rounds in which it is left alone, after an error.
+    pub rests: u32,
+}
+
+/// What a visit to a segment came to.
+pub struct Progress {
+    /// Records acted on.
+    pub records: u64,
+    /// Is there more to do right now?
+    pub more: bool,
 }
 
 /// What stands at a place of an undo page.
@@ -52,61 +56,52 @@ enum Next {
     Blocked,
 }
 
-/// The purge thread's work until the engine stops.
-pub fn run(core: &Core) {
-    let mut progress = Progress::default();
-    while !core.stopping() {
-        match core.purge(&mut progress) {
-            Ok(0) => core.sleep(Duration::from_millis(50)),
-            Ok(_) => core.sleep(Duration::from_millis(5)),
-            Err(error) => {
-                eprintln!("[ERROR] [Engine] purge: {error}");
-                core.sleep(Duration::from_millis(1000));
-            }
+impl Place {
+    pub fn new(segment: Arc<Segment>) -> Place {
+        // Of what a former life left nobody knows, so there may be work.
+        let (page, at) = undo::split_roll_ptr(segment.first);
+        Place { segment, page, at, done: 0, blocked_at: 0, rests: 0 }
+    }
+
+    /// Would a visit up to `horizon` find anything? Reads nothing but the segment's counts.
+    pub fn has_work(&mut self, horizon: Lsn) -> bool {
+        if self.rests > 0 {
+            self.rests -= 1;
+            return false;
         }
+        if self.blocked_at == horizon {
+            return false;
+        }
+        // Acquire for both: as in `purge_segment`.
+        self.page != self.segment.newest.load(Ordering::Acquire)
+            || self.done != self.segment.work.load(Ordering::Acquire)
     }
 }
 
 impl Core {
-    /// One round over all segments. Returns the number of records acted on.
-    pub fn purge(&self, progress: &mut Progress) -> Result<u64> {
-        // What nobody waited for (rollbacks) becomes history too: somebody has to find that it is complete.
-        self.log.completed_lsn();
-        let horizon = self.system.advance(&mut progress.advancer, || self.newest());
-        for segment in self.segments.from(progress.segments.len()) {
-            // Of what a former life left nobody knows, so there may be work.
-            let (page, at) = undo::split_roll_ptr(segment.first);
-            progress.segments.push(Place { segment, page, at, done: 0 });
-        }
-        let (mut records, mut outcome) = (0, Ok(()));
-        for place in &mut progress.segments {
-            match self.purge_segment(place, horizon) {
-                Ok(n) => records += n,
-                // A damaged page keeps its own segment from being purged, not the others.
-                Err(error) => outcome = Err(error),
-            }
-            if self.stopping() {
-                break;
-            }
-        }
-        outcome.map(|()| records)
-    }
-
-    fn purge_segment(&self, place: &mut Place, horizon: u64) -> Result<u64> {
+    /// Purges a segment up to the horizon, which no snapshot is older than, and as far as `pages` pages.
+    pub fn purge_segment(&self, place: &mut Place, horizon: Lsn, pages: u32) -> Result<Progress> {
+        place.blocked_at = 0;
         // Acquire: pairs with the Release in `note_work`: the records that were counted are found below. The horizon was taken
         // before, so what is history has been counted: a session counts first and commits after.
         let work = place.segment.work.load(Ordering::Acquire);
-        let (mut records, mut bytes) = (0, Vec::new());
+        let (mut records, mut bytes, mut pages_left) = (0, Vec::new(), pages);
         while !self.stopping() {
             // Acquire: pairs with the Release in `extend`.
             let newest = place.segment.newest.load(Ordering::Acquire);
             if place.page == newest && place.done == work {
                 break;
             }
+            if pages_left == 0 {
+                return Ok(Progress { records, more: true });
+            }
             let next =
                 if place.done == work { self.last_of_page(place, horizon)? } else { self.next_work(place, horizon)? };
             match next {
-                Next::Blocked => break,
+                Next::Blocked => {
+                    place.blocked_at = horizon;
+                    break;
+                }
                 Next::End if place.page == newest => {
                     place.done = work;
                     break;
@@ -115,6 +110,7 @@ impl Core {
                     self.log.ensure_room_critical(4096)?;
                     place.page = place.segment.free_first(self.store(), place.page)?;
                     place.at = undo::RECORDS_AT;
+                    pages_left -= 1;
                 }
                 Next::Work => {
                     let roll_ptr = undo::roll_ptr(place.page, place.at);
@@ -125,11 +121,11 @@ impl Core {
                 }
             }
         }
-        Ok(records)
+        Ok(Progress { records, more: false })
     }
 
     /// May the whole page go? Its records are of one session, so the last one is the one that is needed longest.
-    fn last_of_page(&self, place: &Place, horizon: u64) -> Result<Next> {
+    fn last_of_page(&self, place: &Place, horizon: Lsn) -> Result<Next> {
         loop {
             let view = self.pool.read(place.page)?;
             let page = view.bytes();
@@ -145,7 +141,7 @@ impl Core {
     }
 
     /// Passes over records that ask for nothing.
-    fn next_work(&self, place: &mut Place, horizon: u64) -> Result<Next> {
+    fn next_work(&self, place: &mut Place, horizon: Lsn) -> Result<Next> {
         loop {
             let view = self.pool.read(place.page)?;
             let page = view.bytes();

@@ -31,6 +31,8 @@ pub struct Segment {
     pub newest: AtomicU64,
     /// Counts records that purge has to act on. W: the session that owns the segment. R: purge.
     pub work: AtomicU64,
+    /// The page at which purge is. W: the thread that purges the segment. R: who asks for the length of the history.
+    pub place: AtomicU64,
 }
 
 /// All segments, and those that no session owns.
@@ -73,6 +75,7 @@ impl Segments {
                     first: undo::roll_ptr(first, undo::RECORDS_AT),
                     newest: AtomicU64::new(newest),
                     work: AtomicU64::new(1),
+                    place: AtomicU64::new(first),
                 }));
             }
             match get_u64(bytes, OFF_WORD_A) {
@@ -122,7 +125,7 @@ fn create(store: Store<'_>) -> Result<Segment> {
     let mut mtr = Mtr::new();
     let mut first = store.space.allocate(store.pool, store.pool.reserve_frame()?, &mut mtr, Place::SYSTEM)?;
     let newest = first.page.id;
-    undo::format(first.page.bytes_mut(), newest, 0, 0, 0);
+    undo::format(first.page.bytes_mut(), newest, 0, (0, 0), 0);
     mtr.image(&first.page);
     mtr.commit(store.log, &mut [&mut first.map, &mut first.page]);
     drop(first);
@@ -140,6 +143,7 @@ fn create(store: Store<'_>) -> Result<Segment> {
         first: undo::roll_ptr(newest, undo::RECORDS_AT),
         newest: AtomicU64::new(newest),
         work: AtomicU64::new(0),
+        place: AtomicU64::new(newest),
     })
 }
 
@@ -183,11 +187,11 @@ impl Segment {
         let mut head = store.pool.exclusive(self.page)?;
         // Relaxed: only the session that has the segment stores it.
         let mut old = store.pool.exclusive(self.newest.load(Ordering::Relaxed))?;
-        let (open, first) = undo::open_transaction(old.bytes()).unwrap_or((0, 0));
+        let open = undo::open_transaction(old.bytes()).unwrap_or((0, 0));
         let mut mtr = Mtr::new();
         let mut fresh = store.space.allocate(store.pool, frame, &mut mtr, Place::SYSTEM)?;
         let id = fresh.page.id;
-        undo::format(fresh.page.bytes_mut(), id, self.page, open, first);
+        undo::format(fresh.page.bytes_mut(), id, self.page, open, undo::ended(old.bytes()));
         put_u64(fresh.page.bytes_mut(), OFF_WORD_A, old.id);
         mtr.image(&fresh.page);
         mtr.write(&mut old, undo::OFF_NEXT, &id.to_le_bytes());
@@ -210,6 +214,8 @@ impl Segment {
         mtr.write(&mut head, undo::OFF_FIRST, &next.to_le_bytes());
         let mut map = store.space.free(store.pool, &mut mtr, &mut old)?;
         mtr.commit(store.log, &mut [&mut map, &mut old, &mut head]);
+        // Release: pairs with the Acquire in `history_of`.
+        self.place.store(next, Ordering::Release);
         Ok(next)
     }
 }

@@ -2,23 +2,24 @@
 //! thread that never wait, the whole engine is a function of what is asked of it and of what the disk answers, so a seed
 //! replays a run to the byte (`tests/simulation`).
 
+use crate::Result;
 use crate::checkpoint::Checkpoints;
 use crate::engine::Core;
 use crate::space::reclaim::Reclaim;
-use crate::{Result, purge};
+use crate::txn::Advancer;
 use std::cell::Cell;
 
 /// The hands that do what an engine's threads do.
 pub struct Stepper<'e> {
     core: &'e Core,
     checkpoints: Checkpoints<'e>,
-    purged: purge::Progress,
+    advancer: Advancer,
     space: Reclaim,
 }
 
 impl<'e> Stepper<'e> {
     pub(crate) fn new(core: &'e Core, checkpoints: Checkpoints<'e>) -> Stepper<'e> {
-        Stepper { core, checkpoints, purged: purge::Progress::default(), space: Reclaim::new(core) }
+        Stepper { core, checkpoints, advancer: Advancer::default(), space: Reclaim::new(core) }
     }
 
     /// One round of the page cleaner, and the checkpoint if one is due. Returns the number of pages written.
@@ -33,7 +34,7 @@ impl<'e> Stepper<'e> {
 
     /// One round of purge. Returns the number of undo records acted on.
     pub fn purge(&mut self) -> Result<u64> {
-        self.core.purge(&mut self.purged)
+        self.core.purge(&mut self.advancer)
     }
 
     /// One round of the task that looks after space. False: there is nothing more to do now.

@@ -2,7 +2,7 @@
 
 use crate::engine::{Awaits, Core};
 use crate::lock::range::Covers;
-use crate::lock::{BEGUN_ROLLING_BACK, Cover, ForeignWait, Interrupt, Name, On, Outcome, pack_begun};
+use crate::lock::{BEGUN_ROLLING_BACK, Cover, ForeignWait, Interrupt, Name, On, Outcome, Slept, pack_begun};
 use crate::pool::Pool;
 use crate::segment::Segment;
 use crate::txn::Status;
@@ -334,6 +334,9 @@ impl Transaction {
     pub(crate) fn start_deleting(&mut self) -> Result<()> {
         assert!(self.active, "a write is inside a transaction");
         self.check_alive()?;
+        if let Some(delay) = self.core.history.delay() {
+            self.wait_for_purge(delay)?;
+        }
         self.core.space.ensure_headroom_to_delete(&self.core.pool, &self.core.log)?;
         self.core.log.ensure_room(64 << 10)?;
         if self.trx == 0 {
@@ -351,6 +354,16 @@ impl Transaction {
         if self.doomed { Err(Error::MustRollBack) } else { Ok(()) }
     }
 
+    /// The history is longer than `innodb_max_purge_lag`. Ends on KILL.
+    #[cold]
+    fn wait_for_purge(&self, delay: Duration) -> Result<()> {
+        self.interrupt.arm();
+        match self.interrupt.sleep(delay) {
+            Slept::Interrupted => Err(Error::Interrupted),
+            Slept::Notified | Slept::TimedOut => Ok(()),
+        }
+    }
+
     /// An id; waits for purge while the status ring is full, as for a lock.
     fn take_id(&self) -> Result<u64> {
         let system = &self.core.system;
@@ -360,6 +373,7 @@ impl Transaction {
             if let Some(trx) = system.start(self.slot) {
                 return Ok(trx);
             }
+            self.core.history.want_round();
             self.check_interrupt()?;
             if self.core.stopping() || began.elapsed() >= self.lock_wait_timeout {
                 return Err(Error::TooManyTransactions);

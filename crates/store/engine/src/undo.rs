@@ -11,7 +11,9 @@
 //!                                                        80 open transaction u64, 0 if none
 //!                                                        88 roll pointer of its first record u64
 //!                                                        96 free offset u16
-//!                                                       104 records, 8-byte aligned
+//!                                                       104 transactions of the segment that have ended u64, up to now
+//!                                                           in the newest page, up to the next page's birth in others
+//!                                                       112 records, 8-byte aligned
 //!
 //!  record
 //!  0     2      3      4         8       16     24       32            40      42       44       46      48
@@ -35,8 +37,9 @@ pub const OFF_NEXT: usize = HEADER_BYTES + 8;
 const OFF_OPEN: usize = HEADER_BYTES + 16;
 const OFF_OPEN_FIRST: usize = HEADER_BYTES + 24;
 const OFF_FREE: usize = HEADER_BYTES + 32;
+const OFF_ENDED: usize = HEADER_BYTES + 40;
 /// Offset of the first record of a page.
-pub const RECORDS_AT: usize = HEADER_BYTES + 40;
+pub const RECORDS_AT: usize = HEADER_BYTES + 48;
 
 const RECORD_HEAD_BYTES: usize = 48;
 /// Bits of a record's fourth byte.
@@ -170,13 +173,37 @@ pub fn record_transaction(record: &[u8]) -> u64 {
     get_u64(record, 16)
 }
 
-/// Formats a page as the newest of a segment; `open` and `open_first` continue a transaction from the page before.
-pub fn format(page: &mut [u8], id: PageId, segment: PageId, open: u64, open_first: u64) {
+/// Formats a page as the newest of a segment; `open` and `open_first` continue a transaction from the page before, `ended` its
+/// count.
+pub fn format(page: &mut [u8], id: PageId, segment: PageId, (open, open_first): (u64, u64), ended: u64) {
     init(page, id, PageType::Undo, 0);
     put_u64(page, OFF_SEGMENT, segment);
     put_u64(page, OFF_OPEN, open);
     put_u64(page, OFF_OPEN_FIRST, open_first);
     put_u16(page, OFF_FREE, RECORDS_AT as u16);
+    put_u64(page, OFF_ENDED, ended);
+}
+
+/// How many transactions of the segment have ended, up to now or to the next page's birth.
+pub fn ended(page: &[u8]) -> u64 {
+    get_u64(page, OFF_ENDED)
+}
+
+/// The transactions that have records here and ended before the next page began, in their order; as far as the records make sense.
+pub fn transactions(page: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    let (mut at, mut last, open) = (RECORDS_AT, 0, get_u64(page, OFF_OPEN));
+    std::iter::from_fn(move || {
+        while at < free_at(page) {
+            let len = record_len(page, at)?;
+            let trx = record_transaction(&page[at..]);
+            at += len;
+            if trx != last && trx != open {
+                last = trx;
+                return Some(trx);
+            }
+        }
+        None
+    })
 }
 
 /// The segment that the page says it belongs to.
@@ -222,6 +249,7 @@ pub fn end_transaction(page: &mut [u8], trx: u64) {
     assert_eq!(get_u64(page, OFF_OPEN), trx, "the transaction that ends is the one that is open");
     put_u64(page, OFF_OPEN, 0);
     put_u64(page, OFF_OPEN_FIRST, 0);
+    put_u64(page, OFF_ENDED, ended(page) + 1);
 }
 
 /// Length of the record at `at`, checked against the page; `None` if there is none.

@@ -3,9 +3,10 @@
 mod common;
 
 use common::{Scratch, key, options};
-use engine::{Engine, EngineOptions, Error, Isolation, Read, Transaction, Tree, TreeKind};
+use engine::{Engine, EngineOptions, Error, Isolation, PurgeSettings, Read, Transaction, Tree, TreeKind};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// An address space so small that the status ring holds 2,048 ids.
 fn tiny(datadir: &Path) -> EngineOptions {
@@ -86,4 +87,75 @@ fn a_walk_over_many_versions_ends_on_kill() {
     assert!(matches!(old.get(tree, &key(0), Read::Consistent, &mut row), Err(Error::Interrupted)));
     old.interrupt().clear_statement();
     assert_eq!(get(&mut old, tree, 0), Some(0));
+}
+
+fn await_that(what: &str, condition: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !condition() {
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn the_history_is_what_purge_has_not_passed() {
+    const EACH: u64 = 700; // some undo pages
+    let scratch = Scratch::new("length");
+    let engine = Engine::open(tiny(scratch.path()), &mut |_| ()).unwrap();
+    let tree = table(&engine, 3);
+    await_that("purge passes the table's making", || engine.history_length() == 0);
+    let mut old = begin(&engine);
+    old.take_snapshot();
+    let mut writers: Vec<Transaction> = (0..3).map(|_| Transaction::new(&engine).unwrap()).collect();
+    for n in 0..EACH {
+        for (writer, id) in writers.iter_mut().zip(0..) {
+            writer.begin(Isolation::RepeatableRead, false);
+            writer.update(tree, &key(id), &key(n)).unwrap();
+            // One is not over.
+            if (n, id) == (EACH - 1, 2) {
+                continue;
+            }
+            if n % 4 == 0 { writer.rollback().unwrap() } else { writer.commit().unwrap() }
+        }
+    }
+    assert_eq!(engine.history_length(), 3 * EACH - 1);
+    assert_eq!(get(&mut old, tree, 0), Some(0));
+    old.rollback().unwrap();
+    await_that("purge passes all that is over", || engine.history_length() == 0);
+    writers[2].rollback().unwrap();
+    await_that("and then the last", || engine.history_length() == 0);
+    drop((writers, old));
+    engine.close().unwrap();
+    drop(engine);
+    let engine = Engine::open(tiny(scratch.path()), &mut |_| ()).unwrap();
+    await_that("nothing comes back", || engine.history_length() == 0);
+}
+
+#[test]
+fn a_history_that_is_too_long_delays_changes_until_kill() {
+    let scratch = Scratch::new("lag");
+    let engine = Engine::open(tiny(scratch.path()), &mut |_| ()).unwrap();
+    let tree = table(&engine, 1);
+    let mut old = begin(&engine);
+    old.take_snapshot();
+    let mut writer = Transaction::new(&engine).unwrap();
+    for n in 0..1000 {
+        writer.begin(Isolation::RepeatableRead, false);
+        writer.update(tree, &key(0), &key(n)).unwrap();
+        writer.commit().unwrap();
+    }
+    assert_eq!(engine.purge_delay_us(), 0);
+    engine.set_purge(PurgeSettings { lag_max: 500, delay_us_max: 10_000_000, ..PurgeSettings::default() });
+    await_that("the coordinator looks", || engine.purge_delay_us() == 15_000);
+    writer.begin(Isolation::RepeatableRead, false);
+    let began = Instant::now();
+    writer.update(tree, &key(0), &key(7)).unwrap();
+    assert!(began.elapsed() >= Duration::from_millis(15));
+    engine.set_purge(PurgeSettings { lag_max: 1, delay_us_max: 10_000_000, ..PurgeSettings::default() });
+    await_that("the coordinator looks", || engine.purge_delay_us() > 9_000_000);
+    writer.interrupt().raise(1);
+    assert!(matches!(writer.update(tree, &key(0), &key(8)), Err(Error::Interrupted)));
+    assert!(began.elapsed() < Duration::from_secs(9), "it waited for its whole delay");
+    old.rollback().unwrap();
+    await_that("purge catches up", || engine.purge_delay_us() == 0);
 }

@@ -54,6 +54,7 @@ impl TestServer {
             direct_io: false,
             flush_log_at_commit: 1,
             write_io_threads: 2,
+            purge_threads: 2,
         };
         let engine = Engine::open(options, &mut |_| ()).unwrap();
         let settings = Settings {

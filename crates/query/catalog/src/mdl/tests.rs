@@ -43,6 +43,7 @@ fn server() -> Server {
         direct_io: false,
         flush_log_at_commit: 2,
         write_io_threads: 2,
+        purge_threads: 2,
     };
     let engine = Engine::open(options, &mut |_| ()).unwrap();
     Server { engine, locks: Arc::default(), _dir: dir }

@@ -200,6 +200,7 @@ impl Database {
             direct_io: false,
             flush_log_at_commit: 0,
             write_io_threads: 2,
+            purge_threads: 2,
         };
         let engine = Engine::open(options, &mut |_| ()).unwrap();
         let env = TestEnv {

@@ -39,7 +39,7 @@ pub const DICTIONARY_ROOT: PageId = 4;
 pub const DICTIONARY_TREE: u32 = 1;
 
 pub const MAGIC: &[u8; 8] = b"CLEARWAY";
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 pub const OFF_MAGIC: usize = HEADER_BYTES;
 pub const OFF_FORMAT: usize = HEADER_BYTES + 8;
 pub const OFF_PAGE_BYTES: usize = HEADER_BYTES + 12;

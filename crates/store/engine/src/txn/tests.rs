@@ -158,6 +158,52 @@ fn a_transaction_that_is_being_moved_ends_when_the_table_is_in_force() {
     assert_eq!(system.status(trx), Status::Committed(commits.newest()));
 }
 
+/// An id that was open when the server ended, long before the others; it goes from slot to slot until it ends.
+#[test]
+fn what_was_open_at_the_start_is_open_until_it_ends() {
+    let (old, older) = (700, 699);
+    let system = System::new(1_000_000, [old, older].into_iter(), RING).unwrap();
+    let commits = Commits::new();
+    let slots: Vec<LaneId> = (0..7).map(|_| system.slots.claim().unwrap()).collect();
+    let [first, second, third, fourth, fifth, writer, reader] = slots[..] else { panic!("seven") };
+    system.adopt(first, old);
+    system.adopt(second, older);
+    let snapshot = system.open_snapshot(reader, || commits.newest());
+    let mut state = Advancer::default();
+    let owner = |trx: u64| match system.status(trx) {
+        Status::Open(slot) => slot as usize,
+        other => panic!("{trx} is {other:?}"),
+    };
+    let moving = system.start(fourth).unwrap();
+    for round in 0..5000 {
+        assert_eq!((owner(old), owner(older)), ([first, third][round / 2500].index(), second.index()));
+        for over in [1, 698, 701, 999_000] {
+            assert_eq!(system.status(over), Status::Old);
+        }
+        if round == 10 {
+            system.hand_over(fourth, fifth, moving); // in the ring still
+        }
+        if round == 2499 {
+            system.hand_over(first, third, old);
+            system.hand_over(fifth, first, moving);
+        }
+        let trx = system.start(writer).unwrap();
+        commits.finish(&system, writer, trx, true, |_| ());
+        system.advance(&mut state, || commits.newest());
+    }
+    assert_eq!(owner(moving), first.index());
+    commits.finish(&system, third, old, false, |_| ());
+    commits.finish(&system, second, older, false, |_| ());
+    commits.finish(&system, first, moving, true, |_| ());
+    for trx in [old, older, moving] {
+        assert!(!system.sees(snapshot, trx));
+    }
+    system.close_snapshot(reader);
+    (0..2).for_each(|_| assert!(system.advance(&mut state, || commits.newest()) > snapshot));
+    assert_eq!(system.status(moving), Status::Old);
+    assert!(system.moved.table().is_empty());
+}
+
 /// Writers, snapshots short and long and transactions that stay open, beside ids that leave the ring all the time. Whoever
 /// looks knows from a list what the answer must be.
 #[test]

@@ -106,6 +106,7 @@ mod tests {
             direct_io: false,
             flush_log_at_commit: 0,
             write_io_threads: 2,
+            purge_threads: 2,
         };
         let engine = Engine::open(options, &mut |_| ()).unwrap();
         let begin = || {

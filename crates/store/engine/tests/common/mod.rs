@@ -41,6 +41,7 @@ pub fn options(datadir: &Path) -> EngineOptions {
         direct_io: false,
         flush_log_at_commit: 1,
         write_io_threads: 2,
+        purge_threads: 2,
     }
 }
 

@@ -114,6 +114,7 @@ pub fn run(seed: u64) -> Outcome {
         direct_io: false,
         flush_log_at_commit: 1,
         write_io_threads: 1,
+        purge_threads: 1,
     };
     while run.life(&options) != End::Done {}
     let outcome = Outcome { digest: disk.digest(), lives: run.lives, versions: run.versions };
