@@ -71,11 +71,13 @@ pub enum Wait {
     FileGrowth,
     /// Room on a full disk.
     DiskSpace,
+    /// Purge, which is behind.
+    Purge,
 }
 
 impl Wait {
-    const ALL: [Wait; 6] =
-        [Wait::FreeFrame, Wait::Page, Wait::Checkpoint, Wait::LogFlush, Wait::FileGrowth, Wait::DiskSpace];
+    const ALL: [Wait; 7] =
+        [Wait::FreeFrame, Wait::Page, Wait::Checkpoint, Wait::LogFlush, Wait::FileGrowth, Wait::DiskSpace, Wait::Purge];
 
     /// As the process list shows it.
     pub fn name(self) -> &'static str {
@@ -86,6 +88,7 @@ impl Wait {
             Wait::LogFlush => "waiting for the log",
             Wait::FileGrowth => "waiting for the data file to grow",
             Wait::DiskSpace => "waiting for disk space",
+            Wait::Purge => "waiting for purge",
         }
     }
 

@@ -13,6 +13,7 @@ pub fn from_engine(e: engine::Error) -> SqlError {
         Unacknowledged => SqlError::new(1160, "Got an error writing communication packets"),
         Interrupted => SqlError::new(1317, "Query execution was interrupted"),
         DiskFull => SqlError::new(1114, "The table 'dictionary' is full"),
+        LockTableFull => SqlError::new(1206, "The total number of locks exceeds the lock table size"),
         TooManyTransactions => SqlError::new(1637, "Too many active concurrent transactions"),
         Corrupt(what) => SqlError::new(1712, format!("Index dictionary is corrupted: {what}")),
         Io(what) => SqlError::new(1030, format!("Got error -1 - '{what}' from storage engine")),

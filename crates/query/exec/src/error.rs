@@ -23,6 +23,7 @@ pub fn engine(e: engine::Error) -> SqlError {
         TooLong => SqlError::new(1118, "Row size too large"),
         Io(e) => SqlError::new(1030, format!("Got error -1 - '{e}' from storage engine")),
         Corrupt(what) => SqlError::new(1712, format!("Index is corrupted: {what}")),
+        LockTableFull => SqlError::new(1206, "The total number of locks exceeds the lock table size"),
         TooManyTransactions => SqlError::new(1637, "Too many active concurrent transactions"),
     }
 }
@@ -81,5 +82,5 @@ pub fn out_of_range(kind: &str, text: &str) -> SqlError {
 
 /// Errors that end the whole transaction, not the statement alone (the engine has rolled back already).
 pub fn ends_transaction(e: &SqlError) -> bool {
-    e.code == 1213
+    matches!(e.code, 1206 | 1213)
 }

@@ -176,6 +176,9 @@ struct Recovered {
     doublewrite: Option<Doublewrite>,
 }
 
+/// The least bound of all locks' memory; above, it is the buffer pool's size.
+const LOCK_BYTES_MIN: usize = 64 << 20;
+
 /// Stages of [`Core::stop`]: everybody ends what they do, but the page cleaner; the page cleaner writes all that is left.
 const STOPPING: u32 = 1;
 pub(crate) const LAST_ROUND: u32 = 2;
@@ -230,7 +233,7 @@ impl Engine {
             log: opened.log,
             space: opened.space,
             system: opened.system,
-            locks: LockTable::new(),
+            locks: LockTable::new((options.buffer_pool_bytes as usize).max(LOCK_BYTES_MIN)),
             segments: opened.segments,
             rollbacks: Rollbacks::new(),
             history: History::new(options.purge_threads),

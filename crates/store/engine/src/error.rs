@@ -13,6 +13,8 @@ pub enum Error {
     RowChanged,
     /// The transaction was rolled back to break a cycle of waits; MySQL 1213.
     Deadlock,
+    /// Locks take more memory than they may; the transaction was rolled back; MySQL 1206.
+    LockTableFull,
     /// The statement waited longer than `innodb_lock_wait_timeout`; MySQL 1205.
     LockWaitTimeout,
     /// A statement of the transaction could not be undone, so all of it is being undone in the background; the session may only say
@@ -43,6 +45,7 @@ impl fmt::Display for Error {
             Error::DuplicateKey => write!(f, "duplicate key"),
             Error::RowChanged => write!(f, "the row changed since it was read"),
             Error::Deadlock => write!(f, "deadlock found"),
+            Error::LockTableFull => write!(f, "the locks take too much memory"),
             Error::LockWaitTimeout => write!(f, "lock wait timeout exceeded"),
             Error::MustRollBack => write!(f, "a statement could not be undone: the transaction is being rolled back"),
             Error::LockNoWait => write!(f, "row is locked and NOWAIT is set"),

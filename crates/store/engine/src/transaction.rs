@@ -1,6 +1,7 @@
 //! A session's transaction: snapshot, writes, locks, savepoints, commit and rollback.
 
 use crate::engine::{Awaits, Core};
+use crate::lock::held::HeldLocks;
 use crate::lock::range::Covers;
 use crate::lock::{BEGUN_ROLLING_BACK, Cover, ForeignWait, Interrupt, Name, On, Outcome, Slept, pack_begun};
 use crate::pool::Pool;
@@ -84,9 +85,7 @@ pub struct Transaction {
     /// Changes made: what a rollback would cost.
     work: u64,
     /// Explicit locks held.
-    pub(crate) locks: Vec<Name>,
-    /// Trees in which it holds gap or next-key locks.
-    trees_held: Vec<u32>,
+    pub(crate) locks: HeldLocks,
     /// Trees that it has made: see [`Transaction::load`].
     pub(crate) trees_made: Vec<u32>,
     /// The greatest commit LSN that a locking read rests on.
@@ -149,8 +148,7 @@ impl Transaction {
             undo_end: 0,
             undone: (0, 0),
             work: 0,
-            locks: Vec::new(),
-            trees_held: Vec::new(),
+            locks: HeldLocks::default(),
             trees_made: Vec::new(),
             depends_on: 0,
             awaits_own: false,
@@ -357,6 +355,7 @@ impl Transaction {
     /// The history is longer than `innodb_max_purge_lag`. Ends on KILL.
     #[cold]
     fn wait_for_purge(&self, delay: Duration) -> Result<()> {
+        let _waiting = blocking::waiting(blocking::Wait::Purge);
         self.interrupt.arm();
         match self.interrupt.sleep(delay) {
             Slept::Interrupted => Err(Error::Interrupted),
@@ -378,6 +377,7 @@ impl Transaction {
             if self.core.stopping() || began.elapsed() >= self.lock_wait_timeout {
                 return Err(Error::TooManyTransactions);
             }
+            let _waiting = blocking::waiting(blocking::Wait::Purge);
             system.await_room(seen, Duration::from_millis(50));
         }
     }
@@ -558,14 +558,11 @@ impl Transaction {
 
     /// The transaction is over for this session: gives back locks and snapshot.
     fn forget(&mut self) {
-        if self.trx != 0 || !self.trees_held.is_empty() {
-            self.core.locks.release_converted(&self.core.system.slots, self.slot(), &self.trees_held);
-            self.trees_held.clear();
+        if self.trx != 0 || !self.locks.trees().is_empty() {
+            self.core.locks.release_converted(&self.core.system.slots, self.slot(), self.locks.trees());
         }
-        for name in self.locks.drain(..) {
-            self.core.locks.release(self.slot.index() as u32, &name);
-        }
-        self.locks.shrink_to(64);
+        let (table, slot) = (&self.core.locks, self.slot.index() as u32);
+        self.locks.clear(table, |name| table.release(slot, &name));
         self.close_snapshot();
         self.claim.tree = 0;
         self.active = false;
@@ -597,7 +594,18 @@ impl Transaction {
             Outcome::Queued => self.sleep(name)?,
         }
         self.locks.push(name.clone());
+        self.bound_locks()?;
         Ok(true)
+    }
+
+    /// After [`Error::LockTableFull`] the transaction has been rolled back, as by MySQL.
+    fn bound_locks(&mut self) -> Result<()> {
+        if self.locks.tell(&self.core.locks) {
+            return Ok(());
+        }
+        // What cannot be undone now is undone in the background; the locks are given back either way.
+        let _ = self.rollback();
+        Err(Error::LockTableFull)
     }
 
     /// Sleeps until the request that was queued under this name is granted. After [`Error::Deadlock`] the transaction has been
@@ -651,17 +659,17 @@ impl Transaction {
         span: (&[u8], Option<&[u8]>),
         record: Option<&[u8]>,
         unchanged: impl FnOnce(&Pool) -> bool,
-    ) -> Cover {
+    ) -> Result<Cover> {
         let (core, slot) = (&*self.core, self.slot.index() as u32);
-        core.locks.cover(slot, tree.id, kind, span, record, || unchanged(&core.pool), &mut self.trees_held)
+        let cover = core.locks.cover(slot, tree.id, kind, span, record, || unchanged(&core.pool), &mut self.locks);
+        self.bound_locks()?;
+        Ok(cover)
     }
 
     /// Gives back a lock object whose record is locked otherwise by now, unless others wait in its queue.
     pub(crate) fn release_if_alone(&mut self, name: &Name) {
-        if self.core.locks.release_if_alone(self.slot(), name)
-            && let Some(at) = self.locks.iter().rposition(|held| held == name)
-        {
-            self.locks.swap_remove(at);
+        if self.core.locks.release_if_alone(self.slot(), name) {
+            self.locks.remove(name);
         }
     }
 
@@ -690,9 +698,7 @@ impl Transaction {
 
     /// Gives back a lock that was taken by the last [`Transaction::acquire`].
     pub(crate) fn release(&mut self, name: &Name) {
-        if let Some(at) = self.locks.iter().rposition(|held| held == name) {
-            self.locks.swap_remove(at);
-        }
+        self.locks.remove(name);
         self.core.locks.release(self.slot.index() as u32, name);
     }
 

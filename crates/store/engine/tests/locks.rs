@@ -283,3 +283,39 @@ fn a_scan_that_waited_goes_on_and_sees_the_newest() {
     a.commit().unwrap();
     assert_eq!(other.join().unwrap(), 2001);
 }
+
+#[test]
+fn a_transaction_whose_locks_take_too_much_memory_is_rolled_back() {
+    let scratch = Scratch::new("full");
+    let engine = Engine::open(options(scratch.path()), &mut |_| ()).unwrap();
+    let mut tx = Transaction::new(&engine).unwrap();
+    tx.begin(Isolation::ReadCommitted, false);
+    let tree = engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
+    for id in 0..400_000u64 {
+        tx.load(tree, &key(id), b"row").unwrap();
+    }
+    tx.commit().unwrap();
+    let x = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
+    let mut row = Vec::new();
+    let mut counts = [0; 2];
+    for count in &mut counts {
+        tx.begin(Isolation::ReadCommitted, false);
+        assert!(tx.get(tree, &key(0), x, &mut row).unwrap());
+        tx.update(tree, &key(0), b"new").unwrap();
+        let full = loop {
+            *count += 1;
+            match tx.get(tree, &key(*count), x, &mut row) {
+                Ok(there) => assert!(there, "the bound is below {count} locks"),
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(full, Error::LockTableFull), "{full:?}");
+        assert!(!tx.is_active());
+        assert_eq!(engine.locks(), []);
+    }
+    // 64 MiB, whoever had them before.
+    assert!((200_000..350_000).contains(&counts[0]) && counts[0] == counts[1], "{counts:?}");
+    tx.begin(Isolation::ReadCommitted, false);
+    assert!(tx.get(tree, &key(0), x, &mut row).unwrap() && row == b"row");
+    tx.rollback().unwrap();
+}

@@ -112,7 +112,7 @@ impl Cursor {
         let header = Header(get_u64(&self.stretch.bytes[value.clone()], 0));
         let trx = header.trx();
         let is_others = trx != tx.trx && matches!(tx.core.system.status(trx), Status::Open(_));
-        let outcome = if is_others { Cover::Locked } else { self.cover_to(tx, key.clone(), mode) };
+        let outcome = if is_others { Cover::Locked } else { self.cover_to(tx, key.clone(), mode)? };
         match outcome {
             Cover::Covered => {}
             Cover::Changed => {
@@ -151,7 +151,7 @@ impl Cursor {
     }
 
     /// Covers from the edge to the entry, if the leaf is as it was copied.
-    fn cover_to(&mut self, tx: &mut Transaction, key: std::ops::Range<usize>, mode: LockMode) -> Cover {
+    fn cover_to(&mut self, tx: &mut Transaction, key: std::ops::Range<usize>, mode: LockMode) -> Result<Cover> {
         let Cursor { next_keys, stretch, stamp, tree, direction, .. } = self;
         let keys = next_keys.as_deref_mut().expect("a scan that covers gaps");
         let key = &stretch.bytes[key];
@@ -241,7 +241,7 @@ impl Cursor {
             Direction::Backward => (&fence[..], keys.edge.as_deref()),
         };
         let stamp = self.stamp.expect("a leaf that is left was read");
-        match tx.cover(self.tree, (mode, keys.covers), span, None, |pool| stamp.is_current(pool)) {
+        match tx.cover(self.tree, (mode, keys.covers), span, None, |pool| stamp.is_current(pool))? {
             Cover::Covered => keys.edge = Some(fence.clone()),
             Cover::Changed => self.renew(),
             Cover::Locked => unreachable!("no record was named"),
@@ -280,7 +280,7 @@ impl Cursor {
             return Ok(false); // nothing fits in
         }
         let span = (&low[..], high.as_deref());
-        let outcome = tx.cover(self.tree, (mode, Covers::Gaps), span, None, |pool| stamp.is_current(pool));
+        let outcome = tx.cover(self.tree, (mode, Covers::Gaps), span, None, |pool| stamp.is_current(pool))?;
         if outcome == Cover::Changed {
             self.renew();
         }
@@ -390,6 +390,6 @@ pub fn lock_gap_at(
         }
     }
     let span = (&low[..], high.as_deref());
-    let outcome = tx.cover(tree, (mode, Covers::Gaps), span, None, |pool| stamp.is_current(pool));
+    let outcome = tx.cover(tree, (mode, Covers::Gaps), span, None, |pool| stamp.is_current(pool))?;
     Ok(outcome == Cover::Covered)
 }

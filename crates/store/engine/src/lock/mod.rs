@@ -14,6 +14,7 @@
 //! Deadlocks are found by the transaction that closes the cycle, at once, by [`deadlock`]; no lock is held across the search.
 
 pub mod deadlock;
+pub mod held;
 pub mod monitor;
 pub mod range;
 
@@ -25,9 +26,10 @@ use crate::{Error, Isolation, LockMode, Result};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use held::HeldLocks;
 use range::{Covers, Holding, Ranges, Trees};
 use std::hash::BuildHasher;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use sync::blocking::{Served, Wait};
@@ -347,6 +349,10 @@ pub struct LockTable {
     ranges: Ranges,
     partitions: Box<[CachePadded<Partition>]>,
     hasher: RandomState,
+    /// Bytes of locks, as transactions tell of them. W: transactions with many locks.
+    memory: CachePadded<AtomicUsize>,
+    /// The most that locks may take: then [`Error::LockTableFull`].
+    memory_max: usize,
 }
 
 /// What a request came to at once.
@@ -373,7 +379,7 @@ pub enum Cover {
 }
 
 impl LockTable {
-    pub fn new() -> LockTable {
+    pub fn new(memory_max: usize) -> LockTable {
         let partition =
             || Partition { names: AtomicU32::new(0), queues: Mutex::new(Rank::LockTable, HashTable::new()) };
         LockTable {
@@ -382,6 +388,8 @@ impl LockTable {
             ranges: Ranges::new(),
             partitions: (0..PARTITIONS).map(|_| CachePadded::new(partition())).collect(),
             hasher: RandomState::default(),
+            memory: CachePadded::new(AtomicUsize::new(0)),
+            memory_max,
         }
     }
 
@@ -532,13 +540,13 @@ impl LockTable {
         (low, high): (&[u8], Option<&[u8]>),
         record: Option<&[u8]>,
         unchanged: impl FnOnce() -> bool,
-        trees_held: &mut Vec<u32>,
+        held: &mut HeldLocks,
     ) -> Cover {
         let mut trees = self.ranges.lock(tree);
         // First of all, see `range`.
         let (_, made) = self.ranges.holding(&mut trees, tree, slot, mode, covers);
-        if made && !trees_held.contains(&tree) {
-            trees_held.push(tree);
+        if made {
+            held.add_tree(tree);
         }
         if let Some(key) = record
             && self.is_locked_by_others(&trees, slot, tree, key, mode)
@@ -550,7 +558,7 @@ impl LockTable {
         if !unchanged() {
             return Cover::Changed;
         }
-        self.ranges.holding(&mut trees, tree, slot, mode, covers).0.add(low, high);
+        held.change_spans(self.ranges.holding(&mut trees, tree, slot, mode, covers).0.add(low, high));
         Cover::Covered
     }
 
@@ -804,7 +812,7 @@ mod tests {
     /// A deadlock's victim whose time runs out, or who is killed, in the same moment holds no lock.
     #[test]
     fn who_gives_up_as_others_decide_goes_by_what_they_decided() {
-        let (table, slots) = (LockTable::new(), Lanes::with(2, Slot::default));
+        let (table, slots) = (LockTable::new(usize::MAX), Lanes::with(2, Slot::default));
         let waiters = [0, 1].map(|slot| Arc::new(Interrupt::of_slot(slot)));
         waiters.iter().for_each(|_| assert!(slots.claim().is_some()));
         let names = [7, 8].map(|key| Name { tree: 1, key: [key].into() });
@@ -826,7 +834,7 @@ mod tests {
     /// Whoever closes a cycle in the same moment as another one agrees with it about the victim.
     #[test]
     fn two_who_find_one_deadlock_choose_one_victim() {
-        let (table, slots) = (LockTable::new(), Lanes::with(2, Slot::default));
+        let (table, slots) = (LockTable::new(usize::MAX), Lanes::with(2, Slot::default));
         let waiters = [0, 1].map(|slot| Arc::new(Interrupt::of_slot(slot)));
         waiters.iter().for_each(|_| assert!(slots.claim().is_some()));
         let names = [7, 8].map(|key| Name { tree: 1, key: [key].into() });
@@ -858,7 +866,7 @@ mod tests {
     /// A scan below REPEATABLE READ gives rows back that it does not want; an earlier statement may have locked them.
     #[test]
     fn a_shared_lock_outlives_the_exclusive_one_that_came_after_it() {
-        let (table, slots) = (LockTable::new(), Lanes::with(2, Slot::default));
+        let (table, slots) = (LockTable::new(usize::MAX), Lanes::with(2, Slot::default));
         (0..2).for_each(|_| assert!(slots.claim().is_some()));
         let name = Name { tree: 1, key: [7].into() };
         let ask = |slot, mode| table.request(&slots, slot, &name, mode, None);
@@ -873,7 +881,7 @@ mod tests {
     /// It finds no implicit lock any more when it looks at the row: with both granted, one would write over what the other wrote.
     #[test]
     fn who_undoes_a_change_keeps_no_lock_beside_one_who_was_granted_it() {
-        let (table, slots) = (LockTable::new(), Lanes::with(2, Slot::default));
+        let (table, slots) = (LockTable::new(usize::MAX), Lanes::with(2, Slot::default));
         (0..2).for_each(|_| assert!(slots.claim().is_some()));
         let name = Name { tree: 1, key: [7].into() };
         let ask = |slot, mode| table.request(&slots, slot, &name, mode, None);

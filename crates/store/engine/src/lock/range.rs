@@ -95,8 +95,15 @@ impl Holding {
         self.spans.iter().map(|(low, high)| (&**low, high.as_deref()))
     }
 
-    /// Adds `[low, high)`, and joins what it touches. Extending a span upward allocates nothing but what its end needs.
-    pub fn add(&mut self, low: &[u8], high: Option<&[u8]>) {
+    /// Adds `[low, high)`, and joins what it touches. Extending a span upward allocates nothing but what its end needs. Returns by
+    /// how much the number of spans has changed.
+    pub fn add(&mut self, low: &[u8], high: Option<&[u8]>) -> isize {
+        let before = self.spans.len();
+        self.join(low, high);
+        self.spans.len().cast_signed() - before.cast_signed()
+    }
+
+    fn join(&mut self, low: &[u8], high: Option<&[u8]>) {
         if high.is_some_and(|high| high <= low) {
             return;
         }
