@@ -224,6 +224,7 @@ fn engine_options(globals: &Globals, datadir: &Path) -> EngineOptions {
         doublewrite: choice(globals, "innodb_doublewrite") != "OFF",
         direct_io: choice(globals, "innodb_flush_method").starts_with("O_DIRECT"),
         flush_log_at_commit: uint(globals, "innodb_flush_log_at_trx_commit") as u8,
+        read_io_threads: uint(globals, "innodb_read_io_threads") as usize,
         write_io_threads: uint(globals, "innodb_write_io_threads") as usize,
         purge_threads: uint(globals, "innodb_purge_threads") as u32,
     }

@@ -194,6 +194,18 @@ impl PageLatch {
         }
     }
 
+    /// As [`PageLatch::optimistic`], but a Marked page stays so: for those who look at pages without using them.
+    #[inline]
+    pub fn peek(&self) -> Optimistic {
+        // Acquire: as in `optimistic`.
+        let word = self.word.load(Ordering::Acquire);
+        match state(word) {
+            EVICTED => Optimistic::Evicted,
+            EXCLUSIVE => Optimistic::Busy,
+            _ => Optimistic::Version(version(word)),
+        }
+    }
+
     /// Ends an optimistic read: true when what was read since `version` was obtained is one consistent state of the page.
     /// Shared holders and marking do not disturb; an exclusive holder does, even before it writes.
     #[inline]

@@ -296,6 +296,7 @@ fn zeroed_memory_is_an_evicted_page_and_each_change_a_version() {
     page.latch.finish_load();
     assert_eq!(page.latch.optimistic(), Optimistic::Version(1));
     assert!(page.latch.mark() && page.latch.is_marked() && page.latch.validate(1));
+    assert!(page.latch.peek() == Optimistic::Version(1) && page.latch.is_marked(), "a look is no read");
     assert_eq!(page.latch.optimistic(), Optimistic::Version(1));
     assert!(!page.latch.is_marked(), "a read is a second chance");
     assert!(page.latch.try_upgrade(1));

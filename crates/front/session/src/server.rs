@@ -257,6 +257,7 @@ impl Server {
             delay_us_max: globals.uint(PURGE_LAG_DELAY) as u32,
         });
         self.engine.set_log_capacity(globals.uint(LOG_CAPACITY));
+        self.engine.set_pool_settings(crate::buffer_pool::settings(&globals));
         self.catalog.locks().set_write_lock_max(globals.uint(WRITE_LOCKS_MAX));
         if let Some(told) = self.on_set_global.get() {
             told(&globals);

@@ -1,5 +1,6 @@
 //! SET in all its forms.
 
+use crate::buffer_pool;
 use crate::charset;
 use crate::command::{LOCK_WAIT, Session};
 use crate::evaluate::assignment_texts;
@@ -281,7 +282,13 @@ impl Session {
                     }
                 }
             }
-            Change::Variable(id, true, value) => self.set_global(id, value),
+            Change::Variable(id, true, value) => match buffer_pool::agree(&self.server.globals.load(), id, &value) {
+                None => self.set_global(id, value),
+                Some(agreed) => {
+                    agreed.warnings.into_iter().for_each(|text| self.state.warn("Warning", 1210, text));
+                    agreed.values.into_iter().for_each(|(id, value)| self.set_global(id, value));
+                }
+            },
             Change::Variable(id, false, value) => self.set_session(id, value)?,
         }
         Ok(())

@@ -22,6 +22,7 @@ fn open(name: &str) -> (Arc<Engine>, std::path::PathBuf) {
         doublewrite: true,
         direct_io: false,
         flush_log_at_commit: 0,
+        read_io_threads: 2,
         write_io_threads: 2,
         purge_threads: 2,
     };

@@ -2,11 +2,11 @@
 
 use crate::Result;
 use crate::engine::{Core, LAST_ROUND};
-use crate::pool::cleaner::Cleaner;
+use crate::pool::cleaner::{Cleaner, Round, TICK};
 use crate::pool::doublewrite::Doublewrite;
 use crate::recovery;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use sync::futex;
 
 /// Who writes pages, and how far the checkpoint has come.
@@ -23,18 +23,18 @@ impl<'c> Checkpoints<'c> {
         Checkpoints { core, cleaner, last_tail: 0, checkpointed: 0 }
     }
 
-    /// Writes what is due, and a checkpoint if it is. Returns the number of pages written.
-    pub fn round(&mut self) -> Result<usize> {
+    /// Writes what is due, and a checkpoint if it is. `elapsed`: since the last round.
+    pub fn round(&mut self, elapsed: Duration) -> Result<Round> {
         let log = &self.core.log;
         let tail = log.tail_lsn();
         let idle = tail == std::mem::replace(&mut self.last_tail, tail);
-        let written = self.cleaner.round(idle)?;
+        let round = self.cleaner.round(elapsed)?;
         let oldest = self.cleaner.oldest_change();
         if oldest.saturating_sub(self.checkpointed) >= log.capacity() / 64 || (idle && oldest > self.checkpointed) {
             log.set_checkpoint(oldest, &recovery::checkpoint_payload(self.core))?;
             self.checkpointed = oldest;
         }
-        Ok(written)
+        Ok(round)
     }
 
     /// Writes all that is left, and the last checkpoint.
@@ -47,6 +47,8 @@ impl<'c> Checkpoints<'c> {
 /// The thread's work until the engine stops: the outcome of the last checkpoint.
 pub fn run(core: &Core, doublewrite: Option<Doublewrite>) -> Result<()> {
     let mut checkpoints = Checkpoints::new(core, doublewrite);
+    core.pool.set_attended();
+    let mut began = Instant::now();
     loop {
         // Relaxed: as in `stopping`.
         let stage = core.stop.load(Ordering::Relaxed);
@@ -54,11 +56,12 @@ pub fn run(core: &Core, doublewrite: Option<Doublewrite>) -> Result<()> {
             return checkpoints.finish();
         }
         let seen = core.pool.wanted.load(Ordering::Acquire); // pairs with the Release in `want_cleaning`
-        match checkpoints.round() {
-            Ok(0) => {
-                futex::wait(&core.pool.wanted, seen, Some(Duration::from_millis(50)));
-            }
-            Ok(_) => {}
+        let elapsed = began.elapsed();
+        began += elapsed;
+        match checkpoints.round(elapsed) {
+            // Whoever evicts is at work: more will be due at once.
+            Ok(round) if round.ahead > 0 => {}
+            Ok(_) => drop(futex::wait(&core.pool.wanted, seen, Some(TICK.saturating_sub(began.elapsed())))),
             Err(error) => {
                 eprintln!("[ERROR] [Engine] writing pages: {error}");
                 futex::wait(&core.stop, stage, Some(Duration::from_millis(500)));

@@ -9,6 +9,7 @@ use crate::page::node::{Node, NodeMut};
 use crate::page::{self, OFF_WORD_B, PAGE_BYTES, get_u64};
 use crate::pool::Pool;
 use crate::pool::doublewrite::Doublewrite;
+use crate::pool::settings::PoolSettings;
 use crate::recovery::OpenTransaction;
 use crate::segment::Segments;
 use crate::space::{DICTIONARY_ROOT, DICTIONARY_TREE, OFF_NEXT_TREE, Place, SUPER_PAGE, Space, reclaim};
@@ -47,7 +48,8 @@ pub struct EngineOptions {
     pub direct_io: bool,
     /// `innodb_flush_log_at_trx_commit` at start.
     pub flush_log_at_commit: u8,
-    /// Threads that write pages: `innodb_write_io_threads`.
+    /// Threads that read pages ahead, and that write them: `innodb_read_io_threads`, `innodb_write_io_threads`.
+    pub read_io_threads: usize,
     pub write_io_threads: usize,
     /// `innodb_purge_threads`.
     pub purge_threads: u32,
@@ -196,6 +198,11 @@ impl Engine {
             let writer = spawn(&format!("page-writer-{number}"), move || core.pool.run_writer())?;
             engine.threads.lock().io.push(writer);
         }
+        for number in 1..=options.read_io_threads {
+            let core = engine.core.clone();
+            let reader = spawn(&format!("page-reader-{number}"), move || core.pool.run_reader())?;
+            engine.threads.lock().io.push(reader);
+        }
         // With the cleaner at work: what is rolled back may be larger than the pool, and than the log.
         engine.core.adopt_open_transactions(open, progress)?;
         let mut changers = vec![
@@ -285,6 +292,11 @@ impl Engine {
         self.core.history.set(settings);
     }
 
+    /// What the buffer pool obeys from now on.
+    pub fn set_pool_settings(&self, settings: PoolSettings) {
+        self.core.pool.set_settings(settings);
+    }
+
     /// `innodb_redo_log_capacity`.
     pub fn set_log_capacity(&self, bytes: u64) {
         self.core.log.set_capacity(bytes);
@@ -324,6 +336,7 @@ impl Engine {
         let Threads { cleaner, io, .. } = std::mem::take(&mut *self.threads.lock());
         // Nobody else changes pages any more: what the cleaner writes last is all there is.
         self.stop_to(LAST_ROUND);
+        self.core.pool.end_waits();
         self.core.pool.want_cleaning();
         let outcome = cleaner.map_or(Ok(()), |cleaner| cleaner.join().expect("it aborts on a panic"));
         self.core.pool.end_io_threads();
@@ -495,7 +508,7 @@ impl Engine {
     pub fn status(&self) -> EngineStatus {
         let core = &self.core;
         let resident = core.pool.resident() as u64;
-        let dirty = core.pool.dirty_pages().count() as u64;
+        let dirty = core.pool.dirty_count() as u64;
         let total = core.pool.frame_count() as u64;
         EngineStatus {
             counters: vec![

@@ -5,6 +5,7 @@
 use crate::Result;
 use crate::checkpoint::Checkpoints;
 use crate::engine::Core;
+use crate::pool::cleaner::TICK;
 use crate::space::reclaim::Reclaim;
 use crate::txn::Advancer;
 use std::cell::Cell;
@@ -22,9 +23,10 @@ impl<'e> Stepper<'e> {
         Stepper { core, checkpoints, advancer: Advancer::default(), space: Reclaim::new(core) }
     }
 
-    /// One round of the page cleaner, and the checkpoint if one is due. Returns the number of pages written.
+    /// One round of the page cleaner, a tick after the last, and the checkpoint if one is due. Returns the number of pages written.
     pub fn write_pages(&mut self) -> Result<usize> {
-        self.checkpoints.round()
+        let round = self.checkpoints.round(TICK)?;
+        Ok(round.ahead + round.due)
     }
 
     /// Writes the pages of batches that are on their way to the data file, which the next rounds of the cleaner would have to.

@@ -53,6 +53,7 @@ impl TestServer {
             doublewrite: false,
             direct_io: false,
             flush_log_at_commit: 1,
+            read_io_threads: 2,
             write_io_threads: 2,
             purge_threads: 2,
         };

@@ -42,6 +42,7 @@ fn server() -> Server {
         doublewrite: false,
         direct_io: false,
         flush_log_at_commit: 2,
+        read_io_threads: 2,
         write_io_threads: 2,
         purge_threads: 2,
     };

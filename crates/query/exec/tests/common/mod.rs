@@ -199,6 +199,7 @@ impl Database {
             doublewrite: false,
             direct_io: false,
             flush_log_at_commit: 0,
+            read_io_threads: 2,
             write_io_threads: 2,
             purge_threads: 2,
         };

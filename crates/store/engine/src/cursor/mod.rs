@@ -3,6 +3,7 @@
 //! A cursor copies a stretch of a leaf, validates it once, and hands out the visible entries of the copy; then it descends
 //! again from the leaf's fence. So it holds no latch between two calls, and nothing that others write is touched for a step.
 
+mod ahead;
 pub mod next_key;
 mod stretch;
 
@@ -16,6 +17,7 @@ use crate::txn::Status;
 use crate::txn::read::{Found, Reader, finish};
 use crate::version::{Header, PAYLOAD_AT, ROW_AT};
 use crate::{Error, Result, Tree, TreeKind};
+use ahead::Ahead;
 use next_key::{Locked, NextKeys};
 use observe::Counter;
 use std::ops::Bound;
@@ -73,6 +75,7 @@ pub struct Cursor {
     semi_consistent: bool,
     /// The last entry was read without its lock: its key in the stretch.
     unlocked: Option<std::ops::Range<usize>>,
+    ahead: Ahead,
 }
 
 /// What a locking scan locks besides the entries that it returns. Gaps only from REPEATABLE READ on.
@@ -125,6 +128,7 @@ impl Cursor {
             locks_kept: 0,
             semi_consistent: false,
             unlocked: None,
+            ahead: Ahead::default(),
         }
     }
 
@@ -398,6 +402,9 @@ impl Cursor {
                 Some(key) if forward || inclusive => Target::At(key),
                 key => Target::Below(key),
             };
+            if matches!(self.onward, Onward::Over(_)) {
+                self.ahead.enter(store, self.tree, self.direction, target, &self.end)?;
+            }
             let leaf = store.leaf(self.tree, target)?;
             self.stretch.clear();
             let from = From { direction: self.direction, key: from, inclusive, end: &self.end };

@@ -23,7 +23,7 @@ use log::{Log, Lsn};
 use observe::Counter;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-use sync::{Condvar, Mutex, Rank, RwLock, futex};
+use sync::{Condvar, Mutex, Rank, RwLock};
 
 /// The copies.
 struct Pages {
@@ -91,6 +91,14 @@ impl Batch {
         match self.stage() {
             Stage::Idle => None,
             _ => self.pages.read().since.iter().copied().min(),
+        }
+    }
+
+    /// Pages that are on their way.
+    pub fn len(&self) -> usize {
+        match self.stage() {
+            Stage::Idle => 0,
+            _ => self.pages.read().ids.len(),
         }
     }
 
@@ -166,6 +174,7 @@ impl Batch {
             progress.runs.push(start..end);
             start = end;
         }
+        progress.failure = None;
         progress.stage = Stage::Placing;
         progress.runs.len()
     }
@@ -204,9 +213,7 @@ impl Batch {
             progress.failure = failure;
             drop(progress);
             self.placed.notify_all();
-            // Relaxed would do for the counter; Release pairs with the Acquire of those who looked for a clean page before.
-            pool.cleaned.fetch_add(1, Ordering::Release);
-            futex::wake_all(&pool.cleaned);
+            pool.note_cleaned();
         }
     }
 

@@ -1,17 +1,23 @@
 //! The page cleaner: writes dirty pages in batches, continuously, so that neither eviction nor the log ever waits for a storm.
 //!
-//! Two wishes set the pace. The clock wants clean pages ahead of its hand once all frames are in use. The log wants the
-//! oldest change that is not on disk to be no older than half its capacity: as the log grows, pages cross that age one after
-//! the other and are written then. An idle server writes the rest bit by bit. Whatever runs, [`Cleaner::checkpoint`] then
-//! finds how far recovery no longer has to read.
+//! Two wishes set the pace. Eviction wants clean pages once all frames are in use, and some frames free ahead of need: what it
+//! finds dirty is written at once. And every tenth of a second some of the oldest dirty pages are written, as many as [`pace`](super::pace)
+//! says. Checkpoints follow ([`Cleaner::oldest_change`]), so that recovery never has much to read.
 
 use super::Pool;
 use super::batch::Stage;
 use super::doublewrite::{BATCH_PAGES, Doublewrite, HALVES};
+use super::pace::{Ages, Load, Pace};
+use super::settings::PoolSettings;
 use crate::Result;
 use crate::page::PageId;
 use log::{Log, Lsn};
-use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How often the pace is set.
+pub const TICK: Duration = Duration::from_millis(100);
+/// Pages whose neighbours may be written with them.
+const EXTENT_PAGES: u64 = 64;
 
 /// One thread's work: see the module. There is one at a time.
 pub struct Cleaner<'p> {
@@ -19,56 +25,122 @@ pub struct Cleaner<'p> {
     log: &'p Log,
     doublewrite: Option<Doublewrite>,
     victims: Vec<PageId>,
+    pace: Pace,
+    /// Time since the pace was set last, and pages written since.
+    since_tick: Duration,
+    written: usize,
+}
+
+/// Pages written in a round.
+pub struct Round {
+    /// So that their frames can be used.
+    pub ahead: usize,
+    /// Because they were old enough.
+    pub due: usize,
 }
 
 impl<'p> Cleaner<'p> {
     pub fn new(pool: &'p Pool, log: &'p Log, doublewrite: Option<Doublewrite>) -> Cleaner<'p> {
-        Cleaner { pool, log, doublewrite, victims: Vec::new() }
+        Cleaner {
+            pool,
+            log,
+            doublewrite,
+            victims: Vec::new(),
+            pace: Pace::default(),
+            since_tick: Duration::ZERO,
+            written: 0,
+        }
     }
 
-    /// One round: writes what is due. Returns the number of pages written.
-    pub fn round(&mut self, idle: bool) -> Result<usize> {
+    /// One round: writes what is due. `elapsed`: since the last one.
+    pub fn round(&mut self, elapsed: Duration) -> Result<Round> {
+        self.pool.advance_clock(elapsed);
+        self.since_tick += elapsed;
         self.repeat_failed()?;
-        self.victims.clear();
-        self.collect_ahead_of_hand();
-        let tail = self.log.tail_lsn();
-        let old = tail.saturating_sub(self.log.capacity() / 2);
-        let mut more = if idle { BATCH_PAGES * 2 } else { 0 };
-        for (id, since) in self.pool.dirty_pages() {
-            if since < old || more > 0 {
-                more = more.saturating_sub((since >= old) as usize);
-                self.victims.push(id);
-            }
+        let settings = self.pool.settings();
+        self.pool.refill();
+        self.pool.collect_dirty_ahead(&mut self.victims);
+        let ahead = self.write_victims(&settings)?;
+        self.pool.refill();
+        let mut due = 0;
+        if self.since_tick >= TICK {
+            let elapsed = std::mem::take(&mut self.since_tick);
+            self.collect_oldest(elapsed, &settings);
+            due = self.write_victims(&settings)?;
         }
-        self.victims.sort_unstable();
-        self.victims.dedup();
-        let victims = std::mem::take(&mut self.victims);
-        let mut written = 0;
-        for chunk in victims.chunks(BATCH_PAGES) {
-            written += self.write(chunk)?;
-        }
-        self.victims = victims;
-        Ok(written)
+        Ok(Round { ahead, due })
     }
 
-    /// Dirty pages that the clock will come to next.
-    fn collect_ahead_of_hand(&mut self) {
-        let frames = &self.pool.frames;
-        // Relaxed here and below: guesses at what will be due; `write` looks again under the latch.
-        if self.pool.opened.load(Ordering::Relaxed) < frames.len() as u64 {
-            return;
-        }
-        // Relaxed: as above.
-        let hand = self.pool.hand.load(Ordering::Relaxed) as usize;
-        let ahead = (frames.len() / 8).clamp(1, 8 * BATCH_PAGES);
-        for i in 0..ahead {
-            let at = (hand + i) % frames.len();
-            // Relaxed: as above.
-            if self.pool.dirty_since[at].load(Ordering::Relaxed) != 0
-                && let Some(id) = frames[at].load(Ordering::Relaxed).checked_sub(1)
-            {
-                self.victims.push(id);
+    /// As many of the oldest dirty pages as the pace asks for.
+    fn collect_oldest(&mut self, elapsed: Duration, settings: &PoolSettings) {
+        let tail = self.log.tail_lsn();
+        let oldest = self.oldest_change();
+        let mut ages = Ages::new(oldest, tail);
+        self.pool.dirty_pages().for_each(|(_, since)| ages.add(since));
+        let load = Load {
+            elapsed,
+            tail,
+            age: tail.saturating_sub(oldest),
+            log_capacity: self.log.capacity(),
+            dirty: &ages,
+            frames: self.pool.frame_count(),
+            written: std::mem::take(&mut self.written),
+        };
+        let mut left = self.pace.pages(&load, settings);
+        let before = ages.lsn_of(left);
+        for (id, since) in self.pool.dirty_pages() {
+            if left == 0 {
+                break;
             }
+            if since < before {
+                self.victims.push(id);
+                left -= 1;
+            }
+        }
+    }
+
+    /// Writes what was collected, in the order of the file. Returns the number of pages.
+    fn write_victims(&mut self, settings: &PoolSettings) -> Result<usize> {
+        let mut victims = std::mem::take(&mut self.victims);
+        if settings.flush_neighbors > 0 {
+            self.add_neighbors(&mut victims, settings.flush_neighbors == 1);
+        }
+        victims.sort_unstable();
+        victims.dedup();
+        let mut written = 0;
+        let mut outcome = Ok(());
+        for chunk in victims.chunks(BATCH_PAGES) {
+            match self.write(chunk) {
+                Ok(count) => written += count,
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            }
+        }
+        victims.clear();
+        self.victims = victims;
+        self.written += written;
+        outcome.map(|()| written)
+    }
+
+    /// Dirty pages of the victims' extents; `contiguous`: only those with nothing but dirty pages between them and a victim.
+    fn add_neighbors(&self, victims: &mut Vec<PageId>, contiguous: bool) {
+        for i in 0..victims.len() {
+            let victim = victims[i];
+            let extent = victim - victim % EXTENT_PAGES;
+            let end = (extent + EXTENT_PAGES).min(self.pool.page_count());
+            let mut add = |ids: &mut dyn Iterator<Item = PageId>| {
+                for id in ids {
+                    match self.pool.seems_dirty(id) {
+                        true => victims.push(id),
+                        false if contiguous => break,
+                        false => {}
+                    }
+                }
+            };
+            add(&mut (victim + 1..end));
+            add(&mut (extent..victim).rev());
         }
     }
 
@@ -127,9 +199,15 @@ impl<'p> Cleaner<'p> {
         batch.failure().map_or(Ok(()), Err)
     }
 
+    /// Tells of a batch that has failed, then tries again.
     fn repeat_failed(&self) -> Result<()> {
-        let failed = |half: &usize| matches!(self.pool.batches[*half].stage(), Stage::Copied | Stage::Failed);
-        (0..HALVES).filter(failed).try_for_each(|half| self.make_idle(half))
+        for (half, batch) in self.pool.batches.iter().enumerate() {
+            if matches!(batch.stage(), Stage::Copied | Stage::Failed) {
+                batch.failure().map_or(Ok(()), Err)?;
+                self.make_idle(half)?;
+            }
+        }
+        Ok(())
     }
 
     /// Waits until all batches are in the data file.

@@ -63,9 +63,9 @@ impl Pool {
             }
             // Relaxed: `set_evicted` releases it.
             self.frames[frame as usize].store(0, Ordering::Relaxed);
-            self.discard(id);
+            self.discard(id..id + 1);
             meta.latch.set_evicted();
-            self.spare.lock().push(frame);
+            self.give_back(frame);
         }
         if since != Lsn::MAX {
             self.discards.list.lock().last_mut().expect("pushed above").until = log.tail_lsn();

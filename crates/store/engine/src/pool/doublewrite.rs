@@ -180,7 +180,7 @@ mod tests {
         }
         doublewrite.forget().unwrap();
         data.write_at(&[7; 512], 2 * PAGE_BYTES as u64).unwrap();
-        assert_eq!(doublewrite.restore(&data).unwrap(), [], "copies that have grown old are not used");
+        assert_eq!(doublewrite.restore(&data).unwrap(), [0u64; 0], "copies that have grown old are not used");
         disk.unmount();
     }
 

@@ -3,7 +3,7 @@
 //! writes nothing. A *frame* is the right to keep one page in memory: there are `innodb_buffer_pool_size / 16 KiB` of them.
 //!
 //! Reading: [`Pool::read`] gives a [`View`] with the page's latch version; whoever has used the bytes validates. Writing:
-//! [`Pool::exclusive`] or [`View::upgrade`] gives an [`Exclusive`] guard. Eviction is a clock: it marks pages, and takes the
+//! [`Pool::exclusive`] or [`View::upgrade`] gives an [`Exclusive`] guard. Eviction ([`replace`]) marks pages, and takes the
 //! frame of a marked page that is clean and was not used since. It never writes; the [`cleaner`] does.
 
 #![expect(unsafe_code, reason = "pages are reached by address; the latch protocol makes it sound")]
@@ -12,30 +12,38 @@ mod batch;
 pub mod cleaner;
 mod discard;
 pub mod doublewrite;
+mod frames;
+mod free;
+mod pace;
 mod queue;
+mod read_ahead;
+mod replace;
+pub mod settings;
 
 use crate::page::{self, PAGE_BYTES, PageId, PageType};
-use crate::space;
 use crate::{Error, Result};
 use batch::Batch;
 use doublewrite::HALVES;
+use free::FreeFrames;
 use io::{File, Region};
 use log::Lsn;
 use observe::Counter;
 use queue::Queue;
+use replace::Replacer;
+use settings::PoolSettings;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use sync::blocking::{self, Wait};
 use sync::page_latch::{Optimistic, PageLatch, TryLatch};
-use sync::{CachePadded, Mutex, Rank, futex};
+use sync::{CachePadded, Mutex, Rank};
 
 /// What is known of a page besides its bytes. All zeroes: not in memory, clean.
 #[repr(C, align(64))]
 pub struct PageMeta {
     pub latch: PageLatch,
-    /// 1 while a copy is on its way to the data file. W: cleaner (to 1), who ends the batch (to 0). R: cleaner, clock.
+    /// 1 while a copy is on its way to the data file. W: cleaner (to 1), who ends the batch (to 0). R: cleaner, eviction.
     pub in_flight: AtomicU32,
     /// The frame that the page occupies. W: the loader. R: the evictor, the cleaner.
     frame: AtomicU32,
@@ -59,22 +67,37 @@ pub struct Pool {
     frames: Box<[AtomicU64]>,
     /// By frame: LSN at the start of the oldest log group whose change of its page is not on disk yet; 0: clean. Apart from
     /// the metas, so that the cleaner and the checkpoint read it from end to end in a few microseconds.
-    /// W: the holder of the page's exclusive latch (0 to LSN), the cleaner under the shared latch (to 0). R: cleaner, clock.
+    /// W: the holder of the page's exclusive latch (0 to LSN), the cleaner under the shared latch (to 0). R: cleaner, eviction.
     dirty_since: Box<[AtomicU64]>,
+    /// By frame: when its page was loaded, in milliseconds. W: the loader. R: eviction.
+    loaded_ms: Box<[AtomicU32]>,
+    /// W: the cleaner, at each round. R: loaders, eviction.
+    clock_us: AtomicU64,
     /// 1 while the first pages of the range, as many as there are frames, may lie in huge pages. W: the first eviction.
     huge: AtomicU32,
     /// Frames handed out so far, up to `frames.len()`. W: misses.
     opened: CachePadded<AtomicU64>,
-    /// The clock's hand. W: misses once all frames are in use.
-    hand: CachePadded<AtomicU64>,
-    /// Frames given back (a load that lost a race, a freed page).
-    spare: Mutex<Vec<u32>>,
+    free: FreeFrames,
     /// Pages that were thrown away dirty: see the module.
     discards: discard::Discards,
-    /// Grows when the cleaner has finished a batch. Threads that find no clean frame wait for it.
+    /// W, R: who evicts; seldom anybody but the cleaner.
+    replacer: Mutex<Replacer>,
+    /// Frames to keep free. W: SET GLOBAL. R: misses, the cleaner.
+    free_target: AtomicU32,
+    /// `innodb_old_blocks_pct` and, in the low half, `innodb_old_blocks_time`. W: SET GLOBAL. R: who evicts.
+    old_blocks: AtomicU64,
+    /// Threads that wait for a frame. W: they. R: who frees frames.
+    hungry: AtomicU32,
+    /// The cleaner is a thread of its own. W: that thread. R: misses.
+    attended: AtomicBool,
+    /// Nobody waits for a frame any more. W: the engine's stop.
+    closing: AtomicBool,
+    /// Grows when pages have become clean or frames free. Threads that find no frame wait for it.
     pub(crate) cleaned: CachePadded<AtomicU32>,
     /// Grows when somebody wants the cleaner to run now.
     pub(crate) wanted: CachePadded<AtomicU32>,
+    /// W: SET GLOBAL. R: the cleaner, once a round.
+    settings: Mutex<PoolSettings>,
     batches: [Batch; HALVES],
     /// The half that the next batch takes. W, R: the cleaner.
     turn: AtomicUsize,
@@ -82,6 +105,12 @@ pub struct Pool {
     writes: Queue<usize>,
     /// Threads in [`Pool::run_writer`]. W: they. R: the cleaner.
     writers: AtomicUsize,
+    /// Neighbouring pages that somebody will want soon.
+    reads: Queue<Range<PageId>>,
+    /// `innodb_read_ahead_threshold`. W: SET GLOBAL. R: scans, at each leaf.
+    read_ahead_threshold: AtomicU32,
+    /// `innodb_random_read_ahead`. W: SET GLOBAL. R: misses.
+    random_read_ahead: AtomicBool,
 }
 
 /// Orders to writers that may stand in line: the most writers for each half.
@@ -127,7 +156,7 @@ impl Frame<'_> {
 
 impl Drop for Frame<'_> {
     fn drop(&mut self) {
-        self.pool.spare.lock().push(self.index);
+        self.pool.give_back(self.index);
     }
 }
 
@@ -144,7 +173,7 @@ impl Pool {
         let metas = io::reserve(page_count as usize * size_of::<PageMeta>())?;
         // Not every kernel has huge pages; without them it works as well, only slower.
         let huge = pages.advise_huge_pages(0..Self::huge_range(page_count, frame_count), true).is_ok() as u32;
-        Ok(Pool {
+        let pool = Pool {
             pages,
             metas,
             page_count,
@@ -153,18 +182,31 @@ impl Pool {
             lost: Lost::new(),
             frames: (0..frame_count).map(|_| AtomicU64::new(0)).collect(),
             dirty_since: (0..frame_count).map(|_| AtomicU64::new(0)).collect(),
+            loaded_ms: (0..frame_count).map(|_| AtomicU32::new(0)).collect(),
+            clock_us: AtomicU64::new(0),
             huge: AtomicU32::new(huge),
             opened: CachePadded::new(AtomicU64::new(0)),
-            hand: CachePadded::new(AtomicU64::new(0)),
-            spare: Mutex::new(Rank::PagePool, Vec::new()),
+            free: FreeFrames::new(),
             discards: discard::Discards::new(),
+            replacer: Mutex::new(Rank::PagePool, Replacer::default()),
+            free_target: AtomicU32::new(0),
+            old_blocks: AtomicU64::new(0),
+            hungry: AtomicU32::new(0),
+            attended: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
             cleaned: CachePadded::new(AtomicU32::new(0)),
             wanted: CachePadded::new(AtomicU32::new(0)),
+            settings: Mutex::new(Rank::PagePool, PoolSettings::default()),
             batches: batch::batches(),
             turn: AtomicUsize::new(0),
             writes: Queue::new(WRITES_MAX),
             writers: AtomicUsize::new(0),
-        })
+            reads: Queue::new(read_ahead::READS_MAX),
+            read_ahead_threshold: AtomicU32::new(0),
+            random_read_ahead: AtomicBool::new(false),
+        };
+        pool.set_settings(PoolSettings::default());
+        Ok(pool)
     }
 
     /// Bytes at the start of the range that all frames together could fill: a data file no longer than the pool lies there, and
@@ -187,7 +229,7 @@ impl Pool {
             let latch = &self.meta(id).latch;
             // Claimed, so that nobody loads the page while its memory goes.
             if latch.try_claim_for_load() {
-                self.discard(id);
+                self.discard(id..id + 1);
                 latch.set_evicted();
             }
         }
@@ -195,6 +237,20 @@ impl Pool {
 
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    pub fn settings(&self) -> PoolSettings {
+        self.settings.lock().clone()
+    }
+
+    pub fn set_settings(&self, settings: PoolSettings) {
+        let free = settings.lru_scan_depth.min(self.frames.len() as u64 / 16);
+        // Relaxed throughout: settings that order nothing.
+        self.free_target.store(free as u32, Ordering::Relaxed);
+        self.read_ahead_threshold.store(settings.read_ahead_threshold as u32, Ordering::Relaxed);
+        self.random_read_ahead.store(settings.random_read_ahead, Ordering::Relaxed);
+        Pool::set_old_blocks(&self.old_blocks, settings.old_blocks_pct, settings.old_blocks_time);
+        *self.settings.lock() = settings;
     }
 
     pub fn page_count(&self) -> u64 {
@@ -207,8 +263,7 @@ impl Pool {
 
     /// Frames in use.
     pub fn resident(&self) -> usize {
-        // Relaxed: a number to show.
-        (self.opened.load(Ordering::Relaxed) as usize).min(self.frames.len()) - self.spare.lock().len()
+        (self.opened_frames() as usize).saturating_sub(self.free.count())
     }
 
     #[inline(always)]
@@ -293,11 +348,6 @@ impl Pool {
         }
     }
 
-    /// The right to bring one more page into memory. Waits until a frame is clean and unused, so: before pages are latched.
-    pub fn reserve_frame(&self) -> Result<Frame<'_>> {
-        Ok(Frame { pool: self, index: self.take_frame()? })
-    }
-
     /// A page that is about to be formatted, latched exclusively: its bytes on disk, if any, are not read.
     pub fn create(&self, id: PageId, frame: Frame<'_>) -> Exclusive<'_> {
         let latch = &self.meta(id).latch;
@@ -322,23 +372,18 @@ impl Pool {
         &self.dirty_since[self.meta(id).frame.load(Ordering::Relaxed) as usize]
     }
 
-    /// Frames in use, in the order in which the clock will come to them: number, page, and since which LSN it is dirty (0: it
-    /// is clean).
+    /// Frames in use, those first whose pages will go first: number, page, and since which LSN it is dirty (0: it is clean).
     pub fn occupied(&self) -> impl Iterator<Item = (usize, PageId, u64)> + '_ {
-        // Relaxed: figures of one moment or another.
-        let opened = (self.opened.load(Ordering::Relaxed) as usize).min(self.frames.len());
-        let hand = self.hand.load(Ordering::Relaxed) as usize % self.frames.len();
-        let order = (hand..opened).chain(0..hand.min(opened));
-        order.filter_map(|frame| {
-            // Relaxed: as above.
-            let page = self.frames[frame].load(Ordering::Relaxed).checked_sub(1)?;
-            Some((frame, page, self.dirty_since[frame].load(Ordering::Relaxed)))
+        let order = self.replacer.lock().order(self);
+        order.into_iter().filter_map(|frame| {
+            // Relaxed: figures of one moment or another.
+            Some((frame as usize, self.page_in(frame)?, self.dirty_since[frame as usize].load(Ordering::Relaxed)))
         })
     }
 
-    /// The page for optimistic reading, if it is in memory and nobody writes to it.
+    /// The page for optimistic reading, if it is in memory and nobody writes to it. Does not count as use.
     pub fn read_resident(&self, id: PageId) -> Option<View<'_>> {
-        match self.meta(id).latch.optimistic() {
+        match self.meta(id).latch.peek() {
             Optimistic::Version(version) => Some(View { pool: self, id, version }),
             Optimistic::Busy | Optimistic::Evicted => None,
         }
@@ -346,8 +391,7 @@ impl Pool {
 
     /// Dirty pages now, with the LSN since when.
     pub fn dirty_pages(&self) -> impl Iterator<Item = (PageId, u64)> + '_ {
-        // Relaxed: a frame opened later holds a page that was dirtied later.
-        let opened = (self.opened.load(Ordering::Relaxed) as usize).min(self.frames.len());
+        let opened = self.opened_frames() as usize;
         self.dirty_since[..opened].iter().zip(&self.frames).filter_map(|(since, frame)| {
             // Acquire: a caller that has learned that a log group is complete sees the marks that were set before.
             match since.load(Ordering::Acquire) {
@@ -357,10 +401,25 @@ impl Pool {
         })
     }
 
+    /// Pages whose newest change is not in the data file, about: a page that is written and changed meanwhile counts twice.
+    pub fn dirty_count(&self) -> usize {
+        self.dirty_pages().count() + self.batches.iter().map(Batch::len).sum::<usize>()
+    }
+
+    /// Is the page in memory and dirty? A guess: no latch is held.
+    fn seems_dirty(&self, id: PageId) -> bool {
+        let meta = self.meta(id);
+        // Relaxed here and below: whoever acts on it looks again under the latch.
+        let frame = meta.frame.load(Ordering::Relaxed);
+        let since = self.dirty_since[frame as usize].load(Ordering::Relaxed);
+        !meta.latch.is_evicted() && self.page_in(frame) == Some(id) && since != 0
+    }
+
     /// W: the page's loader, which holds it exclusively.
     fn occupy(&self, id: PageId, frame: u32) {
         // Relaxed: the latch's release pairs with the acquisition by whoever uses them; the clock looks again.
         self.meta(id).frame.store(frame, Ordering::Relaxed);
+        self.loaded_ms[frame as usize].store(self.clock_ms(), Ordering::Relaxed);
         self.frames[frame as usize].store(id + 1, Ordering::Relaxed);
     }
 
@@ -373,7 +432,7 @@ impl Pool {
         let meta = self.meta(id);
         if !meta.latch.try_claim_for_load() {
             // Somebody else loads it, or has: the caller looks again.
-            self.spare.lock().push(frame);
+            self.give_back(frame);
             return Ok(());
         }
         // SAFETY: we hold the page exclusively, so nobody else reads or writes these bytes.
@@ -386,14 +445,27 @@ impl Pool {
         if let Err(error) = outcome {
             // The client is told as well; but whoever repairs the disk reads the error log.
             eprintln!("[ERROR] [Engine] {error}");
-            self.discard(id);
+            self.discard(id..id + 1);
             meta.latch.set_evicted();
-            self.spare.lock().push(frame);
+            self.give_back(frame);
             return Err(error);
         }
         self.occupy(id, frame);
         meta.latch.finish_load();
+        // Relaxed: a setting.
+        if self.random_read_ahead.load(Ordering::Relaxed) {
+            self.read_extent_ahead(id);
+        }
         Ok(())
+    }
+
+    /// Reads neighbouring pages that this thread has claimed for loading: by page, whether it is whole.
+    fn read_claimed(&self, first: PageId, count: usize) -> Vec<bool> {
+        assert!(count > 0 && first + count as u64 <= self.page_count);
+        // SAFETY: the caller holds these pages exclusively, so nobody else reads or writes their bytes, which lie side by side.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(self.address(first), count * PAGE_BYTES) };
+        let read = self.file.read_at(bytes, first * PAGE_BYTES as u64).is_ok();
+        bytes.chunks(PAGE_BYTES).zip(first..).map(|(page, id)| read && self.accept(id, page).is_ok()).collect()
     }
 
     fn read_from_disk(&self, id: PageId, bytes: &mut [u8]) -> Result<()> {
@@ -401,6 +473,11 @@ impl Pool {
             io::ErrorKind::ShortRead => self.corrupt(id, "the file ends before it"),
             _ => Error::from(e),
         })?;
+        self.accept(id, bytes)
+    }
+
+    /// Is this what was written to the page last?
+    fn accept(&self, id: PageId, bytes: &[u8]) -> Result<()> {
         page::verify(bytes, id).map_err(|why| self.corrupt(id, &why))?;
         match self.lost.get(&id) {
             Some(until) if page::page_lsn(bytes) < *until => {
@@ -419,10 +496,10 @@ impl Pool {
         self.lost = lost;
     }
 
-    /// Gives the page's memory back; W: who holds it exclusively.
-    fn discard(&self, id: PageId) {
-        let at = id as usize * PAGE_BYTES;
-        self.pages.discard(at..at + PAGE_BYTES).expect("the kernel takes back memory that it gave");
+    /// Gives the pages' memory back; W: who holds them exclusively.
+    fn discard(&self, ids: Range<PageId>) {
+        let bytes = ids.start as usize * PAGE_BYTES..ids.end as usize * PAGE_BYTES;
+        self.pages.discard(bytes).expect("the kernel takes back memory that it gave");
     }
 
     pub fn corrupt(&self, id: PageId, why: &str) -> Error {
@@ -431,57 +508,6 @@ impl Pool {
             self.path.display(),
             id * PAGE_BYTES as u64
         ))
-    }
-
-    /// A frame to put a page into: a fresh one, a spare one, or one whose page is evicted.
-    fn take_frame(&self) -> Result<u32> {
-        let total = self.frames.len() as u64;
-        // Relaxed: only the number matters.
-        if self.opened.load(Ordering::Relaxed) < total {
-            let frame = self.opened.fetch_add(1, Ordering::Relaxed);
-            if frame < total {
-                return Ok(frame as u32);
-            }
-        }
-        if let Some(frame) = self.spare.lock().pop() {
-            return Ok(frame);
-        }
-        self.evict()
-    }
-
-    /// Runs the clock until it finds a clean page that nobody used since it was marked.
-    fn evict(&self) -> Result<u32> {
-        const ROUNDS_MAX: u32 = 2000;
-        // Relaxed: the exchange in `leave_huge_pages` decides who leaves them.
-        if self.huge.load(Ordering::Relaxed) != 0 {
-            self.leave_huge_pages();
-        }
-        for _ in 0..ROUNDS_MAX {
-            let seen = self.cleaned.load(Ordering::Acquire); // pairs with the Release at a batch's end
-            let mut dirty = 0u32;
-            for _ in 0..self.frames.len() * 2 {
-                // Relaxed: the hand shares out frames, no data comes with it.
-                // Relaxed: the hand shares out frames, no data comes with it.
-                let at = self.hand.fetch_add(1, Ordering::Relaxed) as usize % self.frames.len();
-                match self.try_evict(at) {
-                    Ok(()) => return Ok(at as u32),
-                    Err(is_dirty) => dirty += is_dirty as u32,
-                }
-                if dirty > 256 && dirty as usize > self.frames.len() / 8 {
-                    break;
-                }
-            }
-            if let Some(frame) = self.spare.lock().pop() {
-                return Ok(frame);
-            }
-            if blocking::is_interrupted() {
-                return Err(Error::Interrupted);
-            }
-            let _waiting = blocking::waiting(Wait::FreeFrame);
-            self.want_cleaning();
-            futex::wait(&self.cleaned, seen, Some(Duration::from_millis(10)));
-        }
-        Err(Error::Io("no buffer pool page could be evicted for 20 seconds: the pool is too small or the disk does not take writes".into()))
     }
 
     fn turn(&self) -> usize {
@@ -518,48 +544,17 @@ impl Pool {
         self.batches.iter().for_each(|batch| batch.place(self));
     }
 
+    /// Whoever waits for a frame hears that there will be none.
+    pub fn end_waits(&self) {
+        // Relaxed: a wish, no data comes with it; the wake follows it.
+        self.closing.store(true, Ordering::Relaxed);
+        self.note_cleaned();
+    }
+
     /// Ends the threads that read and write for others; after the cleaner has written all.
     pub fn end_io_threads(&self) {
+        self.reads.close();
         self.writes.close();
-    }
-
-    /// Tells the cleaner to run now.
-    pub fn want_cleaning(&self) {
-        self.wanted.fetch_add(1, Ordering::Release); // pairs with the cleaner's Acquire before its round
-        futex::wake_one(&self.wanted);
-    }
-
-    /// Evicts the page in a frame if it may go. `Err(true)`: it would, were it clean.
-    fn try_evict(&self, at: usize) -> std::result::Result<(), bool> {
-        // Relaxed: a guess, looked at again under the latch.
-        let Some(id) = self.frames[at].load(Ordering::Relaxed).checked_sub(1) else { return Err(false) };
-        // Maps are asked for while other pages are latched, so they stay: one page in 224 MiB.
-        if space::is_map(id) {
-            return Err(false);
-        }
-        let meta = self.meta(id);
-        if !meta.latch.is_marked() {
-            meta.latch.mark();
-            return Err(false);
-        }
-        let clean = || self.dirty_since[at].load(Ordering::Relaxed) == 0 && meta.in_flight.load(Ordering::Acquire) == 0; // pairs with the Release at the batch's end
-        if !clean() {
-            return Err(true);
-        }
-        if !meta.latch.try_claim_marked() {
-            return Err(false);
-        }
-        // Exclusive now: neither a writer nor the cleaner (which starts under the shared latch) can make it dirty or in flight.
-        // Relaxed: our exclusive latch pairs with the release by whoever stored it.
-        if !clean() || self.frames[at].load(Ordering::Relaxed) != id + 1 {
-            meta.latch.unlock_exclusive_unchanged();
-            return Err(true);
-        }
-        // Relaxed: `set_evicted` releases it.
-        self.frames[at].store(0, Ordering::Relaxed);
-        self.discard(id);
-        meta.latch.set_evicted();
-        Ok(())
     }
 }
 

@@ -105,6 +105,7 @@ mod tests {
             doublewrite: true,
             direct_io: false,
             flush_log_at_commit: 0,
+            read_io_threads: 0,
             write_io_threads: 2,
             purge_threads: 2,
         };

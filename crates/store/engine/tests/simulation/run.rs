@@ -113,6 +113,7 @@ pub fn run(seed: u64) -> Outcome {
         doublewrite: true,
         direct_io: false,
         flush_log_at_commit: 1,
+        read_io_threads: 0,
         write_io_threads: 1,
         purge_threads: 1,
     };

@@ -1,0 +1,107 @@
+//! What is in memory: which pages a scan displaces, and what is read ahead for it.
+
+mod common;
+
+use common::{Scratch, key, options, row};
+use engine::{
+    Cursor, Direction, Engine, EngineOptions, Isolation, PoolSettings, Range, Read, Transaction, Tree, TreeKind,
+};
+use observe::Counter;
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::Arc;
+
+const ALL: Range<'static> = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
+const BYTES: usize = 1000;
+/// Rows of a leaf, at least.
+const ROWS_A_LEAF: u64 = 14;
+const FRAMES: u64 = 1024;
+
+fn open(datadir: &Path) -> Arc<Engine> {
+    let small = EngineOptions { buffer_pool_bytes: FRAMES * 16384, address_space_bytes: 1 << 30, ..options(datadir) };
+    Engine::open(small, &mut |_| ()).unwrap()
+}
+
+fn begin(engine: &Engine) -> Transaction {
+    let mut tx = Transaction::new(engine).unwrap();
+    tx.begin(Isolation::RepeatableRead, false);
+    tx
+}
+
+fn table(engine: &Engine, rows: u64) -> Tree {
+    let mut tx = begin(engine);
+    let tree = engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
+    for id in 0..rows {
+        tx.insert(tree, &key(id), &row(id, BYTES)).unwrap();
+    }
+    tx.commit().unwrap();
+    tree
+}
+
+/// Pages of the tree in memory.
+fn resident(engine: &Engine, tree: Tree) -> usize {
+    engine.buffer_pages().filter(|page| page.content.and_then(|c| c.node).is_some_and(|n| n.0 == tree.id)).count()
+}
+
+fn get(tx: &mut Transaction, tree: Tree, id: u64) {
+    let mut out = Vec::new();
+    assert!(tx.get(tree, &key(id), Read::Consistent, &mut out).unwrap() && out == row(id, BYTES));
+}
+
+/// The only test here, for the counters are the process's. How much is read ahead depends on who gets the processors.
+#[test]
+fn a_scan_of_a_large_table_is_read_ahead_and_displaces_itself() {
+    let scratch = Scratch::new("memory");
+    let (hot_leaves, large_leaves) = (FRAMES / 3, FRAMES * 4);
+    let (hot, large) = {
+        let engine = open(scratch.path());
+        let trees = (table(&engine, hot_leaves * ROWS_A_LEAF), table(&engine, large_leaves * ROWS_A_LEAF));
+        engine.close().unwrap();
+        trees
+    };
+    let engine = open(scratch.path());
+    let mut tx = begin(&engine);
+    let mut cursor = Cursor::new(large, ALL, Direction::Forward, Read::Consistent, 0);
+    let mut scan = |tx: &mut Transaction, rows: u64| -> u64 {
+        (0..rows).take_while(|_| cursor.next(tx).unwrap().is_some()).count() as u64
+    };
+    // A third of the pool is used often while the scan goes on.
+    let mut scanned = 0;
+    for round in 0..large_leaves / 2 {
+        scanned += scan(&mut tx, ROWS_A_LEAF);
+        for i in 0..8 {
+            get(&mut tx, hot, (round * 8 + i) % hot_leaves * ROWS_A_LEAF);
+        }
+    }
+    let before = resident(&engine, hot);
+    assert!(before as u64 >= hot_leaves * 9 / 10, "{before} of {hot_leaves} hot pages are in memory");
+    // Then not at all, while twice the pool is scanned.
+    let (misses, ahead) =
+        (observe::sum(Counter::InnodbBufferPoolReads), observe::sum(Counter::InnodbBufferPoolReadAhead));
+    let part = scan(&mut tx, u64::MAX);
+    scanned += part;
+    assert_eq!(scanned, large_leaves * ROWS_A_LEAF);
+    let after = resident(&engine, hot);
+    assert!(after * 20 >= before * 19, "of {before} hot pages the scan left {after}");
+    let misses = observe::sum(Counter::InnodbBufferPoolReads) - misses;
+    let ahead = observe::sum(Counter::InnodbBufferPoolReadAhead) - ahead;
+    assert!(ahead * ROWS_A_LEAF * 8 > part, "{ahead} pages were read ahead, {misses} by the scan itself");
+
+    // Read-ahead that is switched off reads nothing ahead.
+    engine.set_pool_settings(PoolSettings { read_ahead_threshold: 0, ..PoolSettings::default() });
+    let ahead = observe::sum(Counter::InnodbBufferPoolReadAhead);
+    let mut cursor = Cursor::new(large, ALL, Direction::Backward, Read::Consistent, 0);
+    let rows = std::iter::from_fn(|| cursor.next(&mut tx).unwrap().map(|_| ())).count() as u64;
+    assert_eq!(rows, large_leaves * ROWS_A_LEAF);
+    assert_eq!(observe::sum(Counter::InnodbBufferPoolReadAhead), ahead);
+
+    // A backward scan is read ahead too.
+    engine.set_pool_settings(PoolSettings::default());
+    let mut cursor = Cursor::new(large, ALL, Direction::Backward, Read::Consistent, 0);
+    let rows = std::iter::from_fn(|| cursor.next(&mut tx).unwrap().map(|_| ())).count() as u64;
+    assert_eq!(rows, large_leaves * ROWS_A_LEAF);
+    let ahead = observe::sum(Counter::InnodbBufferPoolReadAhead) - ahead;
+    assert!(ahead > large_leaves / 8, "{ahead} pages were read ahead");
+    drop(tx);
+    engine.close().unwrap();
+}
