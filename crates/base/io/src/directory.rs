@@ -3,6 +3,7 @@
 use crate::error::{ErrorKind, Result};
 use crate::file::{File, OpenOptions};
 use crate::kernel;
+use crate::overlay::{Overlay, overlay_of};
 #[cfg(any(test, feature = "faults"))]
 use crate::{error::Op, faults};
 use std::os::fd::OwnedFd;
@@ -18,6 +19,7 @@ pub struct Directory {
 #[derive(Debug)]
 enum Backend {
     Kernel(OwnedFd),
+    Overlay(Overlay),
     #[cfg(any(test, feature = "faults"))]
     Simulated(faults::SimDisk),
 }
@@ -26,6 +28,10 @@ impl Directory {
     /// Opens an existing directory.
     pub fn open(path: impl AsRef<Path>) -> Result<Directory> {
         let path = path.as_ref();
+        if let Some(overlay) = overlay_of(path) {
+            overlay.open_directory(path)?;
+            return Ok(Directory { backend: Backend::Overlay(overlay), path: path.into() });
+        }
         #[cfg(any(test, feature = "faults"))]
         if let Some(disk) = faults::disk_of(path) {
             disk.open_directory(path)?;
@@ -37,6 +43,10 @@ impl Directory {
     /// Makes the directory, flushes its parent, and opens it. `AlreadyExists` when the name is taken.
     pub fn create(path: impl AsRef<Path>) -> Result<Directory> {
         let path = path.as_ref();
+        if let Some(overlay) = overlay_of(path) {
+            overlay.create_directory(path)?;
+            return Ok(Directory { backend: Backend::Overlay(overlay), path: path.into() });
+        }
         #[cfg(any(test, feature = "faults"))]
         {
             if let Some(disk) = faults::disk_of(path) {
@@ -80,6 +90,7 @@ impl Directory {
     pub fn list(&self) -> Result<Vec<String>> {
         match &self.backend {
             Backend::Kernel(fd) => kernel::list(fd, &self.path),
+            Backend::Overlay(overlay) => overlay.list(&self.path),
             #[cfg(any(test, feature = "faults"))]
             Backend::Simulated(disk) => disk.list(&self.path),
         }
@@ -99,6 +110,7 @@ impl Directory {
                 faults::process(Op::Rename, &self.path.join(from), 0)?;
                 kernel::rename(fd, &self.path, from, to)?;
             }
+            Backend::Overlay(overlay) => overlay.rename(&self.path.join(from), &self.path.join(to))?,
             #[cfg(any(test, feature = "faults"))]
             Backend::Simulated(disk) => disk.rename(&self.path.join(from), &self.path.join(to))?,
         }
@@ -113,6 +125,7 @@ impl Directory {
                 faults::process(Op::Remove, &self.path.join(name), 0)?;
                 kernel::remove(fd, &self.path, name)?;
             }
+            Backend::Overlay(overlay) => overlay.remove(&self.path.join(name))?,
             #[cfg(any(test, feature = "faults"))]
             Backend::Simulated(disk) => disk.remove(&self.path.join(name))?,
         }
@@ -127,6 +140,7 @@ impl Directory {
                 faults::process(Op::SyncDirectory, &self.path, 0)?;
                 kernel::sync_directory(fd, &self.path)
             }
+            Backend::Overlay(_) => Ok(()),
             #[cfg(any(test, feature = "faults"))]
             Backend::Simulated(disk) => disk.sync_directory(&self.path),
         }

@@ -7,6 +7,7 @@
 //! | [`AlignedBuf`] | bytes aligned to 4 KiB, as direct reads and writes need them |
 //! | [`Region`] | reserved address space whose pages the kernel supplies zeroed on first touch and takes back on request |
 //! | [`Error`] | what failed, on which file, sorted by what the caller does about it |
+//! | [`Overlay`] | a directory that a program may write to and that stays as it is |
 //! | `faults` (feature) | plans that fail, tear or kill at the nth operation; simulated disks that lose what was not flushed |
 //!
 //! Nothing here is a trait object: without the feature `faults` an operation is the system call and a test of its result.
@@ -20,10 +21,12 @@ mod error;
 pub mod faults;
 mod file;
 mod kernel;
+mod overlay;
 mod region;
 
 pub use buf::{ALIGNMENT, AlignedBuf};
 pub use directory::Directory;
 pub use error::{Error, ErrorKind, Op, Result};
 pub use file::{Advice, File, OpenOptions};
+pub use overlay::Overlay;
 pub use region::{Region, reserve};
