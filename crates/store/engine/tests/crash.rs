@@ -163,6 +163,28 @@ fn check(engine: &Engine, acknowledged: &BTreeSet<u64>, round: u64) {
     assert!(lost.is_empty(), "round {round}: acknowledged and lost: {lost:?}");
 }
 
+/// As `clearway check`: all of it is sound, and nothing of the directory changes.
+fn check_over_overlay(datadir: &Path, acknowledged: &BTreeSet<u64>, round: u64) {
+    let contents = || -> Vec<_> {
+        let redo = datadir.join("redo");
+        let entries = [datadir, &redo].map(|place| std::fs::read_dir(place).unwrap()).into_iter().flatten();
+        let files = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+        let mut files: Vec<_> = files.map(|path| (crc32fast::hash(&std::fs::read(&path).unwrap()), path)).collect();
+        files.sort();
+        files
+    };
+    let before = contents();
+    let overlay = io::Overlay::mount(datadir, std::env::temp_dir()).unwrap();
+    let engine = Engine::open(small(datadir), &mut |_| ()).unwrap();
+    check(&engine, acknowledged, round);
+    let report = engine.check(&open_ledger(&engine).trees());
+    assert!(report.is_clean(), "round {round}, over an overlay: {report}");
+    engine.close().unwrap();
+    drop(engine);
+    overlay.unmount();
+    assert!(contents() == before, "round {round}: the directory has changed");
+}
+
 #[test]
 fn acknowledged_transfers_survive_kill_9() {
     if let Ok(datadir) = std::env::var("CLEARWAY_CRASH_DATADIR") {
@@ -197,6 +219,7 @@ fn acknowledged_transfers_survive_kill_9() {
         child.wait().unwrap();
         reader.join().unwrap();
         acknowledged.extend(ids);
+        check_over_overlay(scratch.path(), &acknowledged, round);
         let engine = Engine::open(small(scratch.path()), &mut |_| ()).unwrap();
         await_rollbacks(&engine);
         check(&engine, &acknowledged, round);
