@@ -21,6 +21,14 @@ pub struct DataDir {
 }
 
 impl DataDir {
+    /// An error unless there is data that a server has made. Changes nothing.
+    pub fn require(path: &Path) -> Result<(), String> {
+        match path.join(ID_FILE).exists() {
+            true => Ok(()),
+            false => Err(format!("'{}' is no data directory: there is no '{ID_FILE}'", path.display())),
+        }
+    }
+
     /// Makes the directory when it is missing. Errors are one line for stderr.
     pub fn open(path: &Path) -> Result<DataDir, String> {
         let shown = path.display();

@@ -1,5 +1,6 @@
-//! The command line: `serve`, `sweep`, and wiring, nothing else.
+//! The command line: `serve`, `check`, `sweep`, and wiring, nothing else.
 
+mod check;
 mod datadir;
 mod error_log;
 mod options;
@@ -13,6 +14,7 @@ const HELP: &str = "\
 clearway: a MySQL-compatible transactional database server
 
 Usage: clearway serve [OPTION ...]     run the server       (clearway serve --help)
+       clearway check DATADIR          verify all data of a server that does not run; changes nothing
        clearway sweep [OPTION ...]     compare servers under rising load with sysbench
        clearway --version
 ";
@@ -22,6 +24,14 @@ fn main() {
     std::process::exit(match arguments.first().map(String::as_str) {
         Some("serve") => match serve::serve(&arguments[1..]) {
             Ok(()) => 0,
+            Err(message) => {
+                eprintln!("clearway: {message}");
+                1
+            }
+        },
+        Some("check") => match check::check(&arguments[1..]) {
+            Ok(true) => 0,
+            Ok(false) => 1,
             Err(message) => {
                 eprintln!("clearway: {message}");
                 1

@@ -214,7 +214,7 @@ fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc
     Ok(())
 }
 
-fn engine_options(globals: &Globals, datadir: &Path) -> EngineOptions {
+pub fn engine_options(globals: &Globals, datadir: &Path) -> EngineOptions {
     EngineOptions {
         datadir: datadir.to_path_buf(),
         buffer_pool_bytes: uint(globals, "innodb_buffer_pool_size"),

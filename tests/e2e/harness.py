@@ -107,6 +107,16 @@ class Server:
             self.process.wait()
             self.process = None
 
+    def check(self):
+        """`clearway check` on the data of a server that does not run: the exit code and what it says."""
+        done = subprocess.run([str(BINARY), "check", str(self.datadir)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return done.returncode, done.stdout
+
+    def assert_sound(self):
+        if self.kind == "clearway":
+            code, said = self.check()
+            assert code == 0, said
+
     def remove(self):
         self.kill()
         if self.owned:

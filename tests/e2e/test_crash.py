@@ -140,6 +140,7 @@ def test_acknowledged_commits_survive_kill_9(start, crowd):
             unknown |= client.unknown
             # An unanswered transfer may be there: its number is spent.
             counts[client.number] = client.next + 1
+        server.assert_sound()
         server.start()
         there = check(server, acknowledged, unknown)
         acknowledged |= {number: row for number, row in unknown.items() if number in there}
@@ -147,6 +148,7 @@ def test_acknowledged_commits_survive_kill_9(start, crowd):
     assert len(acknowledged) > ROUNDS * 20, f"only {len(acknowledged)} transfers in {ROUNDS} rounds: no load"
     # Once more after an orderly stop.
     assert server.stop() == 0
+    server.assert_sound()
     server.start()
     check(server, acknowledged, unknown)
 
@@ -166,6 +168,7 @@ def test_kill_9_during_recovery(start):
         except AssertionError:
             assert server.process.poll() is None, server.log_tail()
         server.kill()
+    server.assert_sound()
     server.start()
     connection = server.connect()
     assert rows(connection, "SELECT COUNT(*), SUM(n) FROM d.t") == ((40_000, sum(i % 97 for i in range(40_000))),)
@@ -194,6 +197,7 @@ def test_ddl_is_whole_or_absent_after_kill_9(start, kind, statement):
         pass
     killer.join()
     server.kill()
+    server.assert_sound()
     server.start()
     connection = server.connect()
     tables = {name for (name,) in rows(connection, "SHOW TABLES FROM d")} if ("d",) in rows(connection, "SHOW DATABASES") else None

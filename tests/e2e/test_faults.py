@@ -34,6 +34,7 @@ def test_disk_full(start, small_disk, clearway_only):
     ballast.unlink()
     run("INSERT INTO d.t VALUES (5000, REPEAT('y', 262144))", on=connection)
     server.kill()
+    server.assert_sound()
     server.start()
     assert [i for (i,) in rows(server.connect(), "SELECT id FROM d.t ORDER BY id")] == [*stored, 5000]
 
@@ -67,6 +68,8 @@ def test_a_flipped_page_is_named_and_never_read_as_rows(start, clearway_only):
             broken += 1
     assert broken > 0, f"no page of the table in {file}"
     file.write_bytes(data)
+    code, said = server.check()
+    assert code == 1 and f"{file.name}: page" in said and "checksum" in said, said
     try:
         server.start()
     except AssertionError:
@@ -98,6 +101,8 @@ def test_a_truncated_data_file_is_named(start, clearway_only):
     file = data_files(server)[0]
     # In the middle of the table: the file is longer than what is in it.
     os.truncate(file, file.read_bytes().rindex(b"x" * 200) // 2)
+    code, said = server.check()
+    assert code == 1 and file.name in said, said
     try:
         server.start()
     except AssertionError:
@@ -115,6 +120,8 @@ def test_a_newer_or_foreign_file_is_refused(start, clearway_only):
     file = data_files(server)[0]
     with open(file, "r+b") as handle:
         handle.write(os.urandom(16 * 1024))
+    code, said = server.check()
+    assert code == 1 and file.name in said, said
     with pytest.raises(AssertionError):
         server.start()
     assert file.name in server.log_text(), server.log_tail()

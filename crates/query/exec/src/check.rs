@@ -1,11 +1,16 @@
-//! CHECK TABLE: reads every row and every index entry, and compares them.
+//! CHECK TABLE: reads every row and every index entry, and compares them. And a check of all data: each table so, then
+//! everything that the engine keeps.
 
+use crate::ddl::unique_prefix;
 use crate::error;
 use crate::run::entries::Entries;
 use crate::run::write;
-use catalog::Table;
-use engine::{Cursor, Direction, Range, Read, Transaction};
+use catalog::{Catalog, Table};
+use engine::{Cursor, Direction, Engine, Isolation, Range, Read, Transaction};
+use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Bound;
+use std::sync::Arc;
 use types::{Result, key};
 
 const ALL: Range<'static> = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
@@ -31,9 +36,11 @@ pub fn check_table(tx: &mut Transaction, table: &Table) -> Result<Option<String>
         let rows = if index.array_part.is_some() { count_entries(tx, table, i)? } else { rows };
         let mut entries = 0u64;
         let mut scan = Cursor::new(index.tree, ALL, Direction::Forward, Read::Consistent, 0);
-        let mut found = Vec::new();
+        let (mut found, mut value) = (Vec::new(), Vec::new());
         while let Some(entry) = scan.next(tx).map_err(error::engine)? {
             entries += 1;
+            // What an open transaction has changed is the row's to say.
+            let certain = entry.certain;
             found.clear();
             found.extend_from_slice(entry.key);
             let at = own_length(table, i, &found);
@@ -49,8 +56,21 @@ pub fn check_table(tx: &mut Transaction, table: &Table) -> Result<Option<String>
                     wanted == found
                 }
             };
+            if !of_row && !certain {
+                entries -= 1;
+                continue;
+            }
             if !of_row {
                 return Ok(Some(format!("Entry {entries} of index '{}' has no row", index.name)));
+            }
+            if index.unique
+                && let Some(own) = unique_prefix(table, i, &found)
+            {
+                if value == found[..own] {
+                    return Ok(Some(format!("Entry {entries} of unique index '{}' has the value before", index.name)));
+                }
+                value.clear();
+                value.extend_from_slice(&found[..own]);
             }
         }
         if entries != rows {
@@ -78,4 +98,71 @@ fn own_length(table: &Table, index: usize, entry: &[u8]) -> Option<usize> {
         at += key::part_length(entry.get(at..)?, &part.key)?;
     }
     Some(at)
+}
+
+/// What a check of all data found.
+pub struct DataReport {
+    pub tables: u64,
+    /// Of tables, a line each.
+    pub problems: Vec<String>,
+    pub engine: engine::Report,
+    /// Table and index of each tree.
+    owners: BTreeMap<u32, String>,
+}
+
+impl DataReport {
+    pub fn is_clean(&self) -> bool {
+        self.problems.is_empty() && self.engine.is_clean()
+    }
+}
+
+impl fmt::Display for DataReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for problem in &self.problems {
+            writeln!(f, "{problem}")?;
+        }
+        for problem in &self.engine.problems {
+            match problem.tree.and_then(|tree| self.owners.get(&tree)) {
+                Some(owner) => writeln!(f, "{problem} ({owner})")?,
+                None => writeln!(f, "{problem}")?,
+            }
+        }
+        let (told, engine) = (self.engine.problems.len() as u64, &self.engine);
+        if engine.problem_count > told {
+            writeln!(f, "and {} more", engine.problem_count - told)?;
+        }
+        write!(
+            f,
+            "{} tables, {} trees, {} pages allocated, {} of them leaked by crashes, {} undo records, {} open transactions: {} problems",
+            self.tables,
+            engine.trees.len(),
+            engine.pages_allocated,
+            engine.leaked.len(),
+            engine.undo_records,
+            engine.open_transactions,
+            self.problems.len() as u64 + engine.problem_count
+        )
+    }
+}
+
+/// Checks all data of an engine that nobody else uses, and which is closed afterwards: the dictionary, every table against its
+/// indexes, and all that the engine keeps. An error says that the dictionary cannot be read.
+pub fn check_data(engine: &Arc<Engine>) -> Result<DataReport> {
+    let catalog = Catalog::open(engine, Vec::new())?;
+    let (mut problems, mut owners, mut trees) = (Vec::new(), BTreeMap::new(), Vec::new());
+    let version = catalog.current();
+    let tables: Vec<_> = version.schemas.values().flat_map(|s| s.tables.values()).filter(|t| t.is_base()).collect();
+    let mut tx = Transaction::new(engine).map_err(error::engine)?;
+    for table in &tables {
+        for index in &table.indexes {
+            trees.push(index.tree);
+            owners.insert(index.tree.id, format!("{}.{}, index {}", table.schema, table.name, index.name));
+        }
+        tx.begin(Isolation::RepeatableRead, true);
+        let outcome = check_table(&mut tx, table);
+        tx.rollback().map_err(error::engine)?;
+        let what = outcome.unwrap_or_else(|error| Some(error.message));
+        problems.extend(what.map(|what| format!("{}.{}: {what}", table.schema, table.name)));
+    }
+    Ok(DataReport { tables: tables.len() as u64, problems, engine: engine.check(&trees), owners })
 }

@@ -147,7 +147,7 @@ pub(crate) fn own_parts(table: &Table, index: usize, entry: &[u8]) -> usize {
 }
 
 /// Length of the unique prefix of an encoded entry, unless a part is NULL.
-fn unique_prefix(table: &Table, index: usize, entry: &[u8]) -> Option<usize> {
+pub(crate) fn unique_prefix(table: &Table, index: usize, entry: &[u8]) -> Option<usize> {
     let mut at = 0;
     let mut null_part = Vec::new();
     for part in &table.indexes[index].parts {

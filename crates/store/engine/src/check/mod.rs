@@ -78,7 +78,7 @@ pub struct Report {
     pub trees: BTreeMap<u32, TreeFigures>,
     /// Pages that the maps call used, but for those of trees that are being freed.
     pub pages_allocated: u64,
-    /// Undo records that purge has not dealt with.
+    /// Undo records on pages that purge has not freed.
     pub undo_records: u64,
     /// Transactions that have changed something and are not over.
     pub open_transactions: u64,
