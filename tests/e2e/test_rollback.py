@@ -145,3 +145,25 @@ def test_a_statement_on_a_full_disk(start, small_disk, clearway_only):
     rolled_back(other)
     assert list(rows(other, WHOLE)) == [(ROWS, ROWS)]
     assert not rows(other, "SELECT * FROM d.u")
+
+
+@pytest.mark.parametrize("alter", ["MODIFY pad VARBINARY(3001), ALGORITHM=COPY", "ENGINE=MyISAM", "ADD COLUMN g INT AS (id + 1) STORED",
+                                   "ADD CONSTRAINT whole CHECK (LENGTH(pad) > 1000)", "ADD INDEX (pad(10))", "FORCE"])
+def test_a_table_is_altered_while_a_crashed_transaction_is_undone(start, clearway_only, alter):
+    """What is not undone yet is not taken over, and does not count."""
+    server = start("--innodb_buffer_pool_size=32M")
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, u INT, pad VARBINARY(3000), KEY (u))", on=server.connect())
+    connection = server.connect()
+    for first in range(0, 6_000, 500):
+        run("INSERT INTO d.t VALUES " + ",".join(f"({3 * i}, {i}, REPEAT('b', 1800))" for i in range(first, first + 500)), on=connection)
+    run("BEGIN", "UPDATE d.t SET pad = ''", "DELETE FROM d.t WHERE id % 9 = 0",
+        "INSERT INTO d.t SELECT id + 1, u + 1000000, REPEAT('n', 900) FROM d.t WHERE id % 2 = 0", "UPDATE d.t SET u = u + 500000", on=connection)
+    # Its flush makes what the transaction has done durable, too.
+    run("CREATE TABLE d.u (id INT)", on=server.connect())
+    server.kill()
+    server.start()
+    connection = server.connect()
+    run(f"ALTER TABLE d.t {alter}", on=connection)
+    whole = "SELECT COUNT(*), SUM(pad = REPEAT('b', 1800)), SUM(id = 3 * u) FROM d.t"
+    assert list(rows(connection, whole)) == [(6_000, 6_000, 6_000)]
+    assert rows(connection, "CHECK TABLE d.t")[0][3] == "OK"

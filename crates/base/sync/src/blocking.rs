@@ -73,11 +73,21 @@ pub enum Wait {
     DiskSpace,
     /// Purge, which is behind.
     Purge,
+    /// Transactions that are undone in the background.
+    Rollback,
 }
 
 impl Wait {
-    const ALL: [Wait; 7] =
-        [Wait::FreeFrame, Wait::Page, Wait::Checkpoint, Wait::LogFlush, Wait::FileGrowth, Wait::DiskSpace, Wait::Purge];
+    const ALL: [Wait; 8] = [
+        Wait::FreeFrame,
+        Wait::Page,
+        Wait::Checkpoint,
+        Wait::LogFlush,
+        Wait::FileGrowth,
+        Wait::DiskSpace,
+        Wait::Purge,
+        Wait::Rollback,
+    ];
 
     /// As the process list shows it.
     pub fn name(self) -> &'static str {
@@ -89,6 +99,7 @@ impl Wait {
             Wait::FileGrowth => "waiting for the data file to grow",
             Wait::DiskSpace => "waiting for disk space",
             Wait::Purge => "waiting for purge",
+            Wait::Rollback => "waiting for a rollback in the background",
         }
     }
 

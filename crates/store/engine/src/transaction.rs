@@ -307,6 +307,27 @@ impl Transaction {
         self.core.wait_durable(lsn, &self.interrupt, awaits)
     }
 
+    /// Waits until no transaction is undone in the background any more, for who is about to read rows as if nobody had changed them
+    /// without committing: such a transaction holds no metadata lock. [`Error::LockWaitTimeout`] after `timeout`.
+    pub fn await_rollbacks(&self, timeout: Duration) -> Result<()> {
+        if self.core.rollbacks.pending() == 0 {
+            return Ok(());
+        }
+        let began = Instant::now();
+        let _waiting = blocking::waiting(blocking::Wait::Rollback);
+        while self.core.rollbacks.pending() > 0 {
+            self.check_interrupt()?;
+            if self.core.stopping() {
+                return Err(Error::Interrupted);
+            }
+            if began.elapsed() >= timeout {
+                return Err(Error::LockWaitTimeout);
+            }
+            self.core.sleep(Duration::from_millis(10));
+        }
+        Ok(())
+    }
+
     /// Waits until every commit so far is durable, so that the next snapshot sees it.
     pub fn await_others(&self) -> Result<()> {
         self.core.wait_durable(self.core.log.tail_lsn(), &self.interrupt, Awaits::OthersCommits)

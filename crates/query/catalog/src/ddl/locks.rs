@@ -2,6 +2,7 @@
 
 use super::{Ddl, Lets, Touched, refuse_system};
 use crate::define::check_name;
+use crate::error::from_engine;
 use crate::mdl::{Duration, Mode, Name, Pin, Waiting};
 use crate::schema::{Schema, Table, Version};
 use std::sync::Arc;
@@ -135,8 +136,15 @@ impl Ddl<'_> {
         }
         if !self.temporary {
             self.shared.push(Arc::new(Name::table(schema, name)));
+            self.await_rollbacks()?;
         }
         self.found(schema, name)
+    }
+
+    /// The lock keeps transactions out that have changed rows, but for those that are undone in the background: a copy would take
+    /// over what they have not undone yet. Errors 1205, 1317.
+    fn await_rollbacks(&self) -> Result<()> {
+        self.tx.await_rollbacks(self.timeout).map_err(from_engine)
     }
 
     /// A table of which more is to be known, and nothing else changes: others go on using it, before the commit and after.
@@ -157,7 +165,8 @@ impl Ddl<'_> {
     /// Keeps everybody from a table that was locked by [`Ddl::lock_to_alter`] with [`Lets::Write`], for a moment or until the
     /// commit. Errors 1205, 1213, 1317.
     pub fn shut_out(&mut self, table: &Table) -> Result<()> {
-        self.lock(&Arc::new(Name::table(&table.schema, &table.name)), Mode::Exclusive, Duration::Transaction)
+        self.lock(&Arc::new(Name::table(&table.schema, &table.name)), Mode::Exclusive, Duration::Transaction)?;
+        self.await_rollbacks()
     }
 
     /// Lets them in again.
