@@ -27,7 +27,7 @@ struct Replaced {
     /// Somebody may still read it.
     is_needed: bool,
     page: PageId,
-    tree: u32,
+    tree: Tree,
 }
 
 /// Where a segment is being read.
@@ -162,7 +162,7 @@ impl Checker<'_> {
                 {
                     let is_needed = !is_undone && self.is_needed(record.trx);
                     let reference = record.data.to_vec();
-                    history.replaced.push(Replaced { reference, is_needed, page, tree: tree.id });
+                    history.replaced.push(Replaced { reference, is_needed, page, tree });
                 }
                 if is_open && !is_undone {
                     undoable.push(Undoable { tree, key: record.key.to_vec(), page });
@@ -221,7 +221,10 @@ impl Checker<'_> {
             self.hidden_tree(tree);
         }
         for Replaced { reference, is_needed, page, tree } in history.replaced {
-            self.chain(&reference, false, is_needed, page, tree);
+            // Off-page rows go with their tree's space, whatever undo still says of them: purge and rollback pass it over.
+            if self.core.store().exists(tree).unwrap_or(true) {
+                self.chain(&reference, false, is_needed, page, tree.id);
+            }
         }
     }
 
