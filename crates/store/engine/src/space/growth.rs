@@ -13,6 +13,7 @@ use crate::pool::Pool;
 use crate::{Error, Result};
 use log::Log;
 use std::sync::atomic::Ordering;
+use sync::blocking::{self, Wait};
 
 /// Kept ahead of need: more than the statements in progress can take between two looks.
 pub(super) const HEADROOM_UNITS: u64 = 128;
@@ -71,6 +72,7 @@ impl Space {
     /// Until `wanted` units are ready: gives blocks to free units, then makes the file longer.
     #[cold]
     pub(super) fn make_room(&self, pool: &Pool, log: &Log, wanted: u64) -> Result<()> {
+        let _waiting = blocking::waiting(Wait::FileGrowth);
         let mut step = self.growth.lock();
         loop {
             // Relaxed: as above, and this is done by one thread at a time.
