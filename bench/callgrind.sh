@@ -9,10 +9,10 @@ need sysbench mariadb valgrind callgrind_control python3
 seconds=${1:-20} script=${2:-oltp_point_select}
 [ -x "$clearway" ] || die "no $clearway: make build"
 port=$(free_port)
-# Valgrind cannot reserve terabytes of addresses: a small pool keeps the reserved range small too.
+# Valgrind cannot reserve terabytes of addresses.
 (cd "$work" && exec valgrind --tool=callgrind --instr-atstart=no --separate-threads=no \
   --callgrind-out-file="$work/callgrind.out" "$clearway" serve --datadir="$work/clearway" --port="$port" --socket="$work/c.sock" \
-  --bind-address=127.0.0.1 --initialize-insecure --innodb-buffer-pool-size=64M ${OPTIONS:-}) >"$work/clearway.log" 2>&1 &
+  --bind-address=127.0.0.1 --initialize-insecure --innodb-buffer-pool-size=64M --clearway-address-space-size=2G ${OPTIONS:-}) >"$work/clearway.log" 2>&1 &
 pid=$!
 pids+=("$pid")
 await "$port" "$pid" "$work/clearway.log" 300

@@ -93,13 +93,14 @@ impl GroupHeader {
 
     /// Reads the header at `lsn` (16 bytes at least). `None`: no group of epochs `epochs` can start here.
     pub fn decode(bytes: &[u8], log_id: u64, lsn: Lsn, epochs: std::ops::RangeInclusive<u32>) -> Option<GroupHeader> {
+        let payload_bytes = u32_at(bytes, 4);
+        // Most places that the search for the log's end looks at hold zeros.
+        if payload_bytes == 0 {
+            return None;
+        }
         let (_, mask) = position_mix(log_id, lsn);
-        let header = GroupHeader {
-            payload_bytes: u32_at(bytes, 4),
-            epoch: u32_at(bytes, 8).wrapping_sub(mask),
-            unflushed: u32_at(bytes, 12),
-        };
-        (header.payload_bytes > 0 && epochs.contains(&header.epoch)).then_some(header)
+        let epoch = u32_at(bytes, 8).wrapping_sub(mask);
+        epochs.contains(&epoch).then(|| GroupHeader { payload_bytes, epoch, unflushed: u32_at(bytes, 12) })
     }
 
     /// Whether `group` (header, payload, padding; exactly) is what was appended at `lsn`.
