@@ -245,6 +245,7 @@ impl Transaction {
         }
     }
 
+    #[inline]
     fn close_snapshot(&mut self) {
         if self.snapshot.take().is_some() {
             self.versions.forget();
@@ -578,12 +579,15 @@ impl Transaction {
     }
 
     /// The transaction is over for this session: gives back locks and snapshot.
+    #[inline]
     fn forget(&mut self) {
         if self.trx != 0 || !self.locks.trees().is_empty() {
             self.core.locks.release_converted(&self.core.system.slots, self.slot(), self.locks.trees());
         }
-        let (table, slot) = (&self.core.locks, self.slot.index() as u32);
-        self.locks.clear(table, |name| table.release(slot, &name));
+        if !self.locks.is_empty() {
+            let (table, slot) = (&self.core.locks, self.slot.index() as u32);
+            self.locks.clear(table, |name| table.release(slot, &name));
+        }
         self.close_snapshot();
         self.claim.tree = 0;
         self.active = false;

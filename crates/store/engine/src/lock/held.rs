@@ -56,6 +56,12 @@ impl HeldLocks {
         }
     }
 
+    /// There is nothing to give back, memory told of included.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.trees.is_empty() && self.told == 0
+    }
+
     /// Lock objects.
     pub fn len(&self) -> usize {
         self.names.len()
