@@ -711,10 +711,10 @@ impl AlterPlan {
             table = new;
         }
         let position = |name: &String| table.indexes.iter().position(|i| i.name == *name).expect("it was just made");
-        let mut indexes = names.iter().map(position);
+        let indexes = names.iter().map(position);
         match self.lets {
             Lets::Write => self.build(ddl, &table, Goal::Indexes(Arc::clone(&table), indexes.collect()), env)?,
-            _ => indexes.try_for_each(|at| exec::ddl::fill_index(ddl.tx(), &table, at))?,
+            _ => exec::ddl::fill_indexes(ddl.tx(), env, &table, indexes)?,
         }
         Ok(table)
     }

@@ -1,6 +1,6 @@
-//! Bulk work of DDL: filling a new index, and what a definition asks of a table's rows. Bounded memory: entries are sorted in chunks,
-//! and each chunk is inserted in key order.
+//! Bulk work of DDL: filling a new index, and what a definition asks of a table's rows.
 
+use crate::bulk::{Order, Sorter};
 use crate::context::Env;
 use crate::error;
 use crate::plan::Planner;
@@ -14,9 +14,6 @@ use std::ops::Bound;
 use std::sync::Arc;
 use types::{DataType, Result, Value, key};
 
-/// Entries that one chunk sorts, in bytes.
-const CHUNK_BYTES: usize = 8 << 20;
-
 pub(crate) const ALL: Range<'static> = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
 const SHARED: Read = Read::Locking { mode: LockMode::Shared, wait: Wait::Block };
 
@@ -26,115 +23,91 @@ pub(crate) fn newest(tx: &Transaction) -> Read {
     if tx.isolation() == Isolation::ReadUncommitted { Read::Consistent } else { SHARED }
 }
 
-/// Entries in one buffer, sorted by reference.
-#[derive(Default)]
-pub(crate) struct Chunk {
-    bytes: Vec<u8>,
-    /// (start of the key, end of the key, end of the row); for index entries the row is empty.
-    entries: Vec<(usize, usize, usize)>,
-}
-
-impl Chunk {
-    pub(crate) fn push(&mut self, key: &[u8], row: &[u8]) {
-        let from = self.bytes.len();
-        self.bytes.extend_from_slice(key);
-        let end = self.bytes.len();
-        self.bytes.extend_from_slice(row);
-        self.entries.push((from, end, self.bytes.len()));
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.bytes.len() >= CHUNK_BYTES
-    }
-
-    pub(crate) fn sort(&mut self) {
-        let bytes = &self.bytes;
-        self.entries.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
-    }
-
-    /// Keys and rows.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.entries.iter().map(|(start, end, row_end)| (&self.bytes[*start..*end], &self.bytes[*end..*row_end]))
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
-        self.entries.clear();
-    }
-}
-
-/// Fills index `index` of `table`, whose tree `tx` has made, from the clustered tree, which nobody else writes. Errors: 1062 for a
-/// duplicate in a unique index, and the engine's.
-pub fn fill_index(tx: &mut Transaction, table: &Table, index: usize) -> Result<()> {
-    let read = newest(tx);
-    fill(tx, None, read, table, index)
-}
-
-/// The same from the rows that a snapshot has.
-pub(crate) fn fill_from(tx: &mut Transaction, snapshot: &mut Transaction, table: &Table, index: usize) -> Result<()> {
-    fill(tx, Some(snapshot), Read::Consistent, table, index)
-}
-
-fn fill(
+/// Fills indexes of `table`, given by their positions, whose trees `tx` has made, from the clustered tree, which nobody else writes.
+/// Errors: 1062 for a duplicate in a unique index, 1 and 3 for temporary files, and the engine's.
+pub fn fill_indexes(
     tx: &mut Transaction,
-    mut reader: Option<&mut Transaction>,
+    env: &mut dyn Env,
+    table: &Table,
+    mut indexes: impl Iterator<Item = usize>,
+) -> Result<()> {
+    let run = Run::new(tx, env, &[], &[]);
+    indexes.try_for_each(|index| fill_index(&run, table, index))
+}
+
+/// The same for one.
+pub(crate) fn fill_index(run: &Run<'_>, table: &Table, index: usize) -> Result<()> {
+    let read = newest(&run.tx.borrow());
+    fill(run, None, read, table, index)
+}
+
+/// As [`fill_index`], from the rows that a snapshot has.
+pub(crate) fn fill_from(run: &Run<'_>, snapshot: &mut Transaction, table: &Table, index: usize) -> Result<()> {
+    fill(run, Some(snapshot), Read::Consistent, table, index)
+}
+
+fn fill(run: &Run<'_>, mut snapshot: Option<&mut Transaction>, read: Read, table: &Table, index: usize) -> Result<()> {
+    assert!(index != 0, "the clustered index is the table");
+    let clustered = table.indexes[0].tree;
+    let (tree, is_unique) = (table.indexes[index].tree, table.indexes[index].unique);
+    let (mut loaded, mut unique, mut twice) = (0, Vec::new(), None);
+    let mut sorter = Sorter::new(run, Order::Strict, |entry, _| {
+        let mut tx = run.tx.borrow_mut();
+        check_interrupt(&tx, loaded)?;
+        loaded += 1;
+        // All entries come in order, those of one value one after the other.
+        if is_unique && let Some(bytes) = unique_prefix(table, index, entry) {
+            if unique == entry[..bytes] {
+                twice = Some(entry.to_vec());
+                return Err(error::engine(engine::Error::DuplicateKey));
+            }
+            unique.clear();
+            unique.extend_from_slice(&entry[..bytes]);
+        }
+        tx.index_load(tree, entry).map_err(error::engine)
+    })?;
+    let filled = collect(run, snapshot.as_deref_mut(), read, table, index, |entry| sorter.push(run, entry, &[]))
+        .and_then(|()| sorter.finish(run));
+    let Some(entry) = twice else { return filled };
+    let (mut row, own) = (Vec::new(), own_parts(table, index, &entry));
+    let found = match snapshot {
+        Some(snapshot) => snapshot.get(clustered, &entry[own..], read, &mut row),
+        None => run.tx.borrow_mut().get(clustered, &entry[own..], read, &mut row),
+    };
+    found.map_err(error::engine)?;
+    Err(duplicate_entry(table, index, &row, None))
+}
+
+/// Gives all entries that the table's rows have in an index, in the order of the rows, to `take`.
+fn collect(
+    run: &Run<'_>,
+    mut snapshot: Option<&mut Transaction>,
     read: Read,
     table: &Table,
     index: usize,
+    mut take: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    assert!(index != 0, "the clustered index is the table");
-    let clustered = table.indexes[0].tree;
-    let mut scan = Cursor::new(clustered, ALL, Direction::Forward, read, 0);
-    let mut chunk = Chunk::default();
-    let mut entry_key = Vec::new();
-    for at in 0.. {
-        check_interrupt(tx, at)?;
-        let more = match scan.next(reader.as_deref_mut().unwrap_or(tx)).map_err(error::engine)? {
-            Some(entry) => {
-                if table.indexes[index].array_part.is_some() {
-                    Entries::of(table, index, entry.value, entry.key).iter().for_each(|e| chunk.push(e, &[]));
-                } else {
-                    write::secondary_key(&mut entry_key, table, index, entry.value, entry.key);
-                    chunk.push(&entry_key, &[]);
-                }
-                true
-            }
-            None => false,
+    let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, read, 0);
+    let mut key = Vec::new();
+    loop {
+        run.check_interrupt()?;
+        let next = match snapshot.as_deref_mut() {
+            Some(snapshot) => scan.next(snapshot),
+            None => scan.next(&mut run.tx.borrow_mut()),
         };
-        if chunk.is_full() || !more {
-            chunk.sort();
-            for (at, (entry, _)) in chunk.iter().enumerate() {
-                check_interrupt(tx, at)?;
-                if !load_entry(tx, table, index, entry)? {
-                    let mut row = Vec::new();
-                    let at = own_parts(table, index, entry);
-                    let reader = reader.as_deref_mut().unwrap_or(tx);
-                    reader.get(clustered, &entry[at..], read, &mut row).map_err(error::engine)?;
-                    return Err(duplicate_entry(table, index, &row, None));
-                }
-            }
-            chunk.clear();
-        }
-        if !more {
-            break;
+        let Some(row) = next.map_err(error::engine)? else { return Ok(()) };
+        if table.indexes[index].array_part.is_some() {
+            Entries::of(table, index, row.value, row.key).iter().try_for_each(&mut take)?;
+        } else {
+            write::secondary_key(&mut key, table, index, row.value, row.key);
+            take(&key)?;
         }
     }
-    Ok(())
 }
 
 /// KILL ends the work: looked at every few hundred entries, some milliseconds. (The cursor looks itself.)
 pub(crate) fn check_interrupt(tx: &Transaction, at: usize) -> Result<()> {
     if at.is_multiple_of(256) { tx.check_interrupt().map_err(error::engine) } else { Ok(()) }
-}
-
-/// False: its unique value is there already.
-fn load_entry(tx: &mut Transaction, table: &Table, index: usize, entry: &[u8]) -> Result<bool> {
-    let prefix = if table.indexes[index].unique { unique_prefix(table, index, entry) } else { None };
-    match tx.index_load(table.indexes[index].tree, entry, prefix) {
-        Ok(()) => Ok(true),
-        Err(engine::Error::DuplicateKey) => Ok(false),
-        Err(e) => Err(error::engine(e)),
-    }
 }
 
 /// Length of the index's own parts at the front of an entry.

@@ -89,10 +89,8 @@ impl OnlineBuild {
         if let Some(rewrite) = &mut self.rewrite {
             return rewrite.copy(tx, env, Some(&mut self.snapshot)).map(drop);
         }
-        for index in &self.indexes {
-            ddl::fill_from(tx, &mut self.snapshot, &self.to, *index)?;
-        }
-        Ok(())
+        let run = Run::new(tx, env, &[], &[]);
+        self.indexes.iter().try_for_each(|index| ddl::fill_from(&run, &mut self.snapshot, &self.to, *index))
     }
 
     /// Brings the new trees to what the table is now; says for how many rows. Errors as [`OnlineBuild::fill`], and 1799.

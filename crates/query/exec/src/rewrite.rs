@@ -4,8 +4,9 @@
 //! zone. So who rewrites beside writers ([`crate::online`]) makes of an old version of a row, at any time, the same that was made of
 //! it before. What depends on more, new numbers and values of DEFAULT expressions, is asked of copies that keep writers out.
 
+use crate::bulk::{Order, Sorter};
 use crate::context::Env;
-use crate::ddl::{ALL, Chunk, check_interrupt, fill_index, newest, rules_of};
+use crate::ddl::{ALL, check_interrupt, fill_index, newest, rules_of};
 use crate::error;
 use crate::expr::convert;
 use crate::run::Run;
@@ -80,7 +81,7 @@ impl Rewrite {
         self.copy_rows(&run, snapshot, read)?;
         self.set_numbers_aside(&run)?;
         for index in 1..to.indexes.len() {
-            fill_index(&mut run.tx.borrow_mut(), &to, index)?;
+            fill_index(&run, &to, index)?;
         }
         if let Some(rules) = self.rules.as_ref().filter(|r| r.refers_to_itself() && !self.in_place) {
             check_parents(&to, rules, &run)?;
@@ -89,43 +90,33 @@ impl Rewrite {
     }
 
     fn copy_rows(&mut self, run: &Run<'_>, mut snapshot: Option<&mut Transaction>, read: Read) -> Result<()> {
-        let tree = self.to.indexes[0].tree;
+        let to = Arc::clone(&self.to);
         let mut scan = Cursor::new(self.from.indexes[0].tree, ALL, Direction::Forward, read, 0);
-        let mut chunk = Chunk::default();
+        let mut loaded = 0;
+        let mut sorter = Sorter::new(run, Order::Natural, |key, row| {
+            let mut tx = run.tx.borrow_mut();
+            check_interrupt(&tx, loaded)?;
+            loaded += 1;
+            match tx.load(to.indexes[0].tree, key, row) {
+                Err(engine::Error::DuplicateKey) => Err(duplicate_entry(&to, 0, row, None)),
+                other => other.map_err(error::engine),
+            }
+        })?;
         let mut writer = RowWriter::default();
-        let mut more = true;
-        while more {
+        loop {
             run.check_interrupt()?;
             let entry = match snapshot.as_deref_mut() {
                 Some(snapshot) => scan.next(snapshot),
                 None => scan.next(&mut run.tx.borrow_mut()),
             };
-            more = match entry.map_err(error::engine)? {
-                Some(entry) => {
-                    self.convert(entry.value, &mut writer, run)?;
-                    if let Some(rules) = self.rules.as_ref().filter(|r| !r.refers_to_itself()) {
-                        rules.inserted(&writer.row, run)?;
-                    }
-                    chunk.push(&writer.key, &writer.row);
-                    true
-                }
-                None => false,
-            };
-            if chunk.is_full() || !more {
-                chunk.sort();
-                let mut tx = run.tx.borrow_mut();
-                for (at, (key, row)) in chunk.iter().enumerate() {
-                    check_interrupt(&tx, at)?;
-                    match tx.load(tree, key, row) {
-                        Ok(()) => {}
-                        Err(engine::Error::DuplicateKey) => return Err(duplicate_entry(&self.to, 0, row, None)),
-                        Err(e) => return Err(error::engine(e)),
-                    }
-                }
-                chunk.clear();
+            let Some(entry) = entry.map_err(error::engine)? else { break };
+            self.convert(entry.value, &mut writer, run)?;
+            if let Some(rules) = self.rules.as_ref().filter(|r| !r.refers_to_itself()) {
+                rules.inserted(&writer.row, run)?;
             }
+            sorter.push(run, &writer.key, &writer.row)?;
         }
-        Ok(())
+        sorter.finish(run)
     }
 
     /// Puts the new form of a row and its clustered key into `writer`. Errors 1138, 1265, 3819 and those of conversions.

@@ -87,7 +87,7 @@ fn a_load_leaves_as_much_of_each_leaf_free_as_it_is_told() {
         for i in 0..20_000 {
             match kind {
                 TreeKind::Clustered => tx.load(tree, &key(i), &row(i, 100)).unwrap(),
-                TreeKind::Secondary => tx.index_load(tree, &[&key(i)[..], &row(i, 100)].concat(), None).unwrap(),
+                TreeKind::Secondary => tx.index_load(tree, &[&key(i)[..], &row(i, 100)].concat()).unwrap(),
             }
         }
         engine.tree_space(tree).used_bytes / engine::PAGE_BYTES

@@ -112,7 +112,7 @@ impl Env for TestEnv {
             "default_week_format" | "sql_warnings" | "join_buffer_size" | "read_rnd_buffer_size" => number(0),
             "innodb_page_size" => number(16 << 10),
             // Whoever has little memory has a small pool.
-            "innodb_buffer_pool_size" => number(self.tmp_memory),
+            "innodb_buffer_pool_size" | "innodb_ddl_buffer_size" => number(self.tmp_memory),
             "tmpdir" => Ok((Value::Bytes(b"/tmp".as_slice().into()), varchar(10))),
             "explicit_defaults_for_timestamp" | "sql_big_selects" => number(1),
             "auto_increment_increment" | "auto_increment_offset" => {
@@ -281,10 +281,15 @@ impl Database {
             virtual_rows: None,
             view: None,
         };
+        self.define(table);
+    }
+
+    /// The dictionary has this table from here on, in place of one of its name.
+    pub fn define(&mut self, table: Table) {
         let mut version = Version::clone(&self.version);
         version.number += 1;
         let mut schema = Schema::clone(&version.schemas["test"]);
-        schema.tables.insert(name.into(), Arc::new(table));
+        schema.tables.insert(table.name.clone(), Arc::new(table));
         version.schemas.insert("test".into(), Arc::new(schema));
         self.version = Arc::new(version);
     }

@@ -139,16 +139,13 @@ impl Transaction {
         self.with_stored_row(tree, key, row, |tx, row, off_page| tx.change(tree, key, Change::Load { row, off_page }))
     }
 
-    /// As [`Transaction::load`], for a secondary tree; `unique_prefix` as in [`Transaction::index_insert`].
-    pub fn index_load(&mut self, tree: Tree, key: &[u8], unique_prefix: Option<usize>) -> Result<()> {
+    /// As [`Transaction::load`], for a secondary tree. Who fills one looks himself whether a unique value is there twice.
+    pub fn index_load(&mut self, tree: Tree, key: &[u8]) -> Result<()> {
         assert!(self.trees_made.contains(&tree.id), "a tree of this transaction");
         if key.len() > KEY_BYTES_MAX {
             return Err(Error::TooLong);
         }
         self.start_writing()?;
-        if let Some(prefix) = unique_prefix {
-            self.check_unique(tree, &key[..prefix])?;
-        }
         self.change(tree, key, Change::Load { row: &[], off_page: false })
     }
 

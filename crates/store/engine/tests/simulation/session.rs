@@ -220,7 +220,7 @@ impl Session {
         let mut entries: Vec<_> = rows.iter().map(|(id, row)| entry(*id, *row)).collect();
         entries.sort_unstable();
         for entry in entries {
-            self.tx.index_load(trees.index, &entry, None)?;
+            self.tx.index_load(trees.index, &entry)?;
         }
         self.changes.rows.extend(rows.iter().map(|(id, row)| ((table, *id), Some(*row))));
         Ok(())
