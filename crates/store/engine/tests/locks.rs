@@ -9,7 +9,7 @@ use engine::{
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const X: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
@@ -318,4 +318,63 @@ fn a_transaction_whose_locks_take_too_much_memory_is_rolled_back() {
     tx.begin(Isolation::ReadCommitted, false);
     assert!(tx.get(tree, &key(0), x, &mut row).unwrap() && row == b"row");
     tx.rollback().unwrap();
+}
+
+/// Many transactions lock few rows in any order, and somebody ends waits of any of them at any time: each deadlock is found, also one
+/// that is hidden behind a wait that ends during the search.
+#[test]
+fn no_deadlock_is_missed_while_other_waits_end() {
+    const THREADS: u64 = 12;
+    const ROWS: u64 = 5;
+    let scratch = Scratch::new("deadlocks");
+    let engine = Engine::open(options(scratch.path()), &mut |_| ()).unwrap();
+    engine.set_flush_log_at_commit(0);
+    let tree = table(&engine, 0..ROWS);
+    let until = Instant::now() + Duration::from_secs(3);
+    let sessions: Vec<_> = (0..THREADS)
+        .map(|n| {
+            let mut tx = Transaction::new(&engine).unwrap();
+            let interrupt = Arc::clone(tx.interrupt());
+            let work = std::thread::spawn(move || {
+                let (mut outcomes, mut row, mut draw) = ([0u64; 3], Vec::new(), n);
+                while Instant::now() < until {
+                    tx.begin(Isolation::ReadCommitted, false);
+                    let outcome = (0..4).try_for_each(|_| {
+                        // A linear congruential generator: Knuth, The Art of Computer Programming, 3.3.4.
+                        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                        let (id, shared) = ((draw >> 33) % ROWS, draw >> 60 < 11);
+                        let mode = if shared { LockMode::Shared } else { LockMode::Exclusive };
+                        let found = tx.get(tree, &key(id), Read::Locking { mode, wait: Wait::Block }, &mut row)?;
+                        std::thread::yield_now();
+                        assert!(found);
+                        Ok(())
+                    });
+                    outcomes[match outcome {
+                        Ok(()) => 0,
+                        Err(Error::Deadlock) => 1,
+                        Err(Error::Interrupted) => 2,
+                        Err(error) => panic!("{error}"),
+                    }] += 1;
+                    tx.interrupt().clear_statement();
+                    tx.rollback().unwrap();
+                }
+                outcomes
+            });
+            (interrupt, work)
+        })
+        .collect();
+    for turn in 0.. {
+        if Instant::now() >= until {
+            break;
+        }
+        sessions[turn % sessions.len()].0.raise(1);
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+    let mut all = [0; 3];
+    for (_, work) in sessions {
+        all.iter_mut().zip(work.join().unwrap()).for_each(|(all, n)| *all += n);
+    }
+    println!("{} transactions, {} deadlocks, {} interrupted", all[0], all[1], all[2]);
+    assert!(all.iter().all(|n| *n > 0), "{all:?}");
+    assert_eq!(engine.locks(), []);
 }

@@ -1,10 +1,17 @@
 //! Deadlock detection: a depth-first search along "waits for", by the transaction that has just queued.
 //!
-//! Each step looks at one slot and one partition under their own mutexes and lets go of them before the next. An edge goes
-//! away only when its wait ends, so a real cycle stays until somebody breaks it, and the transaction that closes it sees all
-//! other edges. What looked like a cycle but mixed edges of different moments is told by looking twice: each edge must still
-//! belong to the same wait, by its number.
-
+//! Each step looks at one slot and one partition under their own mutexes and lets go of them before the next. What makes it find
+//! every deadlock:
+//!
+//! 1. An edge leads from a transaction that waits to one that must do something first. It goes away only when its wait ends, so a
+//!    cycle stays until somebody breaks it.
+//! 2. Whoever adds an edge that may close a cycle searches afterwards, and sees all other edges of the cycle. A transaction that queues
+//!    adds its own. One that makes a lock explicit for its holder, which may wait, also gives those an edge who queued there before: it
+//!    queues next, and the holder stands before it, so it searches for any cycle that it can reach, not only for one through
+//!    itself. A lock that is granted gives those an edge who queued behind it; its holder does not wait, and searches when it does.
+//! 3. What looked like a cycle may mix edges of different moments. That is told by looking twice: each edge must still belong to the
+//!    same wait, by its number. If not, a wait has ended meanwhile, and everything is looked at anew: what was passed on the way
+//!    to the false cycle is not expanded twice in one search, and another way through it may be the true one.
 //!
 //! Waits for locks that are not the engine's (metadata locks) are edges of the same graph: see [`ForeignWait`].
 
@@ -43,6 +50,15 @@ pub(super) struct Step {
     pub wait: Waiting,
 }
 
+/// What one search came to.
+enum Search {
+    /// There is no cycle that the start leads to.
+    None,
+    Cycle(Vec<Step>),
+    /// What looked like a cycle was none when looked at again.
+    Outdated,
+}
+
 impl LockTable {
     /// Looks for a cycle through `start`, which has just queued, and ends the wait of the victim: the transaction with the
     /// least changes on the cycle, and among equals the one that began to wait last. It wakes with [`crate::Error::Deadlock`].
@@ -69,9 +85,20 @@ impl LockTable {
     }
 
     fn find_cycle(&self, slots: &Lanes<Slot>, start: u32) -> Option<Vec<Step>> {
+        loop {
+            match self.search(slots, start) {
+                Search::None => return None,
+                Search::Cycle(cycle) => return Some(cycle),
+                // Each time a wait of another transaction has ended.
+                Search::Outdated => {}
+            }
+        }
+    }
+
+    fn search(&self, slots: &Lanes<Slot>, start: u32) -> Search {
         let mut seen = HashSet::from([start]);
         let mut path: Vec<(Step, Vec<u32>)> = Vec::new();
-        let first = waiting(slots, start)?;
+        let Some(first) = waiting(slots, start) else { return Search::None };
         let blockers = self.blockers(start, &first);
         path.push((Step { slot: start, wait: first }, blockers));
         while let Some((_, blockers)) = path.last_mut() {
@@ -79,14 +106,10 @@ impl LockTable {
                 path.pop();
                 continue;
             };
-            // Any cycle, not only one through `start`: an implicit lock that `start` made explicit gives others, who queued before it, an
-            // edge that they did not see when they searched.
+            // Any cycle, not only one through `start`: see the module, 2.
             if let Some(at) = path.iter().position(|(step, _)| step.slot == next) {
                 let cycle: Vec<Step> = path[at..].iter().map(|(step, _)| step.clone()).collect();
-                if self.still_cycle(slots, &cycle) {
-                    return Some(cycle);
-                }
-                continue;
+                return if self.still_cycle(slots, &cycle) { Search::Cycle(cycle) } else { Search::Outdated };
             }
             if !seen.insert(next) {
                 continue;
@@ -96,7 +119,7 @@ impl LockTable {
                 path.push((Step { slot: next, wait }, blockers));
             }
         }
-        None
+        Search::None
     }
 
     /// Holders that `slot` waits for, directly or through requests queued before its own.
@@ -161,4 +184,78 @@ impl LockTable {
 
 fn waiting(slots: &Lanes<Slot>, slot: u32) -> Option<Waiting> {
     slots.get(LaneId::from_index(slot as usize)).state.lock().waiting.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lock::{Interrupt, Outcome};
+    use crate::{Error, LockMode};
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    /// A wait for slot 0 which, the first time it is asked, ends the wait of slot 2.
+    struct EndsAnother {
+        table: Arc<LockTable>,
+        slots: Arc<Lanes<Slot>>,
+        asked: AtomicBool,
+        aborted: AtomicBool,
+        others: Name,
+    }
+
+    impl ForeignWait for EndsAnother {
+        fn blockers(&self, out: &mut Vec<u32>) {
+            if !self.asked.swap(true, Ordering::SeqCst) {
+                assert!(self.table.withdraw(2, &self.others), "slot 2 waits");
+                self.slots.get(LaneId::from_index(2)).state.lock().waiting = None;
+            }
+            if !self.aborted.load(Ordering::SeqCst) {
+                out.push(0);
+            }
+        }
+
+        fn abort(&self) -> bool {
+            !self.aborted.swap(true, Ordering::SeqCst)
+        }
+
+        fn describe(&self) -> String {
+            String::new()
+        }
+    }
+
+    /// ```text
+    ///   0 -> 2 -> 3      2, which the search passes first, ends its wait just then;
+    ///   0 -> 1 -> 3      the cycle through 1 is still there.
+    ///   3 -> 0
+    /// ```
+    #[test]
+    fn a_cycle_is_found_behind_one_that_falls_apart_during_the_search() {
+        let (table, slots) = (Arc::new(LockTable::new(usize::MAX)), Arc::new(Lanes::with(4, Slot::default)));
+        let waiters: [_; 4] = std::array::from_fn(|slot| Arc::new(Interrupt::of_slot(slot as u32)));
+        waiters.iter().for_each(|_| assert!(slots.claim().is_some()));
+        let names = [7, 8].map(|key| Name { tree: 1, key: [key].into() });
+        let ask = |slot: usize, name: &Name, mode| table.request(&slots, slot as u32, name, mode, Some(&waiters[slot]));
+        assert_eq!(ask(1, &names[0], LockMode::Shared), Outcome::Granted);
+        assert_eq!(ask(2, &names[0], LockMode::Shared), Outcome::Granted);
+        assert_eq!(ask(3, &names[1], LockMode::Exclusive), Outcome::Granted);
+        assert_eq!(ask(1, &names[1], LockMode::Shared), Outcome::Queued);
+        assert_eq!(ask(2, &names[1], LockMode::Shared), Outcome::Queued);
+        let wait = Arc::new(EndsAnother {
+            table: Arc::clone(&table),
+            slots: Arc::clone(&slots),
+            asked: AtomicBool::new(false),
+            aborted: AtomicBool::new(false),
+            others: names[1].clone(),
+        });
+        table.enter_foreign(&slots, 3, Arc::clone(&wait) as Arc<dyn ForeignWait>, 1);
+        for (slot, work) in [(0, 2), (1, 3)] {
+            slots.get(LaneId::from_index(slot)).work.store(work, Ordering::Relaxed);
+        }
+        assert_eq!(ask(0, &names[0], LockMode::Exclusive), Outcome::Queued);
+        table.resolve_deadlock(&slots, 0);
+        assert!(wait.asked.load(Ordering::SeqCst), "the search came by");
+        assert!(wait.aborted.load(Ordering::SeqCst), "the one with the least to undo is the victim");
+        let outcome = table.wait(&slots, 1, &names[1], &waiters[1], std::time::Duration::ZERO);
+        assert!(matches!(outcome, Err(Error::LockWaitTimeout)));
+    }
 }
