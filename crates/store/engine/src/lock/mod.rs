@@ -752,8 +752,9 @@ impl LockTable {
 /// Adds a request that waits.
 fn enqueue(slots: &sync::Lanes<Slot>, queue: &mut Vec<Request>, request: Request, name: &Name) {
     let slot = request.slot;
-    // Release: pairs with the Acquire load in `wait`; granters come after it by the mutex of the partition.
-    request.waiter.as_ref().expect("it waits").wake.store(WAITING, Ordering::Release);
+    // AcqRel: after an interrupt that it overwrites, so that `wait` finds the reason; before the Acquire load there. Granters come
+    // after it by the mutex of the partition.
+    request.waiter.as_ref().expect("it waits").wake.swap(WAITING, Ordering::AcqRel);
     queue.push(request);
     slots.get(sync::LaneId::from_index(slot as usize)).state.lock().begin_wait(WaitOn::Row(name.clone()), 0);
 }
