@@ -1,5 +1,7 @@
 //! Ranked mutex, condition variable and reader-writer lock: `parking_lot` underneath, rank checks in debug builds on top.
 
+#[cfg(not(loom))]
+use crate::blocking::{self, Wait};
 use crate::rank::{self, Rank, SameRank};
 use crate::reader_writer::ReaderWriter;
 use crate::shim::{RawCondvar, RawGuard, RawMutex, RawReadGuard, RawRwLock, RawWriteGuard};
@@ -68,6 +70,26 @@ impl<T> Mutex<T> {
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         let raw = self.raw.try_lock()?;
         Some(MutexGuard { raw, _held: Held::new(self.rank) })
+    }
+
+    /// As [`Mutex::lock`], where the holder may be at I/O: the wait has a name, and ends without the mutex when somebody wants that of
+    /// whom the thread serves (see [`blocking`](crate::blocking)).
+    #[cfg(not(loom))]
+    pub fn lock_or_end(&self, what: Wait) -> Option<MutexGuard<'_, T>> {
+        rank::check(self.rank, SameRank::Refused);
+        if let Some(guard) = self.try_lock() {
+            return Some(guard);
+        }
+        let _waiting = blocking::waiting(what);
+        blocking::about_to_block();
+        loop {
+            if let Some(raw) = self.raw.try_lock_for(blocking::ASK_AGAIN) {
+                return Some(MutexGuard { raw, _held: Held::new(self.rank) });
+            }
+            if blocking::is_interrupted() {
+                return None;
+            }
+        }
     }
 
     pub fn get_mut(&mut self) -> &mut T {

@@ -72,8 +72,9 @@ impl Space {
     /// Until `wanted` units are ready: gives blocks to free units, then makes the file longer.
     #[cold]
     pub(super) fn make_room(&self, pool: &Pool, log: &Log, wanted: u64) -> Result<()> {
+        // Who undoes something is shielded from the end of the wait.
+        let mut step = self.growth.lock_or_end(Wait::FileGrowth).ok_or(Error::Interrupted)?;
         let _waiting = blocking::waiting(Wait::FileGrowth);
-        let mut step = self.growth.lock();
         loop {
             // Relaxed: as above, and this is done by one thread at a time.
             let ready = self.ready.load(Ordering::Relaxed);
@@ -174,4 +175,66 @@ fn allocate(pool: &Pool, run: Run) -> Result<()> {
     let pages = run.pages();
     let bytes = (pages.end - pages.start) * PAGE_BYTES as u64;
     Ok(pool.file().allocate(pages.start * PAGE_BYTES as u64, bytes)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Engine, EngineOptions, Transaction};
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn the_wait_for_another_ones_growth_ends_on_kill_but_not_that_of_an_undo() {
+        let datadir = std::env::temp_dir().join(format!("clearway-growth-{}", std::process::id()));
+        std::fs::create_dir_all(&datadir).unwrap();
+        let options = EngineOptions {
+            datadir: datadir.clone(),
+            buffer_pool_bytes: 8 << 20,
+            log_capacity_bytes: 16 << 20,
+            log_buffer_bytes: 16 << 20,
+            address_space_bytes: 1 << 30,
+            doublewrite: true,
+            direct_io: false,
+            flush_log_at_commit: 0,
+            read_io_threads: 0,
+            write_io_threads: 1,
+            purge_threads: 1,
+        };
+        let engine = Engine::open(options, &mut |_| ()).unwrap();
+        let core = engine.core();
+        let wanted = core.space.ready.load(Ordering::Relaxed) + 1;
+        let grow = || core.space.make_room(&core.pool, &core.log, wanted);
+        let tx = Transaction::new(&engine).unwrap();
+        for is_undo in [false, true] {
+            let growing = core.space.growth.lock();
+            std::thread::scope(|threads| {
+                let waiter = threads.spawn(|| {
+                    blocking::serve(tx.interrupt());
+                    let _undo = is_undo.then(blocking::shield);
+                    grow()
+                });
+                let began = Instant::now();
+                while tx.interrupt().waits() != Some(Wait::FileGrowth) {
+                    assert!(began.elapsed() < Duration::from_secs(60), "nobody waits");
+                    std::thread::yield_now();
+                }
+                tx.interrupt().raise(1);
+                if is_undo {
+                    std::thread::park_timeout(blocking::ASK_AGAIN * 3);
+                    assert!(!waiter.is_finished(), "an undo goes on waiting");
+                    drop(growing);
+                    waiter.join().unwrap().unwrap();
+                } else {
+                    let killed = Instant::now();
+                    assert!(matches!(waiter.join().unwrap(), Err(Error::Interrupted)));
+                    assert!(killed.elapsed() < Duration::from_secs(2), "{:?}", killed.elapsed());
+                    drop(growing);
+                }
+                assert_eq!(tx.interrupt().waits(), None);
+                tx.interrupt().clear_statement();
+            });
+        }
+        drop((tx, engine));
+        std::fs::remove_dir_all(datadir).unwrap();
+    }
 }
