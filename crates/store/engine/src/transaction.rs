@@ -308,25 +308,18 @@ impl Transaction {
         self.core.wait_durable(lsn, &self.interrupt, awaits)
     }
 
-    /// Waits until no transaction is undone in the background any more, for who is about to read rows as if nobody had changed them
-    /// without committing: such a transaction holds no metadata lock. [`Error::LockWaitTimeout`] after `timeout`.
-    pub fn await_rollbacks(&self, timeout: Duration) -> Result<()> {
-        if self.core.rollbacks.pending() == 0 {
-            return Ok(());
-        }
+    /// Waits until no transaction that has changed one of these trees is undone in the background any more, for who is about to read
+    /// their rows as if nobody had changed them without committing: such a transaction holds no metadata lock.
+    /// [`Error::LockWaitTimeout`] after `timeout`; [`Error::Corrupt`] and the like when its undo cannot be read.
+    pub fn await_rollbacks(&self, trees: &[Tree], timeout: Duration) -> Result<()> {
         let began = Instant::now();
-        let _waiting = blocking::waiting(blocking::Wait::Rollback);
-        while self.core.rollbacks.pending() > 0 {
+        self.core.await_rollbacks(trees, || {
             self.check_interrupt()?;
             if self.core.stopping() {
                 return Err(Error::Interrupted);
             }
-            if began.elapsed() >= timeout {
-                return Err(Error::LockWaitTimeout);
-            }
-            self.core.sleep(Duration::from_millis(10));
-        }
-        Ok(())
+            if began.elapsed() >= timeout { Err(Error::LockWaitTimeout) } else { Ok(()) }
+        })
     }
 
     /// Waits until every commit so far is durable, so that the next snapshot sees it.

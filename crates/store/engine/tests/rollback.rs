@@ -236,3 +236,46 @@ fn a_start_with_open_transactions_serves_while_they_are_undone() {
     await_rollbacks(&engine);
     check(&engine, tree, 2_000, 0);
 }
+
+/// A transaction that a crash left open and that is not undone yet is waited for by who wants the tables that it changed, and by
+/// nobody else.
+#[test]
+fn who_waits_for_rollbacks_waits_for_those_of_its_tables() {
+    const ROWS: u64 = 100;
+    let (disk, options) = disk("tables");
+    let engine = open(&options);
+    let [first, second, untouched] = [(); 3].map(|()| table(&engine, ROWS));
+    let mut open = shrink(&engine, first, ROWS);
+    open.insert(second, &key(1), b"one").unwrap();
+    // Its flush takes the open transaction's changes along.
+    let mut other = begin(&engine);
+    other.insert(untouched, &key(1), b"one").unwrap();
+    other.commit().unwrap();
+    let image = disk.image();
+    drop((open, other, engine));
+    disk.unmount();
+
+    let root = PathBuf::from("/sim/rollback-tables-after");
+    let disk = image.mount(&root, 1);
+    disk.reboot();
+    Engine::open_stepped(simulated(root), &mut |_| (), |engine, mut stepper| {
+        assert_eq!(engine.rollbacks_pending(), 1);
+        let tx = Transaction::new(engine).unwrap();
+        let passes = |trees: &[Tree]| tx.await_rollbacks(trees, Duration::from_secs(60)).is_ok();
+        let is_awaited =
+            |trees: &[Tree]| matches!(tx.await_rollbacks(trees, Duration::ZERO), Err(Error::LockWaitTimeout));
+        for records in [0, 1, 10] {
+            stepper.roll_back(records);
+            assert!(passes(&[untouched, engine.dictionary()]));
+            assert!(is_awaited(&[first]) && is_awaited(&[second]) && is_awaited(&[untouched, second]));
+        }
+        tx.interrupt().raise(1);
+        assert!(matches!(tx.await_rollbacks(&[first], Duration::from_secs(60)), Err(Error::Interrupted)));
+        tx.interrupt().clear_statement();
+        stepper.roll_back(u32::MAX);
+        assert_eq!(engine.rollbacks_pending(), 0);
+        assert!(passes(&[first, second, untouched]));
+    })
+    .unwrap();
+    disk.unmount();
+}

@@ -134,17 +134,20 @@ impl Ddl<'_> {
             Lets::Read => self.lock_name(schema, name, Mode::SharedNoWrite)?,
             Lets::Nothing => self.lock_name(schema, name, Mode::Exclusive)?,
         }
+        let table = self.found(schema, name)?;
         if !self.temporary {
             self.shared.push(Arc::new(Name::table(schema, name)));
-            self.await_rollbacks()?;
+            self.await_rollbacks(&table)?;
         }
-        self.found(schema, name)
+        Ok(table)
     }
 
     /// The lock keeps transactions out that have changed rows, but for those that are undone in the background: a copy would take
-    /// over what they have not undone yet. Errors 1205, 1317.
-    fn await_rollbacks(&self) -> Result<()> {
-        self.tx.await_rollbacks(self.timeout).map_err(from_engine)
+    /// over what they have not undone yet. As in MySQL, where such a transaction holds locks on its tables, this goes for changes in
+    /// an instant too. Errors 1205, 1317, and what reading the undo of such a transaction comes to.
+    fn await_rollbacks(&self, table: &Table) -> Result<()> {
+        let trees: Vec<_> = table.indexes.iter().map(|index| index.tree).collect();
+        self.tx.await_rollbacks(&trees, self.timeout).map_err(from_engine)
     }
 
     /// A table of which more is to be known, and nothing else changes: others go on using it, before the commit and after.
@@ -166,7 +169,7 @@ impl Ddl<'_> {
     /// commit. Errors 1205, 1213, 1317.
     pub fn shut_out(&mut self, table: &Table) -> Result<()> {
         self.lock(&Arc::new(Name::table(&table.schema, &table.name)), Mode::Exclusive, Duration::Transaction)?;
-        self.await_rollbacks()
+        self.await_rollbacks(table)
     }
 
     /// Lets them in again.

@@ -12,11 +12,12 @@ use crate::mtr::Mtr;
 use crate::recovery::OpenTransaction;
 use crate::segment::Segment;
 use crate::txn::Status;
-use crate::{Error, Isolation, Result};
+use crate::{Error, Isolation, Result, Tree};
 use log::Lsn;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use sync::blocking::{self, Wait};
 use sync::{LaneId, Mutex, Rank, futex};
 
 /// How long one transaction is undone before others have their turn.
@@ -29,27 +30,38 @@ const COMPLAINT: Duration = Duration::from_secs(60);
 /// A transaction that is to be undone.
 pub struct Rollback {
     pub slot: LaneId,
-    pub trx: u64,
     pub segment: Arc<Segment>,
-    /// Roll pointer of its first undo record; 0: it has none.
-    pub first: u64,
+    changes: Arc<Changes>,
     /// Roll pointer to behind the last record that is not undone yet.
-    pub end: u64,
+    end: u64,
     /// When the error log was told of an error last.
     complained: Option<Instant>,
 }
 
 impl Rollback {
+    /// `first`: roll pointer of the transaction's first undo record; `end`: to behind the last one that is not undone yet.
     pub fn new(slot: LaneId, trx: u64, segment: Arc<Segment>, first: u64, end: u64) -> Rollback {
-        Rollback { slot, trx, segment, first, end, complained: None }
+        let changes = Arc::new(Changes { trx, first, end, trees: OnceLock::new() });
+        Rollback { slot, segment, changes, end, complained: None }
     }
+}
+
+/// What a transaction had changed and not undone when it came here.
+struct Changes {
+    trx: u64,
+    /// Roll pointers of its first record, and to behind its last one.
+    first: u64,
+    end: u64,
+    /// In which trees. W: the first who asks, from the records. R: who waits for a table.
+    trees: OnceLock<Vec<u32>>,
 }
 
 /// The transactions that wait for the thread.
 pub struct Rollbacks {
     waiting: Mutex<Vec<Rollback>>,
-    /// How many there are, with the one in progress. W: who hands over, the thread. R: who asks.
-    pending: AtomicU64,
+    /// What all of them have changed, also the one in progress; until their ends are published. W: who hands over, the thread.
+    /// R: who asks.
+    pending: Mutex<Vec<Arc<Changes>>>,
     /// Changes when one is added. The thread sleeps on it.
     added: AtomicU32,
 }
@@ -58,14 +70,13 @@ impl Rollbacks {
     pub fn new() -> Rollbacks {
         Rollbacks {
             waiting: Mutex::new(Rank::FreeSpace, Vec::new()),
-            pending: AtomicU64::new(0),
+            pending: Mutex::new(Rank::FreeSpace, Vec::new()),
             added: AtomicU32::new(0),
         }
     }
 
     pub fn add(&self, rollback: Rollback) {
-        // Relaxed: a figure to show.
-        self.pending.fetch_add(1, Ordering::Relaxed);
+        self.pending.lock().push(Arc::clone(&rollback.changes));
         self.waiting.lock().push(rollback);
         self.wake();
     }
@@ -78,8 +89,11 @@ impl Rollbacks {
 
     /// Transactions that are not undone yet.
     pub fn pending(&self) -> u64 {
-        // Relaxed: a figure to show.
-        self.pending.load(Ordering::Relaxed)
+        self.pending.lock().len() as u64
+    }
+
+    fn is_over(&self, changes: &Arc<Changes>) -> bool {
+        !self.pending.lock().iter().any(|pending| Arc::ptr_eq(pending, changes))
     }
 }
 
@@ -132,8 +146,7 @@ impl Core {
             match self.undo_on(&mut rollback, || pause(began)) {
                 Ok(true) => {
                     turn = Turn::Progress;
-                    // Relaxed: a figure to show.
-                    self.rollbacks.pending.fetch_sub(1, Ordering::Relaxed);
+                    self.rollbacks.pending.lock().retain(|changes| !Arc::ptr_eq(changes, &rollback.changes));
                     continue;
                 }
                 Ok(false) => turn = Turn::Progress,
@@ -144,9 +157,42 @@ impl Core {
         turn
     }
 
+    /// Waits until no transaction that has changed one of these trees is undone in the background any more. Which trees that are
+    /// is read from its undo, once. `ask` may end the wait. An error also when the undo cannot be read: such a rollback has no end
+    /// to wait for.
+    pub fn await_rollbacks(&self, trees: &[Tree], ask: impl Fn() -> Result<()>) -> Result<()> {
+        let pending = self.rollbacks.pending.lock().clone();
+        for changes in pending {
+            let _waiting = blocking::waiting(Wait::Rollback);
+            if !self.has_changed(&changes, trees, &ask)? {
+                continue;
+            }
+            while !self.rollbacks.is_over(&changes) {
+                ask()?;
+                self.sleep(Duration::from_millis(10));
+            }
+        }
+        Ok(())
+    }
+
+    fn has_changed(&self, changes: &Changes, trees: &[Tree], ask: impl Fn() -> Result<()>) -> Result<bool> {
+        if changes.trees.get().is_none() {
+            match self.trees_to_undo(changes.end, changes.first, &ask) {
+                Ok(found) => drop(changes.trees.set(found)),
+                Err(error @ (Error::Interrupted | Error::LockWaitTimeout)) => return Err(error),
+                // Its pages may be somebody else's since it is over.
+                Err(_) if !matches!(self.system.status(changes.trx), Status::Open(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        let changed = changes.trees.get().map_or(&[][..], |trees| trees);
+        Ok(trees.iter().any(|tree| changed.contains(&tree.id)))
+    }
+
     /// Goes on with a rollback. True: the transaction is over.
     fn undo_on(&self, rollback: &mut Rollback, pause: impl Fn() -> bool) -> Result<bool> {
-        let Rollback { slot, trx, ref segment, first, ref mut end, .. } = *rollback;
+        let Rollback { slot, ref segment, ref changes, ref mut end, .. } = *rollback;
+        let Changes { trx, first, .. } = **changes;
         if !self.undo_back(trx, end, first, |_| (), pause)? {
             return Ok(false);
         }
@@ -178,7 +224,7 @@ impl Core {
 
 fn complain(rollback: &mut Rollback, error: &Error) {
     if rollback.complained.is_none_or(|at| at.elapsed() >= COMPLAINT) {
-        eprintln!("[ERROR] [Engine] rolling back transaction {}: {error}; it is tried again", rollback.trx);
+        eprintln!("[ERROR] [Engine] rolling back transaction {}: {error}; it is tried again", rollback.changes.trx);
         rollback.complained = Some(Instant::now());
     }
 }

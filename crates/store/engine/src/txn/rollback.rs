@@ -19,7 +19,60 @@ use crate::{Error, Result, Tree, TreeKind, btree::merge, overflow, segment};
 
 const TRUSTED: &str = "a latched node has sound offsets";
 
+/// What stands before a place in a chain of undo pages.
+enum Before {
+    /// Nothing on this page: the place behind the last record of the page before.
+    Page(u64),
+    /// The roll pointer of a record.
+    Record(u64),
+}
+
 impl Core {
+    /// Looks at what stands before a roll pointer that is behind a record.
+    fn before(&self, end: u64) -> Result<Before> {
+        let (page, at) = undo::split_roll_ptr(end);
+        loop {
+            let view = self.pool.read(page)?;
+            let (previous, start) = (get_u64(view.bytes(), OFF_WORD_A), undo::record_before(view.bytes(), at));
+            if !view.validate() {
+                continue;
+            }
+            if at != RECORDS_AT {
+                let start =
+                    start.ok_or_else(|| self.pool.corrupt(page, &format!("no undo record ends at offset {at}")))?;
+                return Ok(Before::Record(undo::roll_ptr(page, start)));
+            }
+            let view = self.pool.read(previous)?;
+            let free_at = undo::free_at(view.bytes());
+            if view.validate() {
+                return Ok(Before::Page(undo::roll_ptr(previous, free_at)));
+            }
+        }
+    }
+
+    /// The trees in which records of a transaction, from roll pointer `end` (exclusive) back to `stop` (inclusive), have changed
+    /// something that is not undone. `ask` may end the walk. Reads as much as the rollback will.
+    pub fn trees_to_undo(&self, mut end: u64, stop: u64, ask: impl Fn() -> Result<()>) -> Result<Vec<u32>> {
+        let (mut trees, mut bytes) = (Vec::new(), Vec::new());
+        while end != stop {
+            end = match self.before(end)? {
+                Before::Page(page_end) => {
+                    ask()?;
+                    page_end
+                }
+                Before::Record(roll_ptr) => {
+                    segment::read_record(self.store(), roll_ptr, &mut bytes)?;
+                    let record = Record::decode(&bytes).expect("read_record checked it");
+                    if !undo::is_undone(&bytes) && !trees.contains(&record.tree) {
+                        trees.push(record.tree);
+                    }
+                    roll_ptr
+                }
+            };
+        }
+        Ok(trees)
+    }
+
     /// Undoes the records of `trx` from roll pointer `end` (exclusive) back to `stop` (inclusive), newest first; `before` is
     /// called with each. `end` follows, so that after an error or a pause it can go on from there. True: all is undone.
     pub fn undo_back(
@@ -32,31 +85,20 @@ impl Core {
     ) -> Result<bool> {
         let mut bytes = Vec::new();
         while *end != stop {
-            let (page, at) = undo::split_roll_ptr(*end);
-            let view = self.pool.read(page)?;
-            let (previous, start) = (get_u64(view.bytes(), OFF_WORD_A), undo::record_before(view.bytes(), at));
-            if !view.validate() {
-                continue;
-            }
-            if at == RECORDS_AT {
-                // On to the page before.
-                let view = self.pool.read(previous)?;
-                let free_at = undo::free_at(view.bytes());
-                if view.validate() {
-                    *end = undo::roll_ptr(previous, free_at);
+            let roll_ptr = match self.before(*end)? {
+                Before::Page(page_end) => {
+                    *end = page_end;
+                    continue;
                 }
-                continue;
-            }
-            let Some(start) = start else {
-                return Err(self.pool.corrupt(page, &format!("no undo record ends at offset {at}")));
+                Before::Record(roll_ptr) => roll_ptr,
             };
             if pause() {
                 return Ok(false);
             }
-            let roll_ptr = undo::roll_ptr(page, start);
             segment::read_record(self.store(), roll_ptr, &mut bytes)?;
             let record = Record::decode(&bytes).expect("read_record checked it");
             if record.trx != trx {
+                let (page, start) = undo::split_roll_ptr(roll_ptr);
                 return Err(self
                     .pool
                     .corrupt(page, &format!("the undo record at offset {start} is of another transaction")));
