@@ -20,7 +20,7 @@ use crate::segment::Segment;
 use crate::txn::Advancer;
 use crate::{Result, undo};
 use log::Lsn;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use sync::{Mutex, Rank, futex};
@@ -58,6 +58,8 @@ pub struct History {
     settings: Settings,
     /// What each change of a row waits, in microseconds. W: coordinator. R: everybody who changes rows.
     delay_us: AtomicU32,
+    /// Trees in which purge has met a damaged page, and said so. W, R: purge threads that meet one.
+    damaged: Mutex<HashSet<u32>>,
 }
 
 /// See [`PurgeSettings`]. W: SET GLOBAL. R: purge threads.
@@ -95,7 +97,13 @@ impl History {
                 delay_us_max: AtomicU32::new(delay_us_max),
             },
             delay_us: AtomicU32::new(0),
+            damaged: Mutex::new(Rank::FreeSpace, HashSet::new()),
         }
+    }
+
+    /// Purge has met a damaged page in this tree. True: for the first time.
+    pub fn note_damaged(&self, tree: u32) -> bool {
+        self.damaged.lock().insert(tree)
     }
 
     pub fn set(&self, settings: PurgeSettings) {

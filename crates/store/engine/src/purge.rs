@@ -17,7 +17,7 @@ use crate::page::node::Node;
 use crate::segment::{self, Segment};
 use crate::undo::{self, Kind, Record};
 use crate::version::{Header, ROW_AT};
-use crate::{Result, Tree, TreeKind, overflow};
+use crate::{Error, Result, Tree, TreeKind, overflow};
 use log::Lsn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -115,7 +115,7 @@ impl Core {
                 Next::Work => {
                     let roll_ptr = undo::roll_ptr(place.page, place.at);
                     segment::read_record(self.store(), roll_ptr, &mut bytes)?;
-                    self.purge_record(&bytes, roll_ptr)?;
+                    self.purge_or_leave(&bytes, roll_ptr)?;
                     place.at += bytes.len();
                     records += 1;
                 }
@@ -171,8 +171,23 @@ impl Core {
         }
     }
 
-    fn purge_record(&self, bytes: &[u8], roll_ptr: u64) -> Result<()> {
+    /// Acts on a record, unless a damaged page of its tree keeps it from that: then what it would have removed stays until the tree is
+    /// dropped. Nobody sees it, a delete mark that everybody sees as one; and the history goes on.
+    fn purge_or_leave(&self, bytes: &[u8], roll_ptr: u64) -> Result<()> {
         let record = &Record::decode(bytes).expect("read_record checked it");
+        match self.purge_record(bytes, record, roll_ptr) {
+            // A tree that is to be dropped is not left: nobody would drop it later.
+            Err(Error::Corrupt(what)) if record.kind == Kind::Update => {
+                if self.history.note_damaged(record.tree) {
+                    eprintln!("[ERROR] [Engine] purge: {what}; what is deleted there stays until the table is dropped");
+                }
+                Ok(())
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn purge_record(&self, bytes: &[u8], record: &Record<'_>, roll_ptr: u64) -> Result<()> {
         let kind = if record.secondary { TreeKind::Secondary } else { TreeKind::Clustered };
         let tree = Tree { id: record.tree, root: record.root, kind };
         let _in_use = self.space.keep_trees();

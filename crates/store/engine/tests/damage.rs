@@ -8,6 +8,7 @@ use io::Op;
 use io::faults::{Action, Image, Rule, Script, SimDisk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 const X: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 const ROWS: u64 = 3000;
@@ -40,6 +41,11 @@ fn newest(id: u64) -> Vec<u8> {
 
 /// Two tables; all of their pages are on the disk, the changes of each seventh row are in the log only.
 fn prepared(name: &str) -> (Image, [Tree; 2]) {
+    prepared_by(name, |tx, tree, id| tx.update(tree, &key(id), &newest(id)))
+}
+
+/// The same, with what becomes of each seventh row, which is locked.
+fn prepared_by(name: &str, change: impl Fn(&mut Transaction, Tree, u64) -> engine::Result<()>) -> (Image, [Tree; 2]) {
     let datadir = PathBuf::from(format!("/sim/damage-{name}"));
     let disk = SimDisk::mount(&datadir, 1);
     let engine = open(&datadir).unwrap();
@@ -61,7 +67,7 @@ fn prepared(name: &str) -> (Image, [Tree; 2]) {
     let mut old = Vec::new();
     for (tree, id) in trees.iter().flat_map(|tree| (0..ROWS).step_by(7).map(move |id| (*tree, id))) {
         assert!(tx.get(tree, &key(id), X, &mut old).unwrap());
-        tx.update(tree, &key(id), &newest(id)).unwrap();
+        change(&mut tx, tree, id).unwrap();
     }
     tx.commit().unwrap();
     drop(tx);
@@ -202,4 +208,43 @@ fn an_unreadable_page_is_restored_from_its_copy() {
     engine.close().unwrap();
     drop(engine);
     disk.unmount();
+}
+
+/// Deleted rows that cannot be removed keep nothing else from being purged, and go with their table.
+#[test]
+fn purge_goes_on_behind_a_damaged_leaf() {
+    let (image, [damaged, whole]) = prepared_by("purge", |tx, tree, id| tx.delete(tree, &key(id)));
+    let datadir = PathBuf::from("/sim/damage-purge-after");
+    let disk = image.mount(&datadir, 1);
+    disk.reboot();
+    let leaves = pages(&datadir, LEAF, Some(damaged));
+    let page = leaves[leaves.len() / 2];
+    assert!(disk.corrupt(datadir.join("clearway.data"), page * PAGE + 5000, 1));
+    let engine = open(&datadir).unwrap();
+    await_purge(&engine);
+    let mut tx = begin(&engine);
+    let mut found = Vec::new();
+    for id in 0..ROWS {
+        assert_eq!(tx.get(whole, &key(id), Read::Consistent, &mut found).unwrap(), !id.is_multiple_of(7), "row {id}");
+    }
+    engine.drop_tree(&mut tx, damaged).unwrap();
+    tx.commit().unwrap();
+    drop(tx);
+    await_purge(&engine);
+    let began = Instant::now();
+    while engine.tree_space(damaged).used_bytes > 0 {
+        assert!(began.elapsed() < Duration::from_secs(60), "the tree is not freed");
+        std::thread::yield_now();
+    }
+    common::check_sound(&engine, &[whole], "after the drop");
+    engine.close().unwrap();
+    disk.unmount();
+}
+
+fn await_purge(engine: &Engine) {
+    let began = Instant::now();
+    while engine.history_length() > 0 {
+        assert!(began.elapsed() < Duration::from_secs(60), "a history of {} stays", engine.history_length());
+        std::thread::yield_now();
+    }
 }
