@@ -24,11 +24,11 @@ use log::{Log, Lsn};
 use std::ops::Bound;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use sync::blocking::{self, Wait};
-use sync::{Mutex, Rank, futex};
+use sync::{CachePadded, Mutex, Rank, futex};
 
 /// Fixed at start, from the server's options.
 #[derive(Clone, Debug)]
@@ -70,6 +70,14 @@ pub(crate) enum Awaits {
     OthersCommits,
 }
 
+/// When commits are acknowledged and shown. W: SET GLOBAL. R: every commit and snapshot. Alone on its line.
+struct FlushAtCommit {
+    /// `innodb_flush_log_at_trx_commit`, with [`TIGHTENING`].
+    mode: AtomicU8,
+    /// What was acknowledged under a weaker mode than the one that holds now; new snapshots show it.
+    acknowledged: AtomicU64,
+}
+
 /// What sessions and background threads share.
 pub(crate) struct Core {
     pub pool: Pool,
@@ -80,8 +88,7 @@ pub(crate) struct Core {
     pub segments: Segments,
     pub rollbacks: Rollbacks,
     pub history: History,
-    /// `innodb_flush_log_at_trx_commit`. W: SET GLOBAL. R: every commit and snapshot.
-    pub flush_log_at_commit: AtomicU8,
+    flush_at_commit: CachePadded<FlushAtCommit>,
     /// `innodb_deadlock_detect`.
     pub deadlock_detect: AtomicBool,
     /// `innodb_fill_factor`. W: SET GLOBAL. R: loads of trees.
@@ -99,11 +106,55 @@ impl Core {
     /// The LSN up to which commits may be shown: durable, written or complete, as commits are acknowledged. Loads only.
     #[inline(always)]
     pub fn newest(&self) -> Lsn {
-        // Relaxed: a setting that orders nothing; the LSNs bring their own Acquire.
-        match self.flush_log_at_commit.load(Ordering::Relaxed) {
-            1 => self.log.flushed_lsn(),
-            2 => self.log.written_lsn(),
+        // Relaxed: read after the mode, with whose Release it was stored.
+        let acknowledged = || self.flush_at_commit.acknowledged.load(Ordering::Relaxed);
+        // Acquire: pairs with the Release in `set_flush_log_at_commit`. The LSNs bring their own.
+        match self.flush_at_commit.mode.load(Ordering::Acquire) {
+            1 => self.log.flushed_lsn().max(acknowledged()),
+            2 => self.log.written_lsn().max(acknowledged()),
             _ => self.log.known_complete_lsn(),
+        }
+    }
+
+    /// How a commit in progress is to be acknowledged: 0, 1 or 2.
+    fn acknowledges_at(&self) -> u8 {
+        // Relaxed: a setting that orders nothing.
+        let mode = self.flush_at_commit.mode.load(Ordering::Relaxed) & !TIGHTENING;
+        if mode == 1 {
+            return mode;
+        }
+        // Pairs with the fence in `set_flush_log_at_commit`: either this finds the new mode, or that finds our commit in the log.
+        fence(Ordering::SeqCst);
+        // Relaxed: ordered by the fence.
+        self.flush_at_commit.mode.load(Ordering::Relaxed) & !TIGHTENING
+    }
+
+    /// Commits are acknowledged so from now on, and whoever was told of one sees it in each snapshot taken after that. To be called
+    /// when sessions may be at work: a commit that was acknowledged before it was durable must not disappear from snapshots
+    /// that would show only what is durable.
+    fn set_flush_log_at_commit(&self, mode: u8) {
+        // Relaxed: a setting that orders nothing.
+        let before = self.flush_at_commit.mode.load(Ordering::Relaxed);
+        let strictness = |mode: u8| [0, 2, 1].iter().position(|m| *m == mode & !TIGHTENING);
+        if before & TIGHTENING == 0 && strictness(mode) <= strictness(before) {
+            self.flush_at_commit.mode.store(mode, Ordering::Release); // pairs with the Acquire in `newest`
+            return;
+        }
+        // Commits go by the new mode, snapshots still show all that is complete.
+        self.flush_at_commit.mode.store(mode | TIGHTENING, Ordering::Relaxed);
+        fence(Ordering::SeqCst); // pairs with the fence in `acknowledges_at`
+        let end = self.log.tail_lsn();
+        // A log that has failed takes no more commits: snapshots may stay as they are.
+        if self.log.wait_completed(end).is_ok() {
+            // Relaxed: published by the mode.
+            self.flush_at_commit.acknowledged.fetch_max(end, Ordering::Relaxed);
+            // Release: pairs with the Acquire in `newest`. Not over what another session has set meanwhile.
+            let _ = self.flush_at_commit.mode.compare_exchange(
+                mode | TIGHTENING,
+                mode,
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
         }
     }
 
@@ -112,8 +163,7 @@ impl Core {
     /// and KILL CONNECTION ends the wait with [`Error::Unacknowledged`].
     pub fn wait_durable(&self, lsn: Lsn, interrupt: &Interrupt, awaits: Awaits) -> Result<()> {
         loop {
-            // Relaxed: a setting that orders nothing.
-            let outcome = match self.flush_log_at_commit.load(Ordering::Relaxed) {
+            let outcome = match self.acknowledges_at() {
                 1 => self.log.wait_flushed(lsn),
                 2 => self.log.wait_written(lsn),
                 _ => self.log.wait_completed(lsn),
@@ -177,6 +227,9 @@ struct Recovered {
     open: Vec<OpenTransaction>,
     doublewrite: Option<Doublewrite>,
 }
+
+/// In [`FlushAtCommit::mode`]: a stricter mode has begun for commits and has not for snapshots.
+const TIGHTENING: u8 = 4;
 
 /// The least bound of all locks' memory; above, it is the buffer pool's size.
 const LOCK_BYTES_MIN: usize = 64 << 20;
@@ -244,7 +297,10 @@ impl Engine {
             segments: opened.segments,
             rollbacks: Rollbacks::new(),
             history: History::new(options.purge_threads),
-            flush_log_at_commit: AtomicU8::new(options.flush_log_at_commit),
+            flush_at_commit: CachePadded::new(FlushAtCommit {
+                mode: AtomicU8::new(options.flush_log_at_commit),
+                acknowledged: AtomicU64::new(0),
+            }),
             deadlock_detect: AtomicBool::new(true),
             fill_factor: AtomicU8::new(100),
             stop: AtomicU32::new(0),
@@ -265,13 +321,12 @@ impl Engine {
     /// `innodb_flush_log_at_trx_commit`: 0, 1 or 2.
     pub fn set_flush_log_at_commit(&self, mode: u8) {
         assert!(mode <= 2);
-        // Relaxed: a setting that orders nothing.
-        self.core.flush_log_at_commit.store(mode, Ordering::Relaxed);
+        self.core.set_flush_log_at_commit(mode);
     }
 
     pub fn flush_log_at_commit(&self) -> u8 {
         // Relaxed: a setting that orders nothing.
-        self.core.flush_log_at_commit.load(Ordering::Relaxed)
+        self.core.flush_at_commit.mode.load(Ordering::Relaxed) & !TIGHTENING
     }
 
     /// `innodb_deadlock_detect`.

@@ -159,3 +159,23 @@ fn a_history_that_is_too_long_delays_changes_until_kill() {
     old.rollback().unwrap();
     await_that("purge catches up", || engine.purge_delay_us() == 0);
 }
+
+/// A snapshot that goes by what is durable still shows what was acknowledged before it was.
+#[test]
+fn no_commit_disappears_when_commits_are_to_be_durable_again() {
+    let scratch = Scratch::new("tightening");
+    let engine = Engine::open(tiny(scratch.path()), &mut |_| ()).unwrap();
+    let tree = table(&engine, 1);
+    for n in 0..200 {
+        let (weak, strict) = [(0, 1), (2, 1), (0, 2)][n as usize % 3];
+        engine.set_flush_log_at_commit(weak);
+        let mut tx = begin(&engine);
+        tx.update(tree, &key(0), &key(n)).unwrap();
+        tx.commit().unwrap();
+        engine.set_flush_log_at_commit(strict);
+        assert_eq!(engine.flush_log_at_commit(), strict);
+        tx.begin(Isolation::RepeatableRead, false);
+        assert_eq!(get(&mut tx, tree, 0), Some(n), "from {weak} to {strict}");
+        tx.commit().unwrap();
+    }
+}
