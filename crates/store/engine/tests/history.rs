@@ -3,7 +3,10 @@
 mod common;
 
 use common::{Scratch, key, options};
-use engine::{Engine, EngineOptions, Error, Isolation, PurgeSettings, Read, Transaction, Tree, TreeKind};
+use engine::{
+    Cursor, Direction, Engine, EngineOptions, Error, Isolation, PurgeSettings, Range, Read, Transaction, Tree, TreeKind,
+};
+use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -178,4 +181,62 @@ fn no_commit_disappears_when_commits_are_to_be_durable_again() {
         assert_eq!(get(&mut tx, tree, 0), Some(n), "from {weak} to {strict}");
         tx.commit().unwrap();
     }
+}
+
+/// Undo is larger than the pool: what an old snapshot has read of a row's chain it does not read again.
+#[test]
+fn an_old_snapshot_reads_each_chain_once_beside_a_small_pool() {
+    const ROWS: u64 = 2000;
+    const ROUNDS: u64 = 19;
+    let scratch = Scratch::new("small");
+    let small = EngineOptions { buffer_pool_bytes: 4 << 20, flush_log_at_commit: 0, ..options(scratch.path()) };
+    let engine = Engine::open(small, &mut |_| ()).unwrap();
+    let value = |id: u64, round: u64| [&key(round * ROWS + id)[..], &[round as u8; 200]].concat();
+    let mut tx = begin(&engine);
+    let rows = engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
+    let index = engine.create_tree(&mut tx, TreeKind::Secondary).unwrap();
+    let entry = |id: u64, round: u64| [key(round), key(id)].concat();
+    for id in 0..ROWS {
+        tx.insert(rows, &key(id), &value(id, 0)).unwrap();
+        tx.index_insert(index, &entry(id, 0), None, b"").unwrap();
+    }
+    tx.commit().unwrap();
+    let mut old = begin(&engine);
+    old.take_snapshot();
+    let mut writer = Transaction::new(&engine).unwrap();
+    for round in 1..=ROUNDS {
+        for id in 0..ROWS {
+            // Each chain is spread over all of the undo.
+            let id = id * 769 % ROWS;
+            writer.begin(Isolation::ReadCommitted, false);
+            writer.update(rows, &key(id), &value(id, round)).unwrap();
+            writer.index_delete(index, &entry(id, round - 1)).unwrap();
+            writer.index_insert(index, &entry(id, round), None, b"").unwrap();
+            writer.commit().unwrap();
+        }
+    }
+    let mut scan = |tree: Tree, index: bool| {
+        let reads = || observe::sum(observe::Counter::InnodbPagesRead);
+        let (before, began) = (reads(), Instant::now());
+        let everything = Range { lower: Bound::Unbounded, upper: Bound::Unbounded };
+        let mut cursor = Cursor::new(tree, everything, Direction::Forward, Read::Consistent, 0);
+        let (mut row, mut seen) = (Vec::new(), 0);
+        while let Some(found) = cursor.next(&mut old).unwrap() {
+            let id = u64::from_be_bytes(found.key[found.key.len() - 8..].try_into().unwrap());
+            if index {
+                assert!(old.get(rows, &key(id), Read::Consistent, &mut row).unwrap() && row == value(id, 0));
+                seen += 1;
+            } else {
+                seen += u64::from(found.value == value(id, 0));
+            }
+        }
+        println!("{} reads, {:?}", reads() - before, began.elapsed());
+        (seen, reads() - before)
+    };
+    let (seen, of_rows) = scan(rows, false);
+    assert_eq!(seen, ROWS);
+    // An entry of each round asks for its row again.
+    let (seen, of_entries) = scan(index, true);
+    assert!(seen >= ROWS * ROUNDS);
+    assert!(of_entries * 4 < of_rows, "{of_entries} pages were read for entries after {of_rows} for rows");
 }
