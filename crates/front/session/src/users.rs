@@ -14,6 +14,7 @@ use sql::ast::{
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use sync::blocking::Wait;
 use types::{Result, SqlError, err};
 
 fn unsupported(what: &str) -> SqlError {
@@ -43,7 +44,8 @@ impl Session {
     pub(crate) fn change_accounts(&mut self, parsed: &Parsed) -> Result<&'static str> {
         self.check_writable()?;
         let server = Arc::clone(&self.server);
-        let lock = server.account_ddl.lock();
+        // Another one's commit, and so its flush.
+        let lock = server.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
         let mut directory = Directory::clone(&server.accounts.directory());
         let name = self.edit(parsed, &mut directory)?;
         let stored = store_accounts(&server.catalog, &mut self.tx, &directory);

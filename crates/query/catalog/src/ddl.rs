@@ -23,6 +23,8 @@ use again::key_of;
 use engine::{Engine, Isolation, Transaction, TreeKind};
 use std::sync::Arc;
 use std::time::SystemTime;
+use sync::MutexGuard;
+use sync::blocking::Wait;
 use types::collation::CollationId;
 use types::row::RowLayout;
 use types::{DataType, Result, SqlError, Value, err};
@@ -77,6 +79,11 @@ pub struct Ddl<'a> {
 }
 
 impl Catalog {
+    /// Waits for the commit of another definition, and so for its flush, which a full disk may hold up. Error 1317.
+    fn lock_ddl(&self) -> Result<MutexGuard<'_, DdlState>> {
+        self.ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| from_engine(engine::Error::Interrupted))
+    }
+
     /// Begins a data definition statement: waits for global read locks and backups (1205, 1317) and begins its transaction in
     /// `tx`, which must not be active. Error 1223 when the session itself holds the global read lock.
     ///
@@ -255,9 +262,9 @@ impl Ddl<'_> {
         self.put_table(table)
     }
 
-    /// A table id, never given before.
+    /// A table id, never given before. Error 1317.
     fn new_id(&self) -> Result<u64> {
-        let mut state = self.catalog.ddl.lock();
+        let mut state = self.catalog.lock_ddl()?;
         state.last_table += 1;
         let (id, engine) = (state.last_table, &self.catalog.engine);
         // At once, and durable with the commit.
@@ -692,7 +699,8 @@ impl Ddl<'_> {
         for name in std::mem::take(&mut self.shared) {
             self.lock(&name, Mode::Exclusive, Duration::Transaction)?;
         }
-        let one_at_a_time = self.catalog.ddl.lock();
+        let catalog = self.catalog;
+        let one_at_a_time = catalog.lock_ddl()?;
         self.catch_up();
         let outcome = self.tx.commit();
         if !matches!(outcome, Ok(()) | Err(engine::Error::Unacknowledged)) {
