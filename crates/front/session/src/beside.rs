@@ -80,9 +80,7 @@ impl Session {
             if both {
                 session.begin_readable(planned.readable_since)?;
             }
-            let result = session.until_deadline(planned, |session, planned| {
-                planned.prepared.execute_beside(&mut session.tx, beside, params, &mut session.state, sink)
-            });
+            let result = planned.prepared.execute_beside(&mut session.tx, beside, params, &mut session.state, sink);
             session.transaction.tells_kept = both && result.is_err() && beside.has_changes() && session.autocommits();
             result
         });

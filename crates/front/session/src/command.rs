@@ -92,6 +92,8 @@ pub struct Session {
     pub(crate) more: bool,
     /// The answer is one OK packet and the last of its command: it can be made before what it rests on is durable.
     pub(crate) settles_later: bool,
+    /// The query in progress has a deadline, by `max_execution_time`.
+    pub(crate) has_deadline: bool,
     /// The answer is made, and rests on commits that are not durable yet: [`Session::settle`].
     pub(crate) unsettled: bool,
     /// Where that answer begins.
@@ -143,6 +145,7 @@ impl Session {
             changed_schema: false,
             more: false,
             settles_later: false,
+            has_deadline: false,
             unsettled: false,
             answer_at: AnswerStart::default(),
             format: protocol::RowFormat::Text,

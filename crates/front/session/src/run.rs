@@ -510,7 +510,15 @@ impl Session {
                 self.check_read_only()?;
             }
         }
-        self.pin(planned, params)
+        if planned.is_query {
+            // As in MySQL the time runs while the query waits for its tables, too.
+            self.start_deadline();
+        }
+        let pinned = self.pin(planned, params);
+        if let Err(error) = &pinned {
+            self.end_deadline(Some(error));
+        }
+        pinned
     }
 
     /// Does the query read newest versions? They may rest on commits that are not durable yet.
@@ -519,7 +527,15 @@ impl Session {
         planned.prepared.locks() || (!self.autocommits() && self.isolation() == Isolation::Serializable)
     }
 
+    /// After [`Session::ready`].
     fn run_pinned(&mut self, planned: &mut Planned, params: &[Value<'_>], sink: &mut dyn RowSink) -> Result<Outcome> {
+        let result = self.execute(planned, params, sink);
+        self.end_deadline(result.as_ref().err());
+        result
+    }
+
+    #[inline(always)]
+    fn execute(&mut self, planned: &mut Planned, params: &[Value<'_>], sink: &mut dyn RowSink) -> Result<Outcome> {
         // One bit test while the account has its privileges globally.
         self.check_rights(&planned.prepared)?;
         if planned.reads_virtual {
@@ -532,9 +548,7 @@ impl Session {
                 if uses == Uses::Transaction {
                     self.begin_readable(planned.readable_since)?;
                 }
-                self.until_deadline(planned, |session, planned| {
-                    planned.prepared.execute(&mut session.tx, params, &mut session.state, sink)
-                })
+                planned.prepared.execute(&mut self.tx, params, &mut self.state, sink)
             }
         };
         if planned.reads_virtual {
@@ -554,32 +568,30 @@ impl Session {
         if readable_since > self.transaction.began_at { Err(err!(1412)) } else { Ok(()) }
     }
 
-    /// Runs a query for no longer than `max_execution_time`.
+    /// A query may run for `max_execution_time` from now on. [`Session::end_deadline`] follows.
     #[inline(always)]
-    pub(crate) fn until_deadline(
-        &mut self,
-        planned: &mut Planned,
-        run: impl FnOnce(&mut Session, &mut Planned) -> Result<Outcome>,
-    ) -> Result<Outcome> {
-        let limit_ms = match planned.is_query {
-            true => self.state.vars.hot().max_execution_time_ms,
-            false => 0,
-        };
+    fn start_deadline(&mut self) {
+        let limit_ms = self.state.vars.hot().max_execution_time_ms;
         if limit_ms > 0 {
+            self.has_deadline = true;
             // Relaxed: a hint to the deadline thread; see `Server::deadlines`.
             self.server.deadlines.fetch_add(1, Ordering::Relaxed);
             self.entry.deadline(observe::clock::now_ns() + limit_ms * 1_000_000);
         }
-        let result = run(self, planned);
-        if limit_ms > 0 {
+    }
+
+    /// The query has ended, with an error or without.
+    #[inline(always)]
+    fn end_deadline(&mut self, error: Option<&SqlError>) {
+        if self.has_deadline {
+            self.has_deadline = false;
             self.entry.deadline(0);
             // Relaxed: a hint, as above.
             self.server.deadlines.fetch_sub(1, Ordering::Relaxed);
-            if result.as_ref().is_err_and(|e| e.code == 3024) {
+            if error.is_some_and(|e| e.code == 3024) {
                 observe::increment(Counter::MaxExecutionTimeExceeded);
             }
         }
-        result
     }
 
     /// Is this the end of the whole transaction, not of the statement alone? With `innodb_rollback_on_timeout` a row lock that
