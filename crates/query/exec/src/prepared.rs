@@ -330,6 +330,7 @@ impl Prepared {
             run.set_beside(beside);
         }
         run.foreseen = &self.foreseen;
+        run.reads_nothing = self.uses == Uses::Nothing;
         let begun = if self.begins_plainly { Ok(()) } else { self.begin(&run, params) };
         let result = begun.and_then(|()| self.statement.execute(&run, &self.columns, sink));
         if run.holds_much() {

@@ -76,6 +76,8 @@ pub struct Run<'x> {
     strict_error: RefCell<Option<Box<SqlError>>>,
     /// An INSERT, UPDATE or DELETE: see [`Run::plain_read`].
     pub writes: Cell<bool>,
+    /// The statement has no table.
+    pub reads_nothing: bool,
     /// State of RAND() with a constant seed, by call site; and of RAND() without one.
     pub random: Cell<u64>,
     /// What functions remember during the execution.
@@ -121,6 +123,7 @@ impl<'x> Run<'x> {
             strict: Cell::new(false),
             strict_error: RefCell::new(None),
             writes: Cell::new(false),
+            reads_nothing: false,
             random: Cell::new(0),
             scratch: Default::default(),
             steps: Cell::new(0),
