@@ -86,6 +86,12 @@ SELECT * FROM v7;
 DROP VIEW v1, nope;
 DROP VIEW IF EXISTS v1, nope;
 SELECT * FROM v8;
+DROP VIEW nope, t, v2;
+DROP VIEW t, nope;
+DROP VIEW IF EXISTS nope, t;
+CREATE VIEW gone AS SELECT 1 AS a;
+DROP VIEW IF EXISTS gone, t, nope;
+SELECT * FROM gone;
 DROP VIEW v2, v3;
 
 -- columns of no type, as dump tools write them for a moment

@@ -12,7 +12,7 @@ use sql::ast::{self, Account, CreateView, Expr, ObjectName, Parsed, Statement};
 use sql::print_query::{self, Tables};
 use types::collation::CollationId;
 use types::sql_mode::SqlMode;
-use types::{DataType, Result, TypeKind, Value, err};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 const CHARACTER_SET_CLIENT: VarId = id("character_set_client");
 const COLLATION_CONNECTION: VarId = id("collation_connection");
@@ -132,21 +132,33 @@ impl Session {
             self.access().check_table(Privileges::DROP, &schema, &view)?;
             views.push((schema, view));
         }
-        let missing = self.define(|ddl| {
+        let kept = self.define(|ddl| {
             views.iter().try_for_each(|v| ddl.lock_to_define(&v.0))?;
-            let exists = |v: &TableName| ddl.version().table(&v.0, &v.1).is_some();
-            let (there, missing): (Vec<TableName>, Vec<TableName>) = views.iter().cloned().partition(exists);
-            let missing: Vec<String> = missing.into_iter().map(|v| format!("{}.{}", v.0, v.1)).collect();
-            if !missing.is_empty() && !if_exists {
-                return Err(err!(1051, missing.join(",")));
+            let exists = |v: &&TableName| ddl.version().table(&v.0, &v.1).is_some();
+            let there: Vec<TableName> = views.iter().filter(exists).cloned().collect();
+            ddl.lock_names(&there)?;
+            let is_view = |v: &TableName| ddl.version().table(&v.0, &v.1).map(|table| table.view.is_some());
+            // Why some are not dropped: there is none, or a table has that name.
+            let kept: Vec<SqlError> = views
+                .iter()
+                .filter_map(|v| match is_view(v) {
+                    None => Some(err!(1051, format!("{}.{}", v.0, v.1))),
+                    Some(false) => Some(err!(1347, v.0, v.1, "VIEW")),
+                    Some(true) => None,
+                })
+                .collect();
+            if !if_exists && !kept.is_empty() {
+                let missing = views.iter().filter(|v| is_view(v).is_none()).map(|v| format!("{}.{}", v.0, v.1));
+                let missing: Vec<String> = missing.collect();
+                let not_view = kept.into_iter().find(|e| e.code == 1347);
+                return Err(not_view.unwrap_or_else(|| err!(1051, missing.join(","))));
             }
-            for (schema, name) in &there {
-                ddl.drop_view(schema, name)?;
-            }
-            Ok(missing)
+            let dropped: Vec<&TableName> = views.iter().filter(|v| is_view(v) == Some(true)).collect();
+            dropped.into_iter().try_for_each(|(schema, name)| ddl.drop_view(schema, name))?;
+            Ok(kept)
         })?;
-        for name in missing {
-            exec::Env::warn(&mut self.state, "Note", 1051, format!("Unknown table '{name}'"));
+        for note in kept {
+            exec::Env::warn(&mut self.state, "Note", note.code, note.message);
         }
         Ok(())
     }
