@@ -64,7 +64,22 @@ pub fn parse(arguments: &[String]) -> Result<Options, Error> {
         apply(&mut options, name, value.as_deref(), "")?;
     }
     size_log(&mut options.globals);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    size_purge(&mut options.globals, processors);
     Ok(options)
+}
+
+/// Machines with more logical processors than this purge in [`PURGE_THREADS_LARGE`] threads unless told otherwise.
+const PROCESSORS_SMALL_MAX: usize = 16;
+const PURGE_THREADS_LARGE: u64 = 4;
+
+/// The default of `innodb_purge_threads`, as
+/// [the manual](https://dev.mysql.com/doc/refman/8.4/en/innodb-parameters.html#sysvar_innodb_purge_threads) has it since 8.4.
+fn size_purge(globals: &mut Globals, processors: usize) {
+    let threads = variables::find("innodb_purge_threads").expect("the table has it");
+    if processors > PROCESSORS_SMALL_MAX && globals.origin(threads).0 == Origin::Compiled {
+        globals.set(threads, Val::UInt(PURGE_THREADS_LARGE));
+    }
 }
 
 /// The log's size as it was told before `innodb_redo_log_capacity` came: so many files of this size.
@@ -464,6 +479,20 @@ mod tests {
         assert_eq!(capacity("--innodb-log-file-size=1G --innodb-redo-log-capacity=64M"), (64 << 20).to_string());
         assert_eq!(capacity("--innodb-log-file-size=4M --innodb-log-files-in-group=2"), (8 << 20).to_string());
         assert_eq!(capacity("--port=3306"), (1 << 30).to_string());
+    }
+
+    #[test]
+    fn large_machines_purge_in_four_threads() {
+        let threads = |line, processors| {
+            let mut options = args(line).expect(line);
+            size_purge(&mut options.globals, processors);
+            shown(&options, "innodb_purge_threads")
+        };
+        let told = "--innodb-purge-threads=7";
+        assert_eq!([threads("--port=3306", 17), threads(told, 17), threads(told, 2)], ["4", "7", "7"]);
+        if std::thread::available_parallelism().is_ok_and(|n| usize::from(n) <= PROCESSORS_SMALL_MAX) {
+            assert_eq!(threads("--port=3306", PROCESSORS_SMALL_MAX), "1");
+        }
     }
 
     /// What option files of MySQL 5.7 to 8.4 usually say of InnoDB.
