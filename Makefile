@@ -9,7 +9,7 @@ ARGS ?=
 SERVER ?=
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: run build test needs lint fmt unit model e2e bench criterion clean-data
+.PHONY: run build test needs lint fmt unit model simulate e2e bench criterion clean-data
 
 # Serves on loopback with an empty root password; the first start makes ./data.
 run: build
@@ -21,7 +21,7 @@ build:
 	$(CARGO) build --release --locked
 
 # What CI runs, in that order: one development build serves unit and e2e, whose server so checks its own assertions.
-test: needs lint unit model e2e
+test: needs lint unit model simulate e2e
 
 needs:
 	@mkdir -p target
@@ -43,6 +43,10 @@ unit:
 model:
 	RUSTFLAGS="--cfg loom" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=none $(CARGO) test --locked --release \
 	  --target-dir $(TARGET)/loom -p sync -p path+file://$(CURDIR)/crates/store/log --test 'loom*'
+
+# The engine by simulation, with small groups of pages (`space::map`); a build of its own. CLEARWAY_SIM_SEEDS=from..to runs more.
+simulate:
+	RUSTFLAGS="--cfg small_groups" $(CARGO) test --locked --target-dir $(TARGET)/small -p engine --test simulation
 
 # Against another build: make e2e SERVER=target/release/clearway
 e2e: needs

@@ -17,8 +17,8 @@ use crate::pool::{Lost, Pool};
 use crate::redo;
 use crate::segment::{Segment, Segments, format_directory};
 use crate::space::{
-    DICTIONARY_ROOT, DICTIONARY_TREE, FORMAT_VERSION, MAGIC, OFF_FORMAT, OFF_MAGIC, OFF_NEXT_TREE, OFF_PAGE_BYTES,
-    SUPER_PAGE, Space, UNDO_DIRECTORY, UNIT_PAGES, format_map, map_page,
+    DICTIONARY_ROOT, DICTIONARY_TREE, FORMAT_VERSION, GROUP_PAGES, MAGIC, OFF_FORMAT, OFF_MAGIC, OFF_NEXT_TREE,
+    OFF_PAGE_BYTES, SUPER_PAGE, Space, UNDO_DIRECTORY, UNIT_PAGES, format_map, map_page,
 };
 use crate::txn::System;
 use crate::undo;
@@ -33,8 +33,9 @@ pub const DATA_FILE: &str = "clearway.data";
 const NEW_DATA_FILE: &str = "clearway.data.new";
 pub const LOG_DIRECTORY: &str = "redo";
 
-/// Pages that a new data file begins with.
-pub const INITIAL_PAGES: u64 = 1024;
+/// Pages that a new data file begins with, within the first group.
+pub const INITIAL_PAGES: u64 = if cfg!(small_groups) { 256 } else { 1024 };
+const _: () = assert!(INITIAL_PAGES <= GROUP_PAGES);
 
 /// Stream bytes of a log segment of an engine that is stepped.
 const STEPPED_SEGMENT_BYTES: u64 = 256 << 10;

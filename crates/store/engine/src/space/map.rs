@@ -16,8 +16,8 @@ use crate::page::{self, HEADER_BYTES, PAGE_BYTES, PageId, PageType, get_u32};
 use crate::pool::Exclusive;
 
 pub const UNIT_PAGES: u64 = 4;
-/// Units of a group.
-pub const GROUP_UNITS: usize = 3584;
+/// Units of a group. With `--cfg small_groups` (`make simulate`) few, so that short runs pass from group to group.
+pub const GROUP_UNITS: usize = if cfg!(small_groups) { 64 } else { 3584 };
 /// Pages that one map speaks for.
 pub const GROUP_PAGES: u64 = GROUP_UNITS as u64 * UNIT_PAGES;
 /// What a tree that is no longer small is given at a time: 1 MiB, aligned.
