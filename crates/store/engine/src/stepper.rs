@@ -5,10 +5,10 @@
 use crate::Result;
 use crate::checkpoint::Checkpoints;
 use crate::engine::Core;
-use crate::pool::cleaner::TICK;
 use crate::space::reclaim::Reclaim;
 use crate::txn::Advancer;
 use std::cell::Cell;
+use std::time::Duration;
 
 /// The hands that do what an engine's threads do.
 pub struct Stepper<'e> {
@@ -23,9 +23,10 @@ impl<'e> Stepper<'e> {
         Stepper { core, checkpoints, advancer: Advancer::default(), space: Reclaim::new(core) }
     }
 
-    /// One round of the page cleaner, a tick after the last, and the checkpoint if one is due. Returns the number of pages written.
-    pub fn write_pages(&mut self) -> Result<usize> {
-        let round = self.checkpoints.round(TICK)?;
+    /// One round of the page cleaner, and the checkpoint if one is due. `elapsed` is the time since the last round by the caller's clock,
+    /// which may stand still or jump. Returns the number of pages written.
+    pub fn write_pages(&mut self, elapsed: Duration) -> Result<usize> {
+        let round = self.checkpoints.round(elapsed)?;
         Ok(round.ahead + round.due)
     }
 

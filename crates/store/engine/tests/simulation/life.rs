@@ -1,13 +1,19 @@
 //! One life of the engine: from its start, over whatever the seed asks of sessions, background and disk, to its end or death.
 
+use crate::faults::Weather;
 use crate::model::{Row, Rows, State, Trees};
-use crate::run::{Profile, Run};
+use crate::plan::Event;
+use crate::run::Run;
 use crate::session::{Fail, Session, rows_of};
 use engine::{Cursor, Direction, Engine, Error, Isolation, Range, Read, Stepper, Transaction};
-use io::Op;
-use io::faults::{Action, Rule, Script};
 use std::ops::Bound;
 use std::rc::Rc;
+use std::time::Duration;
+
+/// What the page cleaner takes for the time since its last round, mostly.
+const TICK: Duration = Duration::from_millis(100);
+/// The clock stands still, is set, or the machine slept.
+const JUMPS: [Duration; 3] = [Duration::ZERO, Duration::from_secs(3600), Duration::from_secs(40 * 365 * 86_400)];
 
 /// How a life ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,37 +33,29 @@ pub enum Stop {
     Wrong(String),
 }
 
-type Flow<T = ()> = Result<T, Stop>;
+pub type Flow<T = ()> = Result<T, Stop>;
 
-fn wrong<T>(what: impl Into<String>) -> Flow<T> {
+pub fn wrong<T>(what: impl Into<String>) -> Flow<T> {
     Err(Stop::Wrong(what.into()))
 }
 
 /// A statement, given its session, the newest committed state and the engine.
 type Statement = Box<dyn FnOnce(&mut Session, &State, &Engine) -> Result<(), Fail>>;
 
-/// What the disk does now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Weather {
-    Fair,
-    /// Some operations fail.
-    Failing,
-    /// There is little room.
-    Full,
-}
-
 pub struct Life<'e, 'r> {
     engine: &'e Engine,
-    stepper: Stepper<'e>,
-    run: &'r mut Run,
-    sessions: Vec<Option<Session>>,
-    weather: Weather,
+    pub stepper: Stepper<'e>,
+    pub run: &'r mut Run,
+    pub sessions: Vec<Option<Session>>,
+    pub weather: Weather,
+    /// Operations have failed, or could have: what is written in two places may be whole in one.
+    pub has_failed: bool,
 }
 
 impl<'e, 'r> Life<'e, 'r> {
     pub fn new(engine: &'e Engine, stepper: Stepper<'e>, run: &'r mut Run) -> Life<'e, 'r> {
         let sessions = (0..run.profile.sessions).map(|_| None).collect();
-        Life { engine, stepper, run, sessions, weather: Weather::Fair }
+        Life { engine, stepper, run, sessions, weather: Weather::Fair, has_failed: false }
     }
 
     /// Checks what was recovered, then goes on.
@@ -135,11 +133,15 @@ impl<'e, 'r> Life<'e, 'r> {
     // ---- steps
 
     fn steps(&mut self) -> Flow<End> {
-        while self.run.steps_left > 0 {
-            self.run.steps_left -= 1;
+        while self.run.step < self.run.profile.steps {
+            self.run.step += 1;
+            self.run.versions = 0;
+            if !self.run.enter(Event::Step(self.run.step)) {
+                continue;
+            }
             match self.run.random.below(100) {
-                0..64 => self.session_step()?,
-                64..92 => self.background_step()?,
+                0..62 => self.session_step()?,
+                62..88 => self.background_step()?,
                 _ => self.fault_step()?,
             }
         }
@@ -153,7 +155,7 @@ impl<'e, 'r> Life<'e, 'r> {
     }
 
     /// What an error of the engine means: whether it may be, and whether the life goes on.
-    fn excuse(&mut self, error: &Error, what: &str) -> Flow {
+    pub fn excuse(&mut self, error: &Error, what: &str) -> Flow {
         self.run.trace(|| format!("{what}: {error}"));
         self.is_alive()?;
         let excused = match error {
@@ -177,15 +179,22 @@ impl<'e, 'r> Life<'e, 'r> {
         if session.tx.must_roll_back() {
             return if self.run.random.below(2) == 0 { self.commit(i) } else { self.roll_back(i) };
         }
-        match self.run.random.below(100) {
-            0..12 => self.commit(i),
-            12..17 => self.roll_back(i),
-            17..21 => self.set_savepoint(i),
-            21..24 => self.roll_back_to_savepoint(i),
-            24..28 => self.create(i),
-            28..30 => self.drop_table(i),
-            30..36 => self.sweep(i),
-            what => self.statement_on_table(i, what),
+        let profile = self.run.profile;
+        let (endings, savepoints) = (profile.endings, profile.endings + profile.savepoints);
+        let definitions = savepoints + profile.definitions;
+        let (dice, other) = (self.run.random.below(100), self.run.random.below(100));
+        match dice {
+            _ if dice < endings && other < 70 => self.commit(i),
+            _ if dice < endings => self.roll_back(i),
+            _ if dice < savepoints && other < 60 => self.set_savepoint(i),
+            _ if dice < savepoints => self.roll_back_to_savepoint(i),
+            _ if dice < definitions => match other {
+                0..50 => self.create(i),
+                50..75 => self.empty_table(i),
+                _ => self.drop_table(i),
+            },
+            _ if other < 10 => self.sweep(i),
+            _ => self.statement_on_table(i),
         }
     }
 
@@ -208,7 +217,6 @@ impl<'e, 'r> Life<'e, 'r> {
         what: impl Fn() -> String,
         run: impl FnOnce(&mut Session, &State, &Engine) -> Result<(), Fail>,
     ) -> Flow<bool> {
-        self.run.trace(|| format!("session {i}: {}", what()));
         let session = self.sessions[i].as_mut().expect("the session is open");
         let (savepoint, changes) = (session.tx.savepoint(), session.changes.clone());
         let outcome = run(session, &self.run.committed, self.engine);
@@ -235,22 +243,24 @@ impl<'e, 'r> Life<'e, 'r> {
         Ok(false)
     }
 
-    fn statement_on_table(&mut self, i: usize, what: u64) -> Flow {
+    fn statement_on_table(&mut self, i: usize) -> Flow {
         let Some((table, trees, view_has)) = self.pick_table(i) else { return Ok(()) };
+        let what = self.run.random.below(64);
         let id = self.run.random.below(self.run.profile.keys);
         let direction = if self.run.random.below(2) == 0 { Direction::Forward } else { Direction::Backward };
         let span = 1 + self.run.random.below(12);
         let new = self.fresh_row();
         let (name, run): (_, Statement) = match what {
-            ..62 => ("put", Box::new(move |s, state, _| s.put(trees, table, id, new, state))),
-            62..67 => ("insert", Box::new(move |s, state, _| s.insert(trees, table, id, new, state))),
-            67..78 => ("remove", Box::new(move |s, state, _| s.remove(trees, table, id, state))),
-            78..83 => ("lock range", Box::new(move |s, state, _| s.lock_range(trees, table, id..id + span, state))),
+            ..26 => ("put", Box::new(move |s, state, _| s.put(trees, table, id, new, state))),
+            26..31 => ("insert", Box::new(move |s, state, _| s.insert(trees, table, id, new, state))),
+            31..42 => ("remove", Box::new(move |s, state, _| s.remove(trees, table, id, state))),
+            42..47 => ("lock range", Box::new(move |s, state, _| s.lock_range(trees, table, id..id + span, state))),
             _ if !view_has => return Ok(()),
-            83..95 => ("read", Box::new(move |s, state, _| s.read(trees, table, id, state))),
+            47..59 => ("read", Box::new(move |s, state, _| s.read(trees, table, id, state))),
             _ => ("scan", Box::new(move |s, state, _| s.scan(trees, table, direction, state))),
         };
-        self.statement(i, || format!("{name} table {table} row {id} ({new:?})"), run)?;
+        self.run.trace(|| format!("session {i}: {name} table {table} row {id} ({new:?})"));
+        self.statement(i, || format!("{name} table {table} row {id}"), run)?;
         Ok(())
     }
 
@@ -260,30 +270,23 @@ impl<'e, 'r> Life<'e, 'r> {
         let newest = session.changes.over(&self.run.committed);
         // The snapshot that it has, or would take.
         let view = session.changes.over(session.snapshot.as_ref().unwrap_or(&self.run.committed));
-        // What another session is dropping is locked by it.
-        let dropped = |table: &u64| {
-            self.sessions.iter().flatten().any(|other| matches!(other.changes.tables.get(table), Some(None)))
-        };
-        let tables: Vec<_> = newest.tables.iter().filter(|(number, _)| !dropped(number)).collect();
+        // What another session drops or empties is locked by it.
+        let defined: Vec<u64> = self.others(i).flat_map(|other| other.changes.tables.keys().copied()).collect();
+        let tables: Vec<_> = newest.tables.iter().filter(|(number, _)| !defined.contains(number)).collect();
         let at = self.run.random.below(tables.len().max(1) as u64) as usize;
-        tables.get(at).map(|(number, table)| (**number, table.trees, view.tables.contains_key(number)))
+        let (number, table) = tables.get(at)?;
+        // A table that was emptied since a snapshot is another one to it.
+        let view_has = view.tables.get(number).is_some_and(|seen| seen.trees == table.trees);
+        Some((**number, table.trees, view_has))
     }
 
     fn fresh_row(&mut self) -> Row {
-        self.run.versions += 1;
-        let random = &mut self.run.random;
-        let len = match (self.run.profile.lengths, random.below(40)) {
-            (_, 0) => 4000 + random.below(40_000),
-            (Lengths::Small, _) => random.below(60),
-            (Lengths::Mixed, 1..8) => 1000 + random.below(2700),
-            (Lengths::Mixed, _) => random.below(400),
-            (Lengths::Large, 1..8) => random.below(100),
-            (Lengths::Large, _) => 2600 + random.below(1000),
-        };
-        (self.run.versions, len as usize)
+        let len = self.run.profile.lengths.one(&mut self.run.random);
+        (self.run.fresh_version(), len)
     }
 
     fn set_savepoint(&mut self, i: usize) -> Flow {
+        self.run.trace(|| format!("session {i}: savepoint"));
         let session = self.sessions[i].as_mut().expect("the session is open");
         session.savepoints.push((session.tx.savepoint(), session.changes.clone()));
         Ok(())
@@ -309,15 +312,15 @@ impl<'e, 'r> Life<'e, 'r> {
         if self.sessions[i].as_ref().expect("the session is open").changes.over(&self.run.committed).tables.len() >= 3 {
             return Ok(());
         }
-        self.run.tables += 1;
-        let table = self.run.tables;
+        let table = self.run.step;
         let mut rows = Rows::new();
         if self.run.random.below(2) == 0 {
-            for id in 0..self.run.random.below(self.run.profile.keys.min(150)) {
+            for id in 0..self.run.random.below(self.run.profile.load()) {
                 rows.insert(id, self.fresh_row());
             }
         }
-        let what = || format!("create table {table} with {} rows", rows.len());
+        self.run.trace(|| format!("session {i}: create table {table} with {} rows", rows.len()));
+        let what = || format!("create table {table}");
         self.statement(i, what, |session, _, engine| {
             let trees = session.create(engine, table)?;
             session.load(trees, table, &rows)
@@ -325,17 +328,31 @@ impl<'e, 'r> Life<'e, 'r> {
         Ok(())
     }
 
+    /// A table that nobody else has locked anything in.
+    fn pick_table_alone(&mut self, i: usize) -> Option<(u64, Trees)> {
+        let (table, trees, _) = self.pick_table(i)?;
+        let locked = self.others(i).any(|other| other.touched.contains(&table));
+        (!locked).then_some((table, trees))
+    }
+
+    /// The other sessions that are in a transaction.
+    fn others(&self, i: usize) -> impl Iterator<Item = &Session> {
+        self.sessions.iter().enumerate().filter(move |(at, _)| *at != i).filter_map(|(_, session)| session.as_ref())
+    }
+
     fn drop_table(&mut self, i: usize) -> Flow {
-        let Some((table, trees, _)) = self.pick_table(i) else { return Ok(()) };
-        let others = self.sessions.iter().enumerate().filter(|(at, _)| *at != i);
-        if others.filter_map(|(_, session)| session.as_ref()).any(|session| session.touched.contains(&table)) {
-            return Ok(());
-        }
-        self.statement(
-            i,
-            || format!("drop table {table}"),
-            |session, _, engine| session.drop_table(engine, trees, table),
-        )?;
+        let Some((table, trees)) = self.pick_table_alone(i) else { return Ok(()) };
+        self.run.trace(|| format!("session {i}: drop table {table}"));
+        let what = || format!("drop table {table}");
+        self.statement(i, what, |session, _, engine| session.drop_table(engine, trees, table))?;
+        Ok(())
+    }
+
+    fn empty_table(&mut self, i: usize) -> Flow {
+        let Some((table, trees)) = self.pick_table_alone(i) else { return Ok(()) };
+        self.run.trace(|| format!("session {i}: truncate table {table}"));
+        let what = || format!("truncate table {table}");
+        self.statement(i, what, |session, _, engine| session.empty_table(engine, trees, table))?;
         Ok(())
     }
 
@@ -348,9 +365,9 @@ impl<'e, 'r> Life<'e, 'r> {
         let count = (1 + random.below(self.run.profile.sweep)).min(keys - low);
         let (kind, odd) = (random.below(4), random.below(2));
         let lengths = [10, 2900, 700, 300];
+        self.run.trace(|| format!("session {i}: sweep {kind} of table {table}, rows {low}, {count}"));
         for id in (low..low + count).filter(|id| id % 2 == odd) {
-            self.run.versions += 1;
-            let new = (self.run.versions, lengths[kind as usize]);
+            let new = (self.run.fresh_version(), lengths[kind as usize]);
             let what = || format!("sweep {kind} of table {table}, row {id}");
             let goes_on = match kind {
                 3 => self.statement(i, what, |s, state, _| s.remove(trees, table, id, state))?,
@@ -360,7 +377,7 @@ impl<'e, 'r> Life<'e, 'r> {
                 return Ok(());
             }
             if id % 64 < 2 {
-                self.write_pages()?;
+                self.write_pages(TICK)?;
             }
         }
         Ok(())
@@ -371,7 +388,7 @@ impl<'e, 'r> Life<'e, 'r> {
         self.run.trace(|| format!("session {i}: commit of {} rows", session.changes.rows.len()));
         let state = session.changes.over(&self.run.committed);
         let doomed = session.tx.must_roll_back();
-        if self.weather == Weather::Full {
+        if self.weather.is_short() {
             // Nobody would make room while it waits.
             session.tx.interrupt().raise(2);
         }
@@ -387,8 +404,8 @@ impl<'e, 'r> Life<'e, 'r> {
                 Ok(())
             }
             Err(Error::MustRollBack) if doomed => Ok(()),
-            Err(Error::Interrupted) if self.weather == Weather::Full => Ok(()),
-            Err(Error::Unacknowledged) if self.weather == Weather::Full => {
+            Err(Error::Interrupted) if self.weather.is_short() => Ok(()),
+            Err(Error::Unacknowledged) if self.weather.is_short() => {
                 self.run.in_doubt = changed.then_some(state);
                 Err(Stop::End(End::Killed))
             }
@@ -410,14 +427,14 @@ impl<'e, 'r> Life<'e, 'r> {
     /// A rollback may have written more log than checkpoints are behind: statements would wait for the cleaner.
     fn catch_up(&mut self) -> Flow {
         for _ in 0..3 {
-            self.write_pages()?;
+            self.write_pages(TICK)?;
             self.stepper.place_pages();
             self.is_alive()?;
         }
         Ok(())
     }
 
-    fn roll_back(&mut self, i: usize) -> Flow {
+    pub fn roll_back(&mut self, i: usize) -> Flow {
         let Some(mut session) = self.sessions[i].take() else { return Ok(()) };
         self.run.trace(|| format!("session {i}: rollback of {} rows", session.changes.rows.len()));
         match session.tx.rollback() {
@@ -437,9 +454,17 @@ impl<'e, 'r> Life<'e, 'r> {
     // ---- background
 
     fn background_step(&mut self) -> Flow {
-        match self.run.random.below(11) {
+        if self.weather == Weather::Slow && self.run.random.below(3) > 0 {
+            return Ok(());
+        }
+        match self.run.random.below(12) {
+            11 => {
+                let elapsed = self.run.random.one_of(&JUMPS);
+                self.run.trace(|| format!("the clock goes on by {elapsed:?}"));
+                self.write_pages(elapsed)
+            }
             10 => self.tend_space().map(drop),
-            0..4 => self.write_pages(),
+            0..4 => self.write_pages(TICK),
             4 => {
                 self.stepper.place_pages();
                 self.is_alive()
@@ -457,15 +482,15 @@ impl<'e, 'r> Life<'e, 'r> {
         }
     }
 
-    fn write_pages(&mut self) -> Flow {
-        match self.stepper.write_pages() {
+    fn write_pages(&mut self, elapsed: Duration) -> Flow {
+        match self.stepper.write_pages(elapsed) {
             Ok(_) => Ok(()),
             Err(error) => self.excuse(&error, "page cleaner"),
         }
     }
 
     /// Frees dropped trees, gives blocks back, makes room. On a full disk it is done as far as it goes.
-    fn tend_space(&mut self) -> Flow<bool> {
+    pub fn tend_space(&mut self) -> Flow<bool> {
         match self.stepper.tend_space() {
             Ok(more) => Ok(more),
             Err(error) => self.excuse(&error, "space").map(|()| false),
@@ -480,7 +505,7 @@ impl<'e, 'r> Life<'e, 'r> {
     }
 
     /// Has the life come to its end by what was just done?
-    fn is_alive(&self) -> Flow {
+    pub fn is_alive(&self) -> Flow {
         if self.run.disk.is_down() {
             return Err(Stop::End(End::PowerCut));
         }
@@ -493,7 +518,7 @@ impl<'e, 'r> Life<'e, 'r> {
         loop {
             self.stepper.roll_back(u32::MAX);
             self.is_alive()?;
-            self.write_pages()?;
+            self.write_pages(TICK)?;
             self.stepper.place_pages();
             self.is_alive()?;
             let more = self.tend_space()?;
@@ -505,116 +530,5 @@ impl<'e, 'r> Life<'e, 'r> {
                 return wrong(format!("{} rollbacks do not come to an end", self.engine.rollbacks_pending()));
             }
         }
-    }
-
-    // ---- faults
-
-    fn fault_step(&mut self) -> Flow {
-        if self.weather != Weather::Fair && self.run.random.below(3) == 0 {
-            return self.clear_weather();
-        }
-        if self.run.random.below(100) >= self.run.profile.faults {
-            return Ok(());
-        }
-        self.run.had_faults = true;
-        let random = &mut self.run.random;
-        match random.below(10) {
-            0..4 => {
-                let nth = 1 + random.below(60);
-                self.run.trace(|| format!("power cut at change {nth} from now"));
-                self.run.disk.crash_at_change(nth);
-            }
-            4 => {
-                self.run.trace(|| "killed".into());
-                return Err(Stop::End(End::Killed));
-            }
-            5 => return self.close(),
-            6..9 if self.weather == Weather::Fair => {
-                let script = self.run.failing_script();
-                self.run.disk.set_script(script);
-                self.weather = Weather::Failing;
-            }
-            9 if self.weather == Weather::Fair => {
-                let room = random.below(3 << 20);
-                self.run.trace(|| format!("room for {room} bytes"));
-                self.run.disk.set_room(Some(room));
-                self.weather = Weather::Full;
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// The disk works again, and has room; what was late is done.
-    fn clear_weather(&mut self) -> Flow {
-        if self.weather == Weather::Fair {
-            return Ok(());
-        }
-        self.run.trace(|| "the disk works".into());
-        self.run.disk.set_script(Script::seeded(self.run.random.below(u64::MAX)));
-        for _ in 0..4 {
-            // What failed is repeated, and what waits for it is told of the failure once more.
-            let _ = self.stepper.write_pages();
-            self.stepper.place_pages();
-            self.is_alive()?;
-        }
-        self.weather = Weather::Fair;
-        Ok(())
-    }
-
-    fn close(&mut self) -> Flow {
-        self.clear_weather()?;
-        self.run.trace(|| "clean shutdown".into());
-        for i in 0..self.sessions.len() {
-            self.roll_back(i)?;
-        }
-        match self.stepper.finish() {
-            Ok(()) => Err(Stop::End(End::Closed)),
-            Err(error) => {
-                self.excuse(&error, "shutdown")?;
-                wrong(format!("the shutdown failed: {error}"))
-            }
-        }
-    }
-}
-
-/// How long rows are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lengths {
-    Small,
-    Mixed,
-    Large,
-}
-
-impl Profile {
-    /// A seed's own: some are small and quick, some fill pools and files.
-    pub fn of(random: &mut crate::run::Random) -> Profile {
-        let heavy = random.below(12) == 0;
-        let lengths = [Lengths::Small, Lengths::Mixed, Lengths::Large][random.below(3) as usize];
-        Profile {
-            sessions: 1 + random.below(4) as usize,
-            keys: if heavy { 3000 } else { [12, 80, 400][random.below(3) as usize] },
-            lengths: if heavy { Lengths::Large } else { lengths },
-            sweep: if heavy { 3000 } else { 60 },
-            faults: [0, 30, 60, 90][random.below(4) as usize],
-            pool_bytes: if heavy { 64 << 20 } else { 4 << 20 },
-            steps: if heavy { 120 } else { 100 + random.below(500) },
-        }
-    }
-}
-
-impl Run {
-    /// One or more operations that fail from now on.
-    pub fn failing_script(&mut self) -> Script {
-        let mut script = Script::seeded(self.random.below(u64::MAX));
-        let ops = [Op::Read, Op::Write, Op::Write, Op::Sync, Op::Allocate];
-        let op = ops[self.random.below(ops.len() as u64) as usize];
-        let action = if self.random.below(3) == 0 { Action::Fail } else { Action::FailOnce };
-        let places = ["clearway.data", "doublewrite", "redo", "control", ""];
-        let place = places[self.random.below(places.len() as u64) as usize];
-        let nth = 1 + self.random.below(8);
-        self.trace(|| format!("{action:?} at {op:?} {nth} in '{place}'"));
-        script.push(Rule::new(action, Some(op), nth).within(place));
-        script
     }
 }

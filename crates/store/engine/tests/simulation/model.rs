@@ -25,9 +25,10 @@ pub fn row_of(value: &[u8]) -> Option<Row> {
     (bytes(row) == value).then_some(row)
 }
 
-/// An index entry: the version's low byte, then the key.
+/// An index entry: a byte of the version, then the key.
 pub fn entry(id: u64, (version, _): Row) -> Vec<u8> {
-    [&[version as u8][..], &key(id)].concat()
+    let byte = version.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
+    [&[byte as u8][..], &key(id)].concat()
 }
 
 /// A clustered tree with a secondary one.
@@ -111,7 +112,9 @@ impl Changes {
 
     /// The row as the transaction has it over `base`.
     pub fn row(&self, base: &State, table: u64, id: u64) -> Option<Row> {
-        self.rows.get(&(table, id)).copied().unwrap_or_else(|| base.row(table, id))
+        // A table that was made or emptied has none of the rows from before.
+        let before = || if self.tables.contains_key(&table) { None } else { base.row(table, id) };
+        self.rows.get(&(table, id)).copied().unwrap_or_else(before)
     }
 
     /// What the transaction sees over `base`.

@@ -1,44 +1,19 @@
-//! A run: lives of one engine on one disk, one after the other, from a seed.
+//! A run: lives of one engine on one disk, one after the other, by a plan.
 
-use crate::life::{End, Lengths, Life, Stop};
+use crate::faults::Trouble;
+use crate::life::{End, Life, Stop};
 use crate::model::State;
+use crate::plan::{Event, Plan, Random};
+use crate::profile::Profile;
 use engine::{Engine, EngineOptions};
-use io::faults::SimDisk;
-use std::collections::VecDeque;
+use io::faults::{Script, SimDisk};
 use std::path::PathBuf;
-
-/// So many of the last steps are told of a run that fails.
-const TRACE_LINES: usize = 60;
-
-/// SplitMix64.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % n
-    }
-}
-
-/// What a seed is about.
-#[derive(Clone, Copy, Debug)]
-pub struct Profile {
-    pub sessions: usize,
-    pub keys: u64,
-    pub lengths: Lengths,
-    /// Rows of one sweep, at most.
-    pub sweep: u64,
-    /// How many of a hundred chances for a fault are taken.
-    pub faults: u64,
-    pub pool_bytes: u64,
-    pub steps: u64,
-}
+use std::sync::mpsc;
 
 /// What one life leaves to the next.
 pub struct Run {
-    pub seed: u64,
+    pub plan: Plan,
+    /// Of the event that is on.
     pub random: Random,
     pub profile: Profile,
     pub disk: SimDisk,
@@ -46,13 +21,16 @@ pub struct Run {
     pub committed: State,
     /// What a commit would have made whose outcome nobody was told.
     pub in_doubt: Option<State>,
+    /// The step that is on, or was last.
+    pub step: u64,
+    /// Row versions made in it.
     pub versions: u64,
-    pub tables: u64,
-    pub steps_left: u64,
+    pub versions_in_all: u64,
     /// Anything went wrong on purpose.
     pub had_faults: bool,
     pub lives: u64,
-    trace: VecDeque<String>,
+    /// To whoever started the run, who hears it also when an assertion ends the run.
+    trace: mpsc::Sender<(u64, String)>,
 }
 
 /// What a run came to.
@@ -63,46 +41,69 @@ pub struct Outcome {
     pub versions: u64,
 }
 
-impl Run {
-    /// Notes a step, to be told if the run fails.
-    pub fn trace(&mut self, what: impl FnOnce() -> String) {
-        if self.trace.len() == TRACE_LINES {
-            self.trace.pop_front();
-        }
-        let left = self.steps_left;
-        self.trace.push_back(format!("{left:5} {}", what()));
+/// How a run failed.
+#[derive(Debug)]
+pub struct Failure {
+    pub what: String,
+    pub profile: Profile,
+    /// The last step that was begun.
+    pub step: u64,
+    pub trace: Vec<String>,
+}
+
+impl Failure {
+    /// Equal for failures of the same kind: the words without the numbers.
+    pub fn kind(&self) -> String {
+        self.what.chars().filter(|c| !c.is_ascii_digit()).take(60).collect()
     }
 }
 
-impl Drop for Run {
+/// A disk that goes with its run, however that ends.
+struct Mounted(SimDisk);
+
+impl Drop for Mounted {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            let Run { seed, profile, lives, trace, .. } = self;
-            let lines: Vec<_> = trace.iter().map(String::as_str).collect();
-            eprintln!("seed {seed}, life {lives}, {profile:?}, by steps that were left:\n{}", lines.join("\n"));
-        }
+        self.0.clone().unmount();
     }
 }
 
-/// Runs a seed to its end, or panics with what went wrong.
-pub fn run(seed: u64) -> Outcome {
-    let mut random = Random(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
-    let profile = Profile::of(&mut random);
-    let datadir = PathBuf::from(format!("/sim/engine-seed-{seed}"));
-    let disk = SimDisk::mount(&datadir, seed);
+/// Runs a plan, in a thread of its own: an assertion of the engine's is a failure like others.
+pub fn attempt(plan: &Plan) -> Result<Outcome, Box<Failure>> {
+    let profile = Profile::of(&mut plan.of_all());
+    let (trace, told) = mpsc::channel();
+    let of_run = plan.clone();
+    let runner = std::thread::spawn(move || run(of_run, profile, trace));
+    let ended = runner.join();
+    let lines: Vec<(u64, String)> = told.try_iter().collect();
+    let what = match ended {
+        Ok(Ok(outcome)) => return Ok(outcome),
+        Ok(Err(wrong)) => wrong,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            format!("assertion: {}", text.or(panic.downcast_ref().copied()).unwrap_or("without words"))
+        }
+    };
+    let step = lines.iter().map(|(step, _)| *step).max().unwrap_or(0);
+    let trace = lines.into_iter().map(|(step, line)| format!("{step:5} {line}")).collect();
+    Err(Box::new(Failure { what, profile, step, trace }))
+}
+
+fn run(plan: Plan, profile: Profile, trace: mpsc::Sender<(u64, String)>) -> Result<Outcome, String> {
+    let datadir = PathBuf::from(format!("/sim/engine-seed-{}", plan.seed));
+    let disk = Mounted(SimDisk::mount(&datadir, plan.seed));
     let mut run = Run {
-        seed,
-        random,
-        profile,
-        disk: disk.clone(),
+        random: plan.of_all(),
+        profile: Profile { steps: profile.steps.min(plan.steps), ..profile },
+        plan,
+        disk: disk.0.clone(),
         committed: State::default(),
         in_doubt: None,
+        step: 0,
         versions: 0,
-        tables: 0,
-        steps_left: profile.steps,
+        versions_in_all: 0,
         had_faults: false,
         lives: 0,
-        trace: VecDeque::new(),
+        trace,
     };
     let options = EngineOptions {
         datadir,
@@ -117,27 +118,51 @@ pub fn run(seed: u64) -> Outcome {
         write_io_threads: 1,
         purge_threads: 1,
     };
-    while run.life(&options) != End::Done {}
-    let outcome = Outcome { digest: disk.digest(), lives: run.lives, versions: run.versions };
-    drop(run);
-    disk.unmount();
-    outcome
+    while run.life(&options)? != End::Done {}
+    Ok(Outcome { digest: disk.0.digest(), lives: run.lives, versions: run.versions_in_all })
 }
 
 impl Run {
+    /// Notes what is done, to be told if the run fails.
+    pub fn trace(&mut self, what: impl FnOnce() -> String) {
+        // Who started the run hears it until it has ended.
+        let _ = self.trace.send((self.step, what()));
+    }
+
+    /// Takes an event's random numbers. False: it is left out.
+    pub fn enter(&mut self, event: Event) -> bool {
+        let random = self.plan.random(event);
+        random.map(|random| self.random = random).is_some()
+    }
+
+    /// A number that no other row of the run has, whatever else is left out.
+    pub fn fresh_version(&mut self) -> u64 {
+        self.versions += 1;
+        self.versions_in_all += 1;
+        assert!(self.versions < 1 << 16, "a step writes that many rows");
+        (self.step + 1) << 16 | self.versions
+    }
+
+    /// A script without rules, for the rest of this event.
+    pub fn fair_script(&mut self) -> Script {
+        Script::seeded(self.random.next())
+    }
+
     /// Starts the engine, on a disk that may fail meanwhile, and lives until it ends.
-    fn life(&mut self, options: &EngineOptions) -> End {
+    fn life(&mut self, options: &EngineOptions) -> Result<End, String> {
         let mut attempts = 0;
         let end = loop {
             attempts += 1;
-            let troubled = self.profile.faults > 0 && attempts < 4 && self.lives > 0 && self.random.below(3) == 0;
+            let entered = attempts > 1 || self.enter(Event::Start(self.step));
+            let troubled =
+                entered && self.profile.faults > 0 && attempts < 4 && self.lives > 0 && self.random.below(3) == 0;
             if troubled {
                 self.trouble_start();
             }
             let disk = self.disk.clone();
             let opened = Engine::open_stepped(options.clone(), &mut |_| (), |engine, stepper| {
                 // What is checked first is what the start made of the disk, not the disk.
-                disk.set_script(io::faults::Script::seeded(self.random.below(u64::MAX)));
+                disk.set_script(self.fair_script());
                 if disk.is_down() {
                     disk.reboot();
                     return Ok(End::PowerCut);
@@ -154,24 +179,26 @@ impl Run {
             });
             let error = match opened {
                 Ok(Ok(end)) => break end,
-                Ok(Err(Stop::Wrong(what))) => panic!("seed {}: {what}", self.seed),
+                Ok(Err(Stop::Wrong(what))) => return Err(what),
                 Ok(Err(Stop::End(end))) => break end,
                 Err(error) => error,
             };
             self.trace(|| format!("start: {error}"));
-            assert!(troubled, "seed {}: the engine does not start: {error}", self.seed);
+            if !troubled {
+                return Err(format!("the engine does not start: {error}"));
+            }
             match disk.is_down() {
                 true => disk.reboot(),
                 false => disk.restart(),
             }
         };
         self.trace(|| format!("{end:?}"));
-        end
+        Ok(end)
     }
 
     fn trouble_start(&mut self) {
         if self.random.below(2) == 0 {
-            let script = self.failing_script();
+            let script = self.failing_script(Trouble::Fails);
             self.disk.set_script(script);
         } else {
             let nth = 1 + self.random.below(40);

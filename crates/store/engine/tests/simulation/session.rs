@@ -226,6 +226,23 @@ impl Session {
         Ok(())
     }
 
+    /// TRUNCATE: other trees take the place of the table's.
+    pub fn empty_table(&mut self, engine: &Engine, trees: Trees, table: u64) -> Outcome {
+        let mut old = Vec::new();
+        let there = self.tx.get(engine.dictionary(), &key(table), X, &mut old)?;
+        expect(there && Trees::placed(&old) == trees, || format!("the dictionary has lost table {table}"))?;
+        let clustered = engine.create_tree(&mut self.tx, TreeKind::Clustered)?;
+        let index = engine.create_tree(&mut self.tx, TreeKind::Secondary)?;
+        let empty = Trees { table: clustered, index };
+        self.tx.update(engine.dictionary(), &key(table), &empty.place())?;
+        engine.drop_tree(&mut self.tx, trees.table)?;
+        engine.drop_tree(&mut self.tx, trees.index)?;
+        self.changes.rows.retain(|(of, _), _| *of != table);
+        self.changes.tables.insert(table, Some(empty));
+        self.touched.insert(table);
+        Ok(())
+    }
+
     pub fn drop_table(&mut self, engine: &Engine, trees: Trees, table: u64) -> Outcome {
         let mut old = Vec::new();
         let there = self.tx.get(engine.dictionary(), &key(table), X, &mut old)?;
