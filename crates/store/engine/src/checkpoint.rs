@@ -5,6 +5,7 @@ use crate::engine::{Core, LAST_ROUND};
 use crate::pool::cleaner::{Cleaner, Round, TICK};
 use crate::pool::doublewrite::Doublewrite;
 use crate::recovery;
+use log::Lsn;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use sync::futex;
@@ -31,16 +32,25 @@ impl<'c> Checkpoints<'c> {
         let round = self.cleaner.round(elapsed)?;
         let oldest = self.cleaner.oldest_change();
         if oldest.saturating_sub(self.checkpointed) >= log.capacity() / 64 || (idle && oldest > self.checkpointed) {
-            log.set_checkpoint(oldest, &recovery::checkpoint_payload(self.core))?;
+            self.store(oldest)?;
             self.checkpointed = oldest;
         }
         Ok(round)
     }
 
+    /// A checkpoint at `oldest`.
+    fn store(&self, oldest: Lsn) -> Result<()> {
+        let Core { log, space, .. } = self.core;
+        let payload = recovery::checkpoint_payload(self.core);
+        // The length that it tells may be younger than `oldest`: the maps of all that it covers are durable first.
+        log.wait_flushed(space.mapped_lsn())?;
+        Ok(log.set_checkpoint(oldest, &payload)?)
+    }
+
     /// Writes all that is left, and the last checkpoint.
     pub fn finish(&mut self) -> Result<()> {
         self.cleaner.write_all()?;
-        Ok(self.core.log.set_checkpoint(self.cleaner.oldest_change(), &recovery::checkpoint_payload(self.core))?)
+        self.store(self.cleaner.oldest_change())
     }
 }
 

@@ -155,7 +155,9 @@ impl Space {
             format_map(map.bytes_mut(), group);
             let mut mtr = Mtr::new();
             mtr.image(&map);
-            mtr.commit(log, &mut [&mut map]);
+            let end = mtr.commit(log, &mut [&mut map]);
+            // Relaxed: published with the length.
+            self.mapped_lsn.store(end, Ordering::Relaxed);
         }
         self.set_file_pages(new);
         let first = (old % GROUP_PAGES / UNIT_PAGES) as usize + begins as usize;

@@ -26,7 +26,7 @@ use crate::mtr::Mtr;
 use crate::page::{HEADER_BYTES, OFF_TYPE, PageId, PageType};
 use crate::pool::{Exclusive, Frame, Pool};
 use crate::{Error, Result, Tree};
-use log::Log;
+use log::{Log, Lsn};
 use map::{EXTENT_UNITS, GROUP_UNITS, group_of};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -51,6 +51,8 @@ const SCAN_GROUPS_MAX: u64 = 32;
 pub struct Space {
     /// Pages that the file has room for. W: growth. R: everybody.
     file_pages: AtomicU64,
+    /// The end of the log group that made the newest map. W: growth. R: checkpoints.
+    mapped_lsn: AtomicU64,
     /// Units that may be given at once. W: who has `units`. R: every statement that writes.
     ready: CachePadded<AtomicU64>,
     units: Mutex<Units>,
@@ -102,6 +104,7 @@ impl Space {
     pub fn new(file_pages: u64) -> Space {
         Space {
             file_pages: AtomicU64::new(file_pages),
+            mapped_lsn: AtomicU64::new(0),
             ready: CachePadded::new(AtomicU64::new(0)),
             units: Mutex::new(Rank::FreeSpace, Units::default()),
             growth: Mutex::new(Rank::FileGrowth, growth::STEP_PAGES_MIN),
@@ -120,6 +123,13 @@ impl Space {
     pub fn set_file_pages(&self, pages: u64) {
         // Release: pairs with the Acquire in `file_pages`.
         self.file_pages.store(pages, Ordering::Release);
+    }
+
+    /// All maps of the file, as long as [`Space::file_pages`] said before, are in the log below this LSN. Maps that recovery found
+    /// are durable: 0.
+    pub fn mapped_lsn(&self) -> Lsn {
+        // Relaxed: the Acquire in `file_pages`, which comes first, pairs with the Release behind the store.
+        self.mapped_lsn.load(Ordering::Relaxed)
     }
 
     fn groups(&self) -> u64 {
