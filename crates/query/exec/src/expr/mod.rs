@@ -531,6 +531,7 @@ impl Expr {
             (Node::Cast(_), Node::Cast(_)) | (Node::InCharset(_), Node::InCharset(_)) => self.ty == other.ty,
             (Node::Call(f, _), Node::Call(g, _)) => f.name == g.name && !f.volatile,
             (Node::Aggregate(a), Node::Aggregate(b)) => a.same_call(b),
+            (Node::Window(a), Node::Window(b)) if a.written == b.written => return true,
             (Node::Window(a), Node::Window(b)) => a.same_form(b),
             (Node::UserVariable(a), Node::UserVariable(b)) => a == b,
             (Node::Now(a), Node::Now(b)) => a == b,

@@ -2,6 +2,7 @@
 
 use super::aggregate::AggregateCall;
 use super::{Expr, Node, convert};
+use sql::ast::{ExprId, ExprList};
 use types::{DataType, Result, SqlError, TypeKind};
 
 #[derive(Clone, Debug)]
@@ -47,6 +48,10 @@ pub struct Frame {
 
 #[derive(Clone, Debug)]
 pub struct WindowCall {
+    /// Where it is written: what came of one call, by an alias or a position, is computed once, also where operands are volatile.
+    pub written: ExprId,
+    /// The lists of PARTITION BY and ORDER BY as written: functions over one named window share its rows.
+    pub window: (ExprList, Vec<ExprId>),
     pub func: WindowFunc,
     pub args: Vec<Expr>,
     pub partition: Vec<Expr>,
@@ -88,10 +93,13 @@ impl WindowCall {
 
     /// Do both run over the same rows in the same order?
     pub fn same_rows(&self, other: &WindowCall) -> bool {
-        self.partition.len() == other.partition.len()
-            && self.order.len() == other.order.len()
-            && self.partition.iter().zip(&other.partition).all(|(a, b)| a.same(b))
-            && self.order.iter().zip(&other.order).all(|(a, b)| a.1 == b.1 && a.0.same(&b.0))
+        let is_equal = || {
+            self.partition.len() == other.partition.len()
+                && self.order.len() == other.order.len()
+                && self.partition.iter().zip(&other.partition).all(|(a, b)| a.same(b))
+                && self.order.iter().zip(&other.order).all(|(a, b)| a.1 == b.1 && a.0.same(&b.0))
+        };
+        self.window == other.window || is_equal()
     }
 
     /// The same function over frames of the same form; operands are compared by the caller.

@@ -449,7 +449,7 @@ impl Planner<'_> {
                 let e = AggregateCall::group_concat(args, g.distinct, order, separator, most)?;
                 self.of_its_query(e, first_read)
             }
-            Ast::Window(call) => self.window_call(call)?,
+            Ast::Window(call) => self.window_call(id, call)?,
             Ast::Cast(cast) => self.cast(cast)?,
             Ast::ConvertUsing { operand, charset } => {
                 let e = self.expr(*operand)?;

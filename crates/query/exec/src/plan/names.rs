@@ -35,6 +35,8 @@ pub struct Block {
     /// The WINDOW clause, and whether the clause at hand may have OVER.
     pub windows: Vec<(ast::Name, ast::WindowSpec)>,
     pub windows_in: Windows,
+    /// How many windows there are so far, with and without a name.
+    pub window_count: usize,
     /// May aggregates stand in the clause at hand? Then those of its subqueries that read its columns alone are its own.
     pub takes_aggregates: bool,
     pub asked: Option<Asked>,

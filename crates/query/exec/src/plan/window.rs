@@ -25,12 +25,15 @@ struct Resolved {
 /// Partition, order (with descending), and frame.
 type Rows = (Vec<Expr>, Vec<(Expr, bool)>, Frame);
 
+/// Windows of one block, those of WINDOW and those in parentheses behind OVER.
+const WINDOWS_MAX: usize = 127;
 const UNNAMED: &str = "<unnamed window>";
 
 impl Planner<'_> {
     /// Checks the WINDOW clause of the block.
     pub(super) fn check_windows(&mut self) -> Result<()> {
         let windows = self.block().windows.clone();
+        self.count_windows(windows.len())?;
         for (i, (name, spec)) in windows.iter().enumerate() {
             let name = self.parsed.name(*name);
             if windows[..i].iter().any(|(n, _)| self.parsed.name(*n).eq_ignore_ascii_case(name)) {
@@ -39,6 +42,16 @@ impl Planner<'_> {
             self.resolve(spec, name, 0)?;
         }
         Ok(())
+    }
+
+    /// Error 4086 for more windows than a block may have. It also bounds how deep definitions inherit each other.
+    fn count_windows(&mut self, more: usize) -> Result<()> {
+        let count = &mut self.block().window_count;
+        *count += more;
+        match *count > WINDOWS_MAX {
+            true => Err(err!(4086, *count, WINDOWS_MAX)),
+            false => Ok(()),
+        }
     }
 
     fn resolve(&self, spec: &WindowSpec, name: &str, depth: usize) -> Result<Resolved> {
@@ -81,7 +94,7 @@ impl Planner<'_> {
     }
 
     /// A call with OVER.
-    pub(super) fn window_call(&mut self, call: &ast::WindowCall) -> Result<Expr> {
+    pub(super) fn window_call(&mut self, written: ast::ExprId, call: &ast::WindowCall) -> Result<Expr> {
         match self.block().windows_in {
             Windows::Allowed => {}
             Windows::Refused => return Err(misplaced(self.window_name(call))),
@@ -98,6 +111,7 @@ impl Planner<'_> {
         if call.ignore_nulls {
             return Err(unsupported("IGNORE NULLS"));
         }
+        self.count_windows(!call.over.by_name as usize)?;
         let spec = self.resolve(&call.over, UNNAMED, 0)?;
         let rule = std::mem::replace(&mut self.block().alias_rule, AliasRule::Never);
         self.block().windows_in = Windows::Refused;
@@ -107,7 +121,8 @@ impl Planner<'_> {
         self.block().windows_in = Windows::Allowed;
         self.block().alias_rule = rule;
         let (func, args, (partition, order, frame)) = rows?;
-        let call = WindowCall { func, args, partition, order, frame };
+        let window = (spec.partition, spec.order.iter().map(|o| o.expr).collect());
+        let call = WindowCall { written, window, func, args, partition, order, frame };
         let ty = call.result_type()?;
         Ok(Expr::new(Node::Window(Box::new(call)), ty))
     }
