@@ -130,7 +130,9 @@ impl Planner<'_> {
             e
         };
         let stands_for = Some(plan.outputs.into_iter().map(lifted).collect());
-        let (Tree::Leaf(at), star) = self.add_source(Source { slot, stands_for, ..source })? else {
+        let own = aside.block.sources.iter().enumerate().filter(|(_, s)| !s.hidden);
+        let parts = own.map(|(i, _)| i + 1).collect();
+        let (Tree::Leaf(at), star) = self.add_source(Source { slot, stands_for, parts, ..source })? else {
             unreachable!("a source is a leaf")
         };
         let Aside { block, mut tree, conditions, order } = aside;

@@ -123,6 +123,10 @@ pub struct Source {
     pub stands_for: Option<Vec<Expr>>,
     /// Of a derived table: columns in which no two rows agree.
     pub unique: Option<Vec<u16>>,
+    /// Of a merged one: where the tables of its FROM are, counted from its own place among the sources.
+    pub parts: Vec<usize>,
+    /// It is a query in FROM, or a JSON_TABLE: no locking clause may name it.
+    pub is_query: bool,
     /// No name means it.
     pub hidden: bool,
     /// Of a derived table: how it is planned anew, with conditions; taken when the join is planned.
@@ -173,6 +177,8 @@ impl Source {
             working: None,
             stands_for: None,
             unique: None,
+            parts: Vec::new(),
+            is_query: false,
             hidden: false,
             origin: None,
         }
@@ -255,6 +261,8 @@ impl Source {
             working: None,
             stands_for: None,
             unique: None,
+            parts: Vec::new(),
+            is_query: false,
             hidden: false,
             origin: None,
         }

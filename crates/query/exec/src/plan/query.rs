@@ -3,7 +3,7 @@
 use super::Planner;
 use super::access::Wanted;
 use super::meta::{kept_meta, plain_meta, united_type};
-use super::names::{AliasRule, Block, Exports, Windows, given_name};
+use super::names::{AliasRule, Block, Exports, Source, Windows, given_name};
 use super::node::{Plan, QueryPlan, SetKind, SetOp};
 use super::pushdown::Pushed;
 use super::recursive::Working;
@@ -299,14 +299,16 @@ impl Planner<'_> {
         let table = self.table(name, |t| t.read = true)?;
         if table.view.is_some() {
             let (tree, star) = self.view(&table, None)?;
+            self.locking(&query.locking)?;
             return self.whole_table(query, tree, star);
         }
-        let source = super::names::Source::of_table(0, &table, None);
+        let source = Source::of_table(0, &table, None);
         self.block().shapes.push(match table.virtual_rows {
             Some(_) => Shape::Tuple(table.columns.len()),
             None => Shape::Row(table),
         });
         self.block().sources.push(source);
+        self.locking(&query.locking)?;
         let star: Vec<StarColumn> = self.block().sources[0]
             .columns
             .iter()
@@ -655,7 +657,8 @@ impl Planner<'_> {
         self.exports = Some(exports);
     }
 
-    /// FOR UPDATE and FOR SHARE: how the block's tables are read.
+    /// FOR UPDATE and FOR SHARE: how the block's tables are read, those of merged views as well. Derived tables and common table
+    /// expressions are read as their own queries say. Errors 3568, 3569.
     fn locking(&mut self, clauses: &[ast::Locking]) -> Result<()> {
         let parsed = self.parsed;
         self.unsteady |= !clauses.is_empty();
@@ -667,20 +670,25 @@ impl Planner<'_> {
                 ast::LockWait::SkipLocked => Wait::SkipLocked,
             };
             let read = Read::Locking { mode, wait };
+            let sources = &mut self.block().sources;
             let mut locked = Vec::new();
-            for s in &mut self.block().sources {
-                if clause.of.is_empty() && !s.hidden {
-                    s.read = read;
-                    locked.extend(s.table.as_ref().map(|t| t.id));
+            if clause.of.is_empty() {
+                for at in (0..sources.len()).filter(|at| !sources[*at].hidden).collect::<Vec<_>>() {
+                    if sources[at].table.is_some() && sources[at].read != Read::Consistent {
+                        return Err(locked_twice(&sources[at].name));
+                    }
+                    lock(sources, at, read, &mut locked);
                 }
             }
             for name in &clause.of {
                 let alias = parsed.name(name.name);
-                let Some(s) = self.block().sources.iter_mut().find(|s| s.is_named(alias, None)) else {
+                let Some(at) = sources.iter().position(|s| s.is_named(alias, None)) else {
                     return Err(SqlError::new(3568, format!("Unresolved table name `{alias}` in locking clause.")));
                 };
-                s.read = read;
-                locked.extend(s.table.as_ref().map(|t| t.id));
+                if sources[at].is_query || sources[at].read != Read::Consistent {
+                    return Err(locked_twice(&format!("`{alias}`")));
+                }
+                lock(sources, at, read, &mut locked);
             }
             for t in &mut self.tables {
                 t.lock |= locked.contains(&t.id);
@@ -747,6 +755,21 @@ impl Planner<'_> {
             _ => None,
         };
         defined.filter(|d| d.eq_ignore_ascii_case(written)).unwrap_or(written).to_string()
+    }
+}
+
+#[cold]
+fn locked_twice(name: &str) -> SqlError {
+    SqlError::new(3569, format!("Table {name} appears in multiple locking clauses."))
+}
+
+/// Has a table, or the tables of a merged view, read so; adds their ids.
+fn lock(sources: &mut [Source], at: usize, read: Read, locked: &mut Vec<u64>) {
+    let Some(named) = sources[at].named else { return };
+    sources[at].read = read;
+    locked.push(sources[at].table.as_ref().map_or(named, |t| t.id));
+    for part in sources[at].parts.clone() {
+        lock(sources, at + part, read, locked);
     }
 }
 

@@ -245,7 +245,7 @@ impl Planner<'_> {
         let (plan, aside) = planned?;
         let subqueries = first..self.subqueries.len();
         let origin = Origin { from: Definition::Query(cte.query, Some(at)), subqueries };
-        let (tree, star) = self.derived_source(plan, aside, alias, &cte.columns, None)?;
+        let (tree, star) = self.derived_source(plan, aside, alias, (&cte.columns, false), None)?;
         self.note_origin(&tree, origin, cte.recursive);
         Ok((tree, star))
     }
@@ -262,12 +262,12 @@ impl Planner<'_> {
             let plan = self.query(query, false);
             self.clause = clause;
             let before = self.block().slots();
-            return self.derived_source(plan?, None, alias, names, Some(before));
+            return self.derived_source(plan?, None, alias, (names, true), Some(before));
         }
         let first = self.subqueries.len();
         let (plan, aside) = self.mergeable_query(query, alias)?;
         let origin = Origin { from: Definition::Query(query, None), subqueries: first..self.subqueries.len() };
-        let (tree, star) = self.derived_source(plan, aside, alias, names, None)?;
+        let (tree, star) = self.derived_source(plan, aside, alias, (names, true), None)?;
         self.note_origin(&tree, origin, false);
         Ok((tree, star))
     }
@@ -290,7 +290,7 @@ impl Planner<'_> {
         plan: QueryPlan,
         aside: Option<Box<Aside>>,
         alias: &str,
-        names: &[ast::Name],
+        (names, is_query): (&[ast::Name], bool),
         lateral: Option<u64>,
     ) -> Result<(Tree, Vec<StarColumn>)> {
         if plan.correlated && lateral.is_none() {
@@ -298,7 +298,7 @@ impl Planner<'_> {
             self.reached = 0;
         }
         let columns = self.derived_columns(&plan, names)?;
-        self.take_in(plan, aside, Source { lateral, ..Source::of_tuple(0, alias, columns) })
+        self.take_in(plan, aside, Source { lateral, is_query, ..Source::of_tuple(0, alias, columns) })
     }
 
     pub(super) fn derived_columns(&self, plan: &QueryPlan, names: &[ast::Name]) -> Result<Vec<SourceColumn>> {

@@ -128,10 +128,22 @@ impl Parser<'_> {
             query.with = with;
             query.order = order;
             query.limit = limit;
-            query.locking = locking;
             query.into = query.into.take().or(into);
         }
+        let last = self.last_block(id);
+        self.queries[last.index()].locking.extend(locking);
         Ok(id)
+    }
+
+    /// Where a locking clause behind a query takes effect: the last of its blocks, also behind parentheses.
+    fn last_block(&self, mut id: QueryId) -> QueryId {
+        loop {
+            id = match self.queries[id.index()].body {
+                QueryBody::SetOp { right, .. } => right,
+                QueryBody::Nested(inner) => inner,
+                QueryBody::Select(_) | QueryBody::Table(_) | QueryBody::Values(_) => return id,
+            }
+        }
     }
 
     fn new_query(&mut self, body: QueryBody) -> QueryId {
