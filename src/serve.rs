@@ -86,6 +86,8 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     }
     let Options { mut globals, initialize_insecure, initialize, native_password, warnings, .. } = options;
     let log = Arc::new(ErrorLog::open(text(&globals, "log_error"), uint(&globals, "log_error_verbosity"))?);
+    let panics = Arc::clone(&log);
+    session::panics::log_to(move |text| panics.write(Level::Error, 0, text));
     for warning in warnings {
         log.write(Level::Warning, 0, &warning);
     }

@@ -63,6 +63,8 @@ counters! {
     ConnectionErrorsPeerAddress = "Connection_errors_peer_address",
     ConnectionErrorsSelect = "Connection_errors_select",
     SlowQueries = "Slow_queries",
+    /// Statements that ended by a panic, with error 1815.
+    StatementsPanicked = "Clearway_statements_panicked",
     SlowLaunchThreads = "Slow_launch_threads",
     ThreadsCreated = "Threads_created",
     OpenedTables = "Opened_tables",

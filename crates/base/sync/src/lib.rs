@@ -63,6 +63,8 @@ pub use page_latch::{Evicted, Optimistic, PageLatch, TryLatch};
 pub use parker::{Parker, Unparker};
 pub use pins::{Gate, PinLane};
 pub use rank::Rank;
+#[cfg(not(loom))]
+pub use rank::holds_lock;
 pub use reader_writer::ReaderWriter;
 pub use snapshot::{Cached, Snapshot};
 #[cfg(not(loom))]

@@ -93,7 +93,7 @@ pub(crate) fn check(rank: Rank, same: SameRank) {
 /// Call once the lock is held.
 #[inline(always)]
 pub(crate) fn acquired(rank: Rank) {
-    #[cfg(all(debug_assertions, not(loom)))]
+    #[cfg(not(loom))]
     held::acquired(rank);
     let _ = rank;
 }
@@ -101,9 +101,16 @@ pub(crate) fn acquired(rank: Rank) {
 /// Call when the lock is given back.
 #[inline(always)]
 pub(crate) fn released(rank: Rank) {
-    #[cfg(all(debug_assertions, not(loom)))]
+    #[cfg(not(loom))]
     held::released(rank);
     let _ = rank;
+}
+
+/// Does this thread hold a ranked lock or a page latch? A panic then leaves what it protects half changed, so that nothing but recovery
+/// is safe; else it can be unwound. Lane locks and snapshot cells, which protect words that are whole at any time, do not count.
+#[cfg(not(loom))]
+pub fn holds_lock() -> bool {
+    held::any()
 }
 
 /// How many locks of each rank this thread holds. Not under loom, whose threads share one system thread.
@@ -147,5 +154,34 @@ mod held {
                 held.swap_remove(at);
             }
         });
+    }
+
+    pub(super) fn any() -> bool {
+        HELD.try_with(|held| !held.borrow().is_empty()).unwrap_or(false)
+    }
+}
+
+/// How many locks this thread holds: two instructions where one is taken or given back, no shared memory.
+#[cfg(all(not(debug_assertions), not(loom)))]
+mod held {
+    use super::Rank;
+    use std::cell::Cell;
+
+    thread_local! {
+        static HELD: Cell<u32> = const { Cell::new(0) };
+    }
+
+    #[inline(always)]
+    pub(super) fn acquired(_: Rank) {
+        HELD.set(HELD.get() + 1);
+    }
+
+    #[inline(always)]
+    pub(super) fn released(_: Rank) {
+        HELD.set(HELD.get().wrapping_sub(1));
+    }
+
+    pub(super) fn any() -> bool {
+        HELD.get() != 0
     }
 }

@@ -170,6 +170,13 @@ impl Output {
         self.buffer.truncate(self.packet);
     }
 
+    /// Drops the packet that `begin` started if it was not ended. Its header is zeros until then, as no other packet's is.
+    pub fn abandon(&mut self) {
+        if self.buffer.get(self.packet..self.packet + HEADER_BYTES) == Some(&[0; HEADER_BYTES]) {
+            self.cancel();
+        }
+    }
+
     /// A payload of 16 MiB - 1 or more: headers are put between its parts, and an empty part ends an exact multiple.
     #[cold]
     fn split_parts(&mut self) {
@@ -203,6 +210,7 @@ impl Output {
             Err(_) => self.transport = Transport::Broken,
         }
         self.buffer.clear();
+        self.packet = 0;
         if self.buffer.capacity() > KEEP_BYTES {
             self.buffer = Vec::new();
         }

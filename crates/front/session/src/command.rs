@@ -4,11 +4,13 @@ use crate::Server;
 use crate::control::TransactionState;
 use crate::evaluate::Bound;
 use crate::files::Upload;
+use crate::hints;
 use crate::locks::LockedTable;
 use crate::login::ChangeUser;
+use crate::panics::{self, Panicked};
 use crate::prepared::Statements;
 use crate::process::{Doing, Entry};
-use crate::run::PlanCache;
+use crate::run::{PlanCache, lexer_mode};
 use crate::sink::gone;
 use crate::state::State;
 use crate::temporary::Temporary;
@@ -34,6 +36,8 @@ use types::{Result, SqlError, err};
 const MAX_ALLOWED_PACKET: VarId = id("max_allowed_packet");
 const NET_READ_TIMEOUT: VarId = id("net_read_timeout");
 const NET_WRITE_TIMEOUT: VarId = id("net_write_timeout");
+/// Of a digest in the error log: `max_digest_length`'s default.
+const DIGEST_BYTES_MAX: usize = 1024;
 pub(crate) const LOCK_WAIT: VarId = id("innodb_lock_wait_timeout");
 
 /// What one answered statement leaves for the command loop.
@@ -100,6 +104,8 @@ pub struct Session {
     pub(crate) answer_at: AnswerStart,
     /// How result sets of statements outside the executor go out.
     pub(crate) format: protocol::RowFormat,
+    /// What the hints of the statements at hand have changed, the innermost last.
+    pub(crate) hinted: Vec<hints::Before>,
 }
 
 impl Session {
@@ -149,6 +155,7 @@ impl Session {
             unsettled: false,
             answer_at: AnswerStart::default(),
             format: protocol::RowFormat::Text,
+            hinted: Vec::new(),
         })
     }
 
@@ -224,9 +231,17 @@ impl Session {
         out.ok(&reply).map_err(|_| gone())
     }
 
-    /// One command. An error of a statement is answered and the session goes on.
+    /// One command. An error of a statement is answered and the session goes on, also after a panic.
     #[inline]
     pub(crate) fn serve(&mut self, conn: &mut Connection) -> Next {
+        match panics::catch(|| self.serve_command(conn)) {
+            Ok(next) => next,
+            Err(panicked) => self.recover(conn, &panicked),
+        }
+    }
+
+    #[inline]
+    fn serve_command(&mut self, conn: &mut Connection) -> Next {
         let capabilities = conn.capabilities();
         sync::blocking::serve(self.tx.interrupt());
         if self.tx.interrupt().reason() != 0 {
@@ -284,6 +299,51 @@ impl Session {
             return Next::Settle;
         }
         self.after_command(next)
+    }
+
+    /// After a panic: the command is over and its transaction rolled back. What it had taken out of the session is gone: plans, which are
+    /// made anew, and the prepared statement that it ran, whose operators are half-way.
+    #[cold]
+    fn recover(&mut self, conn: &mut Connection, panicked: &Panicked) -> Next {
+        let error = self.note_panic(panicked);
+        let out = conn.output();
+        out.abandon();
+        out.hold(false);
+        (self.more, self.settles_later, self.unsettled) = (false, false, false);
+        (self.upload, self.state.inspect) = (None, None);
+        self.transaction.tells_kept = false;
+        while !self.hinted.is_empty() {
+            self.end_hints();
+        }
+        self.end_deadline(None);
+        self.xa_over();
+        self.rollback_all();
+        let error = self.failed(error);
+        let next = self.answer_error(conn.output(), &error);
+        self.after_command(next)
+    }
+
+    /// Counts a panic and tells the error log of it. Error 1815 for the client.
+    #[cold]
+    fn note_panic(&self, panicked: &Panicked) -> SqlError {
+        observe::increment(Counter::StatementsPanicked);
+        let reference = panics::reference();
+        let digest = sql::digest::digest_text(&self.entry.text(), lexer_mode(self.state.sql_mode), DIGEST_BYTES_MAX);
+        let Panicked { message, backtrace } = panicked;
+        panics::tell(&format!("statement {reference} panicked: {digest}\n{message}\n{backtrace}"));
+        err!(1815, format!("the statement failed (reference {reference})"))
+    }
+
+    /// The login. A panic ends the connection.
+    pub(crate) fn admit(&mut self, conn: &mut Connection) -> Next {
+        let panicked = match panics::catch(|| self.greet(conn)) {
+            Ok(next) => return next,
+            Err(panicked) => panicked,
+        };
+        let error = self.note_panic(&panicked);
+        conn.output().abandon();
+        self.answer_error(conn.output(), &error);
+        Next::Close
     }
 
     /// The command has its answer.

@@ -77,9 +77,9 @@ pub(crate) struct Before {
 
 impl Session {
     /// The statement's hints come into force; `warns`: with what there is to say of them.
-    pub(crate) fn obey_hints(&mut self, hints: &StatementHints, warns: bool) -> Before {
+    pub(crate) fn obey_hints(&mut self, hints: &StatementHints, warns: bool) {
         let (timestamp, insert_id) = (self.state.timestamp, self.state.insert_id);
-        let before = Before { vars: self.state.vars.clone(), timestamp, insert_id };
+        self.hinted.push(Before { vars: self.state.vars.clone(), timestamp, insert_id });
         if let Some(ms) = hints.time_limit_ms {
             self.state.vars.set(MAX_EXECUTION_TIME, Val::UInt(ms));
         }
@@ -91,10 +91,11 @@ impl Session {
             }
         }
         self.hints_changed();
-        before
     }
 
-    pub(crate) fn restore_hinted(&mut self, before: Before) {
+    /// Undoes what [`Session::obey_hints`] did last.
+    pub(crate) fn end_hints(&mut self) {
+        let before = self.hinted.pop().expect("hints are in force");
         self.state.vars = before.vars;
         self.state.timestamp = before.timestamp;
         self.state.insert_id = before.insert_id;
@@ -151,10 +152,10 @@ impl Session {
         run: impl FnOnce(&mut Session, &mut Planned) -> Result<T>,
     ) -> Result<T> {
         let Some(hints) = planned.hinted.take() else { return run(self, planned) };
-        let before = self.obey_hints(&hints, true);
+        self.obey_hints(&hints, true);
         let result = run(self, planned);
         planned.hinted = Some(hints);
-        self.restore_hinted(before);
+        self.end_hints();
         result
     }
 
@@ -168,9 +169,9 @@ impl Session {
     /// Runs `plan` with the variables that the statement's hints set.
     pub(crate) fn under_hints<T>(&mut self, hints: Option<&StatementHints>, plan: impl FnOnce(&mut Session) -> T) -> T {
         let Some(hints) = hints else { return plan(self) };
-        let before = self.obey_hints(hints, false);
+        self.obey_hints(hints, false);
         let result = plan(self);
-        self.restore_hinted(before);
+        self.end_hints();
         result
     }
 }

@@ -32,6 +32,7 @@ mod histograms;
 mod locks;
 mod login;
 mod maintain;
+pub mod panics;
 pub mod persist;
 mod prepared;
 mod process;

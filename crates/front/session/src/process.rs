@@ -314,6 +314,19 @@ impl Entry {
         self.lane().deadline_ns.store(at_ns, Ordering::Relaxed);
     }
 
+    /// The text of the statement at hand, as far as the list of processes shows it.
+    pub fn text(&self) -> Vec<u8> {
+        let lane = self.lane();
+        let details = lane.details.lock();
+        // Relaxed: written by this thread.
+        match lane.statement.load(Ordering::Relaxed) {
+            0 => details.info.clone(),
+            id => {
+                details.statements.iter().find(|(i, _)| *i == id).map_or(Vec::new(), |(_, text)| shown(text).to_vec())
+            }
+        }
+    }
+
     /// A long statement text is given back before the connection is parked.
     pub fn shrink(&self) {
         let mut details = self.lane().details.lock();

@@ -183,6 +183,8 @@ impl Session {
             Cow::Borrowed(_) => Cow::Borrowed(text),
             Cow::Owned(converted) => Cow::Owned(converted),
         };
+        #[cfg(debug_assertions)]
+        crate::panics::provoke(&text);
         if let Some(done) = self.query_cached(&text, out)? {
             return Ok(done);
         }
@@ -582,7 +584,7 @@ impl Session {
 
     /// The query has ended, with an error or without.
     #[inline(always)]
-    fn end_deadline(&mut self, error: Option<&SqlError>) {
+    pub(crate) fn end_deadline(&mut self, error: Option<&SqlError>) {
         if self.has_deadline {
             self.has_deadline = false;
             self.entry.deadline(0);

@@ -211,6 +211,7 @@ impl Server {
             stopping: AtomicBool::new(false),
             engine,
         });
+        crate::panics::install();
         server.apply_globals();
         let gauge = |name: &str, read: fn(&Server) -> u64| {
             let server: Weak<Server> = Arc::downgrade(&server);
@@ -390,7 +391,7 @@ impl Service for Sessions {
 
     fn greet(&self, session: &mut Opened, conn: &mut Connection) -> Next {
         match session {
-            Opened::Session(session) => session.greet(conn),
+            Opened::Session(session) => session.admit(conn),
             Opened::Refused(error) => {
                 // The connection closes whether the client reads it or not.
                 let _ = conn.output().error(error);

@@ -1,0 +1,121 @@
+//! Panics: a defect that one statement meets ends that statement, not the server.
+//!
+//! ```text
+//!   panic       the hook, before anything is unwound: does the thread hold a lock or a page latch? What it protects may be half
+//!               changed, so the process aborts, and recovery starts from the log. Else message and backtrace are kept
+//!   unwinding   operators, cursors, files and metadata locks are dropped as they are after an error
+//!   catch       around each command: the transaction is rolled back, the client gets error 1815 with a reference, the error log
+//!               has the statement's digest, the message and the backtrace under it; the session goes on
+//! ```
+//!
+//! What holds the log's turn aborts by itself (`log::Reservation`, the flush leader), and so does a thread of the background.
+
+use std::backtrace::Backtrace;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+thread_local! {
+    /// A command is being served by [`catch`].
+    static CATCHING: Cell<bool> = const { Cell::new(false) };
+    static LAST: RefCell<Option<Panicked>> = const { RefCell::new(None) };
+}
+
+type Log = Box<dyn Fn(&str) + Send + Sync>;
+static LOG: OnceLock<Log> = OnceLock::new();
+static INSTALLED: OnceLock<()> = OnceLock::new();
+
+/// What a panic has said, and where it happened.
+pub(crate) struct Panicked {
+    pub message: String,
+    pub backtrace: String,
+}
+
+/// Where panics are told; stderr by default. Only the first call counts.
+pub fn log_to(log: impl Fn(&str) + Send + Sync + 'static) {
+    // A second server of the process tells its panics where the first does.
+    let _ = LOG.set(Box::new(log));
+}
+
+pub(crate) fn tell(text: &str) {
+    match LOG.get() {
+        Some(log) => log(text),
+        None => eprintln!("[ERROR] [Server] {text}"),
+    }
+}
+
+/// The hook that [`catch`] relies on. Threads that serve no command keep the hook that was there.
+pub(crate) fn install() {
+    INSTALLED.get_or_init(|| {
+        let others = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !CATCHING.get() {
+                return others(info);
+            }
+            let (message, backtrace) = (info.to_string(), Backtrace::force_capture().to_string());
+            if sync::holds_lock() {
+                tell(&format!("a statement panicked with a lock or latch held; aborting: {message}\n{backtrace}"));
+                std::process::abort();
+            }
+            LAST.set(Some(Panicked { message, backtrace }));
+        }));
+    });
+}
+
+/// Runs one command. An error is a panic outside of all locks; whatever the command has used may be half done.
+#[inline]
+pub(crate) fn catch<T>(command: impl FnOnce() -> T) -> Result<T, Panicked> {
+    CATCHING.set(true);
+    let result = catch_unwind(AssertUnwindSafe(command));
+    CATCHING.set(false);
+    result.map_err(|_| LAST.take().expect("the hook has kept it"))
+}
+
+/// A name for a panic, by which the client's error is found in the log.
+pub(crate) fn reference() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    // Relaxed: any number that is not given twice.
+    format!("{seconds:x}-{}", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Debug builds that are started with CLEARWAY_PANICS panic where the statement asks them to, for tests of what follows.
+#[cfg(debug_assertions)]
+pub(crate) fn provoke(text: &[u8]) {
+    static ON: OnceLock<bool> = OnceLock::new();
+    if !ON.get_or_init(|| std::env::var_os("CLEARWAY_PANICS").is_some()) {
+        return;
+    }
+    let asks = |what: &[u8]| text.windows(what.len()).any(|w| w == what);
+    assert!(!asks(b"/* panic */"), "the statement asked for it");
+    let latch = sync::Mutex::new(sync::Rank::Kernel, ());
+    let held = asks(b"/* panic locked */").then(|| latch.lock());
+    assert!(held.is_none(), "the statement asked for it");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_with_its_place() {
+        install();
+        let panicked = catch(|| {
+            if std::hint::black_box(true) {
+                panic!("seven")
+            }
+        })
+        .err()
+        .expect("it panics");
+        assert!(panicked.message.contains("seven") && panicked.message.contains("panics.rs"), "{}", panicked.message);
+        assert!(panicked.backtrace.contains("panics.rs"), "{}", panicked.backtrace);
+        assert_eq!(catch(|| 7).ok(), Some(7));
+    }
+
+    #[test]
+    fn references_differ() {
+        assert_ne!(reference(), reference());
+    }
+}
