@@ -39,6 +39,12 @@ pub enum Node {
         slot: u16,
         column: u16,
     },
+    /// An expression of a query further out that has queries in it, as that query reads it: `depth` 1 is the one just around. It is
+    /// opaque here: columns and queries in it are not this query's.
+    Outer {
+        depth: u8,
+        expr: Box<Expr>,
+    },
     /// Member name of an ENUM index.
     EnumText(Box<Expr>, Arc<[String]>),
     /// Member names of a SET bitmap, joined by commas.
@@ -205,13 +211,8 @@ impl Expr {
     fn eval_slow<'a>(&'a self, run: &'a Run<'_>, at: Scope<'a>) -> Result<Value<'a>> {
         match &self.node {
             Node::Const(_) | Node::Param(_) => self.eval(run, at),
-            Node::Column { depth, slot, column } => {
-                let mut scope = at;
-                for _ in 0..*depth {
-                    scope = *scope.outer().expect("an outer column is read inside its query");
-                }
-                Ok(scope.column(*slot as usize, *column as usize))
-            }
+            Node::Column { depth, slot, column } => Ok(at.further_out(*depth).column(*slot as usize, *column as usize)),
+            Node::Outer { depth, expr } => expr.eval(run, at.further_out(*depth)),
             Node::EnumText(e, members) | Node::SetText(e, members) => {
                 Ok(member_text(e.eval(run, at)?, self.ty, members))
             }
@@ -396,6 +397,7 @@ impl Expr {
                 let pattern = convert::text(&pattern, &operands[1].ty);
                 Ok(Some(like::matches(&text, &pattern, *escape, *collation) != *negated))
             }
+            Node::Outer { depth, expr } => expr.eval_bool(run, at.further_out(*depth)),
             Node::Exists { negated, query } => Ok(Some(crate::run::subquery::exists(run, *query, at)? != *negated)),
             Node::InSubquery { negated, operands, query, collations } => {
                 Ok(crate::run::subquery::contains(run, *query, operands, collations, at)?.map(|b| b != *negated))
@@ -412,7 +414,7 @@ impl Expr {
     pub fn children<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
         match &self.node {
             Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery(_) | Node::Exists { .. } => {}
-            Node::UserVariable(_) | Node::Now(_) => {}
+            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
             Node::Cast(e) | Node::InCharset(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
             Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
@@ -449,7 +451,7 @@ impl Expr {
     pub fn children_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         match &mut self.node {
             Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery(_) | Node::Exists { .. } => {}
-            Node::UserVariable(_) | Node::Now(_) => {}
+            Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
             Node::Cast(e) | Node::InCharset(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
             Node::IsNull { operand, .. } | Node::IsTruth { operand, .. } | Node::Quantified { operand, .. } => {
@@ -501,7 +503,7 @@ impl Expr {
         !self.any(&mut |e| match &e.node {
             Node::Column { depth, .. } => *depth == 0,
             Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
-            Node::SetUserVariable(..) | Node::UserVariable(_) | Node::Aggregate(_) => true,
+            Node::SetUserVariable(..) | Node::UserVariable(_) | Node::Aggregate(_) | Node::Outer { .. } => true,
             Node::Call(f, _) => f.volatile,
             _ => false,
         })
@@ -518,6 +520,7 @@ impl Expr {
             (Node::Column { depth: d, slot: s, column: c }, Node::Column { depth: e, slot: t, column: g }) => {
                 (d, s, c) == (e, t, g)
             }
+            (Node::Outer { depth: d, expr: a }, Node::Outer { depth: e, expr: b }) => d == e && a.same(b),
             (Node::Arith(a, ..), Node::Arith(b, ..)) => a == b,
             (Node::Bits(a, ..), Node::Bits(b, ..)) => a == b,
             (Node::Compare(a, _, _, c), Node::Compare(b, _, _, d)) => a == b && c == d,

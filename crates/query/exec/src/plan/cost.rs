@@ -168,7 +168,7 @@ impl Planner<'_> {
         }
         let out = (rows * read * kept).max(0.01);
         let loops = Joined { cost: rows * (open_cost + OPEN) + out * 0.1, rows: out, method: Method::Loop };
-        let never = matches!(operand, Tree::Leaf(i) if !self.may_hash(*i));
+        let never = !self.may_keep(operand);
         if let (Tree::Probe { .. }, true) = (operand, joins) {
             // Rows that were made distinct are kept, or come first of all.
             let possible = !hash_pairs(subqueries, conditions, own, known).is_empty();
@@ -198,6 +198,14 @@ impl Planner<'_> {
         Ok(loops)
     }
 
+    /// May its rows be read once, and kept in a hash table?
+    fn may_keep(&self, operand: &Tree) -> bool {
+        match operand {
+            Tree::Leaf(i) => self.may_hash(*i),
+            Tree::Join { .. } | Tree::Probe { .. } => operand.needs(self) == 0,
+        }
+    }
+
     /// Does a hint say that the table is looked up in batches?
     fn wants_batches(&self, operand: &Tree) -> bool {
         let Tree::Leaf(i) = operand else { return false };
@@ -218,8 +226,7 @@ impl Planner<'_> {
         // The first match ends it.
         let open = open * (0.5 + 0.5 / read.max(1.0));
         let loops = Joined { cost: rows * (open + OPEN) + out * 0.1, rows: out, method: Method::Loop };
-        let never = matches!(**right, Tree::Leaf(i) if !self.may_hash(i));
-        if never || hash_pairs(subqueries, on, own, known).is_empty() {
+        if !self.may_keep(right) || hash_pairs(subqueries, on, own, known).is_empty() {
             return Ok(loops);
         }
         let inside: Vec<Expr> = on.iter().filter(|e| slots_of(subqueries, e) & !own == 0).cloned().collect();

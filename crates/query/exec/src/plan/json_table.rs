@@ -82,7 +82,8 @@ impl Planner<'_> {
         self.block().shapes.push(Shape::Tuple(columns.len()));
         let alias = self.parsed.name(table.alias).to_string();
         let width = columns.len();
-        let source = Source { lateral: Some(reads & before), is_query: true, ..Source::of_tuple(slot, &alias, columns) };
+        let source =
+            Source { lateral: Some(reads & before), is_query: true, ..Source::of_tuple(slot, &alias, columns) };
         let made = Box::new(JsonTable { slot, alias, doc, top, width });
         self.add_source(Source { json_table: Some(made), ..source })
     }

@@ -124,14 +124,10 @@ pub struct Planner<'p> {
     pub tells_parts: bool,
     /// Types of what parameters are stored in or compared with, for those who prepare.
     pub param_types: Vec<(usize, DataType)>,
-    /// Deepest block (as index into `blocks`) that expressions of the current subquery reached outwards.
-    reached: usize,
     /// Conditions for the next SELECT that is planned.
     pushed: Option<pushdown::Pushed>,
     /// Columns of queries further outside that were read, with the place of their block.
     outer_reads: Vec<(usize, Expr)>,
-    /// The query to be planned next is a side of the one around it.
-    is_side: bool,
     /// Something in the statement may come out differently each time.
     unsteady: bool,
     /// The order of a join hangs from values of parameters, by a histogram.
@@ -194,10 +190,8 @@ impl<'p> Planner<'p> {
             temporal_params: Vec::new(),
             stores: false,
             param_types: Vec::new(),
-            reached: usize::MAX,
             pushed: None,
             outer_reads: Vec::new(),
-            is_side: false,
             unsteady: false,
             values_matter: Cell::new(false),
             div_increment: div_increment.map_or(crate::expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),
@@ -303,16 +297,24 @@ impl<'p> Planner<'p> {
         }
     }
 
-    pub fn finish(mut self) -> (Vec<TableUse>, Vec<QueryPlan>) {
+    /// The tables and the subqueries of the statement. Where something may come out differently each time, results are not kept.
+    pub fn finish(self) -> (Vec<TableUse>, Vec<QueryPlan>) {
+        let unsteady = self.unsteady;
+        let (tables, mut subqueries) = self.collected();
+        if unsteady {
+            subqueries.iter_mut().for_each(|q| q.reads.clear());
+        }
+        (tables, subqueries)
+    }
+
+    /// What was planned so far, of a statement or of a view in it.
+    fn collected(mut self) -> (Vec<TableUse>, Vec<QueryPlan>) {
         for (id, name, star) in self.column_reads.take() {
             let Some(table) = self.tables.iter_mut().find(|t| t.id == id) else { continue };
             table.columns.reads_all |= star;
             if !table.columns.read.contains(&name) {
                 table.columns.read.push(name);
             }
-        }
-        if self.unsteady {
-            self.subqueries.iter_mut().for_each(|q| q.reads.clear());
         }
         (self.tables, self.subqueries)
     }

@@ -1,6 +1,8 @@
 //! Scopes: which names an expression may use, and what they mean.
 
 use super::Planner;
+use super::group::subquery_of;
+use super::node::QueryPlan;
 use super::outer_aggregate::Asked;
 use crate::error::unknown_column;
 use crate::expr::{Expr, Node};
@@ -292,7 +294,6 @@ impl Planner<'_> {
             }
             if let Some(e) = self.column_in(at, depth, schema, table, name)? {
                 if depth > 0 {
-                    self.reached = self.reached.min(at);
                     self.note_outer(at, depth as u8, &e);
                 }
                 return Ok(e);
@@ -312,22 +313,18 @@ impl Planner<'_> {
         Err(unknown_column(&full, self.clause))
     }
 
-    /// Notes the columns of block `at` that an expression reads from `depth` queries further inside.
+    /// Is it the name of a column of the block at hand?
+    pub(super) fn is_own_name(&self, id: ast::ExprId) -> Result<bool> {
+        let ast::Expr::Column { schema, table, column } = self.parsed[id] else { return Ok(false) };
+        let name = |n: ast::Name| self.parsed.name(n);
+        let found = self.column_in(self.blocks.len() - 1, 0, schema.map(name), table.map(name), name(column))?;
+        Ok(found.is_some())
+    }
+
+    /// Notes what an expression of block `at` reads of it and of blocks around it, itself or in queries in it, now that it stands
+    /// `depth` queries further inside.
     fn note_outer(&mut self, at: usize, depth: u8, e: &Expr) {
-        let (reads, unsteady) = (&mut self.outer_reads, &mut self.unsteady);
-        e.any(&mut |e| {
-            match &e.node {
-                Node::Column { depth: d, slot, column } if *d == depth => {
-                    let node = Node::Column { depth: 0, slot: *slot, column: *column };
-                    reads.push((at, Expr::new(node, e.ty)));
-                }
-                // What these read is not known here.
-                Node::Column { .. } | Node::Subquery(_) | Node::Exists { .. } => *unsteady = true,
-                Node::InSubquery { .. } | Node::Quantified { .. } | Node::Aggregate(_) => *unsteady = true,
-                _ => {}
-            }
-            false
-        });
+        note_reads(&self.subqueries, at, depth, e, &mut self.outer_reads);
     }
 
     /// What was read since `first` of the blocks outside of the query just planned, from the innermost of them.
@@ -397,6 +394,9 @@ impl Planner<'_> {
             if hits.any(|e| !e.same(first)) {
                 return Err(SqlError::new(1052, format!("Column '{name}' in {} is ambiguous", self.clause)));
             }
+            if depth > 0 && first.has_aggregate() {
+                return Err(types::err!(1247, name, "reference to group function"));
+            }
             Ok(Some(deepen(first, depth)))
         };
         if block.alias_rule == AliasRule::First
@@ -418,9 +418,30 @@ impl Planner<'_> {
     }
 }
 
+/// [`Planner::note_outer`]: columns with the place of their block.
+fn note_reads(subqueries: &[QueryPlan], at: usize, depth: u8, e: &Expr, reads: &mut Vec<(usize, Expr)>) {
+    e.any(&mut |e| {
+        match &e.node {
+            Node::Column { depth: d, slot, column } => {
+                let node = Node::Column { depth: 0, slot: *slot, column: *column };
+                reads.push((at - (d - depth) as usize, Expr::new(node, e.ty)));
+            }
+            Node::Outer { depth: d, expr } => note_reads(subqueries, at - (d - depth) as usize, 0, expr, reads),
+            _ => {
+                let read = subquery_of(e).into_iter().flat_map(|query| &subqueries[query].reads);
+                read.for_each(|read| note_reads(subqueries, at, 0, read, reads));
+            }
+        }
+        false
+    });
+}
+
 /// The same expression, read from `by` queries further inside.
 fn deepen(e: &Expr, by: usize) -> Expr {
     let mut e = e.clone();
+    if by > 0 && e.any(&mut |e| subquery_of(e).is_some()) {
+        return Expr { ty: e.ty, node: Node::Outer { depth: by as u8, expr: Box::new(e) } };
+    }
     if by > 0 {
         deepen_in(&mut e, by as u8);
     }
@@ -428,7 +449,7 @@ fn deepen(e: &Expr, by: usize) -> Expr {
 }
 
 fn deepen_in(e: &mut Expr, by: u8) {
-    if let Node::Column { depth, .. } = &mut e.node {
+    if let Node::Column { depth, .. } | Node::Outer { depth, .. } = &mut e.node {
         *depth += by;
     }
     e.children_mut(&mut |c| deepen_in(c, by));

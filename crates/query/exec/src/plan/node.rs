@@ -20,7 +20,7 @@ pub struct QueryPlan {
     pub columns: Vec<ColumnMeta>,
     /// Reads columns of a query around it.
     pub correlated: bool,
-    /// These, as the query just around it reads them, if they alone decide its result.
+    /// These, as the query just around it reads them. None once the statement is planned, where they alone do not decide its result.
     pub reads: Vec<Expr>,
     /// A subquery whose tables are joined to those of the query around it: it is not run.
     pub absorbed: bool,

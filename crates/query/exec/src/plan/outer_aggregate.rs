@@ -20,7 +20,11 @@ impl Planner<'_> {
         e.any(&mut |e| {
             match &e.node {
                 Node::Column { depth, .. } => nearest = nearest.min(*depth),
-                Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => {
+                Node::Subquery(_)
+                | Node::Exists { .. }
+                | Node::InSubquery { .. }
+                | Node::Quantified { .. }
+                | Node::Outer { .. } => {
                     is_plain = false;
                 }
                 _ => {}
@@ -48,7 +52,9 @@ impl Planner<'_> {
             asked.calls.len() - 1
         });
         let (slot, column) = (asked.slot, block.group_keys + n);
-        self.outer_reads.truncate(first_read);
+        // What its arguments read of that query is the groups' row now; of queries further out it is read there, too.
+        let read = self.outer_reads.split_off(first_read);
+        self.outer_reads.extend(read.into_iter().filter(|(block, _)| *block < at));
         self.outer_reads.push((at, Expr::column(slot, column, e.ty)));
         Expr::new(Node::Column { depth, slot: slot as u16, column: column as u16 }, e.ty)
     }

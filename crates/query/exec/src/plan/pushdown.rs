@@ -113,7 +113,7 @@ impl Planner<'_> {
         right: QueryId,
     ) -> Result<(QueryPlan, QueryPlan)> {
         let Some(mut pushed) = self.pushed.take() else {
-            return Ok((self.side(left)?, self.side(right)?));
+            return Ok((self.query(left, false)?, self.query(right, false)?));
         };
         let all = op == SetOp::Union && all && pushed.united != Some(United::Distinct);
         let united = Some(if all { United::All } else { United::Distinct });
@@ -123,7 +123,7 @@ impl Planner<'_> {
                 let (conditions, taken) = (pushed.conditions.clone(), none.clone());
                 self.pushed = Some(Pushed { conditions, taken, united });
             }
-            let plan = self.side(id);
+            let plan = self.query(id, false);
             let taken = self.pushed.take().map_or(none.clone(), |p| p.taken);
             Ok((plan?, taken))
         };
@@ -136,7 +136,7 @@ impl Planner<'_> {
     /// A query in parentheses, which takes no conditions where only some of its rows are passed on.
     pub(super) fn plan_nested(&mut self, query: &Query, inner: QueryId) -> Result<QueryPlan> {
         let pushed = if query.limit.is_some() { self.pushed.take() } else { None };
-        let plan = self.side(inner);
+        let plan = self.query(inner, false);
         self.pushed = pushed.or_else(|| self.pushed.take());
         plan
     }
@@ -252,6 +252,7 @@ fn same_values(side: &DataType, whole: &DataType, united: United) -> bool {
 fn reaches_out(node: &Node) -> bool {
     match node {
         Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
+        Node::Outer { .. } => true,
         Node::Column { depth, .. } => *depth > 0,
         _ => false,
     }

@@ -107,27 +107,12 @@ impl Planner<'_> {
         plan
     }
 
-    /// A side of a set operation, or a query in parentheses: part of the query that is being planned, in no block of its.
-    pub(super) fn side(&mut self, id: QueryId) -> Result<QueryPlan> {
-        self.is_side = true;
-        self.query(id, false)
-    }
-
     fn query_at_level(&mut self, query: &ast::Query) -> Result<QueryPlan> {
         let exports = self.exports.take().filter(|_| matches!(query.body, QueryBody::Select(_)));
-        let is_side = std::mem::take(&mut self.is_side);
-        let before = std::mem::replace(&mut self.reached, usize::MAX);
         let first_read = self.outer_reads.len();
         let plan = self.with_tables(query.with.as_deref(), |p| p.query_body(query, exports));
-        let reached = std::mem::replace(&mut self.reached, before);
-        let mut plan = plan?;
-        plan.correlated = reached != usize::MAX;
-        plan.reads = self.reads_outside(first_read);
-        // What reaches beyond the next query makes that one correlated too; and what a side reads, the whole reads.
-        if reached != usize::MAX && (is_side || reached + 1 < self.blocks.len()) {
-            self.reached = self.reached.min(reached);
-        }
-        Ok(plan)
+        let reads = self.reads_outside(first_read);
+        Ok(QueryPlan { correlated: !reads.is_empty(), reads, ..plan? })
     }
 
     /// Plans the query of a common table expression, which sees no tables of the queries between its WITH clause and this block.

@@ -32,17 +32,11 @@ impl Planner<'_> {
         self.working_tables += 1;
         let level = self.level + 2;
         self.ctes[at].working = Some(Box::new(Working { number, columns: None, level, references: 0 }));
-        let before = std::mem::replace(&mut self.reached, usize::MAX);
+        let first_read = self.outer_reads.len();
         let plan = self.recursive_blocks(at, number);
-        let reached = std::mem::replace(&mut self.reached, before);
+        let reads = self.reads_outside(first_read);
         self.ctes[at].working = None;
-        let mut plan = plan?;
-        plan.correlated = reached != usize::MAX;
-        // As of any query: what reaches beyond the next one makes that correlated too.
-        if reached != usize::MAX && reached + 1 < self.blocks.len() {
-            self.reached = self.reached.min(reached);
-        }
-        Ok(plan)
+        Ok(QueryPlan { correlated: !reads.is_empty(), reads, ..plan? })
     }
 
     fn recursive_blocks(&mut self, at: usize, number: usize) -> Result<QueryPlan> {
@@ -99,7 +93,7 @@ impl Planner<'_> {
         let name = self.ctes[at].name.clone();
         for id in operands {
             self.working(at).references = 0;
-            let plan = self.side(*id);
+            let plan = self.query(*id, false);
             let recursive = self.working(at).references > 0;
             let mut plan = match plan {
                 Ok(plan) => plan,

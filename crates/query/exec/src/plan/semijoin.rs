@@ -224,6 +224,10 @@ impl Planner<'_> {
             }
             _ => unreachable!("joinable says so"),
         };
+        // What its inner joins compare with tables around it is a condition of the whole: their rows can be kept without it.
+        let own = right.slots(self);
+        let subqueries = &self.subqueries;
+        right.take_inner(&mut |e| slots_of(subqueries, e) & !own != 0, &mut conditions);
         let right = Box::new(right);
         // At most one row of it is equal: a join like any other.
         if !anti && self.is_unique(&tree, &right, &conditions) {
@@ -251,6 +255,9 @@ impl Planner<'_> {
                 continue;
             };
             let own = right.slots(self);
+            if right.needs(self) != 0 {
+                continue;
+            }
             let Some(values) = distinct_values(&self.subqueries, on, own) else { continue };
             let before = self.whole_cost(operands, conditions.clone(), bound, straight)?;
             let mut moved = conditions.clone();
@@ -324,11 +331,15 @@ fn reads_around(aside: &Aside) -> bool {
 /// An expression of a query as one of the block around it, where its slots begin at `first`. `deeper`: it was one deeper than
 /// that block, as a subquery is and a derived table is not.
 pub(super) fn lift(e: &mut Expr, first: usize, deeper: bool) {
-    if let Node::Column { depth, slot, .. } = &mut e.node {
-        match depth {
-            0 => *slot += first as u16,
-            _ => *depth -= deeper as u8,
+    match &mut e.node {
+        Node::Column { depth: 0, slot, .. } => *slot += first as u16,
+        Node::Column { depth, .. } => *depth -= deeper as u8,
+        Node::Outer { depth: 1, expr } if deeper => {
+            *e = std::mem::replace(expr, Expr::null());
+            return;
         }
+        Node::Outer { depth, .. } => *depth -= deeper as u8,
+        _ => {}
     }
     e.children_mut(&mut |c| lift(c, first, deeper));
 }

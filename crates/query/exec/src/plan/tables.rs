@@ -2,6 +2,7 @@
 
 use super::access::{self, Choice};
 use super::cost::Method;
+use super::group::subquery_of;
 use super::index_merge::Branch;
 use super::node::{IndexMerge, Intersection, Join, JoinKind as Kind, Plan, QueryPlan, Scan};
 use super::pushdown::{Definition, Origin};
@@ -100,6 +101,17 @@ impl Tree {
         }
     }
 
+    /// Moves conditions out of the inner joins that every row of the tree has passed.
+    pub(super) fn take_inner(&mut self, which: &mut dyn FnMut(&Expr) -> bool, out: &mut Vec<Expr>) {
+        if let Tree::Join { left_outer, left, right, on, .. } = self {
+            left.take_inner(which, out);
+            if !*left_outer {
+                out.extend(on.extract_if(.., |e| which(e)));
+                right.take_inner(which, out);
+            }
+        }
+    }
+
     pub(super) fn each_leaf(&mut self, f: &mut dyn FnMut(&mut usize)) {
         match self {
             Tree::Leaf(i) => f(i),
@@ -111,14 +123,17 @@ impl Tree {
         }
     }
 
-    /// Slots of other tables that have to be known: those that a lateral table reads, or a probe compares.
+    /// Slots of tables beside it that anything in it reads, at any depth: these have to be known when its rows are asked for. A tree
+    /// that needs none may be read once, for a hash table or to be made distinct.
     pub(super) fn needs(&self, p: &Planner<'_>) -> u64 {
+        self.reads(p) & !self.slots(p)
+    }
+
+    fn reads(&self, p: &Planner<'_>) -> u64 {
         match self {
             Tree::Leaf(i) => p.current_block().sources[*i].lateral.unwrap_or(0),
-            Tree::Join { .. } | Tree::Probe { first: Some(_), .. } => 0,
-            Tree::Probe { right, on, .. } => {
-                on.iter().fold(0, |bits, e| bits | slots_of(p.subqueries(), e)) & !right.slots(p)
-            }
+            Tree::Join { left, right, on, .. } => left.reads(p) | right.reads(p) | slots_of_all(p.subqueries(), on),
+            Tree::Probe { right, on, .. } => right.reads(p) | slots_of_all(p.subqueries(), on),
         }
     }
 
@@ -134,25 +149,25 @@ impl Tree {
     }
 }
 
-/// Bits of the slots whose columns the expression reads; all of them for a correlated subquery.
+/// Bits of the slots of the block at hand that an expression reads, itself or in its subqueries, however deep: the one answer to
+/// when it can be computed. What is read of blocks further out is known at any time, and not among them.
 pub fn slots_of(subqueries: &[QueryPlan], e: &Expr) -> u64 {
     let mut bits = 0;
-    e.any(&mut |e| {
-        match &e.node {
-            Node::Column { depth: 0, slot, .. } => bits |= 1u64 << slot,
-            Node::Subquery(query)
-            | Node::Exists { query, .. }
-            | Node::InSubquery { query, .. }
-            | Node::Quantified { query, .. }
-                if subqueries[*query].correlated =>
-            {
-                bits = u64::MAX
-            }
-            _ => {}
+    let mut read = |e: &Expr| {
+        if let Node::Column { depth: 0, slot, .. } = e.node {
+            bits |= 1u64 << slot;
         }
+    };
+    e.any(&mut |e| {
+        read(e);
+        subquery_of(e).into_iter().flat_map(|query| &subqueries[query].reads).for_each(&mut read);
         false
     });
     bits
+}
+
+fn slots_of_all(subqueries: &[QueryPlan], conditions: &[Expr]) -> u64 {
+    conditions.iter().fold(0, |bits, e| bits | slots_of(subqueries, e))
 }
 
 impl Planner<'_> {
@@ -293,10 +308,6 @@ impl Planner<'_> {
         (names, is_query): (&[ast::Name], bool),
         lateral: Option<u64>,
     ) -> Result<(Tree, Vec<StarColumn>)> {
-        if plan.correlated && lateral.is_none() {
-            // Which query around it is meant is not kept: take it as the outermost.
-            self.reached = 0;
-        }
         let columns = self.derived_columns(&plan, names)?;
         self.take_in(plan, aside, Source { lateral, is_query, ..Source::of_tuple(0, alias, columns) })
     }
@@ -453,7 +464,7 @@ impl Planner<'_> {
         }
         // What is the same for all rows is asked before any table is read.
         let mut constants: Vec<Expr> = conditions.extract_if(.., |e| e.is_constant()).collect();
-        take_constants(&mut tree, &mut constants);
+        tree.take_inner(&mut |e| e.is_constant(), &mut constants);
         let restrictions = rewrite::restrictions(&self.subqueries, &conditions);
         conditions.extend(restrictions);
         let plan = self.subtree(tree, &mut conditions, 0)?;
@@ -593,7 +604,7 @@ impl Planner<'_> {
         }
         let hash = match operand {
             Tree::Leaf(_) => Vec::new(),
-            _ if method == Some(Method::Loop) => Vec::new(),
+            _ if method == Some(Method::Loop) || operand.needs(self) != 0 => Vec::new(),
             _ => hash_pairs(&self.subqueries, on, own, bound),
         };
         let mut inside = take_within(&self.subqueries, on, own);
@@ -752,17 +763,6 @@ pub fn filtered(plan: Plan, conditions: Vec<Expr>) -> Plan {
     match all_of(conditions) {
         Some(condition) => Plan::Filter { input: Box::new(plan), condition },
         None => plan,
-    }
-}
-
-/// Moves conditions that are the same for all rows out of the inner joins whose rows are all the query's.
-fn take_constants(tree: &mut Tree, out: &mut Vec<Expr>) {
-    if let Tree::Join { left_outer, left, right, on, .. } = tree {
-        take_constants(left, out);
-        if !*left_outer {
-            out.extend(on.extract_if(.., |e| e.is_constant()));
-            take_constants(right, out);
-        }
     }
 }
 

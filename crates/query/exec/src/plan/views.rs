@@ -280,7 +280,7 @@ impl Planner<'_> {
     fn taken(mut self) -> Taken {
         let (rights, foreseen) = (std::mem::take(&mut self.rights), std::mem::take(&mut self.foreseen));
         let (unsteady, constants) = (self.unsteady, self.constants);
-        let (tables, subqueries) = self.finish();
+        let (tables, subqueries) = self.collected();
         Taken { rights, foreseen, unsteady, constants, tables, subqueries }
     }
 

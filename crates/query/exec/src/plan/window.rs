@@ -145,15 +145,17 @@ impl Planner<'_> {
         for o in &spec.order {
             order.push((convert::enum_number(self.expr(o.expr)?), o.descending));
         }
-        partition.iter().chain(order.iter().map(|(e, _)| e)).try_for_each(|e| self.refuse_outer(e))?;
+        let ids = self.parsed.list(spec.partition).iter().copied().chain(spec.order.iter().map(|o| o.expr));
+        ids.zip(partition.iter().chain(order.iter().map(|(e, _)| e)))
+            .try_for_each(|(id, e)| self.refuse_outer(id, e))?;
         let frame = self.window_frame(spec, &order)?;
         Ok((partition, order, frame))
     }
 
-    /// Error 6432 for a column of a query further outside, by itself.
-    fn refuse_outer(&self, e: &Expr) -> Result<()> {
+    /// Error 6432 for a column of a query further outside, by itself. One of a merged table of this query may mean such a column.
+    fn refuse_outer(&self, written: ast::ExprId, e: &Expr) -> Result<()> {
         let Node::Column { depth, slot, column } = e.node else { return Ok(()) };
-        if depth == 0 {
+        if depth == 0 || self.is_own_name(written)? {
             return Ok(());
         }
         let block = &self.blocks[self.blocks.len() - 1 - depth as usize];

@@ -415,6 +415,15 @@ impl<'f> Scope<'f> {
         self.outer
     }
 
+    /// The scope so many queries further out.
+    pub fn further_out(self, depth: u8) -> Scope<'f> {
+        let mut scope = self;
+        for _ in 0..depth {
+            scope = *scope.outer().expect("an outer column is read inside its query");
+        }
+        scope
+    }
+
     #[inline]
     pub fn column(&self, slot: usize, column: usize) -> Value<'f> {
         let s = &self.frame.slots[slot];
