@@ -16,6 +16,7 @@ import sys
 import pymysql
 
 import expressions
+import nested
 from binary import Bound
 from known import explained
 from queries import Queries
@@ -143,8 +144,8 @@ def text(statement):
 
 
 class Runner:
-    def __init__(self, servers, what, most, width=300):
-        self.servers, self.what, self.most, self.width = servers, what, most, width
+    def __init__(self, servers, what, most, width=300, make=Case):
+        self.servers, self.what, self.most, self.width, self.make = servers, what, most, width, make
         self.total = self.bad = 0
         self.kinds, self.known = collections.Counter(), collections.Counter()
         self.first = None
@@ -159,7 +160,7 @@ class Runner:
         return results, differs(*results, self.what, exact)
 
     def case(self, seed, count):
-        case = Case(random.Random(seed))
+        case = self.make(random.Random(seed))
         for s in self.servers:
             s.reset(case.mode)
         for statement, exact in case.statements(count):
@@ -249,13 +250,14 @@ def main():
     parser.add_argument("--what", default="values,types,names,warnings", help="comma-separated: values, types, names, lengths, warnings, messages")
     parser.add_argument("--most", type=int, default=20, help="differences to make smaller; of the others only the statement is printed")
     parser.add_argument("--simple", action="store_true", help="simple expressions only, so that what is around them shows")
+    parser.add_argument("--nested", action="store_true", help="queries of queries over small tables alone")
     parser.add_argument("--database", default="differential")
     args = parser.parse_args()
     seed = args.seed if args.seed is not None else random.randrange(1 << 30)
     if args.simple:
         expressions.simple()
     print(f"-- seed {seed}")
-    runner = Runner([Server(port, args.database) for port in (args.left, args.right)], args.what.split(","), args.most)
+    runner = Runner([Server(port, args.database) for port in (args.left, args.right)], args.what.split(","), args.most, make=nested.Case if args.nested else Case)
     while runner.total < args.count:
         runner.case(seed, args.case)
         seed += 1

@@ -67,3 +67,20 @@ class Within:
     def smaller(self):
         for less in self.part.smaller():
             yield Within(self.before, less, self.after)
+
+
+class Instead:
+    """A part that may give way to each of some texts."""
+
+    def __init__(self, part, *others):
+        self.part, self.others = Text(part) if isinstance(part, str) else part, others
+
+    def text(self):
+        return self.part.text()
+
+    def smaller(self):
+        for other in self.others:
+            if len(other) < len(self.part.text()):
+                yield Text(other)
+        for less in self.part.smaller():
+            yield Instead(less, *self.others)
