@@ -14,7 +14,8 @@
 //!
 //! A thread says whom it [`serve`]s. Waits deep below a session, for a frame, a page, the log, which know of no session, say what they are
 //! for ([`waiting`]) and ask from time to time whether they should end ([`is_interrupted`]). What must not be left half done, an undo above all,
-//! is done behind a [`shield`].
+//! is done behind a [`shield`]. Long computations that have no transaction at hand, planning above all, ask for the reason as well
+//! ([`interruption`]).
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -111,8 +112,8 @@ impl Wait {
 
 /// On whose behalf a thread works.
 pub trait Served: Send + Sync {
-    /// Does somebody want the work to end: KILL, shutdown, a deadline?
-    fn is_interrupted(&self) -> bool;
+    /// Why somebody wants the work to end (KILL, shutdown, a deadline), by the numbers of whoever is served; 0: nobody does.
+    fn interruption(&self) -> u8;
 
     /// The thread waits for this; `None`: it goes on.
     fn waits_for(&self, what: Option<Wait>);
@@ -142,7 +143,15 @@ fn with_served<R>(f: impl FnOnce(&dyn Served) -> R) -> Option<R> {
 
 /// Should a wait of this thread end without what it waits for?
 pub fn is_interrupted() -> bool {
-    SHIELDS.get() == 0 && with_served(|served| served.is_interrupted()).unwrap_or(false)
+    interruption() != 0
+}
+
+/// Why the work of this thread should end, see [`Served::interruption`]; 0: it should not.
+pub fn interruption() -> u8 {
+    if SHIELDS.get() != 0 {
+        return 0;
+    }
+    with_served(|served| served.interruption()).unwrap_or(0)
 }
 
 /// Until it is dropped the thread waits for something.
@@ -205,12 +214,12 @@ mod tests {
 
     #[derive(Default)]
     struct Session {
-        killed: std::sync::atomic::AtomicBool,
+        killed: std::sync::atomic::AtomicU8,
         waits: std::sync::atomic::AtomicU8,
     }
 
     impl Served for Session {
-        fn is_interrupted(&self) -> bool {
+        fn interruption(&self) -> u8 {
             self.killed.load(std::sync::atomic::Ordering::SeqCst)
         }
 
@@ -229,11 +238,11 @@ mod tests {
         assert_eq!(Wait::from_number(one.waits.load(Ordering::SeqCst)), Some(Wait::Checkpoint));
         drop(wait);
         assert_eq!(Wait::from_number(one.waits.load(Ordering::SeqCst)), None);
-        one.killed.store(true, Ordering::SeqCst);
-        assert!(is_interrupted());
+        one.killed.store(3, Ordering::SeqCst);
+        assert_eq!((is_interrupted(), interruption()), (true, 3));
         {
             let _undo = shield();
-            assert!(!is_interrupted());
+            assert_eq!((is_interrupted(), interruption()), (false, 0));
         }
         assert!(is_interrupted());
         serve(&other);

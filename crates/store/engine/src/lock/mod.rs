@@ -144,8 +144,8 @@ pub struct Interrupt {
 }
 
 impl Served for Interrupt {
-    fn is_interrupted(&self) -> bool {
-        self.reason() != 0
+    fn interruption(&self) -> u8 {
+        self.reason()
     }
 
     fn waits_for(&self, what: Option<Wait>) {
