@@ -16,7 +16,7 @@
 //! | [`Parker`] | none | its one thread | a wait with a timeout that KILL can end |
 //! | [`futex`] | none | any thread that names the word | the log's flush waiters |
 //!
-//! [`stack`] says when recursion should end.
+//! [`stack`] says when recursion should end, and makes room for it.
 //!
 //! Before a thread sleeps here it does what it has left with [`blocking`]: one that serves many connections lets another go on.
 //!
