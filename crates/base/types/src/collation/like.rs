@@ -40,21 +40,36 @@ pub(super) fn literal_prefix(charset: Charset, pattern: &[u8], escape: Option<ch
     out
 }
 
+/// Steps from one question whether to go on to the next: some milliseconds.
+const ASKED_EACH: u32 = 1 << 20;
+
 /// Matches with one backtracking point: on a mismatch, the last `%` takes one character more. At most
-/// `text * pattern` steps, no recursion.
-pub(super) fn like(collation: CollationId, text: &[u8], pattern: &[u8], escape: Option<char>) -> bool {
+/// `text * pattern` steps, no recursion; `go_on` is asked every [`ASKED_EACH`].
+pub(super) fn like<E>(
+    collation: CollationId,
+    text: &[u8],
+    pattern: &[u8],
+    escape: Option<char>,
+    go_on: &mut dyn FnMut() -> Result<(), E>,
+) -> Result<bool, E> {
     let charset = collation.charset();
     let escape = escape.map(|c| c as u32);
     let (mut t, mut p) = (text, pattern);
     let mut retry: Option<(&[u8], &[u8])> = None;
+    let mut steps = 0u32;
     loop {
+        steps += 1;
+        if steps == ASKED_EACH {
+            steps = 0;
+            go_on()?;
+        }
         if !p.is_empty() {
             let (want, length) = token(charset, p, escape);
             match want {
                 Token::Any => {
                     p = &p[length..];
                     if p.is_empty() {
-                        return true;
+                        return Ok(true);
                     }
                     retry = Some((t, p));
                     continue;
@@ -73,7 +88,7 @@ pub(super) fn like(collation: CollationId, text: &[u8], pattern: &[u8], escape: 
                 Token::One | Token::Char(_) => {}
             }
         } else if t.is_empty() {
-            return true;
+            return Ok(true);
         }
         match retry {
             Some((from, rest)) if !from.is_empty() => {
@@ -81,7 +96,7 @@ pub(super) fn like(collation: CollationId, text: &[u8], pattern: &[u8], escape: 
                 p = rest;
                 retry = Some((t, p));
             }
-            _ => return false,
+            _ => return Ok(false),
         }
     }
 }
@@ -140,6 +155,17 @@ mod tests {
             }
             assert!(matches > 50, "{name}: {matches} matches");
         }
+    }
+
+    #[test]
+    fn many_steps_end_when_they_are_to() {
+        let (text, pattern) = (vec![b'a'; 4000], [&b"%"[..], &[b'a'; 2000], b"b"].concat());
+        let mut asked = 0;
+        let found = CollationId::UTF8MB4_BIN.try_like(&text, &pattern, None, &mut || {
+            asked += 1;
+            if asked == 2 { Err("enough") } else { Ok(()) }
+        });
+        assert_eq!((found, asked), (Err("enough"), 2));
     }
 
     #[test]

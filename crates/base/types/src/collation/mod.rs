@@ -16,6 +16,7 @@ pub use registry::{COLLATIONS, CollationInfo, PadAttribute};
 use crate::charset::Charset;
 use registry::Order;
 use std::cmp::Ordering;
+use std::convert::Infallible;
 use std::hash::Hasher;
 
 /// MySQL's collation id (information_schema.COLLATIONS.ID); 63 is `binary`, 255 `utf8mb4_0900_ai_ci`.
@@ -243,7 +244,20 @@ impl CollationId {
     /// `s LIKE pattern ESCAPE escape`. `None`: no escape character. Matches character by character under the collation, so
     /// that, unlike `=`, no contraction or expansion and no trailing space is ignored.
     pub fn like(self, s: &[u8], pattern: &[u8], escape: Option<char>) -> bool {
-        like::like(self, s, pattern, escape)
+        let Ok(found) = like::like(self, s, pattern, escape, &mut || Ok::<(), Infallible>(()));
+        found
+    }
+
+    /// The same, which may take as many steps as both have characters, multiplied: `go_on` is asked from time to time, and its
+    /// error ends it.
+    pub fn try_like<E>(
+        self,
+        s: &[u8],
+        pattern: &[u8],
+        escape: Option<char>,
+        go_on: &mut dyn FnMut() -> Result<(), E>,
+    ) -> Result<bool, E> {
+        like::like(self, s, pattern, escape, go_on)
     }
 
     /// Appends bytes that the [`CollationId::weights`] of every string LIKE the pattern begin with: those of the characters before

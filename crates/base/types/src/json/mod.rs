@@ -239,36 +239,62 @@ impl Json {
         Json::Object(target)
     }
 
-    /// JSON_CONTAINS: is `candidate` in `self`?
-    pub fn contains(&self, candidate: &Json) -> bool {
-        match (self, candidate) {
+    /// JSON_CONTAINS: is `candidate` in `self`? Each element of one array is looked for among all of the other: `go_on` is asked
+    /// at each, and its error ends it.
+    pub fn contains<E>(&self, candidate: &Json, go_on: &mut dyn FnMut() -> Result<(), E>) -> Result<bool, E> {
+        Ok(match (self, candidate) {
             (Json::Object(a), Json::Object(b)) => {
-                b.iter().all(|(key, value)| a.get(key).is_some_and(|mine| mine.contains(value)))
+                for (key, value) in b.iter() {
+                    let Some(mine) = a.get(key) else { return Ok(false) };
+                    if !mine.contains(value, go_on)? {
+                        return Ok(false);
+                    }
+                }
+                true
             }
-            (Json::Array(_), Json::Array(list)) => list.iter().all(|v| self.contains(v)),
+            (Json::Array(_), Json::Array(list)) => {
+                for v in list {
+                    go_on()?;
+                    if !self.contains(v, go_on)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
             (Json::Array(list), candidate) => {
-                list.iter().any(|v| match v {
-                    // An array inside holds the candidate only as a whole array does.
-                    Json::Array(_) => false,
-                    v => v.contains(candidate),
-                }) || list.iter().any(|v| matches!(v, Json::Array(_)) && v.contains(candidate))
+                // An array inside holds the candidate only as a whole array does.
+                let (arrays, others): (Vec<&Json>, Vec<&Json>) = list.iter().partition(|v| matches!(v, Json::Array(_)));
+                for v in others.into_iter().chain(arrays) {
+                    if v.contains(candidate, go_on)? {
+                        return Ok(true);
+                    }
+                }
+                false
             }
             (a, b) if a.is_container() || b.is_container() => false,
             (a, b) => a.compare(b).is_eq(),
-        }
+        })
     }
 
-    /// JSON_OVERLAPS: do the two have an element or member in common?
-    pub fn overlaps(&self, other: &Json) -> bool {
-        match (self, other) {
+    /// JSON_OVERLAPS: do the two have an element or member in common? `go_on` as for [`Json::contains`].
+    pub fn overlaps<E>(&self, other: &Json, go_on: &mut dyn FnMut() -> Result<(), E>) -> Result<bool, E> {
+        Ok(match (self, other) {
             (Json::Object(a), Json::Object(b)) => {
                 a.iter().any(|(key, value)| b.get(key).is_some_and(|theirs| theirs.compare(value).is_eq()))
             }
-            (Json::Array(a), Json::Array(b)) => a.iter().any(|x| b.iter().any(|y| x.compare(y).is_eq())),
+            (Json::Array(a), Json::Array(b)) => {
+                for x in a {
+                    go_on()?;
+                    if b.iter().any(|y| x.compare(y).is_eq()) {
+                        return Ok(true);
+                    }
+                }
+                false
+            }
             (Json::Array(a), b) => a.iter().any(|x| x.compare(b).is_eq()),
             (a, Json::Array(b)) => b.iter().any(|x| x.compare(a).is_eq()),
             (a, b) => a.compare(b).is_eq(),
-        }
+        })
     }
 }
 

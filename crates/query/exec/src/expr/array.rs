@@ -387,7 +387,7 @@ fn holds<'a>(a: Args<'a, '_>, kind: Search) -> Result<Value<'a>> {
     let Some(list) = elements(&a.value(2)?) else { return Ok(Value::Null) };
     Ok(boolean(match kind {
         Search::Member => list.iter().any(|j| j.compare(&wanted).is_eq()),
-        Search::Contains => Json::Array(list).contains(&wanted),
-        Search::Overlaps => Json::Array(list).overlaps(&wanted),
+        Search::Contains => Json::Array(list).contains(&wanted, &mut || a.run.check_interrupt())?,
+        Search::Overlaps => Json::Array(list).overlaps(&wanted, &mut || a.run.check_interrupt())?,
     }))
 }

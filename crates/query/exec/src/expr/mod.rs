@@ -8,7 +8,6 @@ pub mod array;
 pub mod compare;
 pub mod convert;
 pub mod functions;
-pub mod like;
 pub mod number;
 pub mod wide;
 pub mod window;
@@ -395,7 +394,8 @@ impl Expr {
                 }
                 let text = convert::text(&text, &operands[0].ty);
                 let pattern = convert::text(&pattern, &operands[1].ty);
-                Ok(Some(like::matches(&text, &pattern, *escape, *collation) != *negated))
+                let found = collation.try_like(&text, &pattern, *escape, &mut || run.check_interrupt_now())?;
+                Ok(Some(found != *negated))
             }
             Node::Outer { depth, expr } => expr.eval_bool(run, at.further_out(*depth)),
             Node::Exists { negated, query } => Ok(Some(crate::run::subquery::exists(run, *query, at)? != *negated)),

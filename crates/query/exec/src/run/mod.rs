@@ -50,6 +50,12 @@ use types::{Result, SqlError, Value};
 /// What one temporary table may take at least; a greater `tmp_table_size` allows more.
 const TEMP_BYTES: u64 = 1 << 30;
 
+/// A value that functions take some hundred microseconds for.
+const LONG_BYTES: usize = 1 << 16;
+
+/// The least that `max_allowed_packet` can be.
+const LEAST_PACKET: usize = 1024;
+
 /// Bytes of a buffer that a plan may keep for its next execution.
 const KEPT_BYTES_MAX: usize = 1 << 20;
 
@@ -299,6 +305,13 @@ impl<'x> Run<'x> {
     /// Seconds east of UTC of the session's time zone at `unix_seconds`.
     pub fn zone_offset(&self, unix_seconds: i64) -> i64 {
         self.env.borrow().time_zone_offset(unix_seconds) as i64
+    /// A value of so many bytes is about to be worked on: of long ones a few hundred rows take long.
+    #[inline]
+    pub fn check_work(&self, bytes: usize) -> Result<()> {
+        if bytes < LONG_BYTES { Ok(()) } else { self.check_interrupt_now() }
+    }
+
+    #[cold]
     }
 }
 

@@ -61,6 +61,7 @@ impl<'a> Args<'a, '_> {
             return Ok(None);
         }
         let text = convert::into_text(v, &self.args[i].ty);
+        self.run.check_work(text.len())?;
         Ok(Some(match self.converts {
             false => text,
             // Nothing is known of its characters before it is here.

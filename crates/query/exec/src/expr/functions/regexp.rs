@@ -4,6 +4,7 @@
 //! for. What is not the same: `\X`, and matching by equivalent characters.
 
 use super::{Args, Function, Rule, bytes, f};
+use crate::run::Run;
 use std::borrow::Cow;
 use std::rc::Rc;
 use types::{CollationId, Result, SqlError, Value};
@@ -71,7 +72,7 @@ fn instr<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         },
     };
     let Some(call) = Call::read(&a, Some(2), Some(3), 5)? else { return Ok(Value::Null) };
-    Ok(Value::Int(match call.nth()? {
+    Ok(Value::Int(match call.nth(a.run)? {
         Some((from, to)) => call.subject[..if end { to } else { from }].chars().count() as i64 + 1,
         None => 0,
     }))
@@ -79,7 +80,7 @@ fn instr<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 
 fn substr<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(call) = Call::read(&a, Some(2), Some(3), 4)? else { return Ok(Value::Null) };
-    Ok(match call.nth()? {
+    Ok(match call.nth(a.run)? {
         Some((from, to)) => call.text(&call.subject[from..to]),
         None => Value::Null,
     })
@@ -97,6 +98,7 @@ fn replace<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (mut at, mut copied, mut n) = (call.start, 0, 0);
     while at <= call.subject.len() {
         let Some(found) = regex.captures_from_pos(&call.subject[..], at).map_err(run_error)? else { break };
+        a.run.check_interrupt()?;
         let whole = found.get(0).expect("a match has a whole");
         n += 1;
         if call.occurrence <= 0 || n == call.occurrence {
@@ -281,9 +283,10 @@ impl<'a> Call<'a> {
     }
 
     /// The match asked for.
-    fn nth(&self) -> Result<Option<(usize, usize)>> {
+    fn nth(&self, run: &Run<'_>) -> Result<Option<(usize, usize)>> {
         let mut at = self.start;
         for _ in 1..self.occurrence.max(1) {
+            run.check_interrupt()?;
             match self.find(at)? {
                 Some((from, to)) => at = next_start(&self.subject, from, to),
                 None => return Ok(None),

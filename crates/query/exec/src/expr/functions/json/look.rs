@@ -3,6 +3,7 @@
 use super::answer;
 use crate::expr::convert;
 use crate::expr::functions::{Args, bytes};
+use crate::run::Run;
 use types::error::*;
 use types::json::path::{Index, Leg, Path};
 use types::json::{Json, binary};
@@ -35,10 +36,13 @@ fn truth<'a>(b: bool) -> Value<'a> {
 pub fn contains<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (Some(doc), Some(candidate)) = (a.json(0)?, a.json(1)?) else { return Ok(Value::Null) };
     if a.len() == 2 {
-        return Ok(truth(doc.contains(&candidate)));
+        return Ok(truth(doc.contains(&candidate, &mut || a.run.check_interrupt())?));
     }
     let Some(path) = a.single_path(2)? else { return Ok(Value::Null) };
-    Ok(path.seek_one(&doc).map_or(Value::Null, |part| truth(part.contains(&candidate))))
+    Ok(match path.seek_one(&doc) {
+        Some(part) => truth(part.contains(&candidate, &mut || a.run.check_interrupt())?),
+        None => Value::Null,
+    })
 }
 
 /// `'one'` or `'all'`: true for all.
@@ -67,7 +71,7 @@ pub fn contains_path<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 
 pub fn overlaps<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (Some(x), Some(y)) = (a.json(0)?, a.json(1)?) else { return Ok(Value::Null) };
-    Ok(truth(x.overlaps(&y)))
+    Ok(truth(x.overlaps(&y, &mut || a.run.check_interrupt())?))
 }
 
 pub fn member_of<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
@@ -102,7 +106,7 @@ pub fn search<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
             }
         },
     };
-    let mut search = Search { pattern: &pattern, escape, all, found: Vec::new() };
+    let mut search = Search { run: a.run, pattern: &pattern, escape, all, found: Vec::new(), state: Ok(()) };
     if a.len() < 5 {
         search.below(&doc, &mut Vec::new());
     }
@@ -110,6 +114,7 @@ pub fn search<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         let Some(path) = a.path(i)? else { return Ok(Value::Null) };
         search.along(&doc, &path.legs, &mut Vec::new());
     }
+    search.state?;
     let mut paths = search.found.into_iter().map(Json::String);
     Ok(match paths.len() {
         0 => Value::Null,
@@ -118,16 +123,29 @@ pub fn search<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     })
 }
 
-struct Search<'s> {
+struct Search<'s, 'r> {
+    run: &'s Run<'r>,
     pattern: &'s [u8],
     escape: Option<char>,
     all: bool,
     found: Vec<String>,
+    /// What ends it before its time.
+    state: Result<()>,
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     fn is_done(&self) -> bool {
-        !self.all && !self.found.is_empty()
+        self.state.is_err() || !self.all && !self.found.is_empty()
+    }
+
+    fn is_like(&mut self, text: &str) -> bool {
+        let mut go_on = || self.run.check_interrupt();
+        let found = go_on()
+            .and_then(|()| CollationId::UTF8MB4_BIN.try_like(text.as_bytes(), self.pattern, self.escape, &mut go_on));
+        found.unwrap_or_else(|e| {
+            self.state = Err(e);
+            false
+        })
     }
 
     /// Looks at all strings of `doc`, which is at `at`.
@@ -136,7 +154,7 @@ impl Search<'_> {
             return;
         }
         match doc {
-            Json::String(text) if CollationId::UTF8MB4_BIN.like(text.as_bytes(), self.pattern, self.escape) => {
+            Json::String(text) if self.is_like(text) => {
                 let mut path = Vec::new();
                 Path::write(at, &mut path);
                 let path = String::from_utf8_lossy(&path).into_owned();

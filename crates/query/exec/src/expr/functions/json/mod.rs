@@ -215,6 +215,9 @@ impl<'a> Args<'a, '_> {
     /// Argument `i` as a document: JSON, or JSON text. `None` for NULL.
     pub fn json(&self, i: usize) -> Result<Option<Json>> {
         let v = self.value(i)?;
+        if let Value::Json(b) | Value::Bytes(b) = &v {
+            self.run.check_work(b.len())?;
+        }
         match &v {
             Value::Null => Ok(None),
             Value::Json(_) => Ok(v.json()),
