@@ -262,7 +262,10 @@ impl Expr {
             }
             Node::Call(f, args) => {
                 let args = functions::Args { run, at, args, function: f.name, converts: f.joins_text(), ty: &self.ty };
-                (f.eval)(args).map_err(|e| self.failed(e, at))
+                match (f.eval)(args) {
+                    Ok(Value::Json(document)) if run.outgrows_packet(f.name, document.len()) => Ok(Value::Null),
+                    v => v.map_err(|e| self.failed(e, at)),
+                }
             }
             Node::Subquery(q) => crate::run::subquery::scalar(run, *q, at),
             Node::UserVariable(name) => Ok(run.env.borrow().user_variable(name).0),

@@ -91,6 +91,8 @@ pub struct Run<'x> {
     steps: Cell<u32>,
     /// `div_precision_increment`, once a division has asked for it.
     div_increment: Cell<Option<u32>>,
+    /// `max_allowed_packet`, once a longer result than any could be has asked for it.
+    max_packet: Cell<Option<usize>>,
     /// Warnings raised so far, for the `info` of the outcome.
     pub warnings: Cell<u64>,
     /// Rows without the LIMIT, where SQL_CALC_FOUND_ROWS asks for them.
@@ -134,6 +136,7 @@ impl<'x> Run<'x> {
             scratch: Default::default(),
             steps: Cell::new(0),
             div_increment: Cell::new(None),
+            max_packet: Cell::new(None),
             warnings: Cell::new(0),
             found_rows: Cell::new(None),
             working: RefCell::new(Vec::new()),
@@ -211,6 +214,22 @@ impl<'x> Run<'x> {
         value.expect("the executor asks for variables that there are").0.to_u64()
     }
 
+    /// Would a function's result of so many bytes be longer than `max_allowed_packet`? It is NULL then, with warning 1301.
+    #[inline]
+    pub fn outgrows_packet(&self, function: &str, bytes: usize) -> bool {
+        bytes > LEAST_PACKET && self.outgrows_set_packet(function, bytes)
+    }
+
+    #[cold]
+    fn outgrows_set_packet(&self, function: &str, bytes: usize) -> bool {
+        let max = self.max_packet.get().unwrap_or_else(|| self.variable("max_allowed_packet") as usize);
+        self.max_packet.set(Some(max));
+        if bytes > max {
+            self.warn(1301, format!("Result of {function}() was larger than max_allowed_packet ({max}) - truncated"));
+        }
+        bytes > max
+    }
+
     /// `div_precision_increment`.
     pub fn div_increment(&self) -> u32 {
         if let Some(known) = self.div_increment.get() {
@@ -286,6 +305,13 @@ impl<'x> Run<'x> {
         self.check_interrupt_now()
     }
 
+    /// A value of so many bytes is about to be worked on: of long ones a few hundred rows take long.
+    #[inline]
+    pub fn check_work(&self, bytes: usize) -> Result<()> {
+        if bytes < LONG_BYTES { Ok(()) } else { self.check_interrupt_now() }
+    }
+
+    #[cold]
     pub fn check_interrupt_now(&self) -> Result<()> {
         match self.tx.borrow().interrupt().reason() {
             0 => Ok(()),
@@ -305,13 +331,6 @@ impl<'x> Run<'x> {
     /// Seconds east of UTC of the session's time zone at `unix_seconds`.
     pub fn zone_offset(&self, unix_seconds: i64) -> i64 {
         self.env.borrow().time_zone_offset(unix_seconds) as i64
-    /// A value of so many bytes is about to be worked on: of long ones a few hundred rows take long.
-    #[inline]
-    pub fn check_work(&self, bytes: usize) -> Result<()> {
-        if bytes < LONG_BYTES { Ok(()) } else { self.check_interrupt_now() }
-    }
-
-    #[cold]
     }
 }
 

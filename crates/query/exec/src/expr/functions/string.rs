@@ -2,6 +2,7 @@
 
 use super::{Args, Function, MANY, Rule, bytes, f, locale};
 use crate::expr::convert;
+use memchr::memmem;
 use std::borrow::Cow;
 use types::{Charset, Result, Value, base64};
 
@@ -83,14 +84,6 @@ fn scaled(n: f64, units: &[(f64, &str)]) -> String {
     }
 }
 
-/// Longest string that a function makes: `max_allowed_packet`'s default.
-const STRING_BYTES_MAX: usize = 64 << 20;
-
-fn too_long<'a>(name: &str, a: &Args<'a, '_>) -> Value<'a> {
-    a.run.warn(1301, format!("Result of {name}() was larger than max_allowed_packet ({STRING_BYTES_MAX}) - truncated"));
-    Value::Null
-}
-
 /// Bytes of the first character; 0 of an empty text.
 fn char_len(set: Charset, s: &[u8]) -> usize {
     if s.is_empty() { 0 } else { set.decode(s).1 }
@@ -110,8 +103,8 @@ fn concat<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
             Some(s) => out.extend_from_slice(&s),
             None => return Ok(Value::Null),
         }
-        if out.len() > STRING_BYTES_MAX {
-            return Ok(too_long("concat", &a));
+        if a.run.outgrows_packet("concat", out.len()) {
+            return Ok(Value::Null);
         }
     }
     Ok(bytes(out))
@@ -128,6 +121,9 @@ fn concat_ws<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
             }
             first = false;
             out.extend_from_slice(&s);
+            if a.run.outgrows_packet("concat_ws", out.len()) {
+                return Ok(Value::Null);
+            }
         }
     }
     Ok(bytes(out))
@@ -228,24 +224,12 @@ fn right<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     Ok(bytes(slice(s, from, to)))
 }
 
-fn find(s: &[u8], what: &[u8], from: usize) -> Option<usize> {
-    if what.is_empty() {
-        return (from <= s.len()).then_some(from);
-    }
-    s.get(from..)?.windows(what.len()).position(|w| w == what).map(|i| i + from)
-}
-
 fn substring_index<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (Some(s), Some(d), Some(n)) = (a.text(0)?, a.text(1)?, a.int(2)?) else { return Ok(Value::Null) };
     if d.is_empty() || n == 0 {
         return Ok(bytes(&b""[..]));
     }
-    let mut hits = Vec::new();
-    let mut at = 0;
-    while let Some(i) = find(&s, &d, at) {
-        hits.push(i);
-        at = i + d.len();
-    }
+    let hits: Vec<usize> = memmem::find_iter(&s, &d).collect();
     let (from, to) = if n > 0 {
         (0, hits.get(n as usize - 1).copied().unwrap_or(s.len()))
     } else {
@@ -257,17 +241,17 @@ fn substring_index<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 
 fn replace<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (Some(s), Some(from), Some(to)) = (a.text(0)?, a.text(1)?, a.text(2)?) else { return Ok(Value::Null) };
-    if from.is_empty() || find(&s, &from, 0).is_none() {
+    if from.is_empty() || memmem::find(&s, &from).is_none() {
         return Ok(bytes(s));
     }
     let mut out = Vec::new();
     let mut at = 0;
-    while let Some(i) = find(&s, &from, at) {
+    for i in memmem::find_iter(&s, &from) {
         out.extend_from_slice(&s[at..i]);
         out.extend_from_slice(&to);
         at = i + from.len();
-        if out.len() > STRING_BYTES_MAX {
-            return Ok(too_long("replace", &a));
+        if a.run.outgrows_packet("replace", out.len()) {
+            return Ok(Value::Null);
         }
     }
     out.extend_from_slice(&s[at..]);
@@ -286,6 +270,9 @@ fn insert<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let from = set.char_offset(&s, pos as usize - 1);
     let len = if len < 0 { count } else { len };
     let to = from + set.char_offset(&s[from..], len.min(count) as usize);
+    if a.run.outgrows_packet("insert", s.len() - (to - from) + new.len()) {
+        return Ok(Value::Null);
+    }
     Ok(bytes([&s[..from], &new, &s[to..]].concat()))
 }
 
@@ -340,14 +327,41 @@ pub(super) fn position(collation: types::CollationId, needle: &[u8], hay: &[u8],
     if start < 1 || start as usize > h.len() + 1 {
         return 0;
     }
-    let mut i = start as usize - 1;
-    while i + n.len() <= h.len() {
-        if n.iter().zip(&h[i..]).all(|(x, y)| collation.char_equal(*x, *y)) {
-            return i as i64 + 1;
+    if n.is_empty() {
+        return start;
+    }
+    // Knuth, Morris and Pratt: a long needle of repetitions is not looked for anew at each place.
+    let equal = |a: u32, b: u32| collation.char_equal(a, b);
+    let mut borders = vec![0; n.len()];
+    let mut matched = 0;
+    for i in 1..n.len() {
+        matched = longest_border(&n, &borders, matched, n[i], equal);
+        borders[i] = matched;
+    }
+    matched = 0;
+    for (i, c) in h.iter().enumerate().skip(start as usize - 1) {
+        matched = longest_border(&n, &borders, matched, *c, equal);
+        if matched == n.len() {
+            return (i + 2 - n.len()) as i64;
         }
-        i += 1;
     }
     0
+}
+
+/// How many characters of `needle` stand before and with the character `c`, where `matched` of them stand before it. `borders`: of
+/// each beginning of the needle, how long its longest proper end is that is a beginning too.
+fn longest_border(
+    needle: &[u32],
+    borders: &[usize],
+    matched: usize,
+    c: u32,
+    equal: impl Fn(u32, u32) -> bool,
+) -> usize {
+    let mut matched = matched;
+    while matched > 0 && !equal(needle[matched], c) {
+        matched = borders[matched - 1];
+    }
+    matched + equal(needle[matched], c) as usize
 }
 
 fn pad<'a>(a: Args<'a, '_>, at_left: bool) -> Result<Value<'a>> {
@@ -364,8 +378,8 @@ fn pad<'a>(a: Args<'a, '_>, at_left: bool) -> Result<Value<'a>> {
     if p.is_empty() {
         return Ok(bytes(Vec::new()));
     }
-    if n > STRING_BYTES_MAX {
-        return Ok(too_long(if at_left { "lpad" } else { "rpad" }, &a));
+    if a.run.outgrows_packet(if at_left { "lpad" } else { "rpad" }, n) {
+        return Ok(Value::Null);
     }
     let mut fill = Vec::new();
     let mut left = n - count;
@@ -384,18 +398,19 @@ fn pad<'a>(a: Args<'a, '_>, at_left: bool) -> Result<Value<'a>> {
 fn repeat<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (Some(s), Some(n)) = (a.text(0)?, a.int(1)?) else { return Ok(Value::Null) };
     let n = n.max(0) as usize;
-    if s.len().saturating_mul(n) > STRING_BYTES_MAX {
-        return Ok(too_long("repeat", &a));
+    if a.run.outgrows_packet("repeat", s.len().saturating_mul(n)) {
+        return Ok(Value::Null);
     }
     Ok(bytes(s.repeat(n)))
 }
 
 fn space<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(n) = a.int(0)? else { return Ok(Value::Null) };
-    if n > STRING_BYTES_MAX as i64 {
-        return Ok(too_long("space", &a));
+    let n = n.max(0) as usize;
+    if a.run.outgrows_packet("space", n) {
+        return Ok(Value::Null);
     }
-    Ok(bytes(vec![b' '; n.max(0) as usize]))
+    Ok(bytes(vec![b' '; n]))
 }
 
 fn reverse<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
@@ -533,6 +548,10 @@ fn make_set<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 
 fn quote<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(bytes(&b"NULL"[..])) };
+    let escaped = s.iter().filter(|b| matches!(b, b'\'' | b'\\' | 0 | 26)).count();
+    if a.run.outgrows_packet("quote", s.len() + escaped + 2) {
+        return Ok(Value::Null);
+    }
     let mut out = vec![b'\''];
     for b in s.iter() {
         match b {
@@ -613,6 +632,11 @@ fn export_set<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         },
         _ => 64,
     };
+    // As MySQL counts: the longer of the two in each place.
+    let most = on.len().max(off.len()) * count as usize + separator.len() * (count as usize).saturating_sub(1);
+    if a.run.outgrows_packet("export_set", most) {
+        return Ok(Value::Null);
+    }
     let parts: Vec<&[u8]> = (0..count).map(|i| if bits >> i & 1 == 1 { &on[..] } else { &off[..] }).collect();
     Ok(bytes(parts.join(&separator[..])))
 }
@@ -627,8 +651,15 @@ pub fn weight_string<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         _ => return Ok(Value::Null),
     };
     let length = a.int(1)?.map(|n| n as usize);
+    let sized = a.int(3)?.map(|n| n as usize);
     let mut out = Vec::new();
-    if a.int(2)? == Some(1) {
+    let is_binary = a.int(2)? == Some(1);
+    let function = if is_binary { "cast_as_binary" } else { "weight_string" };
+    // A character weighs a byte at least.
+    if a.run.outgrows_packet(function, sized.or(length).unwrap_or(s.len())) {
+        return Ok(Value::Null);
+    }
+    if is_binary {
         let mut s = s.into_owned();
         s.resize(length.unwrap_or(s.len()), 0);
         return Ok(bytes(s));
@@ -636,8 +667,6 @@ pub fn weight_string<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let set = a.charset(0);
     let end = length.map_or(s.len(), |n| set.char_offset(&s, n));
     let blanks = length.map_or(0, |n| n.saturating_sub(set.char_count(&s)));
-    let sized = a.int(3)?.map(|n| n as usize);
-    // A character weighs a byte at least.
     a.args[0].ty.collation.sort_weights(&s[..end], blanks.max(sized.unwrap_or(0)), &mut out);
     if let Some(n) = sized {
         out.resize(n, 0);
@@ -695,6 +724,10 @@ fn soundex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 
 fn to_base64<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(Value::Null) };
+    let encoded = s.len().div_ceil(3) * 4;
+    if a.run.outgrows_packet("to_base64", encoded + encoded.saturating_sub(1) / 76) {
+        return Ok(Value::Null);
+    }
     let mut out = Vec::new();
     base64::encode_lines(&s, 76, &mut out);
     Ok(bytes(out))
