@@ -48,6 +48,14 @@ pub fn interrupted(state: u8) -> SqlError {
     }
 }
 
+/// For long computations without a transaction at hand: 1317 or 3024 when the statement that the thread works for is to end.
+pub fn check_interrupt() -> types::Result<()> {
+    match sync::blocking::interruption() {
+        0 => Ok(()),
+        reason => Err(interrupted(reason)),
+    }
+}
+
 /// 1062 for `entry` (the key's values joined by `-`) in `table.index`.
 #[cold]
 pub fn duplicate(entry: &str, table: &str, index: &str) -> SqlError {

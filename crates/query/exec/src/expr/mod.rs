@@ -497,6 +497,15 @@ impl Expr {
         found
     }
 
+    /// Are there more than so many nodes in it?
+    pub fn has_more_nodes(&self, max: usize) -> bool {
+        let mut nodes = 0;
+        self.any(&mut |_| {
+            nodes += 1;
+            nodes > max
+        })
+    }
+
     pub fn has_aggregate(&self) -> bool {
         self.any(&mut |e| matches!(e.node, Node::Aggregate(_)))
     }

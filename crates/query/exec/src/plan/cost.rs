@@ -1,5 +1,8 @@
 //! The order of a join, and how each table is joined: what it costs by the statistics. Orders are searched completely for a few
 //! tables, and greedily for many. Unit of cost: reading one row of a scan.
+//!
+//! The inner side of an outer join and a probe are asked twice each, for loops and for a hash table, and lie in each other: what
+//! they cost is kept, so that the search takes time by the number of levels and not by its power.
 
 use super::Planner;
 use super::access::{self, Wanted};
@@ -7,6 +10,8 @@ use super::node::{JoinKind, Plan};
 use super::rewrite::Classes;
 use super::tables::{Tree, hash_pairs, slots_of};
 use crate::expr::{Expr, Node};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use types::Result;
 
 /// Operands whose orders are all tried.
@@ -42,6 +47,24 @@ pub struct State {
     pub order: Vec<(usize, Method)>,
 }
 
+/// What the inner side of a join is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Asked {
+    /// To be opened for each row, by the join's conditions.
+    Opened,
+    /// To be read once, by those of them that it can answer alone.
+    Alone,
+    /// To be read once and whole.
+    Whole,
+}
+
+/// The search for the order of one join, with what the inner sides below it were found to cost: the trees do not change meanwhile.
+pub(super) struct Search<'s, 'p> {
+    planner: &'s Planner<'p>,
+    /// Cost and rows by the slots of the inner side, what is asked, and which of the known slots its conditions read.
+    kept: RefCell<HashMap<(u64, Asked, u64), (f64, f64)>>,
+}
+
 impl Planner<'_> {
     /// The operands of an inner join in the order in which they are read; `bound`: slots known from outside.
     pub(super) fn join_order(
@@ -52,9 +75,23 @@ impl Planner<'_> {
         bound: u64,
         straight: &[(u64, u64)],
     ) -> Result<State> {
+        let search = Search { planner: self, kept: RefCell::default() };
+        search.join_order(operands, conditions, classes, bound, straight)
+    }
+}
+
+impl Search<'_, '_> {
+    fn join_order(
+        &self,
+        operands: &[&Tree],
+        conditions: &[Expr],
+        classes: &Classes,
+        bound: u64,
+        straight: &[(u64, u64)],
+    ) -> Result<State> {
         let n = operands.len();
         let start = State { cost: 0.0, rows: 1.0, order: Vec::new() };
-        let after = self.join_after(operands, straight);
+        let after = self.planner.join_after(operands, straight);
         if n > SEARCHED_MAX {
             return self.greedy_order(operands, conditions, classes, bound, &after, start);
         }
@@ -65,7 +102,7 @@ impl Planner<'_> {
             if set + 1 == 1 << n {
                 return Ok(state);
             }
-            let known = slots_in(self, operands, set) | bound;
+            let known = slots_in(self.planner, operands, set) | bound;
             for i in (0..n).filter(|i| set & 1 << i == 0) {
                 if after[i] & !(set as u64) != 0 {
                     continue;
@@ -95,7 +132,7 @@ impl Planner<'_> {
     ) -> Result<State> {
         let mut set = 0usize;
         while state.order.len() < operands.len() {
-            let known = slots_in(self, operands, set) | bound;
+            let known = slots_in(self.planner, operands, set) | bound;
             let mut best: Option<(usize, Joined)> = None;
             for i in (0..operands.len()).filter(|i| set & 1 << i == 0) {
                 if after[i] & !(set as u64) != 0 {
@@ -125,8 +162,9 @@ impl Planner<'_> {
         rows: f64,
         joins: bool,
     ) -> Result<Joined> {
-        let own = operand.slots(self);
-        let subqueries = self.subqueries();
+        self.planner.step()?;
+        let own = operand.slots(self.planner);
+        let subqueries = self.planner.subqueries();
         if let Tree::Probe { first: None, .. } = operand {
             return self.probe_cost(operand, known, rows);
         }
@@ -141,10 +179,10 @@ impl Planner<'_> {
                 (all * 2.0, all, vec![false; conditions.len()], false)
             }
             Tree::Probe { right, on, first, .. } => {
-                let (cost, rows) = self.tree_cost(right, on, 0)?;
+                let (cost, rows) = self.inner_cost(right, Asked::Alone, on, 0)?;
                 let mut different = 1.0;
                 for value in first.as_ref().expect("others are above") {
-                    different *= self.different(value)?.unwrap_or(rows);
+                    different *= self.planner.different(value)?.unwrap_or(rows);
                 }
                 (cost + rows * BUILD, rows.min(different).max(1.0), vec![false; conditions.len()], false)
             }
@@ -164,7 +202,7 @@ impl Planner<'_> {
                 }
                 linked.push(link);
             }
-            kept *= self.selectivity(e)?;
+            kept *= self.planner.selectivity(e)?;
         }
         let out = (rows * read * kept).max(0.01);
         let loops = Joined { cost: rows * (open_cost + OPEN) + out * 0.1, rows: out, method: Method::Loop };
@@ -184,7 +222,7 @@ impl Planner<'_> {
                 let mut kept = 1.0;
                 for (e, used) in conditions.iter().zip(&used) {
                     if slots_of(subqueries, e) & !own == 0 && !used {
-                        kept *= self.selectivity(e)?;
+                        kept *= self.planner.selectivity(e)?;
                     }
                 }
                 (cost, scanned * kept)
@@ -201,23 +239,23 @@ impl Planner<'_> {
     /// May its rows be read once, and kept in a hash table?
     fn may_keep(&self, operand: &Tree) -> bool {
         match operand {
-            Tree::Leaf(i) => self.may_hash(*i),
-            Tree::Join { .. } | Tree::Probe { .. } => operand.needs(self) == 0,
+            Tree::Leaf(i) => self.planner.may_hash(*i),
+            Tree::Join { .. } | Tree::Probe { .. } => operand.needs(self.planner) == 0,
         }
     }
 
     /// Does a hint say that the table is looked up in batches?
     fn wants_batches(&self, operand: &Tree) -> bool {
         let Tree::Leaf(i) = operand else { return false };
-        self.current_block().sources[*i].tuning.as_ref().is_some_and(|t| t.batched == Some(true))
+        self.planner.current_block().sources[*i].tuning.as_ref().is_some_and(|t| t.batched == Some(true))
     }
 
     /// Of asking for a match in a subquery's tables, for each of `rows`.
     fn probe_cost(&self, operand: &Tree, known: u64, rows: f64) -> Result<Joined> {
         let Tree::Probe { anti, strategies, right, on, .. } = operand else { unreachable!("the caller looks") };
-        let own = right.slots(self);
-        let subqueries = self.subqueries();
-        let (open, read) = self.tree_cost(right, on, known)?;
+        let own = right.slots(self.planner);
+        let subqueries = self.planner.subqueries();
+        let (open, read) = self.inner_cost(right, Asked::Opened, on, known)?;
         let share = match anti {
             true => (1.0 - read).max(0.1),
             false => read.min(1.0),
@@ -230,7 +268,7 @@ impl Planner<'_> {
             return Ok(loops);
         }
         let inside: Vec<Expr> = on.iter().filter(|e| slots_of(subqueries, e) & !own == 0).cloned().collect();
-        let (scan, scanned) = self.tree_cost(right, &inside, 0)?;
+        let (scan, scanned) = self.inner_cost(right, Asked::Alone, &inside, 0)?;
         let cost = scan + scanned * BUILD + rows * PROBE + out * 0.1;
         let looks_up = match **right {
             Tree::Leaf(i) => self.leaf_cost(i, on, known)?.3,
@@ -240,23 +278,39 @@ impl Planner<'_> {
         Ok(if hash { Joined { cost, rows: out, method: Method::Hash } } else { loops })
     }
 
+    /// [`Search::tree_cost`] of the inner side of an outer join or a probe, computed once. `conditions` are those of the join that
+    /// `asked` says.
+    fn inner_cost(&self, tree: &Tree, asked: Asked, conditions: &[Expr], known: u64) -> Result<(f64, f64)> {
+        let mut inside = Vec::new();
+        tree.conditions(&mut inside);
+        let read = inside.into_iter().chain(conditions);
+        let read = read.fold(0, |bits, e| bits | slots_of(self.planner.subqueries(), e));
+        let key = (tree.slots(self.planner), asked, known & read);
+        if let Some(cost) = self.kept.borrow().get(&key) {
+            return Ok(*cost);
+        }
+        let cost = self.tree_cost(tree, conditions, known)?;
+        self.kept.borrow_mut().insert(key, cost);
+        Ok(cost)
+    }
+
     /// Cost of reading a tree once, and the rows that it gives then.
     fn tree_cost(&self, tree: &Tree, conditions: &[Expr], known: u64) -> Result<(f64, f64)> {
         match tree {
             Tree::Leaf(i) => {
-                let own = tree.slots(self);
+                let own = tree.slots(self.planner);
                 let (cost, mut rows, used, _) = self.leaf_cost(*i, conditions, known)?;
                 for (e, used) in conditions.iter().zip(&used) {
-                    if !used && slots_of(self.subqueries(), e) & !(known | own) == 0 {
-                        rows *= self.selectivity(e)?;
+                    if !used && slots_of(self.planner.subqueries(), e) & !(known | own) == 0 {
+                        rows *= self.planner.selectivity(e)?;
                     }
                 }
                 Ok((cost, rows))
             }
             Tree::Join { left_outer: true, left, right, on, .. } => {
                 let (cost, rows) = self.tree_cost(left, conditions, known)?;
-                let (open, read) = self.tree_cost(right, on, known | left.slots(self))?;
-                let (scan, scanned) = self.tree_cost(right, &[], 0)?;
+                let (open, read) = self.inner_cost(right, Asked::Opened, on, known | left.slots(self.planner))?;
+                let (scan, scanned) = self.inner_cost(right, Asked::Whole, &[], 0)?;
                 let joined = (rows * (open + OPEN)).min(scan + scanned * BUILD + rows * PROBE);
                 Ok((cost + joined, rows * read.max(1.0)))
             }
@@ -264,7 +318,7 @@ impl Planner<'_> {
             Tree::Join { .. } => {
                 let (mut operands, mut straight, mut all) = (Vec::new(), Vec::new(), conditions.to_vec());
                 self.operands_of(tree, &mut operands, &mut all, &mut straight);
-                let slots = tree.slots(self);
+                let slots = tree.slots(self.planner);
                 let classes = Classes::close(&mut all, slots);
                 let state = self.join_order(&operands, &all, &classes, known, &straight)?;
                 Ok((state.cost, state.rows))
@@ -283,7 +337,7 @@ impl Planner<'_> {
         match tree {
             Tree::Join { left_outer: false, straight: here, left, right, on } => {
                 if *here {
-                    straight.push((left.slots(self), right.slots(self)));
+                    straight.push((left.slots(self.planner), right.slots(self.planner)));
                 }
                 conditions.extend(on.iter().cloned());
                 self.operands_of(left, out, conditions, straight);
@@ -296,11 +350,11 @@ impl Planner<'_> {
     /// Of one opening of a table: cost, rows that are read, which conditions these rows fulfil already, and whether an index is
     /// used for what is known.
     fn leaf_cost(&self, leaf: usize, conditions: &[Expr], known: u64) -> Result<(f64, f64, Vec<bool>, bool)> {
-        let source = &self.current_block().sources[leaf];
+        let source = &self.planner.current_block().sources[leaf];
         let unused = vec![false; conditions.len()];
         match &source.table {
             Some(t) if t.virtual_rows.is_none() => {
-                let choice = access::choose(self, leaf, conditions, known, &Wanted::none())?;
+                let choice = access::choose(self.planner, leaf, conditions, known, &Wanted::none())?;
                 let looks_up = !choice.access.ranges.is_empty();
                 Ok((choice.cost, choice.rows, choice.used, looks_up))
             }

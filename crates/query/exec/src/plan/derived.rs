@@ -23,6 +23,9 @@ use sql::ast::{QueryBody, QueryId};
 use sql::hints::TableHint;
 use types::Result;
 
+/// Nodes of an output of a merged table, at most: each that reads such a column takes a copy, so they double from table to table.
+const MERGED_NODES_MAX: usize = 1000;
+
 impl Planner<'_> {
     /// Plans the query of a derived table; with what is to be merged of it, if it may be.
     pub(super) fn mergeable_query(&mut self, id: QueryId, alias: &str) -> Result<(QueryPlan, Option<Box<Aside>>)> {
@@ -55,7 +58,8 @@ impl Planner<'_> {
         order: Vec<OrderKey>,
     ) -> Result<(), (Tree, Vec<Expr>, Vec<OrderKey>)> {
         let computed = outputs.iter().any(|e| e.any(&mut |e| is_query(&e.node)));
-        if computed || !order.iter().all(|o| self.is_movable(&o.expr)) {
+        let large = outputs.iter().any(|e| e.has_more_nodes(MERGED_NODES_MAX));
+        if computed || large || !order.iter().all(|o| self.is_movable(&o.expr)) {
             return Err((tree, conditions, order));
         }
         match self.put_aside(tree, conditions, outputs) {

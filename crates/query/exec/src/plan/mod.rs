@@ -132,6 +132,12 @@ pub struct Planner<'p> {
     unsteady: bool,
     /// The order of a join hangs from values of parameters, by a histogram.
     pub values_matter: Cell<bool>,
+    /// See [`Planner::step`].
+    steps: Cell<u32>,
+    /// Query blocks planned so far, those that were planned again included.
+    blocks_planned: usize,
+    /// Those of them that [`pushdown`] has planned again.
+    blocks_anew: usize,
     /// `div_precision_increment`.
     div_increment: u32,
     /// Collation of literals: `collation_connection`.
@@ -194,6 +200,9 @@ impl<'p> Planner<'p> {
             outer_reads: Vec::new(),
             unsteady: false,
             values_matter: Cell::new(false),
+            steps: Cell::new(0),
+            blocks_planned: 0,
+            blocks_anew: 0,
             div_increment: div_increment.map_or(crate::expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),
             literal_collation: literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
         }
@@ -431,6 +440,14 @@ impl<'p> Planner<'p> {
 
     fn block(&mut self) -> &mut Block {
         self.blocks.last_mut().expect("inside a query block")
+    }
+
+    /// Some microseconds of planning are about to follow. Errors 1317 and 3024 when the statement is to end.
+    #[inline]
+    fn step(&self) -> Result<()> {
+        let n = self.steps.get().wrapping_add(1);
+        self.steps.set(n);
+        if n.is_multiple_of(256) { crate::error::check_interrupt() } else { Ok(()) }
     }
 
     /// What is known of a table's contents.

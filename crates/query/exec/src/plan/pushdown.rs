@@ -19,6 +19,17 @@ pub struct Origin {
     pub from: Definition,
     /// The subqueries that its first plan has made.
     pub subqueries: Range<usize>,
+    /// Query blocks that its first plan has planned anew.
+    pub blocks_anew: usize,
+}
+
+/// A derived table whose first plan has planned so many blocks anew is not planned anew itself: each level would double them.
+const BLOCKS_ANEW_MAX: usize = 255;
+
+/// Where the first plan of a derived table begins.
+pub struct FirstPlan {
+    subqueries: usize,
+    blocks_anew: usize,
 }
 
 #[derive(Clone)]
@@ -27,6 +38,9 @@ pub enum Definition {
     Query(QueryId, Option<usize>),
     View(Arc<Table>),
 }
+
+/// Nodes of a condition that is asked inside, at most.
+const PUSHED_NODES_MAX: usize = 1000;
 
 /// Conditions on their way into a query, over its outputs: they are columns of this slot.
 const OUTPUT: u16 = u16::MAX;
@@ -49,6 +63,17 @@ enum United {
 }
 
 impl Planner<'_> {
+    /// A derived table is about to be planned.
+    pub(super) fn first_plan(&self) -> FirstPlan {
+        FirstPlan { subqueries: self.subqueries.len(), blocks_anew: self.blocks_anew }
+    }
+
+    /// What it takes to plan the derived table anew that has just been planned from there on.
+    pub(super) fn origin(&self, first: FirstPlan, from: Definition) -> Origin {
+        let subqueries = first.subqueries..self.subqueries.len();
+        Origin { from, subqueries, blocks_anew: self.blocks_anew - first.blocks_anew }
+    }
+
     /// Plans a derived table anew with those conditions that can be asked inside; they leave the list.
     pub(super) fn push_down(
         &mut self,
@@ -59,6 +84,9 @@ impl Planner<'_> {
         let source = &mut self.block().sources[leaf];
         let (slot, alias) = (source.slot, source.name.clone());
         let Some(origin) = source.origin.take().filter(|_| !query.correlated) else { return query };
+        if origin.blocks_anew > BLOCKS_ANEW_MAX {
+            return query;
+        }
         let inside = |e: &Expr| {
             slots_of(self.subqueries(), e) == 1 << slot && self.is_movable(e) && !e.any(&mut |e| reaches_out(&e.node))
         };
@@ -145,6 +173,7 @@ impl Planner<'_> {
     fn plan_anew(&mut self, origin: &Origin, conditions: Vec<Expr>) -> Option<(QueryPlan, Vec<bool>)> {
         let (notes, params, dates) = (self.notes.len(), self.param_types.len(), self.temporal_params.len());
         let (rights, first) = (self.rights.len(), self.subqueries.len());
+        let (blocks, blocks_anew) = (self.blocks_planned, self.blocks_anew);
         let (literals, columns) = (self.literal_warnings.len(), self.column_params.len());
         let foreseen = self.foreseen.len();
         let warnings = self.hints.as_ref().map_or(0, |h| h.warnings.len());
@@ -164,6 +193,7 @@ impl Planner<'_> {
             Definition::View(table) => self.view_plan(table, None).map(|(plan, _)| plan),
         };
         self.blocks.push(block);
+        self.blocks_anew = blocks_anew + self.blocks_planned - blocks;
         (self.clause, self.exports, self.straight) = (clause, exports, straight);
         self.notes.truncate(notes);
         self.literal_warnings.truncate(literals);
@@ -219,6 +249,10 @@ impl Planner<'_> {
                 !e.any(&mut |e| !plain(e))
             };
             if !read.iter().all(steady) {
+                continue;
+            }
+            // A copy of an output for each column that is read: they multiply from level to level.
+            if read.iter().any(|i| outputs[*i].has_more_nodes(PUSHED_NODES_MAX / read.len())) {
                 continue;
             }
             *taken = true;

@@ -10,6 +10,7 @@ use super::recursive::Working;
 use super::sorted::sorted;
 use super::tables::{StarColumn, filtered};
 use crate::context::ColumnMeta;
+use crate::error;
 use crate::expr::aggregate::AggregateKind;
 use crate::expr::{Expr, Node, compare, convert};
 use crate::run::Shape;
@@ -33,6 +34,10 @@ pub struct Cte {
 
 const FOUND_ROWS_DEPRECATED: &str = "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider \
     using two separate queries instead.";
+
+/// Query blocks that one statement is planned as, at most: common table expressions and views that read each other twice double
+/// with each level. Some 200 MiB of plans.
+const BLOCKS_PLANNED_MAX: usize = 1 << 15;
 
 /// LIMIT with its OFFSET.
 pub type OrderlessLimit = Option<(Expr, Option<Expr>)>;
@@ -76,7 +81,7 @@ impl Planner<'_> {
     /// Error 1235 for a LIMIT in a subquery of IN, ALL, ANY or SOME.
     pub fn refuse_limit(&self, id: QueryId) -> Result<()> {
         match self.parsed[id].limit {
-            Some(_) => Err(crate::error::unsupported("LIMIT & IN/ALL/ANY/SOME subquery")),
+            Some(_) => Err(error::unsupported("LIMIT & IN/ALL/ANY/SOME subquery")),
             None => Ok(()),
         }
     }
@@ -91,11 +96,16 @@ impl Planner<'_> {
         at
     }
 
-    /// Plans a query expression. `top`: its INTO was looked at by the caller. Errors 1234, 1436.
+    /// Plans a query expression. `top`: its INTO was looked at by the caller. Errors 1234, 1436, 1473, 1317, 3024.
     pub fn query(&mut self, id: QueryId, top: bool) -> Result<QueryPlan> {
         if let Some((used, size)) = sync::stack::overrun() {
             return Err(err!(1436, used, size, size / 2));
         }
+        self.blocks_planned += 1;
+        if self.blocks_planned > BLOCKS_PLANNED_MAX {
+            return Err(err!(1473));
+        }
+        error::check_interrupt()?;
         let parsed = self.parsed;
         let query = &parsed[id];
         if query.into.is_some() && !top {

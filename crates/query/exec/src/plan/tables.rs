@@ -243,7 +243,7 @@ impl Planner<'_> {
             return self.working_table(at, alias);
         }
         let cte = self.ctes[at].clone();
-        let first = self.subqueries.len();
+        let first = self.first_plan();
         let later = self.ctes.split_off(at + cte.recursive as usize);
         let planned = match cte.recursive {
             true => {
@@ -258,8 +258,7 @@ impl Planner<'_> {
         };
         self.ctes.extend(later);
         let (plan, aside) = planned?;
-        let subqueries = first..self.subqueries.len();
-        let origin = Origin { from: Definition::Query(cte.query, Some(at)), subqueries };
+        let origin = self.origin(first, Definition::Query(cte.query, Some(at)));
         let (tree, star) = self.derived_source(plan, aside, alias, (&cte.columns, false), None)?;
         self.note_origin(&tree, origin, cte.recursive);
         Ok((tree, star))
@@ -279,9 +278,9 @@ impl Planner<'_> {
             let before = self.block().slots();
             return self.derived_source(plan?, None, alias, (names, true), Some(before));
         }
-        let first = self.subqueries.len();
+        let first = self.first_plan();
         let (plan, aside) = self.mergeable_query(query, alias)?;
-        let origin = Origin { from: Definition::Query(query, None), subqueries: first..self.subqueries.len() };
+        let origin = self.origin(first, Definition::Query(query, None));
         let (tree, star) = self.derived_source(plan, aside, alias, (names, true), None)?;
         self.note_origin(&tree, origin, false);
         Ok((tree, star))

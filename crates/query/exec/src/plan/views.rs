@@ -4,7 +4,7 @@
 use super::Planner;
 use super::names::{Block, Source, SourceColumn};
 use super::node::QueryPlan;
-use super::pushdown::{Definition, Origin};
+use super::pushdown::Definition;
 use super::semijoin::Aside;
 use super::tables::{StarColumn, Tree};
 use crate::expr::Expr;
@@ -90,7 +90,7 @@ impl Planner<'_> {
             };
             return Ok((tree, merged.columns.iter().map(star).collect()));
         }
-        let first = self.subqueries.len();
+        let first = self.first_plan();
         let (plan, aside) = self.view_plan(table, Some(&alias))?;
         let column = |(c, (meta, e)): (&catalog::Column, (&crate::context::ColumnMeta, &Expr))| SourceColumn {
             name: c.name.clone(),
@@ -105,7 +105,7 @@ impl Planner<'_> {
         source.schema.clone_from(&table.schema);
         source.named = Some(table.id);
         let (tree, star) = self.take_in(plan, aside, source)?;
-        let origin = Origin { from: Definition::View(table.clone()), subqueries: first..self.subqueries.len() };
+        let origin = self.origin(first, Definition::View(table.clone()));
         self.note_origin(&tree, origin, false);
         Ok((tree, star))
     }
@@ -249,6 +249,7 @@ impl Planner<'_> {
         inner.constants = self.constants;
         inner.subqueries = std::mem::take(&mut self.subqueries);
         inner.merges = self.merges;
+        (inner.blocks_planned, inner.blocks_anew) = (self.blocks_planned, self.blocks_anew);
         let is_select = matches!(parsed[id].body, QueryBody::Select(_));
         // Index hints name their indexes by numbers that the view's text gave them.
         let hinted = |t: &TableRef| matches!(t, TableRef::Table(factor) if !factor.index_hints.is_empty());
@@ -266,6 +267,7 @@ impl Planner<'_> {
             aside.block.hints = None;
             aside.block.sources.iter_mut().for_each(|s| s.block = None);
         }
+        (self.blocks_planned, self.blocks_anew) = (inner.blocks_planned, inner.blocks_anew);
         let taken = inner.taken();
         self.take_read(taken, table, &view);
         self.view_depth -= 1;
