@@ -206,7 +206,8 @@ impl Session {
                 return Err(self.unread(error));
             }
             self.more = !tail.is_empty();
-            let done = self.statement(parsed, out).map_err(|e| self.failed(e))?;
+            let room = exec::stack_bytes(parsed.height());
+            let done = exec::with_stack(room, || self.statement(parsed, out)).map_err(|e| self.failed(e))?;
             if done == Done::Upload {
                 let upload = self.upload.as_mut().expect("it waits for the client");
                 upload.rest = tail.to_vec();

@@ -4,6 +4,7 @@ use crate::bulk::{Order, Sorter};
 use crate::context::Env;
 use crate::error;
 use crate::plan::Planner;
+use crate::prepared::{stack_bytes, with_stack};
 use crate::run::Run;
 use crate::run::entries::Entries;
 use crate::run::rules::RuleSet;
@@ -184,9 +185,25 @@ pub fn largest_number(tx: &mut Transaction, table: &Table) -> Result<u64> {
 
 /// The rules of a table outside a statement on it.
 pub(crate) fn rules_of(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<Table>) -> Result<Option<RuleSet>> {
-    let parsed = sql::parse(b"DO 0", sql::SqlMode::default()).expect("a statement");
-    let rules = Planner::new(&parsed, version, env, &[]).rules(table, Changes::INSERT, None)?;
+    let rules = planned(env, version, |planner| planner.rules(table, Changes::INSERT, None))?;
     Ok(rules.map(RuleSet::new))
+}
+
+/// Levels of an expression of a table's definition: rows are computed by it on whatever stack is at hand.
+const RULE_HEIGHT_MAX: u32 = 200;
+
+/// Plans expressions of a table's definition outside a statement on it. Error 1436 for one of more than [`RULE_HEIGHT_MAX`] levels.
+fn planned<T>(
+    env: &mut dyn Env,
+    version: &Arc<Version>,
+    plan: impl FnOnce(&mut Planner<'_>) -> Result<T>,
+) -> Result<T> {
+    let parsed = sql::parse(b"DO 0", sql::SqlMode::default()).expect("a statement");
+    with_stack(stack_bytes(RULE_HEIGHT_MAX), || {
+        let mut planner = Planner::new(&parsed, version, env, &[]);
+        planner.make_room_for(RULE_HEIGHT_MAX);
+        plan(&mut planner)
+    })
 }
 
 /// Checks that the expressions of a table's definition can be planned: names, types, functions.
@@ -196,12 +213,10 @@ pub fn check_expressions(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<
 
 /// The type of an expression over the columns of a table.
 pub fn expression_type(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<Table>, text: &str) -> Result<DataType> {
-    let parsed = sql::parse(b"DO 0", sql::SqlMode::default()).expect("a statement");
-    Ok(Planner::new(&parsed, version, env, &[]).stored_expression(text, table)?.ty)
+    planned(env, version, |planner| Ok(planner.stored_expression(text, table)?.ty))
 }
 
 /// Checks that the array of a multi-valued index part, CAST(... AS type ARRAY), can be planned.
 pub fn check_array(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<Table>, text: &str) -> Result<()> {
-    let parsed = sql::parse(b"DO 0", sql::SqlMode::default()).expect("a statement");
-    Planner::new(&parsed, version, env, &[]).stored(text, table, true).map(drop)
+    planned(env, version, |planner| planner.stored(text, table, true).map(drop))
 }

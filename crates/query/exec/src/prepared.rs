@@ -12,7 +12,7 @@ use engine::Transaction;
 use sql::ast::{OnDuplicate, Parsed, QueryId};
 use std::cell::RefCell;
 use std::sync::Arc;
-use types::{DataType, Result, TypeKind, Value};
+use types::{DataType, Result, SqlError, TypeKind, Value};
 
 /// The version of a plan whose operators are gone: no dictionary has it.
 const SPENT: u64 = u64::MAX;
@@ -107,6 +107,33 @@ pub struct Prepared {
     values_matter: bool,
     subqueries: Vec<RefCell<Subquery>>,
     statement: Statement,
+    /// Stack that whoever walks over it needs, in bytes; 0: no more than any statement.
+    room: usize,
+}
+
+/// Stack for a level of [`Parsed::height`], in an optimised build: planning it takes most.
+const LEVEL_BYTES: usize = 12 << 10;
+/// Statements so high are planned and run on the stack at hand.
+pub const PLAIN_HEIGHT: u32 = 40;
+/// Views and rules of tables included, a statement is no higher.
+const HEIGHT_MAX: u32 = 8000;
+
+/// The stack that a statement of that height is to have before it is looked at, in bytes.
+pub fn stack_bytes(height: u32) -> usize {
+    if height <= PLAIN_HEIGHT { 0 } else { height as usize * LEVEL_BYTES }
+}
+
+/// Calls `f` with so much room on the stack; 0: where it stands.
+pub fn with_stack<R>(bytes: usize, f: impl FnOnce() -> R) -> R {
+    if bytes == 0 { f() } else { sync::stack::with_room(bytes, f) }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        if self.room != 0 {
+            with_stack(self.room, || self.clear());
+        }
+    }
 }
 
 impl Prepared {
@@ -116,12 +143,12 @@ impl Prepared {
     ///
     /// Errors: MySQL's (1046, 1049, 1054, 1052, 1146, 1064, 1235, ...).
     pub fn new(stmt: &Parsed, version: &Arc<Version>, env: &mut dyn Env, params: &[DataType]) -> Result<Prepared> {
-        Prepared::plan(stmt, version, env, params, Planner::statement)
+        Prepared::plan(stmt, version, env, params, &|planner| planner.statement())
     }
 
     /// A query inside of a statement that is not the executor's: that of CREATE TABLE ... SELECT.
     pub fn of_query(stmt: &Parsed, query: QueryId, version: &Arc<Version>, env: &mut dyn Env) -> Result<Prepared> {
-        Prepared::plan(stmt, version, env, &[], |planner| planner.query_body_of(query))
+        Prepared::plan(stmt, version, env, &[], &|planner| planner.query_body_of(query))
     }
 
     /// The same query filling a table just made: output `i` goes to column `columns[i]`. The table need not be in `version`, and is not
@@ -134,18 +161,45 @@ impl Prepared {
         version: &Arc<Version>,
         env: &mut dyn Env,
     ) -> Result<Prepared> {
-        Prepared::plan(stmt, version, env, &[], |planner| planner.fill(table, query, columns, duplicates))
+        Prepared::plan(stmt, version, env, &[], &|planner| planner.fill(table, query, columns.clone(), duplicates))
     }
 
-    fn plan<'p>(
-        stmt: &'p Parsed,
-        version: &'p Arc<Version>,
-        env: &'p mut dyn Env,
-        params: &'p [DataType],
-        body: impl FnOnce(&mut Planner<'p>) -> Result<Body>,
+    /// Plans with room for the statement, and anew where views or the rules of tables turn out to need more.
+    fn plan(
+        stmt: &Parsed,
+        version: &Arc<Version>,
+        env: &mut dyn Env,
+        params: &[DataType],
+        body: &dyn Fn(&mut Planner<'_>) -> Result<Body>,
     ) -> Result<Prepared> {
-        let mut planner = Planner::new(stmt, version, env, params);
-        let body = body(&mut planner)?;
+        let mut height = stmt.height();
+        loop {
+            let room = stack_bytes(height);
+            let plan = || {
+                let mut planner = Planner::new(stmt, version, &mut *env, params);
+                planner.make_room_for(height);
+                match body(&mut planner) {
+                    Err(_) if planner.lacks_room() => Err(planner.height().max(2 * height)),
+                    body => Ok(body.and_then(|body| Prepared::finish(stmt, version, planner, body, room))),
+                }
+            };
+            match with_stack(room, plan) {
+                Ok(prepared) => return prepared,
+                Err(height) if height > HEIGHT_MAX => {
+                    return Err(SqlError::new(1436, "Thread stack overrun: the statement is nested too deeply"));
+                }
+                Err(taller) => height = taller,
+            }
+        }
+    }
+
+    fn finish(
+        stmt: &Parsed,
+        version: &Arc<Version>,
+        mut planner: Planner<'_>,
+        body: Body,
+        room: usize,
+    ) -> Result<Prepared> {
         let notes = std::mem::take(&mut planner.notes);
         let temporal_params = std::mem::take(&mut planner.temporal_params);
         let (stores, tells_parts) = (planner.stores, planner.tells_parts);
@@ -195,6 +249,7 @@ impl Prepared {
             values_matter,
             subqueries,
             statement: Statement::new(body),
+            room,
         })
     }
 
@@ -288,7 +343,7 @@ impl Prepared {
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
         if self.uses == Uses::Beside {
-            return self.execute_in(beside, None, params, env, sink);
+            return self.execute_high(beside, None, params, env, sink);
         }
         self.execute_whole(tx, Some(beside), params, env, sink)
     }
@@ -303,13 +358,28 @@ impl Prepared {
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
         let savepoint = self.writes.then(|| tx.savepoint());
-        let result = self.execute_in(tx, beside, params, env, sink);
+        let result = match self.room {
+            0 => self.execute_in(tx, beside, params, env, sink),
+            _ => self.execute_high(tx, beside, params, env, sink),
+        };
         if let (Err(e), Some(savepoint)) = (&result, savepoint)
             && !error::ends_transaction(e)
         {
             tx.rollback_to(savepoint).map_err(error::during_rollback)?;
         }
         result
+    }
+
+    #[cold]
+    fn execute_high(
+        &mut self,
+        tx: &mut Transaction,
+        beside: Option<&mut Transaction>,
+        params: &[Value<'_>],
+        env: &mut dyn Env,
+        sink: &mut dyn RowSink,
+    ) -> Result<Outcome> {
+        with_stack(self.room, || self.execute_in(tx, beside, params, env, sink))
     }
 
     #[inline(always)]
@@ -346,8 +416,14 @@ impl Prepared {
     #[cold]
     fn spend(&mut self) {
         self.catalog_version = SPENT;
+        self.clear();
+    }
+
+    /// All that is as high as the statement goes.
+    fn clear(&mut self) {
         self.statement = Statement::new(Body::Do(Vec::new()));
         self.subqueries.clear();
+        self.foreseen.clear();
     }
 
     /// Has it to be planned anew before it is executed again? Whatever version the dictionary has, it is not that of the plan.
@@ -363,7 +439,7 @@ impl Prepared {
             return Ok(());
         }
         let run = Run::new(tx, env, &[], &self.subqueries);
-        run.ask(self.foreseen.iter().filter(|f| f.at_prepare()))?;
+        with_stack(self.room, || run.ask(self.foreseen.iter().filter(|f| f.at_prepare())))?;
         self.known = run.scratch.once.take();
         Ok(())
     }

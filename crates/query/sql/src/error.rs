@@ -62,6 +62,12 @@ impl ParseError {
         ParseError::new(TOO_DEEP, "Thread stack overrun: the statement is nested too deeply", offset)
     }
 
+    /// 1473: SELECTs inside of one another.
+    #[cold]
+    pub(crate) fn too_many_levels(offset: usize) -> ParseError {
+        ParseError::new(1473, "Too high level of nesting for select", offset)
+    }
+
     /// MySQL's error number.
     pub fn code(&self) -> u16 {
         self.0.code

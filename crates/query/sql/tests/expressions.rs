@@ -136,21 +136,39 @@ fn refused_expressions() {
 #[test]
 fn nesting_is_bounded_and_errors_are_clean() {
     let run = || {
-        for (open, close) in [("(", ")"), ("- ", ""), ("NOT ", ""), ("f(", ")"), ("(SELECT ", ")"), ("~", "")] {
+        // As deep as MySQL goes, at least.
+        for (open, close, taken) in [
+            ("(", ")", 5000),
+            ("- ", "", 3000),
+            ("NOT ", "", 3000),
+            ("f(", ")", 1000),
+            ("CASE WHEN 1 THEN ", " END", 1000),
+            ("~", "", 3000),
+        ] {
             let text = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
-            assert_eq!(show(&text, SqlMode::default()).expect_err(open).code(), sql::TOO_DEEP, "{open}");
-            let text = format!("{}1{}", open.repeat(60), close.repeat(60));
-            assert!(show(&text, SqlMode::default()).is_ok(), "{open}");
+            assert_eq!(parsed(&text).expect_err(open).code(), sql::TOO_DEEP, "{open}");
+            let text = format!("{}1{}", open.repeat(taken), close.repeat(taken));
+            let height = parsed(&text).expect(open).height();
+            assert_eq!(height > 40, open != "(", "{open}: {height}");
         }
-        let chain = "1 + ".repeat(100_000) + "1";
-        assert_eq!(show(&chain, SqlMode::default()).expect_err("chain").code(), sql::TOO_DEEP);
-        let unions = "1 UNION SELECT ".repeat(100_000) + "1";
-        assert_eq!(show(&unions, SqlMode::default()).expect_err("unions").code(), sql::TOO_DEEP);
+        for (levels, taken) in [(63, true), (64, false)] {
+            let text = format!("{}1{}", "(SELECT ".repeat(levels), ")".repeat(levels));
+            let code = parsed(&text).err().map(|e| e.code());
+            assert_eq!(code, (!taken).then_some(1473), "{levels} levels");
+        }
+        for link in ["1 + ", "1 UNION SELECT "] {
+            assert_eq!(parsed(&(link.repeat(100_000) + "1")).expect_err(link).code(), sql::TOO_DEEP);
+            assert!(parsed(&(link.repeat(3000) + "1")).is_ok(), "{link}");
+        }
         // AND and OR are flat: as long as one likes.
         let flat = "a = 1 OR ".repeat(100_000) + "b";
         assert!(show(&flat, SqlMode::default()).is_ok());
     };
     std::thread::Builder::new().stack_size(1 << 20).spawn(run).expect("a thread").join().expect("no overflow");
+}
+
+fn parsed(expression: &str) -> Result<sql::ast::Parsed, sql::ParseError> {
+    sql::parse(format!("SELECT {expression}").as_bytes(), SqlMode::default())
 }
 
 /// Random expressions without parentheses of their own.

@@ -132,6 +132,9 @@ pub struct Planner<'p> {
     unsteady: bool,
     /// The order of a join hangs from values of parameters, by a histogram.
     pub values_matter: Cell<bool>,
+    /// Height of the statement with the views and rules that it was found to read; and what there is room for.
+    height: u32,
+    height_max: u32,
     /// See [`Planner::step`].
     steps: Cell<u32>,
     /// Query blocks planned so far, those that were planned again included.
@@ -200,6 +203,8 @@ impl<'p> Planner<'p> {
             outer_reads: Vec::new(),
             unsteady: false,
             values_matter: Cell::new(false),
+            height: parsed.height(),
+            height_max: parsed.height().max(crate::prepared::PLAIN_HEIGHT),
             steps: Cell::new(0),
             blocks_planned: 0,
             blocks_anew: 0,
@@ -440,6 +445,30 @@ impl<'p> Planner<'p> {
 
     fn block(&mut self) -> &mut Block {
         self.blocks.last_mut().expect("inside a query block")
+    }
+
+    /// There is stack for a statement of that height: see [`crate::prepared::stack_bytes`].
+    pub fn make_room_for(&mut self, height: u32) {
+        self.height_max = self.height_max.max(height);
+    }
+
+    /// The height of all that was read so far.
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// Is that more than there is room for?
+    pub fn lacks_room(&self) -> bool {
+        self.height > self.height_max
+    }
+
+    /// The statement turns out to be so high. Error 1436 where there is no room for that: whoever plans makes room and begins anew.
+    fn grow(&mut self, height: u32) -> Result<()> {
+        self.height = self.height.max(height);
+        match self.lacks_room() {
+            true => Err(SqlError::new(1436, "Thread stack overrun: the statement is nested too deeply")),
+            false => Ok(()),
+        }
     }
 
     /// Some microseconds of planning are about to follow. Errors 1317 and 3024 when the statement is to end.

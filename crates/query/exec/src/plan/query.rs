@@ -213,6 +213,12 @@ impl Planner<'_> {
             .map(|(c, ty)| kept_meta(&c.name, &Expr { ty: *ty, ..Expr::null() }))
             .collect();
         let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
+        if let Plan::SetOp(inner) = &mut left.plan
+            && (kind, inner.kind, all) == (SetKind::Union, SetKind::Union, false)
+        {
+            // Made distinct once, by the last of a chain.
+            inner.all = true;
+        }
         let shapes = vec![Shape::Tuple(outputs.len())];
         let plan = Plan::SetOp(Box::new(SetOp { kind, all, left, right, slot: 0 }));
         self.ordered_rows(

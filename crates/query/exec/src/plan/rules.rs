@@ -166,6 +166,7 @@ impl Planner<'_> {
     pub fn stored(&mut self, text: &str, table: &Arc<Table>, array: bool) -> Result<Expr> {
         let parsed = sql::parse(format!("DO {text}").as_bytes(), sql::SqlMode::default());
         let parsed = parsed.map_err(|e| SqlError::new(e.code(), e.message()))?;
+        self.grow(self.parsed.height() + parsed.height())?;
         let Statement::Do(list) = &parsed.statement else { unreachable!("the text begins with DO") };
         let mut inner = Planner::new(&parsed, self.version, &mut *self.env, &[]);
         let mut block = Block::default();

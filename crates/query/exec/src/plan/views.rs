@@ -205,6 +205,7 @@ impl Planner<'_> {
         }
         let own = match select.filter {
             Some(id) => {
+                self.grow(self.height + parsed.height())?;
                 let alias = factor.alias.map_or(name, |a| parsed.name(a));
                 let mut source = self.merged_source(&inner, &under, 0, alias);
                 source.filter = None;
@@ -244,12 +245,15 @@ impl Planner<'_> {
         let parsed = parsed_query(&view)?;
         let Statement::Query(id) = parsed.statement else { return Err(invalid(table, err!(1064))) };
         self.deeper(table)?;
+        // It may be merged into what reads it.
+        self.grow(self.height + parsed.height())?;
         let mut inner = Planner::new(&parsed, Version::base(self.version), &mut *self.env, &[]);
         inner.view_depth = self.view_depth;
         inner.constants = self.constants;
         inner.subqueries = std::mem::take(&mut self.subqueries);
         inner.merges = self.merges;
         (inner.blocks_planned, inner.blocks_anew) = (self.blocks_planned, self.blocks_anew);
+        (inner.height, inner.height_max) = (self.height, self.height_max);
         let is_select = matches!(parsed[id].body, QueryBody::Select(_));
         // Index hints name their indexes by numbers that the view's text gave them.
         let hinted = |t: &TableRef| matches!(t, TableRef::Table(factor) if !factor.index_hints.is_empty());
@@ -268,6 +272,7 @@ impl Planner<'_> {
             aside.block.sources.iter_mut().for_each(|s| s.block = None);
         }
         (self.blocks_planned, self.blocks_anew) = (inner.blocks_planned, inner.blocks_anew);
+        self.height = inner.height;
         let taken = inner.taken();
         self.take_read(taken, table, &view);
         self.view_depth -= 1;

@@ -170,12 +170,19 @@ pub struct Parsed {
     /// How many `?` (or lifted literals) there are; they are numbered from 0 in the order of the text.
     pub param_count: u32,
     pub statement: Statement,
+    pub(crate) height: u32,
 }
 
 impl Parsed {
     /// The statement's own text (comments in it included; the terminating `;` not).
     pub fn source(&self) -> &[u8] {
         &self.source
+    }
+
+    /// How high a tree the statement can become: expressions with the subqueries in them, with the columns of what may be merged
+    /// into their query under them, and chains of set operations. Whoever walks over it needs stack for so many levels.
+    pub fn height(&self) -> u32 {
+        self.height
     }
 
     /// The bytes of a string or identifier.

@@ -143,6 +143,8 @@ pub struct CommonTable {
     pub name: Name,
     pub columns: Vec<Name>,
     pub query: QueryId,
+    /// The places of what its query reads from, at any depth, in [`Parsed::table_refs`](super::Parsed::table_refs).
+    pub tables: std::ops::Range<usize>,
 }
 
 #[derive(Debug)]

@@ -66,7 +66,10 @@ impl Parser<'_> {
     }
 
     fn expr_bp(&mut self, min: u8) -> R<ExprId> {
-        self.enter()?;
+        self.deeper(|p| p.operators(min))
+    }
+
+    fn operators(&mut self, min: u8) -> R<ExprId> {
         let outer_tallest = std::mem::take(&mut self.tallest);
         let mut ceiling = u8::MAX;
         let mut left = self.prefix(min, &mut ceiling)?;
@@ -89,7 +92,6 @@ impl Parser<'_> {
             self.check_chain(height)?;
         }
         self.tallest = outer_tallest.max(height);
-        self.leave();
         Ok(left)
     }
 
@@ -550,6 +552,8 @@ impl Parser<'_> {
             return Ok(self.add(Expr::Row(list)));
         }
         self.expect_tok(Tok::RParen)?;
+        // The parentheses are no node.
+        self.tallest -= 1;
         Ok(first)
     }
 

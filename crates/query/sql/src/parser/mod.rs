@@ -29,10 +29,17 @@ use crate::lexer::{self, ESCAPED, Lexer, NON_ASCII, Tok, Token, unescape};
 
 pub(crate) type R<T> = Result<T, ParseError>;
 
-/// Levels of parentheses, subqueries, statement blocks.
-const MAX_NESTING: u32 = 250;
-/// Height of an expression tree and length of a chain of joins or set operations: bounds recursion over the tree.
-const MAX_HEIGHT: u32 = 1000;
+/// Levels of parentheses, operands, subqueries, statement blocks: what the parser recurses over.
+const MAX_NESTING: u32 = 25_000;
+/// It makes sure of room for so many levels at a time, each of at most so many bytes.
+const LEVELS_AT_ONCE: u32 = 64;
+const LEVEL_BYTES: usize = 2 << 10;
+/// Height of an expression tree and length of a chain of joins or set operations: see [`Parsed::height`].
+const MAX_HEIGHT: u32 = 4000;
+/// SELECTs inside of one another, as in MySQL.
+const MAX_SELECT_LEVELS: u32 = 64;
+/// How many levels of an expression a query counts as.
+const QUERY_LEVELS: u32 = 2;
 /// The longest name of a user variable, in characters.
 const USER_VAR_CHARS_MAX: usize = 64;
 
@@ -91,6 +98,10 @@ pub(crate) struct Parser<'s> {
     depth: u32,
     /// Height of the tallest expression finished since this was last set to 0.
     tallest: u32,
+    /// Of the query at hand: heights that come on top where its derived tables and common table expressions are merged into it.
+    merged: u32,
+    /// SELECTs around the current token.
+    select_levels: u32,
     scratch: Vec<ExprId>,
     /// `?` stands for a value that comes later.
     takes_params: bool,
@@ -124,6 +135,8 @@ impl<'s> Parser<'s> {
             params: 0,
             depth: 0,
             tallest: 0,
+            merged: 0,
+            select_levels: 0,
             scratch: Vec::new(),
             takes_params: true,
             in_program: false,
@@ -157,6 +170,7 @@ impl<'s> Parser<'s> {
         debug_assert!(self.scratch.is_empty() && self.depth == 0);
         let end = (self.tok.start as usize).max(self.prev_end as usize);
         Parsed {
+            height: self.tallest + self.merged,
             source: self.src[..end].into(),
             extra: self.extra,
             exprs: self.exprs,
@@ -266,13 +280,24 @@ impl<'s> Parser<'s> {
         ParseError::syntax(self.src, offset as usize)
     }
 
-    fn enter(&mut self) -> R<()> {
+    /// Parses what lies a level deeper.
+    #[inline]
+    fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> R<T>) -> R<T> {
         self.depth += 1;
-        if self.depth > MAX_NESTING { Err(ParseError::too_deep(self.tok.start as usize)) } else { Ok(()) }
+        let result = match self.depth.is_multiple_of(LEVELS_AT_ONCE) {
+            false => inside(self),
+            true => self.much_deeper(inside),
+        };
+        self.depth -= 1;
+        result
     }
 
-    fn leave(&mut self) {
-        self.depth -= 1;
+    #[cold]
+    fn much_deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> R<T>) -> R<T> {
+        if self.depth > MAX_NESTING {
+            return Err(ParseError::too_deep(self.tok.start as usize));
+        }
+        sync::stack::with_room(LEVELS_AT_ONCE as usize * LEVEL_BYTES, || inside(self))
     }
 
     /// Refuses chains that would make the tree too tall to walk.

@@ -101,7 +101,11 @@ impl Parser<'_> {
     }
 
     fn program_statement(&mut self) -> R<()> {
-        self.enter()?;
+        self.deeper(Self::labelled_statement)
+    }
+
+    /// A statement of a program, with a label in front or not.
+    fn labelled_statement(&mut self) -> R<()> {
         if self.at_name() && self.peek().tok == Tok::Colon {
             self.bump();
             self.bump();
@@ -115,7 +119,6 @@ impl Parser<'_> {
         } else if !self.block()? {
             self.simple_program_statement()?;
         }
-        self.leave();
         Ok(())
     }
 

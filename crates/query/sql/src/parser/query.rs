@@ -74,11 +74,33 @@ impl Parser<'_> {
 
     /// A whole query expression with all clauses.
     pub(super) fn query(&mut self) -> R<QueryId> {
-        self.enter()?;
-        let with = if self.at(Kw::WITH) { Some(self.with()?) } else { None };
-        let first = self.set_operand()?;
-        let id = self.query_rest(first, with)?;
-        self.leave();
+        self.deeper(|p| {
+            p.measured(|p| {
+                let with = if p.at(Kw::WITH) { Some(p.with()?) } else { None };
+                let first = p.set_operand()?;
+                p.query_rest(first, with)
+            })
+        })
+    }
+
+    /// A query: its height becomes that of an expression, as a subquery is one.
+    fn measured(&mut self, query: impl FnOnce(&mut Self) -> R<QueryId>) -> R<QueryId> {
+        let (tallest, merged) = (std::mem::take(&mut self.tallest), std::mem::take(&mut self.merged));
+        let id = query(self)?;
+        let height = self.tallest + self.merged + QUERY_LEVELS;
+        self.check_chain(height)?;
+        (self.tallest, self.merged) = (tallest.max(height), merged);
+        Ok(id)
+    }
+
+    /// A query in parentheses that may be merged into the one at hand: what reads its columns stands on top of them.
+    /// `beside`: others of its kind are merged into it, too.
+    pub(super) fn merged_query(&mut self, beside: bool) -> R<QueryId> {
+        let tallest = std::mem::take(&mut self.tallest);
+        let id = self.paren_query()?;
+        let height = std::mem::replace(&mut self.tallest, tallest);
+        self.merged = if beside { self.merged + height } else { self.merged.max(height) };
+        self.check_chain(self.merged)?;
         Ok(id)
     }
 
@@ -90,11 +112,12 @@ impl Parser<'_> {
 
     /// A query that begins with WITH already parsed.
     pub(super) fn query_with(&mut self, with: Box<With>) -> R<QueryId> {
-        self.enter()?;
-        let first = self.set_operand()?;
-        let id = self.query_rest(first, Some(with))?;
-        self.leave();
-        Ok(id)
+        self.deeper(|p| {
+            p.measured(|p| {
+                let first = p.set_operand()?;
+                p.query_rest(first, Some(with))
+            })
+        })
     }
 
     fn query_rest(&mut self, first: QueryId, with: Option<Box<With>>) -> R<QueryId> {
@@ -170,6 +193,7 @@ impl Parser<'_> {
             length += 1;
             self.check_chain(length)?;
         }
+        self.tallest = self.tallest.max(length);
         Ok(left)
     }
 
@@ -183,6 +207,7 @@ impl Parser<'_> {
             length += 1;
             self.check_chain(length)?;
         }
+        self.tallest = self.tallest.max(length);
         Ok(left)
     }
 
@@ -245,13 +270,24 @@ impl Parser<'_> {
             let name = p.name()?;
             let columns = if p.is(Tok::LParen) { p.paren_names()? } else { Vec::new() };
             p.expect(Kw::AS)?;
-            let query = p.paren_query()?;
-            Ok(CommonTable { name, columns, query })
+            let first = p.tables.len();
+            let query = p.merged_query(true)?;
+            Ok(CommonTable { name, columns, query, tables: first..p.tables.len() })
         })?;
         Ok(Box::new(With { recursive, tables }))
     }
 
     fn select(&mut self) -> R<(Select, Option<Box<Into>>)> {
+        self.select_levels += 1;
+        if self.select_levels > MAX_SELECT_LEVELS {
+            return Err(ParseError::too_many_levels(self.tok.start as usize));
+        }
+        let select = self.clauses()?;
+        self.select_levels -= 1;
+        Ok(select)
+    }
+
+    fn clauses(&mut self) -> R<(Select, Option<Box<Into>>)> {
         let start = self.bump().start;
         let mut select = Select { start, hints: self.take_hint(), ..Select::default() };
         self.select_options(&mut select.options)?;

@@ -40,7 +40,10 @@ impl Parser<'_> {
     /// A join without a condition reaches as far right as it can while looking for its ON: `a JOIN b JOIN c ON x ON y` is
     /// `a JOIN (b JOIN c ON x) ON y`. When no second ON comes, it is turned to `(a JOIN b) JOIN c ON x`.
     fn joins(&mut self, first: TableId) -> R<(TableId, Option<TableId>)> {
-        self.enter()?;
+        self.deeper(|p| p.joins_behind(first))
+    }
+
+    fn joins_behind(&mut self, first: TableId) -> R<(TableId, Option<TableId>)> {
         let mut left = first;
         let mut edge = None;
         let mut length = 0;
@@ -76,7 +79,6 @@ impl Parser<'_> {
             length += 1;
             self.check_chain(length)?;
         }
-        self.leave();
         Ok((left, edge))
     }
 
@@ -125,7 +127,7 @@ impl Parser<'_> {
         }
         if self.at(Kw::LATERAL) {
             self.bump();
-            let query = self.paren_query()?;
+            let query = self.merged_query(false)?;
             return self.derived(true, query);
         }
         if self.at(Kw::JSON_TABLE) {
@@ -154,15 +156,15 @@ impl Parser<'_> {
     /// A derived table, or a join in parentheses.
     fn paren_table(&mut self) -> R<TableId> {
         if self.paren_begins_query() {
-            let query = self.paren_query()?;
+            let query = self.merged_query(false)?;
             return self.derived(false, query);
         }
-        self.enter()?;
-        self.bump();
-        let table = self.table_refs()?;
-        self.expect_tok(Tok::RParen)?;
-        self.leave();
-        Ok(table)
+        self.deeper(|p| {
+            p.bump();
+            let table = p.table_refs()?;
+            p.expect_tok(Tok::RParen)?;
+            Ok(table)
+        })
     }
 
     fn derived(&mut self, lateral: bool, query: QueryId) -> R<TableId> {
@@ -219,11 +221,10 @@ impl Parser<'_> {
     }
 
     fn json_columns(&mut self) -> R<Vec<JsonColumn>> {
-        self.enter()?;
-        self.expect(Kw::COLUMNS)?;
-        let columns = self.paren_list(Self::json_column)?;
-        self.leave();
-        Ok(columns)
+        self.deeper(|p| {
+            p.expect(Kw::COLUMNS)?;
+            p.paren_list(Self::json_column)
+        })
     }
 
     fn json_column(&mut self) -> R<JsonColumn> {
