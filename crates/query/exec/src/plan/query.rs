@@ -24,7 +24,7 @@ pub struct Cte {
     pub name: String,
     pub columns: Vec<ast::Name>,
     pub query: QueryId,
-    /// Of WITH RECURSIVE: it may mean itself.
+    /// Of WITH RECURSIVE, and it reads from a table of its own name.
     pub recursive: bool,
     /// While its own query is planned.
     pub working: Option<Box<Working>>,
@@ -154,7 +154,14 @@ impl Planner<'_> {
                 self.ctes.truncate(before);
                 return Err(SqlError::new(1066, format!("Not unique table/alias: '{name}'")));
             }
-            let (columns, recursive) = (t.columns.clone(), with.recursive);
+            let reads_itself = |t: &ast::TableRef| match t {
+                ast::TableRef::Table(factor) => {
+                    factor.name.schema.is_none() && self.parsed.name(factor.name.name).eq_ignore_ascii_case(&name)
+                }
+                _ => false,
+            };
+            let recursive = with.recursive && self.parsed.table_refs()[t.tables.clone()].iter().any(reads_itself);
+            let columns = t.columns.clone();
             let outside = self.blocks.len();
             self.ctes.push(Cte { name, columns, query: t.query, recursive, working: None, outside });
         }
@@ -206,6 +213,12 @@ impl Planner<'_> {
         mut right: QueryPlan,
     ) -> Result<QueryPlan> {
         let types = unite(&mut left, &mut right, kind, true)?;
+        if let Plan::SetOp(inner) = &mut left.plan
+            && (kind, inner.kind, all) == (SetKind::Union, SetKind::Union, false)
+        {
+            // Made distinct once, by the last of a chain.
+            inner.all = true;
+        }
         let columns = left
             .columns
             .iter()
@@ -213,12 +226,6 @@ impl Planner<'_> {
             .map(|(c, ty)| kept_meta(&c.name, &Expr { ty: *ty, ..Expr::null() }))
             .collect();
         let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
-        if let Plan::SetOp(inner) = &mut left.plan
-            && (kind, inner.kind, all) == (SetKind::Union, SetKind::Union, false)
-        {
-            // Made distinct once, by the last of a chain.
-            inner.all = true;
-        }
         let shapes = vec![Shape::Tuple(outputs.len())];
         let plan = Plan::SetOp(Box::new(SetOp { kind, all, left, right, slot: 0 }));
         self.ordered_rows(
