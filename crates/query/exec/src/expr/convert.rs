@@ -11,15 +11,18 @@ use types::{
     Charset, CollationId, DECIMALS_NOT_FIXED, DataType, DateTime, Decimal, Result, SqlError, Time, TypeKind, Value,
 };
 
-/// Appends scale and MySQL's binary form.
+/// Digits of MySQL's intermediate results, of which crate `types` keeps 77.
+pub const INTERMEDIATE_DIGITS: u32 = 81;
+
+/// Appends scale and MySQL's binary form, with all the digits that an intermediate result may have.
 pub fn decimal_to_bytes(d: &Decimal, out: &mut Vec<u8>) {
     out.push(d.scale());
-    d.write_binary(Decimal::MAX_PRECISION, d.scale(), out);
+    d.write_binary(INTERMEDIATE_DIGITS, d.scale(), out);
 }
 
 pub fn decimal_from_bytes(bytes: &[u8]) -> Decimal {
     let (scale, rest) = (bytes[0], &bytes[1..]);
-    Decimal::read_binary(rest, Decimal::MAX_PRECISION, scale).expect("written by decimal_to_bytes")
+    Decimal::read_binary(rest, INTERMEDIATE_DIGITS, scale).expect("written by decimal_to_bytes")
 }
 
 pub fn parse_decimal(text: &[u8]) -> Decimal {
@@ -590,7 +593,7 @@ pub fn keep<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &Run<'_>) -> 
         }
         v => widen(v, from, to, run)?,
     };
-    Ok(match v {
+    Ok(match within(v, to) {
         Value::Bytes(b) if to.kind == TypeKind::Binary && b.len() < to.length as usize => {
             let mut b = b.into_owned();
             b.resize(to.length as usize, 0);
@@ -598,6 +601,18 @@ pub fn keep<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &Run<'_>) -> 
         }
         v => v,
     })
+}
+
+/// A number as a column of a temporary table takes it: the largest of its sign where it has more digits than any DECIMAL.
+pub fn within<'a>(v: Value<'a>, to: &DataType) -> Value<'a> {
+    match v {
+        Value::Decimal(d)
+            if to.kind == TypeKind::Decimal && d.integer_digits() + u32::from(to.decimals) > Decimal::MAX_PRECISION =>
+        {
+            Value::Decimal(Decimal::max_value(Decimal::MAX_PRECISION, to.decimals, d.is_negative()))
+        }
+        v => v,
+    }
 }
 
 /// A branch's value in the common type of all branches.

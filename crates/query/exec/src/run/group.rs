@@ -5,8 +5,8 @@ use super::sort::encode_key;
 use super::spill::Aside;
 use super::window::{restore_slots, save_slots};
 use super::{Frame, Op, Run, Scope, Step, tuple};
-use crate::expr::Expr;
 use crate::expr::aggregate::{Accumulator, AggregateCall};
+use crate::expr::{Expr, convert};
 use crate::plan::node::Group;
 use types::{Result, Value};
 
@@ -108,7 +108,7 @@ impl Groups {
         let mut w = tuple::Writer::new(&mut self.bytes, self.keys.len());
         for (i, e) in self.keys.iter().enumerate() {
             match i < level {
-                true => w.push(&e.eval(run, at)?),
+                true => w.push(&convert::within(e.eval(run, at)?, &e.ty)),
                 false => w.push(&Value::Null),
             }
         }

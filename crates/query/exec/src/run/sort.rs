@@ -59,7 +59,7 @@ fn encode_double(out: &mut Vec<u8>, d: f64) {
 }
 
 fn encode_decimal(out: &mut Vec<u8>, d: Decimal, scale: u8) {
-    d.write_binary(Decimal::MAX_PRECISION, scale, out);
+    d.write_binary(crate::expr::convert::INTERMEDIATE_DIGITS, scale, out);
 }
 
 /// A row to be sorted: the first bytes or weights of its key, which tell most rows apart, and its number.
