@@ -78,7 +78,7 @@ impl Session {
         let result = self.with_beside(locks.as_deref(), |session, beside| {
             let both = planned.prepared.uses() == Uses::Both;
             if both {
-                session.begin_readable(planned.readable_since)?;
+                session.begin_readable(planned.readable_since, planned.takes_snapshot())?;
             }
             let result = planned.prepared.execute_beside(&mut session.tx, beside, params, &mut session.state, sink);
             session.transaction.tells_kept = both && result.is_err() && beside.has_changes() && session.autocommits();

@@ -70,7 +70,7 @@ impl Session {
             Ok(Outcome::default())
         };
         let result = match table.engine.is_transactional() {
-            true => self.begin_readable(table.readable_since).and_then(|()| read(&mut self.tx)),
+            true => self.begin_readable(table.readable_since, true).and_then(|()| read(&mut self.tx)),
             false => self.with_beside(None, |_, beside| read(beside)),
         };
         self.finish_statement(result)?;

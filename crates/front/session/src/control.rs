@@ -14,6 +14,9 @@ const COMPLETION: VarId = id("completion_type");
 /// Most savepoints of one transaction.
 const SAVEPOINTS_MAX: usize = 10_000;
 
+/// The dictionary of a snapshot that is not taken yet, or taken anew by each statement.
+pub(crate) const NO_SNAPSHOT: u64 = u64::MAX;
+
 /// The transaction in progress, as SQL sees it.
 #[derive(Default)]
 pub(crate) struct TransactionState {
@@ -28,8 +31,9 @@ pub(crate) struct TransactionState {
     /// SET TRANSACTION: for the next transaction alone.
     pub next_isolation: Option<Isolation>,
     pub next_read_only: Option<bool>,
-    /// [`catalog::Version::number`] when the transaction began: it reads no table that was rebuilt since.
-    pub began_at: u64,
+    /// [`catalog::Version::number`] when its snapshot was taken, [`NO_SNAPSHOT`] before: with that it reads no table that was made or
+    /// rebuilt since.
+    pub snapshot_at: u64,
     /// A variable that the connection itself obeys was set in this command.
     pub settings_changed: bool,
 }
@@ -66,7 +70,7 @@ impl Session {
         if !transaction.explicit {
             transaction.read_only = transaction.next_read_only.take().unwrap_or(hot.read_only);
         }
-        transaction.began_at = self.catalog.peek().number;
+        transaction.snapshot_at = NO_SNAPSHOT;
         self.tx.begin_at(isolation, transaction.read_only, self.state.clock_us);
     }
 
@@ -85,6 +89,7 @@ impl Session {
             self.begin_if_needed();
             if self.tx.isolation() == Isolation::RepeatableRead {
                 self.tx.take_snapshot();
+                self.transaction.snapshot_at = self.catalog.peek().number;
             } else {
                 let message = "InnoDB: WITH CONSISTENT SNAPSHOT was ignored because this phrase can only be used with \
                                REPEATABLE READ isolation level.";
@@ -223,7 +228,7 @@ impl Session {
         if self.transaction.savepoints.len() >= SAVEPOINTS_MAX {
             return Err(SqlError::new(1436, "Thread stack overrun: too many savepoints"));
         }
-        self.begin_readable(0)?;
+        self.begin_readable(0, false)?;
         let savepoint = self.tx.savepoint();
         self.transaction.savepoints.retain(|(n, _)| !n.eq_ignore_ascii_case(name));
         self.transaction.savepoints.push((name.to_string(), savepoint));

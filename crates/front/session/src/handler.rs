@@ -94,7 +94,7 @@ impl Session {
         let version = self.dictionary();
         let result = match table.engine.is_transactional() {
             true => self
-                .begin_readable(table.readable_since)
+                .begin_readable(table.readable_since, true)
                 .and_then(|()| handler.read((parsed, read), &version, &mut self.tx, &mut self.state, &mut sink)),
             false => self.with_beside(None, |session, beside| {
                 handler.read((parsed, read), &version, beside, &mut session.state, &mut sink)

@@ -9,6 +9,7 @@
 use crate::beside::RowLocks;
 use crate::charset;
 use crate::command::{Done, Session};
+use crate::control::NO_SNAPSHOT;
 use crate::files::writes_file;
 use crate::hints;
 use crate::server::COM;
@@ -74,6 +75,14 @@ pub(crate) struct Planned {
     into_file: bool,
     /// What goes before its rows, once that was sent.
     head: Option<Head>,
+}
+
+impl Planned {
+    /// Does it read rows as a snapshot shows them?
+    #[inline]
+    pub fn takes_snapshot(&self) -> bool {
+        self.is_query && !self.prepared.locks()
+    }
 }
 
 /// Plans by normalised text; the one that was used longest ago goes first.
@@ -549,7 +558,7 @@ impl Session {
             Uses::Beside | Uses::Both => self.run_beside(planned, params, sink),
             uses => {
                 if uses == Uses::Transaction {
-                    self.begin_readable(planned.readable_since)?;
+                    self.begin_readable(planned.readable_since, planned.takes_snapshot())?;
                 }
                 planned.prepared.execute(&mut self.tx, params, &mut self.state, sink)
             }
@@ -560,15 +569,22 @@ impl Session {
         result
     }
 
-    /// Begins the transaction unless it runs. Error 1412 where it began before the trees that it will read were made, 1181 where it
-    /// can only be rolled back.
+    /// Begins the transaction unless it runs. Error 1412 where its snapshot is older than the trees that it will read, 1181 where it
+    /// can only be rolled back. `takes_snapshot`: the statement reads without locks.
     #[inline(always)]
-    pub(crate) fn begin_readable(&mut self, readable_since: u64) -> Result<()> {
+    pub(crate) fn begin_readable(&mut self, readable_since: u64, takes_snapshot: bool) -> Result<()> {
         self.begin_if_needed();
         if self.tx.must_roll_back() {
             return Err(exec::error::during_rollback(engine::Error::MustRollBack));
         }
-        if readable_since > self.transaction.began_at { Err(err!(1412)) } else { Ok(()) }
+        if takes_snapshot
+            && self.transaction.snapshot_at == NO_SNAPSHOT
+            && self.tx.isolation() == Isolation::RepeatableRead
+        {
+            // The statement's tables are pinned in this version; what is not pinned may be newer, and is refused later.
+            self.transaction.snapshot_at = self.catalog.peek().number;
+        }
+        if readable_since > self.transaction.snapshot_at { Err(err!(1412)) } else { Ok(()) }
     }
 
     /// A query may run for `max_execution_time` from now on. [`Session::end_deadline`] follows.
@@ -764,7 +780,7 @@ impl Session {
     }
 }
 
-/// The stored tables of a statement, each once, and the version since which all of them are readable.
+/// The stored tables of a statement, each once, and the version since which all that it reads are readable.
 pub(crate) fn pins_of(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64) {
     let (mut pins, mut readable_since) = (Vec::new(), 0);
     for t in prepared.tables() {
@@ -774,7 +790,9 @@ pub(crate) fn pins_of(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64)
         {
             // The planner names each table once.
             pins.push(Pin::new(&t.schema, &t.table, t.is_written()));
-            if table.engine.is_transactional() {
+            // An INSERT writes whatever the snapshot shows.
+            let is_read = t.read || t.lock || (t.update || t.delete) && !t.insert;
+            if table.engine.is_transactional() && is_read {
                 readable_since = readable_since.max(table.readable_since);
             }
         }

@@ -132,7 +132,7 @@ impl Session {
             let selected = create_select::made_columns(&version, planned.columns(), self.state.sql_mode)?;
             let spec = self.table_spec(parsed, to, true, collation, of.columns, &selected, of.keys, of.options)?;
             self.check_new_table(&spec)?;
-            self.begin_readable(readable_since)?;
+            self.begin_readable(readable_since, false)?;
             let table = self.define_temporary(|ddl, _| ddl.create_table(spec))?;
             let columns = create_select::positions(&table, &selected);
             let (table, query) = ((&table, columns), of.query);

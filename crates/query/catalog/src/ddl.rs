@@ -395,6 +395,10 @@ impl Ddl<'_> {
         let mut table = old.clone();
         change(&mut table);
         assert!(table.id == old.id && table.schema == old.schema && table.name == old.name);
+        if table.columns.len() != old.columns.len() {
+            // A column came or went: older snapshots have rows of the old kind.
+            table.readable_since = self.next.number;
+        }
         table.version += 1;
         self.put_table(table)
     }

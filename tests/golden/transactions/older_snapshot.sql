@@ -1,0 +1,64 @@
+-- Error 1412 is one of reads through a snapshot that is older than the table.
+CREATE TABLE p (i INT PRIMARY KEY, j INT);
+INSERT INTO p VALUES (1, 1);
+CREATE TABLE q (i INT PRIMARY KEY);
+-- on other
+CREATE TABLE nothing (i INT);
+-- on main
+SET autocommit = 0;
+SELECT * FROM p;
+-- on other
+CREATE TABLE later (i INT PRIMARY KEY);
+-- on main
+INSERT INTO later VALUES (1);
+SELECT * FROM later;
+UPDATE later SET i = 2;
+SELECT * FROM later FOR UPDATE;
+INSERT INTO q SELECT i FROM later;
+INSERT INTO later SELECT i + 1 FROM p;
+COMMIT;
+SELECT * FROM later;
+COMMIT;
+-- on other
+CREATE TABLE again (i INT PRIMARY KEY);
+-- on main
+SAVEPOINT s;
+-- on other
+CREATE TABLE third (i INT PRIMARY KEY);
+-- on main
+SELECT * FROM again;
+SELECT * FROM third;
+COMMIT;
+START TRANSACTION;
+INSERT INTO p VALUES (2, 2);
+-- on other
+CREATE TABLE fourth (i INT PRIMARY KEY);
+-- on main
+SELECT * FROM fourth;
+COMMIT;
+START TRANSACTION WITH CONSISTENT SNAPSHOT;
+-- on other
+INSERT INTO q VALUES (7);
+-- on other
+ALTER TABLE q ADD COLUMN k INT DEFAULT 5;
+-- on main
+SELECT * FROM q;
+INSERT INTO q VALUES (8, 8);
+COMMIT;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+SELECT * FROM p;
+-- on other
+CREATE TABLE fifth (i INT PRIMARY KEY);
+-- on main
+INSERT INTO fifth VALUES (1);
+SELECT * FROM fifth;
+SELECT * FROM q;
+COMMIT;
+SET TRANSACTION ISOLATION LEVEL SERIALIZABLE;
+SELECT * FROM p;
+-- on other
+ALTER TABLE fifth ADD COLUMN j INT;
+-- on main
+SELECT * FROM fifth;
+UPDATE fifth SET j = 3;
+COMMIT;
