@@ -461,9 +461,11 @@ fn add_time<'a>(a: Args<'a, '_>, sign: i64) -> Result<Value<'a>> {
     Ok(as_given(out.unwrap_or(Value::Null), text))
 }
 
-/// Is the text a date with its time of day?
+/// Is the text a date with its time of day? A sign in front is a time's.
 fn is_moment(text: &[u8]) -> bool {
-    parse::is_dated(text) || text.contains(&b'-') && text.len() >= 9
+    let body = text.trim_ascii_start();
+    let body = body.strip_prefix(b"-").unwrap_or(body);
+    parse::is_dated(body) || body.contains(&b'-') && body.len() >= 9
 }
 
 /// Text arguments give text back.
