@@ -42,6 +42,13 @@ pub struct AggregateCall {
     pub quiet: bool,
 }
 
+impl AggregateKind {
+    /// Does the result take the members away from the accumulator, which can not go on then?
+    pub fn gives_away(self) -> bool {
+        matches!(self, AggregateKind::JsonArray | AggregateKind::JsonObject)
+    }
+}
+
 impl AggregateCall {
     pub fn expr(kind: AggregateKind, distinct: bool, mut args: Vec<Expr>) -> Result<Expr> {
         // What is never NULL is counted without being computed.

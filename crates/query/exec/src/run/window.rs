@@ -380,8 +380,8 @@ impl<'p> Partition<'p> {
                 out.push(last.clone());
                 continue;
             }
-            // A frame that grew at its end is added to; any other is computed anew.
-            if f.start != done.start || f.end < done.end || out.is_empty() {
+            // A frame that grew at its end is added to; any other is computed anew, and what gives its members away.
+            if f.start != done.start || f.end < done.end || out.is_empty() || call.kind.gives_away() {
                 accumulator.reset(call);
                 done = f.start..f.start;
             }
