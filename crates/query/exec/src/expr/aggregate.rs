@@ -466,11 +466,11 @@ impl Accumulator {
                 other => other.as_ref().map_or(Value::Null, super::reborrow),
             },
             Min | Max | Any => self.value.as_ref().map_or(Value::Null, super::reborrow),
-            VarPop => Value::Double(self.squares / self.count as f64),
-            StdPop => Value::Double((self.squares / self.count as f64).sqrt()),
             VarSamp | StdSamp if self.count < 2 => Value::Null,
-            VarSamp => Value::Double(self.squares / (self.count - 1) as f64),
-            StdSamp => Value::Double((self.squares / (self.count - 1) as f64).sqrt()),
+            VarPop => spread(self.squares / self.count as f64, "variance")?,
+            StdPop => spread((self.squares / self.count as f64).sqrt(), "std")?,
+            VarSamp => spread(self.squares / (self.count - 1) as f64, "var_samp")?,
+            StdSamp => spread((self.squares / (self.count - 1) as f64).sqrt(), "stddev_samp")?,
             GroupConcat => {
                 if self.pieces.is_empty() {
                     return Ok(Value::Null);
@@ -510,6 +510,11 @@ impl Accumulator {
             }
         })
     }
+}
+
+/// Error 1690 of what no double holds.
+fn spread<'a>(v: f64, function: &str) -> Result<Value<'a>> {
+    if v.is_finite() { Ok(Value::Double(v)) } else { Err(crate::error::out_of_range("DOUBLE", function)) }
 }
 
 /// Numbers and texts of the statement, and sums of them.
