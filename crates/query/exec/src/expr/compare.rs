@@ -512,6 +512,12 @@ pub fn time_as_text(e: Expr, other: &Expr) -> Expr {
 }
 
 /// The operands of BETWEEN: of one string among them all times are strings.
+/// Is it read as a year where it stands beside one: a constant, or an expression of constants?
+fn is_year_value(e: &Expr) -> bool {
+    let reads = |e: &Expr| matches!(e.node, Node::Column { .. } | Node::Subquery(_) | Node::UserVariable(_));
+    matches!(e.node, Node::Const(_) | Node::Param(_)) || e.is_constant() && !e.any(&mut |e| reads(e))
+}
+
 pub fn times_as_texts(e: Expr, low: Expr, high: Expr) -> (Expr, Expr, Expr) {
     let Some(text) = [&e, &low, &high].into_iter().find(|e| is_string(e.ty.kind)).cloned() else {
         return (e, low, high);
@@ -523,7 +529,7 @@ pub fn times_as_texts(e: Expr, low: Expr, high: Expr) -> (Expr, Expr, Expr) {
 /// a temporal once, at planning.
 pub fn adapt(e: Expr, other: &Expr) -> Expr {
     let e = if other.ty.kind.is_numeric() { convert::number_of_long(convert::enum_number(e)) } else { e };
-    if other.ty.kind == TypeKind::Year && matches!(e.node, Node::Const(_) | Node::Param(_)) {
+    if other.ty.kind == TypeKind::Year && is_year_value(&e) {
         return functions::as_year(e);
     }
     if other.ty.kind == TypeKind::Float && other.ty.decimals < DECIMALS_NOT_FIXED {
