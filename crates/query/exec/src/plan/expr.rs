@@ -441,7 +441,8 @@ impl Planner<'_> {
                 let args = self.aggregate_args(g.args)?;
                 // Any column may give the order.
                 let shown = self.block().shown.take();
-                let order = g.order.iter().map(|o| Ok((self.plain(o.expr)?, o.descending))).collect::<Result<_>>();
+                let order: Result<Vec<(Expr, bool)>> =
+                    g.order.iter().map(|o| Ok((self.concat_key(o.expr, &args)?, o.descending))).collect();
                 self.block().shown = shown;
                 let order = order?;
                 let separator = g.separator.map_or(b",".to_vec(), |s| parsed.bytes(s).to_vec());
@@ -758,6 +759,13 @@ impl Planner<'_> {
             None => Err(SqlError::new(1115, format!("Unknown character set: '{name}'"))),
         }
     }
+    /// A key of GROUP_CONCAT's ORDER BY; a number is the place of an argument. Error 1054.
+    fn concat_key(&mut self, id: ExprId, args: &[Expr]) -> Result<Expr> {
+        let Ast::Int(place) = self.parsed[id] else { return self.plain(id) };
+        let named = place.checked_sub(1).and_then(|i| args.get(usize::try_from(i).ok()?));
+        named.cloned().ok_or_else(|| types::err!(1054, place, "order clause"))
+    }
+
 
     fn json_value(&mut self, call: &ast::JsonValue) -> Result<Expr> {
         let (doc, path) = (self.expr(call.doc)?, self.expr(call.path)?);
