@@ -126,7 +126,7 @@ impl Parser<'_> {
         let id = match kw {
             Kw::COUNT => self.count()?,
             Kw::SUM => self.aggregate(Sum, true)?,
-            Kw::AVG if self.paren_follows() => self.aggregate(Avg, true)?,
+            Kw::AVG => self.aggregate(Avg, true)?,
             Kw::MIN => self.aggregate(Min, true)?,
             Kw::MAX => self.aggregate(Max, true)?,
             Kw::BIT_AND => self.aggregate(BitAnd, false)?,
