@@ -104,7 +104,7 @@ impl Session {
 
     fn hints_changed(&mut self) {
         self.state.reload();
-        self.state.begin_statement();
+        self.state.read_clock();
     }
 
     fn set_hinted(&mut self, name: &str, value: &str, number: bool, warns: bool) -> Result<(), (u16, String)> {

@@ -350,7 +350,7 @@ impl Session {
             TIMESTAMP => {
                 // 0 is back to the clock.
                 self.state.timestamp = Some(value.double()).filter(|s| *s != 0.0);
-                self.state.begin_statement();
+                self.state.read_clock();
                 return Ok(());
             }
             LAST_INSERT_ID | IDENTITY => {

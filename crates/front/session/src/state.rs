@@ -77,6 +77,8 @@ pub(crate) struct State {
     /// All conditions, those beyond `max_error_count` too.
     pub warning_count: u64,
     pub error_count: u64,
+    /// Both when the statement began: `@@warning_count` and `@@error_count` in it.
+    former_counts: (u64, u64),
     /// Made before a statement that reads virtual tables.
     pub inspect: Option<Box<inspect::Context>>,
     /// The session's lane in the process list.
@@ -117,6 +119,7 @@ impl State {
             warnings: Vec::new(),
             warning_count: 0,
             error_count: 0,
+            former_counts: (0, 0),
             inspect: None,
             lane: None,
             user_locks: UserLocks::default(),
@@ -150,6 +153,13 @@ impl State {
     /// A statement begins.
     #[inline]
     pub fn begin_statement(&mut self) {
+        self.former_counts = (self.warning_count, self.error_count);
+        self.read_clock();
+    }
+
+    /// The statement's time is now, or that of `timestamp`.
+    #[inline]
+    pub fn read_clock(&mut self) {
         self.clock_us = clock_us();
         self.now_us = match self.timestamp {
             Some(seconds) => (seconds * 1e6) as i64,
@@ -203,8 +213,8 @@ impl State {
         variable.may_read(global)?;
         let uint = |n: u64| (Value::UInt(n), DataType { length: 21, ..DataType::new(TypeKind::BigInt).unsigned() });
         match id {
-            ERROR_COUNT => return Ok(uint(self.error_count)),
-            WARNING_COUNT => return Ok(uint(self.warning_count)),
+            ERROR_COUNT => return Ok(uint(self.former_counts.1)),
+            WARNING_COUNT => return Ok(uint(self.former_counts.0)),
             LAST_INSERT_ID | IDENTITY => return Ok(uint(self.last_insert_id)),
             INSERT_ID => return Ok(uint(self.insert_id)),
             PSEUDO_THREAD_ID => return Ok(uint(self.id.into())),
