@@ -92,7 +92,6 @@ SELECT MAX(d.id) FROM (SELECT id, b FROM t) d;
 SELECT MIN(d.x) FROM (SELECT id, b AS x FROM t) d WHERE d.x > 1;
 PREPARE s FROM 'SELECT d.y FROM (SELECT id, a + ? AS y FROM t) d WHERE d.id = ?';
 SET @x = 5, @i = 2;
--- differs: the parameter of an expression has the type DOUBLE
 EXECUTE s USING @x, @i;
 SELECT GROUP_CONCAT(d.c ORDER BY d.id) FROM (SELECT id, UPPER(c) AS c FROM t) d;
 SELECT id FROM (SELECT id, a FROM t FOR UPDATE) d WHERE id = 2;

@@ -42,7 +42,5 @@ SELECT b, (SELECT SUM(t1.a)) FROM t1 WHERE a = 1;
 SELECT a, (SELECT SUM(t1.b)) FROM t1 WHERE a = 1 GROUP BY a HAVING b > 0;
 PREPARE p FROM 'SELECT (SELECT SUM(t1.a) + ?) FROM t1';
 SET @n = 5;
--- differs: a parameter beside a DECIMAL is a DOUBLE
 EXECUTE p USING @n;
--- differs: a parameter beside a DECIMAL is a DOUBLE
 EXECUTE p USING @n;

@@ -23,26 +23,42 @@ pub(crate) fn statement_text<'t>(state: &State, text: &'t [u8]) -> Cow<'t, [u8]>
     }
 }
 
-/// Parameters of COM_STMT_EXECUTE that are texts as utf8mb4; the types of BLOBs are none.
+/// Parameters of COM_STMT_EXECUTE that are texts in `character_set_connection`; the types of BLOBs are none.
 pub(crate) fn parameters(state: &State, types: &[ParameterType], values: &mut [Value<'_>]) {
-    let client = state.vars.hot().client;
-    if matches!(client, Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Binary) {
+    let hot = state.vars.hot();
+    let (client, connection) = (hot.client, hot.literals.charset());
+    if client == connection || client == Charset::Binary {
         return;
     }
     for (t, value) in types.iter().zip(values) {
-        if let (true, Value::Bytes(text)) = (t.is_text(), &*value) {
-            *value = Value::Bytes(Cow::Owned(client.to_utf8(text).into_owned()));
+        if let (true, Value::Bytes(text)) = (t.is_text(), &*value)
+            && let Some(text) = converted(text, client, connection)
+        {
+            *value = Value::Bytes(Cow::Owned(text));
         }
     }
 }
 
-/// A user variable as a parameter: a text as utf8mb4.
+/// `None`: the bytes are the same in both.
+fn converted(text: &[u8], from: Charset, to: Charset) -> Option<Vec<u8>> {
+    if from.is_subset_bytes(to, text) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(text.len());
+    from.convert(to, text, &mut out);
+    Some(out)
+}
+
+/// A user variable as a parameter: a text in `character_set_connection`.
 pub(crate) fn parameter_of(state: &State, name: &str) -> Value<'static> {
     let (value, t) = exec::Env::user_variable(state, name);
-    match (value, t.collation.charset()) {
-        (value, Charset::Utf8mb4 | Charset::Utf8mb3 | Charset::Binary) => value,
-        (Value::Bytes(text), set) if t.kind.is_text() => Value::Bytes(Cow::Owned(set.to_utf8(&text).into_owned())),
-        (value, _) => value,
+    match exec::parameter::of_variable(value, &t) {
+        Value::Bytes(text) if t.kind.is_text() && t.collation.charset() != Charset::Binary => {
+            let text =
+                converted(&text, t.collation.charset(), state.vars.hot().literals.charset()).map_or(text, Cow::Owned);
+            Value::Bytes(text)
+        }
+        value => value,
     }
 }
 

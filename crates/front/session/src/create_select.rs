@@ -61,11 +61,12 @@ impl Session {
     /// Error 1615: a table of the query was changed by others between planning and locking.
     fn try_create_select(&mut self, parsed: &Parsed, of: CreateSelect<'_>, to: (&str, &str)) -> Result<Outcome> {
         let version = self.dictionary();
+        let (values, types) = self.bound_values();
         let collation = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?.default_collation;
         if version.base_table(to.0, to.1).is_some() {
             return Err(err!(1050, to.1));
         }
-        let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state)?;
+        let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state, &types)?;
         self.check_rights(&planned)?;
         self.note_hints(&planned);
         let selected = made_columns(&version, planned.columns(), self.state.sql_mode)?;
@@ -93,8 +94,8 @@ impl Session {
             let table = ddl.create_table(spec)?;
             let columns = positions(&table, &selected);
             let (table, query) = ((&table, columns), of.query);
-            let mut prepared = Prepared::filling(parsed, query, table, of.duplicates, &version, state)?;
-            prepared.execute(ddl.tx(), &[], state, &mut MemorySink::new(0))
+            let mut prepared = Prepared::filling(parsed, query, table, of.duplicates, &version, state, &types)?;
+            prepared.execute(ddl.tx(), &values, state, &mut MemorySink::new(0))
         });
         self.state.inspect = None;
         result

@@ -84,10 +84,10 @@ impl Session {
         }
         let (name, outcome, done) = match &parsed.statement {
             Statement::Execute { name, using } => {
-                let values: Vec<Value<'static>> =
+                let mut values: Vec<Value<'static>> =
                     using.iter().map(|n| crate::charset::parameter_of(&self.state, parsed.name(*n))).collect();
                 observe::increment(self.com("execute_sql"));
-                return self.execute_named(parsed.name(*name), &values, out);
+                return self.execute_named(parsed.name(*name), &mut values, out);
             }
             _ => {
                 self.entry.stage(match parsed.statement {

@@ -17,7 +17,7 @@ use types::{DataType, Decimal, Result, TypeKind, Value, err};
 /// Bytes that the rows of such an expression may take.
 const BYTES_MAX: usize = 64 << 20;
 
-/// The parameters of a SET that runs. Its values are evaluated in the order of the text.
+/// The parameters of a statement that runs and is not the executor's. Its values are evaluated in the order of the text.
 #[derive(Default)]
 pub(crate) struct Bound {
     pub values: Vec<Value<'static>>,
@@ -129,6 +129,22 @@ pub(crate) fn where_text(source: &[u8], mode: sql::SqlMode) -> Option<&[u8]> {
 }
 
 impl Session {
+    /// The parameters of a statement that is run with them, and their types.
+    pub(crate) fn bound_values(&self) -> (Vec<Value<'static>>, Vec<DataType>) {
+        let text = self.state.vars.hot().literals;
+        let values = self.bound.values.clone();
+        let types = values.iter().map(|v| exec::parameter::sent_type(v, None, text)).collect();
+        (values, types)
+    }
+
+    fn type_of_bound(&self, value: &Value<'_>) -> DataType {
+        let t = exec::expr::convert::type_of(value);
+        match value {
+            Value::Bytes(_) => DataType { collation: self.state.vars.hot().literals, ..t },
+            _ => t,
+        }
+    }
+
     /// The value of an expression; `text` is where it stands in the statement.
     pub(crate) fn evaluate(&mut self, parsed: &Parsed, id: ExprId, text: &[u8]) -> Result<(Value<'static>, DataType)> {
         if let Some(value) = literal(parsed, id) {
@@ -137,7 +153,7 @@ impl Session {
         match &parsed[id] {
             Expr::Param(_) => {
                 let value = self.bound.take(1).swap_remove(0);
-                let t = exec::expr::convert::type_of(&value);
+                let t = self.type_of_bound(&value);
                 return Ok((value, t));
             }
             Expr::UserVar(name) => return Ok(self.state.user_variable(parsed.name(*name))),
@@ -156,7 +172,7 @@ impl Session {
             return Err(err!(1064));
         }
         let values = self.bound.take(parsed.param_count as usize);
-        let types: Vec<DataType> = values.iter().map(exec::expr::convert::type_of).collect();
+        let types: Vec<DataType> = values.iter().map(|v| self.type_of_bound(v)).collect();
         let mut planned = self.plan(parsed, &types)?;
         let mut sink = MemorySink::new(BYTES_MAX);
         self.run_into(&mut planned, &values, &mut sink)?;

@@ -8,6 +8,7 @@ use crate::run::{Planned, is_planned, lexer_mode, parse_error};
 use crate::server::com_index;
 use crate::sink::{MemorySink, gone, wire_column};
 use crate::variables::{VarId, id};
+use exec::parameter::{self, Parameter};
 use protocol::command::CursorFlags;
 use protocol::execute::ExecuteBody;
 use protocol::{Column, Output, ParameterType, RowFormat, ServerStatus};
@@ -16,8 +17,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use types::collation::CollationId;
-use types::{DataType, Result, TypeKind, Value, err};
+use types::{DataType, Result, Value, err};
 
 const STMT_EXECUTE: usize = com_index("stmt_execute");
 const MAX_PREPARED: VarId = id("max_prepared_stmt_count");
@@ -103,27 +103,6 @@ fn unknown(id: u32, command: &str) -> types::SqlError {
     err!(1243, id, command)
 }
 
-/// A parameter of which nothing is known, or that meets a string.
-pub(crate) const TEXT_PARAMETER: DataType = DataType::string(TypeKind::VarChar, 0, CollationId::UTF8MB4_0900_AI_CI);
-
-/// What clients are told of a parameter that meets this type: some send numbers with the sign that is said here.
-fn parameter_type(like: &DataType) -> DataType {
-    use TypeKind::*;
-    let plain = match like.kind {
-        TinyInt | SmallInt | MediumInt | Int | BigInt => {
-            DataType { length: 21, unsigned: like.unsigned, ..DataType::new(BigInt) }
-        }
-        Float | Double => DataType { length: 23, ..DataType::new(Double) },
-        Date | Time | Year | Bit | Decimal | Json => *like,
-        DateTime | Timestamp => DataType { kind: DateTime, ..*like },
-        kind if kind.is_blob() && kind.is_text() => DataType::string(LongText, 0, CollationId::UTF8MB4_0900_AI_CI),
-        kind if kind.is_blob() => DataType::new(LongBlob),
-        Binary | VarBinary => DataType::string(VarBinary, like.length, CollationId::BINARY),
-        _ => TEXT_PARAMETER,
-    };
-    DataType { nullable: true, zerofill: false, ..plain }
-}
-
 impl Session {
     fn new_stmt(&mut self, text: &[u8]) -> Result<(u32, u32)> {
         let text = charset::statement_text(&self.state, text).into_owned();
@@ -175,20 +154,17 @@ impl Session {
         let (id, params) = self.new_stmt(text).map_err(|e| self.failed(e))?;
         let (status, warnings) = (self.status(false), self.state.wire_warnings());
         let stmt = self.statements.get(id).expect("it was added");
-        let mut columns: Vec<Column<'_>> = match &stmt.body {
-            Body::Planned(planned) => planned.prepared.columns().iter().map(wire_column).collect(),
-            Body::Other(_) => Vec::new(),
-        };
-        let unknown = |c: &&mut Column<'_>| c.data_type.kind == TypeKind::Null;
-        if matches!(&stmt.body, Body::Planned(planned) if planned.untyped) {
-            columns.iter_mut().filter(unknown).for_each(|c| c.data_type = TEXT_PARAMETER);
-        }
-        let mut parameters = vec![Column::expression("?", TEXT_PARAMETER); params as usize];
-        if let Body::Planned(planned) = &stmt.body {
-            for (n, like) in planned.prepared.param_types() {
-                parameters[*n].data_type = parameter_type(like);
+        let told = |parameter: &Parameter| Column::expression("?", parameter.data_type);
+        let (columns, parameters): (Vec<Column<'_>>, Vec<Column<'_>>) = match &stmt.body {
+            Body::Planned(planned) => {
+                let prepared = &planned.prepared;
+                (prepared.columns().iter().map(wire_column).collect(), prepared.parameters().iter().map(told).collect())
             }
-        }
+            Body::Other(_) => {
+                let text = parameter::text_type(self.state.vars.hot().literals);
+                (Vec::new(), vec![Column::expression("?", text); params as usize])
+            }
+        };
         out.prepared(id, &parameters, &columns, status, warnings).map_err(|_| gone())?;
         Ok(Done::Answered)
     }
@@ -245,6 +221,9 @@ impl Session {
         body.decode(count, types, is_long, |i, value| values[i] = value)
             .map_err(|_| err!(1210, "mysqld_stmt_execute"))?;
         charset::parameters(&self.state, types, values);
+        if let Body::Planned(planned) = what {
+            self.bind(planned, values)?;
+        }
         match what {
             Body::Planned(planned) if !cursor.is_none() && planned.is_query => {
                 let left = CURSOR_BYTES_MAX.saturating_sub(self.statements.cursor_bytes);
@@ -268,9 +247,9 @@ impl Session {
         }
     }
 
-    /// A statement that the executor does not run, with its parameters. Error 1235 but for SET.
+    /// A statement that the executor does not run, with its parameters. Error 1235 where it has no place for them.
     fn obey_with(&mut self, parsed: &Parsed, values: &[Value<'_>], out: &mut Output) -> Result<Done> {
-        if !values.is_empty() && !matches!(parsed.statement, Statement::Set(_)) {
+        if !values.is_empty() && !matches!(parsed.statement, Statement::Set(_) | Statement::CreateTable(_)) {
             return Err(err!(1235, "parameters in this statement"));
         }
         self.bound = Bound { values: values.iter().map(|v| v.clone().into_owned()).collect(), read: 0 };
@@ -360,7 +339,12 @@ impl Session {
     }
 
     /// EXECUTE name USING values.
-    pub(crate) fn execute_named(&mut self, name: &str, values: &[Value<'static>], out: &mut Output) -> Result<Done> {
+    pub(crate) fn execute_named(
+        &mut self,
+        name: &str,
+        values: &mut [Value<'static>],
+        out: &mut Output,
+    ) -> Result<Done> {
         let id = self.statements.by_name.get(&name.to_lowercase()).copied();
         let id = id.ok_or_else(|| err!(1243, name, "EXECUTE"))?;
         let mut stmt = self.statements.take(id).expect("named statements are in the table");
@@ -368,7 +352,7 @@ impl Session {
         self.state.runs_execute = true;
         let result = match &mut stmt.body {
             Body::Planned(planned) if planned.prepared.param_count() == values.len() => {
-                self.run(planned, values, RowFormat::Text, out)
+                self.bind(planned, values).and_then(|()| self.run(planned, values, RowFormat::Text, out))
             }
             Body::Other(parsed) if parsed.param_count as usize == values.len() => self.obey_with(parsed, values, out),
             _ => Err(err!(1210, "EXECUTE")),

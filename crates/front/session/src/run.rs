@@ -17,6 +17,7 @@ use crate::sink::{Head, WireSink};
 use crate::variables::{VarId, id};
 use catalog::{Pin, Version, Waiting};
 use engine::Isolation;
+use exec::parameter;
 use exec::plan::hints::StatementHints;
 use exec::{Outcome, Prepared, RowSink, Stage, TableUse, Uses};
 use observe::{Counter, CounterId};
@@ -28,7 +29,6 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use types::collation::CollationId;
 use types::{Charset, DataType, Decimal, Result, SqlError, TypeKind, Value, err};
 
 const READ_ONLY: VarId = id("read_only");
@@ -61,8 +61,6 @@ pub(crate) struct Planned {
     reads_virtual: bool,
     /// Of the session's temporary tables, when it was planned.
     generation: u64,
-    /// Result columns are what the parameters are: planned for each execution, with the types of its values.
-    pub untyped: bool,
     /// Types of its parameters where they stand for literals: what is known of these holds for each plan.
     literals: Option<Box<[DataType]>>,
     com: CounterId,
@@ -368,8 +366,6 @@ impl Session {
         let is_query = matches!(parsed.statement, Statement::Query(_)) && !into_file;
         let com = self.com(com_name(&parsed.statement));
         let stage = stage_of(&parsed.statement);
-        let unknown = |c: &exec::ColumnMeta| c.data_type.kind == TypeKind::Null;
-        let untyped = types.is_empty() && parsed.param_count > 0 && prepared.columns().iter().any(unknown);
         // It may be prepared, and each execution plans anew and is refused.
         let is_refused = check_schemas(&prepared, &version).is_err();
         let planned = Planned {
@@ -380,8 +376,7 @@ impl Session {
             readable_since,
             rows,
             reads_virtual,
-            generation: if untyped || is_refused { NEVER } else { self.temporary.generation },
-            untyped,
+            generation: if is_refused { NEVER } else { self.temporary.generation },
             literals: None,
             com,
             stage,
@@ -427,7 +422,7 @@ impl Session {
         planned.rows = RowLocks::of(&planned.prepared, &version);
         planned.changes = planned.pins.iter().any(Pin::writes);
         planned.reads_virtual = has_virtual(&planned.prepared, &version);
-        planned.generation = if planned.untyped { NEVER } else { self.temporary.generation };
+        planned.generation = self.temporary.generation;
         planned.head = None;
         Ok(())
     }
@@ -490,6 +485,34 @@ impl Session {
             }
         }
         Ok(Done::Answered)
+    }
+
+    /// Brings the values to the types of their parameters, or the statement to the types of its values.
+    #[inline]
+    pub(crate) fn bind(&mut self, planned: &mut Planned, values: &mut [Value<'_>]) -> Result<()> {
+        let prepared = &planned.prepared;
+        // Texts have come in the character set of the connection as it is now.
+        let is_current = values.is_empty() || prepared.literal_collation() == self.state.vars.hot().literals;
+        if is_current && parameter::bind(prepared.parameters(), values, &mut self.state) {
+            return Ok(());
+        }
+        self.prepare_for(planned, values)
+    }
+
+    #[cold]
+    fn prepare_for(&mut self, planned: &mut Planned, values: &mut [Value<'_>]) -> Result<()> {
+        let types = self.sent_types(planned, values);
+        self.replan(planned, &types)?;
+        observe::increment(self.com("stmt_reprepare"));
+        let fits = parameter::bind(planned.prepared.parameters(), values, &mut self.state);
+        debug_assert!(fits, "parameters have the types of their values");
+        Ok(())
+    }
+
+    fn sent_types(&self, planned: &Planned, values: &[Value<'_>]) -> Vec<DataType> {
+        let text = self.state.vars.hot().literals;
+        let known = planned.prepared.parameters().iter().map(|p| Some(p.data_type.kind)).chain(std::iter::repeat(None));
+        values.iter().zip(known).map(|(v, kind)| parameter::sent_type(v, kind, text)).collect()
     }
 
     /// Runs a planned statement; rows go to `sink`. Pins, privileges, transaction, deadline, autocommit.
@@ -668,17 +691,12 @@ impl Session {
         for _ in 0..REPLANS_MAX {
             let number = self.catalog.get(self.server.catalog.cell()).number;
             if planned.prepared.catalog_version() != number || planned.generation != self.temporary.generation {
-                let type_of = if planned.untyped { exact_type } else { value_type };
-                let types: Vec<DataType> = match &planned.literals {
-                    Some(types) if !planned.untyped => types.to_vec(),
-                    Some(_) => params.iter().map(|v| type_of(v).not_null()).collect(),
-                    None => params.iter().map(type_of).collect(),
+                let types = match &planned.literals {
+                    Some(types) => types.to_vec(),
+                    None => self.sent_types(planned, params),
                 };
                 let spent = planned.prepared.is_spent();
                 self.replan(planned, &types)?;
-                if planned.untyped {
-                    planned.prepared.describe_nulls(crate::prepared::TEXT_PARAMETER);
-                }
                 if !spent {
                     observe::increment(self.com("stmt_reprepare"));
                 }
@@ -809,34 +827,6 @@ pub(crate) fn check_schemas(prepared: &Prepared, version: &Version) -> Result<()
 
 fn has_virtual(prepared: &Prepared, version: &Version) -> bool {
     prepared.tables().iter().any(|t| version.table(&t.schema, &t.table).is_some_and(|t| t.is_virtual()))
-}
-
-/// The type of a parameter's value, for a plan that is made for each execution.
-fn exact_type(value: &Value<'_>) -> DataType {
-    let decimals = |micros: u32| if micros == 0 { 0 } else { 6 };
-    match value {
-        Value::Decimal(d) => exec::expr::convert::decimal_type(d),
-        Value::Date(_) => DataType { length: 10, ..DataType::new(TypeKind::Date) },
-        Value::Time(t) => DataType { length: 17, decimals: decimals(t.micros()), ..DataType::new(TypeKind::Time) },
-        Value::DateTime(t) => {
-            DataType { length: 26, decimals: decimals(t.micros()), ..DataType::new(TypeKind::DateTime) }
-        }
-        other => value_type(other),
-    }
-}
-
-/// The type of a parameter's value, for planning.
-fn value_type(value: &Value<'_>) -> DataType {
-    match value {
-        Value::Int(_) => DataType::new(TypeKind::BigInt),
-        Value::UInt(_) => DataType::new(TypeKind::BigInt).unsigned(),
-        Value::Double(_) => DataType::new(TypeKind::Double),
-        Value::Bytes(b) => {
-            DataType::string(TypeKind::VarChar, b.len().min(65_535) as u32, CollationId::UTF8MB4_0900_AI_CI)
-        }
-        // Not known, or different from value to value: execution goes by the value.
-        _ => DataType::new(TypeKind::Null),
-    }
 }
 
 fn parse_int(digits: &[u8]) -> i64 {

@@ -119,8 +119,9 @@ impl Session {
             self.state.clear_conditions();
             self.state.note_parsed(parsed);
             let version = self.dictionary();
+            let (values, types) = self.bound_values();
             let collation = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?.default_collation;
-            let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state)?;
+            let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state, &types)?;
             self.check_rights(&planned)?;
             self.note_hints(&planned);
             let (pins, readable_since) = pins_of(&planned, &version);
@@ -136,7 +137,8 @@ impl Session {
             let table = self.define_temporary(|ddl, _| ddl.create_table(spec))?;
             let columns = create_select::positions(&table, &selected);
             let (table, query) = ((&table, columns), of.query);
-            let mut prepared = Prepared::filling(parsed, query, table, of.duplicates, &version, &mut self.state)?;
+            let mut prepared =
+                Prepared::filling(parsed, query, table, of.duplicates, &version, &mut self.state, &types)?;
             if prepared.tables().iter().any(|t| version.table(&t.schema, &t.table).is_some_and(|t| t.is_virtual())) {
                 self.state.inspect = Some(Box::new(self.inspect_context()));
             }
@@ -144,9 +146,9 @@ impl Session {
             let rows = RowLocks::of(&prepared, &version);
             let sink = &mut MemorySink::new(0);
             return match prepared.uses() {
-                Uses::Nothing | Uses::Transaction => prepared.execute(&mut self.tx, &[], &mut self.state, sink),
+                Uses::Nothing | Uses::Transaction => prepared.execute(&mut self.tx, &values, &mut self.state, sink),
                 Uses::Beside | Uses::Both => self.with_beside(rows.as_deref(), |session, beside| {
-                    prepared.execute_beside(&mut session.tx, beside, &[], &mut session.state, sink)
+                    prepared.execute_beside(&mut session.tx, beside, &values, &mut session.state, sink)
                 }),
             };
         }

@@ -19,6 +19,7 @@ pub mod expr;
 pub mod handler;
 pub mod histogram;
 pub mod online;
+pub mod parameter;
 pub mod plan;
 pub mod prepared;
 pub mod rewrite;

@@ -3,6 +3,7 @@
 use crate::context::{ColumnMeta, Env, Outcome, RowSink};
 use crate::error;
 use crate::expr::compare::{Reading, check_temporal, held_by_column};
+use crate::parameter::Parameter;
 use crate::plan::{Planner, constant::Foreseen, node::Body};
 pub use crate::run::beside::Uses;
 use crate::run::subquery::Subquery;
@@ -12,7 +13,7 @@ use engine::Transaction;
 use sql::ast::{OnDuplicate, Parsed, QueryId};
 use std::cell::RefCell;
 use std::sync::Arc;
-use types::{DataType, Result, SqlError, TypeKind, Value};
+use types::{CollationId, DataType, Result, SqlError, TypeKind, Value};
 
 /// The version of a plan whose operators are gone: no dictionary has it.
 const SPENT: u64 = u64::MAX;
@@ -102,7 +103,8 @@ pub struct Prepared {
     tells_parts: bool,
     /// There is nothing to do before it runs.
     begins_plainly: bool,
-    param_types: Vec<(usize, DataType)>,
+    parameters: Box<[Parameter]>,
+    literal_collation: CollationId,
     outline: String,
     values_matter: bool,
     subqueries: Vec<RefCell<Subquery>>,
@@ -138,8 +140,8 @@ impl Drop for Prepared {
 
 impl Prepared {
     /// Resolves names and types and plans. `params` are the types of the values that will stand for `?` and lifted literals,
-    /// by number; a missing one, or one of kind `Null`, is not known yet, and execution goes by the value's own kind.
-    /// A plan serves every value of such types; where result columns depend on a parameter's type, plan again when it changes.
+    /// by number; a missing one, or one of kind `Null`, follows from where it stands ([`Prepared::parameters`]). A plan serves
+    /// every value that [`crate::parameter::bind`] takes.
     ///
     /// Errors: MySQL's (1046, 1049, 1054, 1052, 1146, 1064, 1235, ...).
     pub fn new(stmt: &Parsed, version: &Arc<Version>, env: &mut dyn Env, params: &[DataType]) -> Result<Prepared> {
@@ -147,8 +149,14 @@ impl Prepared {
     }
 
     /// A query inside of a statement that is not the executor's: that of CREATE TABLE ... SELECT.
-    pub fn of_query(stmt: &Parsed, query: QueryId, version: &Arc<Version>, env: &mut dyn Env) -> Result<Prepared> {
-        Prepared::plan(stmt, version, env, &[], &|planner| planner.query_body_of(query))
+    pub fn of_query(
+        stmt: &Parsed,
+        query: QueryId,
+        version: &Arc<Version>,
+        env: &mut dyn Env,
+        params: &[DataType],
+    ) -> Result<Prepared> {
+        Prepared::plan(stmt, version, env, params, &|planner| planner.query_body_of(query))
     }
 
     /// The same query filling a table just made: output `i` goes to column `columns[i]`. The table need not be in `version`, and is not
@@ -160,8 +168,9 @@ impl Prepared {
         duplicates: OnDuplicate,
         version: &Arc<Version>,
         env: &mut dyn Env,
+        params: &[DataType],
     ) -> Result<Prepared> {
-        Prepared::plan(stmt, version, env, &[], &|planner| planner.fill(table, query, columns.clone(), duplicates))
+        Prepared::plan(stmt, version, env, params, &|planner| planner.fill(table, query, columns.clone(), duplicates))
     }
 
     /// Plans with room for the statement, and anew where views or the rules of tables turn out to need more.
@@ -206,7 +215,8 @@ impl Prepared {
         let mut foreseen = std::mem::take(&mut planner.foreseen);
         foreseen.sort_by_key(|constant| !constant.early);
         let column_params = std::mem::take(&mut planner.column_params);
-        let param_types = std::mem::take(&mut planner.param_types);
+        let parameters = std::mem::take(&mut planner.parameters).into();
+        let literal_collation = planner.literal_collation;
         let hint_warnings = planner.hint_warnings();
         let rights = std::mem::take(&mut planner.rights);
         let values_matter = planner.values_matter.get();
@@ -244,7 +254,8 @@ impl Prepared {
             known: Vec::new(),
             tells_parts,
             begins_plainly,
-            param_types,
+            parameters,
+            literal_collation,
             outline,
             values_matter,
             subqueries,
@@ -272,16 +283,14 @@ impl Prepared {
         self.param_count
     }
 
-    /// Parameters that are stored in, or compared with, something of this type.
-    pub fn param_types(&self) -> &[(usize, DataType)] {
-        &self.param_types
+    /// `collation_connection` when it was prepared: that of its texts.
+    pub fn literal_collation(&self) -> CollationId {
+        self.literal_collation
     }
 
-    /// Columns of which nothing is known are described as these.
-    pub fn describe_nulls(&mut self, like: DataType) {
-        for column in self.columns.iter_mut().filter(|c| c.data_type.kind == TypeKind::Null) {
-            column.data_type = like;
-        }
+    /// By number; of a literal that was lifted, its own type.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
     }
 
     /// The result set's columns; empty for a statement without one.

@@ -89,7 +89,7 @@ pub fn coercibility(e: &Expr) -> u8 {
         Node::Call(f, _) if f.name == functions::COLLATE => 0,
         Node::Const(Value::Null) => 6,
         _ if e.ty.kind == TypeKind::Json => 2,
-        _ if !is_string(e.ty.kind) && !matches!(e.node, Node::Param(_)) => 5,
+        _ if !is_string(e.ty.kind) => 5,
         Node::Column { .. } | Node::EnumText(..) | Node::SetText(..) | Node::Subquery(_) => 2,
         Node::UserVariable(_) | Node::Cast(_) | Node::InCharset(_) => 2,
         Node::Const(_) | Node::Param(_) => COERCIBLE,
@@ -240,15 +240,8 @@ fn level_name(level: u8) -> &'static str {
     }
 }
 
-/// The operand in the character set of the collation that a comparison is done under. A parameter of which nothing is known yet
-/// may turn out to be a string, which is utf8mb4 then.
-pub fn in_charset(mut e: Expr, collation: CollationId) -> Expr {
-    let unknown = matches!(e.node, Node::Param(_)) && e.ty.kind == TypeKind::Null;
-    if unknown && collation.charset() != types::Charset::Utf8mb4 && !collation.is_binary() {
-        e.ty.collation = CollationId::UTF8MB4_0900_AI_CI;
-        let ty = types::DataType { collation, ..e.ty };
-        return Expr::new(Node::InCharset(Box::new(e)), ty);
-    }
+/// The operand in the character set of the collation that a comparison is done under.
+pub fn in_charset(e: Expr, collation: CollationId) -> Expr {
     let (from, to) = (e.ty.collation.charset(), collation.charset());
     if !is_string(e.ty.kind) || from == to || from == types::Charset::Binary || to == types::Charset::Binary {
         return e;
@@ -512,17 +505,17 @@ pub fn time_as_text(e: Expr, other: &Expr) -> Expr {
 }
 
 /// The operands of BETWEEN: of one string among them all times are strings.
-/// Is it read as a year where it stands beside one: a constant, or an expression of constants?
-fn is_year_value(e: &Expr) -> bool {
-    let reads = |e: &Expr| matches!(e.node, Node::Column { .. } | Node::Subquery(_) | Node::UserVariable(_));
-    matches!(e.node, Node::Const(_) | Node::Param(_)) || e.is_constant() && !e.any(&mut |e| reads(e))
-}
-
 pub fn times_as_texts(e: Expr, low: Expr, high: Expr) -> (Expr, Expr, Expr) {
     let Some(text) = [&e, &low, &high].into_iter().find(|e| is_string(e.ty.kind)).cloned() else {
         return (e, low, high);
     };
     (time_as_text(e, &text), time_as_text(low, &text), time_as_text(high, &text))
+}
+
+/// Is it read as a year where it stands beside one: a constant, or an expression of constants?
+fn is_year_value(e: &Expr) -> bool {
+    let reads = |e: &Expr| matches!(e.node, Node::Column { .. } | Node::Subquery(_) | Node::UserVariable(_));
+    matches!(e.node, Node::Const(_) | Node::Param(_)) || e.is_constant() && !e.any(&mut |e| reads(e))
 }
 
 /// A constant to compare with `other` in the form that compares fastest: a string literal beside a temporal column becomes

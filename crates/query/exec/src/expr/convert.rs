@@ -623,7 +623,10 @@ pub fn unify<'a>(v: Value<'a>, from: &DataType, to: &DataType, run: &Run<'_>) ->
         (Value::Int(_) | Value::UInt(_) | Value::Decimal(_), K::Double | K::Float) => Value::Double(v.to_f64()),
         (Value::Int(_) | Value::UInt(_), K::Decimal) => Value::Decimal(v.to_decimal()),
         (Value::Date(d), K::DateTime | K::Timestamp) => Value::DateTime(d.at_midnight()),
-        (Value::Time(_), K::DateTime | K::Timestamp) => datetime(&v, run).map_or(Value::Null, Value::DateTime),
+        // Of numbers and texts, those that stand for parameters.
+        (Value::Date(_) | Value::DateTime(_), K::Date | K::DateTime | K::Timestamp) | (Value::Time(_), K::Time) => v,
+        (_, K::DateTime | K::Timestamp) => datetime(&v, run).map_or(Value::Null, Value::DateTime),
+        (_, K::Time) => time(&v, run).map_or(Value::Null, Value::Time),
         (Value::Json(_), K::Json) => v,
         (_, K::Json) => {
             let e = Expr::new(Node::Const(Value::Null), type_of(&v));

@@ -243,8 +243,6 @@ impl Expr {
                     Ok(text) => Ok(Value::Bytes(text)),
                     Err(error) => Err(impossible_for(e, self.ty.collation).unwrap_or(error)),
                 },
-                // A parameter that is no string.
-                v if self.ty.kind == TypeKind::Null => Ok(v),
                 v => convert::cast(v, &self.ty, &e.ty, run),
             },
             Node::Case { whens, otherwise } => {

@@ -3,6 +3,7 @@
 use super::Planner;
 use crate::error::unsupported;
 use crate::expr::{Expr, Node, convert, functions, wide};
+use crate::parameter::{self, Takes};
 use sql::ast::{self, CastType};
 use types::datatype::DECIMALS_NOT_FIXED;
 use types::{CollationId, DataType, Result, SqlError, TypeKind, Value};
@@ -17,7 +18,7 @@ impl Planner<'_> {
             return self.cast_at_time_zone(cast, zone);
         }
         let e = convert::enum_text_or_number(
-            self.expr(cast.operand)?,
+            self.expr_for(cast.operand, &self.operand_type(cast.to), Takes::Any)?,
             matches!(
                 cast.to,
                 CastType::Signed | CastType::Unsigned | CastType::Decimal(..) | CastType::Double | CastType::Float(_)
@@ -56,6 +57,21 @@ impl Planner<'_> {
         let mut ty = self.cast_type(cast.to, &moment.ty)?;
         ty.nullable = true;
         Ok(functions::temporal::at_time_zone(moment, name, ty))
+    }
+
+    /// What stands for `?` as the operand of a CAST.
+    fn operand_type(&self, to: CastType) -> DataType {
+        match to {
+            CastType::Signed | CastType::Unsigned => parameter::integer_type(),
+            CastType::Decimal(..) => parameter::decimal_type(),
+            CastType::Double | CastType::Float(_) => parameter::double_type(),
+            CastType::Date => parameter::moment_type(TypeKind::Date),
+            CastType::Time(_) | CastType::DateTime(_) => parameter::moment_type(TypeKind::DateTime),
+            CastType::Year => DataType { zerofill: false, ..DataType::new(TypeKind::Year).unsigned() },
+            CastType::Json => convert::json_type(),
+            CastType::Binary(_) => parameter::binary_type(),
+            CastType::Char { .. } | CastType::NChar(_) | CastType::Spatial => self.text_parameter(),
+        }
     }
 
     /// The type that CAST makes of a value of type `from`.

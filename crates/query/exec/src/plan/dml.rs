@@ -7,6 +7,7 @@ use super::tables::Tree;
 use super::{Planner, names::AliasRule};
 use crate::error::{unknown_column, unsupported};
 use crate::expr::{Expr, Node};
+use crate::parameter::{self, Takes};
 use crate::run::Shape;
 use catalog::{Changes, Table};
 use engine::{LockMode, Read, Wait};
@@ -211,11 +212,11 @@ impl Planner<'_> {
             let column = column_by_name(table, name).ok_or_else(|| unknown_column(name, "field list"));
             let value = match parsed[a.value] {
                 Ast::DefaultValue => Ok(Assigned::Default),
-                _ => self.plain(a.value).map(Assigned::Value),
+                _ => match &column {
+                    Ok(column) => self.plain_for(a.value, &table.columns[*column].data_type).map(Assigned::Value),
+                    Err(_) => self.plain(a.value).map(Assigned::Value),
+                },
             };
-            if let (Ok(column), Ok(Assigned::Value(e))) = (&column, &value) {
-                self.note_param(e, &table.columns[*column].data_type);
-            }
             match column.and_then(|c| value.map(|v| (c, v))) {
                 Ok(pair) => out.push(pair),
                 Err(e) => {
@@ -267,18 +268,11 @@ impl Planner<'_> {
 
     /// A value for a column of this type.
     fn plain_for(&mut self, id: ast::ExprId, column: &types::DataType) -> Result<Expr> {
-        let e = self.plain(id)?;
-        self.note_param(&e, column);
-        Ok(e)
-    }
-
-    /// Whoever prepares is told of a parameter that it is of this type. Literals that were lifted have their own.
-    pub(super) fn note_param(&mut self, e: &Expr, like: &types::DataType) {
-        if let Node::Param(n) = e.node
-            && self.params.is_empty()
-        {
-            self.param_types.push((n, *like));
+        if matches!(self.parsed[id], Ast::Param(_)) {
+            let like = parameter::widest(column, self.literal_collation);
+            return self.expr_for(id, &like, Takes::Stored);
         }
+        self.plain(id)
     }
 
     /// `column = value, ...`: (slot, column, value) of each.

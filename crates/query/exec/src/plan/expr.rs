@@ -7,6 +7,7 @@ use crate::expr::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::compare::{self, CmpOp};
 use crate::expr::number::{ArithOp, BitOp};
 use crate::expr::{Expr, Node, boolean_type, convert, functions, number, wide};
+use crate::parameter::{self, Takes};
 use sql::ast::{self, BinaryOp, Expr as Ast, ExprId, ExprList, TemporalKind, UnaryOp};
 use std::borrow::Cow;
 use types::collation::CollationId;
@@ -24,6 +25,8 @@ const FOUND_ROWS_DEPRECATED: &str =
 const BETWEEN_DOCUMENTS: &str =
     "This version of MySQL doesn't yet support 'comparison of JSON in the BETWEEN operator'";
 
+/// Bytes of a binary string that BIT_AND and its like take.
+const BIT_AGGREGATE_BYTES: u32 = 511;
 /// Deepest nesting of expressions and queries.
 const DEPTH_MAX: usize = 63;
 /// Functions that give strings where their arguments are strings, and MAKE_SET: they do not look whether a string is well formed.
@@ -50,8 +53,10 @@ impl Planner<'_> {
     }
 
     fn condition_as_written(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
-        let mut e = self.in_clause(id, clause)?;
-        e = self.truth(e);
+        let before = std::mem::replace(&mut self.clause, clause);
+        let e = self.expr_like(id, &parameter::integer_type());
+        self.clause = before;
+        let mut e = self.truth(e?);
         if clause == "where clause" {
             e = self.zero_dates(e);
         }
@@ -171,10 +176,7 @@ impl Planner<'_> {
                 self.literal_warnings.extend(delimiter.map(|d| d.warning(text, 1)));
                 e
             }
-            Ast::Param(i) => {
-                let ty = self.params.get(*i as usize).copied().unwrap_or(DataType::new(TypeKind::Null));
-                Expr::new(Node::Param(*i as usize), ty)
-            }
+            Ast::Param(i) => self.parameter(*i as usize, &self.text_parameter(), Takes::Own),
             Ast::Column { schema, table, column } => self.column(*schema, *table, *column)?,
             Ast::UserVar(name) => {
                 self.unsteady = true;
@@ -212,7 +214,11 @@ impl Planner<'_> {
                 Expr::new(Node::Call(functions::system_variable(), args), ty)
             }
             Ast::Unary { op, operand } => {
-                let e = self.expr(*operand)?;
+                let e = match op {
+                    UnaryOp::Plus | UnaryOp::Neg => self.expr_like(*operand, &parameter::double_type())?,
+                    UnaryOp::Not => self.expr_like(*operand, &parameter::integer_type())?,
+                    UnaryOp::BitNot | UnaryOp::Binary => self.expr_like(*operand, &parameter::binary_type())?,
+                };
                 match op {
                     UnaryOp::Plus => e,
                     UnaryOp::Neg => negate(e),
@@ -237,8 +243,9 @@ impl Planner<'_> {
             }
             Ast::Binary { op, left, right } => self.binary(*op, *left, *right)?,
             connective @ (Ast::And(list) | Ast::Or(list)) => {
-                let list = self.exprs(*list)?;
-                let list: Vec<Expr> = list.into_iter().map(|e| self.truth(e)).collect();
+                let integer = parameter::integer_type();
+                let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|e| self.expr_like(*e, &integer)).collect();
+                let list: Vec<Expr> = list?.into_iter().map(|e| self.truth(e)).collect();
                 let ty = boolean_type(list.iter().any(|e| e.ty.nullable));
                 Expr::new(if matches!(connective, Ast::And(_)) { Node::And(list) } else { Node::Or(list) }, ty)
             }
@@ -289,7 +296,8 @@ impl Planner<'_> {
                 if *negated { not(found) } else { found }
             }
             Ast::Between { operand, negated, low, high } => {
-                let (e, low, high) = (self.operand(*operand)?, self.operand(*low)?, self.operand(*high)?);
+                let operands = self.alike(&[*operand, *low, *high], &self.text_parameter())?;
+                let [e, low, high]: [Expr; 3] = operands.try_into().expect("three operands");
                 if [&e, &low, &high].iter().any(|e| e.ty.kind == TypeKind::Json) {
                     self.literal_warnings.push((1235, BETWEEN_DOCUMENTS.to_string()));
                 }
@@ -307,9 +315,9 @@ impl Planner<'_> {
                 if let Ast::Row(members) = &parsed[*operand] {
                     return self.row_in(*members, *list, *negated);
                 }
-                let e = self.operand(*operand)?;
-                let list: Result<Vec<Expr>> = parsed.list(*list).iter().map(|i| self.operand(*i)).collect();
-                let list = list?;
+                let all: Vec<ExprId> = std::iter::once(operand).chain(parsed.list(*list)).copied().collect();
+                let mut list = self.alike(&all, &self.text_parameter())?;
+                let e = list.remove(0);
                 let e = if list.iter().all(|i| i.ty.kind.is_numeric()) { convert::number_of_long(e) } else { e };
                 // Beside numbers a hexadecimal literal is one.
                 let e = if list.iter().all(|i| i.ty.kind.is_numeric()) && convert::is_hex_literal(&e) {
@@ -378,25 +386,7 @@ impl Planner<'_> {
                 let _ = list;
                 return Err(SqlError::new(1241, "Operand should contain 1 column(s)"));
             }
-            Ast::Case { operand, whens, otherwise } => {
-                let whens = parsed.list(*whens);
-                let mut out = Vec::with_capacity(whens.len() / 2);
-                for pair in whens.chunks(2) {
-                    let when = match operand {
-                        Some(o) => {
-                            let (a, b) = functions::json::as_texts(self.operand(*o)?, self.operand(pair[0])?);
-                            compare_exprs(CmpOp::Eq, a, b)?
-                        }
-                        None => functions::json::as_number(self.expr(pair[0])?),
-                    };
-                    out.push((when, self.expr(pair[1])?));
-                }
-                let otherwise = match otherwise {
-                    Some(e) => Some(Box::new(self.expr(*e)?)),
-                    None => None,
-                };
-                case(out, otherwise)?
-            }
+            Ast::Case { operand, whens, otherwise } => self.case_of(*operand, parsed.list(*whens), *otherwise)?,
             Ast::Call { schema, name, args } => {
                 let text = parsed.name(*name);
                 if schema.is_some() {
@@ -411,7 +401,7 @@ impl Planner<'_> {
                 if text.eq_ignore_ascii_case("name_const") {
                     self.check_name_const(parsed.list(*args))?;
                 }
-                let mut args = self.exprs(*args)?;
+                let mut args = self.arguments(text, *args)?;
                 if args.len() != 1 && ["ltrim", "rtrim"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
                     // What is to be removed is named by TRIM alone.
                     return Err(functions::wrong_count(text));
@@ -426,7 +416,7 @@ impl Planner<'_> {
                 e
             }
             Ast::Builtin { func, args } => {
-                let args = self.exprs(*args)?;
+                let args = self.builtin_args(*func, *args)?;
                 self.builtin(*func, args)?
             }
             Ast::Aggregate { func, distinct, args } => {
@@ -438,7 +428,7 @@ impl Planner<'_> {
             Ast::CountStar => AggregateCall::expr(AggregateKind::Count, false, Vec::new())?,
             Ast::GroupConcat(g) => {
                 let first_read = self.outer_reads.len();
-                let args = self.aggregate_args(g.args)?;
+                let args = self.aggregate_args(g.args, &self.text_parameter())?;
                 // Any column may give the order.
                 let shown = self.block().shown.take();
                 let order: Result<Vec<(Expr, bool)>> =
@@ -484,16 +474,21 @@ impl Planner<'_> {
                 Expr::new(Node::Call(functions::collate(), vec![e]), ty)
             }
             Ast::DateArith { subtract, date, amount, unit } => {
-                let (date, amount) = (self.expr(*date)?, self.expr(*amount)?);
+                let (date, amount) = self.date_and_amount(*date, *amount, *unit)?;
                 functions::temporal::add_interval(date, amount, *unit, *subtract)
             }
-            Ast::Extract { unit, operand } => functions::temporal::extract(self.expr(*operand)?, *unit),
+            Ast::Extract { unit, operand } => {
+                let moment = parameter::moment_type(TypeKind::DateTime);
+                functions::temporal::extract(self.expr_like(*operand, &moment)?, *unit)
+            }
             Ast::TimestampAdd { unit, amount, date } => {
-                let (date, amount) = (self.expr(*date)?, self.expr(*amount)?);
+                let (date, amount) = self.date_and_amount(*date, *amount, *unit)?;
                 functions::temporal::add_interval(date, amount, *unit, false)
             }
             Ast::TimestampDiff { unit, from, to } => {
-                functions::temporal::difference(self.expr(*from)?, self.expr(*to)?, *unit)
+                let moment = parameter::moment_type(TypeKind::DateTime);
+                let (from, to) = (self.expr_like(*from, &moment)?, self.expr_like(*to, &moment)?);
+                functions::temporal::difference(from, to, *unit)
             }
             Ast::GetFormat { kind, format } => functions::temporal::get_format(*kind, self.expr(*format)?),
             Ast::Trim { side, remove, operand } => {
@@ -509,7 +504,7 @@ impl Planner<'_> {
                 self.native(name, args)?
             }
             Ast::Char { args, charset } => {
-                let args = self.exprs(*args)?;
+                let args = self.arguments("char", *args)?;
                 let mut e = self.native("char", args)?;
                 if let Some(c) = charset {
                     let collation = self.charset(parsed.name(*c))?;
@@ -558,7 +553,7 @@ impl Planner<'_> {
     }
 
     /// An operand of a comparison: rows are refused here, nesting is bounded.
-    fn operand(&mut self, id: ExprId) -> Result<Expr> {
+    pub(super) fn operand(&mut self, id: ExprId) -> Result<Expr> {
         if self.blocks.len() > DEPTH_MAX {
             return Err(SqlError::new(1473, "Too high level of nesting for select"));
         }
@@ -569,7 +564,7 @@ impl Planner<'_> {
         let parsed = self.parsed;
         if let Some(op) = comparison(op) {
             if let (Ast::Row(a), Ast::Row(b)) = (&parsed[left], &parsed[right]) {
-                let (a, b) = (self.exprs(*a)?, self.exprs(*b)?);
+                let (a, b) = self.rows_alike(*a, *b)?;
                 self.note_literals(&a, &b)?;
                 return compare_rows(op, a, b);
             }
@@ -582,11 +577,8 @@ impl Planner<'_> {
                 let node = Node::InSubquery { negated: false, operands, query, collations };
                 return Ok(Expr::new(node, boolean_type(true)));
             }
-            let (a, b) = (self.operand(left)?, self.operand(right)?);
+            let (a, b) = self.two_alike(left, right, &self.text_parameter())?;
             for (value, other) in [(&a, &b), (&b, &a)] {
-                if !matches!(other.node, Node::Param(_)) {
-                    self.note_param(value, &other.ty);
-                }
                 // A literal that was lifted: it is never NULL. What stands for `?` may be anything.
                 if let Node::Param(n) = value.node
                     && other.ty.kind.is_temporal()
@@ -599,7 +591,13 @@ impl Planner<'_> {
             let b = self.beside_column(compare::time_beside(b, &a), &a)?;
             return compare_exprs(op, a, b);
         }
-        let (a, b) = (wide::plain(self.expr(left)?), wide::plain(self.expr(right)?));
+        let (a, b) = self.operator_args(op, left, right)?;
+        self.operation(op, a, b)
+    }
+
+    /// An operator that is no comparison.
+    pub(super) fn operation(&mut self, op: BinaryOp, a: Expr, b: Expr) -> Result<Expr> {
+        let (a, b) = (wide::plain(a), wide::plain(b));
         let increment = self.div_increment;
         let arith = |op: ArithOp, a: Expr, b: Expr| {
             let (a, b) = (convert::arith_number(a), convert::arith_number(b));
@@ -663,7 +661,7 @@ impl Planner<'_> {
             let Ast::Row(other) = &parsed[*id] else {
                 return Err(SqlError::new(1241, format!("Operand should contain {} column(s)", members.len())));
             };
-            let (a, b) = (self.exprs(members)?, self.exprs(*other)?);
+            let (a, b) = self.rows_alike(members, *other)?;
             self.note_literals(&a, &b)?;
             any.push(compare_rows(CmpOp::Eq, a, b)?);
         }
@@ -706,11 +704,11 @@ impl Planner<'_> {
         self.native(func.name(), args)
     }
 
-    fn aggregate_args(&mut self, args: ExprList) -> Result<Vec<Expr>> {
+    fn aggregate_args(&mut self, args: ExprList, like: &DataType) -> Result<Vec<Expr>> {
         let over = std::mem::take(&mut self.over);
         let rule = std::mem::replace(&mut self.block().alias_rule, AliasRule::Never);
         let windows = std::mem::take(&mut self.block().windows_in);
-        let args = self.exprs(args);
+        let args: Result<Vec<Expr>> = self.parsed.list(args).iter().map(|e| self.expr_like(*e, like)).collect();
         self.block().alias_rule = rule;
         self.block().windows_in = windows;
         let args = args?;
@@ -721,8 +719,16 @@ impl Planner<'_> {
     }
 
     fn aggregate(&mut self, func: ast::Aggregate, distinct: bool, args: ExprList) -> Result<Expr> {
-        let args = self.aggregate_args(args)?;
         use ast::Aggregate as A;
+        let like = match func {
+            A::Sum | A::Avg => parameter::double_type(),
+            A::StdPop | A::StdSamp | A::VarPop | A::VarSamp => parameter::decimal_type(),
+            A::BitAnd | A::BitOr | A::BitXor => {
+                DataType::string(TypeKind::VarBinary, BIT_AGGREGATE_BYTES, CollationId::BINARY)
+            }
+            _ => self.text_parameter(),
+        };
+        let args = self.aggregate_args(args, &like)?;
         let kind = match func {
             A::Count => AggregateKind::Count,
             A::Sum => AggregateKind::Sum,
@@ -753,12 +759,6 @@ impl Planner<'_> {
         Ok(e)
     }
 
-    pub(super) fn charset(&self, name: &str) -> Result<CollationId> {
-        match Charset::by_name(name) {
-            Some(c) => Ok(CollationId::default_of(c)),
-            None => Err(SqlError::new(1115, format!("Unknown character set: '{name}'"))),
-        }
-    }
     /// A key of GROUP_CONCAT's ORDER BY; a number is the place of an argument. Error 1054.
     fn concat_key(&mut self, id: ExprId, args: &[Expr]) -> Result<Expr> {
         let Ast::Int(place) = self.parsed[id] else { return self.plain(id) };
@@ -766,6 +766,12 @@ impl Planner<'_> {
         named.cloned().ok_or_else(|| types::err!(1054, place, "order clause"))
     }
 
+    pub(super) fn charset(&self, name: &str) -> Result<CollationId> {
+        match Charset::by_name(name) {
+            Some(c) => Ok(CollationId::default_of(c)),
+            None => Err(SqlError::new(1115, format!("Unknown character set: '{name}'"))),
+        }
+    }
 
     fn json_value(&mut self, call: &ast::JsonValue) -> Result<Expr> {
         let (doc, path) = (self.expr(call.doc)?, self.expr(call.path)?);
@@ -905,7 +911,7 @@ pub fn not(e: Expr) -> Expr {
     }
 }
 
-fn negate(e: Expr) -> Expr {
+pub(super) fn negate(e: Expr) -> Expr {
     let e = convert::function_number(e);
     match e.node {
         Node::Const(Value::Int(v)) if v != i64::MIN => constant(Value::Int(-v), e.ty),

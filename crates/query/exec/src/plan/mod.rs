@@ -27,6 +27,7 @@ mod multi_range;
 pub mod names;
 pub mod node;
 pub mod outer_aggregate;
+mod parameter;
 pub mod print;
 pub mod pushdown;
 pub mod query;
@@ -46,6 +47,7 @@ pub mod window;
 use crate::context::Env;
 use crate::error::unsupported;
 use crate::expr::{Expr, Node};
+use crate::parameter::{Parameter, Takes, text_type};
 use crate::prepared::{ColumnUse, TableUse, ViewRight};
 use catalog::{Table, Version};
 use names::Block;
@@ -122,8 +124,8 @@ pub struct Planner<'p> {
     constants: i64,
     /// Of a constant that a column would hold in part, the rest is told: a strict mode, and no IGNORE.
     pub tells_parts: bool,
-    /// Types of what parameters are stored in or compared with, for those who prepare.
-    pub param_types: Vec<(usize, DataType)>,
+    /// Its parameters by number, as far as they have been met.
+    pub parameters: Vec<Parameter>,
     /// Conditions for the next SELECT that is planned.
     pushed: Option<pushdown::Pushed>,
     /// Columns of queries further outside that were read, with the place of their block.
@@ -144,7 +146,7 @@ pub struct Planner<'p> {
     /// `div_precision_increment`.
     div_increment: u32,
     /// Collation of literals: `collation_connection`.
-    literal_collation: CollationId,
+    pub literal_collation: CollationId,
 }
 
 impl<'p> Planner<'p> {
@@ -160,6 +162,9 @@ impl<'p> Planner<'p> {
         };
         let div_increment = env.system_variable(None, "div_precision_increment");
         let strict = types::SqlMode(env.sql_mode()).is_strict();
+        let literal_collation = literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
+        let unmet = Parameter { data_type: text_type(literal_collation), takes: Takes::Own };
+        let parameters = vec![unmet; parsed.param_count as usize];
         Planner {
             parsed,
             version,
@@ -198,7 +203,7 @@ impl<'p> Planner<'p> {
             column_params: Vec::new(),
             temporal_params: Vec::new(),
             stores: false,
-            param_types: Vec::new(),
+            parameters,
             pushed: None,
             outer_reads: Vec::new(),
             unsteady: false,
@@ -209,7 +214,7 @@ impl<'p> Planner<'p> {
             blocks_planned: 0,
             blocks_anew: 0,
             div_increment: div_increment.map_or(crate::expr::number::DIV_SCALE, |(v, _)| v.to_u64() as u32),
-            literal_collation: literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
+            literal_collation,
         }
     }
 

@@ -171,7 +171,7 @@ impl Planner<'_> {
 
     /// The plan with conditions, and which of them it has taken; `None` when it takes none.
     fn plan_anew(&mut self, origin: &Origin, conditions: Vec<Expr>) -> Option<(QueryPlan, Vec<bool>)> {
-        let (notes, params, dates) = (self.notes.len(), self.param_types.len(), self.temporal_params.len());
+        let (notes, dates) = (self.notes.len(), self.temporal_params.len());
         let (rights, first) = (self.rights.len(), self.subqueries.len());
         let (blocks, blocks_anew) = (self.blocks_planned, self.blocks_anew);
         let (literals, columns) = (self.literal_warnings.len(), self.column_params.len());
@@ -199,7 +199,6 @@ impl Planner<'_> {
         self.literal_warnings.truncate(literals);
         self.column_params.truncate(columns);
         self.foreseen.truncate(foreseen);
-        self.param_types.truncate(params);
         self.temporal_params.truncate(dates);
         self.rights.truncate(rights);
         if let Some(hints) = &mut self.hints {

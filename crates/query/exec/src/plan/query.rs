@@ -13,6 +13,7 @@ use crate::context::ColumnMeta;
 use crate::error;
 use crate::expr::aggregate::AggregateKind;
 use crate::expr::{Expr, Node, compare, convert};
+use crate::parameter::{self, Takes};
 use crate::run::Shape;
 use engine::{LockMode, Read, Wait};
 use sql::ast::{self, Expr as Ast, ExprId, QueryBody, QueryId, Select, SelectItem};
@@ -419,7 +420,7 @@ impl Planner<'_> {
                     }
                 }
                 SelectItem::Expr { expr, alias, text } => {
-                    let e = self.expr(*expr)?;
+                    let e = self.shown_expr(*expr)?;
                     let name = match (alias, &parsed[*expr]) {
                         (Some(a), _) => {
                             let name = parsed.name(*a).to_string();
@@ -742,11 +743,9 @@ impl Planner<'_> {
 
     pub(super) fn limit(&mut self, limit: Option<ast::Limit>) -> Result<OrderlessLimit> {
         let Some(limit) = limit else { return Ok(None) };
-        let count = self.expr(limit.count)?;
-        let offset = match limit.offset {
-            Some(o) => Some(self.expr(o)?),
-            None => None,
-        };
+        let like = parameter::integer_type().unsigned();
+        let count = self.expr_for(limit.count, &like, Takes::Stored)?;
+        let offset = limit.offset.map(|o| self.expr_for(o, &like, Takes::Stored)).transpose()?;
         Ok(Some((count, offset)))
     }
 

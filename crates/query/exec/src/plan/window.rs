@@ -9,6 +9,7 @@ use crate::expr::aggregate::AggregateKind;
 use crate::expr::number::{self, ArithOp};
 use crate::expr::window::{Bound, Frame, Unit, WindowCall, WindowFunc};
 use crate::expr::{Expr, Node, convert, functions};
+use crate::parameter::{self, Takes};
 use crate::run::Shape;
 use sql::ast::{self, Expr as Ast, FrameBound, FrameUnit, WindowSpec};
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
@@ -203,7 +204,7 @@ impl Planner<'_> {
             FrameBound::Preceding(id, interval) => (id, interval, false),
             FrameBound::Following(id, interval) => (id, interval, true),
         };
-        let amount = self.expr(id)?;
+        let amount = self.expr_for(id, &parameter::integer_type(), Takes::Stored)?;
         let side = |e: Expr| if following { Bound::Following(e) } else { Bound::Preceding(e) };
         if unit == Unit::Rows {
             if interval.is_some() {
@@ -268,7 +269,7 @@ impl Planner<'_> {
             return Ok((self.window_aggregate(id)?, Vec::new()));
         }
         let name = self.window_name(call);
-        let mut args = self.exprs(call.args)?;
+        let mut args = self.window_args(call)?;
         let func = match call.func {
             F::RowNumber => WindowFunc::RowNumber,
             F::Rank => WindowFunc::Rank,
@@ -293,6 +294,24 @@ impl Planner<'_> {
             F::Aggregate(_) => unreachable!("above"),
         };
         Ok((func, args))
+    }
+
+    /// An argument that counts rows is an integer where `?` stands for it; a value and its replacement are of one type.
+    fn window_args(&mut self, call: &ast::WindowCall) -> Result<Vec<Expr>> {
+        use ast::WindowFunc as F;
+        let (text, integer) = (self.text_parameter(), parameter::integer_type());
+        let ids = self.parsed.list(call.args);
+        let at = match call.func {
+            F::Ntile => 0,
+            F::Lag | F::Lead | F::NthValue => 1,
+            _ => ids.len(),
+        };
+        let values: Vec<_> = ids.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, id)| *id).collect();
+        let mut args = self.alike(&values, &text)?;
+        if let Some(count) = ids.get(at) {
+            args.insert(at, self.expr_for(*count, &integer, Takes::Stored)?);
+        }
+        Ok(args)
     }
 
     fn window_aggregate(&mut self, id: ast::ExprId) -> Result<WindowFunc> {

@@ -9,6 +9,7 @@ pub mod locks;
 pub mod math;
 pub mod net;
 pub mod once;
+pub mod parameters;
 pub mod parse_date;
 pub mod regexp;
 pub mod string;

@@ -1,0 +1,302 @@
+//! Parameters of prepared statements: the type of each, and the values that arrive for them.
+//!
+//! A parameter takes its type from where it stands (`plan::parameter`), so that the columns of a result are known before any value
+//! is. A value of another type either becomes one of this type, or the statement is prepared anew with the types of its values,
+//! which it keeps from then on. The rules are those of the manual's page "PREPARE Statement".
+
+use crate::context::Env;
+use crate::expr::convert::{self, LENIENT};
+use std::borrow::Cow;
+use types::temporal::parse::{self, Problem};
+use types::{CollationId, DataType, DateTime, Decimal, TypeKind, Value, decimal, number};
+
+/// What is known of one parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// What clients are told.
+    pub data_type: DataType,
+    pub takes: Takes,
+}
+
+/// Which values a place takes without the statement being prepared anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Those that become values of its type.
+    Own,
+    /// The same; a decimal keeps the digits that it came with, since it is shown as it is.
+    Plain,
+    /// All, since it converts by itself: CAST, bit operators. Texts are read as numbers where it wants integers.
+    Any,
+    /// All, as they are: a column that is written, LIMIT.
+    Stored,
+}
+
+/// Characters of the longest text that the type of a parameter tells of.
+const TEXT_CHARACTERS: u32 = 16_383;
+const BINARY_BYTES: u32 = 65_535;
+
+/// A parameter that is a text, under the collation of the connection.
+pub fn text_type(collation: CollationId) -> DataType {
+    match collation.is_binary() {
+        true => DataType::string(TypeKind::VarBinary, BINARY_BYTES, collation),
+        false => DataType::string(TypeKind::VarChar, TEXT_CHARACTERS, collation),
+    }
+}
+
+pub fn binary_type() -> DataType {
+    DataType::string(TypeKind::VarBinary, BINARY_BYTES, CollationId::BINARY)
+}
+
+pub fn integer_type() -> DataType {
+    DataType { length: 21, ..DataType::new(TypeKind::BigInt) }
+}
+
+pub fn double_type() -> DataType {
+    DataType { length: 23, ..DataType::new(TypeKind::Double) }
+}
+
+pub fn decimal_type() -> DataType {
+    DataType::decimal(Decimal::MAX_PRECISION, 30)
+}
+
+/// A DATE, TIME or DATETIME with all the digits of the second.
+pub fn moment_type(kind: TypeKind) -> DataType {
+    let (length, decimals) = match kind {
+        TypeKind::Date => (10, 0),
+        TypeKind::Time => (17, 6),
+        _ => (26, 6),
+    };
+    DataType { length, decimals, ..DataType::new(kind) }
+}
+
+/// The type of a parameter that stands beside something of type `like`: as wide as its kind may be.
+pub fn widest(like: &DataType, text: CollationId) -> DataType {
+    use TypeKind as K;
+    match like.kind {
+        K::TinyInt | K::SmallInt | K::MediumInt | K::Int | K::BigInt => {
+            DataType { unsigned: like.unsigned, ..integer_type() }
+        }
+        K::Float | K::Double => double_type(),
+        K::Decimal => decimal_type(),
+        K::Date | K::Time => moment_type(like.kind),
+        K::DateTime | K::Timestamp => moment_type(K::DateTime),
+        K::Year => DataType { nullable: true, zerofill: false, ..*like },
+        K::Bit => DataType { length: 64, ..DataType::new(K::Bit).unsigned() },
+        K::Json => DataType { nullable: true, ..*like },
+        K::Null => binary_type(),
+        kind if kind.is_blob() && kind.is_text() => DataType::string(K::LongText, u32::MAX, text),
+        kind if kind.is_blob() => DataType::string(K::LongBlob, u32::MAX, CollationId::BINARY),
+        K::Binary | K::VarBinary => binary_type(),
+        _ => text_type(text),
+    }
+}
+
+/// The type that a statement is prepared with for a value; of kind `Null` for NULL, whose place decides. `text` is what texts are
+/// in, `wanted` the type that the parameter has had.
+pub fn sent_type(value: &Value<'_>, wanted: Option<TypeKind>, text: CollationId) -> DataType {
+    match value {
+        Value::Null => DataType::new(TypeKind::Null),
+        Value::Int(_) => integer_type(),
+        Value::UInt(_) => integer_type().unsigned(),
+        Value::Double(_) => double_type(),
+        Value::Decimal(_) => decimal_type(),
+        Value::Date(_) if wanted == Some(TypeKind::Time) => moment_type(TypeKind::DateTime),
+        Value::Time(_) if wanted == Some(TypeKind::Date) => moment_type(TypeKind::DateTime),
+        Value::Date(_) => moment_type(TypeKind::Date),
+        Value::Time(_) => moment_type(TypeKind::Time),
+        Value::DateTime(_) => moment_type(TypeKind::DateTime),
+        Value::Bytes(_) | Value::Json(_) => text_type(text),
+    }
+}
+
+/// Brings the values to the types of their parameters. False: one is of another type, and the statement has to be prepared anew
+/// for [`sent_type`]s. Warning 1292 of texts that are no numbers or dates.
+#[inline]
+pub fn bind(parameters: &[Parameter], values: &mut [Value<'_>], env: &mut dyn Env) -> bool {
+    let mut fits = true;
+    for (parameter, value) in parameters.iter().zip(values) {
+        let ty = &parameter.data_type;
+        if !matches!(value, Value::Int(_)) || ty.kind != TypeKind::BigInt || ty.unsigned {
+            fits &= bind_slow(parameter, value, env);
+        }
+    }
+    fits
+}
+
+#[cold]
+fn bind_slow(parameter: &Parameter, value: &mut Value<'_>, env: &mut dyn Env) -> bool {
+    use TypeKind as K;
+    let ty = &parameter.data_type;
+    if value.is_null() {
+        return true;
+    }
+    match (ty.kind, &*value) {
+        _ if parameter.takes == Takes::Stored => true,
+        (K::BigInt | K::Bit, Value::Bytes(text)) => {
+            let (read, fits) = integer_of_text(text, ty.unsigned, env);
+            *value = read;
+            fits || parameter.takes == Takes::Any
+        }
+        _ if parameter.takes == Takes::Any => true,
+        (K::BigInt | K::Bit, _) => matches!((ty.unsigned, &*value), (false, Value::Int(_)) | (true, Value::UInt(_))),
+        (K::Year, Value::Bytes(text)) => {
+            let (n, used, _) = number::parse_integer(text);
+            if used != text.len() || text.is_empty() {
+                warn(env, "INTEGER", text);
+            }
+            *value = Value::UInt(u64::try_from(n).unwrap_or(u64::MAX));
+            true
+        }
+        (K::Year, _) => matches!(value, Value::Int(_) | Value::UInt(_)),
+        (K::Decimal, Value::Bytes(text)) => {
+            let (read, used, _) = Decimal::parse_prefix(text);
+            if used == 0 || !is_blank(&text[used..]) {
+                warn(env, "DECIMAL", text);
+            }
+            *value = Value::Decimal(read.round(ty.decimals));
+            true
+        }
+        (K::Decimal, Value::Decimal(_)) if parameter.takes == Takes::Plain => true,
+        (K::Decimal, Value::Int(_) | Value::UInt(_) | Value::Decimal(_)) => {
+            *value = Value::Decimal(value.to_decimal().round(ty.decimals));
+            true
+        }
+        (K::Decimal, _) => false,
+        (K::Double, Value::Bytes(text)) => {
+            let (read, used) = number::parse_f64(text);
+            if used == 0 || !is_blank(&text[used..]) {
+                warn(env, "DOUBLE", text);
+            }
+            *value = Value::Double(read);
+            true
+        }
+        (K::Double, Value::Int(_) | Value::UInt(_) | Value::Decimal(_)) => {
+            *value = Value::Double(value.to_f64());
+            true
+        }
+        (K::Double, _) => matches!(value, Value::Double(_)),
+        (K::Date, Value::DateTime(_) | Value::Time(_)) | (K::Time, Value::Date(_)) => false,
+        (K::Date | K::Time | K::DateTime, _) => {
+            *value = moment(value, ty.kind, env);
+            true
+        }
+        // Texts, documents and binary strings.
+        _ => matches!(value, Value::Bytes(_)),
+    }
+}
+
+fn is_blank(rest: &[u8]) -> bool {
+    rest.iter().all(|c| number::is_blank(*c))
+}
+
+fn warn(env: &mut dyn Env, kind: &str, text: &[u8]) {
+    env.warn("Warning", 1292, format!("Truncated incorrect {kind} value: '{}'", types::show_bytes(text)));
+}
+
+/// A text that is sent for an integer. False: it is a number that the type has no place for, a DECIMAL.
+fn integer_of_text(text: &[u8], unsigned: bool, env: &mut dyn Env) -> (Value<'static>, bool) {
+    let (read, used, status) = Decimal::parse_prefix(text);
+    if used == 0 || matches!(status, decimal::Parsed::Bad | decimal::Parsed::Truncated) || !is_blank(&text[used..]) {
+        let (n, _, _) = number::parse_integer(text);
+        warn(env, "INTEGER", text);
+        return match unsigned {
+            true => (Value::UInt(n.clamp(0, u64::MAX.into()) as u64), true),
+            false => (Value::Int(n.clamp(i64::MIN.into(), i64::MAX.into()) as i64), true),
+        };
+    }
+    let whole = read.round(0);
+    match (whole == read && !read.is_negative(), unsigned) {
+        (true, false) => match read.to_i64() {
+            Ok(n) => (Value::Int(n), true),
+            Err(_) => (Value::Decimal(read), false),
+        },
+        (true, true) => match read.to_u64() {
+            Ok(n) => (Value::UInt(n), true),
+            Err(_) => (Value::Decimal(read), false),
+        },
+        _ => (Value::Decimal(read), false),
+    }
+}
+
+/// A number's whole part and the millionths behind it.
+fn seconds_and_micros(number: &Value<'_>) -> (i64, u32) {
+    let text = number.to_decimal().truncate(6).to_string();
+    let (whole, behind) = text.split_once('.').unwrap_or((&text, ""));
+    let micros = format!("{behind:0<6}").parse().unwrap_or(0);
+    (whole.parse().unwrap_or(i64::MAX), micros)
+}
+
+/// What arrives for a DATE, TIME or DATETIME: numbers and texts are read as one, those that are none are NULL. Warning 1292.
+fn moment(value: &Value<'_>, kind: TypeKind, env: &mut dyn Env) -> Value<'static> {
+    let shown = String::from_utf8_lossy(&convert::text(value, &convert::type_of(value))).into_owned();
+    let (words, name) = match (kind, value) {
+        (TypeKind::Date, Value::Bytes(_)) => ("Truncated incorrect", "date"),
+        (TypeKind::Time, _) => ("Truncated incorrect", "time"),
+        _ => ("Incorrect", "datetime"),
+    };
+    let (read, is_whole) = match kind {
+        TypeKind::Time => read_time(value),
+        _ => read_date(value, env),
+    };
+    if !is_whole {
+        let words = if read.is_null() { words } else { "Truncated incorrect" };
+        env.warn("Warning", 1292, format!("{words} {name} value: '{shown}'"));
+    }
+    match (kind, read) {
+        (TypeKind::Date, Value::DateTime(t)) => Value::Date(t.date()),
+        (_, read) => read,
+    }
+}
+
+/// As a TIME, and whether all of it is one.
+fn read_time(value: &Value<'_>) -> (Value<'static>, bool) {
+    let read = match value {
+        Value::Time(t) => return (Value::Time(*t), true),
+        Value::DateTime(t) => return (Value::Time(t.time()), true),
+        Value::Bytes(text) => parse::parse_time(text),
+        number => {
+            let (whole, micros) = seconds_and_micros(number);
+            parse::time_from_number(whole, micros)
+        }
+    };
+    match read {
+        Some(p) => (Value::Time(p.value), p.problem == Problem::None),
+        None => (Value::Null, false),
+    }
+}
+
+/// As a DATETIME, and whether all of it is one.
+fn read_date(value: &Value<'_>, env: &dyn Env) -> (Value<'static>, bool) {
+    let local = |seconds: i64, micros| DateTime::from_unix(seconds + i64::from(env.time_zone_offset(seconds)), micros);
+    let read = match value {
+        Value::Date(date) => return (Value::DateTime(date.at_midnight()), true),
+        Value::DateTime(t) => return (Value::DateTime(*t), true),
+        Value::Time(t) => {
+            let today = local(env.now_us().div_euclid(1_000_000), 0).map(|now| now.date().at_midnight());
+            let moment = today.and_then(|day| day.add_micros(t.0));
+            return (moment.map_or(Value::Null, Value::DateTime), true);
+        }
+        Value::Bytes(text) => parse::parse_datetime(text, LENIENT),
+        number => {
+            let (whole, micros) = seconds_and_micros(number);
+            parse::datetime_from_number(whole, micros, LENIENT)
+        }
+    };
+    let Some(p) = read else { return (Value::Null, false) };
+    let read = match p.zoned {
+        true => local(p.value.to_unix_seconds(), p.value.micros()).unwrap_or(p.value),
+        false => p.value,
+    };
+    (Value::DateTime(read), p.problem == Problem::None)
+}
+
+/// A user variable's value as it is given to a statement: MySQL keeps dates and documents in variables as texts.
+pub fn of_variable(value: Value<'static>, data_type: &DataType) -> Value<'static> {
+    match value {
+        Value::Date(_) | Value::Time(_) | Value::DateTime(_) | Value::Json(_) => {
+            let text = convert::text(&value, data_type).into_owned();
+            Value::Bytes(Cow::Owned(text))
+        }
+        other => other,
+    }
+}
