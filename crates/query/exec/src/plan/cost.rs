@@ -58,11 +58,14 @@ enum Asked {
     Whole,
 }
 
+/// The slots of an inner side, what it is asked, and which of the known slots its conditions read.
+type Inner = (u64, Asked, u64);
+
 /// The search for the order of one join, with what the inner sides below it were found to cost: the trees do not change meanwhile.
 pub(super) struct Search<'s, 'p> {
     planner: &'s Planner<'p>,
-    /// Cost and rows by the slots of the inner side, what is asked, and which of the known slots its conditions read.
-    kept: RefCell<HashMap<(u64, Asked, u64), (f64, f64)>>,
+    /// Cost and rows.
+    kept: RefCell<HashMap<Inner, (f64, f64)>>,
 }
 
 impl Planner<'_> {
