@@ -107,8 +107,7 @@ mod tests {
                 panic!("seven")
             }
         })
-        .err()
-        .expect("it panics");
+        .expect_err("it panics");
         assert!(panicked.message.contains("seven") && panicked.message.contains("panics.rs"), "{}", panicked.message);
         assert!(panicked.backtrace.contains("panics.rs"), "{}", panicked.backtrace);
         assert_eq!(catch(|| 7).ok(), Some(7));
