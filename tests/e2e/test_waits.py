@@ -34,7 +34,7 @@ WAITS = {
                                "INSERT INTO m VALUES (1)", "Waiting for table metadata lock", "lock_wait_timeout"),
     "global read lock": (["FLUSH TABLES WITH READ LOCK"], [],
                          "UPDATE t SET v = 2", "Waiting for global read lock", "lock_wait_timeout"),
-    "commit": (["FLUSH TABLES WITH READ LOCK"], ["BEGIN", "UPDATE t SET v = 2 WHERE id = 2"],
+    "commit": (["FLUSH TABLES WITH READ LOCK"], ["BEGIN", "UPDATE t SET v = 3 WHERE id = 2"],
                "COMMIT", "Waiting for commit lock", "lock_wait_timeout"),
     "backup": (["LOCK INSTANCE FOR BACKUP"], [],
                "CREATE TABLE u (a INT)", "Waiting for backup lock", "lock_wait_timeout"),
