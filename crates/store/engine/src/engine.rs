@@ -123,7 +123,8 @@ impl Core {
         if mode == 1 {
             return mode;
         }
-        // Pairs with the fence in `set_flush_log_at_commit`: either this finds the new mode, or that finds our commit in the log.
+        // SeqCst: pairs with the fence in `set_flush_log_at_commit`: either this finds the new mode, or that finds our commit in the
+        // log.
         fence(Ordering::SeqCst);
         // Relaxed: ordered by the fence.
         self.flush_at_commit.mode.load(Ordering::Relaxed) & !TIGHTENING
@@ -141,20 +142,17 @@ impl Core {
             return;
         }
         // Commits go by the new mode, snapshots still show all that is complete.
-        self.flush_at_commit.mode.store(mode | TIGHTENING, Ordering::Relaxed);
+        let (setting, tightening) = (&self.flush_at_commit, mode | TIGHTENING);
+        // Relaxed: ordered by the fence.
+        setting.mode.store(tightening, Ordering::Relaxed);
         fence(Ordering::SeqCst); // pairs with the fence in `acknowledges_at`
         let end = self.log.tail_lsn();
         // A log that has failed takes no more commits: snapshots may stay as they are.
         if self.log.wait_completed(end).is_ok() {
             // Relaxed: published by the mode.
-            self.flush_at_commit.acknowledged.fetch_max(end, Ordering::Relaxed);
-            // Release: pairs with the Acquire in `newest`. Not over what another session has set meanwhile.
-            let _ = self.flush_at_commit.mode.compare_exchange(
-                mode | TIGHTENING,
-                mode,
-                Ordering::Release,
-                Ordering::Relaxed,
-            );
+            setting.acknowledged.fetch_max(end, Ordering::Relaxed);
+            // Not over what another session has set meanwhile. Release: pairs with the Acquire in `newest`. Relaxed: then nothing is read.
+            let _ = setting.mode.compare_exchange(tightening, mode, Ordering::Release, Ordering::Relaxed);
         }
     }
 
