@@ -36,6 +36,7 @@ const FOUND: &[(u64, &str)] = &[
     (50, "the tail of the log is read back after a failed flush, and not written again"),
     (111, "one rotten slot of the control file leads back to an earlier epoch"),
     (191, "a checkpoint tells a length whose map is not durable"),
+    (471, "the doublewrite copies of a batch that failed are overwritten"),
 ];
 
 fn seeds() -> std::ops::Range<u64> {
