@@ -27,6 +27,8 @@ def explained(sql, results, found):
     left, right = results
     if left[0] == "error" and left[1] in NEWER or left[0] in ("rows", "ok") and NEWER & codes(left):
         return "9.7 refuses what 8.4 does not"
+    if left[:2] == ("error", 1030):
+        return "9.7 fails within a temporary table (error 124, wrong index)"
     if looks_for_parents_first(sql, left, right, found):
         return "9.7 looks for the parents of a row before it writes it, 8.4 for each of its indexes"
     if found == "outcome" and left[0] != "error" and right[1:] == (1271, SETS_MIX) and len(re.findall(SET_OPERATORS, sql)) > 1:

@@ -119,6 +119,10 @@ class Nested:
         levels = [names for names in levels if names]
         return self.rng.choice(self.rng.choice(levels)) if levels else self.own(scopes, kind)
 
+    def fixed(self, scopes):
+        """A column of a query further out, or a number: the same for all rows of a group."""
+        return self.rng.choice([n for level in scopes[:-1] for s in level for n in s.names("int")] or ["1"])
+
     def constant(self, kind="int"):
         if kind == "str":
             return self.rng.choice(["'x'", "'y'", "'1'", "'0'", "NULL"])
@@ -134,7 +138,8 @@ class Nested:
             return Text(self.own(scopes, kind))
         if pick < 0.72:
             return Text(self.outer(scopes, kind))
-        if pick < 0.78:
+        if pick < 0.78 and not scopes[:-1] and depth == LEVELS_MAX - 1:
+            # Not in a derived table: MySQL takes such a constant for NULL of an outer join, or not, as its plan has it.
             return Text(self.constant(kind))
         if kind == "str":
             return Text(f"CONCAT({self.own(scopes, 'str')}, '')")
@@ -212,7 +217,7 @@ class Nested:
         where = self.where(scopes, depth)
         if rng.random() < 0.2:
             return All("SELECT", name, source, where, f"ORDER BY {name}{rng.choice(['', ' DESC'])} LIMIT 1")
-        what = rng.choice([f"MAX({name})", f"MIN({name})", "COUNT(*)", f"COUNT({name})", f"SUM({name})", f"MAX({name}) + {self.outer(scopes) if any(scopes[:-1]) else 1}",
+        what = rng.choice([f"MAX({name})", f"MIN({name})", "COUNT(*)", f"COUNT({name})", f"SUM({name})", f"MAX({name}) + {self.fixed(scopes)}",
                            f"COUNT(DISTINCT {name})"])
         having = Maybe(f"HAVING COUNT(*) {rng.choice(['>', '<='])} {rng.choice(['0', '1', '2'])}") if rng.random() < 0.15 else Text("")
         return All("SELECT", what, source, where, having)
@@ -262,10 +267,12 @@ class Nested:
         having = Text("")
         pick = rng.random()
         if pick < 0.2:
-            having = Maybe(f"HAVING {rng.choice(['COUNT(*)', f'MAX({self.own(scopes)})', f'SUM({self.own(scopes)})'])} {rng.choice(COMPARE)} {rng.choice(['1', '2', self.outer(scopes)])}")
+            having = Maybe(f"HAVING {rng.choice(['COUNT(*)', f'MAX({self.own(scopes)})', f'SUM({self.own(scopes)})'])} {rng.choice(COMPARE)} {rng.choice(['1', '2', self.fixed(scopes)])}")
         elif pick < 0.3 and depth < LEVELS_MAX:
             having = Maybe("HAVING", f"MAX({self.own(scopes)})", rng.choice(["IN", "NOT IN"]), Within("(", self.subquery(scopes[:-1] + [[]], depth + 1, ["int"]), ")"))
-        by = All("GROUP BY", Many(keys, least=len(keys)), rng.choice(["", "", "", "WITH ROLLUP"])) if keys else ""
+        # Of no rows at all MySQL gives the ROLLUP of a subquery a row or none, as its plan has it.
+        rollup = rng.choice(["", "", "WITH ROLLUP"]) if depth == 0 else ""
+        by = All("GROUP BY", Many(keys, least=len(keys)), rollup) if keys else ""
         return Query(All("SELECT", Many(parts, least=len(parts)), source, self.where(scopes, depth), by, having), columns)
 
     def united(self, scopes, depth, kinds=None):
