@@ -193,7 +193,6 @@ SHOW COUNT(*) WARNINGS;
 SELECT nosuch FROM t;
 SHOW ERRORS;
 SHOW COUNT(*) ERRORS;
--- differs: another value
 SELECT @@error_count, @@warning_count;
 -- differs: type of a column: MySQL's is STRING, TEXT, TIMESTAMP
 SHOW PROCEDURE STATUS LIKE 'nosuch';

@@ -5,10 +5,10 @@
 //! which it keeps from then on. The rules are those of the manual's page "PREPARE Statement".
 
 use crate::context::Env;
-use crate::expr::convert::{self, LENIENT};
+use crate::expr::convert::{LENIENT, text, type_of};
 use std::borrow::Cow;
 use types::temporal::parse::{self, Problem};
-use types::{CollationId, DataType, DateTime, Decimal, TypeKind, Value, decimal, number};
+use types::{CollationId, DataType, DateTime, Decimal, SqlMode, TypeKind, Value, decimal, number};
 
 /// What is known of one parameter.
 #[derive(Clone, Copy, Debug)]
@@ -110,78 +110,99 @@ pub fn sent_type(value: &Value<'_>, wanted: Option<TypeKind>, text: CollationId)
 }
 
 /// Brings the values to the types of their parameters. False: one is of another type, and the statement has to be prepared anew
-/// for [`sent_type`]s. Warning 1292 of texts that are no numbers or dates.
+/// for [`sent_type`]s of the values, which are left as they came. Warning 1292 of texts that are no numbers or dates.
 #[inline]
 pub fn bind(parameters: &[Parameter], values: &mut [Value<'_>], env: &mut dyn Env) -> bool {
-    let mut fits = true;
-    for (parameter, value) in parameters.iter().zip(values) {
+    let is_key = |(parameter, value): (&Parameter, &Value<'_>)| {
         let ty = &parameter.data_type;
-        if !matches!(value, Value::Int(_)) || ty.kind != TypeKind::BigInt || ty.unsigned {
-            fits &= bind_slow(parameter, value, env);
+        matches!(value, Value::Int(_)) && ty.kind == TypeKind::BigInt && !ty.unsigned
+    };
+    parameters.iter().zip(values.iter()).all(is_key) || bind_slow(parameters, values, env)
+}
+
+#[cold]
+fn bind_slow(parameters: &[Parameter], values: &mut [Value<'_>], env: &mut dyn Env) -> bool {
+    let mut fits = true;
+    for (parameter, value) in parameters.iter().zip(values.iter_mut()) {
+        fits &= takes(parameter, value);
+    }
+    if fits {
+        for (parameter, value) in parameters.iter().zip(values) {
+            convert(parameter, value, env);
         }
     }
     fits
 }
 
-#[cold]
-fn bind_slow(parameter: &Parameter, value: &mut Value<'_>, env: &mut dyn Env) -> bool {
+/// Does the parameter take the value without the statement being prepared anew? A text that is a number which an integer has no
+/// room for becomes that number.
+fn takes(parameter: &Parameter, value: &mut Value<'_>) -> bool {
     use TypeKind as K;
     let ty = &parameter.data_type;
-    if value.is_null() {
+    if parameter.takes != Takes::Stored
+        && matches!(ty.kind, K::BigInt | K::Bit)
+        && let Value::Bytes(text) = &*value
+        && let Some(number) = beyond_integers(text, ty.unsigned)
+    {
+        *value = Value::Decimal(number);
+    }
+    if value.is_null() || matches!(parameter.takes, Takes::Stored | Takes::Any) {
         return true;
     }
     match (ty.kind, &*value) {
-        _ if parameter.takes == Takes::Stored => true,
-        (K::BigInt | K::Bit, Value::Bytes(text)) => {
-            let (read, fits) = integer_of_text(text, ty.unsigned, env);
-            *value = read;
-            fits || parameter.takes == Takes::Any
+        (K::BigInt | K::Bit | K::Year | K::Decimal | K::Double | K::Date | K::Time | K::DateTime, Value::Bytes(_)) => {
+            true
         }
-        _ if parameter.takes == Takes::Any => true,
-        (K::BigInt | K::Bit, _) => matches!((ty.unsigned, &*value), (false, Value::Int(_)) | (true, Value::UInt(_))),
+        (K::BigInt | K::Bit, value) => matches!((ty.unsigned, value), (false, Value::Int(_)) | (true, Value::UInt(_))),
+        (K::Year, value) => matches!(value, Value::Int(_) | Value::UInt(_)),
+        (K::Decimal, value) => matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_)),
+        (K::Double, value) => {
+            matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_))
+        }
+        (K::Date, value) => !matches!(value, Value::DateTime(_) | Value::Time(_)),
+        (K::Time, value) => !matches!(value, Value::Date(_)),
+        (K::DateTime, _) => true,
+        // Texts, documents and binary strings.
+        (_, value) => matches!(value, Value::Bytes(_)),
+    }
+}
+
+/// A value that its parameter takes, as one of its type.
+fn convert(parameter: &Parameter, value: &mut Value<'_>, env: &mut dyn Env) {
+    use TypeKind as K;
+    let ty = &parameter.data_type;
+    if value.is_null() || parameter.takes == Takes::Stored {
+        return;
+    }
+    match (ty.kind, &*value) {
+        (K::BigInt | K::Bit, Value::Bytes(text)) => *value = integer_of_text(text, ty.unsigned, env),
+        _ if parameter.takes == Takes::Any => {}
         (K::Year, Value::Bytes(text)) => {
             let (n, used, _) = number::parse_integer(text);
             if used != text.len() || text.is_empty() {
                 warn(env, "INTEGER", text);
             }
             *value = Value::UInt(u64::try_from(n).unwrap_or(u64::MAX));
-            true
         }
-        (K::Year, _) => matches!(value, Value::Int(_) | Value::UInt(_)),
         (K::Decimal, Value::Bytes(text)) => {
             let (read, used, _) = Decimal::parse_prefix(text);
             if used == 0 || !is_blank(&text[used..]) {
                 warn(env, "DECIMAL", text);
             }
             *value = Value::Decimal(read.round(ty.decimals));
-            true
         }
-        (K::Decimal, Value::Decimal(_)) if parameter.takes == Takes::Plain => true,
-        (K::Decimal, Value::Int(_) | Value::UInt(_) | Value::Decimal(_)) => {
-            *value = Value::Decimal(value.to_decimal().round(ty.decimals));
-            true
-        }
-        (K::Decimal, _) => false,
+        (K::Decimal, Value::Decimal(_)) if parameter.takes == Takes::Plain => {}
+        (K::Decimal, number) => *value = Value::Decimal(number.to_decimal().round(ty.decimals)),
         (K::Double, Value::Bytes(text)) => {
             let (read, used) = number::parse_f64(text);
             if used == 0 || !is_blank(&text[used..]) {
                 warn(env, "DOUBLE", text);
             }
             *value = Value::Double(read);
-            true
         }
-        (K::Double, Value::Int(_) | Value::UInt(_) | Value::Decimal(_)) => {
-            *value = Value::Double(value.to_f64());
-            true
-        }
-        (K::Double, _) => matches!(value, Value::Double(_)),
-        (K::Date, Value::DateTime(_) | Value::Time(_)) | (K::Time, Value::Date(_)) => false,
-        (K::Date | K::Time | K::DateTime, _) => {
-            *value = moment(value, ty.kind, env);
-            true
-        }
-        // Texts, documents and binary strings.
-        _ => matches!(value, Value::Bytes(_)),
+        (K::Double, number) => *value = Value::Double(number.to_f64()),
+        (K::Date | K::Time | K::DateTime, _) => *value = moment(value, ty.kind, env),
+        _ => {}
     }
 }
 
@@ -193,28 +214,25 @@ fn warn(env: &mut dyn Env, kind: &str, text: &[u8]) {
     env.warn("Warning", 1292, format!("Truncated incorrect {kind} value: '{}'", types::show_bytes(text)));
 }
 
-/// A text that is sent for an integer. False: it is a number that the type has no place for, a DECIMAL.
-fn integer_of_text(text: &[u8], unsigned: bool, env: &mut dyn Env) -> (Value<'static>, bool) {
+/// A text that is a number from end to end, but none that an integer type has: with a sign, digits behind the point, or too large.
+fn beyond_integers(text: &[u8], unsigned: bool) -> Option<Decimal> {
     let (read, used, status) = Decimal::parse_prefix(text);
     if used == 0 || matches!(status, decimal::Parsed::Bad | decimal::Parsed::Truncated) || !is_blank(&text[used..]) {
-        let (n, _, _) = number::parse_integer(text);
-        warn(env, "INTEGER", text);
-        return match unsigned {
-            true => (Value::UInt(n.clamp(0, u64::MAX.into()) as u64), true),
-            false => (Value::Int(n.clamp(i64::MIN.into(), i64::MAX.into()) as i64), true),
-        };
+        return None;
     }
-    let whole = read.round(0);
-    match (whole == read && !read.is_negative(), unsigned) {
-        (true, false) => match read.to_i64() {
-            Ok(n) => (Value::Int(n), true),
-            Err(_) => (Value::Decimal(read), false),
-        },
-        (true, true) => match read.to_u64() {
-            Ok(n) => (Value::UInt(n), true),
-            Err(_) => (Value::Decimal(read), false),
-        },
-        _ => (Value::Decimal(read), false),
+    let is_held = if unsigned { read.to_u64().is_ok() } else { read.to_i64().is_ok() };
+    (read.is_negative() || read.round(0) != read || !is_held).then_some(read)
+}
+
+/// Any other text for an integer: what it begins with counts.
+fn integer_of_text(text: &[u8], unsigned: bool, env: &mut dyn Env) -> Value<'static> {
+    let (n, used, _) = number::parse_integer(text);
+    if used == 0 || !is_blank(&text[used..]) {
+        warn(env, "INTEGER", text);
+    }
+    match unsigned {
+        true => Value::UInt(n.clamp(0, u64::MAX.into()) as u64),
+        false => Value::Int(n.clamp(i64::MIN.into(), i64::MAX.into()) as i64),
     }
 }
 
@@ -228,7 +246,7 @@ fn seconds_and_micros(number: &Value<'_>) -> (i64, u32) {
 
 /// What arrives for a DATE, TIME or DATETIME: numbers and texts are read as one, those that are none are NULL. Warning 1292.
 fn moment(value: &Value<'_>, kind: TypeKind, env: &mut dyn Env) -> Value<'static> {
-    let shown = String::from_utf8_lossy(&convert::text(value, &convert::type_of(value))).into_owned();
+    let shown = String::from_utf8_lossy(&text(value, &type_of(value))).into_owned();
     let (words, name) = match (kind, value) {
         (TypeKind::Date, Value::Bytes(_)) => ("Truncated incorrect", "date"),
         (TypeKind::Time, _) => ("Truncated incorrect", "time"),
@@ -276,7 +294,8 @@ fn read_date(value: &Value<'_>, env: &dyn Env) -> (Value<'static>, bool) {
             let moment = today.and_then(|day| day.add_micros(t.0));
             return (moment.map_or(Value::Null, Value::DateTime), true);
         }
-        Value::Bytes(text) => parse::parse_datetime(text, LENIENT),
+        // Days that their month lacks are let in.
+        Value::Bytes(text) => parse::parse_datetime(text, SqlMode(LENIENT.0 | SqlMode::ALLOW_INVALID_DATES.0)),
         number => {
             let (whole, micros) = seconds_and_micros(number);
             parse::datetime_from_number(whole, micros, LENIENT)
@@ -294,7 +313,7 @@ fn read_date(value: &Value<'_>, env: &dyn Env) -> (Value<'static>, bool) {
 pub fn of_variable(value: Value<'static>, data_type: &DataType) -> Value<'static> {
     match value {
         Value::Date(_) | Value::Time(_) | Value::DateTime(_) | Value::Json(_) => {
-            let text = convert::text(&value, data_type).into_owned();
+            let text = text(&value, data_type).into_owned();
             Value::Bytes(Cow::Owned(text))
         }
         other => other,

@@ -478,7 +478,10 @@ pub fn in_one_domain(operands: [Expr; 3]) -> [Expr; 3] {
 fn as_float(e: Expr, other: &Expr) -> Expr {
     // A parameter's type may not be known yet.
     let exact = e.ty.kind.is_integer() || matches!(e.ty.kind, TypeKind::Decimal | TypeKind::Null);
-    if !exact || e.ty.decimals > other.ty.decimals || !matches!(e.node, Node::Const(_) | Node::Param(_)) {
+    // What is given for `?` is a double, as the column is.
+    let is_given = matches!(e.node, Node::Param(_)) && e.ty.kind == TypeKind::Double && e.ty.nullable;
+    let fits = is_given || exact && e.ty.decimals <= other.ty.decimals;
+    if !fits || !matches!(e.node, Node::Const(_) | Node::Param(_)) {
         return e;
     }
     let ty = types::DataType { length: 12, nullable: e.ty.nullable, ..other.ty };
