@@ -24,10 +24,13 @@
 //! | from | to | by | version |
 //! | --- | --- | --- | --- |
 //! | Evicted | Exclusive | `try_claim_for_load` | |
+//! | Exclusive | Exclusive | `raise_version` | the floor, if it is less |
 //! | Exclusive | Unlocked | `unlock_exclusive`, `finish_load` | + 1 |
 //! | Exclusive | Unlocked | `unlock_exclusive_unchanged` | |
+//! | Exclusive | Marked | `finish_load_marked` | + 1 |
 //! | Exclusive | Shared 1 | `downgrade` | + 1 |
 //! | Exclusive | Evicted | `set_evicted` | + 1 |
+//! | Exclusive | Evicted | zeroing the word's memory, then `wake_evicted` | 0 |
 //! | Unlocked | Marked | `mark` | |
 //! | Marked | Unlocked | `optimistic` | |
 //! | Marked | Exclusive | `try_claim_marked` (the evictor) | |
@@ -36,6 +39,10 @@
 //! | Shared n | Shared n - 1, or Unlocked | `unlock_shared` | |
 //!
 //! Releasing is an addition to the word, so a waiters bit set at the same moment survives it and is seen by the releaser.
+//!
+//! The exclusive holder of a page that goes may give the word's memory back, so that it is zero. The version is lost with it: the owner
+//! of the latches keeps a floor above all versions that were lost, and whoever has claimed a page for loading raises its version to
+//! that (`raise_version`), so that no version comes twice.
 //!
 //! # Orderings
 //!
@@ -369,10 +376,27 @@ impl PageLatch {
         self.try_claim(EVICTED)
     }
 
+    /// Makes the version at least `floor`. For who has claimed the page for loading: see the module.
+    #[inline]
+    pub fn raise_version(&self, floor: u64) {
+        let behind = floor.saturating_sub(self.version());
+        if behind > 0 {
+            // Relaxed: the release of the latch publishes it. An addition, since the waiters bit may be set at the same moment.
+            self.word.fetch_add(behind << VERSION_SHIFT, Ordering::Relaxed);
+        }
+    }
+
     /// The load is done and the page readable: the same as [`PageLatch::unlock_exclusive`].
     #[inline]
     pub fn finish_load(&self) {
         self.unlock_exclusive();
+    }
+
+    /// As [`PageLatch::finish_load`] for a page that nobody has asked for yet: the mark stays until somebody does.
+    #[inline]
+    pub fn finish_load_marked(&self) {
+        self.release(MARKED - EXCLUSIVE + VERSION_ONE, Policy::ReadersAndOneWriter);
+        rank::released(Rank::PageLatch);
     }
 
     /// Unlocked -> Marked: the page goes at the next round of the clock unless it is read before.
@@ -398,7 +422,22 @@ impl PageLatch {
         rank::released(Rank::PageLatch);
     }
 
+    /// After the word's memory was zeroed by the exclusive holder, for whom this ends the hold: Evicted, version 0.
+    pub fn wake_evicted(&self) {
+        // The waiters bit was lost, so without asking for it; who is about to sleep finds the latch Evicted, under the bucket's lock.
+        // The word is left alone: a write would take memory for it again.
+        parking::unpark(self.address(), Policy::All, || ());
+        rank::released(Rank::PageLatch);
+    }
+
     // ---- looking
+
+    /// The version, for the exclusive holder.
+    #[inline]
+    pub fn version(&self) -> u64 {
+        // Relaxed: nobody else changes it.
+        version(self.word.load(Ordering::Relaxed))
+    }
 
     /// Whether the page is Marked now.
     #[inline]

@@ -316,6 +316,19 @@ fn zeroed_memory_is_an_evicted_page_and_each_change_a_version() {
 }
 
 #[test]
+fn a_page_read_ahead_is_marked_until_it_is_used_and_never_falls_behind_the_floor() {
+    let page = Page::evicted();
+    assert!(page.latch.try_claim_for_load());
+    page.latch.raise_version(17);
+    page.latch.raise_version(3);
+    page.latch.finish_load_marked();
+    assert!(page.latch.is_marked() && page.latch.peek() == Optimistic::Version(18) && page.latch.validate(18));
+    assert!(!page.latch.mark(), "it is");
+    assert_eq!(page.latch.optimistic(), Optimistic::Version(18));
+    assert!(!page.latch.is_marked() && page.latch.mark());
+}
+
+#[test]
 #[should_panic(expected = "not exclusive")]
 fn unlocking_what_is_not_locked_is_caught() {
     let page = Page::evicted();
