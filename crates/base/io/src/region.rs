@@ -95,6 +95,14 @@ impl Region {
         let done = unsafe { madvise(self.at(range.start).cast(), range.len(), advice) };
         done.map_err(|e| Error::new(Op::Reserve, Path::new("the buffer pool"), e))
     }
+
+    /// Are the region's bytes to be part of a core dump of the process?
+    pub fn put_in_core_dumps(&self, on: bool) -> Result<()> {
+        let advice = if on { Advice::LinuxDoDump } else { Advice::LinuxDontDump };
+        // SAFETY: advice about our own mapping changes no contents.
+        let done = unsafe { madvise(self.start.as_ptr().cast(), self.len, advice) };
+        done.map_err(|e| Error::new(Op::Reserve, Path::new("the buffer pool"), e))
+    }
 }
 
 impl Drop for Region {
@@ -129,6 +137,34 @@ mod tests {
         };
         assert_eq!(seen, [0, 0, 8]);
         assert_eq!(reserve(usize::MAX).unwrap_err().kind(), ErrorKind::Exhausted);
+    }
+
+    /// Flags of the mapping at this address, as the kernel tells them.
+    fn flags_of(address: usize) -> String {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut inside = false;
+        for line in maps.lines() {
+            let bounds = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+            let hex = |text| usize::from_str_radix(text, 16).ok();
+            if let Some((start, end)) = bounds.and_then(|(start, end)| Some((hex(start)?, hex(end)?))) {
+                inside = (start..end).contains(&address);
+            }
+            if let Some(flags) = line.strip_prefix("VmFlags:").filter(|_| inside) {
+                return flags.to_string();
+            }
+        }
+        panic!("no mapping at {address:#x}")
+    }
+
+    #[test]
+    fn core_dumps_are_told_what_to_leave_out() {
+        let region = reserve(1 << 20).unwrap();
+        let left_out = || flags_of(region.as_ptr().addr()).split(' ').any(|flag| flag == "dd");
+        assert!(!left_out());
+        region.put_in_core_dumps(false).unwrap();
+        assert!(left_out());
+        region.put_in_core_dumps(true).unwrap();
+        assert!(!left_out());
     }
 
     #[test]
