@@ -61,10 +61,9 @@ impl Pool {
                 // Release: pairs with the Acquire in `dirty_pages`: who sees the page clean finds it in the list.
                 self.dirty_since[frame as usize].store(0, Ordering::Release);
             }
-            // Relaxed: `set_evicted` releases it.
+            // Relaxed: the end of the latch's hold releases it.
             self.frames[frame as usize].store(0, Ordering::Relaxed);
-            self.discard(id..id + 1);
-            meta.latch.set_evicted();
+            self.let_go(id..id + 1);
             self.give_back(frame);
         }
         if since != Lsn::MAX {

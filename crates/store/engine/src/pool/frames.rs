@@ -148,7 +148,7 @@ impl Pool {
     }
 
     /// Evicts up to `want` clean pages that nobody used lately; their frames.
-    fn evict(&self, want: usize, looks: usize) -> Vec<u32> {
+    pub(super) fn evict(&self, want: usize, looks: usize) -> Vec<u32> {
         // Relaxed: the exchange in `leave_huge_pages` decides who leaves them.
         if self.huge.load(Ordering::Relaxed) != 0 {
             self.leave_huge_pages();
@@ -158,10 +158,7 @@ impl Pool {
         claimed.sort_unstable();
         // Neighbours go in one call to the kernel.
         for run in claimed.chunk_by(|a, b| a.0 + 1 == b.0) {
-            self.discard(run[0].0..run[run.len() - 1].0 + 1);
-            for (id, _) in run {
-                self.meta(*id).latch.set_evicted();
-            }
+            self.let_go(run[0].0..run[run.len() - 1].0 + 1);
         }
         claimed.into_iter().map(|(_, frame)| frame).collect()
     }
@@ -223,7 +220,7 @@ impl Pool {
     }
 
     /// Gives frames back, and wakes who waits for some.
-    fn give(&self, frames: &[u32]) {
+    pub(super) fn give(&self, frames: &[u32]) {
         if frames.is_empty() {
             return;
         }

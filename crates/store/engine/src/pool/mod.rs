@@ -14,11 +14,13 @@ mod discard;
 pub mod doublewrite;
 mod frames;
 mod free;
+mod metas;
 mod pace;
 mod queue;
 mod read_ahead;
 mod replace;
 pub mod settings;
+mod table;
 
 use crate::page::{self, PAGE_BYTES, PageId, PageType};
 use crate::{Error, Result};
@@ -34,10 +36,11 @@ use settings::PoolSettings;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use sync::blocking::{self, Wait};
 use sync::page_latch::{Optimistic, PageLatch, TryLatch};
 use sync::{CachePadded, Mutex, Rank};
+use table::{Table, Zeroed};
 
 /// What is known of a page besides its bytes. All zeroes: not in memory, clean.
 #[repr(C, align(64))]
@@ -50,15 +53,19 @@ pub struct PageMeta {
 }
 
 const _: () = assert!(size_of::<PageMeta>() == 64);
+// SAFETY: a latch of zeroes is Evicted, the rest are atomics.
+unsafe impl Zeroed for PageMeta {}
 
 /// Pages whose newest changes could not be applied, each with the LSN that it must have reached to be whole again.
 pub type Lost = BTreeMap<PageId, Lsn>;
 
 pub struct Pool {
     pages: Region,
-    metas: Region,
-    /// How many pages the reserved range holds.
-    page_count: u64,
+    metas: Table<PageMeta>,
+    /// By group of pages whose metas share a page of the kernel: how many are in memory. See [`metas`].
+    residents: Table<AtomicU8>,
+    /// Above the versions of all latches that were given back. W: who gives some back. R: who loads a page.
+    version_floor: AtomicU64,
     file: File,
     path: PathBuf,
     /// Pages that redo had to give up. W: recovery, before anybody else is there. R: who reads a page from disk.
@@ -170,13 +177,13 @@ impl Pool {
     /// `page_count`: pages of address space; `frame_count`: pages of memory.
     pub fn new(file: File, path: PathBuf, page_count: u64, frame_count: usize) -> Result<Pool> {
         let pages = io::reserve(page_count as usize * PAGE_BYTES)?;
-        let metas = io::reserve(page_count as usize * size_of::<PageMeta>())?;
         // Not every kernel has huge pages; without them it works as well, only slower.
         let huge = pages.advise_huge_pages(0..Self::huge_range(page_count, frame_count), true).is_ok() as u32;
         let pool = Pool {
             pages,
-            metas,
-            page_count,
+            metas: Table::new(page_count as usize)?,
+            residents: Table::new((page_count as usize).div_ceil(metas::GROUP_PAGES))?,
+            version_floor: AtomicU64::new(0),
             file,
             path,
             lost: Lost::new(),
@@ -268,9 +275,7 @@ impl Pool {
 
     #[inline(always)]
     pub fn meta(&self, id: PageId) -> &PageMeta {
-        assert!(id < self.page_count);
-        // SAFETY: the region holds `page_count` metas, 64-byte aligned by mmap, and zeroed memory is a valid PageMeta.
-        unsafe { &*self.metas.as_ptr().cast::<PageMeta>().add(id as usize) }
+        &self.metas[id as usize]
     }
 
     #[inline(always)]
@@ -356,7 +361,7 @@ impl Pool {
             if latch.exclusive().is_ok() {
                 break;
             }
-            if latch.try_claim_for_load() {
+            if self.claim_for_load(id) {
                 self.occupy(id, frame.into_index());
                 break;
             }
@@ -418,7 +423,10 @@ impl Pool {
     /// W: the page's loader, which holds it exclusively.
     fn occupy(&self, id: PageId, frame: u32) {
         // Relaxed: the latch's release pairs with the acquisition by whoever uses them; the clock looks again.
-        self.meta(id).frame.store(frame, Ordering::Relaxed);
+        let meta = self.meta(id);
+        meta.frame.store(frame, Ordering::Relaxed);
+        self.count_resident(id);
+        // Relaxed: as above.
         self.loaded_ms[frame as usize].store(self.clock_ms(), Ordering::Relaxed);
         self.frames[frame as usize].store(id + 1, Ordering::Relaxed);
     }
@@ -430,7 +438,7 @@ impl Pool {
 
     fn load_into(&self, id: PageId, frame: u32) -> Result<()> {
         let meta = self.meta(id);
-        if !meta.latch.try_claim_for_load() {
+        if !self.claim_for_load(id) {
             // Somebody else loads it, or has: the caller looks again.
             self.give_back(frame);
             return Ok(());

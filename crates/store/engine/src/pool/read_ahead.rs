@@ -27,7 +27,7 @@ impl Pool {
 
     /// Asks for pages that somebody will want soon. Neither waits nor fails.
     pub fn read_ahead(&self, ids: &mut Vec<PageId>) {
-        ids.retain(|id| *id < self.page_count && self.meta(*id).latch.is_evicted());
+        ids.retain(|id| *id < self.page_count() && self.meta(*id).latch.is_evicted());
         ids.sort_unstable();
         for neighbours in ids.chunk_by(|a, b| a + 1 == *b) {
             for run in neighbours.chunks(RUN_PAGES as usize) {
@@ -41,7 +41,7 @@ impl Pool {
     /// After a miss: asks for the rest of the page's extent if much of it is in memory.
     pub(super) fn read_extent_ahead(&self, id: PageId) {
         let first = id - id % EXTENT_PAGES;
-        let extent = first..(first + EXTENT_PAGES).min(self.page_count);
+        let extent = first..(first + EXTENT_PAGES).min(self.page_count());
         let mut missing: Vec<PageId> = extent.clone().filter(|id| self.meta(*id).latch.is_evicted()).collect();
         if (extent.end - extent.start) as usize - missing.len() >= RANDOM_THRESHOLD {
             self.read_ahead(&mut missing);
@@ -67,7 +67,7 @@ impl Pool {
                 break;
             }
             let Some(frame) = self.spare_frame() else { return self.load_claimed(run.start, &frames, run.end) };
-            if !latch.try_claim_for_load() {
+            if !self.claim_for_load(id) {
                 self.give_back(frame);
                 break;
             }

@@ -207,7 +207,7 @@ fn try_evict(pool: &Pool, place: Place) -> Eviction {
         meta.latch.unlock_exclusive_unchanged();
         return Eviction::Dirty;
     }
-    // Relaxed: `set_evicted` releases it.
+    // Relaxed: the end of the latch's hold releases it.
     pool.frames[frame].store(0, Ordering::Relaxed);
     Eviction::Claimed(id)
 }
