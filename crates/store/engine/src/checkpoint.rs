@@ -70,7 +70,7 @@ pub fn run(core: &Core, doublewrite: Option<Doublewrite>) -> Result<()> {
         began += elapsed;
         match checkpoints.round(elapsed) {
             // Whoever evicts is at work: more will be due at once.
-            Ok(round) if round.ahead > 0 => {}
+            Ok(round) if round.ahead > 0 || round.shrinks => {}
             Ok(_) => drop(futex::wait(&core.pool.wanted, seen, Some(TICK.saturating_sub(began.elapsed())))),
             Err(error) => {
                 eprintln!("[ERROR] [Engine] writing pages: {error}");

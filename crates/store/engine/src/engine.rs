@@ -9,6 +9,7 @@ use crate::page::node::{Node, NodeMut};
 use crate::page::{self, OFF_WORD_B, PAGE_BYTES, get_u64};
 use crate::pool::Pool;
 use crate::pool::doublewrite::Doublewrite;
+use crate::pool::resize::{ResizeRefused, ResizeStage};
 use crate::pool::settings::PoolSettings;
 use crate::recovery::OpenTransaction;
 use crate::segment::Segments;
@@ -34,7 +35,7 @@ use sync::{CachePadded, Mutex, Rank, futex};
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
     pub datadir: PathBuf,
-    /// Bytes of page frames: `innodb_buffer_pool_size`.
+    /// Bytes of page frames: `innodb_buffer_pool_size` at start.
     pub buffer_pool_bytes: u64,
     /// Bytes of log files: `innodb_redo_log_capacity`.
     pub log_capacity_bytes: u64,
@@ -232,6 +233,10 @@ const TIGHTENING: u8 = 4;
 /// The least bound of all locks' memory; above, it is the buffer pool's size.
 const LOCK_BYTES_MIN: usize = 64 << 20;
 
+fn lock_bytes(buffer_pool_bytes: u64) -> usize {
+    (buffer_pool_bytes as usize).max(LOCK_BYTES_MIN)
+}
+
 /// Stages of [`Core::stop`]: everybody ends what they do, but the page cleaner; the page cleaner writes all that is left.
 const STOPPING: u32 = 1;
 pub(crate) const LAST_ROUND: u32 = 2;
@@ -291,7 +296,7 @@ impl Engine {
             log: opened.log,
             space: opened.space,
             system: opened.system,
-            locks: LockTable::new((options.buffer_pool_bytes as usize).max(LOCK_BYTES_MIN)),
+            locks: LockTable::new(lock_bytes(options.buffer_pool_bytes)),
             segments: opened.segments,
             rollbacks: Rollbacks::new(),
             history: History::new(options.purge_threads),
@@ -348,6 +353,19 @@ impl Engine {
     /// What the buffer pool obeys from now on.
     pub fn set_pool_settings(&self, settings: PoolSettings) {
         self.core.pool.set_settings(settings);
+    }
+
+    /// Makes the buffer pool, and with it the memory that locks may take, as large as `bytes`. A smaller one is reached in the background:
+    /// [`Engine::pool_resize`].
+    pub fn resize_pool(&self, bytes: u64) -> std::result::Result<(), ResizeRefused> {
+        self.core.pool.resize(bytes)?;
+        self.core.locks.set_memory_max(lock_bytes(bytes));
+        Ok(())
+    }
+
+    /// How far the last change of the buffer pool's size has come.
+    pub fn pool_resize(&self) -> ResizeStage {
+        self.core.pool.resize_stage()
     }
 
     /// `innodb_redo_log_capacity`.
@@ -562,14 +580,14 @@ impl Engine {
         let core = &self.core;
         let resident = core.pool.resident() as u64;
         let dirty = core.pool.dirty_count() as u64;
-        let total = core.pool.frame_count() as u64;
+        let total = core.pool.frames_left() as u64;
         EngineStatus {
             counters: vec![
                 ("Innodb_buffer_pool_bytes_data", resident * PAGE_BYTES as u64),
                 ("Innodb_buffer_pool_bytes_dirty", dirty * PAGE_BYTES as u64),
                 ("Innodb_buffer_pool_pages_data", resident),
                 ("Innodb_buffer_pool_pages_dirty", dirty),
-                ("Innodb_buffer_pool_pages_free", total - resident),
+                ("Innodb_buffer_pool_pages_free", total.saturating_sub(resident)),
                 ("Innodb_buffer_pool_pages_total", total),
                 ("Innodb_history_list_length", self.history_length()),
                 ("Innodb_page_size", PAGE_BYTES as u64),

@@ -39,6 +39,7 @@ pub use lock::{
     Deadlock, DeadlockMember, ForeignWait, Interrupt, LockInfo, LockOn, Slept, Teller, TransactionInfo, WaitInfo,
 };
 pub use page::PageType;
+pub use pool::resize::{ResizeRefused, ResizeStage};
 pub use pool::settings::PoolSettings;
 pub use recovery::DATA_FILE;
 pub use stepper::Stepper;

@@ -114,7 +114,7 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     })?;
     let checkpoint = decode_checkpoint(&recovery.checkpoint().payload)?;
     let page_count = (options.address_space_bytes / PAGE_BYTES as u64).max(INITIAL_PAGES);
-    let frames = (options.buffer_pool_bytes / PAGE_BYTES as u64).clamp(256, page_count) as usize;
+    let frames = (options.buffer_pool_bytes / PAGE_BYTES as u64).clamp(256, page_count.min(u32::MAX.into())) as usize;
     let path = directory.join(DATA_FILE);
     let mut pool = Pool::new(file, path.clone(), page_count, frames)?;
     pool.set_lost(checkpoint.lost);

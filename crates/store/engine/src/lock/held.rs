@@ -95,7 +95,8 @@ impl HeldLocks {
         let all = before.wrapping_add(bytes.wrapping_sub(self.told));
         let grows = bytes > self.told;
         self.told = bytes;
-        !grows || all <= table.memory_max
+        // Relaxed: a setting.
+        !grows || all <= table.memory_max.load(Ordering::Relaxed)
     }
 
     /// Everything is given back, by `release`.

@@ -351,8 +351,8 @@ pub struct LockTable {
     hasher: RandomState,
     /// Bytes of locks, as transactions tell of them. W: transactions with many locks.
     memory: CachePadded<AtomicUsize>,
-    /// The most that locks may take: then [`Error::LockTableFull`].
-    memory_max: usize,
+    /// The most that locks may take: then [`Error::LockTableFull`]. W: SET GLOBAL. R: transactions with many locks.
+    memory_max: AtomicUsize,
 }
 
 /// What a request came to at once.
@@ -389,8 +389,14 @@ impl LockTable {
             partitions: (0..PARTITIONS).map(|_| CachePadded::new(partition())).collect(),
             hasher: RandomState::default(),
             memory: CachePadded::new(AtomicUsize::new(0)),
-            memory_max,
+            memory_max: AtomicUsize::new(memory_max),
         }
+    }
+
+    /// The most bytes that all locks may take from now on.
+    pub fn set_memory_max(&self, bytes: usize) {
+        // Relaxed: a setting that orders nothing.
+        self.memory_max.store(bytes, Ordering::Relaxed);
     }
 
     fn queues(&self, tree: u32, key: &[u8]) -> Queues<'_> {

@@ -37,6 +37,8 @@ pub struct Round {
     pub ahead: usize,
     /// Because they were old enough.
     pub due: usize,
+    /// The pool is on its way to a smaller size, and got on.
+    pub shrinks: bool,
 }
 
 impl<'p> Cleaner<'p> {
@@ -62,13 +64,14 @@ impl<'p> Cleaner<'p> {
         self.pool.collect_dirty_ahead(&mut self.victims);
         let ahead = self.write_victims(&settings)?;
         self.pool.refill();
+        let shrinks = self.pool.withdraw();
         let mut due = 0;
         if self.since_tick >= TICK {
             let elapsed = std::mem::take(&mut self.since_tick);
             self.collect_oldest(elapsed, &settings);
             due = self.write_victims(&settings)?;
         }
-        Ok(Round { ahead, due })
+        Ok(Round { ahead, due, shrinks })
     }
 
     /// As many of the oldest dirty pages as the pace asks for.

@@ -26,8 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 impl Pool {
     /// Frames that have been in use: their numbers are below.
     pub(super) fn opened_frames(&self) -> u32 {
-        // Relaxed: a frame opened later holds a page that came later.
-        self.opened.load(Ordering::Relaxed).min(self.frames.len() as u64) as u32
+        // Relaxed: a frame opened later holds a page that came later; who makes it less is the cleaner, and empties them first.
+        self.opened.load(Ordering::Relaxed) as u32
     }
 
     /// The page in a frame, a moment ago.
@@ -67,8 +67,7 @@ impl Pool {
 
     /// A frame that nobody has to wait for.
     pub(super) fn take_free_frame(&self) -> Option<u32> {
-        // Relaxed: only the number matters.
-        if self.opened.load(Ordering::Relaxed) < self.frames.len() as u64 {
+        if self.has_fresh_frames() {
             self.open_frames();
         }
         let frame = self.free.pop();
@@ -82,9 +81,7 @@ impl Pool {
 
     /// A frame for a page that nobody needs yet: one of those beyond half of what is kept free.
     pub(super) fn spare_frame(&self) -> Option<u32> {
-        // Relaxed: only the number matters.
-        let fresh = self.opened.load(Ordering::Relaxed) < self.frames.len() as u64;
-        if !fresh && self.free.count() <= self.free_min() {
+        if !self.has_fresh_frames() && self.free.count() <= self.free_min() {
             self.give(&self.evict(EVICTED_AT_ONCE, LOOKS_AT_ONCE));
             if self.free.count() <= self.free_min() {
                 self.want_cleaning();
@@ -94,20 +91,34 @@ impl Pool {
         self.take_free_frame()
     }
 
+    pub(super) fn has_fresh_frames(&self) -> bool {
+        // Relaxed: only the number matters.
+        self.opened.load(Ordering::Relaxed) < self.frame_count() as u64
+    }
+
     /// Puts frames that never held a page among the free ones.
     #[cold]
     fn open_frames(&self) {
-        // Relaxed: shares out numbers, no data comes with them.
-        let first = self.opened.fetch_add(OPENED_AT_ONCE, Ordering::Relaxed);
-        let end = (first + OPENED_AT_ONCE).min(self.frames.len() as u64);
-        let fresh: Vec<u32> = (first.min(end)..end).map(|frame| frame as u32).collect();
-        self.free.push_all(&fresh);
+        let mut fresh = 0..0;
+        // Acquire: pairs with the Release in `finish_shrinking`, which has made the pool smaller before it takes frames back.
+        let opened = self.opened.fetch_update(Ordering::Relaxed, Ordering::Acquire, |first| {
+            fresh = first..(first + OPENED_AT_ONCE).min(self.frame_count() as u64);
+            (!fresh.is_empty()).then_some(fresh.end)
+        });
+        if opened.is_ok() {
+            self.free.push_all(&fresh.map(|frame| frame as u32).collect::<Vec<_>>());
+        }
     }
 
     /// Below so many free frames the cleaner is called.
     fn free_min(&self) -> usize {
+        self.free_target() / 2
+    }
+
+    /// So many frames the cleaner keeps free.
+    pub(super) fn free_target(&self) -> usize {
         // Relaxed: a setting.
-        self.free_target.load(Ordering::Relaxed) as usize / 2
+        self.free_target.load(Ordering::Relaxed) as usize
     }
 
     #[cold]
@@ -165,17 +176,16 @@ impl Pool {
 
     /// The cleaner: evicts until enough frames are free, or all that is near has to be written first.
     pub(super) fn refill(&self) {
-        // Relaxed: a setting.
-        let target = self.free_target.load(Ordering::Relaxed) as usize;
+        let target = self.free_target();
         // Nothing is evicted while some frames have never been used.
-        if (self.opened_frames() as usize) < self.frames.len() {
+        if self.has_fresh_frames() {
             return;
         }
         // Each frame may be looked at twice: marked, then evicted.
-        let mut looks = 2 * self.frames.len();
+        let mut looks = 2 * self.opened_frames() as usize;
         while self.free.count() < target && looks > 0 {
             let freed = self.evict(LOOKS_AT_ONCE, LOOKS_AT_ONCE);
-            if freed.is_empty() && self.dirty_ahead() >= self.dirty_depth() {
+            if freed.is_empty() && self.is_eviction_behind() {
                 return;
             }
             self.give(&freed);
@@ -189,9 +199,9 @@ impl Pool {
         to.extend(replacer.dirty(self).filter(|id| self.seems_dirty(*id)));
     }
 
-    /// How many of them.
-    fn dirty_ahead(&self) -> usize {
-        self.replacer.lock().dirty(self).count()
+    /// Do as many of them wait as may?
+    pub(super) fn is_eviction_behind(&self) -> bool {
+        self.replacer.lock().dirty(self).count() >= self.dirty_depth()
     }
 
     /// The most of them. Without a cleaner nobody writes them: then all others are looked at.
@@ -199,13 +209,12 @@ impl Pool {
         if !self.is_attended() {
             return usize::MAX;
         }
-        // Relaxed: a setting.
-        (self.free_target.load(Ordering::Relaxed) as usize * 2).clamp(1, self.frames.len() / 4)
+        (self.free_target() * 2).clamp(1, self.frame_count() / 4)
     }
 
     /// Pages that a miss looks at before it waits: all, where it would wait for nobody.
     fn looks_max(&self) -> usize {
-        if self.is_attended() { LOOKS_MAX } else { LOOKS_AT_ONCE + 2 * self.frames.len() }
+        if self.is_attended() { LOOKS_MAX } else { LOOKS_AT_ONCE + 2 * self.opened_frames() as usize }
     }
 
     /// Is the cleaner a thread of its own? Not in recovery, nor where the engine is stepped.
@@ -221,6 +230,12 @@ impl Pool {
 
     /// Gives frames back, and wakes who waits for some.
     pub(super) fn give(&self, frames: &[u32]) {
+        let size = self.frame_count() as u32;
+        if frames.iter().any(|frame| *frame >= size) {
+            let mut kept = frames.to_vec();
+            self.withhold(&mut kept);
+            return self.give(&kept);
+        }
         if frames.is_empty() {
             return;
         }

@@ -39,6 +39,23 @@ impl FreeFrames {
         None
     }
 
+    /// Takes all free frames from the number `first` on.
+    pub fn take_from(&self, first: u32) -> Vec<u32> {
+        let mut taken = Vec::new();
+        for stack in &self.stacks {
+            stack.lock().retain(|frame| {
+                let stays = *frame < first;
+                if !stays {
+                    taken.push(*frame);
+                }
+                stays
+            });
+        }
+        // Relaxed: as in `count`.
+        self.count.fetch_sub(taken.len(), Ordering::Relaxed);
+        taken
+    }
+
     /// Gives several frames, dealt out among all threads.
     pub fn push_all(&self, frames: &[u32]) {
         // Relaxed: as in `count`. Before the frames are there, so that it never falls below zero.

@@ -19,6 +19,7 @@ mod pace;
 mod queue;
 mod read_ahead;
 mod replace;
+pub mod resize;
 pub mod settings;
 mod table;
 
@@ -32,6 +33,7 @@ use log::Lsn;
 use observe::Counter;
 use queue::Queue;
 use replace::Replacer;
+use resize::Resize;
 use settings::PoolSettings;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -48,11 +50,12 @@ pub struct PageMeta {
     pub latch: PageLatch,
     /// 1 while a copy is on its way to the data file. W: cleaner (to 1), who ends the batch (to 0). R: cleaner, eviction.
     pub in_flight: AtomicU32,
-    /// The frame that the page occupies. W: the loader. R: the evictor, the cleaner.
+    /// The frame that the page occupies. W: the loader, and the cleaner when the pool shrinks. R: the evictor, the cleaner.
     frame: AtomicU32,
 }
 
 const _: () = assert!(size_of::<PageMeta>() == 64);
+
 // SAFETY: a latch of zeroes is Evicted, the rest are atomics.
 unsafe impl Zeroed for PageMeta {}
 
@@ -70,19 +73,22 @@ pub struct Pool {
     path: PathBuf,
     /// Pages that redo had to give up. W: recovery, before anybody else is there. R: who reads a page from disk.
     lost: Lost,
-    /// Page in each frame, plus one; 0: empty. W: loader and evictor of the page, under its exclusive latch.
-    frames: Box<[AtomicU64]>,
+    /// Frames that may be in use: see [`resize`].
+    size: Resize,
+    /// Page in each frame, plus one; 0: empty. W: loader and evictor of the page, and the cleaner that moves it to another frame,
+    /// under its exclusive latch.
+    frames: Table<AtomicU64>,
     /// By frame: LSN at the start of the oldest log group whose change of its page is not on disk yet; 0: clean. Apart from
     /// the metas, so that the cleaner and the checkpoint read it from end to end in a few microseconds.
     /// W: the holder of the page's exclusive latch (0 to LSN), the cleaner under the shared latch (to 0). R: cleaner, eviction.
-    dirty_since: Box<[AtomicU64]>,
+    dirty_since: Table<AtomicU64>,
     /// By frame: when its page was loaded, in milliseconds. W: the loader. R: eviction.
-    loaded_ms: Box<[AtomicU32]>,
+    loaded_ms: Table<AtomicU32>,
     /// W: the cleaner, at each round. R: loaders, eviction.
     clock_us: AtomicU64,
-    /// 1 while the first pages of the range, as many as there are frames, may lie in huge pages. W: the first eviction.
-    huge: AtomicU32,
-    /// Frames handed out so far, up to `frames.len()`. W: misses.
+    /// Bytes at the start of the range that may lie in huge pages; 0: none any more. W: the first eviction.
+    huge: AtomicUsize,
+    /// Frames handed out so far. W: misses, up to the pool's size; the cleaner, when a smaller pool has no others.
     opened: CachePadded<AtomicU64>,
     free: FreeFrames,
     /// Pages that were thrown away dirty: see the module.
@@ -120,6 +126,8 @@ pub struct Pool {
     random_read_ahead: AtomicBool,
 }
 
+/// Pages that are held for a moment while memory in huge pages is given back.
+const SPLIT_AT_ONCE: u64 = 64;
 /// Orders to writers that may stand in line: the most writers for each half.
 const WRITES_MAX: usize = 64 * HALVES;
 
@@ -177,8 +185,11 @@ impl Pool {
     /// `page_count`: pages of address space; `frame_count`: pages of memory.
     pub fn new(file: File, path: PathBuf, page_count: u64, frame_count: usize) -> Result<Pool> {
         let pages = io::reserve(page_count as usize * PAGE_BYTES)?;
+        // Bytes that all frames together could fill: a data file no longer than the pool lies there, and its pages may share huge
+        // pages of the kernel without taking more memory than the pool's.
+        let huge = frame_count.min(page_count as usize) * PAGE_BYTES;
         // Not every kernel has huge pages; without them it works as well, only slower.
-        let huge = pages.advise_huge_pages(0..Self::huge_range(page_count, frame_count), true).is_ok() as u32;
+        let huge = if pages.advise_huge_pages(0..huge, true).is_ok() { huge } else { 0 };
         let pool = Pool {
             pages,
             metas: Table::new(page_count as usize)?,
@@ -187,11 +198,13 @@ impl Pool {
             file,
             path,
             lost: Lost::new(),
-            frames: (0..frame_count).map(|_| AtomicU64::new(0)).collect(),
-            dirty_since: (0..frame_count).map(|_| AtomicU64::new(0)).collect(),
-            loaded_ms: (0..frame_count).map(|_| AtomicU32::new(0)).collect(),
+            size: Resize::new(frame_count),
+            // No more pages than there are can ever be in memory.
+            frames: Table::new(page_count as usize)?,
+            dirty_since: Table::new(page_count as usize)?,
+            loaded_ms: Table::new(page_count as usize)?,
             clock_us: AtomicU64::new(0),
-            huge: AtomicU32::new(huge),
+            huge: AtomicUsize::new(huge),
             opened: CachePadded::new(AtomicU64::new(0)),
             free: FreeFrames::new(),
             discards: discard::Discards::new(),
@@ -216,29 +229,26 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Bytes at the start of the range that all frames together could fill: a data file no longer than the pool lies there, and
-    /// its pages may share huge pages of the kernel without taking more memory than the pool's.
-    fn huge_range(page_count: u64, frame_count: usize) -> usize {
-        frame_count.min(page_count as usize) * PAGE_BYTES
-    }
-
-    /// The pool is full: from here on pages come and go one by one, so huge pages would keep memory of pages that went.
+    /// The pool is full, or shrinks: from here on pages come and go one by one, so huge pages would keep memory of pages that went.
     #[cold]
     fn leave_huge_pages(&self) {
         // Relaxed: whoever turns it to 0 does the work, once.
-        if self.huge.swap(0, Ordering::Relaxed) == 0 {
-            return;
-        }
-        let range = Self::huge_range(self.page_count, self.frames.len());
+        self.split_huge_pages(0..self.huge.swap(0, Ordering::Relaxed));
+    }
+
+    /// No huge pages in these bytes of the range; gives memory of pages back that are not in memory.
+    fn split_huge_pages(&self, bytes: Range<usize>) {
         // Best effort, like the advice before.
-        let _ = self.pages.advise_huge_pages(0..range, false);
-        for id in 0..(range / PAGE_BYTES) as u64 {
-            let latch = &self.meta(id).latch;
+        let _ = self.pages.advise_huge_pages(bytes.clone(), false);
+        let ids = (bytes.start / PAGE_BYTES) as u64..(bytes.end / PAGE_BYTES) as u64;
+        for some in ids.clone().step_by(SPLIT_AT_ONCE as usize) {
+            let some = some..(some + SPLIT_AT_ONCE).min(ids.end);
             // Claimed, so that nobody loads the page while its memory goes.
-            if latch.try_claim_for_load() {
-                self.discard(id..id + 1);
-                latch.set_evicted();
+            let claimed: Vec<PageId> = some.filter(|id| self.meta(*id).latch.try_claim_for_load()).collect();
+            for run in claimed.chunk_by(|a, b| a + 1 == *b) {
+                self.discard(run[0]..run[run.len() - 1] + 1);
             }
+            claimed.iter().for_each(|id| self.meta(*id).latch.set_evicted());
         }
     }
 
@@ -251,26 +261,38 @@ impl Pool {
     }
 
     pub fn set_settings(&self, settings: PoolSettings) {
-        let free = settings.lru_scan_depth.min(self.frames.len() as u64 / 16);
         // Relaxed throughout: settings that order nothing.
-        self.free_target.store(free as u32, Ordering::Relaxed);
+        self.free_target.store(self.free_target_of(&settings), Ordering::Relaxed);
         self.read_ahead_threshold.store(settings.read_ahead_threshold as u32, Ordering::Relaxed);
         self.random_read_ahead.store(settings.random_read_ahead, Ordering::Relaxed);
         Pool::set_old_blocks(&self.old_blocks, settings.old_blocks_pct, settings.old_blocks_time);
         *self.settings.lock() = settings;
     }
 
+    /// How many pages the reserved range holds.
+    #[inline(always)]
     pub fn page_count(&self) -> u64 {
-        self.page_count
+        self.metas.len() as u64
     }
 
+    /// Frames to keep free.
+    fn free_target_of(&self, settings: &PoolSettings) -> u32 {
+        settings.lru_scan_depth.min(self.frame_count() as u64 / 16) as u32
+    }
+
+    /// The pool's size in pages.
     pub fn frame_count(&self) -> usize {
-        self.frames.len()
+        self.size.frames()
+    }
+
+    /// Frames that there are: while the pool shrinks, those too that are still to be given up.
+    pub fn frames_left(&self) -> usize {
+        self.frame_count().max((self.opened_frames() as usize).saturating_sub(self.size.withdrawn()))
     }
 
     /// Frames in use.
     pub fn resident(&self) -> usize {
-        (self.opened_frames() as usize).saturating_sub(self.free.count())
+        (self.opened_frames() as usize).saturating_sub(self.size.withdrawn() + self.free.count())
     }
 
     #[inline(always)]
@@ -280,14 +302,14 @@ impl Pool {
 
     #[inline(always)]
     fn address(&self, id: PageId) -> *mut u8 {
-        assert!(id < self.page_count);
+        assert!(id < self.page_count());
         // SAFETY: within the reserved range, by the assertion.
         unsafe { self.pages.as_ptr().add(id as usize * PAGE_BYTES) }
     }
 
     /// Is there address space for this page? [`Error::Corrupt`] if not.
     pub fn check_range(&self, id: PageId) -> Result<()> {
-        if id < self.page_count {
+        if id < self.page_count() {
             return Ok(());
         }
         Err(Error::Corrupt(format!("{}: a reference to page {id}, which is past the end", self.path.display())))
@@ -397,7 +419,7 @@ impl Pool {
     /// Dirty pages now, with the LSN since when.
     pub fn dirty_pages(&self) -> impl Iterator<Item = (PageId, u64)> + '_ {
         let opened = self.opened_frames() as usize;
-        self.dirty_since[..opened].iter().zip(&self.frames).filter_map(|(since, frame)| {
+        self.dirty_since[..opened].iter().zip(&self.frames[..opened]).filter_map(|(since, frame)| {
             // Acquire: a caller that has learned that a log group is complete sees the marks that were set before.
             match since.load(Ordering::Acquire) {
                 0 => None,
@@ -469,7 +491,7 @@ impl Pool {
 
     /// Reads neighbouring pages that this thread has claimed for loading: by page, whether it is whole.
     fn read_claimed(&self, first: PageId, count: usize) -> Vec<bool> {
-        assert!(count > 0 && first + count as u64 <= self.page_count);
+        assert!(count > 0 && first + count as u64 <= self.page_count());
         // SAFETY: the caller holds these pages exclusively, so nobody else reads or writes their bytes, which lie side by side.
         let bytes = unsafe { std::slice::from_raw_parts_mut(self.address(first), count * PAGE_BYTES) };
         let read = self.file.read_at(bytes, first * PAGE_BYTES as u64).is_ok();

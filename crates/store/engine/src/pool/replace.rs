@@ -23,7 +23,7 @@
 use super::Pool;
 use crate::page::PageId;
 use crate::space;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 
 /// Pages marked, or young pages looked at, for one that leaves the queue.
@@ -78,7 +78,9 @@ impl Replacer {
         let policy = pool.old_blocks();
         self.learn(pool.opened_frames());
         self.claim_written(pool, want, claimed);
-        let young_max = (self.known as usize * (100 - policy.pct as usize) / 100).max(1);
+        // Of the frames that the pool is to have: while it shrinks more of them are known.
+        let frames = pool.frame_count().min(self.known as usize);
+        let young_max = (frames * (100 - policy.pct as usize) / 100).max(1);
         for _ in 0..looks {
             if claimed.len() >= want || self.dirty.len() >= dirty_max {
                 break;
@@ -161,6 +163,35 @@ impl Replacer {
             }
             self.marked += 1;
         }
+    /// Gives pages in frames from `size` on spare ones instead, as many as there are; the pages keep their places. Returns the frames that
+    /// they had.
+    pub fn vacate(&mut self, pool: &Pool, size: u32, spare: &mut Vec<u32>) -> Vec<u32> {
+        self.learn(pool.opened_frames());
+        let moved = pool.move_pages(self.places().map(|place| place.frame).filter(|frame| *frame >= size), spare);
+        if moved.is_empty() {
+            return Vec::new();
+        }
+        let exchanged: HashMap<u32, u32> = moved.iter().flat_map(|(&a, &b)| [(a, b), (b, a)]).collect();
+        for place in self.dirty.iter_mut().chain(&mut self.old).chain(&mut self.young) {
+            place.frame = *exchanged.get(&place.frame).unwrap_or(&place.frame);
+        }
+        moved.into_keys().collect()
+    }
+
+    /// The frames from `size` on are in use no more.
+    pub fn end_at(&mut self, size: u32) {
+        self.learn(size);
+        self.marked = self.old.iter().take(self.marked).filter(|place| place.frame < size).count();
+        for queue in [&mut self.old, &mut self.young, &mut self.dirty] {
+            queue.retain(|place| place.frame < size);
+            queue.shrink_to(size as usize);
+        }
+        self.known = size;
+    }
+
+    /// Places of all frames in use, those first whose pages will go first.
+    fn places(&self) -> impl Iterator<Item = &Place> {
+        self.dirty.iter().chain(&self.old).chain(&self.young)
     }
 
     /// Pages that wait to be written.
@@ -171,7 +202,7 @@ impl Replacer {
     /// All frames in use, those first whose pages will go first.
     pub fn order(&mut self, pool: &Pool) -> Vec<u32> {
         self.learn(pool.opened_frames());
-        self.dirty.iter().chain(&self.old).chain(&self.young).map(|place| place.frame).collect()
+        self.places().map(|place| place.frame).collect()
     }
 }
 
