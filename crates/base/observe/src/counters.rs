@@ -119,6 +119,9 @@ counters! {
     /// Page reads that went to disk.
     InnodbBufferPoolReads = "Innodb_buffer_pool_reads",
     InnodbBufferPoolReadAhead = "Innodb_buffer_pool_read_ahead",
+    /// Pages read ahead because much of their extent was in memory.
+    InnodbBufferPoolReadAheadRnd = "Innodb_buffer_pool_read_ahead_rnd",
+    /// Pages that were read ahead and evicted before anybody used them.
     InnodbBufferPoolReadAheadEvicted = "Innodb_buffer_pool_read_ahead_evicted",
     InnodbBufferPoolWriteRequests = "Innodb_buffer_pool_write_requests",
     InnodbBufferPoolWaitFree = "Innodb_buffer_pool_wait_free",

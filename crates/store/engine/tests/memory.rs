@@ -102,6 +102,21 @@ fn a_scan_of_a_large_table_is_read_ahead_and_displaces_itself() {
     assert_eq!(rows, large_leaves * ROWS_A_LEAF);
     let ahead = observe::sum(Counter::InnodbBufferPoolReadAhead) - ahead;
     assert!(ahead > large_leaves / 8, "{ahead} pages were read ahead");
+
+    // What was read ahead for nothing is counted when it goes, what was used is not.
+    let unused = || observe::sum(Counter::InnodbBufferPoolReadAheadEvicted);
+    let all_ahead = observe::sum(Counter::InnodbBufferPoolReadAhead);
+    assert!(unused() * 4 < all_ahead, "{} of {all_ahead} were not used", unused());
+    let before = unused();
+    let from = key(large_leaves / 2 * ROWS_A_LEAF);
+    let second_half = Range { lower: Bound::Included(&from), upper: Bound::Unbounded };
+    let mut cursor = Cursor::new(large, second_half, Direction::Forward, Read::Consistent, 0);
+    (0..ROWS_A_LEAF * 60).for_each(|_| assert!(cursor.next(&mut tx).unwrap().is_some()));
+    drop(cursor);
+    for leaf in (0..large_leaves / 3).chain(large_leaves / 4 * 3..large_leaves) {
+        get(&mut tx, large, leaf * ROWS_A_LEAF);
+    }
+    assert!(unused() > before + 8, "{before}, then {}", unused());
     drop(tx);
     engine.close().unwrap();
 }

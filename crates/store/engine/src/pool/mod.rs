@@ -32,6 +32,7 @@ use io::{File, Region};
 use log::Lsn;
 use observe::Counter;
 use queue::Queue;
+use read_ahead::Job;
 use replace::Replacer;
 use resize::Resize;
 use settings::PoolSettings;
@@ -52,6 +53,8 @@ pub struct PageMeta {
     pub in_flight: AtomicU32,
     /// The frame that the page occupies. W: the loader, and the cleaner when the pool shrinks. R: the evictor, the cleaner.
     frame: AtomicU32,
+    /// 1 from when the page was read ahead until eviction finds that it was used. W: the loader, eviction.
+    ahead: AtomicU32,
 }
 
 const _: () = assert!(size_of::<PageMeta>() == 64);
@@ -119,7 +122,7 @@ pub struct Pool {
     /// Threads in [`Pool::run_writer`]. W: they. R: the cleaner.
     writers: AtomicUsize,
     /// Neighbouring pages that somebody will want soon.
-    reads: Queue<Range<PageId>>,
+    reads: Queue<Job>,
     /// `innodb_read_ahead_threshold`. W: SET GLOBAL. R: scans, at each leaf.
     read_ahead_threshold: AtomicU32,
     /// `innodb_random_read_ahead`. W: SET GLOBAL. R: misses.
@@ -447,6 +450,7 @@ impl Pool {
         // Relaxed: the latch's release pairs with the acquisition by whoever uses them; the clock looks again.
         let meta = self.meta(id);
         meta.frame.store(frame, Ordering::Relaxed);
+        meta.ahead.store(0, Ordering::Relaxed);
         self.count_resident(id);
         // Relaxed: as above.
         self.loaded_ms[frame as usize].store(self.clock_ms(), Ordering::Relaxed);

@@ -18,6 +18,22 @@ const EXTENT_PAGES: u64 = 64;
 /// Pages of an extent that are in memory before the rest is read (InnoDB's 5 + 64 / 8).
 const RANDOM_THRESHOLD: usize = 13;
 
+/// Work for a reader.
+pub struct Job {
+    /// Neighbours.
+    pages: Range<PageId>,
+    wish: Wish,
+}
+
+/// Why pages are read that nobody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// A scan comes by.
+    Scan,
+    /// Much of their extent is in memory.
+    Extent,
+}
+
 impl Pool {
     /// Leaves that a scan reads one after the other before further ones are read ahead; `None`: never.
     pub fn read_ahead_threshold(&self) -> Option<u32> {
@@ -25,13 +41,17 @@ impl Pool {
         Some(self.read_ahead_threshold.load(Ordering::Relaxed)).filter(|n| *n > 0)
     }
 
-    /// Asks for pages that somebody will want soon. Neither waits nor fails.
+    /// Asks for pages that a scan will want soon. Neither waits nor fails.
     pub fn read_ahead(&self, ids: &mut Vec<PageId>) {
+        self.ask_for(ids, Wish::Scan);
+    }
+
+    fn ask_for(&self, ids: &mut Vec<PageId>, wish: Wish) {
         ids.retain(|id| *id < self.page_count() && self.meta(*id).latch.is_evicted());
         ids.sort_unstable();
         for neighbours in ids.chunk_by(|a, b| a + 1 == *b) {
             for run in neighbours.chunks(RUN_PAGES as usize) {
-                if !self.reads.push(run[0]..run[0] + run.len() as u64) {
+                if !self.reads.push(Job { pages: run[0]..run[0] + run.len() as u64, wish }) {
                     return;
                 }
             }
@@ -44,40 +64,44 @@ impl Pool {
         let extent = first..(first + EXTENT_PAGES).min(self.page_count());
         let mut missing: Vec<PageId> = extent.clone().filter(|id| self.meta(*id).latch.is_evicted()).collect();
         if (extent.end - extent.start) as usize - missing.len() >= RANDOM_THRESHOLD {
-            self.read_ahead(&mut missing);
+            self.ask_for(&mut missing, Wish::Extent);
         }
     }
 
     /// A reader's work until [`Pool::end_io_threads`].
     pub fn run_reader(&self) {
-        while let Some(run) = self.reads.pop() {
-            let mut next = run.start;
-            while next < run.end {
-                next = self.load_run(next..run.end);
-            }
+        while let Some(Job { pages, wish }) = self.reads.pop() {
+            self.load_pages(pages, wish);
+        }
+    }
+
+    /// Loads those of neighbouring pages that are not in memory, as far as there are frames.
+    pub fn load_pages(&self, pages: Range<PageId>, wish: Wish) {
+        let mut next = pages.start;
+        while next < pages.end {
+            next = self.load_run(next..pages.end, wish);
         }
     }
 
     /// Loads the pages at the front of the run that are not in memory; where to go on.
-    fn load_run(&self, run: Range<PageId>) -> PageId {
+    fn load_run(&self, run: Range<PageId>, wish: Wish) -> PageId {
         let mut frames = Vec::new();
         for id in run.clone() {
-            let latch = &self.meta(id).latch;
-            if !latch.is_evicted() {
+            if !self.meta(id).latch.is_evicted() {
                 break;
             }
-            let Some(frame) = self.spare_frame() else { return self.load_claimed(run.start, &frames, run.end) };
+            let Some(frame) = self.spare_frame() else { return self.load_claimed(run.start, &frames, run.end, wish) };
             if !self.claim_for_load(id) {
                 self.give_back(frame);
                 break;
             }
             frames.push(frame);
         }
-        self.load_claimed(run.start, &frames, run.start + frames.len().max(1) as u64)
+        self.load_claimed(run.start, &frames, run.start + frames.len().max(1) as u64, wish)
     }
 
     /// Reads pages that this thread has claimed, from `first` on, into these frames. Returns `next`.
-    fn load_claimed(&self, first: PageId, frames: &[u32], next: PageId) -> PageId {
+    fn load_claimed(&self, first: PageId, frames: &[u32], next: PageId, wish: Wish) -> PageId {
         if frames.is_empty() {
             return next;
         }
@@ -87,8 +111,7 @@ impl Pool {
             let id = first + i as u64;
             if sound {
                 self.occupy(id, *frame);
-                self.meta(id).latch.finish_load();
-                observe::increment(Counter::InnodbBufferPoolReadAhead);
+                self.finish_wish(id, wish);
                 observe::increment(Counter::InnodbPagesRead);
                 observe::add(Counter::InnodbDataRead, PAGE_BYTES as u64);
             } else {
@@ -98,5 +121,17 @@ impl Pool {
             }
         }
         next
+    }
+
+    /// The page is whole, and in a frame.
+    fn finish_wish(&self, id: PageId, wish: Wish) {
+        let meta = self.meta(id);
+        match wish {
+            Wish::Scan => observe::increment(Counter::InnodbBufferPoolReadAhead),
+            Wish::Extent => observe::increment(Counter::InnodbBufferPoolReadAheadRnd),
+        }
+        // Relaxed: the latch's release publishes it.
+        meta.ahead.store(1, Ordering::Relaxed);
+        meta.latch.finish_load_marked();
     }
 }

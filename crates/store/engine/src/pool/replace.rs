@@ -18,11 +18,13 @@
 //! round: the first time they are marked, the next time those still marked become old again. (Compare S3-FIFO, Yang et
 //! al., SOSP 2023.)
 //!
-//! A mark is a state of the page's latch, so reading a page that is not marked writes nothing.
+//! A mark is a state of the page's latch, so reading a page that is not marked writes nothing. A page that was read ahead is marked from the
+//! beginning, which tells whether anybody has used it since; that alone does not evict it.
 
-use super::Pool;
+use super::{PageMeta, Pool};
 use crate::page::PageId;
 use crate::space;
+use observe::Counter;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 
@@ -156,13 +158,19 @@ impl Replacer {
                 return;
             }
             if let Some(id) = page {
-                let latch = &pool.meta(id).latch;
-                if latch.mark() || latch.is_marked() {
+                let meta = pool.meta(id);
+                let used = meta.latch.mark();
+                if used {
+                    meta.note_used();
+                }
+                if used || meta.latch.is_marked() {
                     place.marked = tag(id);
                 }
             }
             self.marked += 1;
         }
+    }
+
     /// Gives pages in frames from `size` on spare ones instead, as many as there are; the pages keep their places. Returns the frames that
     /// they had.
     pub fn vacate(&mut self, pool: &Pool, size: u32, spare: &mut Vec<u32>) -> Vec<u32> {
@@ -222,6 +230,7 @@ fn try_evict(pool: &Pool, place: Place) -> Eviction {
     }
     let meta = pool.meta(id);
     if !meta.latch.is_marked() {
+        meta.note_used();
         return Eviction::Used;
     }
     // Acquire: pairs with the Release at a batch's end.
@@ -240,5 +249,18 @@ fn try_evict(pool: &Pool, place: Place) -> Eviction {
     }
     // Relaxed: the end of the latch's hold releases it.
     pool.frames[frame].store(0, Ordering::Relaxed);
+    if meta.ahead.load(Ordering::Relaxed) != 0 {
+        observe::increment(Counter::InnodbBufferPoolReadAheadEvicted);
+    }
     Eviction::Claimed(id)
+}
+
+impl PageMeta {
+    /// A page that was read ahead is marked from the beginning: somebody has taken the mark off.
+    fn note_used(&self) {
+        // Relaxed: for a counter. The page may be another one's by now, which then counts as used.
+        if self.ahead.load(Ordering::Relaxed) != 0 {
+            self.ahead.store(0, Ordering::Relaxed);
+        }
+    }
 }
