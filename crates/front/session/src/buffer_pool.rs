@@ -17,6 +17,8 @@ const OLD_PCT: VarId = id("innodb_old_blocks_pct");
 const OLD_TIME: VarId = id("innodb_old_blocks_time");
 const READ_AHEAD: VarId = id("innodb_read_ahead_threshold");
 const RANDOM_READ_AHEAD: VarId = id("innodb_random_read_ahead");
+const FLUSH_SYNC: VarId = id("innodb_flush_sync");
+const IN_CORE_FILE: VarId = id("innodb_buffer_pool_in_core_file");
 
 pub(crate) fn settings(globals: &Globals) -> PoolSettings {
     let (io_capacity, low) = (globals.uint(IO_CAPACITY), globals.get(DIRTY_PCT_LWM).double());
@@ -36,6 +38,8 @@ pub(crate) fn settings(globals: &Globals) -> PoolSettings {
         old_blocks_time: globals.uint(OLD_TIME),
         read_ahead_threshold: globals.uint(READ_AHEAD),
         random_read_ahead: globals.bool(RANDOM_READ_AHEAD),
+        flush_sync: globals.bool(FLUSH_SYNC),
+        in_core_file: globals.bool(IN_CORE_FILE),
     }
 }
 

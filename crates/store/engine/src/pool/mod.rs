@@ -228,7 +228,8 @@ impl Pool {
             read_ahead_threshold: AtomicU32::new(0),
             random_read_ahead: AtomicBool::new(false),
         };
-        pool.set_settings(PoolSettings::default());
+        pool.pages.put_in_core_dumps(false)?;
+        pool.set_settings(PoolSettings { in_core_file: false, ..PoolSettings::default() });
         Ok(pool)
     }
 
@@ -269,7 +270,11 @@ impl Pool {
         self.read_ahead_threshold.store(settings.read_ahead_threshold as u32, Ordering::Relaxed);
         self.random_read_ahead.store(settings.random_read_ahead, Ordering::Relaxed);
         Pool::set_old_blocks(&self.old_blocks, settings.old_blocks_pct, settings.old_blocks_time);
-        *self.settings.lock() = settings;
+        let mut known = self.settings.lock();
+        if settings.in_core_file != known.in_core_file {
+            self.pages.put_in_core_dumps(settings.in_core_file).expect("the kernel took the same advice at the start");
+        }
+        *known = settings;
     }
 
     /// How many pages the reserved range holds.

@@ -6,7 +6,8 @@
 //! too old in some seconds. The mean of the stronger of the first two, the last, and the pace so far is the pace. The first two
 //! begin at nothing, not with a jump as InnoDB's, so that a steady load is written at a steady pace. InnoDB's power is 1.5, with which
 //! a load of 1,000 pages a second settles at a fifth of the log; here it settles at two fifths, and a page gathers twice the
-//! changes before it is written. From the full capacity on nothing bounds it, for at twice the capacity writers have to wait.
+//! changes before it is written. From the full capacity on nothing bounds it, for at twice the capacity writers have to wait; with
+//! `innodb_flush_sync` off they rather wait.
 
 use super::settings::PoolSettings;
 use log::Lsn;
@@ -103,6 +104,10 @@ impl Pace {
         let overdue = match load.age >= load.log_capacity {
             true => load.dirty.before(load.tail.saturating_sub(load.log_capacity / 4 * 3)),
             false => 0,
+        };
+        let overdue = match settings.flush_sync {
+            true => overdue,
+            false => overdue.min((settings.io_capacity_max as f64 * seconds) as usize),
         };
         (pages as usize).max(overdue).min(load.dirty.total)
     }
@@ -233,10 +238,12 @@ mod tests {
         assert_eq!(pace.pages(&load(1000, 1000, CAPACITY), &settings), 30);
         let due = pace.pages(&load(1001, 1000, 900), &settings);
         assert!(due >= 300, "{due}: back to three quarters of the capacity at least");
+        let bounded = PoolSettings { flush_sync: false, io_capacity_max: 2000, ..settings.clone() };
+        assert_eq!(pace.pages(&load(1002, 1000, 900), &bounded), 200, "writers wait");
         // Pages that were thrown away make the log older than any page that is dirty.
         let mut young = Ages::new(0, 1000);
         (990..1000).for_each(|since| young.add(since));
-        let thrown_away = Load { dirty: &young, ..load(1001, 1000, 900) };
+        let thrown_away = Load { dirty: &young, ..load(1003, 1000, 900) };
         assert_eq!(pace.pages(&thrown_away, &settings), 10, "they are written though none is old");
     }
 }

@@ -27,6 +27,10 @@ pub struct PoolSettings {
     pub read_ahead_threshold: u64,
     /// Is the rest of an extent read when thirteen of its pages are in memory?
     pub random_read_ahead: bool,
+    /// May the pace go beyond `io_capacity_max` when the log is full?
+    pub flush_sync: bool,
+    /// Are pages part of a core dump of the process?
+    pub in_core_file: bool,
 }
 
 impl Default for PoolSettings {
@@ -46,6 +50,8 @@ impl Default for PoolSettings {
             old_blocks_time: 1000,
             read_ahead_threshold: 56,
             random_read_ahead: false,
+            flush_sync: true,
+            in_core_file: false,
         }
     }
 }
