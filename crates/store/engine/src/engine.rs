@@ -18,6 +18,7 @@ use crate::stepper::Stepper;
 use crate::txn::System;
 use crate::txn::background::{self, Rollbacks};
 use crate::undo::{self, Kind, Record};
+use crate::warm::{self, Order, Warm, WarmStage};
 use crate::{
     Error, PurgeSettings, Range, Result, Tree, TreeKind, checkpoint, history, recovery, transaction::Transaction,
 };
@@ -94,6 +95,7 @@ pub(crate) struct Core {
     pub deadlock_detect: AtomicBool,
     /// `innodb_fill_factor`. W: SET GLOBAL. R: loads of trees.
     pub fill_factor: AtomicU8,
+    pub warm: Warm,
     /// How far stopping has come; background threads sleep on it.
     pub stop: AtomicU32,
 }
@@ -259,6 +261,9 @@ impl Engine {
             let reader = spawn(&format!("page-reader-{number}"), move || core.pool.run_reader())?;
             engine.threads.lock().io.push(reader);
         }
+        let (core, threads) = (engine.core.clone(), options.read_io_threads);
+        let warmer = spawn("pool-warmer", move || warm::run(&core, threads))?;
+        engine.threads.lock().io.push(warmer);
         // With the cleaner at work: what is rolled back may be larger than the pool, and than the log.
         engine.core.adopt_open_transactions(open, progress)?;
         let mut changers = vec![
@@ -306,6 +311,7 @@ impl Engine {
             }),
             deadlock_detect: AtomicBool::new(true),
             fill_factor: AtomicU8::new(100),
+            warm: Warm::new(options.datadir.clone()),
             stop: AtomicU32::new(0),
         });
         // A rollback may need pages. On a full disk it makes do with what is there.
@@ -363,6 +369,38 @@ impl Engine {
         Ok(())
     }
 
+    /// Writes the list of the `percent` of pages in memory that were used last to a file of the data directory, in the background:
+    /// [`Engine::pool_dump`]. False: there are too many such orders already.
+    pub fn dump_pool(&self, name: &str, percent: u64) -> bool {
+        self.core.warm.orders.push(Order::Dump { name: name.to_string(), percent })
+    }
+
+    /// As [`Engine::dump_pool`], at once: before the engine is closed.
+    pub fn dump_pool_last(&self, name: &str, percent: u64) -> WarmStage {
+        self.core.dump_pool(name, percent);
+        self.pool_dump()
+    }
+
+    /// Brings pages of such a list into memory, in the background, as far as frames are not in use: [`Engine::pool_load`]. False: as above.
+    pub fn load_pool(&self, name: &str) -> bool {
+        self.core.warm.order_load(name)
+    }
+
+    /// Ends the load that is under way.
+    pub fn abort_pool_load(&self) {
+        self.core.warm.abort();
+    }
+
+    /// What became of the last list that was written.
+    pub fn pool_dump(&self) -> WarmStage {
+        self.core.warm.dump_stage()
+    }
+
+    /// What became of the last list that was read.
+    pub fn pool_load(&self) -> WarmStage {
+        self.core.warm.load_stage()
+    }
+
     /// How far the last change of the buffer pool's size has come.
     pub fn pool_resize(&self) -> ResizeStage {
         self.core.pool.resize_stage()
@@ -411,6 +449,7 @@ impl Engine {
         self.core.pool.want_cleaning();
         let outcome = cleaner.map_or(Ok(()), |cleaner| cleaner.join().expect("it aborts on a panic"));
         self.core.pool.end_io_threads();
+        self.core.warm.orders.close();
         for thread in io {
             let _ = thread.join(); // it aborts on a panic
         }

@@ -28,6 +28,7 @@ mod transaction;
 mod txn;
 mod undo;
 mod version;
+mod warm;
 
 pub use check::{Problem, Report, TreeFigures};
 pub use cursor::{Cursor, Direction, Entry, Extent, Range};
@@ -45,6 +46,7 @@ pub use recovery::DATA_FILE;
 pub use stepper::Stepper;
 pub use transaction::{Isolation, LockMode, Read, Savepoint, Transaction, Wait};
 pub use txn::SLOTS_MAX;
+pub use warm::{WarmFailure, WarmStage};
 
 /// A B+tree: where its root is. Roots never move. Stored in the dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

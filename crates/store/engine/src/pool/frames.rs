@@ -91,6 +91,13 @@ impl Pool {
         self.take_free_frame()
     }
 
+    /// A frame for a page that is brought without being asked for, and for whose sake none is to go.
+    pub(super) fn unused_frame(&self) -> Option<u32> {
+        let fresh = self.frame_count().saturating_sub(self.opened_frames() as usize);
+        if fresh + self.free.count() > self.free_target() { self.take_free_frame() } else { None }
+    }
+
+    /// Are there frames that never held a page?
     pub(super) fn has_fresh_frames(&self) -> bool {
         // Relaxed: only the number matters.
         self.opened.load(Ordering::Relaxed) < self.frame_count() as u64

@@ -32,6 +32,8 @@ pub enum Wish {
     Scan,
     /// Much of their extent is in memory.
     Extent,
+    /// They were in memory when the list was made.
+    List,
 }
 
 impl Pool {
@@ -90,7 +92,8 @@ impl Pool {
             if !self.meta(id).latch.is_evicted() {
                 break;
             }
-            let Some(frame) = self.spare_frame() else { return self.load_claimed(run.start, &frames, run.end, wish) };
+            let frame = if wish == Wish::List { self.unused_frame() } else { self.spare_frame() };
+            let Some(frame) = frame else { return self.load_claimed(run.start, &frames, run.end, wish) };
             if !self.claim_for_load(id) {
                 self.give_back(frame);
                 break;
@@ -127,6 +130,7 @@ impl Pool {
     fn finish_wish(&self, id: PageId, wish: Wish) {
         let meta = self.meta(id);
         match wish {
+            Wish::List => return meta.latch.finish_load(),
             Wish::Scan => observe::increment(Counter::InnodbBufferPoolReadAhead),
             Wish::Extent => observe::increment(Counter::InnodbBufferPoolReadAheadRnd),
         }
