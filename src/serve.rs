@@ -100,6 +100,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         true => persisted(&datadir.path, &mut globals, &log)?,
         false => Persisted::default(),
     };
+    session::buffer_pool::settle(&mut globals);
     session::computed_variables(&mut globals, &datadir.path, datadir.uuid.clone(), hostname());
     let tls = tls(&mut globals, &datadir.path, &log);
     log.write(
@@ -110,6 +111,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     let engine =
         Engine::open(engine_options(&globals, &datadir.path), &mut |text| log.write(Level::System, 12532, text))
             .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
+    session::buffer_pool::load_first(&globals, &engine);
     // Signals are taken over before clients can connect.
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|e| format!("cannot handle signals: {e}"))?;
     let handle = signals.handle();
@@ -143,6 +145,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
     let result = if initialize { Ok(()) } else { run(&globals, &server, &mut signals, &log) };
     handle.close();
+    session::buffer_pool::dump_last(&server.globals.load(), &engine);
     let stored = server.close().map_err(|e| format!("the dictionary's counters are not stored: {e}"));
     let closed =
         engine.close().map_err(|e| format!("the last checkpoint: {e}; the next start recovers from the one before"));

@@ -14,7 +14,7 @@ mod account_options;
 mod alter;
 mod alter_actions;
 mod beside;
-mod buffer_pool;
+pub mod buffer_pool;
 mod charset;
 mod checksum;
 mod command;

@@ -166,6 +166,8 @@ pub struct Server {
     /// As it stands in the file. Held while that is written.
     pub(crate) persisted: Mutex<Persisted>,
     pub(crate) write_persisted: WritePersisted,
+    /// Held while the buffer pool's size is set.
+    pub(crate) resizing: Mutex<()>,
     /// Told of each SET GLOBAL: what lies outside of sessions and engine obeys too.
     on_set_global: OnceLock<Told>,
     stopping: AtomicBool,
@@ -207,6 +209,8 @@ impl Server {
             stop: settings.stop,
             persisted: Mutex::new(Rank::Variables, settings.persisted),
             write_persisted: settings.write_persisted,
+            // Before all that a change of variables takes.
+            resizing: Mutex::new(Rank::Session, ()),
             on_set_global: OnceLock::new(),
             stopping: AtomicBool::new(false),
             engine,

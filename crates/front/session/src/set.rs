@@ -282,6 +282,16 @@ impl Session {
                     }
                 }
             }
+            Change::Variable(buffer_pool::SIZE, true, value) => self.resize_pool(value.uint()),
+            Change::Variable(
+                wish @ (buffer_pool::DUMP_NOW | buffer_pool::LOAD_NOW | buffer_pool::LOAD_ABORT),
+                true,
+                value,
+            ) => {
+                if value.bool() {
+                    self.ask_pool(wish);
+                }
+            }
             Change::Variable(id, true, value) => match buffer_pool::agree(&self.server.globals.load(), id, &value) {
                 None => self.set_global(id, value),
                 Some(agreed) => {
@@ -328,7 +338,7 @@ impl Session {
         })
     }
 
-    fn set_global(&mut self, id: VarId, value: Val) {
+    pub(crate) fn set_global(&mut self, id: VarId, value: Val) {
         let account = self.access().account().name.clone();
         let by = SetBy { user: account.user, host: account.host, time_us: self.state.clock_us };
         self.server.globals.update(|old| {

@@ -1,5 +1,6 @@
 //! SHOW, DESCRIBE and EXPLAIN: rows from crate `inspect`, filtered by LIKE or WHERE, to the client.
 
+use crate::buffer_pool;
 use crate::command::{Done, Session};
 use crate::evaluate::{literal, where_text};
 use crate::run::{lexer_mode, parse_error};
@@ -47,9 +48,13 @@ impl Session {
             engine: Arc::clone(&self.server.engine),
             source: Arc::clone(&self.server) as Arc<dyn inspect::Source>,
             session_variables: session_pairs(self),
-            tls_status: {
+            server_status: {
                 let (server, tls) = (Arc::clone(&self.server), self.tls.clone());
-                Box::new(move || server.tls_status(tls.as_deref()))
+                Box::new(move || {
+                    let mut all = server.tls_status(tls.as_deref());
+                    all.extend(buffer_pool::status(&server.engine));
+                    all
+                })
             },
             own_counts: self.own_counts(),
             database: self.state.database.clone(),

@@ -96,8 +96,8 @@ pub type Visible = Box<dyn Fn(&str, &str) -> bool + Send>;
 /// (schema, table, column) -> `select,insert`
 pub type ColumnPrivileges = Box<dyn Fn(&str, &str, &str) -> String + Send>;
 
-/// The rows `Ssl_...` of the status, as the session sees them.
-pub type TlsStatus = Box<dyn Fn() -> Vec<(String, String)> + Send>;
+/// Rows of the status that are the server's own, as the session sees them: TLS, and the buffer pool in words.
+pub type ServerStatus = Box<dyn Fn() -> Vec<(String, String)> + Send>;
 
 /// What a statement that reads virtual tables may see.
 pub struct Context {
@@ -106,7 +106,7 @@ pub struct Context {
     pub source: Arc<dyn Source>,
     /// The session's variables, sorted by name.
     pub session_variables: Vec<(&'static str, String)>,
-    pub tls_status: TlsStatus,
+    pub server_status: ServerStatus,
     /// What the session counts for itself, under the names of the status.
     pub own_counts: HashMap<String, u64>,
     pub database: Option<String>,
@@ -158,7 +158,7 @@ impl Context {
                 all.push((name.to_string(), n.to_string()));
             }
         }
-        all.extend((self.tls_status)());
+        all.extend((self.server_status)());
         all.sort_by_key(|(name, _)| name.to_ascii_lowercase());
         all
     }
