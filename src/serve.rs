@@ -100,7 +100,9 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         true => persisted(&datadir.path, &mut globals, &log)?,
         false => Persisted::default(),
     };
-    session::buffer_pool::settle(&mut globals);
+    for noted in session::buffer_pool::settle(&mut globals) {
+        log.write(Level::Warning, 0, &noted);
+    }
     session::computed_variables(&mut globals, &datadir.path, datadir.uuid.clone(), hostname());
     let tls = tls(&mut globals, &datadir.path, &log);
     log.write(

@@ -168,7 +168,9 @@ def test_a_start_without_the_list_and_a_stop_that_writes_none(start):
     wait_until(unread, 60, "there is no list")
     server.stop()
     assert not (server.datadir / "ib_buffer_pool").exists()
-    server.options = ["--innodb_buffer_pool_load_at_startup=OFF"]
+    server.options = ["--innodb_buffer_pool_load_at_startup=OFF", "--innodb_flush_method=O_DIRECT_NO_FSYNC"]
     server.start()
     connection = server.connect()
     assert words(connection, "load_status") == "Loading of buffer pool not started"
+    assert value(connection, "SELECT @@innodb_flush_method") == "O_DIRECT"
+    assert "'O_DIRECT_NO_FSYNC' has no effect" in server.log_text()

@@ -1,7 +1,7 @@
 //! The variables that the buffer pool obeys: those that bound each other, its size, and the list of its pages.
 
 use crate::command::Session;
-use crate::variables::{Globals, Val, VarId, id};
+use crate::variables::{Globals, VARIABLES, Val, VarId, find, id};
 use engine::{Engine, PoolSettings, ResizeRefused, ResizeStage, WarmFailure, WarmStage};
 use exec::Env;
 use jiff::Timestamp;
@@ -58,8 +58,16 @@ pub(crate) fn settings(globals: &Globals) -> PoolSettings {
     }
 }
 
-/// Before the engine is opened: chunks and size fit each other, as MySQL makes them, and what only asks for something asks for nothing.
-pub fn settle(globals: &mut Globals) {
+/// Options that this server takes for others, which do as much or more: (variable, values, what holds here).
+const TAKEN_FOR: [(&str, &[&str], &str); 3] = [
+    ("innodb_flush_method", &["O_DSYNC", "littlesync", "nosync"], "fsync"),
+    ("innodb_flush_method", &["O_DIRECT_NO_FSYNC"], "O_DIRECT"),
+    ("innodb_doublewrite", &["DETECT_ONLY"], "ON"),
+];
+
+/// Before the engine is opened: chunks and size fit each other, as MySQL makes them, what only asks for something asks for nothing, and
+/// ways of writing are those that there are. Returns lines for the error log.
+pub fn settle(globals: &mut Globals) -> Vec<String> {
     let (size, instances) = (globals.uint(SIZE), globals.uint(INSTANCES));
     let chunk = globals.uint(CHUNK).min(size.div_ceil(instances));
     globals.set(CHUNK, Val::UInt(chunk));
@@ -67,6 +75,17 @@ pub fn settle(globals: &mut Globals) {
     for wish in [DUMP_NOW, LOAD_NOW, LOAD_ABORT] {
         globals.set(wish, Val::Bool(false));
     }
+    let mut noted = Vec::new();
+    for (name, values, here) in TAKEN_FOR {
+        let id = find(name).expect("the table has it");
+        let variable = &VARIABLES[id as usize];
+        let value = variable.print(globals.get(id)).into_owned();
+        if values.contains(&value.as_str()) {
+            noted.push(format!("option '{name}': '{value}' has no effect, it is '{here}' here"));
+            globals.set(id, variable.parse_option(here).expect("one of its words"));
+        }
+    }
+    noted
 }
 
 /// The next size that consists of whole chunks.
@@ -251,12 +270,25 @@ mod tests {
             let mut globals = Globals::new();
             globals.set(SIZE, Val::UInt(size << 20));
             globals.set(CHUNK, Val::UInt(chunk << 20));
-            settle(&mut globals);
+            assert!(settle(&mut globals).is_empty());
             assert_eq!(
                 (globals.uint(SIZE) >> 20, globals.uint(CHUNK) >> 20),
                 (size_then, chunk_then),
                 "{size} {chunk}"
             );
+        }
+    }
+
+    #[test]
+    fn ways_of_writing_that_are_not_there_are_noted() {
+        let mut globals = Globals::new();
+        let method = id("innodb_flush_method");
+        for (asked, then, lines) in
+            [("O_DIRECT_NO_FSYNC", "O_DIRECT", 1), ("nosync", "fsync", 1), ("fsync", "fsync", 0)]
+        {
+            globals.set(method, VARIABLES[method as usize].parse_option(asked).unwrap());
+            assert_eq!(settle(&mut globals).len(), lines, "{asked}");
+            assert_eq!(VARIABLES[method as usize].print(globals.get(method)), then);
         }
     }
 }

@@ -242,7 +242,7 @@ pub static VARIABLES: &[Variable] = &[
     v("innodb_doublewrite_pages", Scope::Global, Access::ReadOnly, Startup::OptionFixed, uint(1, 512), Default::UInt(128)),
     v("innodb_extend_and_initialize", Scope::Global, Access::Fixed, Startup::OptionNoted, Kind::Bool, Default::Bool(true)),
     v("innodb_fast_shutdown", Scope::Global, Access::Fixed, Startup::OptionNoted, uint(0, 2), Default::UInt(1)),
-    v("innodb_file_per_table", Scope::Global, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(true)),
+    v("innodb_file_per_table", Scope::Global, Access::Fixed, Startup::OptionNoted, Kind::Bool, Default::Bool(false)),
     v("innodb_fill_factor", Scope::Global, Access::Dynamic, Startup::Option, uint(10, 100), Default::UInt(100)),
     v("innodb_flush_log_at_timeout", Scope::Global, Access::Fixed, Startup::OptionNoted, uint(1, 2700), Default::UInt(1)),
     v("innodb_flush_log_at_trx_commit", Scope::Global, Access::Dynamic, Startup::Option, uint(0, 2), Default::UInt(1)),
