@@ -176,6 +176,7 @@ fn check_over_overlay(datadir: &Path, acknowledged: &BTreeSet<u64>, round: u64) 
     let before = contents();
     let overlay = io::Overlay::mount(datadir, std::env::temp_dir()).unwrap();
     let engine = Engine::open(small(datadir), &mut |_| ()).unwrap();
+    await_rollbacks(&engine);
     check(&engine, acknowledged, round);
     let report = engine.check(&open_ledger(&engine).trees());
     assert!(report.is_clean(), "round {round}, over an overlay: {report}");
