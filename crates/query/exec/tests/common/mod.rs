@@ -111,6 +111,7 @@ impl Env for TestEnv {
             "group_concat_max_len" | "cte_max_recursion_depth" => number(1024),
             "default_week_format" | "sql_warnings" | "join_buffer_size" | "read_rnd_buffer_size" => number(0),
             "innodb_page_size" => number(16 << 10),
+            "max_allowed_packet" => number(64 << 20),
             // Whoever has little memory has a small pool.
             "innodb_buffer_pool_size" | "innodb_ddl_buffer_size" => number(self.tmp_memory),
             "tmpdir" => Ok((Value::Bytes(b"/tmp".as_slice().into()), varchar(10))),

@@ -193,6 +193,8 @@ impl Pool {
         let huge = frame_count.min(page_count as usize) * PAGE_BYTES;
         // Not every kernel has huge pages; without them it works as well, only slower.
         let huge = if pages.advise_huge_pages(0..huge, true).is_ok() { huge } else { 0 };
+        // A pool grows to as many frames as there are pages; it may begin with more.
+        let frames_max = frame_count.max(page_count as usize);
         let pool = Pool {
             pages,
             metas: Table::new(page_count as usize)?,
@@ -202,10 +204,9 @@ impl Pool {
             path,
             lost: Lost::new(),
             size: Resize::new(frame_count),
-            // No more pages than there are can ever be in memory.
-            frames: Table::new(page_count as usize)?,
-            dirty_since: Table::new(page_count as usize)?,
-            loaded_ms: Table::new(page_count as usize)?,
+            frames: Table::new(frames_max)?,
+            dirty_since: Table::new(frames_max)?,
+            loaded_ms: Table::new(frames_max)?,
             clock_us: AtomicU64::new(0),
             huge: AtomicUsize::new(huge),
             opened: CachePadded::new(AtomicU64::new(0)),
