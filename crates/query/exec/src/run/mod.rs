@@ -311,7 +311,7 @@ impl<'x> Run<'x> {
         if bytes < LONG_BYTES { Ok(()) } else { self.check_interrupt_now() }
     }
 
-    #[cold]
+    #[inline]
     pub fn check_interrupt_now(&self) -> Result<()> {
         match self.tx.borrow().interrupt().reason() {
             0 => Ok(()),
