@@ -511,7 +511,7 @@ impl Session {
 
     fn sent_types(&self, planned: &Planned, values: &[Value<'_>]) -> Vec<DataType> {
         let text = self.state.vars.hot().literals;
-        let known = planned.prepared.parameters().iter().map(|p| Some(p.data_type.kind)).chain(std::iter::repeat(None));
+        let known = planned.prepared.parameters().iter().map(|p| Some(p.place)).chain(std::iter::repeat(None));
         values.iter().zip(known).map(|(v, kind)| parameter::sent_type(v, kind, text)).collect()
     }
 

@@ -15,6 +15,8 @@ use types::{CollationId, DataType, DateTime, Decimal, SqlMode, TypeKind, Value, 
 pub struct Parameter {
     /// What clients are told.
     pub data_type: DataType,
+    /// What its place says, whatever the statement was prepared with since.
+    pub place: TypeKind,
     pub takes: Takes,
 }
 
@@ -92,7 +94,7 @@ pub fn widest(like: &DataType, text: CollationId) -> DataType {
 }
 
 /// The type that a statement is prepared with for a value; of kind `Null` for NULL, whose place decides. `text` is what texts are
-/// in, `wanted` the type that the parameter has had.
+/// in, `wanted` the type that the parameter's place says.
 pub fn sent_type(value: &Value<'_>, wanted: Option<TypeKind>, text: CollationId) -> DataType {
     match value {
         Value::Null => DataType::new(TypeKind::Null),

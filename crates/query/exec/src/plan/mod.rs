@@ -163,7 +163,8 @@ impl<'p> Planner<'p> {
         let div_increment = env.system_variable(None, "div_precision_increment");
         let strict = types::SqlMode(env.sql_mode()).is_strict();
         let literal_collation = literal_collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
-        let unmet = Parameter { data_type: text_type(literal_collation), takes: Takes::Own };
+        let unmet = text_type(literal_collation);
+        let unmet = Parameter { data_type: unmet, place: unmet.kind, takes: Takes::Own };
         let parameters = vec![unmet; parsed.param_count as usize];
         Planner {
             parsed,

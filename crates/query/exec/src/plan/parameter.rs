@@ -72,7 +72,7 @@ impl Planner<'_> {
             _ => *like,
         };
         if let Some(known) = self.parameters.get_mut(n) {
-            *known = Parameter { data_type: told, takes };
+            *known = Parameter { data_type: told, place: like.kind, takes };
         }
         // A document arrives as its text.
         let ty = match told.kind {
