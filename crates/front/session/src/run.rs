@@ -415,8 +415,9 @@ impl Session {
         let version = self.dictionary();
         let Planned { hinted, parsed, .. } = &*planned;
         let prepared = self.under_hints(hinted.as_deref(), |s| Prepared::new(parsed, &version, &mut s.state, types));
-        let prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
+        let mut prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
         check_schemas(&prepared, &version)?;
+        prepared.keep_places(&planned.prepared);
         planned.prepared = prepared;
         (planned.pins, planned.readable_since) = pins_of(&planned.prepared, &version);
         planned.rows = RowLocks::of(&planned.prepared, &version);

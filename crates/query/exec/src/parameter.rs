@@ -25,8 +25,6 @@ pub struct Parameter {
 pub enum Takes {
     /// Those that become values of its type.
     Own,
-    /// The same; a decimal keeps the digits that it came with, since it is shown as it is.
-    Plain,
     /// All, since it converts by itself: CAST, bit operators. Texts are read as numbers where it wants integers.
     Any,
     /// All, as they are: a column that is written, LIMIT.
@@ -151,6 +149,10 @@ fn takes(parameter: &Parameter, value: &mut Value<'_>) -> bool {
     if value.is_null() || matches!(parameter.takes, Takes::Stored | Takes::Any) {
         return true;
     }
+    // Prepared for a number before, it is a text again where its place says so.
+    if parameter.place.is_text() && !ty.kind.is_text() && matches!(value, Value::Bytes(_)) {
+        return false;
+    }
     match (ty.kind, &*value) {
         (K::BigInt | K::Bit | K::Year | K::Decimal | K::Double | K::Date | K::Time | K::DateTime, Value::Bytes(_)) => {
             true
@@ -193,7 +195,8 @@ fn convert(parameter: &Parameter, value: &mut Value<'_>, env: &mut dyn Env) {
             }
             *value = Value::Decimal(read.round(ty.decimals));
         }
-        (K::Decimal, Value::Decimal(_)) if parameter.takes == Takes::Plain => {}
+        // In the place of a text it is shown with the digits that it came with.
+        (K::Decimal, number) if parameter.place.is_text() => *value = Value::Decimal(number.to_decimal()),
         (K::Decimal, number) => *value = Value::Decimal(number.to_decimal().round(ty.decimals)),
         (K::Double, Value::Bytes(text)) => {
             let (read, used) = number::parse_f64(text);

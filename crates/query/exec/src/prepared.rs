@@ -293,6 +293,13 @@ impl Prepared {
         &self.parameters
     }
 
+    /// Takes over what the places of its parameters say from the plan of which no type had been given.
+    pub fn keep_places(&mut self, first: &Prepared) {
+        for (parameter, first) in self.parameters.iter_mut().zip(first.parameters.iter()) {
+            parameter.place = first.place;
+        }
+    }
+
     /// The result set's columns; empty for a statement without one.
     pub fn columns(&self) -> &[ColumnMeta] {
         &self.columns

@@ -41,7 +41,7 @@ impl Planner<'_> {
     /// An expression whose value is shown as it is.
     pub(super) fn shown_expr(&mut self, id: ExprId) -> Result<Expr> {
         match self.parsed[id] {
-            Ast::Param(_) => self.expr_for(id, &self.text_parameter(), Takes::Plain),
+            Ast::Param(_) => self.expr_like(id, &self.text_parameter()),
             _ => self.expr(id),
         }
     }
