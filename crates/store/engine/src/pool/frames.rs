@@ -23,6 +23,9 @@ const LOOKS_MAX: usize = 512;
 /// So long a miss waits for a frame.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Frames beyond those kept free that a load of the list leaves, too: for as many readers at once.
+const UNUSED_KEPT: usize = 16;
+
 impl Pool {
     /// Frames that have been in use: their numbers are below.
     pub(super) fn opened_frames(&self) -> u32 {
@@ -94,7 +97,8 @@ impl Pool {
     /// A frame for a page that is brought without being asked for, and for whose sake none is to go.
     pub(super) fn unused_frame(&self) -> Option<u32> {
         let fresh = self.frame_count().saturating_sub(self.opened_frames() as usize);
-        if fresh + self.free.count() > self.free_target() { self.take_free_frame() } else { None }
+        // Others look at the same moment, and below the target pages would go to make up for what they all took.
+        if fresh + self.free.count() > self.free_target() + UNUSED_KEPT { self.take_free_frame() } else { None }
     }
 
     /// Are there frames that never held a page?
