@@ -18,7 +18,9 @@ const SLICES_MAX: usize = 1024;
 
 /// Opens; the flag tells whether input and output are direct, which not every file system can do.
 pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<(OwnedFd, bool)> {
-    let mut flags = OFlags::CLOEXEC | if options.write { OFlags::RDWR } else { OFlags::RDONLY };
+    // Files are read and written at offsets, which pipes do not have: without NONBLOCK the open of one waits for ever for its other end.
+    let access = if options.write { OFlags::RDWR } else { OFlags::RDONLY };
+    let mut flags = OFlags::CLOEXEC | OFlags::NONBLOCK | access;
     flags.set(OFlags::CREATE, options.create || options.create_new);
     flags.set(OFlags::EXCL, options.create_new);
     flags.set(OFlags::TRUNC, options.truncate);

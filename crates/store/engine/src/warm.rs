@@ -29,8 +29,8 @@ const TABLESPACE: u64 = 0;
 const ORDERS_MAX: usize = 8;
 /// Neighbours that are read at once.
 const RUN_PAGES: usize = 16;
-/// More is no list: one of all pages of 64 TiB.
-const LIST_BYTES_MAX: u64 = 64 << 30;
+/// The longest line: two numbers of 20 digits.
+const LINE_BYTES_MAX: u64 = 42;
 
 /// How far the work on a list has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,7 +158,7 @@ impl Core {
         self.warm.abort.store(false, Ordering::Relaxed);
         self.warm.loaded.store(0, Ordering::Relaxed);
         *self.warm.load.lock() = WarmStage::Running { file: file.clone(), done: 0, of: 0 };
-        let stage = match read_list(&file) {
+        let stage = match read_list(&file, self.space.file_pages()) {
             Ok(mut pages) => {
                 // Those that were used last are the first in the list.
                 pages.truncate(self.pool.frame_count());
@@ -254,19 +254,24 @@ fn write_list(directory: &Path, name: &str, pages: &[PageId]) -> Result<(), Warm
     written().map_err(|error: io::Error| WarmFailure::Write(path.clone(), error.to_string()))
 }
 
-fn read_list(path: &Path) -> Result<Vec<PageId>, WarmFailure> {
+/// What is longer than a list of all `file_pages` can be is none, and is not read.
+fn read_list(path: &Path, file_pages: u64) -> Result<Vec<PageId>, WarmFailure> {
     let read = || {
         let file = File::open(path, OpenOptions::READ)?;
-        let mut text = vec![0; file.len()?.min(LIST_BYTES_MAX) as usize];
+        let bytes = file.len()?;
+        if bytes > file_pages * LINE_BYTES_MAX {
+            return Ok(None);
+        }
+        let mut text = vec![0; bytes as usize];
         let read = file.read_up_to(&mut text, 0)?;
         text.truncate(read);
-        Ok(text)
+        Ok(Some(text))
     };
     let text = read().map_err(|error: io::Error| match error.kind() {
         ErrorKind::NotFound => WarmFailure::Read(path.to_path_buf(), "there is none".to_string()),
         _ => WarmFailure::Read(path.to_path_buf(), error.to_string()),
     })?;
-    parse_list(&text).ok_or_else(|| WarmFailure::NoList(path.to_path_buf()))
+    text.and_then(|text| parse_list(&text)).ok_or_else(|| WarmFailure::NoList(path.to_path_buf()))
 }
 
 /// Could these be the first bytes of a list?

@@ -2,10 +2,8 @@
 
 mod common;
 
-use common::{Scratch, key, options, row};
-use engine::{
-    Cursor, Direction, Engine, EngineOptions, Isolation, PoolSettings, Range, Read, Transaction, Tree, TreeKind,
-};
+use common::{Scratch, key, options, row, table};
+use engine::{Cursor, Direction, Engine, EngineOptions, Isolation, PoolSettings, Range, Read, Transaction, Tree};
 use observe::Counter;
 use std::ops::Bound;
 use std::path::Path;
@@ -28,16 +26,6 @@ fn begin(engine: &Engine) -> Transaction {
     tx
 }
 
-fn table(engine: &Engine, rows: u64) -> Tree {
-    let mut tx = begin(engine);
-    let tree = engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
-    for id in 0..rows {
-        tx.insert(tree, &key(id), &row(id, BYTES)).unwrap();
-    }
-    tx.commit().unwrap();
-    tree
-}
-
 /// Pages of the tree in memory.
 fn resident(engine: &Engine, tree: Tree) -> usize {
     engine.buffer_pages().filter(|page| page.content.and_then(|c| c.node).is_some_and(|n| n.0 == tree.id)).count()
@@ -55,7 +43,8 @@ fn a_scan_of_a_large_table_is_read_ahead_and_displaces_itself() {
     let (hot_leaves, large_leaves) = (FRAMES / 3, FRAMES * 4);
     let (hot, large) = {
         let engine = open(scratch.path());
-        let trees = (table(&engine, hot_leaves * ROWS_A_LEAF), table(&engine, large_leaves * ROWS_A_LEAF));
+        let trees =
+            (table(&engine, hot_leaves * ROWS_A_LEAF, BYTES), table(&engine, large_leaves * ROWS_A_LEAF, BYTES));
         engine.close().unwrap();
         trees
     };

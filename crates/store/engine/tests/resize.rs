@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, check_sound, key, options, row};
+use common::{Scratch, check_sound, key, options, row, table};
 use engine::{
     Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, ResizeRefused, ResizeStage,
     Transaction, Tree, TreeKind, Wait,
@@ -28,16 +28,6 @@ fn begin(engine: &Engine) -> Transaction {
     let mut tx = Transaction::new(engine).unwrap();
     tx.begin(Isolation::RepeatableRead, false);
     tx
-}
-
-fn table(engine: &Engine, rows: u64) -> Tree {
-    let mut tx = begin(engine);
-    let tree = engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
-    for id in 0..rows {
-        tx.insert(tree, &key(id), &row(id, BYTES)).unwrap();
-    }
-    tx.commit().unwrap();
-    tree
 }
 
 fn resize(engine: &Engine, bytes: u64) {
@@ -77,7 +67,7 @@ fn a_pool_holds_as_many_pages_as_its_size_of_the_moment_says() {
     assert_eq!(engine.pool_resize(), ResizeStage::Never);
     // Twice the smaller pool.
     let rows = 16 * MIB / BYTES as u64;
-    let tree = table(&engine, rows);
+    let tree = table(&engine, rows, BYTES);
     assert!(resident(&engine, 8 * MIB / PAGE) * PAGE <= 8 * MIB);
     resize(&engine, 64 * MIB);
     let mut tx = begin(&engine);
@@ -102,7 +92,7 @@ fn a_pool_holds_as_many_pages_as_its_size_of_the_moment_says() {
 fn a_pool_that_is_not_full_shrinks_without_evicting() {
     let scratch = Scratch::new("resize-roomy");
     let engine = open(scratch.path(), 64 * MIB);
-    let tree = table(&engine, 4 * MIB / BYTES as u64);
+    let tree = table(&engine, 4 * MIB / BYTES as u64, BYTES);
     let leaves = || -> BTreeSet<u64> {
         let of_tree =
             |page: &engine::BufferPage| page.content.and_then(|c| c.node).is_some_and(|node| node.0 == tree.id);
@@ -149,7 +139,7 @@ fn sessions_go_on_while_the_size_changes() {
     let rows = 24 * MIB / BYTES as u64;
     let (tree, sum) = {
         let engine = open(scratch.path(), 32 * MIB);
-        let tree = table(&engine, rows);
+        let tree = table(&engine, rows, BYTES);
         let (stop, sum) = (AtomicBool::new(false), AtomicU64::new(0));
         std::thread::scope(|scope| {
             for session in 0..4u64 {

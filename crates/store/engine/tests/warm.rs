@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{Scratch, key, options, row};
-use engine::{Engine, EngineOptions, Isolation, Read, Transaction, Tree, TreeKind, WarmFailure, WarmStage};
+use common::{Scratch, key, options, table};
+use engine::{Engine, EngineOptions, Isolation, Read, Transaction, Tree, WarmFailure, WarmStage};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,16 +21,6 @@ fn begin(engine: &Engine) -> Transaction {
     let mut tx = Transaction::new(engine).unwrap();
     tx.begin(Isolation::RepeatableRead, false);
     tx
-}
-
-fn table(engine: &Engine) -> Tree {
-    let mut tx = begin(engine);
-    let tree = engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
-    for id in 0..ROWS {
-        tx.insert(tree, &key(id), &row(id, BYTES)).unwrap();
-    }
-    tx.commit().unwrap();
-    tree
 }
 
 /// Pages of the tree in memory.
@@ -56,7 +46,7 @@ fn await_load(engine: &Engine) -> WarmStage {
 fn what_was_in_memory_comes_back() {
     let scratch = Scratch::new("warm");
     let engine = open(scratch.path(), 32 << 20);
-    let tree = table(&engine);
+    let tree = table(&engine, ROWS, BYTES);
     let before = resident(&engine, tree);
     assert!(before.len() as u64 > ROWS / 16);
     assert!(matches!(engine.dump_pool_last(LIST, 100), WarmStage::Completed { .. }));
@@ -81,7 +71,7 @@ fn a_load_evicts_nothing() {
     let scratch = Scratch::new("warm-small");
     let tree = {
         let engine = open(scratch.path(), 32 << 20);
-        let tree = table(&engine);
+        let tree = table(&engine, ROWS, BYTES);
         engine.dump_pool_last(LIST, 100);
         engine.close().unwrap();
         tree
@@ -114,6 +104,16 @@ fn what_is_no_list_changes_nothing() {
         assert!(engine.load_pool(LIST));
         assert_eq!(await_load(&engine), WarmStage::Failed(WarmFailure::NoList(path.clone())), "{damaged:?}");
     }
+    // Longer than a list of all pages.
+    std::fs::write(&path, "0,5\n".repeat(1 << 20)).unwrap();
+    assert!(engine.load_pool(LIST));
+    assert_eq!(await_load(&engine), WarmStage::Failed(WarmFailure::NoList(path.clone())));
+    // Nobody will ever write into this pipe.
+    std::fs::remove_file(&path).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    assert!(engine.load_pool(LIST));
+    assert!(matches!(await_load(&engine), WarmStage::Completed { .. }), "it reads as empty");
+    std::fs::remove_file(&path).unwrap();
     // Pages that are past the end, of other tablespaces, or not in use.
     std::fs::write(&path, "0,99999999\n7,3\n0,60\n0,3\n").unwrap();
     assert!(engine.load_pool(LIST));

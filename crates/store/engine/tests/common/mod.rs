@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
-use engine::{Engine, EngineOptions, Tree};
+use engine::{Engine, EngineOptions, Isolation, Transaction, Tree, TreeKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -53,6 +53,18 @@ pub fn key(i: u64) -> [u8; 8] {
 /// `len` bytes that differ from row to row.
 pub fn row(i: u64, len: usize) -> Vec<u8> {
     (0..len).map(|at| (i.wrapping_mul(31).wrapping_add(at as u64 * 7)) as u8).collect()
+}
+
+/// A tree with `rows` rows of `bytes` each.
+pub fn table(engine: &Engine, rows: u64, bytes: usize) -> Tree {
+    let mut tx = Transaction::new(engine).unwrap();
+    tx.begin(Isolation::RepeatableRead, false);
+    let tree = engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
+    for id in 0..rows {
+        tx.insert(tree, &key(id), &row(id, bytes)).unwrap();
+    }
+    tx.commit().unwrap();
+    tree
 }
 
 /// Waits until the background has undone what was handed to it.
