@@ -417,7 +417,9 @@ impl Session {
         let prepared = self.under_hints(hinted.as_deref(), |s| Prepared::new(parsed, &version, &mut s.state, types));
         let mut prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
         check_schemas(&prepared, &version)?;
-        prepared.keep_places(&planned.prepared);
+        if !types.is_empty() {
+            prepared.keep_places(&planned.prepared);
+        }
         planned.prepared = prepared;
         (planned.pins, planned.readable_since) = pins_of(&planned.prepared, &version);
         planned.rows = RowLocks::of(&planned.prepared, &version);
@@ -491,17 +493,19 @@ impl Session {
     /// Brings the values to the types of their parameters, or the statement to the types of its values.
     #[inline]
     pub(crate) fn bind(&mut self, planned: &mut Planned, values: &mut [Value<'_>]) -> Result<()> {
-        let prepared = &planned.prepared;
-        // Texts have come in the character set of the connection as it is now.
-        let is_current = values.is_empty() || prepared.literal_collation() == self.state.vars.hot().literals;
-        if is_current && parameter::bind(prepared.parameters(), values, &mut self.state) {
-            return Ok(());
-        }
-        self.prepare_for(planned, values)
+        if parameter::are_keys(planned.prepared.parameters(), values) { Ok(()) } else { self.convert(planned, values) }
     }
 
-    #[cold]
-    fn prepare_for(&mut self, planned: &mut Planned, values: &mut [Value<'_>]) -> Result<()> {
+    fn convert(&mut self, planned: &mut Planned, values: &mut [Value<'_>]) -> Result<()> {
+        // A value that was converted to what a column was before DDL could not be converted back.
+        if self.is_stale(planned) {
+            self.plan_again(planned, &[])?;
+        }
+        // Texts have come in the character set of the connection as it is now.
+        let is_current = planned.prepared.literal_collation() == self.state.vars.hot().literals;
+        if is_current && parameter::bind(planned.prepared.parameters(), values, &mut self.state) {
+            return Ok(());
+        }
         let types = self.sent_types(planned, values);
         self.replan(planned, &types)?;
         observe::increment(self.com("stmt_reprepare"));
@@ -510,6 +514,32 @@ impl Session {
         Ok(())
     }
 
+    /// Did DDL come since it was planned?
+    #[inline(always)]
+    fn is_stale(&mut self, planned: &Planned) -> bool {
+        let number = self.catalog.get(self.server.catalog.cell()).number;
+        planned.prepared.catalog_version() != number || planned.generation != self.temporary.generation
+    }
+
+    /// Plans anew, for what stands where the parameters are now and, where there are any, for values that are bound already.
+    #[cold]
+    fn plan_again(&mut self, planned: &mut Planned, values: &[Value<'_>]) -> Result<()> {
+        let spent = planned.prepared.is_spent();
+        match planned.literals.clone() {
+            Some(types) => self.replan(planned, &types)?,
+            None => self.replan(planned, &[])?,
+        }
+        if planned.literals.is_none() && !values.is_empty() {
+            let types = self.sent_types(planned, values);
+            self.replan(planned, &types)?;
+        }
+        if !spent {
+            observe::increment(self.com("stmt_reprepare"));
+        }
+        Ok(())
+    }
+
+    /// The types of values under the places of their parameters.
     fn sent_types(&self, planned: &Planned, values: &[Value<'_>]) -> Vec<DataType> {
         let text = self.state.vars.hot().literals;
         let known = planned.prepared.parameters().iter().map(|p| Some(p.place)).chain(std::iter::repeat(None));
@@ -690,17 +720,8 @@ impl Session {
     #[inline]
     fn pin(&mut self, planned: &mut Planned, params: &[Value<'_>]) -> Result<()> {
         for _ in 0..REPLANS_MAX {
-            let number = self.catalog.get(self.server.catalog.cell()).number;
-            if planned.prepared.catalog_version() != number || planned.generation != self.temporary.generation {
-                let types = match &planned.literals {
-                    Some(types) => types.to_vec(),
-                    None => self.sent_types(planned, params),
-                };
-                let spent = planned.prepared.is_spent();
-                self.replan(planned, &types)?;
-                if !spent {
-                    observe::increment(self.com("stmt_reprepare"));
-                }
+            if self.is_stale(planned) {
+                self.plan_again(planned, params)?;
             }
             if planned.pins.is_empty() {
                 return Ok(());

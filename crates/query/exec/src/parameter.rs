@@ -109,19 +109,19 @@ pub fn sent_type(value: &Value<'_>, wanted: Option<TypeKind>, text: CollationId)
     }
 }
 
-/// Brings the values to the types of their parameters. False: one is of another type, and the statement has to be prepared anew
-/// for [`sent_type`]s of the values, which are left as they came. Warning 1292 of texts that are no numbers or dates.
+/// Are the values what their parameters are without a look at each: integers, as most keys are?
 #[inline]
-pub fn bind(parameters: &[Parameter], values: &mut [Value<'_>], env: &mut dyn Env) -> bool {
+pub fn are_keys(parameters: &[Parameter], values: &[Value<'_>]) -> bool {
     let is_key = |(parameter, value): (&Parameter, &Value<'_>)| {
         let ty = &parameter.data_type;
         matches!(value, Value::Int(_)) && ty.kind == TypeKind::BigInt && !ty.unsigned
     };
-    parameters.iter().zip(values.iter()).all(is_key) || bind_slow(parameters, values, env)
+    parameters.iter().zip(values).all(is_key)
 }
 
-#[cold]
-fn bind_slow(parameters: &[Parameter], values: &mut [Value<'_>], env: &mut dyn Env) -> bool {
+/// Brings the values to the types of their parameters. False: one is of another type, and the statement has to be prepared anew
+/// for [`sent_type`]s of the values, which are left as they came. Warning 1292 of texts that are no numbers or dates.
+pub fn bind(parameters: &[Parameter], values: &mut [Value<'_>], env: &mut dyn Env) -> bool {
     let mut fits = true;
     for (parameter, value) in parameters.iter().zip(values.iter_mut()) {
         fits &= takes(parameter, value);
