@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use io::File;
 use observe::{Counter, Timer};
 use sync::blocking::{self, Wait};
-use sync::shim::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use sync::shim::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use sync::{CachePadded, Mutex, Rank, futex};
 
 use crate::format::{BLOCK, SEGMENT_HEADER, block_ceil, block_floor};
@@ -39,6 +39,7 @@ pub struct Flusher {
     poison: OnceLock<String>,
     /// Counts checkpoints, for `ensure_room` to wait on.
     checkpoints: AtomicU32,
+    followers: CachePadded<Followers>,
 }
 
 /// What every appender and waiter reads, on one line that changes once a round. W: leaders.
@@ -47,6 +48,15 @@ struct Progress {
     flushed: AtomicU64,
     /// Set after `poison`.
     poisoned: AtomicBool,
+}
+
+/// Who reads the log while it grows.
+#[derive(Default)]
+struct Followers {
+    /// Changes when one is to look again.
+    hurries: AtomicU32,
+    /// 1: one sleeps until more is flushed. W: it, and the leader that wakes it.
+    asleep: AtomicU32,
 }
 
 struct Writer {
@@ -79,6 +89,7 @@ impl Flusher {
             writer: CachePadded::new(Mutex::new(Rank::LogBuffer, writer)),
             poison: OnceLock::new(),
             checkpoints: AtomicU32::new(0),
+            followers: CachePadded::new(Followers::default()),
         }
     }
 
@@ -175,7 +186,25 @@ impl Flusher {
         }
     }
 
-    /// A checkpoint has moved `oldest_needed`.
+    /// Sleeps until more than `lsn` is flushed, somebody is in a hurry, or for `time`. Without `woken`, what is flushed meanwhile
+    /// does not end it: a leader then pays no system call.
+    pub fn await_more(&self, lsn: Lsn, woken: bool, time: Duration) {
+        // Acquire: pairs with Release in `hurry_followers`.
+        let seen = self.followers.hurries.load(Ordering::Acquire);
+        // SeqCst: pairs with the fence in `round`: either we find what it stored, or it finds us asleep.
+        self.followers.asleep.store(u32::from(woken), Ordering::SeqCst);
+        if self.progress.flushed.load(Ordering::SeqCst) <= lsn {
+            futex::wait(&self.followers.hurries, seen, Some(time));
+        }
+    }
+
+    pub fn hurry_followers(&self) {
+        // Release: pairs with Acquire in `await_more`: who was woken finds what it was woken for.
+        self.followers.hurries.fetch_add(1, Ordering::Release);
+        futex::wake_all(&self.followers.hurries);
+    }
+
+    /// A checkpoint, or what a follower needs, has moved `oldest_kept`.
     pub fn checkpoint_moved(&self) {
         // Release: pairs with Acquire in `wait_checkpoint`.
         self.checkpoints.fetch_add(1, Ordering::Release);
@@ -190,7 +219,7 @@ impl Flusher {
         loop {
             // Acquire: pairs with Release in `checkpoint_moved`, whose store of `oldest` came before.
             let seen = self.checkpoints.load(Ordering::Acquire);
-            if core.oldest_needed() >= lsn {
+            if core.oldest_kept() >= lsn {
                 return Ok(());
             }
             self.check()?;
@@ -199,7 +228,8 @@ impl Flusher {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                let what = format!("no checkpoint reached LSN {lsn} within {} s", timeout.as_secs());
+                let late = if core.oldest_needed() >= lsn { "reader of the log" } else { "checkpoint" };
+                let what = format!("no {late} reached LSN {lsn} within {} s", timeout.as_secs());
                 return Err(Error::NoSpace { what });
             }
             futex::wait(&self.checkpoints, seen, Some(left.min(blocking::ASK_AGAIN)));
@@ -239,6 +269,12 @@ impl Flusher {
             observe::record(Timer::LogFlush, start.elapsed().as_nanos() as u64);
             // Release: pairs with Acquire in `flushed`.
             self.progress.flushed.store(reached, Ordering::Release);
+            fence(Ordering::SeqCst); // pairs with the SeqCst store in `await_more`
+            // Relaxed: ordered by the fence.
+            if self.followers.asleep.load(Ordering::Relaxed) == 1 {
+                self.followers.asleep.store(0, Ordering::Relaxed); // Relaxed: it only spares a call
+                self.hurry_followers();
+            }
         }
         result
     }

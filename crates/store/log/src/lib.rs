@@ -21,6 +21,7 @@
 //! | `format` | groups and segment headers as bytes, and why stale bytes never pass |
 //! | `segment`, `control` | the files |
 //! | `recovery` | finding the end, torn tail or damage, the scan |
+//! | `follow` | reading what is durable while the log grows |
 //!
 //! ## What a commit shares
 //!
@@ -41,6 +42,8 @@ mod control;
 pub mod error;
 #[cfg(not(loom))]
 mod flush;
+#[cfg(not(loom))]
+mod follow;
 #[cfg(not(loom))]
 mod format;
 #[cfg(not(loom))]
@@ -64,6 +67,8 @@ pub mod turnstile;
 
 #[cfg(not(loom))]
 pub use error::{Error, Result};
+#[cfg(not(loom))]
+pub use follow::Follower;
 #[cfg(not(loom))]
 pub use log::{Appended, Checkpoint, Log, Options, Reservation};
 #[cfg(not(loom))]

@@ -16,6 +16,7 @@ use sync::{LANES_MAX, Mutex, Rank, thread_lane};
 use crate::background::Background;
 use crate::control::{Control, ControlFile, FILE_NAME, PAYLOAD_BYTES_MAX};
 use crate::flush::Flusher;
+use crate::follow::Follower;
 use crate::format::{BLOCK, FIRST_LSN, GROUP_HEADER, GroupHeader, SEGMENT_HEADER, block_ceil, group_bytes};
 use crate::prefix::{Lane, Prefix};
 use crate::recovery::{Epochs, find_end, harden};
@@ -37,8 +38,11 @@ pub struct Options {
     /// How often the background thread writes and flushes what nobody waited for. `None`: no such thread, and segments are
     /// made when they are needed.
     pub flush_interval: Option<Duration>,
-    /// How long `ensure_room` waits for a checkpoint that is late before it answers `NoSpace`.
+    /// How long `ensure_room` waits for a checkpoint or a reader that is late before it answers `NoSpace`.
     pub checkpoint_wait: Duration,
+    /// Where somebody wants to [`follow`](Log::follow) the log from: what lies at and above is kept until [`Log::retain`] says
+    /// otherwise, also below the checkpoint. Whether it is there still tells [`Log::first_lsn`].
+    pub retain_from: Option<Lsn>,
 }
 
 impl Default for Options {
@@ -49,6 +53,7 @@ impl Default for Options {
             segment_bytes: None,
             flush_interval: Some(Duration::from_secs(1)),
             checkpoint_wait: Duration::from_secs(30),
+            retain_from: None,
         }
     }
 }
@@ -83,10 +88,12 @@ pub(crate) struct Core {
     pub ring: Ring,
     pub flusher: Flusher,
     pub segments: Segments,
-    log_id: u64,
-    epoch: u32,
+    pub log_id: u64,
+    pub epoch: u32,
     /// W: `set_checkpoint`. R: `ensure_room`.
     oldest: AtomicU64,
+    /// What a follower still needs; `Lsn::MAX`: nobody follows. W: `retain`. R: `ensure_room`, checkpoints.
+    retained: AtomicU64,
     /// W: `set_capacity`. R: `ensure_room`, checkpoints.
     capacity: AtomicU64,
     /// Held across the write of the control file; only checkpoints ask for it.
@@ -137,7 +144,8 @@ impl Log {
         let created = !home.contains(FILE_NAME)?;
         let mut control = if created { create(&home, &options)? } else { ControlFile::open(&home)? };
         let now = &control.now;
-        let (segments, stretch) = Segments::open(home, now.log_id, now.segment_data_bytes, now.checkpoint)?;
+        let retained = options.retain_from.unwrap_or(Lsn::MAX);
+        let (segments, stretch) = Segments::open(home, now.log_id, now.segment_data_bytes, now.checkpoint, retained)?;
         let found = find_end(&control.now, &stretch, progress)?;
         // From here on what was read counts as durable.
         harden(&segments, &stretch, Epochs::of(&control.now), found)?;
@@ -156,6 +164,7 @@ impl Log {
             log_id: control.now.log_id,
             epoch,
             oldest: AtomicU64::new(checkpoint.lsn),
+            retained: AtomicU64::new(retained),
             capacity: AtomicU64::new(options.capacity),
             control: Mutex::new(Rank::LogBuffer, control),
             checkpoint: Mutex::new(Rank::LogFile, checkpoint),
@@ -302,8 +311,32 @@ impl Log {
             core.oldest.store(lsn, Ordering::Release);
         }
         core.flusher.checkpoint_moved();
-        let files = self.capacity() / (SEGMENT_HEADER + core.segments.data_bytes()) + 2;
-        core.segments.free_below(lsn, files as usize)
+        core.free_segments()
+    }
+
+    /// The first LSN that is still on disk.
+    pub fn first_lsn(&self) -> Lsn {
+        self.core.segments.first()
+    }
+
+    /// The groups from `from` on, as they become durable. `from` is a group's start or end, not below what is retained.
+    pub fn follow(&self, from: Lsn) -> Follower {
+        Follower::new(Arc::clone(&self.core), from)
+    }
+
+    /// Followers need nothing below `lsn` any more; `Lsn::MAX`: nobody follows. It goes forward only, but for the first time.
+    ///
+    /// Errors: `Io` from removing files; the bound has moved all the same.
+    pub fn retain(&self, lsn: Lsn) -> Result<()> {
+        // Release: pairs with Acquire in `oldest_kept`.
+        self.core.retained.store(lsn, Ordering::Release);
+        self.core.flusher.checkpoint_moved();
+        self.core.free_segments()
+    }
+
+    /// Wakes followers that sleep between batches: somebody waits for what they make of the log.
+    pub fn hurry_followers(&self) {
+        self.core.flusher.hurry_followers();
     }
 
     /// The newest durable checkpoint.
@@ -365,6 +398,18 @@ impl Core {
         self.oldest.load(Ordering::Acquire)
     }
 
+    /// Nobody needs what lies below: neither recovery nor a follower.
+    pub fn oldest_kept(&self) -> Lsn {
+        // Acquire: pairs with Release in `retain`.
+        self.oldest_needed().min(self.retained.load(Ordering::Acquire))
+    }
+
+    fn free_segments(&self) -> Result<()> {
+        // Relaxed: a setting.
+        let files = self.capacity.load(Ordering::Relaxed) / (SEGMENT_HEADER + self.segments.data_bytes()) + 2;
+        self.segments.free_below(self.oldest_kept(), files as usize)
+    }
+
     #[inline]
     fn ensure_room(&self, bytes: usize, critical: bool) -> Result<()> {
         let lane = self.prefix.lane(thread_lane());
@@ -390,7 +435,7 @@ impl Core {
         }
         // Relaxed: a setting.
         let hard_bound = 2 * self.capacity.load(Ordering::Relaxed);
-        if !critical && tail + bytes - self.oldest_needed().min(tail) > hard_bound {
+        if !critical && tail + bytes - self.oldest_kept().min(tail) > hard_bound {
             self.flusher.wait_checkpoint(self, tail + bytes - hard_bound, self.checkpoint_wait)?;
         }
         // In the ring: half of it stays free.

@@ -95,43 +95,39 @@ struct State {
 }
 
 impl Segments {
-    /// Finds the segments of a log that is needed from `oldest` on, and opens them for reading. The files below become spares.
-    pub fn open(directory: Directory, log_id: u64, data_bytes: u64, oldest: Lsn) -> Result<(Segments, Stretch)> {
+    /// Finds the segments of a log that recovery needs from `oldest` on, and opens them for reading. What a follower needs
+    /// from `retained` on is kept, too, if all of it is there still. The files below become spares.
+    pub fn open(
+        directory: Directory,
+        log_id: u64,
+        data_bytes: u64,
+        oldest: Lsn,
+        retained: Lsn,
+    ) -> Result<(Segments, Stretch)> {
         let first = oldest / data_bytes;
         let mut numbers: Vec<u64> = directory.list()?.iter().filter_map(|name| number_of(name)).collect();
         numbers.sort_unstable();
+        let open = |number| open_segment(&directory, SegmentHeader { log_id, number, data_bytes });
         let mut state = State { live: VecDeque::new(), spares: Vec::new() };
         let mut readable = VecDeque::new();
+        // Spares keep their old names, so what is still kept may have been freed since, and one may have got another header.
+        let kept: Result<Vec<Segment>> = (retained / data_bytes..first).map(open).collect();
+        state.live.extend(kept.unwrap_or_default());
+        let kept_from = state.live.front().map_or(first, |segment| segment.number);
         for number in numbers {
-            let name = file_name(number);
             if number < first {
-                state.spares.push(name);
+                if number < kept_from {
+                    state.spares.push(file_name(number));
+                }
                 continue;
             }
-            let corrupt = |offset, why: String| Error::Corrupt {
-                file: directory.join(&name),
-                offset,
-                lsn: number * data_bytes,
-                why,
-            };
             let expected = first + readable.len() as u64;
             if number != expected {
-                return Err(corrupt(0, format!("segment {} before it is missing", file_name(expected))));
+                let why = format!("segment {} before it is missing", file_name(expected));
+                return Err(corrupt(&directory, number, data_bytes, 0, why));
             }
-            let file = directory.open_file(&name, OpenOptions::WRITE)?;
-            let length = file.len()?;
-            if length != SEGMENT_HEADER + data_bytes {
-                return Err(corrupt(length, format!("{length} bytes long instead of {}", SEGMENT_HEADER + data_bytes)));
-            }
-            let mut head = [0; 48];
-            file.read_at(&mut head, 0)?;
-            let header = SegmentHeader::decode(&head).map_err(|why| corrupt(0, why.into()))?;
-            if header != (SegmentHeader { log_id, number, data_bytes }) {
-                return Err(corrupt(0, format!("the header belongs elsewhere: {header:?}")));
-            }
-            readable.push_back(Segment { number, file: Arc::new(file) });
-            let file = directory.open_file(&name, OpenOptions::WRITE)?;
-            state.live.push_back(Segment { number, file: Arc::new(file) });
+            readable.push_back(open(number)?);
+            state.live.push_back(open(number)?);
         }
         if readable.is_empty() {
             let (file, why) = (directory.join(&file_name(first)), "the segment of the checkpoint is missing".into());
@@ -148,6 +144,12 @@ impl Segments {
             allocated: AtomicU64::new(end),
         };
         Ok((segments, stretch))
+    }
+
+    /// The first LSN that is on disk.
+    pub fn first(&self) -> Lsn {
+        let state = self.state.lock_same_rank();
+        state.live.front().expect("a log has a segment").number * self.data_bytes
     }
 
     /// Makes the first segment of a new log. What an unfinished creation left is removed: a first segment in which nothing was ever logged. If there is
@@ -175,6 +177,18 @@ impl Segments {
     pub fn allocated(&self) -> Lsn {
         // Acquire: pairs with Release in `grow`; the segment is in the table.
         self.allocated.load(Ordering::Acquire)
+    }
+
+    /// The file of the live segment that holds `lsn`; `None` when it is not there.
+    pub fn existing(&self, lsn: Lsn) -> Option<Arc<File>> {
+        let state = self.state.lock_same_rank();
+        let index = (lsn / self.data_bytes).checked_sub(state.live.front()?.number)?;
+        state.live.get(usize::try_from(index).ok()?).map(|segment| Arc::clone(&segment.file))
+    }
+
+    /// Where `lsn` is, for messages.
+    pub fn place(&self, lsn: Lsn) -> (PathBuf, u64) {
+        (self.directory.join(&file_name(lsn / self.data_bytes)), SEGMENT_HEADER + lsn % self.data_bytes)
     }
 
     /// The file of the segment that holds `lsn`, made if need be.
@@ -247,6 +261,28 @@ impl Segments {
         let state = self.state.lock_same_rank();
         (state.live.len() + state.spares.len()) as u64 * (SEGMENT_HEADER + self.data_bytes)
     }
+}
+
+/// Opens a segment that is to have this header. `Corrupt` when it is not that segment.
+fn open_segment(directory: &Directory, expected: SegmentHeader) -> Result<Segment> {
+    let SegmentHeader { number, data_bytes, .. } = expected;
+    let corrupt = |offset, why: String| corrupt(directory, number, data_bytes, offset, why);
+    let file = directory.open_file(&file_name(number), OpenOptions::WRITE)?;
+    let length = file.len()?;
+    if length != SEGMENT_HEADER + data_bytes {
+        return Err(corrupt(length, format!("{length} bytes long instead of {}", SEGMENT_HEADER + data_bytes)));
+    }
+    let mut head = [0; 48];
+    file.read_at(&mut head, 0)?;
+    let header = SegmentHeader::decode(&head).map_err(|why| corrupt(0, why.into()))?;
+    if header != expected {
+        return Err(corrupt(0, format!("the header belongs elsewhere: {header:?}")));
+    }
+    Ok(Segment { number, file: Arc::new(file) })
+}
+
+fn corrupt(directory: &Directory, number: u64, data_bytes: u64, offset: u64, why: String) -> Error {
+    Error::Corrupt { file: directory.join(&file_name(number)), offset, lsn: number * data_bytes, why }
 }
 
 /// A spare under a new number. One that is gone or of another size is replaced by a new file.

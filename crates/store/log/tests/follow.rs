@@ -1,0 +1,212 @@
+//! Reading the log while it grows: nothing is missed, nothing comes twice, nothing that is needed is freed.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use io::faults::SimDisk;
+use log::{Error, Follower, Log, Lsn, Options};
+
+const SEGMENT: u64 = 64 << 10;
+
+fn options(retain_from: Option<Lsn>) -> Options {
+    Options {
+        ring_bytes: 64 << 10,
+        capacity: 256 << 10,
+        segment_bytes: Some(SEGMENT),
+        flush_interval: None,
+        checkpoint_wait: Duration::ZERO,
+        retain_from,
+    }
+}
+
+/// Takes groups until `end`, with the follower's own waits.
+fn take_to(follower: &mut Follower, end: Lsn, mut take: impl FnMut(Lsn, &[u8])) {
+    let began = Instant::now();
+    while follower.position() < end {
+        match follower.next().unwrap() {
+            Some(group) => take(group.start, group.payload),
+            None => follower.wait(Duration::from_secs(10)),
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "stuck at {}", follower.position());
+    }
+}
+
+#[test]
+fn every_group_comes_once_and_in_order_while_others_append() {
+    let root = PathBuf::from("/sim/log-follow");
+    let disk = SimDisk::mount(&root, 3);
+    let (log, recovery) = Log::open(&root, Options { capacity: 1 << 30, ..options(None) }).unwrap();
+    let mut follower = log.follow(recovery.end());
+    let (threads, rounds) = (4_u32, 5_000_u32);
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..threads)
+            .map(|thread| {
+                let log = Arc::clone(&log);
+                scope.spawn(move || {
+                    for round in 0..rounds {
+                        let body = vec![thread as u8; (round % 400) as usize];
+                        let at = log.append(&[&thread.to_le_bytes(), &round.to_le_bytes(), &body]).unwrap();
+                        if round % 7 == 0 || round + 1 == rounds {
+                            log.wait_flushed(at.end).unwrap();
+                        }
+                    }
+                })
+            })
+            .collect();
+        let (mut next, mut count) = (HashMap::new(), 0);
+        let began = Instant::now();
+        while count < threads * rounds {
+            let Some(group) = follower.next().unwrap() else {
+                follower.wait(Duration::from_secs(10));
+                assert!(began.elapsed() < Duration::from_secs(60), "{count} groups");
+                continue;
+            };
+            let word = |at: usize| u32::from_le_bytes(group.payload[at..at + 4].try_into().unwrap());
+            let expected = next.entry(word(0)).or_insert(0);
+            assert_eq!(word(4), *expected, "thread {}", word(0));
+            assert_eq!(group.payload.len() as u32, 8 + *expected % 400);
+            *expected += 1;
+            count += 1;
+        }
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+    });
+    assert_eq!(follower.position(), log.tail_lsn());
+    assert!(follower.next().unwrap().is_none());
+    drop((log, follower));
+    disk.unmount();
+}
+
+#[test]
+fn what_is_not_durable_is_not_seen() {
+    let root = PathBuf::from("/sim/log-follow-durable");
+    let disk = SimDisk::mount(&root, 4);
+    let (log, recovery) = Log::open(&root, options(None)).unwrap();
+    let mut follower = log.follow(recovery.end());
+    let at = log.append(&[b"first"]).unwrap();
+    log.wait_written(at.end).unwrap();
+    assert!(follower.next().unwrap().is_none());
+    log.wait_flushed(at.end).unwrap();
+    assert_eq!(follower.next().unwrap().unwrap().payload, b"first");
+    drop((log, follower));
+    disk.unmount();
+}
+
+#[test]
+fn a_follower_that_sleeps_is_woken_by_a_flush_and_by_a_hurry() {
+    let root = PathBuf::from("/sim/log-follow-wake");
+    let disk = SimDisk::mount(&root, 5);
+    let (log, recovery) = Log::open(&root, options(None)).unwrap();
+    let mut follower = log.follow(recovery.end());
+    let sleeper = std::thread::spawn(move || {
+        let began = Instant::now();
+        while follower.next().unwrap().is_none() {
+            follower.wait(Duration::from_secs(30));
+        }
+        let woken = began.elapsed();
+        let began = Instant::now();
+        // The first wait after a group is a nap; nothing comes, so the later ones are not.
+        for _ in 0..100 {
+            follower.wait(Duration::from_secs(30));
+            if began.elapsed() > Duration::from_millis(100) {
+                break;
+            }
+        }
+        (woken, began.elapsed())
+    });
+    std::thread::sleep(Duration::from_millis(200));
+    let at = log.append(&[b"group"]).unwrap();
+    log.wait_flushed(at.end).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    log.hurry_followers();
+    let (woken, hurried) = sleeper.join().unwrap();
+    assert!(woken < Duration::from_secs(20), "{woken:?}");
+    assert!(hurried < Duration::from_secs(20), "{hurried:?}");
+    drop(log);
+    disk.unmount();
+}
+
+#[test]
+fn what_a_follower_needs_outlives_checkpoints_and_restarts() {
+    let root = PathBuf::from("/sim/log-follow-retain");
+    let disk = SimDisk::mount(&root, 6);
+    let (log, recovery) = Log::open(&root, options(Some(0))).unwrap();
+    let begin = recovery.end();
+    log.retain(begin).unwrap();
+    let mut appended = Vec::new();
+    for round in 0_u32..60 {
+        let at = log.append(&[&round.to_le_bytes(), &[1; 4000]]).unwrap();
+        log.wait_flushed(at.end).unwrap();
+        log.set_checkpoint(at.end, b"").unwrap();
+        appended.push(at);
+    }
+    let end = log.tail_lsn();
+    assert!(end > begin + 3 * SEGMENT);
+    drop((log, recovery));
+
+    // Read a third, and free it.
+    let (log, _) = Log::open(&root, options(Some(begin))).unwrap();
+    let mut follower = log.follow(begin);
+    let mut seen = 0;
+    take_to(&mut follower, appended[20].start, |_, payload| {
+        assert_eq!(payload[..4], u32::to_le_bytes(seen));
+        seen += 1;
+    });
+    let files = log.file_bytes();
+    log.retain(follower.position()).unwrap();
+    let from = follower.position();
+    drop((log, follower));
+
+    // Once more from there, in a later epoch, across the end of the earlier one.
+    let (log, _) = Log::open(&root, options(Some(from))).unwrap();
+    assert!(log.file_bytes() <= files);
+    let at = log.append(&[&60_u32.to_le_bytes()]).unwrap();
+    log.wait_flushed(at.end).unwrap();
+    let mut follower = log.follow(from);
+    take_to(&mut follower, at.end, |_, payload| {
+        assert_eq!(payload[..4], u32::to_le_bytes(seen));
+        seen += 1;
+    });
+    assert_eq!(seen, 61);
+    // Below, nothing is kept.
+    assert!(matches!(log.follow(begin).next(), Err(Error::Corrupt { .. })));
+    log.retain(Lsn::MAX).unwrap();
+    drop((log, follower));
+
+    let (log, _) = Log::open(&root, options(None)).unwrap();
+    assert!(matches!(log.follow(from).next(), Err(Error::Corrupt { .. })));
+    // Who comes too late is told, and the log opens all the same.
+    log.append(&[&[2; 20 << 10]]).unwrap();
+    drop(log);
+    let (log, _) = Log::open(&root, options(Some(begin))).unwrap();
+    assert!(log.first_lsn() > begin);
+    drop(log);
+    disk.unmount();
+}
+
+#[test]
+fn a_follower_that_stays_behind_is_an_error_and_no_loss() {
+    let root = PathBuf::from("/sim/log-follow-behind");
+    let disk = SimDisk::mount(&root, 7);
+    let (log, recovery) = Log::open(&root, options(Some(0))).unwrap();
+    log.retain(recovery.end()).unwrap();
+    let mut follower = log.follow(recovery.end());
+    let (refused, count) = (0_u32..)
+        .find_map(|round| {
+            if let Err(error) = log.ensure_room(4 << 10) {
+                return Some((error, round));
+            }
+            let at = log.append(&[&[0; 4 << 10]]).unwrap();
+            log.set_checkpoint(at.end, b"").unwrap();
+            None
+        })
+        .unwrap();
+    assert!(matches!(&refused, Error::NoSpace { what } if what.contains("no reader of the log")), "{refused}");
+    assert!(count > 100, "{count} groups fit in twice the capacity");
+    take_to(&mut follower, log.tail_lsn(), |_, _| ());
+    log.retain(follower.position()).unwrap();
+    log.ensure_room(4 << 10).unwrap();
+    drop((log, follower));
+    disk.unmount();
+}
