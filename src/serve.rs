@@ -234,6 +234,7 @@ pub fn engine_options(globals: &Globals, datadir: &Path) -> EngineOptions {
         read_io_threads: uint(globals, "innodb_read_io_threads") as usize,
         write_io_threads: uint(globals, "innodb_write_io_threads") as usize,
         purge_threads: uint(globals, "innodb_purge_threads") as u32,
+        events_from: None,
     }
 }
 

@@ -25,6 +25,7 @@ fn open(name: &str) -> (Arc<Engine>, std::path::PathBuf) {
         read_io_threads: 2,
         write_io_threads: 2,
         purge_threads: 2,
+        events_from: None,
     };
     (Engine::open(options, &mut |_| ()).unwrap(), path)
 }

@@ -2,6 +2,7 @@
 
 use crate::btree::{Store, Target};
 use crate::checkpoint::Checkpoints;
+use crate::events::{self, EventStream};
 use crate::history::History;
 use crate::lock::{Deadlock, Interrupt, LockInfo, LockTable, Teller, TransactionInfo};
 use crate::mtr::Mtr;
@@ -55,6 +56,8 @@ pub struct EngineOptions {
     pub write_io_threads: usize,
     /// `innodb_purge_threads`.
     pub purge_threads: u32,
+    /// Where a reader of events wants to go on: the log is kept from there, see [`Engine::follow_events`].
+    pub events_from: Option<Lsn>,
 }
 
 /// Counters that `SHOW GLOBAL STATUS` shows as `Innodb_*`, computed when asked.
@@ -179,6 +182,14 @@ impl Core {
                 _ => self.pause(),
             }
         }
+    }
+
+    /// Logs the events of a transaction that has changed nothing else. Returns where their group ends.
+    pub fn append_events(&self, events: &events::Last<'_>) -> Result<Lsn> {
+        let mut mtr = Mtr::new();
+        mtr.events(events);
+        self.log.ensure_room(mtr.bytes())?;
+        Ok(mtr.commit(&self.log, &mut []))
     }
 
     /// Waits a moment for room on the disk.
@@ -325,6 +336,35 @@ impl Engine {
 
     pub(crate) fn core(&self) -> &Arc<Core> {
         &self.core
+    }
+
+    /// The events of transactions from `from` on, which lies in what was retained: [`EngineOptions::events_from`], what
+    /// [`EventStream::needed`] said later, or [`Engine::events_end`]. One stream at a time may wait.
+    pub fn follow_events(&self, from: Lsn) -> EventStream {
+        EventStream::new(self.core.log.follow(from))
+    }
+
+    /// Is the log still there from `lsn` on?
+    pub fn has_log_from(&self, lsn: Lsn) -> bool {
+        (self.core.log.first_lsn()..=self.core.log.tail_lsn()).contains(&lsn)
+    }
+
+    /// All events so far stand below, durable or not.
+    pub fn events_end(&self) -> Lsn {
+        self.core.log.tail_lsn()
+    }
+
+    /// Keeps the log from `lsn` on for a stream of events, and what is below no longer; `None`: nobody reads events.
+    pub fn retain_events(&self, lsn: Option<Lsn>) -> Result<()> {
+        Ok(self.core.log.retain(lsn.unwrap_or(Lsn::MAX))?)
+    }
+
+    /// Makes all events so far durable, and wakes the stream: somebody waits for what becomes of them. Returns where they end.
+    pub fn hurry_events(&self) -> Result<Lsn> {
+        let end = self.events_end();
+        self.core.log.wait_flushed(end)?;
+        self.core.log.hurry_followers();
+        Ok(end)
     }
 
     /// `innodb_flush_log_at_trx_commit`: 0, 1 or 2.

@@ -11,6 +11,7 @@ mod checkpoint;
 mod cursor;
 mod engine;
 mod error;
+mod events;
 mod history;
 mod inventory;
 mod lock;
@@ -30,10 +31,12 @@ mod undo;
 mod version;
 mod warm;
 
+pub use ::log::Lsn;
 pub use check::{Problem, Report, TreeFigures};
 pub use cursor::{Cursor, Direction, Entry, Extent, Range};
 pub use engine::{Engine, EngineOptions, EngineStatus};
 pub use error::{Error, Result};
+pub use events::{CommittedEvents, EventStream, Events};
 pub use history::PurgeSettings;
 pub use inventory::{BufferPage, DataFile, PageContent, TreeSpace};
 pub use lock::{

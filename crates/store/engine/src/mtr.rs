@@ -19,8 +19,11 @@
 //!  END        transaction id u64                                 (the transaction is over: committed or undone)
 //! ```
 //!
+//! Groups that commit a transaction with events begin with those: see [`crate::events`].
+//!
 //! Redo is physiological: ops name slots, and apply to a page exactly once, in order, by its page LSN.
 
+use crate::events;
 use crate::page::node::{Node, NodeMut};
 use crate::page::{self, OFF_LSN, PAGE_BYTES, PageId, PageType, get_u16, get_u64, put_u64};
 use crate::pool::Exclusive;
@@ -55,6 +58,17 @@ impl Mtr {
         let mut group = BUFFER.take();
         group.clear();
         Mtr { group }
+    }
+
+    /// Puts events in front: before any op.
+    pub fn events(&mut self, last: &events::Last<'_>) {
+        assert!(self.group.is_empty(), "events stand at the front of their group");
+        last.put(&mut self.group);
+    }
+
+    /// Bytes of the group so far.
+    pub fn bytes(&self) -> usize {
+        self.group.len()
     }
 
     fn op(&mut self, op: u8, page: PageId) {

@@ -77,6 +77,7 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     let mut log_options = log::Options {
         ring_bytes: options.log_buffer_bytes.next_power_of_two().clamp(16 << 20, 1 << 30) as usize,
         capacity: options.log_capacity_bytes,
+        retain_from: options.events_from,
         ..log::Options::default()
     };
     if background == Background::Steps {

@@ -1,6 +1,7 @@
 //! A session's transaction: snapshot, writes, locks, savepoints, commit and rollback.
 
 use crate::engine::{Awaits, Core};
+use crate::events::Events;
 use crate::lock::held::HeldLocks;
 use crate::lock::range::Covers;
 use crate::lock::{BEGUN_ROLLING_BACK, Cover, ForeignWait, Interrupt, Name, On, Outcome, Slept, pack_begun};
@@ -56,6 +57,8 @@ pub enum Read {
 pub struct Savepoint {
     /// Behind which undo record; 0: before the first.
     at: u64,
+    /// Bytes of events.
+    events: u64,
 }
 
 /// One for each session, made with the session and used for one transaction after another.
@@ -99,6 +102,7 @@ pub struct Transaction {
     pub(crate) record: Vec<u8>,
     /// The row last read by `read_to_write`, as long as it is neither changed nor locked.
     pub(crate) claim: Claim,
+    events: Events,
 }
 
 /// A row that the transaction is about to change and has not locked: what its words were when it was read.
@@ -156,6 +160,7 @@ impl Transaction {
             duplicates: LockMode::Shared,
             record: Vec::new(),
             claim: Claim::default(),
+            events: Events::default(),
         })
     }
 
@@ -415,8 +420,13 @@ impl Transaction {
         self.segment.as_ref().expect("a transaction with undo has a segment").note_work();
     }
 
+    /// What goes into the log with its commit, for who reads it there: see [`crate::EventStream`]. Undone changes take theirs along.
+    pub fn events(&mut self) -> &mut Events {
+        &mut self.events
+    }
+
     pub fn savepoint(&self) -> Savepoint {
-        Savepoint { at: self.undo_end }
+        Savepoint { at: self.undo_end, events: self.events.len() }
     }
 
     /// Undoes every change since `savepoint`. Row locks stay. Also the way a failed statement is undone. Nothing happens if
@@ -424,7 +434,11 @@ impl Transaction {
     /// the session may only roll it back.
     pub fn rollback_to(&mut self, savepoint: Savepoint) -> Result<()> {
         self.check_alive()?;
-        if !self.active || self.first_undo == 0 {
+        if !self.active {
+            return Ok(());
+        }
+        self.events.truncate(savepoint.events);
+        if self.first_undo == 0 {
             return Ok(());
         }
         let stop = if savepoint.at == 0 { self.first_undo } else { savepoint.at };
@@ -550,9 +564,13 @@ impl Transaction {
     /// Ends the transaction; returns the LSN at the end of its last log group, 0 if it wrote none.
     fn end(&mut self, commit: bool) -> Result<Lsn> {
         let mut end = 0;
+        if commit && !self.events.is_empty() {
+            self.events.log_parts(&self.core.log, self.trx)?;
+        }
         if self.first_undo != 0 {
             let core = &*self.core;
-            while let Err(error) = core.log.ensure_room_critical(4096) {
+            let bytes = if commit { self.events.last_bytes() } else { 0 };
+            while let Err(error) = core.log.ensure_room_critical(4096 + bytes) {
                 // A commit that has not begun waits for room and gives way to any KILL; a rollback goes on in the background.
                 if !commit || !matches!(error, log::Error::NoSpace { .. }) || core.stopping() {
                     return Err(error.into());
@@ -563,9 +581,18 @@ impl Transaction {
                 core.pause();
             }
             let segment = self.segment.as_ref().expect("a transaction with undo has a segment");
-            end = core.end_transaction(self.slot, self.trx, segment, commit)?;
-        } else if self.trx != 0 {
-            self.core.system.finish(self.slot, self.trx, Status::RolledBack, 1);
+            let events = if commit { self.events.last(self.trx) } else { None };
+            end = core.end_transaction(self.slot, self.trx, segment, commit, events)?;
+        } else {
+            if let Some(last) = commit.then(|| self.events.last(self.trx)).flatten() {
+                end = self.core.append_events(&last)?;
+            }
+            if self.trx != 0 {
+                self.core.system.finish(self.slot, self.trx, Status::RolledBack, 1);
+            }
+        }
+        if commit && self.events.is_used() {
+            self.events.clear();
         }
         self.forget();
         Ok(end)
@@ -582,6 +609,10 @@ impl Transaction {
             self.locks.clear(table, |name| table.release(slot, &name));
         }
         self.close_snapshot();
+        if self.events.is_used() {
+            self.events.drop_parts(&self.core.log, self.trx);
+            self.events.clear();
+        }
         self.claim.tree = 0;
         self.active = false;
         self.doomed = false;

@@ -69,8 +69,8 @@ impl Follower {
             return Err(self.corrupt(start, "checksum mismatch"));
         }
         self.next = end;
-        let payload = at + GROUP_HEADER;
-        Ok(Some(Group { start, end, payload: &self.buffer[payload..payload + header.payload_bytes as usize] }))
+        let (from, epoch) = (at + GROUP_HEADER, header.epoch);
+        Ok(Some(Group { start, end, epoch, payload: &self.buffer[from..from + header.payload_bytes as usize] }))
     }
 
     /// For the one follower of a log that waits: waits until there is a group, somebody hurries ([`crate::Log::hurry_followers`]), or for `time`.

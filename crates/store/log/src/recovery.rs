@@ -45,6 +45,8 @@ impl Epochs {
 pub struct Group<'g> {
     pub start: Lsn,
     pub end: Lsn,
+    /// Counts the starts of the server on this log.
+    pub epoch: u32,
     pub payload: &'g [u8],
 }
 
@@ -109,7 +111,13 @@ impl Groups {
         let end = start + group_bytes(header.payload_bytes as usize);
         self.next = end;
         let bytes = self.reader.bytes(start, (end - start) as usize)?.expect("just checked");
-        Ok(Some(Group { start, end, payload: &bytes[GROUP_HEADER..GROUP_HEADER + header.payload_bytes as usize] }))
+        let epoch = header.epoch;
+        Ok(Some(Group {
+            start,
+            end,
+            epoch,
+            payload: &bytes[GROUP_HEADER..GROUP_HEADER + header.payload_bytes as usize],
+        }))
     }
 }
 

@@ -78,6 +78,11 @@ fn every_group_comes_once_and_in_order_while_others_append() {
     disk.unmount();
 }
 
+/// Long enough that a thread which is about to sleep does; were it not, the test would pass without having tested.
+fn await_sleeper() {
+    std::thread::park_timeout(Duration::from_millis(150));
+}
+
 #[test]
 fn what_is_not_durable_is_not_seen() {
     let root = PathBuf::from("/sim/log-follow-durable");
@@ -105,21 +110,20 @@ fn a_follower_that_sleeps_is_woken_by_a_flush_and_by_a_hurry() {
             follower.wait(Duration::from_secs(30));
         }
         let woken = began.elapsed();
+        // The first waits after a group are naps.
         let began = Instant::now();
-        // The first wait after a group is a nap; nothing comes, so the later ones are not.
-        for _ in 0..100 {
+        while began.elapsed() < Duration::from_millis(100) {
             follower.wait(Duration::from_secs(30));
-            if began.elapsed() > Duration::from_millis(100) {
-                break;
-            }
         }
         (woken, began.elapsed())
     });
-    std::thread::sleep(Duration::from_millis(200));
+    await_sleeper();
     let at = log.append(&[b"group"]).unwrap();
     log.wait_flushed(at.end).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
-    log.hurry_followers();
+    while !sleeper.is_finished() {
+        await_sleeper();
+        log.hurry_followers();
+    }
     let (woken, hurried) = sleeper.join().unwrap();
     assert!(woken < Duration::from_secs(20), "{woken:?}");
     assert!(hurried < Duration::from_secs(20), "{hurried:?}");

@@ -45,6 +45,7 @@ fn server() -> Server {
         read_io_threads: 2,
         write_io_threads: 2,
         purge_threads: 2,
+        events_from: None,
     };
     let engine = Engine::open(options, &mut |_| ()).unwrap();
     Server { engine, locks: Arc::default(), _dir: dir }

@@ -203,6 +203,7 @@ impl Database {
             read_io_threads: 2,
             write_io_threads: 2,
             purge_threads: 2,
+            events_from: None,
         };
         let engine = Engine::open(options, &mut |_| ()).unwrap();
         let env = TestEnv {

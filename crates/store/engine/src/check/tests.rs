@@ -52,6 +52,7 @@ fn sample() -> Sample {
         read_io_threads: 2,
         write_io_threads: 2,
         purge_threads: 2,
+        events_from: None,
     };
     let engine = Engine::open(options, &mut |_| ()).unwrap();
     let mut tx = Transaction::new(&engine).unwrap();

@@ -30,6 +30,7 @@
 //!
 //! Not every page can be lost: without the maps, the dictionary's root, the undo directory, or undo that a rollback may need, the start fails.
 
+use crate::events;
 use crate::mtr::Op;
 use crate::page::{self, PageId, page_lsn, put_u64};
 use crate::pool::cleaner::Cleaner;
@@ -200,15 +201,16 @@ impl Source {
         batch.clear();
         while batch.bytes.len() < BATCH_BYTES && batch.chains.len() < pages_max {
             let Some(group) = self.groups.next()? else { break };
+            let corrupt = |why| Error::Corrupt(format!("log group at LSN {}: {why}", group.start));
+            let ops = events::ops(group.payload).map_err(corrupt)?;
             let base = batch.bytes.len();
-            batch.bytes.extend_from_slice(group.payload);
+            batch.bytes.extend_from_slice(ops);
             batch.end = group.end;
             self.count += 1;
-            let mut rest = group.payload;
+            let mut rest = ops;
             while !rest.is_empty() {
-                let at = base + group.payload.len() - rest.len();
-                let op = Op::split_from(&mut rest)
-                    .map_err(|why| Error::Corrupt(format!("log group at LSN {}: {why}", group.start)))?;
+                let at = base + ops.len() - rest.len();
+                let op = Op::split_from(&mut rest).map_err(corrupt)?;
                 self.pages = self.pages.max(op.page + 1);
                 if let Some(trx) = op.undo_transaction() {
                     self.next_trx = self.next_trx.max(trx + 1);

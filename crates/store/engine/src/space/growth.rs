@@ -201,6 +201,7 @@ mod tests {
             read_io_threads: 0,
             write_io_threads: 1,
             purge_threads: 1,
+            events_from: None,
         };
         let engine = Engine::open(options, &mut |_| ()).unwrap();
         let core = engine.core();

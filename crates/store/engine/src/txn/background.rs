@@ -7,6 +7,7 @@
 //! [manual 17.18.2](https://dev.mysql.com/doc/refman/8.4/en/innodb-recovery.html)).
 
 use crate::engine::Core;
+use crate::events;
 use crate::lock::{BEGUN_ROLLING_BACK, pack_begun};
 use crate::mtr::Mtr;
 use crate::recovery::OpenTransaction;
@@ -197,7 +198,7 @@ impl Core {
             return Ok(false);
         }
         self.log.ensure_room_critical(4096)?;
-        self.end_transaction(slot, trx, segment, false)?;
+        self.end_transaction(slot, trx, segment, false, None)?;
         self.locks.release_converted(&self.system.slots, slot.index() as u32, &[]);
         let own = self.system.slots.get(slot);
         // Relaxed for both: for those who list transactions.
@@ -208,12 +209,23 @@ impl Core {
         Ok(true)
     }
 
-    /// Writes the end of a transaction that has undo records, and publishes its outcome; there is room for it in the log. Returns
+    /// Writes the end of a transaction that has undo records, with the events of a commit, and publishes its outcome; there is room for it in
+    /// the log. Returns
     /// the LSN at the end of its last group.
-    pub fn end_transaction(&self, slot: LaneId, trx: u64, segment: &Segment, commit: bool) -> Result<Lsn> {
+    pub fn end_transaction(
+        &self,
+        slot: LaneId,
+        trx: u64,
+        segment: &Segment,
+        commit: bool,
+        events: Option<events::Last<'_>>,
+    ) -> Result<Lsn> {
         // Relaxed: only who has the segment stores it.
         let mut page = self.pool.exclusive(segment.newest.load(Ordering::Relaxed))?;
         let mut mtr = Mtr::new();
+        if let Some(events) = &events {
+            mtr.events(events);
+        }
         mtr.end_transaction(&mut page, trx);
         Ok(mtr.commit_with(&self.log, &mut [&mut page], |lsn| {
             let outcome = if commit { Status::Committed(lsn) } else { Status::RolledBack };

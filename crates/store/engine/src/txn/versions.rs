@@ -108,6 +108,7 @@ mod tests {
             read_io_threads: 0,
             write_io_threads: 2,
             purge_threads: 2,
+            events_from: None,
         };
         let engine = Engine::open(options, &mut |_| ()).unwrap();
         let begin = || {

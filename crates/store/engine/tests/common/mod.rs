@@ -43,6 +43,7 @@ pub fn options(datadir: &Path) -> EngineOptions {
         read_io_threads: 2,
         write_io_threads: 2,
         purge_threads: 2,
+        events_from: None,
     }
 }
 

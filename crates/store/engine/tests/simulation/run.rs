@@ -117,6 +117,7 @@ fn run(plan: Plan, profile: Profile, trace: mpsc::Sender<(u64, String)>) -> Resu
         read_io_threads: 0,
         write_io_threads: 1,
         purge_threads: 1,
+        events_from: None,
     };
     while run.life(&options)? != End::Done {}
     Ok(Outcome { digest: disk.0.digest(), lives: run.lives, versions: run.versions_in_all })
