@@ -131,7 +131,7 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     }
     let mut cleaner = Cleaner::new(&pool, &log, doublewrite_for_redo(&directory, options)?);
     let workers = if background == Background::Threads { redo::WORKERS } else { 0 };
-    let redone = redo::run(&pool, &recovery, &mut cleaner, workers, progress)?;
+    let redone = redo::run(&pool, &recovery, &mut cleaner, workers, !options.doublewrite, progress)?;
     drop(cleaner);
     pool.set_lost(redone.lost);
     let (seen, next_trx) = (redone.pages, redone.next_trx.max(checkpoint.next_trx));

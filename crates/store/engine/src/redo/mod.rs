@@ -63,11 +63,16 @@ pub struct Redone {
 }
 
 /// Applies the log since the checkpoint, by so many threads; 0: by the calling one alone. `pool` knows the pages that were lost before.
+/// `rewrite`: pages that need no redo are written again all the same. Without a doublewrite file that tells which they are, any of them may
+/// have been written by a batch whose sync failed, and stand in the kernel's memory alone (see [`Doublewrite::restore`]).
+///
+/// [`Doublewrite::restore`]: crate::pool::doublewrite::Doublewrite::restore
 pub fn run(
     pool: &Pool,
     recovery: &Recovery,
     cleaner: &mut Cleaner<'_>,
     workers: usize,
+    rewrite: bool,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Redone> {
     let (start, end) = (recovery.checkpoint().lsn, recovery.end());
@@ -83,7 +88,7 @@ pub fn run(
     source.fill(&mut ready, pages_max)?;
     while !ready.chains.is_empty() {
         let next = AtomicUsize::new(0);
-        let worker = Worker { pool, batch: &ready, skipped: &skipped, next: &next, end };
+        let worker = Worker { pool, batch: &ready, skipped: &skipped, next: &next, end, rewrite };
         let outcomes = std::thread::scope(|scope| {
             let threads = workers.min(ready.chains.len() / STRIDE + 1);
             let threads: Vec<_> = (0..threads).map(|_| scope.spawn(|| worker.work())).collect();
@@ -281,6 +286,8 @@ struct Worker<'b> {
     next: &'b AtomicUsize,
     /// Of the log.
     end: Lsn,
+    /// See [`run`].
+    rewrite: bool,
 }
 
 impl Worker<'_> {
@@ -336,12 +343,14 @@ impl Worker<'_> {
             }
             if let Some(skip) = &mut skip {
                 *skip = Skip { until: end, undo: skip.undo || op.is_undo() };
-            } else if let Some(page) = &mut page
-                && end > seen
-            {
-                op.apply(page.bytes_mut());
-                put_u64(page.bytes_mut(), page::OFF_LSN, end);
-                page.set_dirty(start);
+            } else if let Some(page) = &mut page {
+                if end > seen {
+                    op.apply(page.bytes_mut());
+                    put_u64(page.bytes_mut(), page::OFF_LSN, end);
+                }
+                if end > seen || self.rewrite {
+                    page.set_dirty(start);
+                }
             }
         }
         Ok(skip.map(Fate::Skipped).or(before.map(|_| Fate::Healed)))

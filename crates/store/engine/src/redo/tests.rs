@@ -5,8 +5,8 @@ use crate::mtr::Mtr;
 use crate::page::{self, PAGE_BYTES, PageId, PageType};
 use crate::pool::Pool;
 use crate::pool::cleaner::Cleaner;
-use io::faults::SimDisk;
-use io::{AlignedBuf, Directory, File, OpenOptions};
+use io::faults::{Action, Rule, Script, SimDisk};
+use io::{AlignedBuf, Directory, File, Op, OpenOptions};
 use log::{Log, Options, Recovery};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,10 +62,14 @@ impl Scene {
 
     /// Redoes the log and writes the pages.
     fn redo(&self, workers: usize) -> (Pool, Redone) {
+        self.redo_and(workers, false)
+    }
+
+    fn redo_and(&self, workers: usize, rewrite: bool) -> (Pool, Redone) {
         let (log, recovery) = self.log();
         let pool = self.pool(FRAMES);
         let mut cleaner = Cleaner::new(&pool, &log, None);
-        let redone = run(&pool, &recovery, &mut cleaner, workers, &mut |_| ()).unwrap();
+        let redone = run(&pool, &recovery, &mut cleaner, workers, rewrite, &mut |_| ()).unwrap();
         cleaner.write_all().unwrap();
         drop(cleaner);
         (pool, redone)
@@ -176,7 +180,36 @@ fn what_was_lost_before_stays_so_until_the_page_has_got_further() {
     let mut pool = scene.pool(FRAMES);
     let far = recovery.end() + 1000;
     pool.set_lost([(20, far), (21, recovery.end()), (22, far)].into());
-    let redone = run(&pool, &recovery, &mut Cleaner::new(&pool, &log, None), WORKERS, &mut |_| ()).unwrap();
+    let redone = run(&pool, &recovery, &mut Cleaner::new(&pool, &log, None), WORKERS, false, &mut |_| ()).unwrap();
     // 20: changes since do not bring back what is missing; 22: nobody touched it.
     assert_eq!(redone.lost.into_iter().collect::<Vec<_>>(), [(20, far), (22, far)]);
+}
+
+/// After a failed sync the kernel takes a page for clean that never reached the device.
+#[test]
+fn what_may_stand_in_the_kernels_memory_alone_is_written_again() {
+    let scene = Scene::new("rewrite");
+    scene.change(|pool, log| put(pool, log, 30, 100, 1));
+    let (pool, _) = Scene::copy_of(&scene, 0).redo(0);
+    let mut newest = AlignedBuf::zeroed(PAGE_BYTES);
+    newest.copy_from_slice(pool.read(30).unwrap().bytes());
+    page::seal(&mut newest);
+    let file = File::open(scene.root.join("data"), OpenOptions::WRITE).unwrap();
+    file.write_at(&newest, 30 * PAGE_BYTES as u64).unwrap();
+    scene.disk.set_script({
+        let mut script = Script::default();
+        script.push(Rule::new(Action::FailOnce, Some(Op::Sync), 1).within("data"));
+        script
+    });
+    file.sync_data().unwrap_err();
+    drop(file);
+    for (rewrite, expected) in [(false, 0), (true, 1)] {
+        drop(scene.redo_and(0, rewrite));
+        // What redo found in the file is all that a power cut leaves.
+        let after = Scene::copy_of(&scene, 1 + expected as usize);
+        let file = File::open(after.root.join("data"), OpenOptions::WRITE).unwrap();
+        let mut bytes = AlignedBuf::zeroed(PAGE_BYTES);
+        file.read_at(&mut bytes, 30 * PAGE_BYTES as u64).unwrap();
+        assert_eq!(bytes[100], expected, "rewrite: {rewrite}");
+    }
 }
