@@ -5,7 +5,7 @@
 //! | format | columns  | null bits, 1 = NULL    | fixed columns     | end offsets       | bytes of variable columns |
 //! | u8     | u16      | ceil(columns / 8)      | in column order   | u16 or u32 each   | in column order           |
 //!
-//! format   0x01; 0x81 when the end offsets are u32 (64 KiB of variable bytes and more)
+//! format   0x01; 0x81 when the end offsets are u32 (64 KiB of variable bytes and more); others when values are outside: see [`long`]
 //! ends     from data_at; a NULL has no bytes
 //! ```
 //!
@@ -16,6 +16,8 @@
 //! A column has a *place* in the row, which it keeps. In a table as it was made, column `i` is at place `i`. Where columns came or
 //! went without a rewrite of the rows, new columns have got the next places, in whichever order the table lists its columns, and
 //! places of dropped columns stay: in older rows with what was there, in new ones with NULL.
+
+pub mod long;
 
 use crate::key::{year_from_byte, year_to_byte};
 use crate::{DataType, Date, DateTime, Decimal, Time, TypeKind, Value};
@@ -334,7 +336,8 @@ impl RowLayout {
         true
     }
 
-    /// Column `i` of an encoded row. A row written before a column was added is shorter: then `None` (take the column's default).
+    /// Column `i` of an encoded row. `None`: it is outside ([`RowLayout::outside`]), or the row was written before the column was added and
+    /// is shorter (take the column's default).
     ///
     /// # Panics
     /// When the row is cut short: rows come from checksummed pages.
@@ -357,12 +360,15 @@ impl RowLayout {
         Some(column.value(&data[from..end(at)]))
     }
 
-    /// A row of fewer places or with wide end offsets.
+    /// A row of fewer places, with wide end offsets, or with values outside.
     #[cold]
     fn get_slow<'r>(&self, row: &'r [u8], i: usize) -> Option<Value<'r>> {
         let column = self.columns[i];
+        if long::is_whole_outside(row) {
+            return None;
+        }
         let sections = self.sections(row);
-        if column.place as usize >= sections.places {
+        if column.place as usize >= sections.places || long::is_outside(row, column.place as usize) {
             return None;
         }
         if column.is_null(row) {
@@ -421,12 +427,17 @@ impl RowLayout {
 
 #[inline]
 fn written_places(row: &[u8]) -> usize {
-    assert_eq!(row[0] & 0x7F, FORMAT, "unknown row format");
+    assert_eq!(row[0] & !(0x80 | long::LONG), FORMAT, "unknown row format");
     u16::from_le_bytes([row[1], row[2]]) as usize
 }
 
 #[inline]
 fn variable<'r>(row: &'r [u8], sections: &Sections, index: usize) -> &'r [u8] {
+    &row[variable_range(row, sections, index)]
+}
+
+#[inline]
+fn variable_range(row: &[u8], sections: &Sections, index: usize) -> std::ops::Range<usize> {
     let end = |index: usize| {
         let at = sections.ends_at + index * sections.end_bytes;
         if sections.end_bytes == 2 {
@@ -436,7 +447,7 @@ fn variable<'r>(row: &'r [u8], sections: &Sections, index: usize) -> &'r [u8] {
         }
     };
     let from = if index == 0 { 0 } else { end(index - 1) };
-    &row[sections.data_at + from..sections.data_at + end(index)]
+    sections.data_at + from..sections.data_at + end(index)
 }
 
 fn put_fixed(out: &mut [u8], at: usize, form: Form, value: &Value<'_>) {
