@@ -28,7 +28,7 @@ pub enum Kind {
     ForeignServer = b'F',
 }
 
-const PART_BYTES: usize = 4000;
+const PART_BYTES: usize = 3000;
 const LOCK: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
 /// One entry as read.

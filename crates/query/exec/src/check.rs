@@ -4,7 +4,7 @@
 use crate::ddl::unique_prefix;
 use crate::error;
 use crate::run::entries::Entries;
-use crate::run::write;
+use crate::run::{long, write};
 use catalog::{Catalog, Table};
 use engine::{Cursor, Direction, Engine, Isolation, Range, Read, Transaction};
 use std::collections::BTreeMap;
@@ -19,14 +19,15 @@ const ALL: Range<'static> = Range { lower: Bound::Unbounded, upper: Bound::Unbou
 /// every secondary index has an entry for each row and no other. What is wrong comes back as words.
 pub fn check_table(tx: &mut Transaction, table: &Table) -> Result<Option<String>> {
     let mut rows = 0u64;
-    let mut wanted = Vec::new();
+    let (mut wanted, mut inside) = (Vec::new(), Vec::new());
     let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, Read::Consistent, 0);
     while let Some(entry) = scan.next(tx).map_err(error::engine)? {
         rows += 1;
-        let decoded = (0..table.columns.len()).filter(|i| !write::column(table, entry.value, *i).is_null()).count();
+        let row = long::inside(tx, table, entry.value, &mut inside)?;
+        let decoded = (0..table.columns.len()).filter(|i| !write::column(table, row, *i).is_null()).count();
         debug_assert!(decoded <= table.columns.len());
         wanted.clear();
-        write::index_parts(&mut wanted, table, 0, entry.value);
+        write::index_parts(&mut wanted, table, 0, row);
         if wanted != entry.key {
             return Ok(Some(format!("Row {rows} lies under another key than its own")));
         }
@@ -48,11 +49,12 @@ pub fn check_table(tx: &mut Transaction, table: &Table) -> Result<Option<String>
                 return Ok(Some(format!("Entry {entries} of index '{}' can not be read", index.name)));
             };
             let there = tx.get(table.indexes[0].tree, clustered, Read::Consistent, &mut row).map_err(error::engine)?;
+            let row = if there { long::indexed(tx, table, [i].into_iter(), &row, &mut inside)? } else { &row };
             let of_row = match index.array_part {
                 _ if !there => false,
-                Some(_) => Entries::of(table, i, &row, clustered).contains(&found),
+                Some(_) => Entries::of(table, i, row, clustered).contains(&found),
                 None => {
-                    write::secondary_key(&mut wanted, table, i, &row, clustered);
+                    write::secondary_key(&mut wanted, table, i, row, clustered);
                     wanted == found
                 }
             };

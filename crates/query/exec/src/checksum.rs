@@ -16,7 +16,7 @@
 
 use crate::ddl::{ALL, check_interrupt};
 use crate::error;
-use crate::run::write;
+use crate::run::{long, write};
 use catalog::{Column, ColumnDefault, StorageEngine, Table};
 use engine::{Cursor, Direction, Read, Transaction};
 use types::{DataType, DateTime, Result, Time, TypeKind, Value};
@@ -42,9 +42,10 @@ pub enum Record {
 pub fn sum_table(tx: &mut Transaction, table: &Table, record: Record) -> Result<u32> {
     let mut sum = Sum::new(table, record);
     let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, Read::Consistent, 0);
-    let mut rows = 0;
+    let (mut rows, mut inside) = (0, Vec::new());
     while let Some(entry) = scan.next(tx).map_err(error::engine)? {
-        sum.add(|i| write::column(table, entry.value, i));
+        let row = long::inside(tx, table, entry.value, &mut inside)?;
+        sum.add(|i| write::column(table, row, i));
         rows += 1;
         check_interrupt(tx, rows)?;
     }

@@ -7,6 +7,7 @@ use crate::plan::Planner;
 use crate::prepared::{stack_bytes, with_stack};
 use crate::run::Run;
 use crate::run::entries::Entries;
+use crate::run::long;
 use crate::run::rules::RuleSet;
 use crate::run::write::{self, Strictness, duplicate_entry};
 use catalog::{Changes, Table, Version};
@@ -89,7 +90,7 @@ fn collect(
     mut take: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, read, 0);
-    let mut key = Vec::new();
+    let (mut key, mut inside) = (Vec::new(), Vec::new());
     loop {
         run.check_interrupt()?;
         let next = match snapshot.as_deref_mut() {
@@ -97,10 +98,15 @@ fn collect(
             None => scan.next(&mut run.tx.borrow_mut()),
         };
         let Some(row) = next.map_err(error::engine)? else { return Ok(()) };
+        // Who takes an entry may use the transaction.
+        let value = match snapshot.as_deref() {
+            Some(snapshot) => long::indexed(snapshot, table, [index].into_iter(), row.value, &mut inside)?,
+            None => long::indexed(&run.tx.borrow(), table, [index].into_iter(), row.value, &mut inside)?,
+        };
         if table.indexes[index].array_part.is_some() {
-            Entries::of(table, index, row.value, row.key).iter().try_for_each(&mut take)?;
+            Entries::of(table, index, value, row.key).iter().try_for_each(&mut take)?;
         } else {
-            write::secondary_key(&mut key, table, index, row.value, row.key);
+            write::secondary_key(&mut key, table, index, value, row.key);
             take(&key)?;
         }
     }

@@ -4,8 +4,8 @@
 use crate::context::Env;
 use crate::ddl::{ALL, check_interrupt};
 use crate::error;
+use crate::run::long;
 use crate::run::sort::encode_key;
-use crate::run::write;
 use catalog::histogram::{Asked, CHARACTERS_MAX, Domain, Histogram};
 use catalog::{Column, Table};
 use engine::{Cursor, Direction, Read, Transaction};
@@ -52,7 +52,8 @@ pub fn collect(
         }
         for (w, counted) in wanted.iter().zip(&mut counted) {
             let column = &table.columns[w.column];
-            counted.count(column, local(write::column(table, entry.value, w.column), column, env), &mut key);
+            let value = long::column(tx, table, entry.value, w.column)?;
+            counted.count(column, local(value, column, env), &mut key);
         }
     }
     let us = env.now_us();

@@ -20,12 +20,14 @@ use crate::error;
 use crate::rewrite::Rewrite;
 use crate::run::Run;
 use crate::run::entries::{self, Entries};
+use crate::run::long;
 use crate::run::write::{Refused, RowWriter, duplicate_entry};
 use catalog::Table;
 use catalog::row_log::{Note, RowLog};
 use engine::{Engine, Isolation, Read, Transaction};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use types::row::long::Parts;
 use types::{Result, err};
 
 /// What is built.
@@ -136,13 +138,16 @@ impl OnlineBuild {
         if was == is && (!was || old_row == new_row) {
             return Ok(false);
         }
-        for (there, row, form) in [(was, old_row, old), (is, new_row, new)] {
+        for (there, row, form, tx) in [(was, old_row, old, &self.snapshot), (is, new_row, new, &*now)] {
             *form = there.then(|| form.take().unwrap_or_default());
+            let mut inside = Vec::new();
+            let row = if there { long::inside(tx, &self.from, row, &mut inside)? } else { &row[..] };
             match (form, &mut self.rewrite) {
                 (None, _) => {}
                 (Some(form), Some(rewrite)) => rewrite.convert(row, form, run)?,
                 (Some(form), None) => {
-                    form.row.clone_from(row);
+                    form.row.clear();
+                    form.row.extend_from_slice(row);
                     form.key.clear();
                     form.key.extend_from_slice(key);
                 }
@@ -161,7 +166,9 @@ impl OnlineBuild {
                 match (&change.old, &change.new) {
                     (Some(old), Some(new)) if old.key == new.key => {
                         if old.row != new.row {
-                            tx.update(tree, &new.key, &new.row).map_err(error::engine)?;
+                            let update = |tx: &mut Transaction, row: engine::Row<'_>| tx.update(tree, &new.key, row);
+                            let parts = &mut Parts::default();
+                            long::store(tx, &self.to, new.key.len(), &new.row, parts, update).map_err(error::engine)?;
                         }
                     }
                     (old, new) => {
@@ -189,7 +196,7 @@ impl OnlineBuild {
             let put = if index == 0 {
                 match &change.old {
                     Some(old) if old.key == form.key => Ok(()),
-                    _ => match tx.insert(self.to.indexes[0].tree, &form.key, &form.row) {
+                    _ => match self.insert_row(form, tx) {
                         Err(engine::Error::DuplicateKey) => Err(Refused::Duplicate(0)),
                         other => other.map_err(Refused::from),
                     },
@@ -206,6 +213,11 @@ impl OnlineBuild {
             }
         }
         Ok(())
+    }
+
+    fn insert_row(&self, form: &RowWriter, tx: &mut Transaction) -> engine::Result<()> {
+        let insert = |tx: &mut Transaction, row: engine::Row<'_>| tx.insert(self.to.indexes[0].tree, &form.key, row);
+        long::store(tx, &self.to, form.key.len(), &form.row, &mut Parts::default(), insert)
     }
 
     /// What the old and the new row have in one secondary index.

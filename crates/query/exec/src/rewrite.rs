@@ -10,12 +10,14 @@ use crate::ddl::{ALL, check_interrupt, fill_index, newest, rules_of};
 use crate::error;
 use crate::expr::convert;
 use crate::run::Run;
+use crate::run::long;
 use crate::run::rules::RuleSet;
 use crate::run::write::{self, RowWriter, Strictness, duplicate_entry};
 use catalog::{Column, Table, Version};
 use engine::{Cursor, Direction, Read, Transaction};
 use std::cell::Cell;
 use std::sync::Arc;
+use types::row::long::Parts;
 use types::{Result, SqlMode, StoreContext, Value};
 
 /// How rows of a table become rows of its new form.
@@ -92,17 +94,18 @@ impl Rewrite {
     fn copy_rows(&mut self, run: &Run<'_>, mut snapshot: Option<&mut Transaction>, read: Read) -> Result<()> {
         let to = Arc::clone(&self.to);
         let mut scan = Cursor::new(self.from.indexes[0].tree, ALL, Direction::Forward, read, 0);
-        let mut loaded = 0;
+        let (mut loaded, mut parts) = (0, Parts::default());
         let mut sorter = Sorter::new(run, Order::Natural, |key, row| {
             let mut tx = run.tx.borrow_mut();
             check_interrupt(&tx, loaded)?;
             loaded += 1;
-            match tx.load(to.indexes[0].tree, key, row) {
+            let load = |tx: &mut Transaction, row: engine::Row<'_>| tx.load(to.indexes[0].tree, key, row);
+            match long::store(&mut tx, &to, key.len(), row, &mut parts, load) {
                 Err(engine::Error::DuplicateKey) => Err(duplicate_entry(&to, 0, row, None)),
                 other => other.map_err(error::engine),
             }
         })?;
-        let mut writer = RowWriter::default();
+        let (mut writer, mut inside) = (RowWriter::default(), Vec::new());
         loop {
             run.check_interrupt()?;
             let entry = match snapshot.as_deref_mut() {
@@ -110,7 +113,11 @@ impl Rewrite {
                 None => scan.next(&mut run.tx.borrow_mut()),
             };
             let Some(entry) = entry.map_err(error::engine)? else { break };
-            self.convert(entry.value, &mut writer, run)?;
+            let row = match snapshot.as_deref() {
+                Some(snapshot) => long::inside(snapshot, &self.from, entry.value, &mut inside)?,
+                None => long::inside(&run.tx.borrow(), &self.from, entry.value, &mut inside)?,
+            };
+            self.convert(row, &mut writer, run)?;
             if let Some(rules) = self.rules.as_ref().filter(|r| !r.refers_to_itself()) {
                 rules.inserted(&writer.row, run)?;
             }

@@ -525,7 +525,7 @@ impl Engine {
             let undo_id = segment.newest.load(Ordering::Relaxed);
             let frame = self.core.pool.reserve_frame()?;
             let mut undo_page = self.core.pool.exclusive(undo_id)?;
-            if !undo::fits(undo_page.bytes(), Record::encoded_bytes(0, 0)) {
+            if !undo::fits(undo_page.bytes(), undo::RECORD_BYTES_MIN) {
                 drop((undo_page, frame));
                 segment.extend(store)?;
                 continue;
@@ -752,6 +752,7 @@ fn encode_tree_record(tx: &mut Transaction, kind: Kind, tree: Tree) {
         suffix: 0,
         key: &[],
         data: &[],
+        dropped: &[],
     };
     record.encode(&mut tx.record);
 }

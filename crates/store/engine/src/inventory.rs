@@ -66,7 +66,7 @@ impl Engine {
         })
     }
 
-    /// Exactly what a tree has, its off-page rows with it.
+    /// Exactly what a tree has, its long values with it.
     pub fn tree_space(&self, tree: Tree) -> TreeSpace {
         let (used, spare) = self.core().space.pages_of(tree.id);
         TreeSpace { used_bytes: used * PAGE_BYTES as u64, spare_bytes: spare * PAGE_BYTES as u64 }

@@ -42,6 +42,7 @@ pub use inventory::{BufferPage, DataFile, PageContent, TreeSpace};
 pub use lock::{
     Deadlock, DeadlockMember, ForeignWait, Interrupt, LockInfo, LockOn, Slept, Teller, TransactionInfo, WaitInfo,
 };
+pub use overflow::{Long, LongReference, REFERENCE_BYTES, Row};
 pub use page::PageType;
 pub use pool::resize::{ResizeRefused, ResizeStage};
 pub use pool::settings::PoolSettings;
@@ -49,6 +50,7 @@ pub use recovery::DATA_FILE;
 pub use stepper::Stepper;
 pub use transaction::{Isolation, LockMode, Read, Savepoint, Transaction, Wait};
 pub use txn::SLOTS_MAX;
+pub use txn::write::row_bytes_max;
 pub use warm::{WarmFailure, WarmStage};
 
 /// A B+tree: where its root is. Roots never move. Stored in the dictionary.

@@ -1,21 +1,26 @@
-//! Rows too long for a leaf: the leaf keeps a reference, the bytes lie in a chain of overflow pages.
+//! Long values: what does not fit into a leaf with its row lies in a chain of overflow pages, and the row keeps a reference.
 //!
 //! ```text
-//!  reference (in place of the row, header bit 62 set)      overflow page, after the common header
-//!  0           8          16               20              64 next page u64, 0 at the end
-//!  +-----------+----------+----------------+               72 chain id u64
-//!  | first page| chain id | length in bytes|               80 bytes here u32
-//!  +-----------+----------+----------------+               88 bytes
+//!  row with long values (header bit 62 set)           reference                                   overflow page, after the common header
+//!  +------+-------------+-----+-------------+-------+ 0           8          16              20   64 next page u64, 0 at the end
+//!  | body | reference 0 | ... | reference n | n + 1 | +-----------+----------+---------------+    72 chain id u64
+//!  +------+-------------+-----+-------------+-------+ | first page| chain id | length, bytes |    80 bytes here u32
+//!                                            u16      +-----------+----------+---------------+    88 bytes
 //! ```
 //!
-//! A chain belongs to one row version and never changes. It is written before the version that refers to it (after a crash in
-//! between its pages are lost until the tree goes), and freed when that version is rolled back or purged. Its id, unique for ever, tells a chain that
-//! is freed again after a crash from the next user of its pages; it is freed last page first, so what is left can be reached.
+//! A chain never changes. The versions of one row share it as long as changes keep the value; the change that does not, and a
+//! deletion, name it in their undo records as dropped. It is written before the version that first refers to it (after a crash in
+//! between its pages are lost until the tree goes), and freed by whoever makes sure that no version refers to it any more:
+//! purge, when nobody needs the last version that has it, or the rollback of the change that brought it.
+//!
+//! So who has a row may read its long values as long as it keeps the snapshot that sees that version, or the row's lock. Its id, unique for ever, tells
+//! a chain that is freed again after a crash from the next user of its pages; it is freed last page first, so what is left can be reached.
 
 use crate::btree::Store;
 use crate::mtr::Mtr;
 use crate::page::{HEADER_BYTES, OFF_TYPE, PAGE_BYTES, PageId, PageType, get_u32, get_u64, init, put_u32, put_u64};
 use crate::space::Place;
+use crate::version::Header;
 use crate::{Error, Result, Tree};
 
 pub const REFERENCE_BYTES: usize = 20;
@@ -25,17 +30,77 @@ const OFF_LEN: usize = HEADER_BYTES + 16;
 const DATA_AT: usize = HEADER_BYTES + 24;
 const DATA_BYTES: usize = PAGE_BYTES - DATA_AT;
 
+/// What a row keeps of a long value. Opaque to callers.
+pub type LongReference = [u8; REFERENCE_BYTES];
+
+/// Bytes of the count behind the references.
+const COUNT_BYTES: usize = 2;
+
+/// A row to be written: its body and its long values, which stay outside. A row without any is its body.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'r> {
+    pub body: &'r [u8],
+    pub long: &'r [Long<'r>],
+}
+
+/// A long value of a row to be written.
+#[derive(Clone, Copy, Debug)]
+pub enum Long<'r> {
+    New(&'r [u8]),
+    /// As the row that is replaced has it.
+    Kept(&'r LongReference),
+}
+
+impl<'r> From<&'r [u8]> for Row<'r> {
+    fn from(body: &'r [u8]) -> Row<'r> {
+        Row { body, long: &[] }
+    }
+}
+
+impl<'r> From<&'r Vec<u8>> for Row<'r> {
+    fn from(body: &'r Vec<u8>) -> Row<'r> {
+        Row { body, long: &[] }
+    }
+}
+
+impl<'r, const N: usize> From<&'r [u8; N]> for Row<'r> {
+    fn from(body: &'r [u8; N]) -> Row<'r> {
+        Row { body, long: &[] }
+    }
+}
+
+impl Row<'_> {
+    /// Bytes of the row as it will be stored.
+    pub fn stored_bytes(&self) -> usize {
+        let tail = if self.long.is_empty() { 0 } else { self.long.len() * REFERENCE_BYTES + COUNT_BYTES };
+        self.body.len() + tail
+    }
+}
+
+/// The body and the references of a stored row that has long values. `Err`: it is no such row.
+pub fn parts(row: &[u8]) -> Result<(&[u8], &[LongReference])> {
+    let split = || {
+        let (rest, count) = row.split_last_chunk::<COUNT_BYTES>()?;
+        let at = rest.len().checked_sub(u16::from_le_bytes(*count) as usize * REFERENCE_BYTES)?;
+        let (body, references) = rest.split_at(at);
+        Some((body, references.as_chunks().0))
+    };
+    split().ok_or_else(|| Error::Corrupt(format!("a row with long values has {} bytes", row.len())))
+}
+
+/// The references of a stored row, if it has any.
+pub fn references(header: Header, row: &[u8]) -> Result<&[LongReference]> {
+    if header.has_long() { Ok(parts(row)?.1) } else { Ok(&[]) }
+}
+
 pub struct Reference {
     pub first: PageId,
     pub chain: u64,
     pub len: usize,
 }
 
-pub fn decode(reference: &[u8]) -> Result<Reference> {
-    if reference.len() != REFERENCE_BYTES {
-        return Err(Error::Corrupt(format!("a reference to an off-page row has {} bytes", reference.len())));
-    }
-    Ok(Reference { first: get_u64(reference, 0), chain: get_u64(reference, 8), len: get_u32(reference, 16) as usize })
+pub fn decode(reference: &LongReference) -> Reference {
+    Reference { first: get_u64(reference, 0), chain: get_u64(reference, 8), len: get_u32(reference, 16) as usize }
 }
 
 /// What an overflow page says of itself.
@@ -55,11 +120,37 @@ fn belongs(page: &[u8], chain: u64) -> bool {
     page[OFF_TYPE] == PageType::Overflow as u8 && get_u64(page, OFF_CHAIN) == chain
 }
 
-/// Writes a row into a new chain and returns the reference to it. Holds no latch before. What was written before an error is freed.
-pub fn store(store: Store<'_>, tree: Tree, row: &[u8]) -> Result<[u8; REFERENCE_BYTES]> {
+/// Puts a row together as it is stored, its new long values in chains of their own, which `new` notes. Holds no latch before. After an
+/// error, the caller frees what is in `new`.
+pub fn store_row(
+    pages: Store<'_>,
+    tree: Tree,
+    row: Row<'_>,
+    stored: &mut Vec<u8>,
+    new: &mut Vec<LongReference>,
+) -> Result<()> {
+    stored.clear();
+    stored.extend_from_slice(row.body);
+    for long in row.long {
+        match long {
+            Long::Kept(reference) => stored.extend_from_slice(*reference),
+            Long::New(value) => {
+                let reference = store(pages, tree, value)?;
+                new.push(reference);
+                stored.extend_from_slice(&reference);
+            }
+        }
+    }
+    let count = u16::try_from(row.long.len()).map_err(|_| Error::TooLong)?;
+    stored.extend_from_slice(&count.to_le_bytes());
+    Ok(())
+}
+
+/// Writes a value into a new chain and returns the reference to it. Holds no latch before. What was written before an error is freed.
+fn store(store: Store<'_>, tree: Tree, value: &[u8]) -> Result<LongReference> {
     let (mut first, mut chain) = (0, 0);
     let mut outcome = Ok(());
-    for piece in row.chunks(DATA_BYTES).rev() {
+    for piece in value.chunks(DATA_BYTES).rev() {
         outcome = store_piece(store, tree, piece, &mut first, &mut chain);
         if outcome.is_err() {
             break;
@@ -68,7 +159,7 @@ pub fn store(store: Store<'_>, tree: Tree, row: &[u8]) -> Result<[u8; REFERENCE_
     let mut reference = [0; REFERENCE_BYTES];
     put_u64(&mut reference, 0, first);
     put_u64(&mut reference, 8, chain);
-    put_u32(&mut reference, 16, row.len() as u32);
+    put_u32(&mut reference, 16, value.len() as u32);
     if let Err(error) = outcome {
         free(store, tree, &reference)?;
         return Err(error);
@@ -99,28 +190,28 @@ fn store_piece(store: Store<'_>, tree: Tree, piece: &[u8], first: &mut PageId, c
     Ok(())
 }
 
-/// Replaces the reference in `row` by the row that it refers to.
-pub fn load(store: Store<'_>, row: &mut Vec<u8>) -> Result<()> {
-    let Reference { first, chain, len } = decode(row)?;
-    row.clear();
-    row.reserve(len);
+/// Appends the value to `out`.
+pub fn load(store: Store<'_>, reference: &LongReference, out: &mut Vec<u8>) -> Result<()> {
+    let Reference { first, chain, len } = decode(reference);
+    let end = out.len() + len;
+    out.reserve(len);
     let mut id = first;
-    while row.len() < len {
+    while out.len() < end {
         let view = store.pool.read(id)?;
         let bytes = view.bytes();
         let piece = get_u32(bytes, OFF_LEN) as usize;
         let next = get_u64(bytes, OFF_NEXT);
-        let sound = belongs(bytes, chain) && piece > 0 && piece <= DATA_BYTES.min(len - row.len());
-        let before = row.len();
+        let sound = belongs(bytes, chain) && piece > 0 && piece <= DATA_BYTES.min(end - out.len());
+        let before = out.len();
         if sound {
-            row.extend_from_slice(&bytes[DATA_AT..DATA_AT + piece]);
+            out.extend_from_slice(&bytes[DATA_AT..DATA_AT + piece]);
         }
         if !view.validate() {
-            row.truncate(before);
+            out.truncate(before);
             continue;
         }
         if !sound {
-            return Err(store.pool.corrupt(id, "it does not continue the off-page row that leads to it"));
+            return Err(store.pool.corrupt(id, "it does not continue the long value that leads to it"));
         }
         id = next;
     }
@@ -128,8 +219,8 @@ pub fn load(store: Store<'_>, row: &mut Vec<u8>) -> Result<()> {
 }
 
 /// Frees a chain of the tree's, or what is left of it. That of a tree that is gone goes with the tree.
-pub fn free(store: Store<'_>, tree: Tree, reference: &[u8]) -> Result<()> {
-    let Reference { first, chain, .. } = decode(reference)?;
+pub fn free(store: Store<'_>, tree: Tree, reference: &LongReference) -> Result<()> {
+    let Reference { first, chain, .. } = decode(reference);
     let mut pages = Vec::new();
     let mut id = first;
     // A page that was freed before a crash may be somebody else's now, or not be in the file any more: the map says so.
@@ -145,11 +236,16 @@ pub fn free(store: Store<'_>, tree: Tree, reference: &[u8]) -> Result<()> {
         store.log.ensure_room_critical(4096)?;
         let mut page = store.pool.exclusive(id)?;
         if !belongs(page.bytes(), chain) {
-            return Err(store.pool.corrupt(id, "a piece of an off-page row changed hands while it was freed"));
+            return Err(store.pool.corrupt(id, "a piece of a long value changed hands while it was freed"));
         }
         let mut mtr = Mtr::new();
         let mut map = store.space.free(store.pool, &mut mtr, &mut page)?;
         mtr.commit(store.log, &mut [&mut map, &mut page]);
     }
     Ok(())
+}
+
+/// Frees all of these chains, the others too when one cannot be freed; the first error is returned.
+pub fn free_all(store: Store<'_>, tree: Tree, references: &[LongReference]) -> Result<()> {
+    references.iter().map(|reference| free(store, tree, reference)).fold(Ok(()), Result::and)
 }

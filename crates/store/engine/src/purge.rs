@@ -1,13 +1,14 @@
 //! Purge: removes what no snapshot can see any more, in the background.
 //!
 //! Most undo records leave nothing behind: all that is to be done about them is to give their page back once everybody sees
-//! their transactions. Those that do leave something (a delete mark, a replaced off-page row, a dropped tree) are counted by
+//! their transactions. Those that do leave something (a delete mark, a dropped long value, a dropped tree) are counted by
 //! the session that appends them, in [`Segment::work`]. So purge reads nothing of a segment whose count it has caught up
 //! with, apart from the last record of each page that it frees, and a session that updates rows in place shares no line with it.
 //!
 //! Where there is work, it walks the segment's records from the oldest on, as far as their transactions are over and visible
-//! to every snapshot, several threads at several segments ([`crate::history`]). A delete mark still standing as that record left it becomes a removal; replaced off-page rows and
-//! dropped trees are freed. Where it stands is not logged: after a crash it looks at records again, and finds nothing to do.
+//! to every snapshot, several threads at several segments ([`crate::history`]). A delete mark still standing as that record
+//! left it becomes a removal; dropped long values and dropped trees are freed. Where it stands is not logged: after a crash it
+//! looks at records again, and finds nothing to do.
 
 use crate::btree::{Target, merge};
 use crate::engine::Core;
@@ -206,15 +207,13 @@ impl Core {
         }
     }
 
-    /// An update replaced an off-page row, or set a delete mark, or neither.
+    /// An update dropped long values, or set a delete mark, or neither.
     fn purge_update(&self, tree: Tree, record: &Record<'_>, roll_ptr: u64) -> Result<()> {
         let store = self.store();
         let old = Header(record.header);
         // A delete mark keeps the row and so has no difference; secondary entries keep theirs too.
         let may_be_mark = !old.is_deleted() && record.data.is_empty();
-        if old.is_off_page() && tree.kind == TreeKind::Clustered && !record.data.is_empty() {
-            overflow::free(store, tree, record.data)?;
-        }
+        overflow::free_all(store, tree, record.dropped)?;
         if may_be_mark {
             self.purge_mark(tree, record.key, record.trx, roll_ptr)?;
         }
@@ -259,16 +258,16 @@ impl Core {
             let (slot, equal) = node.search(key).expect(TRUSTED);
             assert!(equal, "the leaf did not change since the look");
             let value = node.value(slot).expect(TRUSTED);
-            let chain = (Header(get_u64(value, 0)).is_off_page() && tree.kind == TreeKind::Clustered)
-                .then(|| value[ROW_AT..].to_vec());
+            let chains = match tree.kind {
+                TreeKind::Clustered => overflow::references(Header(get_u64(value, 0)), &value[ROW_AT..])?.to_vec(),
+                TreeKind::Secondary => Vec::new(),
+            };
             let mut mtr = Mtr::new();
             mtr.remove(&mut leaf, slot);
             let underfull = merge::is_underfull(Node(leaf.bytes()));
             mtr.commit(&self.log, &mut [&mut leaf]);
             drop(leaf);
-            if let Some(reference) = chain {
-                overflow::free(store, tree, &reference)?;
-            }
+            overflow::free_all(store, tree, &chains)?;
             if underfull {
                 store.merge(tree, key, 0)?;
             }

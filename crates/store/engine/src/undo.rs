@@ -22,10 +22,13 @@
 //!  +-----+------+------+---------+-------+------+--------+-------------+-------+--------+--------+-------+-----+------+-----+
 //! ```
 //!
-//! `sec` is 1 for a secondary tree. `header` and `roll ptr` are the two words that stood before the row (see [`crate::version`]); `data` is what stood between
-//! the `prefix` and `suffix` bytes that the row before and after the change have in common. The length stands at both ends,
-//! so that rollback walks backwards and purge forwards. A *roll pointer* is page id << 16 | offset.
+//! `sec` has flags: 1 for a secondary tree, 2 once it is undone, 4 when the change dropped long values (see
+//! [`crate::overflow`]): then their count, u16, and references stand behind `data`. `header` and `roll ptr` are the two words
+//! that stood before the row (see [`crate::version`]); `data` is what stood between the `prefix` and `suffix` bytes that the row
+//! before and after the change have in common. The length stands at both ends, so that rollback walks backwards and purge
+//! forwards. A *roll pointer* is page id << 16 | offset.
 
+use crate::overflow::{LongReference, REFERENCE_BYTES};
 use crate::page::{HEADER_BYTES, PAGE_BYTES, PageId, PageType, get_u16, get_u32, get_u64, init, put_u16, put_u64};
 use crate::version::Header;
 
@@ -42,9 +45,12 @@ const OFF_ENDED: usize = HEADER_BYTES + 40;
 pub const RECORDS_AT: usize = HEADER_BYTES + 48;
 
 const RECORD_HEAD_BYTES: usize = 48;
+/// A record without key and data: one of a tree.
+pub const RECORD_BYTES_MIN: usize = (RECORD_HEAD_BYTES + 2).next_multiple_of(8);
 /// Bits of a record's fourth byte.
 const SECONDARY: u8 = 1;
 const UNDONE: u8 = 2;
+const DROPPED: u8 = 4;
 
 /// What a record undoes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +81,8 @@ pub struct Record<'a> {
     pub suffix: usize,
     pub key: &'a [u8],
     pub data: &'a [u8],
+    /// Long values of the row before that the row after does not have; of an update.
+    pub dropped: &'a [LongReference],
 }
 
 pub fn roll_ptr(page: PageId, offset: usize) -> u64 {
@@ -86,16 +94,18 @@ pub fn split_roll_ptr(roll_ptr: u64) -> (PageId, usize) {
 }
 
 impl Record<'_> {
-    pub fn encoded_bytes(key: usize, data: usize) -> usize {
-        (RECORD_HEAD_BYTES + key + data + 2).next_multiple_of(8)
+    fn encoded_bytes(&self) -> usize {
+        let dropped = if self.dropped.is_empty() { 0 } else { 2 + self.dropped.len() * REFERENCE_BYTES };
+        (RECORD_HEAD_BYTES + self.key.len() + self.data.len() + dropped + 2).next_multiple_of(8)
     }
 
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let len = Self::encoded_bytes(self.key.len(), self.data.len());
+        let len = self.encoded_bytes();
         out.clear();
         out.reserve(len);
         out.extend_from_slice(&(len as u16).to_le_bytes());
-        out.extend_from_slice(&[self.kind as u8, self.secondary as u8]);
+        let dropped = if self.dropped.is_empty() { 0 } else { DROPPED };
+        out.extend_from_slice(&[self.kind as u8, self.secondary as u8 | dropped]);
         out.extend_from_slice(&self.tree.to_le_bytes());
         out.extend_from_slice(&self.root.to_le_bytes());
         out.extend_from_slice(&self.trx.to_le_bytes());
@@ -106,6 +116,10 @@ impl Record<'_> {
         }
         out.extend_from_slice(self.key);
         out.extend_from_slice(self.data);
+        if !self.dropped.is_empty() {
+            out.extend_from_slice(&(self.dropped.len() as u16).to_le_bytes());
+            out.extend_from_slice(self.dropped.as_flattened());
+        }
         out.resize(len - 2, 0);
         out.extend_from_slice(&(len as u16).to_le_bytes());
     }
@@ -126,7 +140,13 @@ impl<'a> Record<'a> {
         };
         let (key_len, data_len) = (get_u16(bytes, 40) as usize, get_u16(bytes, 46) as usize);
         let key = bytes.get(RECORD_HEAD_BYTES..RECORD_HEAD_BYTES + key_len)?;
-        let data = bytes.get(RECORD_HEAD_BYTES + key_len..RECORD_HEAD_BYTES + key_len + data_len)?;
+        let (data, rest) = bytes.get(RECORD_HEAD_BYTES + key_len..)?.split_at_checked(data_len)?;
+        let dropped = if bytes[3] & DROPPED == 0 {
+            &[]
+        } else {
+            let (count, rest) = rest.split_first_chunk()?;
+            rest.get(..u16::from_le_bytes(*count) as usize * REFERENCE_BYTES)?.as_chunks().0
+        };
         Some(Record {
             kind,
             secondary: bytes[3] & SECONDARY != 0,
@@ -139,6 +159,7 @@ impl<'a> Record<'a> {
             suffix: get_u16(bytes, 44) as usize,
             key,
             data,
+            dropped,
         })
     }
 }
@@ -157,8 +178,8 @@ pub fn leaves_work(record: &[u8]) -> bool {
     }
     match kind {
         kind if kind == Kind::DropTree as u8 => true,
-        // No difference: maybe a delete mark. An off-page row: maybe replaced.
-        kind if kind == Kind::Update as u8 => (data_bytes == 0 && !old.is_deleted()) || old.is_off_page(),
+        // No difference: maybe a delete mark.
+        kind if kind == Kind::Update as u8 => (data_bytes == 0 && !old.is_deleted()) || flags & DROPPED != 0,
         _ => false,
     }
 }

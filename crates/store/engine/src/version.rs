@@ -6,7 +6,7 @@
 //!  +--------+-------------+-----+                   +--------+---------+
 //!  | header | roll ptr    | row |                   | header | payload |
 //!  +--------+-------------+-----+                   +--------+---------+
-//!  header: bits 0..=47 the transaction that wrote this version, bit 63 delete mark, bit 62 row is off-page (see `overflow`)
+//!  header: bits 0..=47 the transaction that wrote this version, bit 63 delete mark, bit 62 row has long values (see `overflow`)
 //! ```
 //!
 //! The roll pointer names the undo record of the change that made this version; 0 if the row was loaded without undo.
@@ -14,7 +14,7 @@
 use crate::page::get_u64;
 
 pub const DELETED: u64 = 1 << 63;
-pub const OFF_PAGE: u64 = 1 << 62;
+pub const LONG: u64 = 1 << 62;
 const TRX_MASK: u64 = (1 << 48) - 1;
 
 /// Bytes before a row.
@@ -48,16 +48,16 @@ impl Header {
     }
 
     #[inline(always)]
-    pub fn is_off_page(self) -> bool {
-        self.0 & OFF_PAGE != 0
+    pub fn has_long(self) -> bool {
+        self.0 & LONG != 0
     }
 
     pub fn deleted(self) -> Header {
         Header(self.0 | DELETED)
     }
 
-    pub fn off_page(self) -> Header {
-        Header(self.0 | OFF_PAGE)
+    pub fn with_long(self) -> Header {
+        Header(self.0 | LONG)
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, key, options, row};
+use common::{Scratch, key, options, row, whole};
 use engine::{Cursor, Direction, Engine, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind, Wait};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -41,13 +41,13 @@ fn scan(
 
 fn get(tx: &mut Transaction, tree: Tree, key: &[u8]) -> Option<Vec<u8>> {
     let mut row = Vec::new();
-    tx.get(tree, key, Read::Consistent, &mut row).unwrap().then_some(row)
+    tx.get(tree, key, Read::Consistent, &mut row).unwrap().then(|| whole(tx, &row))
 }
 
 fn update(tx: &mut Transaction, tree: Tree, key: &[u8], new: &[u8]) -> engine::Result<()> {
     let mut row = Vec::new();
     assert!(tx.get(tree, key, X, &mut row)?);
-    tx.update(tree, key, new)
+    tx.update(tree, key, stored!(new))
 }
 
 /// The greatest `max_connections`, and an administrator's connection.
@@ -259,7 +259,7 @@ fn long_rows_live_off_page() {
     let tree = table(&engine);
     let mut tx = begin(&engine);
     for i in 0..20 {
-        tx.insert(tree, &key(i), &row(i, 1 << i)).unwrap();
+        tx.insert(tree, &key(i), stored!(row(i, 1 << i))).unwrap();
     }
     tx.commit().unwrap();
     let mut old = begin(&engine);

@@ -8,7 +8,7 @@
 
 mod common;
 
-use common::{await_rollbacks, check_sound, key, options, row};
+use common::{await_rollbacks, check_sound, key, options, row, try_whole, whole};
 use engine::{
     Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind,
     Wait,
@@ -100,7 +100,7 @@ fn scan(tx: &mut Transaction, tree: Tree) -> engine::Result<Vec<(Vec<u8>, Vec<u8
     let mut out = Vec::new();
     while let Some(entry) = cursor.next(tx)? {
         assert!(entry.certain, "nothing is in progress");
-        out.push((entry.key.to_vec(), entry.value.to_vec()));
+        out.push((entry.key.to_vec(), try_whole(tx, entry.value)?));
     }
     Ok(out)
 }
@@ -204,14 +204,14 @@ impl Player<'_> {
         let mut old = Vec::new();
         if hand.tx.get(tree, &key(id), X, &mut old)? {
             let before = hand.state.rows[&id];
-            assert_eq!(old, bytes(before));
-            hand.tx.update(tree, &key(id), &bytes(new))?;
+            assert_eq!(whole(&hand.tx, &old), bytes(before));
+            hand.tx.update(tree, &key(id), stored!(bytes(new)))?;
             if entry(id, before) != entry(id, new) {
                 hand.tx.index_delete(index, &entry(id, before))?;
                 hand.tx.index_insert(index, &entry(id, new), None, b"")?;
             }
         } else {
-            hand.tx.insert(tree, &key(id), &bytes(new))?;
+            hand.tx.insert(tree, &key(id), stored!(bytes(new)))?;
             hand.tx.index_insert(index, &entry(id, new), None, b"")?;
         }
         hand.state.rows.insert(id, new);
@@ -237,7 +237,7 @@ impl Player<'_> {
         let mut rows = Rows::new();
         for id in 0..self.random.below(120) {
             let new = self.fresh_row();
-            hand.tx.insert(tree, &key(id), &bytes(new))?;
+            hand.tx.insert(tree, &key(id), stored!(bytes(new)))?;
             rows.insert(id, new);
         }
         hand.tx.insert(self.engine.dictionary(), &[b"x", &key(number)[..]].concat(), &place(tree))?;
@@ -529,7 +529,7 @@ fn a_full_disk_fails_statements_only_and_ends() {
             let id = 10_000 + turn;
             let new = (id, if turn % 4 == 0 { 300_000 } else { 1000 });
             let savepoint = tx.savepoint();
-            match tx.insert(tree, &key(id), &bytes(new)) {
+            match tx.insert(tree, &key(id), stored!(bytes(new))) {
                 Ok(()) => {
                     model.insert(id, new);
                     if turn % 5 == 0 {
@@ -552,7 +552,7 @@ fn a_full_disk_fails_statements_only_and_ends() {
         assert!(rows_of(&mut reader, tree).unwrap().len() >= 2000);
         drop(reader);
         disk.set_room(None);
-        tx.insert(tree, &key(99_999), &bytes((7, 300_000))).unwrap();
+        tx.insert(tree, &key(99_999), stored!(bytes((7, 300_000)))).unwrap();
         model.insert(99_999, (7, 300_000));
         tx.commit().unwrap();
         tx.begin(Isolation::RepeatableRead, false);

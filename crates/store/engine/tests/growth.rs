@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, key, options, row};
+use common::{Scratch, key, options, row, whole};
 use engine::{Engine, Isolation, Read, Transaction, TreeKind};
 
 /// Pages of the file begin to count when the log says so. A crash between lengthening the file and that leaves zeros, also where the
@@ -27,7 +27,7 @@ fn a_length_that_the_log_does_not_know_is_not_trusted() {
     tx.begin(Isolation::RepeatableRead, false);
     let tree = engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
     for id in 0..4000 {
-        tx.insert(tree, &key(id), &row(id, 8000)).unwrap();
+        tx.insert(tree, &key(id), stored!(row(id, 8000))).unwrap();
     }
     tx.commit().unwrap();
     drop(tx);
@@ -40,7 +40,7 @@ fn a_length_that_the_log_does_not_know_is_not_trusted() {
     tx.begin(Isolation::RepeatableRead, true);
     let mut found = Vec::new();
     for id in 0..4000 {
-        assert!(tx.get(tree, &key(id), Read::Consistent, &mut found).unwrap() && found == row(id, 8000));
+        assert!(tx.get(tree, &key(id), Read::Consistent, &mut found).unwrap() && whole(&tx, &found) == row(id, 8000));
     }
     drop(tx);
     assert!(after.data_file().unwrap().bytes >= grown);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, key, options, row};
+use common::{Scratch, key, options, row, whole};
 use engine::{
     Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind,
     Wait,
@@ -30,7 +30,7 @@ fn table(engine: &Engine, rows: u64, len: usize) -> Tree {
     let mut tx = begin(engine);
     let tree = engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
     for i in 0..rows {
-        tx.insert(tree, &key(i), &row(i, len)).unwrap();
+        tx.insert(tree, &key(i), stored!(row(i, len))).unwrap();
     }
     tx.commit().unwrap();
     tree
@@ -41,7 +41,8 @@ fn count(engine: &Engine, tree: Tree) -> engine::Result<usize> {
     let mut cursor = Cursor::new(tree, ALL, Direction::Forward, Read::Consistent, 0);
     let mut count = 0;
     while let Some(entry) = cursor.next(&mut tx)? {
-        assert_eq!(entry.value, row(u64::from_be_bytes(entry.key.try_into().unwrap()), entry.value.len()));
+        let value = whole(&tx, entry.value);
+        assert_eq!(value, row(u64::from_be_bytes(entry.key.try_into().unwrap()), value.len()));
         count += 1;
     }
     Ok(count)
@@ -103,12 +104,12 @@ fn a_long_row_comes_back_by_rollback_and_stays() {
     let mut r = Vec::new();
     let mut tx = begin(&engine);
     assert!(tx.get(tree, &key(1), X, &mut r).unwrap());
-    tx.update(tree, &key(1), &row(1, 40_000)).unwrap();
+    tx.update(tree, &key(1), stored!(row(1, 40_000))).unwrap();
     tx.rollback().unwrap();
     tx.begin(Isolation::RepeatableRead, false);
     let savepoint = tx.savepoint();
     assert!(tx.get(tree, &key(2), X, &mut r).unwrap());
-    tx.update(tree, &key(2), &row(2, 40_000)).unwrap();
+    tx.update(tree, &key(2), stored!(row(2, 40_000))).unwrap();
     tx.rollback_to(savepoint).unwrap();
     tx.insert(tree, &key(9), &row(9, 9)).unwrap();
     tx.commit().unwrap();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Scratch, check_sound, key, options, row};
+use common::{Scratch, check_sound, key, options, row, whole};
 use engine::{Engine, Isolation, Read, Transaction, Tree, TreeKind};
 use std::collections::BTreeMap;
 
@@ -18,12 +18,12 @@ fn fill(engine: &Engine) -> (Transaction, Tree, BTreeMap<u64, Vec<u8>>) {
     let tree = engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
     let mut rows = BTreeMap::new();
     for i in 0..600 {
-        tx.load(tree, &key(i), &sized(i, 0)).unwrap();
+        tx.load(tree, &key(i), stored!(sized(i, 0))).unwrap();
         rows.insert(i, sized(i, 0));
     }
     for i in 0..600 {
         if i % 2 == 0 {
-            tx.update(tree, &key(i), &sized(i, 1)).unwrap();
+            tx.update(tree, &key(i), stored!(sized(i, 1))).unwrap();
             rows.insert(i, sized(i, 1));
         }
         if i % 5 == 0 {
@@ -31,7 +31,7 @@ fn fill(engine: &Engine) -> (Transaction, Tree, BTreeMap<u64, Vec<u8>>) {
             rows.remove(&i);
         }
         if i % 10 == 0 {
-            tx.insert(tree, &key(i), &sized(i, 2)).unwrap();
+            tx.insert(tree, &key(i), stored!(sized(i, 2))).unwrap();
             rows.insert(i, sized(i, 2));
         }
     }
@@ -40,7 +40,7 @@ fn fill(engine: &Engine) -> (Transaction, Tree, BTreeMap<u64, Vec<u8>>) {
 
 fn read(tx: &mut Transaction, tree: Tree, i: u64) -> Option<Vec<u8>> {
     let mut row = Vec::new();
-    tx.get(tree, &key(i), Read::Consistent, &mut row).unwrap().then_some(row)
+    tx.get(tree, &key(i), Read::Consistent, &mut row).unwrap().then(|| whole(tx, &row))
 }
 
 #[test]

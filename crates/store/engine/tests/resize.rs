@@ -185,7 +185,7 @@ fn add(tx: &mut Transaction, tree: Tree, id: u64, out: &mut Vec<u8>) -> Result<(
     let at = out.len() - 8;
     let count = u64::from_be_bytes(out[at..].try_into().unwrap());
     out[at..].copy_from_slice(&(count.wrapping_add(1)).to_be_bytes());
-    tx.update(tree, &key(id), out)
+    tx.update(tree, &key(id), &*out)
 }
 
 /// How often rows were added to.

@@ -77,7 +77,7 @@ fn exhaust(engine: &Engine, disk: &SimDisk) {
     tx.commit().unwrap();
     for i in 0.. {
         let mut tx = begin(engine);
-        if let Err(error) = tx.insert(other, &key(i), &row(i, 7000)) {
+        if let Err(error) = tx.insert(other, &key(i), stored!(row(i, 7000))) {
             assert!(matches!(error, Error::DiskFull), "{error}");
             tx.rollback().unwrap();
             break;

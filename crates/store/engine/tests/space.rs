@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{check_sound, key, options, row};
+use common::{check_sound, key, options, row, whole};
 use engine::{
     Cursor, DATA_FILE, Direction, Engine, EngineOptions, Error, Isolation, LockMode, PageType, Range, Read,
     Transaction, Tree, TreeKind, Wait,
@@ -54,7 +54,7 @@ fn loaded(engine: &Engine, name: &[u8], rows: u64) -> Tree {
     let mut tx = begin(engine);
     let tree = engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
     for id in 0..rows {
-        tx.load(tree, &key(id), &row(id, long(id))).unwrap();
+        tx.load(tree, &key(id), stored!(row(id, long(id)))).unwrap();
     }
     tx.insert(engine.dictionary(), name, &[tree.root.to_le_bytes(), u64::from(tree.id).to_le_bytes()].concat())
         .unwrap();
@@ -85,7 +85,7 @@ fn check_rows(engine: &Engine, tree: Tree, rows: u64) {
     let mut found = 0;
     while let Some(entry) = cursor.next(&mut tx).unwrap() {
         let id = u64::from_be_bytes(entry.key.try_into().unwrap());
-        assert_eq!(entry.value, row(id, long(id)));
+        assert_eq!(whole(&tx, entry.value), row(id, long(id)));
         found += 1;
     }
     assert_eq!(found, rows);
@@ -264,7 +264,7 @@ fn fill(engine: &Engine) -> (Tree, u64) {
     let mut rows = 0;
     loop {
         let savepoint = tx.savepoint();
-        match tx.insert(tree, &key(rows), &row(rows, long(rows))) {
+        match tx.insert(tree, &key(rows), stored!(row(rows, long(rows)))) {
             Ok(()) => rows += 1,
             Err(Error::DiskFull) => {
                 tx.rollback_to(savepoint).unwrap();

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Scratch, check_sound, key, options, row};
+use common::{Scratch, check_sound, key, options, row, whole};
 use engine::{
     Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind,
     Wait,
@@ -104,7 +104,7 @@ fn transfer(tx: &mut Transaction, run: &Run, random: &mut Random, from: u64, to:
     if from == to || !tx.get(bank.accounts, &key(from), X, &mut bytes)? {
         return Ok(());
     }
-    let (old, version) = balance_of(&bytes);
+    let (old, version) = balance_of(&whole(tx, &bytes));
     let amount = if random.below(8) == 0 { old } else { random.below(old + 1) };
     let fresh = || run.versions.fetch_add(1, Ordering::Relaxed);
     remove_entries(tx, bank, from, old, version)?;
@@ -113,15 +113,15 @@ fn transfer(tx: &mut Transaction, run: &Run, random: &mut Random, from: u64, to:
         assert!(!tx.get(bank.accounts, &key(from), Read::Consistent, &mut bytes)?, "a writer reads its own deletion");
     } else {
         let version = fresh();
-        tx.update(bank.accounts, &key(from), &account(old - amount, version))?;
+        tx.update(bank.accounts, &key(from), stored!(account(old - amount, version)))?;
         put_entries(tx, bank, from, old - amount, version)?;
         assert!(tx.get(bank.accounts, &key(from), Read::Consistent, &mut bytes)?);
-        assert_eq!(balance_of(&bytes), (old - amount, version), "a writer reads its own update");
+        assert_eq!(balance_of(&whole(tx, &bytes)), (old - amount, version), "a writer reads its own update");
     }
     let version = fresh();
     let there = tx.get(bank.accounts, &key(to), X, &mut bytes)?;
     let total = if there {
-        let (old, version) = balance_of(&bytes);
+        let (old, version) = balance_of(&whole(tx, &bytes));
         remove_entries(tx, bank, to, old, version)?;
         old + amount
     } else {
@@ -131,14 +131,14 @@ fn transfer(tx: &mut Transaction, run: &Run, random: &mut Random, from: u64, to:
         amount
     };
     if there {
-        tx.update(bank.accounts, &key(to), &account(total, version))?;
+        tx.update(bank.accounts, &key(to), stored!(account(total, version)))?;
     } else {
         // At READ COMMITTED the key was not locked: when it has been taken meanwhile, the statement is undone.
-        tx.insert(bank.accounts, &key(to), &account(total, version))?;
+        tx.insert(bank.accounts, &key(to), stored!(account(total, version)))?;
     }
     put_entries(tx, bank, to, total, version)?;
     assert!(tx.get(bank.accounts, &key(to), Read::Consistent, &mut bytes)?);
-    assert_eq!(balance_of(&bytes), (total, version), "a writer reads its own insertion");
+    assert_eq!(balance_of(&whole(tx, &bytes)), (total, version), "a writer reads its own insertion");
     Ok(())
 }
 
@@ -191,7 +191,7 @@ fn scan(
             let rises = last[..] < *entry.key;
             assert!(last[..] != *entry.key && rises == (direction == Direction::Forward), "a scan goes one way");
         }
-        each(entry.key, entry.value, entry.certain);
+        each(entry.key, &whole(tx, entry.value), entry.certain);
         last = Some(entry.key.to_vec());
     }
 }
@@ -254,7 +254,12 @@ fn reader(run: &Run, number: u64) {
                         let id = random.below(ACCOUNTS);
                         let mut bytes = Vec::new();
                         let there = tx.get(bank.accounts, &key(id), Read::Consistent, &mut bytes).unwrap();
-                        assert_eq!(there.then(|| balance_of(&bytes)), rows.get(&id).copied(), "seed {}", run.seed);
+                        assert_eq!(
+                            there.then(|| balance_of(&whole(&tx, &bytes))),
+                            rows.get(&id).copied(),
+                            "seed {}",
+                            run.seed
+                        );
                     }
                 }
             }
@@ -332,7 +337,7 @@ fn churner(run: &Run) -> Tree {
         );
         for _ in 0..8 {
             match cursor.next(&mut tx) {
-                Ok(Some(entry)) => drop(balance_of(entry.value)),
+                Ok(Some(entry)) => drop(balance_of(&whole(&tx, entry.value))),
                 Ok(None) | Err(Error::Deadlock | Error::LockWaitTimeout) => break,
                 Err(error) => panic!("seed {}: {error}", run.seed),
             }
@@ -364,7 +369,7 @@ fn snapshots_hold_while_many_threads_write_on_few_frames() {
     let [accounts_tree, by_balance, by_version] = trees.map(|kind| engine.create_tree(&mut tx, kind).unwrap());
     let bank = Bank { accounts: accounts_tree, by_balance, by_version };
     for id in 0..ACCOUNTS {
-        tx.insert(bank.accounts, &key(id), &account(START, id)).unwrap();
+        tx.insert(bank.accounts, &key(id), stored!(account(START, id))).unwrap();
         put_entries(&mut tx, &bank, id, START, id).unwrap();
     }
     tx.commit().unwrap();

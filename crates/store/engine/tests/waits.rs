@@ -18,7 +18,7 @@ fn stuck(name: &str, limits: impl Fn(EngineOptions) -> EngineOptions) -> Wait {
     let mut tx = Transaction::new(&engine).unwrap();
     tx.begin(Isolation::ReadCommitted, false);
     let tree = engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
-    tx.insert(tree, &key(0), &row(0, 6000)).unwrap();
+    tx.insert(tree, &key(0), stored!(row(0, 6000))).unwrap();
     tx.commit().unwrap();
 
     let mut broken = Script::default();
@@ -28,7 +28,7 @@ fn stuck(name: &str, limits: impl Fn(EngineOptions) -> EngineOptions) -> Wait {
     let killer = std::thread::spawn(move || kill_when_it_waits(&interrupt));
     serve(tx.interrupt());
     tx.begin(Isolation::ReadCommitted, false);
-    let error = (1..).find_map(|i| tx.insert(tree, &key(i), &row(i, 6000)).err()).unwrap();
+    let error = (1..).find_map(|i| tx.insert(tree, &key(i), stored!(row(i, 6000))).err()).unwrap();
     let (waited_for, killed) = killer.join().unwrap();
     assert!(matches!(error, Error::Interrupted), "{error}");
     assert!(killed.elapsed() < Duration::from_secs(1), "{:?}", killed.elapsed());

@@ -202,7 +202,7 @@ impl Expr {
                 Some(v) => Ok(reborrow(v)),
                 None => Err(SqlError::new(1210, "Incorrect arguments to EXECUTE")),
             },
-            Node::Column { depth: 0, slot, column } => Ok(at.column(*slot as usize, *column as usize)),
+            Node::Column { depth: 0, slot, column } => at.column(*slot as usize, *column as usize, run),
             _ => self.eval_slow(run, at),
         }
     }
@@ -210,7 +210,9 @@ impl Expr {
     fn eval_slow<'a>(&'a self, run: &'a Run<'_>, at: Scope<'a>) -> Result<Value<'a>> {
         match &self.node {
             Node::Const(_) | Node::Param(_) => self.eval(run, at),
-            Node::Column { depth, slot, column } => Ok(at.further_out(*depth).column(*slot as usize, *column as usize)),
+            Node::Column { depth, slot, column } => {
+                at.further_out(*depth).column(*slot as usize, *column as usize, run)
+            }
             Node::Outer { depth, expr } => expr.eval(run, at.further_out(*depth)),
             Node::EnumText(e, members) | Node::SetText(e, members) => {
                 Ok(member_text(e.eval(run, at)?, self.ty, members))

@@ -118,7 +118,9 @@ impl Names for AtRow<'_> {
         match names.and_then(|n| Some((n, n.column(column)?))) {
             Some((names, column)) if names.schema.is_empty() => format!("`{}`.`{column}`", names.alias),
             Some((names, column)) => format!("`{}`.`{}`.`{column}`", names.schema, names.alias),
-            None => value(&scope.column(slot as usize, column as usize)),
+            None => {
+                scope.column_inside(slot as usize, column as usize).map_or_else(|| "<value>".to_string(), |v| value(&v))
+            }
         }
     }
 }

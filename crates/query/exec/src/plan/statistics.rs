@@ -9,6 +9,7 @@ use engine::{Cursor, Direction, Engine, Isolation, Range, Read, Transaction, Tre
 use hashbrown::HashMap;
 use std::ops::Bound;
 use std::sync::Arc;
+use types::row::long::Outside;
 use types::{Result, key};
 
 /// Different keys that are looked at from each end of an index.
@@ -93,9 +94,15 @@ fn values_of_columns(tx: &mut Transaction, table: &Table, rows: u64) -> Result<V
             read.clear();
             read.extend_from_slice(entry.key);
             for (c, (column, values)) in table.columns.iter().zip(&mut seen).enumerate() {
-                let Some(v) = table.layout.get(entry.value, c) else { continue };
                 key.clear();
-                encode_key(&mut key, &v, &column.data_type, false);
+                match (table.layout.get(entry.value, c), table.layout.outside(entry.value, c)) {
+                    (Some(v), _) => encode_key(&mut key, &v, &column.data_type, false),
+                    // Long values count as differing: to know better costs more than it tells.
+                    (None, Some(Outside::Value(reference) | Outside::Row(reference))) => {
+                        key.extend_from_slice(reference)
+                    }
+                    (None, None) => continue,
+                }
                 *values.entry_ref(&key[..]).or_insert(0) += 1;
             }
         }

@@ -4,6 +4,7 @@
 //! collected first, so that no row is met twice (the Halloween problem); otherwise rows are written as they come.
 
 use super::beside::{placed, row_savepoint, undo_row};
+use super::long;
 use super::rules::{RuleSet, is_ignorable};
 use super::scan::ScanOp;
 use super::sort::encode_key;
@@ -334,8 +335,16 @@ impl Assigner {
             });
             self.columns.push(*c);
         }
-        let changed = || self.columns.iter().zip(&values).any(|(c, v)| *v != write::column(table, &slot.bytes, *c));
-        if stamp && (from == to || changed()) {
+        let changed = || -> Result<bool> {
+            let tx = run.tx.borrow();
+            for (c, v) in self.columns.iter().zip(&values) {
+                if *v != long::column(&tx, table, &slot.bytes, *c)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
+        if stamp && (from == to || changed()?) {
             for c in &self.stamped {
                 let column = &table.columns[*c];
                 let now = crate::expr::convert::now(run, column.data_type.decimals);
@@ -344,7 +353,9 @@ impl Assigner {
                 self.columns.push(*c);
             }
         }
-        writer.change(table, &slot.bytes, &slot.key, &self.columns, &values, self.touched[0]);
+        let tx = run.tx.borrow();
+        writer.change(&tx, table, (&slot.bytes, &slot.key), &self.columns, &values, self.touched[0])?;
+        drop(tx);
         self.values = recycle(values);
         Ok(())
     }

@@ -533,7 +533,7 @@ impl InsertStatement {
         let of_type = if data_type.unsigned { Value::UInt(value) } else { Value::Int(value.cast_signed()) };
         let (row, key) = (std::mem::take(&mut self.writer.row), std::mem::take(&mut self.writer.key));
         let rekey = table.indexes[0].parts.iter().any(|part| part.column == c);
-        self.writer.change(table, &row, &key, &[c], &[of_type], rekey);
+        self.writer.change(&run.tx.borrow(), table, (&row, &key), &[c], &[of_type], rekey)?;
         (p.generated, p.last_value) = (value, value);
         Ok(())
     }
@@ -719,7 +719,7 @@ fn finish<'v>(
     let value = number(table, given, c, p, run)?;
     let (row, key) = (std::mem::take(&mut writer.row), std::mem::take(&mut writer.key));
     let rekey = table.indexes[0].parts.iter().any(|p| p.column == c);
-    writer.change(table, &row, &key, &[c], &[value], rekey);
+    writer.change(&run.tx.borrow(), table, (&row, &key), &[c], &[value], rekey)?;
     Ok(true)
 }
 

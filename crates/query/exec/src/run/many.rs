@@ -4,8 +4,9 @@
 use super::beside::{row_savepoint, undo_row};
 use super::change::{Assigner, LOCKING, info};
 use super::flow::KeySet;
+use super::long;
 use super::rules::{RuleSet, is_ignorable};
-use super::write::{self, Refused, RowWriter, Strictness};
+use super::write::{Refused, RowWriter, Strictness};
 use super::{Frame, Op, Run, recycle, tuple};
 use crate::context::Outcome;
 use crate::plan::node;
@@ -140,7 +141,9 @@ impl UpdateManyStatement {
             }
             self.tuple.clear();
             let mut w = tuple::Writer::new(&mut self.tuple, t.columns.len());
-            t.columns.iter().for_each(|c| w.push(&write::column(&t.table, &self.writer.row, *c)));
+            for c in &t.columns {
+                w.push(&long::column(&run.tx.borrow(), &t.table, &self.writer.row, *c)?);
+            }
             w.finish();
             let slot = &mut self.frame.slots[t.slot];
             t.named.push(&slot.key);
@@ -176,7 +179,7 @@ impl UpdateManyStatement {
             }
             let mut values = recycle(kept);
             values.extend((0..columns.len()).map(|n| tuple::get(given, columns.len(), n)));
-            writer.change(table, row, key, columns, &values, assigner.touched[0]);
+            writer.change(&tx, table, (row, key), columns, &values, assigner.touched[0])?;
             kept = recycle(values);
             let savepoint = row_savepoint(*ignore, table, &tx);
             match writer.update(table, &mut tx, key, row, &assigner.touched) {

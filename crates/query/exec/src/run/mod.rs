@@ -22,6 +22,7 @@ mod intersection;
 pub mod join;
 pub mod json_table;
 pub mod load;
+pub mod long;
 pub mod loose;
 pub mod many;
 pub mod multi_range;
@@ -388,18 +389,24 @@ impl Frame {
 }
 
 impl Shape {
-    /// Column `column` of a row of this shape.
+    /// Column `column` of a row of this shape, as far as the row has it.
     #[inline]
-    fn column<'r>(&'r self, bytes: &'r [u8], column: usize) -> Value<'r> {
+    fn column<'r>(&'r self, bytes: &'r [u8], column: usize) -> Option<Value<'r>> {
         match self {
-            Shape::Row(table) => match table.layout.get(bytes, column) {
-                Some(v) => v,
-                None => added_column(table, column),
-            },
-            Shape::Tuple(n) => tuple::get(bytes, *n, column),
+            Shape::Row(table) => table.layout.get(bytes, column),
+            Shape::Tuple(n) => Some(tuple::get(bytes, *n, column)),
             Shape::Covered(map, n) => {
-                tuple::get(bytes, *n, map[column].expect("the planner reads only columns that the index has"))
+                Some(tuple::get(bytes, *n, map[column].expect("the planner reads only columns that the index has")))
             }
+        }
+    }
+
+    /// A column that a row does not have: it is outside, or was added later.
+    #[cold]
+    fn absent<'r>(&'r self, bytes: &[u8], column: usize, run: &Run<'_>) -> Result<Value<'r>> {
+        match self {
+            Shape::Row(table) => long::absent(&run.tx.borrow(), table, bytes, column),
+            Shape::Tuple(_) | Shape::Covered(..) => unreachable!("a tuple has all its values"),
         }
     }
 }
@@ -456,16 +463,30 @@ impl<'f> Scope<'f> {
         scope
     }
 
+    /// The value of a column of the current row.
     #[inline]
-    pub fn column(&self, slot: usize, column: usize) -> Value<'f> {
+    pub fn column(&self, slot: usize, column: usize, run: &Run<'_>) -> Result<Value<'f>> {
+        match self.column_inside(slot, column) {
+            Some(value) => Ok(value),
+            None => self.frame.slots[slot].shape.absent(self.row(slot), column, run),
+        }
+    }
+
+    /// The same, unless the row does not have the value inside.
+    #[inline]
+    pub fn column_inside(&self, slot: usize, column: usize) -> Option<Value<'f>> {
         let s = &self.frame.slots[slot];
         if slot == self.borrowed {
             return s.shape.column(self.row, column);
         }
         if !s.present {
-            return Value::Null;
+            return Some(Value::Null);
         }
         s.shape.column(&s.bytes, column)
+    }
+
+    fn row(&self, slot: usize) -> &'f [u8] {
+        if slot == self.borrowed { self.row } else { &self.frame.slots[slot].bytes }
     }
 }
 

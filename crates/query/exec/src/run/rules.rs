@@ -4,6 +4,7 @@
 //! Foreign keys are looked at after the row is written, so that a row may refer to itself. The parent's row is read with a
 //! shared lock, a child's with an exclusive one: of two transactions that make a child and take its parent away, one waits.
 
+use super::long;
 use super::write::{self, Refused, RowWriter, Strictness, column};
 use super::{Frame, Run, Scope, Shape};
 use crate::expr::{Expr, array};
@@ -126,7 +127,7 @@ impl RuleSet {
             }
         };
         let rekey = table.indexes[0].parts.iter().any(|p| p.column == at);
-        writer.change(table, &self.row, &self.key, &[at], &[value], rekey);
+        writer.change(&run.tx.borrow(), table, (&self.row, &self.key), &[at], &[value], rekey)?;
         Ok(())
     }
 
@@ -160,7 +161,11 @@ impl RuleSet {
         let Some((node, index)) = self.met.take() else { return e };
         let (parent, child) = (&self.rules.nodes[0].table, &self.rules.nodes[node].table);
         let first = parent.indexes.len() - parent.named_indexes().count();
-        let entry = write::shown_entry(parent, first, new, Some(run));
+        let mut inside = Vec::new();
+        let entry = match long::inside(&run.tx.borrow(), parent, new, &mut inside) {
+            Ok(new) => write::shown_entry(parent, first, new, Some(run)),
+            Err(e) => return e,
+        };
         err!(1761, parent.name, entry, child.name, child.indexes[index].name)
     }
 
@@ -173,6 +178,9 @@ impl RuleSet {
         if !run.env.borrow().foreign_key_checks() {
             return Ok(());
         }
+        let (mut old_inside, mut new_inside) = (Vec::new(), Vec::new());
+        let old = long::inside(&run.tx.borrow(), parent, old, &mut old_inside)?;
+        let new = long::inside(&run.tx.borrow(), parent, new, &mut new_inside)?;
         for child in &node.children {
             let foreign = &self.rules.nodes[child.node].table.foreign_keys[child.key];
             let referred = catalog::parent_index(&parent.columns, &parent.indexes, &foreign.parent_columns);
@@ -225,6 +233,9 @@ impl RuleSet {
     ) -> Result<()> {
         let rules = &self.rules.nodes[node];
         let table = &*rules.table;
+        let (mut old_inside, mut new_inside) = (Vec::new(), Vec::new());
+        let old = old.map(|old| long::inside(&run.tx.borrow(), table, old, &mut old_inside)).transpose()?;
+        let new = long::inside(&run.tx.borrow(), table, new, &mut new_inside)?;
         for parent in rules.parents.iter().filter(|p| Some(p.key) != followed) {
             let foreign = &table.foreign_keys[parent.key];
             let mut values = foreign.columns.iter().map(|c| (*c, column(table, new, *c)));
@@ -257,6 +268,9 @@ impl RuleSet {
         }
         let rules = Arc::clone(&self.rules);
         let parent = &*rules.nodes[node].table;
+        let (mut old_inside, mut new_inside) = (Vec::new(), Vec::new());
+        let old = long::inside(&run.tx.borrow(), parent, old, &mut old_inside)?;
+        let new = new.map(|new| long::inside(&run.tx.borrow(), parent, new, &mut new_inside)).transpose()?;
         path.push(parent.id);
         for child in &rules.nodes[node].children {
             if !Self::leaves(child, parent, old, new) {
@@ -316,7 +330,7 @@ impl RuleSet {
         let columns: Vec<usize> = child.pairs.iter().map(|(own, _)| *own).collect();
         let value = |c: usize| new.map_or(Value::Null, |new| column(parent, new, c));
         let values: Vec<Value<'_>> = child.pairs.iter().map(|(_, theirs)| value(*theirs)).collect();
-        writer.change(table, &old, child_key, &columns, &values, true);
+        writer.change(&run.tx.borrow(), table, (&old, child_key), &columns, &values, true)?;
         let how = Strictness::new(run, false, false);
         self.complete_node(child.node, &mut writer, &|_| false, 1, how, run)?;
         let touched = vec![true; table.indexes.len()];

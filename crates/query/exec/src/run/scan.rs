@@ -2,12 +2,13 @@
 
 use super::entries::{self, Entries};
 use super::held::{Held, hold, is_precise, owned, searched};
+use super::long;
 use super::{Frame, Op, Receive, Run, Scope, Settled, Shape, Step, own_line, tuple};
 use crate::error;
 use crate::expr::Expr;
 use crate::plan::node::{IndexRange, Scan};
 use catalog::{Index, Table};
-use engine::{Cursor, Direction, Extent, Isolation, Range, Read, Tree};
+use engine::{Cursor, Direction, Extent, Isolation, Range, Read, Transaction, Tree};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::key::{self, KeyPart};
@@ -706,7 +707,7 @@ impl ScanOp {
         if slot.present && clustered > 0 {
             self.check.clear();
             self.check.extend_from_slice(key);
-            self.row_key(Some(&slot.bytes));
+            self.row_key(&run.tx.borrow(), Some(&slot.bytes))?;
             slot.present = !self.bytes_differ();
         }
         Ok(slot.present)
@@ -766,13 +767,15 @@ impl ScanOp {
                 continue;
             }
             if self.multi {
-                let of_row = Entries::of(&self.table, self.index, &slot.bytes, &slot.key);
+                let mut inside = Vec::new();
+                let row = long::indexed(&tx, &self.table, [self.index].into_iter(), &slot.bytes, &mut inside)?;
+                let of_row = Entries::of(&self.table, self.index, row, &slot.key);
                 if !of_row.is_first(&self.check, |entry| self.has(entry)) {
                     continue;
                 }
             } else if !certain {
                 // The snapshot's row decides whether this entry is one of its own.
-                self.row_key(if self.covering { None } else { Some(&slot.bytes) });
+                self.row_key(&tx, if self.covering { None } else { Some(&slot.bytes) })?;
                 if self.bytes_differ() {
                     continue;
                 }
@@ -793,18 +796,21 @@ impl ScanOp {
     }
 
     /// Encodes into `prefixes[1]` the index parts of a row.
-    fn row_key(&mut self, row: Option<&Vec<u8>>) {
+    fn row_key(&mut self, tx: &Transaction, row: Option<&Vec<u8>>) -> Result<()> {
         let mut out = match self.prefixes.len() {
             0 | 1 => Vec::new(),
             _ => self.prefixes.pop().expect("two"),
         };
         out.clear();
         let row = row.unwrap_or(&self.row);
+        let mut inside = Vec::new();
+        let row = long::indexed(tx, &self.table, [self.index].into_iter(), row, &mut inside)?;
         super::write::index_parts(&mut out, &self.table, self.index, row);
         if self.prefixes.is_empty() {
             self.prefixes.push(Vec::new());
         }
         self.prefixes.push(out);
+        Ok(())
     }
 
     fn bytes_differ(&self) -> bool {

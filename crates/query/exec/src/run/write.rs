@@ -8,19 +8,24 @@
 //! that of a multi-valued index it has as many as its array has elements ([`entries`]).
 
 use super::entries::{self, Entries};
+use super::long::{self, has_outside};
 use super::{Run, added_column};
 use crate::error;
 use crate::expr::{Expr, Node, array, convert};
 use catalog::{Column, ColumnDefault, Table};
 use engine::Transaction;
+use types::row::long::{Outside, Parts};
 use types::{DataType, Date, DateTime, Decimal, Result, SqlError, SqlMode, StoreContext, Time, TypeKind, Value, key};
 
-/// Column `i` of an encoded row.
+/// Column `i` of an encoded row, which is inside: see [`super::long`].
 #[inline]
 pub fn column<'r>(table: &'r Table, row: &'r [u8], i: usize) -> Value<'r> {
     match table.layout.get(row, i) {
         Some(v) => v,
-        None => added_column(table, i),
+        None => {
+            assert!(table.layout.outside(row, i).is_none(), "column {i} of {} is brought inside first", table.name);
+            added_column(table, i)
+        }
     }
 }
 
@@ -85,6 +90,11 @@ pub struct RowWriter {
     new_entry: Vec<u8>,
     /// The own parts of the entry of a multi-valued index that was refused as a duplicate.
     pub refused: Vec<u8>,
+    /// The row as it is stored, where values go outside.
+    parts: Parts,
+    /// The old row and the new one with all values inside, where indexes ask for some that are not.
+    old_inside: Vec<u8>,
+    inside: Vec<u8>,
 }
 
 impl RowWriter {
@@ -98,20 +108,27 @@ impl RowWriter {
         }
     }
 
-    /// Encodes a row that differs from `old_row` in some columns. `rekey`: one of them is part of the clustered key.
+    /// Encodes a row that differs from an old row, which has that key, in some columns. `rekey`: one of them is part of the
+    /// clustered key. Long values that stay are not looked at: the row keeps them outside, for [`RowWriter::update`] of that
+    /// very row.
     pub fn change(
         &mut self,
+        tx: &Transaction,
         table: &Table,
-        old_row: &[u8],
-        old_key: &[u8],
+        (old_row, old_key): (&[u8], &[u8]),
         columns: &[usize],
         values: &[Value<'_>],
         rekey: bool,
-    ) {
+    ) -> Result<()> {
         self.row.clear();
         if !table.layout.patch(&mut self.row, old_row, columns, values) {
             let given = |i| columns.iter().rposition(|c| *c == i).map(|n| crate::expr::reborrow(&values[n]));
-            if columns.iter().all(|c| given(*c) == Some(column(table, old_row, *c))) {
+            // Under another key it is another row, which has its own long values.
+            let (keeps, mut inside) = (long::keeps(old_row) && !rekey, std::mem::take(&mut self.inside));
+            let old_row = if keeps { old_row } else { long::inside(tx, table, old_row, &mut inside)? };
+            if keeps {
+                self.change_keeping(tx, table, old_row, &given)?;
+            } else if columns.iter().all(|c| given(*c) == Some(column(table, old_row, *c))) {
                 // As long or as short as it was.
                 self.row.extend_from_slice(old_row);
             } else {
@@ -119,6 +136,7 @@ impl RowWriter {
                     (0..table.columns.len()).map(|i| given(i).unwrap_or_else(|| column(table, old_row, i))).collect();
                 table.layout.encode(&mut self.row, &all);
             }
+            self.inside = inside;
         }
         self.key.clear();
         if rekey {
@@ -126,14 +144,49 @@ impl RowWriter {
         } else {
             self.key.extend_from_slice(old_key);
         }
+        Ok(())
+    }
+
+    /// The row of [`RowWriter::change`] where the old one has values outside.
+    #[cold]
+    fn change_keeping<'v>(
+        &mut self,
+        tx: &Transaction,
+        table: &Table,
+        old_row: &[u8],
+        given: &dyn Fn(usize) -> Option<Value<'v>>,
+    ) -> Result<()> {
+        let (mut values, mut kept, mut same) = (Vec::with_capacity(table.columns.len()), Vec::new(), true);
+        for i in 0..table.columns.len() {
+            let outside = table.layout.outside(old_row, i);
+            let value = match given(i) {
+                Some(value) => {
+                    let is_old = long::column(tx, table, old_row, i)? == value;
+                    same &= is_old;
+                    if is_old { None } else { Some(value) }
+                }
+                None => None,
+            };
+            match (value, outside) {
+                (Some(value), _) => values.push(value.into_owned()),
+                (None, Some(Outside::Value(reference))) => {
+                    kept.push((i, *reference));
+                    values.push(Value::Null);
+                }
+                (None, _) => values.push(column(table, old_row, i).into_owned()),
+            }
+        }
+        if same {
+            self.row.extend_from_slice(old_row);
+        } else {
+            table.layout.encode_keeping(&mut self.row, &values, &kept);
+        }
+        Ok(())
     }
 
     /// Inserts the encoded row and its index entries. After a refusal the caller rolls back to before the row.
     pub fn insert(&mut self, table: &Table, tx: &mut Transaction) -> Result<(), Refused> {
-        match tx.insert(table.indexes[0].tree, &self.key, &self.row) {
-            Err(engine::Error::DuplicateKey) => return Err(Refused::Duplicate(0)),
-            other => other?,
-        }
+        self.insert_clustered(table, tx)?;
         for i in 1..table.indexes.len() {
             if table.indexes[i].array_part.is_some() {
                 let all = Entries::of(table, i, &self.row, &self.key);
@@ -159,6 +212,8 @@ impl RowWriter {
         old_row: &[u8],
     ) -> Result<(), Refused> {
         tx.delete(table.indexes[0].tree, old_key)?;
+        let all = 1..table.indexes.len();
+        let old_row = long::indexed(tx, table, all, old_row, &mut self.old_inside).map_err(Refused::Error)?;
         for i in 1..table.indexes.len() {
             if table.indexes[i].array_part.is_some() {
                 entries::delete(tx, table, i, Entries::of(table, i, old_row, old_key).iter())?;
@@ -188,27 +243,28 @@ impl RowWriter {
         let moved = self.key != old_key;
         if moved {
             tx.delete(table.indexes[0].tree, old_key)?;
-            match tx.insert(table.indexes[0].tree, &self.key, &self.row) {
-                Err(engine::Error::DuplicateKey) => return Err(Refused::Duplicate(0)),
-                other => other?,
-            }
+            self.insert_clustered(table, tx)?;
         } else {
-            tx.update(table.indexes[0].tree, &self.key, &self.row)?;
+            let (tree, key) = (table.indexes[0].tree, &self.key);
+            long::store(tx, table, key.len(), &self.row, &mut self.parts, |tx, row| tx.update(tree, key, row))?;
         }
+        let indexes = || (1..touched.len()).filter(|i| moved || touched[*i]);
+        let old_row = long::indexed(tx, table, indexes(), old_row, &mut self.old_inside).map_err(Refused::Error)?;
+        let row = long::indexed(tx, table, indexes(), &self.row, &mut self.inside).map_err(Refused::Error)?;
         for (i, touched) in touched.iter().enumerate().skip(1) {
             if !moved && !touched {
                 continue;
             }
             if table.indexes[i].array_part.is_some() {
                 let old = Entries::of(table, i, old_row, old_key);
-                let new = Entries::of(table, i, &self.row, &self.key);
+                let new = Entries::of(table, i, row, &self.key);
                 entries::delete(tx, table, i, old.without(&new, false).map(|(entry, _)| entry))?;
                 let unique = table.indexes[i].unique;
                 entries::insert(tx, table, i, new.without(&old, unique), &mut self.refused)?;
                 continue;
             }
             secondary_key(&mut self.old_entry, table, i, old_row, old_key);
-            let prefix = secondary_key(&mut self.new_entry, table, i, &self.row, &self.key);
+            let prefix = secondary_key(&mut self.new_entry, table, i, row, &self.key);
             if self.old_entry == self.new_entry {
                 continue;
             }
@@ -229,7 +285,19 @@ impl RowWriter {
     /// 1062 for the encoded row and the index that has its key already.
     #[cold]
     pub fn duplicate(&self, table: &Table, index: usize, run: &Run<'_>) -> SqlError {
-        duplicate_entry(table, index, &self.row, Some(run))
+        // What the index asks for is inside in one of the two.
+        let row = if has_outside(&self.row) { &self.inside } else { &self.row };
+        duplicate_entry(table, index, row, Some(run))
+    }
+
+    /// Inserts the encoded row into the clustered tree, all its long values new.
+    fn insert_clustered(&mut self, table: &Table, tx: &mut Transaction) -> Result<(), Refused> {
+        debug_assert!(!has_outside(&self.row), "a row's long values are its own");
+        let (tree, key) = (table.indexes[0].tree, &self.key);
+        match long::store(tx, table, key.len(), &self.row, &mut self.parts, |tx, row| tx.insert(tree, key, row)) {
+            Err(engine::Error::DuplicateKey) => Err(Refused::Duplicate(0)),
+            other => Ok(other?),
+        }
     }
 }
 

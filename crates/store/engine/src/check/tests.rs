@@ -7,14 +7,14 @@ use crate::page::{OFF_LEVEL, OFF_LSN, OFF_TREE, PageId, get_u64, put_u16, put_u3
 use crate::space::{UNDO_DIRECTORY, map_page, unit_of};
 use crate::undo;
 use crate::version::{Header, ROW_AT};
-use crate::{Engine, EngineOptions, Isolation, LockMode, Read, Transaction, Tree, TreeKind, Wait};
+use crate::{Engine, EngineOptions, Isolation, LockMode, Long, Read, Row, Transaction, Tree, TreeKind, Wait};
 use io::faults::SimDisk;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const X: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
-/// A row that is off-page.
+/// A row with a long value.
 const LONG: u64 = 7;
 /// A row that an open transaction has changed, twice.
 const CHANGED: u64 = 100;
@@ -61,7 +61,9 @@ fn sample() -> Sample {
     let index = engine.create_tree(&mut tx, TreeKind::Secondary).unwrap();
     for id in 0..600 {
         let row = vec![id as u8; if id == LONG { 40_000 } else { 100 }];
-        tx.insert(table, &key(id), &row).unwrap();
+        let long = [Long::New(&row)];
+        let row = if id == LONG { Row { body: b"long", long: &long } } else { Row::from(&row) };
+        tx.insert(table, &key(id), row).unwrap();
         tx.index_insert(index, &[&[id as u8][..], &key(id)].concat(), None, b"").unwrap();
     }
     tx.commit().unwrap();
@@ -194,7 +196,7 @@ const DAMAGES: [Damage; 25] = [
     }),
     ("the undo directory", "it is Free", |s| s.damage(UNDO_DIRECTORY, |page| page[4] = 8)),
     ("a piece of a chain", "bytes, its row", |s| {
-        let first = get_u64(&s.row(LONG), ROW_AT);
+        let first = get_u64(&s.row(LONG), ROW_AT + 4);
         s.damage(first, |page| put_u64(page, 64, 0))
     }),
     ("an allocated page that the map calls free", "free by the map", |s| {

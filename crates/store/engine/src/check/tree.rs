@@ -1,7 +1,7 @@
 //! Trees from their roots down, rows, and the versions of rows that somebody may still read.
 
 use super::{Checker, Reached};
-use crate::overflow::{self, Piece};
+use crate::overflow::{self, LongReference, Piece};
 use crate::page::node::Node;
 use crate::page::{PageId, PageType, get_u64};
 use crate::segment;
@@ -116,9 +116,12 @@ impl Checker<'_> {
     fn row(&mut self, entry: &Entry<'_>) {
         let header = Header(get_u64(entry.value, 0));
         let (page, tree) = (Some(entry.page), Some(entry.tree.id));
-        if header.is_off_page() {
-            let whole = !self.dropped.contains(&entry.tree.id);
-            self.chain(&entry.value[ROW_AT..], true, whole, entry.page, entry.tree.id);
+        let whole = !self.dropped.contains(&entry.tree.id);
+        match overflow::references(header, &entry.value[ROW_AT..]) {
+            Ok(references) => {
+                references.iter().for_each(|long| self.chain(long, true, whole, entry.page, entry.tree.id));
+            }
+            Err(error) => self.say(page, tree, error.to_string()),
         }
         if matches!(self.core.system.status(header.trx()), Status::RolledBack) {
             self.say(page, tree, format!("a row is of transaction {}, which was rolled back", header.trx()));
@@ -160,12 +163,9 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The pages of an off-page row. One that is not `whole` may have lost the end of its chain, or all of it.
-    pub(super) fn chain(&mut self, reference: &[u8], of_row: bool, whole: bool, page: PageId, tree: u32) {
-        let reference = match overflow::decode(reference) {
-            Ok(reference) => reference,
-            Err(error) => return self.say(Some(page), Some(tree), error.to_string()),
-        };
+    /// The pages of a long value. One that is not `whole` may have lost the end of its chain, or all of it.
+    pub(super) fn chain(&mut self, reference: &LongReference, of_row: bool, whole: bool, page: PageId, tree: u32) {
+        let reference = overflow::decode(reference);
         match self.chains.insert(reference.chain, of_row) {
             Some(true) if of_row => {
                 return self.say(Some(page), Some(tree), format!("chain {:x} belongs to two rows", reference.chain));

@@ -2,6 +2,7 @@
 
 use super::{Checker, Page, Reached};
 use crate::btree::Target;
+use crate::overflow::LongReference;
 use crate::page::node::Node;
 use crate::page::{OFF_WORD_A, PageId, PageType, get_u64};
 use crate::segment::{ENTRIES_AT, ENTRIES_MAX, OFF_COUNT};
@@ -11,19 +12,19 @@ use crate::undo::{self, Kind, RECORDS_AT, Record};
 use crate::version::Header;
 use crate::{Tree, TreeKind};
 
-/// What undo records say of trees and off-page rows, to be followed once the trees of tables have been.
+/// What undo records say of trees and long values, to be followed once the trees of tables have been.
 #[derive(Default)]
 pub(super) struct History {
     /// Trees that open transactions have made.
     made: Vec<Tree>,
     /// Trees that are to be freed.
     dropped: Vec<Tree>,
-    /// References to off-page rows that were replaced.
+    /// Long values that were dropped.
     replaced: Vec<Replaced>,
 }
 
 struct Replaced {
-    reference: Vec<u8>,
+    reference: LongReference,
     /// Somebody may still read it.
     is_needed: bool,
     page: PageId,
@@ -155,15 +156,9 @@ impl Checker<'_> {
             Kind::DropTree if !is_open && !is_undone => history.dropped.push(tree),
             Kind::DropTree => {}
             Kind::Insert | Kind::Update => {
-                if record.kind == Kind::Update
-                    && !record.secondary
-                    && Header(record.header).is_off_page()
-                    && !record.data.is_empty()
-                {
-                    let is_needed = !is_undone && self.is_needed(record.trx);
-                    let reference = record.data.to_vec();
-                    history.replaced.push(Replaced { reference, is_needed, page, tree });
-                }
+                let is_needed = !is_undone && self.is_needed(record.trx);
+                let replaced = |reference: &LongReference| Replaced { reference: *reference, is_needed, page, tree };
+                history.replaced.extend(record.dropped.iter().map(replaced));
                 if is_open && !is_undone {
                     undoable.push(Undoable { tree, key: record.key.to_vec(), page });
                 }
@@ -211,7 +206,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Trees and off-page rows that only undo records know of.
+    /// Trees and long values that only undo records know of.
     pub(super) fn history(&mut self, history: History) {
         for tree in history.made {
             self.hidden_tree(tree);
@@ -221,7 +216,7 @@ impl Checker<'_> {
             self.hidden_tree(tree);
         }
         for Replaced { reference, is_needed, page, tree } in history.replaced {
-            // Off-page rows go with their tree's space, whatever undo still says of them: purge and rollback pass it over.
+            // Long values go with their tree's space, whatever undo still says of them: purge and rollback pass it over.
             if self.core.store().exists(tree).unwrap_or(true) {
                 self.chain(&reference, false, is_needed, page, tree.id);
             }

@@ -14,7 +14,7 @@ use crate::page::node::Node;
 use crate::pool::Stamp;
 use crate::transaction::{Isolation, LockMode, Read, Transaction, Wait};
 use crate::txn::Status;
-use crate::txn::read::{Found, Reader, finish};
+use crate::txn::read::{Found, Reader};
 use crate::version::{Header, PAYLOAD_AT, ROW_AT};
 use crate::{Error, Result, Tree, TreeKind};
 use ahead::Ahead;
@@ -59,7 +59,7 @@ pub struct Cursor {
     onward: Onward,
     stretch: Stretch,
     stretch_bytes_max: usize,
-    /// The current row when it is not the copy itself (an older version, an off-page row, a locked row).
+    /// The current row when it is not the copy itself (an older version, a locked row).
     row: Vec<u8>,
     /// The lock that the last entry took, if it was not held before.
     fresh_lock: Option<Name>,
@@ -242,7 +242,7 @@ impl Cursor {
                 Some(Seen::Copy { certain })
             });
         }
-        if sees && !header.is_off_page() {
+        if sees && !(header.has_long() && reader.uncommitted) {
             return Ok((!header.is_deleted()).then_some(Seen::Copy { certain: true }));
         }
         self.row.clear();
@@ -323,7 +323,7 @@ impl Cursor {
                 continue;
             }
             tx.rest_on(trx);
-            let live = finish(tx.core.store(), header, &mut self.row)?;
+            let live = !header.is_deleted();
             if !live && fresh {
                 tx.release(&name);
             }

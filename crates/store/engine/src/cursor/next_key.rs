@@ -17,7 +17,6 @@ use crate::page::get_u64;
 use crate::page::node::{Node, Torn};
 use crate::transaction::{LockMode, Read, Transaction, Wait};
 use crate::txn::Status;
-use crate::txn::read::finish;
 use crate::version::{Header, PAYLOAD_AT, ROW_AT};
 use crate::{Result, Tree, TreeKind};
 use std::ops::Bound;
@@ -146,7 +145,7 @@ impl Cursor {
         self.row.clear();
         let row_at = if self.tree.kind == TreeKind::Clustered { ROW_AT } else { PAYLOAD_AT };
         self.row.extend_from_slice(&self.stretch.bytes[value.start + row_at..value.end]);
-        let live = finish(tx.core.store(), header, &mut self.row)?;
+        let live = !header.is_deleted();
         Ok(if live { Locked::Live } else { Locked::Gone })
     }
 

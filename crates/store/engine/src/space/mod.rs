@@ -2,7 +2,7 @@
 //!
 //! Space belongs to trees in units of four pages ([`map`]). A tree takes pages of its own units first, near the page that is
 //! split; then a new unit, or once it is no longer small an extent of 1 MiB, so that leaves that come one after the other lie
-//! so. A unit whose last page is freed is free again. Off-page rows belong to their tree, so a tree is freed by clearing its
+//! so. A unit whose last page is freed is free again. Long values belong to their tree, so a tree is freed by clearing its
 //! units in the maps, without reading a page of it ([`reclaim`]).
 //!
 //! Allocating and freeing change the map in the mini-transaction that begins or ends the page's use. Maps are latched last, and
@@ -39,7 +39,7 @@ pub const DICTIONARY_ROOT: PageId = 4;
 pub const DICTIONARY_TREE: u32 = 1;
 
 pub const MAGIC: &[u8; 8] = b"CLEARWAY";
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 pub const OFF_MAGIC: usize = HEADER_BYTES;
 pub const OFF_FORMAT: usize = HEADER_BYTES + 8;
 pub const OFF_PAGE_BYTES: usize = HEADER_BYTES + 12;

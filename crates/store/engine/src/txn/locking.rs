@@ -21,11 +21,12 @@ impl Transaction {
         };
         let trx = found.header.trx();
         if trx == self.trx && trx != 0 {
-            return read::finish(self.core.store(), found.header, row);
+            return Ok(!found.header.is_deleted());
         }
         let core = &*self.core;
         let is_open = matches!(core.system.status(trx), Status::Open(_));
-        if is_open || core.locks.must_wait(self.slot(), tree.id, key, false).is_some() {
+        // Nothing else keeps the long values of the version that was read.
+        if is_open || found.header.has_long() || core.locks.must_wait(self.slot(), tree.id, key, false).is_some() {
             return self.lock_and_get(tree, key, LockMode::Exclusive, BLOCK, row);
         }
         self.rest_on(trx);
@@ -36,7 +37,7 @@ impl Transaction {
         self.claim.key.clear();
         self.claim.key.extend_from_slice(key);
         self.claim.words = (found.header.0, found.roll_ptr);
-        read::finish(self.core.store(), found.header, row)
+        Ok(true)
     }
 
     /// The row to be written is not there: so it stays, where gaps are locked.
@@ -118,7 +119,7 @@ impl Transaction {
                     continue;
                 }
                 self.rest_on(header.trx());
-                if read::finish(self.core.store(), header, row)? {
+                if !header.is_deleted() {
                     return Ok(Ok(()));
                 }
             }

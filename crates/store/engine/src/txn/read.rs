@@ -9,7 +9,7 @@ use crate::txn::Status;
 use crate::txn::versions::Versions;
 use crate::undo::{self, Kind, Record};
 use crate::version::{Header, ROW_AT, patch_back};
-use crate::{Error, Result, Transaction, Tree, overflow, segment};
+use crate::{Error, Result, Transaction, Tree, segment};
 use log::Lsn;
 
 /// Through whose eyes to read.
@@ -117,14 +117,14 @@ impl Reader {
         row: &mut Vec<u8>,
         past: Past<'_>,
     ) -> Result<bool> {
-        if self.uncommitted && found.header.is_off_page() {
-            // A rollback may be freeing the pages of an uncommitted row: here even READ UNCOMMITTED reads what its snapshot sees.
+        if self.uncommitted && found.header.has_long() {
+            // A rollback may be freeing the long values of an uncommitted row: here even READ UNCOMMITTED reads what its snapshot sees.
             return Reader { uncommitted: false, ..*self }.resolve(core, tree, key, found, row, past);
         }
         if !self.sees(core, found.header.trx()) {
             return self.resolve_older(core, tree, key, found, row, past);
         }
-        finish(core.store(), found.header, row)
+        Ok(!found.header.is_deleted())
     }
 
     #[cold]
@@ -140,7 +140,7 @@ impl Reader {
         if let Some(versions) = &mut past.versions
             && let Some(header) = versions.get(tree.id, key, row)
         {
-            return finish(core.store(), header, row);
+            return Ok(!header.is_deleted());
         }
         let (header, steps) = self.walk_back(core, key, found, row, past.interrupt)?;
         if let Some(versions) = past.versions {
@@ -149,7 +149,7 @@ impl Reader {
                 versions.put(tree.id, key, header, row);
             }
         }
-        finish(core.store(), header, row)
+        Ok(!header.is_deleted())
     }
 
     /// Puts the version that this reader sees into `row`, as it is stored; nothing if it sees none. Returns its header, that of a
@@ -204,16 +204,4 @@ impl Reader {
         }
         unreachable!("a chain ends at an insertion")
     }
-}
-
-/// The visible version as the caller wants it. False: it is a deletion.
-#[inline(always)]
-pub fn finish(store: Store<'_>, header: Header, row: &mut Vec<u8>) -> Result<bool> {
-    if header.is_deleted() {
-        return Ok(false);
-    }
-    if header.is_off_page() {
-        overflow::load(store, row)?;
-    }
-    Ok(true)
 }

@@ -163,13 +163,18 @@ impl Core {
                 return self.mark_undone(roll_ptr);
             }
             let row = &value[if record.secondary { PAYLOAD_AT } else { ROW_AT }..];
-            // A chain that only the undone version refers to.
-            let off_page =
-                header.is_off_page() && !header.is_deleted() && (record.kind == Kind::Insert || record.data != row);
-            let chain = off_page.then(|| row.to_vec());
+            // Chains that only the undone version refers to. A deletion has those of the row that it deleted.
+            let mut chains = match header.is_deleted() || record.secondary {
+                true => Vec::new(),
+                false => overflow::references(header, row)?.to_vec(),
+            };
             let restored = if record.kind == Kind::Update {
                 patch_back(row, record.prefix, record.suffix, record.data, &mut old_row)
                     .ok_or_else(|| Error::Corrupt("an undo record does not fit its row".into()))?;
+                if !chains.is_empty() {
+                    let kept = overflow::references(Header(record.header), &old_row)?;
+                    chains.retain(|chain| !kept.contains(chain));
+                }
                 let mut words = [0; ROW_AT];
                 put_u64(&mut words, 0, record.header);
                 put_u64(&mut words, 8, record.roll_ptr);
@@ -198,9 +203,7 @@ impl Core {
             let underfull = restored.is_none() && merge::is_underfull(Node(leaf.bytes()));
             mtr.commit(&self.log, &mut [&mut leaf, &mut undo_page]);
             drop((leaf, undo_page));
-            if let Some(reference) = chain {
-                overflow::free(store, tree, &reference)?;
-            }
+            overflow::free_all(store, tree, &chains)?;
             if underfull {
                 store.merge(tree, record.key, 0)?;
             }

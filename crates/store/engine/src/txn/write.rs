@@ -4,33 +4,34 @@
 use crate::btree::Target;
 use crate::lock::{Name, On};
 use crate::mtr::Mtr;
+use crate::overflow::{self, LongReference, Row};
 use crate::page::node::{CELL_BYTES_MAX, NODE_BYTES, Node};
 use crate::page::{get_u64, put_u64};
 use crate::transaction::{LockMode, Read, Transaction, Wait};
 use crate::txn::Status;
 use crate::undo::{self, Kind, Record};
 use crate::version::{Header, PAYLOAD_AT, ROW_AT, common_ends};
-use crate::{Direction, Error, KEY_BYTES_MAX, Range, Result, Tree, TreeKind, overflow};
+use crate::{Direction, Error, KEY_BYTES_MAX, Range, Result, Tree, TreeKind};
 use observe::Counter;
 use std::ops::Bound;
 use std::sync::atomic::Ordering;
 
-/// What to do to an entry. Rows as they are stored: off-page rows by reference.
+/// What to do to an entry. Rows as they are stored: long values by reference.
 #[derive(Clone, Copy)]
 enum Change<'a> {
     Insert {
         row: &'a [u8],
-        off_page: bool,
+        has_long: bool,
     },
     Update {
         row: &'a [u8],
-        off_page: bool,
+        has_long: bool,
     },
     Delete,
     /// Into a tree that goes whole if the transaction does not commit: without an undo record.
     Load {
         row: &'a [u8],
-        off_page: bool,
+        has_long: bool,
     },
 }
 
@@ -52,6 +53,11 @@ enum Attempt {
     ExtendUndo,
 }
 
+/// Bytes that a row with a key of so many bytes may have as it is stored: [`Row::stored_bytes`]. Some quarter of a page.
+pub fn row_bytes_max(key_bytes: usize) -> usize {
+    CELL_BYTES_MAX - ROW_AT - key_bytes
+}
+
 const TRUSTED: &str = "a latched node has sound offsets";
 
 /// Would an entry of so many bytes take room that a load leaves free in the last leaf? At 100 % a sixteenth of clustered trees is
@@ -67,12 +73,12 @@ fn is_filled(node: Node<'_>, kind: TreeKind, bytes: usize, percent: u8) -> bool 
 
 impl Transaction {
     /// Inserts a row into a clustered tree. Waits for a transaction that deletes or inserts the same key; a duplicate is locked
-    /// (see [`Transaction::lock_duplicates`]).
-    pub fn insert(&mut self, tree: Tree, key: &[u8], row: &[u8]) -> Result<()> {
+    /// (see [`Transaction::lock_duplicates`]). The row fits: see [`row_bytes_max`].
+    pub fn insert<'r>(&mut self, tree: Tree, key: &[u8], row: impl Into<Row<'r>>) -> Result<()> {
         debug_assert_eq!(tree.kind, TreeKind::Clustered);
-        self.with_stored_row(tree, key, row, |tx, row, off_page| {
+        self.with_stored_row(tree, key, row.into(), |tx, row, has_long| {
             loop {
-                match tx.change(tree, key, Change::Insert { row, off_page }) {
+                match tx.change(tree, key, Change::Insert { row, has_long }) {
                     // It may go before it is locked.
                     Err(Error::DuplicateKey) if !tx.lock_duplicate(tree, key)? => {}
                     other => return other,
@@ -83,14 +89,20 @@ impl Transaction {
         Ok(())
     }
 
-    /// Replaces the row with this key, which exists and has been read by an exclusive locking read in this transaction.
-    pub fn update(&mut self, tree: Tree, key: &[u8], row: &[u8]) -> Result<()> {
+    /// Replaces the row with this key, which exists and has been read by an exclusive locking read in this transaction. Long values that
+    /// the new row does not keep are dropped.
+    pub fn update<'r>(&mut self, tree: Tree, key: &[u8], row: impl Into<Row<'r>>) -> Result<()> {
         debug_assert_eq!(tree.kind, TreeKind::Clustered);
-        self.with_stored_row(tree, key, row, |tx, row, off_page| {
-            tx.change(tree, key, Change::Update { row, off_page })
+        self.with_stored_row(tree, key, row.into(), |tx, row, has_long| {
+            tx.change(tree, key, Change::Update { row, has_long })
         })?;
         observe::add(Counter::InnodbRowsUpdated, 1);
         Ok(())
+    }
+
+    /// Appends a long value of a row to `out`. The caller has the snapshot that saw that version of the row, or the row's lock.
+    pub fn load_long(&self, reference: &LongReference, out: &mut Vec<u8>) -> Result<()> {
+        overflow::load(self.core.store(), reference, out)
     }
 
     /// Deletes the row with this key, which exists and has been read by an exclusive locking read in this transaction.
@@ -110,7 +122,7 @@ impl Transaction {
             return Err(Error::TooLong);
         }
         self.start_writing()?;
-        let insert = Change::Insert { row: payload, off_page: false };
+        let insert = Change::Insert { row: payload, has_long: false };
         let Some(prefix) = unique_prefix else { return self.change(tree, key, insert) };
         // The lock on the value keeps two inserts of it apart until the entry is there, which the second then waits for.
         let name = Name { tree: tree.id, key: key[..prefix].into() };
@@ -134,9 +146,11 @@ impl Transaction {
 
     /// Inserts into a tree that this transaction has made and that nobody else knows of, without undo and without a look at locks:
     /// a rollback frees the tree, so it costs the same for a million rows as for none. A key that is there: [`Error::DuplicateKey`].
-    pub fn load(&mut self, tree: Tree, key: &[u8], row: &[u8]) -> Result<()> {
+    pub fn load<'r>(&mut self, tree: Tree, key: &[u8], row: impl Into<Row<'r>>) -> Result<()> {
         assert!(self.trees_made.contains(&tree.id), "a tree of this transaction");
-        self.with_stored_row(tree, key, row, |tx, row, off_page| tx.change(tree, key, Change::Load { row, off_page }))
+        self.with_stored_row(tree, key, row.into(), |tx, row, has_long| {
+            tx.change(tree, key, Change::Load { row, has_long })
+        })
     }
 
     /// As [`Transaction::load`], for a secondary tree. Who fills one looks himself whether a unique value is there twice.
@@ -146,7 +160,7 @@ impl Transaction {
             return Err(Error::TooLong);
         }
         self.start_writing()?;
-        self.change(tree, key, Change::Load { row: &[], off_page: false })
+        self.change(tree, key, Change::Load { row: &[], has_long: false })
     }
 
     /// Looks for a live entry that has the unique value, which is locked; locks it.
@@ -166,25 +180,26 @@ impl Transaction {
         }
     }
 
-    /// Gets ready to write and puts a row that is too long for a leaf off-page.
+    /// Gets ready to write and puts long values outside.
     fn with_stored_row(
         &mut self,
         tree: Tree,
         key: &[u8],
-        row: &[u8],
+        row: Row<'_>,
         write: impl FnOnce(&mut Self, &[u8], bool) -> Result<()>,
     ) -> Result<()> {
-        if key.len() > KEY_BYTES_MAX || row.len() > u32::MAX as usize {
+        if key.len() > KEY_BYTES_MAX || row.stored_bytes() > row_bytes_max(key.len()) {
             return Err(Error::TooLong);
         }
         self.start_writing()?;
-        if key.len() + ROW_AT + row.len() <= CELL_BYTES_MAX {
-            return write(self, row, false);
+        if row.long.is_empty() {
+            return write(self, row.body, false);
         }
-        let reference = overflow::store(self.core.store(), tree, row)?;
-        let outcome = write(self, &reference, true);
+        let (mut stored, mut new) = (Vec::with_capacity(row.stored_bytes()), Vec::new());
+        let outcome = overflow::store_row(self.core.store(), tree, row, &mut stored, &mut new)
+            .and_then(|()| write(self, &stored, true));
         if outcome.is_err() {
-            overflow::free(self.core.store(), tree, &reference)?;
+            overflow::free_all(self.core.store(), tree, &new)?;
         }
         outcome
     }
@@ -277,13 +292,13 @@ impl Transaction {
         let old_roll_ptr =
             if old.is_some() && tree.kind == TreeKind::Clustered { get_u64(old.unwrap_or_default(), 8) } else { 0 };
         let (header, row) = match change {
-            Change::Insert { row, off_page } | Change::Update { row, off_page } | Change::Load { row, off_page } => {
+            Change::Insert { row, has_long } | Change::Update { row, has_long } | Change::Load { row, has_long } => {
                 let header = Header::new(self.trx);
-                (if off_page { header.off_page() } else { header }, row)
+                (if has_long { header.with_long() } else { header }, row)
             }
             Change::Delete => {
                 let header = Header::new(self.trx).deleted();
-                (if old_header.is_off_page() { header.off_page() } else { header }, old_row)
+                (if old_header.has_long() { header.with_long() } else { header }, old_row)
             }
         };
         if load {
@@ -309,10 +324,16 @@ impl Transaction {
             mtr.commit(&core.log, &mut [&mut leaf]);
             return Ok(Attempt::Done);
         }
-        // What the old row has in common with the new one need not be kept. References are kept whole: purge reads them.
-        let whole = old_header.is_off_page() != header.is_off_page()
-            || (header.is_off_page() && !matches!(change, Change::Delete));
-        let (prefix, suffix) = if whole { (0, 0) } else { common_ends(old_row, row) };
+        // What the old row has in common with the new one need not be kept.
+        let (prefix, suffix) = common_ends(old_row, row);
+        let dropped = if old_header.has_long() && !matches!(change, Change::Delete) {
+            let kept = overflow::references(header, row)?;
+            let mut dropped = overflow::references(old_header, old_row)?.to_vec();
+            dropped.retain(|reference| !kept.contains(reference));
+            dropped
+        } else {
+            Vec::new()
+        };
         let record = Record {
             kind: if old.is_some() { Kind::Update } else { Kind::Insert },
             secondary: tree.kind == TreeKind::Secondary,
@@ -325,6 +346,7 @@ impl Transaction {
             suffix,
             key,
             data: if old.is_some() { &old_row[prefix..old_row.len() - suffix] } else { &[] },
+            dropped: &dropped,
         };
         record.encode(&mut self.record);
 
@@ -350,7 +372,7 @@ impl Transaction {
         // A deletion keeps the row where it is and sets words only.
         let (row, in_place) = match change {
             Change::Insert { row, .. } | Change::Update { row, .. } | Change::Load { row, .. } => {
-                (row, old_len == row.len() && !whole)
+                (row, old_len == row.len())
             }
             Change::Delete => (&[][..], true),
         };

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
-use engine::{Engine, EngineOptions, Isolation, Transaction, Tree, TreeKind};
+use engine::{Engine, EngineOptions, Isolation, Long, REFERENCE_BYTES, Row, Transaction, Tree, TreeKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -83,4 +83,38 @@ pub fn check_sound(engine: &Engine, trees: &[Tree], when: &str) {
     let report = engine.check(trees);
     assert!(report.is_clean(), "{when}: {report}");
     assert!(report.leaked.is_empty(), "{when}: without a crash nothing leaks: {:?}", report.leaked);
+}
+
+/// A row that is nothing but one long value.
+pub fn outside<'r>(long: &'r [Long<'r>; 1]) -> Row<'r> {
+    Row { body: &[], long }
+}
+
+/// A row of these bytes, which are outside when they are too many for a leaf.
+pub fn row_or_outside<'r>(bytes: &'r [u8], long: &'r [Long<'r>; 1]) -> Row<'r> {
+    if bytes.len() > 3000 { outside(long) } else { bytes.into() }
+}
+
+/// [`row_or_outside`] of an expression, for one statement.
+#[macro_export]
+macro_rules! stored {
+    ($bytes:expr) => {
+        $crate::common::row_or_outside(&$bytes, &[engine::Long::New(&$bytes)])
+    };
+}
+
+/// The bytes of such a row as it was read.
+pub fn whole(tx: &Transaction, stored: &[u8]) -> Vec<u8> {
+    try_whole(tx, stored).unwrap()
+}
+
+pub fn try_whole(tx: &Transaction, stored: &[u8]) -> engine::Result<Vec<u8>> {
+    match stored.split_last_chunk() {
+        Some((reference, [1, 0])) if reference.len() == REFERENCE_BYTES => {
+            let mut bytes = Vec::new();
+            tx.load_long(reference.try_into().unwrap(), &mut bytes)?;
+            Ok(bytes)
+        }
+        _ => Ok(stored.into()),
+    }
 }

@@ -1,6 +1,6 @@
 //! What the engine should hold: committed states, and the changes of transactions over them.
 
-use engine::{Tree, TreeKind};
+use engine::{LongReference, REFERENCE_BYTES, Transaction, Tree, TreeKind};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -18,11 +18,46 @@ pub fn bytes((version, len): Row) -> Vec<u8> {
     version.to_be_bytes().into_iter().chain(filler).collect()
 }
 
-/// The row that has these bytes; `None`: nobody wrote them.
-pub fn row_of(value: &[u8]) -> Option<Row> {
-    let version = u64::from_be_bytes(value.get(..8)?.try_into().ok()?);
-    let row = (version, value.len() - 8);
-    (bytes(row) == value).then_some(row)
+/// From this length on a row's bytes are outside, in two long values, and the row itself says its version, marked, and length.
+pub const LONG: usize = 3800;
+const MARK: u64 = 1 << 63;
+
+/// The long values of a row: one that follows from its version, and one from its length alone, so that a change to another version of the same
+/// length may keep it.
+pub fn long_values((version, len): Row) -> [Vec<u8>; 2] {
+    let own = len * 2 / 3;
+    [bytes((version, own)), bytes((len as u64, len - own))]
+}
+
+pub fn body((version, len): Row) -> [u8; 16] {
+    let mut body = [0; 16];
+    body[..8].copy_from_slice(&(version | MARK).to_be_bytes());
+    body[8..].copy_from_slice(&(len as u64).to_be_bytes());
+    body
+}
+
+/// The references of a row as it is stored, if its values are outside.
+pub fn references(stored: &[u8]) -> Option<[LongReference; 2]> {
+    let rest = stored.strip_suffix(&[2, 0])?;
+    let at = rest.len().checked_sub(2 * REFERENCE_BYTES)?;
+    let (first, second) = rest[at..].split_at(REFERENCE_BYTES);
+    (at == 16 && rest[0] & 0x80 != 0).then(|| [first.try_into().unwrap(), second.try_into().unwrap()])
+}
+
+/// The row that is stored so; `None`: nobody wrote it.
+pub fn row_of(tx: &Transaction, stored: &[u8]) -> engine::Result<Option<Row>> {
+    let word = |at: usize| stored.get(at..at + 8).map(|word| u64::from_be_bytes(word.try_into().unwrap()));
+    let Some(version) = word(0) else { return Ok(None) };
+    let Some(references) = references(stored) else {
+        let row = (version, stored.len() - 8);
+        return Ok((bytes(row) == stored).then_some(row));
+    };
+    let row = (version & !MARK, word(8).expect("it has references") as usize);
+    let mut found = [Vec::new(), Vec::new()];
+    for (reference, out) in references.iter().zip(&mut found) {
+        tx.load_long(reference, out)?;
+    }
+    Ok((found == long_values(row)).then_some(row))
 }
 
 /// An index entry: a byte of the version, then the key.

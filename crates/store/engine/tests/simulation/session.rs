@@ -1,8 +1,9 @@
 //! One session: statements on the engine, each answer compared with the model.
 
-use crate::model::{Changes, Row, Rows, State, Trees, bytes, entry, key, row_of};
+use crate::model::{Changes, LONG, Row, Rows, State, Trees, body, bytes, entry, key, long_values, references, row_of};
 use engine::{
-    Cursor, Direction, Engine, Error, Isolation, LockMode, Range, Read, Savepoint, Transaction, Tree, TreeKind, Wait,
+    Cursor, Direction, Engine, Error, Isolation, LockMode, Long, Range, Read, Savepoint, Transaction, Tree, TreeKind,
+    Wait,
 };
 use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
@@ -84,16 +85,21 @@ impl Session {
         let mut old = Vec::new();
         let found = self.tx.get(trees.table, &key(id), X, &mut old)?;
         self.compare("locking read", table, id, found.then_some(&old[..]), expected)?;
+        // Half of the changes keep a long value.
+        let new = match expected {
+            Some((_, len)) if len >= LONG && new.0.is_multiple_of(2) => (new.0, len),
+            _ => new,
+        };
         match expected {
             Some(before) => {
-                self.tx.update(trees.table, &key(id), &bytes(new))?;
+                write(new, found.then_some((&old[..], before)), |row| self.tx.update(trees.table, &key(id), row))?;
                 if entry(id, before) != entry(id, new) {
                     self.tx.index_delete(trees.index, &entry(id, before))?;
                     self.tx.index_insert(trees.index, &entry(id, new), None, b"")?;
                 }
             }
             None => {
-                self.tx.insert(trees.table, &key(id), &bytes(new))?;
+                write(new, None, |row| self.tx.insert(trees.table, &key(id), row))?;
                 self.tx.index_insert(trees.index, &entry(id, new), None, b"")?;
             }
         }
@@ -105,7 +111,7 @@ impl Session {
     pub fn insert(&mut self, trees: Trees, table: u64, id: u64, new: Row, committed: &State) -> Outcome {
         self.touched.insert(table);
         let expected = self.changes.row(committed, table, id);
-        match (self.tx.insert(trees.table, &key(id), &bytes(new)), expected) {
+        match (write(new, None, |row| self.tx.insert(trees.table, &key(id), row)), expected) {
             (Err(Error::DuplicateKey), Some(_)) => return Ok(()),
             (Err(Error::DuplicateKey), None) => {
                 return Err(Fail::Wrong(format!("table {table}: a duplicate of row {id}, which is not there")));
@@ -136,7 +142,7 @@ impl Session {
     }
 
     fn compare(&self, what: &str, table: u64, id: u64, found: Option<&[u8]>, expected: Option<Row>) -> Outcome {
-        let row = found.and_then(row_of);
+        let row = found.map(|stored| row_of(&self.tx, stored)).transpose()?.flatten();
         expect(found.is_some() == row.is_some() && row == expected, || {
             let found = found.map(|bytes| (row, bytes.len()));
             format!("{what} of table {table}, row {id}: {found:?} in place of {expected:?}")
@@ -171,7 +177,7 @@ impl Session {
             let (name, certain) = (found.key.to_vec(), found.certain);
             let id = u64::from_be_bytes(name[1..].try_into().expect("an entry has nine bytes"));
             let there = self.tx.get(trees.table, &key(id), Read::Consistent, &mut row)?;
-            let is_row = there && row_of(&row).is_some_and(|row| entry(id, row) == name);
+            let is_row = there && row_of(&self.tx, &row)?.is_some_and(|row| entry(id, row) == name);
             expect(is_row || !certain, || format!("index of table {table}: entry {name:?} has no row"))?;
             if is_row {
                 entries.insert(name);
@@ -194,7 +200,7 @@ impl Session {
         let mut found = Rows::new();
         while let Some(row) = cursor.next(&mut self.tx)? {
             let id = u64::from_be_bytes(row.key.try_into().expect("a key has eight bytes"));
-            let decoded = row_of(row.value);
+            let decoded = row_of(&self.tx, row.value)?;
             expect(decoded.is_some(), || format!("table {table}: row {id} is one that nobody wrote"))?;
             found.extend(decoded.map(|row| (id, row)));
         }
@@ -215,7 +221,7 @@ impl Session {
     /// Fills a table that this very transaction has made.
     pub fn load(&mut self, trees: Trees, table: u64, rows: &Rows) -> Outcome {
         for (id, row) in rows {
-            self.tx.load(trees.table, &key(*id), &bytes(*row))?;
+            write(*row, None, |row| self.tx.load(trees.table, &key(*id), row))?;
         }
         let mut entries: Vec<_> = rows.iter().map(|(id, row)| entry(*id, *row)).collect();
         entries.sort_unstable();
@@ -256,12 +262,30 @@ impl Session {
     }
 }
 
+/// Writes a row, in place of `old`, which is stored so, if there is one.
+fn write(
+    row: Row,
+    old: Option<(&[u8], Row)>,
+    run: impl FnOnce(engine::Row<'_>) -> engine::Result<()>,
+) -> engine::Result<()> {
+    if row.1 < LONG {
+        return run((&bytes(row)).into());
+    }
+    let [own, shared] = long_values(row);
+    let kept = old.filter(|(_, before)| before.1 == row.1).and_then(|(stored, _)| references(stored));
+    let second = match &kept {
+        Some([_, second]) => Long::Kept(second),
+        None => Long::New(&shared),
+    };
+    run(engine::Row { body: &body(row), long: &[Long::New(&own), second] })
+}
+
 pub fn rows_of(tx: &mut Transaction, tree: Tree, direction: Direction) -> Outcome<Rows> {
     let mut cursor = Cursor::new(tree, ALL, direction, Read::Consistent, 0);
     let (mut rows, mut count) = (Rows::new(), 0);
     while let Some(found) = cursor.next(tx)? {
         let id = u64::from_be_bytes(found.key.try_into().expect("a key has eight bytes"));
-        let Some(row) = row_of(found.value) else {
+        let Some(row) = row_of(tx, found.value)? else {
             return Err(Fail::Wrong(format!("tree {}: row {id} is one that nobody wrote", tree.id)));
         };
         rows.insert(id, row);
