@@ -76,6 +76,22 @@ start_mariadb() { # start_mariadb POOL [OPTION...]
   await "$mariadb_port" "$mariadb_pid" "$work/mariadb.log" 120
 }
 
+# A real MySQL with the same settings, where the environment names its server: MYSQLD="/usr/sbin/mysqld", words may follow.
+start_mysql() { # start_mysql POOL [OPTION...]
+  local pool=$1 words
+  shift
+  read -ra words <<<"${MYSQLD:?the command that runs mysqld}"
+  mysql_port=$(free_port)
+  [ -d "$work/mysql" ] || "${words[@]}" --no-defaults --user="$(id -un)" --initialize-insecure --datadir="$work/mysql" >"$work/mysql.log" 2>&1 ||
+    die "mysqld --initialize-insecure: $(tail -3 "$work/mysql.log")"
+  "${words[@]}" --no-defaults --user="$(id -un)" --datadir="$work/mysql" --port="$mysql_port" --socket="$work/y.sock" \
+    --bind-address=127.0.0.1 --mysqlx=OFF --skip-log-bin --innodb-buffer-pool-size="$pool" --innodb-flush-log-at-trx-commit=1 \
+    --innodb-redo-log-capacity=1G --max-connections=2000 --max-prepared-stmt-count=1000000 "$@" >>"$work/mysql.log" 2>&1 &
+  mysql_pid=$!
+  pids+=("$mysql_pid")
+  await "$mysql_port" "$mysql_pid" "$work/mysql.log" 120
+}
+
 start_canned() {
   [ -x "$canned" ] || (cd "$top" && cargo build --release --quiet -p canned) || die "cannot build the canned-reply server"
   canned_port=$(free_port)

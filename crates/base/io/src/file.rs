@@ -165,6 +165,35 @@ impl File {
         }
     }
 
+    /// The greatest write that the device makes whole or not at all, as a power of two, where writes of [`crate::ALIGNMENT`] and
+    /// more are; 0 where it promises nothing. Only past the page cache.
+    pub fn atomic_write_bytes(&self) -> usize {
+        if !self.direct {
+            return 0;
+        }
+        let promised = match &self.backend {
+            Backend::Kernel(fd) => kernel::atomic_write_bytes(fd),
+            Backend::Overlay(_) => None,
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.atomic_write_bytes().map(|bytes| (crate::ALIGNMENT, bytes)),
+        };
+        promised.filter(|(least, _)| *least <= crate::ALIGNMENT).map_or(0, |(_, greatest)| greatest)
+    }
+
+    /// Writes all of `buf`, a power of two of at most [`File::atomic_write_bytes`], at a multiple of its length. After a crash it is
+    /// in the file whole or not at all.
+    pub fn write_atomic_at(&self, buf: &[u8], offset: u64) -> Result<()> {
+        self.assert_aligned(buf.as_ptr(), buf.len(), offset);
+        let fits = buf.len().is_power_of_two() && offset.is_multiple_of(buf.len() as u64);
+        assert!(fits, "{} bytes at {offset} are no unit", buf.len());
+        match &self.backend {
+            Backend::Kernel(fd) => kernel::write_atomic(fd, &self.path, buf, offset),
+            Backend::Overlay(file) => file.write_all(&self.path, &[IoSlice::new(buf)], offset),
+            #[cfg(any(test, feature = "faults"))]
+            Backend::Simulated(file) => file.write_whole(&self.path, buf.to_vec(), offset),
+        }
+    }
+
     /// Makes durable what was written, with as much of the file's own data (its length) as reading it needs.
     /// After an error the file must not be used: nobody knows what is on the device.
     pub fn sync_data(&self) -> Result<()> {

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, ErrorKind, Op, Result};
 use crate::file::{Advice, OpenOptions};
-use rustix::fs::{self, FallocateFlags, FlockOperation, Mode, OFlags};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::fs::{self, FallocateFlags, FlockOperation, Mode, OFlags, StatxFlags};
+use rustix::io::{Errno, ReadWriteFlags, retry_on_intr};
 use std::io::IoSlice;
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
@@ -81,6 +81,27 @@ pub(crate) fn write_all(fd: &OwnedFd, path: &Path, buf: &[u8], offset: u64) -> R
         }
     }
     Ok(())
+}
+
+/// What the device makes whole or not at all, in bytes: the least and the greatest such write. `None`: it promises nothing.
+pub(crate) fn atomic_write_bytes(fd: &OwnedFd) -> Option<(usize, usize)> {
+    // From <linux/stat.h>: STATX_WRITE_ATOMIC.
+    const WRITE_ATOMIC: StatxFlags = StatxFlags::from_bits_retain(0x0001_0000);
+    let stat = fs::statx(fd, "", fs::AtFlags::EMPTY_PATH, WRITE_ATOMIC).ok()?;
+    let told = StatxFlags::from_bits_retain(stat.stx_mask).contains(WRITE_ATOMIC);
+    let (least, greatest) = (stat.stx_atomic_write_unit_min as usize, stat.stx_atomic_write_unit_max as usize);
+    (told && least > 0).then_some((least, greatest))
+}
+
+/// Writes all of `buf`, which the device makes whole or not at all (`RWF_ATOMIC`).
+pub(crate) fn write_atomic(fd: &OwnedFd, path: &Path, buf: &[u8], offset: u64) -> Result<()> {
+    // From <linux/fs.h>: RWF_ATOMIC.
+    const ATOMIC: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x40);
+    match retry_on_intr(|| rustix::io::pwritev2(fd, &[IoSlice::new(buf)], offset, ATOMIC)) {
+        Ok(n) if n == buf.len() => Ok(()),
+        Ok(_) => Err(Error::with_kind(Op::Write, path, ErrorKind::Device, "a part of an atomic write was written")),
+        Err(e) => Err(Error::new(Op::Write, path, e)),
+    }
 }
 
 pub(crate) fn write_vectored_all(fd: &OwnedFd, path: &Path, bufs: &[IoSlice<'_>], mut offset: u64) -> Result<()> {

@@ -105,6 +105,11 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     // The next batches begin at the first half again: what is in the other would be older than it looks.
     doublewrite.forget()?;
     check_super_page(&file)?;
+    let atomic = options.doublewrite && file.atomic_write_bytes() >= PAGE_BYTES;
+    if atomic {
+        progress("the device writes pages whole or not at all: they are not written twice");
+    }
+    let twice = options.doublewrite && !atomic;
 
     let mut told = Instant::now();
     let (log, recovery) = Log::open_with_progress(&log_directory, log_options, &mut |read, most| {
@@ -119,6 +124,7 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     let path = directory.join(DATA_FILE);
     let mut pool = Pool::new(file, path.clone(), page_count, frames)?;
     pool.set_lost(checkpoint.lost);
+    pool.set_atomic(atomic);
     // Not the file's length: a growth that the log does not know of has not begun to count, and nothing was written there.
     let space = Space::new(checkpoint.file_pages);
     if space.file_pages() > page_count {
@@ -129,9 +135,9 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
             options.address_space_bytes
         )));
     }
-    let mut cleaner = Cleaner::new(&pool, &log, doublewrite_for_redo(&directory, options)?);
+    let mut cleaner = Cleaner::new(&pool, &log, doublewrite_for_redo(&directory, options, twice)?);
     let workers = if background == Background::Threads { redo::WORKERS } else { 0 };
-    let redone = redo::run(&pool, &recovery, &mut cleaner, workers, !options.doublewrite, progress)?;
+    let redone = redo::run(&pool, &recovery, &mut cleaner, workers, !twice, progress)?;
     drop(cleaner);
     pool.set_lost(redone.lost);
     let (seen, next_trx) = (redone.pages, redone.next_trx.max(checkpoint.next_trx));
@@ -149,14 +155,11 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     let segments = Segments::open(store)?;
     let open = open_transactions(&pool, &segments)?;
     let system = System::new(next_trx.max(1), open.iter().map(|open| open.trx), ring_len)?;
-    Ok(Opened { pool, log, space, system, segments, open, doublewrite: options.doublewrite.then_some(doublewrite) })
+    Ok(Opened { pool, log, space, system, segments, open, doublewrite: twice.then_some(doublewrite) })
 }
 
-fn doublewrite_for_redo(directory: &Directory, options: &EngineOptions) -> Result<Option<Doublewrite>> {
-    if !options.doublewrite {
-        return Ok(None);
-    }
-    Ok(Some(Doublewrite::open(directory, options.direct_io)?))
+fn doublewrite_for_redo(directory: &Directory, options: &EngineOptions, twice: bool) -> Result<Option<Doublewrite>> {
+    if twice { Ok(Some(Doublewrite::open(directory, options.direct_io)?)) } else { Ok(None) }
 }
 
 /// Makes a data file with its fixed pages; its name appears only when it is whole.

@@ -184,3 +184,46 @@ fn a_batch_that_failed_goes_on_when_the_device_does() {
     drop(engine);
     disk.unmount();
 }
+
+/// A device that writes pages whole needs no second copy, and what an image of any moment loses is whole pages.
+#[test]
+fn pages_that_the_device_writes_whole_are_not_written_twice() {
+    let datadir = Path::new("/sim/whole-pages");
+    let disk = SimDisk::mount(datadir, 1);
+    disk.set_atomic_write_bytes(64 << 10);
+    let small = |datadir: &Path| {
+        let options = EngineOptions {
+            buffer_pool_bytes: 24 << 20,
+            log_capacity_bytes: 64 << 20,
+            address_space_bytes: 256 << 20,
+            direct_io: true,
+            ..options(datadir)
+        };
+        let mut told = Vec::new();
+        let engine = Engine::open(options, &mut |line| told.push(line.to_owned())).unwrap();
+        (engine, told)
+    };
+    let tree = filled(datadir);
+    let (engine, told) = small(datadir);
+    assert!(told.iter().any(|line| line.contains("not written twice")), "{told:?}");
+    let writes = count_writes(&disk);
+    for step in 0..8 {
+        change(&engine, tree, ROWS / 8 * step, ROWS / 8 * (step + 1));
+        let now = writes.data.load(Ordering::Relaxed);
+        until(|| writes.data.load(Ordering::Relaxed) > now + 3);
+        let after = format!("/sim/whole-pages-{step}");
+        let cut = disk.image().mount(&after, step);
+        cut.set_atomic_write_bytes(64 << 10);
+        cut.reboot();
+        let (again, told) = small(Path::new(&after));
+        assert!(!told.iter().any(|line| line.contains("torn")), "{told:?}");
+        check(&again, tree, |id| id < ROWS / 8 * (step + 1));
+        again.close().unwrap();
+        drop(again);
+        cut.unmount();
+    }
+    assert_eq!(writes.doublewrite.load(Ordering::Relaxed), 0);
+    engine.close().unwrap();
+    drop(engine);
+    disk.unmount();
+}

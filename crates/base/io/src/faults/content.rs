@@ -15,16 +15,30 @@ pub struct Content {
 
 #[derive(Clone, Debug)]
 pub enum Change {
-    Write { offset: usize, bytes: Vec<u8> },
+    Write {
+        offset: usize,
+        bytes: Vec<u8>,
+    },
+    /// A write that no crash tears.
+    WholeWrite {
+        offset: usize,
+        bytes: Vec<u8>,
+    },
     Length(usize),
-    Allocate { offset: usize, len: usize },
-    Punch { offset: usize, len: usize },
+    Allocate {
+        offset: usize,
+        len: usize,
+    },
+    Punch {
+        offset: usize,
+        len: usize,
+    },
 }
 
 impl Change {
     pub fn apply(&self, to: &mut Content) {
         match self {
-            Change::Write { offset, bytes } => {
+            Change::Write { offset, bytes } | Change::WholeWrite { offset, bytes } => {
                 to.fill(*offset..offset + bytes.len());
                 to.bytes[*offset..offset + bytes.len()].copy_from_slice(bytes);
             }

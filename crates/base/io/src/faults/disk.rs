@@ -65,6 +65,8 @@ struct State {
     /// Reboots so far; handles of an earlier boot are dead.
     boot: u64,
     powered: bool,
+    /// What the device writes whole at most, where it was asked to.
+    atomic: Option<usize>,
     witness: Option<Witness>,
 }
 
@@ -198,6 +200,7 @@ impl SimDisk {
             handles: 0,
             boot: 0,
             powered: true,
+            atomic: None,
             witness: None,
         };
         let disk = SimDisk { root, state: Arc::new(Mutex::new(Rank::Kernel, state)) };
@@ -215,6 +218,11 @@ impl SimDisk {
 
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// From now on the device makes writes of up to so many bytes whole or not at all, where it is asked to.
+    pub fn set_atomic_write_bytes(&self, bytes: usize) {
+        self.state.lock().atomic = Some(bytes);
     }
 
     /// Replaces the script.
@@ -510,7 +518,7 @@ impl State {
         for change in std::mem::take(pending) {
             match change {
                 Change::Length(_) | Change::Allocate { .. } | Change::Punch { .. } => pending.push(change),
-                Change::Write { .. } => survive(&change, durable, &mut self.random),
+                Change::Write { .. } | Change::WholeWrite { .. } => survive(&change, durable, &mut self.random),
             }
         }
     }
@@ -563,9 +571,12 @@ fn survive(change: &Change, durable: &mut Content, random: &mut Random) {
     }
 }
 
-/// Applies a change as a device does that loses power meanwhile: each sector of a write and each block of a hole on its own; a
-/// length not at all.
+/// Applies a change as a device does that loses power meanwhile: each sector of a write and each block of a hole on its own; what
+/// it promised to write whole, whole; a length not at all.
 fn tear(change: &Change, durable: &mut Content, random: &mut Random) {
+    if let Change::WholeWrite { .. } = change {
+        change.apply(durable);
+    }
     if let Change::Punch { offset, len } = change {
         for block in whole_blocks(*offset..offset + len) {
             if random.below(2) == 0 {
@@ -637,6 +648,30 @@ impl SimFile {
         let len = buf.len().min(view.len() - start);
         buf[..len].copy_from_slice(&view[start..start + len]);
         Ok(len)
+    }
+
+    pub(crate) fn atomic_write_bytes(&self) -> Option<usize> {
+        self.disk.state.lock().atomic
+    }
+
+    /// A write that is done or not done, whatever fails meanwhile.
+    pub(crate) fn write_whole(&self, path: &Path, bytes: Vec<u8>, offset: u64) -> Result<()> {
+        let offset = in_memory(offset);
+        let end = offset + bytes.len();
+        let begun = self.begin_change(Op::Write, path, bytes.len(), |view| view.missing(offset..end));
+        let (mut state, failure) = match begun {
+            Ok((state, None)) => (state, None),
+            Ok((state, Some(_))) => (state, Some(power_failed(Op::Write, path))),
+            Err(error) => match self.after_device_error(&error) {
+                Some(state) => (state, Some(error)),
+                None => return Err(error),
+            },
+        };
+        assert!(state.atomic.is_some_and(|most| bytes.len() <= most), "the device promises less");
+        if failure.is_none() || state.random.below(2) == 0 {
+            state.inodes[self.inode].change(Change::WholeWrite { offset, bytes });
+        }
+        failure.map_or(Ok(()), Err)
     }
 
     pub(crate) fn write(&self, path: &Path, mut bytes: Vec<u8>, offset: u64) -> Result<()> {

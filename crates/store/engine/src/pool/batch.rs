@@ -18,7 +18,7 @@ use super::Pool;
 use super::doublewrite::{BATCH_PAGES, Doublewrite, HALVES};
 use crate::page::{self, PAGE_BYTES, PageId};
 use crate::{Error, Result};
-use io::{AlignedBuf, File};
+use io::AlignedBuf;
 use log::{Log, Lsn};
 use observe::Counter;
 use std::ops::Range;
@@ -192,7 +192,7 @@ impl Batch {
                 progress.writing += 1;
                 run
             };
-            let outcome = pages.write(&pool.file, run);
+            let outcome = pages.write(pool, run);
             let mut progress = self.progress.lock();
             if let Err(error) = outcome {
                 progress.failure.get_or_insert(error);
@@ -232,10 +232,18 @@ impl Batch {
 }
 
 impl Pages {
-    fn write(&self, file: &File, run: Range<usize>) -> Result<()> {
+    fn write(&self, pool: &Pool, run: Range<usize>) -> Result<()> {
         let bytes = &self.bytes[(1 + run.start) * PAGE_BYTES..(1 + run.end) * PAGE_BYTES];
-        file.write_at(bytes, self.ids[run.start] * PAGE_BYTES as u64)?;
-        observe::increment(Counter::InnodbDataWrites);
+        let offset = self.ids[run.start] * PAGE_BYTES as u64;
+        if pool.atomic {
+            for (page, at) in bytes.chunks_exact(PAGE_BYTES).zip((offset..).step_by(PAGE_BYTES)) {
+                pool.file.write_atomic_at(page, at)?;
+            }
+            observe::add(Counter::InnodbDataWrites, run.len() as u64);
+        } else {
+            pool.file.write_at(bytes, offset)?;
+            observe::increment(Counter::InnodbDataWrites);
+        }
         observe::add(Counter::InnodbDataWritten, bytes.len() as u64);
         Ok(())
     }

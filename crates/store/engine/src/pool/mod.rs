@@ -74,6 +74,8 @@ pub struct Pool {
     version_floor: AtomicU64,
     file: File,
     path: PathBuf,
+    /// The device writes pages whole or not at all, and is asked to. W: recovery. R: who writes pages.
+    atomic: bool,
     /// Pages that redo had to give up. W: recovery, before anybody else is there. R: who reads a page from disk.
     lost: Lost,
     /// Frames that may be in use: see [`resize`].
@@ -202,6 +204,7 @@ impl Pool {
             version_floor: AtomicU64::new(0),
             file,
             path,
+            atomic: false,
             lost: Lost::new(),
             size: Resize::new(frame_count),
             frames: Table::new(frames_max)?,
@@ -255,6 +258,11 @@ impl Pool {
             }
             claimed.iter().for_each(|id| self.meta(*id).latch.set_evicted());
         }
+    }
+
+    /// Before anybody else is there: pages are written whole by the device, which promises it for this file, and need no doublewrite.
+    pub fn set_atomic(&mut self, atomic: bool) {
+        self.atomic = atomic;
     }
 
     pub fn file(&self) -> &File {

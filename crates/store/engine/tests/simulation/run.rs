@@ -67,6 +67,11 @@ impl Drop for Mounted {
     }
 }
 
+/// Does the device promise to write pages whole, so that they are not written twice?
+fn writes_whole_pages(seed: u64) -> bool {
+    seed % 8 == 7
+}
+
 /// Runs a plan, in a thread of its own: an assertion of the engine's is a failure like others.
 pub fn attempt(plan: &Plan) -> Result<Outcome, Box<Failure>> {
     let profile = Profile::of(&mut plan.of_all());
@@ -91,6 +96,10 @@ pub fn attempt(plan: &Plan) -> Result<Outcome, Box<Failure>> {
 fn run(plan: Plan, profile: Profile, trace: mpsc::Sender<(u64, String)>) -> Result<Outcome, String> {
     let datadir = PathBuf::from(format!("/sim/engine-seed-{}", plan.seed));
     let disk = Mounted(SimDisk::mount(&datadir, plan.seed));
+    let atomic = writes_whole_pages(plan.seed);
+    if atomic {
+        disk.0.set_atomic_write_bytes(32 << 10);
+    }
     let mut run = Run {
         random: plan.of_all(),
         profile: Profile { steps: profile.steps.min(plan.steps), ..profile },
@@ -112,7 +121,7 @@ fn run(plan: Plan, profile: Profile, trace: mpsc::Sender<(u64, String)>) -> Resu
         log_buffer_bytes: 16 << 20,
         address_space_bytes: 256 << 20,
         doublewrite: true,
-        direct_io: false,
+        direct_io: atomic,
         flush_log_at_commit: 1,
         read_io_threads: 0,
         write_io_threads: 1,
