@@ -1,7 +1,7 @@
 //! CHECK TABLE: reads every row and every index entry, and compares them. And a check of all data: each table so, then
 //! everything that the engine keeps.
 
-use crate::ddl::unique_prefix;
+use crate::ddl::{check_interrupt, unique_prefix};
 use crate::error;
 use crate::run::entries::Entries;
 use crate::run::{long, write};
@@ -9,6 +9,7 @@ use catalog::{Catalog, Table};
 use engine::{Cursor, Direction, Engine, Isolation, Range, Read, Transaction};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::BuildHasher;
 use std::ops::Bound;
 use std::sync::Arc;
 use types::{Result, key};
@@ -17,12 +18,18 @@ const ALL: Range<'static> = Range { lower: Bound::Unbounded, upper: Bound::Unbou
 
 /// Reads a base table in the transaction's snapshot: each row's columns decode, its key is the one that the row says, and
 /// every secondary index has an entry for each row and no other. What is wrong comes back as words.
+///
+/// Each tree is read once, from end to end: what the rows say about an index and what is there are compared as sums of hashes,
+/// which do not depend on the order. Only entries that an open transaction has touched are looked up in the table, and all of an
+/// index whose sums differ, to tell which entry it is.
 pub fn check_table(tx: &mut Transaction, table: &Table) -> Result<Option<String>> {
-    let mut rows = 0u64;
+    let mut rows = 0;
+    let mut expected = vec![Sum::default(); table.indexes.len()];
     let (mut wanted, mut inside) = (Vec::new(), Vec::new());
     let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, Read::Consistent, 0);
     while let Some(entry) = scan.next(tx).map_err(error::engine)? {
         rows += 1;
+        check_interrupt(tx, rows)?;
         let row = long::inside(tx, table, entry.value, &mut inside)?;
         let decoded = (0..table.columns.len()).filter(|i| !write::column(table, row, *i).is_null()).count();
         debug_assert!(decoded <= table.columns.len());
@@ -31,66 +38,102 @@ pub fn check_table(tx: &mut Transaction, table: &Table) -> Result<Option<String>
         if wanted != entry.key {
             return Ok(Some(format!("Row {rows} lies under another key than its own")));
         }
+        for (i, expected) in expected.iter_mut().enumerate().skip(1) {
+            if table.indexes[i].array_part.is_some() {
+                Entries::of(table, i, row, entry.key).iter().for_each(|entry| expected.add(entry));
+            } else {
+                write::secondary_key(&mut wanted, table, i, row, entry.key);
+                expected.add(&wanted);
+            }
+        }
     }
-    let mut row = Vec::new();
     for (i, index) in table.indexes.iter().enumerate().skip(1) {
-        let rows = if index.array_part.is_some() { count_entries(tx, table, i)? } else { rows };
-        let mut entries = 0u64;
-        let mut scan = Cursor::new(index.tree, ALL, Direction::Forward, Read::Consistent, 0);
-        let (mut found, mut value) = (Vec::new(), Vec::new());
-        while let Some(entry) = scan.next(tx).map_err(error::engine)? {
-            entries += 1;
-            // What an open transaction has changed is the row's to say.
-            let certain = entry.certain;
-            found.clear();
-            found.extend_from_slice(entry.key);
-            let at = own_length(table, i, &found);
-            let Some(clustered) = at.map(|at| &found[at..]) else {
-                return Ok(Some(format!("Entry {entries} of index '{}' can not be read", index.name)));
-            };
-            let there = tx.get(table.indexes[0].tree, clustered, Read::Consistent, &mut row).map_err(error::engine)?;
-            let row = if there { long::indexed(tx, table, [i].into_iter(), &row, &mut inside)? } else { &row };
-            let of_row = match index.array_part {
-                _ if !there => false,
-                Some(_) => Entries::of(table, i, row, clustered).contains(&found),
-                None => {
-                    write::secondary_key(&mut wanted, table, i, row, clustered);
-                    wanted == found
-                }
-            };
-            if !of_row && !certain {
-                entries -= 1;
-                continue;
-            }
-            if !of_row {
-                return Ok(Some(format!("Entry {entries} of index '{}' has no row", index.name)));
-            }
-            if index.unique
-                && let Some(own) = unique_prefix(table, i, &found)
-            {
-                if value == found[..own] {
-                    return Ok(Some(format!("Entry {entries} of unique index '{}' has the value before", index.name)));
-                }
-                value.clear();
-                value.extend_from_slice(&found[..own]);
-            }
+        let found = match read_index(tx, table, i, false)? {
+            Ok(found) => found,
+            Err(problem) => return Ok(Some(problem)),
+        };
+        if found == expected[i] {
+            continue;
         }
-        if entries != rows {
-            let what = if index.array_part.is_some() { "elements" } else { "rows" };
-            return Ok(Some(format!("Found {entries} entries in index '{}', and {rows} {what}", index.name)));
+        if let Err(problem) = read_index(tx, table, i, true)? {
+            return Ok(Some(problem));
         }
+        let what = if index.array_part.is_some() { "elements" } else { "rows" };
+        let (entries, rows) = (found.count, expected[i].count);
+        return Ok(Some(format!("Found {entries} entries in index '{}', and {rows} {what}", index.name)));
     }
     Ok(None)
 }
 
-/// How many entries a multi-valued index is to have.
-fn count_entries(tx: &mut Transaction, table: &Table, index: usize) -> Result<u64> {
-    let mut count = 0;
-    let mut scan = Cursor::new(table.indexes[0].tree, ALL, Direction::Forward, Read::Consistent, 0);
-    while let Some(entry) = scan.next(tx).map_err(error::engine)? {
-        count += Entries::of(table, index, entry.value, entry.key).count() as u64;
+/// A set of entries as far as one compares two of them: how many, and the sum of their hashes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sum {
+    count: u64,
+    hashes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, entry: &[u8]) {
+        self.count += 1;
+        self.hashes = self.hashes.wrapping_add(foldhash::quality::FixedState::default().hash_one(entry));
     }
-    Ok(count)
+}
+
+/// The entries of an index that the snapshot sees, or what is wrong with one. `look_up`: asks the row of each.
+fn read_index(
+    tx: &mut Transaction,
+    table: &Table,
+    i: usize,
+    look_up: bool,
+) -> Result<std::result::Result<Sum, String>> {
+    let index = &table.indexes[i];
+    let mut sum = Sum::default();
+    let mut scan = Cursor::new(index.tree, ALL, Direction::Forward, Read::Consistent, 0);
+    let (mut found, mut value, mut seen) = (Vec::new(), Vec::new(), 0);
+    while let Some(entry) = scan.next(tx).map_err(error::engine)? {
+        seen += 1;
+        let certain = entry.certain;
+        found.clear();
+        found.extend_from_slice(entry.key);
+        check_interrupt(tx, seen)?;
+        let Some(own) = own_length(table, i, &found) else {
+            return Ok(Err(format!("Entry {seen} of index '{}' can not be read", index.name)));
+        };
+        // What an open transaction has changed is the row's to say.
+        if (look_up || !certain) && !is_of_row(tx, table, i, &found, own)? {
+            if certain {
+                return Ok(Err(format!("Entry {seen} of index '{}' has no row", index.name)));
+            }
+            continue;
+        }
+        sum.add(&found);
+        if index.unique
+            && let Some(own) = unique_prefix(table, i, &found)
+        {
+            if value == found[..own] {
+                return Ok(Err(format!("Entry {seen} of unique index '{}' has the value before", index.name)));
+            }
+            value.clear();
+            value.extend_from_slice(&found[..own]);
+        }
+    }
+    Ok(Ok(sum))
+}
+
+/// Does the snapshot see a row that is to have this entry? `own`: where the clustered key begins.
+fn is_of_row(tx: &mut Transaction, table: &Table, i: usize, entry: &[u8], own: usize) -> Result<bool> {
+    let (mut row, mut inside) = (Vec::new(), Vec::new());
+    let clustered = &entry[own..];
+    if !tx.get(table.indexes[0].tree, clustered, Read::Consistent, &mut row).map_err(error::engine)? {
+        return Ok(false);
+    }
+    let row = long::indexed(tx, table, [i].into_iter(), &row, &mut inside)?;
+    if table.indexes[i].array_part.is_some() {
+        return Ok(Entries::of(table, i, row, clustered).contains(entry));
+    }
+    let mut wanted = Vec::new();
+    write::secondary_key(&mut wanted, table, i, row, clustered);
+    Ok(wanted == entry)
 }
 
 /// Length of the index's own parts in front of the clustered key.
