@@ -198,6 +198,36 @@ def test_definitions_carry_long_values_over(t):
     run("DROP TABLE t2", on=t)
 
 
+def test_a_key_that_is_there_is_told_beside_long_values(t):
+    run("DROP TABLE IF EXISTS u", "CREATE TABLE u (id INT PRIMARY KEY, n INT UNIQUE, b LONGBLOB, UNIQUE KEY b (b(3)))", on=t)
+    run("INSERT INTO u VALUES (1, 1, REPEAT('x', 20000)), (2, 2, REPEAT('y', 20000))", on=t)
+    t.commit()
+    for statement, told in (
+        ("UPDATE u SET n = 1 WHERE id = 2", "Duplicate entry '1' for key 'u.n'"),
+        ("UPDATE u SET b = REPEAT('x', 10000) WHERE id = 2", "Duplicate entry 'xxx' for key 'u.b'"),
+        ("UPDATE u x JOIN u y ON x.id = y.id SET x.n = 1 WHERE x.id = 2", "Duplicate entry '1' for key 'u.n'"),
+        ("INSERT INTO u VALUES (2, 5, '') ON DUPLICATE KEY UPDATE n = 1", "Duplicate entry '1' for key 'u.n'"),
+        ("INSERT INTO u VALUES (3, 5, REPEAT('x', 9000))", "Duplicate entry 'xxx' for key 'u.b'"),
+    ):
+        with pytest.raises(pymysql.err.IntegrityError) as refused:
+            run(statement, on=t)
+        assert refused.value.args == (1062, told), statement
+        run(statement.replace("UPDATE", "UPDATE IGNORE", 1) if statement.startswith("UPDATE") else statement.replace("INSERT", "INSERT IGNORE", 1), on=t)
+        assert fetch(t, "SELECT id, n, LEFT(b, 1), LENGTH(b) FROM u ORDER BY id") == ((1, 1, b"x", 20000), (2, 2, b"y", 20000)), statement
+    t.commit()
+    run("DROP TABLE u", on=t)
+
+
+def test_a_new_unique_key_tells_the_value_that_is_there_twice(t):
+    for key in (1, 2):
+        run(f"INSERT INTO t (id, b, c) VALUES ({key}, REPEAT('same', 20000), REPEAT('{key}', 20000))", on=t)
+    t.commit()
+    for statement in ("ALTER TABLE t ADD UNIQUE KEY u (b(4))", "ALTER TABLE t ADD UNIQUE KEY u (b(4)), ALGORITHM=COPY"):
+        with pytest.raises(pymysql.err.IntegrityError) as refused:
+            run(statement, on=t)
+        assert refused.value.args == (1062, "Duplicate entry 'same' for key 't.u'")
+
+
 def test_foreign_keys_and_unique_keys_over_long_rows(t):
     run("DROP TABLE IF EXISTS child, parent", on=t)
     run("CREATE TABLE parent (id INT PRIMARY KEY, u VARCHAR(700) UNIQUE, body LONGTEXT) DEFAULT CHARSET latin1", on=t)
@@ -235,3 +265,16 @@ def test_rows_whose_short_columns_alone_are_too_long(db):
     assert fetch(db, "CHECK TABLE wide")[-1][-1] == "OK"
     db.rollback()
     run("DROP TABLE wide", on=db)
+
+
+def test_check_reads_arrays_that_are_outside(db):
+    run("DROP TABLE IF EXISTS arrays", "CREATE TABLE arrays (id INT PRIMARY KEY, j JSON, n INT, KEY k ((CAST(j AS UNSIGNED ARRAY))))", on=db)
+    for key in range(1, 6):
+        numbers = list(range(key, 1500 * key, key))
+        run(f"INSERT INTO arrays VALUES ({key}, '{numbers}', 0)", on=db)
+    db.commit()
+    run("UPDATE arrays SET n = n + 1", "UPDATE arrays SET j = JSON_ARRAY(7, 8) WHERE id = 2", on=db)
+    assert fetch(db, "SELECT id FROM arrays WHERE 7 MEMBER OF (j) ORDER BY id") == ((1,), (2,))
+    assert fetch(db, "CHECK TABLE arrays")[-1][-1] == "OK"
+    db.commit()
+    run("DROP TABLE arrays", on=db)

@@ -71,13 +71,12 @@ fn fill(run: &Run<'_>, mut snapshot: Option<&mut Transaction>, read: Read, table
     let filled = collect(run, snapshot.as_deref_mut(), read, table, index, |entry| sorter.push(run, entry, &[]))
         .and_then(|()| sorter.finish(run));
     let Some(entry) = twice else { return filled };
-    let (mut row, own) = (Vec::new(), own_parts(table, index, &entry));
-    let found = match snapshot {
-        Some(snapshot) => snapshot.get(clustered, &entry[own..], read, &mut row),
-        None => run.tx.borrow_mut().get(clustered, &entry[own..], read, &mut row),
-    };
-    found.map_err(error::engine)?;
-    Err(duplicate_entry(table, index, &row, None))
+    let (mut row, mut inside, own) = (Vec::new(), Vec::new(), own_parts(table, index, &entry));
+    let mut of_run = run.tx.borrow_mut();
+    let tx = snapshot.unwrap_or(&mut *of_run);
+    tx.get(clustered, &entry[own..], read, &mut row).map_err(error::engine)?;
+    let row = long::indexed(tx, table, [index].into_iter(), &row, &mut inside)?;
+    Err(duplicate_entry(table, index, row, None))
 }
 
 /// Gives all entries that the table's rows have in an index, in the order of the rows, to `take`.

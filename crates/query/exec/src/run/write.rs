@@ -285,9 +285,10 @@ impl RowWriter {
     /// 1062 for the encoded row and the index that has its key already.
     #[cold]
     pub fn duplicate(&self, table: &Table, index: usize, run: &Run<'_>) -> SqlError {
-        // What the index asks for is inside in one of the two.
-        let row = if has_outside(&self.row) { &self.inside } else { &self.row };
-        duplicate_entry(table, index, row, Some(run))
+        // What the row has outside is of the old row, which is still there.
+        let mut inside = Vec::new();
+        let row = long::indexed(&run.tx.borrow(), table, [index].into_iter(), &self.row, &mut inside);
+        row.map_or_else(|error| error, |row| duplicate_entry(table, index, row, Some(run)))
     }
 
     /// Inserts the encoded row into the clustered tree, all its long values new.
@@ -315,7 +316,8 @@ pub fn duplicate_entry(table: &Table, index: usize, row: &[u8], run: Option<&Run
     error::duplicate(&shown_entry(table, index, row, run), &table.name, &table.indexes[index].name)
 }
 
-/// The row's values of the index as messages show them, TIMESTAMPs in the session's zone where a statement runs.
+/// The row's values of the index as messages show them: prefixes where the index has prefixes, TIMESTAMPs in the session's zone where
+/// a statement runs.
 #[cold]
 pub fn shown_entry(table: &Table, index: usize, row: &[u8], run: Option<&Run<'_>>) -> String {
     let mut entry = String::new();
@@ -324,6 +326,7 @@ pub fn shown_entry(table: &Table, index: usize, row: &[u8], run: Option<&Run<'_>
             entry.push('-');
         }
         let c = &table.columns[part.column];
+        let shown = if part.key.prefix > 0 { part.key.prefix as usize } else { usize::MAX };
         if let Some(element) = c.array_of() {
             match column(table, row, part.column) {
                 Value::Null => entry.push_str("NULL"),
@@ -344,12 +347,12 @@ pub fn shown_entry(table: &Table, index: usize, row: &[u8], run: Option<&Run<'_>
             }
             (TypeKind::Binary, Value::Bytes(b)) => {
                 let end = b.iter().rposition(|b| *b != 0).map_or(0, |i| i + 1);
-                push_escaped(&mut entry, &b[..end]);
+                push_escaped(&mut entry, &b[..end.min(shown)]);
             }
             (_, Value::Bytes(b)) if c.data_type.collation.is_binary() && c.data_type.kind.is_bytes() => {
-                push_escaped(&mut entry, b);
+                push_escaped(&mut entry, &b[..b.len().min(shown)]);
             }
-            _ => entry.push_str(&String::from_utf8_lossy(&convert::text(&v, &c.data_type))),
+            _ => entry.extend(String::from_utf8_lossy(&convert::text(&v, &c.data_type)).chars().take(shown)),
         }
     }
     entry
