@@ -3,6 +3,7 @@
 use crate::context::{ColumnMeta, Env, Outcome, RowSink};
 use crate::error;
 use crate::expr::compare::{Reading, check_temporal, held_by_column};
+use crate::expr::functions::Once;
 use crate::parameter::Parameter;
 use crate::plan::{Planner, constant::Foreseen, node::Body};
 pub use crate::run::beside::Uses;
@@ -98,7 +99,7 @@ pub struct Prepared {
     /// Constants of all its queries that are asked before any row is read.
     foreseen: Vec<Foreseen>,
     /// Those that PREPARE asked, by number.
-    known: Vec<(i64, Value<'static>)>,
+    known: Once,
     /// See [`Planner::tells_parts`].
     tells_parts: bool,
     /// There is nothing to do before it runs.
@@ -251,7 +252,7 @@ impl Prepared {
             stores,
             column_params,
             foreseen,
-            known: Vec::new(),
+            known: Once::default(),
             tells_parts,
             begins_plainly,
             parameters,
@@ -484,7 +485,7 @@ impl Prepared {
         for (code, message) in said {
             run.tell(code, message);
         }
-        run.scratch.once.borrow_mut().extend(self.known.iter().cloned());
+        run.scratch.once.borrow_mut().extend(self.known.iter().map(|(number, v)| (*number, v.clone())));
         // Those that change rows ask once they know how strict they are.
         if self.writes { Ok(()) } else { run.foresee() }
     }

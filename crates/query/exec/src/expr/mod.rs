@@ -8,6 +8,7 @@ pub mod array;
 pub mod compare;
 pub mod convert;
 pub mod functions;
+pub mod list;
 pub mod number;
 pub mod wide;
 pub mod window;
@@ -65,6 +66,8 @@ pub enum Node {
         operand: Box<Expr>,
         list: Vec<Expr>,
         collation: types::collation::CollationId,
+        /// The number of a list that is looked up in a sorted copy: see [`list`]. 0: of no such list.
+        kept: i64,
     },
     IsNull {
         negated: bool,
@@ -339,10 +342,15 @@ impl Expr {
                 };
                 Ok(both.map(|b| b != *negated))
             }
-            Node::In { negated, operand, list, collation } => {
+            Node::In { negated, operand, list, collation, kept } => {
                 let v = operand.eval(run, at)?;
                 if v.is_null() {
                     return Ok(None);
+                }
+                if *kept != 0
+                    && let Some(found) = list::look_up(*kept, &v, list, *collation, run, at)?
+                {
+                    return Ok(found.map(|found| found != *negated));
                 }
                 let mut unknown = false;
                 for e in list {

@@ -486,7 +486,7 @@ impl Analysis<'_> {
                 }
                 Some(Limit::Both(low.clone(), high.clone()))
             }
-            Node::In { negated: false, operand, list, collation } => {
+            Node::In { negated: false, operand, list, collation, .. } => {
                 if !self.is_column(operand, column) || !list.iter().all(|e| known(e, *collation)) {
                     return None;
                 }

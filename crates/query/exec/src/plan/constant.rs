@@ -134,7 +134,7 @@ impl Planner<'_> {
         e
     }
 
-    fn next_once(&mut self) -> i64 {
+    pub(super) fn next_once(&mut self) -> i64 {
         self.constants += 1;
         self.constants
     }

@@ -6,7 +6,7 @@ use crate::error::unsupported;
 use crate::expr::aggregate::{AggregateCall, AggregateKind};
 use crate::expr::compare::{self, CmpOp};
 use crate::expr::number::{ArithOp, BitOp};
-use crate::expr::{Expr, Node, boolean_type, convert, functions, number, wide};
+use crate::expr::{Expr, Node, boolean_type, convert, functions, list as lists, number, wide};
 use crate::parameter::{self, Takes};
 use sql::ast::{self, BinaryOp, Expr as Ast, ExprId, ExprList, TemporalKind, UnaryOp};
 use std::borrow::Cow;
@@ -349,7 +349,8 @@ impl Planner<'_> {
                 let e = compare::in_charset(e, collation);
                 let list = list.into_iter().map(|e| compare::in_charset(e, collation)).collect();
                 let list = self.once_listed(&e, list);
-                let node = Node::In { negated: *negated, operand: Box::new(e), list, collation };
+                let kept = if lists::is_kept(&list) { self.next_once() } else { 0 };
+                let node = Node::In { negated: *negated, operand: Box::new(e), list, collation, kept };
                 Expr::new(node, boolean_type(nullable))
             }
             Ast::InQuery { operand, negated, query } => {
@@ -903,8 +904,8 @@ pub fn not(e: Expr) -> Expr {
         Node::InSubquery { negated, operands, query, collations } => {
             Expr::new(Node::InSubquery { negated: !negated, operands, query, collations }, ty)
         }
-        Node::In { negated, operand, list, collation } => {
-            Expr::new(Node::In { negated: !negated, operand, list, collation }, ty)
+        Node::In { negated, operand, list, collation, kept } => {
+            Expr::new(Node::In { negated: !negated, operand, list, collation, kept }, ty)
         }
         Node::IsNull { negated, operand } => Expr::new(Node::IsNull { negated: !negated, operand }, ty),
         node => Expr::new(Node::Not(Box::new(Expr { node, ty: e.ty })), ty),

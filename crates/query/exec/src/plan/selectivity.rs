@@ -38,7 +38,7 @@ impl Planner<'_> {
                 let outside = less + self.compared(CmpOp::Gt, column, h, high, *collation)?;
                 Some(if *negated { outside.min(h.not_null()) } else { (h.not_null() - outside).max(0.0) })
             }
-            Node::In { negated, operand, list, collation } => {
+            Node::In { negated, operand, list, collation, .. } => {
                 let (column, h) = self.histogram(operand)?;
                 let mut inside = 0.0;
                 for e in list {

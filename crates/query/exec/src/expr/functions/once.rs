@@ -64,11 +64,11 @@ pub fn is_number(text: &[u8]) -> bool {
 fn once<'a>(a: &Args<'a, '_>, compute: impl FnOnce() -> Result<Value<'static>>) -> Result<Value<'a>> {
     let Node::Const(Value::Int(number)) = a.args[1].node else { unreachable!("the planner numbers them") };
     let known = &a.run.scratch.once;
-    if let Some((_, v)) = known.borrow().iter().find(|(n, _)| *n == number) {
+    if let Some(v) = known.borrow().get(&number) {
         return Ok(v.clone());
     }
     let v = compute()?;
-    known.borrow_mut().push((number, v.clone()));
+    known.borrow_mut().insert(number, v.clone());
     Ok(v)
 }
 
