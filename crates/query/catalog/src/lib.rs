@@ -47,7 +47,7 @@ pub use schema::{
     Check, CheckOption, Column, ColumnDefault, ForeignKey, Generated, Index, IndexPart, ReferenceAction, Schema, Table,
     TableName, TemporaryTables, Version, View, ViewAlgorithm,
 };
-pub use virtual_table::{VirtualContext, VirtualTable};
+pub use virtual_table::{Sought, VirtualContext, VirtualTable};
 
 /// Name of the clustered index of a table without a primary key; its one part is a hidden column.
 pub const HIDDEN_INDEX: &str = "GEN_CLUST_INDEX";

@@ -1,14 +1,37 @@
 //! Tables whose rows are computed when asked: information_schema, performance_schema, SHOW.
 
+use std::cmp::Ordering;
+use types::collation::CollationId;
 use types::{Result, Value};
 
 /// Implemented by crate `inspect`, scanned by crate `exec`.
 pub trait VirtualTable: Send + Sync {
-    /// Appends all rows; `cx` is what the session lets it see.
-    fn rows(&self, cx: &dyn VirtualContext, out: &mut Vec<Vec<Value<'static>>>) -> Result<()>;
+    /// Appends all rows that `sought` admits, others as it likes; `cx` is what the session lets it see.
+    fn rows(&self, cx: &dyn VirtualContext, sought: &[Sought], out: &mut Vec<Vec<Value<'static>>>) -> Result<()>;
 }
 
 /// What a virtual table may ask of the session that reads it. Crate `session` implements it; downcast to what is needed.
 pub trait VirtualContext {
     fn as_any(&self) -> &dyn std::any::Any;
+}
+
+/// A condition of the statement: a column has one of these values, or the row is not wanted.
+#[derive(Clone, Debug)]
+pub struct Sought {
+    pub column: usize,
+    pub values: Vec<Vec<u8>>,
+    /// What they are compared under.
+    pub collation: CollationId,
+}
+
+impl Sought {
+    pub fn admits(&self, text: &str) -> bool {
+        self.values.iter().any(|v| self.collation.compare(v, text.as_bytes()) == Ordering::Equal)
+    }
+
+    /// The names that are admitted, none of which ends in a blank, where they can be told from the values.
+    pub fn names(&self) -> Option<impl Iterator<Item = &str>> {
+        let exact = [CollationId::UTF8MB3_BIN, CollationId::UTF8MB4_BIN].contains(&self.collation);
+        exact.then(|| self.values.iter().filter_map(|v| Some(std::str::from_utf8(v).ok()?.trim_end_matches(' '))))
+    }
 }

@@ -1,7 +1,7 @@
 //! Building virtual tables from lists of columns.
 
 use crate::{Context, Row};
-use catalog::{Column, ColumnDefault, Schema, Table, VirtualContext, VirtualTable};
+use catalog::{Column, ColumnDefault, Schema, Sought, Table, VirtualContext, VirtualTable};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use types::collation::CollationId;
@@ -113,7 +113,7 @@ impl Spec {
     /// All tables; one that `rows` does not name is empty.
     pub(crate) fn add_to(&self, schema: &mut Schema, rows: &[(&str, Compute)]) {
         for name in self.tables() {
-            let compute = rows.iter().find(|(n, _)| *n == name).map_or(nothing as Compute, |(_, c)| *c);
+            let compute = rows.iter().find(|(n, _)| *n == name).map_or(Compute::All(nothing), |(_, c)| *c);
             let mut table = computed(&schema.name, name, &self.columns(name), compute);
             for (column, line) in table.columns.iter_mut().zip(self.lines(name)) {
                 column.members = members(line);
@@ -147,23 +147,55 @@ pub(crate) fn titled<'t>(table: &str, titles: &[(&'t str, &str)]) -> Vec<(&'t st
     titles.iter().map(|(title, name)| (*title, of(name))).collect()
 }
 
-/// Computes the rows of a table of a system schema.
-pub(crate) type Compute = fn(&Context, &mut Vec<Row>) -> Result<()>;
+/// How the rows of a table of a system schema are computed.
+#[derive(Clone, Copy)]
+pub(crate) enum Compute {
+    All(fn(&Context, &mut Vec<Row>) -> Result<()>),
+    /// Those of one table after the other, of all that the session may see.
+    ByTable(fn(&Context, &Arc<Table>, &mut Vec<Row>) -> Result<()>),
+}
 
 struct Computed {
     compute: Compute,
+    /// Columns that have the schema, and the name, of the table that a row is about.
+    schemas: Vec<usize>,
+    names: Vec<usize>,
     /// Only for who has the privilege PROCESS.
     guarded: bool,
 }
 
 impl VirtualTable for Computed {
-    fn rows(&self, cx: &dyn VirtualContext, out: &mut Vec<Row>) -> Result<()> {
+    fn rows(&self, cx: &dyn VirtualContext, sought: &[Sought], out: &mut Vec<Row>) -> Result<()> {
         let cx = cx.as_any().downcast_ref::<Context>();
         let cx = cx.ok_or_else(|| SqlError::new(1105, "this statement has no view of the system schemas"))?;
         if self.guarded {
             cx.check_process()?;
         }
-        (self.compute)(cx, out)
+        match self.compute {
+            Compute::All(compute) => compute(cx, out),
+            Compute::ByTable(compute) => self.tables(cx, sought).try_for_each(|table| compute(cx, table, out)),
+        }
+    }
+}
+
+impl Computed {
+    /// The tables that rows may be wanted of, found by their names where the statement says them.
+    fn tables<'c>(&'c self, cx: &'c Context, sought: &'c [Sought]) -> impl Iterator<Item = &'c Arc<Table>> {
+        let of = |columns: &'c [usize]| sought.iter().filter(|s| columns.contains(&s.column));
+        let schemas = cx.schemas().filter(move |schema| of(&self.schemas).all(|s| s.admits(&schema.name)));
+        schemas.flat_map(move |schema| {
+            let named = of(&self.names).find_map(|s| s.names());
+            let found = named.map(|names| {
+                let mut names: Vec<&str> = names.collect();
+                names.sort_unstable();
+                names.dedup();
+                names.into_iter().filter_map(|name| schema.tables.get(name))
+            });
+            let all = if found.is_none() { Some(schema.tables.values()) } else { None };
+            let tables = found.into_iter().flatten().chain(all.into_iter().flatten());
+            let admitted = move |t: &&Arc<Table>| of(&self.names).all(|s| s.admits(&t.name));
+            tables.filter(admitted).filter(|t| (cx.visible)(&schema.name, &t.name))
+        })
     }
 }
 
@@ -171,7 +203,7 @@ impl VirtualTable for Computed {
 pub struct VirtualRows(pub Vec<Row>);
 
 impl VirtualTable for VirtualRows {
-    fn rows(&self, _cx: &dyn VirtualContext, out: &mut Vec<Row>) -> Result<()> {
+    fn rows(&self, _cx: &dyn VirtualContext, _sought: &[Sought], out: &mut Vec<Row>) -> Result<()> {
         out.extend(self.0.iter().cloned());
         Ok(())
     }
@@ -187,7 +219,15 @@ impl VirtualRows {
 /// A table of a system schema.
 pub(crate) fn computed(schema: &str, name: &str, columns: &[(&str, DataType)], compute: Compute) -> Table {
     let guarded = schema == "information_schema" && is_guarded(name);
-    build(schema, name, columns.iter().copied(), Arc::new(Computed { compute, guarded }))
+    // Of VIEW_TABLE_USAGE the view; the table there is another.
+    let is_of_views = columns.iter().any(|c| c.0 == "VIEW_SCHEMA");
+    let (schemas, names): (&[&str], &[&str]) = match is_of_views {
+        true => (&["VIEW_SCHEMA"], &["VIEW_NAME"]),
+        false => (&["TABLE_SCHEMA", "CONSTRAINT_SCHEMA", "INDEX_SCHEMA", "SCHEMA_NAME"], &["TABLE_NAME"]),
+    };
+    let places = |of: &[&str]| (0..columns.len()).filter(|i| of.contains(&columns[*i].0)).collect();
+    let computed = Computed { compute, schemas: places(schemas), names: places(names), guarded };
+    build(schema, name, columns.iter().copied(), Arc::new(computed))
 }
 
 /// What the storage engine tells of itself and of all tables is for those with the privilege PROCESS.

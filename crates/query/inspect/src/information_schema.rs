@@ -2,6 +2,7 @@
 //! `information_schema.txt`; here is how rows are computed. A table without a function here is of something that the server
 //! does not have (stored programs, triggers, events, roles, ...): well-formed and empty.
 
+use crate::columns::Compute::{All, ByTable};
 use crate::columns::{Compute, INFORMATION_SCHEMA};
 use crate::ddl_text::{column_type, default_text, escaped, has_charset, type_name};
 use crate::grants;
@@ -22,63 +23,63 @@ use types::{DECIMALS_NOT_FIXED, Result, TypeKind, Value};
 
 /// Rows by table.
 const COMPUTED: &[(&str, Compute)] = &[
-    ("ADMINISTRABLE_ROLE_AUTHORIZATIONS", grants::administrable_roles),
-    ("APPLICABLE_ROLES", grants::applicable_roles),
-    ("CHARACTER_SETS", character_sets),
-    ("CHECK_CONSTRAINTS", check_constraints),
-    ("COLLATIONS", collations),
-    ("COLLATION_CHARACTER_SET_APPLICABILITY", collation_charsets),
-    ("COLUMNS", columns),
-    ("COLUMNS_EXTENSIONS", columns_extensions),
-    ("COLUMN_PRIVILEGES", grants::column_privileges),
-    ("ENABLED_ROLES", grants::enabled_roles),
-    ("ENGINES", engines),
-    ("FILES", innodb_files::files),
-    ("INNODB_BUFFER_PAGE", innodb_files::buffer_page),
-    ("INNODB_BUFFER_PAGE_LRU", innodb_files::buffer_page_lru),
-    ("INNODB_BUFFER_POOL_STATS", innodb_figures::buffer_pool),
-    ("INNODB_CACHED_INDEXES", innodb_files::cached_indexes),
-    ("INNODB_CMP", innodb_figures::compression),
-    ("INNODB_CMPMEM", innodb_figures::compression),
-    ("INNODB_CMPMEM_RESET", innodb_figures::compression),
-    ("INNODB_CMP_RESET", innodb_figures::compression),
-    ("INNODB_COLUMNS", innodb::columns),
-    ("INNODB_DATAFILES", innodb_files::datafiles),
-    ("INNODB_FIELDS", innodb::fields),
-    ("INNODB_FOREIGN", innodb::foreign),
-    ("INNODB_FOREIGN_COLS", innodb::foreign_columns),
-    ("INNODB_INDEXES", innodb::indexes),
-    ("INNODB_METRICS", innodb_figures::metrics),
-    ("INNODB_TABLES", innodb::tables),
-    ("INNODB_TABLESPACES", innodb_files::tablespaces),
-    ("INNODB_TABLESPACES_BRIEF", innodb_files::tablespaces_brief),
-    ("INNODB_TABLESTATS", innodb::table_statistics),
-    ("INNODB_TEMP_TABLE_INFO", innodb_files::temporary_tables),
-    ("INNODB_TRX", crate::locks::innodb_trx),
-    ("INNODB_VIRTUAL", innodb::virtual_columns),
-    ("KEYWORDS", keywords),
-    ("KEY_COLUMN_USAGE", key_column_usage),
-    ("PARTITIONS", partitions),
-    ("PROCESSLIST", processlist),
-    ("REFERENTIAL_CONSTRAINTS", referential_constraints),
-    ("RESOURCE_GROUPS", crate::threads::resource_groups),
-    ("ROLE_COLUMN_GRANTS", grants::role_column_grants),
-    ("ROLE_TABLE_GRANTS", grants::role_table_grants),
-    ("SCHEMATA", schemata),
-    ("SCHEMATA_EXTENSIONS", schemata_extensions),
-    ("SCHEMA_PRIVILEGES", grants::schema_privileges),
-    ("STATISTICS", statistics),
-    ("COLUMN_STATISTICS", column_statistics),
-    ("TABLES", tables),
-    ("TABLESPACES_EXTENSIONS", innodb_files::tablespaces_extensions),
-    ("TABLES_EXTENSIONS", tables_extensions),
-    ("TABLE_CONSTRAINTS", table_constraints),
-    ("TABLE_CONSTRAINTS_EXTENSIONS", table_constraints_extensions),
-    ("TABLE_PRIVILEGES", grants::table_privileges),
-    ("USER_ATTRIBUTES", grants::user_attributes),
-    ("USER_PRIVILEGES", grants::user_privileges),
-    ("VIEWS", views),
-    ("VIEW_TABLE_USAGE", view_table_usage),
+    ("ADMINISTRABLE_ROLE_AUTHORIZATIONS", All(grants::administrable_roles)),
+    ("APPLICABLE_ROLES", All(grants::applicable_roles)),
+    ("CHARACTER_SETS", All(character_sets)),
+    ("CHECK_CONSTRAINTS", ByTable(check_constraints)),
+    ("COLLATIONS", All(collations)),
+    ("COLLATION_CHARACTER_SET_APPLICABILITY", All(collation_charsets)),
+    ("COLUMNS", ByTable(columns)),
+    ("COLUMNS_EXTENSIONS", ByTable(columns_extensions)),
+    ("COLUMN_PRIVILEGES", All(grants::column_privileges)),
+    ("ENABLED_ROLES", All(grants::enabled_roles)),
+    ("ENGINES", All(engines)),
+    ("FILES", All(innodb_files::files)),
+    ("INNODB_BUFFER_PAGE", All(innodb_files::buffer_page)),
+    ("INNODB_BUFFER_PAGE_LRU", All(innodb_files::buffer_page_lru)),
+    ("INNODB_BUFFER_POOL_STATS", All(innodb_figures::buffer_pool)),
+    ("INNODB_CACHED_INDEXES", All(innodb_files::cached_indexes)),
+    ("INNODB_CMP", All(innodb_figures::compression)),
+    ("INNODB_CMPMEM", All(innodb_figures::compression)),
+    ("INNODB_CMPMEM_RESET", All(innodb_figures::compression)),
+    ("INNODB_CMP_RESET", All(innodb_figures::compression)),
+    ("INNODB_COLUMNS", All(innodb::columns)),
+    ("INNODB_DATAFILES", All(innodb_files::datafiles)),
+    ("INNODB_FIELDS", All(innodb::fields)),
+    ("INNODB_FOREIGN", All(innodb::foreign)),
+    ("INNODB_FOREIGN_COLS", All(innodb::foreign_columns)),
+    ("INNODB_INDEXES", All(innodb::indexes)),
+    ("INNODB_METRICS", All(innodb_figures::metrics)),
+    ("INNODB_TABLES", All(innodb::tables)),
+    ("INNODB_TABLESPACES", All(innodb_files::tablespaces)),
+    ("INNODB_TABLESPACES_BRIEF", All(innodb_files::tablespaces_brief)),
+    ("INNODB_TABLESTATS", All(innodb::table_statistics)),
+    ("INNODB_TEMP_TABLE_INFO", All(innodb_files::temporary_tables)),
+    ("INNODB_TRX", All(crate::locks::innodb_trx)),
+    ("INNODB_VIRTUAL", All(innodb::virtual_columns)),
+    ("KEYWORDS", All(keywords)),
+    ("KEY_COLUMN_USAGE", ByTable(key_column_usage)),
+    ("PARTITIONS", ByTable(partitions)),
+    ("PROCESSLIST", All(processlist)),
+    ("REFERENTIAL_CONSTRAINTS", ByTable(referential_constraints)),
+    ("RESOURCE_GROUPS", All(crate::threads::resource_groups)),
+    ("ROLE_COLUMN_GRANTS", All(grants::role_column_grants)),
+    ("ROLE_TABLE_GRANTS", All(grants::role_table_grants)),
+    ("SCHEMATA", All(schemata)),
+    ("SCHEMATA_EXTENSIONS", All(schemata_extensions)),
+    ("SCHEMA_PRIVILEGES", All(grants::schema_privileges)),
+    ("STATISTICS", ByTable(statistics)),
+    ("COLUMN_STATISTICS", ByTable(column_statistics)),
+    ("TABLES", ByTable(tables)),
+    ("TABLESPACES_EXTENSIONS", All(innodb_files::tablespaces_extensions)),
+    ("TABLES_EXTENSIONS", ByTable(tables_extensions)),
+    ("TABLE_CONSTRAINTS", ByTable(table_constraints)),
+    ("TABLE_CONSTRAINTS_EXTENSIONS", ByTable(table_constraints_extensions)),
+    ("TABLE_PRIVILEGES", All(grants::table_privileges)),
+    ("USER_ATTRIBUTES", All(grants::user_attributes)),
+    ("USER_PRIVILEGES", All(grants::user_privileges)),
+    ("VIEWS", ByTable(views)),
+    ("VIEW_TABLE_USAGE", ByTable(view_table_usage)),
 ];
 
 pub(crate) fn schema() -> Schema {
@@ -205,43 +206,39 @@ pub(crate) fn table_type(table: &Table) -> &'static str {
     }
 }
 
-fn tables(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for table in cx.all_tables() {
-        let mut row = vec![word("def"), text(&table.schema), text(&table.name), word(table_type(table))];
-        row.extend(table_status(cx, table)?);
-        out.push(row);
-    }
+fn tables(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    let mut row = vec![word("def"), text(&table.schema), text(&table.name), word(table_type(table))];
+    row.extend(table_status(cx, table)?);
+    out.push(row);
     Ok(())
 }
 
-fn tables_extensions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    let row = |t: &Arc<Table>| vec![word("def"), text(&t.schema), text(&t.name), Value::Null, Value::Null];
-    out.extend(cx.all_tables().map(row));
+fn tables_extensions(_: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    out.push(vec![word("def"), text(&table.schema), text(&table.name), Value::Null, Value::Null]);
     Ok(())
 }
 
-fn columns_extensions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for t in cx.all_tables().filter(|t| crate::invalid_view(&cx.version, t).is_none()) {
-        let row =
-            |c: &Column| vec![word("def"), text(&t.schema), text(&t.name), text(&c.name), Value::Null, Value::Null];
-        let known = |c: &&Column| !(cx.column_privileges)(&t.schema, &t.name, &c.name).is_empty();
-        out.extend(t.named_columns().filter(known).map(row));
+fn columns_extensions(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    if crate::invalid_view(&cx.version, table).is_some() {
+        return Ok(());
     }
+    let t = table;
+    let row = |c: &Column| vec![word("def"), text(&t.schema), text(&t.name), text(&c.name), Value::Null, Value::Null];
+    let known = |c: &&Column| !(cx.column_privileges)(&t.schema, &t.name, &c.name).is_empty();
+    out.extend(t.named_columns().filter(known).map(row));
     Ok(())
 }
 
 /// One row for a table that is not divided.
-fn partitions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for table in cx.all_tables() {
-        let mut row = vec![word("def"), text(&table.schema), text(&table.name)];
-        row.extend((0..9).map(|_| Value::Null));
-        // TABLE_ROWS to DATA_FREE, 0 of views; then the times and the checksum.
-        let status = table_status(cx, table)?;
-        row.extend(status[3..9].iter().map(|v| if v.is_null() { uint(0) } else { v.clone() }));
-        row.extend([status[10].clone(), status[11].clone(), status[12].clone(), Value::Null]);
-        row.extend([word(""), Value::Null, Value::Null]);
-        out.push(row);
-    }
+fn partitions(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    let mut row = vec![word("def"), text(&table.schema), text(&table.name)];
+    row.extend((0..9).map(|_| Value::Null));
+    // TABLE_ROWS to DATA_FREE, 0 of views; then the times and the checksum.
+    let status = table_status(cx, table)?;
+    row.extend(status[3..9].iter().map(|v| if v.is_null() { uint(0) } else { v.clone() }));
+    row.extend([status[10].clone(), status[11].clone(), status[12].clone(), Value::Null]);
+    row.extend([word(""), Value::Null, Value::Null]);
+    out.push(row);
     Ok(())
 }
 
@@ -282,65 +279,65 @@ pub(crate) fn extra(column: &Column) -> String {
     words.join(" ")
 }
 
-fn columns(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+fn columns(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
     use TypeKind::*;
-    for table in cx.all_tables().filter(|t| crate::invalid_view(&cx.version, t).is_none()) {
-        for (position, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.hidden) {
-            let privileges = (cx.column_privileges)(&table.schema, &table.name, &column.name);
-            if privileges.is_empty() {
-                continue;
-            }
-            let t = &column.data_type;
-            let is_string = t.kind.is_bytes() && t.kind != Json || matches!(t.kind, Enum | Set);
-            let (chars, bytes) = match is_string {
-                true if t.kind.is_blob() => (uint(t.max_bytes()), uint(t.max_bytes())),
-                true => (uint(t.length.into()), uint(t.max_bytes().max(t.length.into()))),
-                false => (Value::Null, Value::Null),
-            };
-            let (precision, scale) = match t.kind {
-                TinyInt => (uint(3), uint(0)),
-                SmallInt => (uint(5), uint(0)),
-                MediumInt => (uint(7), uint(0)),
-                Int => (uint(10), uint(0)),
-                BigInt => (uint(if t.unsigned { 20 } else { 19 }), uint(0)),
-                Decimal => (uint(t.length.into()), uint(t.decimals.into())),
-                Float | Double if t.decimals != DECIMALS_NOT_FIXED => (uint(t.length.into()), uint(t.decimals.into())),
-                Float => (uint(12), Value::Null),
-                Double => (uint(22), Value::Null),
-                Bit => (uint(t.length.into()), Value::Null),
-                _ => (Value::Null, Value::Null),
-            };
-            let digits =
-                if matches!(t.kind, Time | DateTime | Timestamp) { uint(t.decimals.into()) } else { Value::Null };
-            let (charset, collation) = match has_charset(t) {
-                true => (word(t.collation.charset().name()), word(t.collation.info().name)),
-                false => (Value::Null, Value::Null),
-            };
-            out.push(vec![
-                word("def"),
-                text(&table.schema),
-                text(&table.name),
-                text(&column.name),
-                uint(position as u64 + 1),
-                maybe(default_text(column)),
-                word(if t.nullable { "YES" } else { "NO" }),
-                word(type_name(t.kind)),
-                chars,
-                bytes,
-                precision,
-                scale,
-                digits,
-                charset,
-                collation,
-                text(column_type(t, &column.members)),
-                word(column_key(table, position)),
-                text(extra(column)),
-                text(privileges),
-                text(&column.comment),
-                text(column.generated.as_ref().map_or(String::new(), |g| escaped(&g.expression))),
-                Value::Null,
-            ]);
+    if crate::invalid_view(&cx.version, table).is_some() {
+        return Ok(());
+    }
+    for (position, column) in table.columns.iter().enumerate().filter(|(_, c)| !c.hidden) {
+        let privileges = (cx.column_privileges)(&table.schema, &table.name, &column.name);
+        if privileges.is_empty() {
+            continue;
         }
+        let t = &column.data_type;
+        let is_string = t.kind.is_bytes() && t.kind != Json || matches!(t.kind, Enum | Set);
+        let (chars, bytes) = match is_string {
+            true if t.kind.is_blob() => (uint(t.max_bytes()), uint(t.max_bytes())),
+            true => (uint(t.length.into()), uint(t.max_bytes().max(t.length.into()))),
+            false => (Value::Null, Value::Null),
+        };
+        let (precision, scale) = match t.kind {
+            TinyInt => (uint(3), uint(0)),
+            SmallInt => (uint(5), uint(0)),
+            MediumInt => (uint(7), uint(0)),
+            Int => (uint(10), uint(0)),
+            BigInt => (uint(if t.unsigned { 20 } else { 19 }), uint(0)),
+            Decimal => (uint(t.length.into()), uint(t.decimals.into())),
+            Float | Double if t.decimals != DECIMALS_NOT_FIXED => (uint(t.length.into()), uint(t.decimals.into())),
+            Float => (uint(12), Value::Null),
+            Double => (uint(22), Value::Null),
+            Bit => (uint(t.length.into()), Value::Null),
+            _ => (Value::Null, Value::Null),
+        };
+        let digits = if matches!(t.kind, Time | DateTime | Timestamp) { uint(t.decimals.into()) } else { Value::Null };
+        let (charset, collation) = match has_charset(t) {
+            true => (word(t.collation.charset().name()), word(t.collation.info().name)),
+            false => (Value::Null, Value::Null),
+        };
+        out.push(vec![
+            word("def"),
+            text(&table.schema),
+            text(&table.name),
+            text(&column.name),
+            uint(position as u64 + 1),
+            maybe(default_text(column)),
+            word(if t.nullable { "YES" } else { "NO" }),
+            word(type_name(t.kind)),
+            chars,
+            bytes,
+            precision,
+            scale,
+            digits,
+            charset,
+            collation,
+            text(column_type(t, &column.members)),
+            word(column_key(table, position)),
+            text(extra(column)),
+            text(privileges),
+            text(&column.comment),
+            text(column.generated.as_ref().map_or(String::new(), |g| escaped(&g.expression))),
+            Value::Null,
+        ]);
     }
     Ok(())
 }
@@ -384,30 +381,26 @@ pub(crate) fn index_rows(cx: &Context, table: &Table) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn statistics(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for table in cx.all_tables() {
-        for row in index_rows(cx, table)? {
-            let mut row = row.into_iter();
-            let unique = row.next().expect("the row begins with NON_UNIQUE");
-            let mut full = vec![word("def"), text(&table.schema), text(&table.name), unique, text(&table.schema)];
-            full.extend(row);
-            out.push(full);
-        }
+fn statistics(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    for row in index_rows(cx, table)? {
+        let mut row = row.into_iter();
+        let unique = row.next().expect("the row begins with NON_UNIQUE");
+        let mut full = vec![word("def"), text(&table.schema), text(&table.name), unique, text(&table.schema)];
+        full.extend(row);
+        out.push(full);
     }
     Ok(())
 }
 
 /// Histograms.
-fn column_statistics(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for table in cx.all_tables() {
-        for column in &table.columns {
-            let Some(histogram) = &column.histogram else { continue };
-            if (cx.column_privileges)(&table.schema, &table.name, &column.name).is_empty() {
-                continue;
-            }
-            let document = Value::from_json(&histogram.document());
-            out.push(vec![text(&table.schema), text(&table.name), text(&column.name), document]);
+fn column_statistics(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    for column in &table.columns {
+        let Some(histogram) = &column.histogram else { continue };
+        if (cx.column_privileges)(&table.schema, &table.name, &column.name).is_empty() {
+            continue;
         }
+        let document = Value::from_json(&histogram.document());
+        out.push(vec![text(&table.schema), text(&table.name), text(&column.name), document]);
     }
     Ok(())
 }
@@ -417,26 +410,24 @@ fn unique_keys(table: &Table) -> impl Iterator<Item = &Index> {
     table.named_indexes().filter(|i| i.unique)
 }
 
-fn key_column_usage(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for table in cx.all_tables() {
-        let start = |name: &str, column: &Column, seq: usize| {
-            let mut row = vec![word("def"), text(&table.schema), text(name), word("def")];
-            row.extend([text(&table.schema), text(&table.name), text(&column.name), uint(seq as u64 + 1)]);
-            row
-        };
-        for index in unique_keys(table) {
-            for (seq, part) in index.parts.iter().enumerate().filter(|(_, p)| !table.columns[p.column].hidden) {
-                let mut row = start(&index.name, &table.columns[part.column], seq);
-                row.extend([Value::Null, Value::Null, Value::Null, Value::Null]);
-                out.push(row);
-            }
+fn key_column_usage(_: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    let start = |name: &str, column: &Column, seq: usize| {
+        let mut row = vec![word("def"), text(&table.schema), text(name), word("def")];
+        row.extend([text(&table.schema), text(&table.name), text(&column.name), uint(seq as u64 + 1)]);
+        row
+    };
+    for index in unique_keys(table) {
+        for (seq, part) in index.parts.iter().enumerate().filter(|(_, p)| !table.columns[p.column].hidden) {
+            let mut row = start(&index.name, &table.columns[part.column], seq);
+            row.extend([Value::Null, Value::Null, Value::Null, Value::Null]);
+            out.push(row);
         }
-        for key in &table.foreign_keys {
-            for (seq, (column, parent)) in key.columns.iter().zip(&key.parent_columns).enumerate() {
-                let mut row = start(&key.name, &table.columns[*column], seq);
-                row.extend([uint(seq as u64 + 1), text(&key.parent.0), text(&key.parent.1), text(parent)]);
-                out.push(row);
-            }
+    }
+    for key in &table.foreign_keys {
+        for (seq, (column, parent)) in key.columns.iter().zip(&key.parent_columns).enumerate() {
+            let mut row = start(&key.name, &table.columns[*column], seq);
+            row.extend([uint(seq as u64 + 1), text(&key.parent.0), text(&key.parent.1), text(parent)]);
+            out.push(row);
         }
     }
     Ok(())
@@ -451,37 +442,31 @@ fn constraints(table: &Table) -> Vec<(&str, &'static str, bool)> {
     list
 }
 
-fn table_constraints(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for table in cx.all_tables() {
-        for (name, kind, enforced) in constraints(table) {
-            let mut row = vec![word("def"), text(&table.schema), text(name)];
-            row.extend([text(&table.schema), text(&table.name), word(kind), yes_no(enforced)]);
-            out.push(row);
-        }
+fn table_constraints(_: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    for (name, kind, enforced) in constraints(table) {
+        let mut row = vec![word("def"), text(&table.schema), text(name)];
+        row.extend([text(&table.schema), text(&table.name), word(kind), yes_no(enforced)]);
+        out.push(row);
     }
     Ok(())
 }
 
-fn table_constraints_extensions(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for table in cx.all_tables() {
-        for index in unique_keys(table) {
-            let mut row = vec![word("def"), text(&table.schema), text(&index.name), text(&table.name)];
-            row.extend([Value::Null, Value::Null]);
-            out.push(row);
-        }
+fn table_constraints_extensions(_: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    for index in unique_keys(table) {
+        let mut row = vec![word("def"), text(&table.schema), text(&index.name), text(&table.name)];
+        row.extend([Value::Null, Value::Null]);
+        out.push(row);
     }
     Ok(())
 }
 
-fn check_constraints(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for table in cx.all_tables() {
-        out.extend(
-            table
-                .checks
-                .iter()
-                .map(|c| vec![word("def"), text(&table.schema), text(&c.name), text(escaped(&c.expression))]),
-        );
-    }
+fn check_constraints(_: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(
+        table
+            .checks
+            .iter()
+            .map(|c| vec![word("def"), text(&table.schema), text(&c.name), text(escaped(&c.expression))]),
+    );
     Ok(())
 }
 
@@ -492,51 +477,48 @@ fn referenced_index<'t>(cx: &'t Context, key: &ForeignKey) -> Option<&'t str> {
     Some(parent.indexes[found].name.as_str())
 }
 
-fn referential_constraints(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for table in cx.all_tables() {
-        for key in &table.foreign_keys {
-            let mut row = vec![word("def"), text(&table.schema), text(&key.name), word("def"), text(&key.parent.0)];
-            row.extend([maybe(referenced_index(cx, key).map(str::to_string)), word("NONE")]);
-            row.extend([word(key.on_update.words()), word(key.on_delete.words())]);
-            row.extend([text(&table.name), text(&key.parent.1)]);
-            out.push(row);
-        }
+fn referential_constraints(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    for key in &table.foreign_keys {
+        let mut row = vec![word("def"), text(&table.schema), text(&key.name), word("def"), text(&key.parent.0)];
+        row.extend([maybe(referenced_index(cx, key).map(str::to_string)), word("NONE")]);
+        row.extend([word(key.on_update.words()), word(key.on_delete.words())]);
+        row.extend([text(&table.name), text(&key.parent.1)]);
+        out.push(row);
     }
     Ok(())
 }
 
-fn views(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for table in cx.all_tables() {
-        let Some(view) = &table.view else { continue };
-        let check = match view.check_option {
-            CheckOption::None => "NONE",
-            CheckOption::Local => "LOCAL",
-            CheckOption::Cascaded => "CASCADED",
-        };
-        out.push(vec![
-            word("def"),
-            text(&table.schema),
-            text(&table.name),
-            text(&view.query),
-            word(check),
-            yes_no(view.updatable),
-            text(&view.definer),
-            word(if view.invoker { "INVOKER" } else { "DEFINER" }),
-            text(&view.client_charset),
-            text(&view.connection_collation),
-        ]);
-    }
+fn views(_: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    let Some(view) = &table.view else { return Ok(()) };
+    let check = match view.check_option {
+        CheckOption::None => "NONE",
+        CheckOption::Local => "LOCAL",
+        CheckOption::Cascaded => "CASCADED",
+    };
+    out.push(vec![
+        word("def"),
+        text(&table.schema),
+        text(&table.name),
+        text(&view.query),
+        word(check),
+        yes_no(view.updatable),
+        text(&view.definer),
+        word(if view.invoker { "INVOKER" } else { "DEFINER" }),
+        text(&view.client_charset),
+        text(&view.connection_collation),
+    ]);
     Ok(())
 }
 
-fn view_table_usage(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    for view in cx.all_tables().filter(|t| t.view.is_some()) {
-        for (schema, name) in view_check::tables_of(view) {
-            let Some(read) = cx.version.table(&schema, &name) else { continue };
-            if (cx.visible)(&read.schema, &read.name) {
-                let row = |t: &Table| [word("def"), text(&t.schema), text(&t.name)];
-                out.push([row(view), row(read)].concat());
-            }
+fn view_table_usage(cx: &Context, view: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+    if view.view.is_none() {
+        return Ok(());
+    }
+    for (schema, name) in view_check::tables_of(view) {
+        let Some(read) = cx.version.table(&schema, &name) else { continue };
+        if (cx.visible)(&read.schema, &read.name) {
+            let row = |t: &Table| [word("def"), text(&t.schema), text(&t.name)];
+            out.push([row(view), row(read)].concat());
         }
     }
     Ok(())

@@ -53,7 +53,7 @@ pub(crate) fn add_to_sys(schema: &mut Schema) {
         ("sql_kill_blocking_query", varchar(33)),
         ("sql_kill_blocking_connection", varchar(27)),
     ];
-    add(schema, "innodb_lock_waits", &columns, innodb_lock_waits);
+    add(schema, "innodb_lock_waits", &columns, Compute::All(innodb_lock_waits));
 }
 
 fn add(schema: &mut Schema, name: &str, columns: &[(&str, DataType)], compute: Compute) {

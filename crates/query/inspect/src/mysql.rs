@@ -2,6 +2,7 @@
 //! computed from the directory of accounts, which only CREATE USER, GRANT and their like change: other statements that would
 //! write to them are refused.
 
+use crate::columns::Compute::All;
 use crate::columns::{Compute, MYSQL};
 use crate::grants::{column_set, table_set};
 use crate::{Context, Row, datetime, innodb_statistics, text, uint, word};
@@ -13,18 +14,18 @@ use types::{DateTime, Result, SqlError, Value};
 
 /// Rows by table; the others are of what the server does not have.
 const COMPUTED: &[(&str, Compute)] = &[
-    ("columns_priv", columns_priv),
-    ("db", db),
-    ("default_roles", default_roles),
-    ("global_grants", global_grants),
-    ("innodb_index_stats", innodb_statistics::indexes),
-    ("innodb_table_stats", innodb_statistics::tables),
-    ("password_history", password_history),
-    ("proxies_priv", proxies_priv),
-    ("role_edges", role_edges),
-    ("servers", servers),
-    ("tables_priv", tables_priv),
-    ("user", user),
+    ("columns_priv", All(columns_priv)),
+    ("db", All(db)),
+    ("default_roles", All(default_roles)),
+    ("global_grants", All(global_grants)),
+    ("innodb_index_stats", All(innodb_statistics::indexes)),
+    ("innodb_table_stats", All(innodb_statistics::tables)),
+    ("password_history", All(password_history)),
+    ("proxies_priv", All(proxies_priv)),
+    ("role_edges", All(role_edges)),
+    ("servers", All(servers)),
+    ("tables_priv", All(tables_priv)),
+    ("user", All(user)),
 ];
 
 pub(crate) fn schema() -> Schema {

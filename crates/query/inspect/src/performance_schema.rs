@@ -1,6 +1,7 @@
 //! performance_schema: variables and status as tables; row locks are in `locks`, sessions in `threads`. Names and types of the
 //! columns stand in `performance_schema.txt`.
 
+use crate::columns::Compute::All;
 use crate::columns::{Compute, PERFORMANCE_SCHEMA};
 use crate::{Context, Row, locks, maybe, text, threads, uint, word};
 use catalog::Schema;
@@ -9,17 +10,17 @@ use types::{DateTime, Result, Value};
 
 /// Rows by table; the others are of what the server does not have.
 const COMPUTED: &[(&str, Compute)] = &[
-    ("data_locks", locks::data_locks),
-    ("data_lock_waits", locks::data_lock_waits),
-    ("global_status", global_status),
-    ("global_variables", global_variables),
-    ("metadata_locks", metadata_locks),
-    ("persisted_variables", persisted_variables),
-    ("processlist", threads::processlist),
-    ("session_status", session_status),
-    ("session_variables", session_variables),
-    ("threads", threads::threads),
-    ("variables_info", variables_info),
+    ("data_locks", All(locks::data_locks)),
+    ("data_lock_waits", All(locks::data_lock_waits)),
+    ("global_status", All(global_status)),
+    ("global_variables", All(global_variables)),
+    ("metadata_locks", All(metadata_locks)),
+    ("persisted_variables", All(persisted_variables)),
+    ("processlist", All(threads::processlist)),
+    ("session_status", All(session_status)),
+    ("session_variables", All(session_variables)),
+    ("threads", All(threads::threads)),
+    ("variables_info", All(variables_info)),
 ];
 
 pub(crate) fn schema() -> Schema {

@@ -47,7 +47,12 @@ pub(crate) fn add_to_sys(schema: &mut Schema) {
         ("sql_kill_blocking_query", nullable(varchar(31))),
         ("sql_kill_blocking_connection", nullable(varchar(25))),
     ];
-    let table = computed(&schema.name, "schema_table_lock_waits", &columns, schema_table_lock_waits);
+    let table = computed(
+        &schema.name,
+        "schema_table_lock_waits",
+        &columns,
+        crate::columns::Compute::All(schema_table_lock_waits),
+    );
     schema.tables.insert(table.name.clone(), Arc::new(table));
 }
 

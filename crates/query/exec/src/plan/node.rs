@@ -11,6 +11,7 @@ use catalog::Table;
 use engine::Read;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use types::CollationId;
 
 /// A query block: where rows come from, and what each row of the result is made of.
 pub struct QueryPlan {
@@ -24,6 +25,14 @@ pub struct QueryPlan {
     pub reads: Vec<Expr>,
     /// A subquery whose tables are joined to those of the query around it: it is not run.
     pub absorbed: bool,
+}
+
+/// A text column of a virtual table that must have one of some constants.
+#[derive(Debug)]
+pub struct SoughtColumn {
+    pub column: usize,
+    pub values: Vec<Expr>,
+    pub collation: CollationId,
 }
 
 pub enum Plan {
@@ -40,6 +49,8 @@ pub enum Plan {
     Virtual {
         slot: usize,
         table: Arc<Table>,
+        /// What its rows have to be like, besides the conditions that are asked of them.
+        sought: Vec<SoughtColumn>,
     },
     Derived {
         slot: usize,

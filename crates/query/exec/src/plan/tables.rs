@@ -4,7 +4,7 @@ use super::access::{self, Choice};
 use super::cost::Method;
 use super::group::subquery_of;
 use super::index_merge::Branch;
-use super::node::{IndexMerge, Intersection, Join, JoinKind as Kind, Plan, QueryPlan, Scan};
+use super::node::{IndexMerge, Intersection, Join, JoinKind as Kind, Plan, QueryPlan, Scan, SoughtColumn};
 use super::pushdown::{Definition, Origin};
 use super::rewrite::{self, Classes};
 use super::semijoin::{Aside, Strategies};
@@ -665,7 +665,8 @@ impl Planner<'_> {
                     _ => {}
                 }
             }
-            return Ok((Plan::Virtual { slot, table }, false));
+            let sought = sought_columns(conditions, slot);
+            return Ok((Plan::Virtual { slot, table, sought }, false));
         }
         let read = source.read;
         let mut choice = access::choose(self, i, conditions, bound, order)?;
@@ -805,4 +806,26 @@ pub(super) fn hash_pairs(subqueries: &[QueryPlan], on: &[Expr], own: u64, bound:
         }
     }
     pairs
+}
+
+/// What conditions say of a virtual table's columns by constants of the same kind: texts that they equal.
+fn sought_columns(conditions: &[Expr], slot: usize) -> Vec<SoughtColumn> {
+    let column = |e: &Expr| match e.node {
+        Node::Column { depth: 0, slot: of, column } if of as usize == slot && e.ty.kind.is_text() => {
+            Some(column as usize)
+        }
+        _ => None,
+    };
+    let is_text = |e: &Expr| e.is_constant() && e.ty.kind.is_text();
+    let sought = |e: &Expr| match &e.node {
+        Node::Compare(CmpOp::Eq, a, b, collation) => {
+            let (column, value) = column(a).map(|c| (c, b)).or_else(|| column(b).map(|c| (c, a)))?;
+            is_text(value).then(|| SoughtColumn { column, values: vec![(**value).clone()], collation: *collation })
+        }
+        Node::In { negated: false, operand, list, collation, .. } if list.iter().all(is_text) => {
+            Some(SoughtColumn { column: column(operand)?, values: list.clone(), collation: *collation })
+        }
+        _ => None,
+    };
+    conditions.iter().filter_map(sought).collect()
 }

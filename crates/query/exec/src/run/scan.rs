@@ -6,8 +6,8 @@ use super::long;
 use super::{Frame, Op, Receive, Run, Scope, Settled, Shape, Step, own_line, tuple};
 use crate::error;
 use crate::expr::Expr;
-use crate::plan::node::{IndexRange, Scan};
-use catalog::{Index, Table};
+use crate::plan::node::{IndexRange, Scan, SoughtColumn};
+use catalog::{Index, Sought, Table};
 use engine::{Cursor, Direction, Extent, Isolation, Range, Read, Transaction, Tree};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -843,17 +843,29 @@ fn decode_covered(key: &[u8], parts: &[(usize, KeyPart)], out: &mut Vec<u8>) -> 
 pub struct VirtualOp {
     pub slot: usize,
     pub table: Arc<Table>,
+    pub sought: Vec<SoughtColumn>,
     pub rows: Vec<Vec<Value<'static>>>,
     pub next: usize,
 }
 
 impl Op for VirtualOp {
-    fn open(&mut self, run: &Run<'_>, _frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<()> {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
         self.rows.clear();
         self.next = 0;
+        let at = Scope::new(frame, outer);
+        let mut all = Vec::with_capacity(self.sought.len());
+        for SoughtColumn { column, values, collation } in &self.sought {
+            let values: Result<Vec<Value<'_>>> = values.iter().map(|e| e.eval(run, at)).collect();
+            let texts: Option<Vec<Vec<u8>>> = values?
+                .into_iter()
+                .filter(|v| !v.is_null())
+                .map(|v| if let Value::Bytes(text) = v { Some(text.into_owned()) } else { None })
+                .collect();
+            all.extend(texts.map(|values| Sought { column: *column, values, collation: *collation }));
+        }
         let source = self.table.virtual_rows.clone().expect("planned as a virtual table");
         let env = run.env.borrow();
-        source.rows(env.virtual_context(), &mut self.rows)
+        source.rows(env.virtual_context(), &all, &mut self.rows)
     }
 
     fn next(&mut self, _run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
