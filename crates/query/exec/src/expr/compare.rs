@@ -90,7 +90,7 @@ pub fn coercibility(e: &Expr) -> u8 {
         Node::Const(Value::Null) => 6,
         _ if e.ty.kind == TypeKind::Json => 2,
         _ if !is_string(e.ty.kind) => 5,
-        Node::Column { .. } | Node::EnumText(..) | Node::SetText(..) | Node::Subquery(_) => 2,
+        Node::Column { .. } | Node::EnumText(..) | Node::SetText(..) | Node::Subquery { .. } => 2,
         Node::UserVariable(_) | Node::Cast(_) | Node::InCharset(_) => 2,
         Node::Const(_) | Node::Param(_) => COERCIBLE,
         Node::Call(f, _) if SYSTEM_CONSTANTS.contains(&f.name) => 3,
@@ -448,7 +448,7 @@ pub fn listed_time(e: Expr) -> Expr {
 pub fn beside_moment(e: Expr, other: &Expr) -> Expr {
     let is_date = matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
     let are_dates = e.ty.kind == TypeKind::Date && other.ty.kind == TypeKind::Date;
-    if !matches!(e.node, Node::Subquery(_)) || !is_date || are_dates || !other.ty.kind.is_temporal() {
+    if !matches!(e.node, Node::Subquery { .. }) || !is_date || are_dates || !other.ty.kind.is_temporal() {
         return e;
     }
     let ty = e.ty;
@@ -496,7 +496,7 @@ pub fn time_as_text(e: Expr, other: &Expr) -> Expr {
     let has_digits = e.ty.kind == TypeKind::Time && (1..DECIMALS_NOT_FIXED).contains(&e.ty.decimals);
     // What stands for `?` takes the type of a time (a literal that was lifted is never NULL), and a column compares as one with
     // what is known before its rows are.
-    let is_known = other.is_constant() || matches!(other.node, Node::Subquery(_));
+    let is_known = other.is_constant() || matches!(other.node, Node::Subquery { .. });
     let takes_type = matches!(other.node, Node::Param(_)) && other.ty.nullable;
     let as_time = takes_type || matches!(e.node, Node::Column { .. }) && is_known;
     if !has_digits || !is_string(other.ty.kind) || as_time {
@@ -517,7 +517,7 @@ pub fn times_as_texts(e: Expr, low: Expr, high: Expr) -> (Expr, Expr, Expr) {
 
 /// Is it read as a year where it stands beside one: a constant, or an expression of constants?
 fn is_year_value(e: &Expr) -> bool {
-    let reads = |e: &Expr| matches!(e.node, Node::Column { .. } | Node::Subquery(_) | Node::UserVariable(_));
+    let reads = |e: &Expr| matches!(e.node, Node::Column { .. } | Node::Subquery { .. } | Node::UserVariable(_));
     matches!(e.node, Node::Const(_) | Node::Param(_)) || e.is_constant() && !e.any(&mut |e| reads(e))
 }
 

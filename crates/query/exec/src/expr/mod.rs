@@ -102,8 +102,11 @@ pub enum Node {
     Aggregate(Box<aggregate::AggregateCall>),
     /// A call with OVER, before windows are planned; a column of the window's result after.
     Window(Box<window::WindowCall>),
-    /// The value of a scalar subquery.
-    Subquery(usize),
+    /// A column of a subquery's only row: the value of a scalar subquery, or a member of a row.
+    Subquery {
+        query: usize,
+        column: u16,
+    },
     Exists {
         negated: bool,
         query: usize,
@@ -270,7 +273,7 @@ impl Expr {
                     v => v.map_err(|e| self.failed(e, at)),
                 }
             }
-            Node::Subquery(q) => crate::run::subquery::scalar(run, *q, at),
+            Node::Subquery { query, column } => crate::run::subquery::scalar(run, *query, *column as usize, at),
             Node::UserVariable(name) => Ok(run.env.borrow().user_variable(name).0),
             Node::SetUserVariable(name, e) => {
                 let v = e.eval(run, at)?.into_owned();
@@ -424,7 +427,7 @@ impl Expr {
     /// Calls `f` on the direct children.
     pub fn children<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
         match &self.node {
-            Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery(_) | Node::Exists { .. } => {}
+            Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery { .. } | Node::Exists { .. } => {}
             Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
             Node::Cast(e) | Node::InCharset(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
@@ -461,7 +464,7 @@ impl Expr {
     /// Calls `f` on the direct children, to change them.
     pub fn children_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         match &mut self.node {
-            Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery(_) | Node::Exists { .. } => {}
+            Node::Const(_) | Node::Param(_) | Node::Column { .. } | Node::Subquery { .. } | Node::Exists { .. } => {}
             Node::UserVariable(_) | Node::Now(_) | Node::Outer { .. } => {}
             Node::EnumText(e, _) | Node::SetText(e, _) | Node::Neg(e) | Node::BitNot(e) | Node::Not(e) => f(e),
             Node::Cast(e) | Node::InCharset(e) | Node::LocalTime(e) | Node::SetUserVariable(_, e) => f(e),
@@ -522,7 +525,7 @@ impl Expr {
     pub fn is_constant(&self) -> bool {
         !self.any(&mut |e| match &e.node {
             Node::Column { depth, .. } => *depth == 0,
-            Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
+            Node::Subquery { .. } | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
             Node::SetUserVariable(..) | Node::UserVariable(_) | Node::Aggregate(_) | Node::Outer { .. } => true,
             Node::Call(f, _) => f.volatile,
             _ => false,
@@ -559,7 +562,7 @@ impl Expr {
             (Node::UserVariable(a), Node::UserVariable(b)) => a == b,
             (Node::Now(a), Node::Now(b)) => a == b,
             // One subquery that two expressions came to share, by an alias or a position; two texts are two subqueries.
-            (Node::Subquery(a), Node::Subquery(b)) => a == b,
+            (Node::Subquery { query: a, column: i }, Node::Subquery { query: b, column: j }) => (a, i) == (b, j),
             (Node::Exists { negated: a, query: q }, Node::Exists { negated: b, query: r }) => (a, q) == (b, r),
             (Node::InSubquery { negated: a, query: q, .. }, Node::InSubquery { negated: b, query: r, .. }) => {
                 (a, q) == (b, r)

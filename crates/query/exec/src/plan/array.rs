@@ -122,7 +122,7 @@ fn parts_of(e: &Expr) -> Option<(Search, &Expr, &Expr)> {
 fn is_fixed(e: &Expr) -> bool {
     !e.any(&mut |e| match &e.node {
         Node::Column { .. } | Node::SetUserVariable(..) | Node::Aggregate(_) | Node::Window(_) => true,
-        Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
+        Node::Subquery { .. } | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
         Node::Call(f, _) => f.volatile,
         _ => false,
     })

@@ -211,7 +211,7 @@ impl Planner<'_> {
 }
 
 fn is_query(node: &Node) -> bool {
-    matches!(node, Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. })
+    matches!(node, Node::Subquery { .. } | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. })
 }
 
 pub(super) fn note_used(sources: &[Source], e: &Expr) {

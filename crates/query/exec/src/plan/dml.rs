@@ -569,7 +569,7 @@ pub fn is_sequential(set: &[(usize, Assigned)], slot: usize) -> bool {
             Node::Column { depth: 0, slot: s, column } if s as usize == slot => {
                 set[..i].iter().any(|(c, _)| *c == column as usize)
             }
-            Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
+            Node::Subquery { .. } | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
             _ => false,
         }),
     })

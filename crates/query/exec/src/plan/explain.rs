@@ -380,7 +380,7 @@ impl<'q> Explainer<'q> {
     fn reference(&self, e: &Expr) -> String {
         let raw = e.raw();
         match raw {
-            Node::Const(_) | Node::Param(_) | Node::Subquery(_) => "const".to_string(),
+            Node::Const(_) | Node::Param(_) | Node::Subquery { .. } => "const".to_string(),
             Node::Column { depth, slot, column } => match column_name(&self.scopes, *depth, *slot, *column) {
                 Some((names, column)) if names.schema.is_empty() => format!("{}.{column}", names.alias),
                 Some((names, column)) => format!("{}.{}.{column}", names.schema, names.alias),
@@ -758,7 +758,7 @@ pub(super) fn access_type(s: &Scan) -> &'static str {
         [] => "ALL",
         [r] if !r.bounded && r.is_one_key() => {
             let whole = index.unique && r.equal.len() == index.parts.len();
-            let constant = r.equal.iter().all(|e| e[0].is_constant() || matches!(e[0].node, Node::Subquery(_)));
+            let constant = r.equal.iter().all(|e| e[0].is_constant() || matches!(e[0].node, Node::Subquery { .. }));
             match (whole && !r.nulls.contains(&true), constant) {
                 (true, true) => "const",
                 (true, false) => "eq_ref",

@@ -1,6 +1,6 @@
 //! Expressions: syntax to typed nodes.
 
-use super::comparison::{compare_exprs, compare_rows, comparison, pair_collation, pair_collations};
+use super::comparison::{compare_exprs, comparison};
 use super::{Planner, constant, literal, names::AliasRule};
 use crate::error::unsupported;
 use crate::expr::aggregate::{AggregateCall, AggregateKind};
@@ -353,35 +353,13 @@ impl Planner<'_> {
                 let node = Node::In { negated: *negated, operand: Box::new(e), list, collation, kept };
                 Expr::new(node, boolean_type(nullable))
             }
-            Ast::InQuery { operand, negated, query } => {
-                let mut operands = match &parsed[*operand] {
-                    Ast::Row(list) => self.exprs(*list)?,
-                    _ => vec![self.expr(*operand)?],
-                };
-                self.refuse_limit(*query)?;
-                let query = self.joined_subquery(*query, operands.len())?;
-                let collations = pair_collations(&mut operands, &mut self.subqueries[query].outputs)?;
-                let node = Node::InSubquery { negated: *negated, operands, query, collations };
-                Expr::new(node, boolean_type(true))
-            }
-            Ast::Quantified { op, all, left, query } => {
-                let mut operand = Box::new(self.operand(*left)?);
-                self.refuse_limit(*query)?;
-                let query = self.subquery(*query, 1)?;
-                let collation = pair_collation(&mut operand, &mut self.subqueries[query].outputs[0])?;
-                let Some(op) = comparison(*op) else { return Err(unsupported("quantified comparison")) };
-                Expr::new(Node::Quantified { op, all: *all, operand, query, collation }, boolean_type(true))
-            }
+            Ast::InQuery { operand, negated, query } => self.in_query(*operand, *query, *negated)?,
+            Ast::Quantified { op, all, left, query } => self.quantified(*op, *all, *left, *query)?,
             Ast::Exists(q) => {
                 let query = self.joined_subquery(*q, 0)?;
                 Expr::new(Node::Exists { negated: false, query }, boolean_type(false))
             }
-            Ast::Subquery(q) => {
-                let query = self.subquery(*q, 1)?;
-                let ty = self.subqueries[query].outputs[0].ty;
-                let zerofill = ty.zerofill && ty.kind != TypeKind::Year;
-                Expr::new(Node::Subquery(query), DataType { nullable: true, zerofill, ..ty })
-            }
+            Ast::Subquery(q) => self.query_row(*q, 1)?.pop().expect("one column"),
             Ast::Row(list) if list.len() == 1 => self.expr(parsed.list(*list)[0])?,
             Ast::Row(list) => {
                 let _ = list;
@@ -562,21 +540,9 @@ impl Planner<'_> {
     }
 
     fn binary(&mut self, op: BinaryOp, left: ExprId, right: ExprId) -> Result<Expr> {
-        let parsed = self.parsed;
         if let Some(op) = comparison(op) {
-            if let (Ast::Row(a), Ast::Row(b)) = (&parsed[left], &parsed[right]) {
-                let (a, b) = self.rows_alike(*a, *b)?;
-                self.note_literals(&a, &b)?;
-                return compare_rows(op, a, b);
-            }
-            if let (Ast::Row(a), Ast::Subquery(q)) = (&parsed[left], &parsed[right])
-                && op == CmpOp::Eq
-            {
-                let mut operands = self.exprs(*a)?;
-                let query = self.subquery(*q, operands.len())?;
-                let collations = pair_collations(&mut operands, &mut self.subqueries[query].outputs)?;
-                let node = Node::InSubquery { negated: false, operands, query, collations };
-                return Ok(Expr::new(node, boolean_type(true)));
+            if let Some(compared) = self.row_comparison(op, left, right)? {
+                return Ok(compared);
             }
             let (a, b) = self.two_alike(left, right, &self.text_parameter())?;
             for (value, other) in [(&a, &b), (&b, &a)] {
@@ -652,25 +618,6 @@ impl Planner<'_> {
             }
             _ => unreachable!("comparisons are done"),
         })
-    }
-
-    /// `(a, b) IN ((1, 2), (3, 4))` is a disjunction of row comparisons.
-    fn row_in(&mut self, members: ExprList, list: ExprList, negated: bool) -> Result<Expr> {
-        let parsed = self.parsed;
-        let mut any = Vec::new();
-        for id in parsed.list(list) {
-            let Ast::Row(other) = &parsed[*id] else {
-                return Err(SqlError::new(1241, format!("Operand should contain {} column(s)", members.len())));
-            };
-            let (a, b) = self.rows_alike(members, *other)?;
-            self.note_literals(&a, &b)?;
-            any.push(compare_rows(CmpOp::Eq, a, b)?);
-        }
-        let e = match any.len() {
-            1 => any.pop().expect("one"),
-            _ => Expr::new(Node::Or(any), boolean_type(true)),
-        };
-        Ok(if negated { not(e) } else { e })
     }
 
     /// A native function that is there.

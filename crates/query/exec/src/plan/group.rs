@@ -170,7 +170,7 @@ impl Planner<'_> {
             Node::Column { depth: 0, .. } => *e = g.column(AggregateCall::any(e.clone()), ty),
             Node::Call(f, args) if f.name == GROUPING => *e = g.grouping(args)?,
             _ => {
-                if let Node::Subquery(query)
+                if let Node::Subquery { query, .. }
                 | Node::Exists { query, .. }
                 | Node::InSubquery { query, .. }
                 | Node::Quantified { query, .. } = &e.node
@@ -246,7 +246,7 @@ enum Beyond {
 
 pub fn subquery_of(e: &Expr) -> Option<usize> {
     match &e.node {
-        Node::Subquery(query)
+        Node::Subquery { query, .. }
         | Node::Exists { query, .. }
         | Node::InSubquery { query, .. }
         | Node::Quantified { query, .. } => Some(*query),

@@ -94,7 +94,7 @@ impl Planner<'_> {
                 _ => None,
             },
             Node::Window(_) => None,
-            Node::Subquery(query)
+            Node::Subquery { query, .. }
             | Node::Exists { query, .. }
             | Node::InSubquery { query, .. }
             | Node::Quantified { query, .. }
@@ -154,7 +154,7 @@ impl Analysis<'_> {
         let about_groups = |e: &Expr| {
             !e.any(&mut |e| match &e.node {
                 Node::Column { depth: 0, slot, column } => *slot != groups.slot || !leading(*column),
-                Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
+                Node::Subquery { .. } | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
                 Node::Call(f, _) => f.volatile,
                 Node::SetUserVariable(..) => true,
                 _ => false,

@@ -48,7 +48,7 @@ impl Planner<'_> {
         }
         let provenance = match &e.node {
             Node::Window(_) => return kept_meta(name, e),
-            Node::Subquery(_) => Provenance::Subquery,
+            Node::Subquery { .. } => Provenance::Subquery,
             Node::Aggregate(call)
                 if matches!(call.kind, AggregateKind::Min | AggregateKind::Max)
                     && call.args[0].own_column().is_some() =>

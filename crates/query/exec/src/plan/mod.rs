@@ -34,6 +34,7 @@ pub mod query;
 mod range_memory;
 pub mod recursive;
 pub mod rewrite;
+mod rows;
 pub mod rules;
 mod selectivity;
 pub mod semijoin;

@@ -20,7 +20,7 @@ impl Planner<'_> {
         e.any(&mut |e| {
             match &e.node {
                 Node::Column { depth, .. } => nearest = nearest.min(*depth),
-                Node::Subquery(_)
+                Node::Subquery { .. }
                 | Node::Exists { .. }
                 | Node::InSubquery { .. }
                 | Node::Quantified { .. }

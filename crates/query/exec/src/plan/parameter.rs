@@ -181,23 +181,6 @@ impl Planner<'_> {
         }
     }
 
-    /// Two rows, each operand with the one that it is compared with.
-    pub(super) fn rows_alike(&mut self, a: ExprList, b: ExprList) -> Result<(Vec<Expr>, Vec<Expr>)> {
-        let (a, b) = (self.parsed.list(a), self.parsed.list(b));
-        if a.len() != b.len() {
-            let all = |p: &mut Self, ids: &[ExprId]| ids.iter().map(|id| p.expr(*id)).collect::<Result<_>>();
-            return Ok((all(self, a)?, all(self, b)?));
-        }
-        let text = self.text_parameter();
-        let (mut left, mut right) = (Vec::with_capacity(a.len()), Vec::with_capacity(b.len()));
-        for (x, y) in a.iter().zip(b) {
-            let mut pair = self.alike(&[*x, *y], &text)?;
-            right.extend(pair.pop());
-            left.extend(pair.pop());
-        }
-        Ok((left, right))
-    }
-
     /// The arguments of a function.
     pub(super) fn arguments(&mut self, function: &str, args: ExprList) -> Result<Vec<Expr>> {
         let ids = self.parsed.list(args);

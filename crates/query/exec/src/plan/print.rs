@@ -192,7 +192,7 @@ pub fn print(e: &Expr, names: &dyn Names) -> String {
         },
         Node::Aggregate(_) | Node::Window(_) => "<aggregate>".to_string(),
         Node::Outer { expr, .. } => print(expr, names),
-        Node::Subquery(q) => format!("(select #{})", q + 2),
+        Node::Subquery { query, .. } => format!("(select #{})", query + 2),
         Node::Exists { negated, query } => format!("{}exists(select #{})", not(*negated), query + 2),
         Node::InSubquery { negated, operands, query, .. } => {
             format!("({} {}in (select #{}))", list(operands, ","), not(*negated), query + 2)

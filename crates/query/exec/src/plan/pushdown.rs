@@ -284,7 +284,7 @@ fn same_values(side: &DataType, whole: &DataType, united: United) -> bool {
 /// Is it a query, or a column of a query further outside?
 fn reaches_out(node: &Node) -> bool {
     match node {
-        Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
+        Node::Subquery { .. } | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => true,
         Node::Outer { .. } => true,
         Node::Column { depth, .. } => *depth > 0,
         _ => false,

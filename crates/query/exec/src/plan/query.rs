@@ -797,7 +797,9 @@ fn only_extreme(outputs: &[Expr], having: Option<&Expr>, order: &[OrderKey]) -> 
                     _ => other = true,
                 }
             }
-            Node::Subquery(_) | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => other = true,
+            Node::Subquery { .. } | Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => {
+                other = true
+            }
             _ => {}
         }
         false

@@ -165,7 +165,7 @@ pub fn restrictions(subqueries: &[QueryPlan], conditions: &[Expr]) -> Vec<Expr> 
 fn is_plain(e: &Expr) -> bool {
     match &e.node {
         Node::Call(f, _) => !f.volatile,
-        Node::SetUserVariable(..) | Node::UserVariable(_) | Node::Subquery(_) => false,
+        Node::SetUserVariable(..) | Node::UserVariable(_) | Node::Subquery { .. } => false,
         Node::Exists { .. } | Node::InSubquery { .. } | Node::Quantified { .. } => false,
         _ => true,
     }

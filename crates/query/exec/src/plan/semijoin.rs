@@ -77,7 +77,7 @@ impl Planner<'_> {
     /// The same wherever it is computed, and however often?
     pub(super) fn is_movable(&self, e: &Expr) -> bool {
         !e.any(&mut |e| match &e.node {
-            Node::Subquery(query)
+            Node::Subquery { query, .. }
             | Node::Exists { query, .. }
             | Node::InSubquery { query, .. }
             | Node::Quantified { query, .. } => {

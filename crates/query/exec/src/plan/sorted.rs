@@ -68,7 +68,7 @@ fn reads_rows(e: &Expr) -> bool {
     e.any(&mut |e| {
         matches!(
             e.node,
-            Node::Subquery(_)
+            Node::Subquery { .. }
                 | Node::Exists { .. }
                 | Node::InSubquery { .. }
                 | Node::Quantified { .. }

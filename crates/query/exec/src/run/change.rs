@@ -211,7 +211,7 @@ impl Assigner {
         self.set.iter().all(|(_, value)| match value {
             Assigned::Default => true,
             Assigned::Value(e) => !e.any(&mut |e| match &e.node {
-                Node::SetUserVariable(..) | Node::Subquery(_) | Node::Exists { .. } => true,
+                Node::SetUserVariable(..) | Node::Subquery { .. } | Node::Exists { .. } => true,
                 Node::InSubquery { .. } | Node::Quantified { .. } => true,
                 Node::Call(f, _) => f.volatile,
                 _ => false,

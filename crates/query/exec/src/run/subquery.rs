@@ -59,8 +59,10 @@ impl Query {
 pub struct Subquery {
     query: Query,
     correlated: bool,
-    /// Scalar: the value. IN: the set of rows.
-    scalar: Option<Value<'static>>,
+    /// Of its only row, the columns; whether they are those of the whole execution.
+    row: Vec<Value<'static>>,
+    is_row_kept: bool,
+    /// IN: the set of rows.
     exists: Option<bool>,
     set: Option<RowSet>,
     key: Vec<u8>,
@@ -76,7 +78,7 @@ const TRIED: u64 = 256;
 struct Cache {
     /// Empty: nothing is kept.
     reads: Vec<Expr>,
-    results: HashMap<Box<[u8]>, Value<'static>>,
+    results: HashMap<Box<[u8]>, Box<[Value<'static>]>>,
     bytes: usize,
     asked: u64,
     found: u64,
@@ -85,7 +87,7 @@ struct Cache {
 
 impl Cache {
     /// The result for the row at hand; `None` when it is to be computed. Whether it may be kept then is in the second part.
-    fn find(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<(Option<&Value<'static>>, bool)> {
+    fn find(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<(Option<&[Value<'static>]>, bool)> {
         let useless = self.asked >= TRIED && self.found * 8 < self.asked;
         if self.reads.is_empty() || useless || run.writes.get() {
             return Ok((None, false));
@@ -99,20 +101,21 @@ impl Cache {
         self.asked += 1;
         let known = self.results.get(&self.key[..]);
         self.found += known.is_some() as u64;
-        Ok((known, known.is_none()))
+        Ok((known.map(|row| &row[..]), known.is_none()))
     }
 
     /// Keeps the result for the values of the last `find`.
-    fn keep(&mut self, value: &Value<'static>) {
-        let heap = if let Value::Bytes(b) = value { b.len() } else { 0 };
-        let bytes = self.key.len() + heap + size_of::<(Box<[u8]>, Value<'_>)>();
+    fn keep(&mut self, row: &[Value<'static>]) {
+        let heap = |v: &Value<'_>| if let Value::Bytes(b) = v { b.len() } else { 0 };
+        let entry = size_of::<(Box<[u8]>, Box<[Value<'_>]>)>();
+        let bytes = self.key.len() + row.iter().map(heap).sum::<usize>() + size_of_val(row) + entry;
         if self.bytes + bytes > CACHE_BYTES {
             self.results.clear();
             self.bytes = 0;
         }
         if bytes <= CACHE_BYTES / 16 {
             self.bytes += bytes;
-            self.results.insert(self.key.clone().into_boxed_slice(), value.clone());
+            self.results.insert(self.key.clone().into_boxed_slice(), row.into());
         }
     }
 
@@ -135,12 +138,21 @@ impl Subquery {
         let (correlated, mut plan) = (plan.correlated, plan);
         let reads = if correlated { std::mem::take(&mut plan.reads) } else { Vec::new() };
         let cache = Cache { reads, ..Cache::default() };
-        Subquery { query: Query::new(plan), correlated, scalar: None, exists: None, set: None, key: Vec::new(), cache }
+        Subquery {
+            query: Query::new(plan),
+            correlated,
+            row: Vec::new(),
+            is_row_kept: false,
+            exists: None,
+            set: None,
+            key: Vec::new(),
+            cache,
+        }
     }
 
     /// Before each execution of the statement.
     pub fn forget(&mut self) {
-        self.scalar = None;
+        self.is_row_kept = false;
         self.exists = None;
         self.set = None;
         self.cache.forget();
@@ -148,36 +160,40 @@ impl Subquery {
     }
 }
 
-/// The value of a scalar subquery: NULL for no row, 1242 for more than one.
-pub fn scalar<'a>(run: &'a Run<'_>, i: usize, at: Scope<'_>) -> Result<Value<'a>> {
+/// A column of a subquery's only row: NULL for no row, 1242 for more than one.
+pub fn scalar<'a>(run: &'a Run<'_>, i: usize, column: usize, at: Scope<'_>) -> Result<Value<'a>> {
     let mut sub = run.subqueries[i].borrow_mut();
     let sub = &mut *sub;
-    if let Some(v) = &sub.scalar {
-        return Ok(v.clone());
+    if sub.is_row_kept {
+        return Ok(sub.row[column].clone());
     }
     let (known, may_keep) = sub.cache.find(run, at)?;
-    if let Some(v) = known {
-        return Ok(v.clone());
+    if let Some(row) = known {
+        return Ok(row[column].clone());
     }
     let warnings = run.warnings.get();
     let _outside = run.outside();
     sub.query.open(run, Some(&at))?;
-    let value = if sub.query.next(run, Some(&at))? {
+    sub.row.clear();
+    if sub.query.next(run, Some(&at))? {
         let inner = Scope::new(&sub.query.frame, Some(&at));
-        let value = sub.query.outputs[0].eval(run, inner)?.into_owned();
+        for e in &sub.query.outputs {
+            sub.row.push(e.eval(run, inner)?.into_owned());
+        }
         if sub.query.next(run, Some(&at))? {
             return Err(SqlError::new(1242, "Subquery returns more than 1 row"));
         }
-        value
     } else {
-        Value::Null
-    };
-    if !sub.correlated {
-        sub.scalar = Some(value.clone());
-    } else if may_keep && run.warnings.get() == warnings {
-        sub.cache.keep(&value);
+        sub.row.resize(sub.query.outputs.len(), Value::Null);
     }
-    Ok(value)
+    if !sub.correlated {
+        sub.is_row_kept = true;
+    } else if may_keep && run.warnings.get() == warnings {
+        sub.cache.keep(&sub.row);
+    } else {
+        return Ok(std::mem::replace(&mut sub.row[column], Value::Null));
+    }
+    Ok(sub.row[column].clone())
 }
 
 pub fn exists(run: &Run<'_>, i: usize, at: Scope<'_>) -> Result<bool> {
@@ -187,8 +203,8 @@ pub fn exists(run: &Run<'_>, i: usize, at: Scope<'_>) -> Result<bool> {
         return Ok(b);
     }
     let (known, may_keep) = sub.cache.find(run, at)?;
-    if let Some(v) = known {
-        return Ok(v.to_i64() != 0);
+    if let Some(row) = known {
+        return Ok(row[0].to_i64() != 0);
     }
     let warnings = run.warnings.get();
     let _outside = run.outside();
@@ -197,7 +213,7 @@ pub fn exists(run: &Run<'_>, i: usize, at: Scope<'_>) -> Result<bool> {
     if !sub.correlated {
         sub.exists = Some(found);
     } else if may_keep && run.warnings.get() == warnings {
-        sub.cache.keep(&Value::Int(found as i64));
+        sub.cache.keep(&[Value::Int(found as i64)]);
     }
     Ok(found)
 }
