@@ -68,6 +68,9 @@ impl AggregateCall {
             _ => args,
         };
         use AggregateKind::*;
+        if let (Min | Max, Some(e)) = (kind, args.first()) {
+            super::compare::collation_for(&[e, e], if kind == Min { "min" } else { "max" })?;
+        }
         let first = args.first().map(|e| e.ty);
         let ty = match (kind, first) {
             (Count, _) => DataType { length: 21, ..DataType::new(TypeKind::BigInt).not_null() },
@@ -105,7 +108,7 @@ impl AggregateCall {
         most: u64,
     ) -> Result<Expr> {
         let refs: Vec<&Expr> = args.iter().collect();
-        let collation = super::compare::collation_of(&refs)?;
+        let collation = super::compare::result_collation(&refs, "group_concat")?;
         const VARCHAR_MAX: u64 = 512;
         let most = most / collation.charset().mbminlen() as u64;
         let kind = if most <= VARCHAR_MAX && !collation.is_binary() { TypeKind::VarChar } else { TypeKind::Text };

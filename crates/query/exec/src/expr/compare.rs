@@ -80,6 +80,9 @@ fn mixed(a: &Value<'_>, b: &Value<'_>, collation: CollationId, run: &Run<'_>) ->
     types::compare(a, b, collation).ok_or_else(|| SqlError::new(1105, "comparison of NULL"))
 }
 
+/// [`coercibility`] of columns of one character set and different collations together: none of the collations holds.
+const NONE: u8 = 1;
+
 /// [`coercibility`] of literals, and of what is made of them or of numbers.
 pub const COERCIBLE: u8 = 4;
 
@@ -94,17 +97,28 @@ pub fn coercibility(e: &Expr) -> u8 {
         Node::UserVariable(_) | Node::Cast(_) | Node::InCharset(_) => 2,
         Node::Const(_) | Node::Param(_) => COERCIBLE,
         Node::Call(f, _) if SYSTEM_CONSTANTS.contains(&f.name) => 3,
+        Node::Call(f, args) if FIRST_DECIDES.contains(&f.name) => match args.first() {
+            Some(first) if is_string(first.ty.kind) => coercibility(first),
+            _ => COERCIBLE,
+        },
+        Node::Case { whens, otherwise } => held_by_all(whens.iter().map(|(_, then)| then).chain(otherwise.as_deref())),
         _ => {
-            let mut best = COERCIBLE;
-            e.children(&mut |c| {
-                if is_string(c.ty.kind) {
-                    best = best.min(coercibility(c))
-                }
-            });
-            best
+            let mut parts = Vec::new();
+            e.children(&mut |c| parts.push(c));
+            held_by_all(parts.into_iter())
         }
     }
 }
+
+/// The level of what is made of these.
+fn held_by_all<'e>(parts: impl Iterator<Item = &'e Expr>) -> u8 {
+    let strings = parts.filter(|e| is_string(e.ty.kind)).map(Held::of);
+    let all = strings.reduce(|held, next| held.with(next).unwrap_or(if next.level < held.level { next } else { held }));
+    all.map_or(COERCIBLE, |held| held.level)
+}
+
+/// Functions whose result is under the collation of their first argument, whatever the others are under.
+pub const FIRST_DECIDES: [&str; 8] = ["insert", "lpad", "ltrim", "replace", "rpad", "rtrim", "substring_index", "trim"];
 
 /// Functions whose text is the server's.
 const SYSTEM_CONSTANTS: [&str; 9] = [
@@ -131,15 +145,27 @@ pub fn collation_of(operands: &[&Expr]) -> Result<CollationId> {
 /// As [`collation_of`], for an operation that messages name. Errors 1267, 1270, 1271; 3854: a literal has characters that the
 /// collation's character set lacks.
 pub fn collation_for(operands: &[&Expr], operation: &str) -> Result<CollationId> {
+    let (collation, level) = aggregate(operands, operation)?;
+    if level == NONE { Err(illegal_mix(operands, operation)) } else { Ok(collation) }
+}
+
+/// The collation of a string that is made of the operands, and not compared: where columns of one character set have different
+/// collations, its binary one. Errors as those of [`collation_for`].
+pub fn result_collation(operands: &[&Expr], operation: &str) -> Result<CollationId> {
+    aggregate(operands, operation).map(|(collation, _)| collation)
+}
+
+fn aggregate(operands: &[&Expr], operation: &str) -> Result<(CollationId, u8)> {
     let mut best: Option<Held> = None;
     for e in operands.iter().filter(|e| is_string(e.ty.kind)) {
-        let mine = Held { level: coercibility(e), collation: e.ty.collation, is_ascii: is_ascii(e) };
+        let mine = Held::of(e);
         best = match best {
             None => Some(mine),
             Some(held) => Some(held.with(mine).ok_or_else(|| illegal_mix(operands, operation))?),
         };
     }
-    let collation = best.map_or(CollationId::UTF8MB4_0900_AI_CI, |held| held.collation);
+    let (collation, level) =
+        best.map_or((CollationId::UTF8MB4_0900_AI_CI, COERCIBLE), |held| (held.collation, held.level));
     for e in operands {
         if let Node::Const(Value::Bytes(text)) = &e.node
             && is_string(e.ty.kind)
@@ -147,7 +173,7 @@ pub fn collation_for(operands: &[&Expr], operation: &str) -> Result<CollationId>
             convert::in_charset(Cow::Borrowed(&text[..]), &e.ty, collation)?;
         }
     }
-    Ok(collation)
+    Ok((collation, level))
 }
 
 /// How an operand holds its collation.
@@ -163,6 +189,10 @@ struct Held {
 const SYSCONST: u8 = 3;
 
 impl Held {
+    fn of(e: &Expr) -> Held {
+        Held { level: coercibility(e), collation: e.ty.collation, is_ascii: is_ascii(e) }
+    }
+
     /// The collation of both together: the stronger one's, if the other's characters can be brought to its set.
     fn with(self, other: Held) -> Option<Held> {
         let (a, b) = (self.collation, other.collation);
@@ -171,11 +201,13 @@ impl Held {
             return match self.level.cmp(&other.level) {
                 Ordering::Less => Some(ascii(self)),
                 Ordering::Greater => Some(ascii(other)),
-                Ordering::Equal if a == b || a == CollationId::binary_of(a.charset()) && self.level > 0 => {
-                    Some(ascii(self))
-                }
-                Ordering::Equal if b == CollationId::binary_of(a.charset()) && self.level > 0 => Some(ascii(other)),
-                Ordering::Equal => None,
+                Ordering::Equal if a == b => Some(ascii(self)),
+                Ordering::Equal if self.level == 0 => None,
+                Ordering::Equal => match [a, b].map(is_binary_order) {
+                    [true, false] => Some(ascii(self)),
+                    [false, true] => Some(ascii(other)),
+                    _ => Some(ascii(Held { level: NONE, collation: CollationId::binary_of(a.charset()), ..self })),
+                },
             };
         }
         if a.is_binary() || b.is_binary() {
@@ -196,6 +228,11 @@ impl Held {
         mine.is_unicode() && (self.level < other.level || self.level == other.level && is_wider)
             || other.is_ascii && (self.level < other.level || self.level == other.level && !self.is_ascii)
     }
+}
+
+/// Does the collation compare by code points?
+fn is_binary_order(collation: CollationId) -> bool {
+    collation.info().name.ends_with("_bin")
 }
 
 fn is_ascii(e: &Expr) -> bool {
@@ -232,6 +269,7 @@ fn illegal_mix(operands: &[&Expr], operation: &str) -> SqlError {
 fn level_name(level: u8) -> &'static str {
     match level {
         0 => "EXPLICIT",
+        NONE => "NONE",
         2 => "IMPLICIT",
         3 => "SYSCONST",
         4 => "COERCIBLE",

@@ -668,7 +668,11 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
     if ty.kind.is_bytes() || ty.kind.is_text() {
         let mut strings = list.iter().filter(|e| e.ty.kind.is_bytes() || e.ty.kind.is_text());
         if !ty.collation.is_binary() || strings.all(|e| e.ty.collation.is_binary()) {
-            ty.collation = super::compare::collation_for(list, operation)?;
+            ty.collation = match operation {
+                // Rows of the sides are compared.
+                "UNION" | "INTERSECT" | "EXCEPT" => super::compare::collation_for(list, operation)?,
+                _ => super::compare::result_collation(list, operation)?,
+            };
         }
     }
     ty.nullable = nullable;

@@ -63,8 +63,8 @@ pub fn call(function: Func, args: &[Expr]) -> Result<Option<Expr>> {
         // What is filled up keeps its character set.
         "lpad" | "rpad" => args[0].ty.collation,
         // The first says which of the others it is.
-        "elt" => compare::collation_for(&all[1..], function.name)?,
-        _ => compare::collation_for(&all, function.name)?,
+        "elt" => compare::result_collation(&all[1..], function.name)?,
+        _ => compare::result_collation(&all, function.name)?,
     };
     let args: Vec<Expr> = args.iter().cloned().map(|e| under(e, collation.of_utf8mb4())).collect();
     let ty = functions::result_type(function, &args)?;

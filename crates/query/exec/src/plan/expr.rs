@@ -304,7 +304,7 @@ impl Planner<'_> {
                 let (low, high) = (self.beside_column(low, &e)?, self.beside_column(high, &e)?);
                 let (low, high) = (compare::beside_moment(low, &e), compare::beside_moment(high, &e));
                 let (e, low, high) = compare::times_as_texts(e, low, high);
-                let collation = compare::collation_of(&[&e, &low, &high])?;
+                let collation = compare::collation_for(&[&e, &low, &high], "between")?;
                 let (low, high) = (compare::adapt(low, &e), compare::adapt(high, &e));
                 let [e, low, high] = compare::in_one_domain([e, low, high]).map(|e| compare::in_charset(e, collation));
                 let nullable = e.ty.nullable || low.ty.nullable || high.ty.nullable;
@@ -344,7 +344,7 @@ impl Planner<'_> {
                 let (e, list) = functions::json::in_one_domain(e, list);
                 let mut all = vec![&e];
                 all.extend(list.iter());
-                let collation = compare::collation_of(&all)?;
+                let collation = compare::collation_for(&all, if list.len() == 1 { "=" } else { " IN " })?;
                 let nullable = e.ty.nullable || list.iter().any(|e| e.ty.nullable);
                 let e = compare::in_charset(e, collation);
                 let list = list.into_iter().map(|e| compare::in_charset(e, collation)).collect();
@@ -727,8 +727,16 @@ impl Planner<'_> {
             functions::json::read_path(&String::from_utf8_lossy(text))?;
         }
         let ty = match call.returning {
-            Some(to) => self.cast_type(to, &DataType { length: 512, ..doc.ty })?,
-            None => DataType::string(TypeKind::VarChar, 512, CollationId::UTF8MB4_0900_AI_CI),
+            Some(to) => {
+                let ty = self.cast_type(to, &DataType { length: 512, ..doc.ty })?;
+                match to {
+                    ast::CastType::Char { charset: None, .. } => {
+                        DataType { collation: CollationId::UTF8MB4_0900_BIN, ..ty }
+                    }
+                    _ => ty,
+                }
+            }
+            None => DataType::string(TypeKind::VarChar, 512, CollationId::UTF8MB4_0900_BIN),
         };
         let mut response = |r: ast::JsonOnResponse| -> Result<(u8, Expr)> {
             Ok(match r {

@@ -55,7 +55,7 @@ pub fn whole(from: &DataType, collation: CollationId) -> DataType {
 /// The type of a call of [`super::Rule::ByLength`], or of FROM_UNIXTIME with a format.
 pub(super) fn string_type(name: &'static str, args: &[Expr]) -> Result<DataType> {
     let length = |at: usize| args.get(at).map_or(0, |e| characters(&e.ty));
-    let of = |list: &[&Expr], length: u32| Ok(long_text(length, compare::collation_for(list, name)?));
+    let of = |list: &[&Expr], length: u32| Ok(long_text(length, compare::result_collation(list, name)?));
     let shown = |length: u32| Ok(long_text(length, CollationId::UTF8MB4_0900_AI_CI));
     let all: Vec<&Expr> = args.iter().collect();
     match name {
@@ -93,7 +93,7 @@ pub(super) fn string_type(name: &'static str, args: &[Expr]) -> Result<DataType>
         }
         "replace" => {
             // Each character may be one that is replaced.
-            let collation = compare::collation_for(&all, name)?;
+            let collation = super::first_collation(&args[0]);
             let most = if collation.is_binary() { bytes(&args[2].ty) } else { length(2) };
             let ty = long_text(length(0).saturating_mul(most.saturating_sub(1).max(1)), collation);
             Ok(ty)

@@ -68,7 +68,7 @@ impl<'a> Args<'a, '_> {
         Ok(Some(match self.converts {
             false => text,
             // Nothing is known of its characters before it is here.
-            true if matches!(self.args[i].node, Node::Param(_)) => {
+            true if matches!(self.args[i].node, Node::Param(_)) || compare::FIRST_DECIDES.contains(&self.function) => {
                 convert::in_charset(text, &self.args[i].ty, self.ty.collation)?
             }
             true => convert::transcode(text, &self.args[i].ty, self.ty),
@@ -208,7 +208,7 @@ pub type Func = &'static Function;
 impl Function {
     /// Is the result made of the texts of the arguments, so that they are brought to its character set?
     pub fn joins_text(&self) -> bool {
-        matches!(self.rule, Rule::Text(_) | Rule::Joined | Rule::LongText | Rule::CommonTail)
+        matches!(self.rule, Rule::Text(_) | Rule::Joined | Rule::LongText | Rule::CommonTail) || self.name == "replace"
     }
 }
 
@@ -504,6 +504,15 @@ const NULL_OF_NULL: [&str; 63] = [
 const TAKES_COUNTS: [&str; 10] =
     ["left", "right", "repeat", "lpad", "rpad", "substring", "substr", "mid", "substring_index", "insert"];
 
+/// What a function whose first argument decides gives its result: see [`compare::FIRST_DECIDES`].
+fn first_collation(first: &Expr) -> CollationId {
+    match first.ty.kind {
+        TypeKind::Null if !matches!(first.node, Node::Param(_)) => CollationId::BINARY,
+        k if k.is_text() || k.is_bytes() => first.ty.collation,
+        _ => CollationId::UTF8MB4_0900_AI_CI,
+    }
+}
+
 pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
     let refs: Vec<&Expr> = args.iter().collect();
     let shown = |t: &DataType| match t.kind {
@@ -521,7 +530,16 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         let is_null = |e: &&Expr| e.ty.kind == TypeKind::Null && !matches!(e.node, Node::Param(_));
         let is_count = |e: &&Expr| TAKES_COUNTS.contains(&function.name) && e.ty.kind.is_numeric();
         let of_null = refs.first().is_some_and(is_null) && refs.iter().all(|e| is_null(e) || is_count(e));
-        let collation = if of_null { CollationId::BINARY } else { compare::collation_for(&refs, function.name)? };
+        let collation = match function.name {
+            _ if of_null => CollationId::BINARY,
+            name if compare::FIRST_DECIDES.contains(&name) => first_collation(refs[0]),
+            // A pattern is compared with what it is looked for in.
+            name if name.starts_with("regexp_") => {
+                compare::collation_for(&refs[..2], name)?;
+                compare::result_collation(&refs, name)?
+            }
+            name => compare::result_collation(&refs, name)?,
+        };
         Ok(long_text(n, collation))
     };
     if function.name.starts_with("regexp_") {
@@ -597,6 +615,9 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::Text(_) if function.name == "soundex" => text(shown(&args[0].ty).max(4))?,
         Rule::Joined if function.name == "insert" => text(shown(&args[0].ty).saturating_add(shown(&args[3].ty)))?,
         Rule::Text(n) => text(if n == 0 { refs.first().map_or(0, |e| shown(&e.ty)) } else { n })?,
+        Rule::System(n) if function.name == "json_type" => {
+            DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_BIN)
+        }
         Rule::System(n) => DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI),
         Rule::Server(n) => long_text(n, CollationId::UTF8MB3_GENERAL_CI),
         Rule::Binary(n) => long_text(n, CollationId::BINARY),
