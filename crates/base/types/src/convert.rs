@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// A number that is to be a moment or a time.
 #[derive(Clone, Copy)]
-pub(crate) struct SplitNumber {
+pub struct SplitNumber {
     /// What is before the point.
     pub whole: i64,
     /// Microseconds behind it.
@@ -184,7 +184,7 @@ impl Value<'_> {
     }
 
     /// A fractional number as whole part and microseconds: 101010.5 is ten o'clock and a bit.
-    pub(crate) fn split_number(&self) -> Option<SplitNumber> {
+    pub fn split_number(&self) -> Option<SplitNumber> {
         let decimal = self.to_decimal();
         let whole = decimal.truncate(0);
         let cut = decimal.truncate(6);

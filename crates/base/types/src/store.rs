@@ -145,11 +145,17 @@ impl StoreContext<'_> {
     /// A part of the temporal value has no place in the column (a DATE's time of day): a note.
     #[cold]
     fn temporal_note<'a>(&self, stored: Value<'a>, kind: &str, given: &Value<'_>) -> Stored<'a> {
+        Ok((stored, Some(self.left_out(kind, given))))
+    }
+
+    /// The note that part of a date or time is left out.
+    #[cold]
+    pub fn left_out(&self, kind: &str, given: &Value<'_>) -> Warning {
         if !self.mode.is_strict() {
-            return self.note(stored);
+            return Warning::format(Level::Note, WARN_DATA_TRUNCATED, &[&self.column, &self.row]);
         }
         let SqlError { code, message, .. } = wrong_temporal(kind, given, self);
-        Ok((stored, Some(Warning { level: Level::Note, code, message })))
+        Warning { level: Level::Note, code, message }
     }
 }
 

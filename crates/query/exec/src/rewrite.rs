@@ -275,23 +275,32 @@ fn convert_column<'v>(
         _ => v,
     };
     let stamp = types::TypeKind::Timestamp;
+    let context = StoreContext { mode, column: &to.name, row, members: &to.members };
     let v = match (v, from.data_type.kind) {
         (Value::DateTime(t), kind) if kind == stamp => Value::DateTime(convert::from_utc(t, run)),
         // A time becomes one of today.
-        (v @ Value::Time(_), _)
-            if matches!(to.data_type.kind, types::TypeKind::DateTime | types::TypeKind::Timestamp) =>
+        (Value::Time(t), _)
+            if matches!(
+                to.data_type.kind,
+                types::TypeKind::Date | types::TypeKind::DateTime | types::TypeKind::Timestamp
+            ) =>
         {
-            convert::datetime(&v, run).map_or(v, Value::DateTime)
+            let (moment, note) = convert::moment_of_today(t, &to.data_type, &context, run);
+            note.into_iter().for_each(|note| write::tell(note, run));
+            moment
+        }
+        // The number of a date is no year.
+        (v @ (Value::Date(_) | Value::DateTime(_)), _) if to.data_type.kind == types::TypeKind::Year => {
+            Value::Int(v.to_i64())
         }
         (v, _) => v,
     };
     let source = convert::source_type(&from.data_type, &v);
-    let context = StoreContext { mode, column: &to.name, row, members: &to.members };
     let (v, warning) = types::coerce_for_store(v, &source, &to.data_type, &context)?;
     match warning {
         // A rebuild changes no value without saying so.
-        Some(w) if mode.is_strict() => return Err(w.into()),
-        Some(w) => run.warn(w.code, w.message),
+        Some(w) if mode.is_strict() && w.level != types::error::Level::Note => return Err(w.into()),
+        Some(w) => write::tell(w, run),
         None => {}
     }
     match v {

@@ -41,9 +41,11 @@ impl Date {
 
     /// The date of a day number; 0000-00-00 for numbers up to 365 and beyond 9999-12-31, as FROM_DAYS().
     pub fn from_days(days: u32) -> Date {
-        if days <= 365 || days > DAYS_MAX {
-            return Date::ZERO;
-        }
+        if days <= 365 || days > DAYS_MAX { Date::ZERO } else { Date::of_day_number(days) }
+    }
+
+    /// The same of the year 0 too; `days`: 1 to [`DAYS_MAX`].
+    fn of_day_number(days: u32) -> Date {
         // Estimate the year, correct by at most one.
         let mut year = (days as u64 * 400 / 146_097) as u32;
         while Date::new(year, 1, 1).to_days() > days {
@@ -256,13 +258,10 @@ impl DateTime {
         self.date().to_days() as i64 * MICROS_PER_DAY + self.time().0
     }
 
-    /// The inverse of [`DateTime::to_micros`]; `None` outside the years 1 to 9999.
+    /// The inverse of [`DateTime::to_micros`]; `None` outside the years 0 to 9999.
     pub fn from_micros(micros: i64) -> Option<DateTime> {
         let days = u32::try_from(micros.div_euclid(MICROS_PER_DAY)).ok()?;
-        let date = Date::from_days(days);
-        if date.is_zero() {
-            return None;
-        }
+        let date = (1..=DAYS_MAX).contains(&days).then(|| Date::of_day_number(days))?;
         let time = Time(micros.rem_euclid(MICROS_PER_DAY));
         Some(DateTime::new(date, time.hours(), time.minutes(), time.seconds(), time.micros()))
     }

@@ -5,10 +5,12 @@ use super::{Expr, Node};
 use crate::run::Run;
 use std::borrow::Cow;
 use types::decimal;
+use types::error::Warning;
 use types::sql_mode::SqlMode;
 use types::temporal::parse::{self, Delimiter, Parsed};
 use types::{
-    Charset, CollationId, DECIMALS_NOT_FIXED, DataType, DateTime, Decimal, Result, SqlError, Time, TypeKind, Value,
+    Charset, CollationId, DECIMALS_NOT_FIXED, DataType, DateTime, Decimal, Result, SqlError, StoreContext, Time,
+    TypeKind, Value,
 };
 
 /// Digits of MySQL's intermediate results, of which crate `types` keeps 77.
@@ -251,6 +253,17 @@ pub fn datetime_in(v: &Value<'_>, mode: SqlMode, run: &Run<'_>) -> Option<DateTi
                 None
             }
         },
+        v @ (Value::Double(_) | Value::Decimal(_)) => {
+            let read = v.split_number().and_then(|n| {
+                let p = parse::datetime_from_number(n.whole, n.micros, LENIENT)?;
+                if cuts_seconds(run) { Some(p.value) } else { p.value.add_micros(n.rest) }
+            });
+            if read.is_none() {
+                let shown = text(v, &type_of(v)).into_owned();
+                run.warn(1292, format!("Incorrect datetime value: '{}'", String::from_utf8_lossy(&shown)));
+            }
+            read
+        }
         v => {
             let n = v.to_i64();
             let p = parse::datetime_from_number(n, 0, LENIENT);
@@ -297,6 +310,22 @@ pub fn time(v: &Value<'_>, run: &Run<'_>) -> Option<Time> {
             p.filter(|(_, bad)| !bad).map(|(t, _)| t)
         }
     }
+}
+
+/// What a column of dates takes for a time: that moment of today, and for a DATE the note that a time of day is left out.
+pub fn moment_of_today(
+    t: Time,
+    column: &DataType,
+    context: &StoreContext<'_>,
+    run: &Run<'_>,
+) -> (Value<'static>, Option<Warning>) {
+    if column.kind != TypeKind::Date {
+        return (datetime(&Value::Time(t), run).map_or(Value::Time(t), Value::DateTime), None);
+    }
+    let t = t.round(0, context.mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL));
+    let Some(moment) = datetime(&Value::Time(t), run) else { return (Value::Time(t), None) };
+    let note = (moment.time() != Time(0)).then(|| context.left_out("date", &Value::Time(t)));
+    (Value::Date(moment.date()), note)
 }
 
 /// The session's local time at the statement's start, cut to `decimals` digits of the second.
@@ -402,6 +431,11 @@ pub fn plain_date(text: &[u8]) -> Option<types::Date> {
     (written == text && !zeros).then_some(date)
 }
 
+/// Are digits of the second that a type lacks cut off, and not rounded?
+fn cuts_seconds(run: &Run<'_>) -> bool {
+    run.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL)
+}
+
 /// The date that a YEAR stands for.
 pub fn first_day(year: u64) -> Value<'static> {
     Value::Date(types::Date::new(year as u32, 1, 1))
@@ -467,18 +501,19 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
         K::DateTime | K::Timestamp => {
             match datetime_in(&v, run.sql_mode, run)
                 .filter(|t| is_let_in(*t, &v, run))
-                .and_then(|t| t.round(to.decimals, false))
+                .and_then(|t| t.round(to.decimals, cuts_seconds(run)))
             {
                 Some(t) => Value::DateTime(t),
                 None => Value::Null,
             }
         }
-        K::Time => time(&v, run).map_or(Value::Null, |t| Value::Time(t.round(to.decimals, false))),
+        K::Time => time(&v, run).map_or(Value::Null, |t| Value::Time(t.round(to.decimals, cuts_seconds(run)))),
         K::Json => super::functions::json::cast(&v, from)?,
         K::Year => {
             let y = match &v {
                 Value::Date(d) => d.year() as i64,
                 Value::DateTime(t) => t.date().year() as i64,
+                Value::Time(_) => datetime(&v, run).map_or(0, |t| i64::from(t.date().year())),
                 v => v.to_i64(),
             };
             match y {

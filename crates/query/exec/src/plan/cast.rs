@@ -25,6 +25,9 @@ impl Planner<'_> {
             ),
         );
         let mut ty = self.cast_type(cast.to, &e.ty)?;
+        // A YEAR that is no column's is a number for a TIME.
+        let is_number = ty.kind == TypeKind::Time && e.ty.kind == TypeKind::Year && e.own_column().is_none();
+        let e = if is_number { convert::to_type(e, parameter::integer_type()) } else { e };
         let e = if ty.kind.is_text() || ty.kind.is_bytes() { e } else { wide::plain(e) };
         let is_real = matches!(ty.kind, TypeKind::Double | TypeKind::Float);
         let e = if is_real { convert::number_of_long(e) } else { e };

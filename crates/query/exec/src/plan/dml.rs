@@ -13,7 +13,7 @@ use catalog::{Changes, Table};
 use engine::{LockMode, Read, Wait};
 use sql::ast::{self, Expr as Ast, TableRef};
 use std::sync::Arc;
-use types::{Result, SqlError};
+use types::{Result, SqlError, TypeKind};
 
 pub const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
@@ -272,7 +272,13 @@ impl Planner<'_> {
             let like = parameter::widest(column, self.literal_collation);
             return self.expr_for(id, &like, Takes::Stored);
         }
-        self.plain(id)
+        let e = self.plain(id)?;
+        // The year of a time that is no column's is today's.
+        if column.kind == TypeKind::Year && e.ty.kind == TypeKind::Time && e.own_column().is_none() {
+            let ty = types::DataType { nullable: true, ..*column };
+            return Ok(Expr::new(Node::Cast(Box::new(e)), ty));
+        }
+        Ok(e)
     }
 
     /// `column = value, ...`: (slot, column, value) of each.

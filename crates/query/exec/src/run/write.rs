@@ -473,12 +473,17 @@ pub fn store_nullable<'v>(
             return Ok(v);
         }
     }
-    let v = match c.data_type.kind {
-        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => in_session_zone(v, c, row, how, run),
+    let context = StoreContext { mode: how.mode, column: &c.name, row, members: &c.members };
+    let v = match (c.data_type.kind, &v) {
+        (TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp, Value::Time(t)) => {
+            let (moment, note) = convert::moment_of_today(*t, &c.data_type, &context, run);
+            note.into_iter().for_each(|note| tell(note, run));
+            moment
+        }
+        (TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp, _) => in_session_zone(v, c, row, how, run),
         _ => v,
     };
     let source = convert::source_type(source, &v);
-    let context = StoreContext { mode: how.mode, column: &c.name, row, members: &c.members };
     let (v, warning) = types::coerce_for_store(v, &source, &c.data_type, &context)?;
     if let Some(mut w) = warning {
         if c.data_type.kind == TypeKind::Bit && run.sql_mode.is_strict() {
@@ -489,13 +494,18 @@ pub fn store_nullable<'v>(
                 ..w
             };
         }
-        run.warnings.set(run.warnings.get() + 1);
-        run.env.borrow_mut().warn(w.level.name(), w.code, w.message);
+        tell(w, run);
     }
     match (&v, c.data_type.kind) {
         (Value::DateTime(t), TypeKind::Timestamp) => timestamp(*t, c, row, how, run),
         _ => Ok(v),
     }
+}
+
+#[cold]
+pub(crate) fn tell(w: types::error::Warning, run: &Run<'_>) {
+    run.warnings.set(run.warnings.get() + 1);
+    run.env.borrow_mut().warn(w.level.name(), w.code, w.message);
 }
 
 /// A text that names its distance from UTC as a local moment, for a column of dates; others stay.
