@@ -138,6 +138,12 @@ impl<'a> Column<'a> {
             MediumBlob => 16_777_215,
             // Whole characters of four bytes.
             Json if self.is_expression() => !3,
+            // The text of GROUP_CONCAT says what it may come to, as an expression in bytes that may be characters each.
+            LongText if t.length > 0 && self.is_expression() => {
+                text(t.length).saturating_mul(t.collation.charset().mbmaxlen())
+            }
+            LongText if t.length > 0 => text(t.length),
+            LongBlob if t.length > 0 => t.length,
             LongText | LongBlob | Json | Geometry => u32::MAX,
         }
     }

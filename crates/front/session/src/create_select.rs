@@ -243,6 +243,19 @@ pub(crate) fn made_type(t: DataType, computed: bool) -> DataType {
             };
             string(if text { kinds.0 } else { kinds.1 }, kinds.2)
         }
+        // GROUP_CONCAT says how long its text may come to be.
+        TypeKind::LongText | TypeKind::LongBlob => {
+            let bytes = u64::from(t.length) * u64::from(t.collation.charset().mbmaxlen());
+            let kind = match (bytes, t.kind) {
+                (0, kind) => kind,
+                (..65_536, TypeKind::LongText) => TypeKind::Text,
+                (..65_536, _) => TypeKind::Blob,
+                (..16_777_216, TypeKind::LongText) => TypeKind::MediumText,
+                (..16_777_216, _) => TypeKind::MediumBlob,
+                (_, kind) => kind,
+            };
+            string(kind, t.length)
+        }
         kind if kind.is_bytes() => string(kind, t.length),
         TypeKind::Year => DataType { zerofill: true, ..t },
         _ => t,

@@ -110,9 +110,16 @@ impl AggregateCall {
         let refs: Vec<&Expr> = args.iter().collect();
         let collation = super::compare::result_collation(&refs, "group_concat")?;
         const VARCHAR_MAX: u64 = 512;
-        let most = most / collation.charset().mbminlen() as u64;
-        let kind = if most <= VARCHAR_MAX && !collation.is_binary() { TypeKind::VarChar } else { TypeKind::Text };
-        let ty = DataType::string(kind, most.min(u64::from(u32::MAX)) as u32, collation);
+        let set = collation.charset();
+        let most = most / set.mbminlen() as u64;
+        let (kind, characters) = match (most <= VARCHAR_MAX, collation.is_binary()) {
+            (true, false) => (TypeKind::VarChar, most),
+            (true, true) => (TypeKind::VarBinary, most),
+            // MySQL takes each of the bytes for a character.
+            (false, false) => (TypeKind::LongText, most * u64::from(set.mbmaxlen())),
+            (false, true) => (TypeKind::LongBlob, most),
+        };
+        let ty = DataType::string(kind, characters.min(u64::from(u32::MAX)) as u32, collation);
         let separator = collation.charset().from_utf8(&separator).into_owned();
         let args = args.into_iter().map(|e| super::compare::in_charset(e, collation)).collect();
         let call =

@@ -135,7 +135,13 @@ impl Planner<'_> {
             Ast::Decimal(s) => {
                 let text = parsed.bytes(*s);
                 let d = convert::parse_decimal(text);
-                constant(Value::Decimal(d), convert::decimal_type(&d))
+                // Digits before the point count as they are written, zeros alone as one.
+                let before = text.iter().take_while(|b| b.is_ascii_digit()).count() as u32;
+                let own = convert::decimal_type(&d);
+                let is_whole = d.integer_digits() > 0;
+                let digits = if is_whole { before } else { before.min(1) };
+                let precision = (digits + u32::from(d.scale())).max(own.length).min(types::Decimal::MAX_PRECISION);
+                constant(Value::Decimal(d), DataType { length: precision, ..own })
             }
             Ast::Float(s) => {
                 let v = Value::Bytes(Cow::Borrowed(parsed.bytes(*s))).to_f64();
@@ -144,7 +150,8 @@ impl Planner<'_> {
                     let text = String::from_utf8_lossy(parsed.bytes(*s)).into_owned();
                     return Err(SqlError::new(1367, format!("Illegal double '{text}' value found during parsing")));
                 }
-                constant(Value::Double(v), DataType { length: 23, ..DataType::new(TypeKind::Double) })
+                let length = parsed.bytes(*s).len() as u32;
+                constant(Value::Double(v), DataType { length, ..DataType::new(TypeKind::Double) })
             }
             Ast::String { text, introducer } => {
                 let bytes = parsed.bytes(*text).to_vec();
@@ -181,9 +188,8 @@ impl Planner<'_> {
             Ast::UserVar(name) => {
                 self.unsteady = true;
                 let name = parsed.name(*name).to_ascii_lowercase();
-                let (_, mut ty) = self.env.user_variable(&name);
-                ty.nullable = true;
-                Expr::new(Node::UserVariable(name), ty)
+                let (_, ty) = self.env.user_variable(&name);
+                Expr::new(Node::UserVariable(name), variable_type(ty))
             }
             Ast::AssignUserVar { name, value } => {
                 self.unsteady = true;
@@ -870,7 +876,8 @@ pub fn not(e: Expr) -> Expr {
 pub(super) fn negate(e: Expr) -> Expr {
     let e = convert::function_number(e);
     match e.node {
-        Node::Const(Value::Int(v)) if v != i64::MIN => constant(Value::Int(-v), e.ty),
+        Node::Const(Value::Int(v)) if v >= 0 => constant(Value::Int(-v), e.ty),
+        // MySQL takes the number for one beyond the signed integers, and makes it a DECIMAL.
         Node::Const(Value::Int(v)) => {
             let d = Value::UInt(v.unsigned_abs()).to_decimal();
             constant(Value::Decimal(d), convert::decimal_type(&d))
@@ -896,6 +903,22 @@ pub fn case(whens: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>>) -> Result<Ex
     let mut ty = convert::common_type(&results, "case")?;
     ty.nullable |= otherwise.is_none();
     Ok(Expr::new(Node::Case { whens, otherwise }, ty))
+}
+
+/// The type of a user variable, which has values of any size.
+fn variable_type(ty: DataType) -> DataType {
+    /// Characters of a MEDIUMTEXT that are a byte each.
+    const TEXT_CHARACTERS: u32 = 0xFF_FFFF;
+    let ty = match ty.kind {
+        TypeKind::BigInt => DataType { length: 21, ..ty },
+        TypeKind::Double => DataType { length: 23, ..ty },
+        kind if kind.is_text() && !kind.is_temporal() && kind != TypeKind::Json && !ty.collation.is_binary() => {
+            DataType::string(TypeKind::LongText, TEXT_CHARACTERS, ty.collation)
+        }
+        TypeKind::VarBinary => DataType::string(TypeKind::LongBlob, u32::MAX, CollationId::BINARY),
+        _ => ty,
+    };
+    DataType { nullable: true, ..ty }
 }
 
 /// The operand behind a sign or a collation, else the expression `id` itself.

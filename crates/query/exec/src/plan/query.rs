@@ -853,6 +853,7 @@ pub fn unite(left: &mut QueryPlan, right: &mut QueryPlan, kind: SetKind, kept: b
         for e in [l, r] {
             let transcodes = e.ty.kind.is_text() && e.ty.collation.charset() != ty.collation.charset();
             let fills = ty.kind == TypeKind::Binary && e.ty.length != ty.length;
+        let nullables = [l.ty.nullable, r.ty.nullable];
             if e.ty.kind != ty.kind
                 || e.ty.decimals != ty.decimals
                 || e.ty.unsigned != ty.unsigned
@@ -866,7 +867,13 @@ pub fn unite(left: &mut QueryPlan, right: &mut QueryPlan, kind: SetKind, kept: b
                 e.ty.collation = ty.collation;
             }
         }
-        types.push(types::DataType { zerofill: ty.zerofill || kept && ty.kind == TypeKind::Year, ..ty });
+        // Rows of EXCEPT are of the left side, those of INTERSECT of both.
+        let nullable = match kind {
+            SetKind::Union => ty.nullable,
+            SetKind::Intersect => nullables == [true; 2],
+            SetKind::Except => nullables[0],
+        };
+        types.push(types::DataType { nullable, zerofill: ty.zerofill || kept && ty.kind == TypeKind::Year, ..ty });
     }
     Ok(types)
 }
