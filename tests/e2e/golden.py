@@ -8,6 +8,7 @@ Each script runs on a connection of its own in an empty database `golden`. Lines
 
     -- sort                 rows of the next statement come in any order
     -- hide a, b            values of these columns are not compared; `warnings` stands for the warnings
+    -- metadata             all that is told of the columns of the following statements: names, length, digits, character set, flags
     -- differs: why         the next statement does not answer as MySQL does yet; an error here once it does
     -- on NAME              the following statements go to this connection (the first one is `main`)
 
@@ -32,13 +33,14 @@ class Statement:
         self.line = line
         self.sort = False
         self.hide = set()
+        self.metadata = False
         self.differs = None
         self.connection = "main"
 
 
 def parse(text):
     """The statements of a script."""
-    statements, words, lines, connection = [], [], [], "main"
+    statements, words, lines, connection, metadata = [], [], [], "main", False
     for number, line in enumerate(text.splitlines(), 1):
         if not lines and (line.startswith("-- ") or line.strip() in ("", "--")):
             words.append(line[3:].strip())
@@ -54,9 +56,11 @@ def parse(text):
                 statement.hide = {name.strip() for name in word[5:].split(",")}
             elif word.startswith("differs: "):
                 statement.differs = word[9:]
+            elif word == "metadata":
+                metadata = True
             elif word.startswith("on ") and len(word.split()) == 2:
                 connection = word[3:]
-        statement.connection = connection
+        statement.connection, statement.metadata = connection, metadata
         statements.append(statement)
         words, lines = [], []
     assert not lines, f"the last statement has no end: {lines[0]}"
@@ -87,6 +91,12 @@ def column(field):
     return f"{printed(field.name)}:{name}{unsigned}"
 
 
+def told(field):
+    """Where a column comes from, and its size and flags."""
+    names = ".".join(printed(name) for name in (field.db, field.table_name, field.org_table, field.org_name))
+    return f"@ {printed(field.name)}: {names} {field.length},{field.scale} {field.charsetnr} {field.flags:x}"
+
+
 def run(statement, connection):
     """What the server answers, as lines."""
     cursor = connection.cursor()
@@ -101,6 +111,7 @@ def run(statement, connection):
     out, result = [], cursor._result
     if cursor.description:
         out.append("# " + " | ".join(column(f) for f in result.fields))
+        out += [told(f) for f in result.fields if statement.metadata]
         shown = [f.name not in statement.hide for f in result.fields]
         rows = ["\t".join(printed(v) if s else "?" for v, s in zip(row, shown)) for row in cursor.fetchall()]
         out += ["= " + row for row in (sorted(rows) if statement.sort else rows)]

@@ -44,7 +44,6 @@ SELECT a.id, b.id, c.id FROM emp a LEFT JOIN (emp b JOIN dept c ON b.dept_id = c
 SELECT dept_id, COUNT(*), SUM(pay), AVG(pay), MIN(hired), GROUP_CONCAT(name ORDER BY name) FROM emp GROUP BY dept_id ORDER BY dept_id;
 SELECT dept_id, COUNT(*) AS n FROM emp GROUP BY dept_id HAVING n > 1 AND MAX(pay) > 100 ORDER BY n DESC;
 SELECT dept_id, YEAR(hired) AS y, COUNT(*) FROM emp GROUP BY dept_id, y WITH ROLLUP;
--- differs: type of a column: MySQL's is LONGLONG
 SELECT dept_id, SUM(pay), GROUPING(dept_id) FROM emp GROUP BY dept_id WITH ROLLUP ORDER BY GROUPING(dept_id), dept_id;
 SELECT COUNT(*), COUNT(pay), COUNT(DISTINCT pay), SUM(DISTINCT pay), AVG(DISTINCT pay) FROM emp;
 SELECT COUNT(DISTINCT dept_id, pay), COUNT(DISTINCT dept_id, boss) FROM emp;
@@ -100,7 +99,6 @@ SELECT id FROM emp WHERE id = 1 FOR SHARE SKIP LOCKED;
 SELECT id FROM emp WHERE id = 1 LOCK IN SHARE MODE;
 SELECT id FROM emp WHERE id = 1 FOR UPDATE OF nosuch;
 SELECT id, name INTO @i, @n FROM emp WHERE id = 1;
--- differs: type of a column: MySQL's is TEXT
 SELECT @i, @n;
 SELECT id INTO @i FROM emp;
 SELECT id INTO @i, @n FROM emp WHERE id = 1;

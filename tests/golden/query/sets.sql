@@ -44,7 +44,6 @@ SELECT * FROM a, (SELECT a.x) l;
 SELECT * FROM LATERAL (SELECT a.x) l, a;
 SELECT y, COUNT(*), SUM(x) FROM a GROUP BY y WITH ROLLUP;
 SELECT x, y, COUNT(*) FROM a GROUP BY x, y WITH ROLLUP;
--- differs: the width of an integer that MySQL keeps in a temporary table
 SELECT x, y, GROUPING(x), GROUPING(y), GROUPING(x, y), COUNT(*) FROM a GROUP BY x, y WITH ROLLUP ORDER BY GROUPING(x), x, GROUPING(y), y;
 SELECT IF(GROUPING(y), 'all', y) AS g, COUNT(*) c FROM a GROUP BY y WITH ROLLUP HAVING c > 1 ORDER BY c, g;
 SELECT y, COUNT(*) FROM a GROUP BY y WITH ROLLUP HAVING GROUPING(y) = 1;
@@ -56,7 +55,6 @@ SELECT GROUPING(y) FROM a GROUP BY y;
 SELECT y, COUNT(*) FROM a WHERE x > 100 GROUP BY y WITH ROLLUP;
 SELECT DISTINCT COUNT(*) FROM a GROUP BY x, y WITH ROLLUP ORDER BY 1;
 SELECT x, y INTO @p, @q FROM a WHERE x = 1;
--- differs: type of a string variable
 SELECT @p, @q;
 SELECT x INTO @p FROM a;
 SELECT x INTO @p FROM a WHERE x > 10;

@@ -27,7 +27,6 @@ SELECT DISTINCT COUNT(*) OVER (PARTITION BY dep) AS n FROM s ORDER BY n;
 SELECT id, ROW_NUMBER() OVER (ORDER BY id) AS n FROM s ORDER BY id LIMIT 2 OFFSET 3;
 SELECT * FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY dep ORDER BY id) AS n FROM s) t WHERE n = 1 ORDER BY id;
 SELECT id, pay - LAG(pay) OVER (ORDER BY id) AS diff, IF(RANK() OVER (ORDER BY pay) > 3, 'x', 'y') AS f FROM s ORDER BY id;
--- differs: the width of an integer that MySQL keeps in a temporary table
 SELECT id, (SELECT MAX(t.pay) FROM s t WHERE t.dep = s.dep) AS m, ROW_NUMBER() OVER (ORDER BY id) n FROM s ORDER BY id;
 SELECT a.id, b.id, ROW_NUMBER() OVER (PARTITION BY a.dep ORDER BY a.id, b.id) n FROM s a LEFT JOIN s b ON a.dep = b.dep AND a.id < b.id ORDER BY a.id, b.id;
 SELECT id, SUM(pay) OVER w1, COUNT(*) OVER (w1 ROWS 1 PRECEDING), MAX(id) OVER (w2 ORDER BY id) FROM s WINDOW w1 AS (w2 ORDER BY id), w2 AS (PARTITION BY dep) ORDER BY id;

@@ -28,7 +28,7 @@ flags! {
         NO_DEFAULT_VALUE = 12;
         ON_UPDATE_NOW = 13;
         PART_KEY = 14;
-        /// Not sent: the column of a temporary table, told of as a table's.
+        /// Not sent: the column of a table, or of a temporary one; others are expressions.
         KEPT = 15;
     }
 }
@@ -77,7 +77,7 @@ impl<'a> Column<'a> {
     }
 
     fn is_expression(&self) -> bool {
-        self.org_table.is_empty() && !self.flags.has(ColumnFlags::KEPT)
+        !self.flags.has(ColumnFlags::KEPT)
     }
 
     fn is_text(&self) -> bool {

@@ -570,7 +570,7 @@ impl Session {
                 name: &column.name,
                 org_name: &column.name,
                 data_type: column.data_type,
-                flags: protocol::ColumnFlags::NONE,
+                flags: protocol::ColumnFlags::KEPT,
             };
             out.field_list_column(&wire, None).map_err(|_| gone())?;
         }

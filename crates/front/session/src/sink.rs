@@ -16,14 +16,18 @@ pub(crate) fn gone() -> SqlError {
 }
 
 pub(crate) fn wire_column(meta: &ColumnMeta) -> Column<'_> {
+    let (schema, org_table, org_name, stored) = match &meta.told {
+        Some(told) => (&told.schema, &told.org_table, &told.org_name, told.stored),
+        None => (&meta.schema, &meta.org_table, &meta.org_name, !meta.org_table.is_empty()),
+    };
     Column {
-        schema: &meta.schema,
+        schema,
         table: &meta.table,
-        org_table: &meta.org_table,
+        org_table,
         name: &meta.name,
-        org_name: &meta.org_name,
+        org_name,
         data_type: meta.data_type,
-        flags: ColumnFlags(meta.flags),
+        flags: ColumnFlags(meta.flags | if stored { exec::KEPT } else { 0 }),
     }
 }
 

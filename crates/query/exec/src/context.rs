@@ -16,6 +16,27 @@ pub struct ColumnMeta {
     pub flags: u16,
     /// Where its values come from, on which the type of a column made of it depends.
     pub provenance: Provenance,
+    /// What clients are told in place of its own origin; `None`: that.
+    pub told: Option<Box<Told>>,
+}
+
+/// What clients are told of a column that a query has by way of a view, a derived table or rows that are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub schema: String,
+    /// The view, or the table that a column comes from.
+    pub org_table: String,
+    pub org_name: String,
+    /// A column of stored rows, and no expression.
+    pub stored: bool,
+}
+
+impl Told {
+    /// Of rows that are kept, and made of no table's column.
+    pub fn kept(name: &str) -> Option<Box<Told>> {
+        let nothing = String::new;
+        Some(Box::new(Told { schema: nothing(), org_table: nothing(), org_name: name.to_string(), stored: true }))
+    }
 }
 
 /// What a result's column is.

@@ -75,9 +75,13 @@ pub fn constants(conditions: &[Expr]) -> Vec<Expr> {
 pub fn describe_rolled_up(columns: &mut [ColumnMeta], outputs: &[Expr]) {
     for (meta, e) in columns.iter_mut().zip(outputs) {
         meta.data_type.zerofill &= e.ty.zerofill;
-        if !meta.org_name.is_empty() && e.ty.nullable && !meta.data_type.nullable {
-            let table = std::mem::take(&mut meta.table);
-            *meta = ColumnMeta { table, ..super::meta::plain_meta(&meta.name, e) };
+        if !meta.org_name.is_empty() && matches!(e.node, Node::Column { depth: 0, .. }) && e.ty.nullable {
+            let kind = match e.ty.kind {
+                TypeKind::Enum | TypeKind::Set => TypeKind::Char,
+                kind => kind,
+            };
+            let e = Expr { ty: DataType { kind, ..e.ty }, ..Expr::null() };
+            *meta = super::meta::plain_meta(&meta.name, &e);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What clients are told of result columns, and the types that values have in temporary tables.
 
 use super::Planner;
-use crate::context::{ColumnMeta, Provenance};
+use crate::context::{ColumnMeta, KEPT, Provenance, Told};
 use crate::expr::aggregate::AggregateKind;
 use crate::expr::{Expr, Node, functions};
 use types::TypeKind;
@@ -13,15 +13,16 @@ impl Planner<'_> {
         if let Some((source, column)) = self.merged_column(e)
             && let Some(origin) = &source.columns[column].origin
         {
-            let (table, name) = (source.name.clone(), name.to_string());
-            return ColumnMeta { table, name, data_type: e.ty, provenance: Provenance::Merged, ..(**origin).clone() };
+            let (table, name, told) = (source.name.clone(), name.to_string(), source.told(column, origin, false));
+            let provenance = Provenance::Merged;
+            return ColumnMeta { table, name, data_type: e.ty, provenance, told, ..(**origin).clone() };
         }
         if let Node::Column { depth: 0, slot, column } = raw
             && let Some(source) = self.current_block().sources.iter().find(|s| s.slot == *slot as usize)
         {
             let column = *column as usize;
             if let Some(table) = &source.table {
-                return ColumnMeta {
+                let meta = ColumnMeta {
                     schema: table.schema.clone(),
                     table: source.name.clone(),
                     org_table: table.name.clone(),
@@ -30,20 +31,30 @@ impl Planner<'_> {
                     data_type: e.ty,
                     flags: type_flags(&e.ty) | key_flags(table, column),
                     provenance: if source.named == Some(table.id) { Provenance::Table } else { Provenance::Merged },
+                    told: None,
                 };
+                let told = source.view.as_ref().and_then(|_| source.told(column, &meta, false));
+                return ColumnMeta { told, ..meta };
             }
             if let Some(origin) = &source.columns[column].origin {
                 return ColumnMeta {
                     table: source.name.clone(),
                     name: name.to_string(),
                     data_type: e.ty,
+                    flags: type_flags(&e.ty) | origin.flags & (NO_DEFAULT_VALUE | KEPT),
                     provenance: if origin.provenance == Provenance::Merged {
                         Provenance::Merged
                     } else {
                         Provenance::Kept
                     },
+                    told: source.told(column, origin, true),
                     ..(**origin).clone()
                 };
+            }
+            if source.json_table.is_some() {
+                let told = Told { org_table: "json_table".to_string(), ..*Told::kept(name).expect("of rows") };
+                let meta = plain_meta(name, e);
+                return ColumnMeta { table: source.name.clone(), told: Some(Box::new(told)), ..meta };
             }
         }
         let provenance = match &e.node {
@@ -59,8 +70,44 @@ impl Planner<'_> {
             Node::Call(f, _) if functions::is_choice(f) => Provenance::Choice,
             _ => Provenance::Table,
         };
+        // The value of an ENUM or SET is a string there.
+        if provenance == Provenance::Subquery && matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set) {
+            let text = Expr { ty: types::DataType { kind: TypeKind::Char, ..e.ty }, ..Expr::null() };
+            return ColumnMeta { provenance, ..plain_meta(name, &text) };
+        }
         ColumnMeta { provenance, ..plain_meta(name, e) }
     }
+}
+
+/// The outputs of a block whose rows go through a temporary table as clients are told of them: but for constants, all are columns
+/// of that.
+pub fn describe_kept(columns: &mut [ColumnMeta], outputs: &[Expr]) {
+    for (meta, _) in columns.iter_mut().zip(outputs).filter(|(_, e)| !e.is_constant()) {
+        let stored = match &meta.told {
+            Some(told) => told.stored,
+            None => !meta.org_table.is_empty() || meta.flags & KEPT != 0,
+        };
+        if stored {
+            meta.flags = type_flags(&meta.data_type) | meta.flags & (NO_DEFAULT_VALUE | KEPT);
+        } else {
+            meta.told = Told::kept(&meta.name);
+            meta.data_type = kept_expression(meta.data_type);
+        }
+    }
+}
+
+/// The type that a column of a temporary table has for the value of an expression: integers are of two sizes, ENUM and SET are texts.
+fn kept_expression(ty: types::DataType) -> types::DataType {
+    /// Digits of the shortest integers that MySQL keeps as BIGINT.
+    const BIGINT_LENGTH: u32 = 10;
+    let kind = match ty.kind {
+        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt => {
+            if ty.length < BIGINT_LENGTH { TypeKind::Int } else { TypeKind::BigInt }
+        }
+        TypeKind::Enum | TypeKind::Set => TypeKind::VarChar,
+        kind => kind,
+    };
+    types::DataType { kind, ..ty }
 }
 
 const NOT_NULL: u16 = 1;
@@ -169,11 +216,16 @@ pub fn plain_meta(name: &str, e: &Expr) -> ColumnMeta {
         data_type: e.ty,
         flags: type_flags(&e.ty) | binary,
         provenance: Provenance::Table,
+        told: None,
     }
 }
 
 /// A column of a temporary table: strings have no digits behind the point, as those of tables.
 pub fn kept_meta(name: &str, e: &Expr) -> ColumnMeta {
     let meta = plain_meta(name, e);
-    ColumnMeta { flags: meta.flags | crate::context::KEPT, ..meta }
+    let data_type = match e.ty.kind {
+        TypeKind::Null => types::DataType::string(TypeKind::VarBinary, 0, types::CollationId::BINARY),
+        _ => e.ty,
+    };
+    ColumnMeta { flags: meta.flags | KEPT, told: Told::kept(name), data_type, ..meta }
 }

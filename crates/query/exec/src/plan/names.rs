@@ -4,6 +4,7 @@ use super::Planner;
 use super::group::subquery_of;
 use super::node::QueryPlan;
 use super::outer_aggregate::Asked;
+use crate::context::{ColumnMeta, KEPT, Told};
 use crate::error::unknown_column;
 use crate::expr::{Expr, Node};
 use crate::run::Shape;
@@ -113,6 +114,8 @@ pub struct Source {
     pub filter: Option<Expr>,
     /// A merged view's WITH CHECK OPTION: the view's name, and the condition over a row in slot 0.
     pub check: Option<(String, Expr)>,
+    /// The name of the view that it is, merged or not.
+    pub view: Option<String>,
     /// A derived table's plan, taken when the join is planned.
     pub derived: Option<Box<super::node::QueryPlan>>,
     /// LATERAL: the slots of the tables before it, which its query may read.
@@ -142,7 +145,7 @@ pub struct SourceColumn {
     /// Not part of `*`.
     pub invisible: bool,
     /// Where a derived table's column comes from, for result metadata.
-    pub origin: Option<Box<crate::context::ColumnMeta>>,
+    pub origin: Option<Box<ColumnMeta>>,
 }
 
 impl Source {
@@ -173,6 +176,7 @@ impl Source {
             read: engine::Read::Consistent,
             filter: None,
             check: None,
+            view: None,
             derived: None,
             lateral: None,
             json_table: None,
@@ -257,6 +261,7 @@ impl Source {
             read: engine::Read::Consistent,
             filter: None,
             check: None,
+            view: None,
             derived: None,
             lateral: None,
             json_table: None,
@@ -268,6 +273,23 @@ impl Source {
             hidden: false,
             origin: None,
         }
+    }
+
+    /// What clients are told of column `i`, which comes from `origin`; `kept`: as a column of rows of its own.
+    pub fn told(&self, i: usize, origin: &ColumnMeta, kept: bool) -> Option<Box<Told>> {
+        let of_origin = match &origin.told {
+            Some(told) => (&told.schema, &told.org_table, told.stored),
+            None => (&origin.schema, &origin.org_table, !origin.org_table.is_empty() || origin.flags & KEPT != 0),
+        };
+        let (schema, org_table, stored) = of_origin;
+        let is_computed = org_table.is_empty();
+        let (schema, org_table) = match &self.view {
+            Some(view) if kept && is_computed => (&self.schema, view),
+            Some(view) if !kept => (schema, view),
+            _ => (schema, org_table),
+        };
+        let (schema, org_table, org_name) = (schema.clone(), org_table.clone(), self.columns[i].name.clone());
+        Some(Box::new(Told { schema, org_table, org_name, stored: stored || kept }))
     }
 
     /// Does a name mean this table?

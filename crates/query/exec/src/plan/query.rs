@@ -612,6 +612,9 @@ impl Planner<'_> {
         if let Some(h) = having {
             plan = Plan::Filter { input: Box::new(plan), condition: h };
         }
+        if windowed || select.rollup && (distinct || !order.is_empty()) {
+            super::meta::describe_kept(&mut columns, &outputs);
+        }
         if windowed {
             let slots = self.block().shapes.len();
             let keep = if grouped { vec![slots - 1] } else { (0..slots).collect() };
@@ -850,10 +853,10 @@ pub fn unite(left: &mut QueryPlan, right: &mut QueryPlan, kind: SetKind, kept: b
             _ => e,
         })?;
         let ty = if kept { united_type(ty, &[l, r]) } else { ty };
+        let nullables = [l.ty.nullable, r.ty.nullable];
         for e in [l, r] {
             let transcodes = e.ty.kind.is_text() && e.ty.collation.charset() != ty.collation.charset();
             let fills = ty.kind == TypeKind::Binary && e.ty.length != ty.length;
-        let nullables = [l.ty.nullable, r.ty.nullable];
             if e.ty.kind != ty.kind
                 || e.ty.decimals != ty.decimals
                 || e.ty.unsigned != ty.unsigned

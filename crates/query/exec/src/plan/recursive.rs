@@ -7,6 +7,7 @@ use super::node::{Plan, QueryPlan, Recursive, SetKind};
 use super::query::{OrderlessLimit, same_width, unite};
 use super::tables::{StarColumn, Tree};
 use crate::context::Provenance;
+use crate::context::Told;
 use crate::error::unsupported;
 use crate::expr::{Expr, Node};
 use crate::run::Shape;
@@ -69,7 +70,9 @@ impl Planner<'_> {
         let limit = self.limit(query.limit);
         self.blocks.pop();
         let mut columns = seed.columns.clone();
-        columns.iter_mut().for_each(|c| c.provenance = Provenance::Merged);
+        for c in &mut columns {
+            (c.provenance, c.told) = (Provenance::Merged, Told::kept(&c.name));
+        }
         let types: Vec<DataType> = seed.outputs.iter().map(|e| DataType { nullable: true, ..column_type(e) }).collect();
         let members = seed.outputs.iter().map(|e| members_of(e).cloned().unwrap_or_default()).collect();
         let names = columns.iter().map(|c| c.name.clone()).collect();

@@ -104,6 +104,7 @@ impl Planner<'_> {
         let mut source = Source::of_tuple(0, &alias, columns);
         source.schema.clone_from(&table.schema);
         source.named = Some(table.id);
+        source.view = Some(table.name.clone());
         let (tree, star) = self.take_in(plan, aside, source)?;
         let origin = self.origin(first, Definition::View(table.clone()));
         self.note_origin(&tree, origin, false);
@@ -115,6 +116,7 @@ impl Planner<'_> {
         let mut source = Source::of_table(slot, &merged.base, Some(alias));
         source.schema.clone_from(&view.schema);
         source.named = Some(view.id);
+        source.view = Some(view.name.clone());
         for (at, column) in source.columns.iter_mut().enumerate() {
             match merged.columns.iter().find(|(_, c)| *c == at) {
                 Some((name, _)) => (column.name, column.invisible) = (name.clone(), false),
