@@ -836,6 +836,19 @@ pub fn is_unsigned(t: &DataType) -> bool {
     t.unsigned || matches!(t.kind, TypeKind::Year | TypeKind::Bit)
 }
 
+/// An expression as a column of a temporary table has it: a DECIMAL with all the digits behind the point of its type, of which
+/// what is computed may have fewer.
+pub fn kept_decimal(e: Expr) -> Expr {
+    let is_exact = matches!(e.node, Node::Column { .. } | Node::Const(_) | Node::Aggregate(_) | Node::Window(_));
+    match e.ty.kind == TypeKind::Decimal && !is_exact {
+        true => {
+            let ty = e.ty;
+            to_type(e, ty)
+        }
+        false => e,
+    }
+}
+
 /// The expression converted to a common type.
 pub fn to_type(e: Expr, ty: DataType) -> Expr {
     let ty = DataType { nullable: e.ty.nullable, ..ty };

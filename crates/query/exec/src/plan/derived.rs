@@ -17,6 +17,7 @@ use super::query::OrderKey;
 use super::semijoin::{Aside, SLOTS_MAX, lift, only_conditions_count};
 use super::sorted::sorted;
 use super::tables::{StarColumn, TABLES_MAX, Tree};
+use crate::expr::convert;
 use crate::expr::{Expr, Node};
 use crate::run::Shape;
 use sql::ast::{QueryBody, QueryId};
@@ -90,6 +91,8 @@ impl Planner<'_> {
                 }
             },
         };
+        let outputs = plan.outputs.into_iter().map(convert::kept_decimal).collect();
+        let plan = QueryPlan { outputs, ..plan };
         let slot = self.block().shapes.len();
         self.block().shapes.push(Shape::Tuple(source.columns.len()));
         let unique = super::dependence::unique_outputs(&plan).filter(|_| source.lateral.is_none());

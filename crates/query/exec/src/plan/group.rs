@@ -7,6 +7,7 @@ use super::query::OrderKey;
 use crate::context::ColumnMeta;
 use crate::expr::aggregate::AggregateCall;
 use crate::expr::compare::CmpOp;
+use crate::expr::convert;
 use crate::expr::functions::{self, Function, Rule};
 use crate::expr::number::BitOp;
 use crate::expr::{Expr, Node};
@@ -150,6 +151,7 @@ impl Planner<'_> {
         shapes[slot] = Shape::Tuple(rolled_up + rollup as usize);
         let keep = if keep { (0..shapes.len()).filter(|s| *s != slot).collect() } else { Vec::new() };
         let implicit = keys.is_empty();
+        let keys = keys.into_iter().map(convert::kept_decimal).collect();
         Ok(Plan::Group(Box::new(Group {
             input,
             keys,

@@ -625,6 +625,8 @@ impl Planner<'_> {
         let shapes = std::mem::take(&mut block.shapes);
         let mut q = QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() };
         if distinct {
+            let kept = |e: &mut Expr| *e = convert::kept_decimal(std::mem::replace(e, Expr::null()));
+            q.outputs.iter_mut().chain(order.iter_mut().map(|o| &mut o.expr)).for_each(kept);
             if order.is_empty() {
                 q.plan = Plan::Distinct { input: Box::new(q.plan), values: q.outputs.clone() };
             } else if !order.iter().all(|o| q.outputs.iter().any(|e| e.same(&o.expr))) {
@@ -857,6 +859,9 @@ pub fn unite(left: &mut QueryPlan, right: &mut QueryPlan, kind: SetKind, kept: b
         for e in [l, r] {
             let transcodes = e.ty.kind.is_text() && e.ty.collation.charset() != ty.collation.charset();
             let fills = ty.kind == TypeKind::Binary && e.ty.length != ty.length;
+            if kept {
+                *e = convert::kept_decimal(std::mem::replace(e, Expr::null()));
+            }
             if e.ty.kind != ty.kind
                 || e.ty.decimals != ty.decimals
                 || e.ty.unsigned != ty.unsigned
