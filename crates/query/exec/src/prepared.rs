@@ -2,7 +2,7 @@
 
 use crate::context::{ColumnMeta, Env, Outcome, RowSink};
 use crate::error;
-use crate::expr::compare::{Reading, check_temporal, held_by_column};
+use crate::expr::compare::{TemporalParam, check_temporal, held_by_column};
 use crate::expr::functions::Once;
 use crate::parameter::Parameter;
 use crate::plan::{Planner, constant::Foreseen, node::Body};
@@ -14,7 +14,7 @@ use engine::Transaction;
 use sql::ast::{OnDuplicate, Parsed, QueryId};
 use std::cell::RefCell;
 use std::sync::Arc;
-use types::{CollationId, DataType, Result, SqlError, TypeKind, Value};
+use types::{CollationId, DataType, Result, SqlError, Value};
 
 /// The version of a plan whose operators are gone: no dictionary has it.
 const SPENT: u64 = u64::MAX;
@@ -91,7 +91,7 @@ pub struct Prepared {
     /// Warnings of the hints, for whoever reads the text.
     hint_warnings: Vec<(u16, String)>,
     /// Parameters that are compared with a date: they have to be one.
-    temporal_params: Vec<(usize, TypeKind, Reading)>,
+    temporal_params: Vec<TemporalParam>,
     /// What is not as a column of a date or time would hold it is an error, since rows are changed under a strict mode.
     stores: bool,
     /// Parameters that are compared with a column of a date or time, with its type and name.
@@ -470,8 +470,8 @@ impl Prepared {
         }
         let mode = run.sql_mode;
         let mut said = Vec::new();
-        for (n, kind, reading) in &self.temporal_params {
-            said.append(&mut check_temporal(&params[*n], *kind, mode, *reading)?);
+        for TemporalParam { param, kind, column, reading } in &self.temporal_params {
+            said.append(&mut check_temporal(&params[*param], *kind, column, mode, *reading)?);
         }
         for (n, column, name) in &self.column_params {
             match held_by_column(&params[*n], column, name, mode) {

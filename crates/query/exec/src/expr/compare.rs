@@ -304,12 +304,28 @@ pub enum Reading {
     Stored,
     /// Of a list: warning 1292.
     Listed,
+    /// The same in a statement that changes rows: error 1292.
+    ListedStored,
+    /// A bound of BETWEEN beside a column, as which it is read: warning 1292.
+    Bound,
 }
 
-/// A literal beside a date, which is read once, under a `sql_mode`: what there is to say of it. Error 1525.
+/// A parameter that stands for a literal beside a date or time.
+#[derive(Clone, Debug)]
+pub struct TemporalParam {
+    pub param: usize,
+    pub kind: TypeKind,
+    /// Name of the column that it is compared with; empty for none.
+    pub column: String,
+    pub reading: Reading,
+}
+
+/// A literal beside a date, which is read once, under a `sql_mode`: what there is to say of it. `column`: the name of the column that
+/// it is compared with, empty for none. Errors 1292, 1525.
 pub fn check_temporal(
     value: &Value<'_>,
     kind: TypeKind,
+    column: &str,
     mode: SqlMode,
     reading: Reading,
 ) -> Result<Vec<(u16, String)>> {
@@ -318,19 +334,24 @@ pub fn check_temporal(
     };
     let shown = String::from_utf8_lossy(text);
     let Some(parsed) = parse::parse_datetime(text, mode) else {
-        if reading == Reading::Listed {
-            return Ok(vec![(1292, format!("Truncated incorrect date value: '{shown}'"))]);
-        }
-        let kind = match kind {
-            TypeKind::Date => "DATE",
-            TypeKind::DateTime => "DATETIME",
-            _ => "TIMESTAMP",
+        let form = if kind == TypeKind::Date { "date" } else { "datetime" };
+        let of_column = format!("Incorrect {form} value: '{shown}' for column '{column}' at row 1");
+        return match reading {
+            Reading::Bound => Ok(vec![(1292, of_column)]),
+            Reading::Listed => Ok(vec![(1292, format!("Truncated incorrect date value: '{shown}'"))]),
+            Reading::Stored if !column.is_empty() => Err(SqlError::new(1292, of_column)),
+            Reading::Stored | Reading::ListedStored => {
+                Err(SqlError::new(1292, format!("Truncated incorrect {form} value: '{shown}'")))
+            }
+            Reading::Strict => {
+                let kind = match kind {
+                    TypeKind::Date => "DATE",
+                    TypeKind::DateTime => "DATETIME",
+                    _ => "TIMESTAMP",
+                };
+                Err(SqlError::new(1525, format!("Incorrect {kind} value: '{shown}'")))
+            }
         };
-        if reading == Reading::Stored {
-            let form = if kind == "DATE" { "date" } else { "datetime" };
-            return Err(SqlError::new(1292, format!("Truncated incorrect {form} value: '{shown}'")));
-        }
-        return Err(SqlError::new(1525, format!("Incorrect {kind} value: '{shown}'")));
     };
     let mut warnings = Vec::new();
     if parsed.problem != Problem::None {

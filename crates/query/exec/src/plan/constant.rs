@@ -10,6 +10,7 @@
 
 use super::Planner;
 use super::expr::string;
+use crate::expr::compare::{Reading, TemporalParam};
 use crate::expr::functions::once;
 use crate::expr::{Expr, Node, boolean_type, compare, convert};
 use types::{CollationId, Result, SqlError, TypeKind, Value};
@@ -143,30 +144,48 @@ impl Planner<'_> {
         self.foreseen.push(Foreseen { expr, early });
     }
 
-    /// A literal that is read as a date here, once. Error 1525 when it is none.
+    /// A literal that is read as a date here, once. Errors 1292, 1525 when it is none.
     pub(super) fn note_literal(&mut self, e: &Expr, other: &Expr) -> Result<()> {
-        if let Node::Const(v) = &e.node {
-            let mode = types::SqlMode(self.env.sql_mode());
-            let mut told = compare::check_temporal(v, other.ty.kind, mode, self.reading())?;
-            self.literal_warnings.append(&mut told);
-        }
-        Ok(())
+        self.note_read(e, other, self.reading())
     }
 
     /// The same of one among others.
     pub(super) fn note_listed(&mut self, e: &Expr, other: &Expr) -> Result<()> {
+        self.note_read(e, other, if self.stores { Reading::ListedStored } else { Reading::Listed })
+    }
+
+    /// The same of a bound of BETWEEN.
+    pub(super) fn note_bound(&mut self, e: &Expr, other: &Expr) -> Result<()> {
+        let is_column = other.own_column().is_some();
+        let reading = if is_column && !self.stores { Reading::Bound } else { self.reading() };
+        self.note_read(e, other, reading)
+    }
+
+    fn note_read(&mut self, e: &Expr, other: &Expr, reading: Reading) -> Result<()> {
         match e.node {
-            Node::Const(ref v) => {
+            Node::Const(ref v @ Value::Bytes(_)) if other.ty.kind.is_temporal() => {
                 let mode = types::SqlMode(self.env.sql_mode());
-                let mut told = compare::check_temporal(v, other.ty.kind, mode, compare::Reading::Listed)?;
+                let name = self.name_of_column(other);
+                let mut told = compare::check_temporal(v, other.ty.kind, &name, mode, reading)?;
                 self.literal_warnings.append(&mut told);
             }
+            // A literal that was lifted: it is never NULL. What stands for `?` may be anything.
             Node::Param(n) if other.ty.kind.is_temporal() && self.params.get(n).is_some_and(|t| !t.nullable) => {
-                self.temporal_params.push((n, other.ty.kind, compare::Reading::Listed));
+                let name = self.name_of_column(other);
+                self.temporal_params.push(TemporalParam { param: n, kind: other.ty.kind, column: name, reading });
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// The name of a column of a table of this block; empty for all else.
+    fn name_of_column(&self, e: &Expr) -> String {
+        let Some((slot, column)) = e.own_column() else { return String::new() };
+        let source = self.current_block().sources.iter().find(|s| s.slot == slot as usize);
+        source
+            .and_then(|s| s.table.as_ref()?.columns.get(column as usize))
+            .map_or(String::new(), |c| c.name.to_string())
     }
 
     pub(super) fn note_literals(&mut self, a: &[Expr], b: &[Expr]) -> Result<()> {
@@ -180,17 +199,21 @@ impl Planner<'_> {
     /// An operand beside `other`: what is constant is read once, and as a column of a date or time would hold it.
     pub(super) fn beside_column(&mut self, e: Expr, other: &Expr) -> Result<Expr> {
         self.note_literal(&e, other)?;
+        self.held_beside(e, other)
+    }
+
+    /// The same of a bound of BETWEEN.
+    pub(super) fn beside_bound(&mut self, e: Expr, other: &Expr) -> Result<Expr> {
+        self.note_bound(&e, other)?;
+        self.held_beside(e, other)
+    }
+
+    fn held_beside(&mut self, e: Expr, other: &Expr) -> Result<Expr> {
         if let Some(kept) = self.beside_other_column(&e, other) {
             return Ok(kept);
         }
         let Some(column) = compare::temporal_column(&e, other) else { return Ok(e) };
-        let name = match column.node {
-            Node::Column { depth: 0, slot, column } => {
-                let source = self.block().sources.iter().find(|s| s.slot == slot as usize);
-                source.and_then(|s| s.table.as_ref()?.columns.get(column as usize)).map_or("", |c| &c.name).to_string()
-            }
-            _ => String::new(),
-        };
+        let name = self.name_of_column(column);
         Ok(match &e.node {
             Node::Const(v) => {
                 let mode = types::SqlMode(self.env.sql_mode());

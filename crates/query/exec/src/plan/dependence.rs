@@ -46,6 +46,7 @@ impl Planner<'_> {
         told: &Told,
         keys: &[Expr],
         outputs: &[Expr],
+        having: Option<&Expr>,
         order: &[OrderKey],
     ) -> Result<()> {
         if !SqlMode(self.env.sql_mode()).has(SqlMode::ONLY_FULL_GROUP_BY) {
@@ -54,6 +55,7 @@ impl Planner<'_> {
         let fixed = self.determined(told, keys);
         let lists = [
             ("SELECT list", outputs.iter().collect::<Vec<_>>()),
+            ("HAVING clause", having.into_iter().collect()),
             ("ORDER BY clause", order.iter().map(|o| &o.expr).collect()),
         ];
         for (list, exprs) in lists {

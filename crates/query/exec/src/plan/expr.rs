@@ -307,7 +307,7 @@ impl Planner<'_> {
                 if [&e, &low, &high].iter().any(|e| e.ty.kind == TypeKind::Json) {
                     self.literal_warnings.push((1235, BETWEEN_DOCUMENTS.to_string()));
                 }
-                let (low, high) = (self.beside_column(low, &e)?, self.beside_column(high, &e)?);
+                let (low, high) = (self.beside_bound(low, &e)?, self.beside_bound(high, &e)?);
                 let (low, high) = (compare::beside_moment(low, &e), compare::beside_moment(high, &e));
                 let (e, low, high) = compare::times_as_texts(e, low, high);
                 let collation = compare::collation_for(&[&e, &low, &high], "between")?;
@@ -551,15 +551,6 @@ impl Planner<'_> {
                 return Ok(compared);
             }
             let (a, b) = self.two_alike(left, right, &self.text_parameter())?;
-            for (value, other) in [(&a, &b), (&b, &a)] {
-                // A literal that was lifted: it is never NULL. What stands for `?` may be anything.
-                if let Node::Param(n) = value.node
-                    && other.ty.kind.is_temporal()
-                    && self.params.get(n).is_some_and(|t| !t.nullable)
-                {
-                    self.temporal_params.push((n, other.ty.kind, self.reading()));
-                }
-            }
             let a = self.beside_column(compare::time_beside(a, &b), &b)?;
             let b = self.beside_column(compare::time_beside(b, &a), &a)?;
             return compare_exprs(op, a, b);

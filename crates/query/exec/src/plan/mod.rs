@@ -115,8 +115,8 @@ pub struct Planner<'p> {
     pub literal_warnings: Vec<(u16, String)>,
     /// Parameters that are compared with a date or time column: its type and name.
     pub column_params: Vec<(usize, DataType, String)>,
-    /// Parameters that are compared with a date, and its kind.
-    pub temporal_params: Vec<(usize, types::TypeKind, crate::expr::compare::Reading)>,
+    /// Literals that were lifted out of the text and are compared with a date.
+    pub temporal_params: Vec<crate::expr::compare::TemporalParam>,
     /// Rows are changed under a strict mode: a literal that is no date is refused as one that is stored.
     pub stores: bool,
     /// Constants that are asked before any row is read, too.

@@ -589,7 +589,7 @@ impl Planner<'_> {
                 let (mut plan, ordered) = joined?;
                 in_order = ordered;
                 if let Some(told) = &told {
-                    self.check_grouping(told, &keys, &outputs, &order)?;
+                    self.check_grouping(told, &keys, &outputs, having.as_ref(), &order)?;
                 }
                 if ordered && extreme.is_some() {
                     // The first row has it.
