@@ -12,7 +12,7 @@ use exec::parameter::{self, Parameter};
 use protocol::command::CursorFlags;
 use protocol::execute::ExecuteBody;
 use protocol::{Column, Output, ParameterType, RowFormat, ServerStatus};
-use sql::ast::{Parsed, Statement};
+use sql::ast::{MaintenanceVerb, Parsed, ShowWhat, Statement};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -99,6 +99,18 @@ impl Statements {
     }
 }
 
+/// Commands that MySQL prepares never, of those that are parsed and not executed.
+const NEVER_PREPARED: [&str; 7] =
+    ["create_function", "create_procedure", "create_trigger", "create_udf", "get_diagnostics", "resignal", "signal"];
+
+/// SHOW WARNINGS and its like, which speak of the statement before.
+fn is_of_conditions(what: &ShowWhat) -> bool {
+    matches!(
+        what,
+        ShowWhat::Warnings { .. } | ShowWhat::CountWarnings | ShowWhat::Errors { .. } | ShowWhat::CountErrors
+    )
+}
+
 fn unknown(id: u32, command: &str) -> types::SqlError {
     err!(1243, id, command)
 }
@@ -121,7 +133,13 @@ impl Session {
             | Statement::Help(_)
             | Statement::LoadData(_)
             | Statement::Handler(_)
+            | Statement::Xa(_)
+            | Statement::AlterDatabase(_)
+            | Statement::Restart
             | Statement::Use(_) => return Err(err!(1295)),
+            Statement::Show(show) if is_of_conditions(&show.what) => return Err(err!(1295)),
+            Statement::TableMaintenance(m) if m.verb == MaintenanceVerb::Check => return Err(err!(1295)),
+            Statement::Unsupported(u) if NEVER_PREPARED.contains(&u.command) => return Err(err!(1295)),
             _ => {}
         }
         self.refresh_access()?;

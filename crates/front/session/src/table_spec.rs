@@ -288,7 +288,7 @@ impl Session {
             }
             None if nullable => ColumnDefault::Value(Value::Null),
             None => ColumnDefault::None,
-            Some(value) => self.default_value(parsed, &name, value, &data_type, &members, names)?,
+            Some(value) => self.default_value(parsed, &name, value, &data_type, &members, names, true)?,
         };
         let default = match default {
             ColumnDefault::Value(Value::DateTime(t))
@@ -373,7 +373,7 @@ impl Session {
         Ok(Generated { expression, stored: g.stored, array: None })
     }
 
-    /// A DEFAULT. Errors 1067, 1101.
+    /// A DEFAULT; `defines`: as part of a column's definition. Errors 1067, 1101.
     pub(crate) fn default_value(
         &mut self,
         parsed: &Parsed,
@@ -382,6 +382,7 @@ impl Session {
         data_type: &DataType,
         members: &[String],
         columns: &[String],
+        defines: bool,
     ) -> Result<ColumnDefault> {
         let id = match value {
             DefaultValue::Literal(id) => id,
@@ -430,6 +431,12 @@ impl Session {
             return if data_type.nullable { Ok(ColumnDefault::Value(Value::Null)) } else { Err(err!(1067, column)) };
         }
         if data_type.kind.is_blob() {
+            // That it has no default is all that an empty one says.
+            let is_empty = matches!(&value, Value::Bytes(text) if text.is_empty());
+            if defines && is_empty && data_type.kind != TypeKind::Json && !self.state.sql_mode.is_strict() {
+                self.state.warn("Warning", 1101, err!(1101, column).message);
+                return Ok(ColumnDefault::None);
+            }
             return Err(err!(1101, column));
         }
         let mode = SqlMode(self.state.sql_mode.0 | SqlMode::STRICT_ALL_TABLES.0);
