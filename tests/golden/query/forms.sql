@@ -115,7 +115,6 @@ PREPARE q FROM 'SELEC 1';
 PREPARE q FROM 'SELECT ?; SELECT 2';
 PREPARE q FROM 'SELECT ? + 1, ?, LENGTH(?)';
 SET @a = '5', @b = NULL, @c = 12.5;
--- differs: type of a column: MySQL's is LONGLONG, VAR_STRING
 EXECUTE q USING @a, @b, @c;
 PREPARE q FROM 'SELECT id FROM emp ORDER BY id LIMIT ?';
 SET @l = 2;

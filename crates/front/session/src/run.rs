@@ -506,7 +506,11 @@ impl Session {
         if is_current && parameter::bind(planned.prepared.parameters(), values, &mut self.state) {
             return Ok(());
         }
-        let types = self.sent_types(planned, values);
+        // In another character set all texts are other ones.
+        let types = match is_current {
+            true => parameter::types_for(planned.prepared.parameters(), values, planned.prepared.literal_collation()),
+            false => self.sent_types(planned, values),
+        };
         self.replan(planned, &types)?;
         observe::increment(self.com("stmt_reprepare"));
         let fits = parameter::bind(planned.prepared.parameters(), values, &mut self.state);

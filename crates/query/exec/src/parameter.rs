@@ -105,8 +105,28 @@ pub fn sent_type(value: &Value<'_>, wanted: Option<TypeKind>, text: CollationId)
         Value::Date(_) => moment_type(TypeKind::Date),
         Value::Time(_) => moment_type(TypeKind::Time),
         Value::DateTime(_) => moment_type(TypeKind::DateTime),
+        Value::Bytes(text) if wanted == Some(TypeKind::Date) && is_moment(text) => moment_type(TypeKind::DateTime),
         Value::Bytes(_) | Value::Json(_) => text_type(text),
     }
+}
+
+/// The types that a statement is prepared with anew for values, one of which its parameter does not take. A text that its parameter
+/// takes is of the parameter's type: it has become a value of that.
+pub fn types_for(parameters: &[Parameter], values: &mut [Value<'_>], text: CollationId) -> Vec<DataType> {
+    let mut types = Vec::with_capacity(values.len());
+    for (parameter, value) in parameters.iter().zip(values) {
+        let is_text = matches!(value, Value::Bytes(_));
+        types.push(match is_text && takes(parameter, value) && matches!(value, Value::Bytes(_)) {
+            true => parameter.data_type,
+            false => sent_type(value, Some(parameter.place), text),
+        });
+    }
+    types
+}
+
+/// Is the text a date with a time of day?
+fn is_moment(text: &[u8]) -> bool {
+    parse::parse_datetime(text, LENIENT).is_some_and(|p| p.has_time)
 }
 
 /// Are the values what their parameters are without a look at each: integers, as most keys are?
@@ -143,6 +163,8 @@ fn takes(parameter: &Parameter, value: &mut Value<'_>) -> bool {
         && matches!(ty.kind, K::BigInt | K::Bit)
         && let Value::Bytes(text) = &*value
         && let Some(number) = beyond_integers(text, ty.unsigned)
+        // What converts by itself takes the nearest integer that there is.
+        && (parameter.takes == Takes::Own || number.round(0).to_i64().is_ok())
     {
         *value = Value::Decimal(number);
     }
@@ -154,9 +176,8 @@ fn takes(parameter: &Parameter, value: &mut Value<'_>) -> bool {
         return false;
     }
     match (ty.kind, &*value) {
-        (K::BigInt | K::Bit | K::Year | K::Decimal | K::Double | K::Date | K::Time | K::DateTime, Value::Bytes(_)) => {
-            true
-        }
+        (K::Date, Value::Bytes(text)) => !is_moment(text),
+        (K::BigInt | K::Bit | K::Year | K::Decimal | K::Double | K::Time | K::DateTime, Value::Bytes(_)) => true,
         (K::BigInt | K::Bit, value) => matches!((ty.unsigned, value), (false, Value::Int(_)) | (true, Value::UInt(_))),
         (K::Year, value) => matches!(value, Value::Int(_) | Value::UInt(_)),
         (K::Decimal, value) => matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_)),
@@ -232,7 +253,8 @@ fn beyond_integers(text: &[u8], unsigned: bool) -> Option<Decimal> {
 /// Any other text for an integer: what it begins with counts.
 fn integer_of_text(text: &[u8], unsigned: bool, env: &mut dyn Env) -> Value<'static> {
     let (n, used, _) = number::parse_integer(text);
-    if used == 0 || !is_blank(&text[used..]) {
+    let is_held = if unsigned { u64::try_from(n).is_ok() } else { i64::try_from(n).is_ok() };
+    if used == 0 || !is_blank(&text[used..]) || !is_held {
         warn(env, "INTEGER", text);
     }
     match unsigned {
