@@ -6,7 +6,7 @@ use protocol::{Column, ColumnFlags, Output, RowFormat, RowsHead, ServerStatus};
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::charset::Charset;
-use types::{DataType, Result, SqlError, Value};
+use types::{DataType, Result, SqlError, TypeKind, Value};
 
 /// The error of a statement whose client has gone, nobody reads it; and of a commit whose session was killed while it waited to
 /// become durable ([`engine::Error::Unacknowledged`]), which must be called neither done nor failed.
@@ -20,14 +20,28 @@ pub(crate) fn wire_column(meta: &ColumnMeta) -> Column<'_> {
         Some(told) => (&told.schema, &told.org_table, &told.org_name, told.stored),
         None => (&meta.schema, &meta.org_table, &meta.org_name, !meta.org_table.is_empty()),
     };
+    let computed = meta.told.as_ref().is_some_and(|told| told.computed);
     Column {
         schema,
         table: &meta.table,
         org_table,
         name: &meta.name,
         org_name,
-        data_type: meta.data_type,
+        data_type: if computed { kept_text(meta.data_type) } else { meta.data_type },
         flags: ColumnFlags(meta.flags | if stored { exec::KEPT } else { 0 }),
+    }
+}
+
+/// What a temporary table makes of an expression's string: a TEXT or BLOB when it is long, each of whose bytes counts as a character.
+fn kept_text(t: DataType) -> DataType {
+    const VARCHAR_MAX: u32 = 512;
+    match t.kind {
+        TypeKind::VarChar if t.length > VARCHAR_MAX => {
+            let length = t.length.saturating_mul(t.collation.charset().mbmaxlen());
+            DataType { kind: TypeKind::Text, length, ..t }
+        }
+        TypeKind::VarBinary if t.length > VARCHAR_MAX => DataType { kind: TypeKind::Blob, ..t },
+        _ => t,
     }
 }
 

@@ -29,13 +29,21 @@ pub struct Told {
     pub org_name: String,
     /// A column of stored rows, and no expression.
     pub stored: bool,
+    /// Stored, and made of an expression: a long string is a TEXT or BLOB there.
+    pub computed: bool,
 }
 
 impl Told {
     /// Of rows that are kept, and made of no table's column.
     pub fn kept(name: &str) -> Option<Box<Told>> {
         let nothing = String::new;
-        Some(Box::new(Told { schema: nothing(), org_table: nothing(), org_name: name.to_string(), stored: true }))
+        Some(Box::new(Told {
+            schema: nothing(),
+            org_table: nothing(),
+            org_name: name.to_string(),
+            stored: true,
+            computed: true,
+        }))
     }
 }
 

@@ -289,7 +289,8 @@ impl Source {
             _ => (schema, org_table),
         };
         let (schema, org_table, org_name) = (schema.clone(), org_table.clone(), self.columns[i].name.clone());
-        Some(Box::new(Told { schema, org_table, org_name, stored: stored || kept }))
+        let computed = is_computed && (kept || origin.told.as_ref().is_some_and(|told| told.computed));
+        Some(Box::new(Told { schema, org_table, org_name, stored: stored || kept, computed }))
     }
 
     /// Does a name mean this table?
