@@ -801,21 +801,18 @@ impl AlterPlan {
         })
     }
 
-    /// A column that foreign keys of this or another table use keeps its type and stays. Errors 1829, 3780.
+    /// A column that foreign keys of this or another table use keeps its type and stays. Errors 1829, 1832, 1833, 3780.
     fn refuse_children(&self, ddl: &Ddl<'_>, old: &Table) -> Result<()> {
-        if !ddl.checks_foreign_keys() {
-            return Ok(());
-        }
-        let gone = |at: usize| !self.from.contains(&Some(at));
-        let retyped = |at: usize| {
-            let new = self.from.iter().position(|f| *f == Some(at)).map(|i| &self.spec.columns[i]);
-            new.is_some_and(|n| !catalog::are_compatible(&old.columns[at], n))
-        };
+        let checks = ddl.checks_foreign_keys();
+        let new_of = |at: usize| self.from.iter().position(|f| *f == Some(at)).map(|i| &self.spec.columns[i]);
         for key in &old.foreign_keys {
             let kept = self.spec.foreign_keys.iter().any(|k| k.name.as_deref() == Some(&key.name));
-            for (at, parent) in key.columns.iter().zip(&key.parent_columns) {
-                if kept && retyped(*at) {
-                    return Err(err!(3780, old.columns[*at].name, parent, key.name));
+            for (at, parent) in key.columns.iter().zip(&key.parent_columns).filter(|_| kept) {
+                let Some(new) = new_of(*at) else { continue };
+                match change_of_key(&old.columns[*at], new, checks) {
+                    KeyChange::None => {}
+                    KeyChange::Values => return Err(err!(1832, old.columns[*at].name, key.name)),
+                    KeyChange::Type => return Err(err!(3780, new.name, parent, key.name)),
                 }
             }
         }
@@ -823,17 +820,54 @@ impl AlterPlan {
             for key in child.foreign_keys.iter().filter(|k| k.parent.0 == old.schema && k.parent.1 == old.name) {
                 for (own, name) in key.columns.iter().zip(&key.parent_columns) {
                     let Some(at) = old.column_position(name) else { continue };
-                    if gone(at) {
-                        return Err(err!(1829, name, key.name, child.name));
-                    }
-                    if retyped(at) && child.id != old.id {
-                        return Err(err!(3780, child.columns[*own].name, name, key.name));
+                    let Some(new) = new_of(at) else {
+                        if checks {
+                            return Err(err!(1829, name, key.name, child.name));
+                        }
+                        continue;
+                    };
+                    match change_of_key(&old.columns[at], new, checks) {
+                        _ if child.id == old.id => {}
+                        KeyChange::None => {}
+                        KeyChange::Values => {
+                            return Err(err!(1833, name, key.name, format!("{}.{}", child.schema, child.name)));
+                        }
+                        KeyChange::Type => return Err(err!(3780, child.columns[*own].name, new.name, key.name)),
                     }
                 }
             }
         }
         Ok(())
     }
+}
+
+/// What a new definition means for the foreign keys that a column is of.
+enum KeyChange {
+    None,
+    /// Values may come out differently.
+    Values,
+    /// They are no values that the other table's column could have.
+    Type,
+}
+
+/// `checks`: foreign_key_checks, without which only another type is refused.
+fn change_of_key(old: &Column, new: &Column, checks: bool) -> KeyChange {
+    use types::TypeKind as K;
+    let both = |of: &dyn Fn(K) -> bool| of(old.data_type.kind) && of(new.data_type.kind);
+    let are_texts = both(&|k| matches!(k, K::Char | K::VarChar));
+    // InnoDB has strings of bytes for all of these.
+    let are_bytes =
+        both(&|k| matches!(k, K::Decimal | K::DateTime | K::Timestamp | K::Time | K::Bit | K::Binary | K::VarBinary));
+    if !catalog::are_compatible(old, new) && !are_bytes && (checks || !are_texts) {
+        return KeyChange::Type;
+    }
+    let (from, to) = (&old.data_type, &new.data_type);
+    let is_width = from.kind.is_integer() && to.kind.is_integer();
+    let is_same = from.kind == to.kind
+        && (is_width || from.length == to.length || matches!(from.kind, K::Enum | K::Set))
+        && (from.decimals, from.unsigned, from.collation) == (to.decimals, to.unsigned, to.collation)
+        && new.members.starts_with(&old.members);
+    if checks && !is_same && !is_longer(from, to) { KeyChange::Values } else { KeyChange::None }
 }
 
 /// Has the table as many row versions as there may be?

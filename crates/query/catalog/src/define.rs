@@ -282,7 +282,9 @@ impl TableSpec {
         if self.columns.len() > COLUMNS_MAX {
             return Err(err!(1117));
         }
-        let mut row_bytes = 0;
+        // A bit for each column that may be NULL.
+        let nullable = self.columns.iter().filter(|c| c.data_type.nullable).count();
+        let mut row_bytes = nullable.div_ceil(8) as u64;
         for (i, column) in self.columns.iter().enumerate() {
             check_name(&column.name, 1166)?;
             if !column.hidden && RESERVED_COLUMNS.iter().any(|n| eq_name(n, &column.name)) {
@@ -353,21 +355,27 @@ const RESERVED_COLUMNS: [&str; 3] = ["DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"];
 /// Bytes that a column counts towards the limit of a row.
 fn row_share(data_type: &DataType) -> u64 {
     use TypeKind::*;
+    let fraction = u64::from(data_type.decimals).div_ceil(2);
     match data_type.kind {
         TinyInt | Year => 1,
         SmallInt => 2,
         MediumInt | Date => 3,
         Int | Float => 4,
-        BigInt | Double | DateTime | Set => 8,
-        Timestamp => 7,
-        Time => 6,
+        BigInt | Double | Set => 8,
+        DateTime => 5 + fraction,
+        Timestamp => 4 + fraction,
+        Time => 3 + fraction,
         Decimal => u64::from(data_type.length) / 2 + 1,
         Bit => u64::from(data_type.length).div_ceil(8),
         Enum => 2,
         VarChar | VarBinary => data_type.max_bytes() + if data_type.max_bytes() > 255 { 2 } else { 1 },
         Char | Binary => data_type.max_bytes(),
         Null => 0,
-        _ => 12,
+        // A length and a pointer.
+        TinyText | TinyBlob => 9,
+        Text | Blob => 10,
+        MediumText | MediumBlob => 11,
+        LongText | LongBlob | Json | Geometry => 12,
     }
 }
 

@@ -196,7 +196,7 @@ impl TableSpec {
                 *parent_name = theirs[at].name.clone();
             }
             // Without foreign_key_checks too.
-            if is_new && parent_index(theirs, indexes, &parent_columns).is_none() {
+            if is_new && !demands.unique && parent_index(theirs, indexes, &parent_columns).is_none() {
                 return Err(err!(1822, name, spec.parent.1));
             }
             let unique =
