@@ -130,8 +130,12 @@ fn disallowed(place: Place<'_>, function: &str) -> SqlError {
     }
 }
 
-/// The error of what has no canonical text: variables, subqueries, parameters.
+/// The error of what has no canonical text: variables, subqueries, parameters, windows.
 fn refused(parsed: &Parsed, place: Place<'_>) -> SqlError {
+    let windows = parsed.exprs().iter().find_map(|e| if let Expr::Window(call) = e { Some(call) } else { None });
+    if let Some(call) = windows {
+        return err!(3593, print::window_function(parsed, call));
+    }
     let variable = parsed.exprs().iter().any(|e| matches!(e, Expr::UserVar(_) | Expr::SystemVar { .. }));
     match place {
         Place::Check(name) if variable => err!(3816, name),

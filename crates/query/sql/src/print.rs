@@ -13,6 +13,11 @@ pub trait Names {
     fn query(&mut self, _query: QueryId) -> Option<String> {
         None
     }
+
+    /// May calls with OVER stand where the expression does?
+    fn has_windows(&self) -> bool {
+        false
+    }
 }
 
 /// Columns by their last name alone: for definitions that speak of one table.
@@ -51,6 +56,13 @@ fn push_escaped(out: &mut String, s: &str, doubled: bool) {
             c => out.push(c),
         }
     }
+}
+
+/// A definition of the WINDOW clause, with its parentheses.
+pub fn window(parsed: &Parsed, spec: &WindowSpec, names: &mut dyn Names) -> Option<String> {
+    let mut printer = Printer { parsed, charset: "", names, out: String::new() };
+    printer.window_spec(spec)?;
+    Some(printer.out)
 }
 
 /// The expression as MySQL keeps it. `charset` is the connection's, which literals without introducer have.
@@ -215,6 +227,7 @@ impl Printer<'_> {
             }
             Expr::CountStar => self.push("count(0)"),
             Expr::GroupConcat(g) => self.group_concat(g)?,
+            Expr::Window(call) if self.names.has_windows() => self.window_call(call)?,
             Expr::Cast(cast) => self.cast(cast)?,
             Expr::ConvertUsing { operand, charset } => {
                 self.push("convert(");
@@ -528,6 +541,73 @@ impl Printer<'_> {
         Some(())
     }
 
+    /// A call with OVER, and the blank that MySQL writes behind a window's parentheses.
+    fn window_call(&mut self, call: &WindowCall) -> Option<()> {
+        if call.from_last || call.ignore_nulls {
+            return None;
+        }
+        match call.func {
+            WindowFunc::Aggregate(id) => self.expr(id)?,
+            _ => self.call(window_function(self.parsed, call), self.parsed.list(call.args))?,
+        }
+        self.push(" OVER ");
+        match (call.over.base, call.over.by_name) {
+            (Some(base), true) => self.push(&quote_name(self.parsed.name(base))),
+            _ => self.window_spec(&call.over)?,
+        }
+        Some(())
+    }
+
+    fn window_spec(&mut self, spec: &WindowSpec) -> Option<()> {
+        let parsed = self.parsed;
+        self.push("(");
+        if let Some(base) = spec.base {
+            _ = write!(self.out, "{} ", quote_name(parsed.name(base)));
+        }
+        if !spec.partition.is_empty() {
+            self.push("PARTITION BY ");
+            self.comma_list(parsed.list(spec.partition))?;
+            self.push(" ");
+        }
+        for (i, item) in spec.order.iter().enumerate() {
+            self.push(if i == 0 { "ORDER BY " } else { "," });
+            self.expr(item.expr)?;
+            self.push(if item.descending { " desc" } else { "" });
+        }
+        self.push(if spec.order.is_empty() { "" } else { " " });
+        if let Some(frame) = &spec.frame {
+            self.push(match frame.unit {
+                FrameUnit::Rows => "ROWS BETWEEN ",
+                FrameUnit::Range => "RANGE BETWEEN ",
+                FrameUnit::Groups => return None,
+            });
+            self.frame_bound(frame.start)?;
+            self.push(" AND ");
+            self.frame_bound(frame.end)?;
+        }
+        self.push(") ");
+        Some(())
+    }
+
+    fn frame_bound(&mut self, bound: FrameBound) -> Option<()> {
+        let (distance, word) = match bound {
+            FrameBound::UnboundedPreceding => (None, "UNBOUNDED PRECEDING"),
+            FrameBound::UnboundedFollowing => (None, "UNBOUNDED FOLLOWING"),
+            FrameBound::CurrentRow => (None, "CURRENT ROW"),
+            FrameBound::Preceding(distance, unit) => (Some((distance, unit)), " PRECEDING"),
+            FrameBound::Following(distance, unit) => (Some((distance, unit)), " FOLLOWING"),
+        };
+        if let Some((distance, unit)) = distance {
+            self.push(if unit.is_some() { "INTERVAL " } else { "" });
+            self.expr(distance)?;
+            if let Some(unit) = unit {
+                _ = write!(self.out, " {} ", unit_name(unit));
+            }
+        }
+        self.push(word);
+        Some(())
+    }
+
     fn group_concat(&mut self, g: &GroupConcat) -> Option<()> {
         self.push(if g.distinct { "group_concat(distinct " } else { "group_concat(" });
         self.comma_list(self.parsed.list(g.args))?;
@@ -582,6 +662,28 @@ fn usual_name(name: &str) -> &str {
         "sha" | "sha1" => "sha",
         "day" => "dayofmonth",
         other => other,
+    }
+}
+
+/// The name of a function with OVER.
+pub fn window_function(parsed: &Parsed, call: &WindowCall) -> &'static str {
+    match call.func {
+        WindowFunc::RowNumber => "row_number",
+        WindowFunc::Rank => "rank",
+        WindowFunc::DenseRank => "dense_rank",
+        WindowFunc::CumeDist => "cume_dist",
+        WindowFunc::PercentRank => "percent_rank",
+        WindowFunc::Ntile => "ntile",
+        WindowFunc::Lead => "lead",
+        WindowFunc::Lag => "lag",
+        WindowFunc::FirstValue => "first_value",
+        WindowFunc::LastValue => "last_value",
+        WindowFunc::NthValue => "nth_value",
+        WindowFunc::Aggregate(id) => match &parsed[id] {
+            Expr::Aggregate { func, .. } => aggregate_name(*func),
+            Expr::GroupConcat(_) => "group_concat",
+            _ => "count",
+        },
     }
 }
 

@@ -134,6 +134,10 @@ impl Names for Printer<'_> {
     fn query(&mut self, id: QueryId) -> Option<String> {
         Some(format!("({})", self.query(id)?))
     }
+
+    fn has_windows(&self) -> bool {
+        true
+    }
 }
 
 impl Printer<'_> {
@@ -266,9 +270,6 @@ impl Printer<'_> {
     /// A SELECT without ORDER BY; its scope is the last and stays.
     fn select(&mut self, select: &Select, distinct_names: bool) -> Option<String> {
         let parsed = self.parsed;
-        if !select.windows.is_empty() {
-            return None;
-        }
         let from = match select.from {
             Some(table) => Some(self.from(table)?),
             None => None,
@@ -328,6 +329,11 @@ impl Printer<'_> {
         out.push_str(if select.rollup { " with rollup" } else { "" });
         if let Some(having) = select.having {
             _ = write!(out, " having {}", self.expr(having)?);
+        }
+        self.scope().use_aliases = false;
+        for (i, (name, spec)) in select.windows.iter().enumerate() {
+            out.push_str(if i == 0 { " window " } else { ", " });
+            _ = write!(out, "{} AS {}", quote_name(parsed.name(*name)), print::window(parsed, spec, self)?);
         }
         self.outputs = outputs;
         Some(out)

@@ -98,7 +98,7 @@ impl Planner<'_> {
     pub(super) fn window_call(&mut self, written: ast::ExprId, call: &ast::WindowCall) -> Result<Expr> {
         match self.block().windows_in {
             Windows::Allowed => {}
-            Windows::Refused => return Err(misplaced(self.window_name(call))),
+            Windows::Refused => return Err(misplaced(sql::print::window_function(self.parsed, call))),
             Windows::InSpecification => {
                 return Err(SqlError::new(
                     3595,
@@ -268,7 +268,7 @@ impl Planner<'_> {
         if let F::Aggregate(id) = call.func {
             return Ok((self.window_aggregate(id)?, Vec::new()));
         }
-        let name = self.window_name(call);
+        let name = sql::print::window_function(self.parsed, call);
         let mut args = self.window_args(call)?;
         let func = match call.func {
             F::RowNumber => WindowFunc::RowNumber,
@@ -326,44 +326,6 @@ impl Planner<'_> {
         match e?.node {
             Node::Aggregate(call) if call.kind != AggregateKind::Any => Ok(WindowFunc::Aggregate(call)),
             _ => Err(unsupported("this function as window function")),
-        }
-    }
-
-    fn window_name(&self, call: &ast::WindowCall) -> &'static str {
-        use ast::Aggregate as A;
-        use ast::WindowFunc as F;
-        match call.func {
-            F::RowNumber => "row_number",
-            F::Rank => "rank",
-            F::DenseRank => "dense_rank",
-            F::CumeDist => "cume_dist",
-            F::PercentRank => "percent_rank",
-            F::Ntile => "ntile",
-            F::Lead => "lead",
-            F::Lag => "lag",
-            F::FirstValue => "first_value",
-            F::LastValue => "last_value",
-            F::NthValue => "nth_value",
-            F::Aggregate(id) => match &self.parsed[id] {
-                Ast::Aggregate { func, .. } => match func {
-                    A::Count => "count",
-                    A::Sum => "sum",
-                    A::Min => "min",
-                    A::Max => "max",
-                    A::Avg => "avg",
-                    A::BitAnd => "bit_and",
-                    A::BitOr => "bit_or",
-                    A::BitXor => "bit_xor",
-                    A::StdPop => "std",
-                    A::StdSamp => "stddev_samp",
-                    A::VarPop => "variance",
-                    A::VarSamp => "var_samp",
-                    A::JsonArrayAgg => "json_arrayagg",
-                    A::JsonObjectAgg => "json_objectagg",
-                    A::AnyValue => "any_value",
-                },
-                _ => "count",
-            },
         }
     }
 
