@@ -3,6 +3,7 @@
 //! A *weight string* is a byte string whose plain byte order is the collation's order: keys in indexes, sort keys and hashes
 //! are made of it, so `compare`, `hash` and `weights` agree by construction or by test.
 
+mod ascii;
 mod like;
 mod registry;
 mod rows;
@@ -290,6 +291,17 @@ impl CollationId {
     /// Whether two single characters are equal under the collation (LIKE, LOCATE, REPLACE and the like).
     #[inline]
     pub fn char_equal(self, a: u32, b: u32) -> bool {
+        if a == b || matches!(self.info().order, Order::Bytes | Order::BytesPadded) {
+            return a == b;
+        }
+        if a < 0x80 && b < 0x80 {
+            let classes = ascii::classes(self);
+            return classes[a as usize] == classes[b as usize];
+        }
+        self.char_equal_by_weight(a, b)
+    }
+
+    fn char_equal_by_weight(self, a: u32, b: u32) -> bool {
         a == b
             || match self.info().order {
                 Order::Bytes | Order::BytesPadded => false,
@@ -303,7 +315,7 @@ impl CollationId {
                 Order::Primaries(root) => uca::char_equal_primaries(root, a, b),
                 Order::Tailored(t, level) => tailored::char_equal(t, a, b, level),
                 Order::TailoredPadded(t) => tailored::char_equal(t, a, b, uca::Level::Primary),
-                Order::Transcoded(of) => CollationId(of).char_equal(a, b),
+                Order::Transcoded(of) => CollationId(of).char_equal_by_weight(a, b),
             }
     }
 }
