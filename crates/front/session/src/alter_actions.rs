@@ -274,7 +274,7 @@ impl Session {
                 let at = plan.position(&name(*column))?;
                 let names = plan.names();
                 let (t, members) = (plan.spec.columns[at].data_type, plan.spec.columns[at].members.clone());
-                let default = self.default_value(parsed, &name(*column), *value, &t, &members, &names, false)?;
+                let default = self.default_value(parsed, &name(*column), *value, &t, &members, &names)?;
                 plan.spec.columns[at].default = default;
             }
             AlterAction::DropDefault(column) => {

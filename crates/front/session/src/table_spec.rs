@@ -288,7 +288,11 @@ impl Session {
             }
             None if nullable => ColumnDefault::Value(Value::Null),
             None => ColumnDefault::None,
-            Some(value) => self.default_value(parsed, &name, value, &data_type, &members, names, true)?,
+            Some(value) if self.is_empty_default(parsed, value, &data_type) => {
+                self.state.warn("Warning", 1101, err!(1101, name).message);
+                ColumnDefault::None
+            }
+            Some(value) => self.default_value(parsed, &name, value, &data_type, &members, names)?,
         };
         let default = match default {
             ColumnDefault::Value(Value::DateTime(t))
@@ -373,7 +377,18 @@ impl Session {
         Ok(Generated { expression, stored: g.stored, array: None })
     }
 
-    /// A DEFAULT; `defines`: as part of a column's definition. Errors 1067, 1101.
+    /// Outside of strict mode, does a column's definition say DEFAULT '' of a TEXT or BLOB? That it has none is all that says.
+    fn is_empty_default(&self, parsed: &Parsed, value: DefaultValue, data_type: &DataType) -> bool {
+        let DefaultValue::Literal(id) = value else { return false };
+        let is_empty = match (&parsed[id], literal(parsed, id)) {
+            (_, Some((value, _))) => matches!(&value, Value::Bytes(text) if text.is_empty()),
+            (Expr::Bytes { bytes: text, .. } | Expr::String { text, .. }, None) => parsed.bytes(*text).is_empty(),
+            _ => false,
+        };
+        is_empty && data_type.kind.is_blob() && data_type.kind != TypeKind::Json && !self.state.sql_mode.is_strict()
+    }
+
+    /// A DEFAULT. Errors 1067, 1101.
     pub(crate) fn default_value(
         &mut self,
         parsed: &Parsed,
@@ -382,7 +397,6 @@ impl Session {
         data_type: &DataType,
         members: &[String],
         columns: &[String],
-        defines: bool,
     ) -> Result<ColumnDefault> {
         let id = match value {
             DefaultValue::Literal(id) => id,
@@ -431,12 +445,6 @@ impl Session {
             return if data_type.nullable { Ok(ColumnDefault::Value(Value::Null)) } else { Err(err!(1067, column)) };
         }
         if data_type.kind.is_blob() {
-            // That it has no default is all that an empty one says.
-            let is_empty = matches!(&value, Value::Bytes(text) if text.is_empty());
-            if defines && is_empty && data_type.kind != TypeKind::Json && !self.state.sql_mode.is_strict() {
-                self.state.warn("Warning", 1101, err!(1101, column).message);
-                return Ok(ColumnDefault::None);
-            }
             return Err(err!(1101, column));
         }
         let mode = SqlMode(self.state.sql_mode.0 | SqlMode::STRICT_ALL_TABLES.0);
