@@ -371,37 +371,13 @@ impl Planner<'_> {
                 let _ = list;
                 return Err(SqlError::new(1241, "Operand should contain 1 column(s)"));
             }
-            Ast::Case { operand, whens, otherwise } => self.case_of(*operand, parsed.list(*whens), *otherwise)?,
-            Ast::Call { schema, name, args } => {
-                let text = parsed.name(*name);
-                if schema.is_some() {
-                    return Err(no_function(Some(parsed.name(schema.expect("some"))), text));
-                }
-                if text.eq_ignore_ascii_case("found_rows") {
-                    self.notes.push((1287, FOUND_ROWS_DEPRECATED));
-                }
-                if text.eq_ignore_ascii_case("json_merge") {
-                    self.notes.push((1287, JSON_MERGE_DEPRECATED));
-                }
-                if text.eq_ignore_ascii_case("name_const") {
-                    self.check_name_const(parsed.list(*args))?;
-                }
-                let mut args = self.arguments(text, *args)?;
-                if args.len() != 1 && ["ltrim", "rtrim"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
-                    // What is to be removed is named by TRIM alone.
-                    return Err(functions::wrong_count(text));
-                }
-                if let ([a, b], true) = (&args[..], text.eq_ignore_ascii_case("nullif")) {
-                    self.note_literal(b, a)?;
-                    compare::collation_for(&[a, b], "nullif")?;
-                    args[1] = compare_exprs(CmpOp::Eq, a.clone(), b.clone())?;
-                }
-                let e = self.native(text, args)?;
-                self.unsteady |= e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.volatile));
-                e
+            Ast::Case { operand, whens, otherwise } => {
+                let text = self.text_parameter();
+                self.case_of(*operand, parsed.list(*whens), *otherwise, &text)?
             }
+            Ast::Call { schema, name, args } => self.call_of(*schema, *name, *args, &self.text_parameter())?,
             Ast::Builtin { func, args } => {
-                let args = self.builtin_args(*func, *args)?;
+                let args = self.builtin_args(*func, *args, &self.text_parameter())?;
                 self.builtin(*func, args)?
             }
             Ast::Aggregate { func, distinct, args } => {
@@ -489,7 +465,7 @@ impl Planner<'_> {
                 self.native(name, args)?
             }
             Ast::Char { args, charset } => {
-                let args = self.arguments("char", *args)?;
+                let args = self.arguments("char", *args, &self.text_parameter())?;
                 let mut e = self.native("char", args)?;
                 if let Some(c) = charset {
                     let collation = self.charset(parsed.name(*c))?;
@@ -557,6 +533,43 @@ impl Planner<'_> {
         }
         let (a, b) = self.operator_args(op, left, right)?;
         self.operation(op, a, b)
+    }
+
+    /// A call of a native function; arguments that take the type of each other are like `like` where none has one.
+    pub(super) fn call_of(
+        &mut self,
+        schema: Option<ast::Name>,
+        name: ast::Name,
+        args: ExprList,
+        like: &DataType,
+    ) -> Result<Expr> {
+        let parsed = self.parsed;
+        let text = parsed.name(name);
+        if let Some(schema) = schema {
+            return Err(no_function(Some(parsed.name(schema)), text));
+        }
+        if text.eq_ignore_ascii_case("found_rows") {
+            self.notes.push((1287, FOUND_ROWS_DEPRECATED));
+        }
+        if text.eq_ignore_ascii_case("json_merge") {
+            self.notes.push((1287, JSON_MERGE_DEPRECATED));
+        }
+        if text.eq_ignore_ascii_case("name_const") {
+            self.check_name_const(parsed.list(args))?;
+        }
+        let mut args = self.arguments(text, args, like)?;
+        if args.len() != 1 && ["ltrim", "rtrim"].iter().any(|name| text.eq_ignore_ascii_case(name)) {
+            // What is to be removed is named by TRIM alone.
+            return Err(functions::wrong_count(text));
+        }
+        if let ([a, b], true) = (&args[..], text.eq_ignore_ascii_case("nullif")) {
+            self.note_literal(b, a)?;
+            compare::collation_for(&[a, b], "nullif")?;
+            args[1] = compare_exprs(CmpOp::Eq, a.clone(), b.clone())?;
+        }
+        let e = self.native(text, args)?;
+        self.unsteady |= e.any(&mut |e| matches!(&e.node, Node::Call(f, _) if f.volatile));
+        Ok(e)
     }
 
     /// An operator that is no comparison.
@@ -630,7 +643,7 @@ impl Planner<'_> {
         Ok(e)
     }
 
-    fn builtin(&mut self, func: ast::Builtin, args: Vec<Expr>) -> Result<Expr> {
+    pub(super) fn builtin(&mut self, func: ast::Builtin, args: Vec<Expr>) -> Result<Expr> {
         use ast::Builtin::*;
         match func {
             If => {

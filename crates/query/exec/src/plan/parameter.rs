@@ -1,8 +1,9 @@
 //! The types of parameters, from where they stand.
 //!
-//! An expression is *open* when it has no type of its own: a `?`, or arithmetic of nothing else. Operators plan their other operands
-//! first and say what an open one is to be: the type of the operand beside it, what a function takes, or what stands for itself
-//! where nothing is known (a double for arithmetic, a text for all else). Values that have arrived give their own types instead:
+//! An expression is *open* when it has no type of its own: a `?`, or arithmetic or a choice of nothing else. Operators plan their
+//! other operands first and say what an open one is to be: the type of the operand beside it, what a function takes, or what stands
+//! for itself where nothing is known (a double for arithmetic, a text for all else). Values that have arrived give their own types
+//! instead:
 //! see [`crate::parameter`].
 
 use super::Planner;
@@ -24,8 +25,25 @@ impl Planner<'_> {
             Ast::Unary { op: UnaryOp::Plus | UnaryOp::Neg, operand } => self.is_open(*operand),
             Ast::Binary { op, left, right } => is_arithmetic(*op) && self.is_open(*left) && self.is_open(*right),
             Ast::Row(list) if list.len() == 1 => self.is_open(self.parsed.list(*list)[0]),
+            // One of several values that are all open.
+            Ast::Call { schema: None, name, args } => {
+                is_choice(self.parsed.name(*name)) && self.are_open(self.parsed.list(*args))
+            }
+            Ast::Builtin { func: Builtin::Coalesce, args } => self.are_open(self.parsed.list(*args)),
+            Ast::Builtin { func: Builtin::If, args } => match self.parsed.list(*args) {
+                [_, then, otherwise] => self.are_open(&[*then, *otherwise]),
+                _ => false,
+            },
+            Ast::Case { whens, otherwise, .. } => {
+                let thens: Vec<ExprId> = self.parsed.list(*whens).iter().skip(1).step_by(2).copied().collect();
+                self.are_open(&thens) && otherwise.is_none_or(|e| self.is_open(e))
+            }
             _ => false,
         }
+    }
+
+    fn are_open(&self, ids: &[ExprId]) -> bool {
+        !ids.is_empty() && ids.iter().all(|id| self.is_open(*id))
     }
 
     /// The expression; one that is open is of type `like`.
@@ -61,6 +79,14 @@ impl Planner<'_> {
                 self.operation(*op, a, b)
             }
             Ast::Row(list) if list.len() == 1 => self.open_expr(parsed.list(*list)[0], like, takes),
+            Ast::Call { schema, name, args } if self.is_open(id) => self.call_of(*schema, *name, *args, like),
+            Ast::Builtin { func, args } if self.is_open(id) => {
+                let args = self.builtin_args(*func, *args, like)?;
+                self.builtin(*func, args)
+            }
+            Ast::Case { operand, whens, otherwise } if self.is_open(id) => {
+                self.case_of(*operand, parsed.list(*whens), *otherwise, like)
+            }
             _ => self.expr(id),
         }
     }
@@ -143,6 +169,7 @@ impl Planner<'_> {
         operand: Option<ExprId>,
         whens: &[ExprId],
         otherwise: Option<ExprId>,
+        like: &DataType,
     ) -> Result<Expr> {
         let text = self.text_parameter();
         let conditions = whens.iter().step_by(2).copied();
@@ -152,7 +179,7 @@ impl Planner<'_> {
         };
         let first = operand.map(|_| compared.remove(0));
         let results: Vec<ExprId> = whens.iter().skip(1).step_by(2).copied().chain(otherwise).collect();
-        let mut results = self.alike(&results, &text)?;
+        let mut results = self.alike(&results, like)?;
         let otherwise = otherwise.and_then(|_| results.pop()).map(Box::new);
         let mut out = Vec::with_capacity(compared.len());
         for (when, then) in compared.into_iter().zip(results) {
@@ -168,21 +195,21 @@ impl Planner<'_> {
         case(out, otherwise)
     }
 
-    pub(super) fn builtin_args(&mut self, function: Builtin, args: ExprList) -> Result<Vec<Expr>> {
+    pub(super) fn builtin_args(&mut self, function: Builtin, args: ExprList, like: &DataType) -> Result<Vec<Expr>> {
         match (function, self.parsed.list(args)) {
             (Builtin::If, [condition, then, otherwise]) => {
-                let (then, otherwise, text) = (*then, *otherwise, self.text_parameter());
+                let (then, otherwise) = (*then, *otherwise);
                 let condition = self.expr_like(*condition, &parameter::integer_type())?;
-                let (then, otherwise) = self.two_alike(then, otherwise, &text)?;
+                let (then, otherwise) = self.two_alike(then, otherwise, like)?;
                 Ok(vec![condition, then, otherwise])
             }
             (Builtin::Mod, ids) => self.alike(ids, &parameter::double_type()),
-            _ => self.arguments(function.name(), args),
+            _ => self.arguments(function.name(), args, like),
         }
     }
 
     /// The arguments of a function.
-    pub(super) fn arguments(&mut self, function: &str, args: ExprList) -> Result<Vec<Expr>> {
+    pub(super) fn arguments(&mut self, function: &str, args: ExprList, like: &DataType) -> Result<Vec<Expr>> {
         let ids = self.parsed.list(args);
         if !ids.iter().any(|id| self.is_open(*id)) {
             return self.exprs(args);
@@ -190,7 +217,7 @@ impl Planner<'_> {
         let taken = arguments_of(function);
         let text = self.text_parameter();
         if taken.letter(0).is_none() {
-            return self.alike(ids, &text);
+            return self.alike(ids, like);
         }
         let named = |letter| match letter {
             'B' => parameter::binary_type(),
@@ -223,6 +250,11 @@ impl Planner<'_> {
         };
         Ok((self.expr_like(date, &parameter::moment_type(kind))?, self.expr_like(amount, &number)?))
     }
+}
+
+/// Does the function give one of its arguments?
+fn is_choice(function: &str) -> bool {
+    ["ifnull", "nullif", "greatest", "least"].iter().any(|name| function.eq_ignore_ascii_case(name))
 }
 
 pub(super) fn is_arithmetic(op: BinaryOp) -> bool {
