@@ -145,19 +145,20 @@ pub fn collation_of(operands: &[&Expr]) -> Result<CollationId> {
 /// As [`collation_of`], for an operation that messages name. Errors 1267, 1270, 1271; 3854: a literal has characters that the
 /// collation's character set lacks.
 pub fn collation_for(operands: &[&Expr], operation: &str) -> Result<CollationId> {
-    let (collation, level) = aggregate(operands, operation)?;
+    let (collation, level) = aggregate(operands, operation, &|e| is_string(e.ty.kind))?;
     if level == NONE { Err(illegal_mix(operands, operation)) } else { Ok(collation) }
 }
 
 /// The collation of a string that is made of the operands, and not compared: where columns of one character set have different
 /// collations, its binary one. Errors as those of [`collation_for`].
 pub fn result_collation(operands: &[&Expr], operation: &str) -> Result<CollationId> {
-    aggregate(operands, operation).map(|(collation, _)| collation)
+    let is_string = |e: &Expr| is_string(e.ty.kind) || e.ty.kind == TypeKind::Bit;
+    aggregate(operands, operation, &is_string).map(|(collation, _)| collation)
 }
 
-fn aggregate(operands: &[&Expr], operation: &str) -> Result<(CollationId, u8)> {
+fn aggregate(operands: &[&Expr], operation: &str, is_string: &dyn Fn(&Expr) -> bool) -> Result<(CollationId, u8)> {
     let mut best: Option<Held> = None;
-    for e in operands.iter().filter(|e| is_string(e.ty.kind)) {
+    for e in operands.iter().filter(|e| is_string(e)) {
         let mine = Held::of(e);
         best = match best {
             None => Some(mine),
@@ -168,7 +169,7 @@ fn aggregate(operands: &[&Expr], operation: &str) -> Result<(CollationId, u8)> {
         best.map_or((CollationId::UTF8MB4_0900_AI_CI, COERCIBLE), |held| (held.collation, held.level));
     for e in operands {
         if let Node::Const(Value::Bytes(text)) = &e.node
-            && is_string(e.ty.kind)
+            && is_string(e)
         {
             convert::in_charset(Cow::Borrowed(&text[..]), &e.ty, collation)?;
         }
@@ -190,6 +191,10 @@ const SYSCONST: u8 = 3;
 
 impl Held {
     fn of(e: &Expr) -> Held {
+        // A BIT among strings is one of bytes, as a column is.
+        if e.ty.kind == TypeKind::Bit {
+            return Held { level: 2, collation: CollationId::BINARY, is_ascii: false };
+        }
         Held { level: coercibility(e), collation: e.ty.collation, is_ascii: is_ascii(e) }
     }
 

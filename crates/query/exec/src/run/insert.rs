@@ -577,7 +577,14 @@ impl InsertStatement {
         let assigner = self.on_duplicate.as_mut().expect("called for ON DUPLICATE KEY UPDATE");
         // One row is changed at a time: NULL is no value for it, as in an INSERT of one row.
         let how = Strictness { null_is_error: p.how.null_is_error || (p.from_query && !self.ignore), ..p.how };
-        assigner.apply(table, &mut self.frame, &mut self.writer, p.row, how, run)?;
+        match assigner.apply(table, &mut self.frame, &mut self.writer, p.row, how, run) {
+            // The row stays as it is.
+            Err(e) if self.ignore && is_ignorable(&e) => {
+                run.warn(e.code, e.message);
+                return Ok(());
+            }
+            applied => applied?,
+        }
         let slot = &self.frame.slots[0];
         let mut tx = run.tx.borrow_mut();
         let savepoint = tx.savepoint();

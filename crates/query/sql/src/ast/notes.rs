@@ -49,10 +49,14 @@ pub enum Note {
 
 /// The name of an output that has only its text: in utf8mb3, with `?` for what that lacks.
 pub fn name_of_text(text: &[u8]) -> String {
+    const NAME_BYTES_MAX: usize = 255;
     let mut name = String::with_capacity(text.len());
     for chunk in text.utf8_chunks() {
         name.extend(chunk.valid().chars().map(|c| if c.len_utf8() < 4 { c } else { '?' }));
         name.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    while name.len() > NAME_BYTES_MAX {
+        name.pop();
     }
     name
 }

@@ -84,6 +84,7 @@ pub(super) fn string_type(name: &'static str, args: &[Expr]) -> Result<DataType>
         },
         "space" => match &args[0].node {
             Node::Const(Value::Int(n)) => shown(u32::try_from(*n).unwrap_or(0)),
+            Node::Const(Value::Null) => shown(0),
             _ => shown(super::REPEATED_TEXT),
         },
         "export_set" => {

@@ -508,6 +508,7 @@ const TAKES_COUNTS: [&str; 10] =
 fn first_collation(first: &Expr) -> CollationId {
     match first.ty.kind {
         TypeKind::Null if !matches!(first.node, Node::Param(_)) => CollationId::BINARY,
+        TypeKind::Bit => CollationId::BINARY,
         k if k.is_text() || k.is_bytes() => first.ty.collation,
         _ => CollationId::UTF8MB4_0900_AI_CI,
     }
@@ -627,7 +628,15 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::ByLength => lengths::string_type(function.name, args)?,
         Rule::Unquoted if refs[0].ty.kind == TypeKind::Json => long_text(u32::MAX, CollationId::UTF8MB4_BIN),
         Rule::Unquoted => long_text(refs[0].ty.length, CollationId::UTF8MB4_BIN),
-        Rule::Joined => text(refs.iter().map(|e| shown(&e.ty)).fold(0u32, u32::saturating_add))?,
+        Rule::Joined => {
+            // In a binary string each byte of the others counts.
+            let is_binary = text(0)?.collation.is_binary();
+            let width = |t: &DataType| match is_binary && t.kind.is_text() {
+                true => shown(t).saturating_mul(t.collation.charset().mbmaxlen()),
+                false => shown(t),
+            };
+            text(refs.iter().map(|e| width(&e.ty)).fold(0u32, u32::saturating_add))?
+        }
         Rule::Common => convert::common_type(&refs, function.name)?,
         Rule::CommonTail => match convert::common_type(&refs[1..], function.name)? {
             t if matches!(t.kind, TypeKind::Enum | TypeKind::Set) => DataType { kind: TypeKind::VarChar, ..t },
