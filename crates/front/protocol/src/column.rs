@@ -126,6 +126,9 @@ impl<'a> Column<'a> {
             Binary | VarBinary => t.length,
             TinyText => text(255),
             Text => text(if t.length > 0 { t.length } else { 65_535 }),
+            MediumText if t.length > 0 && self.is_expression() => {
+                text(t.length).saturating_mul(t.collation.charset().mbmaxlen())
+            }
             MediumText => text(16_777_215),
             TinyBlob => 255,
             Blob => {
@@ -135,6 +138,7 @@ impl<'a> Column<'a> {
                     65_535
                 }
             }
+            MediumBlob if t.length > 0 => t.length,
             MediumBlob => 16_777_215,
             // Whole characters of four bytes.
             Json if self.is_expression() => !3,

@@ -146,7 +146,7 @@ fn widened(ty: DataType) -> DataType {
     let kind = match ty.kind {
         k if k.is_integer() && ty.length >= 10 => {
             let unsigned = convert::is_unsigned(&ty);
-            return DataType { kind: K::BigInt, length: 21, nullable: true, unsigned, ..ty };
+            return DataType { kind: K::BigInt, nullable: true, unsigned, ..ty };
         }
         k if k.is_integer() || k == K::Year => K::Int,
         K::Char | K::Enum | K::Set => K::VarChar,
