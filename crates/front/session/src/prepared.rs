@@ -137,6 +137,9 @@ impl Session {
             | Statement::AlterDatabase(_)
             | Statement::Restart
             | Statement::Use(_) => return Err(err!(1295)),
+            Statement::CreateView(_) if parsed.param_count > 0 => {
+                return Err(err!(1351));
+            }
             Statement::Show(show) if is_of_conditions(&show.what) => return Err(err!(1295)),
             Statement::TableMaintenance(m) if m.verb == MaintenanceVerb::Check => return Err(err!(1295)),
             Statement::Unsupported(u) if NEVER_PREPARED.contains(&u.command) => return Err(err!(1295)),
