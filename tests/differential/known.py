@@ -52,8 +52,6 @@ def explained(sql, results, found):
         return "a long text or bytes are a BLOB where they pass through a temporary table, which hangs from MySQL's plan"
     if found == "type" and all(y.type == YEAR and x.type in INTEGERS and x.unsigned for x, y in pairs):
         return "a YEAR is an INT where it passes through a temporary table, which hangs from MySQL's plan"
-    if found == "type" and {(x.type, y.type) for x, y in pairs} == {(251, 252)} and re.search("GROUP_CONCAT|^EXECUTE", sql):
-        return "9.7 tells GROUP_CONCAT's result as a LONGTEXT whatever group_concat_max_len is"
     return explained_warning(left, right) if found == "warning" else None
 
 
