@@ -338,7 +338,7 @@ def test_bytes_that_are_no_string_stay_what_they_are(server, database):
     connection = server.connect(database=database, charset="utf8mb3", collation="utf8mb3_general_ci")
     run("CREATE TABLE t (a VARCHAR(9) CHARACTER SET utf8mb3, b VARCHAR(9), c VARBINARY(9))", on=connection)
     assert value(connection, b"SELECT HEX('" + surrogates + b"')") == surrogates.hex().upper()
-    assert rows(connection, "SHOW WARNINGS") == (("Warning", 1300, "Invalid utf8mb3 character string: 'EDA0BDEDB2A9'"),)
+    assert rows(connection, "SHOW WARNINGS") == (("Warning", 1300, "Invalid utf8mb3 character string: 'EDA0BD'"),)
     for column in (b"a", b"b"):
         with pytest.raises(pymysql.MySQLError) as refused:
             run(b"INSERT INTO t (" + column + b") VALUES ('" + surrogates + b"')", on=connection)

@@ -534,7 +534,11 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
             }
             let bytes = into_text(v, from);
             let bytes = transcode(bytes, from, to);
-            Value::Bytes(cut(bytes, to, run))
+            let bytes = match charset_of(from) {
+                Charset::Binary => well_formed(bytes, to, run),
+                _ => Some(bytes),
+            };
+            bytes.map_or(Value::Null, |bytes| Value::Bytes(cut(bytes, to, run)))
         }
     })
 }
@@ -569,6 +573,50 @@ pub fn transcode<'a>(bytes: Cow<'a, [u8]>, from: &DataType, to: &DataType) -> Co
     let mut out = Vec::with_capacity(bytes.len());
     source.convert(target, &bytes, &mut out);
     Cow::Owned(out)
+}
+
+/// Message 1300: what is no string of the set begins with these bytes.
+pub fn invalid_string(bytes: &[u8], set: Charset) -> String {
+    const SHOWN_MAX: usize = 3;
+    let shown: String = bytes.iter().take(SHOWN_MAX).map(|b| format!("{b:02X}")).collect();
+    format!("Invalid {} character string: '{shown}'", set.name())
+}
+
+/// Bytes become a text only where they are one: with warning 1300 `None`, in a strict mode, or what is valid in front. Those beyond
+/// ASCII stay in ascii, as MySQL has it.
+fn well_formed<'a>(bytes: Cow<'a, [u8]>, to: &DataType, run: &Run<'_>) -> Option<Cow<'a, [u8]>> {
+    let set = to.collation.charset();
+    let plain = set.mbminlen() == 1 && bytes.is_ascii();
+    if plain || set == Charset::Binary {
+        return Some(bytes);
+    }
+    let valid = match set.is_single_byte() {
+        // Every byte is a character of the others.
+        true if set != Charset::Ascii => return Some(bytes),
+        true => bytes.iter().position(|b| !b.is_ascii()).unwrap_or(bytes.len()),
+        false => set.valid_up_to(&bytes),
+    };
+    if valid == bytes.len() {
+        return Some(bytes);
+    }
+    run.warn(1300, invalid_string(&bytes[valid..], set));
+    match bytes {
+        bytes if set.is_single_byte() => Some(bytes),
+        _ if run.sql_mode.is_strict() => None,
+        Cow::Borrowed(b) => Some(Cow::Borrowed(&b[..valid])),
+        Cow::Owned(mut b) => {
+            b.truncate(valid);
+            Some(Cow::Owned(b))
+        }
+    }
+}
+
+/// A value that was cast to the type, which is NULL where it is to be a text and is none: see [`well_formed`].
+pub fn text_or_null<'a>(v: Value<'a>, to: &DataType, run: &Run<'_>) -> Value<'a> {
+    match v {
+        Value::Bytes(bytes) if to.kind.is_text() => well_formed(bytes, to, run).map_or(Value::Null, Value::Bytes),
+        v => v,
+    }
 }
 
 /// A text of an operand in the character set of the collation that the operation is done under. Error 3854: a character is not

@@ -243,8 +243,12 @@ impl Expr {
             }
             Node::BitNot(e) => number::bit_not(&e.eval(run, at)?, self.ty.kind == TypeKind::VarBinary, run),
             Node::Cast(e) => {
-                let v = e.eval(run, at)?;
-                convert::cast(v, &self.ty, &e.ty, run)
+                let v = convert::cast(e.eval(run, at)?, &self.ty, &e.ty, run)?;
+                Ok(match e.node {
+                    // What a client sends is a text only once it was looked at.
+                    Node::Param(_) => convert::text_or_null(v, &self.ty, run),
+                    _ => v,
+                })
             }
             Node::InCharset(e) => match e.eval(run, at)? {
                 Value::Bytes(text) => match convert::in_charset(text, &e.ty, self.ty.collation) {

@@ -32,7 +32,9 @@ impl Planner<'_> {
         let is_real = matches!(ty.kind, TypeKind::Double | TypeKind::Float);
         let e = if is_real { convert::number_of_long(e) } else { e };
         let strict = || types::SqlMode(self.env.sql_mode()).is_strict();
-        let may_fail = matches!(ty.kind, TypeKind::Year | TypeKind::Json) || ty.kind.is_bytes() && strict();
+        let of_bytes = ty.kind.is_text() && e.ty.collation.is_binary() && e.ty.kind.is_bytes();
+        let may_fail =
+            matches!(ty.kind, TypeKind::Year | TypeKind::Json) || (ty.kind.is_bytes() || of_bytes) && strict();
         ty.nullable = e.ty.nullable || ty.kind.is_temporal() || may_fail;
         if ty.kind == TypeKind::Date
             && let Node::Const(Value::Bytes(text)) = &e.node

@@ -470,10 +470,13 @@ impl Planner<'_> {
                 if let Some(c) = charset {
                     let collation = self.charset(parsed.name(*c))?;
                     let ty = DataType { kind: TypeKind::VarChar, collation, ..e.ty };
-                    e = match collation.charset().mbminlen() {
-                        1 => Expr { ty, ..e },
-                        // Filled up to whole characters.
-                        _ => Expr::new(Node::Cast(Box::new(e)), ty),
+                    e = match collation.is_binary() {
+                        true => Expr { ty, ..e },
+                        // Filled up to whole characters, which they have to be.
+                        false => {
+                            let strict = types::SqlMode(self.env.sql_mode()).is_strict();
+                            Expr::new(Node::Cast(Box::new(e)), DataType { nullable: ty.nullable || strict, ..ty })
+                        }
                     };
                 }
                 e

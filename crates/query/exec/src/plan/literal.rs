@@ -2,7 +2,7 @@
 
 use super::Planner;
 use super::expr::string;
-use crate::expr::Expr;
+use crate::expr::{Expr, convert};
 use types::Value;
 use types::charset::Charset;
 use types::collation::CollationId;
@@ -63,13 +63,9 @@ fn filled_up(bytes: Vec<u8>, set: Charset) -> Vec<u8> {
 
 /// Message 1300, when the bytes are no string of this set.
 fn malformed(bytes: &[u8], set: Charset) -> Option<String> {
-    const SHOWN_MAX: usize = 6;
     if set.is_single_byte() || (set.mbminlen() == 1 && bytes.is_ascii()) {
         return None;
     }
     let valid = set.valid_up_to(bytes);
-    (valid < bytes.len()).then(|| {
-        let shown: String = bytes[valid..].iter().take(SHOWN_MAX).map(|b| format!("{b:02X}")).collect();
-        format!("Invalid {} character string: '{shown}'", set.name())
-    })
+    (valid < bytes.len()).then(|| convert::invalid_string(&bytes[valid..], set))
 }
