@@ -16,6 +16,12 @@ const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o750);
 /// Most buffers in one call (IOV_MAX).
 const SLICES_MAX: usize = 1024;
 
+/// What this process makes from now on, whoever makes it, is the owner's to write and the group's to read at most: files 0640,
+/// directories 0750. Call before there are threads.
+pub fn restrict_new_files() {
+    rustix::process::umask(Mode::from_raw_mode(0o027));
+}
+
 /// Opens; the flag tells whether input and output are direct, which not every file system can do.
 pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<(OwnedFd, bool)> {
     // Files are read and written at offsets, which pipes do not have: without NONBLOCK the open of one waits for ever for its other end.

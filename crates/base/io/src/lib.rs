@@ -28,5 +28,6 @@ pub use buf::{ALIGNMENT, AlignedBuf};
 pub use directory::Directory;
 pub use error::{Error, ErrorKind, Op, Result};
 pub use file::{Advice, File, OpenOptions};
+pub use kernel::restrict_new_files;
 pub use overlay::Overlay;
 pub use region::{Region, reserve};
