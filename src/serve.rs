@@ -84,6 +84,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         print!("{HELP}");
         return Ok(());
     }
+    io::restrict_new_files();
     let Options { mut globals, initialize_insecure, initialize, native_password, warnings, .. } = options;
     let log = Arc::new(ErrorLog::open(text(&globals, "log_error"), uint(&globals, "log_error_verbosity"))?);
     let panics = Arc::clone(&log);
@@ -139,7 +140,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
             log.write(Level::Warning, 10453, text);
             return String::new();
         }
-        let password = accounts::password::random_password::<16>();
+        let password = accounts::password::random_password(16);
         // As MySQL: once, whatever the verbosity.
         log.write(Level::System, 10454, &format!("A temporary password is generated for root@localhost: {password}"));
         password

@@ -37,19 +37,12 @@ SELECT COUNT(*) FROM information_schema.COLUMNS c JOIN information_schema.TABLES
 SELECT c.TABLE_NAME, COUNT(*) n FROM information_schema.COLUMNS c WHERE c.TABLE_SCHEMA = DATABASE() GROUP BY c.TABLE_NAME HAVING n > 3 ORDER BY n DESC;
 -- differs: error 1146 instead of 1109
 SELECT * FROM information_schema.NOSUCH;
--- differs: error 1142 instead of 1044
 INSERT INTO information_schema.TABLES VALUES (1);
--- differs: error 1142 instead of 1044
 UPDATE information_schema.TABLES SET TABLE_NAME = 'x';
--- differs: error 1142 instead of 1044
 DELETE FROM information_schema.TABLES;
--- differs: error 3552 instead of 1044
 CREATE TABLE information_schema.x (a INT);
--- differs: error 3552 instead of 1044
 DROP TABLE information_schema.TABLES;
--- differs: error 3552 instead of 1044
 ALTER TABLE information_schema.TABLES ADD a INT;
--- differs: error 3552 instead of 1044
 CREATE VIEW information_schema.v AS SELECT 1;
 DROP DATABASE information_schema;
 SHOW TABLES;

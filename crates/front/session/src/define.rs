@@ -4,9 +4,9 @@
 use crate::alter_actions::maintains_partitions;
 use crate::command::{Done, Session};
 use crate::create_select::CreateSelect;
+use crate::needs::Action;
 use crate::state::State;
 use crate::variables::{VarId, id};
-use accounts::Privileges;
 use catalog::ddl::SchemaChange;
 use catalog::schema::eq_name;
 use catalog::{Ddl, Index, KeyKind, Table, TableName, TableSpec};
@@ -24,6 +24,9 @@ const COLLATION_SERVER: VarId = id("collation_server");
 const REQUIRE_PRIMARY_KEY: VarId = id("sql_require_primary_key");
 const RESTRICT_FK: VarId = id("restrict_fk_on_non_standard_key");
 pub(crate) const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
+
+/// Of an account statement in the list of processes.
+const SHOWN_BYTES_MAX: usize = 1024;
 
 pub(crate) fn unsupported(what: &str) -> SqlError {
     err!(1235, what)
@@ -48,11 +51,15 @@ impl Session {
         }
         self.refresh_access()?;
         if self.restricted {
-            let changes_password =
-                matches!(parsed.statement, Statement::AlterUser(_) | Statement::SetPassword(_) | Statement::Set(_));
+            // Of these it is said behind the check of privileges whether it is the own one.
+            let changes_password = matches!(parsed.statement, Statement::AlterUser(_) | Statement::SetPassword(_));
             self.check_restrictions(changes_password, is_update(&parsed.statement))?;
         }
         self.check_xa(&parsed.statement)?;
+        if holds_password(&parsed.statement) {
+            let mode = crate::run::lexer_mode(self.state.sql_mode);
+            self.entry.show_as(&sql::digest::digest_text(parsed.source(), mode, SHOWN_BYTES_MAX));
+        }
         match &parsed.statement {
             Statement::Show(statement) => return self.show(parsed, statement, out),
             Statement::Explain(explain) => {
@@ -195,7 +202,7 @@ impl Session {
                 plain("dealloc_sql")
             }
             Statement::Shutdown => {
-                self.access().check_global(Privileges::SHUTDOWN)?;
+                self.need(Action::Shutdown)?;
                 Ok(("shutdown", Outcome::default(), Done::Close))
             }
             Statement::Flush(flush) => {
@@ -225,8 +232,8 @@ impl Session {
             Statement::CreateDatabase(create) => affected("create_db", self.create_database(parsed, create)?),
             Statement::AlterDatabase(alter) => {
                 let name = self.schema_of(parsed, alter.name)?;
+                self.need_in(Action::AlterSchema, &name)?;
                 self.refuse_system_schema(&name)?;
-                self.access().check_schema(Privileges::ALTER, &name)?;
                 if self.server.catalog.current().schema(&name).is_none() {
                     return Err(err!(3503, name));
                 }
@@ -238,8 +245,8 @@ impl Session {
             }
             Statement::DropDatabase { if_exists, name } => {
                 let name = parsed.name(*name).to_string();
+                self.need_in(Action::DropSchema, &name)?;
                 self.refuse_system_schema(&name)?;
-                self.access().check_schema(Privileges::DROP, &name)?;
                 let dropped = match self.define(|ddl| ddl.drop_schema(&name)) {
                     Err(e) if e.code == 1008 && *if_exists => {
                         self.state.warn("Note", 1008, e.message);
@@ -265,12 +272,8 @@ impl Session {
                 let mut names = Vec::new();
                 for (from, to) in pairs {
                     let (from, to) = (self.object(parsed, *from)?, self.object(parsed, *to)?);
-                    self.access().check_table(
-                        Privileges(Privileges::ALTER.0 | Privileges::DROP.0),
-                        &from.0,
-                        &from.1,
-                    )?;
-                    self.access().check_table(Privileges(Privileges::CREATE.0 | Privileges::INSERT.0), &to.0, &to.1)?;
+                    self.need_on(Action::RenameFrom, &from.0, &from.1)?;
+                    self.need_on(Action::RenameTo, &to.0, &to.1)?;
                     names.push((from, to));
                 }
                 self.define(|ddl| {
@@ -280,7 +283,7 @@ impl Session {
             }
             Statement::TruncateTable(name) => {
                 let (schema, table) = self.object(parsed, *name)?;
-                self.check_shared(Privileges::DROP, &schema, &table)?;
+                self.need_on_shared(Action::TruncateTable, &schema, &table)?;
                 self.refuse_read_only(&schema, &table)?;
                 // A view has no rows of its own: as if it were not there.
                 if self.dictionary().table(&schema, &table).is_some_and(|t| t.view.is_some()) {
@@ -296,7 +299,7 @@ impl Session {
             }
             Statement::CreateIndex(create) => {
                 let (schema, table) = self.object(parsed, create.table)?;
-                self.check_shared(Privileges::INDEX, &schema, &table)?;
+                self.need_on_shared(Action::ChangeIndex, &schema, &table)?;
                 let outcome = self.alter(&schema, &table, |session, old, plan| {
                     let names = plan.names();
                     let key = session.key_spec(parsed, &create.index, &names, &mut plan.spec)?;
@@ -308,7 +311,7 @@ impl Session {
             }
             Statement::DropIndex(drop) => {
                 let (schema, table) = self.object(parsed, drop.table)?;
-                self.check_shared(Privileges::INDEX, &schema, &table)?;
+                self.need_on_shared(Action::ChangeIndex, &schema, &table)?;
                 let outcome = self.alter(&schema, &table, |_, old, plan| {
                     plan.drop_index(parsed.name(drop.name))?;
                     plan.obey(old, drop.algorithm, drop.lock)
@@ -329,6 +332,7 @@ impl Session {
             }
             Statement::Call { name, .. } => {
                 let (schema, name) = self.object(parsed, *name)?;
+                self.may_use_program(Action::Execute, "execute", &schema, &name)?;
                 Err(err!(1305, "PROCEDURE", format!("{schema}.{name}")))
             }
             Statement::AlterTable(alter) => {
@@ -358,7 +362,7 @@ impl Session {
                     match reset {
                         Reset::Persist { if_exists, name } => self.reset_persist(parsed, *name, *if_exists)?,
                         // The binary log is off: there is none to begin anew.
-                        Reset::BinaryLogs { .. } => self.access().check_global(Privileges::RELOAD)?,
+                        Reset::BinaryLogs { .. } => self.need(Action::ResetBinaryLogs)?,
                         Reset::Replica { channel, .. } => {
                             self.absent(parsed, &Absent::ResetReplica(*channel))?;
                         }
@@ -393,12 +397,17 @@ impl Session {
 
     /// FLUSH: what there is to flush is flushed, the rest is refused.
     fn flush(&mut self, parsed: &Parsed, flush: &Flush) -> Result<()> {
-        self.access().check_global(Privileges::RELOAD)?;
+        for what in &flush.what {
+            self.need(flushes(what))?;
+        }
         self.commit_all()?;
         for what in &flush.what {
             match what {
                 // Accounts are read from one place, there is no second copy to reload; no host cache, no cost tables.
-                FlushWhat::Privileges => self.server.accounts.forget_all_failures(),
+                FlushWhat::Privileges => {
+                    self.server.accounts.forget_all_failures();
+                    self.server.accounts.forget_sha2();
+                }
                 FlushWhat::OptimizerCosts => {}
                 FlushWhat::RelayLogs(Some(channel)) => return Err(err!(3074, text_of(parsed, *channel))),
                 // Nothing is received from a source.
@@ -475,8 +484,8 @@ impl Session {
 
     fn create_database(&mut self, parsed: &Parsed, create: &CreateDatabase) -> Result<u64> {
         let name = parsed.name(create.name).to_string();
+        self.need_in(Action::CreateSchema, &name)?;
         self.refuse_system_schema(&name)?;
-        self.access().check_schema(Privileges::CREATE, &name)?;
         let collation = match self.schema_collation(parsed, &create.options)? {
             Some(collation) => collation,
             None => CollationId::by_name(self.state.vars.text(COLLATION_SERVER)).expect("checked when set"),
@@ -503,6 +512,13 @@ impl Session {
         refused
     }
 
+    /// Error 1370.
+    fn may_use_program(&self, action: Action, command: &str, schema: &str, name: &str) -> Result<()> {
+        let account = &self.access().account().name;
+        self.need_in(action, schema)
+            .map_err(|_| err!(1370, command, account.user, account.host, format!("{schema}.{name}")))
+    }
+
     /// DROP and ALTER of what none can be made of: there is none of that name. Errors 1305, 1360, 1539.
     pub(crate) fn missing_program(
         &mut self,
@@ -512,6 +528,14 @@ impl Session {
         name: ObjectName,
     ) -> Result<()> {
         let (schema, name) = self.object(parsed, name)?;
+        match kind {
+            ProgramKind::Procedure | ProgramKind::Function => {
+                self.may_use_program(Action::AlterRoutine, "alter routine", &schema, &name)?;
+            }
+            ProgramKind::Event => self.need_in(Action::Event, &schema)?,
+            // Which table it would be of is not known.
+            ProgramKind::Trigger => {}
+        }
         self.commit_all()?;
         self.dictionary().check_writable(&schema)?;
         let missing = match kind {
@@ -534,7 +558,11 @@ impl Session {
         }
         let (schema, name) = self.object(parsed, create.name)?;
         if !create.temporary {
-            self.access().check_table(Privileges::CREATE, &schema, &name)?;
+            let fills = matches!(create.body, CreateTableBody::Columns { select: Some(_), .. });
+            self.need_on(if fills { Action::FillTable } else { Action::CreateTable }, &schema, &name)?;
+            if let CreateTableBody::Columns { keys, .. } = &create.body {
+                self.may_refer(parsed, keys, &schema)?;
+            }
             self.refuse_read_only(&schema, &name)?;
         }
         let made = match &create.body {
@@ -592,7 +620,7 @@ impl Session {
             CreateTableBody::Like(source) => {
                 let (from_schema, from) = self.object(parsed, *source)?;
                 if !self.is_temporary(&from_schema, &from) {
-                    self.access().check_table(Privileges::SELECT, &from_schema, &from)?;
+                    self.need_on(Action::CopyDefinition, &from_schema, &from)?;
                 }
                 let table = version.table(&from_schema, &from).ok_or_else(|| err!(1146, from_schema, from))?;
                 if !table.is_base() {
@@ -616,6 +644,22 @@ impl Session {
         }
     }
 
+    /// Foreign keys tell of their parents' keys: who makes one needs a privilege on the parent. Error 1142.
+    pub(crate) fn may_refer<'k>(
+        &self,
+        parsed: &Parsed,
+        keys: impl IntoIterator<Item = &'k KeyDef>,
+        schema: &str,
+    ) -> Result<()> {
+        for key in keys {
+            let KeyDef::ForeignKey(key) = key else { continue };
+            let parent = key.references.table;
+            let parent_schema = parent.schema.map_or(schema, |s| parsed.name(s));
+            self.need_on(Action::ReferParent, parent_schema, parsed.name(parent.name))?;
+        }
+        Ok(())
+    }
+
     fn drop_tables(&mut self, parsed: &Parsed, temporary: bool, if_exists: bool, names: &[ObjectName]) -> Result<()> {
         let (mut own, mut tables) = (Vec::new(), Vec::with_capacity(names.len()));
         for name in names {
@@ -625,7 +669,7 @@ impl Session {
                 continue;
             }
             if !temporary {
-                self.access().check_table(Privileges::DROP, &schema, &table)?;
+                self.need_on(Action::DropTable, &schema, &table)?;
             }
             tables.push((schema, table));
         }
@@ -675,14 +719,6 @@ impl Session {
         }
         Ok(())
     }
-
-    /// A privilege on a table, unless it is the session's own.
-    pub(crate) fn check_shared(&self, wanted: Privileges, schema: &str, name: &str) -> Result<()> {
-        match self.is_temporary(schema, name) {
-            true => Ok(()),
-            false => self.access().check_table(wanted, schema, name),
-        }
-    }
 }
 
 /// CREATE TABLE ... LIKE: everything but foreign keys and the names of checks.
@@ -693,6 +729,23 @@ fn like(table: &Table, schema: &str, name: &str) -> TableSpec {
     spec.checks.iter_mut().for_each(|c| c.name = None);
     spec.columns.iter_mut().for_each(|c| c.histogram = None);
     spec
+}
+
+fn flushes(what: &FlushWhat) -> Action {
+    match what {
+        FlushWhat::Privileges => Action::FlushPrivileges,
+        FlushWhat::Tables { .. } => Action::FlushTables,
+        FlushWhat::Status => Action::FlushStatus,
+        FlushWhat::UserResources => Action::FlushUserResources,
+        FlushWhat::OptimizerCosts => Action::FlushOptimizerCosts,
+        FlushWhat::Logs
+        | FlushWhat::BinaryLogs
+        | FlushWhat::EngineLogs
+        | FlushWhat::ErrorLogs
+        | FlushWhat::GeneralLogs
+        | FlushWhat::SlowLogs
+        | FlushWhat::RelayLogs(_) => Action::FlushLogs,
+    }
 }
 
 /// The expression of KILL: what follows its last keyword.
@@ -712,6 +765,11 @@ fn statement_words(statement: &Statement) -> &'static str {
         Statement::Restart => "RESTART",
         _ => "this statement",
     }
+}
+
+/// Its text is shown with `?` in place of literals.
+fn holds_password(statement: &Statement) -> bool {
+    matches!(statement, Statement::CreateUser(_) | Statement::AlterUser(_) | Statement::SetPassword(_))
 }
 
 /// Does MAX_UPDATES_PER_HOUR count it? What the executor runs says so itself.

@@ -1,15 +1,15 @@
 //! EXPLAIN FOR CONNECTION: the plan of what another session runs, made anew from its text in this session, whose variables count.
 
 use crate::command::{Done, Session};
+use crate::needs::Action;
 use crate::run::{is_planned, lexer_mode, parse_error};
-use accounts::Privileges;
 use exec::Outcome;
 use protocol::{Output, RowFormat};
 use sql::ast::{Explain, ExplainFormat, ExplainTarget, Statement};
 use types::{Result, SqlError, Value, err};
 
 impl Session {
-    /// OK without rows for a session that runs nothing. Errors 1094, 1227, 3012 and those of planning.
+    /// OK without rows for a session that runs nothing. Errors 1045, 1094, 3012 and those of planning.
     pub(crate) fn explain_connection(&mut self, explain: &Explain, out: &mut Output) -> Result<Done> {
         let ExplainTarget::Connection(id) = explain.target else { unreachable!("the rest is planned") };
         if explain.analyze {
@@ -17,13 +17,16 @@ impl Session {
         }
         let process = self.server.processes.list().into_iter().find(|p| p.id == id);
         let process = process.ok_or_else(|| err!(1094, id))?;
-        if self.state.login_name() != process.user {
-            self.access().check_global(Privileges::PROCESS)?;
-        }
+        // Of a session that runs nothing there is nothing to hide.
         let Some(text) = process.info else {
             self.ok(out, &Outcome::default())?;
             return Ok(Done::Answered);
         };
+        if self.state.login_name() != process.user {
+            let account = &self.access().account().name;
+            let denied = |_| err!(1045, account.user, account.host, self.used_password());
+            self.need(Action::ExplainOthers).map_err(denied)?;
+        }
         let verb = match explain.format {
             ExplainFormat::Default => "EXPLAIN ",
             ExplainFormat::Traditional => "EXPLAIN FORMAT=TRADITIONAL ",

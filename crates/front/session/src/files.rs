@@ -9,10 +9,10 @@
 
 use crate::command::{Done, Session};
 use crate::define::text_of;
+use crate::needs::Action;
 use crate::run::{Planned, check_schemas};
 use crate::sink::gone;
 use crate::variables::{Val, VarId, id};
-use accounts::Privileges;
 use exec::run::fields::FileFormat;
 use exec::{ColumnMeta, Outcome, RowSink};
 use protocol::{Capabilities, Connection, Output, ReadOutcome, RowFormat};
@@ -81,6 +81,7 @@ impl Session {
             self.upload = Some(Upload { planned, rest: Vec::new() });
             return Ok(Done::Upload);
         }
+        self.may_read_file()?;
         if load.xml {
             // Refused, if the file is not refused before.
             self.server_file(&name)?;
@@ -147,13 +148,16 @@ impl Session {
         }
     }
 
-    /// Where a file of that name is, if statements may use it. Errors 1045, 1290.
+    /// Error 1045 without the privilege to read the server's files.
+    fn may_read_file(&self) -> Result<()> {
+        self.need(Action::ReadFile).map_err(|_| {
+            let account = &self.access().account().name;
+            err!(1045, account.user, account.host, self.used_password())
+        })
+    }
+
+    /// Where a file of that name is, if statements may use it: the caller has seen to the privilege. Error 1290.
     fn server_file(&self, name: &str) -> Result<PathBuf> {
-        let access = self.access();
-        if access.check_global(Privileges::FILE).is_err() {
-            let account = &access.account().name;
-            return Err(err!(1045, account.user, account.host, "YES"));
-        }
         let globals = self.server.globals.load();
         // Relative names lie in the data directory.
         let path = Path::new(globals.text(DATADIR)).join(name);
@@ -193,6 +197,7 @@ impl Session {
             _ => unreachable!("called for a query into a file"),
         };
         self.refresh_access()?;
+        self.need(Action::WriteFile)?;
         let path = self.server_file(&name)?;
         let file =
             std::fs::OpenOptions::new().write(true).create_new(true).open(&path).map_err(|e| match e.kind() {

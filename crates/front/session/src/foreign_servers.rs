@@ -2,7 +2,7 @@
 
 use crate::command::Session;
 use crate::define::text_of;
-use accounts::Privileges;
+use crate::needs::Action;
 use catalog::servers::ForeignServer;
 use sql::ast::{Parsed, ServerOptions, ServerStatement, ServerVerb, Str};
 use types::{Result, SqlError, err};
@@ -10,7 +10,7 @@ use types::{Result, SqlError, err};
 impl Session {
     /// Errors 1476, 1477, 1525.
     pub(crate) fn foreign_server(&mut self, parsed: &Parsed, statement: &ServerStatement) -> Result<&'static str> {
-        self.access().check_global(Privileges::SUPER)?;
+        self.need(Action::ForeignServer)?;
         let name = text_of(parsed, statement.name);
         if name.is_empty() {
             return Err(err!(1525, "server name", name));

@@ -2,9 +2,9 @@
 //! what others do to a table meanwhile makes the next READ start anew, what the session itself does closes it.
 
 use crate::command::{Done, Session};
+use crate::needs::Action;
 use crate::run::REPLANS_MAX;
 use crate::sink::WireSink;
-use accounts::Privileges;
 use catalog::schema::eq_name;
 use catalog::{Pin, Table};
 use exec::Outcome;
@@ -29,7 +29,7 @@ impl Session {
                 if self.handlers.iter().any(|h| eq_name(h.alias(), alias)) {
                     return Err(err!(1066, alias));
                 }
-                self.check_shared(Privileges::SELECT, &schema, &name)?;
+                self.need_on_shared(Action::Handler, &schema, &name)?;
                 let found = self.handled(&schema, &name)?;
                 self.handlers.push(Handler::new(found, alias));
                 observe::increment(self.com("ha_open"));
@@ -75,7 +75,7 @@ impl Session {
         out: &mut Output,
     ) -> Result<()> {
         let (schema, name) = (handler.table().schema.clone(), handler.table().name.clone());
-        self.check_shared(Privileges::SELECT, &schema, &name)?;
+        self.need_on_shared(Action::Handler, &schema, &name)?;
         let table = self.pin_handled(&schema, &name).map_err(|e| self.not_begun(e))?;
         handler.follow(Arc::clone(&table));
         let hot = self.state.vars.hot();

@@ -115,6 +115,8 @@ impl Session {
         if !HINTABLE.contains(&variable.name) {
             return Err((3637, format!("Variable '{name}' cannot be set using SET_VAR hint.")));
         }
+        let plain = |e: types::SqlError| (e.code, e.message);
+        self.may_set_session(variable.name).map_err(plain)?;
         let text = || Value::Bytes(Cow::Borrowed(value.as_bytes()));
         let given = match parse_bytes(value).filter(|_| number) {
             Some(n) => Value::UInt(n),
@@ -124,7 +126,6 @@ impl Session {
             },
         };
         let mut adjusted = Vec::new();
-        let plain = |e: types::SqlError| (e.code, e.message);
         let checked = match at {
             OPTIMIZER_SWITCH => variable.check_flags(&given, self.state.vars.get(at)),
             _ => variable.check(&given, false, &mut |w| adjusted.push(w)),

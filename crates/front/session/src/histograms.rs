@@ -2,8 +2,8 @@
 //! MySQL; the other columns get their histograms.
 
 use crate::command::{Done, Session};
+use crate::needs::Action;
 use crate::variables::{VarId, id};
-use accounts::Privileges;
 use catalog::histogram::{BUCKETS_DEFAULT, BUCKETS_MAX, Domain};
 use catalog::schema::eq_name;
 use catalog::{Histogram, Table};
@@ -61,8 +61,7 @@ impl Session {
             if schema != "mysql" {
                 self.refuse_system_schema(schema)?;
             }
-            let wanted = Privileges(Privileges::SELECT.0 | Privileges::INSERT.0);
-            self.access().check_table(wanted, schema, table)?;
+            self.need_on(Action::Analyze, schema, table)?;
         }
         let (title, lines) = match &tables[..] {
             [(schema, table)] => (format!("{schema}.{table}"), self.change_histograms(schema, table, &names, &change)?),

@@ -1,8 +1,8 @@
 //! Locks that statements ask for by name: LOCK TABLES, FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP, GET_LOCK.
 
 use crate::command::Session;
+use crate::needs::Action;
 use crate::run::Planned;
-use accounts::Privileges;
 use catalog::mdl::{Duration, Mode, Name};
 use catalog::{Changes, MetadataPins, StorageEngine, Waiting};
 use engine::Transaction;
@@ -54,8 +54,7 @@ impl Session {
         self.unlock_tables_alone();
         self.commit_all()?;
         for w in &wanted {
-            self.access().check_table(Privileges(Privileges::SELECT.0), &w.schema, &w.table)?;
-            self.access().check_table(Privileges::LOCK_TABLES, &w.schema, &w.table)?;
+            self.need_on(Action::LockTables, &w.schema, &w.table)?;
         }
         for _ in 0..RETRIES_MAX {
             let all = self.with_related(&wanted)?;
@@ -116,7 +115,7 @@ impl Session {
         let mut wanted = Vec::with_capacity(tables.len());
         for name in tables {
             let (schema, table) = self.object(parsed, *name)?;
-            self.access().check_table(Privileges(Privileges::SELECT.0 | Privileges::LOCK_TABLES.0), &schema, &table)?;
+            self.need_on(Action::FlushTablesForReading, &schema, &table)?;
             let version = self.catalog.get(self.server.catalog.cell());
             if version.table(&schema, &table).is_some_and(|t| t.view.is_some()) {
                 return Err(err!(1347, schema, table, "BASE TABLE"));
@@ -304,12 +303,12 @@ impl Session {
 
     /// LOCK INSTANCE FOR BACKUP: no data definition until UNLOCK INSTANCE.
     pub(crate) fn lock_instance(&mut self) -> Result<()> {
-        self.access().check_dynamic("BACKUP_ADMIN")?;
+        self.need(Action::Backup)?;
         self.lock_named(Name::BackupLock, Mode::Shared)
     }
 
     pub(crate) fn unlock_instance(&mut self) -> Result<()> {
-        self.access().check_dynamic("BACKUP_ADMIN")?;
+        self.need(Action::Backup)?;
         self.pins.release_where(|t| t.duration == Duration::Explicit && *t.name == Name::BackupLock);
         Ok(())
     }

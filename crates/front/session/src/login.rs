@@ -2,6 +2,7 @@
 
 use crate::charset;
 use crate::command::Session;
+use crate::needs::{Action, may};
 use crate::variables::{VarId, id};
 use accounts::{Channel, Client, Identity, LoginCheck};
 use protocol::auth::{Authenticator, FastAuth, LoginError, Plugin};
@@ -16,6 +17,7 @@ const CONNECT_TIMEOUT: VarId = id("connect_timeout");
 const WAIT_TIMEOUT: VarId = id("wait_timeout");
 const INTERACTIVE_TIMEOUT: VarId = id("interactive_timeout");
 const MAX_CONNECTIONS: VarId = id("max_connections");
+const DISCONNECT_EXPIRED: VarId = id("disconnect_on_expired_password");
 const REQUIRE_SECURE: VarId = id("require_secure_transport");
 
 struct Check<'a>(LoginCheck<'a>);
@@ -69,6 +71,7 @@ impl Session {
                 return self.refuse(conn, &error);
             }
             Err(LoginError::Gone(_)) => {
+                check.0.abandoned();
                 observe::increment(observe::Counter::AbortedConnects);
                 return Next::Close;
             }
@@ -78,6 +81,7 @@ impl Session {
             self.interactive = login.capabilities.has(Capabilities::INTERACTIVE);
             self.found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
             self.check_reserved(conn, &identity)?;
+            self.admit_expired(&identity, login.capabilities)?;
             self.become_account(identity, login.database.as_deref(), login.collation)
         });
         if let Err(error) = outcome {
@@ -120,12 +124,16 @@ impl Session {
         let outcome = match result {
             Ok(_) => self.finish(check, conn),
             Err(LoginError::Refused { error, .. }) => Err(check.0.refused(error)),
-            Err(LoginError::Gone(_)) => return Next::Close,
+            Err(LoginError::Gone(_)) => {
+                check.0.abandoned();
+                return Next::Close;
+            }
         };
         let database = Some(request.database.as_str()).filter(|d| !d.is_empty());
         let collation = request.collation.unwrap_or(255);
         let outcome = outcome.and_then(|identity| {
             self.check_reserved(conn, &identity)?;
+            self.admit_expired(&identity, conn.capabilities())?;
             self.become_account(identity, database, collation)
         });
         if let Err(error) = outcome {
@@ -143,7 +151,14 @@ impl Session {
             return Ok(());
         }
         let access = self.server.accounts.access(identity.account.clone(), &identity.client_host);
-        access.check_dynamic("CONNECTION_ADMIN").map_err(|_| err!(1040))
+        if may(&access, Action::ReservedConnection) { Ok(()) } else { Err(err!(1040)) }
+    }
+
+    /// Who has to set a new password first can do that only with a client that knows of it. Error 1862.
+    fn admit_expired(&self, identity: &Identity, client: Capabilities) -> Result<()> {
+        let knows = client.has(Capabilities::CAN_HANDLE_EXPIRED_PASSWORDS);
+        let refuses = identity.password_expired && !knows && self.server.globals.load().bool(DISCONNECT_EXPIRED);
+        if refuses { Err(err!(1862)) } else { Ok(()) }
     }
 
     /// The session is `identity`'s from now on.

@@ -6,8 +6,8 @@
 use crate::alter::Work;
 use crate::alter_actions::maintains_partitions;
 use crate::command::{Done, Session};
+use crate::needs::Action;
 use crate::server::com_index;
-use accounts::Privileges;
 use catalog::{Pin, StorageEngine, Table, Waiting};
 use inspect::Rows;
 use protocol::Output;
@@ -24,20 +24,20 @@ impl Session {
             return self.maintain_histograms(parsed, statement, histogram, out);
         }
         self.check_distinct(parsed, &statement.tables)?;
-        let (op, privileges) = match statement.verb {
+        let (op, action) = match statement.verb {
             MaintenanceVerb::Checksum => return self.checksum(parsed, statement, out),
-            MaintenanceVerb::AssignKeyCache => ("assign_to_keycache", Privileges::INDEX),
-            MaintenanceVerb::PreloadKeys => ("preload_keys", Privileges::INDEX),
-            MaintenanceVerb::Analyze => ("analyze", Privileges(Privileges::SELECT.0 | Privileges::INSERT.0)),
-            MaintenanceVerb::Check => ("check", Privileges(Privileges::SELECT.0)),
-            MaintenanceVerb::Optimize => ("optimize", Privileges(Privileges::SELECT.0 | Privileges::INSERT.0)),
-            MaintenanceVerb::Repair => ("repair", Privileges(Privileges::SELECT.0 | Privileges::INSERT.0)),
+            MaintenanceVerb::AssignKeyCache => ("assign_to_keycache", Action::CacheIndex),
+            MaintenanceVerb::PreloadKeys => ("preload_keys", Action::CacheIndex),
+            MaintenanceVerb::Analyze => ("analyze", Action::Analyze),
+            MaintenanceVerb::Check => ("check", Action::Check),
+            MaintenanceVerb::Optimize => ("optimize", Action::Optimize),
+            MaintenanceVerb::Repair => ("repair", Action::Repair),
         };
         self.commit_all()?;
         let mut rows = Vec::new();
         for name in &statement.tables {
             let (schema, table) = self.object(parsed, *name)?;
-            self.access().check_table(privileges, &schema, &table)?;
+            self.need_on(action, &schema, &table)?;
             let mut say = |kind: &str, message: &str| {
                 let title = format!("{schema}.{table}");
                 rows.push([&title, op, kind, message].map(str::to_string));
@@ -117,7 +117,7 @@ impl Session {
     ) -> Result<Done> {
         let verb = maintains_partitions(alter).expect("the caller has asked");
         let (schema, table) = self.object(parsed, alter.name)?;
-        self.access().check_table(Privileges::ALTER, &schema, &table)?;
+        self.need_on(Action::AlterTable, &schema, &table)?;
         self.commit_all()?;
         let found = self.base_table(&schema, &table);
         self.pins.release();

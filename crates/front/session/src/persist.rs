@@ -9,11 +9,12 @@
 //! function that the binary gives: this crate knows no files.
 
 use crate::command::Session;
+use crate::needs::Action;
 use crate::variables::{Access, Globals, Origin, SetBy, Startup, VARIABLES, Val, Variable, Wrong, find};
 use exec::Env;
 use sql::ast::{ObjectName, Parsed};
 use types::json::{Json, Object, parse};
-use types::{Result, SqlError};
+use types::{Result, SqlError, err};
 
 /// Groups of `mysqld-auto.cnf`: those that are set at start alone, those that SET changes, and those of the latter that MySQL
 /// reads before anything else.
@@ -205,9 +206,8 @@ impl Session {
         Ok(())
     }
 
-    /// RESET PERSIST [[IF EXISTS] name]. Error 3615.
+    /// RESET PERSIST [[IF EXISTS] name]: of what is there it takes what its setting took. Errors 1227, 3615, 3630.
     pub(crate) fn reset_persist(&mut self, parsed: &Parsed, name: Option<ObjectName>, if_exists: bool) -> Result<()> {
-        self.access().check_dynamic("SYSTEM_VARIABLES_ADMIN")?;
         let mut persisted = self.server.persisted.lock();
         let mut next = persisted.clone();
         match name.map(|n| parsed.name(n.name)) {
@@ -226,10 +226,23 @@ impl Session {
                 }
             }
         }
+        let goes = |e: &&Entry| !next.entries.iter().any(|kept| kept.name == e.name);
+        for entry in persisted.entries.iter().filter(goes) {
+            let variable = find(entry.name).map(|id| &VARIABLES[id as usize]);
+            match variable.is_some_and(|v| v.access == Access::ReadOnly) {
+                true => self.need(Action::PersistOnly).map_err(|_| not_persistable())?,
+                false => self.need(Action::SetGlobal)?,
+            }
+        }
         (self.server.write_persisted)(&next.text()).map_err(not_written)?;
         *persisted = next;
         Ok(())
     }
+}
+
+/// Error 3630.
+pub(crate) fn not_persistable() -> SqlError {
+    err!(3630, "SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN")
 }
 
 fn not_written(e: std::io::Error) -> SqlError {

@@ -79,6 +79,8 @@ struct Details {
     connection_type: Option<&'static str>,
     database: Option<String>,
     info: Vec<u8>,
+    /// The session has SYSTEM_USER.
+    system_user: bool,
     /// Texts of the prepared statements, so that an execution has only an id to publish.
     statements: Vec<(u32, Arc<[u8]>)>,
     kill: Option<(Arc<Interrupt>, HangUp)>,
@@ -140,10 +142,11 @@ impl Processes {
     }
 
     /// The user of a connection, if there is such a connection.
-    pub fn user_of(&self, id: u64) -> Option<String> {
+    pub fn user_of(&self, id: u64) -> Option<(String, bool)> {
         // Acquire: pairs with Release in `Entry::open`.
         let (_, lane) = self.0.iter_claimed().find(|(_, lane)| lane.id.load(Ordering::Acquire) == id)?;
-        Some(lane.details.lock().user.clone())
+        let details = lane.details.lock();
+        Some((details.user.clone(), details.system_user))
     }
 
     /// Ends a connection, or (`query`) the statement that it runs. False: there is none.
@@ -257,6 +260,11 @@ impl Entry {
         details.database = database.map(str::to_string);
     }
 
+    /// Whether the session has SYSTEM_USER now, for KILL.
+    pub fn note_system_user(&self, has: bool) {
+        self.lane().details.lock().system_user = has;
+    }
+
     pub fn use_database(&self, database: Option<&str>) {
         self.lane().details.lock().database = database.map(str::to_string);
     }
@@ -275,6 +283,14 @@ impl Entry {
         details.info.extend_from_slice(shown(text));
         drop(details);
         self.begin_statement(doing, 0, now_us);
+    }
+
+    /// Shows another text of the statement at hand: one that holds a password is nobody's to read.
+    #[cold]
+    pub fn show_as(&self, text: &str) {
+        let mut details = self.lane().details.lock();
+        details.info.clear();
+        details.info.extend_from_slice(text.as_bytes());
     }
 
     /// A prepared statement begins: its text is known by its id.

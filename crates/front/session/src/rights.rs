@@ -2,23 +2,26 @@
 //! definer's or the session's.
 
 use crate::command::Session;
+use crate::needs::{Action, on_table};
 use accounts::{Access, AccountName, Privileges};
 use exec::{Prepared, TableUse, ViewRight};
-use types::{Result, err};
+use sql::ast::{ExplainTarget, Parsed, Statement, TableRef};
+use types::{Result, SqlError, err};
+
+const READ: Privileges = on_table(Action::Read);
+const INSERT: Privileges = on_table(Action::Insert);
+const UPDATE: Privileges = on_table(Action::Update);
+const DELETE: Privileges = on_table(Action::Delete);
 
 /// All that planned statements can ask for.
-const CHANGES: Privileges =
-    Privileges(Privileges::SELECT.0 | Privileges::INSERT.0 | Privileges::UPDATE.0 | Privileges::DELETE.0);
+const CHANGES: Privileges = Privileges(READ.0 | INSERT.0 | UPDATE.0 | DELETE.0);
 
 /// The privileges on a table that its use needs.
 fn wanted(t: &TableUse) -> Privileges {
     let mut wanted = Privileges::NONE;
-    for (used, privilege) in [
-        (t.read || !t.columns.read.is_empty(), Privileges::SELECT),
-        (t.insert, Privileges::INSERT),
-        (t.update, Privileges::UPDATE),
-        (t.delete, Privileges::DELETE),
-    ] {
+    for (used, privilege) in
+        [(t.read || !t.columns.read.is_empty(), READ), (t.insert, INSERT), (t.update, UPDATE), (t.delete, DELETE)]
+    {
         if used {
             wanted |= privilege;
         }
@@ -26,29 +29,42 @@ fn wanted(t: &TableUse) -> Privileges {
     wanted
 }
 
+/// A table of a join that an UPDATE changes or may change: of those that it does not, what is read is looked at. Error 1142.
+#[cold]
+fn check_joined(access: &Access, t: &TableUse) -> Result<()> {
+    let any = access.table_or_columns(&t.schema, &t.table).has_any(Privileges(READ.0 | UPDATE.0));
+    if any { Ok(()) } else { Err(access.denied_table(READ, &t.table)) }
+}
+
 /// The use of one table by an account that does not have all privileges globally. Errors 1142, 1143.
 #[cold]
 fn check_use(access: &Access, t: &TableUse) -> Result<()> {
     let (schema, table) = (t.schema.as_str(), t.table.as_str());
     if t.delete {
-        access.check_table(Privileges::DELETE, schema, table)?;
+        access.check_table(DELETE, schema, table)?;
     }
     let columns = &t.columns;
     if t.insert {
-        access.check_columns(Privileges::INSERT, schema, table, &columns.insert, columns.inserts_all)?;
+        access.check_columns(INSERT, schema, table, &columns.insert, columns.inserts_all)?;
     }
-    if t.update {
-        access.check_columns(Privileges::UPDATE, schema, table, &columns.update, false)?;
+    if t.update && t.read {
+        // Of a join: it is the column that is denied.
+        let denied = |c: &&String| !access.column(schema, table, c).has(UPDATE);
+        if let Some(column) = columns.update.iter().find(denied) {
+            return Err(access.denied_column(UPDATE, table, column));
+        }
+    } else if t.update {
+        access.check_columns(UPDATE, schema, table, &columns.update, false)?;
     }
     if t.read {
-        access.check_columns(Privileges::SELECT, schema, table, &columns.read, columns.reads_all)?;
+        access.check_columns(READ, schema, table, &columns.read, columns.reads_all)?;
         return if t.for_update { check_for_update(access, schema, table) } else { Ok(()) };
     }
     // A table that is written, not one of FROM: it is the column that is denied.
-    let denied = |c: &&String| !access.column(schema, table, c).has(Privileges::SELECT);
+    let denied = |c: &&String| !access.column(schema, table, c).has(READ);
     match columns.read.iter().find(denied) {
         None => Ok(()),
-        Some(column) => Err(access.denied_column(Privileges::SELECT, table, column)),
+        Some(column) => Err(access.denied_column(READ, table, column)),
     }
 }
 
@@ -59,6 +75,43 @@ fn check_for_update(access: &Access, schema: &str, table: &str) -> Result<()> {
         return Ok(());
     }
     Err(access.denied_locking(table))
+}
+
+/// EXPLAIN tells of what a view is made of: whoever is told has SHOW VIEW on it, and may read that. Error 1345.
+fn check_explained(access: &Access, right: &ViewRight) -> Result<()> {
+    let shown = access.table(&right.view.0, &right.view.1).has(Privileges::SHOW_VIEW);
+    let read = access.table_or_columns(&right.schema, &right.table).has(READ);
+    if shown && read { Ok(()) } else { Err(err!(1345)) }
+}
+
+/// Child and parent of `` `s`.`child`, CONSTRAINT `c` FOREIGN KEY (...) REFERENCES [`s`.]`parent` (...)) ``.
+fn ends_of_key(text: &str) -> Option<((String, String), (String, String))> {
+    let (schema, rest) = quoted_name(text)?;
+    let (child, rest) = quoted_name(rest.strip_prefix('.')?)?;
+    let (_, parent) = rest.rsplit_once(" REFERENCES ")?;
+    let (first, rest) = quoted_name(parent)?;
+    let parent = match rest.strip_prefix('.') {
+        Some(rest) => (first, quoted_name(rest)?.0),
+        None => (schema.clone(), first),
+    };
+    Some(((schema, child), parent))
+}
+
+/// The name in backticks that the text begins with, and what follows.
+fn quoted_name(text: &str) -> Option<(String, &str)> {
+    let mut name = String::new();
+    let mut rest = text.strip_prefix('`')?;
+    loop {
+        let (part, after) = rest.split_once('`')?;
+        name.push_str(part);
+        match after.strip_prefix('`') {
+            Some(after) => {
+                name.push('`');
+                rest = after;
+            }
+            None => return Some((name, after)),
+        }
+    }
 }
 
 impl Session {
@@ -73,12 +126,109 @@ impl Session {
 
     fn check_rights_slow(&mut self, prepared: &Prepared) -> Result<()> {
         let access = self.access();
-        for t in prepared.tables().iter().filter(|t| !t.temporary) {
+        let shared = || prepared.tables().iter().filter(|t| !t.temporary);
+        if shared().any(|t| t.update && t.read) {
+            shared().filter(|t| t.read).try_for_each(|t| check_joined(access, t))?;
+        }
+        for t in shared() {
             if t.for_update || !access.global().has(wanted(t)) {
                 check_use(access, t)?;
             }
         }
+        if prepared.explains() {
+            prepared.rights().iter().try_for_each(|right| check_explained(access, right))?;
+        }
         prepared.rights().iter().try_for_each(|right| self.check_view(right, prepared.tables()))
+    }
+
+    /// Rights come before names: the statement could not be planned, for `error`, and where the session has no right on a table
+    /// that it names, it is that what is told, whether the table is there or not. Errors 1142, 1143.
+    #[cold]
+    pub(crate) fn denied_or(&self, parsed: &Parsed, error: SqlError) -> SqlError {
+        // Tables that nobody writes to are denied to those, too, who may write to all.
+        if self.access().global().has(CHANGES) && error.code != 1142 {
+            return error;
+        }
+        self.denied(parsed, &parsed.statement, &error).err().unwrap_or(error)
+    }
+
+    fn denied(&self, parsed: &Parsed, statement: &Statement, error: &SqlError) -> Result<()> {
+        let access = self.access();
+        let check = |wanted: Privileges, name| -> Result<()> {
+            let Ok((schema, table)) = self.object(parsed, name) else { return Ok(()) };
+            access.check_possible(wanted, &schema)?;
+            let may = self.is_temporary(&schema, &table) || access.table_or_columns(&schema, &table).has_any(wanted);
+            if may { Ok(()) } else { Err(access.denied_table(wanted, &table)) }
+        };
+        // What the tables that are not written to are asked for, and the one that is named first.
+        let (mut of_first, mut of_all) = (READ, READ);
+        match statement {
+            Statement::Explain(explain) => {
+                if let ExplainTarget::Statement(inner) = &explain.target {
+                    return self.denied(parsed, inner, error);
+                }
+            }
+            Statement::Insert(insert) => {
+                check(INSERT, insert.table)?;
+                if let (None, Ok((schema, table))) = (&insert.columns, self.object(parsed, insert.table))
+                    && !self.is_temporary(&schema, &table)
+                {
+                    access.check_table(INSERT, &schema, &table)?;
+                }
+                if insert.replace {
+                    check(DELETE, insert.table)?;
+                }
+                if !insert.on_duplicate.is_empty() {
+                    check(UPDATE, insert.table)?;
+                }
+            }
+            Statement::Update(update) => match &parsed[update.tables] {
+                TableRef::Table(_) => of_first = UPDATE,
+                // Which of them are written to the columns tell, which are not known.
+                // Any of the two will do.
+                _ => of_all = Privileges(READ.0 | UPDATE.0),
+            },
+            Statement::Delete(delete) if delete.targets.is_empty() => of_first = DELETE,
+            Statement::LoadData(load) => check(INSERT, load.table)?,
+            _ => {}
+        }
+        let common = |name: &str| {
+            let mut tables = parsed.queries().iter().filter_map(|q| q.with.as_ref()).flat_map(|w| &w.tables);
+            tables.any(|t| parsed.name(t.name).eq_ignore_ascii_case(name))
+        };
+        let first = match statement {
+            Statement::Update(update) => Some(update.tables),
+            Statement::Delete(delete) => Some(delete.from),
+            _ => None,
+        };
+        let first = first.and_then(|id| match &parsed[id] {
+            TableRef::Table(factor) => Some(factor.name),
+            _ => None,
+        });
+        for reference in parsed.table_refs() {
+            let TableRef::Table(factor) = reference else { continue };
+            let is_first = first.is_some_and(|name| name == factor.name);
+            if factor.name.schema.is_some() || !common(parsed.name(factor.name.name)) {
+                check(if is_first { of_first } else { of_all }, factor.name)?;
+                self.deny_column(parsed, factor.name, is_first && of_first == UPDATE, error)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Error 1143 for a column that there is not, of a table of whose columns the session may only read some.
+    fn deny_column(&self, parsed: &Parsed, name: sql::ast::ObjectName, sets: bool, error: &SqlError) -> Result<()> {
+        let Some(rest) = error.message.strip_prefix("Unknown column '").filter(|_| error.code == 1054) else {
+            return Ok(());
+        };
+        let Some((column, place)) = rest.split_once("' in ") else { return Ok(()) };
+        let Ok((schema, table)) = self.object(parsed, name) else { return Ok(()) };
+        let access = self.access();
+        let may = self.is_temporary(&schema, &table) || access.table(&schema, &table).has(READ);
+        if may || (sets && place == "'field list'") {
+            return Ok(());
+        }
+        Err(access.denied_column(READ, &table, column.rsplit('.').next().unwrap_or(column)))
     }
 
     /// A view's right on one of the tables that it is made of.
@@ -86,12 +236,12 @@ impl Session {
         let used = right.as_view.and_then(|id| tables.iter().find(|t| t.id == id));
         let mut needed = used.map_or(Privileges::NONE, wanted);
         if right.read {
-            needed |= Privileges::SELECT;
+            needed |= READ;
         }
         let has = |access: &Access| {
             access.global().has(needed)
                 || needed.each().all(|(_, one)| match one {
-                    Privileges::DELETE => access.table(&right.schema, &right.table).has(one),
+                    DELETE => access.table(&right.schema, &right.table).has(one),
                     _ => access.check_columns(one, &right.schema, &right.table, &right.columns, false).is_ok(),
                 })
         };
@@ -102,19 +252,40 @@ impl Session {
         if has { Ok(()) } else { Err(err!(1356, right.view.0, right.view.1)) }
     }
 
+    /// The statement ended with an error. One that tells of the other end of a foreign key tells of it only to who may know of that table.
+    #[cold]
+    pub(crate) fn without_hidden_keys(&self, error: SqlError) -> SqlError {
+        if !matches!(error.code, 1451 | 1452) {
+            return error;
+        }
+        let Some((text, key)) = error.message.split_once(" (") else { return error };
+        let known = |(schema, table): &(String, String)| {
+            self.is_temporary(schema, table) || self.access().table(schema, table).has_any(Privileges::TABLE)
+        };
+        match ends_of_key(key) {
+            Some(ends) if known(&ends.0) && known(&ends.1) => error,
+            _ => SqlError::new(error.code, text),
+        }
+    }
+
     /// What the account `user@host` may do now: looked up once, then one load. Error 1449.
     fn definer_access(&mut self, definer: &str) -> Result<&Access> {
         let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
         let accounts = &self.server.accounts;
         let known = |a: &Access| a.account().name.user == user && a.account().name.host == host;
-        let at = match self.definers.iter().position(known) {
-            Some(at) => at,
+        let (at, new) = match self.definers.iter().position(known) {
+            Some(at) => (at, false),
             None => {
                 self.definers.push(accounts.access(AccountName::new(user, host), host));
-                self.definers.len() - 1
+                (self.definers.len() - 1, true)
             }
         };
-        self.definers[at].refresh(accounts);
+        if self.definers[at].refresh(accounts) || new {
+            // A definer has its default roles.
+            let (name, mandatory) = (self.definers[at].account().name.clone(), self.mandatory_roles());
+            let roles = crate::roles::default_roles(&self.server.accounts.directory(), &name, &mandatory);
+            self.definers[at].set_roles(roles, mandatory);
+        }
         if !self.definers[at].is_there() {
             return Err(err!(1449, user, host));
         }

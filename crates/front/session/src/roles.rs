@@ -1,6 +1,8 @@
 //! Roles: CREATE ROLE, DROP ROLE, GRANT and REVOKE of roles and proxies, SET ROLE, SET DEFAULT ROLE.
 
+use crate::authority::SYSTEM_USER;
 use crate::command::Session;
+use crate::needs::Action;
 use crate::users::list;
 use crate::variables::{VarId, id};
 use accounts::{AccountName, Directory, Privileges, quoted_account};
@@ -61,7 +63,7 @@ impl Session {
         roles: &[Account],
         directory: &mut Directory,
     ) -> Result<()> {
-        self.access().check_global(Privileges(Privileges::CREATE_USER.0 | Privileges::CREATE_ROLE.0))?;
+        self.need(Action::CreateRole)?;
         let mut failed = Vec::new();
         for role in roles {
             let name = named(parsed, *role);
@@ -90,8 +92,13 @@ impl Session {
         roles: &[Account],
         directory: &mut Directory,
     ) -> Result<()> {
-        self.access().check_global(Privileges(Privileges::CREATE_USER.0 | Privileges::DROP_ROLE.0))?;
+        self.need(Action::DropRole)?;
         let names: Vec<AccountName> = roles.iter().map(|r| named(parsed, *r)).collect();
+        // DROP ROLE drops what nobody logs in with; others are for who drops users.
+        let is_user = |name: &&AccountName| directory.get(name).is_some_and(|a| !a.locked);
+        if names.iter().any(|name| is_user(&name)) {
+            self.need(Action::DropUser)?;
+        }
         self.drop_accounts("DROP ROLE", if_exists, &names, directory)
     }
 
@@ -115,6 +122,8 @@ impl Session {
                 if directory.get(role).is_none() {
                     return Err(unknown(role));
                 }
+                self.may_change(role, directory)?;
+                self.may_change(&name, directory)?;
                 if directory.closure([role]).contains(&name) {
                     return Err(err!(4027, name.user, name.host, role.user, role.host));
                 }
@@ -142,21 +151,14 @@ impl Session {
             if directory.get(role).is_none() {
                 return Err(unknown(role));
             }
+            self.may_change(role, directory)?;
+            self.may_change(from, directory)?;
             directory.change(from, |a| {
                 a.roles.remove(role);
                 a.default_roles.remove(role);
             });
         }
         Ok(())
-    }
-
-    /// ROLE_ADMIN, or each role WITH ADMIN OPTION. Error 1227.
-    fn may_hand_on(&self, roles: &[AccountName]) -> Result<()> {
-        let access = self.access();
-        if access.check_dynamic("ROLE_ADMIN").is_ok() || roles.iter().all(|r| access.account().administers(r)) {
-            return Ok(());
-        }
-        Err(err!(1227, "WITH ADMIN, ROLE_ADMIN, SUPER"))
     }
 
     /// GRANT PROXY ON proxied TO account; `grant` false: REVOKE.
@@ -169,11 +171,11 @@ impl Session {
         directory: &mut Directory,
     ) -> Result<()> {
         let proxied = self.name_of(parsed, proxied);
+        // What was granted on the anonymous account of no host is granted on all: root has it from the start.
+        let all = AccountName::of_all();
         let own = self.access().account();
-        let may = own.global.has(Privileges(Privileges::SUPER.0 | Privileges::GRANT_OPTION.0))
-            || own.proxies.get(&proxied) == Some(&true);
-        if !may {
-            return Err(err!(1698, own.name.user, own.name.host));
+        if ![&proxied, &all].iter().any(|on| own.proxies.get(*on) == Some(&true)) {
+            return Err(err!(1698, own.name.user, self.access().client_host()));
         }
         for name in names {
             let changed = directory.change(name, |account| match grant {
@@ -206,8 +208,9 @@ impl Session {
     ) -> Result<()> {
         let mandatory = self.mandatory_roles();
         for user in users {
+            self.may_change(user, directory)?;
             if *user != self.access().account().name {
-                self.access().check_global(Privileges::CREATE_USER)?;
+                self.need(Action::GiveDefaultRole)?;
             }
             let granted = directory.roles_of(user, &mandatory);
             let chosen = match selection {
@@ -269,6 +272,7 @@ impl Session {
         roles.dedup();
         self.access.as_mut().expect("statements come after the login").set_roles(roles, mandatory);
         self.show_roles();
+        self.entry.note_system_user(self.access().has_dynamic(SYSTEM_USER));
         // Which tables there are to see may differ.
         self.plans.clear();
     }
@@ -295,7 +299,7 @@ impl Session {
 }
 
 /// The default roles of an account, as far as it has them.
-fn default_roles(directory: &Directory, name: &AccountName, mandatory: &[AccountName]) -> Vec<AccountName> {
+pub(crate) fn default_roles(directory: &Directory, name: &AccountName, mandatory: &[AccountName]) -> Vec<AccountName> {
     let granted = directory.roles_of(name, mandatory);
     let account = directory.get(name);
     account.into_iter().flat_map(|a| &a.default_roles).filter(|r| granted.contains(*r)).cloned().collect()

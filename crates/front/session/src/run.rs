@@ -12,6 +12,7 @@ use crate::command::{Done, Session};
 use crate::control::NO_SNAPSHOT;
 use crate::files::writes_file;
 use crate::hints;
+use crate::needs::Action;
 use crate::server::COM;
 use crate::sink::{Head, WireSink};
 use crate::variables::{VarId, id};
@@ -351,12 +352,13 @@ impl Session {
 
     /// Plans a statement of the executor's for the dictionary as of now, and checks privileges.
     pub(crate) fn plan(&mut self, parsed: Parsed, types: &[DataType]) -> Result<Planned> {
+        self.refuse_expired()?;
         let version = self.dictionary();
         let hinted = hints::of(&parsed);
         let prepared = self.under_hints(hinted.as_deref(), |s| Prepared::new(&parsed, &version, &mut s.state, types));
         let prepared = prepared.map_err(|e| {
             let e = self.missing_table(&parsed, &version, e);
-            self.missing_or_unlocked(e)
+            self.denied_or(&parsed, self.missing_or_unlocked(e))
         })?;
         let (pins, readable_since) = pins_of(&prepared, &version);
         let rows = RowLocks::of(&prepared, &version);
@@ -415,7 +417,7 @@ impl Session {
         let version = self.dictionary();
         let Planned { hinted, parsed, .. } = &*planned;
         let prepared = self.under_hints(hinted.as_deref(), |s| Prepared::new(parsed, &version, &mut s.state, types));
-        let mut prepared = prepared.map_err(|e| self.missing_or_unlocked(e))?;
+        let mut prepared = prepared.map_err(|e| self.denied_or(parsed, self.missing_or_unlocked(e)))?;
         check_schemas(&prepared, &version)?;
         if !types.is_empty() {
             prepared.keep_places(&planned.prepared);
@@ -601,7 +603,7 @@ impl Session {
     fn run_pinned(&mut self, planned: &mut Planned, params: &[Value<'_>], sink: &mut dyn RowSink) -> Result<Outcome> {
         let result = self.execute(planned, params, sink);
         self.end_deadline(result.as_ref().err());
-        result
+        result.map_err(|e| self.without_hidden_keys(e))
     }
 
     #[inline(always)]
@@ -797,7 +799,7 @@ impl Session {
         let globals = self.state.globals.peek();
         if !self.state.globals.is_current(&self.server.globals) || globals.bool(READ_ONLY) {
             let globals = self.server.globals.load();
-            let admin = self.access().check_dynamic("CONNECTION_ADMIN").is_ok();
+            let admin = self.need(Action::WriteWhileReadOnly).is_ok();
             if globals.bool(SUPER_READ_ONLY) {
                 return Err(err!(1290, "--super-read-only"));
             }

@@ -5,7 +5,7 @@ use crate::persist::Persisted;
 use crate::process::Processes;
 use crate::tls::Tls;
 use crate::variables::{Globals, Origin, VARIABLES, Val, VarId, Variable, id};
-use accounts::{Accounts, Directory};
+use accounts::{Accounts, Directory, Policy};
 use catalog::Catalog;
 use catalog::dictionary::Kind;
 use engine::{Engine, Transaction};
@@ -16,8 +16,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
+use sync::blocking::Wait;
 use sync::{Mutex, Parker, Rank, Snapshot};
-use types::{Result, SqlError, const_eq};
+use types::{Result, SqlError, const_eq, err};
 
 const WAIT_TIMEOUT: VarId = id("wait_timeout");
 const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
@@ -138,6 +139,15 @@ pub struct Settings {
 /// Replaces the file; what it says is durable after.
 pub type WritePersisted = Box<dyn Fn(&str) -> std::io::Result<()> + Send + Sync>;
 
+const PARTIAL_REVOKES: VarId = id("partial_revokes");
+const PASSWORD_LIFETIME: VarId = id("default_password_lifetime");
+const PASSWORD_HISTORY: VarId = id("password_history");
+const PASSWORD_REUSE: VarId = id("password_reuse_interval");
+const PASSWORD_REQUIRE_CURRENT: VarId = id("password_require_current");
+/// What [`Server::apply_policy`] hands on.
+pub(crate) const POLICY: [VarId; 5] =
+    [PARTIAL_REVOKES, PASSWORD_LIFETIME, PASSWORD_HISTORY, PASSWORD_REUSE, PASSWORD_REQUIRE_CURRENT];
+
 /// Called with the global variables as they now are.
 type Told = Box<dyn Fn(&Globals) + Send + Sync>;
 
@@ -217,6 +227,15 @@ impl Server {
         });
         crate::panics::install();
         server.apply_globals();
+        if server.accounts.directory().has_restrictions() {
+            // As MySQL does: they hold whatever the option file says.
+            server.globals.update(|old| {
+                let mut globals = Globals::clone(old);
+                globals.set(PARTIAL_REVOKES, crate::variables::Val::Bool(true));
+                globals
+            });
+        }
+        server.apply_policy(&server.globals.load())?;
         let gauge = |name: &str, read: fn(&Server) -> u64| {
             let server: Weak<Server> = Arc::downgrade(&server);
             observe::register_gauge(name, move || server.upgrade().map_or(0, |s| read(&s)));
@@ -236,6 +255,28 @@ impl Server {
             .spawn(move || watch_deadlines(&watched))
             .map_err(|e| SqlError::new(1135, format!("Can't create a new thread (errno {e})")))?;
         Ok(server)
+    }
+
+    /// What the variables say of accounts, from the next statement and login on. Error 3896: `partial_revokes` cannot be OFF while
+    /// there are partial revokes.
+    pub(crate) fn apply_policy(&self, globals: &Globals) -> Result<()> {
+        let policy = Policy {
+            partial_revokes: globals.bool(PARTIAL_REVOKES),
+            lifetime_days: globals.uint(PASSWORD_LIFETIME) as u16,
+            history: globals.uint(PASSWORD_HISTORY).min(u32::MAX.into()) as u32,
+            reuse_days: globals.uint(PASSWORD_REUSE).min(u32::MAX.into()) as u32,
+            require_current: globals.bool(PASSWORD_REQUIRE_CURRENT),
+        };
+        let _lock = self.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
+        let mut directory = Directory::clone(&self.accounts.directory());
+        if !policy.partial_revokes && directory.has_restrictions() {
+            return Err(err!(3896));
+        }
+        if *directory.policy() != policy {
+            directory.set_policy(policy);
+            self.accounts.replace(directory);
+        }
+        Ok(())
     }
 
     /// After the last session has ended: stores what has to be exact. The engine is closed afterwards.

@@ -4,9 +4,11 @@ use crate::buffer_pool;
 use crate::charset;
 use crate::command::{LOCK_WAIT, Session};
 use crate::evaluate::assignment_texts;
+use crate::needs::Action;
 use crate::persist;
 use crate::roles::{MANDATORY_ROLES, role_list};
 use crate::run::lexer_mode;
+use crate::server::POLICY;
 use crate::tls;
 use crate::variables::{self, Access, Globals, Kind, Origin, Scope, SetBy, VARIABLES, Val, VarId, id, isolation_of};
 use exec::Env;
@@ -29,6 +31,7 @@ const BIG_SELECTS: VarId = id("sql_big_selects");
 const LAST_INSERT_ID: VarId = id("last_insert_id");
 const IDENTITY: VarId = id("identity");
 const INSERT_ID: VarId = id("insert_id");
+const PSEUDO_THREAD_ID: VarId = id("pseudo_thread_id");
 const RAND_SEED1: VarId = id("rand_seed1");
 const RAND_SEED2: VarId = id("rand_seed2");
 const ISOLATION: VarId = id("transaction_isolation");
@@ -136,7 +139,7 @@ impl Session {
                     return Err(err!(1568));
                 }
                 if matches!(scope, VarScope::Global) {
-                    self.may_set_globals()?;
+                    self.need(Action::SetGlobal)?;
                 }
                 Change::Transaction(*scope, *isolation, *access)
             }
@@ -144,17 +147,20 @@ impl Session {
                 let (id, global) = settable(parsed.name(*name), *scope, base.is_some())?;
                 let variable = &VARIABLES[id as usize];
                 let only_persists = *scope == VarScope::PersistOnly;
-                if only_persists && variable.access == Access::ReadOnly {
-                    self.access().check_dynamic("PERSIST_RO_VARIABLES_ADMIN")?;
-                }
-                if global {
-                    self.may_set_globals()?;
+                match (only_persists, global) {
+                    (true, _) => self.need(Action::PersistOnly).map_err(|_| persist::not_persistable())?,
+                    (_, true) => self.need(Action::SetGlobal)?,
+                    _ => self.may_set_session(variable.name)?,
                 }
                 if let Some((code, message)) = variable.deprecated() {
                     self.state.warn("Warning", code, message);
                 }
                 let new = match value {
-                    None if matches!(id, INSERT_ID | LAST_INSERT_ID | IDENTITY | RAND_SEED1 | RAND_SEED2) => {
+                    None if matches!(
+                        id,
+                        INSERT_ID | PSEUDO_THREAD_ID | LAST_INSERT_ID | IDENTITY | RAND_SEED1 | RAND_SEED2
+                    ) =>
+                    {
                         return Err(err!(1230, variable.name));
                     }
                     None if global || variable.scope == Scope::Session => variable.default_value(),
@@ -203,15 +209,13 @@ impl Session {
                     self.state.warn("Warning", 3135, text.to_string());
                 }
                 if id == MANDATORY_ROLES {
-                    self.access().check_dynamic("ROLE_ADMIN")?;
-                    role_list(new.text()).map_err(|_| variable.cannot(&variable.print(&new)))?;
+                    self.need(Action::SetMandatoryRoles)?;
+                    let roles = role_list(new.text()).map_err(|_| variable.cannot(&variable.print(&new)))?;
+                    self.may_be_mandatory(&roles)?;
                 }
-                if id == SQL_LOG_BIN {
-                    self.may_set_globals()?;
-                    if self.tx.is_active() || self.transaction.explicit {
-                        let message = "Cannot modify @@session.sql_log_bin inside a transaction";
-                        return Err(SqlError::new(1694, message));
-                    }
+                if id == SQL_LOG_BIN && (self.tx.is_active() || self.transaction.explicit) {
+                    let message = "Cannot modify @@session.sql_log_bin inside a transaction";
+                    return Err(SqlError::new(1694, message));
                 }
                 let present =
                     if global { self.server.globals.load().get(id).clone() } else { self.state.vars.get(id).clone() };
@@ -233,10 +237,6 @@ impl Session {
                 }
             }
         })
-    }
-
-    fn may_set_globals(&self) -> Result<()> {
-        self.access().check_dynamic("SYSTEM_VARIABLES_ADMIN")
     }
 
     fn apply(&mut self, change: Change) -> Result<()> {
@@ -291,6 +291,12 @@ impl Session {
                 if value.bool() {
                     self.ask_pool(wish);
                 }
+            }
+            Change::Variable(id, true, value) if POLICY.contains(&id) => {
+                let mut globals = Globals::clone(&self.server.globals.load());
+                globals.set(id, value.clone());
+                self.server.apply_policy(&globals)?;
+                self.set_global(id, value);
             }
             Change::Variable(id, true, value) => match buffer_pool::agree(&self.server.globals.load(), id, &value) {
                 None => self.set_global(id, value),
@@ -369,6 +375,10 @@ impl Session {
             }
             INSERT_ID => {
                 self.state.insert_id = value.uint();
+                return Ok(());
+            }
+            PSEUDO_THREAD_ID => {
+                self.state.pseudo_thread_id = value.uint();
                 return Ok(());
             }
             RAND_SEED1 => {

@@ -3,10 +3,12 @@
 use crate::buffer_pool;
 use crate::command::{Done, Session};
 use crate::evaluate::{literal, where_text};
+use crate::needs::Action;
 use crate::run::{lexer_mode, parse_error};
 use crate::server::COM;
 use crate::set::session_pairs;
 use crate::sink::WireSink;
+use crate::state::Condition;
 use crate::variables::{VarId, id};
 use accounts::{AccountName, Privileges};
 use catalog::Version;
@@ -18,7 +20,7 @@ use sql::ast::{Account, EngineInfo, ObjectName, Parsed, Show, ShowFilter, ShowLi
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::collation::CollationId;
-use types::{DataType, Result, TypeKind, Value, err};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 fn varchar(n: u32) -> DataType {
     DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI)
@@ -40,8 +42,8 @@ impl Session {
         let access = self.access();
         let mut accounts = self.server.accounts.access(access.account().name.clone(), "");
         accounts.set_roles(access.active_roles().to_vec(), Vec::new());
-        let mut of_columns = self.server.accounts.access(access.account().name.clone(), "");
-        of_columns.set_roles(access.active_roles().to_vec(), Vec::new());
+        let accounts = Arc::new(accounts);
+        let (of_columns, of_views) = (Arc::clone(&accounts), Arc::clone(&accounts));
         let all = access.global().has_any(Privileges(Privileges::SCHEMA.0));
         inspect::Context {
             version: self.temporary.over(self.catalog.peek()),
@@ -72,6 +74,7 @@ impl Session {
                     table => accounts.table_or_columns(schema, table).has_any(Privileges(Privileges::TABLE.0)),
                 }
             }),
+            shows_views: Box::new(move |schema, view| of_views.table(schema, view).has(Privileges::SHOW_VIEW)),
             rights: inspect::Rights {
                 directory: self.server.accounts.directory(),
                 account: access.account().name.clone(),
@@ -103,7 +106,7 @@ impl Session {
         column: Option<sql::ast::Str>,
         out: &mut Output,
     ) -> Result<Done> {
-        let (schema, name) = self.object(parsed, table)?;
+        let (schema, name) = self.seen_table(parsed, table)?;
         let mut rows = show::columns(&self.inspect_context(), &schema, &name, false)?;
         if let Some(pattern) = column {
             keep_like(&mut rows, parsed.bytes(pattern));
@@ -131,6 +134,7 @@ impl Session {
     }
 
     fn show_rows(&mut self, parsed: &Parsed, statement: &Show) -> Result<Rows> {
+        self.may_show(&statement.what)?;
         self.catalog.get(self.server.catalog.cell());
         let cx = self.inspect_context();
         let like = match statement.filter {
@@ -140,45 +144,43 @@ impl Session {
         let like = like.as_deref();
         Ok(match &statement.what {
             ShowWhat::Databases => show::databases(&cx, like),
-            ShowWhat::Tables { full, schema, .. } => show::tables(&cx, &self.schema_of(parsed, *schema)?, *full, like)?,
-            ShowWhat::TableStatus { schema } => show::table_status_of(&cx, &self.schema_of(parsed, *schema)?)?,
+            ShowWhat::Tables { full, schema, .. } => {
+                show::tables(&cx, &self.seen_schema(parsed, *schema)?, *full, like)?
+            }
+            ShowWhat::TableStatus { schema } => show::table_status_of(&cx, &self.seen_schema(parsed, *schema)?)?,
             // No table is kept open: neither of a schema that there is nor of another one.
             ShowWhat::OpenTables { .. } => show::open_tables(),
             ShowWhat::Columns { full, table, .. } => {
-                let (schema, name) = self.object(parsed, *table)?;
+                let (schema, name) = self.seen_table(parsed, *table)?;
                 show::columns(&cx, &schema, &name, *full)?
             }
             ShowWhat::Index { table, .. } => {
-                let (schema, name) = self.object(parsed, *table)?;
+                let (schema, name) = self.seen_table(parsed, *table)?;
                 show::index(&cx, &schema, &name)?
             }
             ShowWhat::CreateTable(table) => {
                 let (schema, name) = self.object(parsed, *table)?;
-                let access = self.access();
-                let any = access.table(&schema, &name).has_any(Privileges::TABLE);
-                if !any
-                    && !self.is_temporary(&schema, &name)
-                    && access.table_or_columns(&schema, &name).has_any(Privileges::TABLE)
-                {
-                    let user = &access.account().name.user;
-                    let host = access.client_host();
-                    return Err(err!(1142, "SHOW", user, host, name));
-                }
+                self.may_show_table(&cx, &schema, &name)?;
                 self.warn_of_view(&cx, &schema, &name);
                 show::create_table_of(&cx, &schema, &name)?
             }
             ShowWhat::CreateDatabase { if_not_exists, name } => {
+                self.may_show_schema(parsed.name(*name))?;
                 show::create_database_of(&cx, parsed.name(*name), *if_not_exists)?
             }
             ShowWhat::CreateView(view) => {
                 let (schema, name) = self.object(parsed, *view)?;
+                self.may_show_view(&cx, &schema, &name)?;
                 self.warn_of_view(&cx, &schema, &name);
                 show::create_view_of(&cx, &schema, &name)?
             }
             ShowWhat::CreateProcedure(name) => return Err(err!(1305, "PROCEDURE", parsed.name(name.name))),
             ShowWhat::CreateFunction(name) => return Err(err!(1305, "FUNCTION", parsed.name(name.name))),
             ShowWhat::CreateTrigger(_) => return Err(err!(1360)),
-            ShowWhat::CreateEvent(name) => return Err(err!(1539, parsed.name(name.name))),
+            ShowWhat::CreateEvent(name) => {
+                self.need_in(Action::Event, &self.schema_of(parsed, name.schema)?)?;
+                return Err(err!(1539, parsed.name(name.name)));
+            }
             ShowWhat::Grants { user, using } => self.show_grants(parsed, *user, using)?,
             ShowWhat::CreateUser(user) => self.show_create_user(parsed, *user)?,
             ShowWhat::Variables(VarScope::Global) => {
@@ -207,7 +209,6 @@ impl Session {
                     Some(_) => return Ok(show::engine_rows(Vec::new())),
                     None => return Err(show::unknown_engine(name)),
                 }
-                self.access().check_global(Privileges::PROCESS)?;
                 match what {
                     EngineInfo::Status => show::engine_status(&cx),
                     // Waits for latches are not kept by latch.
@@ -219,12 +220,12 @@ impl Session {
             ShowWhat::Collation => show::collations(),
             ShowWhat::Privileges => show::privileges(accounts::DYNAMIC_PRIVILEGES),
             ShowWhat::Triggers { schema, .. } => {
-                let name = self.schema_of(parsed, *schema)?;
+                let name = self.seen_schema(parsed, *schema)?;
                 cx.version.schema(&name).ok_or_else(|| err!(1049, name))?;
                 show::empty(show::TRIGGERS)
             }
             ShowWhat::Events { schema } => {
-                self.schema_of(parsed, *schema)?;
+                self.need_in(Action::ShowEvents, &self.schema_of(parsed, *schema)?)?;
                 show::empty(show::EVENTS)
             }
             ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => show::empty(show::ROUTINES),
@@ -297,7 +298,11 @@ impl Session {
             None => (0, usize::MAX),
         };
         let list = self.state.warnings.iter().filter(|w| !errors || w.level == "Error").skip(skip).take(take);
-        let rows = list.map(|w| vec![text(w.level), Value::UInt(w.code.into()), text(w.message.clone())]).collect();
+        let message = |w: &Condition| match w.code {
+            1451 | 1452 => self.without_hidden_keys(SqlError::new(w.code, w.message.clone())).message,
+            _ => w.message.clone(),
+        };
+        let rows = list.map(|w| vec![text(w.level), Value::UInt(w.code.into()), text(message(w))]).collect();
         let code = DataType { length: 4, ..DataType::new(TypeKind::Int).unsigned() };
         let columns = [("Level", varchar(7)), ("Code", code), ("Message", varchar(512))];
         // Diagnostics leave FOUND_ROWS() as it is.
@@ -320,7 +325,7 @@ impl Session {
             _ => using.iter().map(|r| self.name_of(parsed, *r)).collect(),
         };
         if name != self.access().account().name {
-            self.access().check_schema(Privileges::SELECT, "mysql")?;
+            self.need(Action::ShowGrants)?;
         }
         let directory = self.server.accounts.directory();
         directory.get(&name).ok_or_else(|| err!(1141, name.user, name.host))?;
@@ -333,7 +338,7 @@ impl Session {
     fn show_create_user(&mut self, parsed: &Parsed, user: Account) -> Result<Rows> {
         let name = self.name_of(parsed, user);
         if name != self.access().account().name {
-            self.access().check_schema(Privileges::SELECT, "mysql")?;
+            self.need_in(Action::ShowCreateUser, "mysql")?;
         }
         let directory = self.server.accounts.directory();
         let account = directory.get(&name).ok_or_else(|| err!(1396, "SHOW CREATE USER", name))?;

@@ -65,6 +65,8 @@ pub(crate) struct State {
     /// SET TIMESTAMP: overrides the clock.
     pub timestamp: Option<f64>,
     pub last_insert_id: u64,
+    /// `pseudo_thread_id`: the connection's id, until it is set.
+    pub pseudo_thread_id: u64,
     /// SET INSERT_ID: what the next AUTO_INCREMENT value is; 0: as the table says.
     pub insert_id: u64,
     /// Both halves of the state of RAND().
@@ -110,6 +112,7 @@ impl State {
             runs_execute: false,
             timestamp: None,
             last_insert_id: 0,
+            pseudo_thread_id: id.into(),
             insert_id: 0,
             random: exec::random_seed(),
             row_count: 0,
@@ -217,7 +220,7 @@ impl State {
             WARNING_COUNT => return Ok(uint(self.former_counts.0)),
             LAST_INSERT_ID | IDENTITY => return Ok(uint(self.last_insert_id)),
             INSERT_ID => return Ok(uint(self.insert_id)),
-            PSEUDO_THREAD_ID => return Ok(uint(self.id.into())),
+            PSEUDO_THREAD_ID => return Ok(uint(self.pseudo_thread_id)),
             TIMESTAMP => {
                 let seconds = self.timestamp.unwrap_or(self.now_us as f64 / 1e6);
                 return Ok(variable.select(&Val::Double(seconds)));
@@ -238,7 +241,7 @@ impl State {
             WARNING_COUNT => self.warning_count.to_string(),
             LAST_INSERT_ID | IDENTITY => self.last_insert_id.to_string(),
             INSERT_ID => self.insert_id.to_string(),
-            PSEUDO_THREAD_ID => self.id.to_string(),
+            PSEUDO_THREAD_ID => self.pseudo_thread_id.to_string(),
             TIMESTAMP => format!("{:.6}", self.timestamp.unwrap_or(self.now_us as f64 / 1e6)),
             _ if variable.scope == Scope::Global => variable.print(self.server.globals.load().get(id)).into_owned(),
             _ => variable.print(self.vars.get(id)).into_owned(),

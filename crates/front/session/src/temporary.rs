@@ -7,10 +7,10 @@
 use crate::beside::RowLocks;
 use crate::command::Session;
 use crate::create_select::{self, CreateSelect};
+use crate::needs::Action;
 use crate::run::{REPLANS_MAX, pins_of};
 use crate::sink::MemorySink;
 use crate::state::State;
-use accounts::Privileges;
 use catalog::{Ddl, Table, TableName, TemporaryTables, Version, Waiting};
 use engine::Transaction;
 use exec::{Outcome, Prepared, Uses};
@@ -88,7 +88,7 @@ impl Session {
         create: &CreateTable,
         to: (&str, &str),
     ) -> Result<Outcome> {
-        self.access().check_schema(Privileges::CREATE_TEMPORARY_TABLES, to.0)?;
+        self.need_in(Action::CreateTemporaryTable, to.0)?;
         if self.is_temporary(to.0, to.1) {
             return Err(err!(1050, to.1));
         }
@@ -121,7 +121,8 @@ impl Session {
             let version = self.dictionary();
             let (values, types) = self.bound_values();
             let collation = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?.default_collation;
-            let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state, &types)?;
+            let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state, &types);
+            let planned = planned.map_err(|e| self.denied_or(parsed, e))?;
             self.check_rights(&planned)?;
             self.note_hints(&planned);
             let (pins, readable_since) = pins_of(&planned, &version);

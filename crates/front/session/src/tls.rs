@@ -1,6 +1,7 @@
 //! TLS as the server's variables have it: what is read at start and by ALTER INSTANCE RELOAD TLS, and what SHOW STATUS says.
 
 use crate::command::Session;
+use crate::needs::Action;
 use crate::server::Server;
 use crate::variables::{Globals, Val, VarId, id};
 use exec::Env;
@@ -77,7 +78,7 @@ pub fn is_possible(id: VarId, value: &Val) -> bool {
 impl Session {
     /// ALTER INSTANCE RELOAD TLS: for connections to come. Errors 1149, 3888; without rollback 3888 is a warning, and TLS is over.
     pub(crate) fn reload_tls(&mut self, channel: Option<&str>, rolls_back: bool) -> Result<()> {
-        self.access().check_dynamic("CONNECTION_ADMIN")?;
+        self.need(Action::ReloadTls)?;
         if channel.is_some_and(|name| name != MAIN_CHANNEL) {
             return Err(err!(1149));
         }

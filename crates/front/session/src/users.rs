@@ -2,15 +2,17 @@
 //! directory, stores it, and swaps it in.
 
 use crate::account_options::{NewPassword, expire};
+use crate::authority::SYSTEM_USER;
 use crate::command::Session;
+use crate::needs::Action;
 use crate::server::store_accounts;
 use crate::sink::gone;
 use crate::variables::{VarId, id};
 use accounts::{AccountName, Directory, Plugin, Privileges};
 use exec::Env;
 use sql::ast::{
-    Account, AlterUser, CreateUser, Grant, GrantObject, Parsed, Privilege, PrivilegeKind, PrivilegeLevel, Revoke,
-    RevokeWhat, SetPassword, Statement,
+    Account, AlterUser, CreateUser, Grant, GrantObject, ObjectName, Parsed, Privilege, PrivilegeKind, PrivilegeLevel,
+    Revoke, RevokeWhat, SetPassword, Statement,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -77,15 +79,16 @@ impl Session {
                 "alter_user"
             }
             Statement::DropUser { if_exists, users } => {
-                self.access().check_global(Privileges::CREATE_USER)?;
+                self.need(Action::DropUser)?;
                 let names: Vec<AccountName> = users.iter().map(|u| self.name_of(parsed, *u)).collect();
                 self.drop_accounts("DROP USER", *if_exists, &names, directory)?;
                 "drop_user"
             }
             Statement::RenameUser(pairs) => {
-                self.access().check_global(Privileges::CREATE_USER)?;
+                self.need(Action::RenameUser)?;
                 for (from, to) in pairs {
                     let (from, to) = (self.name_of(parsed, *from), self.name_of(parsed, *to));
+                    self.may_change(&from, directory)?;
                     if directory.get(&to).is_some() || to.user.is_empty() {
                         return Err(err!(1396, "RENAME USER", from));
                     }
@@ -95,6 +98,7 @@ impl Session {
                     }
                     self.check_definer("RENAME USER", &from)?;
                     let mut account = directory.remove(&from).ok_or_else(|| err!(1396, "RENAME USER", from))?;
+                    self.server.accounts.forget_sha2_of(&[from]);
                     account.name = to;
                     directory.put(account);
                 }
@@ -141,14 +145,21 @@ impl Session {
     }
 
     fn create_users(&mut self, parsed: &Parsed, create: &CreateUser, directory: &mut Directory) -> Result<()> {
-        self.access().check_global(Privileges::CREATE_USER)?;
-        let mut roles = std::collections::BTreeSet::new();
-        for role in &create.default_roles {
-            let name = self.name_of(parsed, *role);
-            if directory.get(&name).is_none() {
-                return Err(err!(3162, accounts::quoted_account(&name)));
+        self.need(Action::CreateUser)?;
+        // What a new account is granted its maker must be able to grant.
+        let roles: std::collections::BTreeSet<AccountName> =
+            create.default_roles.iter().map(|role| self.name_of(parsed, *role)).collect();
+        if !roles.is_empty() {
+            self.may_hand_on(&roles.iter().cloned().collect::<Vec<_>>())?;
+        }
+        for role in &roles {
+            if directory.get(role).is_none() {
+                return Err(err!(3162, accounts::quoted_account(role)));
             }
-            roles.insert(name);
+            self.may_change(role, directory)?;
+        }
+        for spec in &create.users {
+            self.check_definer("CREATE USER", &self.name_of(parsed, spec.account))?;
         }
         let mut failed = Vec::new();
         for spec in &create.users {
@@ -157,6 +168,7 @@ impl Session {
                 return Err(err!(1470, name.user, "user name", 32));
             }
             if directory.get(&name).is_some() {
+                self.may_change(&name, directory)?;
                 failed.push(name);
                 continue;
             }
@@ -182,15 +194,17 @@ impl Session {
             return Err(unsupported("further factors of authentication"));
         }
         if let Some(selection) = &alter.default_role {
+            self.refuse_expired()?;
             let names: Vec<AccountName> = alter.users.iter().map(|u| self.name_of(parsed, u.account)).collect();
             return self.set_default_roles(parsed, selection, &names, directory);
         }
-        let own = self.access().account().name.clone();
         for spec in &alter.users {
             let name = self.name_of(parsed, spec.account);
-            if name != own {
-                self.access().check_global(Privileges::CREATE_USER)?;
+            self.may_alter(&name, spec, &alter.options)?;
+            if name != self.access().account().name {
+                self.refuse_expired()?;
             }
+            self.may_change(&name, directory)?;
             let edited: Option<Result<()>> = directory.change(&name, |account| {
                 self.apply_options(parsed, account, &alter.options)?;
                 self.authenticate(parsed, account, spec, false)?;
@@ -217,13 +231,17 @@ impl Session {
         directory: &mut Directory,
     ) -> Result<()> {
         let mut failed = Vec::new();
+        for name in names.iter().filter(|name| directory.get(name).is_some()) {
+            self.check_definer(statement, name)?;
+        }
         for name in names {
             self.refuse_mandatory(name)?;
-            if directory.get(name).is_some() {
-                self.check_definer(statement, name)?;
-            }
+            self.may_change(name, directory)?;
             match directory.remove(name) {
-                Some(_) => directory.forget_role(name),
+                Some(_) => {
+                    directory.forget_role(name);
+                    self.server.accounts.forget_sha2_of(std::slice::from_ref(name));
+                }
                 None => failed.push(name.clone()),
             }
         }
@@ -244,7 +262,7 @@ impl Session {
         if !tables.any(|t| t.view.as_ref().is_some_and(|v| v.definer == definer)) {
             return Ok(());
         }
-        if self.access().check_dynamic("ALLOW_NONEXISTENT_DEFINER").is_err() {
+        if !self.access().has_dynamic("ALLOW_NONEXISTENT_DEFINER") {
             return Err(err!(4006, statement, name, "a view"));
         }
         let warning = err!(4005, name, "a view");
@@ -255,7 +273,11 @@ impl Session {
     fn set_password(&mut self, parsed: &Parsed, set: &SetPassword, directory: &mut Directory) -> Result<()> {
         let name = self.name_of(parsed, set.account);
         if name != self.access().account().name {
-            self.access().check_global(Privileges::CREATE_USER)?;
+            self.refuse_expired()?;
+            self.need_in(Action::SetPassword, "mysql")?;
+            self.may_change(&name, directory)?;
+        } else if set.retain_current {
+            self.need(Action::OwnSecondPassword)?;
         }
         let new = NewPassword {
             password: set.password.map(|s| parsed.bytes(s)),
@@ -290,6 +312,17 @@ impl Session {
                 Level::Table(schema, table)
             }
         })
+    }
+
+    /// Error 1370.
+    fn may_grant_routine(&self, parsed: &Parsed, routine: ObjectName) -> Result<()> {
+        let (schema, name) = self.object(parsed, routine)?;
+        let wanted = Privileges(Privileges::EXECUTE.0 | Privileges::GRANT_OPTION.0);
+        let account = &self.access().account().name;
+        match self.access().schema(&schema).has(wanted) {
+            true => Ok(()),
+            false => Err(err!(1370, "execute", account.user, account.host, format!("{schema}.{name}"))),
+        }
     }
 
     /// What a list says. Errors 1144, 1149, 1221, 3619.
@@ -348,29 +381,50 @@ impl Session {
         Ok(listed)
     }
 
+    /// As messages say it.
+    pub(crate) fn used_password(&self) -> &'static str {
+        match self.access().account().auth_string.is_empty() {
+            true => "NO",
+            false => "YES",
+        }
+    }
+
     /// May the session hand out these? It needs them itself, with GRANT OPTION.
-    fn may_grant(&self, listed: &Listed, level: &Level) -> Result<()> {
+    fn may_grant(&self, listed: &Listed, level: &Level, revokes: bool) -> Result<()> {
         let wanted = Privileges(listed.set.0 | Privileges::GRANT_OPTION.0);
         let access = self.access();
         match level {
             Level::Global => {
-                let missing = wanted.without(access.global());
-                let dynamic = |name: &String| access.account().dynamic.get(name) == Some(&true);
-                if missing.is_empty() && listed.dynamic.iter().all(dynamic) {
-                    Ok(())
-                } else {
-                    Err(err!(1045, access.account().name.user, access.account().name.host, "YES"))
+                // As in MySQL, who may write to the tables in which accounts stand may grant what stands there by name.
+                let writes = access.schema("mysql").has(Privileges::UPDATE);
+                let dynamic = |name: &String| writes || access.account().dynamic.get(name) == Some(&true);
+                let only_dynamic = !listed.dynamic.is_empty() && listed.set.is_empty();
+                if !only_dynamic && !access.global_somewhere().has(wanted) {
+                    let name = &access.account().name;
+                    return Err(err!(1045, name.user, name.host, self.used_password()));
                 }
+                if listed.dynamic.iter().all(dynamic) { Ok(()) } else { Err(err!(1227, "GRANT OPTION")) }
             }
             Level::Schema(schema) => access.check_schema(wanted, schema),
             Level::Table(schema, table) => {
-                access.check_table(wanted, schema, table)?;
-                let lacks = |(column, one): &&(String, Privileges)| !access.column(schema, table, column).has(*one);
-                match listed.columns.iter().find(lacks) {
-                    Some((_, one)) => Err(access.denied_table(*one, table)),
-                    None => Ok(()),
-                }
+                let of_columns = listed.columns.iter().fold(Privileges::NONE, |all, (_, one)| all | *one);
+                let missing = (wanted | of_columns).without(access.table(schema, table));
+                // REVOKE of a whole table's privilege takes it from columns too.
+                let narrow = if revokes { (wanted | of_columns).without(Privileges::GRANT_OPTION) } else { of_columns };
+                let missing = missing.without(narrow & access.table_or_columns(schema, table));
+                if missing.is_empty() { Ok(()) } else { Err(access.denied_table(missing, table)) }
             }
+        }
+    }
+
+    /// The columns of a GRANT, each of which the session has to have the privilege on. Error 1142.
+    fn may_grant_columns(&self, listed: &Listed, level: &Level) -> Result<()> {
+        let Level::Table(schema, table) = level else { return Ok(()) };
+        let access = self.access();
+        let lacks = |(column, one): &&(String, Privileges)| !access.column(schema, table, column).has(*one);
+        match listed.columns.iter().find(lacks) {
+            Some((_, one)) => Err(access.denied_table(*one, table)),
+            None => Ok(()),
         }
     }
 
@@ -396,6 +450,12 @@ impl Session {
         let Grant::Privileges { privileges, object, level, to, with_grant_option, as_user } = grant else {
             unreachable!("the caller passes privileges");
         };
+        if as_user.is_some() && !matches!(level, PrivilegeLevel::Global) {
+            return Err(err!(3835));
+        }
+        if let (PrivilegeLevel::Object(routine), true) = (level, *object != GrantObject::Table) {
+            self.may_grant_routine(parsed, *routine)?;
+        }
         let level = self.level(parsed, *level, *object)?;
         // GRANT makes no accounts; that there is none is told before that a privilege is out of place.
         let names: Vec<AccountName> = to.iter().map(|t| self.name_of(parsed, *t)).collect();
@@ -407,23 +467,31 @@ impl Session {
         if let Some((user, roles)) = as_user {
             self.check_grant_as(parsed, *user, roles, &listed, &level)?;
         }
+        self.may_grant(&listed, &level, false)?;
         self.check_granted_table(&listed, &level)?;
-        self.may_grant(&listed, &level)?;
+        self.may_grant_columns(&listed, &level)?;
         // Dynamic privileges have an option of their own, each.
         let alone = !listed.dynamic.is_empty() && listed.set.is_empty() && listed.columns.is_empty();
         if *with_grant_option && !alone {
             listed.set |= Privileges::GRANT_OPTION;
         }
+        let partly = directory.policy().partial_revokes;
         for name in names {
+            self.may_change(&name, directory)?;
+            if listed.dynamic.iter().any(|p| p == SYSTEM_USER) && self.mandatory_roles().contains(&name) {
+                return Err(err!(3897, name.user, name.host, SYSTEM_USER));
+            }
+            let of_grantor = self.access().restrictions();
             let Listed { set, dynamic, columns, .. } = &listed;
             let changed = directory.change(&name, |account| match &level {
                 Level::Global => {
-                    account.global |= *set;
+                    account.grant_global(*set, of_grantor);
                     for privilege in dynamic {
                         let option = account.dynamic.entry(privilege.clone()).or_insert(false);
                         *option |= *with_grant_option;
                     }
                 }
+                Level::Schema(schema) if partly => account.grant_schema_back(schema, *set),
                 Level::Schema(schema) => account.grant_schema(schema, *set),
                 Level::Table(schema, table) => {
                     account.grant_table(schema, table, *set);
@@ -501,7 +569,8 @@ impl Session {
     ) -> Result<()> {
         match what {
             RevokeWhat::Everything => {
-                self.access().check_global(Privileges::CREATE_USER)?;
+                self.need(Action::RevokeEverything)?;
+                self.may_change(name, directory)?;
                 directory.change(name, accounts::Account::revoke_everything).ok_or_else(|| err!(1269))
             }
             RevokeWhat::Privileges { object, level: PrivilegeLevel::Object(routine), .. }
@@ -512,7 +581,12 @@ impl Session {
             RevokeWhat::Privileges { privileges, object, level } => {
                 let level = self.level(parsed, *level, *object)?;
                 let listed = self.privileges(parsed, privileges, &level)?;
-                self.may_grant(&listed, &level)?;
+                if listed.all && matches!(level, Level::Global) {
+                    self.need(Action::RevokeEverything)?;
+                } else {
+                    self.may_grant(&listed, &level, true)?;
+                }
+                self.may_change(name, directory)?;
                 let Listed { set, dynamic, all, columns: listed_columns } = &listed;
                 let mut columns: BTreeMap<&str, Privileges> = BTreeMap::new();
                 listed_columns.iter().for_each(|(column, one)| *columns.entry(column).or_default() |= *one);
@@ -521,6 +595,7 @@ impl Session {
                     Level::Table(_, table) => err!(1147, name.user, name.host, table),
                     _ => err!(1141, name.user, name.host),
                 };
+                let partly = directory.policy().partial_revokes;
                 // IF EXISTS takes what is there, and says of which part something was not.
                 let mut lacking = 0;
                 let mut revoke_part = |revoke: &mut dyn FnMut(bool) -> bool| match whole && if_exists {
@@ -535,11 +610,12 @@ impl Session {
                 };
                 let found = directory.change(name, |account| match &level {
                     Level::Global => {
-                        account.global = account.global.without(*set);
+                        account.revoke_global(*set);
                         account.dynamic.retain(|n, _| !dynamic.contains(n));
                         true
                     }
                     Level::Schema(_) if set.is_empty() => true,
+                    Level::Schema(schema) if partly => account.revoke_schema_partly(schema, *set),
                     Level::Schema(schema) => revoke_part(&mut |whole| account.revoke_schema(schema, *set, whole)),
                     Level::Table(schema, table) => {
                         let of_columns = columns.iter().all(|(column, one)| {

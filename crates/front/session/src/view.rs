@@ -3,9 +3,10 @@
 use crate::command::Session;
 use crate::create_select::{made_default, made_type};
 use crate::define::unsupported;
+use crate::needs::Action;
 use crate::run::{lexer_mode, parse_error};
 use crate::variables::{VarId, id};
-use accounts::{AccountName, Privileges};
+use accounts::AccountName;
 use catalog::schema::eq_name;
 use catalog::{CheckOption, Column, ColumnDefault, TableName, Version, View, ViewAlgorithm};
 use sql::ast::{self, Account, CreateView, Expr, ObjectName, Parsed, Statement};
@@ -36,12 +37,21 @@ impl Session {
     pub(crate) fn create_view(&mut self, parsed: &Parsed, create: &CreateView) -> Result<()> {
         let (schema, name) = self.object(parsed, create.name)?;
         let replace = create.or_replace || create.alter;
-        let mut wanted = Privileges::CREATE_VIEW;
-        if replace {
-            wanted |= Privileges::DROP;
+        self.need_on(if replace { Action::ReplaceView } else { Action::CreateView }, &schema, &name)?;
+        // What ALTER VIEW does not say anew stays.
+        let version = self.dictionary();
+        let altered = version.table(&schema, &name).filter(|_| create.alter).and_then(|t| t.view.as_ref());
+        let definer = match (create.definer, altered) {
+            (None, Some(view)) => {
+                let (user, host) = view.definer.rsplit_once('@').unwrap_or((&view.definer, ""));
+                self.may_name_definer(&AccountName::new(user, host), &self.server.accounts.directory())?;
+                view.definer.clone()
+            }
+            (said, _) => self.definer(parsed, said)?,
+        };
+        if let Some(view) = altered {
+            self.may_replace(view)?;
         }
-        self.access().check_table(wanted, &schema, &name)?;
-        let definer = self.definer(parsed, create.definer)?;
         let variable = |e: &Expr| matches!(e, Expr::UserVar(_) | Expr::SystemVar { .. } | Expr::Param(_));
         if parsed.exprs().iter().any(variable) {
             return Err(err!(1351));
@@ -54,7 +64,6 @@ impl Session {
         let Statement::Query(root) = query.statement else { return Err(err!(1064)) };
         // Plans it: names, types, and the privileges of who makes the view.
         self.refuse_read_only(&schema, &name)?;
-        let version = self.dictionary();
         if create.alter && version.base_table(&schema, &name).is_none() {
             return Err(err!(1146, schema, name));
         }
@@ -82,12 +91,12 @@ impl Session {
             query: canonical.text,
             named: !named.is_empty(),
             algorithm: match create.algorithm {
-                ast::ViewAlgorithm::Undefined => ViewAlgorithm::Undefined,
+                ast::ViewAlgorithm::Undefined => altered.map_or(ViewAlgorithm::Undefined, |view| view.algorithm),
                 ast::ViewAlgorithm::Merge => ViewAlgorithm::Merge,
                 ast::ViewAlgorithm::TempTable => ViewAlgorithm::TempTable,
             },
             definer,
-            invoker: create.invoker,
+            invoker: create.invoker.unwrap_or_else(|| altered.is_some_and(|view| view.invoker)),
             check_option: match create.check_option {
                 ast::CheckOption::None => CheckOption::None,
                 ast::CheckOption::Local => CheckOption::Local,
@@ -104,6 +113,12 @@ impl Session {
         self.define(|ddl| ddl.put_view(&schema, &name, columns, view, replace))
     }
 
+    /// Error 1227 for a view whose definer has SYSTEM_USER, which the session has not.
+    fn may_replace(&self, view: &View) -> Result<()> {
+        let (user, host) = view.definer.rsplit_once('@').unwrap_or((&view.definer, ""));
+        self.may_change(&AccountName::new(user, host), &self.server.accounts.directory())
+    }
+
     /// `user@host` of the DEFINER clause. Errors 1227.
     fn definer(&mut self, parsed: &Parsed, account: Option<Account>) -> Result<String> {
         let own = self.access().account().name.clone();
@@ -115,8 +130,9 @@ impl Session {
             }
         };
         if name != own {
-            self.access().check_dynamic("SET_ANY_DEFINER")?;
-            if self.server.accounts.directory().get(&name).is_none() {
+            let directory = self.server.accounts.directory();
+            self.may_name_definer(&name, &directory)?;
+            if directory.get(&name).is_none() {
                 let message = err!(1449, name.user, name.host).message;
                 exec::Env::warn(&mut self.state, "Note", 1449, message);
             }
@@ -129,8 +145,14 @@ impl Session {
         let mut views: Vec<TableName> = Vec::with_capacity(names.len());
         for name in names {
             let (schema, view) = self.object(parsed, *name)?;
-            self.access().check_table(Privileges::DROP, &schema, &view)?;
+            self.need_on(Action::DropView, &schema, &view)?;
             views.push((schema, view));
+        }
+        let version = self.dictionary();
+        for (schema, name) in &views {
+            if let Some(view) = version.table(schema, name).and_then(|t| t.view.as_ref()) {
+                self.may_replace(view)?;
+            }
         }
         let kept = self.define(|ddl| {
             views.iter().try_for_each(|v| ddl.lock_to_define(&v.0))?;

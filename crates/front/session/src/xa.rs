@@ -2,6 +2,7 @@
 //! not keep a transaction beyond its session yet, so there is never one to recover.
 
 use crate::command::{Done, Session};
+use crate::needs::Action;
 use inspect::Rows;
 use protocol::Output;
 use sql::ast::{Parsed, Statement, Xa, Xid};
@@ -190,7 +191,7 @@ impl Session {
 
     /// XA RECOVER: prepared transactions, of which there are none. Error 1401.
     pub(crate) fn xa_recover(&mut self, out: &mut Output) -> Result<Done> {
-        if self.access().check_dynamic("XA_RECOVER_ADMIN").is_err() {
+        if self.need(Action::RecoverXa).is_err() {
             return Err(err!(1401));
         }
         let number = DataType::new(TypeKind::BigInt);

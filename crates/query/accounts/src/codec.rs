@@ -1,12 +1,13 @@
 //! The directory as bytes, for whoever keeps them.
 //!
 //! ```text
-//!  "CWAC" | version 1 | accounts 4 | account each
+//!  "CWAC" | version 1 (3; 2: without restrictions) | accounts 4 | account each
 //!  account  user | host | plugin 1 | auth string | second auth string | flags 1
 //!           | requirement 1 (3: subject, issuer, cipher) | limits 4 x 4 | lifetime 1 (2: days 2)
 //!           | history 1 (1: count 4) | reuse 1 (1: days 4) | require current 1 (0 default, 1 optional, 2 required)
 //!           | attempts 2 | lock 1 (0: days 2) | password set at 8 | passwords 4 (set at 8, hash) each | attribute
 //!           | global 8 | dynamic 4 (name, with grant 1) each | schemas 4 (schema, privileges 8) each
+//!           | restrictions 4 (schema, privileges 8) each
 //!           | tables 4 (schema, table, privileges 8, columns 4 (name, privileges 8) each) each
 //!           | roles 4 (user, host, admin 1) each | default roles 4 (user, host) each | proxies 4 (user, host, grant 1) each
 //!  string   length 4 | bytes         flags: 1 locked, 2 password expired       integers: little-endian
@@ -17,7 +18,9 @@ use crate::options::{Lifetime, Limits, LockTime, LoginRules, PasswordRules, Requ
 use crate::privilege::Privileges;
 
 const MAGIC: &[u8; 4] = b"CWAC";
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+/// Had no restrictions.
+const VERSION_BEFORE: u8 = 2;
 const LOCKED: u8 = 1;
 const EXPIRED: u8 = 2;
 
@@ -35,12 +38,18 @@ impl Directory {
 
     pub fn from_bytes(bytes: &[u8]) -> Result<Directory, Corrupt> {
         let mut input = Input(bytes);
-        if input.array()? != *MAGIC || input.u8()? != VERSION {
+        let (magic, version) = (input.array()?, input.u8()?);
+        if magic != *MAGIC || !matches!(version, VERSION | VERSION_BEFORE) {
             return Err(Corrupt);
         }
         let mut directory = Directory::default();
         for _ in 0..input.u32()? {
-            directory.put(input.account()?);
+            let mut account = input.account(version)?;
+            // What a first start grants root today.
+            if version == VERSION_BEFORE && account.name == AccountName::new("root", "localhost") {
+                account.proxies.insert(AccountName::of_all(), true);
+            }
+            directory.put(account);
         }
         if input.0.is_empty() { Ok(directory) } else { Err(Corrupt) }
     }
@@ -122,6 +131,10 @@ impl Out {
         self.list(account.schemas.iter(), |out, grant| {
             out.text(&grant.schema);
             out.u64(grant.privileges.0);
+        });
+        self.list(account.restrictions.iter(), |out, (schema, taken)| {
+            out.text(schema);
+            out.u64(taken.0);
         });
         self.list(account.tables.iter(), |out, grant| {
             out.text(&grant.schema);
@@ -241,7 +254,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn account(&mut self) -> Result<Account, Corrupt> {
+    fn account(&mut self, version: u8) -> Result<Account, Corrupt> {
         let name = self.name()?;
         let plugin = match self.u8()? {
             0 => Plugin::CachingSha2,
@@ -263,6 +276,9 @@ impl<'a> Input<'a> {
         account.dynamic = self.list(|input| Ok((input.text()?, input.flag()?)))?;
         account.schemas =
             self.list(|input| Ok(SchemaGrant { schema: input.text()?, privileges: input.privileges()? }))?;
+        if version == VERSION {
+            account.restrictions = self.list(|input| Ok((input.text()?, input.privileges()?)))?;
+        }
         account.tables = self.list(|input| {
             let (schema, table, privileges) = (input.text()?, input.text()?, input.privileges()?);
             let columns = input.list(|input| Ok((input.text()?, input.privileges()?)))?;
@@ -328,7 +344,7 @@ mod tests {
             reuse_days: None,
             require_current: Some(true),
         };
-        joe.remember_password(7);
+        joe.remember_password(&crate::Policy::default(), 7);
         (joe.locked, joe.password_expired) = (true, true);
         joe.second_auth = b"second".to_vec();
         joe.requirement =
@@ -337,6 +353,7 @@ mod tests {
         joe.logins = LoginRules { attempts: 3, lock: LockTime::Unbounded };
         joe.attribute = "{}".to_string();
         joe.grant_schema("db", Privileges::SELECT);
+        joe.restrictions.insert("mysql".to_string(), Privileges::INSERT);
         joe.grant_table("db", "t", Privileges::UPDATE);
         joe.grant_column("db", "t", "c", Privileges::SELECT);
         joe.roles.insert(AccountName::new("r", "%"), true);

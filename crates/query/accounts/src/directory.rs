@@ -1,7 +1,7 @@
 //! The directory: every account with its grants, immutable once published.
 
 use crate::host::{Client, HostPattern};
-use crate::options::{Limits, LoginRules, PasswordRules, Requirement};
+use crate::options::{Limits, LoginRules, PasswordRules, Policy, Requirement};
 use crate::privilege::{DYNAMIC_PRIVILEGES, Privileges};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,6 +18,13 @@ impl AccountName {
     pub fn new(user: impl Into<String>, host: &str) -> AccountName {
         let host = if host.is_empty() { "%".to_string() } else { host.to_ascii_lowercase() };
         AccountName { user: user.into(), host }
+    }
+}
+
+impl AccountName {
+    /// Stands for every account where PROXY is granted: the anonymous one of no host.
+    pub fn of_all() -> AccountName {
+        AccountName { user: String::new(), host: String::new() }
     }
 }
 
@@ -54,6 +61,21 @@ impl Plugin {
 pub struct SchemaGrant {
     pub schema: String,
     pub privileges: Privileges,
+}
+
+impl SchemaGrant {
+    /// How specific the pattern is: the further to the right its first wildcard stands the more, and most without one.
+    pub(crate) fn rank(&self) -> usize {
+        let mut bytes = self.schema.bytes().enumerate();
+        while let Some((at, byte)) = bytes.next() {
+            match byte {
+                b'%' | b'_' => return at + 1,
+                b'\\' => drop(bytes.next()),
+                _ => {}
+            }
+        }
+        usize::MAX
+    }
 }
 
 /// Privileges ON schema.table.
@@ -99,6 +121,8 @@ pub struct Account {
     /// Dynamic privileges; the value says WITH GRANT OPTION.
     pub dynamic: BTreeMap<String, bool>,
     pub schemas: Vec<SchemaGrant>,
+    /// Partial revokes: what of `global` does not count in these schemas.
+    pub restrictions: BTreeMap<String, Privileges>,
     pub tables: Vec<TableGrant>,
     /// Roles granted; the value says WITH ADMIN OPTION.
     pub roles: BTreeMap<AccountName, bool>,
@@ -131,6 +155,7 @@ impl Account {
             global: Privileges::NONE,
             dynamic: BTreeMap::new(),
             schemas: Vec::new(),
+            restrictions: BTreeMap::new(),
             tables: Vec::new(),
             roles: BTreeMap::new(),
             default_roles: BTreeSet::new(),
@@ -145,6 +170,7 @@ impl Account {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directory {
     accounts: Vec<(HostPattern, Account)>,
+    policy: Policy,
 }
 
 impl Directory {
@@ -154,9 +180,23 @@ impl Directory {
         root.set_password(root_password.as_bytes(), 0);
         root.global = Privileges::GLOBAL;
         root.dynamic = DYNAMIC_PRIVILEGES.iter().map(|name| (name.to_string(), true)).collect();
+        root.proxies.insert(AccountName::of_all(), true);
         let mut directory = Directory::default();
         directory.put(root);
         directory
+    }
+
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    pub fn set_policy(&mut self, policy: Policy) {
+        self.policy = policy;
+    }
+
+    /// Is there an account with a partial revoke?
+    pub fn has_restrictions(&self) -> bool {
+        self.accounts().any(|a| !a.restrictions.is_empty())
     }
 
     pub fn accounts(&self) -> impl Iterator<Item = &Account> {

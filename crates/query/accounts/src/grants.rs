@@ -10,6 +10,8 @@ impl Account {
     pub fn grant_schema(&mut self, schema: &str, privileges: Privileges) {
         match self.schemas.iter_mut().find(|g| g.schema == schema) {
             Some(grant) => grant.privileges |= privileges,
+            // USAGE leaves nothing behind.
+            None if privileges.is_empty() => {}
             None => self.schemas.push(SchemaGrant { schema: schema.to_string(), privileges }),
         }
     }
@@ -23,6 +25,58 @@ impl Account {
         grant.privileges = grant.privileges.without(privileges);
         self.schemas.retain(|g| !g.privileges.is_empty());
         true
+    }
+
+    /// GRANT ... ON `schema`.* while `partial_revokes` is on: what was taken away of the global privileges is there again, the rest is
+    /// granted.
+    pub fn grant_schema_back(&mut self, schema: &str, privileges: Privileges) {
+        let lifted = self.restrictions.get(schema).copied().unwrap_or_default() & privileges;
+        if let Some(taken) = self.restrictions.get_mut(schema) {
+            *taken = taken.without(lifted);
+        }
+        self.restrictions.retain(|_, taken| !taken.is_empty());
+        self.grant_schema(schema, privileges.without(lifted));
+    }
+
+    /// REVOKE ... ON `schema`.* while `partial_revokes` is on: from what was granted on the schema, and of the rest what is granted
+    /// on all is taken away there. False: one of the privileges is in neither (error 1141).
+    pub fn revoke_schema_partly(&mut self, schema: &str, privileges: Privileges) -> bool {
+        let granted = self.schemas.iter().find(|g| g.schema == schema).map_or(Privileges::NONE, |g| g.privileges);
+        let rest = privileges.without(granted).without(Privileges::GRANT_OPTION);
+        if !self.global_on(schema).has(rest) || (rest.is_empty() && !granted.has(privileges)) {
+            return false;
+        }
+        if !(granted & privileges).is_empty() {
+            self.revoke_schema(schema, granted & privileges, true);
+        }
+        if !rest.is_empty() {
+            *self.restrictions.entry(schema.to_string()).or_default() |= rest;
+        }
+        true
+    }
+
+    /// GRANT ... ON *.* by one whose own privileges are restricted by `of_grantor`: so are those that it hands out. What it has
+    /// without restriction lifts those of the account.
+    pub fn grant_global(&mut self, privileges: Privileges, of_grantor: &BTreeMap<String, Privileges>) {
+        let had = self.global;
+        self.global |= privileges;
+        let schemas: Vec<String> = self.restrictions.keys().chain(of_grantor.keys()).cloned().collect();
+        for schema in schemas {
+            let own = self.restrictions.get(&schema).copied().unwrap_or_default();
+            let grantors = of_grantor.get(&schema).copied().unwrap_or_default() & privileges;
+            // Restricted is what neither the account had there before nor the grantor can give.
+            let before = own | grantors.without(had);
+            let taken = before.without(privileges) | (before & grantors);
+            self.restrictions.insert(schema, taken);
+        }
+        self.restrictions.retain(|_, taken| !taken.is_empty());
+    }
+
+    /// REVOKE ... ON *.*
+    pub fn revoke_global(&mut self, privileges: Privileges) {
+        self.global = self.global.without(privileges);
+        self.restrictions.values_mut().for_each(|taken| *taken = taken.without(privileges));
+        self.restrictions.retain(|_, taken| !taken.is_empty());
     }
 
     fn table_grant(&mut self, schema: &str, table: &str) -> &mut TableGrant {
@@ -88,6 +142,7 @@ impl Account {
         self.global = Privileges::NONE;
         self.dynamic.clear();
         self.schemas.clear();
+        self.restrictions.clear();
         self.tables.clear();
     }
 
@@ -106,6 +161,11 @@ impl Account {
         }
         for g in &self.schemas {
             rows.push(grant(g.privileges, Privileges::SCHEMA, None, &format!("{}.*", quoted(&g.schema)), &to));
+        }
+        for (schema, taken) in &self.restrictions {
+            let names: Vec<&str> = taken.names().collect();
+            let from = quoted_account(&self.name);
+            rows.push(format!("REVOKE {} ON {}.* FROM {from}", names.join(", "), quoted(schema)));
         }
         let named = |g: &TableGrant| format!("{}.{}", quoted(&g.schema), quoted(&g.table));
         let mut tables: Vec<(String, &TableGrant)> = self.tables.iter().map(|g| (named(g), g)).collect();
@@ -207,6 +267,27 @@ mod tests {
         ));
         assert!(root[0].ends_with("CREATE ROLE, DROP ROLE ON *.* TO `root`@`localhost` WITH GRANT OPTION"));
         assert!(root[1].starts_with("GRANT ALLOW_NONEXISTENT_DEFINER,APPLICATION_PASSWORD_ADMIN,"));
+    }
+
+    #[test]
+    fn partial_revokes_take_away_and_are_handed_on() {
+        let mut joe = Account::new(AccountName::new("u", "%"), Plugin::CachingSha2);
+        joe.grant_global(Privileges::SELECT | Privileges::INSERT, &BTreeMap::new());
+        assert!(
+            joe.revoke_schema_partly("d", Privileges::INSERT) && !joe.revoke_schema_partly("d", Privileges::DELETE)
+        );
+        joe.grant_schema("e", Privileges::SELECT);
+        assert!(joe.revoke_schema_partly("e", Privileges::SELECT), "from the schema's grant first");
+        assert_eq!(joe.show_grants()[1..], ["REVOKE INSERT ON `d`.* FROM `u`@`%`"]);
+        assert_eq!((joe.global_on("d"), joe.global_on("e")), (Privileges::SELECT, joe.global));
+
+        let mut ann = Account::new(AccountName::new("ann", "%"), Plugin::CachingSha2);
+        ann.grant_global(Privileges::INSERT, &joe.restrictions);
+        assert_eq!(ann.global_on("d"), Privileges::NONE, "nobody grants more than it has");
+        ann.grant_schema_back("d", Privileges::INSERT | Privileges::DELETE);
+        assert_eq!((ann.global_on("d"), ann.schemas[0].privileges), (Privileges::INSERT, Privileges::DELETE));
+        joe.grant_global(Privileges::INSERT, &BTreeMap::new());
+        assert!(joe.restrictions.is_empty());
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub use directory::{Account, AccountName, Directory, OldPassword, Plugin, Schema
 pub use grants::quoted_account;
 pub use host::{Client, HostPattern};
 pub use login::{Channel, Identity, LoginCheck};
-pub use options::{Lifetime, Limits, LockTime, LoginRules, PasswordRules, Requirement};
+pub use options::{Lifetime, Limits, LockTime, LoginRules, PasswordRules, Policy, Requirement};
 pub use password::Scramble;
 pub use privilege::{DYNAMIC_PRIVILEGES, Privileges};
 pub use usage::{Connected, Usage};
@@ -91,6 +91,22 @@ impl Accounts {
     /// The privileges of a session that logged in as `account` from `client_host`. No role is active yet.
     pub fn access(&self, account: AccountName, client_host: &str) -> Access {
         Access::new(self.directory.cached(), account, client_host)
+    }
+
+    /// FLUSH PRIVILEGES: each account's next login shows its password anew.
+    pub fn forget_sha2(&self) {
+        self.sha2_cache.store(Arc::new(Sha2Cache::default()));
+    }
+
+    /// As [`Accounts::forget_sha2`], of accounts that are gone.
+    pub fn forget_sha2_of(&self, names: &[AccountName]) {
+        if names.iter().any(|name| self.sha2_cache.load().0.contains_key(name)) {
+            self.sha2_cache.update(|cache| {
+                let mut cache = cache.clone();
+                cache.0.retain(|name, _| !names.contains(name));
+                cache
+            });
+        }
     }
 
     /// FLUSH USER_RESOURCES: what accounts with limits have used in this hour is forgotten.

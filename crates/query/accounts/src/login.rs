@@ -6,7 +6,11 @@ use crate::options::Requirement;
 use crate::password::{self, Scramble};
 use crate::usage::Connected;
 use crate::{Accounts, Sha2Cache};
+use std::sync::LazyLock;
 use types::{SqlError, err};
+
+/// The stored password of accounts that are not there. No client knows it.
+static NOBODY: LazyLock<Vec<u8>> = LazyLock::new(|| password::hash_sha2(password::random_password(20).as_bytes()));
 
 /// Who a client turned out to be.
 #[derive(Debug)]
@@ -54,11 +58,13 @@ pub struct LoginCheck<'a> {
     account: Option<Account>,
     /// The account's plugin, which the server has not loaded: nobody logs in then.
     not_loaded: Option<Plugin>,
+    /// The client has learnt that a password is wrong, though the exchange goes on.
+    has_guessed: bool,
 }
 
 impl<'a> LoginCheck<'a> {
     pub fn new(accounts: &'a Accounts, client: Client) -> LoginCheck<'a> {
-        LoginCheck { accounts, client, user: String::new(), account: None, not_loaded: None }
+        LoginCheck { accounts, client, user: String::new(), account: None, not_loaded: None, has_guessed: false }
     }
 
     /// Looks for the account. An unknown user gets the default plugin and fails every check: nobody learns who exists.
@@ -85,20 +91,25 @@ impl<'a> LoginCheck<'a> {
     }
 
     /// True: the cache proves it. False: the full exchange must.
-    pub fn sha2_fast(&self, scramble: &Scramble, reply: &[u8; 32]) -> bool {
+    pub fn sha2_fast(&mut self, scramble: &Scramble, reply: &[u8; 32]) -> bool {
         let Some(account) = &self.account else { return false };
         match self.accounts.sha2_cache().load().0.get(&account.name) {
-            Some((stored, digest)) => {
-                let is_current = *stored == account.auth_string || *stored == account.second_auth;
-                is_current && password::verify_sha2_fast(digest, scramble, reply)
+            Some((stored, digest)) if *stored == account.auth_string || *stored == account.second_auth => {
+                let proves = password::verify_sha2_fast(digest, scramble, reply);
+                self.has_guessed |= !proves;
+                proves
             }
-            None => false,
+            _ => false,
         }
     }
 
     /// Checks the password itself and remembers its digest.
     pub fn sha2_full(&self, password: &[u8]) -> bool {
-        let Some(account) = &self.account else { return false };
+        let Some(account) = self.account.as_ref().filter(|a| !a.auth_string.is_empty()) else {
+            // It takes as long as with an account that has a password: nobody learns who exists.
+            password::verify_sha2(&NOBODY, password);
+            return false;
+        };
         let both = [&account.auth_string, &account.second_auth];
         let Some(stored) = both.into_iter().find(|stored| password::verify_sha2(stored, password)) else {
             return false;
@@ -124,6 +135,14 @@ impl<'a> LoginCheck<'a> {
                 self.blocked(account).unwrap_or(error)
             }
             _ => error,
+        }
+    }
+
+    /// The client went away before the exchange ended. What it had learnt by then counts as a failure, so that nobody tries passwords
+    /// unseen.
+    pub fn abandoned(&self) {
+        if self.has_guessed {
+            self.refused(SqlError::new(1045, ""));
         }
     }
 
@@ -155,7 +174,7 @@ impl<'a> LoginCheck<'a> {
         Ok(Identity {
             user,
             client_host: client.host,
-            password_expired: account.must_change_password(password::now_s()),
+            password_expired: account.must_change_password(accounts.directory().policy(), password::now_s()),
             account: account.name,
             connected,
         })

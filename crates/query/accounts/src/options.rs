@@ -53,6 +53,22 @@ pub struct PasswordRules {
     pub require_current: Option<bool>,
 }
 
+/// What variables of the server say of all accounts. Not stored with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// `partial_revokes`: `%` and `_` of a schema's name in a grant stand for themselves, and REVOKE ON a schema takes away from what
+    /// is granted on all.
+    pub partial_revokes: bool,
+    /// `default_password_lifetime` in days; 0: for ever.
+    pub lifetime_days: u16,
+    /// `password_history`
+    pub history: u32,
+    /// `password_reuse_interval`
+    pub reuse_days: u32,
+    /// `password_require_current`
+    pub require_current: bool,
+}
+
 /// FAILED_LOGIN_ATTEMPTS and PASSWORD_LOCK_TIME: both have to be there to lead to anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoginRules {

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::directory::{Account, AccountName, OldPassword, Plugin};
-use crate::options::Lifetime;
+use crate::options::{Lifetime, Policy};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use types::{SqlError, err};
@@ -69,8 +69,8 @@ impl Account {
     }
 
     /// PASSWORD HISTORY and REUSE INTERVAL: may `password` be the next one? Error 3638.
-    pub fn check_history(&self, password: &[u8], now_s: u64) -> Result<(), SqlError> {
-        let kept = self.passwords.iter().enumerate().filter(|(at, old)| self.counts(*at, old, now_s));
+    pub fn check_history(&self, password: &[u8], policy: &Policy, now_s: u64) -> Result<(), SqlError> {
+        let kept = self.passwords.iter().enumerate().filter(|(at, old)| self.counts(*at, old, policy, now_s));
         for (_, old) in kept {
             if self.is_hash_of(&old.hash, password) {
                 let AccountName { user, host } = &self.name;
@@ -81,32 +81,33 @@ impl Account {
     }
 
     /// The password that was just set joins the history, which forgets what no rule asks for.
-    pub fn remember_password(&mut self, now_s: u64) {
+    pub fn remember_password(&mut self, policy: &Policy, now_s: u64) {
         let present = OldPassword { set_at_s: self.password_set_at_s, hash: self.auth_string.clone() };
         let mut passwords = std::mem::take(&mut self.passwords);
         passwords.insert(0, present);
         let mut at = 0;
         passwords.retain(|old| {
             at += 1;
-            self.counts(at - 1, old, now_s)
+            self.counts(at - 1, old, policy, now_s)
         });
         self.passwords = passwords;
     }
 
     /// Do the rules ask for password `at` of the history?
-    fn counts(&self, at: usize, old: &OldPassword, now_s: u64) -> bool {
-        let days = u64::from(self.rules.reuse_days.unwrap_or(0));
-        at < self.rules.history.unwrap_or(0) as usize || old.set_at_s + days * DAY_S > now_s
+    fn counts(&self, at: usize, old: &OldPassword, policy: &Policy, now_s: u64) -> bool {
+        let days = u64::from(self.rules.reuse_days.unwrap_or(policy.reuse_days));
+        at < self.rules.history.unwrap_or(policy.history) as usize || old.set_at_s + days * DAY_S > now_s
     }
 
     /// Has the password to be changed before anything else?
-    pub fn must_change_password(&self, now_s: u64) -> bool {
-        match self.rules.lifetime {
-            _ if self.password_expired => true,
-            // `default_password_lifetime` is 0.
-            Lifetime::Default | Lifetime::Never => false,
-            Lifetime::Days(days) => self.password_set_at_s + u64::from(days) * DAY_S <= now_s,
-        }
+    pub fn must_change_password(&self, policy: &Policy, now_s: u64) -> bool {
+        let days = match self.rules.lifetime {
+            _ if self.password_expired => return true,
+            Lifetime::Default => policy.lifetime_days,
+            Lifetime::Never => 0,
+            Lifetime::Days(days) => days,
+        };
+        days > 0 && self.password_set_at_s + u64::from(days) * DAY_S <= now_s
     }
 }
 
@@ -202,10 +203,10 @@ fn parse_native(stored: &[u8]) -> Option<[u8; 20]> {
     Some(digest)
 }
 
-/// A password of `N` characters from letters, digits and signs: 16 for root's first start, 20 for RANDOM PASSWORD.
-pub fn random_password<const N: usize>() -> String {
+/// A password of `length` characters from letters, digits and signs: 16 for root's first start, 20 for RANDOM PASSWORD.
+pub fn random_password(length: usize) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789+-_.,:!=";
-    let mut bytes = [0; N];
+    let mut bytes = vec![0; length];
     fill_random(&mut bytes);
     bytes.iter().map(|b| ALPHABET[usize::from(b & 63)] as char).collect()
 }
@@ -322,7 +323,7 @@ mod tests {
         assert!(!verify_sha2(&stored[..69], b"secret") && !verify_sha2(b"", b""));
         assert_eq!(hash_native(b"password"), b"*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19");
         assert!(!is_native_hash(b"*2470") && is_native_hash(b""));
-        assert_ne!(random_password::<16>(), random_password::<16>());
+        assert_ne!(random_password(16), random_password(16));
     }
 
     #[test]

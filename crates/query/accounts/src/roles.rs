@@ -2,6 +2,7 @@
 //! the roles that are granted to those.
 
 use crate::directory::{Account, AccountName, Directory};
+use crate::privilege::Privileges;
 use std::collections::BTreeSet;
 
 impl Directory {
@@ -45,7 +46,13 @@ impl Directory {
 
 impl Account {
     fn add_privileges(&mut self, role: &Account) {
-        self.global |= role.global;
+        // Restricted is only what neither of them has in a schema.
+        let schemas: BTreeSet<String> = self.restrictions.keys().chain(role.restrictions.keys()).cloned().collect();
+        let both = self.global | role.global;
+        let left = |schema: &String| both.without(self.global_on(schema) | role.global_on(schema));
+        let restrictions = schemas.iter().map(|schema| (schema.clone(), left(schema)));
+        self.restrictions = restrictions.filter(|(_, left)| !left.is_empty()).collect();
+        self.global = both;
         for (name, option) in &role.dynamic {
             *self.dynamic.entry(name.clone()).or_insert(false) |= option;
         }
@@ -66,6 +73,11 @@ impl Account {
         }
     }
 
+    /// What the global privileges come to in one schema: partial revokes take away from them.
+    pub fn global_on(&self, schema: &str) -> Privileges {
+        self.restrictions.get(schema).map_or(self.global, |taken| self.global.without(*taken))
+    }
+
     /// May it hand `role` on: WITH ADMIN OPTION?
     pub fn administers(&self, role: &AccountName) -> bool {
         self.roles.get(role) == Some(&true) || self.administers.contains(role)
@@ -82,7 +94,7 @@ impl Account {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Plugin, Privileges};
+    use crate::Plugin;
 
     fn named(name: &str) -> AccountName {
         AccountName::new(name, "%")

@@ -84,6 +84,7 @@ pub struct Prepared {
     tables: Vec<TableUse>,
     rights: Vec<ViewRight>,
     writes: bool,
+    explains: bool,
     locks: bool,
     uses: Uses,
     /// Warnings of every execution.
@@ -229,6 +230,7 @@ impl Prepared {
         }
         let columns = body.columns().to_vec();
         let writes = !matches!(body, Body::Query(..) | Body::Do(_) | Body::Explain(_));
+        let explains = matches!(body, Body::Explain(_));
         let locks = tables.iter().any(|t| t.lock);
         let uses = Uses::of(&tables, &body, version);
         let subqueries: Vec<_> = plans.into_iter().map(|p| RefCell::new(Subquery::new(p))).collect();
@@ -242,6 +244,7 @@ impl Prepared {
             param_count: stmt.param_count as usize,
             columns,
             writes,
+            explains,
             locks,
             uses,
             tables,
@@ -308,6 +311,11 @@ impl Prepared {
 
     pub fn tables(&self) -> &[TableUse] {
         &self.tables
+    }
+
+    /// EXPLAIN, also of a statement that is run for it.
+    pub fn explains(&self) -> bool {
+        self.explains
     }
 
     /// What the views among them need.

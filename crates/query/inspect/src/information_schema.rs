@@ -488,7 +488,7 @@ fn referential_constraints(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>)
     Ok(())
 }
 
-fn views(_: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+fn views(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
     let Some(view) = &table.view else { return Ok(()) };
     let check = match view.check_option {
         CheckOption::None => "NONE",
@@ -499,7 +499,8 @@ fn views(_: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
         word("def"),
         text(&table.schema),
         text(&table.name),
-        text(&view.query),
+        // Its text is for the definer, and for who has SHOW VIEW.
+        text(if cx.shows_text(&table.schema, &table.name, view) { &view.query } else { "" }),
         word(check),
         yes_no(view.updatable),
         text(&view.definer),

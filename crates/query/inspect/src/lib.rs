@@ -115,6 +115,8 @@ pub struct Context {
     pub sees_all_processes: bool,
     /// May the session know that this table (or, with an empty table name, schema) exists?
     pub visible: Visible,
+    /// Has the session SHOW VIEW on this view?
+    pub shows_views: Visible,
     /// What the session may do with a column, as COLUMNS has it; empty: it does not know of it.
     pub column_privileges: ColumnPrivileges,
     pub rights: Rights,
@@ -130,6 +132,12 @@ impl Context {
     /// Schemas that the session may see.
     pub(crate) fn schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
         self.version.schemas.values().filter(|s| (self.visible)(&s.name, ""))
+    }
+
+    /// Is the text of a view the session's to read? It is for its definer, and for who has SHOW VIEW.
+    pub(crate) fn shows_text(&self, schema: &str, name: &str, view: &catalog::View) -> bool {
+        let own = &self.rights.account;
+        view.definer == format!("{}@{}", own.user, own.host) || (self.shows_views)(schema, name)
     }
 
     /// Tables that the session may see.

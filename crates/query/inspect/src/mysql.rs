@@ -124,6 +124,17 @@ fn attributes(account: &Account) -> Result<Value<'static>> {
         ];
         all.push(("Password_locking".to_string(), Json::Object(Object::from_members(rules))));
     }
+    if !account.restrictions.is_empty() {
+        let names = |taken: &Privileges| taken.names().map(|n| Json::String(n.to_string())).collect();
+        let restricted = |(schema, taken): (&String, &Privileges)| {
+            let members = vec![
+                ("Database".to_string(), Json::String(schema.clone())),
+                ("Privileges".to_string(), Json::Array(names(taken))),
+            ];
+            Json::Object(Object::from_members(members))
+        };
+        all.push(("Restrictions".to_string(), Json::Array(account.restrictions.iter().map(restricted).collect())));
+    }
     if !account.second_auth.is_empty() {
         let hash = String::from_utf8_lossy(&account.second_auth).into_owned();
         all.push(("additional_password".to_string(), Json::String(hash)));

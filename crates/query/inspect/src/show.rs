@@ -32,7 +32,7 @@ fn schema<'c>(cx: &'c Context, name: &str) -> Result<&'c Arc<Schema>> {
 }
 
 fn table<'c>(cx: &'c Context, schema_name: &str, name: &str) -> Result<&'c Arc<Table>> {
-    schema(cx, schema_name)?;
+    cx.version.schema(schema_name).ok_or_else(|| err!(1049, schema_name))?;
     let table = cx.version.table(schema_name, name).filter(|t| (cx.visible)(&t.schema, &t.name));
     table.ok_or_else(|| err!(1146, schema_name, name))
 }

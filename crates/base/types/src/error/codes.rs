@@ -674,12 +674,14 @@ error_table! {
     ER_CANNOT_CONVERT_STRING = 3854, "HY000", "Cannot convert string '%s' from %s to %s";
     ER_SECOND_PASSWORD_CANNOT_BE_EMPTY = 3878, "HY000", "Empty password can not be retained as second password for user '%s'@'%s'.";
     ER_DB_ACCESS_DENIED = 3879, "HY000", "Access denied for AuthId `%.64s`@`%.64s` to database '%-.192s'.";
+    ER_CANNOT_SET_MANDATORY_ROLES = 3880, "HY000", "Cannot set mandatory_roles: AuthId `%.64s`@`%.64s` has '%s' privilege.";
     ER_DA_SSL_LIBRARY_ERROR = 3888, "HY000", "Failed to set up SSL because of the following SSL library error: %s";
     ER_INCORRECT_CURRENT_PASSWORD = 3891, "HY000", "Incorrect current password. Specify the correct password which has to be replaced.";
     ER_MISSING_CURRENT_PASSWORD = 3892, "HY000", "Current password needs to be specified in the REPLACE clause in order to change it.";
     ER_CURRENT_PASSWORD_NOT_REQUIRED = 3893, "HY000", "Do not specify the current password while changing it for other users.";
     ER_PASSWORD_CANNOT_BE_RETAINED_ON_PLUGIN_CHANGE = 3894, "HY000", "Current password can not be retained for user '%s'@'%s' because authentication plugin is being changed.";
     ER_CURRENT_PASSWORD_CANNOT_BE_RETAINED = 3895, "HY000", "Current password can not be retained for user '%s'@'%s' because new password is empty.";
+    ER_PARTIAL_REVOKES_EXIST = 3896, "HY000", "At least one partial revoke exists on a database. The system variable '@@partial_revokes' must be set to ON.";
     ER_CANNOT_GRANT_SYSTEM_PRIV_TO_MANDATORY_ROLE = 3897, "HY000", "AuthId `%.64s`@`%.64s` is set as mandatory_roles. Cannot grant the '%s' privilege.";
     ER_INVALID_JSON_VALUE_FOR_FUNC_INDEX = 3903, "22018", "Invalid JSON value for CAST for functional index '%.64s'.";
     ER_JSON_VALUE_OUT_OF_RANGE_FOR_FUNC_INDEX = 3904, "22003", "Out of range JSON value for CAST for functional index '%.64s'.";

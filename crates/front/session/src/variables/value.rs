@@ -78,6 +78,9 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
+/// These, too, which have one value for all.
+const SESSION_READ_ONLY: [&str; 2] = ["max_user_connections", "net_buffer_length"];
+
 impl Variable {
     /// A value from a command line or option file. Numbers out of range are adjusted to the nearest that is allowed, as
     /// MySQL does; the caller may compare and warn.
@@ -318,10 +321,12 @@ impl Variable {
                 1229,
                 format!("Variable '{name}' is a GLOBAL variable and should be set with SET GLOBAL"),
             )),
-            (false, _) if self.access == Access::SessionReadOnly => Err(SqlError::new(
-                1621,
-                format!("SESSION variable '{name}' is read-only. Use SET GLOBAL to assign the value"),
-            )),
+            (false, _) if self.access == Access::SessionReadOnly || SESSION_READ_ONLY.contains(&name) => {
+                Err(SqlError::new(
+                    1621,
+                    format!("SESSION variable '{name}' is read-only. Use SET GLOBAL to assign the value"),
+                ))
+            }
             _ => Ok(()),
         }
     }

@@ -685,12 +685,14 @@ impl Planner<'_> {
             };
             let read = Read::Locking { mode, wait };
             let sources = &mut self.block().sources;
-            let mut locked = Vec::new();
+            // Privileges are asked for on what is named, a view or a table.
+            let (mut locked, mut named) = (Vec::new(), Vec::new());
             if clause.of.is_empty() {
                 for at in (0..sources.len()).filter(|at| !sources[*at].hidden).collect::<Vec<_>>() {
                     if sources[at].table.is_some() && sources[at].read != Read::Consistent {
                         return Err(locked_twice(&sources[at].name));
                     }
+                    named.extend(sources[at].named);
                     lock(sources, at, read, &mut locked);
                 }
             }
@@ -702,11 +704,12 @@ impl Planner<'_> {
                 if sources[at].is_query || sources[at].read != Read::Consistent {
                     return Err(locked_twice(&format!("`{alias}`")));
                 }
+                named.extend(sources[at].named);
                 lock(sources, at, read, &mut locked);
             }
             for t in &mut self.tables {
                 t.lock |= locked.contains(&t.id);
-                t.for_update |= clause.exclusive && locked.contains(&t.id);
+                t.for_update |= clause.exclusive && (locked.contains(&t.id) || named.contains(&t.id));
             }
         }
         Ok(())

@@ -60,7 +60,7 @@ pub enum AuthSecret {
 }
 
 /// None: not written, keep.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct AccountOptions {
     pub require: Option<Require>,
     pub max_queries_per_hour: Option<u64>,

@@ -275,7 +275,7 @@ pub enum FlushTables {
 }
 
 /// What a statement is about that a server without it answers for all names alike.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Absent {
     /// PURGE BINARY LOGS
     BinaryLogs,
@@ -285,8 +285,8 @@ pub enum Absent {
     StartReplica(Option<Str>),
     StopReplica(Option<Str>),
     ResetReplica(Option<Str>),
-    /// CACHE INDEX ... IN name
-    KeyCache(Name),
+    /// CACHE INDEX tables IN name
+    KeyCache(Name, Vec<ObjectName>),
     /// INSTALL PLUGIN ... SONAME 'library'
     Library(Str),
     /// INSTALL COMPONENT
@@ -298,7 +298,10 @@ pub enum Absent {
     /// CREATE RESOURCE GROUP
     NewResourceGroup,
     /// ALTER, DROP, SET RESOURCE GROUP
-    ResourceGroup(Name),
+    ResourceGroup {
+        name: Name,
+        sets: bool,
+    },
     /// IMPORT TABLE FROM 'file'
     ImportTable,
     /// ALTER, DROP TABLESPACE

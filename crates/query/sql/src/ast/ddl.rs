@@ -398,8 +398,8 @@ pub struct CreateView {
     pub or_replace: bool,
     pub algorithm: ViewAlgorithm,
     pub definer: Option<Account>,
-    /// SQL SECURITY INVOKER
-    pub invoker: bool,
+    /// SQL SECURITY: is it INVOKER? `None`: not written.
+    pub invoker: Option<bool>,
     pub name: ObjectName,
     pub columns: Vec<Name>,
     pub query: QueryId,

@@ -580,5 +580,5 @@ pub(super) struct ViewHeader {
     pub or_replace: bool,
     pub algorithm: ViewAlgorithm,
     pub definer: Option<Account>,
-    pub invoker: bool,
+    pub invoker: Option<bool>,
 }

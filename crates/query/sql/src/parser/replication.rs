@@ -33,7 +33,7 @@ impl Parser<'_> {
                 let tables = self.comma_list(Self::cache_table)?;
                 self.expect(Kw::IN)?;
                 if !self.eat(Kw::DEFAULT) {
-                    return Ok(Statement::Absent(Absent::KeyCache(self.name()?)));
+                    return Ok(Statement::Absent(Absent::KeyCache(self.name()?, tables)));
                 }
                 Ok(cached(MaintenanceVerb::AssignKeyCache, tables))
             }
@@ -327,7 +327,7 @@ impl Parser<'_> {
                 self.expect(Kw::GROUP)?;
                 let name = self.name()?;
                 self.resource_group_options()?;
-                Ok(Statement::Absent(Absent::ResourceGroup(name)))
+                Ok(Statement::Absent(Absent::ResourceGroup { name, sets: false }))
             }
         }
     }

@@ -35,7 +35,7 @@ impl Parser<'_> {
                         }
                     }
                 }
-                return Ok(Statement::Absent(Absent::ResourceGroup(name)));
+                return Ok(Statement::Absent(Absent::ResourceGroup { name, sets: true }));
             }
             _ => {}
         }

@@ -180,7 +180,7 @@ impl Parser<'_> {
             or_replace: false,
             algorithm: ViewAlgorithm::Undefined,
             definer: None,
-            invoker: false,
+            invoker: None,
         };
         if self.eat(Kw::OR) {
             self.expect(Kw::REPLACE)?;
@@ -224,7 +224,7 @@ impl Parser<'_> {
         }
         if self.eat(Kw::SQL) {
             self.expect(Kw::SECURITY)?;
-            header.invoker = self.expect_any(&[Kw::DEFINER, Kw::INVOKER])? == Kw::INVOKER;
+            header.invoker = Some(self.expect_any(&[Kw::DEFINER, Kw::INVOKER])? == Kw::INVOKER);
             view_only = true;
         }
         Ok(view_only)
@@ -261,7 +261,7 @@ impl Parser<'_> {
             or_replace: false,
             algorithm: ViewAlgorithm::Undefined,
             definer: None,
-            invoker: false,
+            invoker: None,
         };
         let words = self.view_words(&mut header)?;
         if self.eat(Kw::VIEW) {
@@ -336,7 +336,7 @@ impl Parser<'_> {
                 self.expect(Kw::GROUP)?;
                 let name = self.name()?;
                 self.eat(Kw::FORCE);
-                Ok(Statement::Absent(Absent::ResourceGroup(name)))
+                Ok(Statement::Absent(Absent::ResourceGroup { name, sets: false }))
             }
             Kw::SPATIAL => {
                 self.expect_all(&[Kw::REFERENCE, Kw::SYSTEM])?;
