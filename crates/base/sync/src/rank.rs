@@ -43,6 +43,8 @@ pub enum Rank {
     Accounts,
     /// The variables that outlive the server, and their file.
     Variables,
+    /// What the writer of the binary log tells others, and what they ask of it.
+    Binlog,
     /// The one checkpoint or flush round in progress.
     Checkpoint,
     /// Trees that purge or rollback is changing against being freed.

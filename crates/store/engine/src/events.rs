@@ -108,6 +108,8 @@ pub struct Events {
     /// The first part that is in the log; 0: none.
     first_part: Lsn,
     spilled: bool,
+    /// A word of the caller's, and how many bytes there were when it was left.
+    mark: (u64, u64),
 }
 
 impl Default for Events {
@@ -120,6 +122,7 @@ impl Default for Events {
             directory: std::env::temp_dir(),
             first_part: 0,
             spilled: false,
+            mark: (0, 0),
         }
     }
 }
@@ -150,6 +153,17 @@ impl Events {
         self.spilled
     }
 
+    /// The word that [`Events::set_mark`] left; 0: none, or bytes before it are gone.
+    #[inline]
+    pub fn mark(&self) -> u64 {
+        self.mark.0
+    }
+
+    /// Leaves a word that holds good for what follows the bytes so far, as long as none of those is undone.
+    pub fn set_mark(&mut self, mark: u64) {
+        self.mark = (mark, self.len());
+    }
+
     /// Appends what `write` appends to the buffer that it is given, and only appends.
     ///
     /// Errors: [`Error::Io`], [`Error::DiskFull`] when the file cannot take more; the bytes are then lost, and the statement must fail.
@@ -176,6 +190,9 @@ impl Events {
 
     /// Forgets what was appended beyond `len` bytes.
     pub fn truncate(&mut self, len: u64) {
+        if len < self.mark.1 {
+            self.mark = (0, 0);
+        }
         if len >= self.in_file {
             self.memory.truncate((len - self.in_file) as usize);
         } else {
@@ -189,6 +206,7 @@ impl Events {
         self.memory.clear();
         self.memory.shrink_to(self.memory_max);
         (self.file, self.in_file, self.first_part, self.spilled) = (None, 0, 0, false);
+        self.mark = (0, 0);
     }
 
     /// Brings all but the last bytes into the log, as parts, and makes room for those. Nothing is committed yet; after an error the

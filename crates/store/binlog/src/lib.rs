@@ -1,0 +1,24 @@
+//! The binary log: MySQL's files, made of the engine's one log.
+//!
+//! ```text
+//!   session: items of `payload` --> the transaction's events --> the group that commits it, in the log
+//!                                                                    |  durable
+//!   one thread, `writer`:  EventStream --> number, header, checksum --> binlog.000007 --> published end
+//!                                                                                            |
+//!   dump threads, SHOW BINLOG EVENTS: `reader`, below the published end  <-------------------+
+//! ```
+//! The place of a commit in the log is its place here: numbers, `last_committed`, positions and bytes follow from the log alone, so a
+//! crash changes none of them. No session waits for this thread, and it takes no lock that a session takes to commit.
+
+pub mod error;
+pub mod event;
+pub mod files;
+pub mod gtid;
+pub mod payload;
+pub mod reader;
+pub mod row;
+pub mod writer;
+
+pub use error::{Error, Result};
+pub use reader::{Read, Reader};
+pub use writer::{Binlog, Config, FileInfo, Published};
