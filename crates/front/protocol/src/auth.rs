@@ -157,7 +157,9 @@ impl Exchange<'_> {
                                MySQL client";
                 return Err(refused(1251, message.into(), user));
             }
-        } else if client_plugin != plugin.name() {
+        } else if client_plugin != plugin.name() || (plugin == Plugin::NativePassword && reply.is_empty()) {
+            // The greeting names caching_sha2_password. A client that was told to use the other plugin has nothing to say to that
+            // one's scramble and waits to be asked (libmariadb with a default of its own, as in a MariaDB replica).
             let scramble = self.scramble;
             let out = self.conn.output().begin();
             out.push(0xfe);
