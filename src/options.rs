@@ -19,6 +19,8 @@ pub struct Options {
     pub initialize: bool,
     /// mysql_native_password can be used.
     pub native_password: bool,
+    /// `--log-bin`: the name of the binary log's files, without number; empty: the default one. `None`: there is none.
+    pub log_bin: Option<String>,
     pub help: bool,
     /// Say these in the error log: values adjusted, `loose` options skipped.
     pub warnings: Vec<String>,
@@ -262,7 +264,10 @@ fn find(name: &str) -> Found {
 
 /// Options that are no variables.
 fn is_special(name: &str) -> bool {
-    matches!(name, "initialize" | "initialize_insecure" | "help" | "console" | "user" | "mysql_native_password")
+    matches!(
+        name,
+        "initialize" | "initialize_insecure" | "help" | "console" | "user" | "mysql_native_password" | "log_bin"
+    )
 }
 
 /// Does `--name` without `=` take the next word?
@@ -297,6 +302,13 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
             Err(message)
         }
     };
+    if found.name == "log_bin" {
+        let off = found.switch == Switch::Off || value.is_some_and(|v| v == "0" || v.eq_ignore_ascii_case("off"));
+        let named = value.filter(|v| !is_boolean(v)).unwrap_or_default();
+        options.log_bin = (!off).then(|| named.to_string());
+        options.globals.set(variables::id("log_bin"), Val::Bool(!off));
+        return Ok(());
+    }
     if is_special(&found.name) {
         let on = match value {
             None => true,

@@ -8,7 +8,7 @@ use listen::{Config, Listener};
 use protocol::tls::{Acceptor, generate};
 use session::persist::Persisted;
 use session::tls::Tls;
-use session::variables::{Globals, VARIABLES, find};
+use session::variables::{Globals, VARIABLES, Val, find};
 use session::{Server, Sessions, Settings};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -85,7 +85,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         return Ok(());
     }
     io::restrict_new_files();
-    let Options { mut globals, initialize_insecure, initialize, native_password, warnings, .. } = options;
+    let Options { mut globals, initialize_insecure, initialize, native_password, log_bin, warnings, .. } = options;
     let log = Arc::new(ErrorLog::open(text(&globals, "log_error"), uint(&globals, "log_error_verbosity"))?);
     let panics = Arc::clone(&log);
     session::panics::log_to(move |text| panics.write(Level::Error, 0, text));
@@ -111,9 +111,13 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         10116,
         &format!("clearway {} starting as process {}", env!("CARGO_PKG_VERSION"), std::process::id()),
     );
-    let engine =
-        Engine::open(engine_options(&globals, &datadir.path), &mut |text| log.write(Level::System, 12532, text))
-            .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
+    session::check_binary_log(&globals)?;
+    let binlog_config = binlog_config(&mut globals, log_bin.as_deref().unwrap_or(""), &datadir)?;
+    let events_from = binlog::Binlog::needed(&binlog_config).map_err(|e| format!("binary log: {e}"))?;
+    let engine_options = EngineOptions { events_from, ..engine_options(&globals, &datadir.path) };
+    let engine = Engine::open(engine_options, &mut |text| log.write(Level::System, 12532, text))
+        .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
+    let binlog = start_binlog(&engine, binlog_config, &globals, &log).map_err(|e| format!("binary log: {e}"))?;
     session::buffer_pool::load_first(&globals, &engine);
     // Signals are taken over before clients can connect.
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|e| format!("cannot handle signals: {e}"))?;
@@ -128,6 +132,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         persisted,
         native_password,
         tls,
+        binlog: binlog.clone(),
         write_persisted: {
             let directory = datadir.path.clone();
             Box::new(move |text| datadir::replace(&directory, PERSISTED_FILE, text))
@@ -149,6 +154,9 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     let result = if initialize { Ok(()) } else { run(&globals, &server, &mut signals, &log) };
     handle.close();
     session::buffer_pool::dump_last(&server.globals.load(), &engine);
+    if let Some(binlog) = binlog {
+        binlog.close();
+    }
     let stored = server.close().map_err(|e| format!("the dictionary's counters are not stored: {e}"));
     let closed =
         engine.close().map_err(|e| format!("the last checkpoint: {e}; the next start recovers from the one before"));
@@ -158,6 +166,23 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     result.and(stored).and(closed)?;
     log.write(Level::System, 10910, "Shutdown complete");
     Ok(())
+}
+
+/// Starts the binary log; without one, completes what a server with one has left.
+fn start_binlog(
+    engine: &Arc<Engine>,
+    config: binlog::Config,
+    globals: &Globals,
+    log: &Arc<ErrorLog>,
+) -> binlog::Result<Option<Arc<binlog::Binlog>>> {
+    let settings = session::binary_log_settings(globals);
+    if !flag(globals, "log_bin") {
+        binlog::Binlog::complete(engine, &config, settings)?;
+        return Ok(None);
+    }
+    let told = Arc::clone(log);
+    let tell = Box::new(move |text: &str| told.write(Level::Error, 11_487, text));
+    binlog::Binlog::start(engine, config, settings, tell).map(Some)
 }
 
 /// TLS as the options say. Where it cannot be, the server serves without, and says so, as MySQL does.
@@ -237,6 +262,37 @@ pub fn engine_options(globals: &Globals, datadir: &Path) -> EngineOptions {
         purge_threads: uint(globals, "innodb_purge_threads") as u32,
         events_from: None,
     }
+}
+
+/// The binary log's part of the start: where its files are.
+fn binlog_config(globals: &mut Globals, name: &str, datadir: &DataDir) -> Result<binlog::Config, String> {
+    let name = if name.is_empty() { "binlog" } else { name };
+    let path = datadir.path.join(name);
+    // As MySQL: an extension makes way for the number.
+    let path = if path.extension().is_some() { path.with_extension("") } else { path };
+    let base = path.file_name().and_then(|n| n.to_str()).ok_or_else(|| format!("--log-bin={name} names no file"))?;
+    let directory = path.parent().expect("it has a name").to_path_buf();
+    if flag(globals, "log_bin") {
+        let text = |path: PathBuf| Val::Str(path.to_string_lossy().into_owned().into());
+        globals.set(find("log_bin_basename").expect("the table has it"), text(path.clone()));
+        globals.set(find("log_bin_index").expect("the table has it"), text(path.with_extension("index")));
+    }
+    let server_uuid = binlog::gtid::Uuid::parse(&datadir.uuid).ok_or("the server's UUID is none")?;
+    Ok(binlog::Config {
+        directory,
+        base: base.to_string(),
+        server_uuid,
+        server_id: uint(globals, "server_id") as u32,
+        version: text_of_version(globals),
+        version_number: VERSION_NUMBER,
+    })
+}
+
+/// 8.4.0, as GTID events tell it.
+const VERSION_NUMBER: u32 = 80_400;
+
+fn text_of_version(globals: &Globals) -> String {
+    text(globals, "version").to_string()
 }
 
 fn listen_config(globals: &Globals) -> Result<Config, String> {

@@ -1,10 +1,7 @@
 -- What a server without binary log, plugins, key caches, replication channels and tablespaces answers.
 CREATE TABLE t (a INT PRIMARY KEY);
 SHOW BINARY LOGS;
-SHOW MASTER LOGS;
-SHOW MASTER STATUS;
 SHOW SLAVE STATUS;
-SHOW SLAVE HOSTS;
 RESET MASTER;
 RESET SLAVE;
 CHANGE MASTER TO MASTER_HOST = 'h';

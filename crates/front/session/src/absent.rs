@@ -19,11 +19,6 @@ impl Session {
     pub(crate) fn absent(&mut self, parsed: &Parsed, what: &Absent) -> Result<&'static str> {
         let text = |s| text_of(parsed, s);
         match *what {
-            // The binary log is off: there are no files of it.
-            Absent::BinaryLogs => {
-                self.need(Action::BinaryLogs)?;
-                Ok("purge")
-            }
             Absent::BinlogEvent(event) => {
                 self.need(Action::BinaryLogs)?;
                 let text = text(event);

@@ -12,6 +12,7 @@
 //! Two statements that write one such table run one after the other, as with MySQL's table locks, so the transaction beside never
 //! waits for a row. The locks of rows are metadata locks, in whose deadlock search the session's own row locks take part.
 
+use crate::binary_log::LoggedAs;
 use crate::command::Session;
 use crate::run::Planned;
 use catalog::mdl::{Duration, Mode, Name};
@@ -97,7 +98,11 @@ impl Session {
     ) -> Result<Outcome> {
         let mut beside = match self.beside.take() {
             Some(beside) => beside,
-            None => Box::new(self.tx.beside().map_err(exec::error::engine)?),
+            None => {
+                let mut beside = self.tx.beside().map_err(exec::error::engine)?;
+                self.state.bound_events(&mut beside);
+                Box::new(beside)
+            }
         };
         let locked = locks.map_or(Ok(()), |locks| self.lock_rows(locks));
         let result = locked.and_then(|()| {
@@ -126,7 +131,15 @@ impl Session {
             self.transaction.kept |= beside.has_changes() && !self.autocommits();
             self.entry.stage(Stage::HandlerCommit);
         }
-        let mut ended = beside.precommit();
+        let mut ended = match self.state.log_commit(beside, LoggedAs::Rows) {
+            Ok(()) => beside.precommit(),
+            Err(e) => {
+                // What cannot be undone now is undone in the background.
+                let _ = beside.rollback();
+                self.pins.release_where(|t| matches!(*t.name, Name::Rows(..)));
+                return Err(e);
+            }
+        };
         self.pins.release_where(|t| matches!(*t.name, Name::Rows(..)));
         if ended.is_ok() {
             ended = beside.await_durable();

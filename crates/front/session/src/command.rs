@@ -120,6 +120,7 @@ impl Session {
         let entry = Entry::open(server, id.into(), peer.host_and_port(), interrupt, hang_up);
         let entry = entry.ok_or_else(|| err!(1040))?;
         state.lane = Some(entry.id());
+        state.bound_events(&mut tx);
         Ok(Session {
             entry,
             server: Arc::clone(server),
@@ -461,8 +462,16 @@ impl Session {
                 self.need(Action::Debug)?;
                 Err(err!(1235, "COM_DEBUG"))
             }
-            // Replication comes with the binary log.
-            Command::BinlogDump(_) | Command::RegisterReplica(_) => Err(err!(1381)),
+            Command::RegisterReplica(replica) => {
+                self.entry.doing(Doing::RegisterReplica, self.state.clock_us);
+                self.register_replica(replica, out)
+            }
+            Command::BinlogDump(dump) => {
+                let by_gtid = dump.gtids.is_some();
+                let doing = if by_gtid { Doing::BinlogDumpGtid } else { Doing::BinlogDump };
+                self.entry.begin(doing, b"", self.state.clock_us);
+                self.dump_binlog(dump, out)
+            }
             _ => Err(unknown_command()),
         }
     }
@@ -570,6 +579,9 @@ impl Session {
         self.drop_all_temporary();
         self.unlock_all();
         self.drop_statements();
+        if self.server.binlog.is_some() {
+            self.server.replicas.lock().remove(&self.state.id);
+        }
     }
 
     /// COM_FIELD_LIST: the columns of a table, for old clients.

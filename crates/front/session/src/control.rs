@@ -1,5 +1,6 @@
 //! Transactions: begin, commit, rollback, savepoints, and what SET TRANSACTION and autocommit say.
 
+use crate::binary_log::LoggedAs;
 use crate::command::Session;
 use crate::variables::{VarId, id};
 use catalog::Waiting;
@@ -119,6 +120,7 @@ impl Session {
             return self.tx.commit().map_err(exec::error::engine);
         }
         self.check_read_only()?;
+        self.state.log_commit(&mut self.tx, LoggedAs::Rows)?;
         let timeout = self.state.vars.hot().lock_wait_timeout;
         self.entry.stage(Stage::HandlerCommit);
         self.pins.begin_commit(Waiting { timeout, tx: &mut self.tx })?;

@@ -91,6 +91,11 @@ impl Session {
                 return Err(err!(1615));
             }
             let table = ddl.create_table(spec)?;
+            if state.log_text.is_some() {
+                // The table and its rows are one transaction there, too.
+                let text = inspect::create::create_table(&table) + " START TRANSACTION";
+                state.log_statement_in(to.0, ddl.tx(), text.as_bytes())?;
+            }
             let columns = positions(&table, &selected);
             let (table, query) = ((&table, columns), of.query);
             let mut prepared = Prepared::filling(parsed, query, table, of.duplicates, &version, state, &types)?;

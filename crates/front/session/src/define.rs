@@ -2,6 +2,7 @@
 //! definition, translated from the tree to crate `catalog`'s specifications.
 
 use crate::alter_actions::maintains_partitions;
+use crate::binary_log::LoggedAs;
 use crate::command::{Done, Session};
 use crate::create_select::CreateSelect;
 use crate::needs::Action;
@@ -49,6 +50,7 @@ impl Session {
         if !shows_conditions(&parsed.statement) {
             self.state.clear_conditions();
         }
+        self.state.log_text = None;
         self.refresh_access()?;
         if self.restricted {
             // Of these it is said behind the check of privileges whether it is the own one.
@@ -88,6 +90,9 @@ impl Session {
         }
         if fresh {
             self.state.note_parsed(parsed);
+        }
+        if self.state.logs_to().is_some() {
+            self.state.log_text = Some(parsed.source().to_vec());
         }
         let (name, outcome, done) = match &parsed.statement {
             Statement::Execute { name, using } => {
@@ -361,8 +366,7 @@ impl Session {
                 for reset in what {
                     match reset {
                         Reset::Persist { if_exists, name } => self.reset_persist(parsed, *name, *if_exists)?,
-                        // The binary log is off: there is none to begin anew.
-                        Reset::BinaryLogs { .. } => self.need(Action::ResetBinaryLogs)?,
+                        Reset::BinaryLogs { to } => self.reset_binary_logs(*to)?,
                         Reset::Replica { channel, .. } => {
                             self.absent(parsed, &Absent::ResetReplica(*channel))?;
                         }
@@ -371,6 +375,10 @@ impl Session {
                 plain("reset")
             }
             Statement::Server(statement) => affected(self.foreign_server(parsed, statement)?, 1),
+            Statement::PurgeLogs(purge) => {
+                self.purge_binary_logs(parsed, *purge)?;
+                plain("purge")
+            }
             Statement::Absent(what) => plain(self.absent(parsed, what)?),
             Statement::Xa(xa) => plain(self.xa(parsed, *xa)?),
             Statement::Unsupported(what) => Err(unsupported(what.what)),
@@ -415,7 +423,8 @@ impl Session {
                 FlushWhat::UserResources => self.server.accounts.reset_usage(),
                 FlushWhat::Tables { tables, mode } => self.flush_tables(parsed, tables, *mode)?,
                 // Every commit is flushed when its answer goes out.
-                FlushWhat::EngineLogs | FlushWhat::BinaryLogs | FlushWhat::ErrorLogs | FlushWhat::Logs => {}
+                FlushWhat::EngineLogs | FlushWhat::ErrorLogs => {}
+                FlushWhat::BinaryLogs | FlushWhat::Logs => self.flush_binary_logs()?,
                 FlushWhat::GeneralLogs | FlushWhat::SlowLogs => {}
                 // What the session has counted is in the global figures already.
                 FlushWhat::Status => self.counters.reset(),
@@ -456,6 +465,14 @@ impl Session {
         let result = change(&mut ddl, &mut self.state)?;
         for name in ddl.take_not_unique() {
             self.state.warn("Warning", 6124, err!(6124, name).message);
+        }
+        if let Some(text) = self.state.log_text.take() {
+            let with_rows = !ddl.tx().events().is_empty();
+            if !with_rows {
+                self.state.log_statement(ddl.tx(), &text)?;
+            }
+            let kind = if with_rows { LoggedAs::Both } else { LoggedAs::Statement };
+            self.state.log_commit(ddl.tx(), kind)?;
         }
         ddl.commit()?;
         self.follow_locked_tables();

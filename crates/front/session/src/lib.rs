@@ -15,6 +15,8 @@ mod alter;
 mod alter_actions;
 mod authority;
 mod beside;
+mod binary_log;
+mod binary_log_statements;
 pub mod buffer_pool;
 mod charset;
 mod checksum;
@@ -22,6 +24,7 @@ mod command;
 mod control;
 mod create_select;
 mod define;
+mod dump;
 mod evaluate;
 mod explain_connection;
 mod expression;
@@ -58,5 +61,6 @@ mod xa;
 
 use exec::time_zone;
 
+pub use binary_log::{check_options as check_binary_log, settings as binary_log_settings};
 pub use command::Session;
 pub use server::{Opened, Server, Sessions, Settings, computed_variables};

@@ -84,6 +84,7 @@ pub(crate) enum Action {
     // The server.
     Backup,
     BinaryLogs,
+    ReadBinaryLog,
     ReplicaControl,
     ResetReplica,
     ResetBinaryLogs,
@@ -235,6 +236,7 @@ const NEEDS: &[Need] = &[
     row(A::ShowEvents, Schema(P::EVENT), "15.7.7.19"),
     row(A::Backup, Server(&[Dynamic("BACKUP_ADMIN")]), "15.3.5"),
     row(A::BinaryLogs, Server(&[Static(P::SUPER), Dynamic("BINLOG_ADMIN")]), "15.4.1.1"),
+    row(A::ReadBinaryLog, Server(&[Static(P::REPLICATION_SLAVE)]), "8.2.2"),
     row(A::ReplicaControl, Server(&[Static(P::SUPER), Dynamic("REPLICATION_SLAVE_ADMIN")]), "15.4.2"),
     row(A::ResetReplica, Server(&[Static(P::RELOAD)]), "15.4.2.3"),
     row(A::ResetBinaryLogs, Server(&[Static(P::RELOAD)]), "15.4.1.2"),

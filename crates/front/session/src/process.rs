@@ -40,9 +40,12 @@ pub(crate) enum Doing {
     Statistics,
     ResetConnection,
     ChangeUser,
+    RegisterReplica,
+    BinlogDump,
+    BinlogDumpGtid,
 }
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 13] = [
     "Connect",
     "Sleep",
     "Query",
@@ -53,6 +56,9 @@ const NAMES: [&str; 10] = [
     "Statistics",
     "Reset Connection",
     "Change user",
+    "Register Replica",
+    "Binlog Dump",
+    "Binlog Dump GTID",
 ];
 
 struct Lane {

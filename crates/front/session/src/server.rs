@@ -12,6 +12,7 @@ use engine::{Engine, Transaction};
 use inspect::{Process, VariableInfo, VariableSource};
 use observe::Family;
 use protocol::{ClosedBy, Connection, HangUp, Next, Peer, RsaKeys, Service};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -20,6 +21,8 @@ use sync::blocking::Wait;
 use sync::{Mutex, Parker, Rank, Snapshot};
 use types::{Result, SqlError, const_eq, err};
 
+const GTID_EXECUTED: VarId = id("gtid_executed");
+const GTID_PURGED: VarId = id("gtid_purged");
 const WAIT_TIMEOUT: VarId = id("wait_timeout");
 const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
 const DEADLOCK_DETECT: VarId = id("innodb_deadlock_detect");
@@ -134,6 +137,7 @@ pub struct Settings {
     pub native_password: bool,
     /// What the first connections are offered.
     pub tls: Tls,
+    pub binlog: Option<Arc<binlog::Binlog>>,
 }
 
 /// Replaces the file; what it says is durable after.
@@ -154,6 +158,10 @@ type Told = Box<dyn Fn(&Globals) + Send + Sync>;
 /// Everything that sessions share. One a process (tests may make several).
 pub struct Server {
     pub engine: Arc<Engine>,
+    /// `None`: `log_bin` is off.
+    pub(crate) binlog: Option<Arc<binlog::Binlog>>,
+    /// By connection. W: replicas that register and go. R: SHOW REPLICAS.
+    pub(crate) replicas: Mutex<BTreeMap<u32, crate::dump::Replica>>,
     pub catalog: Arc<Catalog>,
     pub accounts: Accounts,
     /// W: SET GLOBAL. R: sessions at connect, `@@global.x`.
@@ -199,11 +207,13 @@ impl Server {
             None => {
                 let directory = Directory::bootstrap(&first_password());
                 let mut tx = Transaction::new(&engine).map_err(catalog::error::from_engine)?;
-                store_accounts(&catalog, &mut tx, &directory)?;
+                store_accounts(&catalog, &mut tx, &directory, |_| Ok(()))?;
                 directory
             }
         };
         let server = Arc::new(Server {
+            binlog: settings.binlog,
+            replicas: Mutex::new(Rank::Session, BTreeMap::new()),
             catalog,
             accounts: Accounts::new(directory).with_native_password(settings.native_password),
             globals: Snapshot::new(settings.globals),
@@ -291,6 +301,25 @@ impl Server {
         let _ = self.on_set_global.set(told);
     }
 
+    /// A global variable as SHOW prints it: some are computed.
+    pub(crate) fn printed_global(&self, globals: &Globals, id: VarId) -> String {
+        match self.gtids(id) {
+            Some(set) => set,
+            None => VARIABLES[id as usize].print(globals.get(id)).into_owned(),
+        }
+    }
+
+    /// `gtid_executed` and `gtid_purged` as of all commits so far; `None`: it is neither.
+    pub(crate) fn gtids(&self, id: VarId) -> Option<String> {
+        if !matches!(id, GTID_EXECUTED | GTID_PURGED) {
+            return None;
+        }
+        let Some(binlog) = &self.binlog else { return Some(String::new()) };
+        // Whoever is interrupted in the wait sees what there was before.
+        let now = binlog.catch_up(sync::blocking::is_interrupted).unwrap_or_else(|_| binlog.published());
+        Some(if id == GTID_EXECUTED { now.executed.to_string() } else { now.purged.to_string() })
+    }
+
     /// Hands dynamic variables to those who obey them.
     pub(crate) fn apply_globals(&self) {
         let globals = self.globals.load();
@@ -305,6 +334,9 @@ impl Server {
         self.engine.set_log_capacity(globals.uint(LOG_CAPACITY));
         self.engine.set_pool_settings(crate::buffer_pool::settings(&globals));
         self.catalog.locks().set_write_lock_max(globals.uint(WRITE_LOCKS_MAX));
+        if let Some(binlog) = &self.binlog {
+            binlog.set(crate::binary_log::settings(&globals));
+        }
         if let Some(told) = self.on_set_global.get() {
             told(&globals);
         }
@@ -312,12 +344,18 @@ impl Server {
 }
 
 /// Writes all accounts in a transaction of its own.
-pub(crate) fn store_accounts(catalog: &Catalog, tx: &mut Transaction, directory: &Directory) -> Result<()> {
+pub(crate) fn store_accounts(
+    catalog: &Catalog,
+    tx: &mut Transaction,
+    directory: &Directory,
+    log: impl FnOnce(&mut Transaction) -> Result<()>,
+) -> Result<()> {
     use catalog::dictionary::put;
     use catalog::error::from_engine;
     tx.begin(engine::Isolation::RepeatableRead, false);
     let tree = catalog.engine().dictionary();
-    match put(tx, tree, Kind::Account, "", ACCOUNTS_ENTRY, &directory.to_bytes()) {
+    let stored = put(tx, tree, Kind::Account, "", ACCOUNTS_ENTRY, &directory.to_bytes());
+    match stored.and_then(|()| log(tx)) {
         Ok(()) => tx.commit().map_err(from_engine),
         Err(e) => {
             tx.rollback().map_err(from_engine)?;
@@ -376,7 +414,7 @@ impl inspect::Source for Server {
     fn global_variables(&self) -> Vec<(&'static str, String)> {
         let globals = self.globals.load();
         let all = VARIABLES.iter().enumerate().filter(|(_, v)| v.scope != crate::variables::Scope::Session);
-        all.map(|(i, v)| (v.name, v.print(globals.get(i as VarId)).into_owned())).collect()
+        all.map(|(i, v)| (v.name, self.printed_global(&globals, i as VarId))).collect()
     }
 
     fn variable_infos(&self) -> Vec<VariableInfo> {

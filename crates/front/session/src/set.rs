@@ -1,5 +1,6 @@
 //! SET in all its forms.
 
+use crate::binary_log;
 use crate::buffer_pool;
 use crate::charset;
 use crate::command::{LOCK_WAIT, Session};
@@ -216,6 +217,9 @@ impl Session {
                 if id == SQL_LOG_BIN && (self.tx.is_active() || self.transaction.explicit) {
                     let message = "Cannot modify @@session.sql_log_bin inside a transaction";
                     return Err(SqlError::new(1694, message));
+                }
+                if global {
+                    binary_log::may_set(&self.server.globals.load(), id, &new)?;
                 }
                 let present =
                     if global { self.server.globals.load().get(id).clone() } else { self.state.vars.get(id).clone() };
@@ -491,7 +495,7 @@ pub(crate) fn session_pairs(session: &Session) -> Vec<(&'static str, String)> {
     let print = |(i, v): (usize, &'static variables::Variable)| {
         let id = i as VarId;
         match v.scope {
-            Scope::Global => (v.name, v.print(globals.get(id)).into_owned()),
+            Scope::Global => (v.name, session.server.printed_global(&globals, id)),
             _ => (v.name, session.state.printed(id)),
         }
     };

@@ -229,12 +229,10 @@ impl Session {
                 show::empty(show::EVENTS)
             }
             ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => show::empty(show::ROUTINES),
-            // The binary log is off (`log_bin`).
-            ShowWhat::BinaryLogs => return Err(err!(1381)),
-            ShowWhat::BinaryLogStatus => {
-                show::empty(&["File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB", "Executed_Gtid_Set"])
-            }
-            ShowWhat::Replicas => show::empty(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"]),
+            what @ (ShowWhat::BinaryLogs
+            | ShowWhat::BinaryLogStatus
+            | ShowWhat::Replicas
+            | ShowWhat::BinlogEvents { relay: false, .. }) => self.show_binlog(parsed, what)?,
             ShowWhat::ReplicaStatus { channel: Some(channel) }
             | ShowWhat::BinlogEvents { channel: Some(channel), .. } => {
                 return Err(err!(3074, String::from_utf8_lossy(parsed.bytes(*channel))));

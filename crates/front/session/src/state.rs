@@ -88,6 +88,8 @@ pub(crate) struct State {
     user_locks: UserLocks,
     /// What LOAD DATA reads.
     pub file: Option<Box<dyn std::io::Read + Send>>,
+    /// The statement at hand as the binary log has it, where it goes there.
+    pub log_text: Option<Vec<u8>>,
 }
 
 impl State {
@@ -127,6 +129,7 @@ impl State {
             lane: None,
             user_locks: UserLocks::default(),
             file: None,
+            log_text: None,
         };
         state.reload();
         state
@@ -227,6 +230,9 @@ impl State {
             }
             _ => {}
         }
+        if let Some(set) = self.server.gtids(id) {
+            return Ok(variable.select(&Val::Str(set.into())));
+        }
         Ok(match (global, variable.scope) {
             (Some(true), _) | (_, Scope::Global) => variable.select(self.server.globals.load().get(id)),
             _ => variable.select(self.vars.get(id)),
@@ -243,7 +249,7 @@ impl State {
             INSERT_ID => self.insert_id.to_string(),
             PSEUDO_THREAD_ID => self.pseudo_thread_id.to_string(),
             TIMESTAMP => format!("{:.6}", self.timestamp.unwrap_or(self.now_us as f64 / 1e6)),
-            _ if variable.scope == Scope::Global => variable.print(self.server.globals.load().get(id)).into_owned(),
+            _ if variable.scope == Scope::Global => self.server.printed_global(&self.server.globals.load(), id),
             _ => variable.print(self.vars.get(id)).into_owned(),
         }
     }
@@ -376,6 +382,10 @@ impl Env for State {
 
     fn is_single_statement(&self) -> bool {
         self.single_statement
+    }
+
+    fn logged_rows(&self) -> Option<(binlog::payload::RowSettings, u64)> {
+        self.row_settings()
     }
 
     fn foreign_key_checks(&self) -> bool {

@@ -3,6 +3,7 @@
 
 use crate::account_options::{NewPassword, expire};
 use crate::authority::SYSTEM_USER;
+use crate::binary_log::LoggedAs;
 use crate::command::Session;
 use crate::needs::Action;
 use crate::server::store_accounts;
@@ -12,7 +13,7 @@ use accounts::{AccountName, Directory, Plugin, Privileges};
 use exec::Env;
 use sql::ast::{
     Account, AlterUser, CreateUser, Grant, GrantObject, ObjectName, Parsed, Privilege, PrivilegeKind, PrivilegeLevel,
-    Revoke, RevokeWhat, SetPassword, Statement,
+    Revoke, RevokeWhat, SetPassword, Statement, UserSpec,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,13 +51,49 @@ impl Session {
         let lock = server.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
         let mut directory = Directory::clone(&server.accounts.directory());
         let name = self.edit(parsed, &mut directory)?;
-        let stored = store_accounts(&server.catalog, &mut self.tx, &directory);
+        let texts = self.state.log_text.take().map(|text| self.logged_texts(parsed, &directory, text));
+        let state = &self.state;
+        let stored = store_accounts(&server.catalog, &mut self.tx, &directory, |tx| {
+            texts.iter().flatten().try_for_each(|text| state.log_statement(tx, text))?;
+            state.log_commit(tx, LoggedAs::Statement)
+        });
         // Without acknowledgement it is committed nevertheless.
         if stored.is_ok() || stored.as_ref().is_err_and(|e| e.code == gone().code) {
             server.accounts.replace(directory);
         }
         drop(lock);
         stored.map(|()| name)
+    }
+
+    /// The statement for the binary log. Where it has a password it is told anew, with what became of that.
+    fn logged_texts(&self, parsed: &Parsed, directory: &Directory, text: Vec<u8>) -> Vec<Vec<u8>> {
+        let secrets = |users: &[UserSpec]| -> Option<Vec<sql::ast::Account>> {
+            let any = users.iter().any(|u| u.auth.is_some() || u.discard_old);
+            any.then(|| users.iter().map(|u| u.account).collect())
+        };
+        let (verb, accounts) = match &parsed.statement {
+            Statement::CreateUser(create) if create.if_not_exists => {
+                ("CREATE USER IF NOT EXISTS", secrets(&create.users))
+            }
+            Statement::CreateUser(create) => ("CREATE USER", secrets(&create.users)),
+            Statement::AlterUser(alter) => ("ALTER USER", secrets(&alter.users)),
+            Statement::SetPassword(set) => ("ALTER USER", Some(vec![set.account])),
+            _ => ("", None),
+        };
+        let Some(accounts) = accounts else { return vec![text] };
+        let told = |account: sql::ast::Account| {
+            let whole = directory.get(&self.name_of(parsed, account))?.create_statement(true);
+            let mut rest = whole.strip_prefix(b"CREATE USER")?.to_vec();
+            if verb == "ALTER USER" {
+                let find = |rest: &[u8], words: &[u8]| rest.windows(words.len()).position(|w| w == words);
+                if let Some(from) = find(&rest, b" DEFAULT ROLE ") {
+                    let to = find(&rest, b" REQUIRE ").unwrap_or(rest.len());
+                    rest.drain(from..to.max(from));
+                }
+            }
+            Some([verb.as_bytes(), &rest].concat())
+        };
+        accounts.into_iter().filter_map(told).collect()
     }
 
     pub(crate) fn name_of(&self, parsed: &Parsed, account: Account) -> AccountName {

@@ -51,7 +51,7 @@ fn variables_are_obeyed_or_refused() {
     let server = TestServer::new();
     let mut client = server.root();
     for refused in
-        ["long_query_time = 1", "sql_quote_show_create = 0", "GLOBAL server_id = 7", "optimizer_switch = 'x'"]
+        ["long_query_time = 1", "sql_quote_show_create = 0", "GLOBAL server_id_bits = 7", "optimizer_switch = 'x'"]
     {
         assert_eq!(client.error(&format!("SET {refused}")), 1231, "{refused}");
     }

@@ -85,10 +85,14 @@ pub enum Stage {
     CreatingTable,
     CopyToTmpTable,
     AlteringTable,
+    /// A replica's dump.
+    SendingEvents,
+    /// The same, at the end of the binary log.
+    AllSent,
 }
 
 impl Stage {
-    pub const ALL: [Stage; 10] = [
+    pub const ALL: [Stage; 12] = [
         Stage::Starting,
         Stage::Init,
         Stage::Executing,
@@ -99,6 +103,8 @@ impl Stage {
         Stage::CreatingTable,
         Stage::CopyToTmpTable,
         Stage::AlteringTable,
+        Stage::SendingEvents,
+        Stage::AllSent,
     ];
 
     pub fn name(self) -> &'static str {
@@ -113,6 +119,8 @@ impl Stage {
             Stage::CreatingTable => "creating table",
             Stage::CopyToTmpTable => "copy to tmp table",
             Stage::AlteringTable => "altering table",
+            Stage::SendingEvents => "Sending binlog event to replica",
+            Stage::AllSent => "Source has sent all binlog to replica; waiting for more updates",
         }
     }
 }
@@ -205,6 +213,10 @@ pub trait Env {
     /// Are foreign keys looked at? Asked for by statements that write tables with some.
     fn foreign_key_checks(&self) -> bool {
         !matches!(self.system_variable(None, "foreign_key_checks"), Ok((Value::Int(0), _)))
+    }
+    /// How changes of rows go into the binary log, and `max_binlog_cache_size`; `None`: they do not. Asked for once an execution.
+    fn logged_rows(&self) -> Option<(binlog::payload::RowSettings, u64)> {
+        None
     }
     /// Bytes that a temporary table may take, if that is more than what each may.
     fn tmp_table_size(&self) -> u64 {

@@ -4,7 +4,7 @@
 //! Must never know packets or connections: what belongs to sessions comes through [`Source`].
 
 mod columns;
-mod create;
+pub mod create;
 mod ddl_text;
 mod grants;
 mod information_schema;

@@ -67,6 +67,7 @@ impl TestServer {
             write_persisted: Box::new(|_| Ok(())),
             native_password: false,
             tls: Default::default(),
+            binlog: None,
         };
         let server = Server::open(Arc::clone(&engine), settings, String::new).unwrap();
         TestServer { server, engine, directory }

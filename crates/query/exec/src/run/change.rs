@@ -384,6 +384,10 @@ impl UpdateStatement {
         run.writes.set(true);
         run.foresee()?;
         let (mut matched, mut changed) = (0u64, 0u64);
+        {
+            let _within = run.within(table);
+            writer.begin(table, || assigner.changing(table), run);
+        }
         rows.open(run)?;
         while rows.next(run)? {
             matched += 1;
@@ -482,6 +486,10 @@ impl DeleteStatement {
         run.foresee()?;
         self.rows.open(run)?;
         let DeleteStatement { rows, ignore, rules, writer } = self;
+        {
+            let _within = run.within(&rows.table);
+            writer.begin(&rows.table, Vec::new, run);
+        }
         while rows.next(run)? {
             let _within = run.within(&rows.table);
             loop {

@@ -165,6 +165,10 @@ impl InsertStatement {
             let _within = run.within(table);
             run.tx.borrow_mut().lock_duplicates(mode);
         }
+        match &self.on_duplicate {
+            Some(assigner) => self.writer.begin(table, || assigner.changing(table), run),
+            None => self.writer.begin(table, Vec::new, run),
+        }
         let mut p = Progress {
             how,
             from_query: matches!(self.source, Source::Query(_)),
@@ -477,8 +481,9 @@ impl InsertStatement {
                         return Ok(());
                     }
                     p.duplicates += 1;
-                    let mut remover = RowWriter::default();
-                    remover.delete(table, &mut run.tx.borrow_mut(), &slot.key, &slot.bytes).map_err(Refused::locked)?;
+                    let mut tx = run.tx.borrow_mut();
+                    self.writer.delete(table, &mut tx, &slot.key, &slot.bytes).map_err(Refused::locked)?;
+                    drop(tx);
                     if let Some(rules) = &mut self.rules {
                         rules.deleted(&slot.bytes, run)?;
                     }

@@ -167,6 +167,7 @@ impl UpdateManyStatement {
         let UpdateManyStatement { targets, writer, row, ignore, .. } = self;
         let Target { table, assigner, columns, named, .. } = &mut targets[i];
         let _within = run.within(table);
+        writer.begin(table, || assigner.changing(table), run);
         let (mut at, mut changed) = (0, 0);
         let mut kept: Vec<Value<'static>> = Vec::new();
         while at < named.bytes.len() {
@@ -260,6 +261,7 @@ impl DeleteManyStatement {
         for (_, table, rules, named) in targets.iter_mut() {
             let mut at = 0;
             let _within = run.within(table);
+            writer.begin(table, Vec::new, run);
             while at < named.bytes.len() {
                 run.check_interrupt()?;
                 let key = named.part(&mut at);

@@ -22,6 +22,7 @@ mod intersection;
 pub mod join;
 pub mod json_table;
 pub mod load;
+pub mod logged;
 pub mod long;
 pub mod loose;
 pub mod many;

@@ -8,6 +8,7 @@
 //! that of a multi-valued index it has as many as its array has elements ([`entries`]).
 
 use super::entries::{self, Entries};
+use super::logged::LoggedRows;
 use super::long::{self, has_outside};
 use super::{Run, added_column};
 use crate::error;
@@ -95,9 +96,20 @@ pub struct RowWriter {
     /// The old row and the new one with all values inside, where indexes ask for some that are not.
     old_inside: Vec<u8>,
     inside: Vec<u8>,
+    /// Where written rows are told to the binary log.
+    logged: Option<Box<LoggedRows>>,
 }
 
 impl RowWriter {
+    /// Before the first row of an execution: are rows of `table` told to the binary log? `changing`: columns that an UPDATE may change.
+    pub fn begin(&mut self, table: &Table, changing: impl FnOnce() -> Vec<usize>, run: &Run<'_>) {
+        self.logged = LoggedRows::begin(self.logged.take(), table, changing, run);
+        if self.logged.is_some() {
+            // Each statement names its tables anew.
+            run.tx.borrow_mut().events().set_mark(0);
+        }
+    }
+
     /// Encodes a row of all columns and its clustered key.
     pub fn encode(&mut self, table: &Table, values: &[Value<'_>]) {
         self.row.clear();
@@ -200,7 +212,10 @@ impl RowWriter {
             }
         }
         note(table, tx, &self.key);
-        Ok(())
+        match &self.logged {
+            None => Ok(()),
+            Some(logged) => logged.inserted(tx, |i| column(table, &self.row, i)).map_err(Refused::Error),
+        }
     }
 
     /// Deletes a row that was read by an exclusive locking read, or to write. The row first: an unlocked one is checked there.
@@ -212,8 +227,13 @@ impl RowWriter {
         old_row: &[u8],
     ) -> Result<(), Refused> {
         tx.delete(table.indexes[0].tree, old_key)?;
-        let all = 1..table.indexes.len();
-        let old_row = long::indexed(tx, table, all, old_row, &mut self.old_inside).map_err(Refused::Error)?;
+        let (all, buffer) = (1..table.indexes.len(), &mut self.old_inside);
+        // The binary log has all values.
+        let old_row = match &self.logged {
+            None => long::indexed(tx, table, all, old_row, buffer),
+            Some(_) => long::inside(tx, table, old_row, buffer),
+        };
+        let old_row = old_row.map_err(Refused::Error)?;
         for i in 1..table.indexes.len() {
             if table.indexes[i].array_part.is_some() {
                 entries::delete(tx, table, i, Entries::of(table, i, old_row, old_key).iter())?;
@@ -223,7 +243,10 @@ impl RowWriter {
             tx.index_delete(table.indexes[i].tree, &self.old_entry)?;
         }
         note(table, tx, old_key);
-        Ok(())
+        match &self.logged {
+            None => Ok(()),
+            Some(logged) => logged.deleted(tx, |i| column(table, old_row, i)).map_err(Refused::Error),
+        }
     }
 
     /// Replaces a row, read by an exclusive locking read or to write, by the encoded one. False: they are the same, and the old
@@ -248,9 +271,14 @@ impl RowWriter {
             let (tree, key) = (table.indexes[0].tree, &self.key);
             long::store(tx, table, key.len(), &self.row, &mut self.parts, |tx, row| tx.update(tree, key, row))?;
         }
-        let indexes = || (1..touched.len()).filter(|i| moved || touched[*i]);
-        let old_row = long::indexed(tx, table, indexes(), old_row, &mut self.old_inside).map_err(Refused::Error)?;
-        let row = long::indexed(tx, table, indexes(), &self.row, &mut self.inside).map_err(Refused::Error)?;
+        let whole = self.logged.is_some();
+        let inside = |row, buffer| match whole {
+            false => long::indexed(tx, table, (1..touched.len()).filter(|i| moved || touched[*i]), row, buffer),
+            // The binary log has all values.
+            true => long::inside(tx, table, row, buffer),
+        };
+        let old_row = inside(old_row, &mut self.old_inside).map_err(Refused::Error)?;
+        let row = inside(&self.row, &mut self.inside).map_err(Refused::Error)?;
         for (i, touched) in touched.iter().enumerate().skip(1) {
             if !moved && !touched {
                 continue;
@@ -278,6 +306,10 @@ impl RowWriter {
         note(table, tx, &self.key);
         if moved {
             note(table, tx, old_key);
+        }
+        if let Some(logged) = &self.logged {
+            let (old, new) = (|i| column(table, old_row, i), |i| column(table, row, i));
+            logged.updated(tx, old, new).map_err(Refused::Error)?;
         }
         Ok(true)
     }

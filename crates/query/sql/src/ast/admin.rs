@@ -274,11 +274,18 @@ pub enum FlushTables {
     ForExport,
 }
 
+/// PURGE BINARY LOGS: which go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PurgeLogs {
+    /// Those before this file.
+    To(Str),
+    /// Those that were written last before a time; where its text begins in the source.
+    Before(ExprId, u32),
+}
+
 /// What a statement is about that a server without it answers for all names alike.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Absent {
-    /// PURGE BINARY LOGS
-    BinaryLogs,
     /// BINLOG 'event'
     BinlogEvent(Str),
     /// START, STOP, RESET REPLICA; the channel, if one is named.

@@ -364,6 +364,7 @@ pub enum Statement {
         users: Vec<Account>,
     },
 
+    PurgeLogs(PurgeLogs),
     Absent(Absent),
     Handler(HandlerStatement),
     Server(ServerStatement),

@@ -7,17 +7,18 @@ impl Parser<'_> {
     pub(super) fn replication(&mut self, kw: Kw) -> R<Statement> {
         match kw {
             Kw::PURGE => {
-                self.expect(Kw::BINARY)?;
+                // MASTER LOGS is what older tools say.
+                self.expect_any(&[Kw::BINARY, Kw::MASTER])?;
                 self.expect(Kw::LOGS)?;
-                if self.expect_any(&[Kw::TO, Kw::BEFORE])? == Kw::TO {
-                    self.text()?;
+                Ok(Statement::PurgeLogs(if self.expect_any(&[Kw::TO, Kw::BEFORE])? == Kw::TO {
+                    PurgeLogs::To(self.text()?)
                 } else if self.is(Tok::LParen) && self.peek().kw == Kw::SELECT {
                     // MySQL's grammar has no subquery here.
                     return Err(self.syntax());
                 } else {
-                    self.expr()?;
-                }
-                Ok(Statement::Absent(Absent::BinaryLogs))
+                    let start = self.tok.start;
+                    PurgeLogs::Before(self.expr()?, start)
+                }))
             }
             Kw::CHANGE => self.change_source(),
             Kw::START | Kw::STOP => self.start_replica(kw),

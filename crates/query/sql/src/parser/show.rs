@@ -148,6 +148,15 @@ impl Parser<'_> {
                 self.expect_all(&[Kw::LOG, Kw::STATUS])?;
                 (ShowWhat::BinaryLogStatus, false)
             }
+            // What older tools send.
+            Kw::MASTER => match self.expect_any(&[Kw::LOGS, Kw::STATUS])? {
+                Kw::LOGS => (ShowWhat::BinaryLogs, false),
+                _ => (ShowWhat::BinaryLogStatus, false),
+            },
+            Kw::SLAVE => {
+                self.expect(Kw::HOSTS)?;
+                (ShowWhat::Replicas, false)
+            }
             Kw::BINLOG | Kw::RELAYLOG => {
                 self.expect(Kw::EVENTS)?;
                 let file = if self.eat(Kw::IN) { Some(self.text()?) } else { None };

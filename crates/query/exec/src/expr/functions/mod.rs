@@ -1,6 +1,7 @@
 //! Native functions: a table of names, argument counts, result types and evaluators.
 
 pub mod crypto;
+mod gtid;
 pub mod info;
 pub mod json;
 pub mod lengths;
@@ -310,6 +311,7 @@ pub fn find(name: &str) -> Option<Func> {
         crypto::FUNCTIONS,
         net::FUNCTIONS,
         regexp::FUNCTIONS,
+        gtid::FUNCTIONS,
         locks::FUNCTIONS,
         xml::FUNCTIONS,
     ];

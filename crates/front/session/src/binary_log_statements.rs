@@ -1,0 +1,283 @@
+//! Statements about the files of the binary log: SHOW BINARY LOGS, SHOW BINLOG EVENTS, SHOW BINARY LOG STATUS, FLUSH, PURGE, RESET.
+
+use crate::binary_log::binlog_error;
+use crate::command::Session;
+use crate::needs::Action;
+use binlog::event::{self, GtidEvent, HEADER_BYTES, Header, Kind};
+use binlog::gtid::GtidSet;
+use binlog::{Binlog, Published, Read, Reader};
+use exec::Env;
+use inspect::Rows;
+use sql::ast::{Parsed, PurgeLogs, ShowLimit, ShowWhat};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use types::collation::CollationId;
+use types::temporal::parse::parse_datetime;
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
+
+fn varchar(n: u32) -> DataType {
+    DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI)
+}
+
+fn bigint() -> DataType {
+    DataType { length: 20, ..DataType::new(TypeKind::BigInt).unsigned().not_null() }
+}
+
+fn text(s: impl Into<String>) -> Value<'static> {
+    Value::Bytes(s.into().into_bytes().into())
+}
+
+/// The greatest number that RESET lets the next file have.
+const RESET_NUMBER_MAX: u64 = 2_000_000_000;
+
+impl Session {
+    /// Has somebody killed this session's wait for the writer of the files?
+    fn is_killed(&self) -> impl Fn() -> bool + use<> {
+        let interrupt = Arc::clone(self.tx.interrupt());
+        move || interrupt.reason() != 0
+    }
+
+    /// As of all commits so far.
+    fn binlog_now(&self, binlog: &Binlog) -> Result<Published> {
+        binlog.catch_up(self.is_killed()).map_err(binlog_error)
+    }
+
+    /// SHOW of what has to do with the binary log.
+    pub(crate) fn show_binlog(&mut self, parsed: &Parsed, what: &ShowWhat) -> Result<Rows> {
+        match what {
+            ShowWhat::BinaryLogs => self.show_binary_logs(),
+            ShowWhat::BinaryLogStatus => self.show_binary_log_status(),
+            ShowWhat::Replicas => self.show_replicas(),
+            ShowWhat::BinlogEvents { relay: false, file, position, limit, .. } => {
+                let file = file.map(|f| String::from_utf8_lossy(parsed.bytes(f)).into_owned());
+                self.show_binlog_events(parsed, file.as_deref(), *position, *limit)
+            }
+            _ => unreachable!("the caller passes those alone"),
+        }
+    }
+
+    /// SHOW BINARY LOGS. Error 1381.
+    pub(crate) fn show_binary_logs(&mut self) -> Result<Rows> {
+        let binlog = self.server.binlog.clone().ok_or_else(|| err!(1381))?;
+        self.binlog_now(&binlog)?;
+        let files = binlog.files().map_err(binlog_error)?;
+        let rows = files.into_iter().map(|f| vec![text(f.name), Value::UInt(f.size), text("No")]).collect();
+        Ok(Rows::new(&[("Log_name", varchar(255)), ("File_size", bigint()), ("Encrypted", varchar(3))], rows))
+    }
+
+    /// SHOW BINARY LOG STATUS: no row without a binary log.
+    pub(crate) fn show_binary_log_status(&mut self) -> Result<Rows> {
+        let mut rows = Vec::new();
+        if let Some(binlog) = self.server.binlog.clone() {
+            let now = self.binlog_now(&binlog)?;
+            rows.push(vec![
+                text(binlog.file_name(now.file)),
+                Value::UInt(now.offset),
+                text(""),
+                text(""),
+                text(now.executed.to_string()),
+            ]);
+        }
+        let columns = [
+            ("File", varchar(255)),
+            ("Position", bigint()),
+            ("Binlog_Do_DB", varchar(255)),
+            ("Binlog_Ignore_DB", varchar(255)),
+            ("Executed_Gtid_Set", varchar(1024)),
+        ];
+        Ok(Rows::new(&columns, rows))
+    }
+
+    /// SHOW REPLICAS.
+    pub(crate) fn show_replicas(&mut self) -> Result<Rows> {
+        let replicas = self.server.replicas.lock().clone();
+        let row = |r: &crate::dump::Replica| {
+            let number = |n: u32| Value::UInt(n.into());
+            vec![number(r.server_id), text(&*r.host), number(r.port.into()), number(r.source_id), text(&*r.uuid)]
+        };
+        let int = DataType { length: 10, ..DataType::new(TypeKind::Int).unsigned().not_null() };
+        let columns = [
+            ("Server_Id", int),
+            ("Host", varchar(20)),
+            ("Port", int),
+            ("Source_Id", int),
+            ("Replica_UUID", varchar(36)),
+        ];
+        Ok(Rows::new(&columns, replicas.values().map(row).collect()))
+    }
+
+    /// SHOW BINLOG EVENTS. Error 1220.
+    pub(crate) fn show_binlog_events(
+        &mut self,
+        parsed: &Parsed,
+        file: Option<&str>,
+        position: Option<u64>,
+        limit: Option<ShowLimit>,
+    ) -> Result<Rows> {
+        let mut number = |id| match crate::evaluate::literal(parsed, id) {
+            Some((Value::Int(n), _)) => Ok(n as u64),
+            _ => Err(err!(1235, "LIMIT of SHOW BINLOG EVENTS that is no number")),
+        };
+        let (skip, take) = match limit {
+            Some(limit) => (limit.offset.map_or(Ok(0), &mut number)?, number(limit.count)?),
+            None => (0, u64::MAX),
+        };
+        let columns = [
+            ("Log_name", varchar(20)),
+            ("Pos", bigint()),
+            ("Event_type", varchar(20)),
+            ("Server_id", bigint()),
+            ("End_log_pos", bigint()),
+            ("Info", varchar(1024)),
+        ];
+        let Some(binlog) = self.server.binlog.clone() else { return Ok(Rows::new(&columns, Vec::new())) };
+        let failed = |what: String| err!(1220, "SHOW BINLOG EVENTS", what);
+        let now = self.binlog_now(&binlog)?;
+        let number = match file {
+            Some(name) => binlog.number_of(name).map_err(|_| failed("Could not find target log".to_string()))?,
+            None => *now.files.first().expect("there is a file in use"),
+        };
+        let mut reader = Reader::open(&binlog, number).map_err(|e| failed(e.to_string()))?;
+        if let Some(position) = position {
+            reader.seek(position.max(4)).map_err(|_| {
+                failed("Invalid pos specified. Requested from pos:".to_string() + &position.to_string())
+            })?;
+        }
+        let name = binlog.file_name(number);
+        let (mut rows, mut event, mut at) = (Vec::new(), Vec::new(), reader.offset());
+        let (mut left, mut skipped) = (take, 0);
+        let killed = self.is_killed();
+        while left > 0 {
+            if killed() {
+                return Err(err!(1317));
+            }
+            let read = reader.next(&mut event);
+            let Read::Event(header) = read.map_err(|_| failed("Wrong offset or I/O error".to_string()))? else {
+                break;
+            };
+            if skipped < skip {
+                skipped += 1;
+            } else {
+                left -= 1;
+                let body = &event[HEADER_BYTES..event.len() - reader.checksum().bytes()];
+                let kind = header.kind().map_or("Unknown", Kind::name);
+                rows.push(vec![
+                    text(&*name),
+                    Value::UInt(at),
+                    text(kind),
+                    Value::UInt(header.server_id.into()),
+                    Value::UInt(reader.offset()),
+                    text(info(&header, body)),
+                ]);
+            }
+            at = reader.offset();
+        }
+        Ok(Rows::new(&columns, rows))
+    }
+
+    /// FLUSH BINARY LOGS.
+    pub(crate) fn flush_binary_logs(&mut self) -> Result<()> {
+        match self.server.binlog.clone() {
+            Some(binlog) => binlog.rotate(self.is_killed()).map_err(binlog_error),
+            None => Ok(()),
+        }
+    }
+
+    /// PURGE BINARY LOGS. Errors 1227, 1373, 1525.
+    pub(crate) fn purge_binary_logs(&mut self, parsed: &Parsed, purge: PurgeLogs) -> Result<()> {
+        self.need(Action::BinaryLogs)?;
+        let Some(binlog) = self.server.binlog.clone() else { return Ok(()) };
+        match purge {
+            PurgeLogs::To(name) => {
+                let name = String::from_utf8_lossy(parsed.bytes(name)).into_owned();
+                let kept = binlog.purge_to(&name, self.is_killed()).map_err(binlog_error)?;
+                if let Some(kept) = kept {
+                    let file = binlog.file_name(kept);
+                    let message = format!("file {file} was not purged because it was being read by a thread");
+                    self.state.warn("Warning", 1868, message);
+                }
+                Ok(())
+            }
+            PurgeLogs::Before(time, at) => {
+                let source = parsed.source().get(at as usize..).unwrap_or_default().to_vec();
+                let (value, t) = self.evaluate(parsed, time, &source)?;
+                let seconds = self.seconds_of(&value, &t)?;
+                let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+                binlog.purge_before(time, self.is_killed()).map_err(binlog_error)
+            }
+        }
+    }
+
+    /// A time in the session's zone, as seconds since 1970. Error 1292.
+    fn seconds_of(&self, value: &Value<'_>, t: &DataType) -> Result<u64> {
+        let mut shown = Vec::new();
+        value.write_text(t, &mut shown);
+        let shown = String::from_utf8_lossy(&shown).into_owned();
+        let wrong = || SqlError::new(1292, format!("Incorrect DATETIME value: '{shown}'"));
+        let time = match value {
+            Value::DateTime(t) => *t,
+            Value::Date(d) => d.at_midnight(),
+            _ => parse_datetime(shown.as_bytes(), self.state.sql_mode).ok_or_else(wrong)?.value,
+        };
+        let local = time.to_unix_seconds();
+        let offset = i64::from(self.state.time_zone.offset_at(local));
+        Ok((local - offset).max(0) as u64)
+    }
+
+    /// RESET BINARY LOGS AND GTIDS.
+    pub(crate) fn reset_binary_logs(&mut self, to: Option<u64>) -> Result<()> {
+        self.need(Action::ResetBinaryLogs)?;
+        let Some(binlog) = self.server.binlog.clone() else { return Ok(()) };
+        let to = to.unwrap_or(1);
+        if !(1..=RESET_NUMBER_MAX).contains(&to) {
+            let message = format!(
+                "The requested value '{to}' for the next binary log index is out of range. Please use a value between '1' and '{RESET_NUMBER_MAX}'."
+            );
+            return Err(SqlError::new(3567, message));
+        }
+        binlog.reset(to, self.is_killed()).map_err(binlog_error)
+    }
+}
+
+/// What an event says, in the words of SHOW BINLOG EVENTS.
+fn info(header: &Header, body: &[u8]) -> String {
+    let lossy = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+    let number = |from: usize, bytes: usize| {
+        let mut wide = [0; 8];
+        body.get(from..from + bytes).into_iter().for_each(|b| wide[..bytes].copy_from_slice(b));
+        u64::from_le_bytes(wide)
+    };
+    match header.kind() {
+        Some(Kind::FormatDescription) => {
+            let version = body.get(2..52).unwrap_or_default();
+            let end = version.iter().position(|b| *b == 0).unwrap_or(version.len());
+            format!("Server ver: {}, Binlog ver: {}", lossy(&version[..end]), number(0, 2))
+        }
+        Some(Kind::PreviousGtids) => GtidSet::decode(body).map_or_else(String::new, |set| set.to_string()),
+        Some(Kind::Gtid | Kind::AnonymousGtid) => match GtidEvent::gtid_of(body) {
+            Some(gtid) => format!("SET @@SESSION.GTID_NEXT= '{}:{}'", gtid.uuid, gtid.number),
+            None => "SET @@SESSION.GTID_NEXT= 'ANONYMOUS'".to_string(),
+        },
+        Some(Kind::Query) => match event::query_text(body) {
+            Some((b"", query)) => lossy(query),
+            Some((database, query)) => format!("use `{}`; {}", lossy(database).replace('`', "``"), lossy(query)),
+            None => String::new(),
+        },
+        Some(Kind::Xid) => format!("COMMIT /* xid={} */", number(0, 8)),
+        Some(Kind::Rotate) => format!("{};pos={}", lossy(body.get(8..).unwrap_or_default()), number(0, 8)),
+        Some(Kind::RowsQuery) => format!("# {}", lossy(body.get(1..).unwrap_or_default())),
+        Some(Kind::TableMap) => {
+            let name = |at: usize| {
+                let len = body.get(at).copied().unwrap_or(0) as usize;
+                (body.get(at + 1..at + 1 + len).unwrap_or_default(), at + len + 2)
+            };
+            let (schema, next) = name(8);
+            format!("table_id: {} ({}.{})", number(0, 6), lossy(schema), lossy(name(next).0))
+        }
+        Some(Kind::WriteRows | Kind::UpdateRows | Kind::DeleteRows) => {
+            let last = if number(6, 2) & u64::from(event::ROWS_STATEMENT_END) != 0 { " flags: STMT_END_F" } else { "" };
+            format!("table_id: {}{last}", number(0, 6))
+        }
+        _ => String::new(),
+    }
+}
