@@ -80,6 +80,9 @@ fn coerce_slow<'a>(value: Value<'a>, source: &DataType, column: &DataType, conte
             let (text, collation) = (source.collation.charset().to_utf8(b).into_owned(), source.collation.of_utf8mb4());
             return coerce_slow(Value::Bytes(Cow::Owned(text)), &DataType { collation, ..*source }, column, context);
         }
+        Value::Json(_) if !matches!(column.kind, Json | Null) && !column.kind.is_text() && !column.kind.is_bytes() => {
+            return of_document(value, source, column, context);
+        }
         _ => value,
     };
     match column.kind {
@@ -519,6 +522,53 @@ fn to_set<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -
         }
     };
     if whole { Ok((Value::UInt(bits), None)) } else { context.truncated(Value::UInt(bits)) }
+}
+
+/// A document for a column of numbers or times: its scalar, if that is one. Error or warning 3156 when it has none. Members and bits
+/// are read from its text.
+#[cold]
+fn of_document<'a>(value: Value<'a>, source: &DataType, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
+    use TypeKind::{Bit, Double, Enum, Float, Set, Timestamp, Year};
+    let text_type = DataType::string(TypeKind::LongText, u32::MAX, CollationId::UTF8MB4_BIN);
+    let kind = match column.kind {
+        TypeKind::Decimal => "DECIMAL",
+        Float | Double => "DOUBLE",
+        TypeKind::Date => "DATE",
+        TypeKind::Time => "TIME",
+        TypeKind::DateTime | Timestamp => "DATETIME/TIMESTAMP",
+        Enum | Set | Bit => {
+            let mut text = Vec::new();
+            value.write_text(source, &mut text);
+            return coerce_slow(Value::Bytes(text.into()), &text_type, column, context);
+        }
+        _ => "INTEGER",
+    };
+    let lenient = StoreContext { mode: SqlMode::NONE, ..*context };
+    let scalar = value.json_scalar();
+    let (fits, given) = match scalar {
+        Value::Bytes(text) if column.kind.is_temporal() && column.kind != Year => {
+            let strict = StoreContext { mode: SqlMode::STRICT_TRANS_TABLES, ..*context };
+            let read = coerce_slow(Value::Bytes(Cow::Borrowed(&text)), &text_type, column, &strict);
+            let fits = matches!(read, Ok((_, None)));
+            (fits, if fits { Value::Bytes(text) } else { Value::Int(0) })
+        }
+        Value::Bytes(text) => {
+            let (_, used) = number::parse_f64(&text);
+            (used == text.len() && used > 0, Value::Bytes(text))
+        }
+        Value::Null => (false, Value::Int(0)),
+        Value::Date(_) | Value::Time(_) | Value::DateTime(_) => (true, scalar),
+        number => {
+            let fits = !column.kind.is_temporal() || column.kind == Year;
+            (fits, if fits { number } else { Value::Int(0) })
+        }
+    };
+    let of_given = if matches!(given, Value::Bytes(_)) { text_type } else { DataType::new(TypeKind::BigInt) };
+    if fits {
+        return coerce_slow(given, &of_given, column, context);
+    }
+    let (stored, _) = coerce_slow(given, &of_given, column, &lenient)?;
+    context.lossy(stored, ER_INVALID_JSON_VALUE_FOR_CAST, &[&kind, &"", &context.column, &context.row])
 }
 
 /// A string is read as JSON text; other values are no documents without CAST.
