@@ -263,7 +263,8 @@ impl Assigner {
     /// A changed AUTO_INCREMENT value counts as one that was inserted.
     pub fn count(&self, table: &Table, writer: &RowWriter, run: &Run<'_>) -> Result<()> {
         let Some(c) = self.counted else { return Ok(()) };
-        let value = super::write::column(table, &writer.row, c);
+        let tx = run.tx.borrow();
+        let value = long::column(&tx, table, &writer.row, c)?;
         let negative = !table.columns[c].data_type.unsigned && value.to_i64() < 0;
         if negative { Ok(()) } else { super::insert::observe(table, value.to_u64(), run) }
     }

@@ -591,11 +591,17 @@ impl InsertStatement {
             applied => applied?,
         }
         let slot = &self.frame.slots[0];
-        let mut tx = run.tx.borrow_mut();
-        let savepoint = tx.savepoint();
-        match self.writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched) {
+        let written = {
+            let mut tx = run.tx.borrow_mut();
+            let savepoint = tx.savepoint();
+            let written = self.writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched);
+            if written.is_err() {
+                tx.rollback_to(savepoint).map_err(error::during_rollback)?;
+            }
+            written
+        };
+        match written {
             Ok(true) => {
-                drop(tx);
                 assigner.count(table, &self.writer, run)?;
                 if let Some(rules) = &mut self.rules {
                     rules.updated(&slot.bytes, &self.writer.row, run)?;
@@ -606,21 +612,17 @@ impl InsertStatement {
             }
             Ok(false) => p.unchanged += 1,
             Err(Refused::Duplicate(i)) => {
-                tx.rollback_to(savepoint).map_err(error::during_rollback)?;
-                drop(tx);
                 let e = assigner.refused(table, &slot.bytes, &self.writer, i, run)?;
                 if !self.ignore {
                     return Err(e);
                 }
                 run.warn(e.code, e.message);
             }
-            Err(refused) => {
-                tx.rollback_to(savepoint).map_err(error::during_rollback)?;
-                return Err(refused.locked());
-            }
+            Err(refused) => return Err(refused.locked()),
         }
         if let Some(c) = table.columns.iter().position(|c| c.auto_increment) {
-            let value = write::column(table, &self.writer.row, c);
+            let tx = run.tx.borrow();
+            let value = super::long::column(&tx, table, &self.writer.row, c)?;
             p.last_value = if table.columns[c].data_type.unsigned { value.to_u64() } else { value.to_i64() as u64 };
         }
         Ok(())

@@ -133,16 +133,19 @@ impl RowWriter {
         rekey: bool,
     ) -> Result<()> {
         self.row.clear();
+        let mut rekey = rekey;
         if !table.layout.patch(&mut self.row, old_row, columns, values) {
             let given = |i| columns.iter().rposition(|c| *c == i).map(|n| crate::expr::reborrow(&values[n]));
             // Under another key it is another row, which has its own long values.
             let (keeps, mut inside) = (long::keeps(old_row) && !rekey, std::mem::take(&mut self.inside));
-            let old_row = if keeps { old_row } else { long::inside(tx, table, old_row, &mut inside)? };
+            let stored = old_row;
+            let old_row = if keeps { stored } else { long::inside(tx, table, stored, &mut inside)? };
             if keeps {
                 self.change_keeping(tx, table, old_row, &given)?;
             } else if columns.iter().all(|c| given(*c) == Some(column(table, old_row, *c))) {
-                // As long or as short as it was.
-                self.row.extend_from_slice(old_row);
+                // As it was, its long values outside.
+                self.row.extend_from_slice(stored);
+                rekey = false;
             } else {
                 let all: Vec<Value<'_>> =
                     (0..table.columns.len()).map(|i| given(i).unwrap_or_else(|| column(table, old_row, i))).collect();

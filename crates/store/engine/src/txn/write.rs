@@ -53,9 +53,10 @@ enum Attempt {
     ExtendUndo,
 }
 
-/// Bytes that a row with a key of so many bytes may have as it is stored: [`Row::stored_bytes`]. Some quarter of a page.
+/// Bytes that a row with a key of so many bytes may have as it is stored: [`Row::stored_bytes`]. Some quarter of a page; 0 with a
+/// key that is too long for any row.
 pub fn row_bytes_max(key_bytes: usize) -> usize {
-    CELL_BYTES_MAX - ROW_AT - key_bytes
+    (CELL_BYTES_MAX - ROW_AT).saturating_sub(key_bytes)
 }
 
 const TRUSTED: &str = "a latched node has sound offsets";
