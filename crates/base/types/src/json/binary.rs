@@ -46,6 +46,9 @@ const DATETIME: u8 = 12;
 /// A container is too long for 16-bit offsets.
 struct TooLong;
 
+/// What offsets of 16 bits reach.
+const SMALL_BYTES_MAX: usize = u16::MAX as usize;
+
 /// The binary form.
 pub fn encode(v: &Json) -> Vec<u8> {
     let mut out = vec![0];
@@ -55,23 +58,36 @@ pub fn encode(v: &Json) -> Vec<u8> {
 
 /// Appends the value; its type goes to `type_at`.
 fn encode_at(v: &Json, type_at: usize, out: &mut Vec<u8>) {
-    if v.is_container() {
-        let start = out.len();
-        for large in [false, true] {
-            out.truncate(start);
-            out[type_at] = match (v, large) {
-                (Json::Object(_), false) => SMALL_OBJECT,
-                (Json::Object(_), true) => LARGE_OBJECT,
-                (_, false) => SMALL_ARRAY,
-                (_, true) => LARGE_ARRAY,
-            };
-            if container(v, large, out).is_ok() {
-                return;
-            }
-        }
+    let start = out.len();
+    if encode_small(v, type_at, out).is_ok() {
+        return;
+    }
+    out.truncate(start);
+    if !v.is_container() {
+        out[type_at] = scalar(v, out);
+        return;
+    }
+    out[type_at] = if matches!(v, Json::Object(_)) { LARGE_OBJECT } else { LARGE_ARRAY };
+    if container(v, true, out).is_err() {
         unreachable!("a large container holds any document");
     }
+}
+
+/// The same of a value in a small container. What is too long for one makes all containers around it too long: none of them is encoded
+/// in its large form meanwhile, so that a level costs no more than its own length.
+fn encode_small(v: &Json, type_at: usize, out: &mut Vec<u8>) -> Result<(), TooLong> {
+    match v {
+        Json::String(text) if text.len() > SMALL_BYTES_MAX => return Err(TooLong),
+        Json::Opaque(_, bytes) if bytes.len() > SMALL_BYTES_MAX => return Err(TooLong),
+        Json::Array(_) => out[type_at] = SMALL_ARRAY,
+        Json::Object(_) => out[type_at] = SMALL_OBJECT,
+        _ => {}
+    }
+    if v.is_container() {
+        return container(v, false, out);
+    }
     out[type_at] = scalar(v, out);
+    Ok(())
 }
 
 /// Appends a scalar and says its type.
@@ -177,8 +193,11 @@ fn container(v: &Json, large: bool, out: &mut Vec<u8>) -> Result<(), TooLong> {
             return Ok(());
         }
         put_number(out.len() - start, at + 1, large, out)?;
-        encode_at(v, at, out);
-        Ok(())
+        if large {
+            encode_at(v, at, out);
+            return Ok(());
+        }
+        encode_small(v, at, out)
     };
     match v {
         Json::Array(list) => list.iter().enumerate().try_for_each(|(i, v)| each(i, v))?,
@@ -205,6 +224,34 @@ fn inlined(v: &Json, large: bool) -> Option<(u8, u32)> {
         },
         _ => return None,
     })
+}
+
+/// Bytes of memory that [`decode`] is about to take, roughly.
+pub fn tree_bytes(bytes: &[u8]) -> usize {
+    let elements = bytes.split_first().and_then(|(kind, rest)| elements(*kind, rest)).unwrap_or(0);
+    bytes.len() + elements * size_of::<Json>()
+}
+
+/// Elements in a container and in those inside of it; a member counts for two.
+fn elements(kind: u8, bytes: &[u8]) -> Option<usize> {
+    let (object, large) = match kind {
+        SMALL_OBJECT | LARGE_OBJECT | SMALL_ARRAY | LARGE_ARRAY => {
+            (matches!(kind, SMALL_OBJECT | LARGE_OBJECT), kind & 1 == 1)
+        }
+        _ => return Some(0),
+    };
+    let w = width(large);
+    let count = number_at(bytes, 0, large)?;
+    let entries = 2 * w + if object { count * (w + 2) } else { 0 };
+    let mut sum = if object { 2 * count } else { count };
+    for i in 0..count {
+        let at = entries + i * (1 + w);
+        let kind = *bytes.get(at)?;
+        if matches!(kind, SMALL_OBJECT | LARGE_OBJECT | SMALL_ARRAY | LARGE_ARRAY) {
+            sum += elements(kind, bytes.get(number_at(bytes, at + 1, large)?..)?)?;
+        }
+    }
+    Some(sum)
 }
 
 /// The document of a binary form. `None`: the bytes are none.

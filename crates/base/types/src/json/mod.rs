@@ -89,6 +89,28 @@ impl Object {
         self.0.into_iter()
     }
 
+    /// One object of two: `of` makes each member's value of the two that its key has. In one pass over both.
+    fn merge(self, other: Object, mut of: impl FnMut(Option<Json>, Option<Json>) -> Option<Json>) -> Object {
+        let mut merged = Vec::with_capacity(self.0.len().max(other.0.len()));
+        let (mut a, mut b) = (self.0.into_iter().peekable(), other.0.into_iter().peekable());
+        loop {
+            let order = match (a.peek(), b.peek()) {
+                (Some((x, _)), Some((y, _))) => compare_keys(x, y),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (None, None) => return Object(merged),
+            };
+            let mine = if order.is_le() { a.next() } else { None };
+            let theirs = if order.is_ge() { b.next() } else { None };
+            let (key, mine, theirs) = match (mine, theirs) {
+                (Some((key, mine)), theirs) => (key, Some(mine), theirs.map(|(_, v)| v)),
+                (None, Some((key, theirs))) => (key, None, Some(theirs)),
+                (None, None) => unreachable!("one of them has a member"),
+            };
+            merged.extend(of(mine, theirs).map(|value| (key, value)));
+        }
+    }
+
     /// From members in any order; of a key given twice the last counts.
     pub fn from_members(mut members: Vec<(String, Json)>) -> Object {
         members.sort_by(|(a, _), (b, _)| compare_keys(a, b));
@@ -186,6 +208,20 @@ impl Json {
         }
     }
 
+    /// Bytes of memory that a copy takes, roughly.
+    pub fn memory(&self) -> usize {
+        size_of::<Json>()
+            + match self {
+                Json::String(text) => text.len(),
+                Json::Opaque(_, bytes) => bytes.len(),
+                Json::Array(list) => list.iter().map(Json::memory).sum(),
+                Json::Object(members) => {
+                    members.iter().map(|(key, v)| size_of::<String>() + key.len() + v.memory()).sum()
+                }
+                _ => 0,
+            }
+    }
+
     /// JSON_LENGTH: elements or members; 1 for scalars.
     pub fn length(&self) -> usize {
         match self {
@@ -206,15 +242,10 @@ impl Json {
     /// JSON_MERGE_PRESERVE of two documents: objects are joined member by member, all else becomes one array.
     pub fn merge_preserve(self, other: Json) -> Json {
         match (self, other) {
-            (Json::Object(mut a), Json::Object(b)) => {
-                for (key, value) in b.into_members() {
-                    match a.remove(&key) {
-                        Some(old) => a.insert(key, old.merge_preserve(value)),
-                        None => a.insert(key, value),
-                    }
-                }
-                Json::Object(a)
-            }
+            (Json::Object(a), Json::Object(b)) => Json::Object(a.merge(b, |a, b| match (a, b) {
+                (Some(a), Some(b)) => Some(a.merge_preserve(b)),
+                (one, other) => one.or(other),
+            })),
             (a, b) => {
                 let mut list = a.into_array();
                 list.extend(b.into_array());
@@ -226,17 +257,15 @@ impl Json {
     /// JSON_MERGE_PATCH (RFC 7396).
     pub fn merge_patch(self, patch: Json) -> Json {
         let Json::Object(patch) = patch else { return patch };
-        let mut target = match self {
+        let target = match self {
             Json::Object(members) => members,
             _ => Object::default(),
         };
-        for (key, value) in patch.into_members() {
-            let old = target.remove(&key);
-            if value != Json::Null {
-                target.insert(key, old.unwrap_or(Json::Null).merge_patch(value));
-            }
-        }
-        Json::Object(target)
+        Json::Object(target.merge(patch, |old, value| match value {
+            None => old,
+            Some(Json::Null) => None,
+            Some(value) => Some(old.unwrap_or(Json::Null).merge_patch(value)),
+        }))
     }
 
     /// JSON_CONTAINS: is `candidate` in `self`? Each element of one array is looked for among all of the other: `go_on` is asked

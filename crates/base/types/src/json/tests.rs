@@ -79,3 +79,33 @@ fn order_is_by_kind_then_value() {
     }
     assert!(doc("9007199254740993").compare(&doc("9007199254740992.0")).is_gt());
 }
+
+#[test]
+fn containers_are_small_or_large_as_they_must_be() {
+    // Around the length at which offsets no longer have 16 bits, and inside of other containers.
+    for length in [65_500, 65_520, 65_524, 65_525, 65_526, 65_527, 65_528, 65_530, 65_536, 70_000] {
+        let mut v = Json::Array(vec![Json::Int(1), Json::String("a".repeat(length)), Json::Array(Vec::new())]);
+        for _ in 0..3 {
+            assert_eq!(binary::decode(&binary::encode(&v)), Some(v.clone()), "{length}");
+            v = Json::Object(Object::from_members(vec![("k".to_string(), v), ("l".to_string(), Json::Null)]));
+        }
+    }
+    // A level that costs as much as two of those inside of it would take for ever.
+    let deep = format!("{}\"{}\"{}", "[".repeat(99), "a".repeat(70_000), "]".repeat(99));
+    let v = doc(&deep);
+    let bytes = binary::encode(&v);
+    assert_eq!(binary::decode(&bytes), Some(v));
+    assert!(binary::tree_bytes(&bytes) >= bytes.len() + 99 * size_of::<Json>());
+    assert_eq!(binary::tree_bytes(&binary::encode(&doc("[1, [2, 3], {\"a\": 4}]"))) / size_of::<Json>(), 7);
+}
+
+#[test]
+fn merging_goes_through_both_once() {
+    let (a, b) =
+        (doc(r#"{"a": 1, "bb": {"x": 1}, "c": [1]}"#), doc(r#"{"a": null, "bb": {"y": 2}, "c": 2, "d": {"e": null}}"#));
+    assert_eq!(
+        show(&a.clone().merge_preserve(b.clone())),
+        r#"{"a": [1, null], "c": [1, 2], "d": {"e": null}, "bb": {"x": 1, "y": 2}}"#
+    );
+    assert_eq!(show(&a.merge_patch(b)), r#"{"c": 2, "d": {}, "bb": {"x": 1, "y": 2}}"#);
+}
