@@ -104,6 +104,8 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     for noted in session::buffer_pool::settle(&mut globals) {
         log.write(Level::Warning, 0, &noted);
     }
+    session::memory::settle(&mut globals);
+    sync::memory::count_by(crate::allocator::held);
     session::computed_variables(&mut globals, &datadir.path, datadir.uuid.clone(), hostname());
     let tls = tls(&mut globals, &datadir.path, &log);
     log.write(

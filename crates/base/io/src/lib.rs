@@ -7,6 +7,7 @@
 //! | [`AlignedBuf`] | bytes aligned to 4 KiB, as direct reads and writes need them |
 //! | [`Region`] | reserved address space whose pages the kernel supplies zeroed on first touch and takes back on request |
 //! | [`Error`] | what failed, on which file, sorted by what the caller does about it |
+//! | [`machine`] | how much memory there is |
 //! | [`Overlay`] | a directory that a program may write to and that stays as it is |
 //! | `faults` (feature) | plans that fail, tear or kill at the nth operation; simulated disks that lose what was not flushed |
 //!
@@ -21,6 +22,7 @@ mod error;
 pub mod faults;
 mod file;
 mod kernel;
+pub mod machine;
 mod overlay;
 mod region;
 

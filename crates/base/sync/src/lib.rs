@@ -16,7 +16,7 @@
 //! | [`Parker`] | none | its one thread | a wait with a timeout that KILL can end |
 //! | [`futex`] | none | any thread that names the word | the log's flush waiters |
 //!
-//! [`stack`] says when recursion should end, and makes room for it.
+//! [`stack`] says when recursion should end, and makes room for it; [`memory`] what a statement may have.
 //!
 //! Before a thread sleeps here it does what it has left with [`blocking`]: one that serves many connections lets another go on.
 //!
@@ -34,6 +34,8 @@ pub mod futex;
 mod lane_rwlock;
 mod lanes;
 mod lock;
+#[cfg(not(loom))]
+pub mod memory;
 pub mod page_latch;
 mod parker;
 mod parking;

@@ -1,5 +1,5 @@
 //! SQL values and types: what a column can hold, how it compares, coerces, prints and is laid out as
-//! bytes in keys and rows. Pure functions over data; no locks, no files, no sockets.
+//! bytes in keys and rows. Pure functions over data, but for the question whether to go on ([`work`]); no locks, no files, no sockets.
 
 pub mod base64;
 pub mod charset;
@@ -17,6 +17,7 @@ pub mod sql_mode;
 pub mod store;
 pub mod temporal;
 pub mod value;
+pub mod work;
 
 pub use charset::Charset;
 pub use collation::CollationId;

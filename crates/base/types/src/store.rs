@@ -581,9 +581,10 @@ fn to_json<'a>(value: Value<'a>, source: &DataType, context: &StoreContext<'_>) 
                 return Err(SqlError::format(ER_INVALID_JSON_CHARSET, &[&charset.name()]));
             }
             let (text, _) = transcode(Cow::Borrowed(text), charset, Charset::Utf8mb4);
-            json::parse::parse(&text).map_err(|e| match e.code {
-                Some(code) => SqlError::format(code, &[]),
-                None => {
+            json::parse::parse(&text).map_err(|e| match (e.ended, e.code) {
+                (Some(ended), _) => *ended,
+                (None, Some(code)) => SqlError::format(code, &[]),
+                (None, None) => {
                     let words = format!("\"{}\"", e.message);
                     SqlError::format(ER_INVALID_JSON_TEXT, &[&words, &e.at, &context.column])
                 }

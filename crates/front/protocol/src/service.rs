@@ -79,6 +79,11 @@ impl HangUp {
     pub fn hang_up(&self) {
         self.0.shutdown();
     }
+
+    /// The connection's next read finds the end of the stream, a parked connection wakes and ends; what it has to say still goes out.
+    pub fn end_reading(&self) {
+        self.0.shutdown_reading();
+    }
 }
 
 /// Answers commands. One value a server; sessions are its per-connection state.

@@ -94,11 +94,20 @@ impl Stream {
 
     /// Ends both directions: a thread that reads sees the end of the stream, a poller sees the socket readable.
     pub fn shutdown(&self) {
+        self.end(Shutdown::Both);
+    }
+
+    /// The same of what the peer sends alone.
+    pub fn shutdown_reading(&self) {
+        self.end(Shutdown::Read);
+    }
+
+    fn end(&self, how: Shutdown) {
         // The peer may have closed already; then there is nothing left to end.
         let _ = match self {
-            Stream::Tcp(s) => s.shutdown(Shutdown::Both),
+            Stream::Tcp(s) => s.shutdown(how),
             #[cfg(unix)]
-            Stream::Unix(s) => s.shutdown(Shutdown::Both),
+            Stream::Unix(s) => s.shutdown(how),
         };
     }
 

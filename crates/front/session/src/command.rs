@@ -8,6 +8,7 @@ use crate::files::Upload;
 use crate::hints;
 use crate::locks::LockedTable;
 use crate::login::ChangeUser;
+use crate::memory;
 use crate::needs::Action;
 use crate::panics::{self, Panicked};
 use crate::prepared::Statements;
@@ -32,6 +33,7 @@ use protocol::{
 use std::sync::Arc;
 use std::time::Duration;
 use sync::Cached;
+use sync::memory::Account;
 use types::sql_mode::SqlMode;
 use types::{Result, SqlError, err};
 
@@ -85,6 +87,7 @@ pub struct Session {
     /// LOCK TABLES is in force.
     pub(crate) locked: Option<Vec<LockedTable>>,
     pub(crate) entry: Entry,
+    pub(crate) memory: Arc<Account>,
     pub(crate) statements: Statements,
     /// What HANDLER ... OPEN has opened.
     pub(crate) handlers: Vec<exec::handler::Handler>,
@@ -122,6 +125,7 @@ impl Session {
         state.lane = Some(entry.id());
         state.bound_events(&mut tx);
         Ok(Session {
+            memory: memory::open(&entry),
             entry,
             server: Arc::clone(server),
             peer,
@@ -188,6 +192,7 @@ impl Session {
         // A socket that refuses the option fails at its next write, which is answered there.
         let _ = conn.set_net_write_timeout(Duration::from_secs(vars.uint(NET_WRITE_TIMEOUT)));
         crate::charset::apply_results(&self.state, conn.output());
+        self.apply_memory_limits();
     }
 
     /// Status flags of OK and EOF packets.
@@ -237,10 +242,13 @@ impl Session {
     /// One command. An error of a statement is answered and the session goes on, also after a panic.
     #[inline]
     pub(crate) fn serve(&mut self, conn: &mut Connection) -> Next {
-        match panics::catch(|| self.serve_command(conn)) {
+        self.memory.begin();
+        let next = match panics::catch(|| self.serve_command(conn)) {
             Ok(next) => next,
             Err(panicked) => self.recover(conn, &panicked),
-        }
+        };
+        self.memory.end();
+        next
     }
 
     #[inline]
@@ -339,7 +347,10 @@ impl Session {
 
     /// The login. A panic ends the connection.
     pub(crate) fn admit(&mut self, conn: &mut Connection) -> Next {
-        let panicked = match panics::catch(|| self.greet(conn)) {
+        self.memory.begin();
+        let next = panics::catch(|| self.greet(conn));
+        self.memory.end();
+        let panicked = match next {
             Ok(next) => return next,
             Err(panicked) => panicked,
         };
@@ -371,7 +382,7 @@ impl Session {
         if error.code == gone().code {
             return Next::Close;
         }
-        if out.error(error).is_err() { Next::Close } else { Next::Continue }
+        if out.error(error).is_err() || memory::closes(error) { Next::Close } else { Next::Continue }
     }
 
     /// Commands other than the hot two.
@@ -495,6 +506,7 @@ impl Session {
         self.restrict();
         self.show_roles();
         self.entry.note_system_user(self.access().has_dynamic(SYSTEM_USER));
+        self.apply_memory_limits();
     }
 
     /// Notes whether statements have to be looked at by [`Session::check_restrictions`].

@@ -105,6 +105,7 @@ impl Session {
     fn hints_changed(&mut self) {
         self.state.reload();
         self.state.read_clock();
+        self.apply_memory_limits();
     }
 
     fn set_hinted(&mut self, name: &str, value: &str, number: bool, warns: bool) -> Result<(), (u16, String)> {

@@ -36,6 +36,7 @@ mod histograms;
 mod locks;
 mod login;
 mod maintain;
+pub mod memory;
 mod needs;
 pub mod panics;
 pub mod persist;

@@ -309,7 +309,7 @@ impl Session {
         let limit = self.state.vars.uint(MAX_ALLOWED_PACKET) as usize;
         let Some(stmt) = self.statements.get_mut(id) else { return };
         let total: usize = stmt.long.iter().map(|(_, data)| data.len()).sum();
-        if total + data.len() > limit {
+        if total + data.len() > limit || exec::error::check_memory_for(data.len()).is_err() {
             stmt.long_failed = true;
             return;
         }

@@ -248,6 +248,16 @@ impl Entry {
         self.lane
     }
 
+    /// What ends the connection, without a lock.
+    pub fn ending(&self) -> impl Fn() + Send + Sync + 'static {
+        let (interrupt, hang_up) = self.lane().details.lock().kill.clone().expect("the entry was opened with it");
+        // The client of a statement that runs is told before the connection closes.
+        move || {
+            interrupt.raise(2);
+            hang_up.end_reading();
+        }
+    }
+
     /// What the statement does now.
     #[inline]
     pub fn stage(&self, stage: Stage) {

@@ -138,7 +138,7 @@ fn is_bare(text: &[u8]) -> bool {
 }
 
 pub(crate) fn parse_error(e: sql::ParseError) -> SqlError {
-    SqlError::new(e.code(), e.message())
+    exec::error::parse_error(&e)
 }
 
 pub(crate) use exec::context::lexer_mode;
@@ -231,6 +231,7 @@ impl Session {
 
     /// The error becomes a condition, for SHOW WARNINGS, behind those that the statement met before it failed.
     pub(crate) fn failed(&mut self, error: SqlError) -> SqlError {
+        let error = self.why_ended(error);
         self.state.note_error(&error);
         if std::mem::take(&mut self.transaction.tells_kept) {
             self.tell_kept();

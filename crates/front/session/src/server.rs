@@ -254,6 +254,7 @@ impl Server {
         gauge("Threads_running", |s| s.processes.running());
         // Relaxed: a figure for the reader.
         gauge("Prepared_stmt_count", |s| s.prepared.load(Ordering::Relaxed) as u64);
+        observe::register_gauge("Global_connection_memory", sync::memory::tracked);
         observe::register_gauge("Uptime", observe::clock::uptime_s);
         let told = Arc::downgrade(&server);
         server
@@ -332,6 +333,7 @@ impl Server {
             delay_us_max: globals.uint(PURGE_LAG_DELAY) as u32,
         });
         self.engine.set_log_capacity(globals.uint(LOG_CAPACITY));
+        crate::memory::apply_globals(&globals);
         self.engine.set_pool_settings(crate::buffer_pool::settings(&globals));
         self.catalog.locks().set_write_lock_max(globals.uint(WRITE_LOCKS_MAX));
         if let Some(binlog) = &self.binlog {

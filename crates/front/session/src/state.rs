@@ -396,10 +396,6 @@ impl Env for State {
         self.runs_execute
     }
 
-    fn tmp_table_size(&self) -> u64 {
-        self.vars.hot().tmp_table_size
-    }
-
     fn tmp_memory(&self) -> u64 {
         self.vars.hot().tmp_memory
     }

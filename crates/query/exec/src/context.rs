@@ -218,10 +218,6 @@ pub trait Env {
     fn logged_rows(&self) -> Option<(binlog::payload::RowSettings, u64)> {
         None
     }
-    /// Bytes that a temporary table may take, if that is more than what each may.
-    fn tmp_table_size(&self) -> u64 {
-        0
-    }
     /// Bytes that a temporary table may take in memory before it goes on in a file.
     fn tmp_memory(&self) -> u64 {
         16 << 20

@@ -1,5 +1,6 @@
 //! The one place where engine errors become MySQL's, and the constructors of errors that many operators raise.
 
+pub use types::work::{check as check_interrupt, check_memory, check_memory_for, interrupted, out_of_memory};
 use types::{SqlError, err};
 
 /// An engine error as the client is told. Duplicate keys need the entry and the key's name: see [`duplicate`].
@@ -38,21 +39,13 @@ pub fn during_rollback(e: engine::Error) -> SqlError {
     err!(1181, inner.code, inner.message)
 }
 
-/// 1317, or 3024 when the deadline of `max_execution_time` passed. `state` is [`engine::Interrupt::reason`].
+/// A text that could not be read.
 #[cold]
-pub fn interrupted(state: u8) -> SqlError {
-    if state == 3 {
-        SqlError::new(3024, "Query execution was interrupted, maximum statement execution time exceeded")
-    } else {
-        SqlError::new(1317, "Query execution was interrupted")
-    }
-}
-
-/// For long computations without a transaction at hand: 1317 or 3024 when the statement that the thread works for is to end.
-pub fn check_interrupt() -> types::Result<()> {
-    match sync::blocking::interruption() {
-        0 => Ok(()),
-        reason => Err(interrupted(reason)),
+pub fn parse_error(e: &sql::ParseError) -> SqlError {
+    match e.why_ended() {
+        Some(sql::Ended::Interrupted(reason)) => interrupted(reason),
+        Some(sql::Ended::Memory(excess)) => out_of_memory(excess),
+        None => SqlError::new(e.code(), e.message()),
     }
 }
 
@@ -69,12 +62,6 @@ pub fn duplicate(entry: &str, table: &str, index: &str) -> SqlError {
 #[cold]
 pub fn unsupported(what: &str) -> SqlError {
     SqlError::new(1235, format!("This version of MySQL doesn't yet support '{what}'"))
-}
-
-/// 1038: a temporary table is too large for memory.
-#[cold]
-pub fn out_of_memory() -> SqlError {
-    SqlError::new(1038, "Out of sort memory, consider increasing server sort buffer size")
 }
 
 #[cold]

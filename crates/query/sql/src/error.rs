@@ -11,6 +11,16 @@ struct Details {
     code: u16,
     message: String,
     offset: usize,
+    ended: Option<Ended>,
+}
+
+/// Why the text was not read to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The statement is to end, see [`sync::blocking::interruption`].
+    Interrupted(u8),
+    /// Its tree is too much.
+    Memory(sync::memory::Excess),
 }
 
 /// ER_PARSE_ERROR
@@ -19,6 +29,8 @@ pub const SYNTAX: u16 = 1064;
 pub const EMPTY_QUERY: u16 = 1065;
 /// ER_STACK_OVERRUN_NEED_MORE: nested deeper than the server follows.
 pub const TOO_DEEP: u16 = 1436;
+/// ER_QUERY_INTERRUPTED
+const INTERRUPTED: u16 = 1317;
 /// ER_INVALID_CHARACTER_STRING: an identifier that is not UTF-8.
 pub const INVALID_CHARACTERS: u16 = 1300;
 
@@ -31,7 +43,7 @@ const NEAR_BYTES: usize = 80;
 impl ParseError {
     #[cold]
     pub(crate) fn new(code: u16, message: impl Into<String>, offset: usize) -> ParseError {
-        ParseError(Box::new(Details { code, message: message.into(), offset }))
+        ParseError(Box::new(Details { code, message: message.into(), offset, ended: None }))
     }
 
     /// 1064 at `offset` of `source`.
@@ -55,6 +67,17 @@ impl ParseError {
              right syntax to use near '{near}' at line {line}"
         );
         ParseError::new(SYNTAX, message, offset)
+    }
+
+    #[cold]
+    pub(crate) fn ended(ended: Ended) -> ParseError {
+        let message = "Query execution was interrupted".to_string();
+        ParseError(Box::new(Details { code: INTERRUPTED, message, offset: 0, ended: Some(ended) }))
+    }
+
+    /// It is no mistake of the text.
+    pub fn why_ended(&self) -> Option<Ended> {
+        self.0.ended
     }
 
     #[cold]

@@ -17,7 +17,7 @@ mod parser;
 pub mod print;
 pub mod print_query;
 
-pub use error::{EMPTY_QUERY, INVALID_CHARACTERS, ParseError, SYNTAX, TOO_DEEP};
+pub use error::{EMPTY_QUERY, Ended, INVALID_CHARACTERS, ParseError, SYNTAX, TOO_DEEP};
 pub use parser::{parse, parse_lifted, parse_next};
 
 /// Switches of `sql_mode` that change how text is read.

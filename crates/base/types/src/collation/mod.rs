@@ -156,6 +156,30 @@ impl CollationId {
         }
     }
 
+    /// Bytes of weights that MySQL makes room for, for each byte of a text or character that is asked for, before it computes any.
+    pub fn weight_bytes_max(self) -> usize {
+        let set = self.charset();
+        let name = self.info().name;
+        match self.info().order {
+            // Japanese and Chinese have a level more, and another one for kana.
+            Order::Uca(_) | Order::Tailored(..) if name.ends_with("_as_cs_ks") => 80,
+            Order::Uca(_) | Order::Tailored(..) if name.contains("_ja_") || name.contains("_zh_") => 64,
+            Order::Uca(level) | Order::Tailored(_, level) => 16 * (level as usize + 1),
+            Order::Primaries(_) | Order::TailoredPadded(_) => 8 * set.mbmaxlen() as usize,
+            Order::Bytes if self.is_binary() => 1,
+            Order::Bytes => set.mbmaxlen() as usize,
+            Order::General => 2,
+            Order::Map(_) | Order::Thai => 1,
+            Order::BytesPadded | Order::Transcoded(_) if set.mbmaxlen() > 1 && name.ends_with("_bin") => {
+                // Of code points beyond the first plane three.
+                if matches!(set.name(), "utf8mb3" | "ucs2") { 2 } else { 3 }
+            }
+            Order::BytesPadded => 1,
+            Order::Transcoded(_) if set.name() == "gb18030" => 8,
+            Order::Transcoded(_) => 2,
+        }
+    }
+
     /// Appends what WEIGHT_STRING shows: the weights alone, then those of so many blanks where the collation pads.
     pub fn sort_weights(self, s: &[u8], blanks: usize, out: &mut Vec<u8>) {
         let set = self.charset();

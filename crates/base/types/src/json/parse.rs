@@ -1,7 +1,9 @@
 //! JSON text to a document. Integers beyond 64 bits are doubles, and of a key given twice the last value counts.
 
 use super::{DEPTH_MAX, Json, KEY_BYTES_MAX, Object};
+use crate::SqlError;
 use crate::error::{ER_JSON_DOCUMENT_TOO_DEEP, ER_JSON_KEY_TOO_BIG};
+use crate::work;
 
 /// Why a text is no document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,17 +14,23 @@ pub struct Failure {
     pub at: usize,
     /// Not malformed, but beyond a bound: error 3157 (nested more than [`DEPTH_MAX`] deep) or 3151 (a key's length).
     pub code: Option<u16>,
+    /// Neither: the statement that the thread works for is to end ([`work::check`]).
+    pub ended: Option<Box<SqlError>>,
 }
+
+/// Values between two looks at whether to go on.
+const LOOK_AFTER: u32 = 1024;
 
 struct Parser<'t> {
     text: &'t [u8],
     at: usize,
+    values: u32,
 }
 
 type R<T> = Result<T, Failure>;
 
 pub fn parse(text: &[u8]) -> R<Json> {
-    let mut p = Parser { text, at: 0 };
+    let mut p = Parser { text, at: 0, values: 0 };
     p.blanks();
     if p.at == text.len() {
         return Err(p.fail("The document is empty."));
@@ -41,7 +49,7 @@ impl Parser<'_> {
     }
 
     fn fail_at(&self, message: &'static str, at: usize) -> Failure {
-        Failure { message, at, code: None }
+        Failure { message, at, code: None, ended: None }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -60,7 +68,15 @@ impl Parser<'_> {
         }
     }
 
+    fn beyond(&self, code: u16) -> Failure {
+        Failure { code: Some(code), ..self.fail("") }
+    }
+
     fn value(&mut self, depth: usize) -> R<Json> {
+        self.values = self.values.wrapping_add(1);
+        if self.values.is_multiple_of(LOOK_AFTER) {
+            work::check().map_err(|e| Failure { ended: Some(Box::new(e)), ..self.fail("") })?;
+        }
         match self.peek() {
             Some(b'{') => self.object(depth + 1),
             Some(b'[') => self.array(depth + 1),
@@ -84,7 +100,7 @@ impl Parser<'_> {
 
     fn check_depth(&self, depth: usize) -> R<()> {
         if depth > DEPTH_MAX {
-            return Err(Failure { message: "", at: self.at, code: Some(ER_JSON_DOCUMENT_TOO_DEEP) });
+            return Err(self.beyond(ER_JSON_DOCUMENT_TOO_DEEP));
         }
         Ok(())
     }
@@ -124,7 +140,7 @@ impl Parser<'_> {
             }
             let key = self.string()?;
             if key.len() > KEY_BYTES_MAX {
-                return Err(Failure { message: "", at: self.at, code: Some(ER_JSON_KEY_TOO_BIG) });
+                return Err(self.beyond(ER_JSON_KEY_TOO_BIG));
             }
             self.blanks();
             if !self.eat(b':') {

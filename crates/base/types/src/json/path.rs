@@ -1,6 +1,9 @@
 //! Paths into documents: `$.key`, `$[3]`, `$[last-1]`, `$[2 to 5]`, `$.*`, `$[*]`, `$**.key`.
 
 use super::Json;
+use crate::error::Result;
+use crate::work;
+use std::collections::HashSet;
 
 /// A step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -193,18 +196,17 @@ impl Path {
         self.legs.iter().any(|l| matches!(l, Leg::AnyMember | Leg::AnyCell | Leg::Ellipsis | Leg::Range(..)))
     }
 
-    /// What the path leads to, in document order.
-    pub fn seek<'j>(&self, doc: &'j Json) -> Vec<&'j Json> {
-        let mut found = Vec::new();
-        // Only `**` can come to a value by two ways.
-        let unique = self.legs.contains(&Leg::Ellipsis);
-        seek(doc, &self.legs, unique, &mut found);
-        found
+    /// What the path leads to, in document order. Errors of [`work::check`].
+    pub fn seek<'j>(&self, doc: &'j Json) -> Result<Vec<&'j Json>> {
+        let been = self.legs.contains(&Leg::Ellipsis).then(HashSet::new);
+        let mut walk = Walk { found: Vec::new(), been, steps: 0 };
+        walk.seek(doc, &self.legs)?;
+        Ok(walk.found)
     }
 
     /// The single value that a path without wildcards leads to.
-    pub fn seek_one<'j>(&self, doc: &'j Json) -> Option<&'j Json> {
-        self.seek(doc).into_iter().next()
+    pub fn seek_one<'j>(&self, doc: &'j Json) -> Result<Option<&'j Json>> {
+        Ok(self.seek(doc)?.into_iter().next())
     }
 
     /// As [`Path::seek_one`], to change it.
@@ -254,42 +256,62 @@ impl Path {
     }
 }
 
-fn seek<'j>(doc: &'j Json, legs: &[Leg], unique: bool, found: &mut Vec<&'j Json>) {
-    let Some((leg, rest)) = legs.split_first() else {
-        if !unique || !found.iter().any(|f| std::ptr::eq(*f, doc)) {
-            found.push(doc);
+/// A walk along a path.
+struct Walk<'j> {
+    found: Vec<&'j Json>,
+    /// Where it has been already, with so many legs to go: only `**` can come to a value by two ways, and then by very many.
+    been: Option<HashSet<(usize, *const Json)>>,
+    steps: u32,
+}
+
+/// Values between two looks at whether to go on.
+const LOOK_AFTER: u32 = 1024;
+
+impl<'j> Walk<'j> {
+    fn seek(&mut self, doc: &'j Json, legs: &[Leg]) -> Result<()> {
+        self.steps = self.steps.wrapping_add(1);
+        if self.steps.is_multiple_of(LOOK_AFTER) {
+            work::check()?;
         }
-        return;
-    };
-    match (leg, doc) {
-        (Leg::Member(key), Json::Object(members)) => {
-            if let Some(v) = members.get(key) {
-                seek(v, rest, unique, found);
+        if let Some(been) = &mut self.been
+            && matches!(legs.first(), None | Some(Leg::Ellipsis))
+            && !been.insert((legs.len(), std::ptr::from_ref(doc)))
+        {
+            return Ok(());
+        }
+        let Some((leg, rest)) = legs.split_first() else {
+            self.found.push(doc);
+            return Ok(());
+        };
+        match (leg, doc) {
+            (Leg::Member(key), Json::Object(members)) => match members.get(key) {
+                Some(v) => self.seek(v, rest),
+                None => Ok(()),
+            },
+            (Leg::AnyMember, Json::Object(members)) => members.iter().try_for_each(|(_, v)| self.seek(v, rest)),
+            (Leg::Cell(index), Json::Array(list)) => {
+                match usize::try_from(index.within(list.len())).ok().and_then(|i| list.get(i)) {
+                    Some(v) => self.seek(v, rest),
+                    None => Ok(()),
+                }
             }
-        }
-        (Leg::AnyMember, Json::Object(members)) => members.iter().for_each(|(_, v)| seek(v, rest, unique, found)),
-        (Leg::Cell(index), Json::Array(list)) => {
-            if let Some(v) = usize::try_from(index.within(list.len())).ok().and_then(|i| list.get(i)) {
-                seek(v, rest, unique, found);
+            (Leg::Range(a, b), Json::Array(list)) => {
+                let (from, to) = (a.within(list.len()).max(0), b.within(list.len()));
+                let mut cells = list.iter().take((to + 1).max(0) as usize).skip(from as usize);
+                cells.try_for_each(|v| self.seek(v, rest))
             }
-        }
-        (Leg::Range(a, b), Json::Array(list)) => {
-            let (from, to) = (a.within(list.len()).max(0), b.within(list.len()));
-            for v in list.iter().take((to + 1).max(0) as usize).skip(from as usize) {
-                seek(v, rest, unique, found);
+            (Leg::AnyCell, Json::Array(list)) => list.iter().try_for_each(|v| self.seek(v, rest)),
+            (Leg::Cell(index), other) if index.within(1) == 0 => self.seek(other, rest),
+            (Leg::Range(a, b), other) if a.within(1) <= 0 && b.within(1) >= 0 => self.seek(other, rest),
+            (Leg::Ellipsis, doc) => {
+                self.seek(doc, rest)?;
+                match doc {
+                    Json::Array(list) => list.iter().try_for_each(|v| self.seek(v, legs)),
+                    Json::Object(members) => members.iter().try_for_each(|(_, v)| self.seek(v, legs)),
+                    _ => Ok(()),
+                }
             }
+            _ => Ok(()),
         }
-        (Leg::AnyCell, Json::Array(list)) => list.iter().for_each(|v| seek(v, rest, unique, found)),
-        (Leg::Cell(index), other) if index.within(1) == 0 => seek(other, rest, unique, found),
-        (Leg::Range(a, b), other) if a.within(1) <= 0 && b.within(1) >= 0 => seek(other, rest, unique, found),
-        (Leg::Ellipsis, doc) => {
-            seek(doc, rest, unique, found);
-            match doc {
-                Json::Array(list) => list.iter().for_each(|v| seek(v, legs, unique, found)),
-                Json::Object(members) => members.iter().for_each(|(_, v)| seek(v, legs, unique, found)),
-                _ => {}
-            }
-        }
-        _ => {}
     }
 }

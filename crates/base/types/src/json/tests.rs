@@ -60,7 +60,7 @@ fn paths_lead_where_mysql_goes() {
         ("$.a[*].b", "3"),
         ("$.nope", ""),
     ] {
-        let found: Vec<String> = path::parse(path).unwrap().seek(&v).into_iter().map(show).collect();
+        let found: Vec<String> = path::parse(path).unwrap().seek(&v).unwrap().into_iter().map(show).collect();
         assert_eq!(found.join(","), expected, "{path}");
     }
     for (path, at) in [("$.a[", 4), ("a", 1), ("$.", 2), ("$**", 3)] {

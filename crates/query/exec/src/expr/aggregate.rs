@@ -200,6 +200,9 @@ struct Piece {
     text: Vec<u8>,
 }
 
+/// Bytes of a character, at most.
+const CHARACTER_BYTES_MAX: usize = 4;
+
 /// What the rows of one group have come to so far.
 #[derive(Default)]
 pub struct Accumulator {
@@ -214,8 +217,13 @@ pub struct Accumulator {
     bits: u64,
     value: Option<Value<'static>>,
     pieces: Vec<Piece>,
+    /// Bytes of the pieces with what stands between them.
+    pieces_bytes: usize,
     /// JSON_ARRAYAGG and JSON_OBJECTAGG: keys (empty for arrays) and values.
     members: Vec<(String, Json)>,
+    /// Bytes of them, at least; and whether the document is longer than `max_allowed_packet` whatever follows, and they are gone.
+    members_bytes: usize,
+    outgrown: bool,
     seen: HashSet<Vec<u8>>,
     /// Bytes of `seen`, roughly.
     seen_bytes: usize,
@@ -233,7 +241,10 @@ impl Accumulator {
         self.bits = if call.kind == AggregateKind::BitAnd { u64::MAX } else { 0 };
         self.value = None;
         self.pieces.clear();
+        self.pieces_bytes = 0;
         self.members.clear();
+        self.members_bytes = 0;
+        self.outgrown = false;
         self.seen.clear();
         self.seen_bytes = 0;
     }
@@ -300,8 +311,9 @@ impl Accumulator {
             if self.seen.contains(&scratch[..]) {
                 return Ok(());
             }
+            run.check_work(scratch.len())?;
             self.seen_bytes += scratch.len() + size_of::<Vec<u8>>();
-            run.check_temp_bytes(self.seen_bytes)?;
+            run.check_growth(self.seen_bytes)?;
             self.seen.insert(scratch.clone());
         }
         if call.kind == GroupConcat {
@@ -399,8 +411,19 @@ impl Accumulator {
             if v.is_null() {
                 return Ok(());
             }
-            text.extend_from_slice(&convert::text(&v, &e.ty));
+            let part = convert::text(&v, &e.ty);
+            run.check_work(part.len())?;
+            text.extend_from_slice(&part);
         }
+        // Nobody sees more than `group_concat_max_len`, and one character beyond it says that something was cut.
+        let most = run.group_concat_max();
+        if call.order.is_empty() && self.pieces_bytes > most {
+            return Ok(());
+        }
+        text.truncate(most.saturating_add(CHARACTER_BYTES_MAX));
+        text.shrink_to_fit();
+        let between = if self.pieces.is_empty() { 0 } else { call.separator.len() };
+        self.pieces_bytes = self.pieces_bytes.saturating_add(text.len() + between);
         let mut keys = Vec::with_capacity(call.order.len());
         for (e, _) in &call.order {
             keys.push(e.eval(run, at)?.into_owned());
@@ -419,10 +442,37 @@ impl Accumulator {
             key = functions::json::member_name(&convert::text(&k, &call.args[0].ty), &call.args[0].ty)?;
         }
         let e = &call.args[call.args.len() - 1];
-        let value = functions::json::scalar(&e.eval(run, at)?, e)?;
+        let v = e.eval(run, at)?;
+        if let Value::Json(b) | Value::Bytes(b) = &v {
+            run.check_work(b.len())?;
+        }
+        let value = functions::json::scalar(&v, e)?;
         self.count += 1;
+        if self.outgrown {
+            return Ok(());
+        }
+        self.members_bytes += member_bytes(&key, &value);
         self.members.push((key, value));
+        // Keys may have come several times: objects are looked through once there is as much again.
+        let packets = if call.kind == AggregateKind::JsonObject { 2 } else { 1 };
+        if self.members_bytes > packets * run.max_packet() {
+            self.shrink_members(call, run);
+        }
         Ok(())
+    }
+
+    /// The members are more than a document may have, unless keys have come several times.
+    #[cold]
+    fn shrink_members(&mut self, call: &AggregateCall, run: &Run<'_>) {
+        if call.kind == AggregateKind::JsonObject {
+            let object = types::json::Object::from_members(std::mem::take(&mut self.members));
+            self.members = object.into_members().collect();
+            self.members_bytes = self.members.iter().map(|(key, value)| member_bytes(key, value)).sum();
+        }
+        self.outgrown = self.members_bytes > run.max_packet();
+        if self.outgrown {
+            self.members = Vec::new();
+        }
     }
 
     fn total(&self) -> Decimal {
@@ -469,8 +519,27 @@ impl Accumulator {
                     None => Value::Null,
                 }
             }
-            JsonArray => functions::json::aggregate_array(self.members.drain(..).map(|(_, v)| v).collect()),
-            JsonObject => functions::json::aggregate_object(std::mem::take(&mut self.members)),
+            JsonArray | JsonObject => {
+                let members = std::mem::take(&mut self.members);
+                let (function, document) = match call.kind {
+                    JsonArray => {
+                        let list = members.into_iter().map(|(_, v)| v).collect();
+                        ("json_arrayagg", functions::json::aggregate_array(list))
+                    }
+                    _ => ("json_objectagg", functions::json::aggregate_object(members)),
+                };
+                match document {
+                    Value::Json(bytes) if !self.outgrown && !run.outgrows_packet(function, bytes.len())? => {
+                        Value::Json(bytes)
+                    }
+                    _ => {
+                        if self.outgrown {
+                            run.outgrows_packet(function, usize::MAX)?;
+                        }
+                        Value::Null
+                    }
+                }
+            }
             Min | Max if call.ty.kind == TypeKind::Decimal => match &self.value {
                 Some(Value::Decimal(d)) => Value::Decimal(d.round(call.ty.decimals)),
                 other => other.as_ref().map_or(Value::Null, super::reborrow),
@@ -494,7 +563,7 @@ impl Accumulator {
                     }
                     Ordering::Equal
                 });
-                let most = run.variable("group_concat_max_len") as usize;
+                let most = run.group_concat_max();
                 let mut out = Vec::new();
                 for (i, p) in self.pieces.iter().enumerate() {
                     if i > 0 {
@@ -520,6 +589,19 @@ impl Accumulator {
             }
         })
     }
+}
+
+/// Bytes that a member has in a document, at least.
+fn member_bytes(key: &str, value: &Json) -> usize {
+    let value = match value {
+        Json::String(text) => text.len(),
+        Json::Opaque(_, bytes) => bytes.len(),
+        // An element of an array takes so many bytes of it.
+        Json::Array(list) => list.len() * 3,
+        Json::Object(members) => members.len() * 7,
+        _ => 0,
+    };
+    key.len() + value + 3
 }
 
 /// Error 1690 of what no double holds.

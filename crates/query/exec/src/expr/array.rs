@@ -113,7 +113,7 @@ pub fn stored(
     let element = table.columns[at].array_of().expect("the column of a multi-valued index part");
     let doc = match &v {
         Value::Null => return Ok(Value::Null),
-        Value::Json(_) => v.json().expect("a JSON value"),
+        Value::Json(_) => json::document(&v)?,
         Value::Bytes(text) => json::parse_text(&json::utf8(text, &operand.ty)?, 0, "cast_as_array")?,
         _ => return Err(err!(3146, 1, "cast_as_array")),
     };

@@ -529,7 +529,7 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
         _ => {
             // BINARY(n) is filled up.
             let fills = to.collation.is_binary() && to.zerofill && to.length != u32::MAX;
-            if fills && run.outgrows_packet("cast_as_binary", to.length as usize) {
+            if fills && run.outgrows_packet("cast_as_binary", to.length as usize)? {
                 return Ok(Value::Null);
             }
             let bytes = into_text(v, from);

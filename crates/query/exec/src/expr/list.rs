@@ -112,7 +112,7 @@ impl Sorted {
             }
             sorted.class = Class::Double;
         }
-        run.check_temp_bytes(sorted.values.len() * size_of::<Value<'_>>())?;
+        run.check_growth(sorted.values.len() * size_of::<Value<'_>>())?;
         let mut failure = None;
         sorted.values.sort_unstable_by(|a, b| {
             compare::values(a, b, collation, run).unwrap_or_else(|error| {

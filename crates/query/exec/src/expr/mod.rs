@@ -273,7 +273,12 @@ impl Expr {
             Node::Call(f, args) => {
                 let args = functions::Args { run, at, args, function: f.name, converts: f.joins_text(), ty: &self.ty };
                 match (f.eval)(args) {
-                    Ok(Value::Json(document)) if run.outgrows_packet(f.name, document.len()) => Ok(Value::Null),
+                    Ok(Value::Json(document)) => match run.outgrows_packet(f.name, document.len())? {
+                        true => Ok(Value::Null),
+                        false => Ok(Value::Json(document)),
+                    },
+                    // What follows may be as long: a copy, a key, a buffer that it goes to.
+                    Ok(Value::Bytes(text)) => run.check_work(text.len()).map(|()| Value::Bytes(text)),
                     v => v.map_err(|e| self.failed(e, at)),
                 }
             }

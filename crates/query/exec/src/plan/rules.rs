@@ -9,7 +9,7 @@ use crate::run::Shape;
 use catalog::{Changes, ColumnDefault, Table, parent_index};
 use sql::ast::{self, Statement};
 use std::sync::Arc;
-use types::{Result, SqlError};
+use types::Result;
 
 /// The rules of the table that a statement writes, `nodes[0]`, and of those that its foreign keys carry changes to.
 pub struct Rules {
@@ -165,7 +165,7 @@ impl Planner<'_> {
     /// The same; of `array`, CAST(... AS type ARRAY), what is between CAST( and AS.
     pub fn stored(&mut self, text: &str, table: &Arc<Table>, array: bool) -> Result<Expr> {
         let parsed = sql::parse(format!("DO {text}").as_bytes(), sql::SqlMode::default());
-        let parsed = parsed.map_err(|e| SqlError::new(e.code(), e.message()))?;
+        let parsed = parsed.map_err(|e| crate::error::parse_error(&e))?;
         self.grow(self.parsed.height() + parsed.height())?;
         let Statement::Do(list) = &parsed.statement else { unreachable!("the text begins with DO") };
         let mut inner = Planner::new(&parsed, self.version, &mut *self.env, &[]);

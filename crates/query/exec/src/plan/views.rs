@@ -40,7 +40,7 @@ struct Taken {
 }
 
 fn parsed_query(view: &View) -> Result<Parsed> {
-    sql::parse(view.query.as_bytes(), sql::SqlMode::default()).map_err(|e| SqlError::new(e.code(), e.message()))
+    sql::parse(view.query.as_bytes(), sql::SqlMode::default()).map_err(|e| crate::error::parse_error(&e))
 }
 
 /// The SELECT of a view that can be merged, and the table that it reads. `written`: to be written through, for which its condition

@@ -219,7 +219,7 @@ impl BatchedOp {
                 break;
             }
         }
-        run.note_bytes(self.memory().max(self.entries.memory()));
+        run.check_growth(self.memory().max(self.entries.memory()))?;
         self.entries.sort();
         Ok(())
     }

@@ -179,7 +179,7 @@ impl Statement {
     }
 
     pub fn execute(&mut self, run: &Run<'_>, columns: &[ColumnMeta], sink: &mut dyn RowSink) -> Result<Outcome> {
-        run.check_interrupt_now()?;
+        run.check_killed()?;
         match &mut self.kind {
             Kind::Query(q, into) if into.is_empty() => {
                 q.forget();

@@ -102,7 +102,7 @@ impl Rows {
             let key_at = self.bytes.len() as u32;
             self.bytes.extend_from_slice(&self.frame.slots[0].key);
             self.entries.push((start, key_at, self.bytes.len() as u32));
-            run.check_temp_bytes(self.bytes.len())?;
+            run.check_growth(self.bytes.len())?;
         }
         if !self.order.is_empty() {
             let bytes = &self.bytes;

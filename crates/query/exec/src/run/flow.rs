@@ -279,7 +279,7 @@ impl KeySet {
         if self.table.find(hash, |e| of(e) == key).is_some() {
             return Ok(false);
         }
-        run.check_temp_bytes(bytes.len() + key.len())?;
+        run.check_growth(bytes.len() + key.len())?;
         let entry = (bytes.len() as u32, (bytes.len() + key.len()) as u32);
         self.table.insert_unique(hash, entry, |e| hash_bytes(of(e)));
         self.bytes.extend_from_slice(key);
@@ -339,7 +339,8 @@ impl Distinct {
         for e in self.values.iter() {
             encode_key(&mut self.key, &e.eval(run, at)?, &e.ty, false);
         }
-        if self.seen.memory() <= self.memory_max || !self.aside.may_grow() {
+        run.check_work(self.key.len())?;
+        if !run.must_spill(self.seen.memory(), self.memory_max) || !self.aside.may_grow() {
             return self.seen.insert(run, &self.key);
         }
         if !self.seen.contains(&self.key) {
@@ -430,6 +431,7 @@ impl DerivedOp {
         while self.query.next(run, around)? {
             self.bytes.clear();
             self.query.write_row(run, around, &mut self.bytes)?;
+            run.check_work(self.bytes.len())?;
             rows.push(run, &self.bytes, memory_max)?;
         }
         self.kept = Some(rows);
@@ -500,7 +502,7 @@ impl SetOpOp {
         for e in &query.outputs {
             encode_key(key, &e.eval(run, at)?, &e.ty, false);
         }
-        Ok(())
+        run.check_work(key.len())
     }
 
     fn emit(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
@@ -528,7 +530,7 @@ impl Op for SetOpOp {
                 *self.counts.entry_ref(&self.key[..]).or_insert(0) += 1;
                 if self.counts.len() > before {
                     self.counted_bytes += self.key.len() + size_of::<(Vec<u8>, u64)>();
-                    run.check_temp_bytes(self.counted_bytes)?;
+                    run.check_growth(self.counted_bytes)?;
                 }
             }
         }

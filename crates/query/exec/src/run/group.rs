@@ -96,7 +96,7 @@ impl Groups {
         if let Some(i) = self.table.find(hash, |i| of(i) == &self.key[..]) {
             return Ok(Some(*i as usize));
         }
-        if self.memory() > self.memory_max && !self.rollup && self.aside.may_grow() {
+        if run.must_spill(self.memory(), self.memory_max) && !self.rollup && self.aside.may_grow() {
             self.scratch.clear();
             save_slots(&mut self.scratch, at, &self.slots);
             self.aside.push(run, hash, &self.scratch)?;
@@ -117,7 +117,7 @@ impl Groups {
         if !self.keep.is_empty() {
             save_slots(&mut self.bytes, at, &self.keep);
         }
-        run.check_temp_bytes(self.bytes.len())?;
+        run.check_growth(self.bytes.len())?;
         let n = self.groups.len();
         let end = self.bytes.len() as u32;
         self.groups.push(Grouped { key, values, end, level: level as u32 });
@@ -209,6 +209,7 @@ impl Groups {
                     false => self.key.push(ROLLED_UP),
                 }
             }
+            run.check_work(self.key.len())?;
             if let Some(n) = self.find(level, run, at)? {
                 self.fold(n, run, at)?;
             }
@@ -228,7 +229,7 @@ impl Groups {
         }
         if self.distinct {
             self.seen_bytes += seen(own) - before;
-            run.check_temp_bytes(self.seen_bytes)?;
+            run.check_growth(self.seen_bytes)?;
         }
         Ok(())
     }

@@ -344,7 +344,8 @@ impl InsertStatement {
             if !self.dates.is_empty() && run.sql_mode.has(SqlMode::NO_ZERO_DATE) {
                 self.refuse_zero_dates(&kept[start..], query.outputs.len(), p.how, run)?;
             }
-            run.check_temp_bytes(kept.len())?;
+            run.check_work(kept.len() - start)?;
+            run.check_growth(kept.len())?;
         }
         let width = query.outputs.len();
         let mut start = 0;

@@ -173,7 +173,7 @@ impl Rows {
                 self.bytes.extend_from_slice(part);
             }
         }
-        run.check_temp_bytes(self.bytes.len() + self.keys.len())?;
+        run.check_growth(self.bytes.len() + self.keys.len())?;
         let from = self.keys.len() as u32;
         self.keys.extend_from_slice(key);
         let at = self.built.len() as u32;
@@ -245,6 +245,7 @@ fn join_key(key: &mut Vec<u8>, exprs: &[Expr], run: &Run<'_>, at: Scope<'_>) -> 
         }
         encode_key(key, &v, &e.ty, false);
     }
+    run.check_work(key.len())?;
     Ok(true)
 }
 
@@ -257,7 +258,7 @@ impl HashOp {
         }
         if self.spilled.sides.is_none() {
             self.rows.add(run, &self.key, frame, &self.right_slots)?;
-            if self.rows.memory() <= self.spilled.memory_max || !Sides::may_grow(depth) {
+            if !run.must_spill(self.rows.memory(), self.spilled.memory_max) || !Sides::may_grow(depth) {
                 return Ok(());
             }
             let mut sides = Sides::new(run, depth)?;

@@ -2,7 +2,7 @@
 
 use super::{Frame, Op, Run, Scope, tuple};
 use crate::expr::convert;
-use crate::expr::functions::json::parse_text;
+use crate::expr::functions::json::{document, parse_text};
 use crate::plan::json_table::{Column, JsonTable, Level, Response, What};
 use types::error::*;
 use types::json::Json;
@@ -25,7 +25,7 @@ impl JsonTableOp {
 
     /// The rows of a level: of each element that its path leads to.
     fn level(&mut self, run: &Run<'_>, level: &Level, doc: &Json, row: &mut Vec<Value<'static>>) -> Result<bool> {
-        let found = level.path.seek(doc);
+        let found = level.path.seek(doc)?;
         for (number, element) in found.iter().enumerate() {
             for column in &level.columns {
                 row[column.at] = value(run, column, element, number as u64 + 1)?;
@@ -49,7 +49,7 @@ impl JsonTableOp {
         w.finish();
         self.ends.push(self.rows.len());
         run.check_interrupt()?;
-        run.check_temp_bytes(self.rows.len())
+        run.check_growth(self.rows.len())
     }
 }
 
@@ -66,10 +66,8 @@ impl Op for JsonTableOp {
         let doc = match self.table.doc.eval(run, Scope::new(frame, outer))? {
             Value::Null => return Ok(()),
             Value::Bytes(text) => parse_text(&text, 0, "json_table")?,
-            v => match v.json() {
-                Some(doc) => doc,
-                None => return Err(SqlError::format(types::error::ER_INVALID_TYPE_FOR_JSON, &[&1, &"json_table"])),
-            },
+            v @ Value::Json(_) => document(&v)?,
+            _ => return Err(SqlError::format(types::error::ER_INVALID_TYPE_FOR_JSON, &[&1, &"json_table"])),
         };
         let mut row = vec![Value::Null; self.table.width];
         let top = std::mem::replace(&mut self.table.top, Level::empty());
@@ -99,10 +97,10 @@ impl Op for JsonTableOp {
 fn value(run: &Run<'_>, column: &Column, element: &Json, number: u64) -> Result<Value<'static>> {
     let (path, on_empty, on_error) = match &column.what {
         What::Ordinality => return Ok(Value::Int(number as i64)),
-        What::Exists(path) => return stored(run, column, &Json::Int(!path.seek(element).is_empty() as i64)),
+        What::Exists(path) => return stored(run, column, &Json::Int(!path.seek(element)?.is_empty() as i64)),
         What::Value { path, on_empty, on_error } => (path, on_empty, on_error),
     };
-    let found = path.seek(element);
+    let found = path.seek(element)?;
     let result = match &found[..] {
         [] => match on_empty {
             Response::Null => return Ok(Value::Null),

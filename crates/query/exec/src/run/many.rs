@@ -149,7 +149,7 @@ impl UpdateManyStatement {
             t.named.push(&slot.key);
             t.named.push(&self.tuple);
             t.named.rows += 1;
-            run.check_temp_bytes(t.named.bytes.len())?;
+            run.check_growth(t.named.bytes.len())?;
             if Some(i) == self.first {
                 std::mem::swap(&mut slot.bytes, &mut self.row);
                 slot.bytes.clone_from(&self.writer.row);
@@ -252,7 +252,7 @@ impl DeleteManyStatement {
                 let slot = &frame.slots[*slot];
                 if slot.present && named.keys.insert(run, &slot.key)? {
                     named.push(&slot.key);
-                    run.check_temp_bytes(named.bytes.len())?;
+                    run.check_growth(named.bytes.len())?;
                 }
             }
         }

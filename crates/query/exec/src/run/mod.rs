@@ -47,10 +47,14 @@ use catalog::Table;
 use engine::{Isolation, LockMode, Read, Transaction, Wait};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use sync::memory::Excess;
 use types::{Result, SqlError, Value};
 
-/// What one temporary table may take at least; a greater `tmp_table_size` allows more.
-const TEMP_BYTES: u64 = 1 << 30;
+/// What one operator keeps in memory at most before it goes on in a file: offsets in buffers have 32 bits.
+const IN_MEMORY_BYTES_MAX: u64 = 1 << 30;
+
+/// What an operator keeps in memory though the statement has little left.
+const IN_MEMORY_BYTES_MIN: usize = 1 << 20;
 
 /// A value that functions take some hundred microseconds for.
 const LONG_BYTES: usize = 1 << 16;
@@ -93,6 +97,8 @@ pub struct Run<'x> {
     steps: Cell<u32>,
     /// `div_precision_increment`, once a division has asked for it.
     div_increment: Cell<Option<u32>>,
+    /// `group_concat_max_len`, once GROUP_CONCAT has asked for it.
+    group_concat_max: Cell<Option<usize>>,
     /// `max_allowed_packet`, once a longer result than any could be has asked for it.
     max_packet: Cell<Option<usize>>,
     /// Warnings raised so far, for the `info` of the outcome.
@@ -138,6 +144,7 @@ impl<'x> Run<'x> {
             scratch: Default::default(),
             steps: Cell::new(0),
             div_increment: Cell::new(None),
+            group_concat_max: Cell::new(None),
             max_packet: Cell::new(None),
             warnings: Cell::new(0),
             found_rows: Cell::new(None),
@@ -171,27 +178,27 @@ impl<'x> Run<'x> {
         self.check_strict()
     }
 
-    /// An operator's temporary table (groups, distinct keys, a hash join's side, a derived table, rows about to change) has
-    /// grown to so many bytes. Error 1038 beyond the bound.
+    /// An operator's buffer (groups, distinct keys, a hash join's side, rows about to change) has grown to so many bytes. Errors of
+    /// [`error::check_memory`].
     #[inline]
-    pub fn check_temp_bytes(&self, bytes: usize) -> Result<()> {
-        self.note_bytes(bytes);
-        if bytes as u64 <= TEMP_BYTES { Ok(()) } else { self.check_many_temp_bytes(bytes) }
+    pub fn check_growth(&self, bytes: usize) -> Result<()> {
+        if bytes <= KEPT_BYTES_MAX { Ok(()) } else { self.check_great_growth(bytes) }
     }
 
     #[cold]
-    fn check_many_temp_bytes(&self, bytes: usize) -> Result<()> {
+    fn check_great_growth(&self, bytes: usize) -> Result<()> {
+        self.holds_much.set(true);
         // Operators count bytes in 32 bits.
-        let max = self.env.borrow().tmp_table_size().clamp(TEMP_BYTES, u32::MAX.into());
-        if bytes as u64 <= max { Ok(()) } else { Err(error::out_of_memory()) }
+        if bytes > u32::MAX as usize {
+            return Err(error::out_of_memory(Excess::Statement { limit: u32::MAX.into() }));
+        }
+        error::check_memory()
     }
 
-    /// An operator's buffer has grown to so many bytes.
+    /// Has an operator's buffer of so many bytes to go on in a file? Beyond `max`, and earlier where the statement has little left.
     #[inline]
-    pub fn note_bytes(&self, bytes: usize) {
-        if bytes > KEPT_BYTES_MAX {
-            self.holds_much.set(true);
-        }
+    pub fn must_spill(&self, bytes: usize, max: usize) -> bool {
+        bytes > max || bytes > IN_MEMORY_BYTES_MIN && sync::memory::is_tight()
     }
 
     /// Have the operators files or buffers that are not to outlive the execution?
@@ -201,12 +208,12 @@ impl<'x> Run<'x> {
 
     /// Bytes of a temporary table in memory: what has more goes on in a file.
     pub fn tmp_memory(&self) -> usize {
-        self.env.borrow().tmp_memory().min(TEMP_BYTES) as usize
+        self.env.borrow().tmp_memory().min(IN_MEMORY_BYTES_MAX) as usize
     }
 
     /// The same of a sort.
     pub fn sort_memory(&self) -> usize {
-        self.env.borrow().sort_buffer_size().min(TEMP_BYTES) as usize
+        self.env.borrow().sort_buffer_size().min(IN_MEMORY_BYTES_MAX) as usize
     }
 
     /// A numeric variable of the session.
@@ -216,20 +223,38 @@ impl<'x> Run<'x> {
         value.expect("the executor asks for variables that there are").0.to_u64()
     }
 
-    /// Would a function's result of so many bytes be longer than `max_allowed_packet`? It is NULL then, with warning 1301.
+    /// Would a function's result of so many bytes be longer than `max_allowed_packet`? It is NULL then, with warning 1301. Errors of
+    /// [`error::check_memory`] if it is not, and more than the statement may take.
     #[inline]
-    pub fn outgrows_packet(&self, function: &str, bytes: usize) -> bool {
-        bytes > LEAST_PACKET && self.outgrows_set_packet(function, bytes)
+    pub fn outgrows_packet(&self, function: &str, bytes: usize) -> Result<bool> {
+        if bytes <= LEAST_PACKET { Ok(false) } else { self.outgrows_set_packet(function, bytes) }
+    }
+
+    /// `max_allowed_packet`.
+    pub fn max_packet(&self) -> usize {
+        let max = self.max_packet.get().unwrap_or_else(|| self.variable("max_allowed_packet") as usize);
+        self.max_packet.set(Some(max));
+        max
     }
 
     #[cold]
-    fn outgrows_set_packet(&self, function: &str, bytes: usize) -> bool {
-        let max = self.max_packet.get().unwrap_or_else(|| self.variable("max_allowed_packet") as usize);
-        self.max_packet.set(Some(max));
+    fn outgrows_set_packet(&self, function: &str, bytes: usize) -> Result<bool> {
+        let max = self.max_packet();
         if bytes > max {
             self.warn(1301, format!("Result of {function}() was larger than max_allowed_packet ({max}) - truncated"));
+            return Ok(true);
         }
-        bytes > max
+        error::check_memory_for(bytes).map(|()| false)
+    }
+
+    /// `group_concat_max_len`.
+    pub fn group_concat_max(&self) -> usize {
+        if let Some(known) = self.group_concat_max.get() {
+            return known;
+        }
+        let most = usize::try_from(self.variable("group_concat_max_len")).unwrap_or(usize::MAX);
+        self.group_concat_max.set(Some(most));
+        most
     }
 
     /// `div_precision_increment`.
@@ -297,7 +322,7 @@ impl<'x> Run<'x> {
         error::engine(e)
     }
 
-    /// Has somebody killed this query? Looked at by operators that may work long without asking the engine.
+    /// Has somebody killed this query, or has it too much memory? Looked at by operators that may work long without asking the engine.
     pub fn check_interrupt(&self) -> Result<()> {
         let n = self.steps.get().wrapping_add(1);
         self.steps.set(n);
@@ -315,6 +340,12 @@ impl<'x> Run<'x> {
 
     #[inline]
     pub fn check_interrupt_now(&self) -> Result<()> {
+        error::check_memory()?;
+        self.check_killed()
+    }
+
+    #[inline]
+    pub fn check_killed(&self) -> Result<()> {
         match self.tx.borrow().interrupt().reason() {
             0 => Ok(()),
             state => Err(error::interrupted(state)),

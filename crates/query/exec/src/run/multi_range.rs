@@ -121,7 +121,7 @@ impl MultiRangeOp {
             };
             self.entries.push(key, clustered, certain, 0);
         }
-        run.note_bytes(self.entries.memory());
+        run.check_growth(self.entries.memory())?;
         self.bytes = (self.bytes * GROWTH).min(self.bytes_max);
         self.entries.sort();
         Ok(())

@@ -86,6 +86,7 @@ impl RecursiveOp {
                 w.push(&v);
             }
             w.finish();
+            run.check_work(row.len())?;
             if *distinct && !seen.insert(run, key)? {
                 continue;
             }

@@ -406,7 +406,7 @@ fn keys_under(
             continue;
         }
         bytes += key.len() + size_of::<Vec<u8>>();
-        run.check_temp_bytes(bytes)?;
+        run.check_growth(bytes)?;
         keys.push(key);
     }
     Ok(keys)

@@ -118,7 +118,6 @@ impl Rows {
         self.entries.clear();
     }
 
-    /// Error 1038 when it is too much.
     fn add(&mut self, keys: &[SortKey], values: &[Expr], run: &Run<'_>, at: Scope<'_>) -> Result<()> {
         let start = self.row_bytes.len();
         let mut w = tuple::Writer::new(&mut self.row_bytes, values.len());
@@ -159,7 +158,7 @@ impl Rows {
         let row = self.places.len() as u32;
         self.places.push(Place { key, row: (start as u32, self.row_bytes.len() as u32) });
         self.entries.push(Entry { leading, row });
-        Ok(())
+        run.check_work(self.row_bytes.len() - start + self.key_bytes.len() - from)
     }
 
     /// Order of two rows by their whole keys.
@@ -230,11 +229,12 @@ impl Rows {
     }
 
     /// Writes the sorted rows as a run, with keys as [`encode_key`] makes them.
-    fn write_run(&self, runs: &mut Runs, keys: &[SortKey]) -> Result<()> {
+    fn write_run(&self, runs: &mut Runs, keys: &[SortKey], run: &Run<'_>) -> Result<()> {
         let mut encoded = Vec::new();
         runs.add(|put| {
             for e in &self.entries {
                 let (from, to) = self.places[e.row as usize].key;
+                run.check_work(self.tuple(e).len())?;
                 match self.form {
                     Form::Encoded => put(&self.key_bytes[from as usize..to as usize], self.tuple(e))?,
                     Form::Text { descending, value, .. } => {
@@ -316,8 +316,8 @@ impl Op for SortOp {
             if rows.entries.len() >= SHRINK_AT && rows.entries.len() / 2 > wanted {
                 rows.shrink(wanted, *unique);
             }
-            run.note_bytes(rows.memory());
-            if rows.memory() > memory {
+            run.check_growth(rows.memory())?;
+            if run.must_spill(rows.memory(), memory) {
                 spill(rows, keys, *unique, &mut runs, run)?;
             }
             Ok(Step::More)
@@ -332,9 +332,10 @@ impl Op for SortOp {
         Ok(())
     }
 
-    fn next(&mut self, _run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
         if let Some(merge) = &mut self.merge {
             let Some((_, tuple)) = merge.advance()? else { return Ok(false) };
+            run.check_work(tuple.len())?;
             let slot = &mut frame.slots[self.slot];
             slot.bytes.clear();
             slot.bytes.extend_from_slice(tuple);
@@ -352,13 +353,14 @@ impl Op for SortOp {
 
     fn each(
         &mut self,
-        _run: &Run<'_>,
+        run: &Run<'_>,
         frame: &mut Frame,
         outer: Option<&Scope<'_>>,
         receive: &mut Receive<'_>,
     ) -> Result<()> {
         if let Some(merge) = &mut self.merge {
             while let Some((_, tuple)) = merge.advance()? {
+                run.check_work(tuple.len())?;
                 if receive(Scope::with_row(frame, outer, self.slot, tuple))? == Step::Stop {
                     break;
                 }
@@ -386,7 +388,7 @@ fn spill(rows: &mut Rows, keys: &[SortKey], unique: bool, runs: &mut Option<Runs
         None => runs.insert(Runs::new(run)?),
     };
     rows.sort(unique);
-    rows.write_run(runs, keys)?;
+    rows.write_run(runs, keys, run)?;
     rows.clear();
     Ok(())
 }

@@ -179,6 +179,7 @@ impl Runs {
                 while let Some(i) = merge.next(&self.spill, unique)? {
                     run.check_interrupt()?;
                     let reader = &merge.readers[i];
+                    run.check_work(reader.key().len() + reader.payload().len())?;
                     writer.push(&mut self.spill, reader.key(), reader.payload())?;
                 }
                 merged.push(writer.finish(&mut self.spill)?);
@@ -484,8 +485,8 @@ impl Kept {
         self.memory.extend_from_slice(&(row.len() as u32).to_le_bytes());
         self.memory.extend_from_slice(row);
         self.count += 1;
-        run.note_bytes(self.memory.len());
-        if self.memory.len() <= memory_max.max(BLOCK) {
+        run.check_growth(self.memory.len())?;
+        if !run.must_spill(self.memory.len(), memory_max.max(BLOCK)) {
             return Ok(());
         }
         let spill = match &mut self.spill {

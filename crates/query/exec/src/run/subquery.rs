@@ -255,6 +255,7 @@ pub fn contains(
                     null |= v.is_null();
                     encode_key(&mut sub.key, &v, &e.ty, false);
                 }
+                run.check_work(sub.key.len())?;
                 if null {
                     set.has_null = true;
                 } else {

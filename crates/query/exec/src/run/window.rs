@@ -113,7 +113,7 @@ impl WindowOp {
             let at = bytes.len();
             bytes.extend_from_slice(&record[HEAD..]);
             run.check_interrupt()?;
-            run.check_temp_bytes(bytes.len())?;
+            run.check_growth(bytes.len())?;
             let key = (at, at + partition, at + key);
             rows.push(Kept { key, values: (key.2, key.2 + values), end: bytes.len() });
         }
@@ -141,7 +141,8 @@ impl WindowOp {
         let values_end = bytes.len();
         save_slots(bytes, at, &plan.keep);
         rows.push(Kept { key: (start, partition_end, key_end), values: (key_end, values_end), end: bytes.len() });
-        run.check_temp_bytes(bytes.len())
+        run.check_work(bytes.len() - start)?;
+        run.check_growth(bytes.len())
     }
 
     /// Computes the partition that begins at row `from`.
@@ -173,8 +174,7 @@ impl Op for WindowOp {
         while self.input.next(run, frame, outer)? {
             run.check_interrupt()?;
             self.keep(run, frame, outer)?;
-            run.note_bytes(self.bytes.len());
-            if self.bytes.len() + self.rows.len() * size_of::<Kept>() > self.memory_max {
+            if run.must_spill(self.bytes.len() + self.rows.len() * size_of::<Kept>(), self.memory_max) {
                 self.spill(run)?;
             }
         }
@@ -323,15 +323,14 @@ impl<'p> Partition<'p> {
             },
             Step::Shift { value, default, offset, forward } => {
                 let offset = usize::try_from(place(offset, 0)?.unwrap_or(0)).unwrap_or(usize::MAX);
-                let of = |i: usize| {
+                self.column(run, |i| {
                     let other = if *forward { i.checked_add(offset) } else { i.checked_sub(offset) };
                     match (other.filter(|o| *o < n), default) {
-                        (Some(other), _) => self.value(other, *value).into_owned(),
-                        (None, Some(default)) => self.value(i, *default).into_owned(),
+                        (Some(other), _) => self.value(other, *value),
+                        (None, Some(default)) => self.value(i, *default),
                         (None, None) => Value::Null,
                     }
-                };
-                rows.map(of).collect()
+                })?
             }
             Step::First(value) => self.of_frames(edges, run, at, |f| f.start, *value)?,
             Step::Last(value) => self.of_frames(edges, run, at, |f| f.end - 1, *value)?,
@@ -353,11 +352,24 @@ impl<'p> Partition<'p> {
         value: usize,
     ) -> Result<Vec<Value<'static>>> {
         let frames = self.frames(edges, run, at)?;
-        let of = |f: &Range<usize>| match f.is_empty() || !f.contains(&which(f)) {
-            true => Value::Null,
-            false => self.value(which(f), value).into_owned(),
-        };
-        Ok(frames.iter().map(of).collect())
+        self.column(run, |i| match &frames[i] {
+            f if f.is_empty() || !f.contains(&which(f)) => Value::Null,
+            f => self.value(which(f), value),
+        })
+    }
+
+    /// A value for each row.
+    fn column<'v>(&self, run: &Run<'_>, of: impl Fn(usize) -> Value<'v>) -> Result<Vec<Value<'static>>> {
+        let mut column = Vec::with_capacity(self.rows.len());
+        for i in 0..self.rows.len() {
+            run.check_interrupt()?;
+            let value = of(i);
+            if let Value::Bytes(b) | Value::Json(b) = &value {
+                run.check_work(b.len())?;
+            }
+            column.push(value.into_owned());
+        }
+        Ok(column)
     }
 
     fn aggregate(
@@ -379,6 +391,9 @@ impl<'p> Partition<'p> {
             {
                 out.push(last.clone());
                 continue;
+            }
+            if let Some(Value::Bytes(b) | Value::Json(b)) = out.last() {
+                run.check_work(b.len())?;
             }
             // A frame that grew at its end is added to; any other is computed anew, and what gives its members away.
             if f.start != done.start || f.end < done.end || out.is_empty() || call.kind.gives_away() {
@@ -454,6 +469,7 @@ impl<'p> Partition<'p> {
             let o = types::compare_nulls_first(&self.value(row, key), &limit, types::CollationId::BINARY);
             if self.descending { o.reverse() } else { o }
         };
+        run.check_interrupt()?;
         let (mut low, mut high) = (0, self.rows.len());
         while low < high {
             let middle = low + (high - low) / 2;

@@ -23,7 +23,7 @@ mod table;
 use crate::SqlMode;
 use crate::ast::*;
 use crate::digest::Lifted;
-use crate::error::{self, ParseError};
+use crate::error::{self, Ended, ParseError};
 use crate::keywords::Kw;
 use crate::lexer::{self, ESCAPED, Lexer, NON_ASCII, Tok, Token, unescape};
 
@@ -36,6 +36,8 @@ const LEVELS_AT_ONCE: u32 = 64;
 const LEVEL_BYTES: usize = 2 << 10;
 /// Height of an expression tree and length of a chain of joins or set operations: see [`Parsed::height`].
 const MAX_HEIGHT: u32 = 4000;
+/// Bytes of text between two looks at whether to go on.
+const LOOK_AFTER: u32 = 64 << 10;
 /// SELECTs inside of one another, as in MySQL.
 const MAX_SELECT_LEVELS: u32 = 64;
 /// How many levels of an expression a query counts as.
@@ -57,7 +59,7 @@ pub fn parse_lifted(source: &[u8], mode: SqlMode, lifted: &[Lifted]) -> R<Parsed
 pub fn parse_next(source: &[u8], mode: SqlMode) -> R<(Parsed, &[u8])> {
     let mut parser = Parser::new(source, mode, &[])?;
     parser.takes_params = false;
-    let statement = parser.root()?;
+    let statement = parser.whole()?;
     let rest = match parser.tok.tok {
         // Only white space and comments behind the last `;`: no further statement.
         Tok::Semicolon if parser.peek().tok == Tok::End => source.len(),
@@ -70,7 +72,7 @@ pub fn parse_next(source: &[u8], mode: SqlMode) -> R<(Parsed, &[u8])> {
 
 fn parse_whole(source: &[u8], mode: SqlMode, lifted: &[Lifted]) -> R<Parsed> {
     let mut parser = Parser::new(source, mode, lifted)?;
-    let statement = parser.root()?;
+    let statement = parser.whole()?;
     let end = parser.tok;
     if end.tok == Tok::Semicolon {
         parser.bump();
@@ -108,6 +110,9 @@ pub(crate) struct Parser<'s> {
     /// Inside the body of a stored program: local variables may stand where literals do, SELECT INTO takes plain names.
     in_program: bool,
     hints: Option<Str>,
+    /// Where in the text it looks next whether to go on, and what has ended it.
+    look_at: u32,
+    ended: Option<Ended>,
     extra: Vec<u8>,
     exprs: Vec<Expr>,
     lists: Vec<ExprId>,
@@ -141,6 +146,8 @@ impl<'s> Parser<'s> {
             takes_params: true,
             in_program: false,
             hints: None,
+            look_at: LOOK_AFTER,
+            ended: None,
             extra: Vec::new(),
             exprs: Vec::with_capacity(8),
             lists: Vec::new(),
@@ -148,6 +155,14 @@ impl<'s> Parser<'s> {
             tables: Vec::new(),
             notes: Vec::new(),
         })
+    }
+
+    fn whole(&mut self) -> R<Statement> {
+        let statement = self.root();
+        match self.ended {
+            Some(ended) => Err(ParseError::ended(ended)),
+            None => statement,
+        }
     }
 
     fn root(&mut self) -> R<Statement> {
@@ -191,7 +206,24 @@ impl<'s> Parser<'s> {
         let token = self.tok;
         self.prev_end = token.end;
         self.tok = self.lexer.next_token();
+        if token.end >= self.look_at {
+            self.look();
+        }
         token
+    }
+
+    /// Of long texts, whose trees are much longer: is the statement to end? Its text ends here then.
+    #[cold]
+    fn look(&mut self) {
+        self.look_at = self.prev_end.saturating_add(LOOK_AFTER);
+        let reason = sync::blocking::interruption();
+        self.ended = match sync::memory::check() {
+            Err(excess) => Some(Ended::Memory(excess)),
+            Ok(()) if reason != 0 => Some(Ended::Interrupted(reason)),
+            Ok(()) => return,
+        };
+        self.lexer = Lexer::new(b"", self.mode);
+        self.tok = self.lexer.next_token();
     }
 
     /// The token after the current one.

@@ -100,6 +100,9 @@ fn compress<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 /// A length field beyond this is taken for damage.
 const UNCOMPRESSED_BYTES_MAX: u32 = 64 << 20;
 
+/// Bytes between two looks for interrupts.
+const UNCOMPRESSED_AT_ONCE: u64 = 1 << 20;
+
 fn uncompress<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(Value::Null) };
     if s.is_empty() {
@@ -115,8 +118,14 @@ fn uncompress<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         a.run.warn(1256, format!("Uncompressed data size too large; the maximum size is {most} (probably, length of uncompressed data was corrupted)"));
         return Ok(Value::Null);
     }
-    let mut out = Vec::new();
-    let read = flate2::read::ZlibDecoder::new(stream).take(length as u64 + 1).read_to_end(&mut out);
+    crate::error::check_memory_for(length as usize)?;
+    let mut out = Vec::with_capacity(length as usize);
+    let mut decoder = flate2::read::ZlibDecoder::new(stream).take(u64::from(length) + 1);
+    let mut read = Ok(1);
+    while matches!(read, Ok(1..)) {
+        a.run.check_work(UNCOMPRESSED_AT_ONCE as usize)?;
+        read = decoder.by_ref().take(UNCOMPRESSED_AT_ONCE).read_to_end(&mut out);
+    }
     if read.is_err() || out.len() != length as usize {
         a.run.warn(1259, "ZLIB: Input data corrupted");
         return Ok(Value::Null);

@@ -96,6 +96,13 @@ fn replace<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let regex = call.regex();
     let mut out = String::new();
     let (mut at, mut copied, mut n) = (call.start, 0, 0);
+    // ICU's buffer is one packet, of two bytes each.
+    let (units_max, mut units, mut counted) = (a.run.max_packet() / 2, 0, 0);
+    let mut fits = |out: &str| {
+        units += out[counted..].encode_utf16().count();
+        counted = out.len();
+        if units > units_max { Err(SqlError::format(types::error::ER_REGEXP_BUFFER_OVERFLOW, &[])) } else { Ok(()) }
+    };
     while at <= call.subject.len() {
         let Some(found) = regex.captures_from_pos(&call.subject[..], at).map_err(run_error)? else { break };
         a.run.check_interrupt()?;
@@ -105,6 +112,8 @@ fn replace<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
             out.push_str(&call.subject[copied..whole.start()]);
             expand(&with, &found, &mut out)?;
             copied = whole.end();
+            a.run.check_work(with.len())?;
+            fits(&out)?;
         }
         if call.occurrence > 0 && n >= call.occurrence {
             break;
@@ -112,6 +121,9 @@ fn replace<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         at = next_start(&call.subject, whole.start(), whole.end());
     }
     out.push_str(&call.subject[copied..]);
+    if n > 0 {
+        fits(&out)?;
+    }
     Ok(call.text(&out))
 }
 

@@ -103,7 +103,7 @@ fn concat<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
             Some(s) => out.extend_from_slice(&s),
             None => return Ok(Value::Null),
         }
-        if a.run.outgrows_packet("concat", out.len()) {
+        if a.run.outgrows_packet("concat", out.len())? {
             return Ok(Value::Null);
         }
     }
@@ -121,7 +121,7 @@ fn concat_ws<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
             }
             first = false;
             out.extend_from_slice(&s);
-            if a.run.outgrows_packet("concat_ws", out.len()) {
+            if a.run.outgrows_packet("concat_ws", out.len())? {
                 return Ok(Value::Null);
             }
         }
@@ -229,12 +229,31 @@ fn substring_index<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     if d.is_empty() || n == 0 {
         return Ok(bytes(&b""[..]));
     }
-    let hits: Vec<usize> = memmem::find_iter(&s, &d).collect();
+    // From the end the hits are counted as they are found from the front, as MySQL does.
+    let hits = |n: u64| -> Result<Option<usize>> {
+        let mut left = n;
+        for hit in memmem::find_iter(&s, &d) {
+            a.run.check_interrupt()?;
+            left -= 1;
+            if left == 0 {
+                return Ok(Some(hit));
+            }
+        }
+        Ok(None)
+    };
     let (from, to) = if n > 0 {
-        (0, hits.get(n as usize - 1).copied().unwrap_or(s.len()))
+        (0, hits(n as u64)?.unwrap_or(s.len()))
     } else {
-        let k = n.unsigned_abs() as usize;
-        (if hits.len() >= k { hits[hits.len() - k] + d.len() } else { 0 }, s.len())
+        let mut count = 0;
+        for _ in memmem::find_iter(&s, &d) {
+            a.run.check_interrupt()?;
+            count += 1;
+        }
+        let place = match u64::checked_sub(count, n.unsigned_abs()) {
+            Some(before) => hits(before + 1)?,
+            None => None,
+        };
+        (place.map_or(0, |hit| hit + d.len()), s.len())
     };
     Ok(bytes(slice(s, from, to)))
 }
@@ -247,10 +266,11 @@ fn replace<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let mut out = Vec::new();
     let mut at = 0;
     for i in memmem::find_iter(&s, &from) {
+        a.run.check_interrupt()?;
         out.extend_from_slice(&s[at..i]);
         out.extend_from_slice(&to);
         at = i + from.len();
-        if a.run.outgrows_packet("replace", out.len()) {
+        if a.run.outgrows_packet("replace", out.len())? {
             return Ok(Value::Null);
         }
     }
@@ -270,7 +290,7 @@ fn insert<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let from = set.char_offset(&s, pos as usize - 1);
     let len = if len < 0 { count } else { len };
     let to = from + set.char_offset(&s[from..], len.min(count) as usize);
-    if a.run.outgrows_packet("insert", s.len() - (to - from) + new.len()) {
+    if a.run.outgrows_packet("insert", s.len() - (to - from) + new.len())? {
         return Ok(Value::Null);
     }
     Ok(bytes([&s[..from], &new, &s[to..]].concat()))
@@ -308,14 +328,37 @@ fn locate<'a>(a: Args<'a, '_>, needle: usize, hay: usize) -> Result<Value<'a>> {
         },
         _ => 1,
     };
-    Ok(Value::Int(position(a.collation(), &n, &h, start)))
+    Ok(Value::Int(position(a.collation(), &n, &h, start, &mut || a.run.check_interrupt_now())?))
 }
 
-/// Position, in characters from 1, of `needle` in `hay` at `start` or behind it; 0: it is not there.
-pub(super) fn position(collation: types::CollationId, needle: &[u8], hay: &[u8], start: i64) -> i64 {
+/// Characters between two looks for interrupts.
+const LOOK_AFTER: usize = 4096;
+
+/// Position, in characters from 1, of `needle` in `hay` at `start` or behind it; 0: it is not there. `go_on` is asked from time to time,
+/// and its error ends the search.
+pub(super) fn position(
+    collation: types::CollationId,
+    needle: &[u8],
+    hay: &[u8],
+    start: i64,
+    go_on: &mut dyn FnMut() -> Result<()>,
+) -> Result<i64> {
     let set = collation.charset();
+    let characters = set.char_count(hay);
+    if start < 1 || start as usize > characters + 1 {
+        return Ok(0);
+    }
+    if needle.is_empty() {
+        return Ok(start);
+    }
+    let first = start as usize - 1;
+    let wanted = set.char_count(needle);
+    if wanted > characters - first {
+        return Ok(0);
+    }
+    crate::error::check_memory_for(wanted * 2 * size_of::<u32>())?;
     let decode = |mut s: &[u8]| {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(wanted);
         while !s.is_empty() {
             let (c, len) = set.decode(s);
             out.push(c);
@@ -323,43 +366,42 @@ pub(super) fn position(collation: types::CollationId, needle: &[u8], hay: &[u8],
         }
         out
     };
-    let (n, h) = (decode(needle), decode(hay));
-    if start < 1 || start as usize > h.len() + 1 {
-        return 0;
-    }
-    if n.is_empty() {
-        return start;
-    }
+    let n = decode(needle);
     // Knuth, Morris and Pratt: a long needle of repetitions is not looked for anew at each place.
     let equal = |a: u32, b: u32| collation.char_equal(a, b);
-    let mut borders = vec![0; n.len()];
+    let mut borders = vec![0u32; n.len()];
     let mut matched = 0;
     for i in 1..n.len() {
+        if i.is_multiple_of(LOOK_AFTER) {
+            go_on()?;
+        }
         matched = longest_border(&n, &borders, matched, n[i], equal);
-        borders[i] = matched;
+        borders[i] = matched as u32;
     }
     matched = 0;
-    for (i, c) in h.iter().enumerate().skip(start as usize - 1) {
-        matched = longest_border(&n, &borders, matched, *c, equal);
-        if matched == n.len() {
-            return (i + 2 - n.len()) as i64;
+    let mut rest = &hay[set.char_offset(hay, first)..];
+    let mut i = first;
+    while !rest.is_empty() {
+        if i.is_multiple_of(LOOK_AFTER) {
+            go_on()?;
         }
+        let (c, len) = set.decode(rest);
+        rest = &rest[len..];
+        matched = longest_border(&n, &borders, matched, c, equal);
+        if matched == n.len() {
+            return Ok((i + 2 - n.len()) as i64);
+        }
+        i += 1;
     }
-    0
+    Ok(0)
 }
 
 /// How many characters of `needle` stand before and with the character `c`, where `matched` of them stand before it. `borders`: of
 /// each beginning of the needle, how long its longest proper end is that is a beginning too.
-fn longest_border(
-    needle: &[u32],
-    borders: &[usize],
-    matched: usize,
-    c: u32,
-    equal: impl Fn(u32, u32) -> bool,
-) -> usize {
+fn longest_border(needle: &[u32], borders: &[u32], matched: usize, c: u32, equal: impl Fn(u32, u32) -> bool) -> usize {
     let mut matched = matched;
     while matched > 0 && !equal(needle[matched], c) {
-        matched = borders[matched - 1];
+        matched = borders[matched - 1] as usize;
     }
     matched + equal(needle[matched], c) as usize
 }
@@ -378,7 +420,9 @@ fn pad<'a>(a: Args<'a, '_>, at_left: bool) -> Result<Value<'a>> {
     if p.is_empty() {
         return Ok(bytes(Vec::new()));
     }
-    if a.run.outgrows_packet(if at_left { "lpad" } else { "rpad" }, n) {
+    // As MySQL counts: each character as long as one can be.
+    let most = n.saturating_mul(set.mbmaxlen() as usize);
+    if a.run.outgrows_packet(if at_left { "lpad" } else { "rpad" }, most)? {
         return Ok(Value::Null);
     }
     let mut fill = Vec::new();
@@ -398,7 +442,7 @@ fn pad<'a>(a: Args<'a, '_>, at_left: bool) -> Result<Value<'a>> {
 fn repeat<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (Some(s), Some(n)) = (a.text(0)?, a.int(1)?) else { return Ok(Value::Null) };
     let n = n.max(0) as usize;
-    if a.run.outgrows_packet("repeat", s.len().saturating_mul(n)) {
+    if a.run.outgrows_packet("repeat", s.len().saturating_mul(n))? {
         return Ok(Value::Null);
     }
     Ok(bytes(s.repeat(n)))
@@ -407,7 +451,7 @@ fn repeat<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 fn space<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(n) = a.int(0)? else { return Ok(Value::Null) };
     let n = n.max(0) as usize;
-    if a.run.outgrows_packet("space", n) {
+    if a.run.outgrows_packet("space", n)? {
         return Ok(Value::Null);
     }
     Ok(bytes(vec![b' '; n]))
@@ -549,7 +593,7 @@ fn make_set<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 fn quote<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(bytes(&b"NULL"[..])) };
     let escaped = s.iter().filter(|b| matches!(b, b'\'' | b'\\' | 0 | 26)).count();
-    if a.run.outgrows_packet("quote", s.len() + escaped + 2) {
+    if a.run.outgrows_packet("quote", s.len() + escaped + 2)? {
         return Ok(Value::Null);
     }
     let mut out = vec![b'\''];
@@ -634,7 +678,7 @@ fn export_set<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     };
     // As MySQL counts: the longer of the two in each place.
     let most = on.len().max(off.len()) * count as usize + separator.len() * (count as usize).saturating_sub(1);
-    if a.run.outgrows_packet("export_set", most) {
+    if a.run.outgrows_packet("export_set", most)? {
         return Ok(Value::Null);
     }
     let parts: Vec<&[u8]> = (0..count).map(|i| if bits >> i & 1 == 1 { &on[..] } else { &off[..] }).collect();
@@ -655,8 +699,13 @@ pub fn weight_string<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let mut out = Vec::new();
     let is_binary = a.int(2)? == Some(1);
     let function = if is_binary { "cast_as_binary" } else { "weight_string" };
-    // A character weighs a byte at least.
-    if a.run.outgrows_packet(function, sized.or(length).unwrap_or(s.len())) {
+    let set = a.charset(0);
+    let end = length.map_or(s.len(), |n| set.char_offset(&s, n));
+    let most = match (is_binary, length) {
+        (true, length) => length.unwrap_or(s.len()),
+        (false, length) => end.max(length.unwrap_or(0)).saturating_mul(a.args[0].ty.collation.weight_bytes_max()),
+    };
+    if a.run.outgrows_packet(function, sized.unwrap_or(most))? {
         return Ok(Value::Null);
     }
     if is_binary {
@@ -664,8 +713,6 @@ pub fn weight_string<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         s.resize(length.unwrap_or(s.len()), 0);
         return Ok(bytes(s));
     }
-    let set = a.charset(0);
-    let end = length.map_or(s.len(), |n| set.char_offset(&s, n));
     let blanks = length.map_or(0, |n| n.saturating_sub(set.char_count(&s)));
     a.args[0].ty.collation.sort_weights(&s[..end], blanks.max(sized.unwrap_or(0)), &mut out);
     if let Some(n) = sized {
@@ -725,7 +772,7 @@ fn soundex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 fn to_base64<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(s) = a.text(0)? else { return Ok(Value::Null) };
     let encoded = s.len().div_ceil(3) * 4;
-    if a.run.outgrows_packet("to_base64", encoded + encoded.saturating_sub(1) / 76) {
+    if a.run.outgrows_packet("to_base64", encoded + encoded.saturating_sub(1) / 76)? {
         return Ok(Value::Null);
     }
     let mut out = Vec::new();

@@ -62,7 +62,7 @@ pub fn unquote<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         Value::Null => Ok(Value::Null),
         Value::Json(_) => {
             let mut out = Vec::new();
-            v.json().expect("a JSON value").write_unquoted(&mut out);
+            super::document(&v)?.write_unquoted(&mut out);
             Ok(bytes(out))
         }
         Value::Bytes(text) if text.len() > 1 && text[0] == b'"' && text[text.len() - 1] == b'"' => {

@@ -4,7 +4,9 @@ use super::answer;
 use crate::expr::convert;
 use crate::expr::functions::{Args, bytes};
 use crate::run::Run;
+use hashbrown::HashSet;
 use types::error::*;
+use types::json::parse::Failure;
 use types::json::path::{Index, Leg, Path};
 use types::json::{Json, binary};
 use types::{CollationId, Result, SqlError, Value};
@@ -20,12 +22,15 @@ pub fn extract<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         paths.push(path);
     }
     for path in &paths {
-        found.extend(path.seek(&doc));
+        found.extend(path.seek(&doc)?);
     }
     Ok(match &found[..] {
         [] => Value::Null,
         [one] if !several => Value::from_json(one),
-        _ => Value::from_json(&Json::Array(found.into_iter().cloned().collect())),
+        _ => {
+            crate::error::check_memory_for(found.iter().map(|part| part.memory()).sum())?;
+            Value::from_json(&Json::Array(found.into_iter().cloned().collect()))
+        }
     })
 }
 
@@ -36,11 +41,11 @@ fn truth<'a>(b: bool) -> Value<'a> {
 pub fn contains<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (Some(doc), Some(candidate)) = (a.json(0)?, a.json(1)?) else { return Ok(Value::Null) };
     if a.len() == 2 {
-        return Ok(truth(doc.contains(&candidate, &mut || a.run.check_interrupt())?));
+        return Ok(truth(doc.contains(&candidate, &mut || a.run.check_interrupt_now())?));
     }
     let Some(path) = a.single_path(2)? else { return Ok(Value::Null) };
-    Ok(match path.seek_one(&doc) {
-        Some(part) => truth(part.contains(&candidate, &mut || a.run.check_interrupt())?),
+    Ok(match path.seek_one(&doc)? {
+        Some(part) => truth(part.contains(&candidate, &mut || a.run.check_interrupt_now())?),
         None => Value::Null,
     })
 }
@@ -62,7 +67,7 @@ pub fn contains_path<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(all) = all(&a)? else { return Ok(Value::Null) };
     for i in 2..a.len() {
         let Some(path) = a.path(i)? else { return Ok(Value::Null) };
-        if path.seek(&doc).is_empty() == all {
+        if path.seek(&doc)?.is_empty() == all {
             return Ok(truth(!all));
         }
     }
@@ -71,7 +76,7 @@ pub fn contains_path<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 
 pub fn overlaps<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (Some(x), Some(y)) = (a.json(0)?, a.json(1)?) else { return Ok(Value::Null) };
-    Ok(truth(x.overlaps(&y, &mut || a.run.check_interrupt())?))
+    Ok(truth(x.overlaps(&y, &mut || a.run.check_interrupt_now())?))
 }
 
 pub fn member_of<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
@@ -106,12 +111,15 @@ pub fn search<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
             }
         },
     };
-    let mut search = Search { run: a.run, pattern: &pattern, escape, all, found: Vec::new(), state: Ok(()) };
+    let (found, known, again) = (Vec::new(), HashSet::new(), a.len() > 4);
+    let mut search =
+        Search { run: a.run, pattern: &pattern, escape, all, found, again, known, been: HashSet::new(), state: Ok(()) };
     if a.len() < 5 {
         search.below(&doc, &mut Vec::new());
     }
     for i in 4..a.len() {
         let Some(path) = a.path(i)? else { return Ok(Value::Null) };
+        search.been.clear();
         search.along(&doc, &path.legs, &mut Vec::new());
     }
     search.state?;
@@ -129,6 +137,11 @@ struct Search<'s, 'r> {
     escape: Option<char>,
     all: bool,
     found: Vec<String>,
+    /// Places may be come by again: those that are found are known.
+    again: bool,
+    known: HashSet<String>,
+    /// Where `**` has been already, with so many legs to go.
+    been: HashSet<(usize, *const Json)>,
     /// What ends it before its time.
     state: Result<()>,
 }
@@ -158,7 +171,8 @@ impl Search<'_, '_> {
                 let mut path = Vec::new();
                 Path::write(at, &mut path);
                 let path = String::from_utf8_lossy(&path).into_owned();
-                if !self.found.contains(&path) {
+                // Only several paths, or an ellipsis, come by a place twice.
+                if !self.again || self.known.insert(path.clone()) {
                     self.found.push(path);
                 }
             }
@@ -182,7 +196,16 @@ impl Search<'_, '_> {
 
     /// Looks at all strings below where the path leads.
     fn along(&mut self, doc: &Json, legs: &[Leg], at: &mut Vec<Leg>) {
+        if let Err(e) = self.run.check_interrupt() {
+            self.state = Err(e);
+        }
+        if self.is_done() {
+            return;
+        }
         let Some((leg, rest)) = legs.split_first() else { return self.below(doc, at) };
+        if *leg == Leg::Ellipsis && !self.been.insert((legs.len(), std::ptr::from_ref(doc))) {
+            return;
+        }
         match (leg, doc) {
             (Leg::Member(key), Json::Object(members)) => {
                 if let Some(v) = members.get(key) {
@@ -234,7 +257,7 @@ fn part(a: &Args<'_, '_>) -> Result<Option<Json>> {
         return Ok(Some(doc));
     }
     let Some(path) = a.single_path(1)? else { return Ok(None) };
-    Ok(path.seek_one(&doc).cloned())
+    Ok(path.seek_one(&doc)?.cloned())
 }
 
 pub fn keys<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
@@ -265,7 +288,10 @@ pub fn valid<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         Value::Json(_) => truth(true),
         Value::Bytes(b) if !a.args[0].ty.collation.is_binary() => {
             let text = super::utf8(b, &convert::source_type(&a.args[0].ty, &v))?;
-            truth(types::json::parse::parse(&text).is_ok())
+            match types::json::parse::parse(&text) {
+                Err(Failure { ended: Some(ended), .. }) => return Err(*ended),
+                read => truth(read.is_ok()),
+            }
         }
         _ => truth(false),
     })

@@ -16,7 +16,7 @@ use crate::expr::{Expr, Node};
 use types::collation::CollationId;
 use types::error::*;
 use types::json::path::{self, Path};
-use types::json::{Json, opaque, parse};
+use types::json::{Json, binary, opaque, parse};
 use types::{Charset, DataType, Result, SqlError, TypeKind, Value};
 
 pub static FUNCTIONS: &[Function] = &[
@@ -76,11 +76,25 @@ fn is_boolean(e: &Expr) -> bool {
         && !matches!(e.node, Node::Column { .. } | Node::Param(_) | Node::UserVariable(_))
 }
 
+/// Bytes of a document whose tree is small beside what a statement may have.
+const SMALL_DOCUMENT: usize = 1 << 16;
+
+/// The tree of a JSON value. Errors of [`crate::error::check_memory`].
+pub fn document(v: &Value<'_>) -> Result<Json> {
+    if let Value::Json(bytes) = v
+        && bytes.len() > SMALL_DOCUMENT
+    {
+        crate::error::check_memory_for(binary::tree_bytes(bytes))?;
+    }
+    Ok(v.json().expect("a JSON value"))
+}
+
 /// The document of text in an argument (from 0) of a function; 3141 for what is none.
 pub fn parse_text(text: &[u8], argument: usize, function: &str) -> Result<Json> {
-    parse::parse(text).map_err(|e| match e.code {
-        Some(code) => SqlError::format(code, &[]),
-        None => {
+    parse::parse(text).map_err(|e| match (e.ended, e.code) {
+        (Some(ended), _) => *ended,
+        (None, Some(code)) => SqlError::format(code, &[]),
+        (None, None) => {
             let words = format!("\"{}\"", e.message);
             SqlError::format(ER_INVALID_JSON_TEXT_IN_PARAM, &[&(argument + 1), &function, &words, &e.at])
         }
@@ -165,7 +179,7 @@ pub fn as_texts(a: Expr, b: Expr) -> (Expr, Expr) {
 /// An SQL value as a document: JSON as it is, all else as a scalar.
 pub fn scalar(v: &Value<'_>, e: &Expr) -> Result<Json> {
     Ok(match v {
-        Value::Json(_) => v.json().expect("a JSON value"),
+        Value::Json(_) => document(v)?,
         Value::Int(n) if is_boolean(e) => Json::Bool(*n != 0),
         Value::DateTime(t) if e.ty.kind == TypeKind::Timestamp => Json::Timestamp(*t),
         Value::UInt(bits) if e.ty.kind == TypeKind::Bit => {
@@ -220,7 +234,7 @@ impl<'a> Args<'a, '_> {
         }
         match &v {
             Value::Null => Ok(None),
-            Value::Json(_) => Ok(v.json()),
+            Value::Json(_) => document(&v).map(Some),
             Value::Bytes(b) => parse_text(&utf8(b, &self.args[i].ty)?, i, self.name()).map(Some),
             _ => Err(SqlError::format(ER_INVALID_TYPE_FOR_JSON, &[&(i + 1), &self.name()])),
         }

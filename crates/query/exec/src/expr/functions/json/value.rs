@@ -37,7 +37,7 @@ const ER_MISSING_JSON_VALUE: u16 = 3966;
 fn look<'a>(a: &Args<'a, '_>, empty: i64) -> Result<Value<'a>> {
     let Some(doc) = a.json(0)? else { return Ok(Value::Null) };
     let Some(path) = a.path(1)? else { return Ok(Value::Null) };
-    let found = path.seek(&doc);
+    let found = path.seek(&doc)?;
     let one = match &found[..] {
         [] if empty == 1 => {
             return Err(SqlError::new(

@@ -245,7 +245,10 @@ impl Evaluation<'_, '_> {
                 _ => null(),
             },
             Function::Contains => match (text_at(0)?, text_at(1)?) {
-                (Some(hay), Some(needle)) => integer((string::position(self.collation(), &needle, &hay, 1) > 0) as i64),
+                (Some(hay), Some(needle)) => {
+                    let mut go_on = || self.run.check_interrupt_now();
+                    integer((string::position(self.collation(), &needle, &hay, 1, &mut go_on)? > 0) as i64)
+                }
                 _ => integer(0),
             },
             Function::Substring => {
