@@ -1,4 +1,4 @@
-//! The process's allocator, which counts for each thread what it has.
+//! The process's allocator, which counts for each thread what it has, and gives back what nobody has.
 
 use tikv_jemalloc_ctl::thread::{ThreadLocal, allocatedp, deallocatedp};
 
@@ -15,6 +15,12 @@ thread_local! {
 /// Bytes that the calling thread has allocated and not freed.
 pub fn held() -> i64 {
     BYTES.with(|bytes| bytes.map_or(0, |(allocated, freed)| allocated.get().wrapping_sub(freed.get()) as i64))
+}
+
+/// From now on what nobody has used for some seconds goes back to the system, also where the threads that freed it do nothing more.
+pub fn give_back() {
+    // Where there can be no such threads, memory goes back when its thread works on.
+    let _ = tikv_jemalloc_ctl::background_thread::write(true);
 }
 
 #[cfg(test)]

@@ -106,6 +106,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     }
     session::memory::settle(&mut globals);
     sync::memory::count_by(crate::allocator::held);
+    crate::allocator::give_back();
     session::computed_variables(&mut globals, &datadir.path, datadir.uuid.clone(), hostname());
     let tls = tls(&mut globals, &datadir.path, &log);
     log.write(

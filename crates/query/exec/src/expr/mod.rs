@@ -275,7 +275,7 @@ impl Expr {
                 match (f.eval)(args) {
                     Ok(Value::Json(document)) => match run.outgrows_packet(f.name, document.len())? {
                         true => Ok(Value::Null),
-                        false => Ok(Value::Json(document)),
+                        false => run.check_work(document.len()).map(|()| Value::Json(document)),
                     },
                     // What follows may be as long: a copy, a key, a buffer that it goes to.
                     Ok(Value::Bytes(text)) => run.check_work(text.len()).map(|()| Value::Bytes(text)),

@@ -19,6 +19,11 @@ pub static FUNCTIONS: &[Function] = &[
 /// Steps of backtracking before a match is given up with error 3699, as `regexp_time_limit` does it.
 const BACKTRACK_MAX: usize = 1_000_000;
 
+/// A search looks for no interrupts, and one for a long pattern may look at all of it for each byte of the subject: beyond so many
+/// bytes of the one times bytes of the other it is given up before it begins. Shorter patterns are searched for in one pass.
+const LONG_PATTERN_BYTES: usize = 4096;
+const SEARCH_WORK_MAX: usize = 1 << 32;
+
 /// A compiled pattern.
 pub struct Pattern {
     regex: fancy_regex::Regex,
@@ -184,6 +189,10 @@ fn bad_group_name() -> SqlError {
 }
 
 fn run_error(_: fancy_regex::Error) -> SqlError {
+    timed_out()
+}
+
+fn timed_out() -> SqlError {
     SqlError::new(3699, "Timeout exceeded in regular expression match.")
 }
 
@@ -261,6 +270,9 @@ impl<'a> Call<'a> {
             },
             false => read_flags(b"", collation, a.function)?,
         };
+        if pattern.len() > LONG_PATTERN_BYTES && pattern.len().saturating_mul(subject.len()) > SEARCH_WORK_MAX {
+            return Err(timed_out());
+        }
         let pattern = a.run.scratch.pattern(&pattern, flags)?;
         let subject = match subject {
             Cow::Borrowed(s) => String::from_utf8_lossy(s),

@@ -63,6 +63,8 @@ struct Validator<'s> {
 
 impl Validator<'_> {
     fn check(&self, v: &Json, schema: &Json, at: &str, document: &str, depth: usize) -> Check {
+        // A schema that refers to itself twice has as many ways as it may go deep.
+        crate::error::check_interrupt()?;
         let Json::Object(rules) = schema else { return Ok(None) };
         if let Some(Json::String(target)) = rules.get("$ref") {
             return match self.resolve(target)? {
@@ -257,11 +259,15 @@ fn own_rule_broken(v: &Json, rules: &Object) -> Result<Option<&'static str>> {
         }
         Json::Array(list) => {
             let unique = matches!(rules.get("uniqueItems"), Some(Json::Bool(true)));
-            let twice = |(i, x): (usize, &Json)| list[..i].iter().any(|y| x.compare(y).is_eq());
+            let has_equals = || {
+                let mut sorted: Vec<&Json> = list.iter().collect();
+                sorted.sort_by(|a, b| a.compare(b));
+                sorted.windows(2).any(|two| two[0].compare(two[1]).is_eq())
+            };
             match () {
                 _ if above("maxItems", list.len()) => Some("maxItems"),
                 _ if below("minItems", list.len()) => Some("minItems"),
-                _ if unique && list.iter().enumerate().any(twice) => Some("uniqueItems"),
+                _ if unique && has_equals() => Some("uniqueItems"),
                 _ => None,
             }
         }
