@@ -14,7 +14,7 @@ use crate::process::Entry;
 use crate::variables::{Globals, Val, VarId, id};
 use std::sync::Arc;
 use sync::memory::{Account, Limits};
-use types::{Result, SqlError, err};
+use types::SqlError;
 
 const MEMORY_SIZE: VarId = id("clearway_memory_size");
 const POOL_SIZE: VarId = crate::buffer_pool::SIZE;

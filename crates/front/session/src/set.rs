@@ -5,7 +5,6 @@ use crate::buffer_pool;
 use crate::charset;
 use crate::command::{LOCK_WAIT, Session};
 use crate::evaluate::assignment_texts;
-use crate::memory;
 use crate::needs::Action;
 use crate::persist;
 use crate::roles::{MANDATORY_ROLES, role_list};
