@@ -2,6 +2,7 @@
 
     privileges.py MYSQL_PORT CLEARWAY_PORT [--kinds WORD] [--levels WORD] [--sample N --seed S] [--record FILE]
     privileges.py FILE CLEARWAY_PORT ...                                                       FILE has MySQL's answers of before
+    privileges.py MYSQL_PORT CLEARWAY_PORT --lists [--levels WORD]                             what lists show, row by row
 
 Each cell is one statement of an account `m` with the grants of one level. What MySQL refuses for want of a privilege and Clearway does not is
 over-permissive, the other way round under-permissive, and what both refuse by different numbers is another error. Cells are told by
@@ -80,6 +81,15 @@ class Side:
         return code
 
 
+    def rows(self, sql):
+        """The rows as texts, or the error's number."""
+        try:
+            with self.m.cursor() as cursor:
+                cursor.execute(sql)
+                return sorted(" | ".join(str(v).lower() for v in row[:5]) for row in cursor.fetchall())
+        except pymysql.MySQLError as e:
+            return [str(e.args[0])]
+
     def end(self):
         self.m.close()
         self.admin("DROP USER IF EXISTS m, plain, sys, other, other2, boss", "DROP ROLE IF EXISTS r1, r2, rs, rnew", "DROP DATABASE IF EXISTS p1",
@@ -116,6 +126,21 @@ def answers(side, levels, statements):
     return all
 
 
+def compare_lists(sides, levels):
+    different = 0
+    for name, grants in levels:
+        for side in sides:
+            side.level(grants)
+        for sql in cases.LISTS.strip().splitlines():
+            mysql, clearway = (set(side.rows(sql)) for side in sides)
+            if mysql != clearway:
+                different += 1
+                print(f"{name}: {sql}\n   only MySQL {sorted(mysql - clearway)[:5]}\n   only Clearway {sorted(clearway - mysql)[:5]}")
+    print(f"{len(levels) * len(cases.LISTS.strip().splitlines())} lists, {different} different")
+    for side in sides:
+        side.end()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mysql", help="the port of a MySQL, or a file of its answers")
@@ -125,11 +150,14 @@ def main():
     parser.add_argument("--levels", default="", help="only levels with this word")
     parser.add_argument("--sample", type=int, help="so many levels, by chance")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--lists", action="store_true", help="compares the rows of lists")
     options = parser.parse_args()
     statements = [s for s in cases.statements() if options.kinds in s[0] + " | " + s[1]]
     levels = [level for level in cases.levels() if options.levels in level[0]]
     if options.sample:
         levels = random.Random(options.seed).sample(levels, min(options.sample, len(levels)))
+    if options.lists:
+        return compare_lists([Side(int(options.mysql)), Side(options.clearway)], levels)
     if options.mysql.isdigit():
         mysql = answers(Side(int(options.mysql)), levels, statements)
     else:

@@ -522,6 +522,24 @@ def test_what_others_persisted_is_not_taken_back(links):
     harness.run("RESET PERSIST", "SET GLOBAL sort_buffer_size = DEFAULT", on=root)
 
 
+def test_max_user_connections(server, links):
+    root = links["root"]
+    harness.run("SET GLOBAL max_user_connections = 1", "CREATE USER crowd, pair WITH MAX_USER_CONNECTIONS 2", "ALTER USER crowd WITH MAX_USER_CONNECTIONS 0",
+                on=root)
+    try:
+        kept = [server.connect(user="crowd"), server.connect(user="pair"), server.connect(user="pair")]
+        for user, number in [("crowd", 1203), ("pair", 1226)]:
+            with pytest.raises(pymysql.MySQLError) as refused:
+                server.connect(user=user)
+            assert refused.value.args[0] == number, user
+        assert harness.value(kept[0], "SELECT @@max_user_connections") == 1
+        assert harness.value(kept[1], "SELECT @@max_user_connections") == 2
+        for link in kept:
+            link.close()
+    finally:
+        harness.run("SET GLOBAL max_user_connections = DEFAULT", "DROP USER crowd, pair", on=root)
+
+
 def test_errors_tell_nothing_of_the_other_end_of_a_foreign_key(links):
     root, plain, procs = links["root"], links["plain"], links["procs"]
     harness.run("CREATE TABLE esc.child (x INT, CONSTRAINT hidden_key FOREIGN KEY (x) REFERENCES esc.secret (id))", "INSERT INTO esc.child VALUES (1)",

@@ -512,7 +512,8 @@ impl Session {
     /// Notes whether statements have to be looked at by [`Session::check_restrictions`].
     pub(crate) fn restrict(&mut self) {
         let xa_ended = self.xa.as_ref().is_some_and(XaTransaction::is_ended);
-        self.restricted = self.password_expired || self.connected.is_some() || xa_ended;
+        let counted = self.connected.is_some() && self.access().account().limits.counts_statements();
+        self.restricted = self.password_expired || counted || xa_ended;
     }
 
     /// What an expired password, the limits of the account or an XA transaction that was ended forbid. Errors 1226, 1399, 1820.

@@ -3,7 +3,8 @@
 use crate::charset;
 use crate::command::Session;
 use crate::needs::{Action, may};
-use crate::variables::{VarId, id};
+use crate::server::USER_CONNECTIONS;
+use crate::variables::{Val, VarId, id};
 use accounts::{Channel, Client, Identity, LoginCheck};
 use protocol::auth::{Authenticator, FastAuth, LoginError, Plugin};
 use protocol::handshake::Scramble;
@@ -168,8 +169,12 @@ impl Session {
         self.state.current_user = format!("{}@{}", identity.account.user, identity.account.host);
         self.password_expired = identity.password_expired;
         self.connected = identity.connected;
-        self.restrict();
         self.access = Some(access);
+        self.restrict();
+        let own = self.access().account().limits.user_connections;
+        if own > 0 {
+            self.state.vars.set(USER_CONNECTIONS, Val::UInt(own.into()));
+        }
         self.activate_login_roles();
         let collation = CollationId(collation);
         if collation.is_known() && collation.charset().mbminlen() == 1 {

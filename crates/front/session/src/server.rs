@@ -143,14 +143,15 @@ pub struct Settings {
 /// Replaces the file; what it says is durable after.
 pub type WritePersisted = Box<dyn Fn(&str) -> std::io::Result<()> + Send + Sync>;
 
+pub(crate) const USER_CONNECTIONS: VarId = id("max_user_connections");
 const PARTIAL_REVOKES: VarId = id("partial_revokes");
 const PASSWORD_LIFETIME: VarId = id("default_password_lifetime");
 const PASSWORD_HISTORY: VarId = id("password_history");
 const PASSWORD_REUSE: VarId = id("password_reuse_interval");
 const PASSWORD_REQUIRE_CURRENT: VarId = id("password_require_current");
 /// What [`Server::apply_policy`] hands on.
-pub(crate) const POLICY: [VarId; 5] =
-    [PARTIAL_REVOKES, PASSWORD_LIFETIME, PASSWORD_HISTORY, PASSWORD_REUSE, PASSWORD_REQUIRE_CURRENT];
+pub(crate) const POLICY: [VarId; 6] =
+    [PARTIAL_REVOKES, PASSWORD_LIFETIME, PASSWORD_HISTORY, PASSWORD_REUSE, PASSWORD_REQUIRE_CURRENT, USER_CONNECTIONS];
 
 /// Called with the global variables as they now are.
 type Told = Box<dyn Fn(&Globals) + Send + Sync>;
@@ -277,6 +278,7 @@ impl Server {
             history: globals.uint(PASSWORD_HISTORY).min(u32::MAX.into()) as u32,
             reuse_days: globals.uint(PASSWORD_REUSE).min(u32::MAX.into()) as u32,
             require_current: globals.bool(PASSWORD_REQUIRE_CURRENT),
+            user_connections: globals.uint(USER_CONNECTIONS).min(u32::MAX.into()) as u32,
         };
         let _lock = self.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
         let mut directory = Directory::clone(&self.accounts.directory());

@@ -1,5 +1,6 @@
 //! SHOW, DESCRIBE and EXPLAIN: rows from crate `inspect`, filtered by LIKE or WHERE, to the client.
 
+use crate::authority::SYSTEM_USER;
 use crate::buffer_pool;
 use crate::command::{Done, Session};
 use crate::evaluate::{literal, where_text};
@@ -44,7 +45,6 @@ impl Session {
         accounts.set_roles(access.active_roles().to_vec(), Vec::new());
         let accounts = Arc::new(accounts);
         let (of_columns, of_views) = (Arc::clone(&accounts), Arc::clone(&accounts));
-        let all = access.global().has_any(Privileges(Privileges::SCHEMA.0));
         inspect::Context {
             version: self.temporary.over(self.catalog.peek()),
             engine: Arc::clone(&self.server.engine),
@@ -63,25 +63,29 @@ impl Session {
             user: self.state.login_name().to_string(),
             sees_all_processes: access.global().has(Privileges::PROCESS),
             column_privileges: Box::new(move |schema, table, column| {
-                let all = all || is_computed(schema);
-                let has =
-                    if all { COLUMN_PRIVILEGES } else { of_columns.column(schema, table, column) & COLUMN_PRIVILEGES };
+                let has = match is_computed(schema) {
+                    true => COLUMN_PRIVILEGES,
+                    false => of_columns.column(schema, table, column) & COLUMN_PRIVILEGES,
+                };
                 has.names().collect::<Vec<_>>().join(",").to_ascii_lowercase()
             }),
-            visible: Box::new(move |schema, table| {
-                all || match table {
-                    "" => accounts.check_use(schema).is_ok(),
-                    table => accounts.table_or_columns(schema, table).has_any(Privileges(Privileges::TABLE.0)),
-                }
+            visible: Box::new(move |schema, table| match table {
+                "" => accounts.lists_schema(schema),
+                table => accounts.lists_table(schema, table),
             }),
-            shows_views: Box::new(move |schema, view| of_views.table(schema, view).has(Privileges::SHOW_VIEW)),
+            shows_views: Box::new(move |schema, view| {
+                of_views.table(schema, view).has(Privileges::SHOW_VIEW)
+                    && of_views.table_or_columns(schema, view).has(Privileges::SELECT)
+            }),
             rights: inspect::Rights {
                 directory: self.server.accounts.directory(),
                 account: access.account().name.clone(),
                 active_roles: access.active_roles().to_vec(),
                 mandatory_roles: self.mandatory_roles(),
                 sees_all: access.schema("mysql").has(Privileges::SELECT),
+                sees_users: access.schema("mysql").has(Privileges::UPDATE),
                 makes_users: access.global().has(Privileges::CREATE_USER),
+                is_system: access.has_dynamic(SYSTEM_USER),
             },
         }
     }

@@ -262,6 +262,23 @@ impl Access {
         Err(self.denied_schema(schema))
     }
 
+    /// Do lists have this schema: SHOW DATABASES, or anything on it or in it? The schemas of virtual tables are everybody's.
+    pub fn lists_schema(&self, schema: &str) -> bool {
+        let global = self.account.global.without(Privileges::GRANT_OPTION) & Privileges::SCHEMA;
+        is_open_to_all(schema)
+            || schema.eq_ignore_ascii_case("performance_schema")
+            || !global.is_empty()
+            || self.account.global.has(Privileges::SHOW_DATABASES)
+            || !(self.global_on(schema).without(self.account.global) | self.granted_on(schema)).is_empty()
+            || self.account.tables.iter().any(|g| g.schema == schema)
+    }
+
+    /// Do lists have this table: a privilege that is about tables, or a grant on it?
+    pub fn lists_table(&self, schema: &str, table: &str) -> bool {
+        let of_tables = Privileges::TABLE.without(Privileges::GRANT_OPTION);
+        self.table_or_columns(schema, table).has_any(of_tables) || self.has_grant_on(schema, table)
+    }
+
     /// Whether the session may see that `schema` exists and USE it: any privilege on it or in it. Else error 1044.
     pub fn check_use(&self, schema: &str) -> Result<(), SqlError> {
         if self.sees_into(schema) || self.sees(schema) { Ok(()) } else { Err(self.denied_schema(schema)) }

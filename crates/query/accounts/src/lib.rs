@@ -147,9 +147,10 @@ impl Accounts {
         self.failures.load().get(&account.name)?.blocked(&account.logins, now_s)
     }
 
-    /// Counts a session of an account with limits. Error 1226.
+    /// Counts a session of an account with limits, or that `max_user_connections` limits. Errors 1203, 1226.
     fn connect(&self, account: &Account, now_s: u64) -> Result<Option<Connected>, SqlError> {
-        if account.limits.is_none() {
+        let of_all = self.directory().policy().user_connections;
+        if account.limits.is_none() && of_all == 0 {
             return Ok(None);
         }
         if !self.usage.load().contains_key(&account.name) {
@@ -161,7 +162,7 @@ impl Accounts {
         }
         let usage = self.usage.load();
         let usage = usage.get(&account.name).expect("made above, and none is ever removed");
-        usage.connect(&account.name.user, &account.limits, now_s).map(Some)
+        usage.connect(&account.name.user, &account.limits, of_all, now_s).map(Some)
     }
 
     pub(crate) fn snapshot(&self) -> &Snapshot<Directory> {

@@ -30,6 +30,11 @@ impl Limits {
     pub fn is_none(&self) -> bool {
         *self == Limits::default()
     }
+
+    /// Has each statement to be counted?
+    pub fn counts_statements(&self) -> bool {
+        self.queries_per_hour > 0 || self.updates_per_hour > 0
+    }
 }
 
 /// PASSWORD EXPIRE
@@ -67,6 +72,8 @@ pub struct Policy {
     pub reuse_days: u32,
     /// `password_require_current`
     pub require_current: bool,
+    /// `max_user_connections`, of accounts that have no such limit of their own; 0: any number.
+    pub user_connections: u32,
 }
 
 /// FAILED_LOGIN_ATTEMPTS and PASSWORD_LOCK_TIME: both have to be there to lead to anything.

@@ -55,10 +55,20 @@ impl Usage {
         if is_update { take(&self.updates, limits.updates_per_hour, user, "max_updates") } else { Ok(()) }
     }
 
-    /// Counts a login; the guard is its end. Error 1226.
-    pub(crate) fn connect(self: &Arc<Usage>, user: &str, limits: &Limits, now_s: u64) -> Result<Connected, SqlError> {
+    /// Counts a login; the guard is its end. `of_all`: how many sessions at a time an account may have without a limit of its
+    /// own. Errors 1203, 1226.
+    pub(crate) fn connect(
+        self: &Arc<Usage>,
+        user: &str,
+        limits: &Limits,
+        of_all: u32,
+        now_s: u64,
+    ) -> Result<Connected, SqlError> {
         self.turn_hour(now_s);
-        take(&self.open, limits.user_connections, user, "max_user_connections")?;
+        match limits.user_connections {
+            0 => take(&self.open, of_all, user, "").map_err(|_| err!(1203, user))?,
+            own => take(&self.open, own, user, "max_user_connections")?,
+        }
         let connected = Connected(Arc::clone(self));
         take(&self.connections, limits.connections_per_hour, user, "max_connections_per_hour")?;
         Ok(connected)
@@ -130,15 +140,24 @@ mod tests {
     fn limits_hold_for_an_hour_and_open_sessions_until_they_end() {
         let (usage, limits) =
             (Arc::new(Usage::default()), Limits { queries_per_hour: 2, user_connections: 1, ..Limits::default() });
-        let first = usage.connect("joe", &limits, HOUR_S).unwrap();
-        assert_eq!(usage.connect("joe", &limits, HOUR_S).unwrap_err().code, 1226);
+        let first = usage.connect("joe", &limits, 0, HOUR_S).unwrap();
+        assert_eq!(usage.connect("joe", &limits, 0, HOUR_S).unwrap_err().code, 1226);
         let say = |now| first.usage().statement("joe", &limits, true, now);
         assert!(say(HOUR_S).is_ok() && say(HOUR_S).is_ok());
         let error = say(HOUR_S + 1).unwrap_err();
         assert_eq!(error.message, "User 'joe' has exceeded the 'max_questions' resource (current value: 2)");
         assert!(say(2 * HOUR_S).is_ok(), "a new hour");
         drop(first);
-        assert!(usage.connect("joe", &limits, HOUR_S).is_ok());
+        assert!(usage.connect("joe", &limits, 0, HOUR_S).is_ok());
+
+        let usage = Arc::new(Usage::default());
+        let only = usage.connect("ann", &Limits::default(), 1, HOUR_S).unwrap();
+        assert_eq!(usage.connect("ann", &Limits::default(), 1, HOUR_S).unwrap_err().code, 1203);
+        drop(only);
+        let own = Limits { user_connections: 2, ..Limits::default() };
+        let both = [(); 2].map(|()| usage.connect("ann", &own, 1, HOUR_S).unwrap());
+        assert_eq!(usage.connect("ann", &own, 1, HOUR_S).unwrap_err().code, 1226);
+        drop(both);
     }
 
     #[test]

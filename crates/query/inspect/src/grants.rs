@@ -15,8 +15,11 @@ pub struct Rights {
     pub mandatory_roles: Vec<AccountName>,
     /// May read the schema `mysql`.
     pub sees_all: bool,
-    /// CREATE USER: sees the attributes of all accounts.
+    /// May write to the schema `mysql`: sees the attributes of all accounts.
+    pub sees_users: bool,
+    /// CREATE USER: sees those of accounts without SYSTEM_USER, unless it has that itself.
     pub makes_users: bool,
+    pub is_system: bool,
 }
 
 impl Rights {
@@ -81,7 +84,8 @@ pub(crate) fn table_privileges(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     for account in cx.rights.seen() {
         // A grant on columns alone is none on the table.
         for grant in account.tables.iter().filter(|g| !g.privileges.is_empty()) {
-            for name in privilege_types(grant.privileges) {
+            let only_grants = grant.privileges == Privileges::GRANT_OPTION && !grant.columns.is_empty();
+            for name in privilege_types(grant.privileges).into_iter().filter(|_| !only_grants) {
                 let mut row = vec![grantee(account), word("def"), text(&grant.schema), text(&grant.table)];
                 row.extend([word(name), grantable(grant.privileges)]);
                 out.push(row);
@@ -109,8 +113,9 @@ pub(crate) fn column_privileges(cx: &Context, out: &mut Vec<Row>) -> Result<()> 
 
 pub(crate) fn user_attributes(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     let rights = &cx.rights;
-    let all = rights.sees_all || rights.makes_users;
-    for account in rights.directory.accounts().filter(|a| all || a.name == rights.account) {
+    let all = rights.sees_all || rights.sees_users;
+    let others = |a: &Account| rights.makes_users && (rights.is_system || !a.dynamic.contains_key("SYSTEM_USER"));
+    for account in rights.directory.accounts().filter(|a| all || a.name == rights.account || others(a)) {
         let attribute = Some(account.attribute.clone()).filter(|a| !a.is_empty());
         out.push(vec![text(&account.name.user), text(&account.name.host), maybe(attribute)]);
     }

@@ -79,7 +79,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("USER_ATTRIBUTES", All(grants::user_attributes)),
     ("USER_PRIVILEGES", All(grants::user_privileges)),
     ("VIEWS", ByTable(views)),
-    ("VIEW_TABLE_USAGE", ByTable(view_table_usage)),
+    ("VIEW_TABLE_USAGE", All(view_table_usage)),
 ];
 
 pub(crate) fn schema() -> Schema {
@@ -410,14 +410,18 @@ fn unique_keys(table: &Table) -> impl Iterator<Item = &Index> {
     table.named_indexes().filter(|i| i.unique)
 }
 
-fn key_column_usage(_: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
+fn key_column_usage(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
     let start = |name: &str, column: &Column, seq: usize| {
         let mut row = vec![word("def"), text(&table.schema), text(name), word("def")];
         row.extend([text(&table.schema), text(&table.name), text(&column.name), uint(seq as u64 + 1)]);
         row
     };
+    let seen = |column: usize| {
+        let column = &table.columns[column];
+        !column.hidden && !(cx.column_privileges)(&table.schema, &table.name, &column.name).is_empty()
+    };
     for index in unique_keys(table) {
-        for (seq, part) in index.parts.iter().enumerate().filter(|(_, p)| !table.columns[p.column].hidden) {
+        for (seq, part) in index.parts.iter().enumerate().filter(|(_, p)| seen(p.column)) {
             let mut row = start(&index.name, &table.columns[part.column], seq);
             row.extend([Value::Null, Value::Null, Value::Null, Value::Null]);
             out.push(row);
@@ -425,6 +429,9 @@ fn key_column_usage(_: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Resu
     }
     for key in &table.foreign_keys {
         for (seq, (column, parent)) in key.columns.iter().zip(&key.parent_columns).enumerate() {
+            if !seen(*column) {
+                continue;
+            }
             let mut row = start(&key.name, &table.columns[*column], seq);
             row.extend([uint(seq as u64 + 1), text(&key.parent.0), text(&key.parent.1), text(parent)]);
             out.push(row);
@@ -511,15 +518,18 @@ fn views(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-fn view_table_usage(cx: &Context, view: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
-    if view.view.is_none() {
-        return Ok(());
-    }
-    for (schema, name) in view_check::tables_of(view) {
-        let Some(read) = cx.version.table(&schema, &name) else { continue };
-        if (cx.visible)(&read.schema, &read.name) {
-            let row = |t: &Table| [word("def"), text(&t.schema), text(&t.name)];
-            out.push([row(view), row(read)].concat());
+fn view_table_usage(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for view in cx.version.schemas.values().flat_map(|s| s.tables.values()) {
+        // What a view is made of is told to whom its text is.
+        if view.view.as_ref().is_none_or(|v| !cx.shows_text(&view.schema, &view.name, v)) {
+            continue;
+        }
+        for (schema, name) in view_check::tables_of(view) {
+            let Some(read) = cx.version.table(&schema, &name) else { continue };
+            if (cx.visible)(&read.schema, &read.name) {
+                let row = |t: &Table| [word("def"), text(&t.schema), text(&t.name)];
+                out.push([row(view), row(read)].concat());
+            }
         }
     }
     Ok(())
