@@ -123,6 +123,7 @@ nobody | GRANT SYSTEM_USER ON *.* TO nobody | 1227
 nobody | GRANT BACKUP_ADMIN ON *.* TO nobody | 1227
 nobody | GRANT PROXY ON boss TO nobody | 1698
 nobody | GRANT PROXY ON root@localhost TO nobody | 1698
+nobody | GRANT PROXY ON ''@'' TO nobody | 1698
 nobody | REVOKE ALL, GRANT OPTION FROM nobody | 1227
 nobody | REVOKE SELECT ON *.* FROM nobody | 1045
 nobody | SHOW GRANTS FOR plain | 1142
@@ -272,6 +273,7 @@ dml | INSERT INTO esc.open SELECT id, pin FROM esc.secret | 1142
 dml | INSERT INTO esc.open VALUES (1, 1) ON DUPLICATE KEY UPDATE v = (SELECT pin FROM esc.secret) | 1142
 dml | UPDATE esc.open SET v = (SELECT pin FROM esc.secret) | 1142
 dml | UPDATE esc.open o, esc.secret s SET o.v = s.pin | 1142
+dml | UPDATE esc.open o, esc.secret s SET o.v = 1 | 1142
 dml | DELETE esc.open FROM esc.open JOIN esc.secret USING (id) | 1142
 dml | DELETE FROM esc.open WHERE v = (SELECT pin FROM esc.secret) | 1142
 dml | TRUNCATE TABLE esc.open | 1142

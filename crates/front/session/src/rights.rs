@@ -38,7 +38,7 @@ fn check_joined(access: &Access, t: &TableUse) -> Result<()> {
 
 /// The use of one table by an account that does not have all privileges globally. Errors 1142, 1143.
 #[cold]
-fn check_use(access: &Access, t: &TableUse) -> Result<()> {
+fn check_use(access: &Access, t: &TableUse, joined: bool) -> Result<()> {
     let (schema, table) = (t.schema.as_str(), t.table.as_str());
     if t.delete {
         access.check_table(DELETE, schema, table)?;
@@ -56,11 +56,13 @@ fn check_use(access: &Access, t: &TableUse) -> Result<()> {
     } else if t.update {
         access.check_columns(UPDATE, schema, table, &columns.update, false)?;
     }
-    if t.read {
+    // Of a join that is updated a table of which no column is read is only counted: that takes a right to read, unless it is changed.
+    let by_column = joined && (t.update || !columns.read.is_empty());
+    if t.read && !by_column {
         access.check_columns(READ, schema, table, &columns.read, columns.reads_all)?;
         return if t.for_update { check_for_update(access, schema, table) } else { Ok(()) };
     }
-    // A table that is written, not one of FROM: it is the column that is denied.
+    // A table that is written, or one of a join that is: it is the column that is denied.
     let denied = |c: &&String| !access.column(schema, table, c).has(READ);
     match columns.read.iter().find(denied) {
         None => Ok(()),
@@ -127,12 +129,13 @@ impl Session {
     fn check_rights_slow(&mut self, prepared: &Prepared) -> Result<()> {
         let access = self.access();
         let shared = || prepared.tables().iter().filter(|t| !t.temporary);
-        if shared().any(|t| t.update && t.read) {
+        let joined = shared().any(|t| t.update && t.read);
+        if joined {
             shared().filter(|t| t.read).try_for_each(|t| check_joined(access, t))?;
         }
         for t in shared() {
             if t.for_update || !access.global().has(wanted(t)) {
-                check_use(access, t)?;
+                check_use(access, t, joined)?;
             }
         }
         if prepared.explains() {

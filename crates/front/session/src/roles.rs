@@ -7,7 +7,7 @@ use crate::users::list;
 use crate::variables::{VarId, id};
 use accounts::{AccountName, Directory, Privileges, quoted_account};
 use exec::Env;
-use sql::ast::{Account, Parsed, RoleSelection, Statement};
+use sql::ast::{Account, Parsed, RoleSelection, Statement, Str};
 use std::sync::Arc;
 use types::{Result, SqlError, err};
 
@@ -170,7 +170,11 @@ impl Session {
         grant: Option<bool>,
         directory: &mut Directory,
     ) -> Result<()> {
-        let proxied = self.name_of(parsed, proxied);
+        let nothing = |s: Str| parsed.bytes(s).is_empty();
+        let proxied = match proxied {
+            Account::Named { user, host: Some(host) } if nothing(user) && nothing(host) => AccountName::of_all(),
+            proxied => self.name_of(parsed, proxied),
+        };
         // What was granted on the anonymous account of no host is granted on all: root has it from the start.
         let all = AccountName::of_all();
         let own = self.access().account();

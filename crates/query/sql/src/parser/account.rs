@@ -53,7 +53,7 @@ impl Parser<'_> {
     pub(super) fn role(&mut self) -> R<Account> {
         let user = self.name_or_text()?;
         let host = match self.tok.tok {
-            Tok::UserVar if self.tok.end > self.tok.start + 1 => Some(self.user_var_name()?),
+            Tok::UserVar if self.tok.end > self.tok.start + 1 => Some(self.behind_at()?),
             _ => None,
         };
         Ok(Account::Named { user, host })

@@ -658,21 +658,27 @@ impl<'s> Parser<'s> {
     /// The name in a [`Tok::UserVar`] token, which is the current one.
     fn user_var_name(&mut self) -> R<Name> {
         let token = self.tok;
-        if token.tok != Tok::UserVar {
-            return Err(self.syntax());
-        }
-        self.check_utf8(token)?;
-        self.bump();
-        let name = match self.src.get(token.start as usize + 1) {
-            Some(b'\'' | b'"' | b'`') => self.contents(token, 1),
-            _ => Str::source(token.start + 1, token.end),
-        };
+        let name = self.behind_at()?;
         // Few names are quoted, or have more bytes than a name may have characters.
         let quoted = matches!(self.src.get(token.start as usize + 1), Some(b'\'' | b'"' | b'`'));
         if quoted || token.end - token.start > USER_VAR_CHARS_MAX as u32 {
             self.check_user_var(token)?;
         }
         Ok(self.in_utf8mb3(token, name))
+    }
+
+    /// What stands behind `@` in a [`Tok::UserVar`] token: of an account a host, which may be empty.
+    fn behind_at(&mut self) -> R<Str> {
+        let token = self.tok;
+        if token.tok != Tok::UserVar {
+            return Err(self.syntax());
+        }
+        self.check_utf8(token)?;
+        self.bump();
+        Ok(match self.src.get(token.start as usize + 1) {
+            Some(b'\'' | b'"' | b'`') => self.contents(token, 1),
+            _ => Str::source(token.start + 1, token.end),
+        })
     }
 
     /// The same where it gets a value: a variable without a name can be read, and is NULL. Error 3061.
