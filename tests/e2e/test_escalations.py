@@ -486,6 +486,14 @@ def test_a_right_that_is_revoked_is_gone_from_what_was_prepared(links):
     harness.run("HANDLER secret CLOSE", on=plain)
 
 
+def test_a_handler_reads_whole_rows(links):
+    column = links["column"]
+    harness.run("HANDLER esc.secret OPEN AS h", on=column)
+    for statement in ["HANDLER h READ FIRST", "HANDLER h READ by_pin FIRST", "HANDLER h READ FIRST WHERE id = 1"]:
+        assert outcome(column, statement) == 1142, statement
+    harness.run("HANDLER h CLOSE", on=column)
+
+
 def test_a_role_gives_nothing_while_it_is_not_active(links):
     root, plain = links["root"], links["plain"]
     harness.run("GRANT SELECT ON esc.secret TO role_plain", "GRANT role_plain TO plain", on=root)

@@ -3,13 +3,11 @@
 
 use crate::command::Session;
 use crate::define::text_of;
+use crate::files::files_are_off;
 use crate::needs::Action;
-use crate::variables::{Val, VarId, id};
 use exec::Env;
 use sql::ast::{Absent, Parsed};
 use types::{Result, SqlError, err};
-
-const SECURE_FILE_PRIV: VarId = id("secure_file_priv");
 
 /// `errno` of a library that is not there.
 const ENOENT: u32 = 2;
@@ -79,10 +77,10 @@ impl Session {
             Absent::ImportTable => {
                 self.state.database().ok_or_else(|| err!(1046))?;
                 self.need(Action::ImportTable)?;
-                match self.server.globals.load().get(SECURE_FILE_PRIV) {
-                    Val::Null => Err(err!(1290, "--secure-file-priv='NULL'")),
-                    _ => Err(err!(1235, "IMPORT TABLE")),
-                }
+                Err(match files_are_off(&self.server.globals.load()) {
+                    true => err!(1290, "--secure-file-priv='NULL'"),
+                    false => err!(1235, "IMPORT TABLE"),
+                })
             }
             Absent::ResourceGroup { name, sets } => {
                 self.need(if sets { Action::UseResourceGroup } else { Action::ResourceGroup })?;

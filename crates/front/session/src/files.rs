@@ -12,7 +12,7 @@ use crate::define::text_of;
 use crate::needs::Action;
 use crate::run::{Planned, check_schemas};
 use crate::sink::gone;
-use crate::variables::{Val, VarId, id};
+use crate::variables::{Globals, Val, VarId, id};
 use exec::run::fields::FileFormat;
 use exec::{ColumnMeta, Outcome, RowSink};
 use protocol::{Capabilities, Connection, Output, ReadOutcome, RowFormat};
@@ -61,6 +61,11 @@ fn os_error(e: &io::Error) -> String {
     let text = e.to_string();
     let words = text.split(" (os error").next().unwrap_or(&text);
     format!("OS errno {} - {words}", e.raw_os_error().unwrap_or(0))
+}
+
+/// `secure_file_priv` is NULL, which an option file can only say in letters.
+pub(crate) fn files_are_off(globals: &Globals) -> bool {
+    matches!(globals.get(SECURE_FILE_PRIV), Val::Null) || globals.text(SECURE_FILE_PRIV).eq_ignore_ascii_case("null")
 }
 
 impl Session {
@@ -162,7 +167,7 @@ impl Session {
         // Relative names lie in the data directory.
         let path = Path::new(globals.text(DATADIR)).join(name);
         let refused = || err!(1290, "--secure-file-priv");
-        if matches!(globals.get(SECURE_FILE_PRIV), Val::Null) {
+        if files_are_off(&globals) {
             return Err(refused());
         }
         let allowed = globals.text(SECURE_FILE_PRIV);

@@ -5,6 +5,7 @@ use crate::command::{Done, Session};
 use crate::needs::Action;
 use crate::run::REPLANS_MAX;
 use crate::sink::WireSink;
+use accounts::Privileges;
 use catalog::schema::eq_name;
 use catalog::{Pin, Table};
 use exec::Outcome;
@@ -77,6 +78,12 @@ impl Session {
         let (schema, name) = (handler.table().schema.clone(), handler.table().name.clone());
         self.need_on_shared(Action::Handler, &schema, &name)?;
         let table = self.pin_handled(&schema, &name).map_err(|e| self.not_begun(e))?;
+        if !table.temporary {
+            // It reads whole rows.
+            let columns: Vec<String> = table.named_columns().map(|c| c.name.clone()).collect();
+            let denied = self.access().check_columns(Privileges::SELECT, &schema, &name, &columns, true);
+            denied.map_err(|e| self.not_begun(e))?;
+        }
         handler.follow(Arc::clone(&table));
         let hot = self.state.vars.hot();
         let mut sink = WireSink {

@@ -328,8 +328,10 @@ pub(crate) fn check(access: &Access, action: Action, on: Option<(&str, &str)>) -
             Server(rights) => return Err(err!(1227, words(rights))),
             Schema(privileges) => access.check_schema(privileges, schema)?,
             Table(privileges) => access.check_table(privileges, schema, table)?,
-            SomeColumns(privileges) if access.table_or_columns(schema, table).has(privileges) => {}
-            SomeColumns(privileges) => return Err(access.denied_table(privileges, table)),
+            SomeColumns(privileges) => match privileges.without(access.table_or_columns(schema, table)) {
+                Privileges::NONE => {}
+                missing => return Err(access.denied_table(missing, table)),
+            },
             Known(privileges) if access.schema(schema).has(privileges) || access.has_grant_on(schema, table) => {}
             Known(privileges) => return Err(access.denied_table(privileges, table)),
             SystemTable(table, privileges) => access.check_table(privileges, "mysql", table)?,
