@@ -81,7 +81,7 @@ fn check_for_update(access: &Access, schema: &str, table: &str) -> Result<()> {
 
 /// EXPLAIN tells of what a view is made of: whoever is told has SHOW VIEW on it, and may read that. Error 1345.
 fn check_explained(access: &Access, right: &ViewRight) -> Result<()> {
-    let shown = access.table(&right.view.0, &right.view.1).has(Privileges::SHOW_VIEW);
+    let shown = access.table(&right.of.0, &right.of.1).has(Privileges::SHOW_VIEW);
     let read = access.table_or_columns(&right.schema, &right.table).has(READ);
     if shown && read { Ok(()) } else { Err(err!(1345)) }
 }

@@ -62,8 +62,10 @@ pub struct ColumnUse {
 /// A right that a view needs on a table or view that it is made of, whoever uses the view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewRight {
-    /// The view, for error 1356.
+    /// The view that the statement names, for error 1356.
     pub view: (String, String),
+    /// The view whose right it is: that one, or one inside of it.
+    pub of: (String, String),
     /// SQL SECURITY DEFINER: `user@host` of the definer. `None`: INVOKER.
     pub definer: Option<String>,
     pub schema: String,

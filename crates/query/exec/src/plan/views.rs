@@ -175,10 +175,15 @@ impl Planner<'_> {
             ..right(table, view, &under.schema, &under.name)
         });
         let inner = match &under.view {
-            Some(_) => match self.merged(&under, written)? {
-                Some(inner) => inner,
-                None => return Ok(None),
-            },
+            Some(_) => {
+                let first = self.rights.len();
+                let inner = self.merged(&under, written);
+                self.rights[first..].iter_mut().for_each(|r| enclose(r, table, view));
+                match inner? {
+                    Some(inner) => inner,
+                    None => return Ok(None),
+                }
+            }
             None if under.is_virtual() => return Ok(None),
             None => Merged {
                 columns: under
@@ -299,7 +304,10 @@ impl Planner<'_> {
         self.foreseen.extend(taken.foreseen);
         self.unsteady |= taken.unsteady;
         self.subqueries = taken.subqueries;
-        self.rights.extend(taken.rights.into_iter().map(|r| ViewRight { read: true, as_view: None, ..r }));
+        for mut inner in taken.rights {
+            enclose(&mut inner, table, view);
+            self.rights.push(ViewRight { read: true, as_view: None, ..inner });
+        }
         for t in taken.tables {
             if t.read {
                 let right = right(table, view, &t.schema, &t.table);
@@ -325,12 +333,22 @@ impl Planner<'_> {
 fn right(table: &Table, view: &View, schema: &str, name: &str) -> ViewRight {
     ViewRight {
         view: (table.schema.clone(), table.name.clone()),
+        of: (table.schema.clone(), table.name.clone()),
         definer: (!view.invoker).then(|| view.definer.clone()),
         schema: schema.to_string(),
         table: name.to_string(),
         read: false,
         columns: Vec::new(),
         as_view: None,
+    }
+}
+
+/// A right of a view that stands in the query of another one: SQL SECURITY INVOKER means by whose right that query runs, and
+/// errors name the outer view.
+fn enclose(right: &mut ViewRight, table: &Table, view: &View) {
+    right.view = (table.schema.clone(), table.name.clone());
+    if right.definer.is_none() && !view.invoker {
+        right.definer = Some(view.definer.clone());
     }
 }
 
