@@ -11,6 +11,7 @@ import threading
 import pymysql
 import pytest
 from harness import Server, rows, run, value, wait_until
+from mixed_load import Disk
 
 pytestmark = pytest.mark.usefixtures("clearway_only")
 
@@ -191,6 +192,31 @@ def test_passwords_are_not_in_the_files(start):
 def connect(server):
     """With a collation that MariaDB knows, too: statements carry it."""
     return server.connect(init_command="SET NAMES utf8mb4 COLLATE utf8mb4_general_ci")
+
+
+def test_a_full_disk_leaves_no_gap(start, small_disk):
+    """What the files cannot take stays in the log until they can."""
+    disk = Disk(small_disk)
+    server = start("--log-bin", "--innodb-redo-log-capacity=32M", "--innodb-buffer-pool-size=16M", datadir=small_disk / "data")
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT, s TEXT) CHARSET utf8mb4", on=server.connect())
+    connection = server.connect()
+    done = 0
+    for number in range(4):
+        disk.fill(1 << 20)
+        for row in range(400):
+            try:
+                run(f"REPLACE INTO d.t VALUES ({row}, {number}, REPEAT('x', 5000))", on=connection)
+                done += 1
+            except pymysql.err.MySQLError as refused:
+                assert refused.args[0] in (1026, 1114, 1021, 1030, 3), refused
+                break
+        disk.release()
+        wait_until(lambda: value(connection, "SHOW BINARY LOG STATUS"), 30, "the writer goes on")
+        assert replay(decode(server), "d.t") == in_table(connection, "d.t"), number
+    assert done > 100, done
+    server.kill()
+    server.start()
+    assert replay(decode(server), "d.t") == in_table(server.connect(), "d.t")
 
 
 class Writer(threading.Thread):

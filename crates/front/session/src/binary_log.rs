@@ -11,7 +11,6 @@ use binlog::payload::{self, Commit, Numbering, ROWS_NO_FOREIGN_KEYS, ROWS_RELAXE
 use engine::Transaction;
 use observe::Counter;
 use std::sync::Arc;
-use types::collation::CollationId;
 use types::{Result, SqlError, err};
 
 const SQL_LOG_BIN: VarId = id("sql_log_bin");
@@ -29,9 +28,8 @@ const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
 const UNIQUE_CHECKS: VarId = id("unique_checks");
 const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
 const TIME_ZONE: VarId = id("time_zone");
-const COLLATION_CONNECTION: VarId = id("collation_connection");
-const COLLATION_SERVER: VarId = id("collation_server");
-const UTF8MB4_COLLATION: VarId = id("default_collation_for_utf8mb4");
+/// Of the server, and of utf8mb4 where none is named.
+pub(crate) const COLLATIONS: [VarId; 2] = [id("collation_server"), id("default_collation_for_utf8mb4")];
 
 /// Texts of statements are kept in utf8mb4 whatever the client sends.
 const UTF8MB4_GENERAL_CI: u16 = 45;
@@ -125,16 +123,16 @@ impl State {
     }
 
     fn query<'q>(&'q self, database: &'q str, defines: bool) -> Query<'q> {
-        let collation = |id| CollationId::by_name(self.vars.text(id)).map_or(UTF8MB4_GENERAL_CI, |c| c.0);
         let off = |id, flag| if self.vars.bool(id) { 0 } else { flag };
         Query {
             thread_id: self.id,
             database,
             sql_mode: self.sql_mode.0,
             flags: off(FOREIGN_KEY_CHECKS, event::NO_FOREIGN_KEY_CHECKS) | off(UNIQUE_CHECKS, event::NO_UNIQUE_CHECKS),
-            collations: [UTF8MB4_GENERAL_CI, collation(COLLATION_CONNECTION), collation(COLLATION_SERVER)],
+            collations: [UTF8MB4_GENERAL_CI, self.vars.hot().literals.0, self.log_collations[0]],
             time_zone: if defines { self.vars.text(TIME_ZONE) } else { "" },
-            utf8mb4_collation: CollationId::by_name(self.vars.text(UTF8MB4_COLLATION)).map_or(255, |c| c.0),
+            invoker: if defines { self.current_user.rsplit_once('@') } else { None },
+            utf8mb4_collation: self.log_collations[1],
             explicit_defaults: defines.then(|| self.vars.bool(EXPLICIT_DEFAULTS)),
         }
     }

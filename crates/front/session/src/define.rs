@@ -693,6 +693,13 @@ impl Session {
         if temporary || tables.is_empty() {
             return self.drop_temporary_tables(&own, &tables, temporary, if_exists);
         }
+        if !own.is_empty() && self.state.log_text.is_some() {
+            // A replica has no temporary tables of this session.
+            let quote = |name: &str| format!("`{}`", name.replace('`', "``"));
+            let names: Vec<String> = tables.iter().map(|t| format!("{}.{}", quote(&t.0), quote(&t.1))).collect();
+            let verb = if if_exists { "DROP TABLE IF EXISTS " } else { "DROP TABLE " };
+            self.state.log_text = Some((verb.to_string() + &names.join(", ")).into_bytes());
+        }
         let exists = |ddl: &Ddl<'_>, t: &TableName| {
             let found = ddl.version().table(&t.0, &t.1);
             found.is_some_and(|t| t.view.is_none())

@@ -88,6 +88,8 @@ pub(crate) struct State {
     user_locks: UserLocks,
     /// What LOAD DATA reads.
     pub file: Option<Box<dyn std::io::Read + Send>>,
+    /// Collations of the server and of utf8mb4, as the binary log tells them.
+    pub log_collations: [u16; 2],
     /// The statement at hand as the binary log has it, where it goes there.
     pub log_text: Option<Vec<u8>>,
 }
@@ -130,6 +132,7 @@ impl State {
             user_locks: UserLocks::default(),
             file: None,
             log_text: None,
+            log_collations: [0; 2],
         };
         state.reload();
         state
@@ -153,6 +156,8 @@ impl State {
     /// Reads what is kept beside the variables.
     pub fn reload(&mut self) {
         self.sql_mode = SqlMode(self.vars.uint(SQL_MODE));
+        self.log_collations =
+            crate::binary_log::COLLATIONS.map(|id| CollationId::by_name(self.vars.text(id)).map_or(0, |c| c.0));
         self.time_zone = TimeZone::parse(self.vars.text(TIME_ZONE)).unwrap_or_else(TimeZone::system);
     }
 

@@ -361,6 +361,8 @@ pub struct Query<'q> {
     pub collations: [u16; 3],
     /// Empty: not told.
     pub time_zone: &'q str,
+    /// User and host of the account that defines: whom what is defined belongs to where no DEFINER is named.
+    pub invoker: Option<(&'q str, &'q str)>,
     /// The collation of utf8mb4 where none is named; 0: not told.
     pub utf8mb4_collation: u16,
     /// `explicit_defaults_for_timestamp`, for definitions.
@@ -384,6 +386,13 @@ impl Query<'_> {
         if !self.time_zone.is_empty() && self.time_zone.len() < 256 {
             vars.extend_from_slice(&[5, self.time_zone.len() as u8]);
             vars.extend_from_slice(self.time_zone.as_bytes());
+        }
+        if let Some((user, host)) = self.invoker.filter(|(user, host)| user.len() < 256 && host.len() < 256) {
+            vars.push(11);
+            for name in [user, host] {
+                vars.push(name.len() as u8);
+                vars.extend_from_slice(name.as_bytes());
+            }
         }
         if !self.database.is_empty() && self.database.len() < 192 {
             vars.extend_from_slice(&[12, 1]);
@@ -492,6 +501,7 @@ mod tests {
             flags: 0,
             collations: [255; 3],
             time_zone: "SYSTEM",
+            invoker: Some(("root", "localhost")),
             utf8mb4_collation: 255,
             explicit_defaults: Some(true),
         };
