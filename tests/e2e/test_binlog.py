@@ -277,6 +277,7 @@ def test_after_kill_9_the_files_hold_what_the_tables_hold(start):
         found = replay(decode(server), "d.t")
         assert found == in_table(server.connect(), "d.t"), number
     assert done > 50, f"only {done} transactions: no load"
+    assert "panicked" not in server.log_text()
 
 
 def test_a_mariadb_replica_follows_a_source_that_is_killed(start):

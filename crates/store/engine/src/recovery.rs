@@ -140,15 +140,20 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     let redone = redo::run(&pool, &recovery, &mut cleaner, workers, !twice, progress)?;
     drop(cleaner);
     pool.set_lost(redone.lost);
-    let (seen, next_trx) = (redone.pages, redone.next_trx.max(checkpoint.next_trx));
-    if seen > space.file_pages() {
-        // It has grown since the checkpoint. What is used was allocated durably before; the rest of that growth is grown anew.
-        let seen = seen.next_multiple_of(UNIT_PAGES);
-        let (from, bytes) = (space.file_pages() * PAGE_BYTES as u64, (seen - space.file_pages()) * PAGE_BYTES as u64);
-        pool.file().allocate(from, bytes)?;
-        pool.file().sync_all()?;
-        space.set_file_pages(seen);
-    }
+    let next_trx = redone.next_trx.max(checkpoint.next_trx);
+    // It has grown since the checkpoint. What is used was allocated durably before; the rest of that growth is grown anew.
+    let reach = |pages: u64| -> Result<()> {
+        let (from, to) = (space.file_pages(), pages.next_multiple_of(UNIT_PAGES));
+        if to > from {
+            pool.file().allocate(from * PAGE_BYTES as u64, (to - from) * PAGE_BYTES as u64)?;
+            pool.file().sync_all()?;
+            space.set_file_pages(to);
+        }
+        Ok(())
+    };
+    reach(redone.pages)?;
+    // An extent is given as a whole: its units behind the last page that was put to use are in the map alone.
+    reach(space.owned_pages(&pool)?)?;
     space.read_maps(&pool)?;
     let ring_len = STATUS_RING_LEN.min(page_count / 16);
     let store = crate::btree::Store { pool: &pool, log: &log, space: &space };

@@ -148,6 +148,19 @@ impl Space {
         (holding.pages, holding.spare())
     }
 
+    /// The end of the last unit that somebody owns, by the maps.
+    pub fn owned_pages(&self, pool: &Pool) -> Result<PageId> {
+        let mut end = 0;
+        for group in 0..self.groups() {
+            let view = pool.read(map_page(group))?;
+            let map = Map(view.bytes());
+            if let Some(unit) = (0..GROUP_UNITS).rev().find(|unit| map.owner(*unit) != 0) {
+                end = map::first_page(group, unit) + UNIT_PAGES;
+            }
+        }
+        Ok(end)
+    }
+
     /// Learns who owns what; before anybody allocates. Nobody knows what free units have blocks. Trees that were being freed
     /// when the server ended are to be freed.
     pub fn read_maps(&self, pool: &Pool) -> Result<()> {
