@@ -703,7 +703,6 @@ fn aggregate_name(func: Aggregate) -> &'static str {
         Aggregate::VarSamp => "var_samp",
         Aggregate::JsonArrayAgg => "json_arrayagg",
         Aggregate::JsonObjectAgg => "json_objectagg",
-        Aggregate::AnyValue => "any_value",
     }
 }
 

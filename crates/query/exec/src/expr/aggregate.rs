@@ -26,7 +26,7 @@ pub enum AggregateKind {
     GroupConcat,
     JsonArray,
     JsonObject,
-    /// The first row's value: ANY_VALUE, and columns that the group determines.
+    /// The first row's value: columns that the group determines, and those within ANY_VALUE.
     Any,
 }
 

@@ -7,6 +7,7 @@ use super::node::{Plan, QueryPlan};
 use super::query::OrderKey;
 use super::tables::Tree;
 use crate::expr::compare::CmpOp;
+use crate::expr::functions::ANY_VALUE;
 use crate::expr::{Expr, Node};
 use types::sql_mode::SqlMode;
 use types::{Result, SqlError};
@@ -143,7 +144,7 @@ impl Planner<'_> {
         }
         match &e.node {
             Node::Aggregate(_) => None,
-            Node::Call(f, _) if f.name == GROUPING => None,
+            Node::Call(f, _) if f.name == GROUPING || f.name == ANY_VALUE => None,
             Node::Column { depth: 0, slot, column } if !fixed.contains(&(*slot, *column)) => Some((*slot, *column)),
             _ => {
                 let mut found = subquery_of(e).and_then(|q| self.loose_read(q, keys, fixed));

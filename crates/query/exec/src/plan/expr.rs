@@ -703,7 +703,6 @@ impl Planner<'_> {
             A::StdSamp => AggregateKind::StdSamp,
             A::VarPop => AggregateKind::VarPop,
             A::VarSamp => AggregateKind::VarSamp,
-            A::AnyValue => AggregateKind::Any,
             A::JsonArrayAgg => AggregateKind::JsonArray,
             A::JsonObjectAgg => AggregateKind::JsonObject,
         };

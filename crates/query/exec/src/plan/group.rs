@@ -8,7 +8,7 @@ use crate::context::ColumnMeta;
 use crate::expr::aggregate::AggregateCall;
 use crate::expr::compare::CmpOp;
 use crate::expr::convert;
-use crate::expr::functions::{self, Function, Rule};
+use crate::expr::functions::{self, ANY_VALUE, Function, Rule};
 use crate::expr::number::BitOp;
 use crate::expr::{Expr, Node};
 use crate::run::Shape;
@@ -219,6 +219,7 @@ impl Planner<'_> {
         }
         match &e.node {
             Node::Aggregate(_) => Some(Beyond::Aggregate),
+            Node::Call(f, _) if f.name == ANY_VALUE => None,
             Node::Column { depth: 0, slot, .. } if self.is_asked(*slot) => Some(Beyond::Aggregate),
             Node::Column { depth: 0, slot, column } => Some(Beyond::Column(self.full_name(*slot, *column))),
             _ => {

@@ -413,7 +413,6 @@ pub enum Aggregate {
     VarSamp,
     JsonArrayAgg,
     JsonObjectAgg,
-    AnyValue,
 }
 
 #[derive(Clone, Debug)]

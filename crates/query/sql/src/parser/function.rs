@@ -138,7 +138,6 @@ impl Parser<'_> {
             Kw::VAR_SAMP => self.aggregate(VarSamp, false)?,
             Kw::JSON_ARRAYAGG => self.aggregate(JsonArrayAgg, false)?,
             Kw::JSON_OBJECTAGG => self.json_object_agg()?,
-            Kw::ANY_VALUE => self.aggregate(AnyValue, false)?,
             Kw::GROUP_CONCAT => self.group_concat()?,
             Kw::ROW_NUMBER
             | Kw::RANK

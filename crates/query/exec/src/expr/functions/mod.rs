@@ -284,12 +284,16 @@ pub fn system_variable() -> Func {
     &SYSTEM_VARIABLE
 }
 
+/// The function within which columns need not be the same in all of a group.
+pub const ANY_VALUE: &str = "any_value";
+
 static CONTROL: &[Function] = &[
     f("coalesce", 1, MANY, Rule::Common, coalesce),
     f("ifnull", 2, 2, Rule::Common, coalesce),
     f("nullif", 2, 2, Rule::First, nullif),
     f("greatest", 2, MANY, Rule::Common, |a| extreme(a, true)),
     f("least", 2, MANY, Rule::Common, |a| extreme(a, false)),
+    f(ANY_VALUE, 1, 1, Rule::Common, coalesce),
     f("isnull", 1, 1, Rule::Int(1), |a| Ok(super::boolean(a.value(0)?.is_null()))),
     f("interval", 2, MANY, Rule::Int(2), interval),
     f("strcmp", 2, 2, Rule::Int(2), strcmp),
@@ -695,7 +699,7 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         (ty.length, ty.decimals) = (8, 6);
     }
     ty.nullable = match function.name {
-        "coalesce" | "ifnull" => args.iter().all(|e| e.ty.nullable),
+        "coalesce" | "ifnull" | ANY_VALUE => args.iter().all(|e| e.ty.nullable),
         "unix_timestamp" => args.first().is_some_and(|e| e.ty.nullable),
         "isnull" | "coercibility" | "now" | "curdate" | "curtime" | "pi" | "version" | "connection_id" | "user"
         | "uuid" | "last_insert_id" | "row_count" | "found_rows" | "utc_timestamp" | "utc_date" | "utc_time"

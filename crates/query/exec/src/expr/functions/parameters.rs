@@ -22,7 +22,7 @@ impl Arguments {
 /// Texts, unless the function says otherwise.
 pub fn arguments_of(function: &str) -> Arguments {
     Arguments::Each(match function.to_ascii_lowercase().as_str() {
-        "coalesce" | "ifnull" | "nullif" | "greatest" | "least" | "field" => return Arguments::Alike,
+        "coalesce" | "ifnull" | "nullif" | "greatest" | "least" | "field" | "any_value" => return Arguments::Alike,
         "abs" | "acos" | "asin" | "atan" | "atan2" | "ceil" | "ceiling" | "cos" | "cot" | "degrees" | "exp"
         | "floor" | "format_bytes" | "format_pico_time" | "ln" | "log" | "log10" | "log2" | "pow" | "power"
         | "radians" | "rand" | "sign" | "sin" | "sleep" | "sqrt" | "tan" => "F",
