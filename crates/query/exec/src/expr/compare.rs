@@ -1,6 +1,7 @@
 //! Comparison operators, and which collation a comparison uses.
 
 use super::{Expr, Node, convert, functions};
+use crate::expr::charset;
 use crate::run::Run;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -171,7 +172,7 @@ fn aggregate(operands: &[&Expr], operation: &str, is_string: &dyn Fn(&Expr) -> b
         if let Node::Const(Value::Bytes(text)) = &e.node
             && is_string(e)
         {
-            convert::in_charset(Cow::Borrowed(&text[..]), &e.ty, collation)?;
+            charset::in_charset(Cow::Borrowed(&text[..]), &e.ty, collation)?;
         }
     }
     Ok((collation, level))
@@ -294,7 +295,7 @@ pub fn in_charset(e: Expr, collation: CollationId) -> Expr {
     }
     let ty = types::DataType { kind: TypeKind::VarChar, length: u32::MAX, collation, ..e.ty };
     if let Node::Const(Value::Bytes(b)) = &e.node {
-        let text = convert::transcode(b.clone(), &e.ty, &ty).into_owned();
+        let text = charset::transcode(b.clone(), &e.ty, &ty).into_owned();
         return Expr::new(Node::Const(Value::Bytes(text.into())), ty);
     }
     Expr::new(Node::InCharset(Box::new(e)), ty)

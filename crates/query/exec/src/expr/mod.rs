@@ -5,6 +5,7 @@
 
 pub mod aggregate;
 pub mod array;
+pub mod charset;
 pub mod compare;
 pub mod convert;
 pub mod functions;
@@ -246,12 +247,12 @@ impl Expr {
                 let v = convert::cast(e.eval(run, at)?, &self.ty, &e.ty, run)?;
                 Ok(match e.node {
                     // What a client sends is a text only once it was looked at.
-                    Node::Param(_) => convert::text_or_null(v, &self.ty, run),
+                    Node::Param(_) => charset::text_or_null(v, &self.ty, run),
                     _ => v,
                 })
             }
             Node::InCharset(e) => match e.eval(run, at)? {
-                Value::Bytes(text) => match convert::in_charset(text, &e.ty, self.ty.collation) {
+                Value::Bytes(text) => match charset::in_charset(text, &e.ty, self.ty.collation) {
                     Ok(text) => Ok(Value::Bytes(text)),
                     Err(error) => Err(impossible_for(e, self.ty.collation).unwrap_or(error)),
                 },

@@ -2,7 +2,8 @@
 
 use super::Planner;
 use super::expr::string;
-use crate::expr::{Expr, convert};
+use crate::expr::Expr;
+use crate::expr::charset;
 use types::Value;
 use types::charset::Charset;
 use types::collation::CollationId;
@@ -67,5 +68,5 @@ fn malformed(bytes: &[u8], set: Charset) -> Option<String> {
         return None;
     }
     let valid = set.valid_up_to(bytes);
-    (valid < bytes.len()).then(|| convert::invalid_string(&bytes[valid..], set))
+    (valid < bytes.len()).then(|| charset::invalid_string(&bytes[valid..], set))
 }

@@ -18,6 +18,7 @@ pub mod temporal;
 pub mod xml;
 
 use super::{Expr, Node, compare, convert};
+use crate::expr::charset;
 use crate::run::{Run, Scope};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -70,9 +71,9 @@ impl<'a> Args<'a, '_> {
             false => text,
             // Nothing is known of its characters before it is here.
             true if matches!(self.args[i].node, Node::Param(_)) || compare::FIRST_DECIDES.contains(&self.function) => {
-                convert::in_charset(text, &self.args[i].ty, self.ty.collation)?
+                charset::in_charset(text, &self.args[i].ty, self.ty.collation)?
             }
-            true => convert::transcode(text, &self.args[i].ty, self.ty),
+            true => charset::transcode(text, &self.args[i].ty, self.ty),
         }))
     }
 
@@ -804,7 +805,7 @@ fn extreme_text<'a>(a: Args<'a, '_>, greatest: bool) -> Result<Value<'a>> {
         if v.is_null() {
             return Ok(Value::Null);
         }
-        let text = convert::transcode(convert::into_text(v, &a.args[i].ty), &a.args[i].ty, a.ty);
+        let text = charset::transcode(convert::into_text(v, &a.args[i].ty), &a.args[i].ty, a.ty);
         let better = match &best {
             None => true,
             Some(b) => {

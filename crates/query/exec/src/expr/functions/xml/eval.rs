@@ -3,6 +3,7 @@
 use super::parse::{Document, Kind};
 use super::path::{Axis, Function, Item, Set};
 use crate::error::out_of_range;
+use crate::expr::charset;
 use crate::expr::compare::CmpOp;
 use crate::expr::convert;
 use crate::expr::functions::{bytes, math, string};
@@ -93,7 +94,7 @@ impl Evaluation<'_, '_> {
             Item::Variable(name) => {
                 let (value, ty) = self.run.env.borrow().user_variable(name);
                 match value {
-                    Value::Bytes(b) => text(convert::transcode(b, &ty, self.ty).into_owned()),
+                    Value::Bytes(b) => text(charset::transcode(b, &ty, self.ty).into_owned()),
                     value => (value, ty),
                 }
             }

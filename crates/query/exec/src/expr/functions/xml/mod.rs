@@ -5,7 +5,8 @@ mod parse;
 mod path;
 
 use super::{Args, Func, Function, Rule, bytes, f};
-use crate::expr::{Expr, Node, convert};
+use crate::expr::charset;
+use crate::expr::{Expr, Node};
 use eval::Evaluation;
 use parse::{Document, Kind};
 use path::Item;
@@ -24,7 +25,7 @@ pub fn check_path(path: &Expr) -> Result<()> {
     match &path.node {
         Node::Const(Value::Bytes(text)) => {
             let unicode = DataType::string(TypeKind::VarChar, 0, CollationId::UTF8MB4_0900_AI_CI);
-            path::parse(&convert::transcode(Cow::Borrowed(text), &path.ty, &unicode), Charset::Utf8mb4).map(|_| ())
+            path::parse(&charset::transcode(Cow::Borrowed(text), &path.ty, &unicode), Charset::Utf8mb4).map(|_| ())
         }
         _ if is_fixed(path) => Ok(()),
         _ => Err(SqlError::new(1105, "Only constant XPATH queries are supported")),
