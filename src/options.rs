@@ -462,7 +462,6 @@ mod tests {
             ("--no-such-option=1", "no-such-option"),
             ("--port=abc", "abc"),
             ("--port", "requires a value"),
-            ("--log-bin=1", "not supported"),
             ("stray", "stray"),
             ("--version-comment=x", "cannot be set"),
             ("--sql-mode=NONSENSE", "NONSENSE"),

@@ -302,7 +302,7 @@ impl<'e, 'r> Life<'e, 'r> {
         let undone = session.tx.rollback_to(savepoint);
         let doomed = session.tx.must_roll_back();
         match undone {
-            Ok(()) => Ok(()),
+            Ok(()) => self.catch_up(),
             Err(_) if !doomed => wrong("a savepoint was not reached, and its transaction may go on"),
             Err(error) => self.excuse(&error, "rollback to savepoint"),
         }
