@@ -3,7 +3,6 @@
 use crate::context::{ColumnMeta, Env, Outcome, RowSink};
 use crate::error;
 use crate::expr::compare::{TemporalParam, check_temporal, held_by_column};
-use crate::expr::functions::Once;
 use crate::parameter::Parameter;
 use crate::plan::{Planner, constant::Foreseen, node::Body};
 pub use crate::run::beside::Uses;
@@ -102,7 +101,7 @@ pub struct Prepared {
     /// Constants of all its queries that are asked before any row is read.
     foreseen: Vec<Foreseen>,
     /// Those that PREPARE asked, by number.
-    known: Once,
+    known: Vec<(i64, Value<'static>)>,
     /// See [`Planner::tells_parts`].
     tells_parts: bool,
     /// There is nothing to do before it runs.
@@ -257,7 +256,7 @@ impl Prepared {
             stores,
             column_params,
             foreseen,
-            known: Once::default(),
+            known: Vec::new(),
             tells_parts,
             begins_plainly,
             parameters,
@@ -495,7 +494,7 @@ impl Prepared {
         for (code, message) in said {
             run.tell(code, message);
         }
-        run.scratch.once.borrow_mut().extend(self.known.iter().map(|(number, v)| (*number, v.clone())));
+        run.scratch.once.borrow_mut().extend(self.known.iter().cloned());
         // Those that change rows ask once they know how strict they are.
         if self.writes { Ok(()) } else { run.foresee() }
     }

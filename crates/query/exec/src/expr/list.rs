@@ -4,8 +4,6 @@
 
 use super::{Expr, Node, compare, functions};
 use crate::run::{Run, Scope};
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use types::collation::CollationId;
@@ -61,9 +59,9 @@ enum Known {
     Sorted(Sorted),
 }
 
-/// Lists of one execution, by the planner's number.
+/// Lists of one execution, each under the planner's number. There are few of them.
 #[derive(Default)]
-pub struct Lists(RefCell<HashMap<i64, Known, FixedState>>);
+pub struct Lists(RefCell<Vec<(i64, Known)>>);
 
 impl Sorted {
     /// `None`: no order of these values says what each comparison with an operand of the class says.
@@ -146,8 +144,8 @@ pub fn look_up(
     at: Scope<'_>,
 ) -> Result<Option<Option<bool>>> {
     let mut lists = run.scratch.lists.0.borrow_mut();
-    let Some(known) = lists.get_mut(&number) else {
-        lists.insert(number, Known::AskedOnce);
+    let Some((_, known)) = lists.iter_mut().find(|(n, _)| *n == number) else {
+        lists.push((number, Known::AskedOnce));
         return Ok(None);
     };
     let Some(class) = class(v) else { return Ok(None) };

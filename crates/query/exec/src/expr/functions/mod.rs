@@ -20,8 +20,6 @@ pub mod xml;
 use super::{Expr, Node, compare, convert};
 use crate::expr::charset;
 use crate::run::{Run, Scope};
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 pub use math::{random_part, random_seed};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -122,17 +120,14 @@ impl<'a> Args<'a, '_> {
     }
 }
 
-/// Constants by number. The hasher has no seed of its own, which each execution would have to make.
-pub type Once = HashMap<i64, Value<'static>, FixedState>;
-
 /// What functions remember during one execution.
 #[derive(Default)]
 pub struct Scratch {
     patterns: RefCell<Vec<regexp::Cached>>,
     /// RAND(n): call site and both halves of its state.
     random: RefCell<Vec<(usize, u32, u32)>>,
-    /// Constants by number, once they have been computed: see [`once`].
-    pub once: RefCell<Once>,
+    /// Constants in the order of their numbers, once they have been computed: see [`once`].
+    pub once: RefCell<Vec<(i64, Value<'static>)>>,
     pub lists: super::list::Lists,
     calls: Cell<u64>,
 }
