@@ -4,6 +4,7 @@
 //! functions, sets, aggregates and buffers take is in the account without a word from them, and what they give back is out of it again.
 //!
 //! ```text
+//!   arm      a command begins: whose it is; the thread's count is noted when somebody first asks, or by `begin`
 //!   begin    the thread's count is noted; nothing is written that another session reads
 //!   check    asked by whoever works long or keeps rows: a comparison, as long as the statement has less than a step more than before
 //!   step     what the connection has is published in its account and added to the server's sum, and compared with three bounds:
@@ -27,6 +28,9 @@ const STEP: i64 = 1 << 20;
 /// How long who asks for more waits for the connection that has most to end.
 const PATIENCE: Duration = Duration::from_secs(1);
 const ASK_AGAIN: Duration = Duration::from_millis(5);
+
+/// [`START`] of a command that nobody has asked about.
+const NOT_BEGUN: i64 = i64::MIN;
 
 static COUNT: OnceLock<Count> = OnceLock::new();
 /// What all connections have published, and those among them that are tracked. W: statements, once a step. R: the same; SHOW STATUS.
@@ -156,14 +160,21 @@ impl Account {
         }
     }
 
-    /// A statement begins on this thread.
+    /// A command begins on this thread. One that is over before anybody asks what it has, as a prepared look-up is, is not counted.
     #[inline]
-    pub fn begin(self: &Arc<Account>) {
+    pub fn arm(self: &Arc<Account>) {
         if OF_AT.get() != Arc::as_ptr(self) {
             OF_AT.set(Arc::as_ptr(self));
             // A thread that is ending runs no statements.
             let _ = OF.try_with(|of| of.replace(Arc::downgrade(self)));
         }
+        START.set(NOT_BEGUN);
+        NEXT.set(i64::MIN);
+        TIGHT.set(i64::MAX);
+    }
+
+    /// It is one that may leave something with its connection (texts, plans, variables): what it has is counted from here on.
+    pub fn begin(&self) {
         let held = held();
         START.set(held);
         // Relaxed: the worker's own. Of a connection that has a step or more the first question is looked into.
@@ -176,6 +187,12 @@ impl Account {
     #[inline]
     pub fn end(&self) {
         NEXT.set(i64::MAX);
+        if START.get() != NOT_BEGUN {
+            self.settle();
+        }
+    }
+
+    fn settle(&self) {
         TIGHT.set(i64::MAX);
         // Relaxed: the worker's own.
         let rests = (self.resting.load(Ordering::Relaxed) + held() - START.get()).max(0);
@@ -259,6 +276,10 @@ pub fn is_tight() -> bool {
 #[cold]
 fn check_slow(wanted: i64) -> Result<(), Excess> {
     let Some(account) = OF.with(|of| of.borrow().upgrade()) else { return Ok(()) };
+    if START.get() == NOT_BEGUN {
+        account.begin();
+        return check_for(usize::try_from(wanted).unwrap_or(0));
+    }
     let limits = *account.limits.lock();
     let now = held();
     let own = now - START.get() + wanted;
@@ -340,6 +361,7 @@ mod tests {
     fn a_statement_draws_from_its_account_and_gives_back() {
         count_by(|| HELD.get());
         let account = Account::open(LIMITS, || {});
+        account.arm();
         account.begin();
         grow(MIB / 2);
         assert_eq!((check(), check_for(MIB as usize / 4)), (Ok(()), Ok(())));
@@ -355,9 +377,22 @@ mod tests {
         account.end();
         assert_eq!(ALL.load(Ordering::SeqCst), 2 * MIB, "what stays is the connection's");
 
+        // Nobody asks: nothing is counted. Somebody does: from then on.
+        account.arm();
+        grow(MIB / 4);
+        account.end();
+        assert_eq!(ALL.load(Ordering::SeqCst), 2 * MIB);
+        account.arm();
+        grow(64 * MIB);
+        assert_eq!(check(), Ok(()), "what it had before is not its own");
+        assert_eq!(check_for(65 << 20), Err(Excess::Statement { limit: 64 << 20 }));
+        account.end();
+        grow(-64 * MIB - MIB / 4);
+
         // The connection's own bound, which administrators do not have; and what is tracked.
         account.set_limits(Limits { connection: 8 << 20, chunk: Some(8192), ..LIMITS });
         assert_eq!(tracked(), 2 * MIB as u64);
+        account.arm();
         account.begin();
         grow(6 * MIB);
         assert!(matches!(check(), Err(Excess::Connection { limit: 8_388_608, used: 8_388_609.. })));
@@ -379,6 +414,7 @@ mod tests {
         other.publish(30 * MIB);
         account.set_limits(LIMITS);
         set_server_limits(40 << 20, u64::MAX);
+        account.arm();
         account.begin();
         grow(20 * MIB);
         assert_eq!((check(), told.load(Ordering::SeqCst), other.ended().is_some()), (Ok(()), true, true));

@@ -242,7 +242,7 @@ impl Session {
     /// One command. An error of a statement is answered and the session goes on, also after a panic.
     #[inline]
     pub(crate) fn serve(&mut self, conn: &mut Connection) -> Next {
-        self.memory.begin();
+        self.memory.arm();
         let next = match panics::catch(|| self.serve_command(conn)) {
             Ok(next) => next,
             Err(panicked) => self.recover(conn, &panicked),
@@ -271,6 +271,7 @@ impl Session {
         self.state.begin_statement();
         let result = match command {
             Command::Query { text, .. } => {
+                self.memory.begin();
                 self.entry.begin(Doing::Query, text, self.state.clock_us);
                 self.query(text, out)
             }
@@ -287,12 +288,16 @@ impl Session {
                     collation: request.collation,
                     plugin: text(request.plugin),
                 };
+                self.memory.begin();
                 self.entry.doing(Doing::ChangeUser, self.state.clock_us);
                 let next = self.change_user(conn, request);
                 self.entry.sleep();
                 return next;
             }
-            other => self.rare(other, out),
+            other => {
+                self.memory.begin();
+                self.rare(other, out)
+            }
         };
         let result = match result {
             Ok(Done::Upload) => self.uploads(conn),
@@ -347,6 +352,7 @@ impl Session {
 
     /// The login. A panic ends the connection.
     pub(crate) fn admit(&mut self, conn: &mut Connection) -> Next {
+        self.memory.arm();
         self.memory.begin();
         let next = panics::catch(|| self.greet(conn));
         self.memory.end();
