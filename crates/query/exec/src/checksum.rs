@@ -19,15 +19,8 @@ use crate::error;
 use crate::run::{long, write};
 use catalog::{Column, ColumnDefault, StorageEngine, Table};
 use engine::{Cursor, Direction, Read, Transaction};
-use types::{DataType, DateTime, Result, Time, TypeKind, Value};
-
-/// 0 as a TIME has this added to its seconds, and as a DATETIME this.
-const TIME_ZERO: i64 = 0x80_0000;
-const DATETIME_ZERO: u64 = 0x80_0000_0000;
-/// The year before the first that a YEAR holds, beside 0.
-const FIRST_YEAR: u64 = 1900;
-/// Bits of a fraction of a second in MySQL's packed times.
-const FRACTION_BITS: u32 = 24;
+use types::temporal::record;
+use types::{DataType, Result, TypeKind, Value};
 
 /// Which bytes of a row are summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -277,24 +270,14 @@ impl Form {
                 let bytes = if record == Record::Read { bits.div_ceil(8) } else { bits / 8 } as usize;
                 out.extend_from_slice(&v.to_u64().to_be_bytes()[8 - bytes..]);
             }
-            (Form::Year, v) => out.push(v.to_u64().saturating_sub(FIRST_YEAR) as u8),
+            (Form::Year, v) => record::put_year(out, v.to_u64()),
             (Form::Float, v) => out.extend_from_slice(&(v.to_f64() as f32).to_le_bytes()),
             (Form::Double, v) => out.extend_from_slice(&v.to_f64().to_le_bytes()),
             (Form::Decimal { precision, scale }, Value::Decimal(v)) => v.write_binary(precision, scale, out),
-            (Form::Date, Value::Date(d)) => {
-                let packed = d.day() | d.month() << 5 | d.year() << 9;
-                out.extend_from_slice(&packed.to_le_bytes()[..3]);
-            }
-            (Form::Time { digits }, Value::Time(t)) => put_time(out, *t, digits),
-            (Form::DateTime { digits }, Value::DateTime(t)) => {
-                out.extend_from_slice(&(DATETIME_ZERO + (t.0 >> FRACTION_BITS)).to_be_bytes()[3..]);
-                put_fraction(out, t.micros().into(), digits);
-            }
-            (Form::Timestamp { digits }, Value::DateTime(t)) => {
-                let seconds = if *t == DateTime::ZERO { 0 } else { t.to_unix_seconds() };
-                out.extend_from_slice(&(seconds as u32).to_be_bytes());
-                put_fraction(out, t.micros().into(), digits);
-            }
+            (Form::Date, Value::Date(d)) => record::put_date(out, *d),
+            (Form::Time { digits }, Value::Time(t)) => record::put_time(out, *t, digits),
+            (Form::DateTime { digits }, Value::DateTime(t)) => record::put_datetime(out, *t, digits),
+            (Form::Timestamp { digits }, Value::DateTime(t)) => record::put_timestamp(out, *t, digits),
             (Form::Padded { bytes, blank }, Value::Bytes(b)) => {
                 out.extend_from_slice(b);
                 let room = (bytes - b.len()) / blank.len();
@@ -308,29 +291,4 @@ impl Form {
             (_, other) => unreachable!("a column cannot hold {other:?}"),
         }
     }
-}
-
-/// Negative times have a negative fraction beside their seconds rounded down, as MySQL keeps them.
-fn put_time(out: &mut Vec<u8>, t: Time, digits: u8) {
-    let seconds = i64::from(t.hours() << 12 | t.minutes() << 6 | t.seconds());
-    let sign = if t.is_negative() { -1 } else { 1 };
-    let packed = sign * (seconds << FRACTION_BITS | i64::from(t.micros()));
-    if digits > 4 {
-        let shifted = packed + (TIME_ZERO << FRACTION_BITS);
-        out.extend_from_slice(&shifted.to_be_bytes()[2..]);
-        return;
-    }
-    out.extend_from_slice(&(TIME_ZERO + (packed >> FRACTION_BITS)).to_be_bytes()[5..]);
-    put_fraction(out, sign * i64::from(t.micros()), digits);
-}
-
-/// Microseconds in as many bytes as the digits of the type take.
-fn put_fraction(out: &mut Vec<u8>, micros: i64, digits: u8) {
-    let (units, bytes) = match digits {
-        0 => (0, 0),
-        1 | 2 => (micros / 10_000, 1),
-        3 | 4 => (micros / 100, 2),
-        _ => (micros, 3),
-    };
-    out.extend_from_slice(&units.to_be_bytes()[8 - bytes..]);
 }

@@ -10,7 +10,8 @@
 use crate::event::put_lenenc;
 use std::borrow::Cow;
 use types::json::{Json, Object, binary};
-use types::{DataType, DateTime, Time, TypeKind, Value};
+use types::temporal::record;
+use types::{DataType, TypeKind, Value};
 
 /// A column as a table map tells of it.
 #[derive(Clone, Debug)]
@@ -33,13 +34,6 @@ pub struct TableDef<'t> {
     /// Places in `columns`, each with the characters of its prefix, 0: the whole column. Empty: none.
     pub primary_key: Vec<(usize, u32)>,
 }
-
-/// 0 as a TIME has this added to its seconds, and as a DATETIME this.
-const TIME_ZERO: i64 = 0x80_0000;
-const DATETIME_ZERO: u64 = 0x80_0000_0000;
-const FRACTION_BITS: u32 = 24;
-/// The year before the first that a YEAR holds, beside 0.
-const FIRST_YEAR: u64 = 1900;
 
 /// How a column's values lie in a row event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,24 +167,14 @@ impl Form {
                 let bytes = bits.div_ceil(8) as usize;
                 out.extend_from_slice(&v.to_u64().to_be_bytes()[8 - bytes..]);
             }
-            (Form::Year, v) => out.push(v.to_u64().saturating_sub(FIRST_YEAR) as u8),
+            (Form::Year, v) => record::put_year(out, v.to_u64()),
             (Form::Float, v) => out.extend_from_slice(&(v.to_f64() as f32).to_le_bytes()),
             (Form::Double, v) => out.extend_from_slice(&v.to_f64().to_le_bytes()),
             (Form::Decimal { precision, scale }, Value::Decimal(v)) => v.write_binary(precision.into(), scale, out),
-            (Form::Date, Value::Date(d)) => {
-                let packed = d.day() | d.month() << 5 | d.year() << 9;
-                out.extend_from_slice(&packed.to_le_bytes()[..3]);
-            }
-            (Form::Time { digits }, Value::Time(t)) => put_time(out, *t, digits),
-            (Form::DateTime { digits }, Value::DateTime(t)) => {
-                out.extend_from_slice(&(DATETIME_ZERO + (t.0 >> FRACTION_BITS)).to_be_bytes()[3..]);
-                put_fraction(out, t.micros().into(), digits);
-            }
-            (Form::Timestamp { digits }, Value::DateTime(t)) => {
-                let seconds = if *t == DateTime::ZERO { 0 } else { t.to_unix_seconds() };
-                out.extend_from_slice(&(seconds as u32).to_be_bytes());
-                put_fraction(out, t.micros().into(), digits);
-            }
+            (Form::Date, Value::Date(d)) => record::put_date(out, *d),
+            (Form::Time { digits }, Value::Time(t)) => record::put_time(out, *t, digits),
+            (Form::DateTime { digits }, Value::DateTime(t)) => record::put_datetime(out, *t, digits),
+            (Form::Timestamp { digits }, Value::DateTime(t)) => record::put_timestamp(out, *t, digits),
             (Form::Fixed { max, blank }, Value::Bytes(b)) => {
                 let mut text = &b[..];
                 while !text.is_empty() && text.ends_with(blank) {
@@ -224,35 +208,6 @@ fn put_text(out: &mut Vec<u8>, length_bytes: u8, text: &[u8]) {
     out.extend_from_slice(text);
 }
 
-/// Negative times have a negative fraction beside their seconds rounded down.
-fn put_time(out: &mut Vec<u8>, t: Time, digits: u8) {
-    let packed = packed_time(t);
-    if digits > 4 {
-        out.extend_from_slice(&(packed + (TIME_ZERO << FRACTION_BITS)).to_be_bytes()[2..]);
-        return;
-    }
-    out.extend_from_slice(&(TIME_ZERO + (packed >> FRACTION_BITS)).to_be_bytes()[5..]);
-    let micros = i64::from(t.micros());
-    put_fraction(out, if t.is_negative() { -micros } else { micros }, digits);
-}
-
-fn packed_time(t: Time) -> i64 {
-    let seconds = i64::from(t.hours() << 12 | t.minutes() << 6 | t.seconds());
-    let packed = seconds << FRACTION_BITS | i64::from(t.micros());
-    if t.is_negative() { -packed } else { packed }
-}
-
-/// Microseconds in as many bytes as the digits of the type take.
-fn put_fraction(out: &mut Vec<u8>, micros: i64, digits: u8) {
-    let (units, bytes) = match digits {
-        0 => (0, 0),
-        1 | 2 => (micros / 10_000, 1),
-        3 | 4 => (micros / 100, 2),
-        _ => (micros, 3),
-    };
-    out.extend_from_slice(&units.to_be_bytes()[8 - bytes..]);
-}
-
 /// Numbers of MySQL's types for dates and times in documents.
 const DATE: u8 = 10;
 const TIME: u8 = 11;
@@ -271,8 +226,8 @@ fn json_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
 
 fn mysql_document(doc: Json) -> Json {
     match doc {
-        Json::Date(d) => Json::Opaque(DATE, ((u64::from(d.0)) << 17 << FRACTION_BITS).to_le_bytes().to_vec()),
-        Json::Time(t) => Json::Opaque(TIME, packed_time(t).to_le_bytes().to_vec()),
+        Json::Date(d) => Json::Opaque(DATE, ((u64::from(d.0)) << 17 << record::FRACTION_BITS).to_le_bytes().to_vec()),
+        Json::Time(t) => Json::Opaque(TIME, record::packed_time(t).to_le_bytes().to_vec()),
         Json::Array(values) => Json::Array(values.into_iter().map(mysql_document).collect()),
         Json::Object(members) => {
             let mut object = Object::default();
@@ -403,7 +358,7 @@ fn put_optional(body: &mut Vec<u8>, table: &TableDef<'_>, forms: &[Form], full: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use types::{CollationId, Date, Decimal};
+    use types::{CollationId, Date, DateTime, Decimal, Time};
 
     fn hex(text: &str) -> Vec<u8> {
         (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()

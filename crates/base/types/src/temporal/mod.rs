@@ -5,6 +5,7 @@
 
 pub mod calendar;
 pub mod parse;
+pub mod record;
 
 pub use calendar::{Interval, IntervalUnit};
 pub use parse::Problem;

@@ -134,7 +134,7 @@ impl Sorted {
 }
 
 /// `v IN (list)`, where `v` is not NULL, by the list's sorted form. `None`: it has to be gone through.
-#[cold]
+#[inline(never)]
 pub fn look_up(
     number: i64,
     v: &Value<'_>,
