@@ -7,8 +7,8 @@ use crate::page::node::{Node, Torn};
 use crate::{Result, Tree};
 use std::ops::Bound;
 
-/// Leaves that are asked for at a time; half of them later the next are.
-const WINDOW: usize = 64;
+/// Leaves that are asked for at a time; half of them later the next are. Fewer where that would be more than a sixteenth of the pool.
+const WINDOW: usize = 256;
 
 /// How far a scan has come, in leaves.
 #[derive(Default)]
@@ -41,7 +41,8 @@ impl Ahead {
         }
         // An attempt: a parent that changes meanwhile is looked at again at the next leaf.
         let Some(parent) = store.node(tree, target, 1)? else { return Ok(()) };
-        let copied = children(Node(parent.node.bytes()), direction, target, end, &mut self.ids);
+        let window = WINDOW.min(store.pool.frame_count() / 16);
+        let copied = children(Node(parent.node.bytes()), direction, target, end, window, &mut self.ids);
         if copied.is_ok() && parent.node.validate() {
             self.rest = self.ids.len() / 2;
             store.pool.read_ahead(&mut self.ids);
@@ -51,12 +52,13 @@ impl Ahead {
     }
 }
 
-/// The child for `target` and those behind it, as far as the window and the scan's end.
+/// The child for `target` and those behind it, `window` in all, as far as the scan's end.
 fn children(
     node: Node<'_>,
     direction: Direction,
     target: Target<'_>,
     end: &Bound<Vec<u8>>,
+    window: usize,
     ids: &mut Vec<PageId>,
 ) -> std::result::Result<(), Torn> {
     let from = match target {
@@ -72,7 +74,7 @@ fn children(
     };
     let mut add = |i: usize| node.child(i).map(|id| ids.push(id));
     match direction {
-        Direction::Forward => (from..=last.min(node.len())).take(WINDOW).try_for_each(&mut add),
-        Direction::Backward => (last..=from.min(node.len())).rev().take(WINDOW).try_for_each(&mut add),
+        Direction::Forward => (from..=last.min(node.len())).take(window).try_for_each(&mut add),
+        Direction::Backward => (last..=from.min(node.len())).rev().take(window).try_for_each(&mut add),
     }
 }

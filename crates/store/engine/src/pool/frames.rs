@@ -82,16 +82,22 @@ impl Pool {
         frame
     }
 
-    /// A frame for a page that nobody needs yet: one of those beyond half of what is kept free.
-    pub(super) fn spare_frame(&self) -> Option<u32> {
-        if !self.has_fresh_frames() && self.free.count() <= self.free_min() {
-            self.give(&self.evict(EVICTED_AT_ONCE, LOOKS_AT_ONCE));
+    /// Frames for neighbouring pages that nobody needs yet, up to `count`: of pages that go for them, else free ones beyond half of
+    /// what is kept free. Frames that are filled together stand side by side in the replacer's queue, so that the neighbours will go together.
+    pub(super) fn frames_ahead(&self, count: usize) -> Vec<u32> {
+        let mut frames = Vec::new();
+        if !self.has_fresh_frames() {
+            frames = self.evict(count, LOOKS_AT_ONCE);
             if self.free.count() <= self.free_min() {
+                self.give(&std::mem::take(&mut frames));
                 self.want_cleaning();
-                return None;
             }
         }
-        self.take_free_frame()
+        while frames.len() < count && (self.has_fresh_frames() || self.free.count() > self.free_min()) {
+            let Some(frame) = self.take_free_frame() else { break };
+            frames.push(frame);
+        }
+        frames
     }
 
     /// A frame for a page that is brought without being asked for, and for whose sake none is to go.

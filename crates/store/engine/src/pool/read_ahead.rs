@@ -87,26 +87,25 @@ impl Pool {
 
     /// Loads the pages at the front of the run that are not in memory; where to go on.
     fn load_run(&self, run: Range<PageId>, wish: Wish) -> PageId {
-        let mut frames = Vec::new();
-        for id in run.clone() {
-            if !self.meta(id).latch.is_evicted() {
-                break;
-            }
-            let frame = if wish == Wish::List { self.unused_frame() } else { self.spare_frame() };
-            let Some(frame) = frame else { return self.load_claimed(run.start, &frames, run.end, wish) };
-            if !self.claim_for_load(id) {
-                self.give_back(frame);
-                break;
-            }
-            frames.push(frame);
+        let missing = run.clone().take_while(|id| self.meta(*id).latch.is_evicted()).count();
+        if missing == 0 {
+            return run.start + 1;
         }
-        self.load_claimed(run.start, &frames, run.start + frames.len().max(1) as u64, wish)
+        let mut frames = match wish {
+            Wish::List => (0..missing).map_while(|_| self.unused_frame()).collect(),
+            Wish::Scan | Wish::Extent => self.frames_ahead(missing),
+        };
+        let claimed = (run.start..).take(frames.len()).take_while(|id| self.claim_for_load(*id)).count();
+        let full = frames.len() == missing;
+        self.give(&frames.split_off(claimed));
+        self.load_claimed(run.start, &frames, wish);
+        if full { run.start + claimed.max(1) as u64 } else { run.end }
     }
 
-    /// Reads pages that this thread has claimed, from `first` on, into these frames. Returns `next`.
-    fn load_claimed(&self, first: PageId, frames: &[u32], next: PageId, wish: Wish) -> PageId {
+    /// Reads pages that this thread has claimed, from `first` on, into these frames.
+    fn load_claimed(&self, first: PageId, frames: &[u32], wish: Wish) {
         if frames.is_empty() {
-            return next;
+            return;
         }
         observe::increment(Counter::InnodbDataReads);
         let sound = self.read_claimed(first, frames.len());
@@ -123,7 +122,6 @@ impl Pool {
                 self.give_back(*frame);
             }
         }
-        next
     }
 
     /// The page is whole, and in a frame.
