@@ -123,6 +123,11 @@ impl Files {
         Ok(files)
     }
 
+    /// Files of the same names elsewhere, of which there are none yet.
+    pub fn in_directory(&self, directory: &Path) -> Result<Files> {
+        Ok(Files { directory: Directory::open(directory)?, base: self.base.clone(), numbers: Vec::new() })
+    }
+
     pub fn name(&self, number: u64) -> String {
         format!("{}.{number:0DIGITS$}", self.base)
     }

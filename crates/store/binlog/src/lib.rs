@@ -10,6 +10,7 @@
 //! The place of a commit in the log is its place here: numbers, `last_committed`, positions and bytes follow from the log alone, so a
 //! crash changes none of them. No session waits for this thread, and it takes no lock that a session takes to commit.
 
+mod copy;
 pub mod error;
 pub mod event;
 pub mod files;
@@ -19,6 +20,7 @@ pub mod reader;
 pub mod row;
 pub mod writer;
 
+pub use copy::Copied;
 pub use error::{Error, Result};
 pub use reader::{Read, Reader};
 pub use writer::{Binlog, Config, FileInfo, Published};

@@ -88,6 +88,8 @@ enum Request {
     Reset(u64),
     /// `gtid_purged`
     AddPurged(GtidSet),
+    /// The state is to say what is in the files now.
+    Settle,
 }
 
 struct Shared {
@@ -250,6 +252,12 @@ impl Binlog {
     pub fn add_purged(&self, set: GtidSet, ended: impl Fn() -> bool) -> Result<()> {
         self.catch_up(&ended)?;
         self.ask(Request::AddPurged(set), ended)
+    }
+
+    /// Has the state on disk say what is in the files, all commits so far among it.
+    pub(crate) fn settle(&self, ended: impl Fn() -> bool) -> Result<()> {
+        self.catch_up(&ended)?;
+        self.ask(Request::Settle, ended)
     }
 
     /// The files with their lengths as far as they may be read.
@@ -519,6 +527,7 @@ impl Writer {
     fn obey(&mut self, request: Request, oldest: u64) -> Result<()> {
         match request {
             Request::Rotate => self.rotate(true),
+            Request::Settle => self.settle(),
             Request::Purge(to) => self.purge(to.min(oldest)),
             Request::Reset(number) => self.reset(number),
             Request::AddPurged(set) => {

@@ -5,6 +5,7 @@
 //! columns followed by the primary key, values are small payloads). A *consistent read* sees the transaction's snapshot and
 //! takes no lock; a *locking read* sees the newest committed version and locks it.
 
+mod backup;
 mod btree;
 mod check;
 mod checkpoint;
@@ -32,6 +33,7 @@ mod version;
 mod warm;
 
 pub use ::log::Lsn;
+pub use backup::Backup;
 pub use check::{Problem, Report, TreeFigures};
 pub use cursor::{Cursor, Direction, Entry, Extent, Range};
 pub use engine::{Engine, EngineOptions, EngineStatus};

@@ -22,6 +22,7 @@
 //! | `segment`, `control` | the files |
 //! | `recovery` | finding the end, torn tail or damage, the scan |
 //! | `follow` | reading what is durable while the log grows |
+//! | `copy` | a copy of the files while the log grows |
 //!
 //! ## What a commit shares
 //!
@@ -38,6 +39,8 @@
 mod background;
 #[cfg(not(loom))]
 mod control;
+#[cfg(not(loom))]
+mod copy;
 #[cfg(not(loom))]
 pub mod error;
 #[cfg(not(loom))]
@@ -65,6 +68,8 @@ pub mod prefix;
 #[cfg(loom)]
 pub mod turnstile;
 
+#[cfg(not(loom))]
+pub use copy::LogCopy;
 #[cfg(not(loom))]
 pub use error::{Error, Result};
 #[cfg(not(loom))]

@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::fence;
 use std::time::Duration;
 
 use io::Directory;
@@ -15,6 +16,7 @@ use sync::{LANES_MAX, Mutex, Rank, thread_lane};
 
 use crate::background::Background;
 use crate::control::{Control, ControlFile, FILE_NAME, PAYLOAD_BYTES_MAX};
+use crate::copy::HELD_CAPACITIES;
 use crate::flush::Flusher;
 use crate::follow::Follower;
 use crate::format::{BLOCK, FIRST_LSN, GROUP_HEADER, GroupHeader, SEGMENT_HEADER, block_ceil, group_bytes};
@@ -78,7 +80,7 @@ pub struct Checkpoint {
 
 /// The one log. Every method takes `&self`; share it by reference.
 pub struct Log {
-    core: Arc<Core>,
+    pub(crate) core: Arc<Core>,
     background: Background,
 }
 
@@ -94,10 +96,12 @@ pub(crate) struct Core {
     oldest: AtomicU64,
     /// What a follower still needs; `Lsn::MAX`: nobody follows. W: `retain`. R: `ensure_room`, checkpoints.
     retained: AtomicU64,
+    /// What a copy has not taken yet; `Lsn::MAX`: there is none. W: `LogCopy`. R: checkpoints.
+    pub held: AtomicU64,
     /// W: `set_capacity`. R: `ensure_room`, checkpoints.
     capacity: AtomicU64,
     /// Held across the write of the control file; only checkpoints ask for it.
-    control: Mutex<ControlFile>,
+    pub control: Mutex<ControlFile>,
     checkpoint: Mutex<Checkpoint>,
     checkpoint_wait: Duration,
 }
@@ -165,6 +169,7 @@ impl Log {
             epoch,
             oldest: AtomicU64::new(checkpoint.lsn),
             retained: AtomicU64::new(retained),
+            held: AtomicU64::new(Lsn::MAX),
             capacity: AtomicU64::new(options.capacity),
             control: Mutex::new(Rank::LogBuffer, control),
             checkpoint: Mutex::new(Rank::LogFile, checkpoint),
@@ -404,10 +409,17 @@ impl Core {
         self.oldest_needed().min(self.retained.load(Ordering::Acquire))
     }
 
-    fn free_segments(&self) -> Result<()> {
+    pub fn free_segments(&self) -> Result<()> {
+        let oldest = self.oldest_kept();
+        // Pairs with the fence in `Log::copy_to`: either this sees what is held, or that sees what is kept.
+        fence(Ordering::SeqCst);
+        // Acquire: pairs with the Release in `LogCopy::pass`.
+        let held = self.held.load(Ordering::Acquire);
         // Relaxed: a setting.
-        let files = self.capacity.load(Ordering::Relaxed) / (SEGMENT_HEADER + self.segments.data_bytes()) + 2;
-        self.segments.free_below(self.oldest_kept(), files as usize)
+        let capacity = self.capacity.load(Ordering::Relaxed);
+        let is_late = self.prefix.tail().saturating_sub(held) > HELD_CAPACITIES * capacity;
+        let files = capacity / (SEGMENT_HEADER + self.segments.data_bytes()) + 2;
+        self.segments.free_below(if is_late { oldest } else { oldest.min(held) }, files as usize)
     }
 
     #[inline]

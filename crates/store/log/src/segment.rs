@@ -300,7 +300,7 @@ fn recycle(directory: &Directory, spare: &str, header: SegmentHeader) -> Result<
 }
 
 /// A new file, zeros to its full length.
-fn make(directory: &Directory, header: SegmentHeader) -> Result<()> {
+pub fn make(directory: &Directory, header: SegmentHeader) -> Result<()> {
     let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
     let file = directory.open_file(NEW_NAME, options)?;
     let made =

@@ -1,0 +1,152 @@
+//! Copying a log that is in use: all from the newest checkpoint on, into another directory, by and by.
+//!
+//! ```text
+//!        checkpoint            copied so far      flushed     tail
+//!   ─────────┼──────────────────────┼────────────────┼──────────┼──
+//!            └──── in the copy ─────┘◄──── held ────────────────┘
+//! ```
+//!
+//! What the copy has not taken yet is *held*: its segments stay although a checkpoint has passed them. Nobody waits for that: a copy that is
+//! more than [`HELD_CAPACITIES`] times the log's capacity behind loses its segments, and fails.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
+
+use io::{Directory, File, OpenOptions};
+
+use crate::control::{Control, ControlFile};
+use crate::format::{SEGMENT_HEADER, SegmentHeader};
+use crate::log::Core;
+use crate::segment::{self, file_name};
+use crate::{Error, Log, Lsn, Result};
+
+/// So many times the capacity may lie between what is copied and the tail.
+pub(crate) const HELD_CAPACITIES: u64 = 4;
+/// Bytes copied at a time.
+const PIECE_BYTES: u64 = 1 << 20;
+
+/// A copy in the making. Its log is held until it is dropped.
+pub struct LogCopy {
+    core: Arc<Core>,
+    directory: Directory,
+    /// What the control file said when the copy began.
+    control: Control,
+    /// All below is copied.
+    next: Lsn,
+    /// The segment that `next` lies in, if it is begun: in the log, and in the copy.
+    segment: Option<(Arc<File>, File)>,
+    buffer: Vec<u8>,
+}
+
+impl Log {
+    /// Begins a copy in `directory`, which is made if need be and should be empty. It begins at the checkpoint, or below it where a follower
+    /// still needs more. One copy at a time: `None` while there is another.
+    ///
+    /// Errors: `Io`, `NoSpace`.
+    pub fn copy_to(&self, directory: &Path) -> Result<Option<LogCopy>> {
+        let core = &self.core;
+        // Everything, until it is known from where. Relaxed: ordered by the fence.
+        if core.held.compare_exchange(Lsn::MAX, 0, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+            return Ok(None);
+        }
+        // Pairs with the fence in `Core::free_segments`: either that sees what is held, or what it frees is below what is kept here.
+        fence(Ordering::SeqCst);
+        // While the control file is locked there is no checkpoint.
+        let (control, kept) = {
+            let control = core.control.lock();
+            (control.now.clone(), core.oldest_kept())
+        };
+        let mut copy = LogCopy {
+            core: Arc::clone(core),
+            directory: Directory::open_or_create(directory)?,
+            control,
+            next: 0,
+            segment: None,
+            buffer: Vec::new(),
+        };
+        copy.pass(kept);
+        Ok(Some(copy))
+    }
+}
+
+impl LogCopy {
+    /// Copies what is durable now. Errors: `Corrupt` when the copy is too far behind; `Io`, `NoSpace`.
+    pub fn advance(&mut self) -> Result<()> {
+        self.advance_to(self.core.flusher.flushed())
+    }
+
+    /// All below is in the copy.
+    pub fn position(&self) -> Lsn {
+        self.next
+    }
+
+    /// Ends the copy at `end`, the end of a group that is durable, and not below what has been copied. After that the directory is that of a
+    /// log whose server was killed right after that group. Errors as for `advance`.
+    pub fn finish(mut self, end: Lsn) -> Result<()> {
+        assert!(self.next <= end && end <= self.core.flusher.flushed(), "{} to {end}", self.next);
+        self.advance_to(end)?;
+        // A log that ends with a segment goes on in the next one, but recovery wants one that has the checkpoint.
+        if self.segment.is_none() && self.control.checkpoint == end {
+            self.segment = Some(self.begin(end)?);
+        }
+        if let Some((_, copy)) = self.segment.take() {
+            copy.sync_data()?;
+        }
+        ControlFile::create(&self.directory, Control { durable: end, ..self.control.clone() })?;
+        Ok(())
+    }
+
+    fn advance_to(&mut self, end: Lsn) -> Result<()> {
+        let data_bytes = self.core.segments.data_bytes();
+        while self.next < end {
+            let (from, copy) = match self.segment.take() {
+                Some(segment) => segment,
+                None => self.begin(self.next)?,
+            };
+            let segment_end = (self.next / data_bytes + 1) * data_bytes;
+            let len = PIECE_BYTES.min(end - self.next).min(segment_end - self.next) as usize;
+            self.buffer.resize(len, 0);
+            let offset = SEGMENT_HEADER + self.next % data_bytes;
+            from.read_at(&mut self.buffer, offset)?;
+            copy.write_at(&self.buffer, offset)?;
+            let next = self.next + len as u64;
+            if next == segment_end {
+                copy.sync_data()?;
+            } else {
+                self.segment = Some((from, copy));
+            }
+            self.pass(next);
+        }
+        Ok(())
+    }
+
+    /// The segment that holds `lsn`, and a new one in the copy.
+    fn begin(&self, lsn: Lsn) -> Result<(Arc<File>, File)> {
+        let number = lsn / self.core.segments.data_bytes();
+        let Some(from) = self.core.segments.existing(lsn) else {
+            let (file, offset) = self.core.segments.place(lsn);
+            let why = "it is gone: the log has grown faster than it was copied".into();
+            return Err(Error::Corrupt { file, offset, lsn, why });
+        };
+        let (log_id, data_bytes) = (self.control.log_id, self.control.segment_data_bytes);
+        segment::make(&self.directory, SegmentHeader { log_id, number, data_bytes })?;
+        Ok((from, self.directory.open_file(&file_name(number), OpenOptions::WRITE)?))
+    }
+
+    /// What lies below `next` need not be held any longer.
+    fn pass(&mut self, next: Lsn) {
+        self.next = next;
+        // Release: pairs with the Acquire in `Core::free_segments`; the bytes below have been read.
+        self.core.held.store(next, Ordering::Release);
+    }
+}
+
+impl Drop for LogCopy {
+    fn drop(&mut self) {
+        // Release: as in `pass`.
+        self.core.held.store(Lsn::MAX, Ordering::Release);
+        // What could not be removed goes with the next checkpoint.
+        let _ = self.core.free_segments();
+    }
+}
