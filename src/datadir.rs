@@ -51,8 +51,7 @@ impl DataDir {
         let lock = File::open(path.join(LOCK_FILE), create).map_err(|e| fail("cannot be locked", &e))?;
         lock.lock_exclusive().map_err(|_| format!("data directory '{shown}' is in use by another server"))?;
         if !id_file.exists() {
-            let text = format!("{FORMAT}\nserver-uuid={}\n", new_uuid()?);
-            replace(path, ID_FILE, &text).map_err(|e| fail("cannot be written", &e))?;
+            adopt(path).map_err(|e| fail("cannot be written", &e))?;
         }
         let text = std::fs::read_to_string(&id_file).map_err(|e| fail("cannot be read", &e))?;
         let mut lines = text.lines();
@@ -65,6 +64,11 @@ impl DataDir {
     }
 }
 
+/// Makes what is in the directory the data of a server with an identity of its own.
+pub fn adopt(path: &Path) -> std::io::Result<()> {
+    replace(path, ID_FILE, &format!("{FORMAT}\nserver-uuid={}\n", new_uuid()?))
+}
+
 /// Gives a file of the directory another text; whole, durable, or as it was.
 pub fn replace(directory: &Path, name: &str, text: &str) -> std::io::Result<()> {
     let temporary = directory.join(format!("{name}.new"));
@@ -75,9 +79,9 @@ pub fn replace(directory: &Path, name: &str, text: &str) -> std::io::Result<()> 
 }
 
 /// A random UUID.
-fn new_uuid() -> Result<String, String> {
+fn new_uuid() -> std::io::Result<String> {
     let mut b = [0u8; 16];
-    getrandom::fill(&mut b).map_err(|e| format!("no random bytes from the system: {e}"))?;
+    getrandom::fill(&mut b).map_err(|e| std::io::Error::other(format!("no random bytes from the system: {e}")))?;
     b[6] = b[6] & 0x0f | 0x40;
     b[8] = b[8] & 0x3f | 0x80;
     let hex: String = b.iter().map(|x| format!("{x:02x}")).collect();

@@ -140,6 +140,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
             let directory = datadir.path.clone();
             Box::new(move |text| datadir::replace(&directory, PERSISTED_FILE, text))
         },
+        adopt_copy: Box::new(datadir::adopt),
     };
     let server = Server::open(Arc::clone(&engine), settings, || {
         if initialize_insecure {

@@ -132,6 +132,12 @@ impl Directory {
         self.sync()
     }
 
+    /// Removes a directory with all that is in it. Of the kernel's files alone: neither an overlay nor a simulated disk is asked.
+    pub fn remove_tree(path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        kernel::remove_tree(path)
+    }
+
     /// Makes the directory's names durable.
     pub fn sync(&self) -> Result<()> {
         match &self.backend {

@@ -215,6 +215,13 @@ pub(crate) fn create_directory(path: &Path) -> Result<()> {
     fs::mkdir(path, DIRECTORY_MODE).map_err(|e| Error::new(Op::CreateDirectory, path, e))
 }
 
+pub(crate) fn remove_tree(path: &Path) -> Result<()> {
+    std::fs::remove_dir_all(path).map_err(|error| {
+        let errno = rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO);
+        Error::new(Op::Remove, path, errno)
+    })
+}
+
 pub(crate) fn sync_directory(fd: &OwnedFd, path: &Path) -> Result<()> {
     retry_on_intr(|| fs::fsync(fd)).map_err(|e| Error::new(Op::SyncDirectory, path, e))
 }

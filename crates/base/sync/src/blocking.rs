@@ -76,10 +76,12 @@ pub enum Wait {
     Purge,
     /// Transactions that are undone in the background.
     Rollback,
+    /// The time at which a copy may go on without passing its bandwidth.
+    Bandwidth,
 }
 
 impl Wait {
-    const ALL: [Wait; 8] = [
+    const ALL: [Wait; 9] = [
         Wait::FreeFrame,
         Wait::Page,
         Wait::Checkpoint,
@@ -88,6 +90,7 @@ impl Wait {
         Wait::DiskSpace,
         Wait::Purge,
         Wait::Rollback,
+        Wait::Bandwidth,
     ];
 
     /// As the process list shows it.
@@ -101,6 +104,7 @@ impl Wait {
             Wait::DiskSpace => "waiting for disk space",
             Wait::Purge => "waiting for purge",
             Wait::Rollback => "waiting for a rollback in the background",
+            Wait::Bandwidth => "waiting for bandwidth",
         }
     }
 

@@ -103,9 +103,9 @@ impl Session {
                 self.missing_program(parsed, kind, false, name)?;
                 Ok("alter_program")
             }
-            Absent::Clone => {
-                self.need(Action::CloneData)?;
-                Err(err!(1524, "clone"))
+            Absent::CloneInstance => {
+                self.need(Action::CloneInstance)?;
+                Err(err!(1235, "CLONE INSTANCE FROM another server"))
             }
         }
     }

@@ -379,6 +379,10 @@ impl Session {
                 self.purge_binary_logs(parsed, *purge)?;
                 plain("purge")
             }
+            Statement::CloneLocal(directory) => {
+                self.clone_local(parsed, *directory)?;
+                plain("clone")
+            }
             Statement::Absent(what) => plain(self.absent(parsed, what)?),
             Statement::Xa(xa) => plain(self.xa(parsed, *xa)?),
             Statement::Unsupported(what) => Err(unsupported(what.what)),

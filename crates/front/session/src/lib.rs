@@ -20,6 +20,7 @@ mod binary_log_statements;
 pub mod buffer_pool;
 mod charset;
 mod checksum;
+mod clone;
 mod command;
 mod control;
 mod create_select;

@@ -74,6 +74,7 @@ pub(crate) enum Action {
     InstallComponent,
     UninstallComponent,
     CloneData,
+    CloneInstance,
     // SHOW.
     ShowEngine,
     ShowBinaryLogs,
@@ -228,6 +229,7 @@ const NEEDS: &[Need] = &[
     row(A::InstallComponent, SystemTable("component", P::INSERT), "15.7.4.3"),
     row(A::UninstallComponent, SystemTable("component", P::DELETE), "15.7.4.5"),
     row(A::CloneData, Server(&[Dynamic("BACKUP_ADMIN")]), "15.7.5"),
+    row(A::CloneInstance, Server(&[Dynamic("CLONE_ADMIN")]), "15.7.5"),
     row(A::ShowEngine, Server(&[Static(P::PROCESS)]), "15.7.7.16"),
     row(A::ShowBinaryLogs, Server(&[Static(P::SUPER), Static(P::REPLICATION_CLIENT)]), "15.7.7.1"),
     row(A::ShowReplicaStatus, Server(&[Static(P::SUPER), Static(P::REPLICATION_CLIENT)]), "15.7.7.35"),

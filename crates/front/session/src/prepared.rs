@@ -12,7 +12,7 @@ use exec::parameter::{self, Parameter};
 use protocol::command::CursorFlags;
 use protocol::execute::ExecuteBody;
 use protocol::{Column, Output, ParameterType, RowFormat, ServerStatus};
-use sql::ast::{MaintenanceVerb, Parsed, ShowWhat, Statement};
+use sql::ast::{Absent, MaintenanceVerb, Parsed, ShowWhat, Statement};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -136,6 +136,8 @@ impl Session {
             | Statement::Xa(_)
             | Statement::AlterDatabase(_)
             | Statement::Restart
+            | Statement::CloneLocal(_)
+            | Statement::Absent(Absent::CloneInstance)
             | Statement::Use(_) => return Err(err!(1295)),
             Statement::CreateView(_) if parsed.param_count > 0 => {
                 return Err(err!(1351));

@@ -9,7 +9,7 @@ use accounts::{Accounts, Directory, Policy};
 use catalog::Catalog;
 use catalog::dictionary::Kind;
 use engine::{Engine, Transaction};
-use inspect::{Process, VariableInfo, VariableSource};
+use inspect::{CloneRecord, Process, VariableInfo, VariableSource};
 use observe::Family;
 use protocol::{ClosedBy, Connection, HangUp, Next, Peer, RsaKeys, Service};
 use std::collections::BTreeMap;
@@ -107,6 +107,7 @@ pub(crate) const COM: &[&str] = &[
     "shutdown",
     "analyze",
     "checksum",
+    "clone",
     "other",
 ];
 
@@ -133,6 +134,8 @@ pub struct Settings {
     pub persisted: Persisted,
     /// Called by SET PERSIST and RESET PERSIST with the new text of `mysqld-auto.cnf`, one at a time.
     pub write_persisted: WritePersisted,
+    /// Called by CLONE with a copy that is whole: makes it a data directory, of another server.
+    pub adopt_copy: AdoptCopy,
     /// mysql_native_password can be used.
     pub native_password: bool,
     /// What the first connections are offered.
@@ -142,6 +145,9 @@ pub struct Settings {
 
 /// Replaces the file; what it says is durable after.
 pub type WritePersisted = Box<dyn Fn(&str) -> std::io::Result<()> + Send + Sync>;
+
+/// From then on a server can be started from the directory.
+pub type AdoptCopy = Box<dyn Fn(&Path) -> std::io::Result<()> + Send + Sync>;
 
 pub(crate) const USER_CONNECTIONS: VarId = id("max_user_connections");
 const PARTIAL_REVOKES: VarId = id("partial_revokes");
@@ -185,6 +191,9 @@ pub struct Server {
     /// As it stands in the file. Held while that is written.
     pub(crate) persisted: Mutex<Persisted>,
     pub(crate) write_persisted: WritePersisted,
+    pub(crate) adopt_copy: AdoptCopy,
+    /// The copy of the server that was made last, or is being made. W: CLONE. R: `performance_schema`.
+    pub(crate) clone: Mutex<Option<CloneRecord>>,
     /// Held while the buffer pool's size is set.
     pub(crate) resizing: Mutex<()>,
     /// Told of each SET GLOBAL: what lies outside of sessions and engine obeys too.
@@ -230,6 +239,8 @@ impl Server {
             stop: settings.stop,
             persisted: Mutex::new(Rank::Variables, settings.persisted),
             write_persisted: settings.write_persisted,
+            adopt_copy: settings.adopt_copy,
+            clone: Mutex::new(Rank::Session, None),
             // Before all that a change of variables takes.
             resizing: Mutex::new(Rank::Session, ()),
             on_set_global: OnceLock::new(),
@@ -399,6 +410,11 @@ impl inspect::Source for Server {
             list.iter_mut().filter(|p| p.id == connection).for_each(|p| p.state = state);
         }
         list
+    }
+
+    fn clone_record(&self) -> Option<CloneRecord> {
+        let record = self.clone.lock().clone();
+        record.map(|record| CloneRecord { now_us: crate::state::clock_us(), ..record })
     }
 
     fn foreign_servers(&self) -> Result<Vec<catalog::servers::ForeignServer>> {

@@ -73,9 +73,40 @@ pub struct VariableInfo {
     pub set_by: Option<(String, String, u64)>,
 }
 
+/// One stage of a copy of the server, in the words of `performance_schema.clone_progress`. Times in microseconds since 1970; 0: not yet.
+#[derive(Clone, Copy, Debug)]
+pub struct CloneStage {
+    pub name: &'static str,
+    pub began_us: u64,
+    pub ended_us: u64,
+    /// Bytes, and how many there will be.
+    pub done: u64,
+    pub estimate: u64,
+}
+
+/// The copy of the server that was made last, or is being made.
+#[derive(Clone, Debug, Default)]
+pub struct CloneRecord {
+    /// The connection that makes it.
+    pub pid: u64,
+    pub began_us: u64,
+    /// 0: it is being made.
+    pub ended_us: u64,
+    pub destination: String,
+    pub error: Option<(u16, String)>,
+    /// Where the copy ends.
+    pub binlog_file: String,
+    pub binlog_position: u64,
+    pub gtid_executed: String,
+    pub stages: Vec<CloneStage>,
+    /// When this was asked for.
+    pub now_us: u64,
+}
+
 /// What only sessions know. Implemented by crate `session`.
 pub trait Source: Send + Sync {
     fn processes(&self) -> Vec<Process>;
+    fn clone_record(&self) -> Option<CloneRecord>;
     /// What CREATE SERVER has made.
     fn foreign_servers(&self) -> Result<Vec<catalog::servers::ForeignServer>>;
     /// Metadata locks, held and asked for.

@@ -3,13 +3,15 @@
 
 use crate::columns::Compute::All;
 use crate::columns::{Compute, PERFORMANCE_SCHEMA};
-use crate::{Context, Row, locks, maybe, text, threads, uint, word};
+use crate::{CloneStage, Context, Row, locks, maybe, text, threads, uint, word};
 use catalog::Schema;
 use types::collation::CollationId;
 use types::{DateTime, Result, Value};
 
 /// Rows by table; the others are of what the server does not have.
 const COMPUTED: &[(&str, Compute)] = &[
+    ("clone_progress", All(clone_progress)),
+    ("clone_status", All(clone_status)),
     ("data_locks", All(locks::data_locks)),
     ("data_lock_waits", All(locks::data_lock_waits)),
     ("global_status", All(global_status)),
@@ -87,5 +89,77 @@ fn global_status(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 
 fn session_status(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     out.extend(cx.session_status().into_iter().map(|(name, value)| vec![text(name), text(value)]));
+    Ok(())
+}
+
+/// A time of a copy; NULL before there is one.
+fn clone_time(us: u64) -> Value<'static> {
+    match us {
+        0 => Value::Null,
+        us => {
+            DateTime::from_unix((us / 1_000_000) as i64, (us % 1_000_000) as u32).map_or(Value::Null, Value::DateTime)
+        }
+    }
+}
+
+fn clone_status(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let Some(clone) = cx.source.clone_record() else { return Ok(()) };
+    let state = match (clone.ended_us, &clone.error) {
+        (0, _) => "In Progress",
+        (_, Some(_)) => "Failed",
+        (_, None) => "Completed",
+    };
+    let (number, message) = clone.error.unwrap_or_default();
+    out.push(vec![
+        Value::Int(1),
+        Value::Int(clone.pid as i64),
+        word(state),
+        clone_time(clone.began_us),
+        clone_time(clone.ended_us),
+        word("LOCAL INSTANCE"),
+        text(clone.destination),
+        Value::Int(number.into()),
+        text(message),
+        text(clone.binlog_file),
+        Value::Int(clone.binlog_position as i64),
+        text(clone.gtid_executed),
+    ]);
+    Ok(())
+}
+
+/// Stages by name; those of a clone over the network never begin.
+const CLONE_STAGES: [&str; 7] =
+    ["DROP DATA", "FILE COPY", "PAGE COPY", "REDO COPY", "FILE SYNC", "RESTART", "RECOVERY"];
+
+fn clone_progress(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let Some(clone) = cx.source.clone_record() else { return Ok(()) };
+    for name in CLONE_STAGES {
+        let stage = clone.stages.iter().find(|stage| stage.name == name);
+        let state = match stage {
+            None => "Not Started",
+            Some(stage) if stage.ended_us != 0 => "Completed",
+            Some(_) if clone.ended_us != 0 => "Failed",
+            Some(_) => "In Progress",
+        };
+        let number = |figure: fn(&CloneStage) -> u64| Value::Int(stage.map_or(0, figure) as i64);
+        // While it runs: bytes a second since it began.
+        let speed = match stage {
+            Some(s) if state == "In Progress" => s.done * 1_000_000 / clone.now_us.saturating_sub(s.began_us).max(1),
+            _ => 0,
+        };
+        out.push(vec![
+            Value::Int(1),
+            word(name),
+            word(state),
+            clone_time(stage.map_or(0, |s| s.began_us)),
+            clone_time(stage.map_or(0, |s| s.ended_us)),
+            number(|_| 1),
+            number(|s| s.estimate),
+            number(|s| s.done),
+            Value::Int(0),
+            Value::Int(speed as i64),
+            Value::Int(0),
+        ]);
+    }
     Ok(())
 }

@@ -588,6 +588,8 @@ error_table! {
     ER_ILLEGAL_PRIVILEGE_LEVEL = 3619, "HY000", "Illegal privilege level specified for %s";
     ER_MANDATORY_ROLE = 3628, "HY000", "The role `%.64s`@`%.64s` is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.";
     ER_PERSIST_ONLY_ACCESS_DENIED_ERROR = 3630, "42000", "Access denied; you need %-.128s privileges for this operation";
+    ER_PATH_IN_DATADIR = 3632, "HY000", "Path is within the current data directory '%-.192s'";
+    ER_CLONE_TOO_MANY_CONCURRENT_CLONES = 3634, "HY000", "Too many concurrent clone operations. Maximum allowed - %d.";
     ER_CTE_MAX_RECURSION_DEPTH = 3636, "HY000", "Recursive query aborted after %u iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
     ER_CREDENTIALS_CONTRADICT_TO_HISTORY = 3638, "HY000", "Cannot use these credentials for '%.48s@%.64s' because they contradict the password history policy";
     ER_RESOURCE_GROUP_NOT_EXISTS = 3651, "HY000", "Resource Group '%-.192s' does not exist.";

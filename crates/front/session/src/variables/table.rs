@@ -122,6 +122,7 @@ pub static VARIABLES: &[Variable] = &[
     v("clearway_crew_size", Scope::Global, Access::ReadOnly, Startup::Option, uint(0, 1024), Default::UInt(0)),
     v("clearway_crowd_size", Scope::Global, Access::ReadOnly, Startup::Option, uint(0, 1 << 20), Default::UInt(0)),
     v("clearway_memory_size", Scope::Global, Access::ReadOnly, Startup::Option, uint(0, u64::MAX), Default::UInt(0)),
+    v("clone_max_data_bandwidth", Scope::Global, Access::Dynamic, Startup::Option, uint(0, 1_048_576), Default::UInt(0)),
     v("collation_connection", Scope::Both, Access::Dynamic, Startup::None, Kind::Collation, Default::Str("utf8mb4_0900_ai_ci")),
     v("collation_database", Scope::Both, Access::Dynamic, Startup::None, Kind::Collation, Default::Str("utf8mb4_0900_ai_ci")),
     v("collation_server", Scope::Both, Access::Dynamic, Startup::Option, Kind::Collation, Default::Str("utf8mb4_0900_ai_ci")),

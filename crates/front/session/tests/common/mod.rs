@@ -65,6 +65,7 @@ impl TestServer {
             stop: Box::new(|| ()),
             persisted: Default::default(),
             write_persisted: Box::new(|_| Ok(())),
+            adopt_copy: Box::new(|_| Ok(())),
             native_password: false,
             tls: Default::default(),
             binlog: None,

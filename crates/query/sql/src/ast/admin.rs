@@ -317,7 +317,8 @@ pub enum Absent {
     MasterKey {
         of_binlog: bool,
     },
-    Clone,
+    /// CLONE INSTANCE FROM
+    CloneInstance,
     /// ALTER PROCEDURE, FUNCTION, EVENT
     Program(ProgramKind, ObjectName),
 }

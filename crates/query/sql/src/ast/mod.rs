@@ -365,6 +365,8 @@ pub enum Statement {
     },
 
     PurgeLogs(PurgeLogs),
+    /// CLONE LOCAL DATA DIRECTORY
+    CloneLocal(Str),
     Absent(Absent),
     Handler(HandlerStatement),
     Server(ServerStatement),

@@ -206,8 +206,7 @@ impl Parser<'_> {
         if self.eat(Kw::LOCAL) {
             self.expect_all(&[Kw::DATA, Kw::DIRECTORY])?;
             self.eat_eq();
-            self.text()?;
-            return Ok(Statement::Absent(Absent::Clone));
+            return Ok(Statement::CloneLocal(self.text()?));
         }
         self.expect_all(&[Kw::INSTANCE, Kw::FROM])?;
         self.account()?;
@@ -224,7 +223,7 @@ impl Parser<'_> {
             self.eat(Kw::NO);
             self.expect(Kw::SSL)?;
         }
-        Ok(Statement::Absent(Absent::Clone))
+        Ok(Statement::Absent(Absent::CloneInstance))
     }
 
     /// CREATE TABLESPACE, UNDO TABLESPACE, LOGFILE GROUP, SERVER, RESOURCE GROUP: at the word behind CREATE.

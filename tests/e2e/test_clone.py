@@ -1,0 +1,168 @@
+"""CLONE LOCAL DATA DIRECTORY: the copy of a server in use is a server, and stands for the place in the binary log that it names."""
+
+import os
+import random
+import shutil
+import subprocess
+import threading
+import time
+
+import pymysql
+import pytest
+from harness import rows, run, value, wait_until
+
+pytestmark = pytest.mark.usefixtures("clearway_only")
+
+BINLOG = shutil.which("mariadb-binlog") or shutil.which("mysqlbinlog")
+ACCOUNTS = 400
+
+
+def error_of(connection, statement):
+    with pytest.raises(pymysql.MySQLError) as caught:
+        run(statement, on=connection)
+    return caught.value.args
+
+
+def status(connection):
+    names = "STATE, DESTINATION, ERROR_NO, ERROR_MESSAGE, BINLOG_FILE, BINLOG_POSITION, GTID_EXECUTED"
+    return rows(connection, f"SELECT {names} FROM performance_schema.clone_status")
+
+
+def fill(connection, rows_of_filler=0):
+    run("CREATE DATABASE bank", "CREATE TABLE bank.accounts (id INT PRIMARY KEY, n INT NOT NULL, pad VARCHAR(900))",
+        "CREATE TABLE bank.journal (id INT PRIMARY KEY AUTO_INCREMENT, a INT, b INT)",
+        "CREATE TABLE bank.filler (id INT PRIMARY KEY, pad VARCHAR(2000))", on=connection)
+    with connection.cursor() as cursor:
+        cursor.executemany("INSERT INTO bank.accounts VALUES (%s, 1000, REPEAT('p', 800))", [(i,) for i in range(ACCOUNTS)])
+        cursor.executemany("INSERT INTO bank.filler VALUES (%s, REPEAT('f', 1900))", [(i,) for i in range(rows_of_filler)])
+
+
+class Transfers:
+    """Clients that move 1 from an account to another, and write it down."""
+
+    def __init__(self, server, clients=4):
+        self.server, self.stopped = server, threading.Event()
+        self.threads = [threading.Thread(target=self.work, args=(seed,)) for seed in range(clients)]
+        for thread in self.threads:
+            thread.start()
+
+    def work(self, seed):
+        chance = random.Random(seed)
+        connection = self.server.connect(autocommit=False)
+        while not self.stopped.is_set():
+            a, b = sorted(chance.sample(range(ACCOUNTS), 2))
+            run(f"UPDATE bank.accounts SET n = n - 1 WHERE id = {a}", f"UPDATE bank.accounts SET n = n + 1 WHERE id = {b}",
+                f"INSERT INTO bank.journal (a, b) VALUES ({a}, {b})", on=connection)
+            connection.commit()
+
+    def stop(self):
+        self.stopped.set()
+        for thread in self.threads:
+            thread.join()
+
+
+def audit(connection):
+    """The balances follow from the journal, whose ids are returned."""
+    run("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION WITH CONSISTENT SNAPSHOT", on=connection)
+    journal = rows(connection, "SELECT id, a, b FROM bank.journal")
+    expected = dict.fromkeys(range(ACCOUNTS), 1000)
+    for _, a, b in journal:
+        expected[a] -= 1
+        expected[b] += 1
+    assert dict(rows(connection, "SELECT id, n FROM bank.accounts")) == expected
+    run("COMMIT", on=connection)
+    return {id for id, _, _ in journal}
+
+
+def test_a_copy_under_load_is_a_server_at_the_place_it_names(start, tmp_path):
+    server = start("--log-bin", "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--server-id=1", "--innodb-buffer-pool-size=16M",
+                   "--innodb-redo-log-capacity=32M", "--max-binlog-size=100000")
+    connection = server.connect()
+    fill(connection, 6000)
+    transfers = Transfers(server)
+    try:
+        wait_until(lambda: value(connection, "SELECT COUNT(*) FROM bank.journal") > 50, 30, "transfers")
+        before = audit(connection)
+        # Slow enough that the log, the pages and the binary log's files go on meanwhile.
+        run("SET GLOBAL clone_max_data_bandwidth = 20", f"CLONE LOCAL DATA DIRECTORY = '{tmp_path}/copies/first'", on=connection)
+        ((state, destination, error, message, file, position, executed),) = status(connection)
+    finally:
+        transfers.stop()
+    assert (state, destination, error, message) == ("Completed", f"{tmp_path}/copies/first", 0, "")
+    stages = rows(connection, "SELECT STAGE, STATE, ESTIMATE = DATA FROM performance_schema.clone_progress")
+    assert stages[1:5] == (("FILE COPY", "Completed", 1), ("PAGE COPY", "Not Started", 1), ("REDO COPY", "Completed", 1),
+                           ("FILE SYNC", "Completed", 1))
+    after = audit(connection)
+
+    copy = start("--log-bin", "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--server-id=2", datadir=tmp_path / "copies/first", run=False)
+    copy.assert_sound()
+    copy.start()
+    copied = copy.connect()
+    there = audit(copied)
+    assert before <= there <= after
+    assert value(copied, "SELECT @@server_uuid") != value(connection, "SELECT @@server_uuid")
+    assert value(copied, "SELECT COUNT(*) FROM bank.filler WHERE pad = REPEAT('f', 1900)") == 6000
+    assert value(copied, "SELECT @@global.gtid_executed").replace("\n", "") == executed.replace("\n", "")
+
+    # What the source has written from that place on leads from the copy to the source.
+    files = sorted(p.name for p in server.datadir.glob("binlog.0*") if p.name >= file)
+    command = [BINLOG, "-v", "--base64-output=decode-rows", f"--start-position={position}", *[str(server.datadir / name) for name in files]]
+    events = subprocess.run(command, capture_output=True, text=True)
+    assert events.returncode == 0, events.stderr
+    assert events.stdout.count("INSERT INTO `bank`.`journal`") == len(after) - len(there)
+
+
+def test_where_a_copy_may_go_and_who_may_make_one(start, tmp_path):
+    server = start()
+    connection = server.connect()
+    (tmp_path / "there").mkdir()
+    assert error_of(connection, f"CLONE LOCAL DATA DIRECTORY '{tmp_path}/there'") == (1007, f"Can't create database '{tmp_path}/there'; database exists")
+    assert error_of(connection, "CLONE LOCAL DATA DIRECTORY 'relative'") == (1525, "Incorrect path value: 'relative'")
+    assert error_of(connection, "CLONE LOCAL DATA DIRECTORY = ''") == (1525, "Incorrect path value: ''")
+    inside = f"{server.datadir}/inside"
+    assert error_of(connection, f"CLONE LOCAL DATA DIRECTORY = '{inside}'") == (3632, f"Path is within the current data directory '{inside}'")
+    assert error_of(connection, "PREPARE s FROM 'CLONE LOCAL DATA DIRECTORY ''/x'''")[0] == 1295
+    run("CREATE USER u", on=connection)
+    other = server.connect(user="u")
+    assert error_of(other, f"CLONE LOCAL DATA DIRECTORY '{tmp_path}/denied'")[0] == 1227
+    run("GRANT BACKUP_ADMIN ON *.* TO u", on=connection)
+    # It commits, as MySQL's does.
+    run("CREATE DATABASE d", "CREATE TABLE d.t (a INT)", "GRANT ALL ON d.* TO u", on=connection)
+    run("BEGIN", "INSERT INTO d.t VALUES (1)", f"CLONE LOCAL DATA DIRECTORY '{tmp_path}/made'", "ROLLBACK", on=other)
+    assert value(connection, "SELECT COUNT(*) FROM d.t") == 1
+    copy = start(datadir=tmp_path / "made")
+    assert value(copy.connect(), "SELECT COUNT(*) FROM d.t") == 1
+
+
+def test_a_copy_that_is_killed_or_finds_no_room_leaves_nothing(start, tmp_path, small_disk):
+    server = start()
+    connection = server.connect()
+    fill(connection, 8000)
+    run("SET GLOBAL clone_max_data_bandwidth = 1", on=connection)
+    failed = []
+
+    def clone(target):
+        failed.append(error_of(server.connect(), f"CLONE LOCAL DATA DIRECTORY = '{target}'"))
+
+    maker = threading.Thread(target=clone, args=(tmp_path / "above/killed",))
+    maker.start()
+    wait_until(lambda: any(row[0] == "In Progress" for row in status(connection)), 30, "the copy")
+    assert error_of(connection, f"CLONE LOCAL DATA DIRECTORY = '{tmp_path}/second'") == (3634, "Too many concurrent clone operations. Maximum allowed - 1.")
+    wait_until(lambda: value(connection, "SELECT SUM(DATA) FROM performance_schema.clone_progress") > 0, 30, "its first bytes")
+    began = time.monotonic()
+    run(f"KILL QUERY {value(connection, 'SELECT PID FROM performance_schema.clone_status')}", on=connection)
+    maker.join()
+    assert time.monotonic() - began < 2
+    assert failed.pop() == (1317, "Query execution was interrupted")
+    assert status(connection)[0][:3] == ("Failed", f"{tmp_path}/above/killed", 1317)
+    assert not (tmp_path / "above").exists() and not (tmp_path / "second").exists()
+
+    run("SET GLOBAL clone_max_data_bandwidth = 0", on=connection)
+    with open(small_disk / "ballast", "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, os.statvfs(small_disk).f_bavail * os.statvfs(small_disk).f_frsize - (8 << 20))
+    clone(small_disk / "full")
+    assert failed[0][0] == 1026 and "No space left on device" in failed[0][1]
+    assert not (small_disk / "full").exists()
+    run(f"CLONE LOCAL DATA DIRECTORY = '{tmp_path}/third'", on=connection)
+    copy = start(datadir=tmp_path / "third", run=False)
+    copy.assert_sound()
