@@ -170,7 +170,7 @@ def test_transactions_are_numbered_in_order_and_without_gaps(start):
         ("SELECT GTID_SUBSET('x', '')", 1772),
         ("SET GLOBAL gtid_mode = OFF", 1788),
         ("SET GLOBAL enforce_gtid_consistency = OFF", 1779),
-        ("SET gtid_next = 'x'", 1231),
+        ("SET gtid_next = 'x'", 1774),
     ]:
         with pytest.raises(pymysql.err.MySQLError) as refused:
             run(statement, on=connection)

@@ -28,6 +28,10 @@ pub(crate) struct RowLocks {
     locks: Vec<(Arc<Name>, Mode)>,
     /// It writes such tables, and reads some: what others have committed there has to be visible, not only be on its way.
     rests_on_others: bool,
+    /// It writes such tables.
+    writes: bool,
+    /// And others.
+    mixes: bool,
 }
 
 impl RowLocks {
@@ -44,7 +48,13 @@ impl RowLocks {
         let reads = used.iter().any(|(t, _)| t.read);
         let locks: Vec<_> = used.into_iter().filter_map(|(t, name)| Some((name, mode(t)?))).collect();
         let rests_on_others = reads && !locks.is_empty();
-        Some(Box::new(RowLocks { locks, rests_on_others }))
+        let writes = locks.iter().any(|(_, mode)| *mode == Mode::Exclusive);
+        let is_transactional = |t: &TableUse| {
+            let table = version.table(&t.schema, &t.table);
+            t.is_written() && table.is_some_and(|t| t.is_base() && !t.temporary && t.engine.is_transactional())
+        };
+        let mixes = writes && prepared.tables().iter().any(is_transactional);
+        Some(Box::new(RowLocks { locks, rests_on_others, writes, mixes }))
     }
 }
 
@@ -75,6 +85,10 @@ impl Session {
         params: &[Value<'_>],
         sink: &mut dyn RowSink,
     ) -> Result<Outcome> {
+        if let Some(rows) = planned.rows.as_deref().filter(|rows| rows.writes) {
+            let mixes = rows.mixes || (self.is_in_transaction() && !self.tx.events().is_empty());
+            self.check_gtid_consistency(mixes)?;
+        }
         let locks = planned.rows.take();
         let result = self.with_beside(locks.as_deref(), |session, beside| {
             let both = planned.prepared.uses() == Uses::Both;
@@ -136,6 +150,7 @@ impl Session {
             Err(e) => {
                 // What cannot be undone now is undone in the background.
                 let _ = beside.rollback();
+                self.state.end_gtid(false);
                 self.pins.release_where(|t| matches!(*t.name, Name::Rows(..)));
                 return Err(e);
             }
@@ -144,6 +159,8 @@ impl Session {
         if ended.is_ok() {
             ended = beside.await_durable();
         }
+        self.state.end_gtid(ended.is_ok());
+        self.state.track_commit(beside.commit_end());
         // The statement's own error is the one to tell.
         let outcome = result?;
         ended.map_err(exec::error::engine)?;

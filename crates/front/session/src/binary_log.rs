@@ -3,12 +3,14 @@
 //! Rows go there as they are written ([`exec`]), statements that define something when they commit, and the end of a transaction
 //! right before it: all in the events of the engine's transaction, so there is nothing to hold or to wait for.
 
+use crate::gtid::{ENFORCE_GTIDS, ENFORCE_ON, GTID_MODE, MODE_ON, numbers};
 use crate::state::State;
 use crate::variables::{Globals, Val, VarId, id};
 use binlog::Binlog;
 use binlog::event::{self, Kind, Query};
 use binlog::payload::{self, Commit, Numbering, ROWS_NO_FOREIGN_KEYS, ROWS_RELAXED_UNIQUE, RowImage, RowSettings};
-use engine::Transaction;
+use catalog::Table;
+use engine::{Engine, Transaction};
 use observe::Counter;
 use std::sync::Arc;
 use types::{Result, SqlError, err};
@@ -16,14 +18,13 @@ use types::{Result, SqlError, err};
 const SQL_LOG_BIN: VarId = id("sql_log_bin");
 const ROW_IMAGE: VarId = id("binlog_row_image");
 const ROW_METADATA: VarId = id("binlog_row_metadata");
+const ROWS_QUERY: VarId = id("binlog_rows_query_log_events");
 const EVENT_MAX: VarId = id("binlog_row_event_max_size");
 const CACHE_SIZE: VarId = id("binlog_cache_size");
 const TMPDIR: VarId = id("tmpdir");
 const CACHE_MAX: VarId = id("max_binlog_cache_size");
 pub(crate) const SERVER_ID: VarId = id("server_id");
-const GTID_MODE: VarId = id("gtid_mode");
-const ENFORCE_GTIDS: VarId = id("enforce_gtid_consistency");
-const LOG_BIN: VarId = id("log_bin");
+pub(crate) const LOG_BIN: VarId = id("log_bin");
 const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
 const UNIQUE_CHECKS: VarId = id("unique_checks");
 const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
@@ -33,12 +34,6 @@ pub(crate) const COLLATIONS: [VarId; 2] = [id("collation_server"), id("default_c
 
 /// Texts of statements are kept in utf8mb4 whatever the client sends.
 const UTF8MB4_GENERAL_CI: u16 = 45;
-
-/// `gtid_mode` by its place among its words.
-const GTID_MODE_ON_PERMISSIVE: u64 = 2;
-const GTID_MODE_ON: u64 = 3;
-/// `enforce_gtid_consistency` likewise.
-const ENFORCE_ON: u64 = 1;
 
 /// An error of the binary log for a client. Errors 1236, 1317, 1373, 1026, 1053.
 pub(crate) fn binlog_error(e: binlog::Error) -> SqlError {
@@ -66,13 +61,13 @@ pub(crate) fn may_set(globals: &Globals, id: VarId, new: &Val) -> Result<()> {
             if globals.uint(GTID_MODE).abs_diff(new.uint()) > 1 {
                 return Err(err!(1788));
             }
-            if new.uint() == GTID_MODE_ON && globals.uint(ENFORCE_GTIDS) != ENFORCE_ON {
+            if new.uint() == MODE_ON && globals.uint(ENFORCE_GTIDS) != ENFORCE_ON {
                 let why = "ENFORCE_GTID_CONSISTENCY is not ON";
                 return Err(SqlError::new(3111, format!("SET @@GLOBAL.GTID_MODE = ON is not allowed because {why}.")));
             }
             Ok(())
         }
-        ENFORCE_GTIDS if globals.uint(GTID_MODE) == GTID_MODE_ON && new.uint() != ENFORCE_ON => {
+        ENFORCE_GTIDS if globals.uint(GTID_MODE) == MODE_ON && new.uint() != ENFORCE_ON => {
             Err(SqlError::new(1779, "GTID_MODE = ON requires ENFORCE_GTID_CONSISTENCY = ON."))
         }
         _ => Ok(()),
@@ -81,7 +76,7 @@ pub(crate) fn may_set(globals: &Globals, id: VarId, new: &Val) -> Result<()> {
 
 /// The same at start. An error is one line for stderr.
 pub fn check_options(globals: &Globals) -> std::result::Result<(), String> {
-    if globals.uint(GTID_MODE) == GTID_MODE_ON && globals.uint(ENFORCE_GTIDS) != ENFORCE_ON {
+    if globals.uint(GTID_MODE) == MODE_ON && globals.uint(ENFORCE_GTIDS) != ENFORCE_ON {
         return Err("GTID_MODE = ON requires ENFORCE_GTID_CONSISTENCY = ON.".to_string());
     }
     if globals.uint(GTID_MODE) != 0 && !globals.bool(LOG_BIN) {
@@ -112,9 +107,23 @@ impl State {
             },
             full_metadata: globals.uint(ROW_METADATA) == 1,
             flags: off(FOREIGN_KEY_CHECKS, ROWS_NO_FOREIGN_KEYS) | off(UNIQUE_CHECKS, ROWS_RELAXED_UNIQUE),
-            text: None,
+            text: self.keeps_text.then(|| self.text.clone()),
         };
         Some((settings, globals.uint(CACHE_MAX)))
+    }
+
+    /// Keeps the text of the statement at hand where its rows are to tell it.
+    #[inline]
+    pub(crate) fn note_text(&mut self, text: &[u8]) {
+        if self.keeps_text {
+            self.text.clear();
+            self.text.extend_from_slice(text);
+        }
+    }
+
+    /// Is `binlog_rows_query_log_events` on?
+    pub(crate) fn tells_text(&self) -> bool {
+        self.server.binlog.is_some() && self.vars.bool(ROWS_QUERY)
     }
 
     /// The statement's time, seconds since 1970.
@@ -158,14 +167,15 @@ impl State {
     }
 
     /// Before the commit of a transaction with events: what its end says.
-    pub(crate) fn log_commit(&self, tx: &mut Transaction, kind: LoggedAs) -> Result<()> {
+    pub(crate) fn log_commit(&mut self, tx: &mut Transaction, kind: LoggedAs) -> Result<()> {
         if tx.events().is_empty() {
             return Ok(());
         }
-        self.log_commit_slow(tx, kind)
+        self.log_end(tx, kind)
     }
 
-    fn log_commit_slow(&self, tx: &mut Transaction, kind: LoggedAs) -> Result<()> {
+    /// The same, also of a transaction that has none: it is an empty one.
+    pub(crate) fn log_end(&mut self, tx: &mut Transaction, kind: LoggedAs) -> Result<()> {
         let is_block = kind != LoggedAs::Statement;
         observe::increment(Counter::BinlogCacheUse);
         if tx.events().spilled() {
@@ -177,20 +187,55 @@ impl State {
             begin = self.query("", false).head();
             begin.extend_from_slice(b"BEGIN");
         }
-        let numbered = globals.uint(GTID_MODE) >= GTID_MODE_ON_PERMISSIVE;
+        let (original_us, original_version) = self.origin();
         let commit = Commit {
             is_block,
             has_statements: kind != LoggedAs::Rows,
-            numbering: if numbered { Numbering::Automatic } else { Numbering::Anonymous },
+            numbering: self.numbering(),
             server_id: globals.uint(SERVER_ID) as u32,
             commit_us: crate::state::clock_us(),
-            original_us: 0,
+            original_us,
+            original_version,
             prepared: self.server.engine.events_end(),
             timestamp: self.seconds(),
             begin,
         };
         commit.put(tx.events()).map_err(exec::error::engine)
     }
+}
+
+/// A start has thrown away the rows of a table of engine MEMORY: replicas do so as well.
+pub(crate) fn log_emptied(globals: &Globals, engine: &Engine, table: &Table, tx: &mut Transaction) -> Result<()> {
+    let now_us = crate::state::clock_us();
+    let timestamp = (now_us / 1_000_000) as u32;
+    let query = Query {
+        thread_id: 0,
+        database: &table.schema,
+        sql_mode: 0,
+        flags: 0,
+        collations: [UTF8MB4_GENERAL_CI; 3],
+        time_zone: "",
+        invoker: None,
+        utf8mb4_collation: 0,
+        explicit_defaults: None,
+    };
+    let quote = |name: &str| format!("`{}`", name.replace('`', "``"));
+    let text = format!("TRUNCATE TABLE {}.{} /* generated by server */", quote(&table.schema), quote(&table.name));
+    payload::put_event(tx.events(), Kind::Query, 0, timestamp, &[&query.head(), text.as_bytes()])
+        .map_err(exec::error::engine)?;
+    let commit = Commit {
+        is_block: false,
+        has_statements: true,
+        numbering: if numbers(globals) { Numbering::Automatic } else { Numbering::Anonymous },
+        server_id: globals.uint(SERVER_ID) as u32,
+        commit_us: now_us,
+        original_us: 0,
+        original_version: 0,
+        prepared: engine.events_end(),
+        timestamp,
+        begin: Vec::new(),
+    };
+    commit.put(tx.events()).map_err(exec::error::engine)
 }
 
 /// What a SET of a variable says is what the writer of the files does from now on.

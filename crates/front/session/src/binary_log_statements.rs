@@ -235,7 +235,9 @@ impl Session {
             );
             return Err(SqlError::new(3567, message));
         }
-        binlog.reset(to, self.is_killed()).map_err(binlog_error)
+        binlog.reset(to, self.is_killed()).map_err(binlog_error)?;
+        self.server.gtids.forget_committed();
+        Ok(())
     }
 }
 

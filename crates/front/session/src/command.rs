@@ -213,7 +213,8 @@ impl Session {
         let status = self.status(self.more);
         let mut values = Vec::new();
         let mut changes = Vec::new();
-        if out.tracks_session() && (self.changed_schema || !self.changed_vars.is_empty()) {
+        let gtids = if self.state.gtid.tracks() { self.state.tracked_gtids() } else { None };
+        if out.tracks_session() && (self.changed_schema || !self.changed_vars.is_empty() || gtids.is_some()) {
             for id in std::mem::take(&mut self.changed_vars) {
                 values.push((crate::variables::VARIABLES[id as usize].name, self.state.printed(id)));
             }
@@ -221,6 +222,7 @@ impl Session {
             if self.changed_schema {
                 changes.push(StateChange::Schema(self.state.database.as_deref().unwrap_or("")));
             }
+            changes.extend(gtids.as_deref().map(StateChange::Gtids));
         }
         self.changed_vars.clear();
         self.changed_schema = false;

@@ -107,6 +107,7 @@ impl Session {
             // The commit's error is the one to tell. What cannot be undone now is undone in the background.
             let _ = self.tx.rollback();
         }
+        self.state.end_gtid(result.is_ok());
         self.ended();
         result
     }
@@ -121,10 +122,36 @@ impl Session {
         }
         self.check_read_only()?;
         self.state.log_commit(&mut self.tx, LoggedAs::Rows)?;
+        self.commit_logged()
+    }
+
+    /// Commits a transaction that has changed nothing: an empty one, or one with a statement that replicas are to run too.
+    #[cold]
+    pub(crate) fn commit_event(&mut self, text: Option<&[u8]>) -> Result<()> {
+        self.begin_if_needed();
+        let result = match text {
+            None => self.state.log_end(&mut self.tx, LoggedAs::Rows),
+            Some(text) => self
+                .state
+                .log_statement(&mut self.tx, text)
+                .and_then(|()| self.state.log_end(&mut self.tx, LoggedAs::Statement)),
+        };
+        let result = result.and_then(|()| self.commit_logged());
+        if result.is_err() && self.tx.is_active() {
+            // The commit's error is the one to tell.
+            let _ = self.tx.rollback();
+        }
+        self.state.end_gtid(result.is_ok());
+        self.ended();
+        result
+    }
+
+    fn commit_logged(&mut self) -> Result<()> {
         let timeout = self.state.vars.hot().lock_wait_timeout;
         self.entry.stage(Stage::HandlerCommit);
         self.pins.begin_commit(Waiting { timeout, tx: &mut self.tx })?;
         let mut result = self.tx.precommit();
+        self.state.track_commit(self.tx.commit_end());
         if result.is_ok() && self.settles_later && !self.temporary.has_dropped() {
             self.unsettled = true;
             return Ok(());
@@ -165,6 +192,7 @@ impl Session {
             // or nobody who listens.
             let _ = self.tx.rollback();
         }
+        self.state.release_gtid();
         self.ended();
     }
 
@@ -200,14 +228,18 @@ impl Session {
         let read_only = self.transaction.read_only;
         let isolation = self.isolation();
         if commit {
-            self.settles_later = !chain && !release && !self.more;
+            self.settles_later = !chain && !release && !self.more && !self.state.gtid.tracks();
             let result = self.commit_all();
             self.settles_later = false;
             result?;
+            if self.state.gtid.next.is_given() {
+                self.commit_number()?;
+            }
         } else {
             let active = self.tx.is_active();
             let kept = self.transaction.kept;
             let result = if active { self.tx.rollback().map_err(exec::error::during_rollback) } else { Ok(()) };
+            self.state.release_gtid();
             self.ended();
             result?;
             if kept {

@@ -5,6 +5,7 @@ use crate::alter_actions::maintains_partitions;
 use crate::binary_log::LoggedAs;
 use crate::command::{Done, Session};
 use crate::create_select::CreateSelect;
+use crate::gtid::ends_number;
 use crate::needs::Action;
 use crate::state::State;
 use crate::variables::{VarId, id};
@@ -58,6 +59,10 @@ impl Session {
             self.check_restrictions(changes_password, is_update(&parsed.statement))?;
         }
         self.check_xa(&parsed.statement)?;
+        if self.state.gtid.next.is_given() && self.passes_over_statement(&parsed.statement)? {
+            self.ok(out, &Outcome::default())?;
+            return Ok(Done::Answered);
+        }
         if holds_password(&parsed.statement) {
             let mode = crate::run::lexer_mode(self.state.sql_mode);
             self.entry.show_as(&sql::digest::digest_text(parsed.source(), mode, SHOWN_BYTES_MAX));
@@ -111,6 +116,9 @@ impl Session {
                 self.obey_quietly(parsed)?
             }
         };
+        if self.state.gtid.next.is_given() && ends_number(&parsed.statement) && !self.is_in_transaction() {
+            self.commit_number()?;
+        }
         observe::increment(observe::Counter::Questions);
         observe::increment(observe::Counter::Queries);
         observe::increment(self.com(name));
@@ -434,7 +442,13 @@ impl Session {
                 FlushWhat::Status => self.counters.reset(),
             }
         }
-        Ok(())
+        if flush.local || !flush.what.iter().all(replicates) {
+            return Ok(());
+        }
+        match self.state.log_text.take() {
+            Some(text) => self.commit_event(Some(&text)),
+            None => Ok(()),
+        }
     }
 
     /// Runs `change` as one atomic data definition, after the implicit commit.
@@ -478,7 +492,10 @@ impl Session {
             let kind = if with_rows { LoggedAs::Both } else { LoggedAs::Statement };
             self.state.log_commit(ddl.tx(), kind)?;
         }
-        ddl.commit()?;
+        let committed = ddl.commit();
+        self.state.end_gtid(committed.is_ok());
+        self.state.track_commit(self.tx.commit_end());
+        committed?;
         self.follow_locked_tables();
         self.close_changed_handlers();
         Ok(result)
@@ -757,6 +774,12 @@ fn like(table: &Table, schema: &str, name: &str) -> TableSpec {
     spec.checks.iter_mut().for_each(|c| c.name = None);
     spec.columns.iter_mut().for_each(|c| c.histogram = None);
     spec
+}
+
+/// Is a FLUSH of this for replicas too?
+fn replicates(what: &FlushWhat) -> bool {
+    use FlushWhat::{OptimizerCosts, Privileges, Status, Tables, UserResources};
+    matches!(what, OptimizerCosts | Privileges | Status | UserResources | Tables { mode: FlushTables::Close, .. })
 }
 
 fn flushes(what: &FlushWhat) -> Action {

@@ -70,6 +70,7 @@ impl Session {
                 (String::new(), vec![("Error", one.to_string())])
             }
         };
+        self.log_maintenance(parsed, statement)?;
         let rows = lines.into_iter().map(|(kind, text)| [title.clone(), "histogram".into(), kind.into(), text]);
         self.send_maintained(rows.collect(), out)
     }

@@ -92,7 +92,24 @@ impl Session {
                 Err(e) => return Err(e),
             }
         }
+        self.log_maintenance(parsed, statement)?;
         self.send_maintained(rows, out)
+    }
+
+    /// Replicas do the same, but for what changes nothing and what says that it is for this server alone.
+    pub(crate) fn log_maintenance(&mut self, parsed: &Parsed, statement: &TableMaintenance) -> Result<()> {
+        use MaintenanceVerb::{Analyze, Optimize, Repair};
+        let is_shared = |name: &ObjectName| {
+            self.object(parsed, *name).is_ok_and(|(schema, table)| !self.is_temporary(&schema, &table))
+        };
+        let replicates = matches!(statement.verb, Analyze | Optimize | Repair)
+            && !statement.local
+            && self.state.logs_to().is_some()
+            && statement.tables.iter().any(is_shared);
+        match replicates {
+            true => self.commit_event(Some(parsed.source())),
+            false => self.commit_number(),
+        }
     }
 
     /// Error 1066 where a table is named twice.

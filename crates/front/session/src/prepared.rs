@@ -260,7 +260,10 @@ impl Session {
                 stmt.cursor = Some(Cursor { rows: sink.rows.into_iter(), types, bytes: sink.bytes });
                 Ok(Done::Answered)
             }
-            Body::Planned(planned) => self.run(planned, values, RowFormat::Binary, out),
+            Body::Planned(planned) => {
+                self.state.note_text(planned.parsed.source());
+                self.run(planned, values, RowFormat::Binary, out)
+            }
             Body::Other(parsed) => {
                 self.format = RowFormat::Binary;
                 let result = self.obey_with(parsed, values, out);
@@ -375,6 +378,7 @@ impl Session {
         self.state.runs_execute = true;
         let result = match &mut stmt.body {
             Body::Planned(planned) if planned.prepared.param_count() == values.len() => {
+                self.state.note_text(planned.parsed.source());
                 self.bind(planned, values).and_then(|()| self.run(planned, values, RowFormat::Text, out))
             }
             Body::Other(parsed) if parsed.param_count as usize == values.len() => self.obey_with(parsed, values, out),

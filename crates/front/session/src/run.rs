@@ -233,6 +233,9 @@ impl Session {
     pub(crate) fn failed(&mut self, error: SqlError) -> SqlError {
         let error = self.why_ended(error);
         self.state.note_error(&error);
+        if self.state.gtid.next.is_given() && !self.is_in_transaction() {
+            self.state.release_gtid();
+        }
         if std::mem::take(&mut self.transaction.tells_kept) {
             self.tell_kept();
         }
@@ -333,6 +336,7 @@ impl Session {
                 }
             });
         }
+        self.state.note_text(text);
         let result = self.run(planned, &values, RowFormat::Text, out).map_err(|e| self.failed(e));
         // Hints are spoken of when a plan is made.
         if let Some(planned) = fresh.filter(|p| p.prepared.hint_warnings().is_empty()) {
@@ -447,6 +451,10 @@ impl Session {
         if planned.into_file {
             return self.run_into_file(planned, params, out);
         }
+        if self.state.gtid.next.is_given() && planned.prepared.writes() && self.passes_over()? {
+            self.ok(out, &Outcome::default())?;
+            return Ok(Done::Answered);
+        }
         self.ready(planned, params)?;
         let hot = self.state.vars.hot();
         let mut sink = WireSink {
@@ -470,7 +478,7 @@ impl Session {
         // What is left is sent after the statement's end, which has waited too.
         out.hold(false);
         // Rows have been sent, or may leave at any time: what they rest on is waited for here.
-        self.settles_later = !started && !self.more && result.is_ok();
+        self.settles_later = !started && !self.more && result.is_ok() && !self.state.gtid.tracks();
         let finished = self.finish_statement(result);
         self.settles_later = false;
         match finished? {
@@ -686,7 +694,11 @@ impl Session {
     pub(crate) fn finish_statement(&mut self, result: Result<Outcome>) -> Result<Outcome> {
         if !self.tx.is_active() {
             // A deadlock has ended the transaction in the engine, or the statement had none.
-            if result.as_ref().is_err_and(|e| self.ends_transaction(e)) || self.autocommits() {
+            let is_over = result.as_ref().is_err_and(|e| self.ends_transaction(e));
+            if is_over {
+                self.state.release_gtid();
+            }
+            if is_over || self.autocommits() {
                 self.ended();
             } else {
                 self.pins.release_statement();
@@ -818,6 +830,7 @@ impl Session {
             self.refresh_access()?;
             self.state.note_parsed(&parsed);
             let mut planned = self.plan(parsed, &[])?;
+            self.state.note_text(planned.parsed.source());
             return self.run(&mut planned, &[], RowFormat::Text, out);
         }
         if matches!(parsed.statement, Statement::LoadData(_)) {

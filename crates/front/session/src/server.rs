@@ -1,6 +1,8 @@
 //! What all sessions share, and the [`protocol::Service`] that the listener drives.
 
+use crate::binary_log::{self, LOG_BIN};
 use crate::command::Session;
+use crate::gtid::{GTID_EXECUTED, GTID_OWNED, GTID_PURGED, Gtids};
 use crate::persist::Persisted;
 use crate::process::Processes;
 use crate::tls::Tls;
@@ -21,8 +23,6 @@ use sync::blocking::Wait;
 use sync::{Mutex, Parker, Rank, Snapshot};
 use types::{Result, SqlError, const_eq, err};
 
-const GTID_EXECUTED: VarId = id("gtid_executed");
-const GTID_PURGED: VarId = id("gtid_purged");
 const WAIT_TIMEOUT: VarId = id("wait_timeout");
 const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
 const DEADLOCK_DETECT: VarId = id("innodb_deadlock_detect");
@@ -167,6 +167,8 @@ pub struct Server {
     pub engine: Arc<Engine>,
     /// `None`: `log_bin` is off.
     pub(crate) binlog: Option<Arc<binlog::Binlog>>,
+    /// W, R: sessions that name the number of their transaction.
+    pub(crate) gtids: Gtids,
     /// By connection. W: replicas that register and go. R: SHOW REPLICAS.
     pub(crate) replicas: Mutex<BTreeMap<u32, crate::dump::Replica>>,
     pub catalog: Arc<Catalog>,
@@ -209,7 +211,13 @@ impl Server {
         settings: Settings,
         first_password: impl FnOnce() -> String,
     ) -> Result<Arc<Server>> {
-        let catalog = Catalog::open(&engine, inspect::system_schemas())?;
+        let mut globals = settings.globals;
+        if settings.binlog.is_none() {
+            globals.set(LOG_BIN, Val::Bool(false));
+        }
+        let catalog = Catalog::open_telling(&engine, inspect::system_schemas(), &mut |table, tx| {
+            settings.binlog.as_ref().map_or(Ok(()), |_| binary_log::log_emptied(&globals, &engine, table, tx))
+        })?;
         let stored = catalog.load_entries(Kind::Account)?;
         let directory = match stored.into_iter().find(|(name, _)| name == ACCOUNTS_ENTRY) {
             Some((_, bytes)) => Directory::from_bytes(&bytes)
@@ -223,10 +231,11 @@ impl Server {
         };
         let server = Arc::new(Server {
             binlog: settings.binlog,
+            gtids: Gtids::default(),
             replicas: Mutex::new(Rank::Session, BTreeMap::new()),
             catalog,
             accounts: Accounts::new(directory).with_native_password(settings.native_password),
-            globals: Snapshot::new(settings.globals),
+            globals: Snapshot::new(globals),
             processes: Processes::new(),
             rsa: RsaKeys::new(&settings.datadir),
             datadir: settings.datadir,
@@ -317,14 +326,15 @@ impl Server {
 
     /// A global variable as SHOW prints it: some are computed.
     pub(crate) fn printed_global(&self, globals: &Globals, id: VarId) -> String {
-        match self.gtids(id) {
+        match self.gtid_set(id) {
             Some(set) => set,
+            None if id == GTID_OWNED => self.gtids.print_owned(),
             None => VARIABLES[id as usize].print(globals.get(id)).into_owned(),
         }
     }
 
     /// `gtid_executed` and `gtid_purged` as of all commits so far; `None`: it is neither.
-    pub(crate) fn gtids(&self, id: VarId) -> Option<String> {
+    pub(crate) fn gtid_set(&self, id: VarId) -> Option<String> {
         if !matches!(id, GTID_EXECUTED | GTID_PURGED) {
             return None;
         }

@@ -5,6 +5,7 @@ use crate::buffer_pool;
 use crate::charset;
 use crate::command::{LOCK_WAIT, Session};
 use crate::evaluate::assignment_texts;
+use crate::gtid::{GTID_NEXT, GTID_PURGED};
 use crate::needs::Action;
 use crate::persist;
 use crate::roles::{MANDATORY_ROLES, role_list};
@@ -218,6 +219,7 @@ impl Session {
                     let message = "Cannot modify @@session.sql_log_bin inside a transaction";
                     return Err(SqlError::new(1694, message));
                 }
+                self.may_set_gtid(id, &new)?;
                 if global {
                     binary_log::may_set(&self.server.globals.load(), id, &new)?;
                 }
@@ -286,6 +288,7 @@ impl Session {
                     }
                 }
             }
+            Change::Variable(GTID_PURGED, true, value) => self.set_gtid_purged(value.text())?,
             Change::Variable(buffer_pool::SIZE, true, value) => self.resize_pool(value.uint()),
             Change::Variable(
                 wish @ (buffer_pool::DUMP_NOW | buffer_pool::LOAD_NOW | buffer_pool::LOAD_ABORT),
@@ -373,6 +376,7 @@ impl Session {
                 self.state.read_clock();
                 return Ok(());
             }
+            GTID_NEXT => return self.set_gtid_next(value.text()),
             LAST_INSERT_ID | IDENTITY => {
                 self.state.last_insert_id = value.uint();
                 return Ok(());

@@ -2,6 +2,7 @@
 
 use crate::Server;
 use crate::define::FOREIGN_KEY_CHECKS;
+use crate::gtid::{self, GTID_NEXT, GTID_OWNED, SessionGtid, TRACK_GTIDS};
 use crate::locks::UserLocks;
 use crate::time_zone::TimeZone;
 use crate::variables::{self, Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
@@ -92,6 +93,10 @@ pub(crate) struct State {
     pub log_collations: [u16; 2],
     /// The statement at hand as the binary log has it, where it goes there.
     pub log_text: Option<Vec<u8>>,
+    pub gtid: SessionGtid,
+    /// `binlog_rows_query_log_events`: the text of the statement at hand is kept.
+    pub keeps_text: bool,
+    pub text: Vec<u8>,
 }
 
 impl State {
@@ -132,6 +137,9 @@ impl State {
             user_locks: UserLocks::default(),
             file: None,
             log_text: None,
+            gtid: SessionGtid::default(),
+            keeps_text: false,
+            text: Vec::new(),
             log_collations: [0; 2],
         };
         state.reload();
@@ -159,6 +167,8 @@ impl State {
         self.log_collations =
             crate::binary_log::COLLATIONS.map(|id| CollationId::by_name(self.vars.text(id)).map_or(0, |c| c.0));
         self.time_zone = TimeZone::parse(self.vars.text(TIME_ZONE)).unwrap_or_else(TimeZone::system);
+        self.keeps_text = self.tells_text();
+        self.follow_tracking(self.vars.uint(TRACK_GTIDS) != 0);
     }
 
     /// A statement begins.
@@ -233,9 +243,14 @@ impl State {
                 let seconds = self.timestamp.unwrap_or(self.now_us as f64 / 1e6);
                 return Ok(variable.select(&Val::Double(seconds)));
             }
+            GTID_NEXT => return Ok(variable.select(&Val::Str(self.gtid.next.print().into()))),
+            GTID_OWNED => {
+                let owned = self.owned_gtid(global == Some(true));
+                return Ok(variable.select(&Val::Str(owned.into())));
+            }
             _ => {}
         }
-        if let Some(set) = self.server.gtids(id) {
+        if let Some(set) = self.server.gtid_set(id) {
             return Ok(variable.select(&Val::Str(set.into())));
         }
         Ok(match (global, variable.scope) {
@@ -253,6 +268,8 @@ impl State {
             LAST_INSERT_ID | IDENTITY => self.last_insert_id.to_string(),
             INSERT_ID => self.insert_id.to_string(),
             PSEUDO_THREAD_ID => self.pseudo_thread_id.to_string(),
+            GTID_NEXT => self.gtid.next.print(),
+            GTID_OWNED => self.owned_gtid(false),
             TIMESTAMP => format!("{:.6}", self.timestamp.unwrap_or(self.now_us as f64 / 1e6)),
             _ if variable.scope == Scope::Global => self.server.printed_global(&self.server.globals.load(), id),
             _ => variable.print(self.vars.get(id)).into_owned(),
@@ -391,6 +408,10 @@ impl Env for State {
 
     fn logged_rows(&self) -> Option<(binlog::payload::RowSettings, u64)> {
         self.row_settings()
+    }
+
+    fn wait_for_gtids(&self, set: &binlog::gtid::GtidSet, time: Option<std::time::Duration>) -> Result<bool> {
+        gtid::wait_for(self, set, time)
     }
 
     fn foreign_key_checks(&self) -> bool {

@@ -52,7 +52,7 @@ impl Session {
         let mut directory = Directory::clone(&server.accounts.directory());
         let name = self.edit(parsed, &mut directory)?;
         let texts = self.state.log_text.take().map(|text| self.logged_texts(parsed, &directory, text));
-        let state = &self.state;
+        let state = &mut self.state;
         let stored = store_accounts(&server.catalog, &mut self.tx, &directory, |tx| {
             texts.iter().flatten().try_for_each(|text| state.log_statement(tx, text))?;
             state.log_commit(tx, LoggedAs::Statement)
@@ -62,6 +62,8 @@ impl Session {
             server.accounts.replace(directory);
         }
         drop(lock);
+        self.state.end_gtid(stored.is_ok());
+        self.state.track_commit(self.tx.commit_end());
         stored.map(|()| name)
     }
 

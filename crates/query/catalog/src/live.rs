@@ -25,6 +25,15 @@ impl Catalog {
     /// Loads the dictionary. `system` are the schemas whose tables are computed (information_schema, performance_schema);
     /// `mysql` and `sys` are made empty when they are not among them.
     pub fn open(engine: &Arc<Engine>, system: Vec<Schema>) -> Result<Arc<Catalog>> {
+        Catalog::open_telling(engine, system, &mut |_, _| Ok(()))
+    }
+
+    /// The same; `emptied` is told of each table of engine MEMORY, in the transaction that throws its rows away.
+    pub fn open_telling(
+        engine: &Arc<Engine>,
+        system: Vec<Schema>,
+        emptied: &mut dyn FnMut(&Table, &mut Transaction) -> Result<()>,
+    ) -> Result<Arc<Catalog>> {
         let mut version = Version { number: 1, ..Version::default() };
         for schema in system {
             assert!(schema.is_system(), "{} is no system schema", schema.name);
@@ -40,7 +49,7 @@ impl Catalog {
         tx.rollback().map_err(from_engine)?;
         loaded?;
         drop_temporary_tables(engine, &mut tx)?;
-        empty_memory_tables(engine, &mut tx, &mut version)?;
+        empty_memory_tables(engine, &mut tx, &mut version, emptied)?;
         // Table ids are unique for ever: the dictionary tree's counter keeps the highest.
         let last_table = engine.counter(engine.dictionary()).map_err(from_engine)?;
         Ok(Arc::new(Catalog {
@@ -111,15 +120,17 @@ fn drop_temporary_tables(engine: &Engine, tx: &mut Transaction) -> Result<()> {
     tx.commit().map_err(from_engine)
 }
 
-/// New trees for tables of engine MEMORY: nobody has used them yet.
-fn empty_memory_tables(engine: &Engine, tx: &mut Transaction, version: &mut Version) -> Result<()> {
+/// New trees for tables of engine MEMORY: nobody has used them yet. One transaction each.
+fn empty_memory_tables(
+    engine: &Engine,
+    tx: &mut Transaction,
+    version: &mut Version,
+    emptied: &mut dyn FnMut(&Table, &mut Transaction) -> Result<()>,
+) -> Result<()> {
     let tables = version.schemas.values().flat_map(|s| s.tables.values());
     let in_memory: Vec<_> = tables.filter(|t| t.is_base() && t.engine == StorageEngine::Memory).cloned().collect();
-    if in_memory.is_empty() {
-        return Ok(());
-    }
-    tx.begin(Isolation::RepeatableRead, false);
     for table in in_memory {
+        tx.begin(Isolation::RepeatableRead, false);
         let mut table = Table::clone(&table);
         for index in &mut table.indexes {
             engine.drop_tree(tx, index.tree).map_err(from_engine)?;
@@ -128,9 +139,11 @@ fn empty_memory_tables(engine: &Engine, tx: &mut Transaction, version: &mut Vers
         stored::attach_counters(engine, &mut table).map_err(from_engine)?;
         let (tree, entry) = (engine.dictionary(), stored::write_table(&table));
         dictionary::put(tx, tree, Kind::Table, &table.schema, &table.name, &entry)?;
+        emptied(&table, tx)?;
         version.insert_table(Arc::new(table));
+        tx.commit().map_err(from_engine)?;
     }
-    tx.commit().map_err(from_engine)
+    Ok(())
 }
 
 fn load(engine: &Engine, tx: &mut Transaction, version: &mut Version) -> Result<()> {

@@ -206,6 +206,8 @@ pub trait Env {
     fn release_all_locks(&mut self) -> u64;
     /// IS_USED_LOCK: the connection that holds it.
     fn lock_owner(&self, name: &str) -> Option<u64>;
+    /// WAIT_FOR_EXECUTED_GTID_SET: until all of the set is executed, or for `time`; false: it is not. Errors 1317, 3173.
+    fn wait_for_gtids(&self, set: &binlog::gtid::GtidSet, time: Option<std::time::Duration>) -> Result<bool>;
     /// Is the statement a transaction of its own (autocommit)? Then SERIALIZABLE needs no locks for reading.
     fn is_single_statement(&self) -> bool {
         false

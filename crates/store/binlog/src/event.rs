@@ -9,7 +9,7 @@
 //! ```
 //! All numbers are little-endian. The position is that of the event's end in its file, 0 in events that are in no file.
 
-use crate::gtid::{GtidSet, Uuid};
+use crate::gtid::{Gtid, GtidSet, Uuid};
 
 /// What a file begins with.
 pub const MAGIC: [u8; 4] = [0xFE, b'b', b'i', b'n'];
@@ -255,13 +255,6 @@ pub fn xid(xid: u64) -> [u8; 8] {
     xid.to_le_bytes()
 }
 
-/// A transaction's number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gtid {
-    pub uuid: Uuid,
-    pub number: u64,
-}
-
 /// What GTID_LOG and ANONYMOUS_GTID_LOG say of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub struct GtidEvent {
@@ -274,7 +267,9 @@ pub struct GtidEvent {
     /// Microseconds since 1970: here, and where it came from.
     pub immediate_commit_us: u64,
     pub original_commit_us: u64,
-    pub server_version: u32,
+    /// `80400`: of this server, and of the one where it came from.
+    pub immediate_version: u32,
+    pub original_version: u32,
 }
 
 const COMMIT_TIME_BYTES: usize = 7;
@@ -300,10 +295,15 @@ impl GtidEvent {
             put_time(&mut body, self.original_commit_us);
         }
         // The length of the length depends on itself.
-        let rest = (HEADER_BYTES + body.len() + 4 + checksum.bytes()) as u64 + others;
+        let translated = self.original_version != self.immediate_version;
+        let versions = if translated { 8 } else { 4 };
+        let rest = (HEADER_BYTES + body.len() + versions + checksum.bytes()) as u64 + others;
         let width = [1, 3, 4, 9].into_iter().find(|w| lenenc_bytes(rest + w) as u64 == *w).expect("one fits");
         put_lenenc(&mut body, rest + width);
-        body.extend_from_slice(&self.server_version.to_le_bytes());
+        body.extend_from_slice(&(self.immediate_version | u32::from(translated) << 31).to_le_bytes());
+        if translated {
+            body.extend_from_slice(&self.original_version.to_le_bytes());
+        }
         body
     }
 
@@ -465,16 +465,21 @@ mod tests {
 
     #[test]
     fn the_length_of_a_transaction_counts_its_own_event() {
-        let event = GtidEvent {
+        let event = |original_version| GtidEvent {
             gtid: Some(Gtid { uuid: Uuid([3; 16]), number: 9 }),
             has_statements: true,
             last_committed: 4,
             sequence_number: 5,
             immediate_commit_us: 1,
             original_commit_us: 1,
-            server_version: 80_400,
+            immediate_version: 80_400,
+            original_version,
         };
-        for others in [0u64, 100, 150, 160, 170, 180, 65_000, 65_440, 65_460, 65_500, 1 << 24, 1 << 33] {
+        for (others, version) in [0u64, 100, 150, 160, 170, 180, 65_000, 65_440, 65_460, 65_500, 1 << 24, 1 << 33]
+            .into_iter()
+            .flat_map(|others| [(others, 80_400), (others, 90_704)])
+        {
+            let event = event(version);
             for checksum in [Checksum::None, Checksum::Crc32] {
                 let body = event.body(others, checksum);
                 let total = (HEADER_BYTES + body.len() + checksum.bytes()) as u64 + others;

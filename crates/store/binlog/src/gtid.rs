@@ -51,6 +51,30 @@ impl fmt::Display for Uuid {
     }
 }
 
+/// A transaction's number, as `gtid_next` names it: `uuid:7`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Gtid {
+    pub uuid: Uuid,
+    pub number: u64,
+}
+
+impl Gtid {
+    /// `None`: it is not one UUID with one number.
+    pub fn parse(text: &str) -> Option<Gtid> {
+        let (uuid, number) = text.split_once(':')?;
+        let number = number.trim();
+        let digits = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+        let number = number.parse().ok().filter(|n| digits && (1..=NUMBER_MAX).contains(n))?;
+        Some(Gtid { uuid: Uuid::parse(uuid)?, number })
+    }
+}
+
+impl fmt::Display for Gtid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.uuid, self.number)
+    }
+}
+
 /// The greatest number of a transaction.
 pub const NUMBER_MAX: u64 = i64::MAX as u64 - 1;
 
@@ -70,7 +94,8 @@ impl GtidSet {
 
     pub fn contains(&self, uuid: Uuid, number: u64) -> bool {
         let intervals = self.0.get(&uuid).map_or(&[][..], |i| i);
-        intervals.iter().any(|(first, end)| (*first..*end).contains(&number))
+        let behind = intervals.partition_point(|(_, end)| *end <= number);
+        intervals.get(behind).is_some_and(|(first, _)| *first <= number)
     }
 
     pub fn add(&mut self, uuid: Uuid, number: u64) {
@@ -255,6 +280,15 @@ mod tests {
         }
         for bad in ["x", "A", "A:", "A:0", "A:1-", "A:-1", "A:9223372036854775807", "zzzz:1"] {
             assert_eq!(GtidSet::parse(&bad.replace('A', A)), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn one_number_is_no_interval() {
+        let gtid = Gtid::parse(&format!(" {} : 7 ", A.to_uppercase())).unwrap();
+        assert_eq!(gtid.to_string(), format!("{A}:7"));
+        for bad in ["", "A", "A:", "A:0", "A:1-2", "A:+1", "A:1:2", "A:9223372036854775807", "A:tag:1", "x:1"] {
+            assert_eq!(Gtid::parse(&bad.replace('A', A)), None, "{bad}");
         }
     }
 

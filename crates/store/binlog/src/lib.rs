@@ -23,4 +23,4 @@ pub mod writer;
 pub use copy::Copied;
 pub use error::{Error, Result};
 pub use reader::{Read, Reader};
-pub use writer::{Binlog, Config, FileInfo, Published};
+pub use writer::{Binlog, Config, FileInfo, Published, Tracker};

@@ -12,8 +12,8 @@
 //! files gathers rows into events. What an event's bytes depend on stands in the items and not in a variable, so that the files come out the
 //! same when they are written again after a crash.
 
-use crate::event::{Gtid, Kind, ROWS_STATEMENT_END};
-use crate::gtid::Uuid;
+use crate::event::{Kind, ROWS_STATEMENT_END};
+use crate::gtid::{Gtid, Uuid};
 use crate::row::{Form, TableDef, bits_up, table_map};
 use engine::Events;
 use types::{TypeKind, Value};
@@ -80,6 +80,8 @@ pub struct Commit {
     /// Microseconds since 1970; where it came from: 0, when that is here.
     pub commit_us: u64,
     pub original_us: u64,
+    /// The version of the server where it came from; 0: of this one.
+    pub original_version: u32,
     /// Who committed further down in the log has given back no lock when this transaction had all of its own.
     pub prepared: u64,
     /// When its first statement began, in seconds; the body of BEGIN up to the word.
@@ -92,7 +94,8 @@ impl Commit {
     pub fn put(&self, events: &mut Events) -> engine::Result<()> {
         events.append(|out| {
             put_item(out, COMMIT, |out| {
-                out.push(u8::from(self.is_block) | u8::from(self.has_statements) << 1);
+                let foreign = self.original_version != 0;
+                out.push(u8::from(self.is_block) | u8::from(self.has_statements) << 1 | u8::from(foreign) << 2);
                 out.extend_from_slice(&self.server_id.to_le_bytes());
                 out.extend_from_slice(&self.commit_us.to_le_bytes());
                 out.extend_from_slice(&self.original_us.to_le_bytes());
@@ -107,6 +110,9 @@ impl Commit {
                         out.extend_from_slice(&gtid.number.to_le_bytes());
                     }
                 }
+                if foreign {
+                    out.extend_from_slice(&self.original_version.to_le_bytes());
+                }
                 out.extend_from_slice(&self.begin);
             });
         })
@@ -116,7 +122,7 @@ impl Commit {
         let word = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
         let half = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let flags = *bytes.first()?;
-        let (numbering, at) = match *bytes.get(33)? {
+        let (numbering, mut at) = match *bytes.get(33)? {
             0 => (Numbering::Anonymous, 34),
             1 => (Numbering::Automatic, 34),
             2 => {
@@ -125,6 +131,11 @@ impl Commit {
             }
             _ => return None,
         };
+        let mut original_version = 0;
+        if flags & 4 != 0 {
+            original_version = half(at)?;
+            at += 4;
+        }
         Some(Commit {
             is_block: flags & 1 != 0,
             has_statements: flags & 2 != 0,
@@ -132,6 +143,7 @@ impl Commit {
             server_id: half(1)?,
             commit_us: word(5)?,
             original_us: word(13)?,
+            original_version,
             prepared: word(21)?,
             timestamp: half(29)?,
             begin: bytes.get(at..)?.to_vec(),

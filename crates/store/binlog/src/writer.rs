@@ -12,15 +12,16 @@
 //! capacity commits wait, as they do for a checkpoint.
 
 use crate::error::{Error, Result};
-use crate::event::{self, Checksum, FLAG_IN_USE, FLAG_SUPPRESS_USE, Gtid, GtidEvent, Kind, MAGIC, Stamp};
+use crate::event::{self, Checksum, FLAG_IN_USE, FLAG_SUPPRESS_USE, GtidEvent, Kind, MAGIC, Stamp};
 use crate::files::{self, Files, State};
-use crate::gtid::{GtidSet, Uuid};
+use crate::gtid::{Gtid, GtidSet, Uuid};
 use crate::payload::{Assembler, Commit, Numbering, Unplaced};
 use engine::{CommittedEvents, Engine, EventStream, Lsn};
 use io::{File, OpenOptions};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 use sync::{Condvar, Mutex, Rank};
@@ -32,6 +33,8 @@ const SETTLE_BYTES: u64 = 8 << 20;
 const SETTLE_TIME: Duration = Duration::from_secs(5);
 /// How long the thread sleeps when nothing comes.
 const IDLE: Duration = Duration::from_secs(1);
+/// Numbers of commits that are remembered while a session asks for those of its own.
+const NUMBERED_MAX: usize = 1 << 16;
 /// Commits whose places in the log are remembered, for `last_committed`.
 const RECENT_MAX: usize = 256;
 
@@ -97,8 +100,10 @@ struct Shared {
     settings: Settings,
     requests: VecDeque<(u64, Request)>,
     asked: u64,
-    /// Answers by number of the request.
-    done: BTreeMap<u64, Result<()>>,
+    /// Answers by number of the request, `None` before there is one. Who gives up takes his request with him.
+    answers: BTreeMap<u64, Option<Result<()>>>,
+    /// Numbers of the last commits by where they end in the log, while there are trackers.
+    numbered: VecDeque<(Lsn, Gtid)>,
     /// Files that readers are in, each reader's.
     in_use: BTreeMap<u64, u64>,
     readers: u64,
@@ -106,11 +111,24 @@ struct Shared {
     stopped: bool,
 }
 
+/// As long as there is one, numbers of commits can be asked for.
+#[derive(Debug)]
+pub struct Tracker(Arc<AtomicUsize>);
+
+impl Drop for Tracker {
+    fn drop(&mut self) {
+        // Relaxed: as in `Binlog::track`.
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// The binary log of a server.
 pub struct Binlog {
     engine: Arc<Engine>,
     config: Config,
     shared: Arc<(Mutex<Shared>, Condvar)>,
+    /// Sessions that want to know the numbers of their commits. W: those sessions. R: the writer.
+    trackers: Arc<AtomicUsize>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -136,13 +154,15 @@ impl Binlog {
             settings,
             requests: VecDeque::new(),
             asked: 0,
-            done: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            numbered: VecDeque::new(),
             in_use: BTreeMap::new(),
             readers: 0,
             stop: false,
             stopped: false,
         };
         let shared = Arc::new((Mutex::new(Rank::Binlog, shared), Condvar::new()));
+        let trackers = Arc::clone(&writer.trackers);
         let for_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("binlog".into());
         let thread = thread.spawn(move || run(writer, &for_thread, &tell)).map_err(|e| Error::Io(e.to_string()))?;
@@ -150,6 +170,7 @@ impl Binlog {
             engine: Arc::clone(engine),
             config,
             shared,
+            trackers,
             thread: Mutex::new(Rank::Session, Some(thread)),
         }))
     }
@@ -198,6 +219,45 @@ impl Binlog {
     pub fn catch_up(&self, ended: impl Fn() -> bool) -> Result<Published> {
         let end = self.engine.hurry_events()?;
         self.wait(ended, |shared| (shared.published.position >= end).then(|| shared.published.clone()))
+    }
+
+    /// A session wants to know the numbers of its commits from now on: [`Binlog::number_at`].
+    pub fn track(&self) -> Tracker {
+        // Relaxed: a commit of this session reaches the writer by way of the log, which orders both.
+        self.trackers.fetch_add(1, Ordering::Relaxed);
+        Tracker(Arc::clone(&self.trackers))
+    }
+
+    /// The number of the commit that ends there in the log, which is in the files, for who [`Binlog::track`]s. `None`: it has none, or
+    /// there have been tens of thousands since.
+    pub fn number_at(&self, end: Lsn) -> Option<Gtid> {
+        let shared = self.shared.0.lock();
+        let at = shared.numbered.binary_search_by_key(&end, |(end, _)| *end).ok()?;
+        Some(shared.numbered[at].1)
+    }
+
+    /// Waits until all of `set` is executed, or for `time`; `None`: as long as it takes. False: it is not.
+    pub fn await_executed(&self, set: &GtidSet, time: Option<Duration>, ended: impl Fn() -> bool) -> Result<bool> {
+        self.engine.hurry_events()?;
+        let (mutex, moved) = &*self.shared;
+        let mut shared = mutex.lock();
+        let began = Instant::now();
+        loop {
+            if set.is_subset_of(&shared.published.executed) {
+                return Ok(true);
+            }
+            if shared.stopped {
+                return Err(Error::Stopped);
+            }
+            if ended() {
+                return Err(Error::Interrupted);
+            }
+            let left = time.map_or(sync::blocking::ASK_AGAIN, |time| time.saturating_sub(began.elapsed()));
+            if left.is_zero() {
+                return Ok(false);
+            }
+            moved.wait_timeout(&mut shared, left.min(sync::blocking::ASK_AGAIN));
+        }
     }
 
     /// Waits until the files go on behind `file` and `offset`, or for `time`. False: they do not.
@@ -305,10 +365,18 @@ impl Binlog {
             shared.asked += 1;
             let number = shared.asked;
             shared.requests.push_back((number, request));
+            shared.answers.insert(number, None);
             number
         };
-        self.engine.hurry_events()?;
-        self.wait(ended, |shared| shared.done.remove(&number))?
+        let answer = match self.engine.hurry_events() {
+            Ok(_) => self.wait(ended, |shared| shared.answers.get_mut(&number)?.take()),
+            Err(e) => Err(e.into()),
+        };
+        let mut shared = self.shared.0.lock();
+        shared.answers.remove(&number);
+        shared.requests.retain(|(asked, _)| *asked != number);
+        drop(shared);
+        answer?
     }
 
     fn wait<T>(&self, ended: impl Fn() -> bool, mut ready: impl FnMut(&mut Shared) -> Option<T>) -> Result<T> {
@@ -329,17 +397,16 @@ impl Binlog {
     }
 }
 
-/// The first file that was written to since `time`; the one in use when there is none.
+/// The first file that was written to since `time`, which is when the one behind it was begun; the one in use when there is none.
 fn first_since(files: &Files, time: SystemTime) -> Result<u64> {
-    let last = *files.numbers().last().expect("there is a file in use");
-    for number in files.numbers() {
-        let path = files.directory().join(files.name(*number));
-        let modified = std::fs::metadata(&path).and_then(|m| m.modified()).map_err(|e| Error::Io(e.to_string()))?;
-        if modified >= time {
-            return Ok(*number);
+    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    for pair in files.numbers().windows(2) {
+        let next = files.open_file(pair[1], OpenOptions::READ)?;
+        if u64::from(files::front(&next)?.created) >= seconds {
+            return Ok(pair[0]);
         }
     }
-    Ok(last)
+    Ok(*files.numbers().last().expect("there is a file in use"))
 }
 
 /// The thread.
@@ -390,6 +457,9 @@ struct Writer {
     settled: Lsn,
     settled_at: Instant,
     assembler: Assembler,
+    trackers: Arc<AtomicUsize>,
+    /// Numbers that are not published yet.
+    numbered: Vec<(Lsn, Gtid)>,
 }
 
 fn now_s() -> u32 {
@@ -441,6 +511,8 @@ impl Writer {
             settled_at: Instant::now(),
             buffer: Vec::new(),
             assembler: Assembler::default(),
+            trackers: Arc::new(AtomicUsize::new(0)),
+            numbered: Vec::new(),
             files,
             state,
         };
@@ -472,7 +544,7 @@ impl Writer {
         }
     }
 
-    fn publish(&self, shared: &(Mutex<Shared>, Condvar)) {
+    fn publish(&mut self, shared: &(Mutex<Shared>, Condvar)) {
         let mut guard = shared.0.lock();
         let before = &guard.published;
         let files = match *before.files == self.files.numbers() {
@@ -485,6 +557,9 @@ impl Writer {
         let purged = keep(&before.purged, &self.state.purged);
         let (file, offset, position) = (self.state.file, self.state.offset, self.state.position);
         guard.published = Published { file, offset, position, files, executed, purged };
+        guard.numbered.extend(self.numbered.drain(..));
+        let too_many = guard.numbered.len().saturating_sub(NUMBERED_MAX);
+        guard.numbered.drain(..too_many);
         drop(guard);
         shared.1.notify_all();
     }
@@ -512,7 +587,9 @@ impl Writer {
             let oldest = shared.0.lock().in_use.values().copied().min().unwrap_or(u64::MAX);
             let result = self.obey(request, oldest);
             self.publish(shared);
-            shared.0.lock().done.insert(number, result);
+            if let Some(answer) = shared.0.lock().answers.get_mut(&number) {
+                *answer = Some(result);
+            }
             shared.1.notify_all();
         }
         if stop {
@@ -591,7 +668,11 @@ impl Writer {
             sequence_number: self.state.sequence + 1,
             immediate_commit_us: us,
             original_commit_us: if end.original_us == 0 { us } else { end.original_us },
-            server_version: self.config.version_number,
+            immediate_version: self.config.version_number,
+            original_version: match end.original_version {
+                0 => self.config.version_number,
+                version => version,
+            },
         };
         let stamp = Stamp { timestamp: (us / 1_000_000) as u32, server_id: end.server_id };
         self.put(event.kind(), stamp, 0, &[&event.body(others, self.checksum)])?;
@@ -615,6 +696,10 @@ impl Writer {
         }
         if let Some(gtid) = gtid {
             self.state.executed.add(gtid.uuid, gtid.number);
+            // Relaxed: see `Binlog::track`.
+            if self.trackers.load(Ordering::Relaxed) > 0 {
+                self.numbered.push((commit.end, gtid));
+            }
         }
         self.state.sequence += 1;
         if self.state.recent.len() == RECENT_MAX {
@@ -682,8 +767,9 @@ impl Writer {
     fn number(&self, end: &Commit) -> Result<Option<Gtid>> {
         Ok(match end.numbering {
             Numbering::Anonymous => None,
-            Numbering::Given(gtid) => Some(gtid),
-            Numbering::Automatic => {
+            // A number of this server's own may have gone to another transaction since it was given.
+            Numbering::Given(gtid) if !self.state.executed.contains(gtid.uuid, gtid.number) => Some(gtid),
+            Numbering::Automatic | Numbering::Given(_) => {
                 let uuid = self.config.server_uuid;
                 let number = self.state.executed.next_free(uuid);
                 Some(Gtid { uuid, number: number.ok_or("all numbers of transactions are used up")? })

@@ -118,6 +118,7 @@ fn commit(tx: &mut Transaction, engine: &Engine, is_block: bool) {
         server_id: 1,
         commit_us: 1_700_000_000_000_000,
         original_us: 0,
+        original_version: 0,
         prepared: engine.events_end(),
         timestamp: 1_700_000_000,
         begin: if is_block { b"BEGIN".to_vec() } else { Vec::new() },

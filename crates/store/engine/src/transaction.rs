@@ -103,6 +103,7 @@ pub struct Transaction {
     /// The row last read by `read_to_write`, as long as it is neither changed nor locked.
     pub(crate) claim: Claim,
     events: Events,
+    commit_end: Lsn,
 }
 
 /// A row that the transaction is about to change and has not locked: what its words were when it was read.
@@ -161,6 +162,7 @@ impl Transaction {
             record: Vec::new(),
             claim: Claim::default(),
             events: Events::default(),
+            commit_end: 0,
         })
     }
 
@@ -204,6 +206,11 @@ impl Transaction {
     /// Has it changed anything that [`Transaction::rollback_to`] has not undone?
     pub fn has_changes(&self) -> bool {
         self.first_undo != 0 && self.undone != (0, self.undo_end)
+    }
+
+    /// Where the last commit ends in the log; 0: it has written nothing.
+    pub fn commit_end(&self) -> Lsn {
+        self.commit_end
     }
 
     /// Its id as `information_schema.innodb_trx` shows it; 0 until the first write.
@@ -486,6 +493,7 @@ impl Transaction {
         match outcome {
             // The locks are given back: the next one's turn has come, while this one waits also for the commits that it rests on.
             Ok(end) => {
+                self.commit_end = end;
                 self.depends_on = self.depends_on.max(end);
                 self.awaits_own |= end != 0;
                 Ok(())

@@ -448,10 +448,16 @@ error_table! {
     ER_FOREIGN_DUPLICATE_KEY_WITHOUT_CHILD_INFO = 1762, "23000", "Foreign key constraint for table '%.192s', record '%-.192s' would lead to a duplicate entry in a child table";
     ER_VARIABLE_NOT_SETTABLE_IN_SF_OR_TRIGGER = 1765, "HY000", "The system variable %.200s cannot be set in stored functions or triggers.";
     ER_VARIABLE_NOT_SETTABLE_IN_TRANSACTION = 1766, "HY000", "The system variable %.200s cannot be set when there is an ongoing transaction.";
+    ER_MALFORMED_GTID_SET_SPECIFICATION = 1772, "HY000", "Malformed GTID set specification '%.200s'.";
+    ER_MALFORMED_GTID_SPECIFICATION = 1774, "HY000", "Malformed GTID specification '%.200s'.";
+    ER_CANT_DO_IMPLICIT_COMMIT_IN_TRX_WHEN_GTID_NEXT_IS_SET = 1778, "HY000", "Cannot execute statements with implicit commit inside a transaction when @@SESSION.GTID_NEXT == 'UUID:NUMBER'.";
+    ER_CANT_SET_GTID_NEXT_TO_GTID_WHEN_GTID_MODE_IS_OFF = 1781, "HY000", "@@SESSION.GTID_NEXT cannot be set to UUID:NUMBER when @@GLOBAL.GTID_MODE = OFF.";
+    ER_CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON = 1782, "HY000", "@@SESSION.GTID_NEXT cannot be set to ANONYMOUS when @@GLOBAL.GTID_MODE = ON.";
     ER_CANT_SET_GTID_NEXT_LIST_TO_NON_NULL_WHEN_GTID_MODE_IS_OFF = 1783, "HY000", "@@SESSION.GTID_NEXT_LIST cannot be set to a non-NULL value when @@GLOBAL.GTID_MODE = OFF.";
     ER_GTID_UNSAFE_NON_TRANSACTIONAL_TABLE = 1785, "HY000", "Statement violates GTID consistency: Updates to non-transactional tables can only be done in either autocommitted statements or single-statement transactions, and never in the same statement as updates to transactional tables.";
     ER_GTID_UNSAFE_CREATE_SELECT = 1786, "HY000", "Statement violates GTID consistency: CREATE TABLE ... SELECT.";
     ER_GTID_MODE_CAN_ONLY_CHANGE_ONE_STEP_AT_A_TIME = 1788, "HY000", "The value of @@GLOBAL.GTID_MODE can only be changed one step at a time: OFF <-> OFF_PERMISSIVE <-> ON_PERMISSIVE <-> ON. Also note that this value must be stepped up or down simultaneously on all servers. See the Manual for instructions.";
+    ER_CANT_SET_GTID_NEXT_WHEN_OWNING_GTID = 1790, "HY000", "@@SESSION.GTID_NEXT cannot be changed by a client that owns a GTID. The client owns %s. Ownership is released on COMMIT or ROLLBACK.";
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION = 1792, "25006", "Cannot execute statement in a READ ONLY transaction.";
     ER_INNODB_ONLINE_LOG_TOO_BIG = 1799, "HY000", "Creating index '%-.192s' required more than 'innodb_online_alter_log_max_size' bytes of modification log. Please try again.";
     ER_UNKNOWN_ALTER_ALGORITHM = 1800, "HY000", "Unknown ALGORITHM '%s'";
@@ -513,6 +519,7 @@ error_table! {
     ER_GENERATED_COLUMN_REF_AUTO_INC = 3109, "HY000", "Generated column '%s' cannot refer to auto-increment column.";
     ER_ACCOUNT_HAS_BEEN_LOCKED = 3118, "HY000", "Access denied for user '%-.48s'@'%-.64s'. Account is locked.";
     ER_PLUGGABLE_PROTOCOL_COMMAND_NOT_SUPPORTED = 3130, "HY000", "Command not supported by pluggable protocols";
+    ER_CANT_SET_VARIABLE_WHEN_OWNING_GTID = 3138, "HY000", "Variable %s cannot be changed by a client that owns a GTID. The client owns %s. Ownership is released on COMMIT or ROLLBACK.";
     ER_INVALID_JSON_TEXT = 3140, "22032", "Invalid JSON text: %s at position %u in value for column '%-.200s'.";
     ER_INVALID_JSON_TEXT_IN_PARAM = 3141, "22032", "Invalid JSON text in argument %u to function %s: %s at position %u.%-.0s";
     ER_INVALID_JSON_PATH = 3143, "42000", "Invalid JSON path expression. The error is around character position %u.%-.0s";
@@ -537,6 +544,7 @@ error_table! {
     ER_AUDIT_API_ABORT = 3164, "HY000", "Aborted by Audit API ('%-.48s';%d).";
     ER_SESSION_WAS_KILLED = 3169, "HY000", "Session was killed";
     ER_CAPACITY_EXCEEDED = 3170, "HY000", "Memory capacity of %llu bytes for '%s' exceeded. %s";
+    ER_CANT_WAIT_FOR_EXECUTED_GTID_SET_WHILE_OWNING_A_GTID = 3173, "HY000", "The client holds ownership of the GTID %s. Therefore, WAIT_FOR_EXECUTED_GTID_SET cannot wait for this GTID.";
     ER_CANNOT_CREATE_VIRTUAL_INDEX_CONSTRAINT = 3175, "HY000", "Cannot create index on virtual column whose base column has foreign constraint.";
     ER_ERROR_ON_MODIFYING_GTID_EXECUTED_TABLE = 3176, "HY000", "Please do not modify the %s table with an XA transaction. This is an internal system table used to store GTIDs for committed transactions. Although modifying it can lead to an inconsistent GTID state, if necessary you can modify it with a non-XA transaction.";
     ER_UNSUPPORTED_ALTER_ONLINE_ON_VIRTUAL_COLUMN = 3178, "HY000", "ADD COLUMN col...VIRTUAL, ADD INDEX(col)";

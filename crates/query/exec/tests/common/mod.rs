@@ -104,6 +104,9 @@ impl Env for TestEnv {
     fn found_rows(&self) -> u64 {
         0
     }
+    fn wait_for_gtids(&self, set: &binlog::gtid::GtidSet, _time: Option<std::time::Duration>) -> Result<bool> {
+        Ok(set.is_empty())
+    }
     fn system_variable(&self, _global: Option<bool>, name: &str) -> Result<(Value<'static>, DataType)> {
         let number = |n| Ok((Value::UInt(n), DataType::new(TypeKind::BigInt).unsigned()));
         match name {

@@ -1,11 +1,14 @@
-//! Functions of GTID sets: GTID_SUBSET, GTID_SUBTRACT.
+//! Functions of GTID sets: GTID_SUBSET, GTID_SUBTRACT, WAIT_FOR_EXECUTED_GTID_SET.
 
-use super::{Args, Function, Rule, f};
+use super::{Args, Function, Rule, f, volatile};
 use binlog::gtid::GtidSet;
-use types::{Result, SqlError, Value};
+use std::time::Duration;
+use types::{Result, SqlError, Value, err};
 
 /// Characters that a set may print as.
 const SET_LENGTH: u32 = 1 << 16;
+/// The longest wait, a year.
+const SECONDS_MAX: f64 = 31_536_000.0;
 
 pub static FUNCTIONS: &[Function] = &[
     f("gtid_subset", 2, 2, Rule::Int(1), |a| {
@@ -17,12 +20,28 @@ pub static FUNCTIONS: &[Function] = &[
         left.subtract(&right);
         Ok(Value::Bytes(left.to_string().into_bytes().into()))
     }),
+    volatile(f("wait_for_executed_gtid_set", 1, 2, Rule::Int(21), wait_for)),
 ];
+
+/// 0: all of the set is executed; 1: not within the seconds that the second argument allows, 0 of which are no bound. Errors 1210, 1772.
+fn wait_for<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(set) = set(&a, 0)? else { return Err(malformed("NULL")) };
+    let seconds = if a.len() > 1 { a.double(1)?.unwrap_or(0.0) } else { 0.0 };
+    if seconds < 0.0 {
+        return Err(err!(1210, "WAIT_FOR_EXECUTED_GTID_SET."));
+    }
+    let time = (seconds > 0.0).then(|| Duration::from_secs_f64(seconds.min(SECONDS_MAX)));
+    let done = a.run.env.borrow().wait_for_gtids(&set, time)?;
+    Ok(Value::Int((!done).into()))
+}
+
+fn malformed(text: &str) -> SqlError {
+    err!(1772, text)
+}
 
 /// An argument as a set; `None`: it is NULL. Error 1772.
 fn set(a: &Args<'_, '_>, at: usize) -> Result<Option<GtidSet>> {
     let Some(text) = a.text(at)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&text);
-    let wrong = || SqlError::new(1772, format!("Malformed GTID set specification '{text}'."));
-    GtidSet::parse(&text).map(Some).ok_or_else(wrong)
+    GtidSet::parse(&text).map(Some).ok_or_else(|| malformed(&text))
 }

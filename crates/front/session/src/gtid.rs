@@ -1,0 +1,512 @@
+//! Which number a session's next transaction gets (`gtid_next`), who owns which number, and what counts as executed.
+//!
+//! ```text
+//!   AUTOMATIC, ANONYMOUS    the writer of the files numbers the transaction, or nobody does
+//!        |  SET gtid_next = 'uuid:7'
+//!        v
+//!   Owned(uuid:7) --- COMMIT, implicit commit ---> Over(uuid:7)     changes go under that number; without any it is an empty transaction
+//!        |                                             ^
+//!        +-- ROLLBACK, an error outside a transaction -+            the number is free again
+//!   Executed(uuid:7) --- COMMIT, ROLLBACK -------------+            it had been executed: what would change data is passed over
+//! ```
+//! In `Over` nothing that needs a number runs until `gtid_next` is set anew (error 1837). A number has one owner at a time; who wants one
+//! that is owned waits for its owner's end.
+
+use crate::binary_log::binlog_error;
+use crate::command::Session;
+use crate::state::State;
+use crate::variables::{Globals, Val, VarId, id};
+use binlog::gtid::{Gtid, GtidSet};
+use binlog::payload::Numbering;
+use binlog::{Binlog, Tracker};
+use engine::Lsn;
+use exec::Env;
+use sql::ast::Statement;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use sync::blocking::{ASK_AGAIN, is_interrupted};
+use sync::{Condvar, Mutex, Rank};
+use types::{Result, SqlError, err};
+
+pub(crate) const GTID_NEXT: VarId = id("gtid_next");
+pub(crate) const GTID_EXECUTED: VarId = id("gtid_executed");
+pub(crate) const GTID_PURGED: VarId = id("gtid_purged");
+pub(crate) const GTID_OWNED: VarId = id("gtid_owned");
+pub(crate) const GTID_MODE: VarId = id("gtid_mode");
+pub(crate) const ENFORCE_GTIDS: VarId = id("enforce_gtid_consistency");
+pub(crate) const TRACK_GTIDS: VarId = id("session_track_gtids");
+const ORIGINAL_COMMIT: VarId = id("original_commit_timestamp");
+const ORIGINAL_VERSION: VarId = id("original_server_version");
+
+/// `gtid_mode` by its place among its words.
+const MODE_OFF: u64 = 0;
+const MODE_ON_PERMISSIVE: u64 = 2;
+pub(crate) const MODE_ON: u64 = 3;
+/// `enforce_gtid_consistency` likewise.
+const ENFORCE_OFF: u64 = 0;
+pub(crate) const ENFORCE_ON: u64 = 1;
+
+/// `session_track_gtids` likewise.
+const TRACK_ALL: u64 = 2;
+
+/// `original_commit_timestamp` and `original_server_version` that say nothing.
+const NO_COMMIT_TIME: u64 = 36_028_797_018_963_968;
+const NO_VERSION: u64 = 999_999;
+
+/// A session's `gtid_next`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Next {
+    #[default]
+    Automatic,
+    Anonymous,
+    Owned(Gtid),
+    Executed(Gtid),
+    Over(Gtid),
+}
+
+impl Next {
+    /// A number was named.
+    #[inline]
+    pub fn is_given(self) -> bool {
+        !matches!(self, Next::Automatic | Next::Anonymous)
+    }
+
+    /// As `@@gtid_next` shows it.
+    pub fn print(self) -> String {
+        match self {
+            Next::Automatic => "AUTOMATIC".to_string(),
+            Next::Anonymous => "ANONYMOUS".to_string(),
+            Next::Owned(gtid) | Next::Executed(gtid) | Next::Over(gtid) => gtid.to_string(),
+        }
+    }
+
+    /// What SET makes of a text, before anybody owns anything. Errors 1235, 1774, 1781, 1782.
+    fn parse(text: &str, globals: &Globals) -> Result<Next> {
+        let mode = globals.uint(GTID_MODE);
+        let word = text.trim();
+        if word.eq_ignore_ascii_case("AUTOMATIC") {
+            return Ok(Next::Automatic);
+        }
+        if word.eq_ignore_ascii_case("ANONYMOUS") {
+            return if mode == MODE_ON { Err(err!(1782)) } else { Ok(Next::Anonymous) };
+        }
+        match Gtid::parse(word) {
+            Some(_) if mode == MODE_OFF => Err(err!(1781)),
+            Some(gtid) => Ok(Next::Over(gtid)),
+            None if is_tagged(word) => Err(err!(1235, "tags of GTIDs")),
+            None => Err(err!(1774, text)),
+        }
+    }
+}
+
+/// `AUTOMATIC:tag` or `uuid:tag:number`, which MySQL has from 8.3 on.
+fn is_tagged(text: &str) -> bool {
+    let mut words = text.split(':').map(str::trim);
+    let (first, tag, number) = (words.next().unwrap_or(""), words.next().unwrap_or(""), words.next());
+    let is_tag = tag.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && tag.len() <= 32;
+    let is_automatic = first.eq_ignore_ascii_case("AUTOMATIC") && number.is_none();
+    let is_gtid = number.is_some_and(|n| Gtid::parse(&format!("{first}:{n}")).is_some());
+    is_tag && words.next().is_none() && (is_automatic || is_gtid)
+}
+
+/// What a session has to do with GTIDs.
+#[derive(Debug, Default)]
+pub(crate) struct SessionGtid {
+    pub next: Next,
+    /// The commit that is on its way has this number.
+    committing: Option<Gtid>,
+    /// There when `session_track_gtids` is not OFF.
+    tracker: Option<Tracker>,
+    /// Where the commits of this statement end in the log, for who tracks.
+    committed: Vec<Lsn>,
+}
+
+impl SessionGtid {
+    /// Does the client want to hear the numbers of its commits?
+    #[inline]
+    pub fn tracks(&self) -> bool {
+        self.tracker.is_some()
+    }
+}
+
+/// Numbers that sessions own, and those that they have committed, in the order of the log's writer or before it.
+pub(crate) struct Gtids {
+    numbers: Mutex<Numbers>,
+    released: Condvar,
+}
+
+#[derive(Default)]
+struct Numbers {
+    /// With the owners' connections.
+    owned: BTreeMap<Gtid, u32>,
+    /// Given numbers that are committed or purged since the start, whether the writer of the files has met them or not.
+    committed: GtidSet,
+}
+
+impl Default for Gtids {
+    fn default() -> Gtids {
+        Gtids { numbers: Mutex::new(Rank::Session, Numbers::default()), released: Condvar::new() }
+    }
+}
+
+impl Gtids {
+    /// Makes `connection` the owner of a number, once nobody else is; false: it is executed. Error 1317.
+    pub fn acquire(&self, gtid: Gtid, connection: u32, binlog: &Binlog) -> Result<bool> {
+        let mut numbers = self.numbers.lock();
+        while numbers.owned.contains_key(&gtid) {
+            if is_interrupted() {
+                return Err(err!(1317));
+            }
+            self.released.wait_timeout(&mut numbers, ASK_AGAIN);
+        }
+        let committed = numbers.committed.contains(gtid.uuid, gtid.number);
+        numbers.owned.insert(gtid, connection);
+        drop(numbers);
+        // Nobody else can commit it from here on; but this server's own numbers go to transactions that have named none.
+        let executed = match (committed, gtid.uuid == binlog.config().server_uuid) {
+            (true, _) => Ok(true),
+            (false, false) => Ok(binlog.published().executed.contains(gtid.uuid, gtid.number)),
+            (false, true) => {
+                let now = binlog.catch_up(is_interrupted).map_err(binlog_error);
+                now.map(|now| now.executed.contains(gtid.uuid, gtid.number))
+            }
+        };
+        match executed {
+            Ok(false) => Ok(true),
+            other => {
+                self.release(gtid, false);
+                other.map(|_| false)
+            }
+        }
+    }
+
+    /// The owner's transaction is over.
+    pub fn release(&self, gtid: Gtid, committed: bool) {
+        let mut numbers = self.numbers.lock();
+        numbers.owned.remove(&gtid);
+        if committed {
+            numbers.committed.add(gtid.uuid, gtid.number);
+        }
+        drop(numbers);
+        self.released.notify_all();
+    }
+
+    /// RESET BINARY LOGS AND GTIDS has made all of them executed no more.
+    pub fn forget_committed(&self) {
+        self.numbers.lock().committed = GtidSet::default();
+    }
+
+    fn any_owned(&self) -> bool {
+        !self.numbers.lock().owned.is_empty()
+    }
+
+    /// `@@global.gtid_owned`: `uuid:7#8, uuid:9#10`, each with its owner's connection.
+    pub fn print_owned(&self) -> String {
+        let numbers = self.numbers.lock();
+        let print = |(gtid, connection): (&Gtid, &u32)| format!("{gtid}#{connection}");
+        numbers.owned.iter().map(print).collect::<Vec<_>>().join(",\n")
+    }
+
+    /// SET GLOBAL gtid_purged to a set, or `+set` on top of what is there. Errors 1231, 1317, 3546.
+    pub fn purge(&self, text: &str, binlog: &Binlog, malformed: impl Fn() -> SqlError) -> Result<()> {
+        let refused = |why: &str| Err(err!(3546, why));
+        let (adds, rest) = text.trim().strip_prefix('+').map_or((false, text), |rest| (true, rest));
+        let mut added = GtidSet::parse(rest).ok_or_else(malformed)?;
+        // What is owned is looked at first: what is committed meanwhile is executed.
+        let is_owned = {
+            let numbers = self.numbers.lock();
+            numbers.owned.keys().any(|gtid| added.contains(gtid.uuid, gtid.number))
+        };
+        let now = binlog.catch_up(is_interrupted).map_err(binlog_error)?;
+        if !adds {
+            if !now.purged.is_subset_of(&added) {
+                return refused("the new value must be a superset of the old value");
+            }
+            added.subtract(&now.purged);
+        }
+        if added.intersects(&now.executed) {
+            return refused("the added gtid set must not overlap with @@GLOBAL.GTID_EXECUTED");
+        }
+        if is_owned {
+            return refused("the added gtid set must not overlap with @@GLOBAL.GTID_OWNED");
+        }
+        // From here on nobody gets one of them any more.
+        self.numbers.lock().committed.union(&added);
+        let done = binlog.add_purged(added.clone(), is_interrupted).map_err(binlog_error);
+        if done.is_err() {
+            self.numbers.lock().committed.subtract(&added);
+        }
+        done
+    }
+}
+
+/// Do transactions that name no number get one?
+pub(crate) fn numbers(globals: &Globals) -> bool {
+    globals.uint(GTID_MODE) >= MODE_ON_PERMISSIVE
+}
+
+/// Is it a statement that a session may run whatever `gtid_next` says? Those of the executor are looked at when they are planned.
+fn needs_no_number(statement: &Statement) -> bool {
+    use Statement as S;
+    matches!(
+        statement,
+        S::Begin { .. }
+            | S::Commit(_)
+            | S::Rollback(_)
+            | S::Savepoint(_)
+            | S::RollbackTo(_)
+            | S::ReleaseSavepoint(_)
+            | S::Set(_)
+            | S::SetRole(_)
+            | S::Show(_)
+            | S::Explain(_)
+            | S::DescribeTable { .. }
+            | S::Help(_)
+            | S::Handler(_)
+            | S::Use(_)
+            | S::Kill { .. }
+            | S::Prepare { .. }
+            | S::Execute { .. }
+            | S::Deallocate(_)
+            | S::Xa(_)
+            | S::Shutdown
+    )
+}
+
+/// Does a statement that has succeeded outside of a transaction use up the number, whatever it did?
+pub(crate) fn ends_number(statement: &Statement) -> bool {
+    use Statement as S;
+    let locks = matches!(statement, S::LockTables(_) | S::UnlockTables | S::LockInstance | S::UnlockInstance);
+    !locks && !needs_no_number(statement) && !matches!(statement, S::Call { .. })
+}
+
+/// Does it commit the transaction in progress?
+fn commits_first(statement: &Statement) -> bool {
+    match statement {
+        Statement::Begin { .. } | Statement::LockTables(_) => true,
+        Statement::CreateTable(create) => !create.temporary,
+        Statement::DropTable { temporary, .. } => !temporary,
+        other => ends_number(other),
+    }
+}
+
+impl State {
+    /// What becomes of the transaction that is about to commit: its number. [`State::end_gtid`] follows.
+    pub(crate) fn numbering(&mut self) -> Numbering {
+        let numbered = numbers(&self.server.globals.load());
+        match self.gtid.next {
+            Next::Owned(gtid) => {
+                self.gtid.next = Next::Over(gtid);
+                self.gtid.committing = Some(gtid);
+                Numbering::Given(gtid)
+            }
+            Next::Anonymous => Numbering::Anonymous,
+            _ if numbered => Numbering::Automatic,
+            _ => Numbering::Anonymous,
+        }
+    }
+
+    /// The commit that took a number is over.
+    #[inline]
+    pub(crate) fn end_gtid(&mut self, committed: bool) {
+        if let Some(gtid) = self.gtid.committing.take() {
+            self.server.gtids.release(gtid, committed);
+        }
+    }
+
+    /// A commit of this session ends there in the log; 0: it has written nothing.
+    #[inline]
+    pub(crate) fn track_commit(&mut self, end: Lsn) {
+        if self.gtid.tracks() && end != 0 {
+            self.gtid.committed.push(end);
+        }
+    }
+
+    /// What the OK packet tells of the commits of this statement, by `session_track_gtids`; `None`: nothing. Waits for the writer of the
+    /// files, who numbers them.
+    #[cold]
+    pub(crate) fn tracked_gtids(&mut self) -> Option<String> {
+        let ends = std::mem::take(&mut self.gtid.committed);
+        let binlog = self.server.binlog.as_ref().filter(|_| !ends.is_empty())?;
+        // Who is interrupted in the wait is told nothing.
+        let now = binlog.catch_up(is_interrupted).ok()?;
+        let mut own = GtidSet::default();
+        ends.into_iter().filter_map(|end| binlog.number_at(end)).for_each(|gtid| own.add(gtid.uuid, gtid.number));
+        let all = self.vars.uint(TRACK_GTIDS) == TRACK_ALL;
+        (!own.is_empty()).then(|| if all { now.executed.to_string() } else { own.to_string() })
+    }
+
+    /// `session_track_gtids` may have been set.
+    pub(crate) fn follow_tracking(&mut self, tracks: bool) {
+        if self.gtid.tracks() != tracks {
+            self.gtid.tracker = self.server.binlog.as_ref().filter(|_| tracks).map(|binlog| binlog.track());
+        }
+    }
+
+    /// When and on what version the transaction was committed where it came from; 0: here.
+    pub(crate) fn origin(&self) -> (u64, u32) {
+        let told = |id, nothing| Some(self.vars.uint(id)).filter(|n| *n != nothing).unwrap_or(0);
+        (told(ORIGINAL_COMMIT, NO_COMMIT_TIME), told(ORIGINAL_VERSION, NO_VERSION) as u32)
+    }
+
+    /// The number is free again; what it was for did not happen.
+    #[inline]
+    pub(crate) fn release_gtid(&mut self) {
+        if self.gtid.next.is_given() {
+            self.release_gtid_slow();
+        }
+    }
+
+    #[cold]
+    fn release_gtid_slow(&mut self) {
+        match self.gtid.next {
+            Next::Owned(gtid) => {
+                self.server.gtids.release(gtid, false);
+                self.gtid.next = Next::Over(gtid);
+            }
+            Next::Executed(gtid) => self.gtid.next = Next::Over(gtid),
+            _ => {}
+        }
+    }
+
+    /// `@@gtid_owned`, of this session or of all.
+    pub(crate) fn owned_gtid(&self, global: bool) -> String {
+        match self.gtid.next {
+            _ if global => self.server.gtids.print_owned(),
+            Next::Owned(gtid) => gtid.to_string(),
+            _ => String::new(),
+        }
+    }
+}
+
+impl Session {
+    /// Is a transaction of several statements in progress?
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        self.tx.is_active() || self.transaction.explicit
+    }
+
+    /// Before SET of `gtid_next`, `gtid_purged` or `gtid_mode` is done. Errors 1231, 1235, 1766, 1774, 1781, 1782, 1790, 3111, 3138.
+    pub(crate) fn may_set_gtid(&self, id: VarId, new: &Val) -> Result<()> {
+        let owned = match self.state.gtid.next {
+            Next::Owned(gtid) => Some(gtid),
+            _ => None,
+        };
+        let name = crate::variables::VARIABLES[id as usize].name;
+        match id {
+            GTID_NEXT | GTID_PURGED | TRACK_GTIDS if self.is_in_transaction() => Err(err!(1766, name)),
+            GTID_NEXT => {
+                let globals = self.server.globals.load();
+                Next::parse(new.text(), &globals)?;
+                owned.map_or(Ok(()), |gtid| Err(err!(1790, gtid)))
+            }
+            GTID_PURGED | GTID_MODE => match owned {
+                Some(gtid) => Err(err!(3138, name, gtid)),
+                None if id == GTID_MODE && new.uint() == MODE_OFF && self.server.gtids.any_owned() => {
+                    let why = "there are ongoing transactions that have a GTID";
+                    let then = "Before you set @@GLOBAL.GTID_MODE = OFF, ensure that all of them are over.";
+                    let message = format!("SET @@GLOBAL.GTID_MODE = OFF is not allowed because {why}. {then}");
+                    Err(SqlError::new(3111, message))
+                }
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// SET gtid_next. Errors 1026, 1317, and those of [`Session::may_set_gtid`].
+    pub(crate) fn set_gtid_next(&mut self, text: &str) -> Result<()> {
+        let globals = self.server.globals.load();
+        self.state.gtid.next = match (Next::parse(text, &globals)?, self.server.binlog.clone()) {
+            (Next::Over(gtid), Some(binlog)) => match self.server.gtids.acquire(gtid, self.state.id, &binlog)? {
+                true => Next::Owned(gtid),
+                false => Next::Executed(gtid),
+            },
+            (next, _) => next,
+        };
+        Ok(())
+    }
+
+    /// SET GLOBAL gtid_purged. Errors 1231, 1317, 3546.
+    pub(crate) fn set_gtid_purged(&mut self, text: &str) -> Result<()> {
+        let malformed = || crate::variables::VARIABLES[GTID_PURGED as usize].cannot(text);
+        let binlog = self.server.binlog.clone().ok_or_else(malformed)?;
+        self.server.gtids.purge(text, &binlog, malformed)
+    }
+
+    /// Error or warning 1785, by `enforce_gtid_consistency`, where a statement's changes of tables that are not transactional cannot have
+    /// a number of their own.
+    pub(crate) fn check_gtid_consistency(&mut self, mixes: bool) -> Result<()> {
+        if !mixes || self.state.logs_to().is_none() {
+            return Ok(());
+        }
+        match self.server.globals.load().uint(ENFORCE_GTIDS) {
+            ENFORCE_OFF => Ok(()),
+            ENFORCE_ON => Err(err!(1785)),
+            _ => {
+                self.state.warn("Warning", 1785, err!(1785).message);
+                Ok(())
+            }
+        }
+    }
+
+    /// Is a statement that would change rows passed over, because its number is executed? Error 1837.
+    #[cold]
+    pub(crate) fn passes_over(&self) -> Result<bool> {
+        match self.state.gtid.next {
+            Next::Over(gtid) => Err(err!(1837, gtid)),
+            Next::Executed(_) => Ok(true),
+            _ => Ok(false),
+        }
+    }
+
+    /// The same of a statement that is not the executor's. Errors 1778, 1837.
+    #[cold]
+    pub(crate) fn passes_over_statement(&mut self, statement: &Statement) -> Result<bool> {
+        if commits_first(statement) && self.is_in_transaction() {
+            return Err(err!(1778));
+        }
+        if needs_no_number(statement) {
+            return Ok(false);
+        }
+        let passes = self.passes_over()?;
+        if passes && ends_number(statement) && !self.is_in_transaction() {
+            self.state.release_gtid();
+        }
+        Ok(passes)
+    }
+
+    /// COMMIT, or a statement that commits, where nothing was changed: an empty transaction has the number.
+    #[cold]
+    pub(crate) fn commit_number(&mut self) -> Result<()> {
+        if let Next::Owned(_) = self.state.gtid.next {
+            return self.commit_event(None);
+        }
+        self.state.release_gtid();
+        Ok(())
+    }
+}
+
+/// WAIT_FOR_EXECUTED_GTID_SET: false after `time`. Errors 1317, and 3173 where the session owns one of them itself.
+pub(crate) fn wait_for(state: &State, set: &GtidSet, time: Option<Duration>) -> Result<bool> {
+    match state.gtid.next {
+        Next::Owned(own) if set.contains(own.uuid, own.number) => return Err(err!(3173, own)),
+        _ => {}
+    }
+    match &state.server.binlog {
+        Some(binlog) => binlog.await_executed(set, time, is_interrupted).map_err(binlog_error),
+        None if set.is_empty() => Ok(true),
+        // Nothing is ever executed without a binary log: the time goes by.
+        None => {
+            let began = Instant::now();
+            let mut parker = sync::Parker::new();
+            while time.is_none_or(|time| began.elapsed() < time) {
+                if is_interrupted() {
+                    return Err(err!(1317));
+                }
+                let left = time.map_or(ASK_AGAIN, |time| time.saturating_sub(began.elapsed()));
+                parker.park_timeout(left.min(ASK_AGAIN));
+            }
+            Ok(false)
+        }
+    }
+}

@@ -1,0 +1,290 @@
+"""GTIDs that sessions name: ownership, empty transactions, what is passed over, gtid_purged, waiting, session tracking. Errors and values are
+those that a MySQL 9.7 gave for the same statements."""
+
+import threading
+
+import pymysql
+import pytest
+from harness import rows, run, value, wait_until
+from pymysql.constants import CLIENT
+
+pytestmark = pytest.mark.usefixtures("clearway_only")
+
+U = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa"
+GTIDS = ("--log-bin", "--gtid-mode=ON", "--enforce-gtid-consistency=ON")
+STATE = "SELECT @@gtid_next, @@gtid_owned, @@gtid_executed"
+
+
+def code_of(connection, statement):
+    """The error's number, 0 for none."""
+    try:
+        run(statement, on=connection)
+        return 0
+    except pymysql.err.MySQLError as refused:
+        return refused.args[0]
+
+
+def check(connection, script):
+    """Lines of `statement`, `statement => error number` and `=> next owned executed`, the session's state, in which OWN is this server."""
+    own = value(connection, "SELECT @@server_uuid")
+    for number, line in enumerate(script.strip().splitlines(), 1):
+        statement, _, expected = line.strip().replace("UU", U).replace("OWN", own).partition("=>")
+        if statement.strip():
+            assert code_of(connection, statement) == int(expected or 0), f"{number}: {line}"
+        else:
+            found = rows(connection, STATE)[0]
+            wanted = tuple(word.strip() for word in expected.split("|"))
+            assert tuple(text.replace("\n", "") for text in found) == wanted, f"{number}: {line}"
+
+
+def prepare(server):
+    connection = server.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "CREATE TABLE d.m (id INT PRIMARY KEY) ENGINE=MyISAM",
+        "RESET BINARY LOGS AND GTIDS", on=connection)
+    return connection
+
+
+def test_a_number_is_owned_used_and_not_used_again(start):
+    server = start(*GTIDS)
+    connection = prepare(server)
+    check(connection, """
+        SET gtid_next = 'ANONYMOUS' => 1782
+        SET gtid_next = 'UU:1'
+        => UU:1 | UU:1 |
+        SELECT * FROM d.t
+        INSERT INTO d.t VALUES (1)
+        => UU:1 | | UU:1
+        INSERT INTO d.t VALUES (2) => 1837
+        CREATE TABLE d.u (a INT) => 1837
+        SELECT * FROM d.t
+        BEGIN
+        SET gtid_next = 'UU:2' => 1766
+        INSERT INTO d.t VALUES (2) => 1837
+        COMMIT
+        SET gtid_next = 'UU:3'
+        BEGIN
+        COMMIT
+        => UU:3 | | UU:1:3
+        SET gtid_next = 'UU:4'
+        BEGIN
+        INSERT INTO d.t VALUES (4)
+        SET gtid_next = 'AUTOMATIC' => 1766
+        CREATE TABLE d.u (a INT) => 1778
+        BEGIN => 1778
+        => UU:4 | UU:4 | UU:1:3
+        ROLLBACK
+        => UU:4 | | UU:1:3
+        SET gtid_next = 'UU:4'
+        INSERT INTO d.t VALUES (1) => 1062
+        => UU:4 | | UU:1:3
+        SET gtid_next = 'UU:4'
+        SET gtid_next = 'UU:5' => 1790
+        => UU:4 | | UU:1:3
+        SET gtid_next = 'UU:5'
+        CREATE TABLE d.v (a INT)
+        => UU:5 | | UU:1:3:5
+        SET gtid_next = 'UU:6'
+        CREATE TABLE IF NOT EXISTS d.v (a INT)
+        => UU:6 | | UU:1:3:5-6
+        SET gtid_next = 'UU:7'
+        CREATE USER somebody
+        => UU:7 | | UU:1:3:5-7
+        SET gtid_next = 'UU:8'
+        INSERT INTO d.m VALUES (1)
+        => UU:8 | | UU:1:3:5-8
+        SET gtid_next = 'UU:9'
+        ANALYZE TABLE d.t
+        => UU:9 | | UU:1:3:5-9
+        SET gtid_next = 'UU:10'
+        UPDATE d.t SET id = 5 WHERE id = -1
+        => UU:10 | UU:10 | UU:1:3:5-9
+        COMMIT
+        SET gtid_next = 'AUTOMATIC'
+        => AUTOMATIC | | UU:1:3:5-10
+    """)
+    # All of it is there after a crash.
+    server.kill()
+    server.start()
+    connection = server.connect()
+    assert value(connection, "SELECT @@gtid_executed") == f"{U}:1:3:5-10"
+    # What is executed is passed over, until the transaction ends.
+    check(connection, """
+        SET gtid_next = 'UU:1'
+        => UU:1 | | UU:1:3:5-10
+        BEGIN
+        INSERT INTO d.t VALUES (70)
+        COMMIT
+        INSERT INTO d.t VALUES (71) => 1837
+        SET gtid_next = 'UU:1'
+        CREATE TABLE d.x (a INT)
+        CREATE TABLE d.x (a INT) => 1837
+        SET gtid_next = 'UU:1'
+        INSERT INTO d.t VALUES (72)
+        ROLLBACK
+        SET gtid_next = 'OWN:3'
+        COMMIT
+        SET gtid_next = 'AUTOMATIC'
+        INSERT INTO d.t VALUES (11)
+        INSERT INTO d.t VALUES (12)
+        INSERT INTO d.t VALUES (13)
+        => AUTOMATIC | | UU:1:3:5-10,OWN:1-4
+        BEGIN
+        INSERT INTO d.t VALUES (14)
+        INSERT INTO d.m VALUES (14) => 1785
+        ROLLBACK
+        UPDATE d.t, d.m SET d.t.id = d.t.id + 100, d.m.id = d.m.id + 100 => 1785
+    """.replace("UU:1:3:5-10,OWN:1-4", ordered(connection)))
+    assert rows(connection, "SELECT * FROM d.t ORDER BY id") == ((1,), (11,), (12,), (13,))
+    assert [name for name, in rows(connection, "SHOW TABLES FROM d")] == ["m", "t", "v"]
+
+
+def ordered(connection):
+    """Sets are shown in the order of their UUIDs."""
+    sets = sorted([(U, "UU:1:3:5-10"), (value(connection, "SELECT @@server_uuid"), "OWN:1-4")])
+    return ",".join(text for _, text in sets)
+
+
+def test_who_wants_an_owned_number_waits_for_its_end(start):
+    server = start(*GTIDS)
+    first, second, third = prepare(server), server.connect(), server.connect()
+    run(f"SET gtid_next = '{U}:1'", "BEGIN", "INSERT INTO d.t VALUES (1)", on=first)
+    owner = value(first, "SELECT CONNECTION_ID()")
+    assert value(second, "SELECT @@global.gtid_owned") == f"{U}:1#{owner}"
+    ended = []
+
+    def wait(connection):
+        ended.append((connection, code_of(connection, f"SET gtid_next = '{U}:1'")))
+
+    waiting = [threading.Thread(target=wait, args=(c,)) for c in (second, third)]
+    numbers = [value(c, "SELECT CONNECTION_ID()") for c in (second, third)]
+    for thread in waiting:
+        thread.start()
+    observer = server.connect()
+    pending = lambda: len(rows(observer, f"SELECT 1 FROM information_schema.processlist WHERE id IN ({numbers[0]}, {numbers[1]}) "
+                                         "AND info LIKE 'SET gtid_next%'")) == 2
+    wait_until(pending, 10, "both wait")
+    run(f"KILL QUERY {numbers[1]}", on=observer)
+    waiting[1].join(10)
+    assert ended == [(third, 1317)]
+    run("COMMIT", on=first)
+    waiting[0].join(10)
+    assert ended[1:] == [(second, 0)]
+    run("INSERT INTO d.t VALUES (2)", on=second)
+    assert rows(second, "SELECT * FROM d.t") == ((1,),), "it was passed over"
+    # A connection that ends gives its number back.
+    run(f"SET gtid_next = '{U}:2'", on=third)
+    third.close()
+    wait_until(lambda: value(observer, "SELECT @@global.gtid_owned") == "", 10, "nobody owns a number")
+
+
+def test_modes_and_words(start):
+    connection = start("--log-bin").connect()
+    check(connection, """
+        SET gtid_next = 'UU:1' => 1781
+        SET gtid_next = 'ANONYMOUS'
+        => ANONYMOUS | |
+        SET gtid_next = automatic
+        SET gtid_next = 'x' => 1774
+        SET gtid_next = 'UU:0' => 1774
+        SET gtid_next = 'UU:1-2' => 1774
+        SET gtid_next = NULL => 1231
+        SET gtid_next = 'UU:tag:1' => 1235
+        SET GLOBAL gtid_next = 'AUTOMATIC' => 1228
+        SET GLOBAL gtid_mode = ON => 1788
+        SET GLOBAL enforce_gtid_consistency = ON
+        SET GLOBAL gtid_mode = OFF_PERMISSIVE
+        SET gtid_next = 'UU:1'
+        SET GLOBAL gtid_mode = ON_PERMISSIVE => 3138
+        SET gtid_next = 'AUTOMATIC'
+        SET GLOBAL gtid_mode = ON_PERMISSIVE
+        SET GLOBAL gtid_mode = ON
+        SET GLOBAL enforce_gtid_consistency = WARN => 1779
+    """)
+
+
+def test_purged_sets(start):
+    server = start(*GTIDS)
+    connection, other = prepare(server), server.connect()
+    run("INSERT INTO d.t VALUES (1)", f"SET gtid_next = '{U}:60'", on=other)
+    check(connection, """
+        SET GLOBAL gtid_purged = 'UU:20-30'
+        SET GLOBAL gtid_purged = '+UU:25' => 3546
+        SET GLOBAL gtid_purged = '+UU:1-3'
+        SET GLOBAL gtid_purged = 'UU:1-3' => 3546
+        SET GLOBAL gtid_purged = 'UU:1-3:20-31'
+        SET GLOBAL gtid_purged = '' => 3546
+        SET GLOBAL gtid_purged = '+'
+        SET GLOBAL gtid_purged = '+UU:60' => 3546
+        SET GLOBAL gtid_purged = '+OWN:1' => 3546
+        SET GLOBAL gtid_purged = 'x' => 1231
+        SET GLOBAL gtid_purged = NULL => 1231
+        SET GLOBAL gtid_purged = 5 => 1232
+        SET gtid_purged = 'UU:1' => 1229
+        SET GLOBAL gtid_executed = 'UU:1' => 1238
+        BEGIN
+        SET GLOBAL gtid_purged = '+UU:70' => 1766
+        ROLLBACK
+        SET gtid_next = 'UU:70'
+        SET GLOBAL gtid_purged = '+UU:71' => 3138
+        SET gtid_next = 'UU:21'
+        INSERT INTO d.t VALUES (21)
+        COMMIT
+        SET gtid_next = 'AUTOMATIC'
+    """)
+    assert rows(connection, "SELECT * FROM d.t") == ((1,),), "a purged number is executed"
+    run("ROLLBACK", on=other)
+    server.kill()
+    server.start()
+    connection = server.connect()
+    assert value(connection, "SELECT @@global.gtid_purged") == f"{U}:1-3:20-31"
+    run("RESET BINARY LOGS AND GTIDS", f"SET gtid_next = '{U}:21'", "INSERT INTO d.t VALUES (21)", on=connection)
+    assert value(connection, "SELECT @@gtid_executed") == f"{U}:21"
+
+
+def test_waiting_for_a_set(start):
+    server = start(*GTIDS)
+    connection, other = prepare(server), server.connect()
+    assert value(connection, f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{U}:1', 0.05)") == 1
+    assert value(connection, "SELECT WAIT_FOR_EXECUTED_GTID_SET('')") == 0
+    found = []
+    waiting = threading.Thread(target=lambda: found.append(value(other, f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{U}:1-2', 30)")))
+    waiting.start()
+    for number in (2, 1):
+        assert not found
+        run(f"SET gtid_next = '{U}:{number}'", f"INSERT INTO d.t VALUES ({number})", on=connection)
+    waiting.join(10)
+    assert found == [0]
+    for statement, code in [("WAIT_FOR_EXECUTED_GTID_SET('x')", 1772), ("WAIT_FOR_EXECUTED_GTID_SET(NULL)", 1772),
+                            (f"WAIT_FOR_EXECUTED_GTID_SET('{U}:9', -1)", 1210), ("WAIT_FOR_EXECUTED_GTID_SET()", 1582)]:
+        assert code_of(connection, "SELECT " + statement) == code, statement
+    run(f"SET gtid_next = '{U}:9'", on=connection)
+    assert code_of(connection, f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{U}:9')") == 3173
+
+
+def test_the_answer_tells_the_number_of_its_commit(start):
+    """`session_track_gtids`: PyMySQL leaves what follows the status in the message of the OK packet."""
+    server = start(*GTIDS)
+    prepare(server)
+    session_track = 1 << 23
+    connection = server.connect(client_flag=CLIENT.MULTI_STATEMENTS | session_track)
+    own = value(connection, "SELECT @@server_uuid")
+
+    def told(statement):
+        run(statement, on=connection)
+        return connection._result.message.decode(errors="replace") if connection._result.message else ""
+
+    assert own not in told("INSERT INTO d.t VALUES (1)")
+    run("SET session_track_gtids = OWN_GTID", on=connection)
+    assert f"{own}:2" in told("INSERT INTO d.t VALUES (2)")
+    assert own not in told("BEGIN") + told("INSERT INTO d.t VALUES (3)")
+    assert code_of(connection, "SET session_track_gtids = OFF") == 1766
+    assert f"{own}:3" in told("COMMIT")
+    assert f"{own}:4" in told("CREATE TABLE d.u (a INT)")
+    assert f"{own}:5" in told("CREATE USER somebody")
+    assert f"{own}:6" in told("INSERT INTO d.m VALUES (1)")
+    run(f"SET gtid_next = '{U}:7'", on=connection)
+    assert f"{U}:7" in told("INSERT INTO d.t VALUES (7)")
+    run("SET gtid_next = AUTOMATIC", "SET session_track_gtids = ALL_GTIDS", on=connection)
+    assert f"{own}:1-7" in told("INSERT INTO d.t VALUES (8)")
+    run("SET session_track_gtids = OFF", on=connection)
+    assert own not in told("INSERT INTO d.t VALUES (9)")
