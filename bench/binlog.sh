@@ -10,7 +10,7 @@ tests=("$@")
 size=(--tables="${TABLES:-4}" --table-size="${ROWS:-100000}")
 data=$work
 ports=()
-for options in "" --log-bin; do
+for options in --skip-log-bin --log-bin; do
   work=$data/server${#ports[@]}
   mkdir "$work"
   start_clearway 512M $options

@@ -54,7 +54,7 @@ start_clearway() { # start_clearway POOL [OPTION...]
   [ -x "$clearway" ] || die "no $clearway: make build"
   clearway_port=$(free_port)
   "$clearway" serve --datadir="$work/clearway" --port="$clearway_port" --socket="$work/c.sock" --bind-address=127.0.0.1 \
-    --initialize-insecure --innodb-buffer-pool-size="$pool" --innodb-flush-log-at-trx-commit=1 --max-connections=2000 --max-prepared-stmt-count=1000000 \
+    --initialize-insecure --skip-log-bin --innodb-buffer-pool-size="$pool" --innodb-flush-log-at-trx-commit=1 --max-connections=2000 --max-prepared-stmt-count=1000000 \
     "$@" >>"$work/clearway.log" 2>&1 &
   clearway_pid=$!
   pids+=("$clearway_pid")

@@ -19,7 +19,7 @@ pub struct Options {
     pub initialize: bool,
     /// mysql_native_password can be used.
     pub native_password: bool,
-    /// `--log-bin`: the name of the binary log's files, without number; empty: the default one. `None`: there is none.
+    /// `--log-bin`: the name of the binary log's files, without number; empty: the default one. `None`: `--skip-log-bin`.
     pub log_bin: Option<String>,
     pub help: bool,
     /// Say these in the error log: values adjusted, `loose` options skipped.
@@ -37,7 +37,7 @@ const GROUPS: [&str; 4] = ["mysqld", "server", "clearway", "mysqld-8.4"];
 
 /// Reads the arguments after `clearway serve`, and the option files that they name.
 pub fn parse(arguments: &[String]) -> Result<Options, Error> {
-    let mut options = Options::default();
+    let mut options = Options { log_bin: Some(String::new()), ..Options::default() };
     let (files, rest) = split_files(arguments)?;
     for file in files {
         read_file(&mut options, &file, 0)?;
@@ -453,7 +453,10 @@ mod tests {
         assert_eq!(shown(&args("--autocommit 0 --skip-networking").unwrap(), "autocommit"), "OFF");
         assert_eq!(shown(&args("--skip-networking").unwrap(), "skip_networking"), "ON");
         assert_eq!(shown(&args("--skip-innodb-doublewrite").unwrap(), "innodb_doublewrite"), "OFF");
-        assert!(args("--skip-log-bin").is_ok());
+        assert_eq!(args("").unwrap().log_bin.as_deref(), Some(""));
+        assert_eq!(args("--log-bin=x").unwrap().log_bin.as_deref(), Some("x"));
+        assert_eq!(args("--skip-log-bin").unwrap().log_bin, None);
+        assert_eq!(shown(&args("--disable-log-bin").unwrap(), "log_bin"), "OFF");
     }
 
     #[test]

@@ -192,7 +192,10 @@ impl State {
             is_block,
             has_statements: kind != LoggedAs::Rows,
             numbering: self.numbering(),
-            server_id: globals.uint(SERVER_ID) as u32,
+            server_id: match self.gtid.source_id {
+                0 => globals.uint(SERVER_ID) as u32,
+                id => id,
+            },
             commit_us: crate::state::clock_us(),
             original_us,
             original_version,

@@ -613,7 +613,24 @@ impl Session {
             body => {
                 let spec = self.new_table(parsed, body, (&schema, &name), false)?;
                 self.check_new_table(&spec)?;
-                self.define(|ddl| ddl.create_table(spec).map(drop)).map(|()| Outcome::default())
+                let copies_own = match body {
+                    CreateTableBody::Like(source) => {
+                        let (schema, name) = self.object(parsed, *source)?;
+                        self.is_temporary(&schema, &name)
+                    }
+                    _ => false,
+                };
+                let made = self.define_with(|ddl, state| {
+                    let table = ddl.create_table(spec)?;
+                    if copies_own && let Some(text) = &mut state.log_text {
+                        // A replica has no temporary tables of this session.
+                        let told = inspect::create::create_table(&table);
+                        let rest = told.strip_prefix("CREATE TABLE ").expect("the words of a base table");
+                        *text = format!("CREATE TABLE `{}`.{rest}", table.schema.replace('`', "``")).into_bytes();
+                    }
+                    Ok(())
+                });
+                made.map(|()| Outcome::default())
             }
         };
         match made {

@@ -113,6 +113,8 @@ fn is_tagged(text: &str) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct SessionGtid {
     pub next: Next,
+    /// The server that the transaction was first committed on; 0: this one.
+    pub source_id: u32,
     /// The commit that is on its way has this number.
     committing: Option<Gtid>,
     /// There when `session_track_gtids` is not OFF.

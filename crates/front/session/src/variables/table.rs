@@ -366,7 +366,7 @@ pub static VARIABLES: &[Variable] = &[
     v("local_infile", Scope::Global, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),
     v("lock_wait_timeout", Scope::Both, Access::Dynamic, Startup::Option, uint(1, 31_536_000), Default::UInt(31_536_000)),
     v("locked_in_memory", Scope::Global, Access::ReadOnly, Startup::None, Kind::Bool, Default::Bool(false)),
-    v("log_bin", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
+    v("log_bin", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Bool, Default::Bool(true)),
     v("log_bin_basename", Scope::Global, Access::ReadOnly, Startup::None, Kind::Str, Default::Str("")),
     v("log_bin_index", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Str, Default::Str("")),
     v("log_bin_trust_function_creators", Scope::Global, Access::Fixed, Startup::OptionFixed, Kind::Bool, Default::Bool(false)),
