@@ -31,7 +31,7 @@ use protocol::{
     AnswerStart, ClosedBy, Command, Connection, HangUp, Next, OkReply, Output, Peer, ServerStatus, StateChange,
 };
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use sync::Cached;
 use sync::memory::Account;
 use types::sql_mode::SqlMode;
@@ -103,6 +103,8 @@ pub struct Session {
     pub(crate) settles_later: bool,
     /// The query in progress has a deadline, by `max_execution_time`.
     pub(crate) has_deadline: bool,
+    /// `binlog_group_commit_sync_delay`: until when the commit at hand waits for others.
+    pub(crate) gathers_until: Option<Instant>,
     /// The answer is made, and rests on commits that are not durable yet: [`Session::settle`].
     pub(crate) unsettled: bool,
     /// Where that answer begins.
@@ -159,6 +161,7 @@ impl Session {
             more: false,
             settles_later: false,
             has_deadline: false,
+            gathers_until: None,
             unsettled: false,
             answer_at: AnswerStart::default(),
             format: protocol::RowFormat::Text,

@@ -152,15 +152,25 @@ impl Session {
         self.pins.begin_commit(Waiting { timeout, tx: &mut self.tx })?;
         let mut result = self.tx.precommit();
         self.state.track_commit(self.tx.commit_end());
+        self.gathers_until = if result.is_ok() { self.server.gathering.until() } else { None };
         if result.is_ok() && self.settles_later && !self.temporary.has_dropped() {
             self.unsettled = true;
             return Ok(());
         }
         if result.is_ok() {
+            self.gather();
             result = self.tx.await_durable();
         }
         self.pins.end_commit();
         result.map_err(exec::error::engine)
+    }
+
+    /// Before the wait for the flush: the wait for others to share it.
+    #[inline]
+    fn gather(&mut self) {
+        if let Some(until) = self.gathers_until.take() {
+            self.server.gathering.gather(until);
+        }
     }
 
     /// The second half of a command whose answer rests on commits that are not durable yet: waits for them. The answer,
@@ -168,6 +178,7 @@ impl Session {
     pub(crate) fn settle(&mut self, out: &mut Output) -> Next {
         assert!(std::mem::take(&mut self.unsettled), "there is something to wait for");
         sync::blocking::serve(self.tx.interrupt());
+        self.gather();
         let result = self.tx.await_durable().map_err(exec::error::engine);
         if !self.tx.is_active() {
             self.pins.end_commit();

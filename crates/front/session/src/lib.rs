@@ -31,6 +31,7 @@ mod explain_connection;
 mod expression;
 mod files;
 mod foreign_servers;
+mod gathering;
 mod gtid;
 mod handler;
 mod hints;

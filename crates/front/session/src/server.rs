@@ -2,6 +2,7 @@
 
 use crate::binary_log::{self, LOG_BIN};
 use crate::command::Session;
+use crate::gathering::Gathering;
 use crate::gtid::{GTID_EXECUTED, GTID_OWNED, GTID_PURGED, Gtids};
 use crate::persist::Persisted;
 use crate::process::Processes;
@@ -23,6 +24,8 @@ use sync::blocking::Wait;
 use sync::{Mutex, Parker, Rank, Snapshot};
 use types::{Result, SqlError, const_eq, err};
 
+const SYNC_DELAY: VarId = id("binlog_group_commit_sync_delay");
+const NO_DELAY_COUNT: VarId = id("binlog_group_commit_sync_no_delay_count");
 const WAIT_TIMEOUT: VarId = id("wait_timeout");
 const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
 const DEADLOCK_DETECT: VarId = id("innodb_deadlock_detect");
@@ -169,6 +172,7 @@ pub struct Server {
     pub(crate) binlog: Option<Arc<binlog::Binlog>>,
     /// W, R: sessions that name the number of their transaction.
     pub(crate) gtids: Gtids,
+    pub(crate) gathering: Gathering,
     /// By connection. W: replicas that register and go. R: SHOW REPLICAS.
     pub(crate) replicas: Mutex<BTreeMap<u32, crate::dump::Replica>>,
     pub catalog: Arc<Catalog>,
@@ -232,6 +236,7 @@ impl Server {
         let server = Arc::new(Server {
             binlog: settings.binlog,
             gtids: Gtids::default(),
+            gathering: Gathering::default(),
             replicas: Mutex::new(Rank::Session, BTreeMap::new()),
             catalog,
             accounts: Accounts::new(directory).with_native_password(settings.native_password),
@@ -361,6 +366,7 @@ impl Server {
         self.catalog.locks().set_write_lock_max(globals.uint(WRITE_LOCKS_MAX));
         if let Some(binlog) = &self.binlog {
             binlog.set(crate::binary_log::settings(&globals));
+            self.gathering.set(globals.uint(SYNC_DELAY), globals.uint(NO_DELAY_COUNT));
         }
         if let Some(told) = self.on_set_global.get() {
             told(&globals);

@@ -88,7 +88,7 @@ pub static VARIABLES: &[Variable] = &[
     v("binlog_expire_logs_auto_purge", Scope::Global, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(true)),
     v("binlog_expire_logs_seconds", Scope::Global, Access::Dynamic, Startup::Option, uint(0, 4_294_967_295), Default::UInt(2_592_000)),
     v("binlog_format", Scope::Both, Access::Fixed, Startup::OptionFixed, Kind::Enum(&["MIXED", "STATEMENT", "ROW"]), Default::Str("ROW")),
-    v("binlog_group_commit_sync_delay", Scope::Global, Access::Fixed, Startup::OptionFixed, uint(0, 1_000_000), Default::UInt(0)),
+    v("binlog_group_commit_sync_delay", Scope::Global, Access::Dynamic, Startup::Option, uint(0, 1_000_000), Default::UInt(0)),
     v("binlog_group_commit_sync_no_delay_count", Scope::Global, Access::Dynamic, Startup::Option, uint(0, 100_000), Default::UInt(0)),
     v("binlog_gtid_simple_recovery", Scope::Global, Access::ReadOnly, Startup::OptionFixed, Kind::Bool, Default::Bool(true)),
     v("binlog_max_flush_queue_time", Scope::Global, Access::Dynamic, Startup::Option, uint(0, 100_000), Default::UInt(0)),
