@@ -231,6 +231,13 @@ fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc
         }
     }));
     let mut how = Vec::new();
+    if let Some(address) = config.administrative {
+        log.write(
+            Level::System,
+            13_292,
+            &format!("Admin interface ready for connections, address: '{}'  port: {}", address.ip(), address.port()),
+        );
+    }
     for address in listener.addresses() {
         how.push(format!("mariadb -h {} -P {} -u root", address.ip(), address.port()));
     }
@@ -319,6 +326,7 @@ fn listen_config(globals: &Globals) -> Result<Config, String> {
     };
     Ok(Config {
         addresses,
+        administrative: administrative(globals)?,
         socket,
         back_log: uint(globals, "back_log") as u32,
         max_connections: uint(globals, "max_connections") as usize,
@@ -327,6 +335,22 @@ fn listen_config(globals: &Globals) -> Result<Config, String> {
         stack_bytes: uint(globals, "thread_stack") as usize,
         ..defaults
     })
+}
+
+/// `admin_address`: one address, and none that stands for all.
+fn administrative(globals: &Globals) -> Result<Option<SocketAddr>, String> {
+    let word = text(globals, "admin_address");
+    if word.is_empty() {
+        return Ok(None);
+    }
+    let wrong = |why: String| format!("option 'admin-address': '{word}': {why}");
+    let all = word == "*" || word.parse::<IpAddr>().is_ok_and(|ip| ip.is_unspecified());
+    if all || word.contains(',') {
+        return Err(wrong("one address, no wildcard".to_string()));
+    }
+    let found = (word, uint(globals, "admin_port") as u16).to_socket_addrs().map_err(|e| wrong(e.to_string()))?;
+    let mut found = found.filter(|address| !address.ip().is_unspecified());
+    found.next().map(Some).ok_or_else(|| wrong("no such address".to_string()))
 }
 
 fn resolve(word: &str, port: u16) -> Result<Vec<SocketAddr>, String> {

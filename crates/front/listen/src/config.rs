@@ -11,6 +11,8 @@ const CROWD_PER_CPU: usize = 40;
 pub struct Config {
     /// `bind_address` and `port`; port 0 takes a free one. Empty: `skip_networking`.
     pub addresses: Vec<SocketAddr>,
+    /// `admin_address` and `admin_port`: for administrators, also when `max_connections` are there.
+    pub administrative: Option<SocketAddr>,
     /// `socket`. A lock file stands beside it, `<socket>.lock`.
     pub socket: Option<PathBuf>,
     /// `back_log`: connections that the kernel keeps until they are accepted.
@@ -36,6 +38,7 @@ impl Default for Config {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         Config {
             addresses: Vec::new(),
+            administrative: None,
             socket: None,
             back_log: 151,
             max_connections: 151,

@@ -5,7 +5,7 @@ use crate::crew::{Crew, STALL};
 use crate::pool::{Job, Pool};
 use crate::slots::{KEY_BASE, Slots};
 use crate::socket::Door;
-use crate::worker::{Shared, Stage, Task};
+use crate::worker::{ADMINISTRATORS_MAX, Shared, Stage, Task};
 use observe::Counter;
 use polling::{Event, Events, Poller};
 use protocol::{ClosedBy, Connection, Peer, Service, Stream};
@@ -38,8 +38,12 @@ impl<S: Service> Listener<S> {
         if let Some(path) = &config.socket {
             doors.push(Door::unix(path, config.back_log)?);
         }
+        let administrative = doors.len();
+        if let Some(address) = config.administrative {
+            doors.push(Door::tcp(address, config.back_log)?);
+        }
         assert!(doors.len() < KEY_BASE, "more addresses than a machine has");
-        let addresses = doors.iter().filter_map(Door::address).collect();
+        let addresses = doors[..administrative].iter().filter_map(Door::address).collect();
         let poller = Arc::new(Poller::new()?);
         let shared = Arc::new(Shared {
             service,
@@ -54,8 +58,14 @@ impl<S: Service> Listener<S> {
             stopping: AtomicBool::new(false),
         });
         shared.set_max_workers(config.max_connections);
-        let watch =
-            Watch { shared: Arc::clone(&shared), poller: Arc::clone(&poller), doors, tick: config.tick, next_id: 1 };
+        let watch = Watch {
+            shared: Arc::clone(&shared),
+            poller: Arc::clone(&poller),
+            doors,
+            administrative,
+            tick: config.tick,
+            next_id: 1,
+        };
         for (key, door) in watch.doors.iter().enumerate() {
             watch_door(&poller, door, key)?;
         }
@@ -139,6 +149,8 @@ struct Watch<S: Service> {
     shared: Arc<Shared<S>>,
     poller: Arc<Poller>,
     doors: Vec<Door>,
+    /// From here on they are for administrators.
+    administrative: usize,
     tick: Duration,
     next_id: u32,
 }
@@ -206,7 +218,7 @@ impl<S: Service> Watch<S> {
     fn accept(&mut self, key: usize) {
         for _ in 0..ACCEPTS_A_TURN {
             match self.doors[key].accept() {
-                Ok((stream, peer)) => self.admit(stream, peer),
+                Ok((stream, peer)) => self.admit(stream, peer, key >= self.administrative),
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
                 Err(e) if matches!(e.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted) => {}
                 Err(_) => {
@@ -219,7 +231,8 @@ impl<S: Service> Watch<S> {
         self.rearm(key);
     }
 
-    fn admit(&mut self, stream: Stream, peer: Peer) {
+    /// `administrative`: by the door for administrators, of whom some find room above `max_connections`.
+    fn admit(&mut self, stream: Stream, peer: Peer, administrative: bool) {
         observe::increment(Counter::Connections);
         let Ok(mut conn) = Connection::new(stream, peer) else {
             observe::increment(Counter::ConnectionErrorsPeerAddress);
@@ -229,7 +242,11 @@ impl<S: Service> Watch<S> {
         let connected = self.shared.connected.load(Ordering::Acquire);
         // Relaxed: a setting that stands alone.
         let max_connections = self.shared.max_connections.load(Ordering::Relaxed);
-        if connected > max_connections {
+        let bound = if administrative { max_connections + ADMINISTRATORS_MAX } else { max_connections };
+        if administrative {
+            conn.set_administrative();
+        }
+        if connected > bound {
             observe::increment(Counter::ConnectionErrorsMaxConnections);
             // A fresh socket's buffer takes so short a packet without blocking; the client may be gone.
             let _ = conn.output().error(&protocol::too_many_connections());
@@ -237,7 +254,7 @@ impl<S: Service> Watch<S> {
             conn.stream().shutdown();
             return;
         }
-        if connected == max_connections {
+        if connected == max_connections && !administrative {
             conn.set_reserved();
         }
         let Some(slot) = self.shared.slots.open(conn.hang_up()) else { return };

@@ -10,6 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use sync::{Lanes, Parker, blocking};
 
+/// Connections of administrators above `max_connections` and the one reserved there.
+pub const ADMINISTRATORS_MAX: usize = 1000;
+
 /// One connection with its session, wherever it is.
 pub struct Task<S: Service> {
     pub conn: Connection,
@@ -57,7 +60,7 @@ pub struct Shared<S: Service> {
 impl<S: Service> Shared<S> {
     /// As many workers as there may be statements that sleep, and a leader for each group.
     pub fn set_max_workers(&self, max_connections: usize) {
-        self.pool.set_max_workers(max_connections + 1 + self.crew.groups());
+        self.pool.set_max_workers(max_connections + 1 + ADMINISTRATORS_MAX + self.crew.groups());
     }
 
     /// A connection becomes active: a worker serves it.

@@ -14,13 +14,15 @@
 //!                            <--      02                     over plain TCP: the public key, please
 //!  01 key in PEM             -->
 //!                            <--      RSA-OAEP(password NUL XOR scramble)
+//!  sha256_password: as caching_sha2_password without a cache, the key is asked for by 01
+//!  auth_socket: the kernel says who the client is; mysql_no_login: nobody is
 //!  OK or ERR                 -->                             sent by the caller
 //! ```
 
 use crate::handshake::Scramble;
 use crate::tls::Acceptor;
 use crate::{Capabilities, Connection, Greeting, Login, ReadOutcome, RsaKeys};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use types::SqlError;
 
 /// A password longer than this is refused, as in MySQL.
@@ -30,12 +32,19 @@ const MORE: u8 = 0x01;
 const FAST_SUCCESS: u8 = 0x03;
 const FULL_AUTHENTICATION: u8 = 0x04;
 const REQUEST_PUBLIC_KEY: u8 = 0x02;
+/// The same, of sha256_password.
+const REQUEST_PUBLIC_KEY_SHA256: u8 = 0x01;
 
 /// An authentication plugin of the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Plugin {
     CachingSha2,
     NativePassword,
+    Sha256,
+    /// auth_socket: needs nothing of the client.
+    Socket,
+    /// mysql_no_login
+    NoLogin,
 }
 
 impl Plugin {
@@ -43,7 +52,15 @@ impl Plugin {
         match self {
             Plugin::CachingSha2 => "caching_sha2_password",
             Plugin::NativePassword => "mysql_native_password",
+            Plugin::Sha256 => "sha256_password",
+            Plugin::Socket => "auth_socket",
+            Plugin::NoLogin => "mysql_no_login",
         }
+    }
+
+    /// Has the client a part in it, by the same name?
+    const fn asks_client(self) -> bool {
+        !matches!(self, Plugin::Socket | Plugin::NoLogin)
     }
 }
 
@@ -68,8 +85,11 @@ pub trait Authenticator {
 
     fn sha2_fast(&mut self, scramble: &Scramble, reply: &[u8; 32]) -> FastAuth;
 
-    /// The password in clear text. On success it goes to the cache.
+    /// The password in clear text, of caching_sha2_password and sha256_password. With the former it goes to the cache on success.
     fn sha2_full(&mut self, password: &[u8]) -> bool;
+
+    /// auth_socket: is the user of the machine with this number the account's? `None`: the client is not on a Unix socket.
+    fn socket(&mut self, uid: Option<u32>) -> bool;
 }
 
 /// Why there is no login.
@@ -77,13 +97,14 @@ pub trait Authenticator {
 pub enum LoginError {
     /// The client went away or the socket broke: nothing to say.
     Gone(ReadOutcome),
+    /// The TLS handshake failed, and has said so in TLS's own words.
+    NoTls,
     /// To be told to the client: 1043, 1045, 1251, ... `user` is empty when it did not come so far.
     Refused { error: SqlError, user: String },
 }
 
 impl Connection {
-    /// Greets the client and authenticates it, waiting up to `timeout` (`connect_timeout`) for each of its packets and within them:
-    /// the caller sets `net_read_timeout` afterwards. The caller sends OK or ERR. `keys`: for caching_sha2_password over plain TCP. `tls`: offered if there is one.
+    /// Greets the client and authenticates it, within `timeout` (`connect_timeout`) in all. The caller sends OK or ERR. `keys`: for caching_sha2_password over plain TCP. `tls`: offered if there is one.
     pub fn authenticate(
         &mut self,
         greeting: &Greeting<'_>,
@@ -92,33 +113,46 @@ impl Connection {
         tls: Option<&Acceptor>,
         timeout: Duration,
     ) -> Result<Login, LoginError> {
+        let ends_at = Instant::now() + timeout;
+        self.set_read_deadline(Some(ends_at));
+        let login = self.log_in(greeting, authenticator, keys, tls, ends_at);
+        self.set_read_deadline(None);
+        login
+    }
+
+    fn log_in(
+        &mut self,
+        greeting: &Greeting<'_>,
+        authenticator: &mut dyn Authenticator,
+        keys: Option<&RsaKeys>,
+        tls: Option<&Acceptor>,
+        ends_at: Instant,
+    ) -> Result<Login, LoginError> {
         let offered = Capabilities::SERVER.with(Capabilities::SSL, tls.is_some());
-        self.set_net_read_timeout(timeout);
         let output = self.output();
         output.seq = 0;
         greeting.put(output.begin(), offered);
         output.end().map_err(|_| LoginError::Gone(ReadOutcome::Broken))?;
         self.set_capabilities(Capabilities::PROTOCOL_41);
         let bad = |_| refused(1043, "Bad handshake".into(), "");
-        self.read_answer(timeout)?;
+        self.read_answer(ends_at)?;
         if let Some(acceptor) = tls
             && Login::is_tls_request(self.packet()).map_err(bad)?
         {
-            // A handshake that fails says so in TLS's own words.
-            self.start_tls(acceptor, timeout).map_err(|_| LoginError::Gone(ReadOutcome::Broken))?;
-            self.read_answer(timeout)?;
+            self.start_tls(acceptor, left(ends_at)).map_err(|_| LoginError::NoTls)?;
+            self.read_answer(ends_at)?;
         }
         let mut login = Login::parse(self.packet(), offered).map_err(bad)?;
         self.set_capabilities(login.capabilities);
         let reply = std::mem::take(&mut login.auth_reply);
-        let mut exchange = Exchange { conn: self, authenticator, keys, timeout, scramble: &greeting.scramble };
+        let mut exchange = Exchange { conn: self, authenticator, keys, ends_at, scramble: &greeting.scramble };
         login.used_password = exchange.run(&login.user, &login.plugin, reply)?;
         Ok(login)
     }
 
     /// Reads the client's answer to the greeting.
-    fn read_answer(&mut self, timeout: Duration) -> Result<(), LoginError> {
-        match self.read_reply(Some(timeout)) {
+    fn read_answer(&mut self, ends_at: Instant) -> Result<(), LoginError> {
+        match self.read_reply(Some(left(ends_at))) {
             ReadOutcome::Packet => Ok(()),
             outcome => Err(unread(outcome, "")),
         }
@@ -134,7 +168,11 @@ impl Connection {
         keys: Option<&RsaKeys>,
         timeout: Duration,
     ) -> Result<bool, LoginError> {
-        Exchange { conn: self, authenticator, keys, timeout, scramble }.run(user, plugin, reply)
+        let ends_at = Instant::now() + timeout;
+        self.set_read_deadline(Some(ends_at));
+        let done = Exchange { conn: self, authenticator, keys, ends_at, scramble }.run(user, plugin, reply);
+        self.set_read_deadline(None);
+        done
     }
 }
 
@@ -142,7 +180,7 @@ struct Exchange<'a> {
     conn: &'a mut Connection,
     authenticator: &'a mut dyn Authenticator,
     keys: Option<&'a RsaKeys>,
-    timeout: Duration,
+    ends_at: Instant,
     scramble: &'a Scramble,
 }
 
@@ -151,6 +189,11 @@ impl Exchange<'_> {
     fn run(&mut self, user: &str, client_plugin: &str, reply: Vec<u8>) -> Result<bool, LoginError> {
         let plugin = self.authenticator.begin(user);
         let mut reply = reply;
+        if !plugin.asks_client() {
+            let uid = self.conn.peer_uid();
+            let accepted = plugin == Plugin::Socket && self.authenticator.socket(uid);
+            return if accepted { Ok(false) } else { Err(self.denied(user, !reply.is_empty())) };
+        }
         if !self.conn.capabilities().has(Capabilities::PLUGIN_AUTH) {
             if plugin != Plugin::NativePassword {
                 let message = "Client does not support authentication protocol requested by server; consider upgrading \
@@ -179,6 +222,8 @@ impl Exchange<'_> {
                 Err(_) => false,
             },
             Plugin::CachingSha2 => self.caching_sha2(user, &reply)?,
+            Plugin::Sha256 => self.sha256(user, reply)?,
+            Plugin::Socket | Plugin::NoLogin => unreachable!("decided above"),
         };
         if accepted { Ok(true) } else { Err(self.denied(user, true)) }
     }
@@ -191,8 +236,18 @@ impl Exchange<'_> {
             return Ok(true);
         }
         self.conn.output().begin().extend_from_slice(&[MORE, FULL_AUTHENTICATION]);
-        let mut reply = self.exchange(user)?;
-        let password = if self.conn.is_secure() {
+        let reply = self.exchange(user)?;
+        self.clear_password(user, reply, REQUEST_PUBLIC_KEY)
+    }
+
+    fn sha256(&mut self, user: &str, reply: Vec<u8>) -> Result<bool, LoginError> {
+        self.clear_password(user, reply, REQUEST_PUBLIC_KEY_SHA256)
+    }
+
+    /// The password itself: as it is where the connection is secure, else under the server's key, for which the client may ask by `request`.
+    fn clear_password(&mut self, user: &str, mut reply: Vec<u8>, request: u8) -> Result<bool, LoginError> {
+        let asks = reply == [request];
+        let password = if self.conn.is_secure() && !asks {
             reply
         } else {
             let Some(keys) = self.keys else { return Ok(false) };
@@ -200,7 +255,7 @@ impl Exchange<'_> {
                 Ok(pair) => pair,
                 Err(e) => return Err(refused(1105, format!("RSA key pair for authentication: {e}"), user)),
             };
-            if reply == [REQUEST_PUBLIC_KEY] {
+            if asks {
                 let out = self.conn.output().begin();
                 out.push(MORE);
                 out.extend_from_slice(pair.public_pem().as_bytes());
@@ -224,7 +279,7 @@ impl Exchange<'_> {
     /// Ends the packet that was begun, sends it and gives the client's answer.
     fn exchange(&mut self, user: &str) -> Result<Vec<u8>, LoginError> {
         self.conn.output().end().map_err(|_| LoginError::Gone(ReadOutcome::Broken))?;
-        match self.conn.read_reply(Some(self.timeout)) {
+        match self.conn.read_reply(Some(left(self.ends_at))) {
             ReadOutcome::Packet => Ok(self.conn.packet().to_vec()),
             outcome => Err(unread(outcome, user)),
         }
@@ -234,6 +289,10 @@ impl Exchange<'_> {
         let error = access_denied(user, &self.conn.peer().host(), used_password);
         LoginError::Refused { error, user: user.to_string() }
     }
+}
+
+fn left(ends_at: Instant) -> Duration {
+    ends_at.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }
 
 /// Error 1045.

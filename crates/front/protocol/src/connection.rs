@@ -8,7 +8,7 @@ use crate::tls::{self, TlsInfo};
 use crate::{Capabilities, HangUp, Output, Peer, Stream};
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use types::SqlError;
 
 /// `net_write_timeout`: a client that takes nothing for so long is gone.
@@ -20,13 +20,20 @@ pub struct Connection {
     output: Output,
     peer: Peer,
     reserved: bool,
+    administrative: bool,
 }
 
 impl Connection {
     /// A connection over a socket just accepted (blocking mode).
     pub fn new(stream: Stream, peer: Peer) -> io::Result<Connection> {
         stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
-        Ok(Connection { input: Input::new(), output: Output::new(Arc::new(stream)), peer, reserved: false })
+        Ok(Connection {
+            input: Input::new(),
+            output: Output::new(Arc::new(stream)),
+            peer,
+            reserved: false,
+            administrative: false,
+        })
     }
 
     pub fn peer(&self) -> &Peer {
@@ -41,6 +48,15 @@ impl Connection {
 
     pub fn set_reserved(&mut self) {
         self.reserved = true;
+    }
+
+    /// It came by `admin_address`: only an account with SERVICE_CONNECTION_ADMIN may keep it.
+    pub fn is_administrative(&self) -> bool {
+        self.administrative
+    }
+
+    pub fn set_administrative(&mut self) {
+        self.administrative = true;
     }
 
     pub fn stream(&self) -> &Stream {
@@ -94,6 +110,16 @@ impl Connection {
     /// `net_read_timeout`: the longest pause inside a packet.
     pub fn set_net_read_timeout(&mut self, timeout: Duration) {
         self.input.read_timeout = timeout;
+    }
+
+    /// All that is read from now on has to be there by then; `None`: there is no hurry.
+    pub(crate) fn set_read_deadline(&mut self, ends_at: Option<Instant>) {
+        self.input.ends_at = ends_at;
+    }
+
+    /// The user of the machine at the other end of a Unix socket, by its number.
+    pub fn peer_uid(&self) -> Option<u32> {
+        self.stream().peer_uid()
     }
 
     /// `net_write_timeout`. One system call.

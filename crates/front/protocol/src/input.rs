@@ -71,6 +71,8 @@ pub struct Input {
     socket_timeout: Option<Duration>,
     pub max_allowed_packet: usize,
     pub read_timeout: Duration,
+    /// What comes later comes too late: a login, all of it.
+    pub ends_at: Option<Instant>,
     pub bytes_received: u64,
     small_packets: u32,
     /// The last receive got less than it had room for: the socket was empty at that moment.
@@ -87,6 +89,7 @@ impl Input {
             socket_timeout: None,
             max_allowed_packet: 1 << 20,
             read_timeout: Duration::from_secs(30),
+            ends_at: None,
             bytes_received: 0,
             small_packets: 0,
             drained: true,
@@ -242,6 +245,14 @@ impl Input {
                 self.buffer.resize(len, 0);
                 self.small_packets = 0;
             }
+            if let Some(ends_at) = self.ends_at {
+                // Each byte counts against the same time, so the socket waits for what is left of it.
+                let left = ends_at.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Err(self.broken(ReadOutcome::TimedOut));
+                }
+                self.set_timeout(stream, Some(left))?;
+            }
             sync::blocking::about_to_block();
             let received = match transport {
                 Transport::Tls(layer) => self.decrypt(stream, layer, true),
@@ -293,7 +304,7 @@ impl Input {
     fn decrypt(&mut self, stream: &Stream, layer: &mut tls::Layer, wait: bool) -> io::Result<usize> {
         let before = self.filled;
         let mut plain = Plain { buffer: &mut self.buffer, filled: &mut self.filled };
-        self.drained = layer.receive(stream, &mut plain, wait)?;
+        self.drained = layer.receive(stream, &mut plain, wait, self.ends_at)?;
         self.bytes_received += (self.filled - before) as u64;
         Ok(self.filled - before)
     }

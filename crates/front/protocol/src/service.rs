@@ -2,7 +2,7 @@
 //! (commands) need not know each other.
 
 use crate::{Connection, Stream};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +18,11 @@ impl Peer {
     pub fn is_localhost(&self) -> bool {
         match self {
             Peer::Unix => true,
-            Peer::Tcp(addr) => addr.ip().to_canonical().is_loopback(),
+            // As in MySQL: other addresses of 127/8 go by their numbers.
+            Peer::Tcp(addr) => match addr.ip().to_canonical() {
+                IpAddr::V4(ip) => ip == Ipv4Addr::LOCALHOST,
+                IpAddr::V6(ip) => ip == Ipv6Addr::LOCALHOST,
+            },
         }
     }
 

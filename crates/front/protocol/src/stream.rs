@@ -19,6 +19,17 @@ pub enum Stream {
 }
 
 impl Stream {
+    /// The user at the other end of a Unix socket.
+    pub(crate) fn peer_uid(&self) -> Option<u32> {
+        match self {
+            Stream::Tcp(_) => None,
+            #[cfg(target_os = "linux")]
+            Stream::Unix(s) => rustix::net::sockopt::socket_peercred(s).ok().map(|peer| peer.uid.as_raw()),
+            #[cfg(all(unix, not(target_os = "linux")))]
+            Stream::Unix(_) => None,
+        }
+    }
+
     /// Bytes read, 0 at the end of the stream. `WouldBlock` after the read timeout.
     #[inline]
     pub fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {

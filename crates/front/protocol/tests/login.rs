@@ -22,6 +22,9 @@ impl Authenticator for Check<'_> {
         match self.0.begin(user) {
             accounts::Plugin::CachingSha2 => Plugin::CachingSha2,
             accounts::Plugin::NativePassword => Plugin::NativePassword,
+            accounts::Plugin::Sha256 => Plugin::Sha256,
+            accounts::Plugin::Socket => Plugin::Socket,
+            accounts::Plugin::NoLogin => Plugin::NoLogin,
         }
     }
     fn empty_password(&mut self) -> bool {
@@ -36,9 +39,12 @@ impl Authenticator for Check<'_> {
     fn sha2_full(&mut self, password: &[u8]) -> bool {
         self.0.sha2_full(password)
     }
+    fn socket(&mut self, _uid: Option<u32>) -> bool {
+        self.0.socket(Some("machinist"))
+    }
 }
 
-/// root (caching_sha2), old (native), open (no password).
+/// root (caching_sha2), old (native), open (no password), salted (sha256).
 fn accounts() -> Accounts {
     let mut directory = Directory::bootstrap("secret");
     for (user, password) in [("old", "antique"), ("open", "")] {
@@ -46,6 +52,9 @@ fn accounts() -> Accounts {
         account.set_password(password.as_bytes(), 0);
         directory.put(account);
     }
+    let mut salted = Account::new(AccountName::new("salted", "%"), accounts::Plugin::Sha256);
+    salted.set_password(b"pepper", 0);
+    directory.put(salted);
     Accounts::new(directory).with_native_password(true)
 }
 
@@ -57,7 +66,7 @@ fn serve(stream: Stream, peer: Peer, accounts: &Accounts, keys: &RsaKeys) -> Res
     match &result {
         Ok(_) => conn.output().ok(&OkReply::default()).unwrap(),
         Err(LoginError::Refused { error, .. }) => conn.output().error(error).unwrap(),
-        Err(LoginError::Gone(_)) => return result,
+        Err(LoginError::Gone(_) | LoginError::NoTls) => return result,
     }
     conn.output().flush().unwrap();
     result
@@ -149,6 +158,17 @@ fn log_in<S: Read + Write>(stream: S, secure: bool, user: &str, password: &str, 
                 let end = rest.iter().position(|b| *b == 0).unwrap();
                 let plugin = std::str::from_utf8(&rest[..end]).unwrap();
                 assert_eq!(rest.len(), end + 22);
+                if plugin == SHA256 {
+                    sent_password = true;
+                    if secure || password.is_empty() {
+                        wire.write(format!("{password}\0").as_bytes());
+                        continue;
+                    }
+                    wire.write(&[1]);
+                    let pem = wire.read();
+                    wire.write(&encrypt(std::str::from_utf8(&pem[1..]).unwrap(), password, &rest[end + 1..end + 21]));
+                    continue;
+                }
                 let proof = reply(plugin, password, &rest[end + 1..end + 21]);
                 wire.write(&proof);
             }
@@ -217,6 +237,7 @@ impl Drop for Rig {
 
 const NATIVE: &str = "mysql_native_password";
 const SHA2: &str = "caching_sha2_password";
+const SHA256: &str = "sha256_password";
 const OK: u8 = 0;
 
 #[test]
@@ -231,6 +252,47 @@ fn caching_sha2_sends_the_password_once_then_only_proofs() {
     let other = Rig::new("sha2-unix");
     let (packet, sent) = other.unix("root", "secret", SHA2);
     assert!(packet[0] == OK && sent, "clear text over the Unix socket");
+}
+
+#[test]
+fn sha256_sends_the_password_each_time() {
+    let rig = Rig::new("sha256");
+    for _ in 0..2 {
+        let (packet, sent) = rig.tcp("salted", "pepper", SHA2);
+        assert!(packet[0] == OK && sent, "RSA over plain TCP: {packet:?}");
+        let (packet, sent) = rig.unix("salted", "pepper", SHA2);
+        assert!(packet[0] == OK && sent, "clear text over the Unix socket: {packet:?}");
+    }
+    for password in ["salt", "", "pepper2"] {
+        assert_ne!(rig.tcp("salted", password, SHA2).0[0], OK);
+        assert_ne!(rig.unix("salted", password, SHA2).0[0], OK);
+    }
+}
+
+#[test]
+fn a_login_byte_by_byte_ends_in_time() {
+    let rig = Rig::new("slow");
+    let (mut client, server) = UnixStream::pair().unwrap();
+    std::thread::scope(|scope| {
+        let served = scope.spawn(|| {
+            let mut conn = Connection::new(Stream::Unix(server), Peer::Unix).unwrap();
+            let mut check = Check(LoginCheck::new(&rig.accounts, Client::new(None)));
+            let begun = std::time::Instant::now();
+            let timeout = Duration::from_millis(300);
+            let result = conn.authenticate(&Greeting::new("8.4.0", 7), &mut check, None, None, timeout);
+            (matches!(result, Err(LoginError::Refused { error, .. }) if error.code == 1159), begun.elapsed())
+        });
+        let mut sent = 0;
+        while !served.is_finished() && sent < 2000 {
+            // The server may be gone by now.
+            let _ = client.write(if sent < 4 { &[0xff, 0, 0, 1][sent..=sent] } else { b"x" });
+            sent += 1;
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let (timed_out, took) = served.join().unwrap();
+        assert!(timed_out && sent < 255, "{sent} bytes");
+        assert!(took >= Duration::from_millis(290), "{took:?}");
+    });
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Statements about what this server has none of: plugins, key caches, replication channels, tablespaces. Each answers
+//! Statements about what this server has none of: key caches, replication channels, tablespaces. Each answers
 //! as a MySQL server does that has none of that name either.
 
 use crate::command::Session;
@@ -7,10 +7,7 @@ use crate::files::files_are_off;
 use crate::needs::Action;
 use exec::Env;
 use sql::ast::{Absent, Parsed};
-use types::{Result, SqlError, err};
-
-/// `errno` of a library that is not there.
-const ENOENT: u32 = 2;
+use types::{Result, err};
 
 impl Session {
     /// The name of the statement's counter, when there is nothing to do.
@@ -52,23 +49,6 @@ impl Session {
                 }
                 Err(err!(1284, text(name)))
             }
-            Absent::Library(name) => {
-                self.need(Action::InstallPlugin)?;
-                Err(no_library(&text(name)))
-            }
-            Absent::Components(urn) => {
-                self.need(Action::InstallComponent)?;
-                let urn = text(urn);
-                Err(no_library(&format!("{}.so", urn.strip_prefix("file://").unwrap_or(&urn))))
-            }
-            Absent::Plugin(name) => {
-                self.need(Action::UninstallPlugin)?;
-                Err(err!(1305, "PLUGIN", text(name)))
-            }
-            Absent::LoadedComponent(urn) => {
-                self.need(Action::UninstallComponent)?;
-                Err(err!(3537, text(urn)))
-            }
             // A thread of the crew serves many connections: none is bound to processors for one of them.
             Absent::NewResourceGroup => {
                 self.need(Action::ResourceGroup)?;
@@ -109,8 +89,4 @@ impl Session {
             }
         }
     }
-}
-
-fn no_library(name: &str) -> SqlError {
-    err!(1126, name, ENOENT, format!("{name}: cannot open shared object file: No such file or directory"))
 }

@@ -2,9 +2,10 @@
 
 use crate::command::Session;
 use accounts::{AccountName, Lifetime, LockTime, Plugin, Privileges, Requirement, password};
+use exec::Env;
 use sql::ast::{AccountOptions, Auth, AuthSecret, Limited, Parsed, PasswordExpire, Require, Str, UserSpec};
 use types::json::{Json, parse};
-use types::{Result, err};
+use types::{Result, SqlError, err};
 
 const RANDOM_PASSWORD_LENGTH: crate::variables::VarId = crate::variables::id("generated_random_password_length");
 /// Most days and attempts of the options of passwords and logins.
@@ -30,8 +31,8 @@ impl Session {
         spec: &UserSpec,
         fresh: bool,
     ) -> Result<()> {
-        if !spec.more_factors.is_empty() {
-            return Err(err!(1235, "a second factor of authentication"));
+        if let Some(factor) = spec.more_factors.first() {
+            return Err(self.no_factor(parsed, factor, 2, if fresh { "CREATE USER" } else { "ALTER USER" }));
         }
         if spec.discard_old {
             account.second_auth.clear();
@@ -49,6 +50,9 @@ impl Session {
             account.auth_string.clear();
             account.second_auth.clear();
         }
+        if !account.plugin.keeps_password() {
+            return self.without_password(parsed, account, spec, *secret);
+        }
         let password = match secret {
             AuthSecret::None => return Ok(()),
             AuthSecret::Hash(hash) => {
@@ -61,6 +65,44 @@ impl Session {
         };
         let replace = spec.replace.map(|s| parsed.bytes(s));
         self.new_password(account, NewPassword { password, replace, retain_current: spec.retain_current, fresh })
+    }
+
+    /// What is said of an account whose plugin keeps no password: it goes by what AS says, and by nothing that is said BY.
+    fn without_password(
+        &mut self,
+        parsed: &Parsed,
+        account: &mut accounts::Account,
+        spec: &UserSpec,
+        secret: AuthSecret,
+    ) -> Result<()> {
+        if spec.retain_current {
+            let AccountName { user, host } = &account.name;
+            let plugin = account.plugin.name();
+            let text = format!(
+                "RETAIN CURRENT PASSWORD ignored for user '{user}'@'{host}' as its authentication plugin {plugin} does not support \
+                 multiple passwords."
+            );
+            self.state.warn("Warning", 13_294, text);
+        }
+        match secret {
+            AuthSecret::Hash(text) => account.set_hash(parsed.bytes(text), password::now_s())?,
+            AuthSecret::None | AuthSecret::Password(_) | AuthSecret::Random => account.auth_string.clear(),
+        }
+        if secret == AuthSecret::Random {
+            let length = self.state.vars.uint(RANDOM_PASSWORD_LENGTH);
+            let random = password::random_password(length as usize);
+            self.generated.push([account.name.user.clone(), account.name.host.clone(), random]);
+        }
+        Ok(())
+    }
+
+    /// Why an account has no further factor: no plugin that could be one is there (1524), and those of passwords are none (4052).
+    pub(crate) fn no_factor(&self, parsed: &Parsed, factor: &Auth, number: usize, statement: &str) -> SqlError {
+        let name = factor.plugin.map_or(String::new(), |p| String::from_utf8_lossy(parsed.bytes(p)).into_owned());
+        match Plugin::by_name(&name).filter(|p| self.server.accounts.has_plugin(*p)) {
+            Some(plugin) => err!(4052, plugin.name(), number, statement),
+            None => err!(1524, name),
+        }
     }
 
     /// Errors 3638, 3878, 3891, 3892, 3893, 3895.
@@ -76,7 +118,7 @@ impl Session {
             account.check_history(password, &policy, now_s)?;
         }
         if !new.fresh {
-            self.check_current(account, new.replace)?;
+            self.check_current(account, new.replace, password)?;
         }
         if new.retain_current {
             let AccountName { user, host } = &account.name;
@@ -97,12 +139,12 @@ impl Session {
     }
 
     /// What REPLACE says, or that it is missing.
-    fn check_current(&self, account: &accounts::Account, replace: Option<&[u8]>) -> Result<()> {
+    fn check_current(&self, account: &accounts::Account, replace: Option<&[u8]>, new: &[u8]) -> Result<()> {
         let own = self.access().account().name == account.name;
         match replace {
             Some(_) if !own => Err(err!(3893)),
             Some(current) if !account.proves(current) => Err(err!(3891)),
-            Some(_) => Ok(()),
+            Some(current) => self.check_changed(current, new),
             None => {
                 let by_default = self.server.accounts.directory().policy().require_current;
                 let required = own && account.rules.require_current.unwrap_or(by_default);
@@ -189,11 +231,15 @@ impl Session {
     }
 }
 
-/// PASSWORD EXPIRE, once the password is what it is to be.
-pub(crate) fn expire(account: &mut accounts::Account, options: &AccountOptions) {
+/// PASSWORD EXPIRE, once the password is what it is to be. Error 3671 of an account without one.
+pub(crate) fn expire(account: &mut accounts::Account, options: &AccountOptions) -> Result<()> {
     if options.password_expire == Some(PasswordExpire::Now) {
+        if !account.plugin.keeps_password() {
+            return Err(err!(3671, account.plugin.name()));
+        }
         account.password_expired = true;
     }
+    Ok(())
 }
 
 /// Members of `patch` stand for those of the attribute; NULL takes one away.

@@ -2,10 +2,12 @@
 
 use crate::charset;
 use crate::command::Session;
-use crate::needs::{Action, may};
+use crate::hosts::HostError;
+use crate::needs::{Action, check, may};
 use crate::server::USER_CONNECTIONS;
 use crate::variables::{Val, VarId, id};
 use accounts::{Channel, Client, Identity, LoginCheck};
+use exec::{Env, Stage};
 use protocol::auth::{Authenticator, FastAuth, LoginError, Plugin};
 use protocol::handshake::Scramble;
 use protocol::{Capabilities, Connection, Greeting, Next, OkReply, Peer};
@@ -19,6 +21,9 @@ const WAIT_TIMEOUT: VarId = id("wait_timeout");
 const INTERACTIVE_TIMEOUT: VarId = id("interactive_timeout");
 const MAX_CONNECTIONS: VarId = id("max_connections");
 const DISCONNECT_EXPIRED: VarId = id("disconnect_on_expired_password");
+const MAX_CONNECT_ERRORS: VarId = id("max_connect_errors");
+const PROXY_USER: VarId = id("proxy_user");
+const EXTERNAL_USER: VarId = id("external_user");
 const REQUIRE_SECURE: VarId = id("require_secure_transport");
 
 struct Check<'a>(LoginCheck<'a>);
@@ -28,6 +33,9 @@ impl Authenticator for Check<'_> {
         match self.0.begin(user) {
             accounts::Plugin::CachingSha2 => Plugin::CachingSha2,
             accounts::Plugin::NativePassword => Plugin::NativePassword,
+            accounts::Plugin::Sha256 => Plugin::Sha256,
+            accounts::Plugin::Socket => Plugin::Socket,
+            accounts::Plugin::NoLogin => Plugin::NoLogin,
         }
     }
 
@@ -46,6 +54,22 @@ impl Authenticator for Check<'_> {
     fn sha2_full(&mut self, password: &[u8]) -> bool {
         self.0.sha2_full(password)
     }
+
+    fn socket(&mut self, uid: Option<u32>) -> bool {
+        let name = uid.and_then(machine_user);
+        self.0.socket(name.as_deref())
+    }
+}
+
+/// The name of a user of this machine.
+fn machine_user(uid: u32) -> Option<String> {
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    let of_line = |line: &str| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_string())
+    };
+    users.lines().find_map(of_line)
 }
 
 impl Session {
@@ -59,32 +83,34 @@ impl Session {
     /// The whole handshake. Answers OK or ERR itself.
     pub(crate) fn greet(&mut self, conn: &mut Connection) -> Next {
         let server = std::sync::Arc::clone(&self.server);
+        sync::blocking::serve(self.tx.interrupt());
+        if let Err(error) = server.hosts.admit(&self.peer, server.globals.load().uint(MAX_CONNECT_ERRORS)) {
+            return self.refuse(conn, &error);
+        }
         let version = self.state.vars.text(VERSION).to_string();
         let greeting = Greeting::new(&version, self.state.id);
         self.scramble = greeting.scramble;
         let timeout = Duration::from_secs(server.globals.load().uint(CONNECT_TIMEOUT));
         let mut check = Check(LoginCheck::new(&server.accounts, self.client()));
         let tls = server.tls.load();
-        let login = match conn.authenticate(&greeting, &mut check, Some(&server.rsa), tls.0.as_ref(), timeout) {
-            Ok(login) => login,
-            Err(LoginError::Refused { error, .. }) => {
-                let error = check.0.refused(error);
-                return self.refuse(conn, &error);
-            }
-            Err(LoginError::Gone(_)) => {
-                check.0.abandoned();
-                observe::increment(observe::Counter::AbortedConnects);
-                return Next::Close;
-            }
-        };
+        let login = conn.authenticate(&greeting, &mut check, Some(&server.rsa), tls.0.as_ref(), timeout);
         self.tls = conn.tls().cloned().map(std::sync::Arc::new);
-        let outcome = self.finish(check, conn).and_then(|identity| {
-            self.interactive = login.capabilities.has(Capabilities::INTERACTIVE);
-            self.found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
-            self.check_reserved(conn, &identity)?;
-            self.admit_expired(&identity, login.capabilities)?;
-            self.become_account(identity, login.database.as_deref(), login.collation)
-        });
+        let outcome = match login {
+            Ok(login) => self.finish(check, conn).and_then(|identity| {
+                self.interactive = login.capabilities.has(Capabilities::INTERACTIVE);
+                self.found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
+                self.admit_identity(conn, &identity, login.capabilities)?;
+                self.become_account(identity, login.database.as_deref(), login.collation)
+            }),
+            Err(error) => match self.failed_login(&check, error) {
+                Some(error) => Err(error),
+                None => {
+                    observe::increment(observe::Counter::AbortedConnects);
+                    return Next::Close;
+                }
+            },
+        };
+        server.hosts.outcome(&self.peer, outcome.as_ref().map(|_| ()).map_err(HostError::of));
         if let Err(error) = outcome {
             return self.refuse(conn, &error);
         }
@@ -94,15 +120,64 @@ impl Session {
         if conn.output().ok(&reply).is_err() { Next::Close } else { Next::Continue }
     }
 
-    /// The password is right. Error 3159, or one of [`LoginCheck::finish`].
-    fn finish(&self, check: Check<'_>, conn: &Connection) -> Result<Identity> {
-        if !conn.is_secure() && self.server.globals.load().bool(REQUIRE_SECURE) {
-            return Err(err!(3159));
+    /// The error that a failed exchange is answered with; `None`: nobody is there to be told.
+    fn failed_login(&mut self, check: &Check<'_>, error: LoginError) -> Option<SqlError> {
+        let server = std::sync::Arc::clone(&self.server);
+        match error {
+            LoginError::Refused { error, user } => {
+                let error = check.0.refused(error);
+                if !user.is_empty() {
+                    self.delay(&self.name_of_login(check), false);
+                }
+                Some(error)
+            }
+            LoginError::Gone(_) => {
+                if check.0.abandoned() {
+                    self.delay(&self.name_of_login(check), false);
+                }
+                server.hosts.outcome(&self.peer, Err(HostError::Handshake));
+                None
+            }
+            LoginError::NoTls => {
+                server.hosts.outcome(&self.peer, Err(HostError::Tls));
+                None
+            }
         }
-        check.0.finish(self.tls.as_ref().map(|tls| Channel {
-            cipher: tls.cipher,
-            client: tls.client.as_ref().map(|names| (names.subject.as_str(), names.issuer.as_str())),
-        }))
+    }
+
+    /// By whom failures are counted: the account, or what the client calls itself.
+    fn name_of_login(&self, check: &Check<'_>) -> String {
+        match check.0.account() {
+            Some(account) => account.to_string(),
+            None => format!("'{}'@'{}'", check.0.user(), self.peer.host()),
+        }
+    }
+
+    /// Keeps the answer to a login back for a while after too many failures, if the server is to do so.
+    fn delay(&mut self, name: &str, succeeded: bool) {
+        let Some(delays) = self.server.login_delays() else { return };
+        if let Some(time) = self.server.failed_logins.delay(name, delays) {
+            let before = self.state.stage(Stage::ConnectionControl);
+            let interrupt = std::sync::Arc::clone(self.tx.interrupt());
+            interrupt.arm();
+            interrupt.sleep(time);
+            self.state.stage(before);
+        }
+        self.server.failed_logins.note(name, succeeded);
+    }
+
+    /// The password is right. Error 3159, or one of [`LoginCheck::finish`].
+    fn finish(&mut self, check: Check<'_>, conn: &Connection) -> Result<Identity> {
+        let name = self.name_of_login(&check);
+        let identity = match !conn.is_secure() && self.server.globals.load().bool(REQUIRE_SECURE) {
+            true => Err(err!(3159)),
+            false => check.0.finish(self.tls.as_ref().map(|tls| Channel {
+                cipher: tls.cipher,
+                client: tls.client.as_ref().map(|names| (names.subject.as_str(), names.issuer.as_str())),
+            })),
+        };
+        self.delay(&name, identity.is_ok());
+        identity
     }
 
     fn refuse(&mut self, conn: &mut Connection, error: &SqlError) -> Next {
@@ -124,17 +199,15 @@ impl Session {
         let result = conn.authenticate_again(&scramble, parts, &mut check, Some(&server.rsa), timeout);
         let outcome = match result {
             Ok(_) => self.finish(check, conn),
-            Err(LoginError::Refused { error, .. }) => Err(check.0.refused(error)),
-            Err(LoginError::Gone(_)) => {
-                check.0.abandoned();
-                return Next::Close;
-            }
+            Err(error) => match self.failed_login(&check, error) {
+                Some(error) => Err(error),
+                None => return Next::Close,
+            },
         };
         let database = Some(request.database.as_str()).filter(|d| !d.is_empty());
         let collation = request.collation.unwrap_or(255);
         let outcome = outcome.and_then(|identity| {
-            self.check_reserved(conn, &identity)?;
-            self.admit_expired(&identity, conn.capabilities())?;
+            self.admit_identity(conn, &identity, conn.capabilities())?;
             self.become_account(identity, database, collation)
         });
         if let Err(error) = outcome {
@@ -145,14 +218,24 @@ impl Session {
         if conn.output().ok(&reply).is_err() { Next::Close } else { Next::Continue }
     }
 
-    /// The connection above `max_connections` is kept for those who can put things right, until others have gone. Error 1040.
-    fn check_reserved(&self, conn: &Connection, identity: &Identity) -> Result<()> {
-        if !conn.is_reserved() || self.server.processes.connected() <= self.server.globals.load().uint(MAX_CONNECTIONS)
-        {
-            return Ok(());
-        }
+    /// Errors 1040, 1227, 1862.
+    fn admit_identity(&self, conn: &Connection, identity: &Identity, client: Capabilities) -> Result<()> {
+        self.check_door(conn, identity)?;
+        self.admit_expired(identity, client)
+    }
+
+    /// The connection above `max_connections` is kept for those who can put things right, until others have gone: error 1040. Those by
+    /// `admin_address` are theirs alone: error 1227.
+    fn check_door(&self, conn: &Connection, identity: &Identity) -> Result<()> {
         let access = self.server.accounts.access(identity.account.clone(), &identity.client_host);
-        if may(&access, Action::ReservedConnection) { Ok(()) } else { Err(err!(1040)) }
+        if conn.is_administrative() {
+            return check(&access, Action::AdministrativeConnection, None);
+        }
+        let is_full = || self.server.processes.connected() > self.server.globals.load().uint(MAX_CONNECTIONS);
+        if conn.is_reserved() && is_full() && !may(&access, Action::ReservedConnection) {
+            return Err(err!(1040));
+        }
+        Ok(())
     }
 
     /// Who has to set a new password first can do that only with a client that knows of it. Error 1862.
@@ -168,6 +251,12 @@ impl Session {
         self.state.user = format!("{}@{}", identity.user, identity.client_host);
         self.state.current_user = format!("{}@{}", identity.account.user, identity.account.host);
         self.password_expired = identity.password_expired;
+        if let Some(proxy) = &identity.proxy_user {
+            self.state.vars.set(PROXY_USER, Val::Str(proxy.to_string().into()));
+        }
+        if let Some(user) = &identity.external_user {
+            self.state.vars.set(EXTERNAL_USER, Val::Str(user.clone().into()));
+        }
         self.connected = identity.connected;
         self.access = Some(access);
         self.restrict();

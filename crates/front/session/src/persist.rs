@@ -210,10 +210,10 @@ impl Session {
     pub(crate) fn reset_persist(&mut self, parsed: &Parsed, name: Option<ObjectName>, if_exists: bool) -> Result<()> {
         let mut persisted = self.server.persisted.lock();
         let mut next = persisted.clone();
-        match name.map(|n| parsed.name(n.name)) {
+        match name.map(|n| crate::set::variable_name(parsed, n.schema, n.name)) {
             None => next.entries.clear(),
             Some(name) => {
-                next.entries.retain(|e| !e.name.eq_ignore_ascii_case(name));
+                next.entries.retain(|e| !e.name.eq_ignore_ascii_case(&name));
                 if next.entries.len() == persisted.entries.len() {
                     let missing =
                         SqlError::new(3615, format!("Variable {name} does not exist in persisted config file"));

@@ -4,10 +4,13 @@ use crate::binary_log::{self, LOG_BIN};
 use crate::command::Session;
 use crate::gathering::Gathering;
 use crate::gtid::{GTID_EXECUTED, GTID_OWNED, GTID_PURGED, Gtids};
+use crate::connection_control::FailedLogins;
+use crate::hosts::Hosts;
 use crate::persist::Persisted;
 use crate::process::Processes;
 use crate::tls::Tls;
-use crate::variables::{Globals, Origin, VARIABLES, Val, VarId, Variable, id};
+use crate::variables::{Extension, Globals, Origin, VARIABLES, Val, VarId, Variable, id};
+use accounts::strength::StrengthPolicy;
 use accounts::{Accounts, Directory, Policy};
 use catalog::Catalog;
 use catalog::dictionary::Kind;
@@ -27,6 +30,7 @@ use types::{Result, SqlError, const_eq, err};
 const SYNC_DELAY: VarId = id("binlog_group_commit_sync_delay");
 const NO_DELAY_COUNT: VarId = id("binlog_group_commit_sync_no_delay_count");
 const WAIT_TIMEOUT: VarId = id("wait_timeout");
+const HOST_CACHE_SIZE: VarId = id("host_cache_size");
 const FLUSH_LOG: VarId = id("innodb_flush_log_at_trx_commit");
 const DEADLOCK_DETECT: VarId = id("innodb_deadlock_detect");
 const FILL_FACTOR: VarId = id("innodb_fill_factor");
@@ -101,6 +105,10 @@ pub(crate) const COM: &[&str] = &[
     "unlock_tables",
     "reset",
     "drop_program",
+    "install_component",
+    "uninstall_component",
+    "install_plugin",
+    "uninstall_plugin",
     "create_server",
     "alter_server",
     "drop_server",
@@ -157,10 +165,22 @@ const PARTIAL_REVOKES: VarId = id("partial_revokes");
 const PASSWORD_LIFETIME: VarId = id("default_password_lifetime");
 const PASSWORD_HISTORY: VarId = id("password_history");
 const PASSWORD_REUSE: VarId = id("password_reuse_interval");
+const CHECK_PROXIES: VarId = id("check_proxy_users");
+const PROXIES_CACHING_SHA2: VarId = id("caching_sha2_password_proxy_users");
+const PROXIES_SHA256: VarId = id("sha256_password_proxy_users");
 const PASSWORD_REQUIRE_CURRENT: VarId = id("password_require_current");
 /// What [`Server::apply_policy`] hands on.
-pub(crate) const POLICY: [VarId; 6] =
-    [PARTIAL_REVOKES, PASSWORD_LIFETIME, PASSWORD_HISTORY, PASSWORD_REUSE, PASSWORD_REQUIRE_CURRENT, USER_CONNECTIONS];
+pub(crate) const POLICY: [VarId; 9] = [
+    PARTIAL_REVOKES,
+    PASSWORD_LIFETIME,
+    PASSWORD_HISTORY,
+    PASSWORD_REUSE,
+    PASSWORD_REQUIRE_CURRENT,
+    USER_CONNECTIONS,
+    CHECK_PROXIES,
+    PROXIES_CACHING_SHA2,
+    PROXIES_SHA256,
+];
 
 /// Called with the global variables as they now are.
 type Told = Box<dyn Fn(&Globals) + Send + Sync>;
@@ -202,6 +222,13 @@ pub struct Server {
     pub(crate) clone: Mutex<Option<CloneRecord>>,
     /// Held while the buffer pool's size is set.
     pub(crate) resizing: Mutex<()>,
+    pub(crate) hosts: Hosts,
+    /// R, W: logins, while the plugin `CONNECTION_CONTROL` is installed.
+    pub(crate) failed_logins: FailedLogins,
+    /// INSTALL and UNINSTALL, one at a time.
+    pub(crate) installing: Mutex<()>,
+    /// What `validate_password` asks for. W: SET GLOBAL, INSTALL and UNINSTALL. R: whoever sets a password.
+    pub(crate) strength: Snapshot<StrengthPolicy>,
     /// Told of each SET GLOBAL: what lies outside of sessions and engine obeys too.
     on_set_global: OnceLock<Told>,
     stopping: AtomicBool,
@@ -257,11 +284,16 @@ impl Server {
             clone: Mutex::new(Rank::Session, None),
             // Before all that a change of variables takes.
             resizing: Mutex::new(Rank::Session, ()),
+            hosts: Hosts::new(),
+            failed_logins: FailedLogins::new(),
+            installing: Mutex::new(Rank::Session, ()),
+            strength: Snapshot::new(StrengthPolicy::default()),
             on_set_global: OnceLock::new(),
             stopping: AtomicBool::new(false),
             engine,
         });
         crate::panics::install();
+        server.load_extensions()?;
         server.apply_globals();
         if server.accounts.directory().has_restrictions() {
             // As MySQL does: they hold whatever the option file says.
@@ -304,6 +336,10 @@ impl Server {
             reuse_days: globals.uint(PASSWORD_REUSE).min(u32::MAX.into()) as u32,
             require_current: globals.bool(PASSWORD_REQUIRE_CURRENT),
             user_connections: globals.uint(USER_CONNECTIONS).min(u32::MAX.into()) as u32,
+            proxies_caching_sha2: globals.bool(CHECK_PROXIES) && globals.bool(PROXIES_CACHING_SHA2),
+            proxies_sha256: globals.bool(CHECK_PROXIES) && globals.bool(PROXIES_SHA256),
+            auth_socket: globals.has(Extension::AuthSocket),
+            no_login: globals.has(Extension::NoLogin),
         };
         let _lock = self.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
         let mut directory = Directory::clone(&self.accounts.directory());
@@ -363,6 +399,7 @@ impl Server {
         self.engine.set_log_capacity(globals.uint(LOG_CAPACITY));
         crate::memory::apply_globals(&globals);
         self.engine.set_pool_settings(crate::buffer_pool::settings(&globals));
+        self.hosts.resize(globals.uint(HOST_CACHE_SIZE) as usize);
         self.catalog.locks().set_write_lock_max(globals.uint(WRITE_LOCKS_MAX));
         if let Some(binlog) = &self.binlog {
             binlog.set(crate::binary_log::settings(&globals));
@@ -437,6 +474,22 @@ impl inspect::Source for Server {
         self.catalog.foreign_servers()
     }
 
+    fn installed(&self) -> Result<Vec<catalog::installed::Installed>> {
+        self.catalog.installed()
+    }
+
+    fn hosts(&self) -> Vec<inspect::HostEntry> {
+        self.hosts.rows()
+    }
+
+    fn failed_logins(&self) -> Option<Vec<(String, u64)>> {
+        self.globals.load().has(Extension::FailedLoginAttempts).then(|| self.failed_logins.list())
+    }
+
+    fn has_native_password(&self) -> bool {
+        self.accounts.has_plugin(accounts::Plugin::NativePassword)
+    }
+
     fn metadata_locks(&self) -> Vec<catalog::mdl::LockRow> {
         let version = self.catalog.current();
         let tables = version.schemas.values().flat_map(|s| s.tables.values());
@@ -449,7 +502,10 @@ impl inspect::Source for Server {
 
     fn global_variables(&self) -> Vec<(&'static str, String)> {
         let globals = self.globals.load();
-        let all = VARIABLES.iter().enumerate().filter(|(_, v)| v.scope != crate::variables::Scope::Session);
+        let all = VARIABLES
+            .iter()
+            .enumerate()
+            .filter(|(i, v)| v.scope != crate::variables::Scope::Session && globals.shows(*i as VarId));
         all.map(|(i, v)| (v.name, self.printed_global(&globals, i as VarId))).collect()
     }
 
@@ -467,7 +523,7 @@ impl inspect::Source for Server {
             let set_by = by.map(|by| (by.user.clone(), by.host.clone(), by.time_us));
             VariableInfo { name: v.name, source, min, max, set_by }
         };
-        VARIABLES.iter().enumerate().map(info).collect()
+        VARIABLES.iter().enumerate().filter(|(i, _)| globals.shows(*i as VarId)).map(info).collect()
     }
 
     fn persisted_variables(&self) -> Vec<(&'static str, String)> {

@@ -6,15 +6,18 @@ use crate::charset;
 use crate::command::{LOCK_WAIT, Session};
 use crate::evaluate::assignment_texts;
 use crate::gtid::{GTID_NEXT, GTID_PURGED};
+use crate::extensions;
 use crate::needs::Action;
 use crate::persist;
 use crate::roles::{MANDATORY_ROLES, role_list};
 use crate::run::lexer_mode;
 use crate::server::POLICY;
 use crate::tls;
-use crate::variables::{self, Access, Globals, Kind, Origin, Scope, SetBy, VARIABLES, Val, VarId, id, isolation_of};
+use crate::variables::{
+    self, Access, Extension, Globals, Kind, Origin, Scope, SetBy, VARIABLES, Val, VarId, id, isolation_of,
+};
 use exec::Env;
-use sql::ast::{AccessMode, Expr, IsolationLevel, Parsed, SetItem, VarScope};
+use sql::ast::{AccessMode, Expr, IsolationLevel, Name, Parsed, SetItem, VarScope};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,16 +62,21 @@ const PAIRS: [(VarId, VarId); 3] = [
     (id("character_set_server"), id("collation_server")),
 ];
 
-/// The variable of a name that is set so, and whether it is the server's. Errors 1193, 1228, 1229, 1238.
-fn settable(name: &str, scope: VarScope, has_base: bool) -> Result<(VarId, bool)> {
-    if has_base {
-        return Err(err!(1193, name));
+/// `base.name` or `name`.
+pub(crate) fn variable_name(parsed: &Parsed, base: Option<Name>, name: Name) -> Cow<'_, str> {
+    match base {
+        Some(base) => Cow::Owned(format!("{}.{}", parsed.name(base), parsed.name(name))),
+        None => Cow::Borrowed(parsed.name(name)),
     }
+}
+
+/// The variable of a name that is set so, and whether it is the server's. Errors 1193, 1228, 1229, 1238.
+fn settable(globals: &Globals, name: &str, scope: VarScope) -> Result<(VarId, bool)> {
     let global = match scope {
         VarScope::Global | VarScope::Persist | VarScope::PersistOnly => true,
         VarScope::Session | VarScope::Unspecified => false,
     };
-    let id = variables::lookup(name)?;
+    let id = globals.lookup(name)?;
     let variable = &VARIABLES[id as usize];
     match scope {
         VarScope::PersistOnly => persist::may_persist_only(variable)?,
@@ -84,7 +92,7 @@ impl Session {
         // Names come before values.
         for item in items {
             if let SetItem::SystemVar { scope, base, name, .. } = item {
-                settable(parsed.name(*name), *scope, base.is_some())?;
+                settable(&self.server.globals.load(), &variable_name(parsed, *base, *name), *scope)?;
             }
         }
         let texts = assignment_texts(&source, lexer_mode(self.state.sql_mode));
@@ -146,7 +154,8 @@ impl Session {
                 Change::Transaction(*scope, *isolation, *access)
             }
             SetItem::SystemVar { scope, base, name, value } => {
-                let (id, global) = settable(parsed.name(*name), *scope, base.is_some())?;
+                let name = variable_name(parsed, *base, *name);
+                let (id, global) = settable(&self.server.globals.load(), &name, *scope)?;
                 let variable = &VARIABLES[id as usize];
                 let only_persists = *scope == VarScope::PersistOnly;
                 match (only_persists, global) {
@@ -171,7 +180,8 @@ impl Session {
                         let (value, _) = self.evaluate(parsed, *value, text)?;
                         let value = by_collation_id(variable, value);
                         // Of the strict modes, this one alone.
-                        let strict = self.state.sql_mode.has(SqlMode::STRICT_ALL_TABLES);
+                        let strict = self.state.sql_mode.has(SqlMode::STRICT_ALL_TABLES)
+                            || variable.extension() == Some(Extension::ConnectionControl);
                         let mut warnings = Vec::new();
                         let checked = match variable.kind {
                             Kind::Flags(_) if global => {
@@ -220,8 +230,11 @@ impl Session {
                     return Err(SqlError::new(1694, message));
                 }
                 self.may_set_gtid(id, &new)?;
+                let mut new = new;
                 if global {
-                    binary_log::may_set(&self.server.globals.load(), id, &new)?;
+                    let globals = self.server.globals.load();
+                    binary_log::may_set(&globals, id, &new)?;
+                    new = extensions::agree(&globals, id, new)?;
                 }
                 let present =
                     if global { self.server.globals.load().get(id).clone() } else { self.state.vars.get(id).clone() };
@@ -304,6 +317,10 @@ impl Session {
                 globals.set(id, value.clone());
                 self.server.apply_policy(&globals)?;
                 self.set_global(id, value);
+            }
+            Change::Variable(id, true, value) if VARIABLES[id as usize].extension().is_some() => {
+                self.set_global(id, value);
+                self.after_extension_set(id);
             }
             Change::Variable(id, true, value) => match buffer_pool::agree(&self.server.globals.load(), id, &value) {
                 None => self.set_global(id, value),
@@ -503,7 +520,7 @@ pub(crate) fn session_pairs(session: &Session) -> Vec<(&'static str, String)> {
             _ => (v.name, session.state.printed(id)),
         }
     };
-    VARIABLES.iter().enumerate().map(print).collect()
+    VARIABLES.iter().enumerate().filter(|(i, _)| globals.shows(*i as VarId)).map(print).collect()
 }
 
 /// What `max_join_size` sets: it is obeyed until `sql_big_selects` is set again.

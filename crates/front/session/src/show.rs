@@ -55,6 +55,7 @@ impl Session {
                 Box::new(move || {
                     let mut all = server.tls_status(tls.as_deref());
                     all.extend(buffer_pool::status(&server.engine));
+                    all.extend(server.extension_status());
                     all
                 })
             },
@@ -69,8 +70,11 @@ impl Session {
                 };
                 has.names().collect::<Vec<_>>().join(",").to_ascii_lowercase()
             }),
+            sees_failed_logins: access.global().has(Privileges::PROCESS) || access.has_dynamic("CONNECTION_ADMIN"),
             visible: Box::new(move |schema, table| match table {
                 "" => accounts.lists_schema(schema),
+                // A plugin's, as in MySQL on no list.
+                "CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS" if schema == "information_schema" => false,
                 table => accounts.lists_table(schema, table),
             }),
             shows_views: Box::new(move |schema, view| {
@@ -219,7 +223,10 @@ impl Session {
                     EngineInfo::Mutex | EngineInfo::Logs => show::engine_rows(Vec::new()),
                 }
             }
-            ShowWhat::Plugins => show::plugins(self.server.accounts.has_plugin(accounts::Plugin::NativePassword)),
+            ShowWhat::Plugins => {
+                let native_password = self.server.accounts.has_plugin(accounts::Plugin::NativePassword);
+                inspect::plugins::show(native_password, &self.server.catalog.installed()?)
+            }
             ShowWhat::CharacterSet => show::charsets(),
             ShowWhat::Collation => show::collations(),
             ShowWhat::Privileges => show::privileges(accounts::DYNAMIC_PRIVILEGES),

@@ -5,7 +5,7 @@ use crate::define::FOREIGN_KEY_CHECKS;
 use crate::gtid::{self, GTID_NEXT, GTID_OWNED, SessionGtid, TRACK_GTIDS};
 use crate::locks::UserLocks;
 use crate::time_zone::TimeZone;
-use crate::variables::{self, Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
+use crate::variables::{Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
 use catalog::VirtualContext;
 use exec::{Env, Stage};
 use sql::ast::Parsed;
@@ -353,7 +353,7 @@ impl Env for State {
     }
 
     fn system_variable(&self, global: Option<bool>, name: &str) -> Result<(Value<'static>, DataType)> {
-        self.variable(global, variables::lookup(name)?)
+        self.variable(global, self.server.globals.load().lookup(name)?)
     }
 
     fn user_variable(&self, name: &str) -> (Value<'static>, DataType) {
@@ -432,6 +432,10 @@ impl Env for State {
 
     fn take_file(&mut self) -> Option<Box<dyn std::io::Read + Send>> {
         self.file.take()
+    }
+
+    fn password_strength(&self, password: &str) -> i64 {
+        self.server.password_strength(self, password)
     }
 
     fn virtual_context(&self) -> &dyn VirtualContext {

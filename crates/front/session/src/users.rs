@@ -12,8 +12,8 @@ use crate::variables::{VarId, id};
 use accounts::{AccountName, Directory, Plugin, Privileges};
 use exec::Env;
 use sql::ast::{
-    Account, AlterUser, CreateUser, Grant, GrantObject, ObjectName, Parsed, Privilege, PrivilegeKind, PrivilegeLevel,
-    Revoke, RevokeWhat, SetPassword, Statement, UserSpec,
+    Account, AlterUser, Auth, AuthSecret, CreateUser, FactorChange, Grant, GrantObject, ObjectName, Parsed, Privilege,
+    PrivilegeKind, PrivilegeLevel, Revoke, RevokeWhat, SetPassword, Statement, UserSpec,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -203,6 +203,13 @@ impl Session {
         let mut failed = Vec::new();
         for spec in &create.users {
             let name = self.name_of(parsed, spec.account);
+            match spec.auth.map(|auth| auth.secret) {
+                Some(AuthSecret::Password(password)) => self.check_strength(parsed.bytes(password))?,
+                Some(AuthSecret::Hash(hash)) if parsed.bytes(hash).is_empty() => self.check_strength(b"")?,
+                Some(AuthSecret::Hash(_) | AuthSecret::Random) => {}
+                None | Some(AuthSecret::None) if self.keeps_password(parsed, spec) => self.check_strength(b"")?,
+                None | Some(AuthSecret::None) => {}
+            }
             if name.user.chars().count() > 32 {
                 return Err(err!(1470, name.user, "user name", 32));
             }
@@ -214,7 +221,7 @@ impl Session {
             let mut account = accounts::Account::new(name, Plugin::CachingSha2);
             self.apply_options(parsed, &mut account, &create.options)?;
             self.authenticate(parsed, &mut account, spec, true)?;
-            expire(&mut account, &create.options);
+            expire(&mut account, &create.options)?;
             account.roles = roles.iter().map(|r| (r.clone(), false)).collect();
             account.default_roles = roles.clone();
             directory.put(account);
@@ -229,9 +236,6 @@ impl Session {
     }
 
     fn alter_users(&mut self, parsed: &Parsed, alter: &AlterUser, directory: &mut Directory) -> Result<()> {
-        if alter.registration {
-            return Err(unsupported("further factors of authentication"));
-        }
         if let Some(selection) = &alter.default_role {
             self.refuse_expired()?;
             let names: Vec<AccountName> = alter.users.iter().map(|u| self.name_of(parsed, u.account)).collect();
@@ -244,11 +248,21 @@ impl Session {
                 self.refuse_expired()?;
             }
             self.may_change(&name, directory)?;
+            if let Some(change) = alter.factors.first() {
+                return Err(match change {
+                    FactorChange::Add(number, auth) => self.no_factor(parsed, auth, *number as usize, "ALTER USER"),
+                    FactorChange::Modify(number, _) | FactorChange::Drop(number) | FactorChange::Register(number) => {
+                        err!(4057, number, number)
+                    }
+                });
+            }
+            if let Some(Auth { secret: AuthSecret::Password(password), .. }) = spec.auth {
+                self.check_strength(parsed.bytes(password))?;
+            }
             let edited: Option<Result<()>> = directory.change(&name, |account| {
                 self.apply_options(parsed, account, &alter.options)?;
                 self.authenticate(parsed, account, spec, false)?;
-                expire(account, &alter.options);
-                Ok(())
+                expire(account, &alter.options)
             });
             match edited {
                 Some(result) => result?,
@@ -259,6 +273,13 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// Is the account to have a password?
+    fn keeps_password(&self, parsed: &Parsed, spec: &UserSpec) -> bool {
+        let plugin = spec.auth.and_then(|auth| auth.plugin);
+        let named = plugin.and_then(|p| Plugin::by_name(&String::from_utf8_lossy(parsed.bytes(p))));
+        named.is_none_or(Plugin::keeps_password)
     }
 
     /// DROP USER and DROP ROLE: who had one as a role has it no longer.
@@ -324,7 +345,14 @@ impl Session {
             retain_current: set.retain_current,
             fresh: false,
         };
-        directory.change(&name, |account| self.new_password(account, new)).ok_or_else(|| err!(1133))?
+        let changed = directory.change(&name, |account| {
+            if !account.plugin.keeps_password() {
+                return Err(err!(4102, account.name.user, account.name.host));
+            }
+            new.password.map_or(Ok(()), |password| self.check_strength(password))?;
+            self.new_password(account, new)
+        });
+        changed.ok_or_else(|| err!(1133))?
     }
 
     fn level(&self, parsed: &Parsed, level: PrivilegeLevel, object: GrantObject) -> Result<Level> {

@@ -111,6 +111,9 @@ impl Out {
         self.u8(match account.plugin {
             Plugin::CachingSha2 => 0,
             Plugin::NativePassword => 1,
+            Plugin::Sha256 => 2,
+            Plugin::Socket => 3,
+            Plugin::NoLogin => 4,
         });
         self.bytes(&account.auth_string);
         self.bytes(&account.second_auth);
@@ -259,6 +262,9 @@ impl<'a> Input<'a> {
         let plugin = match self.u8()? {
             0 => Plugin::CachingSha2,
             1 => Plugin::NativePassword,
+            2 => Plugin::Sha256,
+            3 => Plugin::Socket,
+            4 => Plugin::NoLogin,
             _ => return Err(Corrupt),
         };
         let mut account = Account::new(name, plugin);

@@ -40,6 +40,11 @@ impl fmt::Display for AccountName {
 pub enum Plugin {
     CachingSha2,
     NativePassword,
+    Sha256,
+    /// auth_socket: the machine's user of the same name, or of the one that is kept in place of a password.
+    Socket,
+    /// mysql_no_login: nobody logs in.
+    NoLogin,
 }
 
 impl Plugin {
@@ -47,12 +52,21 @@ impl Plugin {
         match self {
             Plugin::CachingSha2 => "caching_sha2_password",
             Plugin::NativePassword => "mysql_native_password",
+            Plugin::Sha256 => "sha256_password",
+            Plugin::Socket => "auth_socket",
+            Plugin::NoLogin => "mysql_no_login",
         }
+    }
+
+    /// Is a password kept with the account?
+    pub const fn keeps_password(self) -> bool {
+        !matches!(self, Plugin::Socket | Plugin::NoLogin)
     }
 
     /// `None`: error 1524, plugin not loaded.
     pub fn by_name(name: &str) -> Option<Plugin> {
-        [Plugin::CachingSha2, Plugin::NativePassword].into_iter().find(|p| p.name().eq_ignore_ascii_case(name))
+        let all = [Plugin::CachingSha2, Plugin::NativePassword, Plugin::Sha256, Plugin::Socket, Plugin::NoLogin];
+        all.into_iter().find(|p| p.name().eq_ignore_ascii_case(name))
     }
 }
 
@@ -128,8 +142,7 @@ pub struct Account {
     pub roles: BTreeMap<AccountName, bool>,
     /// What is active after a login.
     pub default_roles: BTreeSet<AccountName>,
-    /// Accounts that it may act for; the value says WITH GRANT OPTION. Nobody acts for another while `check_proxy_users` is
-    /// OFF, which it is always.
+    /// Accounts that it may act for; the value says WITH GRANT OPTION.
     pub proxies: BTreeMap<AccountName, bool>,
     /// Of an effective account (see [`Directory::effective`]): what its active roles may hand on.
     pub(crate) administers: BTreeSet<AccountName>,
@@ -213,6 +226,18 @@ impl Directory {
             .iter()
             .find(|(host, account)| (account.name.user == user || account.name.user.is_empty()) && host.matches(client))
             .map(|(_, account)| account)
+    }
+
+    /// The account that one with this is after its login: the first of those it has PROXY on, while the variables have it so. What proves
+    /// a login, and a lock, are the proxy's alone.
+    pub fn proxied_by(&self, proxy: &Account) -> Option<&Account> {
+        let maps = match proxy.plugin {
+            Plugin::CachingSha2 => self.policy.proxies_caching_sha2,
+            Plugin::Sha256 => self.policy.proxies_sha256,
+            Plugin::NativePassword | Plugin::Socket | Plugin::NoLogin => false,
+        };
+        let mut named = proxy.proxies.keys().filter(|name| maps && !name.user.is_empty());
+        named.find_map(|name| self.get(name))
     }
 
     /// Adds the account, or replaces the one of this name.

@@ -1,7 +1,7 @@
 //! Host patterns of accounts: which clients they cover, and which of two comes first.
 
 use std::cmp::Reverse;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Where a client comes from, as accounts see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,9 @@ impl Client {
     /// A client of the Unix socket, 127.0.0.1 or ::1 is `localhost`.
     pub fn new(address: Option<IpAddr>) -> Client {
         match address.map(|a| a.to_canonical()) {
-            Some(ip) if !ip.is_loopback() => Client { host: ip.to_string(), address: Some(ip) },
+            Some(ip) if ip != Ipv4Addr::LOCALHOST && ip != Ipv6Addr::LOCALHOST => {
+                Client { host: ip.to_string(), address: Some(ip) }
+            }
             address => Client { host: "localhost".to_string(), address },
         }
     }

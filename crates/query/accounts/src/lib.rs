@@ -17,6 +17,7 @@ mod options;
 pub mod password;
 mod privilege;
 mod roles;
+pub mod strength;
 mod usage;
 
 pub use access::Access;
@@ -72,9 +73,14 @@ impl Accounts {
         Accounts { native_password: on, ..self }
     }
 
-    /// Can it be used? mysql_native_password only when the server was started so.
+    /// Can it be used? mysql_native_password only when the server was started so, others once they are installed.
     pub fn has_plugin(&self, plugin: Plugin) -> bool {
-        plugin != Plugin::NativePassword || self.native_password
+        match plugin {
+            Plugin::CachingSha2 | Plugin::Sha256 => true,
+            Plugin::NativePassword => self.native_password,
+            Plugin::Socket => self.directory().policy().auth_socket,
+            Plugin::NoLogin => self.directory().policy().no_login,
+        }
     }
 
     /// The current directory. For cold use; statements go through [`Access`].

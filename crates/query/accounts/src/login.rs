@@ -22,6 +22,10 @@ pub struct Identity {
     pub account: AccountName,
     /// Only ALTER USER and SET PASSWORD are allowed until the password is new (error 1820).
     pub password_expired: bool,
+    /// What proved who it is, where it is `account` by proxy.
+    pub proxy_user: Option<AccountName>,
+    /// What the plugin knows the client by.
+    pub external_user: Option<String>,
     /// Of an account with limits: held until the session ends.
     pub connected: Option<Connected>,
 }
@@ -58,13 +62,23 @@ pub struct LoginCheck<'a> {
     account: Option<Account>,
     /// The account's plugin, which the server has not loaded: nobody logs in then.
     not_loaded: Option<Plugin>,
+    /// What the plugin knows the client by.
+    external_user: Option<String>,
     /// The client has learnt that a password is wrong, though the exchange goes on.
     has_guessed: bool,
 }
 
 impl<'a> LoginCheck<'a> {
     pub fn new(accounts: &'a Accounts, client: Client) -> LoginCheck<'a> {
-        LoginCheck { accounts, client, user: String::new(), account: None, not_loaded: None, has_guessed: false }
+        LoginCheck {
+            accounts,
+            client,
+            user: String::new(),
+            account: None,
+            not_loaded: None,
+            external_user: None,
+            has_guessed: false,
+        }
     }
 
     /// Looks for the account. An unknown user gets the default plugin and fails every check: nobody learns who exists.
@@ -114,6 +128,9 @@ impl<'a> LoginCheck<'a> {
         let Some(stored) = both.into_iter().find(|stored| password::verify_sha2(stored, password)) else {
             return false;
         };
+        if account.plugin != Plugin::CachingSha2 {
+            return true;
+        }
         let digest = password::sha2_digest(password);
         self.accounts.sha2_cache().update(|cache| {
             let mut cache = Sha2Cache(cache.0.clone());
@@ -121,6 +138,19 @@ impl<'a> LoginCheck<'a> {
             cache
         });
         true
+    }
+
+    /// auth_socket: the machine's user has the account's name, or the one that stands in place of its password. `None`: there is none.
+    pub fn socket(&mut self, machine_user: Option<&str>) -> bool {
+        let (Some(account), Some(name)) = (&self.account, machine_user) else { return false };
+        let accepted = name == self.user || name.as_bytes() == account.auth_string;
+        self.external_user = accepted.then(|| name.to_string());
+        accepted
+    }
+
+    /// The account that was found for the client; `None`: there is none, or its plugin is not loaded.
+    pub fn account(&self) -> Option<&AccountName> {
+        self.account.as_ref().map(|a| &a.name)
     }
 
     /// After a check failed with `error`: counts it, if the account has FAILED_LOGIN_ATTEMPTS. Error 3955 once it is blocked,
@@ -140,10 +170,17 @@ impl<'a> LoginCheck<'a> {
 
     /// The client went away before the exchange ended. What it had learnt by then counts as a failure, so that nobody tries passwords
     /// unseen.
-    pub fn abandoned(&self) {
+    /// True: it does.
+    pub fn abandoned(&self) -> bool {
         if self.has_guessed {
             self.refused(SqlError::new(1045, ""));
         }
+        self.has_guessed
+    }
+
+    /// What the client calls itself.
+    pub fn user(&self) -> &str {
+        &self.user
     }
 
     fn blocked(&self, account: &Account) -> Option<SqlError> {
@@ -161,7 +198,7 @@ impl<'a> LoginCheck<'a> {
             }
             self.accounts.forget_failures(&account.name);
         }
-        let LoginCheck { accounts, client, user, .. } = self;
+        let LoginCheck { accounts, client, user, external_user, .. } = self;
         if account.locked {
             let text = format!("Access denied for user '{user}'@'{}'. Account is locked.", client.host);
             return Err(SqlError::new(3118, text));
@@ -170,14 +207,15 @@ impl<'a> LoginCheck<'a> {
             let text = format!("Access denied for user '{user}'@'{}' (using password: YES)", client.host);
             return Err(SqlError::new(1045, text));
         }
-        let connected = accounts.connect(&account, password::now_s())?;
-        Ok(Identity {
-            user,
-            client_host: client.host,
-            password_expired: account.must_change_password(accounts.directory().policy(), password::now_s()),
-            account: account.name,
-            connected,
-        })
+        let directory = accounts.directory();
+        let password_expired = account.must_change_password(directory.policy(), password::now_s());
+        let proxied = directory.proxied_by(&account);
+        let connected = accounts.connect(proxied.unwrap_or(&account), password::now_s())?;
+        let (account, proxy_user) = match proxied {
+            Some(proxied) => (proxied.name.clone(), Some(account.name)),
+            None => (account.name, None),
+        };
+        Ok(Identity { user, client_host: client.host, password_expired, account, proxy_user, external_user, connected })
     }
 }
 

@@ -74,6 +74,13 @@ pub struct Policy {
     pub require_current: bool,
     /// `max_user_connections`, of accounts that have no such limit of their own; 0: any number.
     pub user_connections: u32,
+    /// `check_proxy_users` with `caching_sha2_password_proxy_users`, and with `sha256_password_proxy_users`: who has one of these plugins
+    /// and PROXY on an account is that account after the login.
+    pub proxies_caching_sha2: bool,
+    pub proxies_sha256: bool,
+    /// The plugins `auth_socket` and `mysql_no_login` are installed.
+    pub auth_socket: bool,
+    pub no_login: bool,
 }
 
 /// FAILED_LOGIN_ATTEMPTS and PASSWORD_LOCK_TIME: both have to be there to lead to anything.

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  caching_sha2_password  "$A$005$" | salt 20 | 43 digits: SHA-crypt (SHA-256, 5 x 1000 rounds)
+//!  sha256_password        "$5$" | salt 20 | "$" | 43 digits of the same, 5,000 rounds
 //!  mysql_native_password  "*" | 40 hexadecimal digits of SHA1(SHA1(password))
 //!  empty                  no password
 //! ```
@@ -17,6 +18,7 @@ pub type Scramble = [u8; 20];
 pub type Sha2Digest = [u8; 32];
 
 const PREFIX: &[u8] = b"$A$";
+const PREFIX_SHA256: &[u8] = b"$5$";
 const SALT_BYTES: usize = 20;
 const HASH_DIGITS: usize = 43;
 /// `005`: thousands of rounds, in hexadecimal.
@@ -31,6 +33,9 @@ impl Account {
         let hash = match self.plugin {
             Plugin::CachingSha2 => hash_sha2(password),
             Plugin::NativePassword => hash_native(password),
+            Plugin::Sha256 => hash_sha256(password),
+            // As in MySQL: what they go by is said by AS.
+            Plugin::Socket | Plugin::NoLogin => Vec::new(),
         };
         self.take_hash(hash, now_s);
     }
@@ -40,6 +45,8 @@ impl Account {
         let valid = match self.plugin {
             Plugin::CachingSha2 => is_sha2_hash(hash),
             Plugin::NativePassword => is_native_hash(hash),
+            Plugin::Sha256 => is_sha256_hash(hash),
+            Plugin::Socket | Plugin::NoLogin => true,
         };
         if !valid {
             return Err(SqlError::new(1827, "The password hash doesn't have the expected format."));
@@ -63,8 +70,9 @@ impl Account {
     fn is_hash_of(&self, stored: &[u8], password: &[u8]) -> bool {
         match self.plugin {
             _ if stored.is_empty() => password.is_empty(),
-            Plugin::CachingSha2 => verify_sha2(stored, password),
+            Plugin::CachingSha2 | Plugin::Sha256 => verify_sha2(stored, password),
             Plugin::NativePassword => hash_native(password) == stored,
+            Plugin::Socket | Plugin::NoLogin => false,
         }
     }
 
@@ -121,6 +129,27 @@ pub fn hash_sha2(password: &[u8]) -> Vec<u8> {
     if password.is_empty() {
         return Vec::new();
     }
+    let salt = random_salt();
+    let mut stored = b"$A$005$".to_vec();
+    stored.extend_from_slice(&salt);
+    stored.extend_from_slice(&sha_crypt(password, &salt, DEFAULT_ROUNDS));
+    stored
+}
+
+/// As [`hash_sha2`], for sha256_password.
+fn hash_sha256(password: &[u8]) -> Vec<u8> {
+    if password.is_empty() {
+        return Vec::new();
+    }
+    let salt = random_salt();
+    let mut stored = PREFIX_SHA256.to_vec();
+    stored.extend_from_slice(&salt);
+    stored.push(b'$');
+    stored.extend_from_slice(&sha_crypt(password, &salt, DEFAULT_ROUNDS));
+    stored
+}
+
+fn random_salt() -> [u8; SALT_BYTES] {
     let mut salt = [0; SALT_BYTES];
     fill_random(&mut salt);
     for byte in &mut salt {
@@ -130,10 +159,7 @@ pub fn hash_sha2(password: &[u8]) -> Vec<u8> {
             *byte += 1;
         }
     }
-    let mut stored = b"$A$005$".to_vec();
-    stored.extend_from_slice(&salt);
-    stored.extend_from_slice(&sha_crypt(password, &salt, DEFAULT_ROUNDS));
-    stored
+    salt
 }
 
 /// Some milliseconds of hashing.
@@ -144,10 +170,20 @@ pub fn verify_sha2(stored: &[u8], password: &[u8]) -> bool {
 
 /// Whether `stored` can be a hash of caching_sha2_password (`CREATE USER ... IDENTIFIED WITH ... AS 'hash'`).
 pub fn is_sha2_hash(stored: &[u8]) -> bool {
-    stored.is_empty() || parse_sha2(stored).is_some()
+    stored.is_empty() || stored.starts_with(PREFIX) && parse_sha2(stored).is_some()
 }
 
+fn is_sha256_hash(stored: &[u8]) -> bool {
+    stored.is_empty() || stored.starts_with(PREFIX_SHA256) && parse_sha2(stored).is_some()
+}
+
+/// Rounds, salt and digits.
 fn parse_sha2(stored: &[u8]) -> Option<(u32, &[u8], &[u8])> {
+    if let Some(rest) = stored.strip_prefix(PREFIX_SHA256) {
+        let (salt, rest) = rest.split_at_checked(SALT_BYTES)?;
+        let digits = rest.strip_prefix(b"$").filter(|digits| digits.len() == HASH_DIGITS)?;
+        return Some((DEFAULT_ROUNDS, salt, digits));
+    }
     let rest = stored.strip_prefix(PREFIX)?;
     let (rounds, rest) = rest.split_at_checked(3)?;
     let rounds = u32::from_str_radix(std::str::from_utf8(rounds).ok()?, 16).ok()? * 1000;
@@ -322,6 +358,9 @@ mod tests {
         assert!(is_sha2_hash(&stored) && verify_sha2(&stored, b"secret") && !verify_sha2(&stored, b"Secret"));
         assert!(!verify_sha2(&stored[..69], b"secret") && !verify_sha2(b"", b""));
         assert_eq!(hash_native(b"password"), b"*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19");
+        let stored = hash_sha256(b"secret");
+        assert!(stored.len() == 67 && is_sha256_hash(&stored) && !is_sha2_hash(&stored));
+        assert!(verify_sha2(&stored, b"secret") && !verify_sha2(&stored, b"Secret"));
         assert!(!is_native_hash(b"*2470") && is_native_hash(b""));
         assert_ne!(random_password(16), random_password(16));
     }

@@ -5,6 +5,7 @@
 //!   value  a piece of at most 4,000 bytes of the entry's JSON text
 //!
 //!   kind   'S' schema    'T' table    'A' account data    'V' persisted variables    'X' temporary table    'F' foreign server
+//!          'I' component or plugin that is installed
 //! ```
 //!
 //! An entry is cut into parts so that a table of a thousand columns needs no large engine row. All functions run in the
@@ -26,6 +27,8 @@ pub enum Kind {
     Temporary = b'X',
     /// CREATE SERVER
     ForeignServer = b'F',
+    /// INSTALL COMPONENT, INSTALL PLUGIN
+    Installed = b'I',
 }
 
 const PART_BYTES: usize = 3000;

@@ -21,6 +21,7 @@ pub mod error;
 pub mod evolution;
 pub mod histogram;
 mod histogram_data;
+pub mod installed;
 pub mod live;
 pub mod mdl;
 pub mod options;

@@ -89,10 +89,12 @@ pub enum Stage {
     SendingEvents,
     /// The same, at the end of the binary log.
     AllSent,
+    /// A login after too many failures.
+    ConnectionControl,
 }
 
 impl Stage {
-    pub const ALL: [Stage; 12] = [
+    pub const ALL: [Stage; 13] = [
         Stage::Starting,
         Stage::Init,
         Stage::Executing,
@@ -105,6 +107,7 @@ impl Stage {
         Stage::AlteringTable,
         Stage::SendingEvents,
         Stage::AllSent,
+        Stage::ConnectionControl,
     ];
 
     pub fn name(self) -> &'static str {
@@ -121,6 +124,7 @@ impl Stage {
             Stage::AlteringTable => "altering table",
             Stage::SendingEvents => "Sending binlog event to replica",
             Stage::AllSent => "Source has sent all binlog to replica; waiting for more updates",
+            Stage::ConnectionControl => "Waiting in connection_control plugin",
         }
     }
 }
@@ -231,6 +235,10 @@ pub trait Env {
     /// The file of LOAD DATA, opened by whoever runs the statement.
     fn take_file(&mut self) -> Option<Box<dyn std::io::Read + Send>> {
         None
+    }
+    /// VALIDATE_PASSWORD_STRENGTH(): 0 to 100; 0 without the component that says what a good password is.
+    fn password_strength(&self, _password: &str) -> i64 {
+        0
     }
     /// What the virtual tables of information_schema and performance_schema may see of the session.
     fn virtual_context(&self) -> &dyn catalog::VirtualContext;

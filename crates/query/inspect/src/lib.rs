@@ -7,6 +7,7 @@ mod columns;
 pub mod create;
 mod ddl_text;
 mod grants;
+mod hosts;
 mod information_schema;
 mod innodb;
 mod innodb_figures;
@@ -15,6 +16,7 @@ mod innodb_statistics;
 mod locks;
 mod mysql;
 mod performance_schema;
+pub mod plugins;
 pub mod show;
 mod threads;
 mod view_check;
@@ -23,6 +25,8 @@ pub use columns::{ShowColumns, VirtualRows};
 pub use create::{create_database, create_table, create_view};
 pub use ddl_text::column_type;
 pub use grants::Rights;
+pub use hosts::{HOST_ERRORS, HostEntry};
+pub use plugins::PLUGINS;
 pub use show::Rows;
 pub use threads::RESOURCE_GROUPS;
 pub use view_check::invalid_view;
@@ -109,6 +113,14 @@ pub trait Source: Send + Sync {
     fn clone_record(&self) -> Option<CloneRecord>;
     /// What CREATE SERVER has made.
     fn foreign_servers(&self) -> Result<Vec<catalog::servers::ForeignServer>>;
+    /// What INSTALL COMPONENT and INSTALL PLUGIN have installed.
+    fn installed(&self) -> Result<Vec<catalog::installed::Installed>>;
+    /// The host cache, the host seen last first.
+    fn hosts(&self) -> Vec<HostEntry>;
+    /// Failed logins in a row, by `'user'@'host'`; `None`: the plugin that shows them is not installed.
+    fn failed_logins(&self) -> Option<Vec<(String, u64)>>;
+    /// Can mysql_native_password be used?
+    fn has_native_password(&self) -> bool;
     /// Metadata locks, held and asked for.
     fn metadata_locks(&self) -> Vec<catalog::mdl::LockRow>;
     /// All global variables with their values as printed, sorted by name.
@@ -144,6 +156,8 @@ pub struct Context {
     /// The user part of the account; with `sees_all_processes` false only its own are shown.
     pub user: String,
     pub sees_all_processes: bool,
+    /// Whose logins failed is for those who may do something about it.
+    pub sees_failed_logins: bool,
     /// May the session know that this table (or, with an empty table name, schema) exists?
     pub visible: Visible,
     /// Has the session SHOW VIEW on this view?

@@ -8,6 +8,7 @@ use crate::grants::{column_set, table_set};
 use crate::{Context, Row, datetime, innodb_statistics, text, uint, word};
 use accounts::{Account, Lifetime, LockTime, Privileges, Requirement};
 use catalog::Schema;
+use catalog::installed::Installed;
 use types::collation::CollationId;
 use types::json::{self, Json, Object};
 use types::{DateTime, Result, SqlError, Value};
@@ -15,12 +16,14 @@ use types::{DateTime, Result, SqlError, Value};
 /// Rows by table; the others are of what the server does not have.
 const COMPUTED: &[(&str, Compute)] = &[
     ("columns_priv", All(columns_priv)),
+    ("component", All(component)),
     ("db", All(db)),
     ("default_roles", All(default_roles)),
     ("global_grants", All(global_grants)),
     ("innodb_index_stats", All(innodb_statistics::indexes)),
     ("innodb_table_stats", All(innodb_statistics::tables)),
     ("password_history", All(password_history)),
+    ("plugin", All(plugin)),
     ("proxies_priv", All(proxies_priv)),
     ("role_edges", All(role_edges)),
     ("servers", All(servers)),
@@ -40,6 +43,22 @@ fn servers(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
         row.push(Value::Int(s.port as i64));
         row.extend([s.socket, s.wrapper, s.owner].map(text));
         row
+    }));
+    Ok(())
+}
+
+fn component(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.source.installed()?.into_iter().filter_map(|one| match one {
+        Installed::Component { urn, id, group } => Some(vec![uint(id.into()), uint(group.into()), text(urn)]),
+        Installed::Plugin { .. } => None,
+    }));
+    Ok(())
+}
+
+fn plugin(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.source.installed()?.into_iter().filter_map(|one| match one {
+        Installed::Plugin { name, library } => Some(vec![text(name), text(library)]),
+        Installed::Component { .. } => None,
     }));
     Ok(())
 }

@@ -16,6 +16,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("data_lock_waits", All(locks::data_lock_waits)),
     ("global_status", All(global_status)),
     ("global_variables", All(global_variables)),
+    ("host_cache", All(crate::hosts::host_cache)),
     ("metadata_locks", All(metadata_locks)),
     ("persisted_variables", All(persisted_variables)),
     ("processlist", All(threads::processlist)),

@@ -254,29 +254,6 @@ pub fn pairs(list: Vec<(String, String)>) -> Rows {
     Rows::new(&[("Variable_name", varchar(64)), ("Value", varchar(1024))], rows)
 }
 
-/// `native_password`: can mysql_native_password be used?
-pub fn plugins(native_password: bool) -> Rows {
-    let row = |name, on, kind| {
-        let status = word(if on { "ACTIVE" } else { "DISABLED" });
-        vec![word(name), status, word(kind), Value::Null, word("Apache-2.0")]
-    };
-    let rows = vec![
-        row("mysql_native_password", native_password, "AUTHENTICATION"),
-        row("caching_sha2_password", true, "AUTHENTICATION"),
-        row("InnoDB", true, "STORAGE ENGINE"),
-    ];
-    Rows::new(
-        &[
-            ("Name", varchar(64)),
-            ("Status", varchar(10)),
-            ("Type", varchar(80)),
-            ("Library", varchar(64)),
-            ("License", varchar(80)),
-        ],
-        rows,
-    )
-}
-
 /// Static privileges: name, what they are granted on, what they allow.
 const PRIVILEGES: [(&str, &str, &str); 33] = [
     ("Alter", "Tables", "Change what a table is made of"),

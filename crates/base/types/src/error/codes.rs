@@ -106,6 +106,8 @@ error_table! {
     ER_STACK_OVERRUN = 1119, "HY000", "Thread stack overrun:  Used: %ld of a %ld stack.  Use 'mysqld --thread_stack=#' to specify a bigger stack if needed";
     ER_WRONG_OUTER_JOIN_UNUSED = 1120, "42000", "Cross dependency found in OUTER JOIN; examine your ON conditions";
     ER_NULL_COLUMN_IN_INDEX = 1121, "42000", "Table handler doesn't support NULL in given index. Please change column '%-.192s' to be NOT NULL or use another handler";
+    ER_UDF_NO_PATHS = 1124, "HY000", "No paths allowed for shared library";
+    ER_UDF_EXISTS = 1125, "HY000", "Function '%-.192s' already exists";
     ER_CANT_OPEN_LIBRARY = 1126, "HY000", "Can't open shared library '%-.192s' (errno: %d %-.128s)";
     ER_CANT_FIND_DL_ENTRY = 1127, "HY000", "Can't find symbol '%-.128s' in library";
     ER_FUNCTION_NOT_DEFINED = 1128, "HY000", "Function '%-.192s' is not defined";
@@ -463,6 +465,7 @@ error_table! {
     ER_UNKNOWN_ALTER_ALGORITHM = 1800, "HY000", "Unknown ALGORITHM '%s'";
     ER_TABLE_SCHEMA_MISMATCH = 1808, "HY000", "Schema mismatch (%s)";
     ER_INTERNAL_ERROR = 1815, "HY000", "Internal error: %s";
+    ER_NOT_VALID_PASSWORD = 1819, "HY000", "Your password does not satisfy the current policy requirements";
     ER_MUST_CHANGE_PASSWORD = 1820, "HY000", "You must reset your password using ALTER USER statement before executing this statement.";
     ER_FK_NO_INDEX_PARENT = 1822, "HY000", "Failed to add the foreign key constraint. Missing index for constraint '%s' in the referenced table '%s'";
     ER_FK_CANNOT_OPEN_PARENT = 1824, "HY000", "Failed to open the referenced table '%s'";
@@ -560,9 +563,14 @@ error_table! {
     ER_PK_INDEX_CANT_BE_INVISIBLE = 3522, "HY000", "A primary key index cannot be invisible";
     ER_UNKNOWN_AUTHID = 3523, "HY000", "Unknown authorization ID `%.64s`@`%.64s`";
     ER_FAILED_ROLE_GRANT = 3524, "HY000", "Failed to grant %.90s` to %.90s";
+    ER_COMPONENTS_LOADER_NO_SCHEME = 3527, "HY000", "Cannot find schema in specified URN: '%-.192s'.";
+    ER_COMPONENTS_NO_SCHEME_SERVICE = 3528, "HY000", "Cannot acquire scheme load service implementation for schema '%-.192s' in specified URN: '%-.192s'.";
+    ER_COMPONENTS_CANT_LOAD = 3529, "HY000", "Cannot load component from specified URN: '%-.192s'.";
     ER_ROLE_NOT_GRANTED = 3530, "HY000", "`%.64s`@`%.64s` is not granted to `%.64s`@`%.64s`";
     ER_RENAME_ROLE = 3532, "HY000", "Renaming of a role identifier is forbidden";
+    ER_COMPONENTS_LOAD_CANT_INITIALIZE = 3536, "HY000", "Initialization method provided by component '%-.192s' failed.";
     ER_COMPONENTS_UNLOAD_NOT_LOADED = 3537, "HY000", "Component specified by URN '%.64s' to unload has not been loaded before.";
+    ER_COMPONENTS_UNLOAD_DUPLICATE_IN_GROUP = 3545, "HY000", "The component with specified URN: '%-.192s' was specified in group more than once.";
     ER_CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS = 3546, "HY000", "@@GLOBAL.GTID_PURGED cannot be changed: %s";
     ER_CANNOT_LOCK_USER_MANAGEMENT_CACHES = 3547, "HY000", "Can not lock user management caches for processing.";
     ER_NO_SYSTEM_TABLE_ACCESS = 3554, "HY000", "Access to %.64s '%.64s.%.64s' is rejected.";
@@ -731,10 +739,15 @@ error_table! {
     ER_ROLE_GRANTED_TO_ITSELF = 4027, "HY000", "User account `%.64s`@`%.64s` is directly or indirectly granted to the role `%.64s`@`%.64s`. The GRANT would create a loop";
     ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN = 4028, "HY000", "A table must have at least one visible column.";
     ER_CLIENT_INTERACTION_TIMEOUT = 4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
+    ER_INVALID_MFA_PLUGIN_SPECIFIED = 4052, "HY000", "Invalid plugin \"%s\" specified as %d factor during \"%s\".";
+    ER_MFA_METHOD_NOT_EXISTS = 4057, "HY000", "%d factor authentication method doesn't exist. Please do ALTER USER... ADD %d factor... before doing this operation.";
     ER_DA_GLOBAL_CONN_LIMIT = 4081, "HY000", "Connection closed. Global connection memory limit %llu bytes exceeded. Consumed %llu bytes.";
     ER_DA_CONN_LIMIT = 4082, "HY000", "Connection closed. Connection memory limit %llu bytes exceeded. Consumed %llu bytes.";
     ER_TOO_MANY_WINDOWS = 4086, "HY000", "Too many windows in SELECT: %u. Maximum allowed is %d. Use named windows to share windows between window functions.";
     ER_INNODB_MAX_ROW_VERSION = 4092, "HY000", "Maximum row versions reached for table %s. No more columns can be added or dropped instantly. Please use COPY/INPLACE.";
+    ER_SET_PASSWORD_AUTH_PLUGIN_ERROR = 4102, "HY000", "SET PASSWORD has no significance for user '%-.48s'@'%-.255s' as the authentication method used doesn't store authentication data in the MySQL server. Please consider using ALTER USER instead if you want to change authentication parameters.";
+    ER_INSTALL_COMPONENT_SET_UNUSED_VALUE = 4161, "HY000", "The assignment of %.384s in SET doesn't match any of the variables registered by the component(s)";
+    ER_VALIDATE_PASSWORD_INSUFFICIENT_CHANGED_CHARACTERS = 4165, "HY000", "The new password must have at least '%d' characters that are different from the old password. It has only '%d' character(s) different. For this comparison, uppercase letters and lowercase letters are considered to be equal.";
     ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED = 6006, "0A000", "EXPLAIN INTO does not support implicit FORMAT.";
     ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED = 6007, "0A000", "EXPLAIN INTO does not support FORMAT=%s.";
     ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED = 6009, "0A000", "EXPLAIN FOR CONNECTION does not support the INTO clause.";

@@ -67,10 +67,19 @@ impl Layer {
     }
 
     /// Appends what the client has said to `plain`; nothing at the end. `WouldBlock`: nothing came in the socket's time or, without
-    /// `wait`, nothing is there. True: the socket was empty afterwards.
-    pub(crate) fn receive(&mut self, stream: &Stream, plain: &mut Plain<'_>, wait: bool) -> io::Result<bool> {
+    /// `wait`, nothing is there; or `ends_at` is over. True: the socket was empty afterwards.
+    pub(crate) fn receive(
+        &mut self,
+        stream: &Stream,
+        plain: &mut Plain<'_>,
+        wait: bool,
+        ends_at: Option<Instant>,
+    ) -> io::Result<bool> {
         let before = *plain.filled;
         while !self.closed {
+            if ends_at.is_some_and(|at| Instant::now() >= at) {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
             let received = self.receive_some(stream, wait)?;
             if received == 0 {
                 self.closed = true;

@@ -139,6 +139,60 @@ pub const fn id(name: &str) -> VarId {
     panic!("no such system variable");
 }
 
+/// What has variables of its own, which are there while it is installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Extension {
+    /// The component `validate_password`.
+    ValidatePassword,
+    /// The plugin `CONNECTION_CONTROL`.
+    ConnectionControl,
+    /// The plugin `CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS`, which has a table.
+    FailedLoginAttempts,
+    /// The plugin `auth_socket`.
+    AuthSocket,
+    /// The plugin `mysql_no_login`.
+    NoLogin,
+}
+
+impl Extension {
+    const ALL: [Extension; 5] = [
+        Extension::ValidatePassword,
+        Extension::ConnectionControl,
+        Extension::FailedLoginAttempts,
+        Extension::AuthSocket,
+        Extension::NoLogin,
+    ];
+
+    /// How the names of its variables begin, if it has any.
+    pub const fn prefix(self) -> Option<&'static str> {
+        match self {
+            Extension::ValidatePassword => Some("validate_password."),
+            Extension::ConnectionControl => Some("connection_control_"),
+            _ => None,
+        }
+    }
+
+    /// The name of the plugin that it is, if it is one.
+    pub const fn plugin(self) -> Option<&'static str> {
+        match self {
+            Extension::ValidatePassword => None,
+            Extension::ConnectionControl => Some("CONNECTION_CONTROL"),
+            Extension::FailedLoginAttempts => Some("CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS"),
+            Extension::AuthSocket => Some("auth_socket"),
+            Extension::NoLogin => Some("mysql_no_login"),
+        }
+    }
+
+    pub fn of_plugin(name: &str) -> Option<Extension> {
+        Extension::ALL.into_iter().find(|e| e.plugin().is_some_and(|plugin| plugin.eq_ignore_ascii_case(name)))
+    }
+
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
 /// Finds a variable by its name in any case.
 pub fn find(name: &str) -> Option<VarId> {
     // Names are at most 64 bytes; longer ones are unknown without a copy.
@@ -154,9 +208,10 @@ pub fn find(name: &str) -> Option<VarId> {
     VARIABLES.binary_search_by(|v| v.name.as_bytes().cmp(lower)).ok().map(|i| i as VarId)
 }
 
-/// [`find`], or error 1193.
-pub fn lookup(name: &str) -> Result<VarId> {
-    find(name).ok_or_else(|| SqlError::new(1193, format!("Unknown system variable '{name}'")))
+/// Error 1193.
+#[cold]
+fn unknown(name: &str) -> SqlError {
+    SqlError::new(1193, format!("Unknown system variable '{name}'"))
 }
 
 /// All global values at one moment. Immutable once it is in the server's snapshot cell.
@@ -165,6 +220,8 @@ pub struct Globals {
     values: Vec<Val>,
     /// Those that did not come from the compiler, by id.
     origins: BTreeMap<VarId, (Origin, Option<SetBy>)>,
+    /// A bit for each [`Extension`].
+    installed: u8,
 }
 
 /// Where a global value comes from.
@@ -193,7 +250,35 @@ impl std::default::Default for Globals {
 impl Globals {
     /// MySQL's defaults.
     pub fn new() -> Globals {
-        Globals { values: VARIABLES.iter().map(Variable::default_value).collect(), origins: BTreeMap::new() }
+        let values = VARIABLES.iter().map(Variable::default_value).collect();
+        Globals { values, origins: BTreeMap::new(), installed: 0 }
+    }
+
+    /// [`find`] among those that are there now. Error 1193.
+    pub fn lookup(&self, name: &str) -> Result<VarId> {
+        find(name).filter(|id| self.shows(*id)).ok_or_else(|| unknown(name))
+    }
+
+    /// Is the variable there: the server's own, or of something that is installed?
+    pub fn shows(&self, id: VarId) -> bool {
+        VARIABLES[id as usize].extension().is_none_or(|e| self.has(e))
+    }
+
+    pub fn has(&self, extension: Extension) -> bool {
+        self.installed & extension.bit() != 0
+    }
+
+    /// Its variables are there from now on, or have their defaults and are gone.
+    pub fn install(&mut self, extension: Extension, there: bool) {
+        if there {
+            self.installed |= extension.bit();
+            return;
+        }
+        self.installed &= !extension.bit();
+        for (at, variable) in VARIABLES.iter().enumerate().filter(|(_, v)| v.extension() == Some(extension)) {
+            self.values[at] = variable.default_value();
+            self.origins.remove(&(at as VarId));
+        }
     }
 
     pub fn get(&self, id: VarId) -> &Val {
@@ -282,6 +367,11 @@ fn value_in<'v>(base: &'v Globals, changed: &'v [(VarId, Val)], id: VarId) -> &'
 }
 
 impl Variable {
+    /// What has to be installed for it to be there.
+    pub fn extension(&self) -> Option<Extension> {
+        Extension::ALL.into_iter().find(|e| e.prefix().is_some_and(|prefix| self.name.starts_with(prefix)))
+    }
+
     pub fn default_value(&self) -> Val {
         match (self.default, self.kind) {
             (Default::Bool(b), _) => Val::Bool(b),
@@ -383,7 +473,20 @@ mod tests {
 
     #[test]
     fn unknown_names_are_1193() {
-        assert_eq!(lookup("query_cache_size").unwrap_err().code, 1193);
-        assert_eq!(lookup(&"x".repeat(100)).unwrap_err().code, 1193);
+        let globals = Globals::new();
+        assert_eq!(globals.lookup("query_cache_size").unwrap_err().code, 1193);
+        assert_eq!(globals.lookup(&"x".repeat(100)).unwrap_err().code, 1193);
+    }
+
+    #[test]
+    fn variables_of_an_extension_come_and_go_with_it() {
+        let mut globals = Globals::new();
+        assert_eq!(globals.lookup("validate_password.length").unwrap_err().code, 1193);
+        globals.install(Extension::ValidatePassword, true);
+        let length = globals.lookup("validate_password.LENGTH").unwrap();
+        globals.set(length, Val::UInt(20));
+        assert!(globals.lookup("connection_control_min_connection_delay").is_err());
+        globals.install(Extension::ValidatePassword, false);
+        assert_eq!((globals.shows(length), globals.uint(length)), (false, 8));
     }
 }

@@ -26,8 +26,17 @@ pub struct AlterUser {
     /// ALTER USER u DEFAULT ROLE ...; then nothing else is set.
     pub default_role: Option<RoleSelection>,
     pub options: AccountOptions,
-    /// Multi-factor registration and the like: answer 1235.
-    pub registration: bool,
+    pub factors: Vec<FactorChange>,
+}
+
+/// What ALTER USER says of a further factor, by its number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FactorChange {
+    Add(u64, Auth),
+    Modify(u64, Auth),
+    Drop(u64),
+    /// INITIATE REGISTRATION, FINISH REGISTRATION, UNREGISTER
+    Register(u64),
 }
 
 #[derive(Clone, Debug)]

@@ -283,6 +283,23 @@ pub enum PurgeLogs {
     Before(ExprId, u32),
 }
 
+/// INSTALL and UNINSTALL.
+#[derive(Clone, Debug)]
+pub enum ExtensionStatement {
+    /// INSTALL COMPONENT urns [SET ...]: system variables only.
+    InstallComponents {
+        urns: Vec<Str>,
+        set: Vec<SetItem>,
+    },
+    UninstallComponents(Vec<Str>),
+    /// INSTALL PLUGIN name SONAME 'library'
+    InstallPlugin {
+        name: Name,
+        library: Str,
+    },
+    UninstallPlugin(Name),
+}
+
 /// What a statement is about that a server without it answers for all names alike.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Absent {
@@ -294,14 +311,6 @@ pub enum Absent {
     ResetReplica(Option<Str>),
     /// CACHE INDEX tables IN name
     KeyCache(Name, Vec<ObjectName>),
-    /// INSTALL PLUGIN ... SONAME 'library'
-    Library(Str),
-    /// INSTALL COMPONENT
-    Components(Str),
-    /// UNINSTALL PLUGIN
-    Plugin(Name),
-    /// UNINSTALL COMPONENT
-    LoadedComponent(Str),
     /// CREATE RESOURCE GROUP
     NewResourceGroup,
     /// ALTER, DROP, SET RESOURCE GROUP

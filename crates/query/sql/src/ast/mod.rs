@@ -370,6 +370,7 @@ pub enum Statement {
     Absent(Absent),
     Handler(HandlerStatement),
     Server(ServerStatement),
+    Extension(ExtensionStatement),
 
     /// Parsed in full and correct, but not executed by this server: answer with error 1235 and `what`.
     Unsupported(Unsupported),

@@ -79,7 +79,7 @@ impl Parser<'_> {
             users: Vec::new(),
             default_role: None,
             options: AccountOptions::default(),
-            registration: false,
+            factors: Vec::new(),
         };
         if self.at(Kw::USER) && self.peek().tok == Tok::LParen {
             self.bump();
@@ -96,26 +96,28 @@ impl Parser<'_> {
             return Ok(Statement::AlterUser(Box::new(alter)));
         }
         if self.is(Tok::Int) || matches!(self.tok.kw, Kw::ADD | Kw::MODIFY | Kw::DROP) {
-            self.factor_changes()?;
-            alter.registration = true;
+            alter.factors = self.factor_changes()?;
         }
         alter.options = self.account_options()?;
         Ok(Statement::AlterUser(Box::new(alter)))
     }
 
     /// ADD | MODIFY n FACTOR auth, DROP n FACTOR, n FACTOR INITIATE REGISTRATION ...
-    fn factor_changes(&mut self) -> R<()> {
+    fn factor_changes(&mut self) -> R<Vec<FactorChange>> {
+        let mut changes = Vec::new();
         loop {
-            match self.eat_any(&[Kw::ADD, Kw::MODIFY, Kw::DROP]) {
+            changes.push(match self.eat_any(&[Kw::ADD, Kw::MODIFY, Kw::DROP]) {
                 Some(kw) => {
-                    self.integer()?;
+                    let number = self.integer()?;
                     self.expect(Kw::FACTOR)?;
-                    if kw != Kw::DROP {
-                        self.auth()?;
+                    match kw {
+                        Kw::ADD => FactorChange::Add(number, self.auth()?),
+                        Kw::MODIFY => FactorChange::Modify(number, self.auth()?),
+                        _ => FactorChange::Drop(number),
                     }
                 }
                 None if self.is(Tok::Int) => {
-                    self.integer()?;
+                    let number = self.integer()?;
                     self.expect(Kw::FACTOR)?;
                     match self.expect_any(&[Kw::INITIATE, Kw::FINISH, Kw::UNREGISTER])? {
                         Kw::INITIATE => self.expect(Kw::REGISTRATION)?,
@@ -125,9 +127,10 @@ impl Parser<'_> {
                         }
                         _ => {}
                     }
+                    FactorChange::Register(number)
                 }
-                None => return Ok(()),
-            }
+                None => return Ok(changes),
+            });
         }
     }
 

@@ -188,18 +188,31 @@ impl Parser<'_> {
     fn install(&mut self, install: bool) -> R<Statement> {
         if self.eat(Kw::PLUGIN) {
             let name = self.name()?;
-            if install {
-                self.expect(Kw::SONAME)?;
-                return Ok(Statement::Absent(Absent::Library(self.text()?)));
-            }
-            return Ok(Statement::Absent(Absent::Plugin(name)));
+            return Ok(Statement::Extension(match install {
+                true => {
+                    self.expect(Kw::SONAME)?;
+                    ExtensionStatement::InstallPlugin { name, library: self.text()? }
+                }
+                false => ExtensionStatement::UninstallPlugin(name),
+            }));
         }
         self.expect(Kw::COMPONENT)?;
-        let first = self.comma_list(Self::text)?[0];
-        if install && self.at(Kw::SET) {
-            self.set()?;
+        let urns = self.comma_list(Self::text)?;
+        if !install {
+            return Ok(Statement::Extension(ExtensionStatement::UninstallComponents(urns)));
         }
-        Ok(Statement::Absent(if install { Absent::Components(first) } else { Absent::LoadedComponent(first) }))
+        let set = if self.eat(Kw::SET) { self.comma_list(Self::component_variable)? } else { Vec::new() };
+        Ok(Statement::Extension(ExtensionStatement::InstallComponents { urns, set }))
+    }
+
+    /// `[GLOBAL | PERSIST] name = value`
+    fn component_variable(&mut self) -> R<SetItem> {
+        let start = self.tok.start;
+        let item = self.set_item()?;
+        match item {
+            SetItem::SystemVar { scope: VarScope::Unspecified | VarScope::Global | VarScope::Persist, .. } => Ok(item),
+            _ => Err(self.syntax_at(start)),
+        }
     }
 
     fn clone_instance(&mut self) -> R<Statement> {

@@ -54,7 +54,7 @@ impl Parser<'_> {
         Ok(Statement::Set(self.comma_list(Self::set_item)?))
     }
 
-    fn set_item(&mut self) -> R<SetItem> {
+    pub(super) fn set_item(&mut self) -> R<SetItem> {
         match self.tok.tok {
             Tok::UserVar => {
                 let name = self.target_var_name()?;

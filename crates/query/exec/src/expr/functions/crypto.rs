@@ -25,8 +25,10 @@ pub static FUNCTIONS: &[Function] = &[
     f("statement_digest", 1, 1, Rule::System(64), |a| {
         Ok(statement(&a)?.map_or(Value::Null, |s| bytes(to_hex(&sha2::Sha256::digest(s.as_bytes()), false))))
     }),
-    // No component for checking passwords is there, so that no password is any good.
-    f("validate_password_strength", 1, 1, Rule::Int(10), |a| Ok(a.text(0)?.map_or(Value::Null, |_| Value::Int(0)))),
+    volatile(f("validate_password_strength", 1, 1, Rule::Int(10), |a| {
+        let Some(password) = a.text(0)? else { return Ok(Value::Null) };
+        Ok(Value::Int(a.run.env.borrow().password_strength(&String::from_utf8_lossy(&password))))
+    })),
 ];
 
 fn digest<'a, D: Digest>(a: Args<'a, '_>) -> Result<Value<'a>> {
