@@ -23,12 +23,14 @@ pub struct OpenOptions {
     /// Past the kernel's page cache, buffers and positions aligned to [`crate::ALIGNMENT`]. Where the file system cannot,
     /// the file opens without, and [`File::is_direct`] says so.
     pub direct: bool,
+    /// When it is made, it is the owner's alone: for keys.
+    pub private: bool,
 }
 
 impl OpenOptions {
     /// An existing file, for reading.
     pub const READ: OpenOptions =
-        OpenOptions { write: false, create: false, create_new: false, truncate: false, direct: false };
+        OpenOptions { write: false, create: false, create_new: false, truncate: false, direct: false, private: false };
     /// An existing file, for reading and writing.
     pub const WRITE: OpenOptions = OpenOptions { write: true, ..OpenOptions::READ };
     /// Reading and writing; made when missing.

@@ -12,6 +12,8 @@ use sync::blocking::about_to_block;
 
 /// Files are the server user's alone, as MySQL's are readable by the group at most.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o640);
+/// Of keys.
+const PRIVATE_MODE: Mode = Mode::from_raw_mode(0o600);
 const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o750);
 /// Most buffers in one call (IOV_MAX).
 const SLICES_MAX: usize = 1024;
@@ -30,14 +32,15 @@ pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<(OwnedFd, bool)
     flags.set(OFlags::CREATE, options.create || options.create_new);
     flags.set(OFlags::EXCL, options.create_new);
     flags.set(OFlags::TRUNC, options.truncate);
+    let mode = if options.private { PRIVATE_MODE } else { FILE_MODE };
     if options.direct {
-        match retry_on_intr(|| fs::open(path, flags | OFlags::DIRECT, FILE_MODE)) {
+        match retry_on_intr(|| fs::open(path, flags | OFlags::DIRECT, mode)) {
             // Without truncation or exclusive creation done: the kernel refuses the flag after it made the file.
             Err(Errno::INVAL) => flags.remove(OFlags::EXCL),
             opened => return opened.map(|fd| (fd, true)).map_err(|e| Error::new(Op::Open, path, e)),
         }
     }
-    let opened = retry_on_intr(|| fs::open(path, flags, FILE_MODE));
+    let opened = retry_on_intr(|| fs::open(path, flags, mode));
     opened.map(|fd| (fd, false)).map_err(|e| Error::new(Op::Open, path, e))
 }
 

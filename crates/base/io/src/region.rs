@@ -10,7 +10,7 @@
 #![expect(unsafe_code, reason = "mmap, munmap and madvise")]
 
 use crate::error::{Error, ErrorKind, Op, Result};
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
 use std::ops::Range;
 use std::path::Path;
 use std::ptr::NonNull;
@@ -94,6 +94,13 @@ impl Region {
         // SAFETY: advice about our own mapping changes no contents.
         let done = unsafe { madvise(self.at(range.start).cast(), range.len(), advice) };
         done.map_err(|e| Error::new(Op::Reserve, Path::new("the buffer pool"), e))
+    }
+
+    /// Keeps the region out of swap space, as far as the kernel lets the process (`ulimit -l`).
+    pub fn lock_in_memory(&self) -> Result<()> {
+        // SAFETY: our own mapping; its contents stay.
+        let done = unsafe { mlock(self.start.as_ptr().cast(), self.len) };
+        done.map_err(|e| Error::new(Op::Reserve, Path::new("keys"), e))
     }
 
     /// Are the region's bytes to be part of a core dump of the process?

@@ -14,6 +14,7 @@
 /// | `TreesInUse` | trees that purge or rollback is changing against being freed | pages, log |
 /// | `Purge` | which segments are to be purged | free space |
 /// | `FileGrowth` | the one growth of the data file in progress | pages, log |
+/// | `Keys` | the keyring and the wrapped data keys | their files |
 /// | `PageLatch` | one page; a thread may hold several, in tree order | its own read from disk; pool, locks, free space, log buffer |
 /// | `LockRanges` | the gap and next-key locks of some trees | lock table |
 /// | `LockTable` | one partition of the row lock table | transaction state |
@@ -53,6 +54,8 @@ pub enum Rank {
     Purge,
     /// The one growth of the data file in progress.
     FileGrowth,
+    /// The keyring and the wrapped data keys.
+    Keys,
     /// One page. Several may be held at once, in tree order, which the engine answers for.
     PageLatch,
     /// The gap and next-key locks of some trees.
