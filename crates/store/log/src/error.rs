@@ -26,6 +26,8 @@ pub enum Error {
     },
     /// A write or a sync of the log failed earlier, so nobody knows what is on disk. Each later wait fails; restart to recover.
     Poisoned { why: String },
+    /// The group at this LSN is encrypted, and there are no keys.
+    Sealed { lsn: Lsn },
     /// A group longer than [`crate::Log::group_bytes_max`].
     TooLarge { bytes: usize, max: usize },
 }
@@ -52,6 +54,9 @@ impl std::fmt::Display for Error {
                 write!(f, "log: {} is corrupt at byte {offset} (LSN {lsn}): {why}", file.display())
             }
             Error::Poisoned { why } => write!(f, "log: stopped after a failed write: {why}"),
+            Error::Sealed { lsn } => {
+                write!(f, "log: the group at LSN {lsn} is encrypted, and the data directory has no keys")
+            }
             Error::TooLarge { bytes, max } => write!(f, "log: a group of {bytes} bytes is longer than {max}"),
         }
     }

@@ -11,6 +11,7 @@ use io::File;
 use crate::format::{GROUP_HEADER, GroupHeader, SEGMENT_HEADER, group_bytes};
 use crate::log::Core;
 use crate::recovery::Group;
+use crate::sealed::Opened;
 use crate::{Error, Lsn, Result};
 
 /// Bytes read from the files at a time.
@@ -27,13 +28,15 @@ pub struct Follower {
     next: Lsn,
     buffer: Vec<u8>,
     buffer_start: Lsn,
+    opened: Opened,
     current: Option<(u64, Arc<File>)>,
     last_group: Instant,
 }
 
 impl Follower {
     pub(crate) fn new(core: Arc<Core>, from: Lsn) -> Follower {
-        Follower { core, next: from, buffer: Vec::new(), buffer_start: 0, current: None, last_group: Instant::now() }
+        let (opened, last_group) = (Opened::new(core.vault.clone()), Instant::now());
+        Follower { core, next: from, buffer: Vec::new(), buffer_start: 0, opened, current: None, last_group }
     }
 
     /// Where the next group starts.
@@ -68,9 +71,9 @@ impl Follower {
         if !GroupHeader::verify(&self.buffer[at..at + (end - start) as usize], log_id, start) {
             return Err(self.corrupt(start, "checksum mismatch"));
         }
+        let payload = self.opened.payload(header, start, &self.buffer[at..])?;
         self.next = end;
-        let (from, epoch) = (at + GROUP_HEADER, header.epoch);
-        Ok(Some(Group { start, end, epoch, payload: &self.buffer[from..from + header.payload_bytes as usize] }))
+        Ok(Some(Group { start, end, epoch: header.epoch, payload }))
     }
 
     /// For the one follower of a log that waits: waits until there is a group, somebody hurries ([`crate::Log::hurry_followers`]), or for `time`.

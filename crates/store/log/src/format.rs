@@ -8,13 +8,16 @@
 //!   | crc32  | len    | tag     | unflushed | payload          | 0 padding |
 //!   +--------+--------+---------+-----------+------------------+-----------+
 //!   crc32      over bytes 4..end, seeded with mix(log id, LSN): bytes of a recycled segment, or of another log, fail
-//!   len        payload bytes, at least 1
+//!   len        payload bytes, at least 1; bit 31: the payload is sealed
 //!   tag        epoch + mix'(log id, LSN), wrapping; the epoch counts the starts of the server on this log
 //!   unflushed  LSN minus the flushed LSN when the group was reserved (u32::MAX: that or more, no claim)
 //! ```
 //!
 //! `LSN - unflushed` is the group's *durable hint*: all before it was on disk when this group was made. A group that fails its
 //! checks below a later valid group's hint was durable once, so it is damaged; otherwise it is the torn tail of a crash.
+//!
+//! A sealed payload is a nonce of 8 bytes, new at each start, and what the group says, encrypted ([`cipher::Keys::seal_group`]). Header and
+//! checksum are of the bytes as they stand, so the log's end is found without a key.
 //!
 //! ## Why stale bytes never pass for valid
 //!
@@ -41,6 +44,8 @@ pub const GROUP_HEADER: usize = 16;
 /// A fresh log begins here, so that LSN 0 can mean "never".
 pub const FIRST_LSN: Lsn = BLOCK;
 pub const SEGMENT_HEADER: u64 = BLOCK;
+/// In a header's `len`.
+const SEALED: u32 = 1 << 31;
 pub const VERSION: u32 = 1;
 const SEGMENT_MAGIC: &[u8; 8] = b"CLRWREDO";
 
@@ -74,6 +79,8 @@ fn position_mix(log_id: u64, lsn: Lsn) -> (u32, u32) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupHeader {
     pub payload_bytes: u32,
+    /// The payload is encrypted, its nonce in front.
+    pub sealed: bool,
     pub epoch: u32,
     pub unflushed: u32,
 }
@@ -83,7 +90,9 @@ impl GroupHeader {
     pub fn encode(self, log_id: u64, lsn: Lsn) -> ([u8; GROUP_HEADER], crc32fast::Hasher) {
         let (seed, mask) = position_mix(log_id, lsn);
         let mut bytes = [0; GROUP_HEADER];
-        bytes[4..8].copy_from_slice(&self.payload_bytes.to_le_bytes());
+        assert!(self.payload_bytes & SEALED == 0, "a payload is at most half a ring");
+        let sealed = if self.sealed { SEALED } else { 0 };
+        bytes[4..8].copy_from_slice(&(self.payload_bytes | sealed).to_le_bytes());
         bytes[8..12].copy_from_slice(&self.epoch.wrapping_add(mask).to_le_bytes());
         bytes[12..16].copy_from_slice(&self.unflushed.to_le_bytes());
         let mut hasher = crc32fast::Hasher::new_with_initial(seed);
@@ -93,14 +102,15 @@ impl GroupHeader {
 
     /// Reads the header at `lsn` (16 bytes at least). `None`: no group of epochs `epochs` can start here.
     pub fn decode(bytes: &[u8], log_id: u64, lsn: Lsn, epochs: std::ops::RangeInclusive<u32>) -> Option<GroupHeader> {
-        let payload_bytes = u32_at(bytes, 4);
+        let len = u32_at(bytes, 4);
+        let (payload_bytes, sealed) = (len & !SEALED, len & SEALED != 0);
         // Most places that the search for the log's end looks at hold zeros.
         if payload_bytes == 0 {
             return None;
         }
         let (_, mask) = position_mix(log_id, lsn);
         let epoch = u32_at(bytes, 8).wrapping_sub(mask);
-        epochs.contains(&epoch).then(|| GroupHeader { payload_bytes, epoch, unflushed: u32_at(bytes, 12) })
+        epochs.contains(&epoch).then(|| GroupHeader { payload_bytes, sealed, epoch, unflushed: u32_at(bytes, 12) })
     }
 
     /// Whether `group` (header, payload, padding; exactly) is what was appended at `lsn`.
@@ -174,7 +184,7 @@ mod tests {
     use super::*;
 
     fn group(lsn: Lsn, epoch: u32, payload: &[u8]) -> Vec<u8> {
-        let header = GroupHeader { payload_bytes: payload.len() as u32, epoch, unflushed: 64 };
+        let header = GroupHeader { payload_bytes: payload.len() as u32, sealed: false, epoch, unflushed: 64 };
         let (mut head, mut hasher) = header.encode(7, lsn);
         let mut body = payload.to_vec();
         body.resize(group_bytes(payload.len()) as usize - GROUP_HEADER, 0);

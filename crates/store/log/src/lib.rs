@@ -20,6 +20,7 @@
 //! | `background` | the thread for what nobody waits for |
 //! | `format` | groups and segment headers as bytes, and why stale bytes never pass |
 //! | `segment`, `control` | the files |
+//! | `sealed` | groups that are encrypted |
 //! | `recovery` | finding the end, torn tail or damage, the scan |
 //! | `follow` | reading what is durable while the log grows |
 //! | `copy` | a copy of the files while the log grows |
@@ -57,6 +58,8 @@ mod prefix;
 mod recovery;
 #[cfg(not(loom))]
 mod ring;
+#[cfg(not(loom))]
+mod sealed;
 #[cfg(not(loom))]
 mod segment;
 #[cfg(not(loom))]

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::fence;
 use std::time::Duration;
 
+use cipher::Vault;
 use io::Directory;
 use observe::Counter;
-use sync::shim::atomic::{AtomicU64, Ordering};
+use sync::shim::atomic::{AtomicBool, AtomicU64, Ordering};
 use sync::{LANES_MAX, Mutex, Rank, thread_lane};
 
 use crate::background::Background;
@@ -23,6 +24,7 @@ use crate::format::{BLOCK, FIRST_LSN, GROUP_HEADER, GroupHeader, SEGMENT_HEADER,
 use crate::prefix::{Lane, Prefix};
 use crate::recovery::{Epochs, find_end, harden};
 use crate::ring::Ring;
+use crate::sealed::{self, Sealing};
 use crate::segment::Segments;
 use crate::turnstile::Want;
 use crate::{Error, Lsn, Recovery, Result};
@@ -45,6 +47,8 @@ pub struct Options {
     /// Where somebody wants to [`follow`](Log::follow) the log from: what lies at and above is kept until [`Log::retain`] says
     /// otherwise, also below the checkpoint. Whether it is there still tells [`Log::first_lsn`].
     pub retain_from: Option<Lsn>,
+    /// Where the keys of sealed groups are. `None`: there are no such groups.
+    pub vault: Option<Arc<Vault>>,
 }
 
 impl Default for Options {
@@ -56,6 +60,7 @@ impl Default for Options {
             flush_interval: Some(Duration::from_secs(1)),
             checkpoint_wait: Duration::from_secs(30),
             retain_from: None,
+            vault: None,
         }
     }
 }
@@ -92,6 +97,11 @@ pub(crate) struct Core {
     pub segments: Segments,
     pub log_id: u64,
     pub epoch: u32,
+    pub vault: Option<Arc<Vault>>,
+    /// Of the groups that are sealed since the start.
+    nonce: [u8; cipher::NONCE_BYTES],
+    /// All groups are to be sealed. W: `seal_all`. R: `reserve`.
+    seals_all: AtomicBool,
     /// W: `set_checkpoint`. R: `ensure_room`.
     oldest: AtomicU64,
     /// What a follower still needs; `Lsn::MAX`: nobody follows. W: `retain`. R: `ensure_room`, checkpoints.
@@ -116,6 +126,8 @@ pub struct Reservation<'l> {
     payload_bytes: u32,
     filled: u32,
     unflushed: u32,
+    /// What was filled into a group that is to be sealed.
+    sealing: Option<Sealing>,
     /// Tied to the thread, whose lane it uses.
     _thread: PhantomData<Cell<*const ()>>,
 }
@@ -149,6 +161,7 @@ impl Log {
         let mut control = if created { create(&home, &options)? } else { ControlFile::open(&home)? };
         let now = &control.now;
         let retained = options.retain_from.unwrap_or(Lsn::MAX);
+        let vault = options.vault;
         let (segments, stretch) = Segments::open(home, now.log_id, now.segment_data_bytes, now.checkpoint, retained)?;
         let found = find_end(&control.now, &stretch, progress)?;
         // From here on what was read counts as durable.
@@ -159,7 +172,7 @@ impl Log {
 
         let checkpoint = Checkpoint { lsn: control.now.checkpoint, payload: control.now.payload.clone() };
         let epochs = Epochs::of(&control.now);
-        let recovery = Recovery { created, checkpoint: checkpoint.clone(), end, stretch, epochs };
+        let recovery = Recovery { created, checkpoint: checkpoint.clone(), end, stretch, epochs, vault: vault.clone() };
         let core = Arc::new(Core {
             prefix: Prefix::new(end, LANES_MAX),
             ring: Ring::new(options.ring_bytes),
@@ -167,6 +180,9 @@ impl Log {
             segments,
             log_id: control.now.log_id,
             epoch,
+            vault,
+            nonce: cipher::random(),
+            seals_all: AtomicBool::new(false),
             oldest: AtomicU64::new(checkpoint.lsn),
             retained: AtomicU64::new(retained),
             held: AtomicU64::new(Lsn::MAX),
@@ -179,9 +195,20 @@ impl Log {
         Ok((Arc::new(Log { core, background }), recovery))
     }
 
-    /// Largest payload of a group in bytes: half the ring less a block.
+    /// Largest payload of a group in bytes: half the ring less a block; of a sealed one it is [`cipher::NONCE_BYTES`] less.
     pub fn group_bytes_max(&self) -> usize {
         (self.core.ring.bytes() / 2 - BLOCK) as usize - GROUP_HEADER
+    }
+
+    /// From now on all groups are sealed (`innodb_redo_log_encrypt`), or those only that are asked for. The vault has keys.
+    pub fn seal_all(&self, on: bool) {
+        // Relaxed: a setting that orders nothing.
+        self.core.seals_all.store(on, Ordering::Relaxed);
+    }
+
+    pub fn seals_all(&self) -> bool {
+        // Relaxed: a setting that orders nothing.
+        self.core.seals_all.load(Ordering::Relaxed)
     }
 
     /// Takes the next place in the log, for a group of exactly `payload_bytes` (at least 1): this fixes its order. A thread holds one
@@ -189,7 +216,14 @@ impl Log {
     ///
     /// Errors: `TooLarge`; `Poisoned`.
     pub fn reserve(&self, payload_bytes: usize) -> Result<Reservation<'_>> {
-        let max = self.group_bytes_max();
+        self.reserve_as(payload_bytes, false)
+    }
+
+    /// As [`Log::reserve`]; `sealed`: the group is encrypted. The vault has keys.
+    pub fn reserve_as(&self, payload_bytes: usize, sealed: bool) -> Result<Reservation<'_>> {
+        let sealing = (sealed || self.seals_all()).then(|| Sealing::begin(payload_bytes));
+        let nonce_bytes = if sealing.is_some() { cipher::NONCE_BYTES } else { 0 };
+        let max = self.group_bytes_max() - nonce_bytes;
         if payload_bytes > max {
             return Err(Error::TooLarge { bytes: payload_bytes, max });
         }
@@ -197,6 +231,7 @@ impl Log {
         let core = &*self.core;
         core.flusher.check()?;
         let lane = core.prefix.lane(thread_lane());
+        let payload_bytes = payload_bytes + nonce_bytes;
         let bytes = group_bytes(payload_bytes);
         // Relaxed: the thread's own.
         lane.granted.store(lane.granted.load(Ordering::Relaxed).saturating_sub(bytes), Ordering::Relaxed);
@@ -222,12 +257,18 @@ impl Log {
         let unflushed = start - core.flusher.flushed();
         let unflushed = u32::try_from(unflushed).unwrap_or(u32::MAX);
         let payload_bytes = payload_bytes as u32;
-        Ok(Reservation { core, lane, start, payload_bytes, filled: 0, unflushed, _thread: PhantomData })
+        let filled = nonce_bytes as u32;
+        Ok(Reservation { core, lane, start, payload_bytes, filled, unflushed, sealing, _thread: PhantomData })
     }
 
     /// One group of the parts' bytes, one after the other. Errors: as `reserve`.
     pub fn append(&self, parts: &[&[u8]]) -> Result<Appended> {
-        let mut reservation = self.reserve(parts.iter().map(|part| part.len()).sum())?;
+        self.append_as(parts, false)
+    }
+
+    /// As [`Log::append`]; `sealed` as in [`Log::reserve_as`].
+    pub fn append_as(&self, parts: &[&[u8]], sealed: bool) -> Result<Appended> {
+        let mut reservation = self.reserve_as(parts.iter().map(|part| part.len()).sum(), sealed)?;
         for part in parts {
             reservation.fill(part);
         }
@@ -438,7 +479,7 @@ impl Core {
         self.flusher.check()?;
         let ahead = if critical { 0 } else { ROOM_AHEAD.min(self.ring.bytes() / 64) };
         let granted = bytes as u64 + ahead;
-        let bytes = group_bytes(granted as usize);
+        let bytes = group_bytes(granted as usize + cipher::NONCE_BYTES);
         let tail = self.prefix.tail();
         // On disk: commits and rollbacks in progress keep a segment, so that they end well on a full disk.
         let reserve = if critical { 0 } else { self.segments.data_bytes() };
@@ -482,19 +523,35 @@ impl Reservation<'_> {
     /// Appends bytes to the payload.
     pub fn fill(&mut self, bytes: &[u8]) {
         assert!(bytes.len() <= self.remaining(), "{} bytes into a rest of {}", bytes.len(), self.remaining());
-        let at = self.start + GROUP_HEADER as u64 + u64::from(self.filled);
-        self.core.write_reserved(self.lane, at, bytes);
+        match &mut self.sealing {
+            Some(sealing) => sealing.fill(bytes),
+            None => {
+                let at = self.start + GROUP_HEADER as u64 + u64::from(self.filled);
+                self.core.write_reserved(self.lane, at, bytes);
+            }
+        }
         self.filled += bytes.len() as u32;
     }
 
     /// Seals the group. The payload must be filled to its last byte.
-    pub fn complete(self) -> Appended {
+    pub fn complete(mut self) -> Appended {
         assert_eq!(self.remaining(), 0, "a group is completed half filled");
         let appended = Appended { start: self.start, end: self.end() };
         let core = self.core;
+        if let Some(sealing) = &mut self.sealing {
+            let body = self.start + GROUP_HEADER as u64;
+            let sealed = sealing.seal(sealed::keys(core.vault.as_deref(), self.start), core.nonce, self.start);
+            core.write_reserved(self.lane, body, &core.nonce);
+            core.write_reserved(self.lane, body + core.nonce.len() as u64, sealed);
+        }
         let payload_end = self.start + GROUP_HEADER as u64 + u64::from(self.payload_bytes);
         core.write_reserved(self.lane, payload_end, &[0; 7][..(appended.end - payload_end) as usize]);
-        let header = GroupHeader { payload_bytes: self.payload_bytes, epoch: core.epoch, unflushed: self.unflushed };
+        let header = GroupHeader {
+            payload_bytes: self.payload_bytes,
+            sealed: self.sealing.is_some(),
+            epoch: core.epoch,
+            unflushed: self.unflushed,
+        };
         let (mut bytes, mut hasher) = header.encode(core.log_id, self.start);
         let body = self.start + GROUP_HEADER as u64;
         let (first, second) = core.read_reserved(self.lane, body, (appended.end - body) as usize);
@@ -503,6 +560,9 @@ impl Reservation<'_> {
         bytes[..4].copy_from_slice(&hasher.finalize().to_le_bytes());
         core.write_reserved(self.lane, self.start, &bytes);
         core.prefix.complete(self.lane);
+        if let Some(sealing) = self.sealing.take() {
+            sealing.end();
+        }
         std::mem::forget(self);
         appended
     }

@@ -5,8 +5,12 @@
 
 use std::ops::RangeInclusive;
 
+use cipher::Vault;
+use std::sync::Arc;
+
 use crate::control::Control;
 use crate::format::{GROUP_HEADER, GroupHeader, SEGMENT_HEADER, block_ceil, block_floor, group_bytes};
+use crate::sealed::Opened;
 use crate::segment::{Segments, Stretch};
 use crate::{Checkpoint, Error, Lsn, Result};
 
@@ -20,6 +24,7 @@ pub struct Recovery {
     pub(crate) end: Lsn,
     pub(crate) stretch: Stretch,
     pub(crate) epochs: Epochs,
+    pub(crate) vault: Option<Arc<Vault>>,
 }
 
 /// Which epochs a valid group may have, by its LSN.
@@ -55,6 +60,7 @@ type Progress = Box<dyn FnMut(u64, u64) + Send>;
 /// A streaming scan with big sequential reads.
 pub struct Groups {
     reader: Reader,
+    opened: Opened,
     start: Lsn,
     next: Lsn,
     end: Lsn,
@@ -81,7 +87,8 @@ impl Recovery {
     pub fn groups(&self, lsn: Lsn) -> Groups {
         assert!(self.checkpoint.lsn <= lsn && lsn <= self.end, "a scan from {lsn}");
         let reader = Reader::new(self.stretch.clone(), self.epochs);
-        Groups { reader, start: lsn, next: lsn, end: self.end, progress: None, told: lsn }
+        let opened = Opened::new(self.vault.clone());
+        Groups { reader, opened, start: lsn, next: lsn, end: self.end, progress: None, told: lsn }
     }
 
     /// The same, telling `progress` (bytes done, bytes in all) once a MiB and at the end.
@@ -111,13 +118,8 @@ impl Groups {
         let end = start + group_bytes(header.payload_bytes as usize);
         self.next = end;
         let bytes = self.reader.bytes(start, (end - start) as usize)?.expect("just checked");
-        let epoch = header.epoch;
-        Ok(Some(Group {
-            start,
-            end,
-            epoch,
-            payload: &bytes[GROUP_HEADER..GROUP_HEADER + header.payload_bytes as usize],
-        }))
+        let payload = self.opened.payload(header, start, bytes)?;
+        Ok(Some(Group { start, end, epoch: header.epoch, payload }))
     }
 }
 

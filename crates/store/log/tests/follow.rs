@@ -18,6 +18,7 @@ fn options(retain_from: Option<Lsn>) -> Options {
         flush_interval: None,
         checkpoint_wait: Duration::ZERO,
         retain_from,
+        vault: None,
     }
 }
 
