@@ -7,7 +7,7 @@ use crate::history::History;
 use crate::lock::{Deadlock, Interrupt, LockInfo, LockTable, Teller, TransactionInfo};
 use crate::mtr::Mtr;
 use crate::page::node::{Node, NodeMut};
-use crate::page::{self, OFF_WORD_B, PAGE_BYTES, get_u64};
+use crate::page::{self, ENCRYPTED, OFF_WORD_B, PAGE_BYTES, get_u64};
 use crate::pool::Pool;
 use crate::pool::doublewrite::Doublewrite;
 use crate::pool::resize::{ResizeRefused, ResizeStage};
@@ -23,6 +23,7 @@ use crate::warm::{self, Order, Warm, WarmStage};
 use crate::{
     Error, PurgeSettings, Range, Result, Tree, TreeKind, checkpoint, history, recovery, transaction::Transaction,
 };
+use cipher::{KeyringStatus, Vault};
 use log::{Log, Lsn};
 use std::ops::Bound;
 use std::path::PathBuf;
@@ -107,6 +108,10 @@ impl Core {
     #[inline(always)]
     pub fn store(&self) -> Store<'_> {
         Store { pool: &self.pool, log: &self.log, space: &self.space }
+    }
+
+    pub fn vault(&self) -> &Vault {
+        self.pool.vault().expect("recovery has set it")
     }
 
     /// The LSN up to which commits may be shown: durable, written or complete, as commits are acknowledged. Loads only.
@@ -446,6 +451,49 @@ impl Engine {
         self.core.pool.resize_stage()
     }
 
+    /// Can tables be encrypted?
+    pub fn has_keyring(&self) -> bool {
+        self.core.vault().keyring_status().is_some()
+    }
+
+    /// Has anything ever been encrypted, so that there are keys?
+    pub fn encrypts(&self) -> bool {
+        self.core.vault().keys().is_some()
+    }
+
+    /// `innodb_redo_log_encrypt`: all of the log from here on, or only what is of encrypted tables. Errors: [`Error::Keyring`].
+    pub fn set_redo_log_encrypt(&self, on: bool) -> Result<()> {
+        if on {
+            self.core.vault().make_keys()?;
+        }
+        self.core.log.seal_all(on);
+        Ok(())
+    }
+
+    /// `innodb_undo_log_encrypt`: all undo pages from here on, or only those with records of encrypted tables. Errors: [`Error::Keyring`].
+    pub fn set_undo_log_encrypt(&self, on: bool) -> Result<()> {
+        if on {
+            self.core.vault().make_keys()?;
+        }
+        self.core.pool.seal_undo(on);
+        Ok(())
+    }
+
+    /// ALTER INSTANCE ROTATE INNODB MASTER KEY. Errors: [`Error::Keyring`].
+    pub fn rotate_master_key(&self) -> Result<()> {
+        Ok(self.core.vault().rotate()?)
+    }
+
+    /// ALTER INSTANCE RELOAD KEYRING. Errors: [`Error::Keyring`].
+    pub fn reload_keyring(&self) -> Result<()> {
+        Ok(self.core.vault().reload()?)
+    }
+
+    /// The keyring and the names of its keys; `None`: there is none.
+    pub fn keyring(&self) -> Option<KeyringStatus> {
+        self.core.vault().keyring_status()
+    }
+
     /// `innodb_redo_log_capacity`.
     pub fn set_log_capacity(&self, bytes: u64) {
         self.core.log.set_capacity(bytes);
@@ -509,15 +557,24 @@ impl Engine {
 
     /// Makes an empty tree. If `tx` does not commit, or the server crashes before it does, the tree is freed again.
     pub fn create_tree(&self, tx: &mut Transaction, kind: TreeKind) -> Result<Tree> {
+        self.create_tree_as(tx, kind, false)
+    }
+
+    /// As [`Engine::create_tree`]; `encrypted`: what the tree holds is encrypted wherever it is written. Errors: also [`Error::Keyring`].
+    pub fn create_tree_as(&self, tx: &mut Transaction, kind: TreeKind, encrypted: bool) -> Result<Tree> {
+        if encrypted {
+            self.core.vault().make_keys()?;
+        }
         tx.start_writing()?;
         let store = self.core.store();
         let id = {
             let mut page = self.core.pool.exclusive(SUPER_PAGE)?;
             let id = page::get_u32(page.bytes(), OFF_NEXT_TREE);
+            assert!(id < ENCRYPTED, "a billion trees were made");
             let mut mtr = Mtr::new();
             mtr.write(&mut page, OFF_NEXT_TREE, &(id + 1).to_le_bytes());
             mtr.commit(&self.core.log, &mut [&mut page]);
-            id
+            if encrypted { id | ENCRYPTED } else { id }
         };
         loop {
             let segment = tx.segment.clone().expect("start_writing took one");

@@ -35,6 +35,8 @@ pub enum Error {
     Io(String),
     /// A page or log record is damaged; the message names file and page or offset. MySQL 1712 / startup failure.
     Corrupt(String),
+    /// There is no keyring, or not the key that is needed, or it takes no new one: nothing encrypted can be read or made. MySQL 3185.
+    Keyring(String),
     /// All transaction slots are in use, or the status ring stays full; MySQL 1637.
     TooManyTransactions,
 }
@@ -54,7 +56,7 @@ impl fmt::Display for Error {
             Error::DiskFull => write!(f, "no space left on the device"),
             Error::TooLong => write!(f, "key or row too long"),
             Error::Io(what) => write!(f, "{what}"),
-            Error::Corrupt(what) => write!(f, "{what}"),
+            Error::Corrupt(what) | Error::Keyring(what) => write!(f, "{what}"),
             Error::TooManyTransactions => write!(f, "too many active transactions"),
         }
     }
@@ -71,12 +73,19 @@ impl From<io::Error> for Error {
     }
 }
 
+impl From<cipher::Error> for Error {
+    fn from(error: cipher::Error) -> Error {
+        Error::Keyring(error.to_string())
+    }
+}
+
 impl From<log::Error> for Error {
     fn from(error: log::Error) -> Error {
         match error {
             log::Error::NoSpace { .. } => Error::DiskFull,
             log::Error::Interrupted => Error::Interrupted,
             log::Error::Corrupt { .. } => Error::Corrupt(error.to_string()),
+            log::Error::Sealed { .. } => Error::Keyring(error.to_string()),
             log::Error::TooLarge { .. } => Error::TooLong,
             log::Error::Io { .. } | log::Error::Poisoned { .. } => Error::Io(error.to_string()),
         }

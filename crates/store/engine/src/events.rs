@@ -18,7 +18,7 @@
 //! several transactions may lie in between each other; the reader comes back for them once it meets their commit.
 
 use crate::{Error, Result};
-use io::File;
+use cipher::Scratch;
 use log::{Follower, Log, Lsn};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -88,6 +88,8 @@ pub(crate) fn ops(group: &[u8]) -> std::result::Result<&[u8], String> {
 pub(crate) struct Last<'e> {
     head: [u8; HEAD_BYTES],
     bytes: &'e [u8],
+    /// Their group is to be encrypted.
+    pub sealed: bool,
 }
 
 impl Last<'_> {
@@ -101,13 +103,15 @@ impl Last<'_> {
 pub struct Events {
     memory: Vec<u8>,
     /// What came before `memory`.
-    file: Option<File>,
+    file: Option<Scratch>,
     in_file: u64,
     memory_max: usize,
     directory: PathBuf,
     /// The first part that is in the log; 0: none.
     first_part: Lsn,
     spilled: bool,
+    /// Rows of encrypted trees may be among them.
+    sealed: bool,
     /// A word of the caller's, and how many bytes there were when it was left.
     mark: (u64, u64),
 }
@@ -122,6 +126,7 @@ impl Default for Events {
             directory: std::env::temp_dir(),
             first_part: 0,
             spilled: false,
+            sealed: false,
             mark: (0, 0),
         }
     }
@@ -175,9 +180,9 @@ impl Events {
     #[cold]
     fn spill(&mut self) -> Result<()> {
         self.spilled = true;
-        let file = match self.file.take() {
+        let mut file = match self.file.take() {
             Some(file) => file,
-            None => File::unnamed(&self.directory)?,
+            None => Scratch::new(&self.directory)?,
         };
         let written = file.write_at(&self.memory, self.in_file);
         self.file = Some(file);
@@ -201,6 +206,18 @@ impl Events {
         }
     }
 
+    /// From here on they go into the log encrypted, until the transaction is over.
+    #[inline(always)]
+    pub(crate) fn seal(&mut self) {
+        self.sealed = true;
+    }
+
+    /// The next transaction's go as they are.
+    #[inline(always)]
+    pub(crate) fn unseal(&mut self) {
+        self.sealed = false;
+    }
+
     /// The transaction is over.
     pub(crate) fn clear(&mut self) {
         self.memory.clear();
@@ -218,7 +235,7 @@ impl Events {
             self.read(at, &mut bytes)?;
             log.ensure_room(HEAD_BYTES + bytes.len())?;
             let head = Head { kind: Kind::Part, trx, first_part: self.first_part, len: bytes.len() };
-            let appended = log.append(&[&head.encode(), &bytes])?;
+            let appended = log.append_as(&[&head.encode(), &bytes], self.sealed)?;
             if self.first_part == 0 {
                 self.first_part = appended.start;
             }
@@ -263,7 +280,7 @@ impl Events {
     pub(crate) fn last(&self, trx: u64) -> Option<Last<'_>> {
         debug_assert_eq!(self.in_file, 0, "parts go first");
         let head = Head { kind: Kind::Commit, trx, first_part: self.first_part, len: self.memory.len() };
-        (!self.memory.is_empty()).then(|| Last { head: head.encode(), bytes: &self.memory })
+        (!self.memory.is_empty()).then(|| Last { head: head.encode(), bytes: &self.memory, sealed: self.sealed })
     }
 
     /// Tells readers not to wait for the commit of the parts any more. When the log cannot take even that, it takes nothing else until

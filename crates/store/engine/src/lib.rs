@@ -35,6 +35,7 @@ mod warm;
 pub use ::log::Lsn;
 pub use backup::Backup;
 pub use check::{Problem, Report, TreeFigures};
+pub use cipher::KeyringStatus;
 pub use cursor::{Cursor, Direction, Entry, Extent, Range};
 pub use engine::{Engine, EngineOptions, EngineStatus};
 pub use error::{Error, Result};
@@ -63,6 +64,14 @@ pub struct Tree {
     /// Page number of the root.
     pub root: u64,
     pub kind: TreeKind,
+}
+
+impl Tree {
+    /// Is what it holds encrypted wherever it is written?
+    #[inline(always)]
+    pub fn is_encrypted(self) -> bool {
+        self.id & page::ENCRYPTED != 0
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

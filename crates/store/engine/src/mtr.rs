@@ -51,19 +51,22 @@ thread_local! {
 /// A mini-transaction in the making.
 pub struct Mtr {
     group: Vec<u8>,
+    /// It is encrypted whatever pages it changes.
+    sealed: bool,
 }
 
 impl Mtr {
     pub fn new() -> Mtr {
         let mut group = BUFFER.take();
         group.clear();
-        Mtr { group }
+        Mtr { group, sealed: false }
     }
 
     /// Puts events in front: before any op.
     pub fn events(&mut self, last: &events::Last<'_>) {
         assert!(self.group.is_empty(), "events stand at the front of their group");
         last.put(&mut self.group);
+        self.sealed |= last.sealed;
     }
 
     /// Bytes of the group so far.
@@ -165,14 +168,15 @@ impl Mtr {
         self.group.extend_from_slice(&trx.to_le_bytes());
     }
 
-    /// Appends the group to the log. Returns its end: the pages' new LSN.
+    /// Appends the group to the log, encrypted if one of the pages is. Returns its end: the pages' new LSN.
     pub fn commit(self, log: &Log, pages: &mut [&mut Exclusive<'_>]) -> Lsn {
         self.commit_with(log, pages, |_| ())
     }
 
     /// As [`Mtr::commit`], calling `publish(end)` when the group's place is fixed and before any flush can cover it.
     pub fn commit_with(mut self, log: &Log, pages: &mut [&mut Exclusive<'_>], publish: impl FnOnce(Lsn)) -> Lsn {
-        let mut reservation = match log.reserve(self.group.len()) {
+        let sealed = self.sealed || pages.iter().any(|page| page::is_encrypted(page.bytes()));
+        let mut reservation = match log.reserve_as(self.group.len(), sealed) {
             Ok(reservation) => reservation,
             // Pages in memory are ahead of a log that takes no more: what is on disk is consistent, memory is not.
             Err(error) => fatal(&error),

@@ -23,6 +23,7 @@ use crate::space::{
 use crate::txn::System;
 use crate::undo;
 use crate::{Error, Result};
+use cipher::Vault;
 use io::{AlignedBuf, Directory, File, OpenOptions};
 use log::Log;
 use std::sync::Arc;
@@ -74,10 +75,12 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
             log_directory.display()
         )));
     }
+    let vault = Arc::new(Vault::open(&directory)?);
     let mut log_options = log::Options {
         ring_bytes: options.log_buffer_bytes.next_power_of_two().clamp(16 << 20, 1 << 30) as usize,
         capacity: options.log_capacity_bytes,
         retain_from: options.events_from,
+        vault: Some(Arc::clone(&vault)),
         ..log::Options::default()
     };
     if background == Background::Steps {
@@ -125,6 +128,7 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     let mut pool = Pool::new(file, path.clone(), page_count, frames)?;
     pool.set_lost(checkpoint.lost);
     pool.set_atomic(atomic);
+    pool.set_vault(vault);
     // Not the file's length: a growth that the log does not know of has not begun to count, and nothing was written there.
     let space = Space::new(checkpoint.file_pages);
     if space.file_pages() > page_count {

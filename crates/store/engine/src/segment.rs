@@ -125,7 +125,7 @@ fn create(store: Store<'_>) -> Result<Segment> {
     let mut mtr = Mtr::new();
     let mut first = store.space.allocate(store.pool, store.pool.reserve_frame()?, &mut mtr, Place::SYSTEM)?;
     let newest = first.page.id;
-    undo::format(first.page.bytes_mut(), newest, 0, (0, 0), 0);
+    undo::format(first.page.bytes_mut(), newest, 0, (0, 0), 0, store.pool.seals_undo());
     mtr.image(&first.page);
     mtr.commit(store.log, &mut [&mut first.map, &mut first.page]);
     drop(first);
@@ -191,7 +191,8 @@ impl Segment {
         let mut mtr = Mtr::new();
         let mut fresh = store.space.allocate(store.pool, frame, &mut mtr, Place::SYSTEM)?;
         let id = fresh.page.id;
-        undo::format(fresh.page.bytes_mut(), id, self.page, open, undo::ended(old.bytes()));
+        let (ended, sealed) = (undo::ended(old.bytes()), store.pool.seals_undo());
+        undo::format(fresh.page.bytes_mut(), id, self.page, open, ended, sealed);
         put_u64(fresh.page.bytes_mut(), OFF_WORD_A, old.id);
         mtr.image(&fresh.page);
         mtr.write(&mut old, undo::OFF_NEXT, &id.to_le_bytes());

@@ -102,7 +102,7 @@ pub struct Transaction {
     pub(crate) record: Vec<u8>,
     /// The row last read by `read_to_write`, as long as it is neither changed nor locked.
     pub(crate) claim: Claim,
-    events: Events,
+    pub(crate) events: Events,
     commit_end: Lsn,
 }
 
@@ -621,6 +621,7 @@ impl Transaction {
             self.events.drop_parts(&self.core.log, self.trx);
             self.events.clear();
         }
+        self.events.unseal();
         self.claim.tree = 0;
         self.active = false;
         self.doomed = false;

@@ -29,7 +29,10 @@
 //! forwards. A *roll pointer* is page id << 16 | offset.
 
 use crate::overflow::{LongReference, REFERENCE_BYTES};
-use crate::page::{HEADER_BYTES, PAGE_BYTES, PageId, PageType, get_u16, get_u32, get_u64, init, put_u16, put_u64};
+use crate::page::{
+    ENCRYPTED, HEADER_BYTES, OFF_TREE, PAGE_BYTES, PageId, PageType, get_u16, get_u32, get_u64, init, put_u16, put_u32,
+    put_u64,
+};
 use crate::version::Header;
 
 pub const OFF_FIRST: usize = HEADER_BYTES;
@@ -195,9 +198,9 @@ pub fn record_transaction(record: &[u8]) -> u64 {
 }
 
 /// Formats a page as the newest of a segment; `open` and `open_first` continue a transaction from the page before, `ended` its
-/// count.
-pub fn format(page: &mut [u8], id: PageId, segment: PageId, (open, open_first): (u64, u64), ended: u64) {
-    init(page, id, PageType::Undo, 0);
+/// count. `sealed`: it is encrypted whatever records come.
+pub fn format(page: &mut [u8], id: PageId, segment: PageId, (open, open_first): (u64, u64), ended: u64, sealed: bool) {
+    init(page, id, PageType::Undo, if sealed { ENCRYPTED } else { 0 });
     put_u64(page, OFF_SEGMENT, segment);
     put_u64(page, OFF_OPEN, open);
     put_u64(page, OFF_OPEN_FIRST, open_first);
@@ -251,9 +254,14 @@ pub fn fits(page: &[u8], record_bytes: usize) -> bool {
     free_at(page) + record_bytes <= PAGE_BYTES
 }
 
-/// Appends an encoded record; opens its transaction if it is the first. Returns its offset. Used live and by redo.
+/// Appends an encoded record; opens its transaction if it is the first. Returns its offset. The page is encrypted from the first
+/// record of an encrypted tree on. Used live and by redo.
 pub fn append(page: &mut [u8], id: PageId, record: &[u8]) -> usize {
     let at = free_at(page);
+    if get_u32(record, 4) & ENCRYPTED != 0 {
+        let word = get_u32(page, OFF_TREE) | ENCRYPTED;
+        put_u32(page, OFF_TREE, word);
+    }
     let trx = record_transaction(record);
     page[at..at + record.len()].copy_from_slice(record);
     put_u16(page, OFF_FREE, (at + record.len()) as u16);

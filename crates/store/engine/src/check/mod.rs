@@ -229,6 +229,9 @@ impl Checker<'_> {
             drop(page);
             match page::verify(&copy, id) {
                 Err(why) => self.say(Some(id), None, format!("its copy in the file is damaged: {why}")),
+                Ok(()) if self.core.pool.open(id, &mut copy).is_err() => {
+                    self.say(Some(id), None, "its copy in the file is encrypted, and there are no keys");
+                }
                 Ok(()) if copy[4..] != bytes[4..] => {
                     self.say(Some(id), None, "it counts as written, and the file has other bytes");
                 }

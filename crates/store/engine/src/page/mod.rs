@@ -11,6 +11,11 @@
 //!
 //! All integers are little-endian. `crc32` covers bytes 4.. of the page and is set when the page is written to disk.
 //! `page LSN` is the end of the log group that last changed the page: redo skips what is not newer.
+//!
+//! A page whose tree id has [`ENCRYPTED`] stands in files with its bytes from [`SEALED_AT`] on encrypted, under page id and LSN
+//! ([`cipher::Keys::seal_page`]): in the data file, the doublewrite file and wherever else it goes from the pool. `crc32` is of the bytes as
+//! they stand in the file, so that who only looks for damage needs no key. In memory all pages are plain. The pages of an encrypted table's
+//! trees have the flag from their making; an undo page gets it with the first record of such a tree, and loses it with its next life.
 
 pub mod node;
 mod verify;
@@ -30,6 +35,12 @@ pub const OFF_LSN: usize = 16;
 pub const OFF_TREE: usize = 24;
 pub const OFF_WORD_A: usize = 48;
 pub const OFF_WORD_B: usize = 56;
+
+/// In a tree's id, and in the tree word of each of its pages and of undo pages: what they hold is encrypted.
+pub const ENCRYPTED: u32 = 1 << 30;
+/// Where the encrypted bytes of a page begin: behind what recovery and repair go by, and the counts of a node.
+pub const SEALED_AT: usize = 32;
+const _: () = assert!((PAGE_BYTES - SEALED_AT).is_multiple_of(16));
 
 /// What a page is for (byte 4). Zero is a page that was never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +116,12 @@ pub fn page_lsn(page: &[u8]) -> u64 {
 
 pub fn page_type(page: &[u8]) -> Option<PageType> {
     PageType::from_byte(page[OFF_TYPE])
+}
+
+/// Does the page stand in files encrypted?
+#[inline(always)]
+pub fn is_encrypted(page: &[u8]) -> bool {
+    get_u32(page, OFF_TREE) & ENCRYPTED != 0
 }
 
 /// Starts a page of a type: zeroes it and writes the common header.

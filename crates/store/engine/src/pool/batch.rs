@@ -128,7 +128,7 @@ impl Batch {
             copy.copy_from_slice(shared.bytes());
             drop(shared);
             pages.newest = pages.newest.max(page::page_lsn(copy));
-            page::seal(copy);
+            pool.seal(id, copy);
             pages.ids.push(id);
             pages.since.push(since);
         }

@@ -23,9 +23,10 @@ pub mod resize;
 pub mod settings;
 mod table;
 
-use crate::page::{self, PAGE_BYTES, PageId, PageType};
+use crate::page::{self, PAGE_BYTES, PageId, PageType, SEALED_AT};
 use crate::{Error, Result};
 use batch::Batch;
+use cipher::{Keys, Vault};
 use doublewrite::HALVES;
 use free::FreeFrames;
 use io::{File, Region};
@@ -39,6 +40,7 @@ use settings::PoolSettings;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use sync::blocking::{self, Wait};
 use sync::page_latch::{Optimistic, PageLatch, TryLatch};
@@ -78,6 +80,10 @@ pub struct Pool {
     atomic: bool,
     /// Pages that redo had to give up. W: recovery, before anybody else is there. R: who reads a page from disk.
     lost: Lost,
+    /// Where the keys of encrypted pages are. W: recovery. R: who reads or writes such a page.
+    vault: Option<Arc<Vault>>,
+    /// New undo pages are encrypted (`innodb_undo_log_encrypt`). W: SET GLOBAL. R: who makes an undo page.
+    seals_undo: AtomicBool,
     /// Frames that may be in use: see [`resize`].
     size: Resize,
     /// Page in each frame, plus one; 0: empty. W: loader and evictor of the page, and the cleaner that moves it to another frame,
@@ -206,6 +212,8 @@ impl Pool {
             path,
             atomic: false,
             lost: Lost::new(),
+            vault: None,
+            seals_undo: AtomicBool::new(false),
             size: Resize::new(frame_count),
             frames: Table::new(frames_max)?,
             dirty_since: Table::new(frames_max)?,
@@ -513,7 +521,7 @@ impl Pool {
         // SAFETY: the caller holds these pages exclusively, so nobody else reads or writes their bytes, which lie side by side.
         let bytes = unsafe { std::slice::from_raw_parts_mut(self.address(first), count * PAGE_BYTES) };
         let read = self.file.read_at(bytes, first * PAGE_BYTES as u64).is_ok();
-        bytes.chunks(PAGE_BYTES).zip(first..).map(|(page, id)| read && self.accept(id, page).is_ok()).collect()
+        bytes.chunks_mut(PAGE_BYTES).zip(first..).map(|(page, id)| read && self.accept(id, page).is_ok()).collect()
     }
 
     fn read_from_disk(&self, id: PageId, bytes: &mut [u8]) -> Result<()> {
@@ -524,15 +532,66 @@ impl Pool {
         self.accept(id, bytes)
     }
 
-    /// Is this what was written to the page last?
-    fn accept(&self, id: PageId, bytes: &[u8]) -> Result<()> {
+    /// Is this what was written to the page last? Makes of it what the page has in memory.
+    fn accept(&self, id: PageId, bytes: &mut [u8]) -> Result<()> {
         page::verify(bytes, id).map_err(|why| self.corrupt(id, &why))?;
+        self.open(id, bytes)?;
         match self.lost.get(&id) {
             Some(until) if page::page_lsn(bytes) < *until => {
                 Err(self.corrupt(id, &format!("changes up to LSN {until} were lost when it could not be read")))
             }
             _ => Ok(()),
         }
+    }
+
+    /// A page of a file, verified, as it is in memory.
+    pub fn open(&self, id: PageId, bytes: &mut [u8]) -> Result<()> {
+        if page::is_encrypted(bytes) {
+            let keys = self.keys().ok_or_else(|| self.without_keys(id))?;
+            let lsn = page::page_lsn(bytes);
+            keys.open_page(id, lsn, &mut bytes[SEALED_AT..]);
+        }
+        Ok(())
+    }
+
+    /// The copy of a page in memory that is about to go to a file, as it stands there.
+    fn seal(&self, id: PageId, bytes: &mut [u8]) {
+        if page::is_encrypted(bytes) {
+            let keys = self.keys().expect("no encrypted page comes into memory without the keys");
+            let lsn = page::page_lsn(bytes);
+            keys.seal_page(id, lsn, &mut bytes[SEALED_AT..]);
+        }
+        page::seal(bytes);
+    }
+
+    fn keys(&self) -> Option<&Keys> {
+        self.vault.as_deref().and_then(Vault::keys)
+    }
+
+    #[cold]
+    fn without_keys(&self, id: PageId) -> Error {
+        Error::Keyring(format!("{}: page {id} is encrypted, and {} is missing", self.path.display(), cipher::FILE_NAME))
+    }
+
+    pub fn vault(&self) -> Option<&Arc<Vault>> {
+        self.vault.as_ref()
+    }
+
+    /// Recovery, before anybody else is there: where the keys are.
+    pub fn set_vault(&mut self, vault: Arc<Vault>) {
+        self.vault = Some(vault);
+    }
+
+    /// `innodb_undo_log_encrypt`. The vault has keys.
+    pub fn seal_undo(&self, on: bool) {
+        // Relaxed: a setting that orders nothing.
+        self.seals_undo.store(on, Ordering::Relaxed);
+    }
+
+    /// Are new undo pages to be encrypted?
+    pub fn seals_undo(&self) -> bool {
+        // Relaxed: a setting that orders nothing.
+        self.seals_undo.load(Ordering::Relaxed)
     }
 
     pub fn lost(&self) -> &Lost {

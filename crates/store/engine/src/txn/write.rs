@@ -209,6 +209,9 @@ impl Transaction {
         let claimed = self.claim.is_for(tree.id, key);
         self.claim.tree = 0;
         let claim = claimed.then_some(self.claim.words);
+        if tree.is_encrypted() {
+            self.events.seal();
+        }
         loop {
             match self.try_change(tree, key, change, claim)? {
                 Attempt::Done => {

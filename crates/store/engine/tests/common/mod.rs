@@ -85,6 +85,12 @@ pub fn check_sound(engine: &Engine, trees: &[Tree], when: &str) {
     assert!(report.leaked.is_empty(), "{when}: without a crash nothing leaks: {:?}", report.leaked);
 }
 
+/// The same after a crash, which may have leaked pages.
+pub fn check_sound_after_crash(engine: &Engine, trees: &[Tree]) {
+    let report = engine.check(trees);
+    assert!(report.is_clean(), "after a crash: {report}");
+}
+
 /// A row that is nothing but one long value.
 pub fn outside<'r>(long: &'r [Long<'r>; 1]) -> Row<'r> {
     Row { body: &[], long }

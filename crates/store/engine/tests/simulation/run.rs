@@ -7,6 +7,7 @@ use crate::plan::{Event, Plan, Random};
 use crate::profile::Profile;
 use engine::{Engine, EngineOptions};
 use io::faults::{Script, SimDisk};
+use io::{Directory, File, OpenOptions};
 use std::path::PathBuf;
 use std::sync::mpsc;
 
@@ -72,6 +73,33 @@ fn writes_whole_pages(seed: u64) -> bool {
     seed % 8 == 7
 }
 
+/// Are all tables encrypted, so that no file may show a row?
+fn encrypts(seed: u64) -> bool {
+    seed % 5 == 2
+}
+
+/// Bytes of a row that its neighbours follow from: no other bytes look so for that long.
+const SHOWN: usize = 24;
+
+/// Where the bytes of a row stand, in its plain form (see [`crate::model::bytes`]).
+fn row_in(bytes: &[u8]) -> Option<usize> {
+    let mut run = 1;
+    bytes.windows(2).position(|pair| {
+        run = if pair[1] == pair[0].wrapping_add(7) { run + 1 } else { 1 };
+        run >= SHOWN
+    })
+}
+
+/// Keys for a new disk, durable as all that a server is given.
+fn make_keys(disk: &SimDisk) {
+    let directory = Directory::open(disk.root()).unwrap();
+    let config = directory.open_file(cipher::CONFIG_FILE, OpenOptions::CREATE).unwrap();
+    config.write_at(br#"{"path": "keyring"}"#, 0).unwrap();
+    config.sync_all().unwrap();
+    directory.sync().unwrap();
+    cipher::Vault::open(&directory).unwrap().make_keys().unwrap();
+}
+
 /// Runs a plan, in a thread of its own: an assertion of the engine's is a failure like others.
 pub fn attempt(plan: &Plan) -> Result<Outcome, Box<Failure>> {
     let profile = Profile::of(&mut plan.of_all());
@@ -99,6 +127,10 @@ fn run(plan: Plan, profile: Profile, trace: mpsc::Sender<(u64, String)>) -> Resu
     let atomic = writes_whole_pages(plan.seed);
     if atomic {
         disk.0.set_atomic_write_bytes(32 << 10);
+    }
+    let encrypts = encrypts(plan.seed);
+    if encrypts {
+        make_keys(&disk.0);
     }
     let mut run = Run {
         random: plan.of_all(),
@@ -128,7 +160,14 @@ fn run(plan: Plan, profile: Profile, trace: mpsc::Sender<(u64, String)>) -> Resu
         purge_threads: 1,
         events_from: None,
     };
-    while run.life(&options)? != End::Done {}
+    while run.life(&options)? != End::Done {
+        if encrypts {
+            run.search_disk()?;
+        }
+    }
+    if encrypts {
+        run.search_disk()?;
+    }
     Ok(Outcome { digest: disk.0.digest(), lives: run.lives, versions: run.versions_in_all })
 }
 
@@ -204,6 +243,22 @@ impl Run {
         };
         self.trace(|| format!("{end:?}"));
         Ok(end)
+    }
+
+    /// No file has a row's bytes.
+    fn search_disk(&self) -> Result<(), String> {
+        for (place, within) in [(self.disk.root().to_path_buf(), ""), (self.disk.root().join("redo"), "redo/")] {
+            let directory = Directory::open(&place).map_err(|e| e.to_string())?;
+            for name in directory.list().map_err(|e| e.to_string())? {
+                let Ok(file) = File::open(directory.join(&name), OpenOptions::READ) else { continue };
+                let mut bytes = vec![0; file.len().map_err(|e| e.to_string())? as usize];
+                file.read_at(&mut bytes, 0).map_err(|e| e.to_string())?;
+                if let Some(at) = row_in(&bytes) {
+                    return Err(format!("{within}{name} shows a row at byte {at}"));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn trouble_start(&mut self) {

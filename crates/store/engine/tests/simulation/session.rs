@@ -209,8 +209,8 @@ impl Session {
     }
 
     pub fn create(&mut self, engine: &Engine, table: u64) -> Outcome<Trees> {
-        let clustered = engine.create_tree(&mut self.tx, TreeKind::Clustered)?;
-        let index = engine.create_tree(&mut self.tx, TreeKind::Secondary)?;
+        let clustered = engine.create_tree_as(&mut self.tx, TreeKind::Clustered, engine.encrypts())?;
+        let index = engine.create_tree_as(&mut self.tx, TreeKind::Secondary, engine.encrypts())?;
         let trees = Trees { table: clustered, index };
         self.tx.insert(engine.dictionary(), &key(table), &trees.place())?;
         self.changes.tables.insert(table, Some(trees));
@@ -237,8 +237,8 @@ impl Session {
         let mut old = Vec::new();
         let there = self.tx.get(engine.dictionary(), &key(table), X, &mut old)?;
         expect(there && Trees::placed(&old) == trees, || format!("the dictionary has lost table {table}"))?;
-        let clustered = engine.create_tree(&mut self.tx, TreeKind::Clustered)?;
-        let index = engine.create_tree(&mut self.tx, TreeKind::Secondary)?;
+        let clustered = engine.create_tree_as(&mut self.tx, TreeKind::Clustered, engine.encrypts())?;
+        let index = engine.create_tree_as(&mut self.tx, TreeKind::Secondary, engine.encrypts())?;
         let empty = Trees { table: clustered, index };
         self.tx.update(engine.dictionary(), &key(table), &empty.place())?;
         engine.drop_tree(&mut self.tx, trees.table)?;
