@@ -38,6 +38,8 @@ impl DataDir {
         if !id_file.exists() {
             let mut entries = std::fs::read_dir(path).map_err(|e| fail("cannot be read", &e))?;
             let foreign = entries.find_map(|entry| match entry {
+                // Whoever wants the first table encrypted says before where its keys go.
+                Ok(entry) if entry.file_name() == cipher::CONFIG_FILE => None,
                 Ok(entry) if entry.file_name() != LOCK_FILE => Some(entry.file_name().to_string_lossy().into_owned()),
                 _ => None,
             });

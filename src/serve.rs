@@ -120,6 +120,8 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     let engine_options = EngineOptions { events_from, ..engine_options(&globals, &datadir.path) };
     let engine = Engine::open(engine_options, &mut |text| log.write(Level::System, 12532, text))
         .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
+    session::encrypt_logs(&engine, &globals)
+        .map_err(|e| format!("innodb_redo_log_encrypt, innodb_undo_log_encrypt: {e}"))?;
     let binlog = start_binlog(&engine, binlog_config, &globals, &log).map_err(|e| format!("binary log: {e}"))?;
     session::buffer_pool::load_first(&globals, &engine);
     // Signals are taken over before clients can connect.

@@ -32,4 +32,4 @@ pub use error::{Error, ErrorKind, Op, Result};
 pub use file::{Advice, File, OpenOptions};
 pub use kernel::restrict_new_files;
 pub use overlay::Overlay;
-pub use region::{Region, reserve};
+pub use region::{Region, leave_out_of_core_dumps, reserve};

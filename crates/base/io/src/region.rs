@@ -29,6 +29,17 @@ unsafe impl Send for Region {}
 // SAFETY: as for Send; `discard` may run on several threads, the kernel takes care of its own tables.
 unsafe impl Sync for Region {}
 
+/// Leaves the memory of these bytes, as far as they are whole pages of the kernel, out of core dumps. Best effort, and for good: also once
+/// the memory is somebody else's.
+pub fn leave_out_of_core_dumps(bytes: &[u8]) {
+    let start = bytes.as_ptr().addr().next_multiple_of(KERNEL_PAGE) - bytes.as_ptr().addr();
+    let Some(len) = bytes.len().checked_sub(start).map(|len| len - len % KERNEL_PAGE).filter(|len| *len > 0) else {
+        return;
+    };
+    // SAFETY: advice about memory that the caller has borrowed; its contents stay.
+    let _ = unsafe { madvise(bytes.as_ptr().add(start).cast_mut().cast(), len, Advice::LinuxDontDump) };
+}
+
 /// Reserves `bytes`, rounded up to whole kernel pages.
 ///
 /// # Errors
@@ -172,6 +183,16 @@ mod tests {
         assert!(left_out());
         region.put_in_core_dumps(true).unwrap();
         assert!(!left_out());
+    }
+
+    #[test]
+    fn parts_of_the_heap_may_be_left_out_too() {
+        let buffer = crate::AlignedBuf::zeroed(4 * KERNEL_PAGE);
+        leave_out_of_core_dumps(&buffer[1..3 * KERNEL_PAGE]);
+        let left_out =
+            |page: usize| flags_of(buffer[page * KERNEL_PAGE..].as_ptr().addr()).split(' ').any(|flag| flag == "dd");
+        assert_eq!([0, 1, 2, 3].map(left_out), [false, true, true, false]);
+        leave_out_of_core_dumps(&[1, 2, 3]);
     }
 
     #[test]

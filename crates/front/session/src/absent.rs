@@ -75,9 +75,9 @@ impl Session {
                 self.need(Action::CreateTablespace)?;
                 Err(err!(3510, text(name)))
             }
-            Absent::MasterKey { of_binlog } => {
-                self.need(if of_binlog { Action::BinlogMasterKey } else { Action::MasterKey })?;
-                Err(if of_binlog { err!(3805) } else { err!(3185) })
+            Absent::BinlogMasterKey => {
+                self.need(Action::BinlogMasterKey)?;
+                Err(err!(3805))
             }
             Absent::Program(kind, name) => {
                 self.missing_program(parsed, kind, false, name)?;

@@ -83,6 +83,8 @@ const ROWS_LEFT: usize = 500;
 /// Why MySQL copies the table for a new type.
 const RETYPED_REASON: &str = "Cannot change column type INPLACE";
 pub(crate) const RETYPED: Work = Work::Copy(Why::Reason(RETYPED_REASON));
+/// MySQL encrypts a table by copying it.
+pub(crate) const ENCRYPTED: Work = Work::Copy(Why::Reason("Cannot alter encryption attribute by inplace algorithm."));
 const PRIMARY_DROPPED: &str = "Dropping a primary key is not allowed without also adding a new primary key";
 const INSTANT: &str = "ALGORITHM=INSTANT";
 const INPLACE: &str = "ALGORITHM=INPLACE";

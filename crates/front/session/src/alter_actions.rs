@@ -1,6 +1,6 @@
 //! ALTER TABLE from the tree to a plan: see [`crate::alter`].
 
-use crate::alter::{AlterPlan, RETYPED, Why, Work};
+use crate::alter::{AlterPlan, ENCRYPTED, RETYPED, Why, Work};
 use crate::command::Session;
 use crate::define::{FOREIGN_KEY_CHECKS, unsupported};
 use crate::needs::Action;
@@ -80,8 +80,14 @@ impl Session {
         }
         self.alter(&schema, &name, |session, old, plan| {
             let was = (old.engine, &old.create_options);
-            let optioned = Optioned { name: &name, temporary: old.temporary, was: Some(was) };
+            let encrypts = session.dictionary().schema(&schema).is_some_and(|schema| schema.encrypts);
+            let optioned = Optioned { name: &name, temporary: old.temporary, encrypts, was: Some(was) };
             let (engine, options) = session.table_options(parsed, &alter.options, optioned)?;
+            if options.is_encrypted() != old.create_options.is_encrypted() {
+                plan.rebuild(ENCRYPTED);
+                // They would tell of the rows, in the dictionary.
+                plan.spec.columns.iter_mut().for_each(|c| c.histogram = None);
+            }
             if engine != old.engine {
                 session.refuse_engine(old)?;
                 session.change_engine(&mut plan.spec, engine);
@@ -288,7 +294,11 @@ impl Session {
                 plan.change_column(parsed, at, renamed, ColumnPosition::Last)?;
             }
             AlterAction::RenameIndex(old, new) => plan.rename_index(&name(*old), &name(*new))?,
-            AlterAction::RenameTable(to) => plan.rename = Some(self.object(parsed, *to)?),
+            AlterAction::RenameTable(to) => {
+                let to = self.object(parsed, *to)?;
+                self.may_move((&plan.spec.schema, &plan.spec.name), &to.0)?;
+                plan.rename = Some(to);
+            }
             AlterAction::SetDefault(column, value) => {
                 let at = plan.position(&name(*column))?;
                 let names = plan.names();

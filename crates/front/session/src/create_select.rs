@@ -93,7 +93,8 @@ impl Session {
             let table = ddl.create_table(spec)?;
             if state.log_text.is_some() {
                 // The table and its rows are one transaction there, too.
-                let text = inspect::create::create_table(&table) + " START TRANSACTION";
+                let encrypts = ddl.version().schema(to.0).is_some_and(|schema| schema.encrypts);
+                let text = inspect::create::create_table(&table, encrypts) + " START TRANSACTION";
                 state.log_statement_in(to.0, ddl.tx(), text.as_bytes())?;
             }
             let columns = positions(&table, &selected);

@@ -234,6 +234,14 @@ impl Session {
                 self.reload_tls(channel.map(|name| parsed.name(name)), *rolls_back)?;
                 plain("alter_instance")
             }
+            Statement::RotateMasterKey => {
+                self.rotate_master_key()?;
+                plain("alter_instance")
+            }
+            Statement::ReloadKeyring => {
+                self.reload_keyring()?;
+                plain("alter_instance")
+            }
             Statement::LockInstance => {
                 self.lock_instance()?;
                 plain("lock_instance")
@@ -251,8 +259,8 @@ impl Session {
                     return Err(err!(3503, name));
                 }
                 let collation = self.schema_collation(parsed, &alter.options)?;
-                let names_encryption = alter.options.encryption.is_some();
-                let change = SchemaChange { collation, names_encryption, read_only: alter.options.read_only };
+                let encrypts = self.schema_encryption(parsed, &alter.options)?;
+                let change = SchemaChange { collation, encrypts, read_only: alter.options.read_only };
                 self.define(|ddl| ddl.alter_schema(&name, change))?;
                 affected("alter_db", 1)
             }
@@ -289,6 +297,7 @@ impl Session {
                     self.need_on(Action::RenameTo, &to.0, &to.1)?;
                     names.push((from, to));
                 }
+                names.iter().try_for_each(|(from, to)| self.may_move((&from.0, &from.1), &to.0))?;
                 self.define(|ddl| {
                     names.iter().try_for_each(|(f, t)| ddl.rename_table((&f.0, &f.1), (&t.0, &t.1)).map(drop))
                 })?;
@@ -508,9 +517,6 @@ impl Session {
     }
 
     fn schema_collation(&self, parsed: &Parsed, options: &DatabaseOptions) -> Result<Option<CollationId>> {
-        if options.encryption.is_some_and(|e| !parsed.bytes(e).eq_ignore_ascii_case(b"n")) {
-            return Err(unsupported("ENCRYPTION"));
-        }
         collation_from(parsed, options.charset, options.collation)
     }
 
@@ -534,7 +540,9 @@ impl Session {
             Some(collation) => collation,
             None => CollationId::by_name(self.state.vars.text(COLLATION_SERVER)).expect("checked when set"),
         };
-        match self.define(|ddl| ddl.create_schema(&name, collation)) {
+        let named = self.schema_encryption(parsed, &create.options)?;
+        let encrypts = named.unwrap_or_else(|| self.default_encryption());
+        match self.define(|ddl| ddl.create_schema(&name, collation, encrypts)) {
             Err(e) if e.code == 1007 && create.if_not_exists => {
                 self.state.warn("Note", 1007, e.message);
                 Ok(1)
@@ -687,7 +695,12 @@ impl Session {
                 if !table.is_base() {
                     return Err(err!(1347, from_schema, from, "BASE TABLE"));
                 }
-                Ok(like(table, to.0, to.1))
+                let mut spec = like(table, to.0, to.1);
+                let by_default = version.schema(to.0).is_some_and(|schema| schema.encrypts);
+                let encrypted = !temporary && (table.create_options.is_encrypted() || by_default);
+                spec.create_options.set("ENCRYPTION", encrypted.then(|| "Y".to_string()));
+                self.may_differ_in_encryption(encrypted || temporary && by_default, by_default)?;
+                Ok(spec)
             }
             CreateTableBody::Columns { columns, keys, options, .. } => {
                 let found = version.schema(to.0).ok_or_else(|| err!(1049, to.0))?;

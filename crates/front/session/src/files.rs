@@ -38,7 +38,7 @@ pub(crate) struct Upload {
 
 /// What the client has sent, in a file without a name.
 struct Spool {
-    file: ::io::File,
+    file: cipher::Scratch,
     at: u64,
     end: u64,
 }
@@ -134,7 +134,7 @@ impl Session {
     fn spool(&mut self, conn: &mut Connection) -> Result<Result<Spool>> {
         let directory = PathBuf::from(self.state.vars.text(TMPDIR));
         let timeout = Duration::from_secs(self.state.vars.uint(NET_READ_TIMEOUT));
-        let file = ::io::File::unnamed(&directory).map_err(|e| not_created(&directory, &e));
+        let file = cipher::Scratch::new(&directory).map_err(|e| not_created(&directory, &e));
         let mut spool = file.map(|file| Spool { file, at: 0, end: 0 });
         loop {
             match conn.read_reply(Some(timeout)) {

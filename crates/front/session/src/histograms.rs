@@ -89,6 +89,8 @@ impl Session {
             Some("Histograms are not supported on the MySQL system schema.")
         } else if matches!(change, Change::Data(_)) && names.len() > 1 {
             Some("Only one column can be specified while modifying histogram statistics with JSON data.")
+        } else if !matches!(change, Change::Drop) && self.is_encrypted(schema, table) {
+            Some("Cannot create histogram statistics for an encrypted table.")
         } else {
             None
         };

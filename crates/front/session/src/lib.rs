@@ -27,6 +27,7 @@ mod control;
 mod create_select;
 mod define;
 mod dump;
+mod encryption;
 mod evaluate;
 mod explain_connection;
 mod expression;
@@ -70,4 +71,5 @@ use exec::time_zone;
 
 pub use binary_log::{check_options as check_binary_log, settings as binary_log_settings};
 pub use command::Session;
+pub use encryption::encrypt_logs;
 pub use server::{Opened, Server, Sessions, Settings, computed_variables};

@@ -4,6 +4,7 @@ use crate::binary_log;
 use crate::buffer_pool;
 use crate::charset;
 use crate::command::{LOCK_WAIT, Session};
+use crate::encryption;
 use crate::evaluate::assignment_texts;
 use crate::gtid::{GTID_NEXT, GTID_PURGED};
 use crate::extensions;
@@ -196,6 +197,7 @@ impl Session {
                         checked
                     }
                 };
+                self.may_set_encryption(id, global, &new)?;
                 if id == EXPLICIT_DEFAULTS && new == Val::Bool(false) {
                     let text = format!("'{}' is deprecated and will be removed in a future release.", variable.name);
                     self.state.warn("Warning", 1287, text);
@@ -311,6 +313,10 @@ impl Session {
                 if value.bool() {
                     self.ask_pool(wish);
                 }
+            }
+            Change::Variable(id, true, value) if encryption::LOGS.contains(&id) => {
+                self.encrypt_log(id, value.bool())?;
+                self.set_global(id, value);
             }
             Change::Variable(id, true, value) if POLICY.contains(&id) => {
                 let mut globals = Globals::clone(&self.server.globals.load());

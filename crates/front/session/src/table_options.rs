@@ -23,6 +23,8 @@ const BLOCK_SIZES: [u64; 5] = [1, 2, 4, 8, 16];
 pub(crate) struct Optioned<'t> {
     pub name: &'t str,
     pub temporary: bool,
+    /// The schema's DEFAULT ENCRYPTION.
+    pub encrypts: bool,
     /// What it has already: of a table that is altered.
     pub was: Option<(StorageEngine, &'t CreateOptions)>,
 }
@@ -55,7 +57,7 @@ impl Session {
         self.row_format(parsed, options, engine, &table, &mut kept)?;
         self.directories(parsed, options, engine, &table)?;
         self.compression(parsed, options, engine, &table, &mut kept)?;
-        check_encryption(parsed, options, engine, &table)?;
+        self.encryption(parsed, options, engine, &table, &mut kept)?;
         let flags = [
             ("STATS_PERSISTENT", &options.stats_persistent),
             ("STATS_AUTO_RECALC", &options.stats_auto_recalc),
@@ -325,22 +327,5 @@ fn check_attributes(parsed: &Parsed, options: &TableOptions, engine: StorageEngi
         }
         Some(_) => Err(err!(3981, engine.name())),
         None => Ok(()),
-    }
-}
-
-/// Errors 1178, 3184, 3185, 3833.
-fn check_encryption(
-    parsed: &Parsed,
-    options: &TableOptions,
-    engine: StorageEngine,
-    table: &Optioned<'_>,
-) -> Result<()> {
-    let Some(wanted) = options.encryption.map(|e| text_of(parsed, e)) else { return Ok(()) };
-    match wanted.to_ascii_lowercase().as_str() {
-        "n" => Ok(()),
-        "y" if engine != StorageEngine::InnoDb => Err(err!(1178, "ENCRYPTION")),
-        "y" if table.temporary => Err(SqlError::new(3833, "ENCRYPTION clause is not valid for temporary tablespace.")),
-        "y" => Err(err!(3185)),
-        _ => Err(err!(3184)),
     }
 }

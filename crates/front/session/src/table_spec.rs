@@ -49,7 +49,8 @@ impl Session {
         options: &TableOptions,
     ) -> Result<TableSpec> {
         let collation = collation_from(parsed, options.charset, options.collation)?.unwrap_or(schema_collation);
-        let optioned = Optioned { name, temporary, was: None };
+        let encrypts = self.dictionary().schema(schema).is_some_and(|schema| schema.encrypts);
+        let optioned = Optioned { name, temporary, encrypts, was: None };
         let (engine, create_options) = self.table_options(parsed, options, optioned)?;
         let mut spec = TableSpec {
             schema: schema.to_string(),

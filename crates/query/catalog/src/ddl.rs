@@ -45,8 +45,7 @@ enum Touched {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SchemaChange {
     pub collation: Option<CollationId>,
-    /// ENCRYPTION='N', which changes nothing.
-    pub names_encryption: bool,
+    pub encrypts: Option<bool>,
     pub read_only: Option<bool>,
 }
 
@@ -193,13 +192,13 @@ impl Ddl<'_> {
     }
 
     /// CREATE DATABASE. Errors 1007, 1059, 1102.
-    pub fn create_schema(&mut self, name: &str, collation: CollationId) -> Result<()> {
+    pub fn create_schema(&mut self, name: &str, collation: CollationId, encrypts: bool) -> Result<()> {
         check_name(name, 1102)?;
         self.lock_schema(name, Mode::Exclusive)?;
         if self.next.schema(name).is_some() {
             return Err(err!(1007, name));
         }
-        self.put_schema(Schema::new(name, collation))
+        self.put_schema(Schema { encrypts, ..Schema::new(name, collation) })
     }
 
     /// ALTER DATABASE. It waits for all who use a table of the schema until the end of their transactions, and keeps others out.
@@ -209,7 +208,7 @@ impl Ddl<'_> {
         self.lock_schema(name, Mode::Exclusive)?;
         let schema = self.next.schema(name).ok_or_else(|| err!(1049, name))?;
         refuse_system(&self.next, name)?;
-        if change.read_only != Some(false) && (change.collation.is_some() || change.names_encryption) {
+        if change.read_only != Some(false) && (change.collation.is_some() || change.encrypts.is_some()) {
             self.next.check_writable(name)?;
         }
         let tables: Vec<String> = schema.tables.keys().cloned().collect();
@@ -220,6 +219,7 @@ impl Ddl<'_> {
         let mut schema = Schema::clone(self.next.schema(name).expect("it is locked"));
         schema.default_collation = change.collation.unwrap_or(schema.default_collation);
         schema.read_only = change.read_only.unwrap_or(schema.read_only);
+        schema.encrypts = change.encrypts.unwrap_or(schema.encrypts);
         self.put_schema(schema)
     }
 
@@ -279,10 +279,13 @@ impl Ddl<'_> {
             return Err(err!(1215));
         }
         let plans = spec.plan()?;
+        // In other servers rows of these two would not be written at all.
+        let in_memory = self.temporary || spec.engine == StorageEngine::Memory;
+        let encrypted = spec.create_options.is_encrypted() || in_memory && self.catalog.engine.encrypts();
         let mut indexes = Vec::with_capacity(plans.len());
         for (i, plan) in plans.into_iter().enumerate() {
             let kind = if i == 0 { TreeKind::Clustered } else { TreeKind::Secondary };
-            let tree = self.catalog.engine.create_tree(self.tx, kind).map_err(from_engine)?;
+            let tree = self.catalog.engine.create_tree_as(self.tx, kind, encrypted).map_err(from_engine)?;
             indexes.push(Index {
                 name: plan.name,
                 unique: plan.unique,
@@ -457,7 +460,9 @@ impl Ddl<'_> {
         let order = names.plan()?;
         key.name = names.keys.last().expect("the new key is the last").name.clone();
         let plan = plan_index(&old.columns, &key, old.engine)?;
-        let tree = self.catalog.engine.create_tree(self.tx, TreeKind::Secondary).map_err(from_engine)?;
+        let encrypted = old.indexes[0].tree.is_encrypted();
+        let kind = TreeKind::Secondary;
+        let tree = self.catalog.engine.create_tree_as(self.tx, kind, encrypted).map_err(from_engine)?;
         let mut table = old.clone();
         let unique = plan.unique;
         let before: Vec<&str> = order.iter().map(|i| i.name.as_str()).take_while(|n| *n != plan.name).collect();
@@ -679,7 +684,8 @@ impl Ddl<'_> {
             table.layout = RowLayout::new(&table.columns.iter().map(|c| c.data_type).collect::<Vec<_>>());
         }
         for index in &mut table.indexes {
-            index.tree = self.catalog.engine.create_tree(self.tx, index.tree.kind).map_err(from_engine)?;
+            let (engine, was) = (&self.catalog.engine, index.tree);
+            index.tree = engine.create_tree_as(self.tx, was.kind, was.is_encrypted()).map_err(from_engine)?;
         }
         self.drop_trees(&old)?;
         stored::attach_counters(&self.catalog.engine, &mut table).map_err(from_engine)?;

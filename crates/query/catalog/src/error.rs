@@ -16,7 +16,15 @@ pub fn from_engine(e: engine::Error) -> SqlError {
         LockTableFull => SqlError::new(1206, "The total number of locks exceeds the lock table size"),
         TooManyTransactions => SqlError::new(1637, "Too many active concurrent transactions"),
         Corrupt(what) => SqlError::new(1712, format!("Index dictionary is corrupted: {what}")),
+        Keyring(what) => keyring(&what),
         Io(what) => SqlError::new(1030, format!("Got error -1 - '{what}' from storage engine")),
         other => SqlError::new(1030, format!("Got error -1 - '{other}' from storage engine")),
     }
+}
+
+/// Error 3185; the error log says what is wrong with the keyring.
+#[cold]
+pub fn keyring(what: &str) -> SqlError {
+    eprintln!("[ERROR] [Engine] {what}");
+    types::err!(3185)
 }

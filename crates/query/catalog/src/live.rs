@@ -134,7 +134,8 @@ fn empty_memory_tables(
         let mut table = Table::clone(&table);
         for index in &mut table.indexes {
             engine.drop_tree(tx, index.tree).map_err(from_engine)?;
-            index.tree = engine.create_tree(tx, index.tree.kind).map_err(from_engine)?;
+            let was = index.tree;
+            index.tree = engine.create_tree_as(tx, was.kind, was.is_encrypted()).map_err(from_engine)?;
         }
         stored::attach_counters(engine, &mut table).map_err(from_engine)?;
         let (tree, entry) = (engine.dictionary(), stored::write_table(&table));

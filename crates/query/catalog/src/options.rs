@@ -55,7 +55,7 @@ impl IndexAlgorithm {
 }
 
 /// Options in the order in which SHOW CREATE TABLE has them.
-const SHOWN: [&str; 13] = [
+const SHOWN: [&str; 14] = [
     "MIN_ROWS",
     "MAX_ROWS",
     "AVG_ROW_LENGTH",
@@ -68,11 +68,12 @@ const SHOWN: [&str; 13] = [
     "ROW_FORMAT",
     "KEY_BLOCK_SIZE",
     "COMPRESSION",
+    "ENCRYPTION",
     "CONNECTION",
 ];
 
 /// And as `information_schema.TABLES.CREATE_OPTIONS` has them: the name there, and the option.
-const LISTED: [(&str, &str); 12] = [
+const LISTED: [(&str, &str); 13] = [
     ("max_rows", "MAX_ROWS"),
     ("min_rows", "MIN_ROWS"),
     ("avg_row_length", "AVG_ROW_LENGTH"),
@@ -81,6 +82,7 @@ const LISTED: [(&str, &str); 12] = [
     ("stats_auto_recalc", "STATS_AUTO_RECALC"),
     ("KEY_BLOCK_SIZE", "KEY_BLOCK_SIZE"),
     ("COMPRESSION", "COMPRESSION"),
+    ("ENCRYPTION", "ENCRYPTION"),
     ("stats_persistent", "STATS_PERSISTENT"),
     ("pack_keys", "PACK_KEYS"),
     ("checksum", "CHECKSUM"),
@@ -88,9 +90,9 @@ const LISTED: [(&str, &str); 12] = [
 ];
 
 /// Options whose values are texts.
-const TEXTS: [&str; 2] = ["COMPRESSION", "CONNECTION"];
+const TEXTS: [&str; 3] = ["COMPRESSION", "ENCRYPTION", "CONNECTION"];
 
-/// Options of a table that change nothing here, by their names in upper case, each once.
+/// Options of a table by their names in upper case, each once. But for ENCRYPTION they change nothing here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CreateOptions {
     given: Vec<(String, String)>,
@@ -114,6 +116,24 @@ impl CreateOptions {
     pub fn set(&mut self, name: &str, value: Option<String>) {
         self.given.retain(|(n, _)| n != name);
         self.given.extend(value.map(|v| (name.to_string(), v)));
+    }
+
+    /// ENCRYPTION='Y'
+    pub fn is_encrypted(&self) -> bool {
+        self.get("ENCRYPTION").is_some_and(|value| value.eq_ignore_ascii_case("y"))
+    }
+
+    /// The same for a table of a schema with this default, as it is shown: ENCRYPTION stands there where it is on or the schema's
+    /// default is.
+    pub fn in_schema(&self, encrypts: bool) -> CreateOptions {
+        let mut options = self.clone();
+        match (self.get("ENCRYPTION").is_some(), encrypts) {
+            _ if self.is_encrypted() => {}
+            (true, true) | (false, false) => {}
+            (false, true) => options.set("ENCRYPTION", Some("N".into())),
+            (true, false) => options.set("ENCRYPTION", None),
+        }
+        options
     }
 
     /// In front of ENGINE in SHOW CREATE TABLE; `quote_name` puts a name between backticks.
@@ -147,7 +167,11 @@ impl CreateOptions {
     pub fn listed(&self) -> String {
         let option = |(shown, name): &(&str, &str)| {
             let value = self.get(name)?;
-            Some(if TEXTS.contains(name) { format!("{shown}=\"{value}\"") } else { format!("{shown}={value}") })
+            Some(match *name {
+                "ENCRYPTION" => format!("{shown}='{value}'"),
+                name if TEXTS.contains(&name) => format!("{shown}=\"{value}\""),
+                _ => format!("{shown}={value}"),
+            })
         };
         LISTED.iter().filter_map(option).collect::<Vec<_>>().join(" ")
     }

@@ -149,12 +149,15 @@ pub struct Schema {
     pub default_collation: CollationId,
     /// ALTER DATABASE ... READ ONLY = 1: see [`Version::check_writable`].
     pub read_only: bool,
+    /// DEFAULT ENCRYPTION='Y': of tables whose definition does not say.
+    pub encrypts: bool,
     pub tables: BTreeMap<String, Arc<Table>>,
 }
 
 impl Schema {
     pub fn new(name: &str, default_collation: CollationId) -> Schema {
-        Schema { name: name.to_string(), default_collation, read_only: false, tables: BTreeMap::new() }
+        let name = name.to_string();
+        Schema { name, default_collation, read_only: false, encrypts: false, tables: BTreeMap::new() }
     }
 
     /// Made by the server: no DDL in it.

@@ -26,6 +26,8 @@ pub(crate) struct StoredSchema {
     collation: u16,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     read_only: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    encrypts: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -433,15 +435,23 @@ fn load_default(default: StoredDefault) -> Option<ColumnDefault> {
 }
 
 pub(crate) fn write_schema(schema: &Schema) -> Vec<u8> {
-    let stored = StoredSchema { format: FORMAT, collation: schema.default_collation.0, read_only: schema.read_only };
+    let stored = StoredSchema {
+        format: FORMAT,
+        collation: schema.default_collation.0,
+        read_only: schema.read_only,
+        encrypts: schema.encrypts,
+    };
     serde_json::to_vec(&stored).expect("numbers become JSON")
 }
 
 pub(crate) fn read_schema(name: &str, json: &[u8]) -> Option<Schema> {
     let stored: StoredSchema = serde_json::from_slice(json).ok()?;
     let collation = CollationId(stored.collation);
-    (stored.format <= FORMAT && collation.is_known())
-        .then(|| Schema { read_only: stored.read_only, ..Schema::new(name, collation) })
+    (stored.format <= FORMAT && collation.is_known()).then(|| Schema {
+        read_only: stored.read_only,
+        encrypts: stored.encrypts,
+        ..Schema::new(name, collation)
+    })
 }
 
 pub(crate) fn write_table(table: &Table) -> Vec<u8> {
@@ -834,9 +844,9 @@ mod tests {
         assert!(read_schema("s", br#"{"format":4,"collation":255}"#).is_none());
         assert!(!read_schema("s", br#"{"format":1,"collation":255}"#).expect("it is whole").read_only);
         for read_only in [false, true] {
-            let schema = Schema { read_only, ..Schema::new("s", CollationId::BINARY) };
+            let schema = Schema { read_only, encrypts: !read_only, ..Schema::new("s", CollationId::BINARY) };
             let read = read_schema("s", &write_schema(&schema)).expect("just written");
-            assert_eq!(read.read_only, read_only);
+            assert_eq!((read.read_only, read.encrypts), (read_only, !read_only));
         }
         assert!(read_schema("s", br#"{"format":1,"collation":9999}"#).is_none());
         assert!(parse_table("s", "t", b"{}").is_none());

@@ -24,6 +24,7 @@ pub fn engine(e: engine::Error) -> SqlError {
         TooLong => SqlError::new(1118, "Row size too large"),
         Io(e) => SqlError::new(1030, format!("Got error -1 - '{e}' from storage engine")),
         Corrupt(what) => SqlError::new(1712, format!("Index is corrupted: {what}")),
+        Keyring(what) => catalog::error::keyring(&what),
         LockTableFull => SqlError::new(1206, "The total number of locks exceeds the lock table size"),
         TooManyTransactions => SqlError::new(1637, "Too many active concurrent transactions"),
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use types::collation::CollationId;
 
 /// The statement that makes this table.
-pub fn create_table(table: &Table) -> String {
+pub fn create_table(table: &Table, encrypts: bool) -> String {
     let mut lines: Vec<String> = table.named_columns().map(|c| column_line(table, c)).collect();
     lines.extend(table.named_indexes().map(|i| index_line(table, i)));
     lines.extend(table.foreign_keys.iter().map(|k| k.clause(table)));
@@ -19,7 +19,8 @@ pub fn create_table(table: &Table) -> String {
     }));
     let word = if table.temporary { "TEMPORARY " } else { "" };
     let mut out = format!("CREATE {word}TABLE {} (\n  {}\n)", quote_name(&table.name), lines.join(",\n  "));
-    out.push_str(&table.create_options.before_engine(quote_name));
+    let options = table.create_options.in_schema(encrypts && !table.temporary);
+    out.push_str(&options.before_engine(quote_name));
     _ = write!(out, " ENGINE={}", table.engine.name());
     if let Some(counter) = &table.auto_increment {
         // Relaxed: a figure for the reader, no order with anything.
@@ -34,7 +35,7 @@ pub fn create_table(table: &Table) -> String {
     if collation != CollationId::default_of(collation.charset()) || collation == CollationId::UTF8MB4_0900_AI_CI {
         _ = write!(out, " COLLATE={}", collation.info().name);
     }
-    let (options, behind_comment) = table.create_options.shown(quote_string);
+    let (options, behind_comment) = options.shown(quote_string);
     out.push_str(&options);
     if !table.comment.is_empty() {
         _ = write!(out, " COMMENT={}", quote_string(&table.comment));
@@ -98,7 +99,8 @@ pub fn create_database(schema: &Schema, if_not_exists: bool) -> String {
     if collation != CollationId::default_of(collation.charset()) || collation == CollationId::UTF8MB4_0900_AI_CI {
         _ = write!(out, " COLLATE {}", collation.info().name);
     }
-    out.push_str(" */ /*!80016 DEFAULT ENCRYPTION='N' */");
+    let encrypts = if schema.encrypts { 'Y' } else { 'N' };
+    _ = write!(out, " */ /*!80016 DEFAULT ENCRYPTION='{encrypts}' */");
     if schema.read_only {
         out.push_str(" /* READ ONLY = 1 */");
     }

@@ -98,7 +98,7 @@ fn schemata(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     out.extend(cx.schemas().map(|s| {
         let collation = s.default_collation;
         let charset = word(collation.charset().name());
-        vec![word("def"), text(&s.name), charset, word(collation.info().name), Value::Null, word("NO")]
+        vec![word("def"), text(&s.name), charset, word(collation.info().name), Value::Null, yes_no(s.encrypts)]
     }));
     Ok(())
 }

@@ -17,6 +17,8 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("global_status", All(global_status)),
     ("global_variables", All(global_variables)),
     ("host_cache", All(crate::hosts::host_cache)),
+    ("keyring_component_status", All(keyring_component_status)),
+    ("keyring_keys", All(keyring_keys)),
     ("metadata_locks", All(metadata_locks)),
     ("persisted_variables", All(persisted_variables)),
     ("processlist", All(threads::processlist)),
@@ -50,6 +52,27 @@ fn metadata_locks(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             Value::Null,
         ]);
     }
+    Ok(())
+}
+
+/// What MySQL's component of the same file says of itself. Empty without a keyring.
+fn keyring_component_status(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let Some(keyring) = cx.engine.keyring() else { return Ok(()) };
+    let rows = [
+        ("Component_name", "component_keyring_file".to_string()),
+        ("Implementation_name", "component_keyring_file".to_string()),
+        ("Component_status", "Active".to_string()),
+        ("Data_file", keyring.path.display().to_string()),
+        ("Read_only", if keyring.read_only { "Yes" } else { "No" }.to_string()),
+    ];
+    out.extend(rows.into_iter().map(|(key, value)| vec![word(key), text(value)]));
+    Ok(())
+}
+
+/// Names of keys, the last one made first.
+fn keyring_keys(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    let keys = cx.engine.keyring().map_or_else(Vec::new, |keyring| keyring.keys);
+    out.extend(keys.into_iter().rev().map(|(id, owner)| vec![text(id), text(owner), word("")]));
     Ok(())
 }
 

@@ -165,7 +165,8 @@ pub fn create_table_of(cx: &Context, schema_name: &str, name: &str) -> Result<Ro
     if table.view.is_some() {
         return create_view_of(cx, schema_name, name);
     }
-    let row = vec![text(&table.name), text(create_table(table))];
+    let encrypts = cx.version.schema(schema_name).is_some_and(|schema| schema.encrypts);
+    let row = vec![text(&table.name), text(create_table(table, encrypts))];
     Ok(Rows::new(&[("Table", varchar(64)), ("Create Table", varchar(1024))], vec![row]))
 }
 

@@ -687,6 +687,9 @@ error_table! {
     ER_CHECK_CONSTRAINT_NOT_FOUND = 3821, "HY000", "Check constraint '%-.192s' is not found in the table.";
     ER_CHECK_CONSTRAINT_DUP_NAME = 3822, "HY000", "Duplicate check constraint name '%-.192s'.";
     ER_CHECK_CONSTRAINT_CLAUSE_USING_FK_REFER_ACTION_COLUMN = 3823, "HY000", "Column '%-.192s' cannot be used in a check constraint '%-.192s': needed in a foreign key constraint '%-.192s' referential action.";
+    WARN_UNENCRYPTED_TABLE_IN_ENCRYPTED_DB = 3824, "HY000", "Creating an unencrypted table in a database with default encryption enabled.";
+    ER_CANNOT_SET_TABLE_ENCRYPTION = 3826, "HY000", "Table encryption differ from its database default encryption, and user doesn't have enough privilege.";
+    ER_CANNOT_SET_DATABASE_ENCRYPTION = 3827, "HY000", "Database default encryption differ from 'default_table_encryption' setting, and user doesn't have enough privilege.";
     ER_UKNOWN_AUTH_ID_OR_ACCESS_DENIED_FOR_GRANT_AS = 3836, "HY000", "Either some of the authorization IDs in the AS clause are invalid or the current user lacks privileges to execute the statement.";
     ER_DEPENDENT_BY_FUNCTIONAL_INDEX = 3837, "HY000", "Column '%s' has a functional index dependency and cannot be dropped or renamed.";
     ER_CANNOT_CONVERT_STRING = 3854, "HY000", "Cannot convert string '%s' from %s to %s";

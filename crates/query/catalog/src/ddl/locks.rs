@@ -236,11 +236,12 @@ impl Ddl<'_> {
                 Touched::Schema(name) => match (self.next.schemas.get(name), next.schemas.get_mut(name)) {
                     (Some(mine), Some(schema)) => {
                         let schema = Arc::make_mut(schema);
-                        (schema.default_collation, schema.read_only) = (mine.default_collation, mine.read_only);
+                        schema.default_collation = mine.default_collation;
+                        (schema.read_only, schema.encrypts) = (mine.read_only, mine.encrypts);
                     }
                     // Its tables follow.
                     (Some(mine), None) => {
-                        let schema = Schema::new(name, mine.default_collation);
+                        let schema = Schema { encrypts: mine.encrypts, ..Schema::new(name, mine.default_collation) };
                         next.schemas.insert(name.clone(), Arc::new(schema));
                     }
                     (None, _) => {

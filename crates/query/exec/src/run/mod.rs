@@ -269,13 +269,13 @@ impl<'x> Run<'x> {
 
     /// A temporary file in `tmpdir`. Errors 1 (no such directory) and 3.
     #[cold]
-    pub fn temp_file(&self) -> Result<io::File> {
+    pub fn temp_file(&self) -> Result<cipher::Scratch> {
         self.holds_much.set(true);
         let directory = match self.env.borrow().system_variable(Some(true), "tmpdir")?.0 {
             Value::Bytes(b) => String::from_utf8_lossy(&b).into_owned(),
             _ => "/tmp".to_string(),
         };
-        io::File::unnamed(&directory)
+        cipher::Scratch::new(&directory)
             .map_err(|e| SqlError::new(1, format!("Can't create/write to file '{directory}' (OS errno - {e})")))
     }
 

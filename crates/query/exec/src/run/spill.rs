@@ -31,7 +31,7 @@ pub struct Extent {
 
 /// A temporary file that grows at its end.
 pub struct Spill {
-    file: io::File,
+    file: cipher::Scratch,
     end: u64,
 }
 

@@ -322,10 +322,8 @@ pub enum Absent {
     ImportTable,
     /// ALTER, DROP TABLESPACE
     Tablespace(Name),
-    /// ALTER INSTANCE ROTATE ... MASTER KEY
-    MasterKey {
-        of_binlog: bool,
-    },
+    /// ALTER INSTANCE ROTATE BINLOG MASTER KEY
+    BinlogMasterKey,
     /// CLONE INSTANCE FROM
     CloneInstance,
     /// ALTER PROCEDURE, FUNCTION, EVENT

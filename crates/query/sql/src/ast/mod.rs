@@ -309,6 +309,10 @@ pub enum Statement {
         rolls_back: bool,
     },
     UnlockInstance,
+    /// ALTER INSTANCE ROTATE INNODB MASTER KEY
+    RotateMasterKey,
+    /// ALTER INSTANCE RELOAD KEYRING
+    ReloadKeyring,
     Xa(Xa),
 
     Use(Name),

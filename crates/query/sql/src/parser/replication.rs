@@ -315,7 +315,10 @@ impl Parser<'_> {
                             self.expect(Kw::BINLOG)?;
                         }
                         self.expect_all(&[Kw::MASTER, Kw::KEY])?;
-                        return Ok(Statement::Absent(Absent::MasterKey { of_binlog }));
+                        return Ok(match of_binlog {
+                            true => Statement::Absent(Absent::BinlogMasterKey),
+                            false => Statement::RotateMasterKey,
+                        });
                     }
                     Kw::RELOAD => {
                         if self.eat(Kw::TLS) {
@@ -327,6 +330,7 @@ impl Parser<'_> {
                             return Ok(Statement::ReloadTls { channel, rolls_back });
                         }
                         self.expect(Kw::KEYRING)?;
+                        return Ok(Statement::ReloadKeyring);
                     }
                     _ => {
                         if !self.eat_word(b"innodb") || !self.eat_word(b"redo_log") {

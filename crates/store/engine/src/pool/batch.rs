@@ -74,6 +74,7 @@ impl Batch {
             since: Vec::with_capacity(BATCH_PAGES),
             newest: 0,
         };
+        io::leave_out_of_core_dumps(&pages.bytes);
         let progress = Progress { stage: Stage::Idle, runs: Vec::new(), writing: 0, failure: None };
         Batch {
             pages: RwLock::new(Rank::Checkpoint, pages),
