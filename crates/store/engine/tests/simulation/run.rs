@@ -166,6 +166,10 @@ fn run(plan: Plan, profile: Profile, trace: mpsc::Sender<(u64, String)>) -> Resu
         }
     }
     if encrypts {
+        // The power may have failed without anybody having noticed.
+        if run.disk.is_down() {
+            run.disk.reboot();
+        }
         run.search_disk()?;
     }
     Ok(Outcome { digest: disk.0.digest(), lives: run.lives, versions: run.versions_in_all })
