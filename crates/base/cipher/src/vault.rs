@@ -156,6 +156,15 @@ impl Vault {
         Some(KeyringStatus { path: config.path.clone(), read_only: config.read_only, keys: state.keyring.listed() })
     }
 
+    /// Gives a copy of the data directory the data keys, if there are any, wrapped as they are. Error: [`Error::Io`].
+    pub fn copy_to(&self, copy: &Directory) -> Result<()> {
+        let _state = self.state.lock();
+        match keyring::read(&self.directory.join(FILE_NAME))? {
+            Some(bytes) => keyring::replace(copy, FILE_NAME, &bytes),
+            None => Ok(()),
+        }
+    }
+
     fn wrap(&self, state: &mut State, master: String, keys: &[u8; KEY_BYTES]) -> Result<()> {
         let key = state.keyring.get(&master).ok_or_else(|| Error::NoMasterKey(master.clone()))?;
         let bytes = Wrapped::encode(&master, &key, keys).ok_or_else(|| Error::NoMasterKey(master.clone()))?;

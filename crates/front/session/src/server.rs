@@ -2,9 +2,9 @@
 
 use crate::binary_log::{self, LOG_BIN};
 use crate::command::Session;
+use crate::connection_control::FailedLogins;
 use crate::gathering::Gathering;
 use crate::gtid::{GTID_EXECUTED, GTID_OWNED, GTID_PURGED, Gtids};
-use crate::connection_control::FailedLogins;
 use crate::hosts::Hosts;
 use crate::persist::Persisted;
 use crate::process::Processes;

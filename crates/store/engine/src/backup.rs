@@ -110,6 +110,8 @@ impl Backup {
     /// Errors: [`Error::Corrupt`], [`Error::Io`], [`Error::DiskFull`].
     pub fn finish(self, end: Lsn) -> Result<()> {
         self.log.finish(end)?;
+        // After all that may be encrypted with them.
+        self.core.vault().copy_to(&self.directory)?;
         Ok(self.directory.sync()?)
     }
 }
