@@ -605,6 +605,7 @@ impl Session {
         self.drop_statements();
         if self.server.binlog.is_some() {
             self.server.replicas.lock().remove(&self.state.id);
+            self.server.dumps.lock().remove(&self.state.id);
         }
     }
 

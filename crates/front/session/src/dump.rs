@@ -21,6 +21,7 @@ use exec::{Env, Stage};
 use protocol::Output;
 use protocol::command::{BinlogDump, RegisterReplica};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use types::{Result, SqlError, Value, err};
 
@@ -37,6 +38,19 @@ pub(crate) struct Replica {
     pub port: u16,
     pub source_id: u32,
     pub uuid: String,
+}
+
+/// Who reads a dump, and whether another connection has taken his place: one that was cut off may not know it yet.
+pub(crate) struct Dumping {
+    identity: Identity,
+    replaced: Arc<AtomicBool>,
+}
+
+/// A replica's UUID, or its server's number where it tells none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Identity {
+    Uuid(String),
+    Number(u32),
 }
 
 /// A fatal error that the replica tells its administrator.
@@ -65,6 +79,9 @@ struct Dump<'o> {
     has: Option<GtidSet>,
     skips: bool,
     sent_at: Instant,
+    /// File and position of the first event.
+    began: (u64, u64),
+    replaced: Arc<AtomicBool>,
 }
 
 impl Session {
@@ -100,6 +117,10 @@ impl Session {
         self.refresh_access()?;
         self.need(Action::ReadBinaryLog)?;
         let binlog = self.server.binlog.clone().ok_or_else(|| fatal("Binary log is not open"))?;
+        if dump.flags & NON_BLOCK != 0 {
+            // It ends with what is committed now.
+            binlog.catch_up(sync::blocking::is_interrupted).map_err(fatal_of)?;
+        }
         let name = String::from_utf8_lossy(dump.file).into_owned();
         let has = match dump.gtids {
             Some(bytes) => {
@@ -131,6 +152,7 @@ impl Session {
                 ));
             }
         };
+        let replaced = self.take_place(dump.server_id);
         let heartbeat = self.user_text(&["source_heartbeat_period", "master_heartbeat_period"]);
         let heartbeat = heartbeat.and_then(|ns| ns.parse().ok()).filter(|ns| *ns > 0).map(Duration::from_nanos);
         let mut dump_in_progress = Dump {
@@ -143,16 +165,37 @@ impl Session {
             has,
             skips: false,
             sent_at: Instant::now(),
+            began: (number, position),
+            replaced,
         };
         let interrupt = Arc::clone(self.tx.interrupt());
         let entry = &self.entry;
         let stage = |stage| entry.stage(stage);
         let ends = dump_in_progress.run(dump.flags & NON_BLOCK != 0, &|| interrupt.reason() != 0, &stage);
         self.server.replicas.lock().remove(&self.state.id);
+        self.server.dumps.lock().remove(&self.state.id);
         ends?;
         let (status, warnings) = (self.status(false), 0);
         out.eof(status, warnings).map_err(|_| gone())?;
         Ok(Done::Answered)
+    }
+}
+
+impl Session {
+    /// The same replica's former dump ends. Who tells neither UUID nor number is nobody's successor.
+    fn take_place(&self, server_id: u32) -> Arc<AtomicBool> {
+        let replaced = Arc::new(AtomicBool::new(false));
+        let identity = match self.user_text(&["replica_uuid", "slave_uuid"]) {
+            Some(uuid) => Identity::Uuid(uuid.to_ascii_lowercase()),
+            None => Identity::Number(server_id),
+        };
+        let mut dumps = self.server.dumps.lock();
+        if identity != Identity::Number(0) {
+            // Relaxed: a sign that is looked for now and then.
+            dumps.values().filter(|d| d.identity == identity).for_each(|d| d.replaced.store(true, Ordering::Relaxed));
+        }
+        dumps.insert(self.state.id, Dumping { identity, replaced: Arc::clone(&replaced) });
+        replaced
     }
 }
 
@@ -185,9 +228,7 @@ impl Dump<'_> {
         self.begin_file()?;
         let mut event = Vec::new();
         loop {
-            if killed() {
-                return Err(err!(1317));
-            }
+            self.check_ended(killed)?;
             match self.reader.next(&mut event).map_err(fatal_of)? {
                 Read::Event(header) => {
                     if !self.leaves_out(&header, &event) {
@@ -206,6 +247,21 @@ impl Dump<'_> {
                 }
             }
         }
+    }
+
+    /// Errors 1236, 1317.
+    fn check_ended(&self, killed: &dyn Fn() -> bool) -> Result<()> {
+        // Relaxed: see `Session::take_place`.
+        if self.replaced.load(Ordering::Relaxed) {
+            let first = self.binlog.file_name(self.began.0);
+            let (last, at) = (self.binlog.file_name(self.reader.number()), self.reader.offset());
+            return Err(fatal(format!(
+                "A replica with the same server_uuid/server_id as this replica has connected to the source; the first event \
+                 '{first}' at {}, the last event read from '{last}' at {at}, the last byte read from '{last}' at {at}.",
+                self.began.1
+            )));
+        }
+        if killed() { Err(err!(1317)) } else { Ok(()) }
     }
 
     /// Names the file and describes its format.
@@ -275,9 +331,7 @@ impl Dump<'_> {
         self.sent_at = Instant::now();
         let (number, offset) = (self.reader.number(), self.reader.offset());
         loop {
-            if killed() {
-                return Err(err!(1317));
-            }
+            self.check_ended(killed)?;
             let left = self.heartbeat.map_or(ASK_AGAIN, |period| period.saturating_sub(self.sent_at.elapsed()));
             if self.binlog.await_more(number, offset, left.min(ASK_AGAIN)).map_err(fatal_of)? {
                 return Ok(());

@@ -192,6 +192,8 @@ pub struct Server {
     pub(crate) binlog: Option<Arc<binlog::Binlog>>,
     /// W, R: sessions that name the number of their transaction.
     pub(crate) gtids: Gtids,
+    /// By connection. W: dumps that begin and end.
+    pub(crate) dumps: Mutex<BTreeMap<u32, crate::dump::Dumping>>,
     pub(crate) gathering: Gathering,
     /// By connection. W: replicas that register and go. R: SHOW REPLICAS.
     pub(crate) replicas: Mutex<BTreeMap<u32, crate::dump::Replica>>,
@@ -263,6 +265,7 @@ impl Server {
         let server = Arc::new(Server {
             binlog: settings.binlog,
             gtids: Gtids::default(),
+            dumps: Mutex::new(Rank::Session, BTreeMap::new()),
             gathering: Gathering::default(),
             replicas: Mutex::new(Rank::Session, BTreeMap::new()),
             catalog,
