@@ -142,15 +142,18 @@ impl Binlog {
         Ok(state.map(|state| state.needed))
     }
 
-    /// Completes the files by what the log has, begins a new one, and starts the thread.
+    /// Completes the files by what the log has, begins a new one, and starts the thread. On a full disk the thread does so once there is
+    /// room.
     pub fn start(engine: &Arc<Engine>, config: Config, settings: Settings, tell: Tell) -> Result<Arc<Binlog>> {
         let mut writer = Writer::open(engine, &config, settings)?;
-        writer.catch_up()?;
-        if !writer.is_new {
-            writer.rotate(false)?;
-        }
+        let before = writer.published();
+        let published = match writer.begin() {
+            Ok(()) => writer.published(),
+            Err(Error::DiskFull) => before,
+            Err(e) => return Err(e),
+        };
         let shared = Shared {
-            published: writer.published(),
+            published,
             settings,
             requests: VecDeque::new(),
             asked: 0,
@@ -446,8 +449,8 @@ struct Writer {
     files: Files,
     /// The commit that came by last and is not written yet.
     pending: Option<CommittedEvents>,
-    /// There was no binary log before.
-    is_new: bool,
+    /// The files are not completed yet, or the file of this start is not begun.
+    begins: bool,
     file: File,
     checksum: Checksum,
     /// As it will be when the buffer is in the file; `state.position` is that of the next commit.
@@ -503,7 +506,7 @@ impl Writer {
             settings,
             stream,
             pending: None,
-            is_new: state.file == 0,
+            begins: state.file != 0,
             // Replaced at once.
             file: File::unnamed(&config.directory)?,
             checksum: settings.checksum,
@@ -520,6 +523,9 @@ impl Writer {
             writer.begin_file(1, true)?;
             return Ok(writer);
         }
+        // A crash may have come between the index and the state of a purge.
+        let oldest = writer.files.open_file(writer.files.numbers()[0], OpenOptions::READ)?;
+        writer.state.purged.union(&files::front(&oldest)?.previous);
         writer.file = writer.files.open_file(writer.state.file, OpenOptions::WRITE)?;
         writer.checksum = files::front(&writer.file)?.checksum;
         if writer.file.len()? < writer.state.offset {
@@ -567,6 +573,9 @@ impl Writer {
     /// Writes what is there, and does what was asked. After an error everything is as if the round had not gone further than what is
     /// written, and it can be begun again.
     fn round(&mut self, shared: &(Mutex<Shared>, Condvar), stop: bool) -> Result<()> {
+        if self.begins {
+            self.begin()?;
+        }
         if self.settings.checksum != self.checksum {
             self.rotate(true)?;
         }
@@ -614,6 +623,16 @@ impl Writer {
                 self.rotate(true)
             }
         }
+    }
+
+    /// At start: completes the files, and begins a new one unless the first was just begun.
+    fn begin(&mut self) -> Result<()> {
+        self.catch_up()?;
+        if self.begins {
+            self.rotate(false)?;
+            self.begins = false;
+        }
+        Ok(())
     }
 
     /// All that is durable in the log.
