@@ -125,6 +125,11 @@ impl Session {
         self.commit_logged()
     }
 
+    /// Does what changes nothing here go into the binary log? A server that nobody may write to has no transactions of its own.
+    pub(crate) fn may_add_events(&self) -> bool {
+        self.state.logs_to().is_some() && self.check_read_only().is_ok()
+    }
+
     /// Commits a transaction that has changed nothing: an empty one, or one with a statement that replicas are to run too.
     #[cold]
     pub(crate) fn commit_event(&mut self, text: Option<&[u8]>) -> Result<()> {

@@ -116,6 +116,10 @@ impl Session {
                 self.obey_quietly(parsed)?
             }
         };
+        if self.state.log_text.is_some() && found_it_done(&parsed.statement) && self.may_add_events() {
+            // It may be otherwise on a replica.
+            self.commit_event(Some(parsed.source()))?;
+        }
         if self.state.gtid.next.is_given() && ends_number(&parsed.statement) && !self.is_in_transaction() {
             self.commit_number()?;
         }
@@ -460,7 +464,7 @@ impl Session {
         if flush.local || !flush.what.iter().all(replicates) {
             return Ok(());
         }
-        match self.state.log_text.take() {
+        match self.state.log_text.take().filter(|_| self.may_add_events()) {
             Some(text) => self.commit_event(Some(&text)),
             None => Ok(()),
         }
@@ -811,6 +815,19 @@ fn like(table: &Table, schema: &str, name: &str) -> TableSpec {
     spec.checks.iter_mut().for_each(|c| c.name = None);
     spec.columns.iter_mut().for_each(|c| c.histogram = None);
     spec
+}
+
+/// Did a statement whose definition was not committed find everything as it wants it?
+fn found_it_done(statement: &Statement) -> bool {
+    match statement {
+        Statement::CreateDatabase(create) => create.if_not_exists,
+        Statement::DropDatabase { if_exists, .. } | Statement::DropView { if_exists, .. } => *if_exists,
+        Statement::CreateTable(create) => {
+            let alone = matches!(create.body, CreateTableBody::Columns { select: None, .. });
+            alone && create.if_not_exists && !create.temporary
+        }
+        _ => false,
+    }
 }
 
 /// Is a FLUSH of this for replicas too?

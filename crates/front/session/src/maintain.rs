@@ -104,7 +104,7 @@ impl Session {
         };
         let replicates = matches!(statement.verb, Analyze | Optimize | Repair)
             && !statement.local
-            && self.state.logs_to().is_some()
+            && self.may_add_events()
             && statement.tables.iter().any(is_shared);
         match replicates {
             true => self.commit_event(Some(parsed.source())),
