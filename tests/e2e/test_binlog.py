@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import threading
+import time
 
 import pymysql
 import pytest
@@ -194,10 +195,11 @@ def connect(server):
     return server.connect(init_command="SET NAMES utf8mb4 COLLATE utf8mb4_general_ci")
 
 
-def test_a_full_disk_leaves_no_gap(start, small_disk):
-    """What the files cannot take stays in the log until they can."""
+@pytest.mark.parametrize("file_max", ["1G", "64K"], ids=["one file", "rotation"])
+def test_a_full_disk_leaves_no_gap(start, small_disk, file_max):
+    """What the files cannot take stays in the log until they can; a file that could not be begun is begun later."""
     disk = Disk(small_disk)
-    server = start("--log-bin", "--innodb-redo-log-capacity=32M", "--innodb-buffer-pool-size=16M", datadir=small_disk / "data")
+    server = start(f"--max-binlog-size={file_max}", "--innodb-redo-log-capacity=32M", "--innodb-buffer-pool-size=16M", datadir=small_disk / "data")
     run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT, s TEXT) CHARSET utf8mb4", on=server.connect())
     connection = server.connect()
     done = 0
@@ -214,9 +216,15 @@ def test_a_full_disk_leaves_no_gap(start, small_disk):
         wait_until(lambda: value(connection, "SHOW BINARY LOG STATUS"), 30, "the writer goes on")
         assert replay(decode(server), "d.t") == in_table(connection, "d.t"), number
     assert done > 100, done
+    # A start on a full disk completes the files once there is room.
+    disk.fill(0)
     server.kill()
     server.start()
-    assert replay(decode(server), "d.t") == in_table(server.connect(), "d.t")
+    connection = server.connect()
+    assert rows(connection, "SELECT COUNT(*) FROM d.t")
+    disk.release()
+    wait_until(lambda: value(connection, "SHOW BINARY LOG STATUS"), 30, "the writer begins")
+    assert replay(decode(server), "d.t") == in_table(connection, "d.t")
 
 
 class Writer(threading.Thread):
@@ -356,14 +364,17 @@ def test_statements_that_replicas_run_too(start):
                       "CHECK TABLE t", "FLUSH TABLES", "FLUSH NO_WRITE_TO_BINLOG TABLES", "FLUSH TABLES WITH READ LOCK", "UNLOCK TABLES",
                       "CREATE TEMPORARY TABLE own (a INT, b VARCHAR(3))", "INSERT INTO own VALUES (1, 'x')", "ANALYZE TABLE own",
                       "CREATE TABLE `l``ike` LIKE own", "ALTER TABLE own ADD c INT", "CREATE TABLE u (a INT)", "CREATE TEMPORARY TABLE v (a INT)",
-                      "DROP TABLE u, own, v", "RENAME TABLE t TO t2", "TRUNCATE TABLE m"):
+                      "DROP TABLE u, own, v", "RENAME TABLE t TO t2", "TRUNCATE TABLE m", "CREATE TABLE IF NOT EXISTS m (a INT)",
+                      "CREATE DATABASE IF NOT EXISTS d", "DROP TABLE IF EXISTS nothing", "DROP VIEW IF EXISTS nothing",
+                      "CREATE TEMPORARY TABLE IF NOT EXISTS v (a INT)", "CREATE TEMPORARY TABLE IF NOT EXISTS v (a INT)"):
         rows(connection, statement)
     found = queries(connection)[before:]
     assert [text.removeprefix("use `d`; ") for text in found] == [
         "ANALYZE TABLE t", "OPTIMIZE TABLE t", "ANALYZE TABLE t UPDATE HISTOGRAM ON n WITH 4 BUCKETS", "FLUSH TABLES",
         "CREATE TABLE `d`.`l``ike` (\\n  `a` int DEFAULT NULL,\\n  `b` varchar(3) DEFAULT NULL\\n) ENGINE=InnoDB DEFAULT "
         "CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci".replace("\\n", "\n"),
-        "CREATE TABLE u (a INT)", "DROP TABLE `d`.`u`", "RENAME TABLE t TO t2", "TRUNCATE TABLE m"]
+        "CREATE TABLE u (a INT)", "DROP TABLE `d`.`u`", "RENAME TABLE t TO t2", "TRUNCATE TABLE m", "CREATE TABLE IF NOT EXISTS m (a INT)",
+        "CREATE DATABASE IF NOT EXISTS d", "DROP TABLE IF EXISTS nothing", "DROP VIEW IF EXISTS nothing"]
     run("INSERT INTO m VALUES (2)", on=connection)
     server.kill()
     server.start()
@@ -431,10 +442,20 @@ class Rotator(threading.Thread):
                 names = [name for name, *_ in rows(self.connection, "SHOW BINARY LOGS")]
                 keep = self.random.randrange(len(names))
                 for name in names[:keep]:
-                    shutil.copy(self.server.datadir / name, self.copies / name)
+                    if not (self.copies / name).exists():
+                        self.copy(name)
                 run(f"PURGE BINARY LOGS TO '{names[keep]}'", on=self.connection)
         except pymysql.err.MySQLError:
             pass
+
+    def copy(self, name):
+        """Whole or not at all: the other one may have copied and purged it meanwhile."""
+        part = self.copies / f"part-{self.ident}"
+        try:
+            shutil.copy(self.server.datadir / name, part)
+            part.rename(self.copies / name)
+        except FileNotFoundError:
+            assert (self.copies / name).exists(), name
 
 
 def test_kill_9_during_rotation_and_purge_leaves_no_gap(start, tmp_path):
@@ -471,3 +492,109 @@ def test_kill_9_during_rotation_and_purge_leaves_no_gap(start, tmp_path):
         assert acknowledged <= set(found), f"round {number}: lost {sorted(acknowledged - set(found))[:10]}"
         assert len(executed) == len(found) + 2
     assert len(acknowledged) > 100, "no load"
+
+
+def dump(connection, gtids=None, file="", position=4, server_id=0):
+    """Asks for a dump to the end of the log; the packets' bodies, or the error that ends it."""
+    number = lambda n, size: n.to_bytes(size, "little")
+    run("SET @source_binlog_checksum = 'CRC32'", on=connection)
+    if gtids is None:
+        connection._execute_command(0x12, number(position, 4) + number(1, 2) + number(server_id, 4) + file.encode())
+    else:
+        body = number(1, 2) + number(server_id, 4) + number(len(file), 4) + file.encode() + number(position, 8)
+        connection._execute_command(0x1E, body + number(len(gtids), 4) + gtids)
+    events = []
+    while True:
+        packet = connection._read_packet()
+        if packet.is_eof_packet():
+            return events
+        events.append(packet.get_all_data()[1:])
+
+
+def test_damage_and_what_is_gone_are_told(start):
+    server = start("--gtid-mode=ON", "--enforce-gtid-consistency=ON")
+    connection = server.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2)", "FLUSH BINARY LOGS",
+        "INSERT INTO d.t VALUES (3)", "FLUSH BINARY LOGS", "INSERT INTO d.t VALUES (4)", on=connection)
+    kinds = [event[4] for event in dump(server.connect(), file="binlog.000002")]
+    assert [kind for kind in kinds if kind in (30, 33)] == [33, 30, 33, 30]
+    nothing = bytes(8)
+    assert len([e for e in dump(server.connect(), gtids=nothing) if e[4] == 33]) == 5
+
+    def refusal(**wanted):
+        with pytest.raises(pymysql.err.MySQLError) as refused:
+            dump(server.connect(), **wanted)
+        return refused.value.args
+
+    assert refusal(file="binlog.000009") == (1236, "Could not find first log file name in binary log index file")
+    code, text = refusal(file="binlog.000002", position=10_000)
+    assert code == 1236 and "position > file size" in text
+    # A bit of an event in the middle.
+    path = server.datadir / "binlog.000002"
+    data = bytearray(path.read_bytes())
+    at = rows(connection, "SHOW BINLOG EVENTS IN 'binlog.000002'")[-2][1]
+    data[at + 21] ^= 4
+    path.write_bytes(data)
+    code, text = refusal(file="binlog.000002")
+    assert code == 1236 and f"at position {at}: an event's checksum is wrong" in text
+    with pytest.raises(pymysql.err.MySQLError) as refused:
+        rows(connection, "SHOW BINLOG EVENTS IN 'binlog.000002'")
+    assert refused.value.args[0] == 1220
+    # Cut short, and no file of a binary log any more.
+    for damaged in (bytes(data[:at + 5]), b"nonsense" + bytes(data[8:]), b""):
+        path.write_bytes(damaged)
+        assert refusal(file="binlog.000002")[0] == 1236
+    # Commits go on, and so do files that are sound.
+    run("INSERT INTO d.t VALUES (5)", on=connection)
+    assert len([e for e in dump(server.connect(), file="binlog.000003") if e[4] == 33]) == 2
+    run("PURGE BINARY LOGS TO 'binlog.000003'", on=connection)
+    code, text = refusal(gtids=nothing)
+    assert code == 1236 and "purged required binary logs" in text
+    # A file in use that has lost what was on disk for good is no base to go on from: the start says so.
+    server.kill()
+    newest = server.datadir / "binlog.000003"
+    newest.write_bytes(newest.read_bytes()[:130])
+    with pytest.raises(AssertionError, match="binlog.000003' at position 127: an event is cut short"):
+        server.start()
+
+
+def test_a_replica_that_comes_back_replaces_itself(start):
+    server = start()
+    first, second, other = server.connect(), server.connect(), server.connect()
+    for connection, uuid in ((first, "one"), (second, "one"), (other, "two")):
+        run(f"SET @replica_uuid = '{uuid}', @source_binlog_checksum = 'CRC32'", on=connection)
+    observer = server.connect()
+    dumps = lambda: value(observer, "SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Binlog Dump'")
+    for count, connection in enumerate((first, other), 1):
+        connection._execute_command(0x12, (4).to_bytes(4, "little") + bytes(2) + (7).to_bytes(4, "little"))
+        wait_until(lambda: dumps() == count, 10, "the dump runs")
+    second._execute_command(0x12, (4).to_bytes(4, "little") + bytes(2) + (7).to_bytes(4, "little"))
+    with pytest.raises(pymysql.err.MySQLError) as replaced:
+        while True:
+            first._read_packet()
+    assert replaced.value.args[0] == 1236 and "A replica with the same server_uuid" in replaced.value.args[1]
+    wait_until(lambda: dumps() == 2, 10, "the others go on")
+
+
+def test_commits_wait_for_each_other(start):
+    """`binlog_group_commit_sync_delay`, in microseconds, and how many commits end it."""
+    server = start()
+    connections = [server.connect() for _ in range(3)]
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "SET GLOBAL binlog_group_commit_sync_delay = 300000", on=connections[0])
+
+    def seconds(count):
+        began = time.monotonic()
+        ids = iter(range(int(began * 1000) % 10**8, 10**9))
+        threads = [threading.Thread(target=run, args=(f"INSERT INTO d.t VALUES ({next(ids)})",), kwargs={"on": c}) for c in connections[:count]]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return time.monotonic() - began
+
+    assert seconds(1) >= 0.3
+    assert 0.3 <= seconds(3) < 0.6
+    run("SET GLOBAL binlog_group_commit_sync_no_delay_count = 3", "SET GLOBAL binlog_group_commit_sync_delay = 1000000", on=connections[0])
+    assert seconds(3) < 0.9
+    run("SET GLOBAL binlog_group_commit_sync_delay = 0", on=connections[0])
+    assert seconds(3) < 0.9

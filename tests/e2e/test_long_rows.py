@@ -47,7 +47,7 @@ def log_bytes(connection):
 def test_a_short_column_is_changed_without_the_long_ones(t, kind):
     row = long_row(t, 1, 7)
     t.commit()
-    run("DO SLEEP(1.1)", on=t)
+    run("DO SLEEP(1.1)", "SET sql_log_bin = 0", on=t)  # The binary log has whole rows.
     before = log_bytes(t)
     for _ in range(200):
         run("UPDATE t SET n = n + 1", on=t)

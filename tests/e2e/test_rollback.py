@@ -83,7 +83,7 @@ def fill_disk(server, disk):
 
 @pytest.mark.parametrize("how", ["rollback", "disconnect"])
 def test_a_transaction_on_a_full_disk(start, small_disk, clearway_only, how):
-    server = start("--innodb_buffer_pool_size=32M", "--innodb_redo_log_capacity=16M", datadir=small_disk / "data")
+    server = start("--skip-log-bin", "--innodb_buffer_pool_size=32M", "--innodb_redo_log_capacity=16M", datadir=small_disk / "data")
     shrinking, _ = shrunk_and_filled(server)
     ballast = fill_disk(server, small_disk)
     if how == "rollback":
@@ -102,7 +102,7 @@ def test_a_transaction_on_a_full_disk(start, small_disk, clearway_only, how):
 
 
 def test_a_statement_on_a_full_disk(start, small_disk, clearway_only):
-    server = start("--innodb_buffer_pool_size=32M", "--innodb_redo_log_capacity=16M", datadir=small_disk / "data")
+    server = start("--skip-log-bin", "--innodb_buffer_pool_size=32M", "--innodb_redo_log_capacity=16M", datadir=small_disk / "data")
     run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, pad VARBINARY(3000))", "CREATE TABLE d.u (id INT PRIMARY KEY)", on=server.connect())
     other, last, shrinking = server.connect(), server.connect(), server.connect()
     for start_at in range(0, ROWS, 500):

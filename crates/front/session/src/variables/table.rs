@@ -587,7 +587,7 @@ pub static VARIABLES: &[Variable] = &[
     v("stored_program_cache", Scope::Global, Access::Fixed, Startup::OptionFixed, uint(16, 524_288), Default::UInt(256)),
     v("stored_program_definition_cache", Scope::Global, Access::Dynamic, Startup::Option, uint(256, 524_288), Default::UInt(256)),
     v("super_read_only", Scope::Global, Access::Dynamic, Startup::Option, Kind::Bool, Default::Bool(false)),
-    v("sync_binlog", Scope::Global, Access::Fixed, Startup::OptionFixed, uint(0, 4_294_967_295), Default::UInt(1)),
+    v("sync_binlog", Scope::Global, Access::Dynamic, Startup::Option, uint(0, 4_294_967_295), Default::UInt(1)),
     v("sync_master_info", Scope::Global, Access::Fixed, Startup::OptionFixed, uint(0, 4_294_967_295), Default::UInt(10_000)),
     v("sync_relay_log", Scope::Global, Access::Fixed, Startup::OptionFixed, uint(0, 4_294_967_295), Default::UInt(10_000)),
     v("sync_relay_log_info", Scope::Global, Access::Fixed, Startup::OptionFixed, uint(0, 4_294_967_295), Default::UInt(10_000)),
