@@ -145,6 +145,7 @@ SLOW = {
     "compression": f"SELECT SUM(LENGTH(COMPRESS(REPEAT(RAND(), 3000000)))) FROM {BIG}",
     "LIKE": "SELECT REPEAT('a', 4000000) LIKE CONCAT('%', REPEAT('a', 2000000), 'b%')",
     "regular expressions": f"SELECT SUM(LENGTH(REGEXP_REPLACE(REPEAT('ab ', 3000000), '(a)(?=b)', 'c'))) FROM {BIG}",
+    "backtracking": "SELECT REPEAT('a', 2000000) REGEXP '(?=a*c)a'",
     "arrays": "SELECT JSON_OVERLAPS(j, k) FROM (SELECT JSON_ARRAYAGG(a.i * 10000 + b.i) j, JSON_ARRAYAGG(-a.i * 10000 - b.i) k "
               "FROM n a, n b, (SELECT 1 UNION SELECT 2) x) d",
 }

@@ -6,6 +6,8 @@
 use super::{Args, Function, Rule, bytes, f};
 use crate::run::Run;
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use types::{CollationId, Result, SqlError, Value};
 
@@ -19,8 +21,8 @@ pub static FUNCTIONS: &[Function] = &[
 /// Steps of backtracking before a match is given up with error 3699, as `regexp_time_limit` does it.
 const BACKTRACK_MAX: usize = 1_000_000;
 
-/// A search looks for no interrupts, and one for a long pattern may look at all of it for each byte of the subject: beyond so many
-/// bytes of the one times bytes of the other it is given up before it begins. Shorter patterns are searched for in one pass.
+/// One step of a search looks for no interrupts, and one for a long pattern may look at all of it for each byte of the subject: beyond
+/// so many bytes of the one times bytes of the other it is given up before it begins. Shorter patterns are searched for in one pass.
 const LONG_PATTERN_BYTES: usize = 4096;
 const SEARCH_WORK_MAX: usize = 1 << 32;
 
@@ -60,7 +62,7 @@ fn out_of_bounds() -> SqlError {
 
 fn like<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(call) = Call::read(&a, None, None, 2)? else { return Ok(Value::Null) };
-    Ok(Value::Int(call.find(0)?.is_some() as i64))
+    Ok(Value::Int(call.find(0, a.run)?.is_some() as i64))
 }
 
 fn instr<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
@@ -98,7 +100,7 @@ fn replace<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         return Ok(call.text(""));
     }
     let with = String::from_utf8_lossy(&with).into_owned();
-    let regex = call.regex();
+    let (regex, subject) = (call.regex(), Subject::new(&call.subject, a.run));
     let mut out = String::new();
     let (mut at, mut copied, mut n) = (call.start, 0, 0);
     // ICU's buffer is one packet, of two bytes each.
@@ -109,21 +111,21 @@ fn replace<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
         if units > units_max { Err(SqlError::format(types::error::ER_REGEXP_BUFFER_OVERFLOW, &[])) } else { Ok(()) }
     };
     while at <= call.subject.len() {
-        let Some(found) = regex.captures_from_pos(&call.subject[..], at).map_err(run_error)? else { break };
+        let Some(found) = subject.search(|s| regex.captures_from_pos(s, at))? else { break };
         a.run.check_interrupt()?;
-        let whole = found.get(0).expect("a match has a whole");
+        let (from, to) = found.get(0).expect("a match has a whole");
         n += 1;
         if call.occurrence <= 0 || n == call.occurrence {
-            out.push_str(&call.subject[copied..whole.start()]);
-            expand(&with, &found, &mut out)?;
-            copied = whole.end();
+            out.push_str(&call.subject[copied..from]);
+            expand(&with, &found, &call.subject, &mut out)?;
+            copied = to;
             a.run.check_work(with.len())?;
             fits(&out)?;
         }
         if call.occurrence > 0 && n >= call.occurrence {
             break;
         }
-        at = next_start(&call.subject, whole.start(), whole.end());
+        at = next_start(&call.subject, from, to);
     }
     out.push_str(&call.subject[copied..]);
     if n > 0 {
@@ -141,7 +143,7 @@ fn next_start(subject: &str, from: usize, to: usize) -> usize {
 }
 
 /// `$1`, `${name}` and `\x` of a replacement.
-fn expand(with: &str, found: &fancy_regex::Captures<'_, str>, out: &mut String) -> Result<()> {
+fn expand(with: &str, found: &fancy_regex::Captures<'_, Subject<'_, '_>>, text: &str, out: &mut String) -> Result<()> {
     let mut chars = with.char_indices().peekable();
     while let Some((_, c)) = chars.next() {
         match c {
@@ -166,12 +168,12 @@ fn expand(with: &str, found: &fancy_regex::Captures<'_, str>, out: &mut String) 
                         return Err(out_of_bounds());
                     }
                     chars.nth(used - 1);
-                    out.push_str(found.get(n).map_or("", |m| m.as_str()));
+                    out.push_str(found.get(n).map_or("", |(from, to)| &text[from..to]));
                 }
                 Some((at, '{')) => {
                     let end = with[at..].find('}').ok_or_else(bad_group_name)? + at;
-                    let group = found.name(&with[at + 1..end]).ok_or_else(bad_group_name)?;
-                    out.push_str(group.as_str());
+                    let (from, to) = found.name(&with[at + 1..end]).ok_or_else(bad_group_name)?;
+                    out.push_str(&text[from..to]);
                     while chars.peek().is_some_and(|(i, _)| *i <= end) {
                         chars.next();
                     }
@@ -194,6 +196,95 @@ fn run_error(_: fancy_regex::Error) -> SqlError {
 
 fn timed_out() -> SqlError {
     SqlError::new(3699, "Timeout exceeded in regular expression match.")
+}
+
+/// A text that is searched. The matcher has no other place where it could learn that its statement was killed: it asks its input for
+/// the bytes before each step that may look at all of them, and a million such steps of backtracking over a long text take minutes.
+struct Subject<'s, 'x> {
+    text: &'s str,
+    run: &'s Run<'x>,
+    /// What the matcher may have looked at since interrupts were looked for, in [`LOOKED_UNIT`].
+    looked: Cell<usize>,
+    /// Why the search was left.
+    ended: Cell<Option<SqlError>>,
+}
+
+/// Bytes that count as one more step.
+const LOOKED_UNIT: usize = 64;
+
+/// Interrupts are looked for after so many steps: a mebibyte of text, or as many short looks as take a tenth of a millisecond.
+const LOOKED_MAX: usize = 1 << 14;
+
+impl<'s, 'x> Subject<'s, 'x> {
+    fn new(text: &'s str, run: &'s Run<'x>) -> Subject<'s, 'x> {
+        Subject { text, run, looked: Cell::new(0), ended: Cell::new(None) }
+    }
+
+    /// Runs a search. Errors: 3699, and those of an interrupt, which unwinds the matcher; its compiled pattern is not used again.
+    fn search<'a, T>(&'a self, search: impl FnOnce(&'a Self) -> fancy_regex::Result<T>) -> Result<T> {
+        match catch_unwind(AssertUnwindSafe(|| search(self))) {
+            Ok(found) => found.map_err(run_error),
+            Err(panic) => {
+                self.run.scratch.patterns.borrow_mut().clear();
+                // No panic of the search's own, which goes on to whoever serves the statement.
+                Err(self.ended.take().unwrap_or_else(|| resume_unwind(panic)))
+            }
+        }
+    }
+
+    #[inline]
+    fn look(&self) {
+        let looked = self.looked.get() + 1 + self.text.len() / LOOKED_UNIT;
+        self.looked.set(looked);
+        if looked >= LOOKED_MAX {
+            self.look_for_interrupts();
+        }
+    }
+
+    #[cold]
+    fn look_for_interrupts(&self) {
+        self.looked.set(0);
+        if let Err(e) = self.run.check_interrupt_now() {
+            self.ended.set(Some(e));
+            resume_unwind(Box::new(()));
+        }
+    }
+}
+
+impl fancy_regex::Input for Subject<'_, '_> {
+    type Match<'t>
+        = (usize, usize)
+    where
+        Self: 't;
+
+    fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        self.look();
+        self.text.as_bytes()
+    }
+
+    fn is_char_boundary(&self, at: usize) -> bool {
+        self.text.is_char_boundary(at)
+    }
+
+    fn is_ascii(&self) -> bool {
+        self.text.is_ascii()
+    }
+
+    fn prev_codepoint_ix(&self, at: usize) -> usize {
+        (0..at).rev().find(|i| self.text.is_char_boundary(*i)).unwrap_or(0)
+    }
+
+    fn make_match<'t>(&'t self, from: usize, to: usize) -> (usize, usize) {
+        (from, to)
+    }
+
+    fn advance_position(&self, at: usize) -> usize {
+        at + self.text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
+    }
 }
 
 /// An argument's text in UTF-8; what is binary stays as it is.
@@ -301,9 +392,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn find(&self, from: usize) -> Result<Option<(usize, usize)>> {
-        let found = self.regex().find_from_pos(&self.subject[..], from.max(self.start)).map_err(run_error)?;
-        Ok(found.map(|m| (m.start(), m.end())))
+    fn find(&self, from: usize, run: &Run<'_>) -> Result<Option<(usize, usize)>> {
+        Subject::new(&self.subject, run).search(|s| self.regex().find_from_pos(s, from.max(self.start)))
     }
 
     /// The match asked for.
@@ -311,7 +401,7 @@ impl<'a> Call<'a> {
         let mut at = self.start;
         for _ in 1..self.occurrence.max(1) {
             run.check_interrupt()?;
-            match self.find(at)? {
+            match self.find(at, run)? {
                 Some((from, to)) => at = next_start(&self.subject, from, to),
                 None => return Ok(None),
             }
@@ -319,7 +409,7 @@ impl<'a> Call<'a> {
                 return Ok(None);
             }
         }
-        self.find(at)
+        self.find(at, run)
     }
 
     /// A result in the character set of the arguments.
