@@ -30,6 +30,12 @@ impl Tables for Dictionary<'_> {
         let names = found.columns.iter().filter(|c| c.is_in_star()).map(|c| c.name.clone());
         Some((found.schema.clone(), names.collect()))
     }
+
+    fn invisible(&self, schema: Option<&str>, table: &str) -> Vec<String> {
+        let found = schema.or(self.database).and_then(|schema| self.version.table(schema, table));
+        let columns = found.into_iter().flat_map(|t| &t.columns).filter(|c| c.invisible && !c.hidden);
+        columns.map(|c| c.name.clone()).collect()
+    }
 }
 
 impl Session {

@@ -9,6 +9,10 @@ use std::fmt::Write;
 pub trait Tables {
     /// Schema and columns of a table or view; `None`: there is none.
     fn columns(&self, schema: Option<&str>, table: &str) -> Option<(String, Vec<String>)>;
+    /// Its columns that `*` leaves out.
+    fn invisible(&self, _schema: Option<&str>, _table: &str) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A printed query, and the names of its columns.
@@ -35,6 +39,8 @@ struct Source {
     /// What its columns are qualified with.
     prefix: String,
     columns: Vec<String>,
+    /// Columns that `*` leaves out.
+    invisible: Vec<String>,
 }
 
 #[derive(Default)]
@@ -122,7 +128,9 @@ impl Names for Printer<'_> {
             for source in &scope.sources {
                 let named = table.is_none_or(|t| t == source.name)
                     && schema.is_none_or(|s| source.schema.as_deref() == Some(s));
-                if let (true, Some(c)) = (named, source.columns.iter().find(|c| c.eq_ignore_ascii_case(column))) {
+                if let (true, Some(c)) =
+                    (named, source.columns.iter().chain(&source.invisible).find(|c| c.eq_ignore_ascii_case(column)))
+                {
                     return format!("{}.{}", source.prefix, quote_name(c));
                 }
             }
@@ -358,13 +366,17 @@ impl Printer<'_> {
                 if let Some((name, columns)) = cte.cloned() {
                     let prefix = quote_name(alias.as_ref().unwrap_or(&name));
                     let text = quote_name(&name) + &shown;
-                    return Some(single(text, Source { schema: None, name: alias.unwrap_or(name), prefix, columns }));
+                    return Some(single(
+                        text,
+                        Source { schema: None, name: alias.unwrap_or(name), prefix, columns, invisible: Vec::new() },
+                    ));
                 }
+                let invisible = self.tables.invisible(schema, name);
                 let (schema, columns) = self.tables.columns(schema, name)?;
                 let full = format!("{}.{}", quote_name(&schema), quote_name(name));
                 let prefix = alias.as_ref().map_or(full.clone(), |a| quote_name(a));
                 let name = alias.unwrap_or_else(|| name.to_string());
-                Some(single(full + &shown, Source { schema: Some(schema), name, prefix, columns }))
+                Some(single(full + &shown, Source { schema: Some(schema), name, prefix, columns, invisible }))
             }
             TableRef::Derived { lateral, query, alias, columns } => {
                 let text = self.query(*query)?;
@@ -375,7 +387,10 @@ impl Printer<'_> {
                 let columns = if named.is_empty() { self.outputs.clone() } else { named };
                 let word = if *lateral { "lateral " } else { "" };
                 let text = format!("{word}({text}) {}{list}", quote_name(&name));
-                Some(single(text, Source { schema: None, prefix: quote_name(&name), name, columns }))
+                Some(single(
+                    text,
+                    Source { schema: None, prefix: quote_name(&name), name, columns, invisible: Vec::new() },
+                ))
             }
             TableRef::Join { left, right, kind, natural, constraint } => {
                 let (left, right) = (self.from(*left)?, self.from(*right)?);
