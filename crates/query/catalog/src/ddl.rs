@@ -12,7 +12,9 @@ mod locks;
 
 pub use again::spec_of;
 
-use crate::define::{ForeignKeySpec, KeySpec, TableSpec, check_name, counting, plan_index};
+use crate::define::{
+    ForeignKeySpec, KeySpec, PAGE_ROW_BYTES, TableSpec, check_name, counting, outgrows_page, plan_index,
+};
 use crate::dictionary::{self, Kind};
 use crate::error::from_engine;
 use crate::mdl::{Duration, Mode, Name};
@@ -421,6 +423,10 @@ impl Ddl<'_> {
         if let Some(at) = old.columns.iter().position(Column::is_row_id) {
             from.push(Some(at));
             columns.push(old.columns[at].clone());
+        }
+        let adds = from.iter().any(Option::is_none);
+        if adds && old.engine == StorageEngine::InnoDb && outgrows_page(&columns) {
+            return Err(err!(1118, PAGE_ROW_BYTES));
         }
         let now = |was: usize| from.iter().position(|f| *f == Some(was)).expect("columns of keys stay");
         let evolution = Evolution::after(old, &from, initial);

@@ -19,6 +19,13 @@ const KEYS_MAX: usize = 64;
 pub const NAME_CHARS_MAX: usize = 64;
 /// MySQL's limit of a row without its BLOBs.
 const ROW_BYTES_MAX: u64 = 65_535;
+/// InnoDB's limit, half of what an empty page of 16 KiB has room for, and what it adds to a row: its header with the transaction and
+/// the roll pointer, and the row id where there is no key. It would be another one with pages of another size.
+pub(crate) const PAGE_ROW_BYTES: u64 = 8126;
+const PAGE_ROW_HEAD: u64 = 5 + 6 + 7;
+const PAGE_ROW_ID: u64 = 6;
+/// Of a longer value so much may lie in the row.
+const PAGE_VALUE_BYTES: u64 = 40;
 
 /// A table to be made.
 #[derive(Clone, Debug)]
@@ -212,6 +219,13 @@ impl TableSpec {
         {
             return Err(err!(1075));
         }
+        if self.engine == StorageEngine::InnoDb && outgrows_page(&self.columns) {
+            let what = format!(
+                "Row size too large (> {PAGE_ROW_BYTES}). Changing some columns to TEXT or BLOB may help. In current row \
+                 format, BLOB prefix of 0 bytes is stored inline."
+            );
+            return Err(SqlError::new(1118, what));
+        }
         Ok(plans)
     }
 
@@ -376,6 +390,35 @@ fn row_share(data_type: &DataType) -> u64 {
         Text | Blob => 10,
         MediumText | MediumBlob => 11,
         LongText | LongBlob | Json | Geometry => 12,
+    }
+}
+
+/// May a row of these columns find no room in half a page of InnoDB's, though long values lie elsewhere?
+pub(crate) fn outgrows_page(columns: &[Column]) -> bool {
+    let is_stored = |c: &&Column| c.generated.as_ref().is_none_or(|g| g.stored) && !c.is_row_id();
+    let stored = columns.iter().filter(is_stored);
+    let nullable = stored.clone().filter(|c| c.data_type.nullable).count() as u64;
+    let row_id = if columns.iter().any(Column::is_row_id) { PAGE_ROW_ID } else { 0 };
+    PAGE_ROW_HEAD + row_id + nullable.div_ceil(8) + stored.map(page_share).sum::<u64>() >= PAGE_ROW_BYTES
+}
+
+/// Bytes that a column's value takes in a page of InnoDB's at most, with those that tell its length.
+fn page_share(column: &Column) -> u64 {
+    let ty = &column.data_type;
+    let members = column.members.len() as u64;
+    match ty.kind {
+        TypeKind::Enum => 1 + u64::from(members > 255),
+        TypeKind::Set if members > 32 => 8,
+        TypeKind::Set => members.div_ceil(8).max(1),
+        TypeKind::Binary => ty.max_bytes(),
+        TypeKind::Char if ty.collation.charset().mbminlen() == ty.collation.charset().mbmaxlen() as usize => {
+            ty.max_bytes()
+        }
+        kind if kind.is_bytes() || kind.is_blob() => match ty.max_bytes() {
+            short if short < PAGE_VALUE_BYTES => short + 1,
+            _ => PAGE_VALUE_BYTES + 1,
+        },
+        _ => row_share(ty),
     }
 }
 
