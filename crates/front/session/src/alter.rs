@@ -9,7 +9,7 @@ use exec::online::{Goal, OnlineBuild};
 use exec::rewrite::Rewrite;
 use sql::ast::{AlterAlgorithm, AlterLock, ColumnPosition, Parsed};
 use std::sync::Arc;
-use types::{Result, err};
+use types::{Result, TypeKind, err};
 
 /// The least that an ALTER TABLE needs, as MySQL sees it: what ALGORITHM and LOCK may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -319,6 +319,7 @@ impl AlterPlan {
             }
             self.renamed_columns.push((old.name.clone(), new.name.clone()));
         }
+        self.fit_prefixes(&new);
         let stored = |c: &Column| c.generated.as_ref().is_none_or(|g| g.stored);
         if stored(&old) != stored(&new) {
             return Err(err!(3106, "Changing the STORED status"));
@@ -357,6 +358,24 @@ impl AlterPlan {
         self.spec.columns.remove(at);
         let from = self.from.remove(at);
         self.insert(parsed, new, from, position)
+    }
+
+    /// A key over more of a column than it will have is one over the whole column.
+    fn fit_prefixes(&mut self, new: &Column) {
+        let ty = &new.data_type;
+        let most = match ty.kind {
+            TypeKind::Json => 0,
+            kind if kind.is_blob() => ty.max_bytes(),
+            kind if kind.is_bytes() => ty.length.into(),
+            _ => 0,
+        };
+        let added = &self.added_keys;
+        let keys = self.spec.keys.iter_mut().enumerate().filter(|(at, _)| !added.contains(at));
+        for part in keys.flat_map(|(_, k)| &mut k.parts).filter(|p| eq_name(&p.column, &new.name)) {
+            if u64::from(part.prefix) > most {
+                part.prefix = 0;
+            }
+        }
     }
 
     pub fn is_in_key(&self, column: &str) -> bool {
