@@ -304,9 +304,14 @@ impl Planner<'_> {
             Ast::Between { operand, negated, low, high } => {
                 let operands = self.alike(&[*operand, *low, *high], &self.text_parameter())?;
                 let [e, low, high]: [Expr; 3] = operands.try_into().expect("three operands");
-                if [&e, &low, &high].iter().any(|e| e.ty.kind == TypeKind::Json) {
-                    self.literal_warnings.push((1235, BETWEEN_DOCUMENTS.to_string()));
-                }
+                let is_document = |e: &&Expr| e.ty.kind == TypeKind::Json;
+                let [e, low, high] = match [&e, &low, &high].iter().any(is_document) {
+                    true => {
+                        self.literal_warnings.push((1235, BETWEEN_DOCUMENTS.to_string()));
+                        functions::json::between([e, low, high])
+                    }
+                    false => [e, low, high],
+                };
                 let (low, high) = (self.beside_bound(low, &e)?, self.beside_bound(high, &e)?);
                 let (low, high) = (compare::beside_moment(low, &e), compare::beside_moment(high, &e));
                 let (e, low, high) = compare::times_as_texts(e, low, high);
@@ -324,13 +329,12 @@ impl Planner<'_> {
                 let all: Vec<ExprId> = std::iter::once(operand).chain(parsed.list(*list)).copied().collect();
                 let mut list = self.alike(&all, &self.text_parameter())?;
                 let e = list.remove(0);
-                let e = if list.iter().all(|i| i.ty.kind.is_numeric()) { convert::number_of_long(e) } else { e };
+                // A document makes documents of all, not numbers.
+                let has_document = list.iter().chain([&e]).any(|e| e.ty.kind == TypeKind::Json);
+                let are_numbers = !has_document && list.iter().all(|i| i.ty.kind.is_numeric());
+                let e = if are_numbers { convert::number_of_long(e) } else { e };
                 // Beside numbers a hexadecimal literal is one.
-                let e = if list.iter().all(|i| i.ty.kind.is_numeric()) && convert::is_hex_literal(&e) {
-                    convert::enum_number(e)
-                } else {
-                    e
-                };
+                let e = if are_numbers && convert::is_hex_literal(&e) { convert::enum_number(e) } else { e };
                 for i in &list {
                     self.note_listed(i, &e)?;
                 }
@@ -338,6 +342,7 @@ impl Planner<'_> {
                     .into_iter()
                     // A YEAR is not compared with years of two digits here.
                     .map(|i| match e.ty.kind {
+                        _ if has_document => i,
                         TypeKind::Year => i,
                         TypeKind::Time
                             if constant::is_text(&i) && matches!(i.node, Node::Const(_) | Node::Param(_)) =>

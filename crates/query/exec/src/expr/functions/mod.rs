@@ -830,7 +830,10 @@ fn interval<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 fn strcmp<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(x) = a.text(0)? else { return Ok(Value::Null) };
     let Some(y) = a.text(1)? else { return Ok(Value::Null) };
-    Ok(Value::Int(a.collation().compare(&x, &y) as i64))
+    // Beside a number its digits are compared byte by byte.
+    let has_number = a.args.iter().any(|e| e.ty.kind.is_numeric());
+    let collation = if has_number { CollationId::BINARY } else { a.collation() };
+    Ok(Value::Int(collation.compare(&x, &y) as i64))
 }
 
 /// A string result.

@@ -159,20 +159,52 @@ pub fn in_one_domain(operand: Expr, list: Vec<Expr>) -> (Expr, Vec<Expr>) {
     (domain(operand), list.into_iter().map(domain).collect())
 }
 
+/// As a cast does it, which warns of texts that are no numbers as of arrays.
+static DOUBLE: Function = super::f("number", 1, 1, super::Rule::Double, |a| {
+    let v = a.value(0)?;
+    if v.is_null() {
+        return Ok(Value::Null);
+    }
+    let number = match v.json_scalar() {
+        Value::Bytes(text) => match types::number::parse_f64(&text) {
+            (number, used) if used == text.len() && used > 0 => Some(Value::Double(number)),
+            _ => None,
+        },
+        Value::Null => None,
+        other => Some(Value::Double(other.to_f64())),
+    };
+    Ok(number.unwrap_or_else(|| {
+        a.run.warn(3156, "Invalid JSON value for CAST to DOUBLE from column  at row 1");
+        Value::Double(0.0)
+    }))
+});
+
+/// The operands of BETWEEN, documents among them: these count as numbers where one is a number, else as their texts.
+pub fn between(operands: [Expr; 3]) -> [Expr; 3] {
+    let has_number = operands.iter().any(|e| e.ty.kind.is_numeric());
+    operands.map(|e| match (e.ty.kind, has_number) {
+        (TypeKind::Json, true) => {
+            let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
+            Expr::new(Node::Call(&DOUBLE, vec![e]), ty)
+        }
+        (TypeKind::Json, false) => as_text(e),
+        _ => e,
+    })
+}
+
+fn as_text(e: Expr) -> Expr {
+    let ty = DataType::string(TypeKind::LongText, u32::MAX, CollationId::UTF8MB4_BIN);
+    let nullable = e.ty.nullable;
+    Expr::new(Node::Cast(Box::new(e)), DataType { nullable, ..ty })
+}
+
 /// What CASE compares: a document counts as its text beside a string or another document.
 pub fn as_texts(a: Expr, b: Expr) -> (Expr, Expr) {
     let is_text = |e: &Expr| e.ty.kind == TypeKind::Json || e.ty.kind.is_text();
     if !is_text(&a) || !is_text(&b) {
         return (a, b);
     }
-    let cast = |e: Expr| match e.ty.kind {
-        TypeKind::Json => {
-            let ty = DataType::string(TypeKind::LongText, u32::MAX, CollationId::UTF8MB4_BIN);
-            let nullable = e.ty.nullable;
-            Expr::new(Node::Cast(Box::new(e)), DataType { nullable, ..ty })
-        }
-        _ => e,
-    };
+    let cast = |e: Expr| if e.ty.kind == TypeKind::Json { as_text(e) } else { e };
     (cast(a), cast(b))
 }
 
