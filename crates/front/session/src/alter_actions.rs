@@ -10,7 +10,7 @@ use crate::variables::{VarId, id};
 use catalog::histogram::Domain;
 use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Ddl, StorageEngine, Table};
-use exec::column_type::collation_from;
+use exec::column_type::{collation_from, declared_collation};
 use exec::{Env, Outcome};
 use sql::ast::*;
 use std::sync::Arc;
@@ -106,7 +106,7 @@ impl Session {
                 // What is computed is computed anew for each row.
                 plan.rebuild(Work::Copy(Why::Unsaid));
             }
-            if let Some(collation) = collation_from(parsed, alter.options.charset, alter.options.collation)? {
+            if let Some(collation) = declared_collation(parsed, &alter.options.charsets)? {
                 plan.spec.default_collation = collation;
                 plan.needs(Work::Inplace);
             }

@@ -13,7 +13,7 @@ use catalog::ddl::SchemaChange;
 use catalog::schema::eq_name;
 use catalog::{Ddl, Index, KeyKind, Table, TableName, TableSpec};
 use engine::Isolation;
-use exec::column_type::collation_from;
+use exec::column_type::declared_collation;
 use exec::{Env, Outcome, Stage};
 use protocol::Output;
 use sql::ast::*;
@@ -521,7 +521,7 @@ impl Session {
     }
 
     fn schema_collation(&self, parsed: &Parsed, options: &DatabaseOptions) -> Result<Option<CollationId>> {
-        collation_from(parsed, options.charset, options.collation)
+        declared_collation(parsed, &options.charsets)
     }
 
     /// Error 3552 for the dictionary's schema, 1044 for those of virtual tables: nobody makes or drops them.

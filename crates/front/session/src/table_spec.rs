@@ -14,7 +14,7 @@ use catalog::{
     TableSpec,
 };
 use exec::Env;
-use exec::column_type::{collation_from, column_type, names_collation};
+use exec::column_type::{column_type, declared_collation, names_collation};
 use sql::ast::{self, *};
 use std::sync::Arc;
 use types::collation::CollationId;
@@ -48,7 +48,7 @@ impl Session {
         keys: &[KeyDef],
         options: &TableOptions,
     ) -> Result<TableSpec> {
-        let collation = collation_from(parsed, options.charset, options.collation)?.unwrap_or(schema_collation);
+        let collation = declared_collation(parsed, &options.charsets)?.unwrap_or(schema_collation);
         let encrypts = self.dictionary().schema(schema).is_some_and(|schema| schema.encrypts);
         let optioned = Optioned { name, temporary, encrypts, was: None };
         let (engine, create_options) = self.table_options(parsed, options, optioned)?;

@@ -1,7 +1,7 @@
 //! Column types and character sets of definitions: from the tree to [`types::DataType`].
 
 use crate::error::unsupported;
-use sql::ast::{BaseType, CreateColumnType, Name, Parsed};
+use sql::ast::{BaseType, CharsetOption, CreateColumnType, Name, Parsed};
 use types::charset::Charset;
 use types::collation::CollationId;
 use types::{DataType, Result, TypeKind, err};
@@ -31,6 +31,35 @@ pub fn collation_from(parsed: &Parsed, charset: Option<Name>, collation: Option<
         (Some((_, charset)), None) => Some(CollationId::default_of(charset)),
         (None, None) => None,
     })
+}
+
+/// What a table or a schema says of its collation. Errors 1115, 1273; 1302: two character sets; 1253: a collation of another one.
+pub fn declared_collation(parsed: &Parsed, options: &[CharsetOption]) -> Result<Option<CollationId>> {
+    let mut declared: Option<CollationId> = None;
+    for option in options {
+        match option {
+            CharsetOption::Charset(name) => {
+                let Some(own) = collation_from(parsed, Some(*name), None)? else { continue };
+                let set = own.charset();
+                match declared.map(CollationId::charset) {
+                    None => declared = Some(own),
+                    Some(before) if before == set => {}
+                    Some(before) => {
+                        const WORDS: &str = "CHARACTER SET ";
+                        return Err(err!(1302, WORDS, before.name(), WORDS, set.name()));
+                    }
+                }
+            }
+            CharsetOption::Collation(name) => {
+                let Some(own) = collation_from(parsed, None, Some(*name))? else { continue };
+                match declared.map(CollationId::charset) {
+                    Some(set) if set != own.charset() => return Err(err!(1253, own.info().name, set.name())),
+                    _ => declared = Some(own),
+                }
+            }
+        }
+    }
+    Ok(declared)
 }
 
 /// Is the character set or the collation of a column part of its own definition? BINARY alone takes that of the table.

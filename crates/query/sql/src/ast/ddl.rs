@@ -16,10 +16,9 @@ pub struct AlterDatabase {
     pub options: DatabaseOptions,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DatabaseOptions {
-    pub charset: Option<Name>,
-    pub collation: Option<Name>,
+    pub charsets: Vec<CharsetOption>,
     pub encryption: Option<Str>,
     /// READ ONLY = 0 | 1 | DEFAULT (0)
     pub read_only: Option<bool>,
@@ -270,13 +269,19 @@ pub enum ReferenceAction {
     SetDefault,
 }
 
+/// CHARACTER SET or COLLATE of a table or a schema, either of which may stand several times; those of DEFAULT are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CharsetOption {
+    Charset(Name),
+    Collation(Name),
+}
+
 /// Table options; those that this server has no use for are kept by name in `other`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TableOptions {
     pub engine: Option<Str>,
     pub auto_increment: Option<u64>,
-    pub charset: Option<Name>,
-    pub collation: Option<Name>,
+    pub charsets: Vec<CharsetOption>,
     pub comment: Option<Str>,
     pub row_format: Option<Name>,
     pub key_block_size: Option<u64>,

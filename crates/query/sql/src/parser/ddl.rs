@@ -33,10 +33,12 @@ impl Parser<'_> {
             }
             if self.eat_charset_words() {
                 self.eat_eq();
-                options.charset = Some(self.charset_name()?);
+                let name = self.charset_name()?;
+                options.charsets.push(CharsetOption::Charset(name));
             } else if self.eat(Kw::COLLATE) {
                 self.eat_eq();
-                options.collation = Some(self.collation_name()?);
+                let name = self.collation_name()?;
+                options.charsets.push(CharsetOption::Collation(name));
             } else if self.eat(Kw::ENCRYPTION) {
                 self.eat_eq();
                 options.encryption = Some(self.text()?);
@@ -301,7 +303,7 @@ impl Parser<'_> {
             self.eat_eq();
             let default = self.at(Kw::DEFAULT);
             let name = if default { self.any_word()? } else { self.charset_name()? };
-            options.charset = (!default).then_some(name);
+            options.charsets.extend((!default).then_some(CharsetOption::Charset(name)));
             return Ok(true);
         }
         let kw = self.tok.kw;
@@ -316,7 +318,8 @@ impl Parser<'_> {
             }
             Kw::COLLATE => {
                 self.option_word();
-                options.collation = Some(self.collation_name()?);
+                let name = self.collation_name()?;
+                options.charsets.push(CharsetOption::Collation(name));
             }
             Kw::COMMENT => {
                 self.option_word();
