@@ -430,6 +430,10 @@ impl Env for State {
         self.vars.hot().sort_buffer_size
     }
 
+    fn max_sort_length(&self) -> u64 {
+        self.vars.hot().max_sort_length
+    }
+
     fn take_file(&mut self) -> Option<Box<dyn std::io::Read + Send>> {
         self.file.take()
     }

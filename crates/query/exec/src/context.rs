@@ -232,6 +232,10 @@ pub trait Env {
     fn sort_buffer_size(&self) -> u64 {
         256 << 10
     }
+    /// Bytes of weights that ORDER BY looks at, of a text under a collation that pads.
+    fn max_sort_length(&self) -> u64 {
+        1024
+    }
     /// The file of LOAD DATA, opened by whoever runs the statement.
     fn take_file(&mut self) -> Option<Box<dyn std::io::Read + Send>> {
         None

@@ -24,6 +24,9 @@ use std::hash::Hasher;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CollationId(pub u16);
 
+/// Bytes of weights that one byte of a text may come to under a collation that pads.
+const CHARACTER_WEIGHT_BYTES_MAX: usize = 36;
+
 impl CollationId {
     pub const LATIN1_SWEDISH_CI: CollationId = CollationId(8);
     pub const ASCII_GENERAL_CI: CollationId = CollationId(11);
@@ -223,6 +226,41 @@ impl CollationId {
                 (0..blanks).for_each(|_| put_u16(uca::SPACE, out));
             }
         }
+    }
+
+    /// What a sort by `most` bytes of weights looks at: the text, or under a collation that pads its front of whole characters whose
+    /// weights find room there (`max_sort_length`).
+    #[inline]
+    pub fn sorted_part(self, s: &[u8], most: usize) -> &[u8] {
+        if s.len().saturating_mul(CHARACTER_WEIGHT_BYTES_MAX) <= most || !self.pads() { s } else { self.front(s, most) }
+    }
+
+    fn pads(self) -> bool {
+        match self.info().order {
+            Order::Bytes | Order::Uca(_) | Order::Tailored(..) => false,
+            Order::Transcoded(of) => CollationId(of).pads(),
+            _ => true,
+        }
+    }
+
+    #[cold]
+    fn front(self, s: &[u8], most: usize) -> &[u8] {
+        let set = self.charset();
+        let mut weights = Vec::new();
+        let mut fits = |end: usize| {
+            weights.clear();
+            self.sort_weights(&s[..end], 0, &mut weights);
+            weights.len() <= most
+        };
+        if fits(s.len()) {
+            return s;
+        }
+        let (mut fit, mut beyond) = (0, set.char_count(s));
+        while beyond - fit > 1 {
+            let middle = fit.midpoint(beyond);
+            if fits(set.char_offset(s, middle)) { fit = middle } else { beyond = middle }
+        }
+        &s[..set.char_offset(s, fit)]
     }
 
     /// The first weights as a number: when those of two strings differ, the strings compare as the numbers do. For sorting, where

@@ -16,6 +16,7 @@ const TMP_TABLE_SIZE: VarId = id("tmp_table_size");
 const MAX_HEAP_TABLE_SIZE: VarId = id("max_heap_table_size");
 const BIG_TABLES: VarId = id("big_tables");
 const SORT_BUFFER_SIZE: VarId = id("sort_buffer_size");
+const MAX_SORT_LENGTH: VarId = id("max_sort_length");
 const CLIENT: VarId = id("character_set_client");
 const RESULTS: VarId = id("character_set_results");
 const COLLATION: VarId = id("collation_connection");
@@ -35,6 +36,7 @@ pub struct Hot {
     /// none under `big_tables`.
     pub tmp_memory: u64,
     pub sort_buffer_size: u64,
+    pub max_sort_length: u64,
     /// For metadata; rows have `innodb_lock_wait_timeout`.
     pub lock_wait_timeout: Duration,
     /// Statements come in this character set.
@@ -70,6 +72,7 @@ impl Hot {
                 false => get(TMP_TABLE_SIZE).uint().min(get(MAX_HEAP_TABLE_SIZE).uint()),
             },
             sort_buffer_size: get(SORT_BUFFER_SIZE).uint(),
+            max_sort_length: get(MAX_SORT_LENGTH).uint(),
             lock_wait_timeout: Duration::from_secs(get(LOCK_WAIT_TIMEOUT).uint()),
             client: charset(CLIENT).unwrap_or(Charset::Utf8mb4),
             results: charset(RESULTS).filter(|c| *c != Charset::Binary),

@@ -7,7 +7,7 @@ use super::beside::{placed, row_savepoint, undo_row};
 use super::long;
 use super::rules::{RuleSet, is_ignorable};
 use super::scan::ScanOp;
-use super::sort::encode_key;
+use super::sort::encode_sort_key;
 use super::write::{self, Refused, RowWriter, Strictness};
 use super::{Frame, Op, Run, Scope, Settled, recycle};
 use crate::context::Outcome;
@@ -97,7 +97,7 @@ impl Rows {
             let at = Scope::new(&self.frame, None);
             for k in &self.order {
                 let v = k.expr.eval(run, at)?;
-                encode_key(&mut self.bytes, &v, &k.expr.ty, k.descending);
+                encode_sort_key(&mut self.bytes, &v, k, run.max_sort_length());
             }
             let key_at = self.bytes.len() as u32;
             self.bytes.extend_from_slice(&self.frame.slots[0].key);

@@ -216,6 +216,11 @@ impl<'x> Run<'x> {
         self.env.borrow().sort_buffer_size().min(IN_MEMORY_BYTES_MAX) as usize
     }
 
+    /// `max_sort_length`.
+    pub fn max_sort_length(&self) -> usize {
+        self.env.borrow().max_sort_length().min(IN_MEMORY_BYTES_MAX) as usize
+    }
+
     /// A numeric variable of the session.
     #[cold]
     pub fn variable(&self, name: &str) -> u64 {

@@ -23,6 +23,17 @@ pub fn encode_key(out: &mut Vec<u8>, v: &Value<'_>, ty: &DataType, descending: b
     }
 }
 
+/// The same of what ORDER BY looks at, where that is less than the value: see [`CollationId::sorted_part`].
+pub fn encode_sort_key(out: &mut Vec<u8>, v: &Value<'_>, k: &SortKey, longest: usize) {
+    match v {
+        Value::Bytes(text) if k.expr.ty.kind.is_text() => {
+            let part = Value::Bytes(k.expr.ty.collation.sorted_part(text, longest).into());
+            encode_key(out, &part, &k.expr.ty, k.descending);
+        }
+        v => encode_key(out, v, &k.expr.ty, k.descending),
+    }
+}
+
 fn encode_value(out: &mut Vec<u8>, v: &Value<'_>, ty: &DataType) {
     match (ty.kind, v) {
         (TypeKind::Double | TypeKind::Float, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_)) => {
@@ -92,6 +103,8 @@ enum Form {
 /// Rows as tuples, their keys, and their order.
 struct Rows {
     form: Form,
+    /// `max_sort_length`; of no concern where rows are made distinct.
+    longest: usize,
     key_bytes: Vec<u8>,
     row_bytes: Vec<u8>,
     places: Vec<Place>,
@@ -108,7 +121,14 @@ impl Rows {
             },
             _ => Form::Encoded,
         };
-        Rows { form, key_bytes: Vec::new(), row_bytes: Vec::new(), places: Vec::new(), entries: Vec::new() }
+        Rows {
+            form,
+            longest: usize::MAX,
+            key_bytes: Vec::new(),
+            row_bytes: Vec::new(),
+            places: Vec::new(),
+            entries: Vec::new(),
+        }
     }
 
     fn clear(&mut self) {
@@ -129,7 +149,7 @@ impl Rows {
         let (key, leading) = match self.form {
             Form::Encoded => {
                 for k in keys {
-                    encode_key(&mut self.key_bytes, &k.expr.eval(run, at)?, &k.expr.ty, k.descending);
+                    encode_sort_key(&mut self.key_bytes, &k.expr.eval(run, at)?, k, self.longest);
                 }
                 let key = &self.key_bytes[from..];
                 let mut leading = [0; 8];
@@ -150,6 +170,9 @@ impl Rows {
                     },
                 };
                 let bytes = if value.is_some() { &self.row_bytes } else { &self.key_bytes };
+                let longest = self.longest;
+                let range =
+                    range.map(|(from, to)| (from, from + collation.sorted_part(&bytes[from..to], longest).len()));
                 let leading = range.map_or(0, |(from, to)| collation.leading_weights(&bytes[from..to]));
                 let key = range.map_or((NULL_AT, NULL_AT), |(from, to)| (from as u32, to as u32));
                 (key, if descending { !leading } else { leading })
@@ -292,6 +315,7 @@ impl SortOp {
 impl Op for SortOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
         self.rows.clear();
+        self.rows.longest = if self.unique { usize::MAX } else { run.max_sort_length() };
         self.next = 0;
         let wanted = match &self.limit {
             Some((count, offset)) => {

@@ -1,0 +1,21 @@
+-- max_sort_length: how much of a text under a padding collation ORDER BY looks at.
+CREATE TABLE s1 (id INT, a VARCHAR(2000) CHARACTER SET latin1, g VARCHAR(2000) COLLATE utf8mb4_general_ci, z VARCHAR(2000), bi VARBINARY(2000), u VARCHAR(500) COLLATE utf8mb4_unicode_ci, m VARCHAR(500) COLLATE utf8mb4_bin);
+INSERT INTO s1 VALUES (1, 'abcdz', 'abcdz', 'abcdz', 'abcdz', 'abcdz', 'abcdz'), (2, 'abcdy', 'abcdy', 'abcdy', 'abcdy', 'abcdy', 'abcdy'), (3, 'abca', 'abca', 'abca', 'abca', 'abca', 'abca'), (4, 'aba', 'aba', 'aba', 'aba', 'aba', 'aba');
+SET max_sort_length = 4;
+SELECT @@max_sort_length;
+SELECT id FROM s1 ORDER BY a, id;
+SELECT id FROM s1 ORDER BY a DESC, id;
+SELECT id FROM s1 ORDER BY g, id;
+SELECT id FROM s1 ORDER BY z, id;
+SELECT id FROM s1 ORDER BY bi, id;
+SELECT id FROM s1 ORDER BY u, id;
+SELECT id FROM s1 ORDER BY m, id;
+SELECT GROUP_CONCAT(id ORDER BY a, id) FROM s1;
+SET max_sort_length = 7;
+SELECT id FROM s1 ORDER BY m, id;
+SET max_sort_length = 1;
+SELECT @@max_sort_length;
+SET max_sort_length = DEFAULT;
+SELECT id FROM s1 ORDER BY CONCAT(REPEAT('x', 1022), a), id;
+SELECT id FROM s1 ORDER BY CONCAT(REPEAT('x', 1020), a), id;
+SELECT id FROM s1 ORDER BY CONCAT(REPEAT('x', 1022), bi), id;
