@@ -29,6 +29,11 @@ impl ParameterType {
     pub fn is_text(self) -> bool {
         matches!(self.code, 0x0f | 0xfd | 0xfe)
     }
+
+    /// The BLOBs: strings of bytes.
+    pub fn is_bytes(self) -> bool {
+        matches!(self.code, 0xf9..=0xfc)
+    }
 }
 
 /// A query attribute, or a named parameter.

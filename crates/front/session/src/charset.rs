@@ -49,17 +49,19 @@ fn converted(text: &[u8], from: Charset, to: Charset) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// A user variable as a parameter: a text in `character_set_connection`.
-pub(crate) fn parameter_of(state: &State, name: &str) -> Value<'static> {
+/// A user variable as a parameter: a text in `character_set_connection`, or (true) a string of bytes.
+pub(crate) fn parameter_of(state: &State, name: &str) -> (Value<'static>, bool) {
     let (value, t) = exec::Env::user_variable(state, name);
-    match exec::parameter::of_variable(value, &t) {
+    let is_binary = t.collation.is_binary() && matches!(value, Value::Bytes(_));
+    let value = match exec::parameter::of_variable(value, &t) {
         Value::Bytes(text) if t.kind.is_text() && t.collation.charset() != Charset::Binary => {
             let text =
                 converted(&text, t.collation.charset(), state.vars.hot().literals.charset()).map_or(text, Cow::Owned);
             Value::Bytes(text)
         }
         value => value,
-    }
+    };
+    (value, is_binary)
 }
 
 /// Tells the wire which collation column definitions name.

@@ -101,10 +101,10 @@ impl Session {
         }
         let (name, outcome, done) = match &parsed.statement {
             Statement::Execute { name, using } => {
-                let mut values: Vec<Value<'static>> =
-                    using.iter().map(|n| crate::charset::parameter_of(&self.state, parsed.name(*n))).collect();
+                let given = using.iter().map(|n| crate::charset::parameter_of(&self.state, parsed.name(*n)));
+                let (mut values, binary): (Vec<Value<'static>>, Vec<bool>) = given.unzip();
                 observe::increment(self.com("execute_sql"));
-                return self.execute_named(parsed.name(*name), &mut values, out);
+                return self.execute_named(parsed.name(*name), &mut values, &|i| binary[i], out);
             }
             _ => {
                 self.entry.stage(match parsed.statement {

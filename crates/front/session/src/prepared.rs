@@ -12,7 +12,7 @@ use exec::parameter::{self, Parameter};
 use protocol::command::CursorFlags;
 use protocol::execute::ExecuteBody;
 use protocol::{Column, Output, ParameterType, RowFormat, ServerStatus};
-use sql::ast::{Absent, MaintenanceVerb, Parsed, ShowWhat, Statement};
+use sql::ast::{Absent, MaintenanceVerb, Parsed, ShowFilter, ShowWhat, Statement};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -245,7 +245,7 @@ impl Session {
             .map_err(|_| err!(1210, "mysqld_stmt_execute"))?;
         charset::parameters(&self.state, types, values);
         if let Body::Planned(planned) = what {
-            self.bind(planned, values)?;
+            self.bind(planned, values, &|i| types.get(i).is_some_and(|t| t.is_bytes()))?;
         }
         match what {
             Body::Planned(planned) if !cursor.is_none() && planned.is_query => {
@@ -275,7 +275,12 @@ impl Session {
 
     /// A statement that the executor does not run, with its parameters. Error 1235 where it has no place for them.
     fn obey_with(&mut self, parsed: &Parsed, values: &[Value<'_>], out: &mut Output) -> Result<Done> {
-        if !values.is_empty() && !matches!(parsed.statement, Statement::Set(_) | Statement::CreateTable(_)) {
+        let takes = match &parsed.statement {
+            Statement::Set(_) | Statement::CreateTable(_) => true,
+            Statement::Show(show) => matches!(show.filter, ShowFilter::Where(_)),
+            _ => false,
+        };
+        if !values.is_empty() && !takes {
             return Err(err!(1235, "parameters in this statement"));
         }
         self.bound = Bound { values: values.iter().map(|v| v.clone().into_owned()).collect(), read: 0 };
@@ -369,6 +374,7 @@ impl Session {
         &mut self,
         name: &str,
         values: &mut [Value<'static>],
+        is_binary: &dyn Fn(usize) -> bool,
         out: &mut Output,
     ) -> Result<Done> {
         let id = self.statements.by_name.get(&name.to_lowercase()).copied();
@@ -379,7 +385,7 @@ impl Session {
         let result = match &mut stmt.body {
             Body::Planned(planned) if planned.prepared.param_count() == values.len() => {
                 self.state.note_text(planned.parsed.source());
-                self.bind(planned, values).and_then(|()| self.run(planned, values, RowFormat::Text, out))
+                self.bind(planned, values, is_binary).and_then(|()| self.run(planned, values, RowFormat::Text, out))
             }
             Body::Other(parsed) if parsed.param_count as usize == values.len() => self.obey_with(parsed, values, out),
             _ => Err(err!(1210, "EXECUTE")),

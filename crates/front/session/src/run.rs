@@ -503,15 +503,31 @@ impl Session {
 
     /// Brings the values to the types of their parameters, or the statement to the types of its values.
     #[inline]
-    pub(crate) fn bind(&mut self, planned: &mut Planned, values: &mut [Value<'_>]) -> Result<()> {
-        if parameter::are_keys(planned.prepared.parameters(), values) { Ok(()) } else { self.convert(planned, values) }
+    pub(crate) fn bind(
+        &mut self,
+        planned: &mut Planned,
+        values: &mut [Value<'_>],
+        is_binary: &dyn Fn(usize) -> bool,
+    ) -> Result<()> {
+        match parameter::are_keys(planned.prepared.parameters(), values) {
+            true => Ok(()),
+            false => self.convert(planned, values, is_binary),
+        }
     }
 
-    fn convert(&mut self, planned: &mut Planned, values: &mut [Value<'_>]) -> Result<()> {
+    /// `is_binary`: of the values that are strings, which are of bytes?
+    fn convert(
+        &mut self,
+        planned: &mut Planned,
+        values: &mut [Value<'_>],
+        is_binary: &dyn Fn(usize) -> bool,
+    ) -> Result<()> {
         // A value that was converted to what a column was before DDL could not be converted back.
         if self.is_stale(planned) {
             self.plan_again(planned, &[])?;
         }
+        self.state.untold.clear();
+        parameter::keep_bytes(planned.prepared.parameters(), values, is_binary);
         // Texts have come in the character set of the connection as it is now.
         let is_current = planned.prepared.literal_collation() == self.state.vars.hot().literals;
         if is_current && parameter::bind(planned.prepared.parameters(), values, &mut self.state) {

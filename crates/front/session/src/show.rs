@@ -419,10 +419,11 @@ impl Session {
         version.number = 0;
         let schema = version.schemas.get_mut(SHOW_SCHEMA).expect("the server makes it");
         Arc::make_mut(schema).tables.insert(SHOW_TABLE.to_string(), Arc::new(table));
-        let mut prepared = Prepared::new(&parsed, &Arc::new(version), &mut self.state, &[])?;
+        let (values, types) = self.bound_values();
+        let mut prepared = Prepared::new(&parsed, &Arc::new(version), &mut self.state, &types)?;
         let mut sink = self.wire_sink(out);
         self.begin_if_needed();
-        let result = prepared.execute(&mut self.tx, &[], &mut self.state, &mut sink).map(|_| Outcome::default());
+        let result = prepared.execute(&mut self.tx, &values, &mut self.state, &mut sink).map(|_| Outcome::default());
         self.finish_statement(result)?;
         let (status, warnings) = (self.status(self.more), self.state.wire_warnings());
         out.end_rows(status, warnings).map_err(|_| crate::sink::gone())?;

@@ -79,6 +79,8 @@ pub(crate) struct State {
     pub warnings: Vec<Condition>,
     /// All conditions, those beyond `max_error_count` too.
     pub warning_count: u64,
+    /// Warnings of the values of parameters that the statement has not asked for yet, by parameter.
+    pub untold: Vec<(usize, u16, String)>,
     pub error_count: u64,
     /// Both when the statement began: `@@warning_count` and `@@error_count` in it.
     former_counts: (u64, u64),
@@ -130,6 +132,7 @@ impl State {
             user_var_bytes: 0,
             warnings: Vec::new(),
             warning_count: 0,
+            untold: Vec::new(),
             error_count: 0,
             former_counts: (0, 0),
             inspect: None,
@@ -447,6 +450,14 @@ impl Env for State {
             Some(context) => &**context,
             None => &NoContext,
         }
+    }
+
+    fn tell_of_parameter(&mut self, parameter: usize, code: u16, message: String) {
+        self.untold.push((parameter, code, message));
+    }
+
+    fn untold(&mut self) -> Vec<(usize, u16, String)> {
+        std::mem::take(&mut self.untold)
     }
 
     fn warn(&mut self, level: &'static str, code: u16, message: String) {

@@ -250,6 +250,14 @@ pub trait Env {
     fn warning_count(&self) -> u64 {
         0
     }
+    /// A warning of the value of a parameter, for when somebody asks for it.
+    fn tell_of_parameter(&mut self, _parameter: usize, code: u16, message: String) {
+        self.warn("Warning", code, message);
+    }
+    /// The warnings of parameters that nobody has asked for, taken out.
+    fn untold(&mut self) -> Vec<(usize, u16, String)> {
+        Vec::new()
+    }
     /// level: Note, Warning, Error as SHOW WARNINGS prints.
     fn warn(&mut self, level: &'static str, code: u16, message: String);
 }

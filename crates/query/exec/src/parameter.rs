@@ -7,6 +7,7 @@
 use crate::context::Env;
 use crate::expr::convert::{LENIENT, text, type_of};
 use std::borrow::Cow;
+use types::json::{Json, opaque};
 use types::temporal::parse::{self, Problem};
 use types::{CollationId, DataType, DateTime, Decimal, SqlMode, TypeKind, Value, decimal, number};
 
@@ -140,18 +141,43 @@ pub fn are_keys(parameters: &[Parameter], values: &[Value<'_>]) -> bool {
 }
 
 /// Brings the values to the types of their parameters. False: one is of another type, and the statement has to be prepared anew
-/// for [`sent_type`]s of the values, which are left as they came. Warning 1292 of texts that are no numbers or dates.
+/// for [`sent_type`]s of the values, which are left as they came. Warning 1292 of texts that are no numbers or dates waits for whoever asks
+/// for the parameter first.
 pub fn bind(parameters: &[Parameter], values: &mut [Value<'_>], env: &mut dyn Env) -> bool {
     let mut fits = true;
     for (parameter, value) in parameters.iter().zip(values.iter_mut()) {
         fits &= takes(parameter, value);
     }
     if fits {
-        for (parameter, value) in parameters.iter().zip(values) {
-            convert(parameter, value, env);
+        for (n, (parameter, value)) in parameters.iter().zip(values).enumerate() {
+            convert(parameter, value, &mut Telling { env, parameter: n });
         }
     }
     fits
+}
+
+/// Where what there is to say of one parameter goes.
+struct Telling<'e> {
+    env: &'e mut dyn Env,
+    parameter: usize,
+}
+
+impl Telling<'_> {
+    fn tell(&mut self, message: String) {
+        self.env.tell_of_parameter(self.parameter, 1292, message);
+    }
+}
+
+/// What is given for a document and is of bytes becomes one that holds them, and is not read as one.
+pub fn keep_bytes(parameters: &[Parameter], values: &mut [Value<'_>], is_binary: &dyn Fn(usize) -> bool) {
+    for (n, (parameter, value)) in parameters.iter().zip(values).enumerate() {
+        if parameter.place == TypeKind::Json
+            && let Value::Bytes(bytes) = &*value
+            && is_binary(n)
+        {
+            *value = Value::from_json(&Json::Opaque(opaque::VARCHAR, bytes.to_vec()));
+        }
+    }
 }
 
 /// Does the parameter take the value without the statement being prepared anew? A text that is a number which an integer has no
@@ -187,13 +213,14 @@ fn takes(parameter: &Parameter, value: &mut Value<'_>) -> bool {
         (K::Date, value) => !matches!(value, Value::DateTime(_) | Value::Time(_)),
         (K::Time, value) => !matches!(value, Value::Date(_)),
         (K::DateTime, _) => true,
+        (K::Json, Value::Json(_)) => true,
         // Texts, documents and binary strings.
         (_, value) => matches!(value, Value::Bytes(_)),
     }
 }
 
 /// A value that its parameter takes, as one of its type.
-fn convert(parameter: &Parameter, value: &mut Value<'_>, env: &mut dyn Env) {
+fn convert(parameter: &Parameter, value: &mut Value<'_>, env: &mut Telling<'_>) {
     use TypeKind as K;
     let ty = &parameter.data_type;
     if value.is_null() || parameter.takes == Takes::Stored {
@@ -236,8 +263,8 @@ fn is_blank(rest: &[u8]) -> bool {
     rest.iter().all(|c| number::is_blank(*c))
 }
 
-fn warn(env: &mut dyn Env, kind: &str, text: &[u8]) {
-    env.warn("Warning", 1292, format!("Truncated incorrect {kind} value: '{}'", types::show_bytes(text)));
+fn warn(env: &mut Telling<'_>, kind: &str, text: &[u8]) {
+    env.tell(format!("Truncated incorrect {kind} value: '{}'", types::show_bytes(text)));
 }
 
 /// A text that is a number from end to end, but none that an integer type has: with a sign, digits behind the point, or too large.
@@ -251,7 +278,7 @@ fn beyond_integers(text: &[u8], unsigned: bool) -> Option<Decimal> {
 }
 
 /// Any other text for an integer: what it begins with counts.
-fn integer_of_text(text: &[u8], unsigned: bool, env: &mut dyn Env) -> Value<'static> {
+fn integer_of_text(text: &[u8], unsigned: bool, env: &mut Telling<'_>) -> Value<'static> {
     let (n, used, _) = number::parse_integer(text);
     let is_held = if unsigned { u64::try_from(n).is_ok() } else { i64::try_from(n).is_ok() };
     if used == 0 || !is_blank(&text[used..]) || !is_held {
@@ -272,7 +299,7 @@ fn seconds_and_micros(number: &Value<'_>) -> (i64, u32) {
 }
 
 /// What arrives for a DATE, TIME or DATETIME: numbers and texts are read as one, those that are none are NULL. Warning 1292.
-fn moment(value: &Value<'_>, kind: TypeKind, env: &mut dyn Env) -> Value<'static> {
+fn moment(value: &Value<'_>, kind: TypeKind, env: &mut Telling<'_>) -> Value<'static> {
     let shown = String::from_utf8_lossy(&text(value, &type_of(value))).into_owned();
     let (words, name) = match (kind, value) {
         (TypeKind::Date, Value::Bytes(_)) => ("Truncated incorrect", "date"),
@@ -281,11 +308,11 @@ fn moment(value: &Value<'_>, kind: TypeKind, env: &mut dyn Env) -> Value<'static
     };
     let (read, is_whole) = match kind {
         TypeKind::Time => read_time(value),
-        _ => read_date(value, env),
+        _ => read_date(value, env.env),
     };
     if !is_whole {
         let words = if read.is_null() { words } else { "Truncated incorrect" };
-        env.warn("Warning", 1292, format!("{words} {name} value: '{shown}'"));
+        env.tell(format!("{words} {name} value: '{shown}'"));
     }
     match (kind, read) {
         (TypeKind::Date, Value::DateTime(t)) => Value::Date(t.date()),

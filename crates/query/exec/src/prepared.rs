@@ -2,6 +2,7 @@
 
 use crate::context::{ColumnMeta, Env, Outcome, RowSink};
 use crate::error;
+use crate::expr::Expr;
 use crate::expr::compare::{TemporalParam, check_temporal, held_by_column};
 use crate::parameter::Parameter;
 use crate::plan::{Planner, constant::Foreseen, node::Body};
@@ -100,6 +101,8 @@ pub struct Prepared {
     column_params: Vec<(usize, DataType, String)>,
     /// Constants of all its queries that are asked before any row is read.
     foreseen: Vec<Foreseen>,
+    /// Parameters beside columns in conditions, for whose values' warnings MySQL waits for no row.
+    asked: Vec<Expr>,
     /// Those that PREPARE asked, by number.
     known: Vec<(i64, Value<'static>)>,
     /// See [`Planner::tells_parts`].
@@ -216,6 +219,7 @@ impl Prepared {
         let temporal_params = std::mem::take(&mut planner.temporal_params);
         let (stores, tells_parts) = (planner.stores, planner.tells_parts);
         let mut foreseen = std::mem::take(&mut planner.foreseen);
+        let asked = std::mem::take(&mut planner.asked_params);
         foreseen.sort_by_key(|constant| !constant.early);
         let column_params = std::mem::take(&mut planner.column_params);
         let parameters = std::mem::take(&mut planner.parameters).into();
@@ -256,6 +260,7 @@ impl Prepared {
             stores,
             column_params,
             foreseen,
+            asked,
             known: Vec::new(),
             tells_parts,
             begins_plainly,
@@ -427,7 +432,12 @@ impl Prepared {
         }
         run.foreseen = &self.foreseen;
         run.reads_nothing = self.uses == Uses::Nothing;
+        let untold = if params.is_empty() { Vec::new() } else { run.env.borrow_mut().untold() };
         let begun = if self.begins_plainly { Ok(()) } else { self.begin(&run, params) };
+        let begun = match untold.is_empty() {
+            true => begun,
+            false => begun.and_then(|()| run.take_untold(untold, &self.asked)),
+        };
         let result = begun.and_then(|()| self.statement.execute(&run, &self.columns, sink));
         if run.holds_much() {
             self.spend();
@@ -450,6 +460,7 @@ impl Prepared {
         self.statement = Statement::new(Body::Do(Vec::new()));
         self.subqueries.clear();
         self.foreseen.clear();
+        self.asked.clear();
     }
 
     /// Has it to be planned anew before it is executed again? Whatever version the dictionary has, it is not that of the plan.

@@ -206,7 +206,12 @@ impl Expr {
         match &self.node {
             Node::Const(v) => Ok(reborrow(v)),
             Node::Param(i) => match run.params.get(*i) {
-                Some(v) => Ok(reborrow(v)),
+                Some(v) => {
+                    if run.has_untold.get() {
+                        run.tell_of_parameter(*i);
+                    }
+                    Ok(reborrow(v))
+                }
                 None => Err(SqlError::new(1210, "Incorrect arguments to EXECUTE")),
             },
             Node::Column { depth: 0, slot, column } => at.column(*slot as usize, *column as usize, run),

@@ -75,6 +75,9 @@ impl Planner<'_> {
 
     /// Literals that are compared with columns of numbers, anywhere in a condition.
     fn fold(&mut self, e: &mut Expr, asks: bool, open: &[Expr]) {
+        if asks {
+            self.ask_for_params(e, open);
+        }
         if let Node::Compare(_, a, b, _) = &mut e.node {
             let value = match (is_column_of_numbers(a), is_column_of_numbers(b)) {
                 (true, false) => b,
@@ -95,6 +98,23 @@ impl Planner<'_> {
             return;
         }
         e.children_mut(&mut |e| self.fold(e, asks, open));
+    }
+
+    /// Parameters that a condition compares with a column.
+    fn ask_for_params(&mut self, e: &Expr, open: &[Expr]) {
+        let operands: Vec<&Expr> = match &e.node {
+            Node::Compare(_, a, b, _) => vec![&**a, &**b],
+            Node::Between { operands, .. } => operands.iter().collect(),
+            Node::In { operand, list, .. } => std::iter::once(&**operand).chain(list).collect(),
+            _ => return,
+        };
+        if !operands.iter().any(|e| e.own_column().is_some()) {
+            return;
+        }
+        let given = operands.into_iter().filter(|e| is_known(e) && e.any(&mut |e| self.reads_client(e)));
+        let asked = given.map(|e| Expr::new(Node::And([open, &[e.clone()]].concat()), boolean_type(true)));
+        let asked: Vec<Expr> = asked.collect();
+        self.asked_params.extend(asked);
     }
 
     /// Does `?` stand for it, and not a literal that was lifted, which is never NULL?

@@ -121,6 +121,8 @@ pub struct Planner<'p> {
     pub stores: bool,
     /// Constants that are asked before any row is read, too.
     pub foreseen: Vec<constant::Foreseen>,
+    /// Parameters beside columns in conditions, each behind what else has to hold for it to be asked for.
+    pub asked_params: Vec<Expr>,
     /// How many constants were given a number: it stays theirs where a query is planned again.
     constants: i64,
     /// Of a constant that a column would hold in part, the rest is told: a strict mode, and no IGNORE.
@@ -200,6 +202,7 @@ impl<'p> Planner<'p> {
             schema: None,
             literal_warnings: Vec::new(),
             foreseen: Vec::new(),
+            asked_params: Vec::new(),
             constants: 0,
             tells_parts: strict,
             column_params: Vec::new(),

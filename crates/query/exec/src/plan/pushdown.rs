@@ -175,7 +175,7 @@ impl Planner<'_> {
         let (rights, first) = (self.rights.len(), self.subqueries.len());
         let (blocks, blocks_anew) = (self.blocks_planned, self.blocks_anew);
         let (literals, columns) = (self.literal_warnings.len(), self.column_params.len());
-        let foreseen = self.foreseen.len();
+        let foreseen = (self.foreseen.len(), self.asked_params.len());
         let warnings = self.hints.as_ref().map_or(0, |h| h.warnings.len());
         let (exports, straight) = (self.exports.take(), self.straight);
         let clause = std::mem::replace(&mut self.clause, "field list");
@@ -198,7 +198,8 @@ impl Planner<'_> {
         self.notes.truncate(notes);
         self.literal_warnings.truncate(literals);
         self.column_params.truncate(columns);
-        self.foreseen.truncate(foreseen);
+        self.foreseen.truncate(foreseen.0);
+        self.asked_params.truncate(foreseen.1);
         self.temporal_params.truncate(dates);
         self.rights.truncate(rights);
         if let Some(hints) = &mut self.hints {

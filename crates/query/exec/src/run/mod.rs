@@ -42,6 +42,7 @@ pub use build::Statement;
 
 use crate::context::Env;
 use crate::error;
+use crate::expr::Expr;
 use crate::plan::{constant::Foreseen, print::SlotNames};
 use catalog::Table;
 use engine::{Isolation, LockMode, Read, Transaction, Wait};
@@ -88,6 +89,9 @@ pub struct Run<'x> {
     strict_error: RefCell<Option<Box<SqlError>>>,
     /// An INSERT, UPDATE or DELETE: see [`Run::plain_read`].
     pub writes: Cell<bool>,
+    /// Warnings of parameters that nobody has asked for yet, and whether there are any.
+    untold: RefCell<Vec<(usize, u16, String)>>,
+    pub has_untold: Cell<bool>,
     /// The statement has no table.
     pub reads_nothing: bool,
     /// State of RAND() with a constant seed, by call site; and of RAND() without one.
@@ -139,6 +143,8 @@ impl<'x> Run<'x> {
             strict: Cell::new(false),
             strict_error: RefCell::new(None),
             writes: Cell::new(false),
+            untold: RefCell::new(Vec::new()),
+            has_untold: Cell::new(false),
             reads_nothing: false,
             random: Cell::new(0),
             scratch: Default::default(),
@@ -176,6 +182,25 @@ impl<'x> Run<'x> {
             constant.expr.eval(self, Scope::new(&frame, None))?;
         }
         self.check_strict()
+    }
+
+    /// The values of parameters have come with warnings. `asked`: parameters that MySQL asks for while it optimizes.
+    #[cold]
+    pub fn take_untold(&self, untold: Vec<(usize, u16, String)>, asked: &[Expr]) -> Result<()> {
+        *self.untold.borrow_mut() = untold;
+        self.has_untold.set(true);
+        let frame = Frame::new(Vec::new(), Vec::new());
+        asked.iter().try_for_each(|e| e.eval(self, Scope::new(&frame, None)).map(drop))
+    }
+
+    /// Somebody asks for a parameter's value.
+    #[cold]
+    pub fn tell_of_parameter(&self, parameter: usize) {
+        let mut untold = self.untold.borrow_mut();
+        for (_, code, message) in untold.extract_if(.., |(n, ..)| *n == parameter) {
+            self.tell(code, message);
+        }
+        self.has_untold.set(!untold.is_empty());
     }
 
     /// An operator's buffer (groups, distinct keys, a hash join's side, rows about to change) has grown to so many bytes. Errors of
