@@ -503,7 +503,10 @@ error_table! {
     ER_ENGINE_OUT_OF_MEMORY = 3015, "HY000", "Out of memory in storage engine '%-.64s'.";
     ER_INVALID_ARGUMENT_FOR_LOGARITHM = 3020, "2201E", "Invalid argument for logarithm";
     ER_QUERY_TIMEOUT = 3024, "HY000", "Query execution was interrupted, maximum statement execution time exceeded";
+    ER_AGGREGATE_ORDER_FOR_UNION = 3028, "HY000", "Expression #%u of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT";
+    ER_AGGREGATE_ORDER_NON_AGG_QUERY = 3029, "HY000", "Expression #%u of ORDER BY contains aggregate function and applies to the result of a non-aggregated query";
     ER_USER_LOCK_DEADLOCK = 3058, "HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
+    ER_REPLACE_INACCESSIBLE_ROWS = 3059, "HY000", "REPLACE cannot be executed as it requires deleting rows that are not in the view";
     ER_ILLEGAL_USER_VAR = 3061, "42000", "User variable name '%-.192s' is illegal";
     ER_INCORRECT_TYPE = 3064, "HY000", "Incorrect type for argument %s in function %s.";
     ER_FIELD_IN_ORDER_NOT_SELECT = 3065, "HY000", "Expression #%u of ORDER BY clause is not in SELECT list, references column '%-.192s' which is not in SELECT list; this is incompatible with %s";

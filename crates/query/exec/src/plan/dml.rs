@@ -47,6 +47,7 @@ impl Planner<'_> {
             .write_through(table, None)?
             .ok_or_else(|| types::err!(1471, parsed.name(insert.table.name), "INSERT"))?;
         let check = source.check.clone();
+        let visible = source.filter.clone().filter(|_| replaces);
         let columns = match &insert.columns {
             None => star.clone(),
             Some(names) => {
@@ -115,6 +116,7 @@ impl Planner<'_> {
         Ok(Body::Insert(Box::new(Insert {
             table,
             view,
+            visible,
             replace: insert.replace,
             ignore: insert.ignore,
             columns,
@@ -149,6 +151,7 @@ impl Planner<'_> {
         Ok(Body::Insert(Box::new(Insert {
             table: table.clone(),
             view: None,
+            visible: None,
             replace: duplicates == ast::OnDuplicate::Replace,
             ignore: duplicates == ast::OnDuplicate::Ignore,
             columns,

@@ -201,7 +201,8 @@ impl Planner<'_> {
         if !SqlMode(self.env.sql_mode()).has(SqlMode::ONLY_FULL_GROUP_BY) {
             return Ok(());
         }
-        for (i, key) in order.iter().enumerate() {
+        let is_selected = |key: &OrderKey| outputs.iter().any(|o| o.same(&key.expr));
+        for (i, key) in order.iter().enumerate().filter(|(_, key)| !is_selected(key)) {
             match self.beyond(&key.expr, outputs) {
                 None => {}
                 Some(Beyond::Aggregate) => return Err(err!(3066, i + 1, "DISTINCT")),
@@ -214,11 +215,10 @@ impl Planner<'_> {
     /// What an expression reads that outputs do not say.
     fn beyond(&self, e: &Expr, outputs: &[Expr]) -> Option<Beyond> {
         let said = |o: &Expr| o.same(e) || subquery_of(e).is_some() && subquery_of(e) == subquery_of(o);
-        if outputs.iter().any(said) {
-            return None;
-        }
         match &e.node {
+            // One that is part of an expression need not be what is selected.
             Node::Aggregate(_) => Some(Beyond::Aggregate),
+            _ if outputs.iter().any(said) => None,
             Node::Call(f, _) if f.name == ANY_VALUE => None,
             Node::Column { depth: 0, slot, .. } if self.is_asked(*slot) => Some(Beyond::Aggregate),
             Node::Column { depth: 0, slot, column } => Some(Beyond::Column(self.full_name(*slot, *column))),

@@ -101,6 +101,7 @@ impl Planner<'_> {
         let uses = &mut self.table_use(named).columns;
         uses.insert.extend(Self::written_names(&source, &listed));
         uses.inserts_all |= load.targets.is_empty();
+        let visible = source.filter.clone().filter(|_| replace);
         let mut block = Block::default();
         block.sources.push(Source::of_table(0, &table, None));
         self.blocks.push(block);
@@ -129,6 +130,7 @@ impl Planner<'_> {
         Ok(Body::Insert(Box::new(Insert {
             table,
             view: None,
+            visible,
             replace,
             ignore,
             columns,

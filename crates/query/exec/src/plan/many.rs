@@ -3,10 +3,12 @@
 use super::Planner;
 use super::access::Wanted;
 use super::dml::{LOCKING, not_updatable, reads_whole, refuse_generated_in, refuse_virtual};
+use super::group::subquery_of;
 use super::names::{AliasRule, Source};
 use super::node::{Body, DeleteMany, Plan, UpdateMany, UpdateTarget};
 use super::rules::Rules;
 use super::tables::Tree;
+use crate::expr::{Expr, Node};
 use catalog::{Changes, Table};
 use sql::ast;
 use std::sync::Arc;
@@ -37,7 +39,9 @@ impl Planner<'_> {
                 let check = self.block().sources[i].check.take();
                 let rules = self.rules(&table, Changes::UPDATE, check)?;
                 self.note_updated(i, set.iter().filter(|(s, ..)| *s == slot).map(|(_, column, _)| *column));
-                targets.push(UpdateTarget { slot, table, set: Vec::new(), rules });
+                let same = |s: &Source| s.table.as_ref().is_some_and(|t| t.id == table.id);
+                let read = (self.block().sources.iter().filter(|s| same(s)).count() == 1).then(Vec::new);
+                targets.push(UpdateTarget { slot, table, set: Vec::new(), read, rules });
             }
         }
         for (slot, column, value) in set {
@@ -47,7 +51,12 @@ impl Planner<'_> {
         for t in &targets {
             refuse_generated_in(&t.table, &t.set)?;
         }
-        let plan = self.joined(tree, update.filter, "UPDATE", targets.iter().map(|t| (t.slot, &t.table)))?;
+        let list = targets.iter().map(|t| (t.slot, &t.table));
+        let (plan, read) = self.joined(tree, update.filter, "UPDATE", list)?;
+        for t in &mut targets {
+            let own = read.iter().filter(|(slot, _)| *slot == t.slot).map(|(_, column)| *column);
+            t.read.iter_mut().for_each(|columns| columns.extend(own.clone()));
+        }
         let shapes = std::mem::take(&mut self.block().shapes);
         Ok(Body::UpdateMany(Box::new(UpdateMany { plan, shapes, targets, ignore: update.ignore })))
     }
@@ -81,7 +90,8 @@ impl Planner<'_> {
             let rules = self.rules(&table, Changes::DELETE, None)?;
             targets.push((slot, table, rules));
         }
-        let plan = self.joined(tree, delete.filter, "DELETE", targets.iter().map(|(slot, t, _)| (*slot, t)))?;
+        let list = targets.iter().map(|(slot, t, _)| (*slot, t));
+        let (plan, _) = self.joined(tree, delete.filter, "DELETE", list)?;
         let shapes = std::mem::take(&mut self.block().shapes);
         Ok(Body::DeleteMany(Box::new(DeleteMany { plan, shapes, targets })))
     }
@@ -101,13 +111,14 @@ impl Planner<'_> {
         self.tables.iter_mut().find(|t| t.id == id).expect("its use was noted")
     }
 
+    /// The plan of the join, and the columns that its conditions read, by slot.
     fn joined<'t>(
         &mut self,
-        tree: Tree,
+        mut tree: Tree,
         filter: Option<ast::ExprId>,
         verb: &str,
         targets: impl Iterator<Item = (usize, &'t Arc<Table>)>,
-    ) -> Result<Plan> {
+    ) -> Result<(Plan, Vec<(usize, usize)>)> {
         let mut conditions = Vec::new();
         if let Some(f) = filter {
             let e = self.condition(f, "where clause")?;
@@ -117,12 +128,29 @@ impl Planner<'_> {
             Self::conjuncts(e, &mut conditions);
         }
         self.block().alias_rule = AliasRule::Never;
+        let mut read = Vec::new();
+        tree.each_condition(&mut |e| self.note_asked(e, &mut read));
+        let of_views = self.current_block().sources.iter().filter_map(|s| s.filter.as_ref());
+        conditions.iter().chain(of_views).for_each(|e| self.note_asked(e, &mut read));
         let targets: Vec<u64> =
             targets.map(|(slot, table)| self.refuse_reading(slot, verb).map(|()| table.id)).collect::<Result<_>>()?;
         let plan = self.join_plan(tree, conditions, &Wanted::none())?.0;
         if self.flag("sql_safe_updates") && !self.explains && targets.iter().any(|id| reads_whole(&plan, *id)) {
             return Err(types::err!(1175, ""));
         }
-        Ok(plan)
+        Ok((plan, read))
+    }
+
+    /// Columns of the block that an expression reads, also by subqueries: slot and column.
+    fn note_asked(&self, e: &Expr, read: &mut Vec<(usize, usize)>) {
+        e.any(&mut |e| {
+            if let Node::Column { depth: 0, slot, column } = e.node {
+                read.push((slot.into(), column.into()));
+            }
+            if let Some(query) = subquery_of(e) {
+                self.subqueries[query].reads.iter().for_each(|e| self.note_asked(e, read));
+            }
+            false
+        });
     }
 }

@@ -133,6 +133,11 @@ impl Scan {
         };
         one_row || !index.parts.iter().any(|p| columns.contains(&p.column))
     }
+
+    /// Does it read the rows of one key, or of the beginning of one?
+    pub fn is_of_one_key(&self) -> bool {
+        matches!(&self.access.ranges[..], [range] if range.is_one_key())
+    }
 }
 
 /// The rows of one table that branches of an OR find by different indexes. Each row is passed on by the first branch whose
@@ -237,6 +242,8 @@ pub struct Join {
     /// Batched key access: the slots of the rows that the right side is looked up for, many at a time. The right side is a scan
     /// then, maybe with a filter.
     pub batch: Option<Vec<usize>>,
+    /// Right rows of one key of a hash join come in the order in which they were read, and not as in MySQL's, the last one first.
+    pub in_order: bool,
 }
 
 pub struct Group {
@@ -380,6 +387,8 @@ pub struct Insert {
     pub table: Arc<Table>,
     /// Schema and name of the view that the statement names instead.
     pub view: Option<Arc<(String, String)>>,
+    /// What the view asks of a row that REPLACE takes away, over slot 0.
+    pub visible: Option<Expr>,
     pub replace: bool,
     pub ignore: bool,
     /// Target column of each given value.
@@ -465,6 +474,8 @@ pub struct UpdateTarget {
     pub slot: usize,
     pub table: Arc<Table>,
     pub set: Vec<(usize, Assigned)>,
+    /// Columns that conditions of the join read; `None`: the table stands in it more than once.
+    pub read: Option<Vec<usize>>,
     pub rules: Option<Arc<Rules>>,
 }
 
@@ -582,6 +593,19 @@ impl Plan {
     }
 
     /// The table that is read first, when rows come straight from a join.
+    /// An UPDATE takes the first row of several that give a value, as loops would come by them.
+    pub fn set_in_order(&mut self) {
+        match self {
+            Plan::Filter { input, .. } => input.set_in_order(),
+            Plan::Join(j) => {
+                j.in_order = true;
+                j.left.set_in_order();
+                j.right.set_in_order();
+            }
+            _ => {}
+        }
+    }
+
     pub fn first_scan(&self) -> Option<&Scan> {
         match self {
             Plan::Scan(s) => Some(s),

@@ -261,6 +261,9 @@ impl Planner<'_> {
         let limit = self.limit(query.limit);
         self.blocks.pop();
         let (order, limit) = (order?, limit?);
+        if let Some(at) = order.iter().position(|o| o.expr.has_aggregate()) {
+            return Err(if matches!(q.plan, Plan::SetOp(_)) { err!(3028, at + 1) } else { err!(3029, at + 1) });
+        }
         if !order.is_empty() {
             let slot = q.shapes.len();
             q = sorted(q, order, slot, limit.clone(), false);
@@ -482,7 +485,13 @@ impl Planner<'_> {
         };
         self.block().shown = None;
         self.block().allow(Windows::Allowed, true);
+        let aggregates = |e: &Expr| e.has_aggregate();
+        let is_grouped =
+            !keys.is_empty() || self.block().asked.is_some() || outputs.iter().chain(&having).any(aggregates);
         let mut order = self.order(&query.order, &outputs)?;
+        if !is_grouped && let Some(at) = order.iter().position(|o| o.expr.has_aggregate()) {
+            return Err(err!(3029, at + 1));
+        }
         self.block().allow(Windows::Refused, false);
         self.block().alias_rule = AliasRule::Never;
         self.clause = "field list";

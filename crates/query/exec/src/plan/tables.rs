@@ -491,6 +491,7 @@ impl Planner<'_> {
                     right_slots: bits(right_slots),
                     hash,
                     batch,
+                    in_order: false,
                 })))
             }
             Tree::Probe { .. } => unreachable!("a probe is an operand of a join"),
@@ -527,7 +528,8 @@ impl Planner<'_> {
     ) -> Result<Plan> {
         let slots = operand.slots(self);
         let join = |left, right, condition, hash, batch, kind| {
-            Plan::Join(Box::new(Join { kind, left, right, condition, right_slots: bits(slots), hash, batch }))
+            let right_slots = bits(slots);
+            Plan::Join(Box::new(Join { kind, left, right, condition, right_slots, hash, batch, in_order: false }))
         };
         let (anti, right, mut on) = match operand {
             Tree::Probe { anti, first: None, right, on, .. } => (anti, *right, on),

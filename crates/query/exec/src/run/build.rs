@@ -85,6 +85,7 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
                 right_slots: j.right_slots,
                 left_keys,
                 right_keys,
+                in_order: j.in_order,
                 rows: Rows::default(),
                 state: State::Done,
                 chain: u32::MAX,

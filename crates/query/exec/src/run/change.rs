@@ -167,6 +167,8 @@ pub struct Assigner {
     sequential: bool,
     /// Columns that become the current time when a row changes and they are not set.
     stamped: Vec<usize>,
+    /// Generated columns that read some of these or of those that are set.
+    computed: Vec<usize>,
     /// By index: does it have a column that is set?
     pub touched: Vec<bool>,
     /// The AUTO_INCREMENT column, if it is set.
@@ -183,18 +185,20 @@ impl Assigner {
         let is_set = |c: usize| set.iter().any(|(s, _)| *s == c);
         let stamped: Vec<usize> =
             (0..table.columns.len()).filter(|c| table.columns[*c].on_update_now && !is_set(*c)).collect();
-        let changes = |c: usize| is_set(c) || stamped.contains(&c) || table.columns[c].generated.is_some();
+        let mut rules = rules.map(RuleSet::new);
+        let set_or_stamped: Vec<usize> = set.iter().map(|(c, _)| *c).chain(stamped.iter().copied()).collect();
+        let computed = rules.as_mut().map_or_else(Vec::new, |rules| rules.only_changing(&set_or_stamped));
+        let changes = |c: usize| set_or_stamped.contains(&c) || computed.contains(&c);
         let touched = table.indexes.iter().map(|i| i.parts.iter().any(|p| changes(p.column))).collect();
         let counted = table.columns.iter().position(|c| c.auto_increment).filter(|c| is_set(*c));
-        let rules = rules.map(RuleSet::new);
         let (columns, values, old) = (Vec::new(), Vec::new(), Vec::new());
-        Assigner { slot, set, sequential, stamped, touched, counted, rules, columns, values, old }
+        Assigner { slot, set, sequential, stamped, computed, touched, counted, rules, columns, values, old }
     }
 
-    /// Columns that a row may change in: those set, those stamped, those generated.
-    pub fn changing(&self, table: &Table) -> Vec<usize> {
+    /// Columns that a row may change in: those set, those stamped, and those computed of them.
+    pub fn changing(&self) -> Vec<usize> {
         let mut columns: Vec<usize> = self.set.iter().map(|(c, _)| *c).collect();
-        columns.extend((0..table.columns.len()).filter(|c| table.columns[*c].generated.is_some()));
+        columns.extend(&self.computed);
         columns.extend(&self.stamped);
         columns.sort_unstable();
         columns.dedup();
@@ -387,7 +391,7 @@ impl UpdateStatement {
         let (mut matched, mut changed) = (0u64, 0u64);
         {
             let _within = run.within(table);
-            writer.begin(table, || assigner.changing(table), run);
+            writer.begin(table, || assigner.changing(), run);
         }
         rows.open(run)?;
         while rows.next(run)? {

@@ -5,10 +5,10 @@ use super::change::{Assigner, info};
 use super::rules::{RuleSet, is_ignorable};
 use super::subquery::Query;
 use super::write::{self, Refused, RowWriter, Strictness};
-use super::{Frame, Run, Scope, recycle};
+use super::{Frame, Run, Scope, long, recycle};
 use crate::context::Outcome;
 use crate::error;
-use crate::expr::convert;
+use crate::expr::{Expr, convert};
 use crate::plan::node::{self, Assigned};
 use crate::plan::print::SlotNames;
 use catalog::{Index, Table};
@@ -30,6 +30,7 @@ pub struct InsertStatement {
     /// Taken out while the statement runs, so that its methods may borrow the table and change the rest.
     table: Option<Arc<Table>>,
     view: Option<Arc<(String, String)>>,
+    visible: Option<Expr>,
     replace: bool,
     pub(super) ignore: bool,
     columns: Vec<usize>,
@@ -116,6 +117,7 @@ impl InsertStatement {
         let names = vec![SlotNames::of_table(0, &i.table, &i.table.name)];
         InsertStatement {
             view: i.view,
+            visible: i.visible,
             replace: i.replace,
             ignore: i.ignore,
             columns: i.columns,
@@ -166,7 +168,7 @@ impl InsertStatement {
             run.tx.borrow_mut().lock_duplicates(mode);
         }
         match &self.on_duplicate {
-            Some(assigner) => self.writer.begin(table, || assigner.changing(table), run),
+            Some(assigner) => self.writer.begin(table, || assigner.changing(), run),
             None => self.writer.begin(table, Vec::new, run),
         }
         let mut p = Progress {
@@ -471,12 +473,23 @@ impl InsertStatement {
                     continue;
                 }
                 if self.replace {
+                    let at = Scope::new(&self.frame, None);
+                    if let Some(visible) = &self.visible
+                        && visible.eval_bool(run, at)? != Some(true)
+                    {
+                        return Err(err!(3059));
+                    }
                     let slot = &self.frame.slots[0];
                     // With no other key that may be in the way it is an update, which changes nothing here; engines but InnoDB do not
                     // look, and say that they did.
                     let last = table.engine.is_transactional() && !table.indexes[index + 1..].iter().any(|i| i.unique);
                     let bound = self.rules.as_ref().is_some_and(RuleSet::has_children);
-                    if last && !bound && slot.bytes == self.writer.row && slot.key == self.writer.key {
+                    let mut whole = Vec::new();
+                    if last
+                        && !bound
+                        && slot.key == self.writer.key
+                        && long::inside(&run.tx.borrow(), table, &slot.bytes, &mut whole)? == self.writer.row
+                    {
                         p.affected += 1;
                         p.copied += 1;
                         return Ok(());
@@ -592,9 +605,9 @@ impl InsertStatement {
             applied => applied?,
         }
         let slot = &self.frame.slots[0];
+        let savepoint = run.tx.borrow().savepoint();
         let written = {
             let mut tx = run.tx.borrow_mut();
-            let savepoint = tx.savepoint();
             let written = self.writer.update(table, &mut tx, &slot.key, &slot.bytes, &assigner.touched);
             if written.is_err() {
                 tx.rollback_to(savepoint).map_err(error::during_rollback)?;
@@ -604,8 +617,17 @@ impl InsertStatement {
         match written {
             Ok(true) => {
                 assigner.count(table, &self.writer, run)?;
-                if let Some(rules) = &mut self.rules {
-                    rules.updated(&slot.bytes, &self.writer.row, run)?;
+                let followed = match &mut self.rules {
+                    Some(rules) => rules.updated(&slot.bytes, &self.writer.row, run),
+                    None => Ok(()),
+                };
+                match followed {
+                    Err(e) if self.ignore && is_ignorable(&e) => {
+                        run.tx.borrow_mut().rollback_to(savepoint).map_err(error::during_rollback)?;
+                        run.warn(e.code, e.message);
+                        return Ok(());
+                    }
+                    followed => followed?,
                 }
                 p.affected += 2;
                 p.copied += 1;
@@ -623,7 +645,7 @@ impl InsertStatement {
         }
         if let Some(c) = table.columns.iter().position(|c| c.auto_increment) {
             let tx = run.tx.borrow();
-            let value = super::long::column(&tx, table, &self.writer.row, c)?;
+            let value = long::column(&tx, table, &self.writer.row, c)?;
             p.last_value = if table.columns[c].data_type.unsigned { value.to_u64() } else { value.to_i64() as u64 };
         }
         Ok(())

@@ -122,6 +122,7 @@ pub struct HashOp {
     pub right_slots: Vec<usize>,
     pub left_keys: Vec<Expr>,
     pub right_keys: Vec<Expr>,
+    pub in_order: bool,
     pub rows: Rows,
     pub state: State,
     pub chain: u32,
@@ -146,7 +147,8 @@ pub struct Spilled {
 
 #[derive(Default)]
 pub struct Rows {
-    table: hashbrown::HashTable<u32>,
+    /// By key the first row of its chain, and the last one.
+    table: hashbrown::HashTable<(u32, u32)>,
     built: Vec<Built>,
     keys: Vec<u8>,
     /// `present u8 | length u32 | bytes` for each slot, and the same for its key.
@@ -163,7 +165,8 @@ impl Rows {
         self.bytes.clear();
     }
 
-    fn add(&mut self, run: &Run<'_>, key: &[u8], frame: &Frame, slots: &[usize]) -> Result<()> {
+    /// `in_order`: behind the rows of its key that are there, else before them.
+    fn add(&mut self, run: &Run<'_>, key: &[u8], frame: &Frame, slots: &[usize], in_order: bool) -> Result<()> {
         let row = self.bytes.len() as u32;
         for s in slots {
             let slot = &frame.slots[*s];
@@ -179,23 +182,27 @@ impl Rows {
         let at = self.built.len() as u32;
         self.built.push(Built { key: (from, self.keys.len() as u32), row, next: END });
         let (built, keys) = (&self.built, &self.keys);
-        let of = |i: &u32| {
-            let k = built[*i as usize].key;
+        let of = |i: &(u32, u32)| {
+            let k = built[i.0 as usize].key;
             &keys[k.0 as usize..k.1 as usize]
         };
         let hash = hash_bytes(key);
         match self.table.find_mut(hash, |i| of(i) == key) {
-            Some(head) => {
+            Some((_, last)) if in_order => {
+                let before = std::mem::replace(last, at);
+                self.built[before as usize].next = at;
+            }
+            Some((head, _)) => {
                 let first = std::mem::replace(head, at);
                 self.built[at as usize].next = first;
             }
-            None => _ = self.table.insert_unique(hash, at, |i| hash_bytes(of(i))),
+            None => _ = self.table.insert_unique(hash, (at, at), |i| hash_bytes(of(i))),
         }
         Ok(())
     }
 
     fn memory(&self) -> usize {
-        self.bytes.len() + self.keys.len() + self.built.len() * (size_of::<Built>() + 2 * size_of::<u32>())
+        self.bytes.len() + self.keys.len() + self.built.len() * (size_of::<Built>() + 4 * size_of::<u32>())
     }
 
     /// Hands each row with its key on, and forgets them.
@@ -209,11 +216,11 @@ impl Rows {
     }
 
     fn find(&self, key: &[u8]) -> u32 {
-        let of = |i: &u32| {
-            let k = self.built[*i as usize].key;
+        let of = |i: &(u32, u32)| {
+            let k = self.built[i.0 as usize].key;
             &self.keys[k.0 as usize..k.1 as usize]
         };
-        self.table.find(hash_bytes(key), |i| of(i) == key).copied().unwrap_or(END)
+        self.table.find(hash_bytes(key), |i| of(i) == key).map_or(END, |(first, _)| *first)
     }
 
     /// Puts a row back into its slots; gives the next of its chain.
@@ -257,7 +264,7 @@ impl HashOp {
             return Ok(());
         }
         if self.spilled.sides.is_none() {
-            self.rows.add(run, &self.key, frame, &self.right_slots)?;
+            self.rows.add(run, &self.key, frame, &self.right_slots, self.in_order)?;
             if !run.must_spill(self.rows.memory(), self.spilled.memory_max) || !Sides::may_grow(depth) {
                 return Ok(());
             }

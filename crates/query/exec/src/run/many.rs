@@ -57,8 +57,10 @@ pub struct UpdateManyStatement {
     frame: Frame,
     targets: Vec<Target>,
     /// Index of the target that is read first in the join, unless it is found by what changes: MySQL writes its rows as they
-    /// come, so that the other tables' assignments see its new values.
+    /// come, so that the other tables' assignments see its new values, in each row of the join that it is part of.
     first: Option<usize>,
+    /// Its row that was named last: the key, and what becomes of it.
+    seen: (Vec<u8>, Vec<u8>),
     ignore: bool,
     writer: RowWriter,
     row: Vec<u8>,
@@ -66,29 +68,27 @@ pub struct UpdateManyStatement {
 }
 
 impl UpdateManyStatement {
-    pub fn new(u: node::UpdateMany) -> UpdateManyStatement {
+    pub fn new(mut u: node::UpdateMany) -> UpdateManyStatement {
+        u.plan.set_in_order();
         let first = u.plan.first_scan().and_then(|scan| {
             let at = u.targets.iter().position(|t| t.slot == scan.slot)?;
             let set: Vec<usize> = u.targets[at].set.iter().map(|(column, _)| *column).collect();
-            scan.is_blind_to(&set).then_some(at)
+            let read = u.targets[at].read.as_ref()?;
+            let is_asked = !scan.is_of_one_key() && set.iter().any(|column| read.contains(column));
+            (scan.is_blind_to(&set) && !is_asked).then_some(at)
         });
         let target = |(i, t): (usize, node::UpdateTarget)| {
             let mut assigner = Assigner::new(&t.table, t.slot, t.set, t.rules);
             if Some(i) != first {
                 assigner.set_not_sequential();
             }
-            Target {
-                slot: t.slot,
-                columns: assigner.changing(&t.table),
-                table: t.table,
-                assigner,
-                named: Named::default(),
-            }
+            Target { slot: t.slot, columns: assigner.changing(), table: t.table, assigner, named: Named::default() }
         };
         UpdateManyStatement {
             frame: Frame::new(u.shapes, slot_names(&u.plan)),
             root: super::build::build(u.plan, false),
             first,
+            seen: Default::default(),
             ignore: u.ignore,
             writer: RowWriter::default(),
             row: Vec::new(),
@@ -104,6 +104,7 @@ impl UpdateManyStatement {
         run.foresee()?;
         self.root.forget();
         self.targets.iter_mut().for_each(|t| t.named.clear());
+        self.seen.0.clear();
         self.root.open(run, &mut self.frame, None)?;
         let mut joined = 0;
         while self.root.next(run, &mut self.frame, None)? {
@@ -124,9 +125,18 @@ impl UpdateManyStatement {
 
     /// Keeps what the joined row in the frame says about the targets.
     fn name_rows(&mut self, joined: u64, how: Strictness, run: &Run<'_>) -> Result<()> {
+        // The assignments are made in the order of the tables; what they have made of the first one's row is seen by those behind it, and
+        // by all in the next rows of the join that it is part of.
         let mut replaced = None;
-        let order = self.first.into_iter().chain((0..self.targets.len()).filter(|i| Some(*i) != self.first));
-        for i in order {
+        if let Some(t) = self.first.map(|at| &self.targets[at]) {
+            let slot = &mut self.frame.slots[t.slot];
+            if slot.present && slot.key == self.seen.0 {
+                std::mem::swap(&mut slot.bytes, &mut self.row);
+                slot.bytes.clone_from(&self.seen.1);
+                replaced = Some(t.slot);
+            }
+        }
+        for i in 0..self.targets.len() {
             let t = &mut self.targets[i];
             let slot = &self.frame.slots[t.slot];
             if !slot.present || !t.named.keys.insert(run, &slot.key)? {
@@ -151,6 +161,8 @@ impl UpdateManyStatement {
             t.named.rows += 1;
             run.check_growth(t.named.bytes.len())?;
             if Some(i) == self.first {
+                self.seen.0.clone_from(&slot.key);
+                self.seen.1.clone_from(&self.writer.row);
                 std::mem::swap(&mut slot.bytes, &mut self.row);
                 slot.bytes.clone_from(&self.writer.row);
                 replaced = Some(t.slot);
@@ -167,7 +179,7 @@ impl UpdateManyStatement {
         let UpdateManyStatement { targets, writer, row, ignore, .. } = self;
         let Target { table, assigner, columns, named, .. } = &mut targets[i];
         let _within = run.within(table);
-        writer.begin(table, || assigner.changing(table), run);
+        writer.begin(table, || assigner.changing(), run);
         let (mut at, mut changed) = (0, 0);
         let mut kept: Vec<Value<'static>> = Vec::new();
         while at < named.bytes.len() {

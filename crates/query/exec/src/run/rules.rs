@@ -7,7 +7,7 @@
 use super::long;
 use super::write::{self, Refused, RowWriter, Strictness, column};
 use super::{Frame, Run, Scope, Shape};
-use crate::expr::{Expr, array};
+use crate::expr::{Expr, Node, array};
 use crate::plan::rules::{Child, Rules, TableRules};
 use catalog::{ForeignKey, ReferenceAction, Table};
 use engine::{Cursor, Direction, LockMode, Range, Read, Wait};
@@ -26,6 +26,8 @@ pub struct RuleSet {
     rules: Arc<Rules>,
     /// By node: a frame whose slot 0 is of the table's shape.
     frames: Vec<Frame>,
+    /// Generated columns of the statement's table that stay as they are, since nothing that they read changes.
+    kept: Vec<usize>,
     row: Vec<u8>,
     key: Vec<u8>,
     /// Node and index in which a change that was carried on met a key that is there already.
@@ -36,7 +38,23 @@ impl RuleSet {
     pub fn new(rules: Arc<Rules>) -> RuleSet {
         let frame = |n: &TableRules| Frame::new(vec![Shape::Row(n.table.clone())], Vec::new());
         let frames = rules.nodes.iter().map(frame).collect();
-        RuleSet { rules, frames, row: Vec::new(), key: Vec::new(), met: None }
+        RuleSet { rules, frames, kept: Vec::new(), row: Vec::new(), key: Vec::new(), met: None }
+    }
+
+    /// For rows of which only these columns change: what generated columns make of others is not computed again. Those that are.
+    pub fn only_changing(&mut self, columns: &[usize]) -> Vec<usize> {
+        let (mut changing, mut kept) = (columns.to_vec(), Vec::new());
+        for (at, e) in &self.rules.nodes[0].generated {
+            let reads = |e: &Expr| match e.node {
+                Node::Column { depth: 0, column, .. } => changing.contains(&usize::from(column)),
+                _ => false,
+            };
+            // One that is set itself, to its DEFAULT, is computed.
+            let is_set = changing.contains(at);
+            if is_set || e.any(&mut |e| reads(e)) { changing.push(*at) } else { kept.push(*at) }
+        }
+        self.kept = kept;
+        changing.split_off(columns.len())
     }
 
     /// What stays of them where rows that are there get another form in place: columns that are `absent` are computed. What the
@@ -81,6 +99,9 @@ impl RuleSet {
         let rules = &rules.nodes[node];
         let defaults = rules.defaults.iter().filter(|(c, _)| absent(*c));
         for (at, e) in defaults.chain(&rules.generated) {
+            if node == 0 && self.kept.contains(at) {
+                continue;
+            }
             self.fill(node, &rules.table, *at, e, writer, row, how, run)?;
         }
         if let Some((view, e)) = &rules.view_check {
