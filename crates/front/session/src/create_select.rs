@@ -12,10 +12,11 @@ use crate::sink::MemorySink;
 use catalog::schema::eq_name;
 use catalog::{Column, ColumnDefault, Table, TableSpec, Version};
 use exec::{ColumnMeta, Env, Outcome, Prepared, Provenance, TableUse};
-use sql::ast::{ColumnDef, CreateTable, KeyDef, OnDuplicate, Parsed, QueryId, TableOptions};
+use sql::ast::{ColumnDef, CreateTable, KeyDef, Note, OnDuplicate, Parsed, QueryId, TableOptions};
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::collation::CollationId;
+use types::datatype::DECIMALS_NOT_FIXED;
 use types::sql_mode::SqlMode;
 use types::{DataType, Date, DateTime, Decimal, Result, Time, TypeKind, Value, err};
 
@@ -23,9 +24,6 @@ use types::{DataType, Date, DateTime, Decimal, Result, Time, TypeKind, Value, er
 const VARCHAR_MAX: u32 = 512;
 /// Most bytes of a VARCHAR column.
 const VARCHAR_BYTES_MAX: u64 = 65_535;
-
-const UNSIGNED_REAL: &str = "UNSIGNED for decimal and floating point data types is deprecated and support for it will be \
-    removed in a future release.";
 
 /// The parts of the statement.
 #[derive(Clone, Copy)]
@@ -71,14 +69,14 @@ impl Session {
         let selected = made_columns(&version, planned.columns(), self.state.sql_mode)?;
         let spec = self.table_spec(parsed, to, false, collation, of.columns, &selected, of.keys, of.options)?;
         self.check_new_table(&spec)?;
-        let is_real = |k: TypeKind| matches!(k, TypeKind::Decimal | TypeKind::Float | TypeKind::Double);
-        let unsigned = selected.iter().filter(|c| c.data_type.unsigned && is_real(c.data_type.kind)).count();
+        let deprecated: Vec<Note> = selected.iter().flat_map(|c| deprecated_attributes(&c.data_type)).collect();
         let ((pins, _), rows) = (pins_of(&planned, &version), rows_read(&planned, &version));
         if planned.tables().iter().any(|t| version.table(&t.schema, &t.table).is_some_and(|t| t.is_virtual())) {
             self.state.inspect = Some(Box::new(self.inspect_context()));
         }
-        for _ in 0..unsigned {
-            self.state.warn("Warning", 1681, UNSIGNED_REAL.to_string());
+        for note in deprecated {
+            let (code, message) = note.message(parsed);
+            self.state.warn("Warning", code, message);
         }
         self.state.single_statement = false;
         let isolation = self.state.vars.hot().isolation;
@@ -140,9 +138,35 @@ pub(crate) fn made_columns(version: &Version, outputs: &[ColumnMeta], mode: SqlM
     Ok(columns)
 }
 
+/// What MySQL says of the type of a column that a query makes.
+fn deprecated_attributes(t: &DataType) -> impl Iterator<Item = Note> {
+    let is_double = matches!(t.kind, TypeKind::Float | TypeKind::Double);
+    let digits = (is_double && t.decimals < DECIMALS_NOT_FIXED).then_some(Note::FloatDigits);
+    let unsigned = (t.unsigned && (is_double || t.kind == TypeKind::Decimal)).then_some(Note::UnsignedFraction);
+    let zerofill = (t.zerofill && t.kind != TypeKind::Year).then_some(Note::Zerofill);
+    [digits, unsigned, zerofill].into_iter().flatten()
+}
+
+/// The column of MIN or MAX of a column: that one, with NULL.
+fn extreme_column(version: &Version, output: &ColumnMeta) -> Option<Column> {
+    let of = output.extreme_of.as_deref()?;
+    let table = version.table(&of.schema, &of.table)?;
+    let column = table.columns.iter().find(|c| eq_name(&c.name, &of.column))?;
+    let data_type = DataType { nullable: true, ..column.data_type };
+    // Where it had to be given it has no default, though it may be NULL.
+    let default = match column.default {
+        ColumnDefault::None if !column.data_type.nullable => ColumnDefault::None,
+        _ => ColumnDefault::Value(Value::Null),
+    };
+    Some(Column { data_type, default, members: column.members.clone(), ..Column::new(&output.name, data_type) })
+}
+
 fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column {
     let table = version.table(&output.schema, &output.org_table);
     let shown = table.and_then(|t| t.columns.iter().find(|c| eq_name(&c.name, &output.org_name)).map(|c| (t, c)));
+    if let Some(column) = extreme_column(version, output) {
+        return column;
+    }
     let plain = Column::new(&output.name, output.data_type);
     let Some((table, column)) = shown else {
         let data_type = match output.provenance {
@@ -151,6 +175,7 @@ fn made_column(version: &Version, output: &ColumnMeta, mode: SqlMode) -> Column 
             Provenance::Kept if output.data_type.kind.is_integer() => subquery_type(output.data_type),
             Provenance::Subquery => made_type(subquery_type(output.data_type), false),
             Provenance::Extreme => output.data_type,
+            Provenance::ExtremeValue => extreme_type(output.data_type),
             Provenance::Choice => made_type(choice_type(output.data_type), true),
             _ => made_type(output.data_type, output.table.is_empty()),
         };
@@ -203,6 +228,16 @@ fn subquery_type(t: DataType) -> DataType {
         _ => return wider_text(t),
     };
     DataType { kind, unsigned: t.unsigned || t.kind == TypeKind::Year, zerofill: false, ..t }
+}
+
+/// The type of a column that holds MIN or MAX of an expression: integers are not as small as they could be.
+fn extreme_type(t: DataType) -> DataType {
+    match t.kind {
+        TypeKind::Year => DataType { kind: TypeKind::BigInt, unsigned: true, zerofill: false, ..t },
+        kind if kind.is_integer() => DataType { kind: TypeKind::BigInt, zerofill: false, ..t },
+        TypeKind::Null => DataType::string(TypeKind::VarBinary, 0, CollationId::BINARY),
+        _ => made_type(t, false),
+    }
 }
 
 /// The type of a column that holds one of several values.

@@ -377,6 +377,7 @@ impl Session {
             flags: if matches!(data_type.kind, TypeKind::Enum | TypeKind::Set) { exec::KEPT } else { 0 },
             provenance: exec::Provenance::Table,
             told: None,
+            extreme_of: None,
         };
         let columns: Vec<ColumnMeta> = rows.columns.into_iter().map(meta).collect();
         let mut sink = self.wire_sink(out);

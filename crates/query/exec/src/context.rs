@@ -18,6 +18,16 @@ pub struct ColumnMeta {
     pub provenance: Provenance,
     /// What clients are told in place of its own origin; `None`: that.
     pub told: Option<Box<Told>>,
+    /// MIN or MAX of a table's column: that column, of which a column made of the result takes all it is.
+    pub extreme_of: Option<Box<Extreme>>,
+}
+
+/// A table's column by its names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extreme {
+    pub schema: String,
+    pub table: String,
+    pub column: String,
 }
 
 /// What clients are told of a column that a query has by way of a view, a derived table or rows that are kept.
@@ -60,6 +70,8 @@ pub enum Provenance {
     Subquery,
     /// MIN or MAX of a column: what is made of it is made of the column.
     Extreme,
+    /// MIN or MAX of an expression.
+    ExtremeValue,
     /// One of several values: CASE, IF, COALESCE, ...
     Choice,
 }

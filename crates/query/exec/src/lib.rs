@@ -26,7 +26,7 @@ pub mod rewrite;
 pub mod run;
 pub mod time_zone;
 
-pub use context::{ColumnMeta, Env, KEPT, Outcome, Provenance, RowSink, Stage, Told};
+pub use context::{ColumnMeta, Env, Extreme, KEPT, Outcome, Provenance, RowSink, Stage, Told};
 pub use expr::functions::{random_part, random_seed};
 pub use plan::tables::PROCESSLIST_DEPRECATED;
 pub use prepared::{ColumnUse, Prepared, TableUse, Uses, ViewRight, stack_bytes, with_stack};

@@ -88,6 +88,15 @@ impl Planner<'_> {
         self.add_source(Source { json_table: Some(made), ..source })
     }
 
+    /// The type of a column, which may be longer than one of a stored table.
+    fn column_of_rows(&self, name: ast::Name, ty: &ast::CreateColumnType) -> Result<DataType> {
+        use ast::BaseType::{NVarChar, VarBinary, VarChar};
+        let length = ty.length.filter(|_| matches!(ty.base, VarChar | NVarChar | VarBinary));
+        let shorter = ast::CreateColumnType { length: length.map_or(ty.length, |n| Some(n.min(1))), ..ty.clone() };
+        let (data_type, _) = column_type(self.parsed, self.parsed.name(name), &shorter, self.literal_collation, false)?;
+        Ok(DataType { length: length.unwrap_or(data_type.length), ..data_type })
+    }
+
     fn level(&mut self, path: ast::Str, list: &[JsonColumn], all: &mut Vec<SourceColumn>) -> Result<Level> {
         let mut level = Level { path: self.json_path(path)?, columns: Vec::new(), nested: Vec::new() };
         for column in list {
@@ -98,8 +107,7 @@ impl Planner<'_> {
                     level.columns.push(self.json_column(*name, data_type, What::Ordinality, all)?);
                 }
                 JsonColumn::Path { name, column_type: ty, exists, path, on_empty, on_error } => {
-                    let (data_type, _) =
-                        column_type(self.parsed, self.parsed.name(*name), ty, self.literal_collation, false)?;
+                    let data_type = self.column_of_rows(*name, ty)?;
                     if matches!(data_type.kind, TypeKind::Enum | TypeKind::Set) {
                         return Err(unsupported("ENUM and SET columns of JSON_TABLE"));
                     }

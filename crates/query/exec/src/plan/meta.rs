@@ -1,7 +1,7 @@
 //! What clients are told of result columns, and the types that values have in temporary tables.
 
 use super::Planner;
-use crate::context::{ColumnMeta, KEPT, Provenance, Told};
+use crate::context::{ColumnMeta, Extreme, KEPT, Provenance, Told};
 use crate::expr::aggregate::AggregateKind;
 use crate::expr::{Expr, Node, functions};
 use types::TypeKind;
@@ -32,6 +32,7 @@ impl Planner<'_> {
                     flags: type_flags(&e.ty) | key_flags(table, column),
                     provenance: if source.named == Some(table.id) { Provenance::Table } else { Provenance::Merged },
                     told: None,
+                    extreme_of: None,
                 };
                 let told = source.view.as_ref().and_then(|_| source.told(column, &meta, false));
                 return ColumnMeta { told, ..meta };
@@ -52,7 +53,11 @@ impl Planner<'_> {
                 };
             }
             if source.json_table.is_some() {
-                let told = Told { org_table: "json_table".to_string(), ..*Told::kept(name).expect("of rows") };
+                let told = Told {
+                    org_table: "json_table".to_string(),
+                    computed: false,
+                    ..*Told::kept(name).expect("of rows")
+                };
                 let meta = plain_meta(name, e);
                 return ColumnMeta { table: source.name.clone(), told: Some(Box::new(told)), ..meta };
             }
@@ -60,11 +65,8 @@ impl Planner<'_> {
         let provenance = match &e.node {
             Node::Window(_) => return kept_meta(name, e),
             Node::Subquery { .. } => Provenance::Subquery,
-            Node::Aggregate(call)
-                if matches!(call.kind, AggregateKind::Min | AggregateKind::Max)
-                    && call.args[0].own_column().is_some() =>
-            {
-                Provenance::Extreme
+            Node::Aggregate(call) if matches!(call.kind, AggregateKind::Min | AggregateKind::Max) => {
+                if call.args[0].own_column().is_some() { Provenance::Extreme } else { Provenance::ExtremeValue }
             }
             Node::Case { .. } => Provenance::Choice,
             Node::Call(f, _) if functions::is_choice(f) => Provenance::Choice,
@@ -75,7 +77,28 @@ impl Planner<'_> {
             let text = Expr { ty: types::DataType { kind: TypeKind::Char, ..e.ty }, ..Expr::null() };
             return ColumnMeta { provenance, ..plain_meta(name, &text) };
         }
-        ColumnMeta { provenance, ..plain_meta(name, e) }
+        let extreme_of = match &e.node {
+            Node::Aggregate(call) if provenance == Provenance::Extreme => {
+                self.table_column(&call.args[0]).map(Box::new)
+            }
+            _ => None,
+        };
+        ColumnMeta { provenance, extreme_of, ..plain_meta(name, e) }
+    }
+
+    /// The table's column that an expression is, also by way of a derived table or a view.
+    fn table_column(&self, e: &Expr) -> Option<Extreme> {
+        let of = |m: &ColumnMeta| Extreme {
+            schema: m.schema.clone(),
+            table: m.org_table.clone(),
+            column: m.org_name.clone(),
+        };
+        let meta = self.meta("", e);
+        match meta.extreme_of {
+            None if meta.org_table.is_empty() || matches!(e.raw(), Node::Aggregate(_)) => None,
+            None => Some(of(&meta)),
+            Some(extreme) => Some(*extreme),
+        }
     }
 }
 
@@ -206,7 +229,7 @@ pub fn united_type(ty: types::DataType, of: &[&Expr]) -> types::DataType {
 
 /// A result column that is no table's.
 pub fn plain_meta(name: &str, e: &Expr) -> ColumnMeta {
-    let binary = if e.ty.kind.is_text() { 0 } else { BINARY };
+    let binary = if e.ty.kind.is_text() || e.ty.kind == TypeKind::Bit { 0 } else { BINARY };
     ColumnMeta {
         schema: String::new(),
         table: String::new(),
@@ -217,6 +240,7 @@ pub fn plain_meta(name: &str, e: &Expr) -> ColumnMeta {
         flags: type_flags(&e.ty) | binary,
         provenance: Provenance::Table,
         told: None,
+        extreme_of: None,
     }
 }
 

@@ -1,0 +1,23 @@
+-- CREATE TABLE .. SELECT: MIN and MAX of a column make a column like it; what is deprecated in a type is told of.
+CREATE TABLE mm (i INT UNSIGNED ZEROFILL NOT NULL, f FLOAT(5,2), n DECIMAL(5,2) UNSIGNED, d DOUBLE, z DOUBLE(6,3) ZEROFILL, e ENUM('a','b') CHARACTER SET latin1, s SET('a','b') NOT NULL, v VARCHAR(10) DEFAULT 'x', k INT NOT NULL DEFAULT 5);
+INSERT INTO mm VALUES (1, 1, 1, 1, 1, 'a', 'b', 'v', 3);
+CREATE TABLE m2 SELECT i, f, n, z FROM mm;
+SHOW CREATE TABLE m2;
+CREATE TABLE m3 SELECT MIN(i) a, MIN(f) b, MIN(n) c, MIN(z) d, MIN(e) e, MAX(s) s, MAX(v) v, MIN(k) k FROM mm;
+SHOW CREATE TABLE m3;
+CREATE TABLE m5 SELECT (SELECT MIN(e) FROM mm) e, (SELECT MIN(i) FROM mm) i;
+SHOW CREATE TABLE m5;
+CREATE TABLE m7 SELECT MIN(x.e) e, MIN(x.i) i, MAX(x.v) v FROM (SELECT e, i, v FROM mm LIMIT 1) x;
+SHOW CREATE TABLE m7;
+CREATE VIEW vv AS SELECT MIN(e) e, MIN(i) i FROM mm;
+CREATE TABLE m8 SELECT * FROM vv;
+SHOW CREATE TABLE m8;
+SELECT MIN(e) + 0, MIN(e), MAX(s) + 0 FROM mm;
+SELECT MIN(e) FROM mm ORDER BY MIN(e);
+CREATE TABLE q (a INT, s VARCHAR(10), j JSON, t TINYINT, d DATE, u INT UNSIGNED, i INT INVISIBLE);
+INSERT INTO q (a, s, j) VALUES (1, 'a', '3.5'), (2, 'b', '[1]'), (3, 'c', 'false'), (4, 'd', NULL);
+CREATE TABLE q1 SELECT MIN(1) a, MAX(a + 1) b, MIN(GREATEST(a, 1)) c, MIN(LENGTH(s)) d, MIN(IF(a, 1, 2)) e, MIN(-a) f, MAX(t + t) g, MIN(YEAR(d)) h, MAX(a IS NULL) i, MIN(u DIV 2) j, MAX(CASE a WHEN 1 THEN 2 ELSE 3 END) k, MIN(COALESCE(a, 1)) l, MAX(CONCAT(s, 'x')) m, MIN(1.5) n, MIN('abc') o, MAX(NULL) p, MIN(COALESCE(t, 1)) q, MIN(ABS(t)) r, MIN(a) OVER () w FROM q;
+CREATE TABLE q1 SELECT MIN(1) a, MAX(a + 1) b, MIN(GREATEST(a, 1)) c, MIN(LENGTH(s)) d, MIN(IF(a, 1, 2)) e, MIN(-a) f, MAX(t + t) g, MIN(YEAR(d)) h, MAX(a IS NULL) i, MIN(u DIV 2) j, MAX(CASE a WHEN 1 THEN 2 ELSE 3 END) k, MIN(COALESCE(a, 1)) l, MAX(CONCAT(s, 'x')) m, MIN(1.5) n, MIN('abc') o, MAX(NULL) p, MIN(COALESCE(t, 1)) q, MIN(ABS(t)) r FROM q;
+SHOW CREATE TABLE q1;
+CREATE TABLE q2 SELECT 1 a, a + 1 b, GREATEST(a, 1) c, LENGTH(s) d, IF(a, 1, 2) e, -a f, t + t g, YEAR(d) h, a IS NULL i, u DIV 2 j, COALESCE(a, 1) l, COALESCE(t, 1) q, ABS(t) r, LOCATE(s, s, 1) x FROM q;
+SHOW CREATE TABLE q2;
