@@ -123,12 +123,15 @@ fn a_copy_made_under_load_has_what_was_committed_before_it_and_is_sound() {
         let mut backup = engine.begin_backup(copy.path()).unwrap().expect("the only one");
         assert!(engine.begin_backup(copy.path()).unwrap().is_none());
         let mut bytes = 0;
-        let slowly = &mut |some| {
+        let after_some_more = &mut |some| {
             bytes += some;
-            std::thread::sleep(std::time::Duration::from_millis(10));
+            let more = next.load(Ordering::Relaxed) + 20;
+            while next.load(Ordering::Relaxed) < more {
+                std::thread::yield_now();
+            }
             Ok(())
         };
-        backup.copy_pages(slowly).unwrap();
+        backup.copy_pages(after_some_more).unwrap();
         assert_eq!(bytes, backup.bytes());
         let end = backup.copied().unwrap();
         let more = next.load(Ordering::Relaxed) + 200;

@@ -50,7 +50,7 @@ impl Log {
         if core.held.compare_exchange(Lsn::MAX, 0, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return Ok(None);
         }
-        // Pairs with the fence in `Core::free_segments`: either that sees what is held, or what it frees is below what is kept here.
+        // SeqCst: pairs with the fence in `Core::free_segments`: either that sees what is held, or what it frees is below what is kept here.
         fence(Ordering::SeqCst);
         // While the control file is locked there is no checkpoint.
         let (control, kept) = {

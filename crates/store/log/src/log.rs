@@ -452,7 +452,7 @@ impl Core {
 
     pub fn free_segments(&self) -> Result<()> {
         let oldest = self.oldest_kept();
-        // Pairs with the fence in `Log::copy_to`: either this sees what is held, or that sees what is kept.
+        // SeqCst: pairs with the fence in `Log::copy_to`: either this sees what is held, or that sees what is kept.
         fence(Ordering::SeqCst);
         // Acquire: pairs with the Release in `LogCopy::pass`.
         let held = self.held.load(Ordering::Acquire);
