@@ -108,9 +108,9 @@ impl Planner<'_> {
         if let InsertSource::Query(q) = &source {
             shapes.push(Shape::Tuple(q.outputs.len()));
         }
-        let buffered = match &source {
-            InsertSource::Query(q) => self.reads(q, table.id),
-            _ => false,
+        let (buffered, kept) = match &source {
+            InsertSource::Query(q) => (self.reads(q, table.id), self.reads_anywhere(q, table.id)),
+            _ => (false, false),
         };
         let rules = self.rules(&table, Changes { insert: true, update: updates, delete: replaces }, check)?;
         Ok(Body::Insert(Box::new(Insert {
@@ -124,6 +124,7 @@ impl Planner<'_> {
             on_duplicate,
             reads_row,
             buffered,
+            kept,
             shapes,
             rules,
         })))
@@ -132,6 +133,11 @@ impl Planner<'_> {
     /// Does the query, or a subquery of the statement, read the table?
     fn reads(&self, q: &super::node::QueryPlan, id: u64) -> bool {
         plan_reads(&q.plan, id) || self.subqueries.iter().any(|q| plan_reads(&q.plan, id))
+    }
+
+    /// The same, and through derived tables, whose rows may come while they are asked for.
+    fn reads_anywhere(&self, q: &super::node::QueryPlan, id: u64) -> bool {
+        plan_reads_anywhere(&q.plan, id) || self.subqueries.iter().any(|q| plan_reads_anywhere(&q.plan, id))
     }
 
     /// The rows of a query into a table just made.
@@ -159,6 +165,7 @@ impl Planner<'_> {
             on_duplicate: Vec::new(),
             reads_row: false,
             buffered: false,
+            kept: false,
             shapes,
             rules,
         })))
@@ -497,6 +504,24 @@ impl Planner<'_> {
 /// Does the plan scan the table, other than through a derived table (which is materialised first)?
 fn plan_reads(plan: &Plan, id: u64) -> bool {
     read_of(plan, id).is_some()
+}
+
+/// Does the plan scan the table?
+fn plan_reads_anywhere(plan: &Plan, id: u64) -> bool {
+    let reads = |plan: &Plan| plan_reads_anywhere(plan, id);
+    match plan {
+        Plan::Derived { query, .. } => reads(&query.plan),
+        Plan::Recursive(r) => reads(&r.seed.plan) || r.steps.iter().any(|step| reads(&step.plan)),
+        Plan::Join(j) => reads(&j.left) || reads(&j.right),
+        Plan::SetOp(s) => reads(&s.left.plan) || reads(&s.right.plan),
+        Plan::Counted { input, .. } | Plan::Filter { input, .. } => reads(input),
+        Plan::Distinct { input, .. } | Plan::Limit { input, .. } => reads(input),
+        Plan::Group(g) => reads(&g.input),
+        Plan::Window(w) => reads(&w.input),
+        Plan::Sort(s) => reads(&s.input),
+        Plan::One | Plan::Values { .. } | Plan::Virtual { .. } | Plan::JsonTable(_) | Plan::Working { .. } => false,
+        Plan::Scan(_) | Plan::IndexMerge(_) | Plan::Intersection(_) => plan_reads(plan, id),
+    }
 }
 
 /// The scan that [`plan_reads`] asks for.

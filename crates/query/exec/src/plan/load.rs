@@ -138,6 +138,7 @@ impl Planner<'_> {
             on_duplicate: Vec::new(),
             reads_row: false,
             buffered: false,
+            kept: false,
             shapes,
             rules,
         })))

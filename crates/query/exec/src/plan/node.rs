@@ -400,6 +400,8 @@ pub struct Insert {
     pub reads_row: bool,
     /// The query reads the table itself: MySQL keeps its rows in a temporary table first.
     pub buffered: bool,
+    /// The query reads the table itself in some way, so that its rows have to be kept apart until it ends.
+    pub kept: bool,
     pub shapes: Vec<Shape>,
     pub rules: Option<Arc<Rules>>,
 }

@@ -3,6 +3,7 @@
 use super::beside::{row_savepoint, undo_row};
 use super::change::{Assigner, info};
 use super::rules::{RuleSet, is_ignorable};
+use super::spill::{Kept, Place};
 use super::subquery::Query;
 use super::write::{self, Refused, RowWriter, Strictness};
 use super::{Frame, Run, Scope, long, recycle};
@@ -49,8 +50,12 @@ pub struct InsertStatement {
     probe: Vec<u8>,
     /// Some value reads a column of the row that it is part of.
     reads_row: bool,
+    /// The query reads the table itself.
+    kept: bool,
     /// Where the query's rows are buffered: its outputs that are dates, with their names.
     dates: Vec<(usize, DataType, String)>,
+    /// The query's row at hand.
+    tuple: Vec<u8>,
 }
 
 /// What the rows of one execution have come to.
@@ -124,7 +129,9 @@ impl InsertStatement {
             given,
             absent,
             counted,
+            kept: i.kept,
             dates,
+            tuple: Vec::new(),
             source: match i.source {
                 node::InsertSource::Rows(rows) => Source::Rows(rows),
                 node::InsertSource::Query(q) => Source::Query(Query::new(*q)),
@@ -335,64 +342,96 @@ impl InsertStatement {
     fn insert_query(&mut self, table: &Table, query: &mut Query, p: &mut Progress, run: &Run<'_>) -> Result<()> {
         query.forget();
         query.open(run, None)?;
-        // A query that reads the table itself sees none of the new rows: they are kept apart until it ends.
-        let mut kept: Vec<u8> = Vec::new();
-        let mut ends: Vec<usize> = Vec::new();
+        let mut tuple = std::mem::take(&mut self.tuple);
+        let result = match self.kept {
+            true => self.insert_kept(table, query, &mut tuple, p, run),
+            false => self.insert_stream(table, query, &mut tuple, p, run),
+        };
+        self.tuple = tuple;
+        result
+    }
+
+    /// Each row is written as the query brings it.
+    fn insert_stream(
+        &mut self,
+        table: &Table,
+        query: &mut Query,
+        tuple: &mut Vec<u8>,
+        p: &mut Progress,
+        run: &Run<'_>,
+    ) -> Result<()> {
         while query.next(run, None)? {
             run.check_interrupt()?;
-            let start = kept.len();
-            query.write_row(run, None, &mut kept)?;
-            ends.push(kept.len());
-            if !self.dates.is_empty() && run.sql_mode.has(SqlMode::NO_ZERO_DATE) {
-                self.refuse_zero_dates(&kept[start..], query.outputs.len(), p.how, run)?;
-            }
-            run.check_work(kept.len() - start)?;
-            run.check_growth(kept.len())?;
+            tuple.clear();
+            query.write_row(run, None, tuple)?;
+            run.check_work(tuple.len())?;
+            self.insert_tuple(table, query, tuple, p, run)?;
         }
-        let width = query.outputs.len();
-        let mut start = 0;
-        for end in ends {
-            run.check_interrupt()?;
-            p.start_row(table, run);
-            let tuple = &kept[start..end];
-            start = end;
-            if self.on_duplicate.is_some() {
-                let selected = &mut self.frame.slots[2];
-                selected.bytes.clear();
-                selected.bytes.extend_from_slice(tuple);
-                selected.present = true;
-            }
-            let mut values = recycle(std::mem::take(&mut self.values));
-            values.resize(table.columns.len(), Value::Null);
-            for (n, c) in self.columns.iter().enumerate() {
-                let (column, ty) = (&table.columns[*c], &query.outputs[n].ty);
-                let v = super::tuple::get(tuple, width, n);
-                values[*c] = write::store_nullable(v, ty, column, p.row, p.how, run)?;
-                if values[*c].is_null() && !column.data_type.nullable {
-                    values[*c] = replace_null(table, *c, p, run)?;
-                }
-            }
-            absent_values(table, &self.absent, &mut values, p, run)?;
-            let absent = |c: usize| self.given[c].is_none();
-            if finish(
-                table,
-                self.counted,
-                &mut self.rules,
-                &mut self.writer,
-                &mut values,
-                &absent,
-                self.ignore,
-                p,
-                run,
-            )? {
-                self.values = recycle(values);
-                self.write(table, p, run)?;
-            } else {
-                self.values = recycle(values);
-            }
-        }
-        debug_assert!(self.columns.len() <= width);
         Ok(())
+    }
+
+    /// A query that reads the table itself sees none of the new rows: they are kept apart until it ends.
+    fn insert_kept(
+        &mut self,
+        table: &Table,
+        query: &mut Query,
+        tuple: &mut Vec<u8>,
+        p: &mut Progress,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        let (mut rows, memory_max) = (Kept::default(), run.tmp_memory());
+        while query.next(run, None)? {
+            run.check_interrupt()?;
+            tuple.clear();
+            query.write_row(run, None, tuple)?;
+            if !self.dates.is_empty() && run.sql_mode.has(SqlMode::NO_ZERO_DATE) {
+                self.refuse_zero_dates(tuple, query.outputs.len(), p.how, run)?;
+            }
+            run.check_work(tuple.len())?;
+            rows.push(run, tuple, memory_max)?;
+        }
+        let mut place = Place::default();
+        while rows.read(&mut place, tuple)? {
+            run.check_interrupt()?;
+            self.insert_tuple(table, query, tuple, p, run)?;
+        }
+        Ok(())
+    }
+
+    /// One row of the query.
+    fn insert_tuple(
+        &mut self,
+        table: &Table,
+        query: &Query,
+        tuple: &[u8],
+        p: &mut Progress,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        let width = query.outputs.len();
+        debug_assert!(self.columns.len() <= width);
+        p.start_row(table, run);
+        if self.on_duplicate.is_some() {
+            let selected = &mut self.frame.slots[2];
+            selected.bytes.clear();
+            selected.bytes.extend_from_slice(tuple);
+            selected.present = true;
+        }
+        let mut values = recycle(std::mem::take(&mut self.values));
+        values.resize(table.columns.len(), Value::Null);
+        for (n, c) in self.columns.iter().enumerate() {
+            let (column, ty) = (&table.columns[*c], &query.outputs[n].ty);
+            let v = super::tuple::get(tuple, width, n);
+            values[*c] = write::store_nullable(v, ty, column, p.row, p.how, run)?;
+            if values[*c].is_null() && !column.data_type.nullable {
+                values[*c] = replace_null(table, *c, p, run)?;
+            }
+        }
+        absent_values(table, &self.absent, &mut values, p, run)?;
+        let absent = |c: usize| self.given[c].is_none();
+        let (rules, writer) = (&mut self.rules, &mut self.writer);
+        let kept = finish(table, self.counted, rules, writer, &mut values, &absent, self.ignore, p, run)?;
+        self.values = recycle(values);
+        if kept { self.write(table, p, run) } else { Ok(()) }
     }
 
     /// Under NO_ZERO_DATE the temporary table takes no zero dates. Error 1292.
