@@ -112,7 +112,7 @@ impl Planner<'_> {
             return;
         }
         let given = operands.into_iter().filter(|e| is_known(e) && e.any(&mut |e| self.reads_client(e)));
-        let asked = given.map(|e| Expr::new(Node::And([open, &[e.clone()]].concat()), boolean_type(true)));
+        let asked = given.map(|e| Expr::new(Node::And([open, std::slice::from_ref(e)].concat()), boolean_type(true)));
         let asked: Vec<Expr> = asked.collect();
         self.asked_params.extend(asked);
     }

@@ -278,7 +278,7 @@ impl fancy_regex::Input for Subject<'_, '_> {
         (0..at).rev().find(|i| self.text.is_char_boundary(*i)).unwrap_or(0)
     }
 
-    fn make_match<'t>(&'t self, from: usize, to: usize) -> (usize, usize) {
+    fn make_match(&self, from: usize, to: usize) -> (usize, usize) {
         (from, to)
     }
 
