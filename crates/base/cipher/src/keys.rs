@@ -13,6 +13,7 @@ pub(crate) const KEY_BYTES: usize = XTS_KEY_BYTES + CTR_KEY_BYTES;
 
 struct Secrets {
     pages: [u8; XTS_KEY_BYTES],
+    stamp: u16,
     log: Ctr,
 }
 
@@ -29,7 +30,12 @@ impl Keys {
         // Best effort: the limit of locked memory may be low.
         let _ = region.lock_in_memory();
         let (pages, log) = bytes.split_first_chunk().expect("both keys");
-        let secrets = Secrets { pages: *pages, log: Ctr::new(log.first_chunk().expect("the second key")) };
+        // What encrypts to this in zeroes tells nothing of the key but whether it is the same.
+        let mut zeroes = [0; BLOCK];
+        aes::xts(pages, &[0xff; BLOCK], &mut zeroes, true);
+        let stamp = u16::from_le_bytes([zeroes[0], zeroes[1]]);
+        let log = Ctr::new(log.first_chunk().expect("the second key"));
+        let secrets = Secrets { pages: *pages, stamp, log };
         // SAFETY: the region is as long and aligned to a page of the kernel; nobody else knows it yet.
         unsafe { region.as_ptr().cast::<Secrets>().write(secrets) };
         Ok(Keys { region })
@@ -38,6 +44,11 @@ impl Keys {
     fn secrets(&self) -> &Secrets {
         // SAFETY: written in `new`, and never again as long as the region lives.
         unsafe { &*self.region.as_ptr().cast::<Secrets>() }
+    }
+
+    /// By which to tell the key of pages from others, about: it stands on each of them.
+    pub fn stamp(&self) -> u16 {
+        self.secrets().stamp
     }
 
     /// Encrypts part of a page. `id` and `lsn`, which stand in clear, make up the tweak: so no two pages, and no two versions of a page,

@@ -570,7 +570,7 @@ impl Engine {
         let id = {
             let mut page = self.core.pool.exclusive(SUPER_PAGE)?;
             let id = page::get_u32(page.bytes(), OFF_NEXT_TREE);
-            assert!(id < ENCRYPTED, "a billion trees were made");
+            assert!(id < ENCRYPTED - 1, "a billion trees were made");
             let mut mtr = Mtr::new();
             mtr.write(&mut page, OFF_NEXT_TREE, &(id + 1).to_le_bytes());
             mtr.commit(&self.core.log, &mut [&mut page]);

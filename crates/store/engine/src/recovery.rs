@@ -128,7 +128,7 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     let mut pool = Pool::new(file, path.clone(), page_count, frames)?;
     pool.set_lost(checkpoint.lost);
     pool.set_atomic(atomic);
-    pool.set_vault(vault);
+    pool.set_vault(Arc::clone(&vault));
     // Not the file's length: a growth that the log does not know of has not begun to count, and nothing was written there.
     let space = Space::new(checkpoint.file_pages);
     if space.file_pages() > page_count {
@@ -159,6 +159,10 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
     // An extent is given as a whole: its units behind the last page that was put to use are in the map alone.
     reach(space.owned_pages(&pool)?)?;
     space.read_maps(&pool)?;
+    if space.has_encrypted() && vault.keys().is_none() {
+        // New keys would be taken for theirs.
+        return Err(Error::Keyring(format!("there are encrypted tables, and {} is missing", cipher::FILE_NAME)));
+    }
     let ring_len = STATUS_RING_LEN.min(page_count / 16);
     let store = crate::btree::Store { pool: &pool, log: &log, space: &space };
     let segments = Segments::open(store)?;

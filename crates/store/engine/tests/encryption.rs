@@ -264,6 +264,10 @@ fn without_its_keyring_a_server_does_not_start_and_loses_nothing() {
     drop(engine);
     let keys = bytes_of(&directory, cipher::FILE_NAME);
     directory.remove(cipher::FILE_NAME).unwrap();
+    refused("clearway.keys");
+    // Those of another server, under a master key that is there.
+    write(&directory, cipher::CONFIG_FILE, br#"{"path": "keyring"}"#);
+    cipher::Vault::open(&directory).unwrap().make_keys().unwrap();
     let engine = open(&root);
     let mut tx = begin(&engine);
     let mut out = Vec::new();

@@ -3,7 +3,7 @@
 //! ```text
 //!  0        4    5     6       8         16         24        28      30          32       34
 //!  +--------+----+-----+-------+---------+----------+---------+-------+-----------+--------+----------+
-//!  | crc32  |type|level| zero  | page id | page LSN | tree id | slots | heap low  | dead   | prefix   |
+//!  | crc32  |type|level| stamp | page id | page LSN | tree id | slots | heap low  | dead   | prefix   |
 //!  +--------+----+-----+-------+---------+----------+---------+-------+-----------+--------+----------+
 //!  34 prefix len u16 | 36 lower fence off u16, len u16 | 40 upper fence off u16, len u16 | 44 slack u16 | 46 unused u16
 //!  48 word A u64 (inner node: leftmost child; undo page: see `undo`) | 56 word B u64 (root: counter)
@@ -14,7 +14,8 @@
 //!
 //! A page whose tree id has [`ENCRYPTED`] stands in files with its bytes from [`SEALED_AT`] on encrypted, under page id and LSN
 //! ([`cipher::Keys::seal_page`]): in the data file, the doublewrite file and wherever else it goes from the pool. `crc32` is of the bytes as
-//! they stand in the file, so that who only looks for damage needs no key. In memory all pages are plain. The pages of an encrypted table's
+//! they stand in the file, so that who only looks for damage needs no key; `stamp` tells the key ([`cipher::Keys::stamp`]), so that another one is
+//! not taken for it. In memory, and of plain pages, it is 0. The pages of an encrypted table's
 //! trees have the flag from their making; an undo page gets it with the first record of such a tree, and loses it with its next life.
 
 pub mod node;
@@ -30,6 +31,8 @@ pub type PageId = u64;
 
 pub const OFF_TYPE: usize = 4;
 pub const OFF_LEVEL: usize = 5;
+/// Of an encrypted page in a file: which key.
+pub const OFF_STAMP: usize = 6;
 pub const OFF_ID: usize = 8;
 pub const OFF_LSN: usize = 16;
 pub const OFF_TREE: usize = 24;

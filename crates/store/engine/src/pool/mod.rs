@@ -23,7 +23,7 @@ pub mod resize;
 pub mod settings;
 mod table;
 
-use crate::page::{self, PAGE_BYTES, PageId, PageType, SEALED_AT};
+use crate::page::{self, OFF_STAMP, PAGE_BYTES, PageId, PageType, SEALED_AT};
 use crate::{Error, Result};
 use batch::Batch;
 use cipher::{Keys, Vault};
@@ -547,9 +547,11 @@ impl Pool {
     /// A page of a file, verified, as it is in memory.
     pub fn open(&self, id: PageId, bytes: &mut [u8]) -> Result<()> {
         if page::is_encrypted(bytes) {
-            let keys = self.keys().ok_or_else(|| self.without_keys(id))?;
+            let keys = self.keys().filter(|keys| page::get_u16(bytes, OFF_STAMP) == keys.stamp());
+            let keys = keys.ok_or_else(|| self.without_keys(id))?;
             let lsn = page::page_lsn(bytes);
             keys.open_page(id, lsn, &mut bytes[SEALED_AT..]);
+            page::put_u16(bytes, OFF_STAMP, 0);
         }
         Ok(())
     }
@@ -560,6 +562,7 @@ impl Pool {
             let keys = self.keys().expect("no encrypted page comes into memory without the keys");
             let lsn = page::page_lsn(bytes);
             keys.seal_page(id, lsn, &mut bytes[SEALED_AT..]);
+            page::put_u16(bytes, OFF_STAMP, keys.stamp());
         }
         page::seal(bytes);
     }
@@ -570,7 +573,8 @@ impl Pool {
 
     #[cold]
     fn without_keys(&self, id: PageId) -> Error {
-        Error::Keyring(format!("{}: page {id} is encrypted, and {} is missing", self.path.display(), cipher::FILE_NAME))
+        let (data, keys) = (self.path.display(), cipher::FILE_NAME);
+        Error::Keyring(format!("{data}: page {id} is encrypted, and its key is not in {keys}"))
     }
 
     pub fn vault(&self) -> Option<&Arc<Vault>> {

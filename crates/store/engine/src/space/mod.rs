@@ -194,6 +194,11 @@ impl Space {
         Ok(())
     }
 
+    /// After [`Space::read_maps`]: is there an encrypted tree?
+    pub fn has_encrypted(&self) -> bool {
+        self.units.lock().has_encrypted()
+    }
+
     /// Changes what is known of units, and tells those who ask for headroom.
     fn change_units<R>(&self, change: impl FnOnce(&mut Units) -> R) -> R {
         let mut units = self.units.lock();

@@ -11,8 +11,8 @@
 //!
 //! A unit that is being backed or punched is neither ready nor bare, so nobody else touches it.
 
-use super::map::{EXTENT_UNITS, GROUP_UNITS, UNIT_PAGES, first_page, group_of, unit_of};
-use crate::page::PageId;
+use super::map::{EXTENT_UNITS, GROUP_UNITS, OWNER_SYSTEM, UNIT_PAGES, first_page, group_of, unit_of};
+use crate::page::{ENCRYPTED, PageId};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -123,6 +123,11 @@ impl Units {
     /// Units that nobody owns and that may have no blocks.
     pub fn bare(&self) -> u64 {
         self.bare
+    }
+
+    /// Does a tree own units whose pages are encrypted?
+    pub fn has_encrypted(&self) -> bool {
+        self.holdings.keys().any(|owner| *owner != OWNER_SYSTEM && owner & ENCRYPTED != 0)
     }
 
     pub fn holding(&self, owner: u32) -> Holding {
