@@ -229,7 +229,15 @@ def test_one_connection_more_is_for_an_administrator(start):
     root = server.connect()
     run("CREATE USER plain", "CREATE USER chief", "GRANT CONNECTION_ADMIN ON *.* TO chief", on=root)
     assert login(server, "plain") == 1040
-    chief = server.connect(user="chief")
+
+    def chief_in():
+        try:
+            return server.connect(user="chief")
+        except pymysql.MySQLError:
+            return None
+
+    # Who was refused has a place until the socket is closed.
+    chief = harness.wait_until(chief_in, 10, "an administrator gets in")
     assert login(server, "chief") == 1040, "one, and no second"
     chief.close()
 
@@ -268,9 +276,9 @@ def test_users_of_the_machine(start):
     by_socket = {"unix_socket": str(server.socket)}
     connection = server.connect(user="mapped", **by_socket)
     assert run("SELECT CURRENT_USER(), @@external_user", on=connection) == [("mapped@%", me)]
-    assert login(server, "mapped") == 1045, "over TCP nobody says who the client is"
-    assert login(server, "nobody_here", **by_socket) == 1045
-    assert login(server, "locked_out", **by_socket) == 1045 == login(server, "locked_out", "x")
+    assert login(server, "mapped") == 1698, "over TCP nobody says who the client is"
+    assert login(server, "nobody_here", **by_socket) == 1698
+    assert login(server, "locked_out", **by_socket) == 1698 == login(server, "locked_out", "x")
     assert outcome(root, "SET PASSWORD FOR mapped = 'x'") == 4102
     assert outcome(root, "ALTER USER mapped PASSWORD EXPIRE") == 3671
     run("UNINSTALL PLUGIN auth_socket", on=root)

@@ -23,7 +23,7 @@ use crate::handshake::Scramble;
 use crate::tls::Acceptor;
 use crate::{Capabilities, Connection, Greeting, Login, ReadOutcome, RsaKeys};
 use std::time::{Duration, Instant};
-use types::SqlError;
+use types::{SqlError, err};
 
 /// A password longer than this is refused, as in MySQL.
 const MAX_PASSWORD_BYTES: usize = 256;
@@ -192,7 +192,7 @@ impl Exchange<'_> {
         if !plugin.asks_client() {
             let uid = self.conn.peer_uid();
             let accepted = plugin == Plugin::Socket && self.authenticator.socket(uid);
-            return if accepted { Ok(false) } else { Err(self.denied(user, !reply.is_empty())) };
+            return if accepted { Ok(false) } else { Err(self.denied_without_password(user)) };
         }
         if !self.conn.capabilities().has(Capabilities::PLUGIN_AUTH) {
             if plugin != Plugin::NativePassword {
@@ -283,6 +283,11 @@ impl Exchange<'_> {
             ReadOutcome::Packet => Ok(self.conn.packet().to_vec()),
             outcome => Err(unread(outcome, user)),
         }
+    }
+
+    /// Error 1698: a password has no part in it.
+    fn denied_without_password(&self, user: &str) -> LoginError {
+        LoginError::Refused { error: err!(1698, user, self.conn.peer().host()), user: user.to_string() }
     }
 
     fn denied(&self, user: &str, used_password: bool) -> LoginError {

@@ -42,13 +42,16 @@ impl Session {
             let name = String::from_utf8_lossy(parsed.bytes(*plugin)).into_owned();
             let loaded = |p: &Plugin| self.server.accounts.has_plugin(*p);
             let plugin = Plugin::by_name(&name).filter(loaded).ok_or_else(|| err!(1524, name))?;
-            if plugin != account.plugin && spec.retain_current {
+            let changes = plugin != account.plugin;
+            if changes && spec.retain_current {
                 return Err(err!(3894, account.name.user, account.name.host));
             }
-            // Another plugin has other passwords: it begins with none.
-            account.plugin = plugin;
-            account.auth_string.clear();
-            account.second_auth.clear();
+            // Another plugin has other passwords: it begins with none, and so it does where none is given.
+            if changes || *secret == AuthSecret::None {
+                account.plugin = plugin;
+                account.auth_string.clear();
+                account.second_auth.clear();
+            }
         }
         if !account.plugin.keeps_password() {
             return self.without_password(parsed, account, spec, *secret);
@@ -130,6 +133,9 @@ impl Session {
             }
             account.second_auth = account.auth_string.clone();
         }
+        if password.is_empty() {
+            account.second_auth.clear();
+        }
         account.set_password(password, now_s);
         account.remember_password(&policy, now_s);
         if let Some(random) = random {
@@ -179,7 +185,7 @@ impl Session {
             (options.max_user_connections, &mut limits.user_connections),
         ] {
             if let Some(n) = said {
-                *limit = u32::try_from(n).map_err(|_| err!(1064))?;
+                *limit = n as u32;
             }
         }
         let rules = &mut account.rules;
@@ -193,10 +199,10 @@ impl Session {
             account.password_expired = false;
         }
         if let Some(said) = options.password_history {
-            rules.history = count_of(said)?;
+            rules.history = count_of(said);
         }
         if let Some(said) = options.password_reuse_interval {
-            rules.reuse_days = count_of(said)?;
+            rules.reuse_days = count_of(said);
         }
         if let Some(required) = options.password_require_current {
             rules.require_current = required;
@@ -249,10 +255,7 @@ fn patch_attribute(account: &mut accounts::Account, patch: Json) {
         Err(_) => Json::Object(types::json::Object::from_members(Vec::new())),
     };
     let merged = present.merge_patch(patch);
-    account.attribute = match merged.length() {
-        0 => String::new(),
-        _ => String::from_utf8(merged.to_text()).expect("JSON is text"),
-    };
+    account.attribute = String::from_utf8(merged.to_text()).expect("JSON is text");
 }
 
 fn attempts(option: &str, n: u64) -> Result<u16> {
@@ -266,9 +269,10 @@ fn days_of(days: u64) -> Result<u16> {
     }
 }
 
-fn count_of(said: Limited) -> Result<Option<u32>> {
+/// As much as MySQL's table has room for.
+fn count_of(said: Limited) -> Option<u32> {
     match said {
-        Limited::Count(n) => Ok(Some(u32::try_from(n).map_err(|_| err!(1064))?)),
-        Limited::Default | Limited::Unbounded => Ok(None),
+        Limited::Count(n) => Some((n as u32).min(u16::MAX.into())),
+        Limited::Default | Limited::Unbounded => None,
     }
 }

@@ -82,7 +82,7 @@ fn local_time(us: u64) -> String {
 fn settle_length(globals: &mut Globals) {
     let length = strength_policy(globals).length_min() as u64;
     if globals.uint(LENGTH) < length {
-        globals.set(LENGTH, Val::UInt(length));
+        globals.set(LENGTH, Val::Int(length as i64));
     }
 }
 
@@ -377,7 +377,7 @@ impl Session {
     /// What SET GLOBAL of one of an extension's variables leads to.
     pub(crate) fn after_extension_set(&mut self, id: VarId) {
         match id {
-            MIXED_CASE | NUMBERS | SPECIALS => self.server.globals.update(|old| {
+            LENGTH | MIXED_CASE | NUMBERS | SPECIALS => self.server.globals.update(|old| {
                 let mut globals = Globals::clone(old);
                 settle_length(&mut globals);
                 globals
@@ -424,10 +424,12 @@ fn variable_of(written: &str, extensions: &[Extension]) -> Result<VarId> {
     find(&full).filter(is_theirs).ok_or_else(|| err!(4161, full.replace('_', "-")))
 }
 
-/// A value as the other variables of its extension allow it. Error 1231.
-pub(crate) fn agree(globals: &Globals, id: VarId, value: Val) -> Result<Val> {
+/// A value as the other variables of its extension allow it. What is only set now is settled once it is. Error 1231.
+pub(crate) fn agree(globals: &Globals, id: VarId, value: Val, persists: bool) -> Result<Val> {
     let fits = match id {
-        LENGTH => return Ok(Val::UInt(value.uint().max(strength_policy(globals).length_min() as u64))),
+        LENGTH if persists => {
+            return Ok(Val::Int(value.uint().max(strength_policy(globals).length_min() as u64) as i64));
+        }
         DELAY_MIN => value.uint() <= globals.uint(DELAY_MAX),
         DELAY_MAX => value.uint() >= globals.uint(DELAY_MIN),
         _ => true,

@@ -49,7 +49,7 @@ impl HostError {
             1226 if error.message.contains("max_connections_per_hour") => HostError::MaxUserConnectionsPerHour,
             1226 => HostError::MaxUserConnections,
             1251 | 1524 => HostError::NoAuthPlugin,
-            1045 | 1862 | 3118 | 3159 | 3955 => HostError::Authentication,
+            1045 | 1698 | 1862 | 3118 | 3159 | 3955 => HostError::Authentication,
             1105 | 1135 => HostError::Local,
             _ => HostError::Unknown,
         }

@@ -26,6 +26,8 @@ const PROXY_USER: VarId = id("proxy_user");
 const EXTERNAL_USER: VarId = id("external_user");
 const REQUIRE_SECURE: VarId = id("require_secure_transport");
 
+const USER_CHARS_MAX: usize = 32;
+
 struct Check<'a>(LoginCheck<'a>);
 
 impl Authenticator for Check<'_> {
@@ -149,7 +151,11 @@ impl Session {
     fn name_of_login(&self, check: &Check<'_>) -> String {
         match check.0.account() {
             Some(account) => account.to_string(),
-            None => format!("'{}'@'{}'", check.0.user(), self.peer.host()),
+            // No account has a longer name.
+            None => {
+                let user: String = check.0.user().chars().take(USER_CHARS_MAX).collect();
+                format!("'{user}'@'{}'", self.peer.host())
+            }
         }
     }
 

@@ -178,9 +178,10 @@ impl Session {
         // What was granted on the anonymous account of no host is granted on all: root has it from the start.
         let all = AccountName::of_all();
         let own = self.access().account();
-        if ![&proxied, &all].iter().any(|on| own.proxies.get(*on) == Some(&true)) {
+        if ![&proxied, &all].iter().any(|on| own.proxies.get(*on).is_some_and(|proxy| proxy.with_grant)) {
             return Err(err!(1698, own.name.user, self.access().client_host()));
         }
+        let granted = self.granted();
         for name in names {
             let changed = directory.change(name, |account| match grant {
                 Some(with_grant) => {
@@ -188,7 +189,9 @@ impl Session {
                     if with_grant {
                         account.global |= Privileges::GRANT_OPTION;
                     }
-                    *account.proxies.entry(proxied.clone()).or_insert(false) |= with_grant;
+                    let proxy = account.proxies.entry(proxied.clone()).or_default();
+                    proxy.with_grant |= with_grant;
+                    proxy.granted = granted.clone();
                     true
                 }
                 None => account.proxies.remove(&proxied).is_some(),

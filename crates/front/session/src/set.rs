@@ -236,7 +236,8 @@ impl Session {
                 if global {
                     let globals = self.server.globals.load();
                     binary_log::may_set(&globals, id, &new)?;
-                    new = extensions::agree(&globals, id, new)?;
+                    let persists = matches!(scope, VarScope::Persist | VarScope::PersistOnly);
+                    new = extensions::agree(&globals, id, new, persists)?;
                 }
                 let present =
                     if global { self.server.globals.load().get(id).clone() } else { self.state.vars.get(id).clone() };

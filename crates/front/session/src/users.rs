@@ -9,7 +9,7 @@ use crate::needs::Action;
 use crate::server::store_accounts;
 use crate::sink::gone;
 use crate::variables::{VarId, id};
-use accounts::{AccountName, Directory, Plugin, Privileges};
+use accounts::{AccountName, Directory, Granted, Plugin, Privileges};
 use exec::Env;
 use sql::ast::{
     Account, AlterUser, Auth, AuthSecret, CreateUser, FactorChange, Grant, GrantObject, ObjectName, Parsed, Privilege,
@@ -128,7 +128,7 @@ impl Session {
                 for (from, to) in pairs {
                     let (from, to) = (self.name_of(parsed, *from), self.name_of(parsed, *to));
                     self.may_change(&from, directory)?;
-                    if directory.get(&to).is_some() || to.user.is_empty() {
+                    if directory.get(&to).is_some() {
                         return Err(err!(1396, "RENAME USER", from));
                     }
                     let is_role = directory.accounts().any(|a| a.roles.contains_key(&from));
@@ -212,6 +212,9 @@ impl Session {
             }
             if name.user.chars().count() > 32 {
                 return Err(err!(1470, name.user, "user name", 32));
+            }
+            if name.host.chars().count() > 255 {
+                return Err(err!(1470, name.host, "host name", 255));
             }
             if directory.get(&name).is_some() {
                 self.may_change(&name, directory)?;
@@ -484,6 +487,12 @@ impl Session {
         }
     }
 
+    /// That the session grants something now.
+    pub(crate) fn granted(&self) -> Granted {
+        let AccountName { user, host } = &self.access().account().name;
+        Granted { by: format!("{user}@{host}"), at_s: accounts::password::now_s() }
+    }
+
     /// The columns of a GRANT, each of which the session has to have the privilege on. Error 1142.
     fn may_grant_columns(&self, listed: &Listed, level: &Level) -> Result<()> {
         let Level::Table(schema, table) = level else { return Ok(()) };
@@ -543,6 +552,7 @@ impl Session {
             listed.set |= Privileges::GRANT_OPTION;
         }
         let partly = directory.policy().partial_revokes;
+        let granted = self.granted();
         for name in names {
             self.may_change(&name, directory)?;
             if listed.dynamic.iter().any(|p| p == SYSTEM_USER) && self.mandatory_roles().contains(&name) {
@@ -563,6 +573,7 @@ impl Session {
                 Level::Table(schema, table) => {
                     account.grant_table(schema, table, *set);
                     columns.iter().for_each(|(column, one)| account.grant_column(schema, table, column, *one));
+                    account.note_granted(schema, table, &granted);
                 }
             });
             changed.ok_or_else(|| err!(1410))?;
@@ -663,6 +674,7 @@ impl Session {
                     _ => err!(1141, name.user, name.host),
                 };
                 let partly = directory.policy().partial_revokes;
+                let granted = self.granted();
                 // IF EXISTS takes what is there, and says of which part something was not.
                 let mut lacking = 0;
                 let mut revoke_part = |revoke: &mut dyn FnMut(bool) -> bool| match whole && if_exists {
@@ -689,8 +701,10 @@ impl Session {
                             revoke_part(&mut |whole| account.revoke_column(schema, table, column, *one, whole))
                         });
                         let rest = !set.is_empty() || columns.is_empty();
-                        of_columns
-                            && (!rest || revoke_part(&mut |whole| account.revoke_table(schema, table, *set, whole)))
+                        let done = of_columns
+                            && (!rest || revoke_part(&mut |whole| account.revoke_table(schema, table, *set, whole)));
+                        account.note_granted(schema, table, &granted);
+                        done
                     }
                 });
                 match found {

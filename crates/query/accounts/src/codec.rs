@@ -1,26 +1,31 @@
 //! The directory as bytes, for whoever keeps them.
 //!
 //! ```text
-//!  "CWAC" | version 1 (3; 2: without restrictions) | accounts 4 | account each
+//!  "CWAC" | version 1 (4; 3: without who granted; 2: and without restrictions) | accounts 4 | account each
 //!  account  user | host | plugin 1 | auth string | second auth string | flags 1
 //!           | requirement 1 (3: subject, issuer, cipher) | limits 4 x 4 | lifetime 1 (2: days 2)
 //!           | history 1 (1: count 4) | reuse 1 (1: days 4) | require current 1 (0 default, 1 optional, 2 required)
 //!           | attempts 2 | lock 1 (0: days 2) | password set at 8 | passwords 4 (set at 8, hash) each | attribute
 //!           | global 8 | dynamic 4 (name, with grant 1) each | schemas 4 (schema, privileges 8) each
 //!           | restrictions 4 (schema, privileges 8) each
-//!           | tables 4 (schema, table, privileges 8, columns 4 (name, privileges 8) each) each
-//!           | roles 4 (user, host, admin 1) each | default roles 4 (user, host) each | proxies 4 (user, host, grant 1) each
+//!           | tables 4 (schema, table, privileges 8, columns 4 (name, privileges 8) each, granted) each
+//!           | roles 4 (user, host, admin 1) each | default roles 4 (user, host) each | proxies 4 (user, host, grant 1, granted) each
+//!  granted  by whom | at 8
 //!  string   length 4 | bytes         flags: 1 locked, 2 password expired       integers: little-endian
 //! ```
 
-use crate::directory::{Account, AccountName, Directory, OldPassword, Plugin, SchemaGrant, TableGrant};
+use crate::directory::{
+    Account, AccountName, Directory, Granted, OldPassword, Plugin, ProxyGrant, SchemaGrant, TableGrant,
+};
 use crate::options::{Lifetime, Limits, LockTime, LoginRules, PasswordRules, Requirement};
 use crate::privilege::Privileges;
 
 const MAGIC: &[u8; 4] = b"CWAC";
-const VERSION: u8 = 3;
-/// Had no restrictions.
-const VERSION_BEFORE: u8 = 2;
+const VERSION: u8 = 4;
+/// Did not say who had granted.
+const WITHOUT_GRANTORS: u8 = 3;
+/// And had no restrictions.
+const WITHOUT_RESTRICTIONS: u8 = 2;
 const LOCKED: u8 = 1;
 const EXPIRED: u8 = 2;
 
@@ -39,15 +44,15 @@ impl Directory {
     pub fn from_bytes(bytes: &[u8]) -> Result<Directory, Corrupt> {
         let mut input = Input(bytes);
         let (magic, version) = (input.array()?, input.u8()?);
-        if magic != *MAGIC || !matches!(version, VERSION | VERSION_BEFORE) {
+        if magic != *MAGIC || !matches!(version, VERSION | WITHOUT_GRANTORS | WITHOUT_RESTRICTIONS) {
             return Err(Corrupt);
         }
         let mut directory = Directory::default();
         for _ in 0..input.u32()? {
             let mut account = input.account(version)?;
             // What a first start grants root today.
-            if version == VERSION_BEFORE && account.name == AccountName::new("root", "localhost") {
-                account.proxies.insert(AccountName::of_all(), true);
+            if version == WITHOUT_RESTRICTIONS && account.name == AccountName::new("root", "localhost") {
+                account.proxies.insert(AccountName::of_all(), ProxyGrant { with_grant: true, ..ProxyGrant::default() });
             }
             directory.put(account);
         }
@@ -147,6 +152,7 @@ impl Out {
                 out.text(column);
                 out.u64(privileges.0);
             });
+            out.granted(&grant.granted);
         });
         let with_flag = |out: &mut Out, (name, flag): (&AccountName, &bool)| {
             out.name(name);
@@ -154,7 +160,15 @@ impl Out {
         };
         self.list(account.roles.iter(), with_flag);
         self.list(account.default_roles.iter(), Out::name);
-        self.list(account.proxies.iter(), with_flag);
+        self.list(account.proxies.iter(), |out, (name, proxy)| {
+            with_flag(out, (name, &proxy.with_grant));
+            out.granted(&proxy.granted);
+        });
+    }
+
+    fn granted(&mut self, granted: &Granted) {
+        self.text(&granted.by);
+        self.u64(granted.at_s);
     }
 
     fn options(&mut self, account: &Account) {
@@ -282,18 +296,28 @@ impl<'a> Input<'a> {
         account.dynamic = self.list(|input| Ok((input.text()?, input.flag()?)))?;
         account.schemas =
             self.list(|input| Ok(SchemaGrant { schema: input.text()?, privileges: input.privileges()? }))?;
-        if version == VERSION {
+        if version > WITHOUT_RESTRICTIONS {
             account.restrictions = self.list(|input| Ok((input.text()?, input.privileges()?)))?;
         }
         account.tables = self.list(|input| {
             let (schema, table, privileges) = (input.text()?, input.text()?, input.privileges()?);
             let columns = input.list(|input| Ok((input.text()?, input.privileges()?)))?;
-            Ok(TableGrant { schema, table, privileges, columns })
+            Ok(TableGrant { schema, table, privileges, columns, granted: input.granted(version)? })
         })?;
         account.roles = self.list(|input| Ok((input.name()?, input.flag()?)))?;
         account.default_roles = self.list(Input::name)?;
-        account.proxies = self.list(|input| Ok((input.name()?, input.flag()?)))?;
+        account.proxies = self.list(|input| {
+            let (name, with_grant) = (input.name()?, input.flag()?);
+            Ok((name, ProxyGrant { with_grant, granted: input.granted(version)? }))
+        })?;
         Ok(account)
+    }
+
+    fn granted(&mut self, version: u8) -> Result<Granted, Corrupt> {
+        match version > WITHOUT_GRANTORS {
+            true => Ok(Granted { by: self.text()?, at_s: self.u64()? }),
+            false => Ok(Granted::default()),
+        }
     }
 
     fn options(&mut self, account: &mut Account) -> Result<(), Corrupt> {
@@ -364,7 +388,8 @@ mod tests {
         joe.grant_column("db", "t", "c", Privileges::SELECT);
         joe.roles.insert(AccountName::new("r", "%"), true);
         joe.default_roles.insert(AccountName::new("r", "%"));
-        joe.proxies.insert(AccountName::new("ann", "%"), false);
+        joe.note_granted("db", "t", &Granted { by: "root@localhost".to_string(), at_s: 7 });
+        joe.proxies.insert(AccountName::new("ann", "%"), ProxyGrant::default());
         directory.put(joe);
         let bytes = directory.to_bytes();
         assert_eq!(Directory::from_bytes(&bytes), Ok(directory));

@@ -92,6 +92,20 @@ impl SchemaGrant {
     }
 }
 
+/// Who granted something last, as `user@host`, and when: seconds since 1970. Empty and 0: it is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Granted {
+    pub by: String,
+    pub at_s: u64,
+}
+
+/// PROXY on an account.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProxyGrant {
+    pub with_grant: bool,
+    pub granted: Granted,
+}
+
 /// Privileges ON schema.table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableGrant {
@@ -100,6 +114,7 @@ pub struct TableGrant {
     pub privileges: Privileges,
     /// Privileges on columns alone, by column.
     pub columns: BTreeMap<String, Privileges>,
+    pub granted: Granted,
 }
 
 /// A password that an account had, or has.
@@ -142,8 +157,8 @@ pub struct Account {
     pub roles: BTreeMap<AccountName, bool>,
     /// What is active after a login.
     pub default_roles: BTreeSet<AccountName>,
-    /// Accounts that it may act for; the value says WITH GRANT OPTION.
-    pub proxies: BTreeMap<AccountName, bool>,
+    /// Accounts that it may act for.
+    pub proxies: BTreeMap<AccountName, ProxyGrant>,
     /// Of an effective account (see [`Directory::effective`]): what its active roles may hand on.
     pub(crate) administers: BTreeSet<AccountName>,
 }
@@ -193,7 +208,7 @@ impl Directory {
         root.set_password(root_password.as_bytes(), 0);
         root.global = Privileges::GLOBAL;
         root.dynamic = DYNAMIC_PRIVILEGES.iter().map(|name| (name.to_string(), true)).collect();
-        root.proxies.insert(AccountName::of_all(), true);
+        root.proxies.insert(AccountName::of_all(), ProxyGrant { with_grant: true, granted: Granted::default() });
         let mut directory = Directory::default();
         directory.put(root);
         directory

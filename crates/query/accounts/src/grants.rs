@@ -1,6 +1,6 @@
 //! GRANT, REVOKE and the text of SHOW GRANTS.
 
-use crate::directory::{Account, AccountName, SchemaGrant, TableGrant};
+use crate::directory::{Account, AccountName, Granted, SchemaGrant, TableGrant};
 use crate::privilege::Privileges;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -82,7 +82,8 @@ impl Account {
     fn table_grant(&mut self, schema: &str, table: &str) -> &mut TableGrant {
         let at = self.tables.iter().position(|g| g.schema == schema && g.table == table).unwrap_or_else(|| {
             let (schema, table) = (schema.to_string(), table.to_string());
-            self.tables.push(TableGrant { schema, table, privileges: Privileges::NONE, columns: BTreeMap::new() });
+            let (privileges, columns) = (Privileges::NONE, BTreeMap::new());
+            self.tables.push(TableGrant { schema, table, privileges, columns, granted: Granted::default() });
             self.tables.len() - 1
         });
         &mut self.tables[at]
@@ -92,6 +93,13 @@ impl Account {
     pub fn grant_table(&mut self, schema: &str, table: &str, privileges: Privileges) {
         self.table_grant(schema, table).privileges |= privileges;
         self.forget_empty();
+    }
+
+    /// Notes who has changed what is granted on `schema`.`table`, if anything is left of it.
+    pub fn note_granted(&mut self, schema: &str, table: &str, granted: &Granted) {
+        if let Some(grant) = self.tables.iter_mut().find(|g| g.schema == schema && g.table == table) {
+            grant.granted = granted.clone();
+        }
     }
 
     /// GRANT privilege (`column`) ON `schema`.`table`
@@ -173,8 +181,8 @@ impl Account {
         for (on, g) in tables {
             rows.push(grant(g.privileges, Privileges::TABLE, Some(&g.columns), &on, &to));
         }
-        for (name, with_grant) in &self.proxies {
-            let option = if *with_grant { " WITH GRANT OPTION" } else { "" };
+        for (name, proxy) in &self.proxies {
+            let option = if proxy.with_grant { " WITH GRANT OPTION" } else { "" };
             rows.push(format!("GRANT PROXY ON {} {to}{option}", quoted_account(name)));
         }
         for with_admin in [false, true] {
@@ -238,7 +246,7 @@ pub fn quoted_account(name: &AccountName) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AccountName, Directory, Plugin};
+    use crate::{AccountName, Directory, Plugin, ProxyGrant};
 
     #[test]
     fn show_grants_prints_mysqls_text() {
@@ -298,7 +306,7 @@ mod tests {
         }
         joe.grant_table("db", "t", Privileges::DELETE);
         joe.global = Privileges::GRANT_OPTION;
-        joe.proxies.insert(AccountName::new("root", "%"), true);
+        joe.proxies.insert(AccountName::new("root", "%"), ProxyGrant { with_grant: true, ..ProxyGrant::default() });
         joe.roles.insert(AccountName::new("r2", "%"), true);
         joe.roles.insert(AccountName::new("r1", "%"), false);
         assert_eq!(

@@ -22,7 +22,9 @@ mod usage;
 
 pub use access::Access;
 pub use codec::Corrupt;
-pub use directory::{Account, AccountName, Directory, OldPassword, Plugin, SchemaGrant, TableGrant};
+pub use directory::{
+    Account, AccountName, Directory, Granted, OldPassword, Plugin, ProxyGrant, SchemaGrant, TableGrant,
+};
 pub use grants::quoted_account;
 pub use host::{Client, HostPattern};
 pub use login::{Channel, Identity, LoginCheck};

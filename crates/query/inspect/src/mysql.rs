@@ -6,7 +6,7 @@ use crate::columns::Compute::All;
 use crate::columns::{Compute, MYSQL};
 use crate::grants::{column_set, table_set};
 use crate::{Context, Row, datetime, innodb_statistics, text, uint, word};
-use accounts::{Account, Lifetime, LockTime, Privileges, Requirement};
+use accounts::{Account, Granted, Lifetime, LockTime, LoginRules, Privileges, Requirement};
 use catalog::Schema;
 use catalog::installed::Installed;
 use types::collation::CollationId;
@@ -76,9 +76,11 @@ fn name(account: &Account) -> Value<'static> {
     text(&account.name.user)
 }
 
-/// When and by whom something was granted is not kept.
-const UNKNOWN_TIME: Value<'static> = Value::DateTime(DateTime(0));
-const UNKNOWN_GRANTOR: Value<'static> = Value::Bytes(std::borrow::Cow::Borrowed(b""));
+/// By whom and when.
+fn granted(granted: &Granted) -> [Value<'static>; 2] {
+    let at = if granted.at_s == 0 { Value::DateTime(DateTime(0)) } else { datetime(granted.at_s) };
+    [text(&granted.by), at]
+}
 
 /// The last of the privileges that stand before `ssl_type`; those of roles came later, and stand behind.
 const LAST_OLD: u64 = Privileges::CREATE_TABLESPACE.0;
@@ -132,7 +134,7 @@ fn attributes(account: &Account) -> Result<Value<'static>> {
         let metadata = metadata.map_err(|_| SqlError::new(1105, "the attribute of an account is no JSON"))?;
         all.push(("metadata".to_string(), metadata));
     }
-    if account.logins.attempts > 0 {
+    if account.logins != LoginRules::default() {
         let days = match account.logins.lock {
             LockTime::Days(days) => days.into(),
             LockTime::Unbounded => -1,
@@ -200,7 +202,8 @@ fn tables_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
         for grant in &a.tables {
             let mut row = vec![host(a), text(&grant.schema), name(a), text(&grant.table)];
             let of_columns = grant.columns.values().fold(Privileges::NONE, |all, p| all | *p);
-            row.extend([UNKNOWN_GRANTOR, UNKNOWN_TIME, table_set(grant.privileges), column_set(of_columns)]);
+            row.extend(granted(&grant.granted));
+            row.extend([table_set(grant.privileges), column_set(of_columns)]);
             out.push(row);
         }
     }
@@ -212,7 +215,8 @@ fn columns_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
         for grant in &a.tables {
             out.extend(grant.columns.iter().map(|(column, on)| {
                 let mut row = vec![host(a), text(&grant.schema), name(a), text(&grant.table)];
-                row.extend([text(column), UNKNOWN_TIME, column_set(*on)]);
+                let [_, at] = granted(&grant.granted);
+                row.extend([text(column), at, column_set(*on)]);
                 row
             }));
         }
@@ -243,9 +247,10 @@ fn default_roles(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 
 fn proxies_priv(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     for a in cx.rights.directory.accounts() {
-        out.extend(a.proxies.iter().map(|(of, with_grant)| {
-            let mut row = vec![host(a), name(a), text(&of.host), text(&of.user), Value::Int(i64::from(*with_grant))];
-            row.extend([UNKNOWN_GRANTOR, UNKNOWN_TIME]);
+        out.extend(a.proxies.iter().map(|(of, proxy)| {
+            let with_grant = Value::Int(i64::from(proxy.with_grant));
+            let mut row = vec![host(a), name(a), text(&of.host), text(&of.user), with_grant];
+            row.extend(granted(&proxy.granted));
             row
         }));
     }

@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// ER_DUP_ARGUMENT
+const USED_TWICE: u16 = 1225;
+
 /// Static privileges by their words; longer ones first.
 const PRIVILEGES: &[(&[Kw], &str)] = &[
     (&[Kw::SELECT], "SELECT"),
@@ -86,7 +89,15 @@ impl Parser<'_> {
             self.bump();
             self.expect_tok(Tok::RParen)?;
             let spec = self.user_spec_rest(Account::Current, true)?;
+            let is_password = spec.auth.is_some() || spec.discard_old;
             alter.users.push(spec);
+            if is_password {
+                return Ok(Statement::AlterUser(Box::new(alter)));
+            }
+            // Of oneself by this name nothing else is changed but the registration of a factor.
+            if !self.is(Tok::Int) {
+                return Err(self.syntax());
+            }
         } else {
             alter.users = self.comma_list(|p| p.user_spec(true))?;
         }
@@ -310,7 +321,13 @@ impl Parser<'_> {
                 _ => &mut cipher,
             };
             if slot.is_some() {
-                return Err(self.syntax());
+                let word = match kw {
+                    Kw::SUBJECT => "SUBJECT",
+                    Kw::ISSUER => "ISSUER",
+                    _ => "CIPHER",
+                };
+                let message = format!("Option '{word}' used twice in statement");
+                return Err(ParseError::new(USED_TWICE, message, self.tok.start as usize));
             }
             *slot = Some(self.text()?);
             let and = self.eat(Kw::AND);

@@ -201,14 +201,18 @@ impl Parser<'_> {
         if !install {
             return Ok(Statement::Extension(ExtensionStatement::UninstallComponents(urns)));
         }
-        let set = if self.eat(Kw::SET) { self.comma_list(Self::component_variable)? } else { Vec::new() };
+        let mut said = VarScope::Unspecified;
+        let set = match self.eat(Kw::SET) {
+            true => self.comma_list(|p| p.component_variable(&mut said))?,
+            false => Vec::new(),
+        };
         Ok(Statement::Extension(ExtensionStatement::InstallComponents { urns, set }))
     }
 
     /// `[GLOBAL | PERSIST] name = value`
-    fn component_variable(&mut self) -> R<SetItem> {
+    fn component_variable(&mut self, said: &mut VarScope) -> R<SetItem> {
         let start = self.tok.start;
-        let item = self.set_item()?;
+        let item = self.set_item(said)?;
         match item {
             SetItem::SystemVar { scope: VarScope::Unspecified | VarScope::Global | VarScope::Persist, .. } => Ok(item),
             _ => Err(self.syntax_at(start)),

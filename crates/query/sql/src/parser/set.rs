@@ -51,10 +51,12 @@ impl Parser<'_> {
             self.bump();
             return Ok(Statement::Set(vec![self.transaction_item(scope)?]));
         }
-        Ok(Statement::Set(self.comma_list(Self::set_item)?))
+        let mut said = VarScope::Unspecified;
+        Ok(Statement::Set(self.comma_list(|p| p.set_item(&mut said))?))
     }
 
-    pub(super) fn set_item(&mut self) -> R<SetItem> {
+    /// `said`: the scope that an item before was given, which holds for those behind it, unless they are written with `@@`.
+    pub(super) fn set_item(&mut self, said: &mut VarScope) -> R<SetItem> {
         match self.tok.tok {
             Tok::UserVar => {
                 let name = self.target_var_name()?;
@@ -87,13 +89,13 @@ impl Parser<'_> {
             self.notes.pop_if(|n| matches!(n, Note::Utf8 | Note::Utf8mb3 | Note::Charset(_)));
             return Ok(SetItem::CharacterSet(Some(charset)));
         }
-        let mut scope = VarScope::Unspecified;
         if let Some(written) = scope_of(self.tok.kw)
             && !assigned
         {
             self.bump();
-            scope = written;
+            *said = written;
         }
+        let scope = *said;
         let mut name = self.name()?;
         let mut base = None;
         if self.eat_tok(Tok::Dot) {
