@@ -11,6 +11,7 @@
 //! crash changes none of them. No session waits for this thread, and it takes no lock that a session takes to commit.
 
 mod copy;
+pub mod decode;
 pub mod error;
 pub mod event;
 pub mod files;

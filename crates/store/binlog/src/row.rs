@@ -11,7 +11,7 @@ use crate::event::put_lenenc;
 use std::borrow::Cow;
 use types::json::{Json, Object, binary};
 use types::temporal::record;
-use types::{DataType, TypeKind, Value};
+use types::{DataType, Date, DateTime, Decimal, Time, TypeKind, Value};
 
 /// A column as a table map tells of it.
 #[derive(Clone, Debug)]
@@ -189,6 +189,81 @@ impl Form {
             (_, other) => unreachable!("a column cannot hold {other:?}"),
         }
     }
+
+    /// Reads a value that is not NULL off the front: the value, and what follows. `unsigned`: of a number. `None`: it is cut short.
+    pub fn take(self, bytes: &[u8], unsigned: bool) -> Option<(Value<'_>, &[u8])> {
+        let split = |n: usize| bytes.split_at_checked(n);
+        let low_first = |b: &[u8]| b.iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b));
+        let high_first = |b: &[u8]| b.iter().fold(0u64, |n, b| n << 8 | u64::from(*b));
+        let behind_length = |length_bytes: usize| -> Option<(&[u8], &[u8])> {
+            let (len, rest) = split(length_bytes)?;
+            rest.split_at_checked(low_first(len) as usize)
+        };
+        Some(match self {
+            Form::Integer { bytes: n, .. } => {
+                let (b, rest) = split(n.into())?;
+                let (raw, spare) = (low_first(b), 64 - 8 * u32::from(n));
+                let signed = (raw << spare) as i64 >> spare;
+                (if unsigned { Value::UInt(raw) } else { Value::Int(signed) }, rest)
+            }
+            Form::Enum { bytes: n } | Form::Set { bytes: n } => {
+                let (b, rest) = split(n.into())?;
+                (Value::UInt(low_first(b)), rest)
+            }
+            Form::Bit { bits } => {
+                let (b, rest) = split(bits.div_ceil(8).into())?;
+                (Value::UInt(high_first(b)), rest)
+            }
+            Form::Year => {
+                let (b, rest) = split(1)?;
+                (Value::UInt(record::year(b[0])), rest)
+            }
+            Form::Float => {
+                let (b, rest) = split(4)?;
+                (Value::Double(f32::from_le_bytes(b.try_into().expect("four bytes")).into()), rest)
+            }
+            Form::Double => {
+                let (b, rest) = split(8)?;
+                (Value::Double(f64::from_le_bytes(b.try_into().expect("eight bytes"))), rest)
+            }
+            Form::Decimal { precision, scale } => {
+                let (b, rest) = split(Decimal::binary_bytes(precision.into(), scale))?;
+                (Value::Decimal(Decimal::read_binary(b, precision.into(), scale)?), rest)
+            }
+            Form::Date => {
+                let (b, rest) = split(3)?;
+                (Value::Date(record::date(b)?), rest)
+            }
+            Form::Time { digits } => {
+                let (b, rest) = split(3 + record::fraction_bytes(digits))?;
+                (Value::Time(record::time(b, digits)?), rest)
+            }
+            Form::DateTime { digits } => {
+                let (b, rest) = split(5 + record::fraction_bytes(digits))?;
+                (Value::DateTime(record::datetime(b, digits)?), rest)
+            }
+            Form::Timestamp { digits } => {
+                let (b, rest) = split(4 + record::fraction_bytes(digits))?;
+                (Value::DateTime(record::timestamp(b, digits)?), rest)
+            }
+            Form::Fixed { max, .. } | Form::Variable { max } => {
+                let (b, rest) = behind_length(if max > 255 { 2 } else { 1 })?;
+                (Value::Bytes(b.into()), rest)
+            }
+            Form::Blob { length_bytes } => {
+                let (b, rest) = behind_length(length_bytes.into())?;
+                (Value::Bytes(b.into()), rest)
+            }
+            Form::Geometry => {
+                let (b, rest) = behind_length(4)?;
+                (Value::Bytes(b.into()), rest)
+            }
+            Form::Json => {
+                let (b, rest) = behind_length(4)?;
+                (Value::Json(own_document(b)?), rest)
+            }
+        })
+    }
 }
 
 /// What a CHAR is filled up with.
@@ -240,6 +315,13 @@ fn mysql_document(doc: Json) -> Json {
     }
 }
 
+/// The other way round, of a document that MySQL has written, without the gaps that updates in place leave. An empty one is what MySQL
+/// stores for NULL in a column that has none.
+fn own_document(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let doc = if bytes.is_empty() { Json::Null } else { binary::decode_foreign(bytes)? };
+    Some(Cow::Owned(binary::encode(&doc)))
+}
+
 /// The body of a table map. `full`: with names and members, `binlog_row_metadata=FULL`.
 pub fn table_map(table: &TableDef<'_>, full: bool) -> Vec<u8> {
     let forms: Vec<Form> = table.columns.iter().map(|c| Form::of(&c.data_type, c.members.len())).collect();
@@ -259,6 +341,27 @@ pub fn table_map(table: &TableDef<'_>, full: bool) -> Vec<u8> {
     body.extend(bits_up(table.columns.iter().map(|c| c.data_type.nullable)));
     put_optional(&mut body, table, &forms, full);
     body
+}
+
+/// TIMESTAMP, DATETIME and TIME as they were before MySQL 5.6.4: seconds since 1970, and decimal digits of their parts.
+pub(crate) fn old_timestamp(seconds: u64) -> Option<Value<'static>> {
+    let t = if seconds == 0 { DateTime::ZERO } else { DateTime::from_unix(seconds as i64, 0)? };
+    Some(Value::DateTime(t))
+}
+
+pub(crate) fn old_datetime(digits: u64) -> Option<Value<'static>> {
+    let (date, time) = ((digits / 1_000_000) as u32, (digits % 1_000_000) as u32);
+    let (year, month, day) = (date / 10_000, date / 100 % 100, date % 100);
+    let (hour, minute, second) = (time / 10_000, time / 100 % 100, time % 100);
+    let fits = year <= 9999 && month <= 12 && day <= 31 && hour < 24 && minute < 60 && second < 60;
+    fits.then(|| Value::DateTime(DateTime::new(Date::new(year, month, day), hour, minute, second, 0)))
+}
+
+pub(crate) fn old_time(digits: u64) -> Option<Value<'static>> {
+    let signed = (digits << 40) as i64 >> 40;
+    let parts = signed.unsigned_abs() as u32;
+    let (minute, second) = (parts / 100 % 100, parts % 100);
+    (minute < 60 && second < 60).then(|| Value::Time(Time::new(signed < 0, parts / 10_000, minute, second, 0)))
 }
 
 /// Bits, the first one lowest.
@@ -422,6 +525,27 @@ mod tests {
                         25437f5d33e25dd00f7c059902050400626c6f622c0000000002002b0012000100130001000214000b2300616403\
                         000f000501000502000c0d000178000000000000f83ffbffff";
         assert_eq!(row, hex(expected));
+        let mut rest = &row[..];
+        for (name, data_type, members, value) in &columns {
+            let form = Form::of(data_type, members.len());
+            let (read, behind) = form.take(rest, data_type.unsigned).unwrap();
+            let wanted = if *name == "b" { &bytes(b"ab") } else { value };
+            assert_eq!((*name, &read), (*name, wanted));
+            rest = behind;
+        }
+        assert_eq!(rest, b"");
+        let read = crate::decode::SourceTable::decode(&table_map(&table, true)).unwrap();
+        assert_eq!((read.id, &*read.schema, &*read.name), (0x8a, "t", "a"));
+        for ((name, data_type, members, _), column) in columns.iter().zip(&read.columns) {
+            let (mut wanted, mut found) = (Form::of(data_type, members.len()), column.form);
+            for form in [&mut wanted, &mut found] {
+                if let Form::Fixed { blank, .. } = form {
+                    *blank = b"";
+                }
+            }
+            assert_eq!(found, wanted, "{name}");
+        }
+        assert_eq!(read.columns[4].unsigned, Some(true));
     }
 
     #[test]
@@ -430,9 +554,11 @@ mod tests {
         object.insert("d".into(), Json::Date(Date::new(2020, 1, 2)));
         object.insert("t".into(), Json::Time(Time::from_micros(-36_672_500_000).unwrap()));
         let mut out = Vec::new();
-        Form::Json.put(&mut out, &Value::from_json(&Json::Object(object)));
+        let document = Value::from_json(&Json::Object(object));
+        Form::Json.put(&mut out, &document);
         // MySQL's packed forms, as in a document that MySQL 9.7 has made.
         let found = |wanted: &str| out.windows(10).any(|w| w == hex(wanted));
         assert!(found("0a08000000000044a519") && found("0b08e05ef8335dffffff"), "{out:x?}");
+        assert_eq!(Form::Json.take(&out, false), Some((document, &b""[..])));
     }
 }

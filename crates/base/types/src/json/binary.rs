@@ -15,6 +15,7 @@
 //! container's first byte. Temporals are the 8 bytes of this server's packed form, not MySQL's.
 
 use super::{Json, Object};
+use crate::temporal::record;
 use crate::{Date, DateTime, Decimal, Time};
 
 const SMALL_OBJECT: u8 = 0;
@@ -257,7 +258,20 @@ fn elements(kind: u8, bytes: &[u8]) -> Option<usize> {
 /// The document of a binary form. `None`: the bytes are none.
 pub fn decode(bytes: &[u8]) -> Option<Json> {
     let (kind, rest) = bytes.split_first()?;
-    decode_value(*kind, rest)
+    decode_value(*kind, rest, Writer::Here)
+}
+
+/// The same of a document that MySQL has written: dates and times have its own packed forms.
+pub fn decode_foreign(bytes: &[u8]) -> Option<Json> {
+    let (kind, rest) = bytes.split_first()?;
+    decode_value(*kind, rest, Writer::MySql)
+}
+
+/// Whose packed forms of dates and times a document has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    Here,
+    MySql,
 }
 
 fn number_at(bytes: &[u8], at: usize, large: bool) -> Option<usize> {
@@ -279,7 +293,7 @@ fn length_at(bytes: &[u8]) -> Option<(usize, &[u8])> {
     None
 }
 
-fn decode_value(kind: u8, bytes: &[u8]) -> Option<Json> {
+fn decode_value(kind: u8, bytes: &[u8], writer: Writer) -> Option<Json> {
     let fixed = |n: usize| -> Option<u64> {
         let mut word = [0; 8];
         word[..n].copy_from_slice(bytes.get(..n)?);
@@ -287,7 +301,7 @@ fn decode_value(kind: u8, bytes: &[u8]) -> Option<Json> {
     };
     Some(match kind {
         SMALL_OBJECT | LARGE_OBJECT | SMALL_ARRAY | LARGE_ARRAY => {
-            return decode_container(matches!(kind, SMALL_OBJECT | LARGE_OBJECT), kind & 1 == 1, bytes);
+            return decode_container(matches!(kind, SMALL_OBJECT | LARGE_OBJECT), kind & 1 == 1, bytes, writer);
         }
         LITERAL => match *bytes.first()? {
             LITERAL_NULL => Json::Null,
@@ -312,6 +326,8 @@ fn decode_value(kind: u8, bytes: &[u8]) -> Option<Json> {
                     let (precision, scale) = (*data.first()?, *data.get(1)?);
                     Json::Decimal(Decimal::read_binary(&data[2..], precision as u32, scale)?)
                 }
+                DATE if writer == Writer::MySql => Json::Date(DateTime(word()?).date()),
+                TIME if writer == Writer::MySql => Json::Time(record::unpacked_time(word()? as i64)?),
                 DATE => Json::Date(Date(word()? as u32)),
                 TIME => Json::Time(Time(word()? as i64)),
                 DATETIME => Json::DateTime(DateTime(word()?)),
@@ -323,7 +339,7 @@ fn decode_value(kind: u8, bytes: &[u8]) -> Option<Json> {
     })
 }
 
-fn decode_container(object: bool, large: bool, bytes: &[u8]) -> Option<Json> {
+fn decode_container(object: bool, large: bool, bytes: &[u8], writer: Writer) -> Option<Json> {
     let w = width(large);
     let count = number_at(bytes, 0, large)?;
     let bytes = bytes.get(..number_at(bytes, w, large)?)?;
@@ -333,9 +349,9 @@ fn decode_container(object: bool, large: bool, bytes: &[u8]) -> Option<Json> {
         let kind = *bytes.get(at)?;
         let inline = matches!(kind, LITERAL | INT16 | UINT16) || large && matches!(kind, INT32 | UINT32);
         if inline {
-            return decode_value(kind, bytes.get(at + 1..)?);
+            return decode_value(kind, bytes.get(at + 1..)?, writer);
         }
-        decode_value(kind, bytes.get(number_at(bytes, at + 1, large)?..)?)
+        decode_value(kind, bytes.get(number_at(bytes, at + 1, large)?..)?, writer)
     };
     if !object {
         return (0..count).map(value).collect::<Option<Vec<Json>>>().map(Json::Array);
