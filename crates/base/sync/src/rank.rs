@@ -44,6 +44,8 @@ pub enum Rank {
     Accounts,
     /// The variables that outlive the server, and their file.
     Variables,
+    /// What the threads of a replication channel tell, and what is asked of them.
+    Replication,
     /// What the writer of the binary log tells others, and what they ask of it.
     Binlog,
     /// The one checkpoint or flush round in progress.

@@ -5,8 +5,9 @@
 use crate::pem;
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
 use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, PrivateDecryptingKey};
-use rustls::pki_types::PrivatePkcs8KeyDer;
+use aws_lc_rs::rsa::{OaepPublicEncryptingKey, PublicEncryptingKey};
 use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -30,6 +31,17 @@ impl RsaKeys {
     pub fn get(&self) -> Result<&RsaPair, &str> {
         self.pair.get_or_init(|| RsaPair::open(&self.directory)).as_ref().map_err(String::as_str)
     }
+}
+
+/// Encrypts for the holder of a public key, as clients of caching_sha2_password do. The error is one line.
+pub fn encrypt_for(public_pem: &[u8], plain: &[u8]) -> Result<Vec<u8>, String> {
+    let der = SubjectPublicKeyInfoDer::from_pem_slice(public_pem).map_err(|e| format!("public key: {e}"))?;
+    let key = PublicEncryptingKey::from_der(der.as_ref()).map_err(|e| format!("public key: {e}"))?;
+    let key = OaepPublicEncryptingKey::new(key).map_err(|e| format!("public key: {e}"))?;
+    let mut sealed = vec![0; key.ciphertext_size()];
+    let len = key.encrypt(&OAEP_SHA1_MGF1SHA1, plain, &mut sealed, None).map_err(|e| format!("encryption: {e}"))?.len();
+    sealed.truncate(len);
+    Ok(sealed)
 }
 
 #[derive(Debug)]
@@ -96,6 +108,8 @@ mod tests {
         assert_eq!(again.get().unwrap().public_pem(), first);
         assert_eq!(std::fs::read_to_string(directory.join(PUBLIC_FILE)).unwrap(), first);
         assert_eq!(again.get().unwrap().decrypt(&[7; 256]), None);
+        let sealed = encrypt_for(first.as_bytes(), b"secret").unwrap();
+        assert_eq!(again.get().unwrap().decrypt(&sealed).as_deref(), Some(&b"secret"[..]));
         std::fs::remove_dir_all(&directory).unwrap();
     }
 }

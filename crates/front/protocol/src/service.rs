@@ -74,6 +74,13 @@ pub enum ClosedBy {
 pub struct HangUp(pub(crate) Arc<Stream>);
 
 impl HangUp {
+    /// For a session without a client, and the other end of the socket that it stands for, which is to be kept as long.
+    #[cfg(unix)]
+    pub fn of_nobody() -> std::io::Result<(HangUp, std::os::unix::net::UnixStream)> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        Ok((HangUp(Arc::new(Stream::Unix(ours))), theirs))
+    }
+
     /// Has the client closed the connection? To be asked from time to time while its statement runs.
     pub fn is_gone(&self) -> bool {
         self.0.is_gone()

@@ -21,13 +21,30 @@ pub struct Access {
     account: Account,
     /// The other global privileges: partial revokes take them away in some schemas.
     restricted: Privileges,
+    /// Nobody's account: a thread of the server itself, which may do everything.
+    unlimited: bool,
 }
 
 impl Access {
     pub(crate) fn new(directory: Cached<Directory>, name: AccountName, client_host: &str) -> Access {
         let (account, restricted) = effective(directory.peek(), &name, &[]);
         let (client_host, active, mandatory) = (client_host.to_string(), Vec::new(), Vec::new());
-        Access { directory, name, client_host, active, mandatory, account, restricted }
+        Access { directory, name, client_host, active, mandatory, account, restricted, unlimited: false }
+    }
+
+    /// Of a thread of the server itself.
+    pub(crate) fn unlimited(directory: Cached<Directory>) -> Access {
+        let name = AccountName::new("", "localhost");
+        let mut account = Account::new(name.clone(), crate::Plugin::CachingSha2);
+        account.global = Privileges::GLOBAL;
+        account.dynamic = crate::DYNAMIC_PRIVILEGES.iter().map(|name| (name.to_string(), false)).collect();
+        Access { account, unlimited: true, ..Access::new(directory, name, "localhost") }
+    }
+
+    /// Of a thread of the server itself: whose name its statements are made in. What it may do stays.
+    pub fn act_for(&mut self, name: AccountName) {
+        assert!(self.unlimited, "accounts have their own names");
+        self.account.name = name;
     }
 
     /// Call at the start of each statement: one load when no account has changed. True: the privileges may differ.
@@ -43,6 +60,9 @@ impl Access {
     #[cold]
     fn refresh_slow(&mut self, accounts: &Accounts) {
         let directory = self.directory.get(accounts.snapshot());
+        if self.unlimited {
+            return;
+        }
         let roles = directory.roles_of(&self.name, &self.mandatory);
         self.active.retain(|r| roles.contains(r));
         (self.account, self.restricted) = effective(directory, &self.name, &self.active);

@@ -101,6 +101,11 @@ impl Accounts {
         Access::new(self.directory.cached(), account, client_host)
     }
 
+    /// The privileges of a thread of the server itself: all.
+    pub fn unlimited(&self) -> Access {
+        Access::unlimited(self.directory.cached())
+    }
+
     /// FLUSH PRIVILEGES: each account's next login shows its password anew.
     pub fn forget_sha2(&self) {
         self.sha2_cache.store(Arc::new(Sha2Cache::default()));

@@ -15,6 +15,7 @@
 //! | `layer` | one connection's TLS: records in and out |
 //! | `cache` | sessions that clients may resume |
 //! | `cipher` | names of cipher suites and versions, in OpenSSL's words |
+//! | `connector` | the client's side, for connections to another server |
 //! | `certificate` | names and dates in an X.509 certificate |
 //! | `generate` | certificates of a new data directory |
 
@@ -22,6 +23,7 @@ pub mod acceptor;
 mod cache;
 mod certificate;
 pub mod cipher;
+pub mod connector;
 pub mod generate;
 mod layer;
 

@@ -1,0 +1,97 @@
+//! What a channel needs of the server that it is in.
+
+use crate::config::{Filters, Position};
+use binlog::decode::{Head, QueryEvent, RowsEvent, SourceTable};
+use binlog::gtid::{GtidSet, Uuid};
+use std::path::PathBuf;
+use std::time::Duration;
+use types::SqlError;
+
+/// Where a transaction comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    pub head: Head,
+    pub server_id: u32,
+}
+
+/// Makes the changes of transactions, one after the other. One value a thread.
+pub trait Apply: Send {
+    /// A transaction begins. Nothing is open.
+    fn begin(&mut self, origin: &Origin) -> Result<(), SqlError>;
+
+    /// INSERT_ID or (`last`) LAST_INSERT_ID() of the statement that follows.
+    fn set_insert_id(&mut self, last: bool, id: u64);
+
+    /// The state of RAND() for the statement that follows.
+    fn set_random(&mut self, seeds: (u64, u64));
+
+    /// A statement, unless the filters leave it out. `ends`: it is a transaction of its own, which stores this position.
+    fn statement(
+        &mut self,
+        query: &QueryEvent<'_>,
+        timestamp: u32,
+        filters: &Filters,
+        ends: Option<&Position>,
+    ) -> Result<(), SqlError>;
+
+    /// Rows of one table.
+    fn rows(&mut self, table: &SourceTable, event: &RowsEvent<'_>, timestamp: u32) -> Result<(), SqlError>;
+
+    /// The transaction ends with its changes, and stores the position behind it.
+    fn commit(&mut self, at: &Position) -> Result<(), SqlError>;
+
+    /// The transaction ends without its changes. Nothing happens when there is none.
+    fn rollback(&mut self);
+
+    /// Waits until what was committed is durable: [`Apply::commit`] does not.
+    fn settle(&mut self) -> Result<(), SqlError>;
+
+    /// The thread that uses it ends. What it waits for ends too, with error 1317.
+    fn interrupter(&self) -> Box<dyn Fn() + Send + Sync>;
+}
+
+/// The server.
+pub trait Host: Send + Sync {
+    /// An applier of a channel. Errors: too many sessions.
+    fn applier(&self, channel: &str) -> Result<Box<dyn Apply>, SqlError>;
+
+    /// Keeps what is given of a channel, all or nothing, durably. `None`: that stays as it is.
+    fn save(&self, channel: &str, config: Option<&[u8]>, position: Option<&Position>) -> Result<(), SqlError>;
+
+    /// Forgets a channel.
+    fn forget(&self, channel: &str) -> Result<(), SqlError>;
+
+    /// All transactions that this server has, its own and others'.
+    fn executed(&self) -> GtidSet;
+
+    /// By number among `OFF`, `OFF_PERMISSIVE`, `ON_PERMISSIVE`, `ON`.
+    fn gtid_mode(&self) -> u64;
+
+    fn server_id(&self) -> u32;
+
+    fn server_uuid(&self) -> Uuid;
+
+    /// `8.4.0`
+    fn version(&self) -> String;
+
+    /// `report_host` and `report_port`.
+    fn report(&self) -> (String, u16);
+
+    /// `replica_net_timeout`
+    fn net_timeout(&self) -> Duration;
+
+    /// `replica_transaction_retries`
+    fn retries(&self) -> u64;
+
+    /// `max_relay_log_size`, or `max_binlog_size` where that is 0.
+    fn relay_file_max(&self) -> u64;
+
+    /// Where relay logs are, and what their names begin with.
+    fn relay_base(&self) -> (PathBuf, String);
+
+    /// `sql_replica_skip_counter`, which is 0 after.
+    fn take_skip_counter(&self) -> u64;
+
+    /// For the error log.
+    fn tell(&self, text: &str);
+}

@@ -1,0 +1,35 @@
+//! A replica: reads the binary log of another server and has its changes made here.
+//!
+//! ```text
+//!   source --packets--> receiver: Connection, handshake, COM_BINLOG_DUMP
+//!                          |  whole events, as they come
+//!                          v
+//!                       relay log: MySQL's files; dropped at each start of the server
+//!                          |  published end
+//!                          v
+//!                       applier: transactions of events  --trait Apply-->  a session
+//!                                                                             |  changes and position in one transaction
+//!                                                                             v
+//!                                                                          the engine
+//! ```
+//! What has been applied is known to the engine alone: the position of the next transaction is written by the transaction before it, so
+//! that a crash neither skips nor repeats one. The relay log is a buffer: after a start of the server it is fetched anew from there on
+//! (what MySQL calls `relay_log_recovery`), which needs no second file to be flushed and no agreement between two. Its price: what the
+//! source has purged meanwhile cannot be taken from a relay log that was there.
+//!
+//! Knows packets of a client, events and positions. Must never know what a statement means or how rows are stored: whoever makes
+//! changes implements [`Apply`], whoever has channels implements [`Host`].
+
+mod applier;
+mod auth;
+pub mod channel;
+pub mod client;
+pub mod config;
+mod group;
+mod host;
+mod receiver;
+mod relay;
+
+pub use channel::{Channel, Status, ThreadChoice};
+pub use config::{Filters, Position, SourceConfig};
+pub use host::{Apply, Host, Origin};

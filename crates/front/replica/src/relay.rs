@@ -1,0 +1,255 @@
+//! The relay log: events of the source in files of this server, written by the receiver, read by the applier.
+//!
+//! ```text
+//!   host-relay-bin.000003     magic | format of this server | ROTATE: file and position at the source | format of the source | events ...
+//!   host-relay-bin.index
+//! ```
+//! A file begins with each connection, and with a transaction once the one before has grown great enough. Nothing is flushed: a start of
+//! the server drops what is there.
+
+use binlog::event::{self, Checksum, HEADER_BYTES, Header, Kind, MAGIC, Stamp};
+use binlog::files::{Files, read_event};
+use binlog::{Error, Result};
+use io::{File, OpenOptions};
+use std::path::Path;
+use std::time::Duration;
+use sync::{Condvar, Mutex, Rank};
+
+/// The file being written.
+struct State {
+    files: Files,
+    file: Option<File>,
+    number: u64,
+    end: u64,
+    /// Bytes of the files before it.
+    before: u64,
+}
+
+pub struct RelayLog {
+    /// W: the receiver, and the applier when it lets go of files. R: the applier, SHOW REPLICA STATUS.
+    state: Mutex<State>,
+    moved: Condvar,
+    stamp: Stamp,
+    version: String,
+}
+
+/// A place in the relay log: number of a file, and where in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    pub number: u64,
+    pub offset: u64,
+}
+
+impl RelayLog {
+    /// An empty one; what was there is dropped.
+    pub fn create(directory: &Path, base: &str, server_id: u32, version: &str) -> Result<RelayLog> {
+        let mut files = Files::open(directory, base)?;
+        let found = files.found()?;
+        files.list(Vec::new())?;
+        files.remove(found.into_iter())?;
+        let state = State { files, file: None, number: 0, end: 0, before: 0 };
+        let stamp = Stamp { timestamp: 0, server_id };
+        let relay = RelayLog {
+            state: Mutex::new(Rank::Replication, state),
+            moved: Condvar::new(),
+            stamp,
+            version: version.to_string(),
+        };
+        relay.next_file(Checksum::Crc32, &[])?;
+        Ok(relay)
+    }
+
+    /// Begins another file, whose events are protected like that, with these in front.
+    pub fn next_file(&self, checksum: Checksum, front: &[u8]) -> Result<()> {
+        let mut state = self.state.lock();
+        let number = state.number + 1;
+        let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
+        let file = state.files.open_file(number, options)?;
+        let mut bytes = MAGIC.to_vec();
+        let body = event::format_description(&self.version, 0, checksum);
+        event::put(&mut bytes, Kind::FormatDescription, self.stamp, 0, Some(MAGIC.len() as u64), &[&body], checksum);
+        bytes.extend_from_slice(front);
+        file.write_at(&bytes, 0)?;
+        let mut numbers = state.files.numbers().to_vec();
+        numbers.push(number);
+        state.files.list(numbers)?;
+        state.before += state.end;
+        (state.file, state.number, state.end) = (Some(file), number, bytes.len() as u64);
+        drop(state);
+        self.moved.notify_all();
+        Ok(())
+    }
+
+    /// Appends whole events.
+    pub fn append(&self, events: &[u8]) -> Result<()> {
+        let mut state = self.state.lock();
+        let end = state.end;
+        state.file.as_ref().expect("a file is open from the start on").write_at(events, end)?;
+        state.end = end + events.len() as u64;
+        drop(state);
+        self.moved.notify_all();
+        Ok(())
+    }
+
+    pub fn end(&self) -> Place {
+        let state = self.state.lock();
+        Place { number: state.number, offset: state.end }
+    }
+
+    /// Bytes of all files.
+    pub fn space(&self) -> u64 {
+        let state = self.state.lock();
+        state.before + state.end
+    }
+
+    pub fn name(&self, number: u64) -> String {
+        self.state.lock().files.name(number)
+    }
+
+    /// Files before this one have been applied.
+    pub fn let_go(&self, number: u64) -> Result<()> {
+        let mut state = self.state.lock();
+        let (gone, kept): (Vec<u64>, Vec<u64>) = state.files.numbers().iter().partition(|n| **n < number);
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let mut freed = 0;
+        for number in &gone {
+            freed += state.files.open_file(*number, OpenOptions::READ)?.len()?;
+        }
+        state.files.list(kept)?;
+        state.before = state.before.saturating_sub(freed);
+        state.files.remove(gone.into_iter())
+    }
+
+    /// All files go: the channel is forgotten.
+    pub fn remove(&self) -> Result<()> {
+        let mut state = self.state.lock();
+        let found = state.files.found()?;
+        state.files.list(Vec::new())?;
+        state.file = None;
+        state.files.remove(found.into_iter())
+    }
+
+    /// Waits until there is more behind `place`, or for so long.
+    pub fn wait(&self, place: Place, time: Duration) {
+        let mut state = self.state.lock();
+        if (state.number, state.end) == (place.number, place.offset) {
+            self.moved.wait_timeout(&mut state, time);
+        }
+    }
+
+    /// Whoever waits looks again.
+    pub fn wake(&self) {
+        // Under the lock, so that nobody is between looking and waiting.
+        drop(self.state.lock());
+        self.moved.notify_all();
+    }
+
+    /// Up to where a file may be read, and the file behind it.
+    fn readable(&self, number: u64) -> (Option<u64>, Option<u64>) {
+        let state = self.state.lock();
+        let end = (state.number == number).then_some(state.end);
+        (end, state.files.numbers().iter().copied().find(|n| *n > number))
+    }
+}
+
+/// Reads the relay log.
+pub struct Cursor {
+    file: File,
+    place: Place,
+    checksum: Checksum,
+}
+
+/// What comes next.
+pub enum Next {
+    Event(Header),
+    /// Another file has begun.
+    File,
+    /// Nothing yet.
+    Wait,
+}
+
+impl Cursor {
+    /// At a place where an event begins; `None`: in front of all there is.
+    pub fn open(relay: &RelayLog, place: Option<Place>) -> Result<Cursor> {
+        let first = || relay.readable(0).1.map(|number| Place { number, offset: MAGIC.len() as u64 });
+        let place = place.or_else(first).ok_or(Error::UnknownFile)?;
+        let file = relay.state.lock().files.open_file(place.number, OpenOptions::READ)?;
+        // Which checksums the events at the place have the formats before it say.
+        let mut cursor =
+            Cursor { file, place: Place { offset: MAGIC.len() as u64, ..place }, checksum: Checksum::Crc32 };
+        let mut event = Vec::new();
+        while cursor.place.offset < place.offset {
+            match cursor.next(relay, &mut event)? {
+                Next::Event(_) => {}
+                _ => return Err(Error::Corrupt(format!("the relay log has no position {}", place.offset))),
+            }
+        }
+        Ok(cursor)
+    }
+
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Checksums of the events as of now.
+    pub fn checksum(&self) -> Checksum {
+        self.checksum
+    }
+
+    /// Puts the next event into `event`. Errors: [`Error::Corrupt`], [`Error::Io`].
+    pub fn next(&mut self, relay: &RelayLog, event: &mut Vec<u8>) -> Result<Next> {
+        let (end, next) = relay.readable(self.place.number);
+        let limit = end.unwrap_or(u64::MAX);
+        if let Some(header) = read_event(&self.file, self.place.offset, limit, self.checksum, event)? {
+            self.place.offset += u64::from(header.len);
+            if header.kind() == Some(Kind::FormatDescription) {
+                let body = event.get(HEADER_BYTES..event.len() - event::CHECKSUM_BYTES);
+                let checksum = body.and_then(event::checksum_of);
+                self.checksum = checksum.ok_or_else(|| Error::Corrupt("checksums of unknown kind".into()))?;
+            }
+            return Ok(Next::Event(header));
+        }
+        let Some(number) = next.filter(|_| end.is_none()) else { return Ok(Next::Wait) };
+        self.file = relay.state.lock().files.open_file(number, OpenOptions::READ)?;
+        (self.place, self.checksum) = (Place { number, offset: MAGIC.len() as u64 }, Checksum::Crc32);
+        Ok(Next::File)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use binlog::event::{put, xid};
+
+    #[test]
+    fn what_is_appended_is_read_over_files() {
+        let directory = std::env::temp_dir().join(format!("relay-test-{}", std::process::id()));
+        let relay = RelayLog::create(&directory, "h-relay-bin", 3, "8.4.0").unwrap();
+        let event = |n: u64| {
+            let mut out = Vec::new();
+            put(&mut out, Kind::Xid, Stamp { timestamp: 1, server_id: 2 }, 0, Some(4), &[&xid(n)], Checksum::Crc32);
+            out
+        };
+        relay.append(&event(1)).unwrap();
+        let mut cursor = Cursor::open(&relay, None).unwrap();
+        let mut bytes = Vec::new();
+        let mut next = |cursor: &mut Cursor| match cursor.next(&relay, &mut bytes).unwrap() {
+            Next::Event(header) => format!("{:?}", header.kind().unwrap()),
+            Next::File => "file".to_string(),
+            Next::Wait => "wait".to_string(),
+        };
+        assert_eq!([(); 3].map(|()| next(&mut cursor)), ["FormatDescription", "Xid", "wait"]);
+        relay.next_file(Checksum::Crc32, &event(2)).unwrap();
+        let middle = cursor.place();
+        assert_eq!([(); 4].map(|()| next(&mut cursor)), ["file", "FormatDescription", "Xid", "wait"]);
+        let mut again = Cursor::open(&relay, Some(middle)).unwrap();
+        assert_eq!(next(&mut again), "file");
+        relay.let_go(2).unwrap();
+        assert_eq!(relay.name(2), "h-relay-bin.000002");
+        assert!(!directory.join("h-relay-bin.000001").exists() && directory.join("h-relay-bin.000002").exists());
+        relay.remove().unwrap();
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+}
