@@ -198,7 +198,7 @@ pub(crate) fn rules_of(env: &mut dyn Env, version: &Arc<Version>, table: &Arc<Ta
 const RULE_HEIGHT_MAX: u32 = 200;
 
 /// Plans expressions of a table's definition outside a statement on it. Error 1436 for one of more than [`RULE_HEIGHT_MAX`] levels.
-fn planned<T>(
+pub(crate) fn planned<T>(
     env: &mut dyn Env,
     version: &Arc<Version>,
     plan: impl FnOnce(&mut Planner<'_>) -> Result<T>,

@@ -8,6 +8,7 @@
 //! The planner lives here and not in crate `sql`, so that the parser knows no catalog and no engine.
 //! Knows nothing of packets, connections or transactions' begin and end.
 
+pub mod apply;
 mod bulk;
 pub mod check;
 pub mod checksum;

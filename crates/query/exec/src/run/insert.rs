@@ -941,7 +941,7 @@ fn next_or_given<'v>(table: &Table, v: Value<'v>, i: usize, p: &mut Progress, ru
 }
 
 /// The AUTO_INCREMENT column of some row has `value` now.
-pub(super) fn observe(table: &Table, value: u64, run: &Run<'_>) -> Result<()> {
+pub(crate) fn observe(table: &Table, value: u64, run: &Run<'_>) -> Result<()> {
     if table.counts_in_groups() {
         return Ok(());
     }
