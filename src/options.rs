@@ -419,7 +419,12 @@ fn store(globals: &mut Globals, id: variables::VarId, value: Val) {
             let collation = CollationId::by_name(value.text()).expect("checked by parse_option");
             pair(collation.charset(), collation);
         }
-        _ => globals.set(id, value),
+        _ => {
+            if let Some(other) = variables::other_name(id) {
+                globals.set(other, value.clone());
+            }
+            globals.set(id, value);
+        }
     }
 }
 

@@ -158,6 +158,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     })
     .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
     let result = if initialize { Ok(()) } else { run(&globals, &server, &mut signals, &log) };
+    server.stop_replicas();
     handle.close();
     session::buffer_pool::dump_last(&server.globals.load(), &engine);
     if let Some(binlog) = binlog {
@@ -222,6 +223,8 @@ fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc
     if config.addresses.is_empty() && config.socket.is_none() {
         return Err("nothing to listen on: --skip-networking and no --socket".to_string());
     }
+    // Before anybody can ask whether they run.
+    server.start_replicas();
     let listener = Listener::start(&config, Arc::new(Sessions(Arc::clone(server)))).map_err(|e| e.to_string())?;
     listener.register_gauges();
     let listener = Arc::new(listener);

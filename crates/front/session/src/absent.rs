@@ -1,4 +1,4 @@
-//! Statements about what this server has none of: key caches, replication channels, tablespaces. Each answers
+//! Statements about what this server has none of: key caches, tablespaces. Each answers
 //! as a MySQL server does that has none of that name either.
 
 use crate::command::Session;
@@ -20,27 +20,6 @@ impl Session {
                 let is_base64 = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'\n');
                 // An event has a header of 19 bytes at least.
                 Err(if text.bytes().all(is_base64) { err!(1149) } else { err!(1575) })
-            }
-            Absent::StartReplica(channel) => {
-                self.need(Action::ReplicaControl)?;
-                Err(match channel {
-                    Some(channel) => err!(3074, text(channel)),
-                    None => err!(1200),
-                })
-            }
-            Absent::StopReplica(Some(channel)) | Absent::ResetReplica(Some(channel)) => {
-                self.need(Action::ReplicaControl)?;
-                Err(err!(3074, text(channel)))
-            }
-            Absent::StopReplica(None) => {
-                self.need(Action::ReplicaControl)?;
-                let note = "Replication thread(s) for channel '' are already stopped.".to_string();
-                self.state.warn("Note", 3084, note);
-                Ok("replica_stop")
-            }
-            Absent::ResetReplica(None) => {
-                self.need(Action::ResetReplica)?;
-                Ok("reset")
             }
             Absent::KeyCache(name, ref tables) => {
                 for table in tables {

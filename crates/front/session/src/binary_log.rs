@@ -168,10 +168,18 @@ impl State {
 
     /// Before the commit of a transaction with events: what its end says.
     pub(crate) fn log_commit(&mut self, tx: &mut Transaction, kind: LoggedAs) -> Result<()> {
-        if tx.events().is_empty() {
+        // A source's transaction has its number here too, whatever is left of it.
+        let numbered =
+            self.applied.as_ref().is_some_and(|applied| applied.gtid().is_some()) && self.logs_to().is_some();
+        if tx.events().is_empty() && !numbered {
             return Ok(());
         }
         self.log_end(tx, kind)
+    }
+
+    /// Before a commit in a session that makes a source's changes: where the source's next transaction begins.
+    pub(crate) fn store_position(&self, tx: &mut Transaction) -> Result<()> {
+        self.applied.as_ref().map_or(Ok(()), |applied| applied.store(&self.server, tx))
     }
 
     /// The same, also of a transaction that has none: it is an empty one.
@@ -188,14 +196,13 @@ impl State {
             begin.extend_from_slice(b"BEGIN");
         }
         let (original_us, original_version) = self.origin();
+        let numbering = self.numbering();
+        let applied = self.applied.as_deref();
         let commit = Commit {
             is_block,
             has_statements: kind != LoggedAs::Rows,
-            numbering: self.numbering(),
-            server_id: match self.gtid.source_id {
-                0 => globals.uint(SERVER_ID) as u32,
-                id => id,
-            },
+            numbering,
+            server_id: applied.map_or(globals.uint(SERVER_ID) as u32, |applied| applied.server_id()),
             commit_us: crate::state::clock_us(),
             original_us,
             original_version,

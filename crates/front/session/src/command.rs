@@ -346,7 +346,7 @@ impl Session {
 
     /// Counts a panic and tells the error log of it. Error 1815 for the client.
     #[cold]
-    fn note_panic(&self, panicked: &Panicked) -> SqlError {
+    pub(crate) fn note_panic(&self, panicked: &Panicked) -> SqlError {
         observe::increment(Counter::StatementsPanicked);
         let reference = panics::reference();
         let digest = sql::digest::digest_text(&self.entry.text(), lexer_mode(self.state.sql_mode), DIGEST_BYTES_MAX);

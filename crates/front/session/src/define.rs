@@ -144,7 +144,7 @@ impl Session {
     }
 
     /// Statements that answer OK: the name of their counter, and what the OK says.
-    fn obey_quietly(&mut self, parsed: &Parsed) -> Result<(&'static str, Outcome, Done)> {
+    pub(crate) fn obey_quietly(&mut self, parsed: &Parsed) -> Result<(&'static str, Outcome, Done)> {
         let plain = |name| Ok((name, Outcome::default(), Done::Answered));
         let affected = |name, rows| Ok((name, Outcome { affected_rows: rows, ..Outcome::default() }, Done::Answered));
         match &parsed.statement {
@@ -393,9 +393,7 @@ impl Session {
                     match reset {
                         Reset::Persist { if_exists, name } => self.reset_persist(parsed, *name, *if_exists)?,
                         Reset::BinaryLogs { to } => self.reset_binary_logs(*to)?,
-                        Reset::Replica { channel, .. } => {
-                            self.absent(parsed, &Absent::ResetReplica(*channel))?;
-                        }
+                        Reset::Replica { all, channel } => self.reset_replica(parsed, *all, *channel)?,
                     }
                 }
                 plain("reset")
@@ -411,6 +409,7 @@ impl Session {
             }
             Statement::Extension(statement) => plain(self.extension(parsed, statement)?),
             Statement::Absent(what) => plain(self.absent(parsed, what)?),
+            Statement::Replica(statement) => plain(self.replica_statement(parsed, statement)?),
             Statement::Xa(xa) => plain(self.xa(parsed, *xa)?),
             Statement::Unsupported(what) => Err(unsupported(what.what)),
             other => Err(unsupported(statement_words(other))),
@@ -511,6 +510,7 @@ impl Session {
             let kind = if with_rows { LoggedAs::Both } else { LoggedAs::Statement };
             self.state.log_commit(ddl.tx(), kind)?;
         }
+        self.state.store_position(ddl.tx())?;
         let committed = ddl.commit();
         self.state.end_gtid(committed.is_ok());
         self.state.track_commit(self.tx.commit_end());

@@ -113,8 +113,6 @@ fn is_tagged(text: &str) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct SessionGtid {
     pub next: Next,
-    /// The server that the transaction was first committed on; 0: this one.
-    pub source_id: u32,
     /// The commit that is on its way has this number.
     committing: Option<Gtid>,
     /// There when `session_track_gtids` is not OFF.
@@ -295,7 +293,14 @@ fn commits_first(statement: &Statement) -> bool {
 impl State {
     /// What becomes of the transaction that is about to commit: its number. [`State::end_gtid`] follows.
     pub(crate) fn numbering(&mut self) -> Numbering {
-        let numbered = numbers(&self.server.globals.load());
+        let globals = self.server.globals.load();
+        let numbered = numbers(&globals);
+        // The applier asks what is executed before it begins, and nobody else applies the source's transactions.
+        if let Some(gtid) = self.applied.as_ref().and_then(|applied| applied.gtid())
+            && globals.uint(GTID_MODE) > 0
+        {
+            return Numbering::Given(gtid);
+        }
         match self.gtid.next {
             Next::Owned(gtid) => {
                 self.gtid.next = Next::Over(gtid);
@@ -347,6 +352,9 @@ impl State {
 
     /// When and on what version the transaction was committed where it came from; 0: here.
     pub(crate) fn origin(&self) -> (u64, u32) {
+        if let Some(applied) = &self.applied {
+            return applied.original();
+        }
         let told = |id, nothing| Some(self.vars.uint(id)).filter(|n| *n != nothing).unwrap_or(0);
         (told(ORIGINAL_COMMIT, NO_COMMIT_TIME), told(ORIGINAL_VERSION, NO_VERSION) as u32)
     }

@@ -824,6 +824,10 @@ impl Session {
 
     /// Error 1290 while `read_only` or `super_read_only` is on.
     pub(crate) fn check_read_only(&self) -> Result<()> {
+        // A source's changes are made whatever others may not do.
+        if self.state.applied.is_some() {
+            return Ok(());
+        }
         // Globals as of the session's last look: one load.
         let globals = self.state.globals.peek();
         if !self.state.globals.is_current(&self.server.globals) || globals.bool(READ_ONLY) {

@@ -116,6 +116,10 @@ pub(crate) const COM: &[&str] = &[
     "ha_close",
     "ha_read",
     "shutdown",
+    "change_replication_source",
+    "change_repl_filter",
+    "replica_start",
+    "replica_stop",
     "analyze",
     "checksum",
     "clone",
@@ -197,6 +201,8 @@ pub struct Server {
     pub(crate) gathering: Gathering,
     /// By connection. W: replicas that register and go. R: SHOW REPLICAS.
     pub(crate) replicas: Mutex<BTreeMap<u32, crate::dump::Replica>>,
+    /// This server's own sources.
+    pub(crate) channels: crate::replicas::Channels,
     pub catalog: Arc<Catalog>,
     pub accounts: Accounts,
     /// W: SET GLOBAL. R: sessions at connect, `@@global.x`.
@@ -268,6 +274,7 @@ impl Server {
             dumps: Mutex::new(Rank::Session, BTreeMap::new()),
             gathering: Gathering::default(),
             replicas: Mutex::new(Rank::Session, BTreeMap::new()),
+            channels: crate::replicas::Channels::new(),
             catalog,
             accounts: Accounts::new(directory).with_native_password(settings.native_password),
             globals: Snapshot::new(globals),
@@ -307,6 +314,7 @@ impl Server {
             });
         }
         server.apply_policy(&server.globals.load())?;
+        server.load_channels()?;
         let gauge = |name: &str, read: fn(&Server) -> u64| {
             let server: Weak<Server> = Arc::downgrade(&server);
             observe::register_gauge(name, move || server.upgrade().map_or(0, |s| read(&s)));

@@ -10,6 +10,7 @@ use crate::extensions;
 use crate::gtid::{GTID_NEXT, GTID_PURGED};
 use crate::needs::Action;
 use crate::persist;
+use crate::replica_apply;
 use crate::roles::{MANDATORY_ROLES, role_list};
 use crate::run::lexer_mode;
 use crate::server::POLICY;
@@ -236,6 +237,7 @@ impl Session {
                 if global {
                     let globals = self.server.globals.load();
                     binary_log::may_set(&globals, id, &new)?;
+                    replica_apply::may_set(id, &new)?;
                     let persists = matches!(scope, VarScope::Persist | VarScope::PersistOnly);
                     new = extensions::agree(&globals, id, new, persists)?;
                 }
@@ -473,6 +475,9 @@ impl Change {
 
 /// A character set brings its default collation, a collation its character set.
 pub(crate) fn pair(id: VarId, value: &Val, set: &mut dyn FnMut(VarId, Val)) {
+    if let Some(other) = variables::other_name(id) {
+        set(other, value.clone());
+    }
     for (charset, collation) in PAIRS {
         if id == charset
             && let Some(found) = Charset::by_name(value.text())

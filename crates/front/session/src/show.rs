@@ -244,8 +244,8 @@ impl Session {
             | ShowWhat::BinaryLogStatus
             | ShowWhat::Replicas
             | ShowWhat::BinlogEvents { relay: false, .. }) => self.show_binlog(parsed, what)?,
-            ShowWhat::ReplicaStatus { channel: Some(channel) }
-            | ShowWhat::BinlogEvents { channel: Some(channel), .. } => {
+            ShowWhat::ReplicaStatus { channel } => self.show_replica_status(parsed, *channel)?,
+            ShowWhat::BinlogEvents { channel: Some(channel), .. } => {
                 return Err(err!(3074, String::from_utf8_lossy(parsed.bytes(*channel))));
             }
             ShowWhat::BinlogEvents { .. } => show::empty(show::BINLOG_EVENTS),
@@ -263,7 +263,6 @@ impl Session {
             ShowWhat::ProcedureCode(_) | ShowWhat::FunctionCode(_) => {
                 return Err(err!(1289, "SHOW PROCEDURE|FUNCTION CODE", "--with-debug"));
             }
-            ShowWhat::ReplicaStatus { .. } => show::replica_status(),
             _ => return Err(err!(1235, "this form of SHOW")),
         })
     }

@@ -95,6 +95,8 @@ pub(crate) struct State {
     pub log_collations: [u16; 2],
     /// The statement at hand as the binary log has it, where it goes there.
     pub log_text: Option<Vec<u8>>,
+    /// The session makes a source's changes.
+    pub applied: Option<Box<crate::replica_apply::Applied>>,
     pub gtid: SessionGtid,
     /// `binlog_rows_query_log_events`: the text of the statement at hand is kept.
     pub keeps_text: bool,
@@ -144,6 +146,7 @@ impl State {
             keeps_text: false,
             text: Vec::new(),
             log_collations: [0; 2],
+            applied: None,
         };
         state.reload();
         state

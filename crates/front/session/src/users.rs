@@ -55,6 +55,7 @@ impl Session {
         let state = &mut self.state;
         let stored = store_accounts(&server.catalog, &mut self.tx, &directory, |tx| {
             texts.iter().flatten().try_for_each(|text| state.log_statement(tx, text))?;
+            state.store_position(tx)?;
             state.log_commit(tx, LoggedAs::Statement)
         });
         // Without acknowledgement it is committed nevertheless.

@@ -414,14 +414,14 @@ const REPLICA_BIGINTS: [&str; 7] = [
     "Source_Retry_Count",
 ];
 
-/// SHOW REPLICA STATUS of a server that is no replica.
-pub fn replica_status() -> Rows {
+/// SHOW REPLICA STATUS: a row a channel.
+pub fn replica_status(rows: Vec<Row>) -> Rows {
     let column = |name: &&'static str| match name {
         name if REPLICA_INTS.contains(name) => (*name, int().unsigned()),
         name if REPLICA_BIGINTS.contains(name) => (*name, bigint()),
         name => (*name, varchar(64)),
     };
-    Rows::new(&REPLICA_STATUS.iter().map(column).collect::<Vec<_>>(), Vec::new())
+    Rows::new(&REPLICA_STATUS.iter().map(column).collect::<Vec<_>>(), rows)
 }
 
 /// SHOW PROFILE without a profile: the columns of the types asked for, in their own order.

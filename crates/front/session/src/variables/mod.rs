@@ -26,6 +26,26 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::{DataType, Result, SqlError, TypeKind, Value, const_eq};
 
+/// Variables of replicas with the names that they had before.
+const OLD_NAMES: [(VarId, VarId); 7] = [
+    (id("log_replica_updates"), id("log_slave_updates")),
+    (id("replica_exec_mode"), id("slave_exec_mode")),
+    (id("replica_net_timeout"), id("slave_net_timeout")),
+    (id("replica_transaction_retries"), id("slave_transaction_retries")),
+    (id("replica_type_conversions"), id("slave_type_conversions")),
+    (id("skip_replica_start"), id("skip_slave_start")),
+    (id("sql_replica_skip_counter"), id("sql_slave_skip_counter")),
+];
+
+/// The other name of a variable that has two, which both have its value.
+pub fn other_name(id: VarId) -> Option<VarId> {
+    OLD_NAMES.iter().find_map(|(name, old)| match id {
+        _ if id == *name => Some(*old),
+        _ if id == *old => Some(*name),
+        _ => None,
+    })
+}
+
 /// Where a variable lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {

@@ -306,9 +306,6 @@ pub enum Absent {
     /// BINLOG 'event'
     BinlogEvent(Str),
     /// START, STOP, RESET REPLICA; the channel, if one is named.
-    StartReplica(Option<Str>),
-    StopReplica(Option<Str>),
-    ResetReplica(Option<Str>),
     /// CACHE INDEX tables IN name
     KeyCache(Name, Vec<ObjectName>),
     /// CREATE RESOURCE GROUP
@@ -380,6 +377,51 @@ pub enum Reset {
         if_exists: bool,
         name: Option<ObjectName>,
     },
+}
+
+/// CHANGE REPLICATION SOURCE and FILTER, START and STOP REPLICA. Words stand for the names of options, in any letter case.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ReplicaStatement {
+    ChangeSource {
+        options: Vec<(Str, SourceValue)>,
+        channel: Option<Str>,
+    },
+    ChangeFilter {
+        rules: Vec<(Str, Vec<FilterItem>)>,
+        channel: Option<Str>,
+    },
+    Start {
+        io: bool,
+        sql: bool,
+        /// UNTIL was said, and so were a user or a password.
+        until: bool,
+        credentials: bool,
+        channel: Option<Str>,
+    },
+    Stop {
+        io: bool,
+        sql: bool,
+        channel: Option<Str>,
+    },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum SourceValue {
+    Text(Str),
+    /// As it is written.
+    Number(Str),
+    Word(Str),
+    Numbers(Vec<u64>),
+}
+
+/// An item of a replication filter.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum FilterItem {
+    Name(ObjectName),
+    /// `'db.table'` with wildcards.
+    Pattern(Str),
+    /// REPLICATE_REWRITE_DB
+    Pair(Name, Name),
 }
 
 /// CREATE, ALTER, DROP SERVER

@@ -372,6 +372,7 @@ pub enum Statement {
     /// CLONE LOCAL DATA DIRECTORY
     CloneLocal(Str),
     Absent(Absent),
+    Replica(ReplicaStatement),
     Handler(HandlerStatement),
     Server(ServerStatement),
     Extension(ExtensionStatement),

@@ -68,29 +68,13 @@ impl Parser<'_> {
     fn change_source(&mut self) -> R<Statement> {
         self.expect(Kw::REPLICATION)?;
         if self.eat(Kw::FILTER) {
-            self.comma_list(|p| {
-                if !p.spelled_like(&["REPLICATE_"]) {
-                    return Err(p.syntax());
-                }
-                p.bump();
-                p.expect_tok(Tok::Eq)?;
-                p.expect_tok(Tok::LParen)?;
-                if !p.is(Tok::RParen) {
-                    p.comma_list(|p| {
-                        if p.is(Tok::LParen) {
-                            return p.paren_names().map(|_| ());
-                        }
-                        if p.is(Tok::Str) { p.text().map(|_| ()) } else { p.object_name().map(|_| ()) }
-                    })?;
-                }
-                p.expect_tok(Tok::RParen)
-            })?;
-            self.for_channel()?;
-            return Ok(self.unsupported("replication filters", "change_repl_filter"));
+            let rules = self.comma_list(Self::filter_rule)?;
+            let channel = self.for_channel()?;
+            return Ok(Statement::Replica(ReplicaStatement::ChangeFilter { rules, channel }));
         }
         self.expect(Kw::SOURCE)?;
         self.expect(Kw::TO)?;
-        self.comma_list(|p| {
+        let options = self.comma_list(|p| {
             let known = [
                 "SOURCE_",
                 "MASTER_",
@@ -106,12 +90,37 @@ impl Parser<'_> {
             if !p.spelled_like(&known) {
                 return Err(p.syntax());
             }
-            p.bump();
+            let token = p.bump();
             p.expect_tok(Tok::Eq)?;
-            p.option_scalar()
+            Ok((Str::source(token.start, token.end), p.option_scalar()?))
         })?;
-        self.for_channel()?;
-        Ok(self.unsupported("replication from a source", "change_replication_source"))
+        let channel = self.for_channel()?;
+        Ok(Statement::Replica(ReplicaStatement::ChangeSource { options, channel }))
+    }
+
+    /// `REPLICATE_... = ( ... )`
+    fn filter_rule(&mut self) -> R<(Str, Vec<FilterItem>)> {
+        if !self.spelled_like(&["REPLICATE_"]) {
+            return Err(self.syntax());
+        }
+        let token = self.bump();
+        self.expect_tok(Tok::Eq)?;
+        self.expect_tok(Tok::LParen)?;
+        let items = match self.is(Tok::RParen) {
+            true => Vec::new(),
+            false => self.comma_list(|p| {
+                if p.is(Tok::LParen) {
+                    let names = p.paren_names()?;
+                    return match names[..] {
+                        [from, to] => Ok(FilterItem::Pair(from, to)),
+                        _ => Err(p.syntax()),
+                    };
+                }
+                if p.is(Tok::Str) { p.text().map(FilterItem::Pattern) } else { p.object_name().map(FilterItem::Name) }
+            })?,
+        };
+        self.expect_tok(Tok::RParen)?;
+        Ok((Str::source(token.start, token.end), items))
     }
 
     /// Whether the current word begins like one of `prefixes`.
@@ -122,22 +131,31 @@ impl Parser<'_> {
     }
 
     /// A string, number, account, word, or list of numbers.
-    fn option_scalar(&mut self) -> R<()> {
+    fn option_scalar(&mut self) -> R<SourceValue> {
         match self.tok.tok {
             Tok::LParen => {
                 self.bump();
-                if !self.is(Tok::RParen) {
-                    self.comma_list(Self::integer)?;
-                }
-                self.expect_tok(Tok::RParen)
+                let ids = if self.is(Tok::RParen) { Vec::new() } else { self.comma_list(Self::integer)? };
+                self.expect_tok(Tok::RParen)?;
+                Ok(SourceValue::Numbers(ids))
             }
-            Tok::Int | Tok::Decimal | Tok::Float => self.big_number().map(|_| ()),
-            Tok::Str => self.role().map(|_| ()),
+            Tok::Int | Tok::Decimal | Tok::Float => {
+                let token = self.tok;
+                self.big_number()?;
+                Ok(SourceValue::Number(Str::source(token.start, token.end)))
+            }
+            Tok::Str => match self.role()? {
+                Account::Named { user, .. } => Ok(SourceValue::Text(user)),
+                Account::Current => Err(self.syntax()),
+            },
             Tok::Word if self.at(Kw::NULL) || self.at(Kw::ON) => {
-                self.bump();
-                Ok(())
+                let token = self.bump();
+                Ok(SourceValue::Word(Str::source(token.start, token.end)))
             }
-            Tok::Word | Tok::Quoted => self.role().map(|_| ()),
+            Tok::Word | Tok::Quoted => match self.role()? {
+                Account::Named { user, .. } => Ok(SourceValue::Word(user)),
+                Account::Current => Err(self.syntax()),
+            },
             _ => Err(self.syntax()),
         }
     }
@@ -150,11 +168,16 @@ impl Parser<'_> {
             return Ok(self.unsupported("group replication", "group_replication_start"));
         }
         self.expect(Kw::REPLICA)?;
+        let (mut io, mut sql) = (true, true);
         if matches!(self.tok.kw, Kw::IO_THREAD | Kw::SQL_THREAD | Kw::RELAY_THREAD) {
-            self.comma_list(|p| p.expect_any(&[Kw::IO_THREAD, Kw::SQL_THREAD, Kw::RELAY_THREAD]))?;
+            let kinds = self.comma_list(|p| p.expect_any(&[Kw::IO_THREAD, Kw::SQL_THREAD, Kw::RELAY_THREAD]))?;
+            sql = kinds.contains(&Kw::SQL_THREAD);
+            io = kinds.iter().any(|kind| *kind != Kw::SQL_THREAD);
         }
+        let (mut until, mut credentials) = (false, false);
         if kw == Kw::START {
             if self.eat(Kw::UNTIL) {
+                until = true;
                 self.comma_list(|p| {
                     if p.eat(Kw::SQL_AFTER_MTS_GAPS) {
                         return Ok(());
@@ -164,18 +187,18 @@ impl Parser<'_> {
                     }
                     p.bump();
                     p.expect_tok(Tok::Eq)?;
-                    p.option_scalar()
+                    p.option_scalar().map(drop)
                 })?;
             }
             while matches!(self.tok.kw, Kw::USER | Kw::PASSWORD | Kw::DEFAULT_AUTH | Kw::PLUGIN_DIR) {
+                credentials = true;
                 self.replica_credential()?;
             }
         }
         let channel = self.for_channel()?;
-        Ok(Statement::Absent(if kw == Kw::START {
-            Absent::StartReplica(channel)
-        } else {
-            Absent::StopReplica(channel)
+        Ok(Statement::Replica(match kw {
+            Kw::START => ReplicaStatement::Start { io, sql, until, credentials, channel },
+            _ => ReplicaStatement::Stop { io, sql, channel },
         }))
     }
 
@@ -371,7 +394,7 @@ impl Parser<'_> {
                     if self.is(Tok::Word) && self.src[self.tok.start as usize].is_ascii_digit() {
                         self.bump();
                     } else {
-                        self.option_scalar()?;
+                        self.option_scalar().map(drop)?;
                     }
                 }
                 Kw::STORAGE | Kw::ENGINE => {

@@ -1,0 +1,665 @@
+//! Changes of a replication source, made in a session: the session's side of [`replica::Apply`].
+//!
+//! ```text
+//!   QUERY event --> the session's variables become those of the source's --> obey, or plan and run
+//!   row event   --> SourceTable --map_columns--> exec::apply::RowApplier     no text, no plan
+//!   commit      --> the channel's position into the dictionary, in the same transaction; log_commit; precommit
+//! ```
+//! The session is one like others, of the system's user: it is in the process list and can be killed, and all that it changes goes into
+//! this server's own binary log as its changes (`log_replica_updates`), under the source's GTIDs.
+
+use crate::Server;
+use crate::binary_log::LoggedAs;
+use crate::charset;
+use crate::command::Session;
+use crate::panics;
+use crate::run::{REPLANS_MAX, lexer_mode, parse_error};
+use crate::sink::MemorySink;
+use crate::variables::{Val, VarId, id};
+use accounts::AccountName;
+use binlog::decode::{Change, Fit, QueryEvent, RowsEvent, SourceColumn, SourceTable};
+use binlog::event::{NO_FOREIGN_KEY_CHECKS, NO_UNIQUE_CHECKS};
+use binlog::gtid::Gtid;
+use binlog::payload::{ROWS_NO_FOREIGN_KEYS, ROWS_RELAXED_UNIQUE};
+use catalog::Column;
+use catalog::dictionary::{self, Kind};
+use engine::{Isolation, Transaction};
+use exec::apply::{Mode, RowApplier};
+use exec::run::Run;
+use protocol::{HangUp, Peer};
+use replica::{Apply, Filters, Origin, Position};
+use sql::ast::{ObjectName, Parsed, Statement, TableRef};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use types::collation::CollationId;
+use types::sql_mode::SqlMode;
+use types::{DataType, Result, SqlError, StoreContext, TypeKind, Value, err};
+
+const SQL_MODE: VarId = id("sql_mode");
+const TIME_ZONE: VarId = id("time_zone");
+const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
+const UNIQUE_CHECKS: VarId = id("unique_checks");
+const INCREMENT: VarId = id("auto_increment_increment");
+const OFFSET: VarId = id("auto_increment_offset");
+const COLLATION_CONNECTION: VarId = id("collation_connection");
+const CHARSET_CONNECTION: VarId = id("character_set_connection");
+const COLLATION_SERVER: VarId = id("collation_server");
+const CHARSET_SERVER: VarId = id("character_set_server");
+const UTF8MB4_COLLATION: VarId = id("default_collation_for_utf8mb4");
+const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
+const REQUIRE_PRIMARY_KEY: VarId = id("sql_require_primary_key");
+const SQL_LOG_BIN: VarId = id("sql_log_bin");
+const LOG_UPDATES: VarId = id("log_replica_updates");
+const EXEC_MODE: VarId = id("replica_exec_mode");
+const CONVERSIONS: VarId = id("replica_type_conversions");
+const TIMEOUT: VarId = id("innodb_lock_wait_timeout");
+
+/// Ids of the sessions of appliers: those of connections count up from 1.
+const FIRST_ID: u32 = 1 << 31;
+
+/// The dictionary entry of a channel that says where its next transaction begins.
+pub(crate) const POSITION_ENTRY: &str = "position";
+
+/// What a session that applies has beside others.
+pub(crate) struct Applied {
+    channel: String,
+    origin: Origin,
+    /// What the next commit stores, once.
+    position: RefCell<Option<Position>>,
+    /// What was stored last: where the transaction at hand begins.
+    stored: RefCell<Position>,
+}
+
+impl Applied {
+    pub fn gtid(&self) -> Option<Gtid> {
+        self.origin.head.gtid
+    }
+
+    pub fn server_id(&self) -> u32 {
+        self.origin.server_id
+    }
+
+    /// When it was committed first, microseconds since 1970, and the version of the server that did; 0: not known.
+    pub fn original(&self) -> (u64, u32) {
+        (self.origin.head.original_commit_us, self.origin.head.original_version)
+    }
+
+    /// Before a commit of `tx`: the position behind what it does, if it has not been stored.
+    pub fn store(&self, server: &Server, tx: &mut Transaction) -> Result<()> {
+        let Some(position) = self.position.borrow_mut().take() else { return Ok(()) };
+        let tree = server.engine.dictionary();
+        dictionary::put(tx, tree, Kind::Replication, &self.channel, POSITION_ENTRY, &position.encode())?;
+        *self.stored.borrow_mut() = position;
+        Ok(())
+    }
+}
+
+/// One column of a source's table.
+struct Mapped {
+    /// Its place here; `None`: there is no such column.
+    place: Option<usize>,
+    fit: Fit,
+}
+
+/// A source's table and the one here that it is written to.
+struct Target {
+    rows: RowApplier,
+    /// [`catalog::Version::number`] that it was made for.
+    number: u64,
+    source: SourceTable,
+    columns: Vec<Mapped>,
+}
+
+pub(crate) struct SessionApplier {
+    session: Session,
+    /// The transaction at hand has statements among its events.
+    logged_as: LoggedAs,
+    /// By the number of the source.
+    targets: HashMap<u64, Target>,
+    /// The other ends of the sockets that the session thinks it has.
+    _peer: Box<dyn Send>,
+}
+
+impl SessionApplier {
+    /// Errors 1040, 1135.
+    pub fn new(server: &Arc<Server>, channel: &str, position: Position) -> Result<SessionApplier> {
+        static NEXT: AtomicU32 = AtomicU32::new(FIRST_ID);
+        // Relaxed: a number of its own for each, nothing else.
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let (hang_up, peer) = HangUp::of_nobody().map_err(|e| SqlError::new(1135, format!("no socket: {e}")))?;
+        let mut session = Session::new(server, id, Peer::Unix, hang_up)?;
+        session.access = Some(server.accounts.unlimited());
+        session.state.user = "system user@".to_string();
+        session.state.current_user = "@".to_string();
+        session.entry_identify("system user");
+        session.restrict();
+        let globals = server.globals.load();
+        if !globals.bool(LOG_UPDATES) {
+            session.state.vars.set(SQL_LOG_BIN, Val::Bool(false));
+        }
+        session.state.applied = Some(Box::new(Applied {
+            channel: channel.to_string(),
+            origin: Origin::default(),
+            position: RefCell::new(None),
+            stored: RefCell::new(position),
+        }));
+        session.counters.attach();
+        session.counters.enter();
+        session.memory.arm();
+        Ok(SessionApplier { session, logged_as: LoggedAs::Rows, targets: HashMap::new(), _peer: Box::new(peer) })
+    }
+
+    /// Runs a step; a panic in it is its error, and the transaction is rolled back.
+    fn step<T>(&mut self, step: impl FnOnce(&mut SessionApplier) -> Result<T>) -> Result<T> {
+        sync::blocking::serve(self.session.tx.interrupt());
+        self.session.memory.begin();
+        let result = panics::catch(|| step(self));
+        self.session.memory.end();
+        match result {
+            Ok(result) => result.map_err(|e| self.session.why_ended(e)),
+            Err(panicked) => {
+                let error = self.session.note_panic(&panicked);
+                self.targets.clear();
+                self.session.rollback_all();
+                Err(error)
+            }
+        }
+    }
+
+    fn applied(&mut self) -> &mut Applied {
+        self.session.state.applied.as_mut().expect("an applier's session has it")
+    }
+
+    fn set(&mut self, id: VarId, value: Val) {
+        if *self.session.state.vars.get(id) != value {
+            self.session.state.vars.set(id, value);
+        }
+    }
+
+    /// The time of an event, and what its session left out.
+    fn set_event(&mut self, timestamp: u32, microseconds: u32, checks: (bool, bool)) {
+        self.session.state.timestamp = Some(f64::from(timestamp) + f64::from(microseconds) / 1e6);
+        self.set(FOREIGN_KEY_CHECKS, Val::Bool(checks.0));
+        self.set(UNIQUE_CHECKS, Val::Bool(checks.1));
+        self.session.state.begin_statement();
+        self.session.state.clear_conditions();
+    }
+
+    /// The session becomes the one that the statement ran in.
+    fn set_session(&mut self, query: &QueryEvent<'_>, timestamp: u32) -> Result<()> {
+        let has = |flag| query.flags.is_some_and(|flags| flags & flag != 0);
+        self.set_event(timestamp, query.microseconds, (!has(NO_FOREIGN_KEY_CHECKS), !has(NO_UNIQUE_CHECKS)));
+        let known = types::sql_mode::SQL_MODES.iter().fold(0, |all, (_, mode)| all | mode.0);
+        self.set(SQL_MODE, Val::UInt(query.sql_mode.unwrap_or(SqlMode::DEFAULT.0) & known));
+        let [client, connection, server] = query.collations.unwrap_or([45, 255, 255]).map(known_collation);
+        charset::set_names(&mut self.session.state, client);
+        let text = |s: &'static str| Val::Str(s.into());
+        self.set(CHARSET_CONNECTION, text(connection.charset().name()));
+        self.set(COLLATION_CONNECTION, text(connection.info().name));
+        self.set(CHARSET_SERVER, text(server.charset().name()));
+        self.set(COLLATION_SERVER, text(server.info().name));
+        let utf8mb4 = query.utf8mb4_collation.map_or(CollationId::UTF8MB4_0900_AI_CI, known_collation);
+        self.set(UTF8MB4_COLLATION, text(utf8mb4.info().name));
+        if let Some(zone) = query.time_zone {
+            self.set(TIME_ZONE, Val::Str(String::from_utf8_lossy(zone).into_owned().into()));
+        }
+        let (increment, offset) = query.auto_increment.unwrap_or((1, 1));
+        self.set(INCREMENT, Val::UInt(increment.into()));
+        self.set(OFFSET, Val::UInt(offset.into()));
+        self.set(EXPLICIT_DEFAULTS, Val::Bool(query.explicit_defaults.unwrap_or(true)));
+        self.set(REQUIRE_PRIMARY_KEY, Val::Bool(query.require_primary_key.unwrap_or(false)));
+        let (user, host) = query.invoker.unwrap_or((b"", b"localhost"));
+        let (user, host) = (String::from_utf8_lossy(user), String::from_utf8_lossy(host));
+        let access = self.session.access.as_mut().expect("an applier's session has it");
+        access.act_for(AccountName::new(&*user, &host));
+        let state = &mut self.session.state;
+        state.current_user = format!("{user}@{host}");
+        state.reload();
+        state.read_clock();
+        let database = String::from_utf8_lossy(query.database).into_owned();
+        if state.database.as_deref().unwrap_or("") != database {
+            self.use_database(&database)?;
+        }
+        Ok(())
+    }
+
+    fn use_database(&mut self, database: &str) -> Result<()> {
+        let known = self.session.dictionary().schema(database).is_some();
+        if known {
+            return self.session.use_database(database);
+        }
+        // CREATE DATABASE runs in the one that it makes.
+        self.session.state.database = None;
+        self.session.plans.clear();
+        Ok(())
+    }
+
+    fn run_statement(&mut self, query: &QueryEvent<'_>, filters: &Filters) -> Result<()> {
+        let text = charset::statement_text(&self.session.state, query.text).into_owned();
+        self.session.entry.begin(crate::process::Doing::Query, &text, self.session.state.clock_us);
+        let (parsed, tail) = sql::parse_next(&text, lexer_mode(self.session.state.sql_mode)).map_err(parse_error)?;
+        if !tail.is_empty() {
+            return Err(err!(1235, "several statements in one event"));
+        }
+        if !is_taken(&parsed, self.session.state.database.as_deref().unwrap_or(""), filters) {
+            return Ok(());
+        }
+        let room = exec::stack_bytes(parsed.height());
+        exec::with_stack(room, || {
+            if !crate::run::is_planned(&parsed.statement) {
+                return self.session.obey_event(&parsed);
+            }
+            self.session.refresh_access()?;
+            let mut planned = self.session.plan(parsed, &[])?;
+            // Whoever logs statements logs queries that call functions, too; their rows are for nobody.
+            self.session.run_into(&mut planned, &[], &mut MemorySink::new(usize::MAX)).map(drop)
+        })
+    }
+
+    /// CREATE TABLE ... START TRANSACTION: the table, and rows that follow, are one transaction at the source. Here the table is made
+    /// first; that it has been is kept with the position, so that nobody makes it a second time. In this server's binary log both are one
+    /// again.
+    fn make_table(&mut self, query: &QueryEvent<'_>, definition: &[u8], filters: &Filters) -> Result<()> {
+        let begin = self.applied().stored.borrow().clone();
+        if !begin.made {
+            self.session.transaction.explicit = false;
+            *self.applied().position.borrow_mut() = Some(Position { made: true, ..begin });
+            self.run_unlogged(&QueryEvent { text: definition, ..query.clone() }, filters)?;
+            self.session.transaction.explicit = true;
+            self.session.transaction.next_isolation = Some(Isolation::ReadCommitted);
+        }
+        // The filters leave out its rows as well.
+        let left_out = !begin.made && self.applied().position.borrow().is_some();
+        if left_out || self.session.state.logs_to().is_none() {
+            return Ok(());
+        }
+        self.session.begin_if_needed();
+        self.logged_as = LoggedAs::Both;
+        self.session.state.log_statement(&mut self.session.tx, query.text)
+    }
+
+    /// Runs a statement that goes into no binary log by itself.
+    fn run_unlogged(&mut self, query: &QueryEvent<'_>, filters: &Filters) -> Result<()> {
+        let logs = self.session.state.vars.get(SQL_LOG_BIN).clone();
+        self.set(SQL_LOG_BIN, Val::Bool(false));
+        let result = self.run_statement(query, filters);
+        self.set(SQL_LOG_BIN, logs);
+        result
+    }
+
+    /// A statement that ends its transaction by itself has stored the position, unless it had nothing to do.
+    fn end_statement(&mut self, at: &Position) -> Result<()> {
+        let stored = self.applied().position.borrow().is_none();
+        if stored && !self.session.tx.is_active() {
+            return Ok(());
+        }
+        *self.applied().position.borrow_mut() = Some(at.clone());
+        self.session.commit_applied(LoggedAs::Rows)
+    }
+
+    /// The table here that the rows of a source's table go to. Errors 1146, 1677.
+    fn target(&mut self, source: &SourceTable) -> Result<()> {
+        let version = self.session.dictionary();
+        if let Some(target) = self.targets.get(&source.id)
+            && target.number == version.number
+            && target.source.schema == source.schema
+            && target.source.name == source.name
+            && target.source.columns.len() == source.columns.len()
+        {
+            return Ok(());
+        }
+        self.targets.remove(&source.id);
+        let table = version.base_table(&source.schema, &source.name).filter(|t| t.is_base());
+        let table = table.ok_or_else(|| err!(1146, source.schema, source.name))?;
+        let globals = self.session.server.globals.load();
+        let mut source = source.clone();
+        let columns = map_columns(&mut source, &table.columns, &table.schema, &table.name, globals.text(CONVERSIONS))?;
+        let rows = RowApplier::new(&mut self.session.state, &version, table)?;
+        let target = Target { rows, number: version.number, source, columns };
+        // A source numbers its tables anew with each change of them.
+        if self.targets.len() >= TARGETS_MAX {
+            self.targets.clear();
+        }
+        self.targets.insert(target.source.id, target);
+        Ok(())
+    }
+
+    fn apply_rows(&mut self, source: &SourceTable, event: &RowsEvent<'_>, timestamp: u32) -> Result<()> {
+        let without = |flag| event.flags & flag == 0;
+        self.set_event(timestamp, 0, (without(ROWS_NO_FOREIGN_KEYS), without(ROWS_RELAXED_UNIQUE)));
+        self.session.state.sql_mode = SqlMode::NO_AUTO_VALUE_ON_ZERO;
+        let mut pinned = false;
+        for _ in 0..REPLANS_MAX {
+            self.target(source)?;
+            let target = &self.targets[&source.id];
+            if self.session.pin_tables(target.rows.pins(), true)? {
+                pinned = true;
+                break;
+            }
+        }
+        if !pinned {
+            return Err(err!(1615));
+        }
+        self.session.begin_if_needed();
+        let idempotent = self.session.server.globals.load().uint(EXEC_MODE) == 1;
+        let mode = if idempotent { Mode::Idempotent } else { Mode::Strict };
+        let target = self.targets.get_mut(&source.id).expect("made above");
+        let run = Run::new(&mut self.session.tx, &mut self.session.state, &[], &[]);
+        let applied = write_rows(target, event, mode, &run);
+        drop(run);
+        self.session.pins.release_statement();
+        self.session.tx.end_statement();
+        applied
+    }
+}
+
+/// Does a statement that ran in `database` pass the filters? Rules about databases go by that one, but for statements that make and drop
+/// databases; those about tables by the tables that it changes: one that is wanted is enough (manual, 19.2.5.4).
+fn is_taken(parsed: &Parsed, database: &str, filters: &Filters) -> bool {
+    let about = match &parsed.statement {
+        Statement::CreateDatabase(create) => Some(create.name),
+        Statement::AlterDatabase(alter) => alter.name,
+        Statement::DropDatabase { name, .. } => Some(*name),
+        _ => None,
+    };
+    if let Some(name) = about {
+        return filters.takes_database(parsed.name(name));
+    }
+    if !filters.takes_database(database) {
+        return false;
+    }
+    let tables: Vec<ObjectName> = match &parsed.statement {
+        Statement::CreateTable(create) => vec![create.name],
+        Statement::AlterTable(alter) => vec![alter.name],
+        Statement::DropTable { names, .. } => names.clone(),
+        Statement::RenameTable(pairs) => pairs.iter().map(|(from, _)| *from).collect(),
+        Statement::TruncateTable(name) => vec![*name],
+        Statement::CreateIndex(create) => vec![create.table],
+        Statement::DropIndex(drop) => vec![drop.table],
+        statement if crate::run::is_planned(statement) => {
+            let factor = |t: &TableRef| if let TableRef::Table(factor) = t { Some(factor.name) } else { None };
+            parsed.table_refs().iter().filter_map(factor).collect()
+        }
+        _ => Vec::new(),
+    };
+    if tables.is_empty() || !filters.has_tables() {
+        return true;
+    }
+    tables.iter().any(|name| {
+        let schema = name.schema.map_or(database, |schema| parsed.name(schema));
+        filters.takes_table(schema, parsed.name(name.name))
+    })
+}
+
+/// What CREATE TABLE ... START TRANSACTION defines, without its last two words.
+fn definition_of(text: &[u8]) -> Option<&[u8]> {
+    const WORDS: &[u8] = b" START TRANSACTION";
+    let (definition, words) =
+        text.trim_ascii_end().split_at_checked(text.trim_ascii_end().len().checked_sub(WORDS.len())?)?;
+    let is_create = text.trim_ascii_start().get(..6)?.eq_ignore_ascii_case(b"CREATE");
+    (is_create && words.eq_ignore_ascii_case(WORDS)).then_some(definition)
+}
+
+/// Tables of a source that are remembered.
+const TARGETS_MAX: usize = 1000;
+
+/// A collation by number, or one that holds all texts where it is not known here.
+fn known_collation(number: u16) -> CollationId {
+    let id = CollationId(number);
+    if id.is_known() && id.charset().mbminlen() == 1 { id } else { CollationId::UTF8MB4_0900_AI_CI }
+}
+
+/// Which column of the source is which one here: by place, as in MySQL. Error 1677 where one cannot be converted.
+fn map_columns(
+    source: &mut SourceTable,
+    columns: &[Column],
+    schema: &str,
+    table: &str,
+    conversions: &str,
+) -> Result<Vec<Mapped>> {
+    let allows = |word: &str| conversions.split(',').any(|w| w.trim().eq_ignore_ascii_case(word));
+    let shown: Vec<usize> = (0..columns.len()).filter(|i| !columns[*i].hidden).collect();
+    let mut mapped = Vec::with_capacity(source.columns.len());
+    for (i, theirs) in source.columns.iter_mut().enumerate() {
+        let Some(place) = shown.get(i).copied() else {
+            mapped.push(Mapped { place: None, fit: Fit::Never });
+            continue;
+        };
+        let ours = &columns[place];
+        let fit = theirs.fit(&ours.data_type, ours.members.len());
+        let allowed = match fit {
+            Fit::Same => true,
+            Fit::Widens => allows("ALL_NON_LOSSY"),
+            Fit::Narrows => allows("ALL_LOSSY"),
+            Fit::Never => false,
+        };
+        if !allowed {
+            let text = format!(
+                "Column {i} of table '{schema}.{table}' cannot be converted from type '{}' to type '{}'",
+                theirs.type_words(),
+                inspect::column_type(&ours.data_type, &ours.members)
+            );
+            return Err(SqlError::new(1677, text));
+        }
+        // Numbers have their sign from the column, as in MySQL, unless they are converted.
+        if fit == Fit::Same || theirs.unsigned.is_none() {
+            theirs.data_type.unsigned = ours.data_type.unsigned;
+        }
+        mapped.push(Mapped { place: Some(place), fit });
+    }
+    Ok(mapped)
+}
+
+/// Writes all rows of an event.
+fn write_rows(target: &mut Target, event: &RowsEvent<'_>, mode: Mode, run: &Run<'_>) -> Result<()> {
+    let Target { rows, source, columns, .. } = target;
+    let damaged = || SqlError::new(1610, format!("Corrupted replication event was detected: rows of {}", source.name));
+    let table = Arc::clone(rows.table());
+    let mut images = event.rows(source).ok_or_else(damaged)?;
+    let (mut row, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
+    rows.begin(run);
+    while !images.is_done() {
+        run.check_interrupt()?;
+        images.next(&mut row).ok_or_else(damaged)?;
+        place(&mut row, &source.columns, columns, &table.columns, &mut before, run)?;
+        match event.change {
+            Change::Write => rows.insert(&before, mode, run)?,
+            Change::Delete => rows.delete(&before, mode, run)?,
+            Change::Update => {
+                images.next(&mut row).ok_or_else(damaged)?;
+                place(&mut row, &source.columns, columns, &table.columns, &mut after, run)?;
+                rows.update(&before, &after, mode, run)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Brings an image into the order and the types of the table here. Generated columns are computed here.
+fn place<'v>(
+    row: &mut Vec<Option<Value<'v>>>,
+    theirs: &[SourceColumn],
+    mapped: &[Mapped],
+    ours: &[Column],
+    out: &mut Vec<Option<Value<'v>>>,
+    run: &Run<'_>,
+) -> Result<()> {
+    out.clear();
+    out.resize_with(ours.len(), || None);
+    for ((value, mapped), theirs) in row.drain(..).zip(mapped).zip(theirs) {
+        let (Some(value), Some(place)) = (value, mapped.place) else { continue };
+        out[place] = Some(stored(value, &theirs.data_type, mapped.fit, &ours[place], run)?);
+    }
+    Ok(())
+}
+
+/// A value as the column here stores it.
+fn stored<'v>(value: Value<'v>, theirs: &DataType, fit: Fit, ours: &Column, run: &Run<'_>) -> Result<Value<'v>> {
+    match (value, ours.data_type.kind) {
+        (Value::Null, _) if !ours.data_type.nullable => Ok(exec::run::write::implicit_default(&ours.data_type)),
+        (Value::Null, _) => Ok(Value::Null),
+        // Their zeros at the end stay at the source.
+        (Value::Bytes(bytes), TypeKind::Binary) if fit == Fit::Same => {
+            let mut bytes = bytes.into_owned();
+            bytes.resize(ours.data_type.length as usize, 0);
+            Ok(Value::Bytes(bytes.into()))
+        }
+        (value @ Value::Bytes(_), TypeKind::Json) => convert(value, theirs, ours, run),
+        (value, _) if fit == Fit::Same => Ok(value),
+        (value, _) => convert(value, theirs, ours, run),
+    }
+}
+
+fn convert<'v>(value: Value<'v>, theirs: &DataType, ours: &Column, run: &Run<'_>) -> Result<Value<'v>> {
+    let context = StoreContext { mode: run.sql_mode, column: &ours.name, row: 1, members: &ours.members };
+    // Texts come in the character set that the column here has.
+    let theirs = match (&value, ours.data_type.kind.is_text()) {
+        (Value::Bytes(_), true) => DataType { collation: ours.data_type.collation, kind: TypeKind::VarChar, ..*theirs },
+        (Value::Bytes(_), false) if ours.data_type.kind == TypeKind::Json => {
+            DataType { collation: CollationId::UTF8MB4_0900_AI_CI, kind: TypeKind::LongText, ..*theirs }
+        }
+        _ => *theirs,
+    };
+    types::coerce_for_store(value, &theirs, &ours.data_type, &context).map(|(value, _)| value)
+}
+
+impl Apply for SessionApplier {
+    fn begin(&mut self, origin: &Origin) -> Result<()> {
+        let applied = self.applied();
+        applied.origin = *origin;
+        *applied.position.borrow_mut() = None;
+        let timeout = self.session.server.globals.load().uint(TIMEOUT);
+        self.session.tx.set_lock_wait_timeout(std::time::Duration::from_secs(timeout));
+        self.session.transaction.explicit = true;
+        self.session.transaction.next_isolation = Some(Isolation::ReadCommitted);
+        self.logged_as = LoggedAs::Rows;
+        Ok(())
+    }
+
+    fn set_insert_id(&mut self, last: bool, id: u64) {
+        let state = &mut self.session.state;
+        if last {
+            state.last_insert_id = id;
+        } else {
+            state.insert_id = id;
+        }
+    }
+
+    fn set_random(&mut self, seeds: (u64, u64)) {
+        self.session.state.random = (seeds.0 as u32, seeds.1 as u32);
+    }
+
+    fn statement(
+        &mut self,
+        query: &QueryEvent<'_>,
+        timestamp: u32,
+        filters: &Filters,
+        ends: Option<&Position>,
+    ) -> Result<()> {
+        self.step(|this| {
+            if let Some(at) = ends {
+                // It commits by itself, as it did at the source.
+                this.session.transaction.explicit = false;
+                *this.applied().position.borrow_mut() = Some(at.clone());
+            }
+            this.set_session(query, timestamp)?;
+            if ends.is_none()
+                && let Some(definition) = definition_of(query.text)
+            {
+                return this.make_table(query, definition, filters);
+            }
+            let expected = query.error;
+            match this.run_statement(query, filters) {
+                Err(e) if expected != 0 && e.code == expected => {}
+                result => result?,
+            }
+            ends.map_or(Ok(()), |at| this.end_statement(at))
+        })
+    }
+
+    fn rows(&mut self, table: &SourceTable, event: &RowsEvent<'_>, timestamp: u32) -> Result<()> {
+        self.step(|this| this.apply_rows(table, event, timestamp))
+    }
+
+    fn commit(&mut self, at: &Position) -> Result<()> {
+        self.step(|this| {
+            *this.applied().position.borrow_mut() = Some(at.clone());
+            this.session.commit_applied(this.logged_as)
+        })
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        self.step(|this| this.session.tx.await_durable().map_err(exec::error::engine))
+    }
+
+    fn rollback(&mut self) {
+        *self.applied().position.borrow_mut() = None;
+        self.session.rollback_all();
+    }
+
+    fn interrupter(&self) -> Box<dyn Fn() + Send + Sync> {
+        let interrupt = Arc::clone(self.session.tx.interrupt());
+        Box::new(move || interrupt.raise(2))
+    }
+}
+
+impl Drop for SessionApplier {
+    fn drop(&mut self) {
+        self.session.rollback_all();
+        self.session.drop_all_temporary();
+        self.session.counters.leave();
+        self.session.counters.detach();
+    }
+}
+
+impl Session {
+    /// Ends the transaction of a source with its changes and the position behind it; durable only after [`engine::Transaction::await_durable`].
+    fn commit_applied(&mut self, kind: LoggedAs) -> Result<()> {
+        self.begin_if_needed();
+        let applied = self.state.applied.as_deref().expect("an applier's session has it");
+        let ready = applied.store(&self.server, &mut self.tx);
+        let ready = ready.and_then(|()| self.state.log_commit(&mut self.tx, kind));
+        let timeout = self.state.vars.hot().lock_wait_timeout;
+        let ready = ready.and_then(|()| self.pins.begin_commit(catalog::Waiting { timeout, tx: &mut self.tx }));
+        let ended = match ready {
+            Ok(()) => self.tx.precommit().map_err(exec::error::engine),
+            Err(e) => {
+                self.rollback_all();
+                Err(e)
+            }
+        };
+        self.pins.end_commit();
+        self.ended();
+        ended
+    }
+
+    /// A statement of a source that is not the executor's.
+    fn obey_event(&mut self, parsed: &Parsed) -> Result<()> {
+        match &parsed.statement {
+            // Nothing of what they do is seen in rows: the statistics and the files are this server's own.
+            Statement::TableMaintenance(_) => return Ok(()),
+            Statement::LoadData(_) => return Err(err!(1235, "LOAD DATA from a source")),
+            Statement::Xa(_) => return Err(err!(1235, "XA transactions from a source")),
+            _ => {}
+        }
+        self.refresh_access()?;
+        self.state.log_text = self.state.logs_to().map(|_| parsed.source().to_vec());
+        self.obey_quietly(parsed).map(drop)
+    }
+}
+
+/// Error 1231 for a word of `replica_type_conversions` that there is not.
+pub(crate) fn may_set(id: VarId, new: &Val) -> Result<()> {
+    const WORDS: [&str; 4] = ["ALL_LOSSY", "ALL_NON_LOSSY", "ALL_SIGNED", "ALL_UNSIGNED"];
+    if id != CONVERSIONS && crate::variables::other_name(id) != Some(CONVERSIONS) {
+        return Ok(());
+    }
+    let text = new.text();
+    let is_known = |word: &str| word.is_empty() || WORDS.iter().any(|known| known.eq_ignore_ascii_case(word));
+    if text.split(',').all(|word| is_known(word.trim())) {
+        return Ok(());
+    }
+    Err(err!(1231, "replica_type_conversions", text))
+}

@@ -1,0 +1,264 @@
+//! The server's replication channels: what is kept of them in the dictionary, and the server as they see it ([`replica::Host`]).
+
+use crate::Server;
+use crate::binary_log::SERVER_ID;
+use crate::replica_apply::{POSITION_ENTRY, SessionApplier};
+use crate::variables::{Val, VarId, id};
+use binlog::gtid::{GtidSet, Uuid};
+use catalog::dictionary::{self, Entry, Kind};
+use catalog::error::from_engine;
+use engine::{Isolation, Transaction};
+use replica::{Apply, Channel, Filters, Host, Position, SourceConfig, ThreadChoice};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use sync::{Mutex, Rank};
+use types::{Result, SqlError, err};
+
+const GTID_MODE: VarId = id("gtid_mode");
+const SERVER_UUID: VarId = id("server_uuid");
+const VERSION: VarId = id("version");
+const HOSTNAME: VarId = id("hostname");
+const PORT: VarId = id("port");
+const DATADIR: VarId = id("datadir");
+const NET_TIMEOUT: VarId = id("replica_net_timeout");
+const RETRIES: VarId = id("replica_transaction_retries");
+const RELAY_FILE_MAX: VarId = id("max_relay_log_size");
+const BINLOG_FILE_MAX: VarId = id("max_binlog_size");
+const SKIP_COUNTER: VarId = id("sql_replica_skip_counter");
+const OLD_SKIP_COUNTER: VarId = id("sql_slave_skip_counter");
+const SKIP_START: VarId = id("skip_replica_start");
+
+const CONFIG_ENTRY: &str = "source";
+
+/// All channels, by name.
+pub(crate) struct Channels {
+    /// W: statements about channels. R: SHOW REPLICA STATUS and its like.
+    map: Mutex<BTreeMap<String, Arc<Channel>>>,
+}
+
+/// The server as its channels see it. A channel does not keep it.
+struct Here(Weak<Server>);
+
+/// Error 1053: the server ends.
+fn ended() -> SqlError {
+    err!(1053)
+}
+
+impl Channels {
+    pub fn new() -> Channels {
+        Channels { map: Mutex::new(Rank::Session, BTreeMap::new()) }
+    }
+
+    pub fn all(&self) -> Vec<Arc<Channel>> {
+        self.map.lock().values().cloned().collect()
+    }
+
+    pub fn find(&self, name: &str) -> Option<Arc<Channel>> {
+        self.map.lock().get(name).cloned()
+    }
+
+    pub fn put(&self, channel: &Arc<Channel>) {
+        self.map.lock().insert(channel.name.clone(), Arc::clone(channel));
+    }
+
+    pub fn remove(&self, name: &str) {
+        self.map.lock().remove(name);
+    }
+}
+
+impl Server {
+    pub(crate) fn replica_host(self: &Arc<Self>) -> Arc<dyn Host> {
+        Arc::new(Here(Arc::downgrade(self)))
+    }
+
+    /// Channels as the dictionary has them. Error 1712 for a damaged entry.
+    pub(crate) fn load_channels(self: &Arc<Self>) -> Result<()> {
+        let mut tx = Transaction::new(&self.engine).map_err(from_engine)?;
+        tx.begin(Isolation::RepeatableRead, true);
+        let entries = dictionary::load(&mut tx, self.engine.dictionary(), Kind::Replication);
+        tx.commit().map_err(from_engine)?;
+        let entries = entries?;
+        let value = |channel: &str, name: &str| {
+            entries.iter().find(|e| e.schema == channel && e.name == name).map(|e| &e.value[..])
+        };
+        for Entry { schema, value: config, .. } in entries.iter().filter(|e| e.name == CONFIG_ENTRY) {
+            let damaged = || dictionary::damaged(format!("R{schema}").as_bytes());
+            let config = SourceConfig::decode(config).ok_or_else(damaged)?;
+            let position = match value(schema, POSITION_ENTRY) {
+                Some(bytes) => Position::decode(bytes).ok_or_else(damaged)?,
+                None => Position::new("", 4),
+            };
+            self.channels.put(&Arc::new(Channel::new(schema, self.replica_host(), config, position)));
+        }
+        Ok(())
+    }
+
+    /// The threads of all channels begin, unless `skip_replica_start` is on: as MySQL does at its start. What goes wrong goes to the
+    /// error log.
+    pub fn start_replicas(self: &Arc<Self>) {
+        if self.globals.load().bool(SKIP_START) {
+            return;
+        }
+        for channel in self.channels.all().iter().filter(|c| !c.config().host.is_empty()) {
+            if let Err(e) = channel.start(ThreadChoice { io: true, sql: true }) {
+                crate::panics::tell(&format!("replication channel '{}' does not start: {}", channel.name, e.message));
+            }
+        }
+    }
+
+    /// Before the server ends.
+    pub fn stop_replicas(&self) {
+        for channel in self.channels.all() {
+            channel.stop(ThreadChoice { io: true, sql: true });
+        }
+    }
+
+    /// A channel that there is not yet, unless there is.
+    pub(crate) fn make_channel(self: &Arc<Self>, name: &str) -> Arc<Channel> {
+        if let Some(channel) = self.channels.find(name) {
+            return channel;
+        }
+        let position = Position::new("", 4);
+        let config = SourceConfig { filters: Filters::default(), ..SourceConfig::default() };
+        Arc::new(Channel::new(name, self.replica_host(), config, position))
+    }
+}
+
+/// Where the channel's next transaction begins, as the dictionary has it.
+fn stored_position(server: &Server, channel: &str) -> Result<Position> {
+    let mut tx = Transaction::new(&server.engine).map_err(from_engine)?;
+    // As committed, not as durable: the applier before may not have waited for its last commit.
+    tx.begin(Isolation::ReadUncommitted, true);
+    let entries = dictionary::load(&mut tx, server.engine.dictionary(), Kind::Replication);
+    tx.commit().map_err(from_engine)?;
+    let found = entries?.into_iter().find(|e| e.schema == channel && e.name == POSITION_ENTRY);
+    match found {
+        Some(entry) => Position::decode(&entry.value).ok_or_else(|| dictionary::damaged(b"R")),
+        None => Ok(Position::new("", 4)),
+    }
+}
+
+impl Here {
+    fn server(&self) -> Result<Arc<Server>> {
+        self.0.upgrade().ok_or_else(ended)
+    }
+
+    fn global<T>(&self, read: impl FnOnce(&crate::variables::Globals) -> T, gone: T) -> T {
+        self.0.upgrade().map_or(gone, |server| read(&server.globals.load()))
+    }
+
+    /// In a transaction of its own.
+    fn change(&self, change: impl FnOnce(&Server, &mut Transaction) -> Result<()>) -> Result<()> {
+        let server = self.server()?;
+        let mut tx = Transaction::new(&server.engine).map_err(from_engine)?;
+        tx.begin(Isolation::ReadCommitted, false);
+        match change(&server, &mut tx) {
+            Ok(()) => tx.commit().map_err(from_engine),
+            Err(e) => {
+                tx.rollback().map_err(from_engine)?;
+                Err(e)
+            }
+        }
+    }
+}
+
+impl Host for Here {
+    fn applier(&self, channel: &str) -> Result<Box<dyn Apply>> {
+        let server = self.server()?;
+        Ok(Box::new(SessionApplier::new(&server, channel, stored_position(&server, channel)?)?))
+    }
+
+    fn save(&self, channel: &str, config: Option<&[u8]>, position: Option<&Position>) -> Result<()> {
+        self.change(|server, tx| {
+            let tree = server.engine.dictionary();
+            if let Some(config) = config {
+                dictionary::put(tx, tree, Kind::Replication, channel, CONFIG_ENTRY, config)?;
+            }
+            match position {
+                Some(at) => dictionary::put(tx, tree, Kind::Replication, channel, POSITION_ENTRY, &at.encode()),
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn forget(&self, channel: &str) -> Result<()> {
+        self.change(|server, tx| {
+            let tree = server.engine.dictionary();
+            dictionary::remove(tx, tree, Kind::Replication, channel, CONFIG_ENTRY)?;
+            dictionary::remove(tx, tree, Kind::Replication, channel, POSITION_ENTRY)
+        })
+    }
+
+    fn executed(&self) -> GtidSet {
+        let Some(server) = self.0.upgrade() else { return GtidSet::default() };
+        let Some(binlog) = &server.binlog else { return GtidSet::default() };
+        // Whoever is interrupted in the wait sees what there was before.
+        let now = binlog.catch_up(sync::blocking::is_interrupted).unwrap_or_else(|_| binlog.published());
+        GtidSet::clone(&now.executed)
+    }
+
+    fn gtid_mode(&self) -> u64 {
+        self.global(|globals| globals.uint(GTID_MODE), 0)
+    }
+
+    fn server_id(&self) -> u32 {
+        self.global(|globals| globals.uint(SERVER_ID) as u32, 0)
+    }
+
+    fn server_uuid(&self) -> Uuid {
+        self.global(|globals| Uuid::parse(globals.text(SERVER_UUID)).unwrap_or_default(), Uuid::default())
+    }
+
+    fn version(&self) -> String {
+        self.global(|globals| globals.text(VERSION).to_string(), String::new())
+    }
+
+    fn report(&self) -> (String, u16) {
+        // `report_host` is not set, so that nothing is told but the port.
+        self.global(|globals| (String::new(), globals.uint(PORT) as u16), (String::new(), 0))
+    }
+
+    fn net_timeout(&self) -> Duration {
+        Duration::from_secs(self.global(|globals| globals.uint(NET_TIMEOUT), 60))
+    }
+
+    fn retries(&self) -> u64 {
+        self.global(|globals| globals.uint(RETRIES), 0)
+    }
+
+    fn relay_file_max(&self) -> u64 {
+        let max = |globals: &crate::variables::Globals| match globals.uint(RELAY_FILE_MAX) {
+            0 => globals.uint(BINLOG_FILE_MAX),
+            max => max,
+        };
+        self.global(max, u64::MAX)
+    }
+
+    fn relay_base(&self) -> (PathBuf, String) {
+        let base = |globals: &crate::variables::Globals| {
+            let host = globals.text(HOSTNAME).split('.').next().unwrap_or_default().to_string();
+            (PathBuf::from(globals.text(DATADIR)), format!("{host}-relay-bin"))
+        };
+        self.global(base, (PathBuf::new(), "relay-bin".to_string()))
+    }
+
+    fn take_skip_counter(&self) -> u64 {
+        let Some(server) = self.0.upgrade() else { return 0 };
+        let left = server.globals.load().uint(SKIP_COUNTER);
+        if left > 0 {
+            server.globals.update(|old| {
+                let mut globals = crate::variables::Globals::clone(old);
+                globals.set(SKIP_COUNTER, Val::UInt(0));
+                globals.set(OLD_SKIP_COUNTER, Val::UInt(0));
+                globals
+            });
+        }
+        left
+    }
+
+    fn tell(&self, text: &str) {
+        crate::panics::tell(text);
+    }
+}
