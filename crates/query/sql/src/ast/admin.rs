@@ -311,10 +311,7 @@ pub enum Absent {
     /// CREATE RESOURCE GROUP
     NewResourceGroup,
     /// ALTER, DROP, SET RESOURCE GROUP
-    ResourceGroup {
-        name: Name,
-        sets: bool,
-    },
+    ResourceGroup { name: Name, sets: bool },
     /// IMPORT TABLE FROM 'file'
     ImportTable,
     /// ALTER, DROP TABLESPACE
