@@ -15,6 +15,7 @@ fn options() -> Options {
         flush_interval: None,
         checkpoint_wait: std::time::Duration::ZERO,
         retain_from: None,
+        vault: None,
     }
 }
 
