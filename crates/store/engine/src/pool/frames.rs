@@ -86,7 +86,7 @@ impl Pool {
     /// what is kept free. Frames that are filled together stand side by side in the replacer's queue, so that the neighbours will go together.
     pub(super) fn frames_ahead(&self, count: usize) -> Vec<u32> {
         let mut frames = Vec::new();
-        if !self.has_fresh_frames() {
+        if !self.has_fresh_frames() && self.free.count() <= self.free_target() {
             frames = self.evict(count, LOOKS_AT_ONCE);
             if self.free.count() <= self.free_min() {
                 self.give(&std::mem::take(&mut frames));
