@@ -121,6 +121,14 @@ def test_where_a_copy_may_go_and_who_may_make_one(start, tmp_path):
     assert error_of(connection, "CLONE LOCAL DATA DIRECTORY = ''") == (1525, "Incorrect path value: ''")
     inside = f"{server.datadir}/inside"
     assert error_of(connection, f"CLONE LOCAL DATA DIRECTORY = '{inside}'") == (3632, f"Path is within the current data directory '{inside}'")
+    (tmp_path / "link").symlink_to(server.datadir)
+    (tmp_path / "out").symlink_to(tmp_path / "there")
+    (tmp_path / "file").write_text("")
+    for other in (f"{tmp_path}/link/inside", f"{tmp_path}/out/../link/inside"):
+        assert error_of(connection, f"CLONE LOCAL DATA DIRECTORY = '{other}'")[0] == 3632
+    for other in (f"{tmp_path}/file", f"{tmp_path}/file/below", f"{tmp_path}/above/{'x' * 300}"):
+        assert error_of(connection, f"CLONE LOCAL DATA DIRECTORY = '{other}'")[0] == 1006
+    assert not (tmp_path / "above").exists()
     assert error_of(connection, "PREPARE s FROM 'CLONE LOCAL DATA DIRECTORY ''/x'''")[0] == 1295
     run("CREATE USER u", on=connection)
     other = server.connect(user="u")

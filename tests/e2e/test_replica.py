@@ -141,6 +141,28 @@ ROWS = (
 TABLES = ("d.t", "d.bare", "d.heap", "d.parent", "d.child", "d.copied", "d.v")
 
 
+def test_words_of_older_tools(start):
+    """What 8.4 has forgotten and mydumper, old exporters and scripts still say."""
+    source, replica = pair(start)
+    there, here = source.connect(), replica.connect()
+    file, position = end_of(there, "SHOW MASTER STATUS")
+    run(f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={source.port}, MASTER_USER='repl', MASTER_PASSWORD='secret', "
+        f"MASTER_LOG_FILE='{file}', MASTER_LOG_POS={position}, GET_MASTER_PUBLIC_KEY=1", "START SLAVE", on=here)
+    run("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)", on=there)
+    catch_up(here, there)
+    same(here, there, "d.t")
+    cursor = here.cursor(pymysql.cursors.DictCursor)
+    cursor.execute("SHOW SLAVE STATUS")
+    now = cursor.fetchone()
+    assert (now["Slave_IO_Running"], now["Slave_SQL_Running"], now["Seconds_Behind_Master"]) == ("Yes", "Yes", 0)
+    assert (now["Relay_Master_Log_File"], now["Exec_Master_Log_Pos"]) == end_of(there)
+    assert len(rows(there, "SHOW SLAVE HOSTS")) == 1
+    run("STOP SLAVE", "RESET SLAVE ALL", on=here)
+    assert not rows(here, "SHOW SLAVE STATUS")
+    run("RESET MASTER", on=here)
+    assert end_of(here, "SHOW MASTER STATUS")[0] == "binlog.000001"
+
+
 def test_rows_and_definitions_arrive(start):
     source, replica = pair(start)
     there, here = source.connect(), replica.connect()

@@ -1,11 +1,5 @@
 -- What a server without plugins, key caches, replication channels and tablespaces answers.
 CREATE TABLE t (a INT PRIMARY KEY);
-SHOW SLAVE STATUS;
-RESET MASTER;
-RESET SLAVE;
-CHANGE MASTER TO MASTER_HOST = 'h';
-START SLAVE;
-STOP SLAVE;
 FLUSH HOSTS;
 SHOW REPLICA STATUS FOR CHANNEL 'c';
 START REPLICA;

@@ -22,6 +22,7 @@ impl Session {
                 Err(if text.bytes().all(is_base64) { err!(1149) } else { err!(1575) })
             }
             Absent::KeyCache(name, ref tables) => {
+                self.commit_all()?;
                 for table in tables {
                     let (schema, table) = self.object(parsed, *table)?;
                     self.need_on_shared(Action::CacheIndex, &schema, &table)?;
@@ -34,6 +35,7 @@ impl Session {
                 Err(err!(3658, "Resource Groups", "Thread pool plugin enabled"))
             }
             Absent::ImportTable => {
+                self.commit_all()?;
                 self.state.database().ok_or_else(|| err!(1046))?;
                 self.need(Action::ImportTable)?;
                 Err(match files_are_off(&self.server.globals.load()) {

@@ -32,14 +32,14 @@ impl Session {
     /// CLONE LOCAL DATA DIRECTORY. Errors 1007, 1026, 1227, 1317, 1525, 3632, 3634.
     pub(crate) fn clone_local(&mut self, parsed: &Parsed, directory: Str) -> Result<()> {
         self.need(Action::CloneData)?;
+        self.commit_all()?;
         let name = text_of(parsed, directory);
         let path = PathBuf::from(&name);
         if !path.is_absolute() {
             return Err(err!(1525, "path", name));
         }
-        self.commit_all()?;
         let datadir = PathBuf::from(self.state.server.globals.load().get(DATADIR).text());
-        if path.starts_with(std::fs::canonicalize(&datadir).unwrap_or(datadir)) {
+        if resolved(&path).starts_with(resolved(&datadir)) {
             return Err(err!(3632, name));
         }
         self.begin_clone(&name)?;
@@ -162,12 +162,32 @@ impl Session {
     }
 }
 
-/// Makes the directory and those above it; the first of them that was not there. Error 1007: it was there.
+/// The path without links and `..`, as far as there is something.
+fn resolved(path: &Path) -> PathBuf {
+    for above in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (std::fs::canonicalize(above), path.strip_prefix(above)) {
+            return real.join(rest);
+        }
+    }
+    path.to_path_buf()
+}
+
+/// Makes the directory and those above it, or none; the first of them that was not there. Errors 1006; 1007: it was there.
 fn make_directories(path: &Path) -> Result<PathBuf> {
+    if path.is_dir() {
+        return Err(err!(1007, path.display()));
+    }
     let missing: Vec<&Path> = path.ancestors().take_while(|above| !above.exists()).collect();
-    let Some(first) = missing.last() else { return Err(err!(1007, path.display())) };
-    for directory in missing.iter().rev() {
-        Directory::create(directory).map_err(|error| clone_error(path, Error::from(error)))?;
+    let first = missing.last().unwrap_or(&path);
+    for directory in missing.iter().rev().chain(missing.is_empty().then_some(&path)) {
+        if let Err(error) = Directory::create(directory) {
+            if *directory != *first {
+                // The error is the one to tell.
+                let _ = Directory::remove_tree(first);
+            }
+            let (errno, shown) = (error.errno().unwrap_or(0), path.display());
+            return Err(SqlError::new(1006, format!("Can't create database '{shown}' (errno: {errno} - {error})")));
+        }
     }
     Ok(first.to_path_buf())
 }

@@ -389,6 +389,9 @@ impl Session {
                 plain("set_role")
             }
             Statement::Reset(what) => {
+                if what.iter().any(|reset| !matches!(reset, Reset::Persist { .. })) {
+                    self.commit_all()?;
+                }
                 for reset in what {
                     match reset {
                         Reset::Persist { if_exists, name } => self.reset_persist(parsed, *name, *if_exists)?,
@@ -445,6 +448,7 @@ impl Session {
                 FlushWhat::Privileges => {
                     self.server.accounts.forget_all_failures();
                     self.server.accounts.forget_sha2();
+                    self.server.accounts.reset_usage();
                 }
                 FlushWhat::OptimizerCosts => {}
                 FlushWhat::RelayLogs(Some(channel)) => return Err(err!(3074, text_of(parsed, *channel))),

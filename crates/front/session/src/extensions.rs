@@ -200,6 +200,7 @@ impl Server {
 
 impl Session {
     pub(crate) fn extension(&mut self, parsed: &Parsed, statement: &ExtensionStatement) -> Result<&'static str> {
+        self.commit_all()?;
         let server = Arc::clone(&self.server);
         let _one_at_a_time = server.installing.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
         Ok(match statement {

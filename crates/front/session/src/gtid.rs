@@ -307,7 +307,9 @@ impl State {
                 self.gtid.committing = Some(gtid);
                 Numbering::Given(gtid)
             }
-            Next::Anonymous => Numbering::Anonymous,
+            // Unless the mode became ON while the transaction was open: from then on nothing is without a number. (MySQL refuses that change
+            // as long as there is such a transaction.)
+            Next::Anonymous if globals.uint(GTID_MODE) != MODE_ON => Numbering::Anonymous,
             _ if numbered => Numbering::Automatic,
             _ => Numbering::Anonymous,
         }

@@ -45,6 +45,7 @@ impl Session {
     /// The name of the statement's counter.
     pub(crate) fn replica_statement(&mut self, parsed: &Parsed, statement: &ReplicaStatement) -> Result<&'static str> {
         self.need(Action::ReplicaControl)?;
+        self.commit_all()?;
         match statement {
             ReplicaStatement::ChangeSource { options, channel } => {
                 self.change_source(parsed, options, *channel)?;
@@ -188,11 +189,11 @@ impl Session {
     }
 
     /// SHOW REPLICA STATUS. Error 3074.
-    pub(crate) fn show_replica_status(&mut self, parsed: &Parsed, channel: Option<Str>) -> Result<Rows> {
+    pub(crate) fn show_replica_status(&mut self, parsed: &Parsed, channel: Option<Str>, old: bool) -> Result<Rows> {
         let channels = self.meant(parsed, channel)?;
         let executed = self.server.gtid_set(crate::gtid::GTID_EXECUTED).unwrap_or_default();
         let rows = channels.iter().map(|channel| status_row(&channel.status(), &executed)).collect();
-        Ok(inspect::show::replica_status(rows))
+        Ok(inspect::show::replica_status(rows, old))
     }
 }
 

@@ -244,7 +244,7 @@ impl Session {
             | ShowWhat::BinaryLogStatus
             | ShowWhat::Replicas
             | ShowWhat::BinlogEvents { relay: false, .. }) => self.show_binlog(parsed, what)?,
-            ShowWhat::ReplicaStatus { channel } => self.show_replica_status(parsed, *channel)?,
+            ShowWhat::ReplicaStatus { channel, old } => self.show_replica_status(parsed, *channel, *old)?,
             ShowWhat::BinlogEvents { channel: Some(channel), .. } => {
                 return Err(err!(3074, String::from_utf8_lossy(parsed.bytes(*channel))));
             }

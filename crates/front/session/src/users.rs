@@ -305,6 +305,7 @@ impl Session {
                 Some(_) => {
                     directory.forget_role(name);
                     self.server.accounts.forget_sha2_of(std::slice::from_ref(name));
+                    self.server.accounts.reset_usage_of(name);
                 }
                 None => failed.push(name.clone()),
             }

@@ -127,6 +127,13 @@ impl Accounts {
         self.usage.load().values().for_each(|usage| usage.reset());
     }
 
+    /// The same of one account, which is gone or has other limits.
+    pub fn reset_usage_of(&self, account: &AccountName) {
+        if let Some(usage) = self.usage.load().get(account) {
+            usage.reset();
+        }
+    }
+
     /// Failed logins in a row are forgotten: of one account, whose lock was lifted or whose rules changed.
     pub fn forget_failures(&self, account: &AccountName) {
         if !self.failures.load().contains_key(account) {

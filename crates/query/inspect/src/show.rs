@@ -415,13 +415,19 @@ const REPLICA_BIGINTS: [&str; 7] = [
 ];
 
 /// SHOW REPLICA STATUS: a row a channel.
-pub fn replica_status(rows: Vec<Row>) -> Rows {
+pub fn replica_status(rows: Vec<Row>, old: bool) -> Rows {
     let column = |name: &&'static str| match name {
         name if REPLICA_INTS.contains(name) => (*name, int().unsigned()),
         name if REPLICA_BIGINTS.contains(name) => (*name, bigint()),
         name => (*name, varchar(64)),
     };
-    Rows::new(&REPLICA_STATUS.iter().map(column).collect::<Vec<_>>(), rows)
+    let mut shown = Rows::new(&REPLICA_STATUS.iter().map(column).collect::<Vec<_>>(), rows);
+    if old {
+        for (name, _) in &mut shown.columns {
+            *name = name.replace("Source", "Master").replace("Replica_", "Slave_");
+        }
+    }
+    shown
 }
 
 /// SHOW PROFILE without a profile: the columns of the types asked for, in their own order.

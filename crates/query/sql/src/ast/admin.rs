@@ -182,6 +182,8 @@ pub enum ShowWhat {
     },
     ReplicaStatus {
         channel: Option<Str>,
+        /// SHOW SLAVE STATUS: its columns have the names of that time.
+        old: bool,
     },
     Replicas,
     Profile {

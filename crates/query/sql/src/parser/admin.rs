@@ -130,9 +130,11 @@ impl Parser<'_> {
             return Ok(Statement::Reset(vec![Reset::Persist { if_exists, name }]));
         }
         Ok(Statement::Reset(self.comma_list(|p| {
-            Ok(match p.expect_any(&[Kw::BINARY, Kw::REPLICA])? {
-                Kw::BINARY => {
-                    p.expect_all(&[Kw::LOGS, Kw::AND, Kw::GTIDS])?;
+            Ok(match p.expect_any(&[Kw::BINARY, Kw::MASTER, Kw::REPLICA, Kw::SLAVE])? {
+                kw @ (Kw::BINARY | Kw::MASTER) => {
+                    if kw == Kw::BINARY {
+                        p.expect_all(&[Kw::LOGS, Kw::AND, Kw::GTIDS])?;
+                    }
                     Reset::BinaryLogs { to: if p.eat(Kw::TO) { Some(p.integer()?) } else { None } }
                 }
                 _ => {

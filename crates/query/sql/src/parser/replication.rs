@@ -66,13 +66,16 @@ impl Parser<'_> {
     }
 
     fn change_source(&mut self) -> R<Statement> {
-        self.expect(Kw::REPLICATION)?;
-        if self.eat(Kw::FILTER) {
+        // CHANGE MASTER, START, STOP, RESET and SHOW SLAVE are what older tools say; 8.4 itself has forgotten them.
+        let old = self.expect_any(&[Kw::REPLICATION, Kw::MASTER])? == Kw::MASTER;
+        if !old && self.eat(Kw::FILTER) {
             let rules = self.comma_list(Self::filter_rule)?;
             let channel = self.for_channel()?;
             return Ok(Statement::Replica(ReplicaStatement::ChangeFilter { rules, channel }));
         }
-        self.expect(Kw::SOURCE)?;
+        if !old {
+            self.expect(Kw::SOURCE)?;
+        }
         self.expect(Kw::TO)?;
         let options = self.comma_list(|p| {
             let known = [
@@ -167,7 +170,7 @@ impl Parser<'_> {
             }
             return Ok(self.unsupported("group replication", "group_replication_start"));
         }
-        self.expect(Kw::REPLICA)?;
+        self.expect_any(&[Kw::REPLICA, Kw::SLAVE])?;
         let (mut io, mut sql) = (true, true);
         if matches!(self.tok.kw, Kw::IO_THREAD | Kw::SQL_THREAD | Kw::RELAY_THREAD) {
             let kinds = self.comma_list(|p| p.expect_any(&[Kw::IO_THREAD, Kw::SQL_THREAD, Kw::RELAY_THREAD]))?;

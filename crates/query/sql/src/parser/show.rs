@@ -153,10 +153,10 @@ impl Parser<'_> {
                 Kw::LOGS => (ShowWhat::BinaryLogs, false),
                 _ => (ShowWhat::BinaryLogStatus, false),
             },
-            Kw::SLAVE => {
-                self.expect(Kw::HOSTS)?;
-                (ShowWhat::Replicas, false)
-            }
+            Kw::SLAVE => match self.expect_any(&[Kw::HOSTS, Kw::STATUS])? {
+                Kw::HOSTS => (ShowWhat::Replicas, false),
+                _ => (ShowWhat::ReplicaStatus { channel: self.for_channel()?, old: true }, false),
+            },
             Kw::BINLOG | Kw::RELAYLOG => {
                 self.expect(Kw::EVENTS)?;
                 let file = if self.eat(Kw::IN) { Some(self.text()?) } else { None };
@@ -168,7 +168,7 @@ impl Parser<'_> {
             }
             Kw::REPLICA => {
                 self.expect(Kw::STATUS)?;
-                (ShowWhat::ReplicaStatus { channel: self.for_channel()? }, false)
+                (ShowWhat::ReplicaStatus { channel: self.for_channel()?, old: false }, false)
             }
             Kw::REPLICAS => (ShowWhat::Replicas, false),
             Kw::PROFILES => (ShowWhat::Profiles, false),
