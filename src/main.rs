@@ -1,6 +1,7 @@
-//! The command line: `serve`, `check`, `sweep`, and wiring, nothing else.
+//! The command line: `serve`, `check`, `backup`, `sweep`, and wiring, nothing else.
 
 mod allocator;
+mod backup;
 mod check;
 mod datadir;
 mod error_log;
@@ -12,6 +13,7 @@ clearway: a MySQL-compatible transactional database server
 
 Usage: clearway serve [OPTION ...]     run the server       (clearway serve --help)
        clearway check DATADIR          verify all data of a server that does not run; changes nothing
+       clearway backup --to=DIR        copy a running server (clearway backup --help)
        clearway sweep [OPTION ...]     compare servers under rising load with sysbench
        clearway --version
 ";
@@ -29,6 +31,13 @@ fn main() {
         Some("check") => match check::check(&arguments[1..]) {
             Ok(true) => 0,
             Ok(false) => 1,
+            Err(message) => {
+                eprintln!("clearway: {message}");
+                1
+            }
+        },
+        Some("backup") => match backup::backup(&arguments[1..]) {
+            Ok(()) => 0,
             Err(message) => {
                 eprintln!("clearway: {message}");
                 1

@@ -9,7 +9,7 @@ import time
 
 import pymysql
 import pytest
-from harness import rows, run, value, wait_until
+from harness import BINARY, rows, run, value, wait_until
 
 pytestmark = pytest.mark.usefixtures("clearway_only")
 
@@ -140,6 +140,28 @@ def test_where_a_copy_may_go_and_who_may_make_one(start, tmp_path):
     assert value(connection, "SELECT COUNT(*) FROM d.t") == 1
     copy = start(datadir=tmp_path / "made")
     assert value(copy.connect(), "SELECT COUNT(*) FROM d.t") == 1
+
+
+def test_the_command_makes_a_copy_and_names_its_place(start, tmp_path):
+    server = start("--log-bin", "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--server-id=1")
+    connection = server.connect()
+    fill(connection, 3000)
+    run("CREATE USER b IDENTIFIED BY 'secret'", "GRANT BACKUP_ADMIN ON *.* TO b", "GRANT SELECT ON performance_schema.* TO b",
+        "SET GLOBAL clone_max_data_bandwidth = 8", on=connection)
+    command = [str(BINARY), "backup", f"--port={server.port}", "--user=b", "--to", str(tmp_path / "it's here")]
+    refused = subprocess.run(command, capture_output=True, text=True)
+    assert refused.returncode == 1 and "Access denied" in refused.stderr
+    for options in ([], ["--ssl"]):
+        made = subprocess.run([*command, *options], capture_output=True, text=True, env={"MYSQL_PWD": "secret"})
+        if not options:
+            assert made.returncode == 0, made.stderr
+            ((file, position, executed),) = rows(connection, "SELECT BINLOG_FILE, BINLOG_POSITION, GTID_EXECUTED FROM performance_schema.clone_status")
+            assert f"binary log: {file}:{position}" in made.stdout and f"GTIDs: {executed}" in made.stdout
+            assert "backup: file copy: " in made.stderr
+        else:
+            assert made.returncode == 1 and "database exists" in made.stderr
+    copy = start(datadir=tmp_path / "it's here", run=False)
+    copy.assert_sound()
 
 
 def test_a_copy_that_is_killed_or_finds_no_room_leaves_nothing(start, tmp_path, small_disk):

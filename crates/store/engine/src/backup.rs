@@ -8,10 +8,11 @@
 //!
 //! Why redo makes it whole: a page of the copy is one that stood in the file at some moment after the checkpoint, so all of its changes
 //! below the checkpoint are in it. What it has above that is below what was durable when the last page was read, since a page is written after its
-//! log; and all of that log is in the copy. So each page is at a place of the log from which redo leads it to the end.
+//! log; and all of that log is in the copy. So each page is at a place of the log from which redo leads it to the end. But for what was given
+//! back to the file system, which would be read as zeros: nothing is, as long as a copy is made ([`crate::space::reclaim`]).
 //!
 //! A page that is read while it is being written is torn: its checksum says so, and it is read again. Pages of zeros are
-//! left out, so what was given back to the file system takes no room in the copy either. Nothing is locked, no page goes through the pool, and
+//! left out, so what was given back before takes no room in the copy either. Nothing is locked, no page goes through the pool, and
 //! writers wait for nothing.
 
 use crate::engine::Core;

@@ -10,6 +10,7 @@ use engine::{
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 const ACCOUNTS: u64 = 4_000;
 const EACH: u64 = 1_000;
@@ -180,4 +181,49 @@ fn whoever_watches_ends_a_copy_and_the_log_is_free_again() {
     assert!(matches!(backup.copy_pages(&mut |_| Err(Error::Interrupted)), Err(Error::Interrupted)));
     drop(backup);
     assert!(engine.begin_backup(copy.path()).unwrap().is_some());
+}
+
+#[test]
+fn a_tree_that_is_dropped_meanwhile_leaves_no_holes_that_redo_falls_into() {
+    let (origin, copy) = (Scratch::new("dropping-backup"), Scratch::new("dropping-backup-copy"));
+    // Pages stay in the log from an old checkpoint on, and the file is large enough that free space is given back.
+    let options = |path: &Path| EngineOptions { log_capacity_bytes: 64 << 20, ..small(path) };
+    let engine = Engine::open(options(origin.path()), &mut |_| ()).unwrap();
+    let bank = create(&engine);
+    let doomed = common::table(&engine, 60_000, 1000);
+    let file = origin.path().join(engine::DATA_FILE);
+    let blocks = || std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(&file).unwrap());
+    let mut backup = engine.begin_backup(copy.path()).unwrap().unwrap();
+    let mut is_dropped = false;
+    let drop_it = &mut |_| {
+        if !std::mem::replace(&mut is_dropped, true) {
+            let mut tx = begin(&engine);
+            for id in 0..60_000 {
+                tx.update(doomed, &key(id), &[7; 900][..])?;
+            }
+            engine.drop_tree(&mut tx, doomed)?;
+            tx.commit()?;
+            let (before, deadline) = (blocks(), Instant::now() + Duration::from_secs(4));
+            while blocks() > before - before / 8 && Instant::now() < deadline {
+                std::thread::yield_now();
+            }
+        }
+        Ok(())
+    };
+    backup.copy_pages(drop_it).unwrap();
+    let end = backup.copied().unwrap();
+    backup.finish(end).unwrap();
+    // What waited for the copy to end is given back now.
+    let (held, deadline) = (blocks(), Instant::now() + Duration::from_secs(30));
+    while blocks() > held - held / 8 {
+        assert!(Instant::now() < deadline, "the space of the dropped tree is not given back");
+        std::thread::yield_now();
+    }
+    drop(engine);
+    let mut said = Vec::new();
+    let engine = Engine::open(options(copy.path()), &mut |line| said.push(line.to_string())).unwrap();
+    audit(&engine, &bank);
+    let report = engine.check(&[bank.accounts, bank.journal]);
+    assert!(report.is_clean(), "{report}");
+    assert!(!said.iter().any(|line| line.contains("damaged")), "{said:?}");
 }

@@ -40,6 +40,15 @@ pub struct LogCopy {
 }
 
 impl Log {
+    /// Is a copy being made? Whoever has found that a checkpoint has passed some place in the log, and finds no copy after that, knows that
+    /// copies begun later begin behind that place.
+    pub fn is_copied(&self) -> bool {
+        // SeqCst: pairs with the fence in `copy_to`: either this sees what is held, or that sees the checkpoint that the caller has seen.
+        fence(Ordering::SeqCst);
+        // Relaxed: ordered by the fence.
+        self.core.held.load(Ordering::Relaxed) != Lsn::MAX
+    }
+
     /// Begins a copy in `directory`, which is made if need be and should be empty. It begins at the checkpoint, or below it where a follower
     /// still needs more. One copy at a time: `None` while there is another.
     ///

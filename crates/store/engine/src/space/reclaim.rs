@@ -7,7 +7,8 @@
 //! stays sound. An operation on such a page is older than the tree's end; it applies to what the disk has of the page, since
 //! the checkpoint takes a page that was thrown away for dirty until all that is older than that moment is on disk
 //! ([`Pool::throw_away`]), or it is skipped because a newer owner wrote the page. A page of zeros is met by redo only where its
-//! image follows, since a unit is punched only when a durable checkpoint has passed the LSN at which it was free.
+//! image follows, since a unit is punched only when a durable checkpoint has passed the LSN at which it was free, and never while the
+//! server is being copied.
 
 use super::map::{self, DOOMED, Map, group_of};
 use super::units::Run;
@@ -140,7 +141,8 @@ impl Core {
             }
             return Ok(false);
         };
-        if self.log.oldest_needed() < lsn {
+        // A copy of the server has the log from an older checkpoint on, and must find these pages as they were. The order counts.
+        if self.log.oldest_needed() < lsn || self.log.is_copied() {
             return Ok(false);
         }
         // Who finds no room meanwhile waits, and does not take the disk for full.
