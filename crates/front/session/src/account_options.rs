@@ -185,7 +185,7 @@ impl Session {
             (options.max_user_connections, &mut limits.user_connections),
         ] {
             if let Some(n) = said {
-                *limit = n.min(u32::MAX.into()) as u32;
+                *limit = n as u32;
                 self.server.accounts.reset_usage_of(&account.name);
             }
         }

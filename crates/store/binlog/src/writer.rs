@@ -491,8 +491,10 @@ impl Writer {
         engine.retain_events(Some(state.needed))?;
         let stream = engine.follow_events(state.needed);
         // What lies behind the state is written anew.
-        let beyond: Vec<u64> = files.found()?.into_iter().filter(|n| *n > state.file).collect();
-        let mut kept: Vec<u64> = files.numbers().iter().copied().filter(|n| *n < state.file).collect();
+        let found = files.found()?;
+        let beyond: Vec<u64> = found.iter().copied().filter(|n| *n > state.file).collect();
+        let is_kept = |n: &u64| *n < state.file && found.contains(n);
+        let mut kept: Vec<u64> = files.numbers().iter().copied().filter(is_kept).collect();
         if state.file != 0 {
             kept.push(state.file);
             if kept != files.numbers() {
@@ -573,6 +575,38 @@ impl Writer {
     /// Writes what is there, and does what was asked. After an error everything is as if the round had not gone further than what is
     /// written, and it can be begun again.
     fn round(&mut self, shared: &(Mutex<Shared>, Condvar), stop: bool) -> Result<()> {
+        let written = self.write_all(shared);
+        loop {
+            let request = {
+                let requests = &mut shared.0.lock().requests;
+                // PURGE is what makes room.
+                let is_due = |request: &Request| written.is_ok() || matches!(request, Request::Purge(_));
+                requests.iter().position(|(_, request)| is_due(request)).and_then(|at| requests.remove(at))
+            };
+            let Some((number, request)) = request else { break };
+            let oldest = shared.0.lock().in_use.values().copied().min().unwrap_or(u64::MAX);
+            let result = self.obey(request, oldest);
+            // What is not in the file yet is nobody's to read.
+            if self.buffer.is_empty() {
+                self.publish(shared);
+            }
+            if let Some(answer) = shared.0.lock().answers.get_mut(&number) {
+                *answer = Some(result);
+            }
+            shared.1.notify_all();
+        }
+        written?;
+        if stop {
+            return self.close();
+        }
+        if self.state.position != self.settled && self.settled_at.elapsed() >= SETTLE_TIME {
+            self.settle()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is there.
+    fn write_all(&mut self, shared: &(Mutex<Shared>, Condvar)) -> Result<()> {
         if self.begins {
             self.begin()?;
         }
@@ -590,23 +624,6 @@ impl Writer {
         }
         self.flush()?;
         self.publish(shared);
-        loop {
-            let request = shared.0.lock().requests.pop_front();
-            let Some((number, request)) = request else { break };
-            let oldest = shared.0.lock().in_use.values().copied().min().unwrap_or(u64::MAX);
-            let result = self.obey(request, oldest);
-            self.publish(shared);
-            if let Some(answer) = shared.0.lock().answers.get_mut(&number) {
-                *answer = Some(result);
-            }
-            shared.1.notify_all();
-        }
-        if stop {
-            return self.close();
-        }
-        if self.state.position != self.settled && self.settled_at.elapsed() >= SETTLE_TIME {
-            self.settle()?;
-        }
         Ok(())
     }
 
@@ -926,10 +943,17 @@ impl Writer {
         }
         let first = self.files.open_file(kept[0], OpenOptions::READ)?;
         self.state.purged.union(&files::front(&first)?.previous);
-        // The index first: what it does not list nobody misses.
-        self.files.list(kept)?;
-        self.settle()?;
-        self.files.remove(gone.into_iter())
+        // The index first: what it does not list nobody misses. On a full disk the oldest file makes room; a start passes over its name.
+        if let Err(error) = self.files.list(kept.clone()) {
+            if error != Error::DiskFull {
+                return Err(error);
+            }
+            self.files.remove(gone.iter().copied().take(1))?;
+            self.files.list(kept)?;
+        }
+        let settled = self.settle();
+        self.files.remove(gone.into_iter())?;
+        if settled == Err(Error::DiskFull) { self.settle() } else { settled }
     }
 
     fn reset(&mut self, number: u64) -> Result<()> {
