@@ -39,7 +39,7 @@ const COMPONENTS: &[(&str, Extension)] = &[("file://component_validate_password"
 
 /// The extension that a library has under this name. Errors 1126, 1127.
 fn plugin_of(name: &str, library: &str) -> Result<Extension> {
-    let of_library = || inspect::PLUGINS.iter().filter(|p| p.library == library);
+    let of_library = || inspect::PLUGINS.iter().filter(|p| p.soname == library);
     if of_library().next().is_none() {
         return Err(no_library(library));
     }

@@ -10,8 +10,8 @@ use types::{Result, Value};
 pub struct Plugin {
     pub name: &'static str,
     pub kind: &'static str,
-    /// The library that INSTALL PLUGIN names; empty: it is there from the start.
-    pub library: &'static str,
+    /// The library, as SONAME of INSTALL PLUGIN has it; empty: it is there from the start.
+    pub soname: &'static str,
     /// Of MySQL's interface for plugins of its kind.
     interface: &'static str,
     description: &'static str,
@@ -20,11 +20,11 @@ pub struct Plugin {
 const fn p(
     name: &'static str,
     kind: &'static str,
-    library: &'static str,
+    soname: &'static str,
     interface: &'static str,
     description: &'static str,
 ) -> Plugin {
-    Plugin { name, kind, library, interface, description }
+    Plugin { name, kind, soname, interface, description }
 }
 
 const NATIVE: &str = "mysql_native_password";
@@ -45,7 +45,7 @@ pub const PLUGINS: &[Plugin] = &[
 
 /// Those that are there: status and the library as it was named.
 fn present(native_password: bool, installed: &[Installed]) -> Vec<(&'static Plugin, &'static str, Value<'static>)> {
-    let built_in = PLUGINS.iter().filter(|p| p.library.is_empty()).map(|p| {
+    let built_in = PLUGINS.iter().filter(|p| p.soname.is_empty()).map(|p| {
         let on = p.name != NATIVE || native_password;
         (p, if on { "ACTIVE" } else { "DISABLED" }, Value::Null)
     });
