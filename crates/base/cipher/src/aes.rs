@@ -1,4 +1,4 @@
-//! Two modes of AES-256, as functions over bytes in place.
+//! Three modes of AES-256, as functions over bytes in place.
 //!
 //! They go to the library below `aws-lc-rs`, which has no XTS, and whose key schedules cannot be told where to lie.
 
@@ -40,6 +40,27 @@ pub fn xts(key: &[u8; XTS_KEY_BYTES], tweak: &[u8; BLOCK], bytes: &mut [u8], enc
         (begun, done)
     };
     assert_eq!((outcome, written), ((1, 1), bytes.len() as c_int), "the library refuses AES-256-XTS");
+}
+
+/// AES-256-CBC of whole blocks, without padding.
+pub fn cbc(key: &[u8; CTR_KEY_BYTES], vector: &[u8; BLOCK], bytes: &mut [u8], encrypts: bool) {
+    assert!(bytes.len().is_multiple_of(BLOCK));
+    let mut schedule = lib::AES_KEY { rd_key: [0; 60], rounds: 0 };
+    let mut vector = *vector;
+    let bits = CTR_KEY_BYTES as c_uint * 8;
+    // SAFETY: 32 bytes of key are read; whole blocks are read and written in place; schedule and vector are the call's own.
+    let done = unsafe {
+        let done = match encrypts {
+            true => lib::AES_set_encrypt_key(key.as_ptr(), bits, &mut schedule),
+            false => lib::AES_set_decrypt_key(key.as_ptr(), bits, &mut schedule),
+        };
+        let data = bytes.as_mut_ptr();
+        lib::AES_cbc_encrypt(data, data, bytes.len(), &schedule, vector.as_mut_ptr(), c_int::from(encrypts));
+        done
+    };
+    schedule.rd_key.fill(0);
+    std::hint::black_box(&schedule.rd_key);
+    assert_eq!(done, 0, "the library refuses a key of 256 bits");
 }
 
 /// A key schedule for [`Ctr::apply`]. Plain words: it may lie anywhere.

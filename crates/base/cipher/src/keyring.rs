@@ -41,6 +41,22 @@ impl KeyringConfig {
         // A name without directory lies in the data directory.
         Ok(Some(KeyringConfig { path: directory.join(keyring), read_only }))
     }
+
+    /// See [`remove_unfinished`]. A directory that is missing has nothing.
+    pub(crate) fn remove_unfinished(&self) -> Result<()> {
+        let (parent, name) = place_of(&self.path);
+        match Directory::open(parent) {
+            Ok(directory) => remove_unfinished(&directory, &name),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The directory of a file, and its name there.
+fn place_of(path: &Path) -> (&Path, String) {
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    (parent, path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default())
 }
 
 /// The keys of a keyring file.
@@ -71,8 +87,7 @@ impl Keyring {
         let mut file = Map::new();
         file.insert("version".into(), json!("1.0"));
         file.insert("elements".into(), json!(self.elements));
-        let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let (parent, name) = place_of(path);
         replace(&Directory::open(parent)?, &name, Value::Object(file).to_string().as_bytes())
     }
 
@@ -120,12 +135,26 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
 
 /// Puts a file of these bytes, its owner's alone, in place of what has the name: after a crash there is the one or the other.
 pub(crate) fn replace(directory: &Directory, name: &str, bytes: &[u8]) -> Result<()> {
-    let new = format!("{name}.new");
+    let new = unfinished(name);
     let file = directory.open_file(&new, OpenOptions { truncate: true, private: true, ..OpenOptions::CREATE })?;
     file.write_at(bytes, 0)?;
     file.sync_all()?;
     drop(file);
     Ok(directory.rename(&new, name)?)
+}
+
+/// What a replacement is called until it is whole.
+fn unfinished(name: &str) -> String {
+    format!("{name}.new")
+}
+
+/// Removes what a crash left of [`replace`]: keys are to stand in one place.
+pub(crate) fn remove_unfinished(directory: &Directory, name: &str) -> Result<()> {
+    let new = unfinished(name);
+    if directory.contains(&new)? {
+        directory.remove(&new)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@
 //! | `keys` | data keys in memory that neither core dumps nor swap space get to see |
 //! | `keyring` | the keyring file and its configuration, in MySQL's formats |
 //! | `vault` | the wrapped data keys; rotation of the master key |
+//! | `vault::log_files` | keys of the files of the binary log, in MySQL's format |
 //! | `scratch` | temporary files |
 
 mod aes;
@@ -28,7 +29,7 @@ mod vault;
 pub use keyring::{CONFIG_FILE, KeyringConfig};
 pub use keys::{Keys, NONCE_BYTES};
 pub use scratch::Scratch;
-pub use vault::{FILE_NAME, KeyringStatus, Vault};
+pub use vault::{FILE_NAME, KeyringStatus, LOG_HEADER_BYTES, LOG_MAGIC, LogKey, Vault, uuid};
 
 /// What can go wrong with keys.
 #[derive(Debug)]

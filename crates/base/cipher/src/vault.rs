@@ -17,10 +17,14 @@ use crate::keyring::{self, Keyring, KeyringConfig};
 use crate::keys::{KEY_BYTES, Keys};
 use crate::{Error, Result, random, scratch};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
-use io::Directory;
+use io::{Destination, Directory};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use sync::{Mutex, Rank};
+
+mod log_files;
+
+pub use log_files::{LOG_HEADER_BYTES, LOG_MAGIC, LogKey};
 
 pub const FILE_NAME: &str = "clearway.keys";
 const MAGIC: &[u8; 8] = b"CWKEYS01";
@@ -65,6 +69,10 @@ impl Vault {
     /// can be read then; [`Error::Damaged`]; [`Error::Io`].
     pub fn open(directory: &Directory) -> Result<Vault> {
         let config = KeyringConfig::load(directory)?;
+        keyring::remove_unfinished(directory, FILE_NAME)?;
+        if let Some(config) = config.as_ref().filter(|config| !config.read_only) {
+            config.remove_unfinished()?;
+        }
         let keyring = match &config {
             Some(config) => Keyring::load(&config.path)?,
             None => Keyring::default(),
@@ -157,12 +165,12 @@ impl Vault {
     }
 
     /// Gives a copy of the data directory the data keys, if there are any, wrapped as they are. Error: [`Error::Io`].
-    pub fn copy_to(&self, copy: &Directory) -> Result<()> {
-        let _state = self.state.lock();
-        match keyring::read(&self.directory.join(FILE_NAME))? {
-            Some(bytes) => keyring::replace(copy, FILE_NAME, &bytes),
-            None => Ok(()),
-        }
+    pub fn copy_to(&self, copy: &dyn Destination) -> Result<()> {
+        let stored = {
+            let _state = self.state.lock();
+            keyring::read(&self.directory.join(FILE_NAME))?
+        };
+        Ok(stored.map_or(Ok(()), |bytes| copy.put(FILE_NAME, &bytes))?)
     }
 
     fn wrap(&self, state: &mut State, master: String, keys: &[u8; KEY_BYTES]) -> Result<()> {
@@ -255,7 +263,7 @@ impl Wrapped {
 }
 
 /// A random identity in the form of a UUID, version 4.
-fn uuid() -> String {
+pub fn uuid() -> String {
     let mut bytes: [u8; 16] = random();
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;

@@ -88,8 +88,9 @@ struct Inner {
 }
 
 impl Error {
+    /// For destinations that are no files as well.
     #[cold]
-    pub(crate) fn new(op: Op, path: &Path, source: impl Into<std::io::Error>) -> Error {
+    pub fn new(op: Op, path: &Path, source: impl Into<std::io::Error>) -> Error {
         let source = source.into();
         let kind = kind_of(&source);
         Error { inner: Box::new(Inner { op, kind, path: path.to_owned(), source }) }

@@ -4,10 +4,13 @@ use crate::error::{Error, ErrorKind, Op, Result};
 use crate::file::{Advice, OpenOptions};
 use rustix::fs::{self, FallocateFlags, FlockOperation, Mode, OFlags, StatxFlags};
 use rustix::io::{Errno, ReadWriteFlags, retry_on_intr};
+use rustix::process::nice;
 use std::io::IoSlice;
+use std::marker::PhantomData;
 use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::OnceLock;
 use sync::blocking::about_to_block;
 
 /// Files are the server user's alone, as MySQL's are readable by the group at most.
@@ -22,6 +25,44 @@ const SLICES_MAX: usize = 1024;
 /// directories 0750. Call before there are threads.
 pub fn restrict_new_files() {
     rustix::process::umask(Mode::from_raw_mode(0o027));
+}
+
+/// The calling thread stands behind the others where they want the processor, by so many steps of nice(2), which on Linux is a thread's
+/// own. There is no way back without privileges.
+pub fn stand_back(steps: u8) {
+    // A kernel that refuses leaves the thread as it was, which is slower for others and not wrong.
+    let _ = nice(i32::from(steps));
+}
+
+/// [`stand_back`] for as long as this lives, and nothing where the thread could not come back: that takes CAP_SYS_NICE, or RLIMIT_NICE
+/// as systemd's LimitNICE=0 sets it.
+#[derive(Debug)]
+pub struct StandingBack {
+    /// How far it went: less than was asked for where the thread stood far back before.
+    steps: i32,
+    // What is put back is the thread's own.
+    _of_thread: PhantomData<*const ()>,
+}
+
+impl StandingBack {
+    pub fn new(steps: u8) -> StandingBack {
+        static MAY_RETURN: OnceLock<bool> = OnceLock::new();
+        let go_and_return = || nice(1).and_then(|_| nice(-1)).is_ok();
+        // Tried on a thread that is not needed afterwards.
+        let tried = || Some(std::thread::Builder::new().spawn(go_and_return).ok()?.join().unwrap_or(false));
+        let went = match *MAY_RETURN.get_or_init(|| tried().unwrap_or(false)) {
+            true => nice(0).and_then(|before| Ok(nice(i32::from(steps))? - before)),
+            false => Ok(0),
+        };
+        StandingBack { steps: went.unwrap_or(0), _of_thread: PhantomData }
+    }
+}
+
+impl Drop for StandingBack {
+    fn drop(&mut self) {
+        // It was tried: the kernel lets the thread come back.
+        let _ = nice(-self.steps);
+    }
 }
 
 /// Opens; the flag tells whether input and output are direct, which not every file system can do.
@@ -251,4 +292,32 @@ pub(crate) fn rename(fd: &OwnedFd, path: &Path, from: &str, to: &str) -> Result<
 
 pub(crate) fn remove(fd: &OwnedFd, path: &Path, name: &str) -> Result<()> {
     fs::unlinkat(fd, name, fs::AtFlags::empty()).map_err(|e| Error::new(Op::Remove, &path.join(name), e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{StandingBack, nice, stand_back};
+
+    fn niceness() -> i32 {
+        nice(0).expect("a look at the own priority")
+    }
+
+    #[test]
+    fn a_thread_stands_back_alone_and_comes_back() {
+        let before = niceness();
+        std::thread::spawn(move || {
+            {
+                let _behind = StandingBack::new(3);
+                assert!([before, before + 3].contains(&niceness()));
+            }
+            assert_eq!(niceness(), before);
+            stand_back(17);
+            let back = niceness();
+            drop(StandingBack::new(9));
+            assert_eq!(niceness(), back, "19 is as far as anybody goes");
+        })
+        .join()
+        .expect("the thread's own checks");
+        assert_eq!(niceness(), before);
+    }
 }

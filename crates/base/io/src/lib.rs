@@ -7,15 +7,18 @@
 //! | [`AlignedBuf`] | bytes aligned to 4 KiB, as direct reads and writes need them |
 //! | [`Region`] | reserved address space whose pages the kernel supplies zeroed on first touch and takes back on request |
 //! | [`Error`] | what failed, on which file, sorted by what the caller does about it |
+//! | [`stand_back`], [`StandingBack`] | a thread that others go before |
+//! | [`Destination`] | where the files of a copy go: a [`Folder`], or the other end of a connection |
 //! | [`machine`] | how much memory there is |
 //! | [`Overlay`] | a directory that a program may write to and that stays as it is |
 //! | `faults` (feature) | plans that fail, tear or kill at the nth operation; simulated disks that lose what was not flushed |
 //!
-//! Nothing here is a trait object: without the feature `faults` an operation is the system call and a test of its result.
+//! But for destinations nothing here is a trait object: without the feature `faults` an operation is the system call and a test of its result.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod buf;
+mod destination;
 mod directory;
 mod error;
 #[cfg(any(test, feature = "faults"))]
@@ -27,9 +30,10 @@ mod overlay;
 mod region;
 
 pub use buf::{ALIGNMENT, AlignedBuf};
+pub use destination::{Destination, Folder};
 pub use directory::Directory;
 pub use error::{Error, ErrorKind, Op, Result};
 pub use file::{Advice, File, OpenOptions};
-pub use kernel::restrict_new_files;
+pub use kernel::{StandingBack, restrict_new_files, stand_back};
 pub use overlay::Overlay;
 pub use region::{Region, leave_out_of_core_dumps, reserve};

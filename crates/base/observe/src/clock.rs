@@ -22,7 +22,12 @@ pub fn since(start_ns: u64) -> Duration {
     Duration::from_nanos(now_ns().saturating_sub(start_ns))
 }
 
-/// Whole seconds since the process first asked: `SHOW GLOBAL STATUS LIKE 'Uptime'`.
+/// The process has begun: times count from here.
+pub fn start() {
+    LazyLock::force(&START);
+}
+
+/// Whole seconds since [`start`]: `SHOW GLOBAL STATUS LIKE 'Uptime'`.
 pub fn uptime_s() -> u64 {
     now_ns() / 1_000_000_000
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 #[derive(Debug, Default)]
 pub struct SessionCounters {
     /// Totals of former attachments minus, while attached, what the block held at the start (wrapping).
-    totals: Option<Box<[u64; COUNTERS_MAX]>>,
+    totals: Option<Box<[u64]>>,
     claim: Option<Claim>,
 }
 
@@ -28,7 +28,14 @@ impl SessionCounters {
     pub fn attach(&mut self) {
         assert!(self.claim.is_none(), "a session has one block at a time");
         let claim = Claim::new();
-        self.add(claim.block(), u64::wrapping_sub);
+        match self.totals {
+            Some(_) => self.add(claim.block(), u64::wrapping_sub),
+            // Relaxed: as in `add`.
+            None => {
+                self.totals =
+                    Some(claim.block().counters.iter().map(|w| w.load(Ordering::Relaxed).wrapping_neg()).collect())
+            }
+        }
         self.claim = Some(claim);
     }
 
@@ -69,7 +76,7 @@ impl SessionCounters {
     }
 
     fn add(&mut self, block: &Block, add: fn(u64, u64) -> u64) {
-        let totals = self.totals.get_or_insert_with(|| Box::new([0; COUNTERS_MAX]));
+        let totals = self.totals.get_or_insert_with(|| vec![0; COUNTERS_MAX].into());
         for (total, word) in totals.iter_mut().zip(&block.counters) {
             // Relaxed: nobody writes to the block of a session that no thread serves.
             *total = add(*total, word.load(Ordering::Relaxed));

@@ -78,10 +78,12 @@ pub enum Wait {
     Rollback,
     /// The time at which a copy may go on without passing its bandwidth.
     Bandwidth,
+    /// A replica, which is to say that it has a commit.
+    Acknowledgement,
 }
 
 impl Wait {
-    const ALL: [Wait; 9] = [
+    const ALL: [Wait; 10] = [
         Wait::FreeFrame,
         Wait::Page,
         Wait::Checkpoint,
@@ -91,6 +93,7 @@ impl Wait {
         Wait::Purge,
         Wait::Rollback,
         Wait::Bandwidth,
+        Wait::Acknowledgement,
     ];
 
     /// As the process list shows it.
@@ -105,6 +108,7 @@ impl Wait {
             Wait::Purge => "waiting for purge",
             Wait::Rollback => "waiting for a rollback in the background",
             Wait::Bandwidth => "waiting for bandwidth",
+            Wait::Acknowledgement => "Waiting for semi-sync ACK from replica",
         }
     }
 

@@ -152,7 +152,7 @@ impl Value<'_> {
             Value::Time(v) => Some(*v),
             Value::Date(_) => Some(Time(0)),
             Value::DateTime(v) => Some(v.time()),
-            Value::Bytes(v) => parse_time(v).map(|p| p.value),
+            Value::Bytes(v) => parse_time(v, SqlMode::NONE).map(|p| p.value),
             Value::Int(v) => time_from_number(*v, 0).map(|p| p.value),
             Value::UInt(v) => time_from_number(i64::try_from(*v).ok()?, 0).map(|p| p.value),
             Value::Double(_) | Value::Decimal(_) => {

@@ -118,13 +118,25 @@ pub fn write_f32(v: f32, out: &mut Vec<u8>) {
     write_digits(text, out);
 }
 
-/// Appends a double with a fixed number of digits behind the point: FLOAT(m,d), DOUBLE(m,d), ROUND().
+/// Appends a double with a fixed number of digits behind the point: FLOAT(m,d), DOUBLE(m,d), FORMAT(). Where its shortest form has no
+/// more of them, that form with zeros, else the exact value rounded.
 pub fn write_fixed(v: f64, decimals: u8, out: &mut Vec<u8>) {
     if !v.is_finite() {
         return write_f64(v, out);
     }
     // Writing into a Vec cannot fail.
-    let _ = write!(out, "{:.*}", decimals as usize, v);
+    let (from, wanted) = (out.len(), usize::from(decimals));
+    let _ = write!(out, "{v}");
+    let digits = out[from..].iter().position(|b| *b == b'.').map_or(0, |point| out.len() - from - point - 1);
+    if digits > wanted {
+        out.truncate(from);
+        let _ = write!(out, "{v:.wanted$}");
+        return;
+    }
+    if digits == 0 && wanted > 0 {
+        out.push(b'.');
+    }
+    out.resize(out.len() + wanted - digits, b'0');
 }
 
 fn format_into<'b>(buffer: &'b mut [u8; 40], arguments: std::fmt::Arguments<'_>) -> &'b [u8] {

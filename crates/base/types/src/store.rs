@@ -429,7 +429,7 @@ fn to_time<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) 
         Value::Time(v) => Some(whole(*v)),
         Value::DateTime(v) => Some(whole(v.time())),
         Value::Date(_) => Some(whole(Time(0))),
-        Value::Bytes(text) => parse_time(text),
+        Value::Bytes(text) => parse_time(text, context.mode),
         Value::Int(v) => time_from_number(*v, 0),
         Value::UInt(v) => time_from_number(i64::try_from(*v).unwrap_or(i64::MAX), 0),
         other => other.split_number().and_then(|split| {
@@ -494,6 +494,10 @@ fn to_enum<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) 
 }
 
 fn to_set<'a>(value: Value<'a>, column: &DataType, context: &StoreContext<'_>) -> Stored<'a> {
+    // The text of a time is none of its members.
+    if matches!(value, Value::Date(_) | Value::Time(_) | Value::DateTime(_)) {
+        return context.truncated(Value::UInt(0));
+    }
     let all = match context.members.len() {
         0 => 0,
         n => u64::MAX >> (64 - n.min(64)),
@@ -614,7 +618,7 @@ fn to_bytes<'a>(value: Value<'a>, source: &DataType, column: &DataType, context:
     let (text, bad) = transcode(given, from, to);
     let (stored, cut) = fit(text, column, to);
     if let Some(bad) = bad {
-        let shown = show_bytes(&bad);
+        let shown = if from.mbminlen() > 1 { escape_bytes(&bad, |_| false) } else { show_bytes(&bad) };
         let stored = Value::Bytes(stored);
         return context.lossy(
             stored,
@@ -728,12 +732,15 @@ fn cut_cow(text: Cow<'_, [u8]>, keep: usize) -> Cow<'_, [u8]> {
 
 /// `\xFF` and readable ASCII, six bytes at most, as MySQL shows strings that are none.
 pub fn show_bytes(bytes: &[u8]) -> String {
+    escape_bytes(bytes, |b| (0x20..0x7F).contains(&b))
+}
+
+fn escape_bytes(bytes: &[u8], is_readable: impl Fn(u8) -> bool) -> String {
     let mut out = String::new();
     for b in bytes.iter().take(6) {
-        if (0x20..0x7F).contains(b) {
-            out.push(*b as char);
-        } else {
-            out.push_str(&format!("\\x{b:02X}"));
+        match is_readable(*b) {
+            true => out.push(*b as char),
+            false => out.push_str(&format!("\\x{b:02X}")),
         }
     }
     if bytes.len() > 6 {

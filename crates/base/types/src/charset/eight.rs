@@ -84,7 +84,11 @@ impl EightBit {
         if code < 0x80 && self.is_ascii_compatible() {
             return Some(code as u8);
         }
-        (0..=255).find(|b| self.decode(*b) == code && code != 0xFFFD)
+        match code {
+            // The one set whose tables have a byte for it.
+            0xFFFD => (self == EightBit::named("tis620")).then_some(0xFF),
+            _ => (0..=255).find(|b| self.decode(*b) == code),
+        }
     }
 }
 

@@ -36,8 +36,19 @@ const LATIN1_C1: [u16; 32] = [
     0x0153, 0x009D, 0x017E, 0x0178,
 ];
 
+/// Longer than any name of a character set or collation.
+pub(crate) const NAME_BYTES: usize = 64;
+
+/// A name in small letters; `None`: it is too long for one.
+pub(crate) fn lower_name<'p>(name: &str, place: &'p mut [u8; NAME_BYTES]) -> Option<&'p [u8]> {
+    let place = place.get_mut(..name.len())?;
+    place.copy_from_slice(name.as_bytes());
+    place.make_ascii_lowercase();
+    Some(place)
+}
+
 impl Charset {
-    /// By name.
+    /// In the order of their names.
     pub const ALL: [Charset; 32] = [
         eight("armscii8"),
         Charset::Ascii,
@@ -135,7 +146,10 @@ impl Charset {
         if name.eq_ignore_ascii_case("utf8") {
             return Some(Charset::Utf8mb3);
         }
-        Charset::ALL.into_iter().find(|c| c.name().eq_ignore_ascii_case(name))
+        let mut lower = [0; NAME_BYTES];
+        let lower = lower_name(name, &mut lower)?;
+        let found = Charset::ALL.binary_search_by(|c| c.name().as_bytes().cmp(lower));
+        found.ok().map(|at| Charset::ALL[at])
     }
 
     /// Whether a byte stands for a character each.

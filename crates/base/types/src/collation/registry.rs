@@ -4,7 +4,8 @@ use super::CollationId;
 pub use super::rows::COLLATIONS;
 use super::tailored::Tailoring;
 use super::uca::{Level, Root};
-use crate::charset::Charset;
+use crate::charset::{Charset, NAME_BYTES, lower_name};
+use std::sync::LazyLock;
 
 /// What trailing spaces mean: PAD SPACE collations ignore them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,14 +103,25 @@ pub(super) fn binary_of(charset: Charset) -> CollationId {
     of(charset, |c| c.name.ends_with("_bin"))
 }
 
+/// Indexes into [`COLLATIONS`] in the order of names.
+static BY_NAME: LazyLock<Vec<u16>> = LazyLock::new(|| {
+    let mut order: Vec<u16> = (0..COLLATIONS.len() as u16).collect();
+    order.sort_unstable_by_key(|i| COLLATIONS[usize::from(*i)].name);
+    order
+});
+
 pub(super) fn by_name(name: &str) -> Option<CollationId> {
-    let same = |c: &&CollationInfo| {
-        c.name.eq_ignore_ascii_case(name)
-            || (c.charset == Charset::Utf8mb3
-                && name.get(..5).is_some_and(|p| p.eq_ignore_ascii_case("utf8_"))
-                && c.name.strip_prefix("utf8mb3_").is_some_and(|rest| rest.eq_ignore_ascii_case(&name[5..])))
+    let find = |name: &str| {
+        let mut lower = [0; NAME_BYTES];
+        let lower = lower_name(name, &mut lower)?;
+        let found = BY_NAME.binary_search_by(|i| COLLATIONS[usize::from(*i)].name.as_bytes().cmp(lower));
+        found.ok().map(|at| COLLATIONS[usize::from(BY_NAME[at])].id)
     };
-    COLLATIONS.iter().find(same).map(|c| c.id)
+    let older = name.split_at_checked(5).filter(|(prefix, _)| prefix.eq_ignore_ascii_case("utf8_"));
+    match older {
+        Some((_, rest)) => find(&format!("utf8mb3_{rest}")),
+        None => find(name),
+    }
 }
 
 #[cfg(test)]

@@ -418,6 +418,7 @@ error_table! {
     ER_WRONG_PARAMETERS_TO_NATIVE_FCT = 1583, "42000", "Incorrect parameters in the call to native function '%-.192s'";
     ER_WRONG_PARAMETERS_TO_STORED_FCT = 1584, "42000", "Incorrect parameters in the call to stored function %-.192s";
     ER_DUP_ENTRY_WITH_KEY_NAME = 1586, "23000", "Duplicate entry '%-.64s' for key '%-.385s'";
+    ER_NO_FORMAT_DESCRIPTION_EVENT_BEFORE_BINLOG_STATEMENT = 1609, "HY000", "The BINLOG statement of type `%s` was not preceded by a format description BINLOG statement.";
     ER_NEED_REPREPARE = 1615, "HY000", "Prepared statement needs to be re-prepared";
     WARN_OPTION_IGNORED = 1618, "HY000", "<%-.64s> option ignored";
     ER_WARN_ENGINE_TRANSACTION_ROLLBACK = 1622, "HY000", "Storage engine %s does not support rollback for this statement. Transaction rolled back and must be restarted";
@@ -444,7 +445,9 @@ error_table! {
     ER_INDEX_COLUMN_TOO_LONG = 1709, "HY000", "Index column size too large. The maximum column size is %lu bytes.";
     ER_INDEX_CORRUPT = 1712, "HY000", "Index %s is corrupted";
     ER_CANNOT_LOAD_FROM_TABLE_V2 = 1728, "HY000", "Cannot load from %s.%s. The table is probably corrupted";
+    ER_ONLY_FD_AND_RBR_EVENTS_ALLOWED_IN_BINLOG_STATEMENT = 1730, "HY000", "Only Format_description_log_event and row events are allowed in BINLOG statements (but %s was provided)";
     ER_TABLES_DIFFERENT_METADATA = 1736, "HY000", "Tables have different definitions";
+    ER_CANT_UPDATE_TABLE_IN_CREATE_TABLE_SELECT = 1746, "HY000", "Can't update table '%s' while '%s' is being created.";
     ER_PARTITION_CLAUSE_ON_NONPARTITIONED = 1747, "HY000", "PARTITION () clause on non partitioned table";
     ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO = 1761, "23000", "Foreign key constraint for table '%.192s', record '%-.192s' would lead to a duplicate entry in table '%.192s', key '%.192s'";
     ER_FOREIGN_DUPLICATE_KEY_WITHOUT_CHILD_INFO = 1762, "23000", "Foreign key constraint for table '%.192s', record '%-.192s' would lead to a duplicate entry in a child table";
@@ -508,6 +511,7 @@ error_table! {
     ER_USER_LOCK_DEADLOCK = 3058, "HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
     ER_REPLACE_INACCESSIBLE_ROWS = 3059, "HY000", "REPLACE cannot be executed as it requires deleting rows that are not in the view";
     ER_ILLEGAL_USER_VAR = 3061, "42000", "User variable name '%-.192s' is illegal";
+    ER_GTID_MODE_OFF = 3062, "HY000", "Cannot use %s when GTID_MODE = OFF.";
     ER_INCORRECT_TYPE = 3064, "HY000", "Incorrect type for argument %s in function %s.";
     ER_FIELD_IN_ORDER_NOT_SELECT = 3065, "HY000", "Expression #%u of ORDER BY clause is not in SELECT list, references column '%-.192s' which is not in SELECT list; this is incompatible with %s";
     ER_AGGREGATE_IN_ORDER_NOT_SELECT = 3066, "HY000", "Expression #%u of ORDER BY clause is not in SELECT list, contains aggregate function; this is incompatible with %s";
@@ -523,6 +527,7 @@ error_table! {
     ER_GENERATED_COLUMN_NON_PRIOR = 3107, "HY000", "Generated column can refer only to generated columns defined prior to it.";
     ER_DEPENDENT_BY_GENERATED_COLUMN = 3108, "HY000", "Column '%s' has a generated column dependency.";
     ER_GENERATED_COLUMN_REF_AUTO_INC = 3109, "HY000", "Generated column '%s' cannot refer to auto-increment column.";
+    ER_CANT_SET_GTID_MODE = 3111, "HY000", "SET @@GLOBAL.GTID_MODE = %s is not allowed because %s.";
     ER_ACCOUNT_HAS_BEEN_LOCKED = 3118, "HY000", "Access denied for user '%-.48s'@'%-.64s'. Account is locked.";
     ER_PLUGGABLE_PROTOCOL_COMMAND_NOT_SUPPORTED = 3130, "HY000", "Command not supported by pluggable protocols";
     ER_CANT_SET_VARIABLE_WHEN_OWNING_GTID = 3138, "HY000", "Variable %s cannot be changed by a client that owns a GTID. The client owns %s. Ownership is released on COMMIT or ROLLBACK.";
@@ -611,6 +616,9 @@ error_table! {
     ER_CLONE_TOO_MANY_CONCURRENT_CLONES = 3634, "HY000", "Too many concurrent clone operations. Maximum allowed - %d.";
     ER_CTE_MAX_RECURSION_DEPTH = 3636, "HY000", "Recursive query aborted after %u iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
     ER_CREDENTIALS_CONTRADICT_TO_HISTORY = 3638, "HY000", "Cannot use these credentials for '%.48s@%.64s' because they contradict the password history policy";
+    ER_WARN_BINLOG_PARTIAL_UPDATES_SUGGESTS_PARTIAL_IMAGES = 3647, "HY000", "When %.192s, the option binlog_row_value_options=%.192s will be used only for the after-image. Full values will be written in the before-image, so the saving in disk space due to binlog_row_value_options is limited to less than 50%%.";
+    ER_COULD_NOT_APPLY_JSON_DIFF = 3648, "HY000", "Could not apply JSON diff in table %.*s, column %s.";
+    ER_CORRUPTED_JSON_DIFF = 3649, "HY000", "Corrupted JSON diff for table %.*s, column %s.";
     ER_RESOURCE_GROUP_NOT_EXISTS = 3651, "HY000", "Resource Group '%-.192s' does not exist.";
     ER_INVALID_VCPU_ID = 3652, "HY000", "Invalid cpu id %u";
     ER_DISALLOWED_OPERATION = 3655, "HY000", "%s operation is disallowed on %s";
@@ -675,9 +683,11 @@ error_table! {
     ER_WARN_DEPRECATED_USER_SET_EXPR = 3777, "HY000", "Setting user variables within expressions is deprecated and will be removed in a future release. Consider alternatives: 'SET variable=expression, ...', or 'SELECT expression(s) INTO variables(s)'.";
     ER_WARN_DEPRECATED_UTF8MB3_COLLATION = 3778, "HY000", "'%-.64s' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with an appropriate collation instead.";
     ER_FK_INCOMPATIBLE_COLUMNS = 3780, "HY000", "Referencing column '%s' and referenced column '%s' in foreign key constraint '%s' are incompatible.";
+    ER_RPL_ENCRYPTION_MASTER_KEY_RECOVERY_FAILED = 3794, "HY000", "Unable to recover binlog encryption master key, please check if keyring is loaded.";
     ER_FUNCTIONAL_INDEX_ROW_VALUE_IS_NOT_ALLOWED = 3800, "HY000", "Expression of functional index '%s' cannot refer to a row value.";
     ER_PAGE_TRACKING_RANGE_NOT_TRACKED = 3803, "HY000", "Tracking was not enabled for the LSN range specified";
     ER_RPL_ENCRYPTION_CANNOT_ROTATE_BINLOG_MASTER_KEY = 3805, "HY000", "Cannot rotate binary log master key when 'binlog-encryption' is off.";
+    ER_BINLOG_MASTER_KEY_ROTATION_FAIL_TO_OPERATE_KEY = 3807, "HY000", "Failed to operate binary log master key on keyring, please check if keyring is loaded. The statement had no effect: the old binary log master key is still in use, the keyring, binary and relay log files are unchanged, and the server could not start using a new binary log master key for encrypting new binary and relay log files.";
     ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT = 3812, "HY000", "An expression of non-boolean type specified to a check constraint '%-.192s'.";
     ER_COLUMN_CHECK_CONSTRAINT_REFERENCES_OTHER_COLUMN = 3813, "HY000", "Column check constraint '%-.192s' references other column.";
     ER_CHECK_CONSTRAINT_NAMED_FUNCTION_IS_NOT_ALLOWED = 3814, "HY000", "An expression of a check constraint '%-.192s' contains disallowed function: %s.";
@@ -716,6 +726,8 @@ error_table! {
     ER_WARN_FUNC_INDEX_NOT_APPLICABLE = 3909, "HY000", "Cannot use functional index '%-.64s' due to type or collation conversion.";
     ER_GROUPING_ON_TIMESTAMP_IN_DST = 3912, "HY000", "Grouping on temporal is non-deterministic for timezones having DST. Please consider switching to UTC for this query.";
     ER_SYSVAR_CHANGE_DURING_QUERY = 3917, "HY000", "A plugin was loaded or unloaded during a query, a system variable table was changed.";
+    ER_WRONG_COMPRESSION_ALGORITHM_CLIENT = 3922, "HY000", "Invalid compression algorithm '%.192s'.";
+    ER_WRONG_COMPRESSION_LEVEL_CLIENT = 3923, "HY000", "Invalid zstd compression level for algorithm '%.192s'.";
     ER_CLIENT_PRIVILEGE_CHECKS_USER_CANNOT_BE_ANONYMOUS = 3925, "HY000", "PRIVILEGE_CHECKS_USER for replication channel '%.192s' was set to ``@`%.255s`, but anonymous users are disallowed for PRIVILEGE_CHECKS_USER.";
     ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME = 3939, "HY000", "Table has multiple constraints with the name '%-.192s'. Please use constraint specific 'DROP' clause.";
     ER_CONSTRAINT_NOT_FOUND = 3940, "HY000", "Constraint '%-.192s' does not exist.";
@@ -745,11 +757,14 @@ error_table! {
     ER_ROLE_GRANTED_TO_ITSELF = 4027, "HY000", "User account `%.64s`@`%.64s` is directly or indirectly granted to the role `%.64s`@`%.64s`. The GRANT would create a loop";
     ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN = 4028, "HY000", "A table must have at least one visible column.";
     ER_CLIENT_INTERACTION_TIMEOUT = 4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
+    ER_RELOAD_KEYRING_FAILURE = 4035, "HY000", "Keyring reload failed. Please check error log for more details.";
     ER_INVALID_MFA_PLUGIN_SPECIFIED = 4052, "HY000", "Invalid plugin \"%s\" specified as %d factor during \"%s\".";
     ER_MFA_METHOD_NOT_EXISTS = 4057, "HY000", "%d factor authentication method doesn't exist. Please do ALTER USER... ADD %d factor... before doing this operation.";
     ER_DA_GLOBAL_CONN_LIMIT = 4081, "HY000", "Connection closed. Global connection memory limit %llu bytes exceeded. Consumed %llu bytes.";
     ER_DA_CONN_LIMIT = 4082, "HY000", "Connection closed. Connection memory limit %llu bytes exceeded. Consumed %llu bytes.";
+    ER_CANNOT_PURGE_BINLOG_WITH_BACKUP_LOCK = 4085, "HY000", "Could not purge binary logs since another session is executing LOCK INSTANCE FOR BACKUP. Wait for that session to release the lock.";
     ER_TOO_MANY_WINDOWS = 4086, "HY000", "Too many windows in SELECT: %u. Maximum allowed is %d. Use named windows to share windows between window functions.";
+    ER_XA_TEMP_TABLE = 4091, "HY000", "XA: Temporary tables cannot be accessed inside XA transactions when xa_detach_on_prepare=ON";
     ER_INNODB_MAX_ROW_VERSION = 4092, "HY000", "Maximum row versions reached for table %s. No more columns can be added or dropped instantly. Please use COPY/INPLACE.";
     ER_SET_PASSWORD_AUTH_PLUGIN_ERROR = 4102, "HY000", "SET PASSWORD has no significance for user '%-.48s'@'%-.255s' as the authentication method used doesn't store authentication data in the MySQL server. Please consider using ALTER USER instead if you want to change authentication parameters.";
     ER_INSTALL_COMPONENT_SET_UNUSED_VALUE = 4161, "HY000", "The assignment of %.384s in SET doesn't match any of the variables registered by the component(s)";
@@ -757,8 +772,12 @@ error_table! {
     ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED = 6006, "0A000", "EXPLAIN INTO does not support implicit FORMAT.";
     ER_EXPLAIN_INTO_FORMAT_NOT_SUPPORTED = 6007, "0A000", "EXPLAIN INTO does not support FORMAT=%s.";
     ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED = 6009, "0A000", "EXPLAIN FOR CONNECTION does not support the INTO clause.";
+    ER_SPECIFIC_ACCESS_DENIED = 6038, "HY000", "Access denied; you need %-.256s privilege(s) for this operation";
+    ER_CANT_SET_GTID_NEXT_TO_AUTOMATIC_TAGGED_WHEN_GTID_MODE_IS_OFF = 6039, "HY000", "@@SESSION.GTID_NEXT cannot be set to AUTOMATIC:<TAG> when @@GLOBAL.GTID_MODE = OFF or OFF_PERMISSIVE";
+    ER_GTID_NEXT_TAG_GTID_MODE_OFF = 6040, "HY000", "@@SESSION.GTID_NEXT cannot be set to UUID:TAG:NUMBER when @@GLOBAL.GTID_MODE = OFF.";
     ER_WARN_DEPRECATED_NON_STANDARD_KEY = 6124, "HY000", "Foreign key '%s' refers to non-unique key or partial key. This is deprecated and will be removed in a future release.";
     ER_FK_NO_UNIQUE_INDEX_PARENT = 6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '%s' in the referenced table '%s'";
     ER_EXPLAIN_ANALYZE_JSON_FORMAT_VERSION_NOT_SUPPORTED = 6412, "0A000", "EXPLAIN ANALYZE does not support FORMAT=JSON with explain_json_format_version=1.";
+    ER_NON_DML_DYNAMIC_PARAMETERS = 6413, "HY000", "Dynamic parameters can only be used in DML statements.";
     ER_INVALID_OUTER_REFERENCE = 6432, "HY000", "Outer reference %s in window's ORDER BY or PARTITION BY clause not allowed.";
 }

@@ -63,6 +63,24 @@ impl Delimiter {
     }
 }
 
+/// The deprecated delimiter of a text that is read as a time or as a date.
+pub fn delimiter_of(text: &[u8], is_time: bool, mode: SqlMode) -> Option<Delimiter> {
+    if is_time {
+        return parse_time(text, mode)?.delimiter;
+    }
+    if has_standard_form(text) { None } else { parse_datetime(text, mode)?.delimiter }
+}
+
+/// Digits alone, or those of `2000-01-31 12:34:56.789`, of which the time may be missing.
+fn has_standard_form(text: &[u8]) -> bool {
+    const FORM: &[u8] = b"0000-00-00 00:00:00.";
+    let (form, fraction) = text.split_at(text.len().min(FORM.len()));
+    let fits = |(b, f): (&u8, &u8)| if f.is_ascii_digit() { b.is_ascii_digit() } else { b == f };
+    let is_whole = matches!(form.len(), 10 | 19) || form.len() == FORM.len();
+    text.iter().all(u8::is_ascii_digit)
+        || is_whole && form.iter().zip(FORM).all(fits) && fraction.iter().all(u8::is_ascii_digit)
+}
+
 /// Two-digit years: 70..=99 are 19xx, 00..=69 are 20xx.
 pub const fn full_year(year: u32) -> u32 {
     if year < 70 { year + 2000 } else { year + 1900 }
@@ -155,6 +173,7 @@ const FIELDS: usize = 7;
 const DAY: usize = 2;
 const SECOND: usize = 5;
 const FRACTION: usize = 6;
+const CUTS: SqlMode = SqlMode::TIME_TRUNCATE_FRACTIONAL;
 /// A field of more is none of a date, whatever it is.
 const FIELD_MAX: u32 = 999_999;
 
@@ -369,7 +388,7 @@ const DATETIME_LENGTH_MIN: usize = 12;
 
 /// A TIME literal: `[-][D ]hh:mm[:ss[.f]]`, `[-]hhmmss[.f]`, or a whole DATETIME whose date is dropped.
 /// `None`: not a time at all.
-pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
+pub fn parse_time(text: &[u8], mode: SqlMode) -> Option<Parsed<Time>> {
     let mut c = Cursor { text, at: 0 };
     let mut delimiter = None;
     let mut deprecate = |at: usize| {
@@ -383,7 +402,7 @@ pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
     let start = c.at;
     c.peek()?;
     if text.len() - start >= DATETIME_LENGTH_MIN {
-        match read_datetime(&text[start..], SqlMode::ALLOW_INVALID_DATES, true) {
+        match read_datetime(&text[start..], SqlMode(SqlMode::ALLOW_INVALID_DATES.0 | mode.0 & CUTS.0), true) {
             Ok(p) if !negative && p.has_time => {
                 let Parsed { fsp, has_time, zoned, problem, .. } = p;
                 let delimiter = p.delimiter.map(|d| Delimiter { position: d.position + start, ..d });
@@ -417,7 +436,7 @@ pub fn parse_time(text: &[u8]) -> Option<Parsed<Time>> {
     match &text[c.at..] {
         [b'.', b'0'..=b'9', ..] => {
             c.at += 1;
-            (micros, fsp) = c.fraction(false);
+            (micros, fsp) = c.fraction(mode.has(CUTS));
         }
         [b'.'] => c.at += 1,
         _ => {}

@@ -83,7 +83,7 @@ fn numbers_as_dates_and_times() {
 #[test]
 fn time_literals() {
     let show = |text: &str| {
-        let Some(parsed) = parse_time(text.as_bytes()) else { return "NULL".to_string() };
+        let Some(parsed) = parse_time(text.as_bytes(), SqlMode::NONE) else { return "NULL".to_string() };
         let mut out = Vec::new();
         parsed.value.write(parsed.fsp, &mut out);
         String::from_utf8(out).unwrap()

@@ -1,0 +1,94 @@
+//! Where the files of a copy go: a directory here, or whoever is at the other end of a connection.
+
+use crate::error::{ErrorKind, Op, Result};
+use crate::{Directory, Error, File, OpenOptions};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use sync::{Mutex, Rank};
+
+/// Takes files in pieces. A file's name has `/` between folders, and is in no order with other files' pieces.
+pub trait Destination: Send + Sync {
+    /// Writes a piece; a file is made by the first one.
+    fn write_at(&self, file: &str, bytes: &[u8], offset: u64) -> Result<()>;
+
+    /// The file is whole: it gets this length, zeros where nothing was written, and is durable. `solid`: the zeros take room, so that whoever
+    /// writes there later does not run out of it.
+    fn finish(&self, file: &str, len: u64, solid: bool) -> Result<()>;
+
+    /// A file of few bytes.
+    fn put(&self, file: &str, bytes: &[u8]) -> Result<()> {
+        self.write_at(file, bytes, 0)?;
+        self.finish(file, bytes.len() as u64, false)
+    }
+}
+
+/// A directory, whose folders are made as files need them.
+pub struct Folder {
+    root: Directory,
+    /// Files that are not whole yet.
+    open: Mutex<HashMap<String, Arc<File>>>,
+}
+
+impl Folder {
+    /// A directory that is there.
+    pub fn open(path: &Path) -> Result<Folder> {
+        Ok(Folder { root: Directory::open(path)?, open: Mutex::new(Rank::Kernel, HashMap::new()) })
+    }
+
+    pub fn path(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// The file, opened or made. Error: the name leads out of the directory.
+    fn file(&self, name: &str) -> Result<Arc<File>> {
+        if let Some(file) = self.open.lock().get(name) {
+            return Ok(file.clone());
+        }
+        if name.split('/').any(|part| part.is_empty() || part == "." || part == "..") || name.contains('\0') {
+            let path = self.root.path();
+            return Err(Error::with_kind(Op::Open, path, ErrorKind::Denied, format!("'{name}' is no name of a file")));
+        }
+        if let Some((folders, _)) = name.rsplit_once('/') {
+            let mut path = self.root.path().to_path_buf();
+            for folder in folders.split('/') {
+                path.push(folder);
+                Directory::open_or_create(&path)?;
+            }
+        }
+        let file = Arc::new(self.root.open_file(name, OpenOptions::CREATE)?);
+        self.open.lock().insert(name.to_string(), file.clone());
+        Ok(file)
+    }
+
+    /// Removes files that were begun and are not whole.
+    pub fn drop_unfinished(&self) -> Result<()> {
+        let names: Vec<String> = self.open.lock().drain().map(|(name, _)| name).collect();
+        names.iter().try_for_each(|name| self.root.remove(name))
+    }
+
+    /// Makes the names durable.
+    pub fn sync(&self) -> Result<()> {
+        self.root.sync()
+    }
+}
+
+impl Destination for Folder {
+    fn write_at(&self, file: &str, bytes: &[u8], offset: u64) -> Result<()> {
+        self.file(file)?.write_at(bytes, offset)
+    }
+
+    fn finish(&self, name: &str, len: u64, solid: bool) -> Result<()> {
+        let file = self.file(name)?;
+        file.truncate(len)?;
+        if solid {
+            file.allocate(0, len)?;
+        }
+        file.sync_all()?;
+        self.open.lock().remove(name);
+        match name.rsplit_once('/') {
+            Some((folders, _)) => Directory::open(self.root.path().join(folders))?.sync(),
+            None => Ok(()),
+        }
+    }
+}
