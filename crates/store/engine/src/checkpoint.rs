@@ -29,13 +29,32 @@ impl<'c> Checkpoints<'c> {
         let log = &self.core.log;
         let tail = log.tail_lsn();
         let idle = tail == std::mem::replace(&mut self.last_tail, tail);
-        let round = self.cleaner.round(elapsed)?;
+        let wanted = self.core.space.overwrites.awaited_checkpoint(self.checkpointed);
+        let round = self.cleaner.round(elapsed, wanted.is_some())?;
+        self.overwrite()?;
         let oldest = self.cleaner.oldest_change();
-        if oldest.saturating_sub(self.checkpointed) >= log.capacity() / 64 || (idle && oldest > self.checkpointed) {
+        if wanted.is_some_and(|wanted| wanted <= oldest) {
+            self.store(oldest)?;
+            self.checkpointed = oldest;
+            self.core.space.want_work();
+        } else if oldest.saturating_sub(self.checkpointed) >= log.capacity() / 64
+            || (idle && oldest > self.checkpointed)
+        {
             self.store(oldest)?;
             self.checkpointed = oldest;
         }
         Ok(round)
+    }
+
+    /// Overwrites the doublewrite file, if that is wanted.
+    fn overwrite(&self) -> Result<()> {
+        let overwrites = &self.core.space.overwrites;
+        if let Some(order) = overwrites.doublewrite_order() {
+            self.cleaner.overwrite_doublewrite()?;
+            overwrites.doublewrites_done.store(order, Ordering::Release); // pairs with the Acquire of who gave the order
+            self.core.space.want_work();
+        }
+        Ok(())
     }
 
     /// A checkpoint at `oldest`.

@@ -2,6 +2,7 @@
 
 use crate::btree::{Store, Target};
 use crate::checkpoint::Checkpoints;
+use crate::confirm::{Confirmation, Whose};
 use crate::events::{self, EventStream};
 use crate::history::History;
 use crate::lock::{Deadlock, Interrupt, LockInfo, LockTable, Teller, TransactionInfo};
@@ -14,14 +15,15 @@ use crate::pool::resize::{ResizeRefused, ResizeStage};
 use crate::pool::settings::PoolSettings;
 use crate::recovery::OpenTransaction;
 use crate::segment::Segments;
-use crate::space::{DICTIONARY_ROOT, DICTIONARY_TREE, OFF_NEXT_TREE, Place, SUPER_PAGE, Space, reclaim};
+use crate::space::{DICTIONARY_ROOT, DICTIONARY_TREE, Need, OFF_NEXT_TREE, Place, SUPER_PAGE, Space, reclaim};
 use crate::stepper::Stepper;
 use crate::txn::System;
 use crate::txn::background::{self, Rollbacks};
 use crate::undo::{self, Kind, Record};
 use crate::warm::{self, Order, Warm, WarmStage};
 use crate::{
-    Error, PurgeSettings, Range, Result, Tree, TreeKind, checkpoint, history, recovery, transaction::Transaction,
+    Error, Prepared, PurgeSettings, Range, Result, Tree, TreeKind, checkpoint, history, recovery,
+    transaction::Transaction,
 };
 use cipher::{KeyringStatus, Vault};
 use log::{Log, Lsn};
@@ -72,6 +74,8 @@ pub struct EngineStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Awaits {
     OwnCommit,
+    /// The same of one with events.
+    OwnEvents,
     /// Those that an answer to the client rests on.
     OthersCommits,
 }
@@ -93,8 +97,11 @@ pub(crate) struct Core {
     pub locks: LockTable,
     pub segments: Segments,
     pub rollbacks: Rollbacks,
+    /// Prepared transactions that the start has found, until somebody takes them.
+    pub prepared: Mutex<Vec<(Vec<u8>, Prepared)>>,
     pub history: History,
     flush_at_commit: CachePadded<FlushAtCommit>,
+    pub confirmation: CachePadded<Confirmation>,
     /// `innodb_deadlock_detect`.
     pub deadlock_detect: AtomicBool,
     /// `innodb_fill_factor`. W: SET GLOBAL. R: loads of trees.
@@ -114,9 +121,26 @@ impl Core {
         self.pool.vault().expect("recovery has set it")
     }
 
-    /// The LSN up to which commits may be shown: durable, written or complete, as commits are acknowledged. Loads only.
+    /// The data keys are there from now on, made if need be. Errors: [`Error::Keyring`].
+    fn make_keys(&self) -> Result<()> {
+        let are_first = self.vault().keys().is_none();
+        self.vault().make_keys()?;
+        if are_first {
+            self.space.distrust_free();
+        }
+        Ok(())
+    }
+
+    /// The LSN up to which commits may be shown: durable, written or complete, as commits are acknowledged, and confirmed where that
+    /// is asked for. Loads only.
     #[inline(always)]
     pub fn newest(&self) -> Lsn {
+        self.confirmation.shown(self.durable_newest())
+    }
+
+    /// The same whether confirmed or not.
+    #[inline(always)]
+    pub fn durable_newest(&self) -> Lsn {
         // Relaxed: read after the mode, with whose Release it was stored.
         let acknowledged = || self.flush_at_commit.acknowledged.load(Ordering::Relaxed);
         // Acquire: pairs with the Release in `set_flush_log_at_commit`. The LSNs bring their own.
@@ -171,18 +195,26 @@ impl Core {
     /// An own commit stands in the log and can be neither taken back nor called failed: KILL QUERY comes too late for it,
     /// and KILL CONNECTION ends the wait with [`Error::Unacknowledged`].
     pub fn wait_durable(&self, lsn: Lsn, interrupt: &Interrupt, awaits: Awaits) -> Result<()> {
+        let own = awaits != Awaits::OthersCommits;
+        self.await_log(interrupt, own, |log| match self.acknowledges_at() {
+            1 => log.wait_flushed(lsn),
+            2 => log.wait_written(lsn),
+            _ => log.wait_completed(lsn),
+        })?;
+        let whose = if awaits == Awaits::OwnEvents { Whose::Own } else { Whose::Other };
+        self.await_confirmed(lsn, interrupt, own, whose)
+    }
+
+    /// Waits by `wait`, on a full disk again and again.
+    pub fn await_log(&self, interrupt: &Interrupt, own: bool, wait: impl Fn(&Log) -> log::Result<()>) -> Result<()> {
         loop {
-            let outcome = match self.acknowledges_at() {
-                1 => self.log.wait_flushed(lsn),
-                2 => self.log.wait_written(lsn),
-                _ => self.log.wait_completed(lsn),
-            };
+            let outcome = wait(&self.log);
             let Err(log::Error::NoSpace { .. } | log::Error::Interrupted) = outcome else {
                 return outcome.map_err(Error::from);
             };
-            match (awaits, interrupt.reason()) {
-                (Awaits::OthersCommits, 1..) => return Err(Error::Interrupted),
-                (Awaits::OwnCommit, 2) => return Err(Error::Unacknowledged),
+            match (own, interrupt.reason()) {
+                (false, 1..) => return Err(Error::Interrupted),
+                (true, 2) => return Err(Error::Unacknowledged),
                 _ if self.stopping() => return Err(Error::Unacknowledged),
                 _ => self.pause(),
             }
@@ -320,18 +352,20 @@ impl Engine {
             locks: LockTable::new(lock_bytes(options.buffer_pool_bytes)),
             segments: opened.segments,
             rollbacks: Rollbacks::new(),
+            prepared: Mutex::new(Rank::FreeSpace, Vec::new()),
             history: History::new(options.purge_threads),
             flush_at_commit: CachePadded::new(FlushAtCommit {
                 mode: AtomicU8::new(options.flush_log_at_commit),
                 acknowledged: AtomicU64::new(0),
             }),
+            confirmation: CachePadded::new(Confirmation::new()),
             deadlock_detect: AtomicBool::new(true),
             fill_factor: AtomicU8::new(100),
             warm: Warm::new(options.datadir.clone()),
             stop: AtomicU32::new(0),
         });
-        // A rollback may need pages. On a full disk it makes do with what is there.
-        match core.space.ensure_headroom(&core.pool, &core.log) {
+        // Ahead of the first statement; a full disk does not keep the engine from opening.
+        match core.space.ensure_headroom(&core.pool, &core.log, Need::Room) {
             Ok(()) | Err(Error::DiskFull) => {}
             Err(error) => return Err(error),
         }
@@ -451,6 +485,11 @@ impl Engine {
         self.core.pool.resize_stage()
     }
 
+    /// The keys of the data directory, for other files beside the engine's.
+    pub fn vault(&self) -> Arc<Vault> {
+        Arc::clone(self.core.pool.vault().expect("recovery has set it"))
+    }
+
     /// Can tables be encrypted?
     pub fn has_keyring(&self) -> bool {
         self.core.vault().keyring_status().is_some()
@@ -464,7 +503,7 @@ impl Engine {
     /// `innodb_redo_log_encrypt`: all of the log from here on, or only what is of encrypted tables. Errors: [`Error::Keyring`].
     pub fn set_redo_log_encrypt(&self, on: bool) -> Result<()> {
         if on {
-            self.core.vault().make_keys()?;
+            self.core.make_keys()?;
         }
         self.core.log.seal_all(on);
         Ok(())
@@ -473,7 +512,7 @@ impl Engine {
     /// `innodb_undo_log_encrypt`: all undo pages from here on, or only those with records of encrypted tables. Errors: [`Error::Keyring`].
     pub fn set_undo_log_encrypt(&self, on: bool) -> Result<()> {
         if on {
-            self.core.vault().make_keys()?;
+            self.core.make_keys()?;
         }
         self.core.pool.seal_undo(on);
         Ok(())
@@ -481,6 +520,7 @@ impl Engine {
 
     /// ALTER INSTANCE ROTATE INNODB MASTER KEY. Errors: [`Error::Keyring`].
     pub fn rotate_master_key(&self) -> Result<()> {
+        self.core.make_keys()?;
         Ok(self.core.vault().rotate()?)
     }
 
@@ -492,6 +532,10 @@ impl Engine {
     /// The keyring and the names of its keys; `None`: there is none.
     pub fn keyring(&self) -> Option<KeyringStatus> {
         self.core.vault().keyring_status()
+    }
+
+    pub fn log_capacity(&self) -> u64 {
+        self.core.log.capacity()
     }
 
     /// `innodb_redo_log_capacity`.
@@ -563,9 +607,9 @@ impl Engine {
     /// As [`Engine::create_tree`]; `encrypted`: what the tree holds is encrypted wherever it is written. Errors: also [`Error::Keyring`].
     pub fn create_tree_as(&self, tx: &mut Transaction, kind: TreeKind, encrypted: bool) -> Result<Tree> {
         if encrypted {
-            self.core.vault().make_keys()?;
+            self.core.make_keys()?;
         }
-        tx.start_writing()?;
+        tx.start_writing(Need::Definition)?;
         let store = self.core.store();
         let id = {
             let mut page = self.core.pool.exclusive(SUPER_PAGE)?;
@@ -605,7 +649,7 @@ impl Engine {
 
     /// Frees the tree's pages after `tx` commits (also when the server crashes in between).
     pub fn drop_tree(&self, tx: &mut Transaction, tree: Tree) -> Result<()> {
-        tx.start_writing()?;
+        tx.start_writing(Need::Definition)?;
         encode_tree_record(tx, Kind::DropTree, tree);
         loop {
             let segment = tx.segment.as_ref().expect("start_writing took one");
@@ -732,6 +776,8 @@ impl Engine {
                 ("Innodb_redo_log_flushed_to_disk_lsn", core.log.flushed_lsn()),
                 ("Innodb_redo_log_logical_size", core.log.used()),
                 ("Innodb_redo_log_physical_size", core.log.file_bytes()),
+                // Relaxed: a number.
+                ("Clearway_pages_to_overwrite", core.space.overwrites.pages.load(Ordering::Relaxed)),
             ],
         }
     }
@@ -797,21 +843,7 @@ impl Drop for Engine {
 }
 
 fn encode_tree_record(tx: &mut Transaction, kind: Kind, tree: Tree) {
-    let record = Record {
-        kind,
-        secondary: tree.kind == TreeKind::Secondary,
-        tree: tree.id,
-        root: tree.root,
-        trx: tx.trx,
-        header: 0,
-        roll_ptr: 0,
-        prefix: 0,
-        suffix: 0,
-        key: &[],
-        data: &[],
-        dropped: &[],
-    };
-    record.encode(&mut tx.record);
+    Record::of_tree(kind, tree, tx.trx).encode(&mut tx.record);
 }
 
 struct AbortOnPanic;

@@ -29,6 +29,8 @@ pub(crate) const OP_EVENTS: u8 = 10;
 const HEAD_BYTES: usize = 22;
 /// The most bytes of events in one group. The log's other writers wait for a group to be filled, so it is kept short.
 const GROUP_BYTES: usize = 128 << 10;
+/// So many words of a transaction keep their memory for the next one.
+const WORDS_KEPT: usize = 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -106,7 +108,8 @@ pub struct Events {
     file: Option<Scratch>,
     in_file: u64,
     memory_max: usize,
-    directory: PathBuf,
+    /// Where the file goes; `None`: where the system has such files.
+    directory: Option<PathBuf>,
     /// The first part that is in the log; 0: none.
     first_part: Lsn,
     spilled: bool,
@@ -114,6 +117,8 @@ pub struct Events {
     sealed: bool,
     /// A word of the caller's, and how many bytes there were when it was left.
     mark: (u64, u64),
+    /// See [`Events::words`].
+    words: Vec<u64>,
 }
 
 impl Default for Events {
@@ -123,11 +128,12 @@ impl Default for Events {
             file: None,
             in_file: 0,
             memory_max: 32 << 10,
-            directory: std::env::temp_dir(),
+            directory: None,
             first_part: 0,
             spilled: false,
             sealed: false,
             mark: (0, 0),
+            words: Vec::new(),
         }
     }
 }
@@ -135,7 +141,7 @@ impl Default for Events {
 impl Events {
     /// How many bytes stay in memory (`binlog_cache_size`), and where the others go.
     pub fn set_bounds(&mut self, memory_max: usize, directory: PathBuf) {
-        (self.memory_max, self.directory) = (memory_max, directory);
+        (self.memory_max, self.directory) = (memory_max, Some(directory));
     }
 
     /// Bytes so far.
@@ -150,7 +156,7 @@ impl Events {
     /// Is there anything to clear?
     #[inline(always)]
     pub(crate) fn is_used(&self) -> bool {
-        !self.is_empty() || self.first_part != 0
+        !self.is_empty() || self.first_part != 0 || !self.words.is_empty()
     }
 
     /// Did they ever outgrow the memory since the transaction began?
@@ -169,6 +175,12 @@ impl Events {
         self.mark = (mark, self.len());
     }
 
+    /// Words of the caller's beside the bytes, until the transaction is over. Those of what is undone stay.
+    #[inline]
+    pub fn words(&mut self) -> &mut Vec<u64> {
+        &mut self.words
+    }
+
     /// Appends what `write` appends to the buffer that it is given, and only appends.
     ///
     /// Errors: [`Error::Io`], [`Error::DiskFull`] when the file cannot take more; the bytes are then lost, and the statement must fail.
@@ -182,7 +194,7 @@ impl Events {
         self.spilled = true;
         let mut file = match self.file.take() {
             Some(file) => file,
-            None => Scratch::new(&self.directory)?,
+            None => Scratch::new(self.directory.clone().unwrap_or_else(std::env::temp_dir))?,
         };
         let written = file.write_at(&self.memory, self.in_file);
         self.file = Some(file);
@@ -224,6 +236,8 @@ impl Events {
         self.memory.shrink_to(self.memory_max);
         (self.file, self.in_file, self.first_part, self.spilled) = (None, 0, 0, false);
         self.mark = (0, 0);
+        self.words.clear();
+        self.words.shrink_to(WORDS_KEPT);
     }
 
     /// Brings all but the last bytes into the log, as parts, and makes room for those. Nothing is committed yet; after an error the
@@ -268,6 +282,17 @@ impl Events {
         }
         let at = (at + from_file as u64).saturating_sub(self.in_file) as usize;
         second.copy_from_slice(&self.memory[at..at + second.len()]);
+        Ok(())
+    }
+
+    /// Hands all bytes to `sink`, in order, in pieces of some hundred KiB at most. Errors: those of `sink`; [`Error::Io`].
+    pub fn replay(&self, mut sink: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let (mut bytes, mut at) = (Vec::new(), 0);
+        while at < self.len() {
+            self.read(at, &mut bytes)?;
+            at += bytes.len() as u64;
+            sink(&bytes)?;
+        }
         Ok(())
     }
 

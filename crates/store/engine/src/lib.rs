@@ -9,6 +9,7 @@ mod backup;
 mod btree;
 mod check;
 mod checkpoint;
+mod confirm;
 mod cursor;
 mod engine;
 mod error;
@@ -33,9 +34,10 @@ mod version;
 mod warm;
 
 pub use ::log::Lsn;
-pub use backup::Backup;
+pub use backup::{Backup, PAGES_FILE, PageRuns, verify_pages};
 pub use check::{Problem, Report, TreeFigures};
 pub use cipher::KeyringStatus;
+pub use confirm::{Confirmation, Confirmer, Whose};
 pub use cursor::{Cursor, Direction, Entry, Extent, Range};
 pub use engine::{Engine, EngineOptions, EngineStatus};
 pub use error::{Error, Result};
@@ -47,11 +49,14 @@ pub use lock::{
 };
 pub use overflow::{Long, LongReference, REFERENCE_BYTES, Row};
 pub use page::PageType;
+pub use pool::doublewrite::FILE_NAME as DOUBLEWRITE_FILE;
 pub use pool::resize::{ResizeRefused, ResizeStage};
 pub use pool::settings::PoolSettings;
-pub use recovery::DATA_FILE;
+pub use recovery::{DATA_FILE, LOG_DIRECTORY};
 pub use stepper::Stepper;
-pub use transaction::{Isolation, LockMode, Read, Savepoint, Transaction, Wait};
+pub use transaction::{
+    Decision, FreshLock, Isolation, LABEL_BYTES_MAX, LockMode, Prepared, Read, Savepoint, Transaction, Undecided, Wait,
+};
 pub use txn::SLOTS_MAX;
 pub use txn::write::row_bytes_max;
 pub use warm::{WarmFailure, WarmStage};

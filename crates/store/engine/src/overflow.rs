@@ -9,9 +9,10 @@
 //! ```
 //!
 //! A chain never changes. The versions of one row share it as long as changes keep the value; the change that does not, and a
-//! deletion, name it in their undo records as dropped. It is written before the version that first refers to it (after a crash in
-//! between its pages are lost until the tree goes), and freed by whoever makes sure that no version refers to it any more:
-//! purge, when nobody needs the last version that has it, or the rollback of the change that brought it.
+//! deletion, name it in their undo records as dropped. It is written before the version that first refers to it, and freed by whoever
+//! makes sure that no version refers to it any more: purge, when nobody needs the last version that has it, or the rollback of the change
+//! that brought it. Its first page comes into being together with an undo record of its own ([`crate::undo::Kind::LongValue`]) and each
+//! page is linked as it is made, so that the rollback after a crash reaches what no version refers to yet, or any more.
 //!
 //! So who has a row may read its long values as long as it keeps the snapshot that sees that version, or the row's lock. Its id, unique for ever, tells
 //! a chain that is freed again after a crash from the next user of its pages; it is freed last page first, so what is left can be reached.
@@ -19,16 +20,19 @@
 use crate::btree::Store;
 use crate::mtr::Mtr;
 use crate::page::{HEADER_BYTES, OFF_TYPE, PAGE_BYTES, PageId, PageType, get_u32, get_u64, init, put_u32, put_u64};
-use crate::space::Place;
+use crate::pool::Frame;
+use crate::space::{Allocation, Place};
 use crate::version::Header;
 use crate::{Error, Result, Tree};
 
 pub const REFERENCE_BYTES: usize = 20;
-const OFF_NEXT: usize = HEADER_BYTES;
+/// Where a page says which one follows.
+pub const OFF_NEXT: usize = HEADER_BYTES;
 const OFF_CHAIN: usize = HEADER_BYTES + 8;
 const OFF_LEN: usize = HEADER_BYTES + 16;
 const DATA_AT: usize = HEADER_BYTES + 24;
-const DATA_BYTES: usize = PAGE_BYTES - DATA_AT;
+/// Bytes of a value that a page has room for.
+pub const DATA_BYTES: usize = PAGE_BYTES - DATA_AT;
 
 /// What a row keeps of a long value. Opaque to callers.
 pub type LongReference = [u8; REFERENCE_BYTES];
@@ -120,74 +124,35 @@ fn belongs(page: &[u8], chain: u64) -> bool {
     page[OFF_TYPE] == PageType::Overflow as u8 && get_u64(page, OFF_CHAIN) == chain
 }
 
-/// Puts a row together as it is stored, its new long values in chains of their own, which `new` notes. Holds no latch before. After an
-/// error, the caller frees what is in `new`.
-pub fn store_row(
-    pages: Store<'_>,
-    tree: Tree,
-    row: Row<'_>,
-    stored: &mut Vec<u8>,
-    new: &mut Vec<LongReference>,
-) -> Result<()> {
-    stored.clear();
-    stored.extend_from_slice(row.body);
-    for long in row.long {
-        match long {
-            Long::Kept(reference) => stored.extend_from_slice(*reference),
-            Long::New(value) => {
-                let reference = store(pages, tree, value)?;
-                new.push(reference);
-                stored.extend_from_slice(&reference);
-            }
-        }
-    }
-    let count = u16::try_from(row.long.len()).map_err(|_| Error::TooLong)?;
-    stored.extend_from_slice(&count.to_le_bytes());
-    Ok(())
-}
-
-/// Writes a value into a new chain and returns the reference to it. Holds no latch before. What was written before an error is freed.
-fn store(store: Store<'_>, tree: Tree, value: &[u8]) -> Result<LongReference> {
-    let (mut first, mut chain) = (0, 0);
-    let mut outcome = Ok(());
-    for piece in value.chunks(DATA_BYTES).rev() {
-        outcome = store_piece(store, tree, piece, &mut first, &mut chain);
-        if outcome.is_err() {
-            break;
-        }
-    }
+/// What a row keeps of a value of `len` bytes.
+pub fn encode(first: PageId, chain: u64, len: usize) -> LongReference {
     let mut reference = [0; REFERENCE_BYTES];
     put_u64(&mut reference, 0, first);
     put_u64(&mut reference, 8, chain);
-    put_u32(&mut reference, 16, value.len() as u32);
-    if let Err(error) = outcome {
-        free(store, tree, &reference)?;
-        return Err(error);
-    }
-    Ok(reference)
+    put_u32(&mut reference, 16, len as u32);
+    reference
 }
 
-/// Puts a page with `piece` before the chain's `first` page.
-fn store_piece(store: Store<'_>, tree: Tree, piece: &[u8], first: &mut PageId, chain: &mut u64) -> Result<()> {
-    store.space.ensure_headroom(store.pool, store.log)?;
-    store.log.ensure_room(2 * PAGE_BYTES)?;
-    let mut mtr = Mtr::new();
-    let mut fresh = store.space.allocate(store.pool, store.pool.reserve_frame()?, &mut mtr, Place::of(tree))?;
+/// Allocates a page of a chain, with `piece`, in `mtr`: the first one, or one that its caller links to. Returns the chain's id too.
+pub fn add_piece<'p>(
+    store: Store<'p>,
+    tree: Tree,
+    frame: Frame<'p>,
+    mtr: &mut Mtr,
+    piece: &[u8],
+    chain: Option<u64>,
+) -> Result<(Allocation<'p>, u64)> {
+    let mut fresh = store.space.allocate(store.pool, frame, mtr, Place::of(tree))?;
     let id = fresh.page.id;
-    if *chain == 0 {
-        // The pages of this chain come after the log's tail now, and no other thread's first page has our page number.
-        *chain = store.log.tail_lsn() << 20 ^ id;
-    }
+    // The pages of a new chain come after the log's tail now, and no other thread's first page has our page number.
+    let chain = chain.unwrap_or_else(|| store.log.tail_lsn() << 20 ^ id);
     let bytes = fresh.page.bytes_mut();
     init(bytes, id, PageType::Overflow, tree.id);
-    put_u64(bytes, OFF_NEXT, *first);
-    put_u64(bytes, OFF_CHAIN, *chain);
+    put_u64(bytes, OFF_CHAIN, chain);
     put_u32(bytes, OFF_LEN, piece.len() as u32);
     bytes[DATA_AT..DATA_AT + piece.len()].copy_from_slice(piece);
     mtr.image(&fresh.page);
-    mtr.commit(store.log, &mut [&mut fresh.map, &mut fresh.page]);
-    *first = id;
-    Ok(())
+    Ok((fresh, chain))
 }
 
 /// Appends the value to `out`.

@@ -17,7 +17,7 @@ use crate::page::get_u64;
 use crate::page::node::Node;
 use crate::segment::{self, Segment};
 use crate::undo::{self, Kind, Record};
-use crate::version::{Header, ROW_AT};
+use crate::version::{Header, ROW_AT, without_spare};
 use crate::{Error, Result, Tree, TreeKind, overflow};
 use log::Lsn;
 use std::sync::Arc;
@@ -201,7 +201,7 @@ impl Core {
             return Ok(());
         }
         match record.kind {
-            Kind::Insert | Kind::CreateTree => Ok(()),
+            Kind::Insert | Kind::CreateTree | Kind::Prepare | Kind::LongValue => Ok(()),
             Kind::DropTree => self.store().doom(tree),
             Kind::Update => self.purge_update(tree, record, roll_ptr),
         }
@@ -223,6 +223,7 @@ impl Core {
     /// Removes the delete mark that `trx` left with its undo record at `roll_ptr`, if it is still there.
     fn purge_mark(&self, tree: Tree, key: &[u8], trx: u64, roll_ptr: u64) -> Result<()> {
         let store = self.store();
+        let mut is_freed = false;
         loop {
             self.log.ensure_room_critical(64 << 10)?;
             if !store.exists(tree)? {
@@ -257,17 +258,23 @@ impl Core {
             let node = Node(leaf.bytes());
             let (slot, equal) = node.search(key).expect(TRUSTED);
             assert!(equal, "the leaf did not change since the look");
-            let value = node.value(slot).expect(TRUSTED);
+            let value = without_spare(node.value(slot).expect(TRUSTED)).expect(TRUSTED);
             let chains = match tree.kind {
-                TreeKind::Clustered => overflow::references(Header(get_u64(value, 0)), &value[ROW_AT..])?.to_vec(),
+                TreeKind::Clustered => overflow::references(Header::read(value), &value[ROW_AT..])?.to_vec(),
                 TreeKind::Secondary => Vec::new(),
             };
+            if !chains.is_empty() && !is_freed {
+                // Before the row that refers to them goes: after a crash they are found once more.
+                drop(leaf);
+                overflow::free_all(store, tree, &chains)?;
+                is_freed = true;
+                continue;
+            }
             let mut mtr = Mtr::new();
             mtr.remove(&mut leaf, slot);
             let underfull = merge::is_underfull(Node(leaf.bytes()));
             mtr.commit(&self.log, &mut [&mut leaf]);
             drop(leaf);
-            overflow::free_all(store, tree, &chains)?;
             if underfull {
                 store.merge(tree, key, 0)?;
             }

@@ -3,7 +3,8 @@
 //! 1. The doublewrite file mends pages that a crash tore.
 //! 2. Redo: every group since the checkpoint, page by page in order; an op applies to a page whose LSN is below the group's end ([`redo`]).
 //! 3. Undo: the newest page of each undo segment says whether a transaction was open. It is so again, without a session, and is undone
-//!    in the background ([`crate::txn::background`]) while others are served: its rows are locked, and no reader sees them.
+//!    in the background ([`crate::txn::background`]) while others are served: its rows are locked, and no reader sees them. One that is
+//!    prepared stays as it is ([`crate::Prepared`]).
 //!
 //! The checkpoint's payload is the next transaction id, the length of the data file in pages, and for each page that redo had to give up its id
 //! and the LSN up to which its changes are lost; all u64.
@@ -62,6 +63,8 @@ pub struct OpenTransaction {
     /// Roll pointers of its first undo record and to behind its last one.
     pub first: u64,
     pub end: u64,
+    /// The label of one that is prepared.
+    pub prepared: Option<Vec<u8>>,
 }
 
 pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn FnMut(&str)) -> Result<Opened> {
@@ -106,7 +109,10 @@ pub fn open(options: &EngineOptions, background: Background, progress: &mut dyn 
         progress(&format!("restored {} torn pages from the doublewrite file: {restored:?}", restored.len()));
     }
     // The next batches begin at the first half again: what is in the other would be older than it looks.
-    doublewrite.forget()?;
+    match vault.keys() {
+        Some(_) => doublewrite.overwrite()?,
+        None => doublewrite.forget()?,
+    }
     check_super_page(&file)?;
     let atomic = options.doublewrite && file.atomic_write_bytes() >= PAGE_BYTES;
     if atomic {
@@ -255,9 +261,10 @@ fn open_transactions(pool: &Pool, segments: &Segments) -> Result<Vec<OpenTransac
         let page = pool.exclusive(newest)?;
         let Some((trx, first)) = undo::open_transaction(page.bytes()) else { continue };
         let end = undo::roll_ptr(newest, undo::free_at(page.bytes()));
+        let prepared = undo::prepared_label(page.bytes()).map(<[u8]>::to_vec);
         drop(page);
         segments.claim(&segment);
-        open.push(OpenTransaction { trx, segment, first, end });
+        open.push(OpenTransaction { trx, segment, first, end, prepared });
     }
     Ok(open)
 }

@@ -1,5 +1,9 @@
 //! A session's transaction: snapshot, writes, locks, savepoints, commit and rollback.
 
+mod prepare;
+
+pub use prepare::{Decision, LABEL_BYTES_MAX, Prepared, Undecided};
+
 use crate::engine::{Awaits, Core};
 use crate::events::Events;
 use crate::lock::held::HeldLocks;
@@ -7,6 +11,7 @@ use crate::lock::range::Covers;
 use crate::lock::{BEGUN_ROLLING_BACK, Cover, ForeignWait, Interrupt, Name, On, Outcome, Slept, pack_begun};
 use crate::pool::Pool;
 use crate::segment::Segment;
+use crate::space::Need;
 use crate::txn::Status;
 use crate::txn::background::Rollback;
 use crate::txn::read::{Past, Reader};
@@ -26,6 +31,18 @@ pub enum Isolation {
     ReadCommitted,
     RepeatableRead,
     Serializable,
+}
+
+impl Isolation {
+    /// As SQL has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Isolation::ReadUncommitted => "READ UNCOMMITTED",
+            Isolation::ReadCommitted => "READ COMMITTED",
+            Isolation::RepeatableRead => "REPEATABLE READ",
+            Isolation::Serializable => "SERIALIZABLE",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +112,8 @@ pub struct Transaction {
     depends_on: Lsn,
     /// A commit of its own is among them.
     awaits_own: bool,
+    /// And events with it.
+    awaits_events: bool,
     lock_wait_timeout: Duration,
     /// How insertions of this statement lock the duplicates that they meet.
     pub(crate) duplicates: LockMode,
@@ -102,9 +121,14 @@ pub struct Transaction {
     pub(crate) record: Vec<u8>,
     /// The row last read by `read_to_write`, as long as it is neither changed nor locked.
     pub(crate) claim: Claim,
+    /// The lock that the last locking [`Transaction::get`] took.
+    pub(crate) fresh_lock: Option<Name>,
     pub(crate) events: Events,
     commit_end: Lsn,
 }
+
+/// A lock on a row that the transaction did not hold before it read the row.
+pub struct FreshLock(Name);
 
 /// A row that the transaction is about to change and has not locked: what its words were when it was read.
 #[derive(Default)]
@@ -157,10 +181,12 @@ impl Transaction {
             trees_made: Vec::new(),
             depends_on: 0,
             awaits_own: false,
+            awaits_events: false,
             lock_wait_timeout: Duration::from_secs(50),
             duplicates: LockMode::Shared,
             record: Vec::new(),
             claim: Claim::default(),
+            fresh_lock: None,
             events: Events::default(),
             commit_end: 0,
         })
@@ -316,7 +342,12 @@ impl Transaction {
             return Ok(());
         }
         let lsn = std::mem::take(&mut self.depends_on);
-        let awaits = if std::mem::take(&mut self.awaits_own) { Awaits::OwnCommit } else { Awaits::OthersCommits };
+        let (own, events) = (std::mem::take(&mut self.awaits_own), std::mem::take(&mut self.awaits_events));
+        let awaits = match (own, events) {
+            (false, _) => Awaits::OthersCommits,
+            (true, false) => Awaits::OwnCommit,
+            (true, true) => Awaits::OwnEvents,
+        };
         self.core.wait_durable(lsn, &self.interrupt, awaits)
     }
 
@@ -349,21 +380,17 @@ impl Transaction {
     }
 
     /// Gets ready to write: an id, an undo segment, room in the log and in the data file. Holds no latch.
-    pub(crate) fn start_writing(&mut self) -> Result<()> {
-        self.check_alive()?;
-        self.core.space.ensure_headroom(&self.core.pool, &self.core.log)?;
-        self.start_deleting()
-    }
-
-    /// The same for a deletion, also when the disk is full.
-    pub(crate) fn start_deleting(&mut self) -> Result<()> {
+    pub(crate) fn start_writing(&mut self, need: Need) -> Result<()> {
         assert!(self.active, "a write is inside a transaction");
         self.check_alive()?;
         if let Some(delay) = self.core.history.delay() {
             self.wait_for_purge(delay)?;
         }
-        self.core.space.ensure_headroom_to_delete(&self.core.pool, &self.core.log)?;
-        self.core.log.ensure_room(64 << 10)?;
+        self.core.space.ensure_headroom(&self.core.pool, &self.core.log, need)?;
+        match need {
+            Need::Definition => self.core.log.ensure_room_critical(64 << 10)?,
+            Need::Room | Need::Undo => self.core.log.ensure_room(64 << 10)?,
+        }
         if self.trx == 0 {
             if self.segment.is_none() {
                 self.segment = Some(self.core.segments.take(self.core.store())?);
@@ -414,13 +441,18 @@ impl Transaction {
         if undo::leaves_work(&self.record) {
             self.note_purge_work();
         }
+        self.recorded(roll_ptr);
+        self.work += 1;
+        // Relaxed: a hint for the choice of deadlock victims.
+        self.core.system.slots.get(self.slot).work.store(self.work, Ordering::Relaxed);
+    }
+
+    /// The undo record at hand stands there.
+    pub(crate) fn recorded(&mut self, roll_ptr: u64) {
         if self.first_undo == 0 {
             self.first_undo = roll_ptr;
         }
         self.undo_end = roll_ptr + self.record.len() as u64;
-        self.work += 1;
-        // Relaxed: a hint for the choice of deadlock victims.
-        self.core.system.slots.get(self.slot).work.store(self.work, Ordering::Relaxed);
     }
 
     fn note_purge_work(&self) {
@@ -600,6 +632,7 @@ impl Transaction {
             }
         }
         if commit && self.events.is_used() {
+            self.awaits_events |= !self.events.is_empty();
             self.events.clear();
         }
         self.forget();
@@ -758,6 +791,18 @@ impl Transaction {
     pub(crate) fn release(&mut self, name: &Name) {
         self.locks.remove(name);
         self.core.locks.release(self.slot.index() as u32, name);
+    }
+
+    /// The lock that the last locking [`Transaction::get`] took; `None`: it found nothing, or the row was locked.
+    pub fn fresh_lock(&mut self) -> Option<FreshLock> {
+        self.fresh_lock.take().map(FreshLock)
+    }
+
+    /// The row did not match the statement's WHERE, and was not changed: below REPEATABLE READ its lock is given back.
+    pub fn give_back(&mut self, lock: FreshLock) {
+        if self.isolation() <= Isolation::ReadCommitted {
+            self.release(&lock.0);
+        }
     }
 
     /// Waits for a transaction that has changed the row and is not over, and then holds the lock itself.

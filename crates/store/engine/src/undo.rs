@@ -34,6 +34,7 @@ use crate::page::{
     put_u64,
 };
 use crate::version::Header;
+use crate::{Tree, TreeKind};
 
 pub const OFF_FIRST: usize = HEADER_BYTES;
 pub const OFF_NEWEST: usize = HEADER_BYTES + 8;
@@ -50,6 +51,8 @@ pub const RECORDS_AT: usize = HEADER_BYTES + 48;
 const RECORD_HEAD_BYTES: usize = 48;
 /// A record without key and data: one of a tree.
 pub const RECORD_BYTES_MIN: usize = (RECORD_HEAD_BYTES + 2).next_multiple_of(8);
+/// One of a long value.
+pub const LONG_VALUE_BYTES: usize = (RECORD_HEAD_BYTES + 2 + REFERENCE_BYTES + 2).next_multiple_of(8);
 /// Bits of a record's fourth byte.
 const SECONDARY: u8 = 1;
 const UNDONE: u8 = 2;
@@ -67,6 +70,10 @@ pub enum Kind {
     CreateTree = 3,
     /// A tree to be freed once the transaction is committed and no snapshot can see it; nothing to undo.
     DropTree = 4,
+    /// The transaction is prepared, under the label in `key`: its last record. Undone: it is being rolled back.
+    Prepare = 5,
+    /// A long value that was written, its reference in `dropped`, for a row whose record follows: free it, if that row's undo has not.
+    LongValue = 6,
 }
 
 /// A record as its parts.
@@ -84,7 +91,7 @@ pub struct Record<'a> {
     pub suffix: usize,
     pub key: &'a [u8],
     pub data: &'a [u8],
-    /// Long values of the row before that the row after does not have; of an update.
+    /// Of an update: long values of the row before that the row after does not have. Of [`Kind::LongValue`]: that one.
     pub dropped: &'a [LongReference],
 }
 
@@ -97,6 +104,24 @@ pub fn split_roll_ptr(roll_ptr: u64) -> (PageId, usize) {
 }
 
 impl Record<'_> {
+    /// One of a tree, without a key, a row or what it was before.
+    pub fn of_tree(kind: Kind, tree: Tree, trx: u64) -> Record<'static> {
+        Record {
+            kind,
+            secondary: tree.kind == TreeKind::Secondary,
+            tree: tree.id,
+            root: tree.root,
+            trx,
+            header: 0,
+            roll_ptr: 0,
+            prefix: 0,
+            suffix: 0,
+            key: &[],
+            data: &[],
+            dropped: &[],
+        }
+    }
+
     fn encoded_bytes(&self) -> usize {
         let dropped = if self.dropped.is_empty() { 0 } else { 2 + self.dropped.len() * REFERENCE_BYTES };
         (RECORD_HEAD_BYTES + self.key.len() + self.data.len() + dropped + 2).next_multiple_of(8)
@@ -139,6 +164,8 @@ impl<'a> Record<'a> {
             2 => Kind::Update,
             3 => Kind::CreateTree,
             4 => Kind::DropTree,
+            5 => Kind::Prepare,
+            6 => Kind::LongValue,
             _ => return None,
         };
         let (key_len, data_len) = (get_u16(bytes, 40) as usize, get_u16(bytes, 46) as usize);
@@ -248,6 +275,15 @@ pub fn free_at(page: &[u8]) -> usize {
 pub fn open_transaction(page: &[u8]) -> Option<(u64, u64)> {
     let open = get_u64(page, OFF_OPEN);
     (open != 0).then(|| (open, get_u64(page, OFF_OPEN_FIRST)))
+}
+
+/// The label of the transaction that is open here, if it is prepared. `page`: the newest of its segment.
+pub fn prepared_label(page: &[u8]) -> Option<&[u8]> {
+    let (open, _) = open_transaction(page)?;
+    let at = record_before(page, free_at(page))?;
+    let bytes = &page[at..at + record_len(page, at)?];
+    let record = Record::decode(bytes).filter(|r| r.kind == Kind::Prepare && r.trx == open && !is_undone(bytes))?;
+    Some(record.key)
 }
 
 pub fn fits(page: &[u8], record_bytes: usize) -> bool {

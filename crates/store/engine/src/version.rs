@@ -6,15 +6,21 @@
 //!  +--------+-------------+-----+                   +--------+---------+
 //!  | header | roll ptr    | row |                   | header | payload |
 //!  +--------+-------------+-----+                   +--------+---------+
-//!  header: bits 0..=47 the transaction that wrote this version, bit 63 delete mark, bit 62 row has long values (see `overflow`)
+//!  header: bits 0..=47 the transaction that wrote this version, bit 63 delete mark, bit 62 row has long values (see `overflow`),
+//!          bit 61 the value ends with spare bytes
 //! ```
 //!
 //! The roll pointer names the undo record of the change that made this version; 0 if the row was loaded without undo.
+//!
+//! A value that its transaction has made shorter keeps its length as long as the transaction may be undone: the rest is spare. So a
+//! rollback finds room for what stood there, whatever others have put beside it. Once the transaction has ended, who needs
+//! the room takes the spare bytes. Their last byte says how many there are; 255: the two bytes before it do.
 
-use crate::page::get_u64;
+use crate::page::{get_u16, get_u64, put_u16};
 
 pub const DELETED: u64 = 1 << 63;
 pub const LONG: u64 = 1 << 62;
+pub const SPARE: u64 = 1 << 61;
 const TRX_MASK: u64 = (1 << 48) - 1;
 
 /// Bytes before a row.
@@ -34,7 +40,13 @@ impl Header {
     /// The header of a stored value.
     #[inline(always)]
     pub fn of(value: &[u8]) -> Option<Header> {
-        (value.len() >= 8).then(|| Header(get_u64(value, 0)))
+        (value.len() >= 8).then(|| Header::read(value))
+    }
+
+    /// The same of a value that has one.
+    #[inline(always)]
+    pub fn read(value: &[u8]) -> Header {
+        Header(get_u64(value, 0) & !SPARE)
     }
 
     #[inline(always)]
@@ -58,6 +70,49 @@ impl Header {
 
     pub fn with_long(self) -> Header {
         Header(self.0 | LONG)
+    }
+
+    /// As it is stored with a row: the bit about spare bytes says something of the row's place, and is not of the header.
+    pub fn stored(self, spare: usize) -> u64 {
+        if spare > 0 { self.0 | SPARE } else { self.0 }
+    }
+}
+
+/// A stored value without its spare bytes. `None`: it is too short for what it says of itself.
+#[inline(always)]
+pub fn without_spare(value: &[u8]) -> Option<&[u8]> {
+    if value.len() < PAYLOAD_AT {
+        return None;
+    }
+    if has_spare(value) { without_tail(value) } else { Some(value) }
+}
+
+/// Does a stored value end with spare bytes?
+#[inline(always)]
+pub fn has_spare(value: &[u8]) -> bool {
+    get_u64(value, 0) & SPARE != 0
+}
+
+#[cold]
+fn without_tail(value: &[u8]) -> Option<&[u8]> {
+    let spare = match *value.last()? {
+        255 => get_u16(value, value.len().checked_sub(3)?) as usize,
+        few => few as usize,
+    };
+    let end = value.len().checked_sub(spare)?;
+    (spare > 0 && end >= PAYLOAD_AT).then(|| &value[..end])
+}
+
+/// What `spare` bytes end with, so that [`without_spare`] knows them.
+pub fn spare_tail(spare: usize) -> ([u8; 3], usize) {
+    debug_assert!(spare > 0);
+    let mut tail = [0, 0, 255];
+    match u8::try_from(spare) {
+        Ok(few) if few < 255 => ([few, 0, 0], 1),
+        _ => {
+            put_u16(&mut tail, 0, spare as u16);
+            (tail, 3)
+        }
     }
 }
 
@@ -108,6 +163,18 @@ pub fn patch_back(row: &[u8], prefix: usize, suffix: usize, data: &[u8], out: &m
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn spare_bytes_are_told_from_the_row() {
+        for spare in [1, 2, 3, 254, 255, 256, 3000] {
+            let mut value = [&Header::new(7).stored(1).to_le_bytes()[..], b"the row", &vec![9; spare]].concat();
+            let (tail, len) = spare_tail(spare);
+            let at = value.len() - len;
+            value[at..].copy_from_slice(&tail[..len]);
+            assert_eq!(&without_spare(&value).unwrap()[PAYLOAD_AT..], b"the row", "{spare}");
+        }
+        assert_eq!(without_spare(&Header::new(7).stored(1).to_le_bytes()), None);
+    }
 
     proptest! {
         #[test]

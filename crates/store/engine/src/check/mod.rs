@@ -11,9 +11,8 @@
 //! page costs what lies below it and nothing else. The engine is quiescent meanwhile: sessions may have open transactions, but
 //! none of them is in a statement.
 //!
-//! Two things look like leaks and are legal: an off-page chain whose row a crash kept from being written or from being freed
-//! ([`crate::overflow`]), and the pages of an undo segment that a crash kept from being registered ([`crate::segment`]). They
-//! are counted in [`Report::leaked`] and are no problems.
+//! One thing looks like a leak and is legal: the pages of an undo segment that a crash kept from being registered ([`crate::segment`]).
+//! They are counted in [`Report::leaked`] and are no problem.
 
 mod space;
 #[cfg(test)]
@@ -82,6 +81,8 @@ pub struct Report {
     pub undo_records: u64,
     /// Transactions that have changed something and are not over.
     pub open_transactions: u64,
+    /// Those of them that are prepared.
+    pub prepared_transactions: u64,
 }
 
 impl Report {
@@ -101,13 +102,15 @@ impl fmt::Display for Report {
         }
         write!(
             f,
-            "{} problems, {} trees, {} pages allocated, {} of them leaked by crashes, {} undo records, {} open transactions",
+            "{} problems, {} trees, {} pages allocated, {} of them leaked by crashes, {} undo records, {} open transactions, \
+             {} of them prepared",
             self.problem_count,
             self.trees.len(),
             self.pages_allocated,
             self.leaked.len(),
             self.undo_records,
-            self.open_transactions
+            self.open_transactions,
+            self.prepared_transactions
         )
     }
 }
@@ -153,6 +156,8 @@ struct Checker<'c> {
     last_leaf: Option<PageId>,
     /// Trees that are being dropped: their rows may refer to chains that are gone.
     dropped: BTreeSet<u32>,
+    /// Trees that open transactions have made: they go with all that is theirs.
+    made: BTreeSet<u32>,
     report: Report,
 }
 
@@ -173,6 +178,7 @@ fn check(core: &Core, dictionary: Tree, trees: &[Tree]) -> Report {
         chains: BTreeMap::new(),
         last_leaf: None,
         dropped: BTreeSet::new(),
+        made: BTreeSet::new(),
         report: Report::default(),
     };
     checker.super_page();

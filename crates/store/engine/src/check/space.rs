@@ -51,7 +51,7 @@ impl Checker<'_> {
             let is_doomed = doomed.contains(&(owner & !DOOMED));
             match (map.is_used(id), self.reached[id as usize]) {
                 (true, None) if is_doomed => continue,
-                (true, None) => self.unreached(id, lost),
+                (true, None) => self.unreached(id, owner, lost),
                 (true, Some(how)) => self.owned(id, how, owner),
                 (false, Some(how)) => self.say(Some(id), None, format!("it is {how}, and free by the map")),
                 (false, None) => continue,
@@ -70,10 +70,14 @@ impl Checker<'_> {
         }
     }
 
-    fn unreached(&mut self, id: PageId, lost: &mut Lost) {
+    fn unreached(&mut self, id: PageId, owner: u32, lost: &mut Lost) {
         let Some(page) = self.page(id) else { return };
         let kind = page::page_type(&page);
-        if let Some(kind @ (PageType::Overflow | PageType::Undo | PageType::UndoSegment)) = kind {
+        // A long value of which no undo record says: see [`crate::overflow`].
+        if kind == Some(PageType::Overflow) && self.made.contains(&owner) {
+            return;
+        }
+        if let Some(kind @ (PageType::Undo | PageType::UndoSegment)) = kind {
             self.report.leaked.push((id, kind));
             return;
         }

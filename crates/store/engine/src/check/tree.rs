@@ -7,7 +7,7 @@ use crate::page::{PageId, PageType, get_u64};
 use crate::segment;
 use crate::txn::Status;
 use crate::undo::{self, Kind, Record};
-use crate::version::{Header, PAYLOAD_AT, ROW_AT, patch_back};
+use crate::version::{Header, PAYLOAD_AT, ROW_AT, patch_back, without_spare};
 use crate::{Tree, TreeKind};
 
 /// What the parent says of a node.
@@ -25,6 +25,8 @@ struct Entry<'e> {
     page: PageId,
     key: &'e [u8],
     value: &'e [u8],
+    /// Bytes that the value may have at its place.
+    room: usize,
 }
 
 impl Checker<'_> {
@@ -99,24 +101,25 @@ impl Checker<'_> {
         for i in 0..node.len() {
             key.clear();
             node.copy_key(i, &mut key).expect(VERIFIED);
-            let value = node.value(i).expect(VERIFIED);
+            let stored = node.value(i).expect(VERIFIED);
             let words = if tree.kind == TreeKind::Clustered { ROW_AT } else { PAYLOAD_AT };
-            if value.len() < words {
-                self.say(Some(id), Some(tree.id), format!("the value of slot {i} has {} bytes", value.len()));
+            let Some(value) = without_spare(stored).filter(|value| value.len() >= words) else {
+                self.say(Some(id), Some(tree.id), format!("the value of slot {i} has {} bytes", stored.len()));
                 continue;
-            }
-            self.check_transaction(Header(get_u64(value, 0)).trx(), id, Some(tree.id), &format!("slot {i}"));
+            };
+            self.check_transaction(Header::read(value).trx(), id, Some(tree.id), &format!("slot {i}"));
             if tree.kind == TreeKind::Clustered {
-                self.row(&Entry { tree, page: id, key: &key, value });
+                self.row(&Entry { tree, page: id, key: &key, value, room: stored.len() });
             }
         }
     }
 
     /// A row: what it refers to, and the versions of it that somebody may still read.
     fn row(&mut self, entry: &Entry<'_>) {
-        let header = Header(get_u64(entry.value, 0));
+        let header = Header::read(entry.value);
         let (page, tree) = (Some(entry.page), Some(entry.tree.id));
-        let whole = !self.dropped.contains(&entry.tree.id);
+        // Purge frees what a deleted row refers to before it removes the row.
+        let whole = !self.dropped.contains(&entry.tree.id) && (!header.is_deleted() || self.is_needed(header.trx()));
         match overflow::references(header, &entry.value[ROW_AT..]) {
             Ok(references) => {
                 references.iter().for_each(|long| self.chain(long, true, whole, entry.page, entry.tree.id));
@@ -133,7 +136,7 @@ impl Checker<'_> {
 
     /// Walks from a row to the oldest version that is needed, and puts each together.
     fn versions(&mut self, entry: &Entry<'_>) -> Result<(), String> {
-        let (mut header, mut roll_ptr) = (Header(get_u64(entry.value, 0)), get_u64(entry.value, 8));
+        let (mut header, mut roll_ptr) = (Header::read(entry.value), get_u64(entry.value, 8));
         let (mut row, mut older, mut bytes) = (entry.value[ROW_AT..].to_vec(), Vec::new(), Vec::new());
         // A row that was loaded has no undo: the tree is its transaction's own.
         while roll_ptr != 0 && self.is_needed(header.trx()) {
@@ -157,13 +160,17 @@ impl Checker<'_> {
             }
             patch_back(&row, record.prefix, record.suffix, record.data, &mut older)
                 .ok_or_else(|| format!("the undo record on page {page} at offset {at} does not fit its row"))?;
+            let may_be_undone = matches!(self.core.system.status(record.trx), Status::Open(_));
+            if may_be_undone && !undo::is_undone(&bytes) && ROW_AT + older.len() > entry.room {
+                return Err(format!("transaction {} could not be undone: a row has no room to grow back", record.trx));
+            }
             std::mem::swap(&mut row, &mut older);
             (header, roll_ptr) = (Header(record.header), record.roll_ptr);
         }
         Ok(())
     }
 
-    /// The pages of a long value. One that is not `whole` may have lost the end of its chain, or all of it.
+    /// The pages of a long value. One that is not `whole` may have lost the end of its chain, or all of it, or never had it.
     pub(super) fn chain(&mut self, reference: &LongReference, of_row: bool, whole: bool, page: PageId, tree: u32) {
         let reference = overflow::decode(reference);
         match self.chains.insert(reference.chain, of_row) {
@@ -198,7 +205,8 @@ impl Checker<'_> {
             found += bytes;
             id = next;
         }
-        if found != reference.len {
+        // One that a crash cut short ends where the next page would have been linked.
+        if found != reference.len && (whole || found > reference.len) {
             let what = format!("chain {:x} has {found} bytes, its row {}", reference.chain, reference.len);
             self.say(Some(page), Some(tree), what);
         }

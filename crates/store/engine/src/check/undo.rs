@@ -70,6 +70,8 @@ impl Checker<'_> {
         let open = self.page(newest).and_then(|page| undo::open_transaction(&page));
         if let Some((trx, _)) = open {
             self.report.open_transactions += 1;
+            let is_prepared = self.page(newest).is_some_and(|page| undo::prepared_label(&page).is_some());
+            self.report.prepared_transactions += u64::from(is_prepared);
             if !matches!(self.core.system.status(trx), Status::Open(_)) {
                 let status = self.core.system.status(trx);
                 self.say(Some(newest), None, format!("transaction {trx} is open here, and elsewhere {status:?}"));
@@ -154,9 +156,19 @@ impl Checker<'_> {
             Kind::CreateTree if is_open => history.made.push(tree),
             Kind::CreateTree => {}
             Kind::DropTree if !is_open && !is_undone => history.dropped.push(tree),
-            Kind::DropTree => {}
+            Kind::DropTree | Kind::Prepare => {}
+            // Whole if a row has it, which knows it then.
+            Kind::LongValue => {
+                let references = record.dropped.iter().filter(|_| is_open && !is_undone);
+                let replaced =
+                    |reference: &LongReference| Replaced { reference: *reference, is_needed: false, page, tree };
+                history.replaced.extend(references.map(replaced));
+            }
             Kind::Insert | Kind::Update => {
-                let is_needed = !is_undone && self.is_needed(record.trx);
+                // Over a deletion that nobody needs: purge may have freed them before.
+                let before = Header(record.header);
+                let is_gone = before.is_deleted() && !self.is_needed(before.trx());
+                let is_needed = !is_undone && !is_gone && self.is_needed(record.trx);
                 let replaced = |reference: &LongReference| Replaced { reference: *reference, is_needed, page, tree };
                 history.replaced.extend(record.dropped.iter().map(replaced));
                 if is_open && !is_undone {
@@ -209,6 +221,7 @@ impl Checker<'_> {
     /// Trees and long values that only undo records know of.
     pub(super) fn history(&mut self, history: History) {
         for tree in history.made {
+            self.made.insert(tree.id);
             self.hidden_tree(tree);
         }
         for tree in history.dropped {

@@ -10,12 +10,12 @@ mod stretch;
 use crate::btree::Target;
 use crate::lock::Name;
 use crate::page::get_u64;
-use crate::page::node::Node;
+use crate::page::node::{Node, Torn};
 use crate::pool::Stamp;
 use crate::transaction::{Isolation, LockMode, Read, Transaction, Wait};
 use crate::txn::Status;
 use crate::txn::read::{Found, Reader};
-use crate::version::{Header, PAYLOAD_AT, ROW_AT};
+use crate::version::{Header, PAYLOAD_AT, ROW_AT, without_spare};
 use crate::{Error, Result, Tree, TreeKind};
 use ahead::Ahead;
 use next_key::{Locked, NextKeys};
@@ -226,7 +226,7 @@ impl Cursor {
         // A scan comes by each row once.
         let (reader, core, past) = tx.reading(8);
         let bytes = &self.stretch.bytes[value];
-        let header = Header(get_u64(bytes, 0));
+        let header = Header::read(bytes);
         let sees = reader.sees(core, header.trx());
         if self.tree.kind == TreeKind::Secondary {
             // A version that is not ours to see: the row knows what stood here.
@@ -267,6 +267,7 @@ impl Cursor {
     pub fn lock_last(&mut self, tx: &mut Transaction) -> Result<Option<&[u8]>> {
         let key = self.unlocked.take().expect("the last entry is not locked");
         let locked = self.lock(tx, key, LockMode::Exclusive, Wait::Block)?;
+        self.locks_kept += self.fresh_lock.is_some() as usize;
         Ok((locked == Locked::Live).then_some(&self.row[..]))
     }
 
@@ -457,13 +458,15 @@ fn newest_entry(store: crate::btree::Store<'_>, tree: Tree, key: &[u8], row: &mu
     loop {
         let leaf = store.leaf(tree, Target::At(key))?;
         let node = Node(leaf.bytes());
-        let copy = node.search(key).and_then(|(slot, equal)| if equal { node.value(slot).map(Some) } else { Ok(None) });
+        let copy = node.search(key).and_then(|(slot, equal)| {
+            if equal { without_spare(node.value(slot)?).ok_or(Torn).map(Some) } else { Ok(None) }
+        });
         match copy {
             Ok(None) if leaf.validate() => return Ok(None),
             Ok(Some(value)) if value.len() >= at => {
                 row.clear();
                 row.extend_from_slice(&value[at..]);
-                let header = Header(get_u64(value, 0));
+                let header = Header::read(value);
                 if leaf.validate() {
                     return Ok(Some(header));
                 }

@@ -13,7 +13,6 @@ use super::{Cursor, Direction, Extent, STRETCH_BYTES_OUTDATED};
 use crate::btree::{Store, Target};
 use crate::lock::range::{Covers, after, set_after};
 use crate::lock::{Cover, Name};
-use crate::page::get_u64;
 use crate::page::node::{Node, Torn};
 use crate::transaction::{LockMode, Read, Transaction, Wait};
 use crate::txn::Status;
@@ -108,7 +107,7 @@ impl Cursor {
         wait: Wait,
     ) -> Result<Locked> {
         self.find_edge(tx.core.store(), Some(key.clone()))?;
-        let header = Header(get_u64(&self.stretch.bytes[value.clone()], 0));
+        let header = Header::read(&self.stretch.bytes[value.clone()]);
         let trx = header.trx();
         let is_others = trx != tx.trx && matches!(tx.core.system.status(trx), Status::Open(_));
         let outcome = if is_others { Cover::Locked } else { self.cover_to(tx, key.clone(), mode)? };

@@ -3,7 +3,7 @@
 use super::Direction;
 use crate::page::node::{Node, Torn};
 use crate::pool::View;
-use crate::version::PAYLOAD_AT;
+use crate::version::without_spare;
 use std::cell::RefCell;
 use std::ops::Bound;
 
@@ -75,10 +75,7 @@ impl Stretch {
     /// Appends slot `i`; the key's bytes as the node has them.
     #[inline]
     fn push(&mut self, node: Node<'_>, prefix: &[u8], i: usize) -> std::result::Result<(), Torn> {
-        let (rest, value) = (node.key_rest(i)?, node.value(i)?);
-        if value.len() < PAYLOAD_AT {
-            return Err(Torn);
-        }
+        let (rest, value) = (node.key_rest(i)?, without_spare(node.value(i)?).ok_or(Torn)?);
         let start = self.bytes.len();
         self.bytes.extend_from_slice(prefix);
         self.bytes.extend_from_slice(rest);

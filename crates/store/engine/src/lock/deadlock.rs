@@ -41,6 +41,11 @@ pub trait ForeignWait: Send + Sync {
     fn abort(&self) -> bool;
     /// What is waited for, in one line, for `SHOW ENGINE INNODB STATUS`.
     fn describe(&self) -> String;
+    /// The wait is for a place in an order in which this transaction comes as that number, and it does its work over when it is aborted:
+    /// of a cycle's members, the last of those is the victim, whatever others have changed.
+    fn place(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// One wait on the path of the search.
@@ -61,7 +66,8 @@ enum Search {
 
 impl LockTable {
     /// Looks for a cycle through `start`, which has just queued, and ends the wait of the victim: the transaction with the
-    /// least changes on the cycle, and among equals the one that began to wait last. It wakes with [`crate::Error::Deadlock`].
+    /// least changes on the cycle, and among equals the one that began to wait last, unless one has a [`ForeignWait::place`]. It wakes
+    /// with [`crate::Error::Deadlock`].
     ///
     /// Two who close a cycle in the same moment both find it. Who waits changes nothing, so both choose the same victim, and
     /// the second finds its wait over.
@@ -73,7 +79,12 @@ impl LockTable {
                 let rollback = work(step.slot).saturating_add(step.wait.weight);
                 (rollback, Reverse(step.wait.began), step.slot)
             };
-            let victim = cycle.iter().min_by_key(|step| cost(step)).expect("a cycle has members");
+            let place = |step: &Step| match &step.wait.on {
+                WaitOn::Row(_) => None,
+                WaitOn::Foreign(wait) => wait.place(),
+            };
+            let last = cycle.iter().filter(|step| place(step).is_some()).max_by_key(|step| place(step));
+            let victim = last.or_else(|| cycle.iter().min_by_key(|step| cost(step))).expect("a cycle has members");
             self.note_deadlock(slots, &cycle, victim.slot);
             if self.end_wait(slots, victim) {
                 observe::add(observe::Counter::InnodbDeadlocks, 1);

@@ -67,6 +67,10 @@ impl HeldLocks {
         self.names.len()
     }
 
+    pub fn names(&self) -> &[Name] {
+        &self.names
+    }
+
     pub fn trees(&self) -> &[u32] {
         &self.trees
     }

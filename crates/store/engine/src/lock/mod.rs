@@ -417,20 +417,24 @@ impl LockTable {
     /// `insert`: a row is to live where none does, in a gap, though a deleted one may still be there.
     #[inline]
     pub fn must_wait(&self, slot: u32, tree: u32, key: &[u8], insert: bool) -> Option<On> {
-        let hash = hash_of(&self.hasher, tree, key);
-        // SeqCst: our latch, a read-modify-write, comes before this load; a locker's count, before its read of the row.
-        fence(Ordering::SeqCst);
-        if self.partitions[hash as usize % PARTITIONS].names.load(Ordering::SeqCst) != 0
-            && self.is_queued(slot, tree, key, hash)
-        {
+        if self.is_queued(slot, tree, key) {
             return Some(On::Record);
         }
         if self.ranges.in_use(tree) { self.in_range(slot, tree, key, insert) } else { None }
     }
 
     /// Does somebody else hold or await the record, and we not hold it?
+    #[inline]
+    fn is_queued(&self, slot: u32, tree: u32, key: &[u8]) -> bool {
+        let hash = hash_of(&self.hasher, tree, key);
+        // SeqCst: a writer's latch, a read-modify-write, comes before this load; a locker's count, before its read of the row.
+        fence(Ordering::SeqCst);
+        self.partitions[hash as usize % PARTITIONS].names.load(Ordering::SeqCst) != 0
+            && self.is_in_queue(slot, tree, key, hash)
+    }
+
     #[cold]
-    fn is_queued(&self, slot: u32, tree: u32, key: &[u8], hash: u64) -> bool {
+    fn is_in_queue(&self, slot: u32, tree: u32, key: &[u8], hash: u64) -> bool {
         let mut queues = self.lock_partition(hash);
         let Some(queue) = queues.find(tree, key) else { return false };
         !holds(queue, slot, LockMode::Exclusive) && queue.iter().any(|r| r.slot != slot && r.on == On::Record)
@@ -466,7 +470,8 @@ impl LockTable {
             let enough = h.mode == mode || h.mode == LockMode::Exclusive;
             h.slot == slot && h.covers.records() && enough && h.contains(&name.key)
         });
-        if own {
+        // Who has the record from before has it still: the span passed it by when there was no row.
+        if own && !self.is_queued(slot, name.tree, &name.key) {
             return Outcome::Held;
         }
         let in_the_way = |h: &Holding| h.covers.records() && modes_conflict(h.mode, mode);
@@ -738,6 +743,29 @@ impl LockTable {
         queue.clear();
         queues.drop_if_empty(name);
         true
+    }
+
+    /// The granted locks of a transaction that has moved from one slot to another move along. `held`: those that it knows of.
+    pub fn hand_over(&self, slots: &sync::Lanes<Slot>, from: u32, to: u32, held: &HeldLocks) {
+        // Spans first: who makes one explicit does so on behalf of the slot that the span then names.
+        held.trees().iter().for_each(|tree| self.ranges.hand_over(*tree, from, to));
+        let converted = {
+            let mut state = slots.get(sync::LaneId::from_index(from as usize)).state.lock();
+            state.trx = 0;
+            std::mem::take(&mut state.converted)
+        };
+        for name in held.names().iter().chain(&converted) {
+            let mut queues = self.queues_of(name);
+            let Some(queue) = queues.get(name) else { continue };
+            queue.iter_mut().filter(|r| r.slot == from && r.is_granted()).for_each(|r| r.slot = to);
+        }
+        slots.get(sync::LaneId::from_index(to as usize)).state.lock().converted.extend(converted);
+    }
+
+    /// Gives back all that a transaction without a session holds beside the locks of its changes.
+    pub fn release_held(&self, slot: u32, held: &mut HeldLocks) {
+        held.trees().iter().for_each(|tree| self.ranges.release(*tree, slot));
+        held.clear(self, |name| self.release(slot, &name));
     }
 
     /// The transaction is over: no implicit lock and no span of it may be made explicit from now on; those that were are

@@ -212,6 +212,12 @@ impl Ranges {
         drop(trees); // before the spans are freed
     }
 
+    /// What one slot holds in a tree becomes another's, which holds nothing there.
+    pub fn hand_over(&self, tree: u32, from: u32, to: u32) {
+        let mut trees = self.lock(tree);
+        trees.get_mut(&tree).into_iter().flatten().filter(|h| h.slot == from).for_each(|h| h.slot = to);
+    }
+
     /// Calls `each` with every tree's holdings, one partition at a time.
     pub fn visit(&self, mut each: impl FnMut(u32, &Holding)) {
         for partition in &self.partitions {

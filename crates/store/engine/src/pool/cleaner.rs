@@ -54,8 +54,8 @@ impl<'p> Cleaner<'p> {
         }
     }
 
-    /// One round: writes what is due. `elapsed`: since the last one.
-    pub fn round(&mut self, elapsed: Duration) -> Result<Round> {
+    /// One round: writes what is due. `elapsed`: since the last one; `hurry`: a checkpoint is wanted soon.
+    pub fn round(&mut self, elapsed: Duration, hurry: bool) -> Result<Round> {
         self.pool.advance_clock(elapsed);
         self.since_tick += elapsed;
         self.repeat_failed()?;
@@ -68,14 +68,14 @@ impl<'p> Cleaner<'p> {
         let mut due = 0;
         if self.since_tick >= TICK {
             let elapsed = std::mem::take(&mut self.since_tick);
-            self.collect_oldest(elapsed, &settings);
+            self.collect_oldest(elapsed, &settings, hurry);
             due = self.write_victims(&settings)?;
         }
         Ok(Round { ahead, due, shrinks })
     }
 
     /// As many of the oldest dirty pages as the pace asks for.
-    fn collect_oldest(&mut self, elapsed: Duration, settings: &PoolSettings) {
+    fn collect_oldest(&mut self, elapsed: Duration, settings: &PoolSettings, hurry: bool) {
         let tail = self.log.tail_lsn();
         let oldest = self.oldest_change();
         let mut ages = Ages::new(oldest, tail);
@@ -90,6 +90,9 @@ impl<'p> Cleaner<'p> {
             written: std::mem::take(&mut self.written),
         };
         let mut left = self.pace.pages(&load, settings);
+        if hurry {
+            left = left.max((settings.io_capacity_max / 10).max(1) as usize);
+        }
         let before = ages.lsn_of(left);
         for (id, since) in self.pool.dirty_pages() {
             if left == 0 {
@@ -145,6 +148,12 @@ impl<'p> Cleaner<'p> {
             add(&mut (victim + 1..end));
             add(&mut (extent..victim).rev());
         }
+    }
+
+    /// Zeros in place of what the doublewrite file has, once all of that is in the data file.
+    pub fn overwrite_doublewrite(&self) -> Result<()> {
+        self.settle()?;
+        self.doublewrite.as_ref().map_or(Ok(()), Doublewrite::overwrite)
     }
 
     /// Writes every dirty page: shutdown, and the end of recovery.

@@ -74,6 +74,15 @@ impl Doublewrite {
         Ok(self.file.sync_data()?)
     }
 
+    /// Zeros in place of all copies.
+    pub fn overwrite(&self) -> Result<()> {
+        let zeroes = AlignedBuf::zeroed((1 + BATCH_PAGES) * PAGE_BYTES);
+        for half in 0..HALVES as u64 {
+            self.file.write_at(&zeroes, half * HALF_BYTES)?;
+        }
+        Ok(self.file.sync_data()?)
+    }
+
     /// After a crash: puts whole copies over pages of the last two batches that are torn in the data file. Returns their ids.
     ///
     /// The halves take turns strictly, so for each page in either the newer copy is the last that was sent to the data file.

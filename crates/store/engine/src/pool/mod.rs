@@ -23,7 +23,7 @@ pub mod resize;
 pub mod settings;
 mod table;
 
-use crate::page::{self, OFF_STAMP, PAGE_BYTES, PageId, PageType, SEALED_AT};
+use crate::page::{self, HEADER_BYTES, OFF_STAMP, PAGE_BYTES, PageId, PageType, SEALED_AT};
 use crate::{Error, Result};
 use batch::Batch;
 use cipher::{Keys, Vault};
@@ -558,6 +558,10 @@ impl Pool {
 
     /// The copy of a page in memory that is about to go to a file, as it stands there.
     fn seal(&self, id: PageId, bytes: &mut [u8]) {
+        if page::page_type(bytes) == Some(PageType::Free) {
+            // Nobody reads it, on disk nobody can.
+            bytes[HEADER_BYTES..].fill(0);
+        }
         if page::is_encrypted(bytes) {
             let keys = self.keys().expect("no encrypted page comes into memory without the keys");
             let lsn = page::page_lsn(bytes);

@@ -15,6 +15,9 @@ pub const READS_MAX: usize = 64;
 /// Pages of one job.
 const RUN_PAGES: u64 = 16;
 const EXTENT_PAGES: u64 = 64;
+/// Steps of nice(2) that readers stand behind statements, a third of their weight: nobody waits for what they bring but scans, which
+/// would otherwise take more of the processors than a short statement does.
+const READER_NICE: u8 = 5;
 /// Pages of an extent that are in memory before the rest is read (InnoDB's 5 + 64 / 8).
 const RANDOM_THRESHOLD: usize = 13;
 
@@ -72,6 +75,7 @@ impl Pool {
 
     /// A reader's work until [`Pool::end_io_threads`].
     pub fn run_reader(&self) {
+        io::stand_back(READER_NICE);
         while let Some(Job { pages, wish }) = self.reads.pop() {
             self.load_pages(pages, wish);
         }

@@ -2,7 +2,7 @@
 //!
 //! The task in [`super::reclaim`] keeps [`Space::enough`] of them; a statement makes room itself only when it finds less than
 //! [`HEADROOM_UNITS`]. Free units without blocks get blocks first, then the file grows. Near the end of a disk steps are halved
-//! down to [`STEP_PAGES_MIN`], so that the last pieces are used too; a deletion does not try at all while there is a reserve for it.
+//! down to [`STEP_PAGES_MIN`], so that the last pieces are used too. What is left then is for what makes room: see [`Need`].
 
 use super::map::{GROUP_UNITS, UNIT_PAGES, format_map, map_page};
 use super::units::Run;
@@ -17,10 +17,27 @@ use sync::blocking::{self, Wait};
 
 /// Kept ahead of need: more than the statements in progress can take between two looks.
 pub(super) const HEADROOM_UNITS: u64 = 128;
-/// What deletions may not go below either.
-const RESERVE_UNITS: u64 = HEADROOM_UNITS / 4;
-/// What one step of an undo may take: a split takes a page a level, each perhaps of a unit of its own.
-const UNDO_UNITS: u64 = 16;
+
+/// What a write wants of the free units, and so what it leaves on a full disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// New rows, long values, splits.
+    Room,
+    /// Rows that are deleted or changed where they are: pages for undo, until purge frees them.
+    Undo,
+    /// Trees and entries of the dictionary come and go: DROP must find what DELETE has left.
+    Definition,
+}
+
+impl Need {
+    fn units(self) -> u64 {
+        match self {
+            Need::Room => HEADROOM_UNITS,
+            Need::Undo => HEADROOM_UNITS / 4,
+            Need::Definition => HEADROOM_UNITS / 16,
+        }
+    }
+}
 /// The task makes room when there is less, in small files.
 pub(super) const LOW_UNITS: u64 = HEADROOM_UNITS * 3 / 2;
 /// And in large ones a sixteenth of the file, up to this.
@@ -35,33 +52,15 @@ const STEP_SHARE: u64 = 8;
 const REFUSALS_MAX: usize = 256;
 
 impl Space {
-    /// Makes sure that the statement that is about to write finds free pages; makes room if not. Holds no latch meanwhile.
-    #[inline]
-    pub fn ensure_headroom(&self, pool: &Pool, log: &Log) -> Result<()> {
-        // Relaxed: a number kept about right; the claim of a unit decides.
-        if self.ready.load(Ordering::Relaxed) >= HEADROOM_UNITS {
-            return Ok(());
-        }
-        self.make_room(pool, log, HEADROOM_UNITS)
-    }
-
-    /// As [`Space::ensure_headroom`] for a deletion, which may be what makes room: it may use most of what others must leave, and
+    /// Makes sure that what is about to write finds free pages; makes room if not. Holds no latch meanwhile. Who needs less than others
     /// does not wait for a full disk to refuse once more.
-    pub fn ensure_headroom_to_delete(&self, pool: &Pool, log: &Log) -> Result<()> {
-        // Relaxed: as above.
-        if self.ready.load(Ordering::Relaxed) >= RESERVE_UNITS {
+    #[inline]
+    pub fn ensure_headroom(&self, pool: &Pool, log: &Log, need: Need) -> Result<()> {
+        // Relaxed: a number kept about right; the claim of a unit decides.
+        if self.ready.load(Ordering::Relaxed) >= need.units() {
             return Ok(());
         }
-        self.ensure_headroom(pool, log)
-    }
-
-    /// As [`Space::ensure_headroom`] for an undo, which may use all that there is: errors only when nothing is left.
-    pub fn ensure_headroom_to_undo(&self, pool: &Pool, log: &Log) -> Result<()> {
-        match self.ensure_headroom(pool, log) {
-            // Relaxed: as above.
-            Err(Error::DiskFull) if self.ready.load(Ordering::Relaxed) >= UNDO_UNITS => Ok(()),
-            outcome => outcome,
-        }
+        self.make_room(pool, log, need.units())
     }
 
     /// What the task keeps ready.
@@ -72,7 +71,6 @@ impl Space {
     /// Until `wanted` units are ready: gives blocks to free units, then makes the file longer.
     #[cold]
     pub(super) fn make_room(&self, pool: &Pool, log: &Log, wanted: u64) -> Result<()> {
-        // Who undoes something is shielded from the end of the wait.
         let mut step = self.growth.lock_or_end(Wait::FileGrowth).ok_or(Error::Interrupted)?;
         let _waiting = blocking::waiting(Wait::FileGrowth);
         loop {
@@ -81,20 +79,26 @@ impl Space {
             if ready >= wanted {
                 return Ok(());
             }
-            if !self.back(pool, wanted - ready)? {
-                self.extend(pool, log, &mut step)?;
+            // What is still to be overwritten is taken only where there is nothing else.
+            let but_aged = self.distrusts_free();
+            if self.back(pool, wanted - ready, but_aged)? {
+                continue;
+            }
+            match self.extend(pool, log, &mut step) {
+                Err(Error::DiskFull) if but_aged && self.back(pool, wanted - ready, false)? => {}
+                outcome => outcome?,
             }
         }
     }
 
     /// Gives blocks to free units that may have none. False: the disk has no room for any, or there are none.
-    fn back(&self, pool: &Pool, wanted: u64) -> Result<bool> {
+    fn back(&self, pool: &Pool, wanted: u64, but_aged: bool) -> Result<bool> {
         let (mut backed, mut refused) = (Vec::new(), Vec::new());
         let (mut units, mut from) = (0, 0);
         let mut outcome = Ok(());
         while units < wanted && outcome.is_ok() && refused.len() < REFUSALS_MAX {
             let units_max = (wanted - units).min(GROUP_UNITS as u64) as usize;
-            let Some(run) = self.change_units(|all| all.take_bare(from, units_max)) else { break };
+            let Some(run) = self.change_units(|all| all.take_bare(from, units_max, but_aged)) else { break };
             from = run.pages().end;
             // What is refused as a whole may be had in parts: those that have blocks already need no room.
             let mut parts = vec![run];
@@ -186,7 +190,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn the_wait_for_another_ones_growth_ends_on_kill_but_not_that_of_an_undo() {
+    fn the_wait_for_another_ones_growth_ends_on_kill_but_not_behind_a_shield() {
         let datadir = std::env::temp_dir().join(format!("clearway-growth-{}", std::process::id()));
         std::fs::create_dir_all(&datadir).unwrap();
         let options = EngineOptions {
@@ -208,12 +212,12 @@ mod tests {
         let wanted = core.space.ready.load(Ordering::Relaxed) + 1;
         let grow = || core.space.make_room(&core.pool, &core.log, wanted);
         let tx = Transaction::new(&engine).unwrap();
-        for is_undo in [false, true] {
+        for shielded in [false, true] {
             let growing = core.space.growth.lock();
             std::thread::scope(|threads| {
                 let waiter = threads.spawn(|| {
                     blocking::serve(tx.interrupt());
-                    let _undo = is_undo.then(blocking::shield);
+                    let _shield = shielded.then(blocking::shield);
                     grow()
                 });
                 let began = Instant::now();
@@ -222,9 +226,9 @@ mod tests {
                     std::thread::yield_now();
                 }
                 tx.interrupt().raise(1);
-                if is_undo {
+                if shielded {
                     std::thread::park_timeout(blocking::ASK_AGAIN * 3);
-                    assert!(!waiter.is_finished(), "an undo goes on waiting");
+                    assert!(!waiter.is_finished(), "it goes on waiting");
                     drop(growing);
                     waiter.join().unwrap().unwrap();
                 } else {

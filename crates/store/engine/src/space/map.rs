@@ -28,7 +28,7 @@ pub const OWNER_SYSTEM: u32 = !DOOMED;
 /// Set in the owner of the root's unit: the tree is to be freed, and nobody uses it any more.
 pub const DOOMED: u32 = 1 << 31;
 
-const OWNERS_AT: usize = HEADER_BYTES;
+pub const OWNERS_AT: usize = HEADER_BYTES;
 const USED_AT: usize = OWNERS_AT + GROUP_UNITS * 4;
 const USED_BYTES: usize = GROUP_UNITS / 2;
 const _: () = assert!(USED_AT + USED_BYTES <= PAGE_BYTES);

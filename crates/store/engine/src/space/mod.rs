@@ -17,9 +17,11 @@
 
 mod growth;
 mod map;
+pub mod overwrite;
 pub mod reclaim;
 mod units;
 
+pub use growth::Need;
 pub use map::{DOOMED, GROUP_PAGES, Map, OWNER_SYSTEM, UNIT_PAGES, format_map, is_map, map_page, unit_of};
 
 use crate::mtr::Mtr;
@@ -28,8 +30,9 @@ use crate::pool::{Exclusive, Frame, Pool};
 use crate::{Error, Result, Tree};
 use log::{Log, Lsn};
 use map::{EXTENT_UNITS, GROUP_UNITS, group_of};
+use overwrite::Overwrites;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use sync::{CachePadded, Mutex, Rank, RwLock, RwLockReadGuard};
 use units::{Run, Units};
 
@@ -39,7 +42,7 @@ pub const DICTIONARY_ROOT: PageId = 4;
 pub const DICTIONARY_TREE: u32 = 1;
 
 pub const MAGIC: &[u8; 8] = b"CLEARWAY";
-pub const FORMAT_VERSION: u32 = 5;
+pub const FORMAT_VERSION: u32 = 6;
 pub const OFF_MAGIC: usize = HEADER_BYTES;
 pub const OFF_FORMAT: usize = HEADER_BYTES + 8;
 pub const OFF_PAGE_BYTES: usize = HEADER_BYTES + 12;
@@ -62,6 +65,9 @@ pub struct Space {
     in_use: RwLock<()>,
     /// Trees to be freed.
     doomed: Mutex<VecDeque<Tree>>,
+    /// What is free is not all known to be overwritten: see [`overwrite`]. W: who makes the first key; the task. R: who makes room.
+    distrusts_free: AtomicBool,
+    pub overwrites: Overwrites,
     /// Grows when there is something to do for the task in `reclaim`.
     wanted: AtomicU32,
 }
@@ -110,6 +116,8 @@ impl Space {
             growth: Mutex::new(Rank::FileGrowth, growth::STEP_PAGES_MIN),
             in_use: RwLock::new(Rank::TreesInUse, ()),
             doomed: Mutex::new(Rank::FreeSpace, VecDeque::new()),
+            distrusts_free: AtomicBool::new(false),
+            overwrites: Overwrites::default(),
             wanted: AtomicU32::new(0),
         }
     }
@@ -146,6 +154,27 @@ impl Space {
     pub fn pages_of(&self, tree: u32) -> (u64, u64) {
         let holding = self.units.lock().holding(tree);
         (holding.pages, holding.spare())
+    }
+
+    fn units_of(&self, tree: u32) -> u64 {
+        self.units.lock().holding(tree).units
+    }
+
+    /// The first key was made: free pages may have plain bytes of what was there before.
+    pub fn distrust_free(&self) {
+        // Before the units change, so that nobody takes what is to be overwritten. Release: pairs with the Acquire in `distrusts_free`.
+        self.distrusts_free.store(true, Ordering::Release);
+        self.change_units(Units::distrust);
+        self.want_work();
+    }
+
+    fn distrusts_free(&self) -> bool {
+        self.distrusts_free.load(Ordering::Acquire) // pairs with the Release in `distrust_free`
+    }
+
+    /// Free pages that are still to be overwritten.
+    fn distrusted_pages(&self) -> u64 {
+        if self.distrusts_free() { self.units.lock().bare_aged() * UNIT_PAGES } else { 0 }
     }
 
     /// The end of the last unit that somebody owns, by the maps.

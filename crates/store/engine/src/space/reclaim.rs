@@ -11,6 +11,7 @@
 //! server is being copied.
 
 use super::map::{self, DOOMED, Map, group_of};
+use super::overwrite::Overwriting;
 use super::units::Run;
 use super::{Space, UNIT_PAGES, map_page};
 use crate::engine::Core;
@@ -31,21 +32,23 @@ const MAP_BYTES_MAX: usize = 2 * PAGE_BYTES;
 pub struct Reclaim {
     /// LSN at which the free units were aged that are to be punched.
     aged_at: Option<Lsn>,
+    overwriting: Overwriting,
 }
 
 impl Reclaim {
     pub fn new(core: &Core) -> Reclaim {
         // What was free at the start may have blocks. Redo needed those pages; it will not once a checkpoint has passed the log's
         // end.
-        Reclaim { aged_at: Some(core.log.tail_lsn()) }
+        Reclaim { aged_at: Some(core.log.tail_lsn()), overwriting: Overwriting::default() }
     }
 
-    /// One round: frees a tree, punches a run of units, makes room. False: there is nothing more to do now.
+    /// One round: frees a tree, goes on with overwriting others, punches a run of units, makes room. False: there is nothing more to do now.
     pub fn round(&mut self, core: &Core) -> Result<bool> {
         let freed = core.free_next_tree()?;
+        let overwritten = self.overwriting.round(core)?;
         let punched = core.punch(&mut self.aged_at)?;
         core.space.make_ready(core)?;
-        Ok(freed || punched)
+        Ok(freed || overwritten || punched)
     }
 }
 
@@ -87,19 +90,27 @@ impl Space {
 }
 
 impl Core {
-    /// Frees the tree that has waited longest. False: there is none.
+    /// Frees the tree that has waited longest, of those that need not be overwritten first. False: there is none.
     fn free_next_tree(&self) -> Result<bool> {
-        let Some(tree) = self.space.doomed.lock().front().copied() else { return Ok(false) };
+        let next = self.space.doomed.lock().iter().copied().find(|tree| !self.is_overwritten(*tree));
+        let Some(tree) = next else { return Ok(false) };
         // Whoever found the tree there has ended what they do to it; nobody finds it there any more.
         drop(self.space.in_use.write());
+        if self.free_tree(tree)? {
+            self.space.doomed.lock().retain(|doomed| doomed.id != tree.id);
+        }
+        Ok(true)
+    }
+
+    /// False: the server stops.
+    pub(super) fn free_tree(&self, tree: Tree) -> Result<bool> {
         for group in 0..self.space.groups() {
             if self.stopping() {
-                return Ok(true);
+                return Ok(false);
             }
             self.free_in_group(tree, tree.id, group)?;
         }
         self.free_in_group(tree, tree.id | DOOMED, group_of(tree.root))?;
-        self.space.doomed.lock().pop_front();
         Ok(true)
     }
 
@@ -133,6 +144,9 @@ impl Core {
     /// once the checkpoint has passed that, punches those that nobody was given since. False: there is nothing to do now.
     fn punch(&self, aged_at: &mut Option<Lsn>) -> Result<bool> {
         let keep = 2 * self.space.enough();
+        if aged_at.is_none() && self.space.distrusts_free() {
+            *aged_at = Some(self.log.tail_lsn());
+        }
         let Some(lsn) = *aged_at else {
             // Relaxed: a number kept about right.
             if self.space.ready.load(Ordering::Relaxed) > keep {
@@ -147,20 +161,25 @@ impl Core {
         }
         // Who finds no room meanwhile waits, and does not take the disk for full.
         let _growth = self.space.growth.lock();
-        let Some(run) = self.space.change_units(|all| all.take_aged(keep, PUNCH_UNITS_MAX)) else {
+        let Some((run, was_bare)) = self.space.change_units(|all| all.take_aged(keep, PUNCH_UNITS_MAX)) else {
             *aged_at = None;
+            // Relaxed: whoever goes by it takes units under the mutex.
+            self.space.distrusts_free.store(false, Ordering::Relaxed);
             return Ok(false);
         };
-        let outcome = self.punch_run(run);
+        let outcome = self.punch_run(run, was_bare);
         self.space.change_units(|all| all.add_bare(run));
         outcome.map(|()| true)
     }
 
-    fn punch_run(&self, run: Run) -> Result<()> {
+    fn punch_run(&self, run: Run, was_bare: bool) -> Result<()> {
         // What is in memory of these pages is as old as what is on disk. One that is being written gets its block again, until
         // the unit is given away and freed once more.
         self.pool.throw_away(&self.log, run.pages());
         let pages = run.pages();
+        if was_bare && self.vault().keys().is_some() {
+            self.overwrite_what_is_there(pages.start, pages.end - pages.start)?;
+        }
         let bytes = (pages.end - pages.start) * PAGE_BYTES as u64;
         Ok(self.pool.file().punch(pages.start * PAGE_BYTES as u64, bytes)?)
     }

@@ -251,13 +251,16 @@ impl Units {
         self.bare += run.units as u64;
     }
 
-    /// Takes up to `units_max` neighbouring bare units out, the lowest from `from` on, to be backed.
-    pub fn take_bare(&mut self, from: PageId, units_max: usize) -> Option<Run> {
+    /// Takes up to `units_max` neighbouring bare units out, the lowest from `from` on, to be backed; `but_aged`: none that waits for being
+    /// punched.
+    pub fn take_bare(&mut self, from: PageId, units_max: usize, but_aged: bool) -> Option<Run> {
         let mut unit = unit_of(from);
         for group in group_of(from)..self.groups.len() as u64 {
             let bits = &mut self.groups[group as usize];
-            if let Some(first) = bits.bare.next(unit) {
-                let units = (first..GROUP_UNITS.min(first + units_max)).take_while(|at| bits.bare.has(*at)).count();
+            let may_go = |at: &usize| bits.bare.has(*at) && !(but_aged && bits.aged.has(*at));
+            let first = std::iter::successors(bits.bare.next(unit), |at| bits.bare.next(at + 1)).find(may_go);
+            if let Some(first) = first {
+                let units = (first..GROUP_UNITS.min(first + units_max)).take_while(may_go).count();
                 let run = Run { group, first, units };
                 bits.bare.set(run.range(), false);
                 bits.aged.set(run.range(), false);
@@ -285,8 +288,29 @@ impl Units {
         }
     }
 
-    /// Takes neighbouring aged units out, the highest ones, to be punched. Of ready ones it leaves `keep`.
-    pub fn take_aged(&mut self, keep: u64, units_max: usize) -> Option<Run> {
+    /// No free unit is known to have nothing of a former owner: as at the start.
+    pub fn distrust(&mut self) {
+        for group in &mut self.groups {
+            for (bare, ready) in group.bare.0.iter_mut().zip(group.ready.0) {
+                *bare |= ready;
+            }
+            self.ready -= group.ready_units as u64;
+            self.bare += group.ready_units as u64;
+            (group.ready, group.ready_units) = (Bits::empty(), 0);
+        }
+        self.age_bare();
+    }
+
+    /// Bare units that wait for being punched.
+    pub fn bare_aged(&self) -> u64 {
+        let both = |group: &Group| {
+            group.bare.0.iter().zip(group.aged.0).map(|(bare, aged)| (bare & aged).count_ones()).sum::<u32>()
+        };
+        self.groups.iter().map(|group| u64::from(both(group))).sum()
+    }
+
+    /// Takes neighbouring aged units out, the highest ones, to be punched, and says whether they were bare. Of ready ones it leaves `keep`.
+    pub fn take_aged(&mut self, keep: u64, units_max: usize) -> Option<(Run, bool)> {
         let spare = self.ready.saturating_sub(keep) as usize;
         for (at, group) in self.groups.iter_mut().enumerate().rev() {
             let may_go = |unit: usize| group.aged.has(unit) && (group.bare.has(unit) || spare > 0);
@@ -303,7 +327,7 @@ impl Units {
                 group.bare.set(run.range(), false);
                 self.bare -= units as u64;
             }
-            return Some(run);
+            return Some((run, !ready));
         }
         None
     }
@@ -340,14 +364,30 @@ mod tests {
         units.age();
         let given = units.claim_unit(first_page(0, 97)).unwrap();
         units.add_ready(given); // free again, and young
-        assert_eq!(units.take_aged(10, 64).unwrap().range(), 99..100);
-        let run = units.take_aged(10, 64).unwrap();
+        assert_eq!(units.take_aged(10, 64).unwrap().0.range(), 99..100);
+        let (run, was_bare) = units.take_aged(10, 64).unwrap();
+        assert!(!was_bare);
         assert_eq!(run.range(), 34..98);
         units.add_bare(run);
-        assert_eq!(units.take_aged(10, 64).unwrap().range(), 10..34);
+        assert_eq!(units.take_aged(10, 64).unwrap().0.range(), 10..34);
         assert_eq!((units.take_aged(10, 64), units.ready()), (None, 10));
-        assert_eq!(units.take_bare(0, 16).unwrap().range(), 34..50);
-        assert_eq!(units.take_bare(first_page(0, 60), 100).unwrap().range(), 60..98);
+        assert_eq!(units.take_bare(0, 16, false).unwrap().range(), 34..50);
+        assert_eq!(units.take_bare(first_page(0, 60), 100, false).unwrap().range(), 60..98);
         assert_eq!(units.bare(), 10);
+    }
+
+    #[test]
+    fn what_is_distrusted_is_punched_before_it_is_backed() {
+        let mut units = with_ready(1..100);
+        units.claim_unit(first_page(0, 49)).unwrap();
+        units.distrust();
+        assert_eq!((units.ready(), units.bare(), units.bare_aged()), (0, 98, 98));
+        assert_eq!(units.take_bare(0, 16, true), None);
+        let (run, was_bare) = units.take_aged(1000, 20).unwrap();
+        assert_eq!((run.range(), was_bare), (80..100, true));
+        units.add_bare(run);
+        assert_eq!(units.take_bare(0, 16, true).unwrap().range(), 80..96);
+        assert_eq!(units.take_bare(0, 16, false).unwrap().range(), 1..17);
+        assert_eq!((units.bare(), units.bare_aged()), (66, 62));
     }
 }

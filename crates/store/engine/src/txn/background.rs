@@ -8,12 +8,13 @@
 
 use crate::engine::Core;
 use crate::events;
+use crate::lock::held::HeldLocks;
 use crate::lock::{BEGUN_ROLLING_BACK, pack_begun};
 use crate::mtr::Mtr;
 use crate::recovery::OpenTransaction;
 use crate::segment::Segment;
 use crate::txn::Status;
-use crate::{Error, Isolation, Result, Tree};
+use crate::{Error, Isolation, Prepared, Result, Tree};
 use log::Lsn;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -126,8 +127,18 @@ pub enum Turn {
 impl Core {
     /// Makes transactions that were open when the server ended open again, for the thread to undo.
     pub fn adopt_open_transactions(&self, open: Vec<OpenTransaction>, progress: &mut dyn FnMut(&str)) -> Result<()> {
-        for OpenTransaction { trx, segment, first, end } in open {
+        for OpenTransaction { trx, segment, first, end, prepared } in open {
             let slot = self.system.slots.claim().ok_or(Error::TooManyTransactions)?;
+            if let Some(label) = prepared {
+                progress(&format!("transaction {trx} is prepared: it waits for XA COMMIT or XA ROLLBACK"));
+                let begun = pack_begun(Isolation::RepeatableRead, false, 0);
+                // Relaxed: for those who list transactions.
+                self.system.slots.get(slot).begun.store(begun, Ordering::Relaxed);
+                self.system.adopt(slot, trx);
+                let prepared = Prepared { slot, trx, segment, first, end, locks: HeldLocks::default() };
+                self.prepared.lock().push((label, prepared));
+                continue;
+            }
             progress(&format!("transaction {trx} was open: it is rolled back in the background"));
             let begun = pack_begun(Isolation::RepeatableRead, false, 0) | BEGUN_ROLLING_BACK;
             // Relaxed: for those who list transactions.
@@ -200,13 +211,29 @@ impl Core {
         self.log.ensure_room_critical(4096)?;
         self.end_transaction(slot, trx, segment, false, None)?;
         self.locks.release_converted(&self.system.slots, slot.index() as u32, &[]);
+        self.leave_slot(slot, Arc::clone(segment));
+        Ok(true)
+    }
+
+    /// A transaction without a session is over, and has given back its locks.
+    pub fn leave_slot(&self, slot: LaneId, segment: Arc<Segment>) {
         let own = self.system.slots.get(slot);
         // Relaxed for both: for those who list transactions.
         own.begun.store(0, Ordering::Relaxed);
         own.work.store(0, Ordering::Relaxed);
-        self.segments.give_back(Arc::clone(segment));
+        self.segments.give_back(segment);
         self.system.slots.release(slot);
-        Ok(true)
+    }
+
+    /// Undoes a transaction on the caller's thread; what cannot be undone now is the background's.
+    pub fn roll_back_now(&self, mut rollback: Rollback) {
+        let own = self.system.slots.get(rollback.slot);
+        // Relaxed: for those who list transactions.
+        own.begun.fetch_or(BEGUN_ROLLING_BACK, Ordering::Relaxed);
+        if let Err(error) = self.undo_on(&mut rollback, || false) {
+            complain(&mut rollback, &error);
+            self.rollbacks.add(rollback);
+        }
     }
 
     /// Writes the end of a transaction that has undo records, with the events of a commit, and publishes its outcome; there is room for it in

@@ -102,6 +102,7 @@ impl Transaction {
     ) -> Result<std::result::Result<(), Option<Header>>> {
         let name = Name { tree: tree.id, key: key.into() };
         let mut fresh = false;
+        self.fresh_lock = None;
         loop {
             // First the lock, then the look: see `lock` on why that order.
             fresh |= self.acquire(&name, mode, wait)?;
@@ -120,6 +121,7 @@ impl Transaction {
                 }
                 self.rest_on(header.trx());
                 if !header.is_deleted() {
+                    self.fresh_lock = fresh.then_some(name);
                     return Ok(Ok(()));
                 }
             }

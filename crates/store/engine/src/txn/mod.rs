@@ -19,6 +19,7 @@
 
 pub mod background;
 pub mod locking;
+mod long;
 mod moved;
 pub mod read;
 mod ring;

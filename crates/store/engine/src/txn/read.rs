@@ -8,7 +8,7 @@ use crate::page::node::{Node, Torn};
 use crate::txn::Status;
 use crate::txn::versions::Versions;
 use crate::undo::{self, Kind, Record};
-use crate::version::{Header, ROW_AT, patch_back};
+use crate::version::{Header, ROW_AT, patch_back, without_spare};
 use crate::{Error, Result, Transaction, Tree, segment};
 use log::Lsn;
 
@@ -49,7 +49,8 @@ pub fn newest(store: Store<'_>, tree: Tree, key: &[u8], row: &mut Vec<u8>) -> Re
             Ok(Some(value)) => {
                 row.clear();
                 row.extend_from_slice(&value[ROW_AT..]);
-                let found = Found { header: Header(get_u64(value, 0)), roll_ptr: get_u64(value, 8) };
+                let header = Header::read(value);
+                let found = Found { header, roll_ptr: get_u64(value, 8) };
                 if leaf.validate() {
                     return Ok(Some(found));
                 }
@@ -66,7 +67,7 @@ fn find<'a>(node: Node<'a>, key: &[u8]) -> std::result::Result<Option<&'a [u8]>,
     if !equal {
         return Ok(None);
     }
-    let value = node.value(slot)?;
+    let value = without_spare(node.value(slot)?).ok_or(Torn)?;
     if value.len() < ROW_AT { Err(Torn) } else { Ok(Some(value)) }
 }
 

@@ -3,9 +3,8 @@
 //! Each record is undone and marked as undone in one mini-transaction, so undoing may stop anywhere and start again from the end. A
 //! row is looked at by its roll pointer, which must be the record's; an entry by its transaction.
 //!
-//! An undo needs pages when rows grow again into leaves that others have filled meanwhile. It grows the file as a statement does, and
-//! on a full disk uses the pages that statements must leave. When there are none left, or a page cannot be read, it goes on
-//! in the [`background`](super::background).
+//! An undo needs no page: a row that grows again finds its place ([`crate::version`]). When a page cannot be read, or the log has no room
+//! on a full disk, it goes on in the [`background`](super::background).
 
 use crate::btree::Target;
 use crate::engine::Core;
@@ -14,7 +13,7 @@ use crate::page::node::Node;
 use crate::page::{OFF_WORD_A, get_u64, put_u64};
 use crate::pool::Exclusive;
 use crate::undo::{self, Kind, RECORDS_AT, Record};
-use crate::version::{Header, PAYLOAD_AT, ROW_AT, patch_back};
+use crate::version::{Header, PAYLOAD_AT, ROW_AT, patch_back, spare_tail, without_spare};
 use crate::{Error, Result, Tree, TreeKind, btree::merge, overflow, segment};
 
 const TRUSTED: &str = "a latched node has sound offsets";
@@ -63,7 +62,8 @@ impl Core {
                 Before::Record(roll_ptr) => {
                     segment::read_record(self.store(), roll_ptr, &mut bytes)?;
                     let record = Record::decode(&bytes).expect("read_record checked it");
-                    if !undo::is_undone(&bytes) && !trees.contains(&record.tree) {
+                    let is_change = record.kind != Kind::Prepare && !undo::is_undone(&bytes);
+                    if is_change && !trees.contains(&record.tree) {
                         trees.push(record.tree);
                     }
                     roll_ptr
@@ -115,16 +115,22 @@ impl Core {
     fn undo(&self, record: &Record<'_>, roll_ptr: u64) -> Result<()> {
         let kind = if record.secondary { TreeKind::Secondary } else { TreeKind::Clustered };
         let tree = Tree { id: record.tree, root: record.root, kind };
+        // On a full disk that may take long, and who frees trees waits for the guard.
+        self.log.ensure_room_critical(64 << 10)?;
         let _in_use = self.space.keep_trees();
         match record.kind {
             // Without its session a transaction does not keep its tables from being dropped.
-            Kind::Insert | Kind::Update if !self.store().exists(tree)? => self.mark_undone(roll_ptr),
+            Kind::Insert | Kind::Update | Kind::LongValue if !self.store().exists(tree)? => self.mark_undone(roll_ptr),
             Kind::Insert | Kind::Update => self.undo_entry(tree, record, roll_ptr),
             Kind::CreateTree => {
                 self.store().doom(tree)?;
                 self.mark_undone(roll_ptr)
             }
-            Kind::DropTree => self.mark_undone(roll_ptr),
+            Kind::LongValue => {
+                overflow::free_all(self.store(), tree, record.dropped)?;
+                self.mark_undone(roll_ptr)
+            }
+            Kind::DropTree | Kind::Prepare => self.mark_undone(roll_ptr),
         }
     }
 
@@ -155,8 +161,9 @@ impl Core {
                 drop(leaf);
                 return self.mark_undone(roll_ptr);
             }
-            let value = node.value(slot).expect(TRUSTED);
-            let header = Header(get_u64(value, 0));
+            let stored = node.value(slot).expect(TRUSTED);
+            let value = without_spare(stored).expect(TRUSTED);
+            let header = Header::read(value);
             let ours = header.trx() == record.trx && (record.secondary || get_u64(value, 8) == roll_ptr);
             if !ours {
                 drop(leaf);
@@ -176,14 +183,24 @@ impl Core {
                     chains.retain(|chain| !kept.contains(chain));
                 }
                 let mut words = [0; ROW_AT];
-                put_u64(&mut words, 0, record.header);
+                let value_at = if record.secondary { PAYLOAD_AT } else { ROW_AT };
+                let before = Header(record.header);
+                let spare = match stored.len().checked_sub(value_at + old_row.len()) {
+                    None if !node.fits_value(slot, value_at + old_row.len()) => {
+                        let what = format!("slot {slot} has no room for what transaction {} found there", record.trx);
+                        return Err(self.pool.corrupt(leaf.id, &what));
+                    }
+                    // Of the transaction's versions an earlier one may be longer.
+                    Some(spare) if before.trx() == record.trx => spare,
+                    _ => 0,
+                };
+                put_u64(&mut words, 0, before.stored(spare));
                 put_u64(&mut words, 8, record.roll_ptr);
-                let value = [&words[..if record.secondary { PAYLOAD_AT } else { ROW_AT }], &old_row].concat();
-                if !node.fits_value(slot, value.len()) {
-                    drop(leaf);
-                    self.space.ensure_headroom_to_undo(&self.pool, &self.log)?;
-                    store.split(tree, record.key, 0, record.key.len() + value.len())?;
-                    continue;
+                let mut value = [&words[..value_at], &old_row].concat();
+                if spare > 0 {
+                    let (tail, len) = spare_tail(spare);
+                    value.resize(stored.len() - len, 0);
+                    value.extend_from_slice(&tail[..len]);
                 }
                 Some(value)
             } else {

@@ -2,15 +2,18 @@
 //! in one mini-transaction.
 
 use crate::btree::Target;
+use crate::engine::Core;
 use crate::lock::{Name, On};
 use crate::mtr::Mtr;
 use crate::overflow::{self, LongReference, Row};
 use crate::page::node::{CELL_BYTES_MAX, NODE_BYTES, Node};
 use crate::page::{get_u64, put_u64};
+use crate::pool::Exclusive;
+use crate::space::{DICTIONARY_TREE, Need};
 use crate::transaction::{LockMode, Read, Transaction, Wait};
 use crate::txn::Status;
 use crate::undo::{self, Kind, Record};
-use crate::version::{Header, PAYLOAD_AT, ROW_AT, common_ends};
+use crate::version::{Header, PAYLOAD_AT, ROW_AT, common_ends, has_spare, spare_tail, without_spare};
 use crate::{Direction, Error, KEY_BYTES_MAX, Range, Result, Tree, TreeKind};
 use observe::Counter;
 use std::ops::Bound;
@@ -61,6 +64,11 @@ pub fn row_bytes_max(key_bytes: usize) -> usize {
 
 const TRUSTED: &str = "a latched node has sound offsets";
 
+/// What a change of the tree needs, in the dictionary as much as elsewhere `need`.
+fn need_of(tree: Tree, need: Need) -> Need {
+    if tree.id == DICTIONARY_TREE { Need::Definition } else { need }
+}
+
 /// Would an entry of so many bytes take room that a load leaves free in the last leaf? At 100 % a sixteenth of clustered trees is
 /// left, as the manual says of `innodb_fill_factor`, so that rows may grow a little.
 fn is_filled(node: Node<'_>, kind: TreeKind, bytes: usize, percent: u8) -> bool {
@@ -77,7 +85,7 @@ impl Transaction {
     /// (see [`Transaction::lock_duplicates`]). The row fits: see [`row_bytes_max`].
     pub fn insert<'r>(&mut self, tree: Tree, key: &[u8], row: impl Into<Row<'r>>) -> Result<()> {
         debug_assert_eq!(tree.kind, TreeKind::Clustered);
-        self.with_stored_row(tree, key, row.into(), |tx, row, has_long| {
+        self.with_stored_row(tree, key, row.into(), Need::Room, |tx, row, has_long| {
             loop {
                 match tx.change(tree, key, Change::Insert { row, has_long }) {
                     // It may go before it is locked.
@@ -94,7 +102,7 @@ impl Transaction {
     /// the new row does not keep are dropped.
     pub fn update<'r>(&mut self, tree: Tree, key: &[u8], row: impl Into<Row<'r>>) -> Result<()> {
         debug_assert_eq!(tree.kind, TreeKind::Clustered);
-        self.with_stored_row(tree, key, row.into(), |tx, row, has_long| {
+        self.with_stored_row(tree, key, row.into(), Need::Undo, |tx, row, has_long| {
             tx.change(tree, key, Change::Update { row, has_long })
         })?;
         observe::add(Counter::InnodbRowsUpdated, 1);
@@ -109,7 +117,7 @@ impl Transaction {
     /// Deletes the row with this key, which exists and has been read by an exclusive locking read in this transaction.
     pub fn delete(&mut self, tree: Tree, key: &[u8]) -> Result<()> {
         debug_assert_eq!(tree.kind, TreeKind::Clustered);
-        self.start_deleting()?;
+        self.start_writing(need_of(tree, Need::Undo))?;
         self.change(tree, key, Change::Delete)?;
         observe::add(Counter::InnodbRowsDeleted, 1);
         Ok(())
@@ -122,7 +130,7 @@ impl Transaction {
         if key.len() > KEY_BYTES_MAX || key.len() + PAYLOAD_AT + payload.len() > CELL_BYTES_MAX {
             return Err(Error::TooLong);
         }
-        self.start_writing()?;
+        self.start_writing(Need::Room)?;
         let insert = Change::Insert { row: payload, has_long: false };
         let Some(prefix) = unique_prefix else { return self.change(tree, key, insert) };
         // The lock on the value keeps two inserts of it apart until the entry is there, which the second then waits for.
@@ -141,7 +149,7 @@ impl Transaction {
     /// Removes an entry from a secondary tree (marks it; purge removes it when nobody can see it).
     pub fn index_delete(&mut self, tree: Tree, key: &[u8]) -> Result<()> {
         debug_assert_eq!(tree.kind, TreeKind::Secondary);
-        self.start_deleting()?;
+        self.start_writing(Need::Undo)?;
         self.change(tree, key, Change::Delete)
     }
 
@@ -149,7 +157,7 @@ impl Transaction {
     /// a rollback frees the tree, so it costs the same for a million rows as for none. A key that is there: [`Error::DuplicateKey`].
     pub fn load<'r>(&mut self, tree: Tree, key: &[u8], row: impl Into<Row<'r>>) -> Result<()> {
         assert!(self.trees_made.contains(&tree.id), "a tree of this transaction");
-        self.with_stored_row(tree, key, row.into(), |tx, row, has_long| {
+        self.with_stored_row(tree, key, row.into(), Need::Room, |tx, row, has_long| {
             tx.change(tree, key, Change::Load { row, has_long })
         })
     }
@@ -160,7 +168,7 @@ impl Transaction {
         if key.len() > KEY_BYTES_MAX {
             return Err(Error::TooLong);
         }
-        self.start_writing()?;
+        self.start_writing(Need::Room)?;
         self.change(tree, key, Change::Load { row: &[], has_long: false })
     }
 
@@ -187,18 +195,18 @@ impl Transaction {
         tree: Tree,
         key: &[u8],
         row: Row<'_>,
+        need: Need,
         write: impl FnOnce(&mut Self, &[u8], bool) -> Result<()>,
     ) -> Result<()> {
         if key.len() > KEY_BYTES_MAX || row.stored_bytes() > row_bytes_max(key.len()) {
             return Err(Error::TooLong);
         }
-        self.start_writing()?;
+        self.start_writing(need_of(tree, need))?;
         if row.long.is_empty() {
             return write(self, row.body, false);
         }
         let (mut stored, mut new) = (Vec::with_capacity(row.stored_bytes()), Vec::new());
-        let outcome = overflow::store_row(self.core.store(), tree, row, &mut stored, &mut new)
-            .and_then(|()| write(self, &stored, true));
+        let outcome = self.store_row(tree, row, &mut stored, &mut new).and_then(|()| write(self, &stored, true));
         if outcome.is_err() {
             overflow::free_all(self.core.store(), tree, &new)?;
         }
@@ -226,7 +234,8 @@ impl Transaction {
                 }
                 Attempt::Lock(on) => self.wait_to_write(tree, key, on)?,
                 Attempt::Split(bytes) => {
-                    self.core.space.ensure_headroom(&self.core.pool, &self.core.log)?;
+                    let need = need_of(tree, Need::Room);
+                    self.core.space.ensure_headroom(&self.core.pool, &self.core.log, need)?;
                     self.core.store().split(tree, key, 0, bytes)?;
                 }
                 Attempt::ExtendUndo => {
@@ -258,10 +267,11 @@ impl Transaction {
         let me = self.slot.index() as u32;
         let value_at = if tree.kind == TreeKind::Clustered { ROW_AT } else { PAYLOAD_AT };
 
-        let old = if equal { Some(node.value(slot).expect(TRUSTED)) } else { None };
+        let stored = if equal { Some(node.value(slot).expect(TRUSTED)) } else { None };
+        let old = stored.map(|value| without_spare(value).expect(TRUSTED));
         let mut old_header = Header(0);
         if let Some(value) = old {
-            old_header = Header(get_u64(value, 0));
+            old_header = Header::read(value);
             if old_header.trx() != self.trx
                 && let Status::Open(holder) = core.system.status(old_header.trx())
             {
@@ -281,7 +291,7 @@ impl Transaction {
             return Ok(Attempt::Lock(on));
         }
         if let Some(claim) = claim
-            && old.map(|value| (get_u64(value, 0), get_u64(value, 8))) != Some(claim)
+            && old.map(|value| (old_header.0, get_u64(value, 8))) != Some(claim)
         {
             return Err(Error::RowChanged);
         }
@@ -354,12 +364,18 @@ impl Transaction {
         };
         record.encode(&mut self.record);
 
-        let fits = match old {
-            None => node.fits(key.len(), value_at + row.len()),
-            Some(_) => node.fits_value(slot, value_at + row.len()),
+        let bytes = value_at + row.len();
+        // A shorter row leaves what it does not need for the longer one's return: see [`crate::version`].
+        let spare = stored.and_then(|stored| stored.len().checked_sub(bytes));
+        let fits = match stored {
+            None => node.fits(key.len(), bytes),
+            Some(_) => spare.is_some() || node.fits_value(slot, bytes),
         };
         if !fits {
-            return Ok(Attempt::Split(key.len() + value_at + row.len()));
+            return Ok(match core.take_spare(&mut leaf) {
+                true => Attempt::Again,
+                false => Attempt::Split(key.len() + bytes),
+            });
         }
         // Relaxed: only we store it, the segment is ours.
         let undo_id = self.segment.as_ref().expect("start_writing took one").newest.load(Ordering::Relaxed);
@@ -374,29 +390,27 @@ impl Transaction {
 
         let (is_new, old_len, prefix_len) = (old.is_none(), old_row.len(), node.prefix_len());
         // A deletion keeps the row where it is and sets words only.
-        let (row, in_place) = match change {
-            Change::Insert { row, .. } | Change::Update { row, .. } | Change::Load { row, .. } => {
-                (row, old_len == row.len())
-            }
-            Change::Delete => (&[][..], true),
+        let (row, len) = match change {
+            Change::Insert { row, .. } | Change::Update { row, .. } | Change::Load { row, .. } => (row, row.len()),
+            Change::Delete => (&[][..], old_len),
         };
         let mut mtr = Mtr::new();
         let roll_ptr = undo::roll_ptr(undo_id, mtr.undo(&mut undo_page, &self.record));
         let mut words = [0; ROW_AT];
-        put_u64(&mut words, 0, header.0);
+        put_u64(&mut words, 0, header.stored(spare.unwrap_or(0)));
         put_u64(&mut words, 8, roll_ptr);
         let words = &words[..value_at];
         if is_new {
             let value = [words, row].concat();
             mtr.insert(&mut leaf, slot, &key[prefix_len..], &value);
-        } else if in_place {
+        } else if let Some(spare) = spare {
             mtr.patch(&mut leaf, slot, 0, words);
-            mtr.patch(
-                &mut leaf,
-                slot,
-                value_at + prefix,
-                row.get(prefix..row.len() - suffix.min(row.len())).unwrap_or_default(),
-            );
+            let suffix = if len == old_len { suffix.min(row.len()) } else { 0 };
+            mtr.patch(&mut leaf, slot, value_at + prefix, row.get(prefix..row.len() - suffix).unwrap_or_default());
+            if len != old_len && spare > 0 {
+                let (tail, tail_len) = spare_tail(spare);
+                mtr.patch(&mut leaf, slot, value_at + len + spare - tail_len, &tail[..tail_len]);
+            }
         } else {
             let value = [words, row].concat();
             mtr.replace(&mut leaf, slot, &value);
@@ -405,5 +419,28 @@ impl Transaction {
         drop((leaf, undo_page));
         self.changed(roll_ptr);
         Ok(Attempt::Done)
+    }
+}
+
+impl Core {
+    /// Takes the spare bytes of a full leaf that no transaction can need any more. False: there were none.
+    #[cold]
+    fn take_spare(&self, leaf: &mut Exclusive<'_>) -> bool {
+        let mut mtr = Mtr::new();
+        for slot in 0..Node(leaf.bytes()).len() {
+            let stored = Node(leaf.bytes()).value(slot).expect(TRUSTED);
+            let header = Header::read(stored);
+            if !has_spare(stored) || matches!(self.system.status(header.trx()), Status::Open(_)) {
+                continue;
+            }
+            let mut value = without_spare(stored).expect(TRUSTED).to_vec();
+            put_u64(&mut value, 0, header.0);
+            mtr.replace(leaf, slot, &value);
+        }
+        let found = mtr.bytes() > 0;
+        if found {
+            mtr.commit(&self.log, &mut [leaf]);
+        }
+        found
     }
 }
