@@ -5,8 +5,7 @@ use crate::error::{Error, Result};
 use crate::files::{Files, State, front};
 use crate::gtid::GtidSet;
 use engine::Lsn;
-use io::OpenOptions;
-use std::path::Path;
+use io::{Destination, OpenOptions};
 
 /// Bytes copied at a time.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -25,18 +24,18 @@ pub struct Copied {
 }
 
 impl Binlog {
-    /// Makes a binary log in `directory` with all commits so far. The engine's log from its `needed` on has to be copied, too, up to the position
+    /// Makes a binary log of the same name with all commits so far. The engine's log from its `needed` on has to be copied, too, up to the position
     /// that this answers. `ended`: why the wait for the writer should end.
     ///
     /// Errors: [`Error::Interrupted`], [`Error::Stopped`], [`Error::Io`], [`Error::Corrupt`].
-    pub fn copy_to(&self, directory: &Path, ended: impl Fn() -> bool) -> Result<Copied> {
+    pub fn copy_to(&self, to: &dyn Destination, ended: impl Fn() -> bool) -> Result<Copied> {
         let mut tries = 0;
         let state = loop {
             self.settle(&ended)?;
-            let own = Files::open(&self.config().directory, &self.config().base)?;
+            let own = self.open_files()?;
             let state = own.load_state()?.ok_or_else(|| Error::Corrupt("the binary log's state is gone".into()))?;
             tries += 1;
-            match copy_file(&own, &state, directory, &ended) {
+            match copy_file(&own, &state, to, &ended) {
                 Err(Error::UnknownFile) if tries < TRIES => {}
                 copied => break copied.map(|()| state)?,
             }
@@ -51,24 +50,26 @@ impl Binlog {
 }
 
 /// The file in use as far as the state says, and a state and an index that know of no other. Error [`Error::UnknownFile`] when it was removed.
-fn copy_file(own: &Files, state: &State, directory: &Path, ended: &impl Fn() -> bool) -> Result<()> {
+fn copy_file(own: &Files, state: &State, to: &dyn Destination, ended: &impl Fn() -> bool) -> Result<()> {
     let from = match own.open_file(state.file, OpenOptions::READ) {
         Err(Error::Io(_)) if !own.found()?.contains(&state.file) => return Err(Error::UnknownFile),
         opened => opened?,
     };
-    let mut copies = own.in_directory(directory)?;
-    let to = copies.open_file(state.file, OpenOptions { truncate: true, ..OpenOptions::CREATE })?;
+    let name = own.name(state.file);
+    // As it is on disk: who has the keyring reads the copy, too.
+    let end = state.offset + from.header_bytes();
     let mut buffer = Vec::new();
-    for at in (0..state.offset).step_by(PIECE_BYTES as usize) {
+    for at in (0..end).step_by(PIECE_BYTES as usize) {
         if ended() {
             return Err(Error::Interrupted);
         }
-        buffer.resize(PIECE_BYTES.min(state.offset - at) as usize, 0);
-        from.read_at(&mut buffer, at)?;
-        to.write_at(&buffer, at)?;
+        buffer.resize(PIECE_BYTES.min(end - at) as usize, 0);
+        from.stored().read_at(&mut buffer, at)?;
+        to.write_at(&name, &buffer, at)?;
     }
-    to.sync_data()?;
-    let purged = front(&to)?.previous;
-    copies.list(vec![state.file])?;
-    copies.save_state(&State { purged, closed: false, ..state.clone() })
+    to.finish(&name, end, false)?;
+    let purged = front(&from)?.previous;
+    let state = State { purged, closed: false, ..state.clone() };
+    to.put(&own.index_name(), own.index_text(&[state.file]).as_bytes())?;
+    Ok(to.put(&own.state_name(), state.print().as_bytes())?)
 }

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   TABLE_MAP                     --> SourceTable: names, and of each column its form and type
-//!   WRITE, UPDATE, DELETE ROWS    --> RowsEvent: which columns are there; `Rows` gives one image after the other
+//!   WRITE, UPDATE, DELETE, PARTIAL_UPDATE ROWS    --> RowsEvent: which columns are there; `Rows` gives one image after the other
 //!   QUERY                         --> QueryEvent: text, database, and the session that it ran in
 //! ```
 //! Nothing here trusts a length: what ends too early, or is of a form that is not known, is `None`.
 
-use crate::event::{self, GtidEvent};
+use crate::event::{self, GtidEvent, Kind};
 use crate::gtid::Gtid;
 use crate::row::Form;
 use types::{DataType, TypeKind, Value};
@@ -22,8 +22,8 @@ pub mod code {
     pub const DELETE_ROWS_V1: u8 = 25;
     pub const INCIDENT: u8 = 26;
     pub const XA_PREPARE: u8 = 38;
+    pub const PARTIAL_UPDATE_ROWS: u8 = 39;
     pub const HEARTBEAT_V2: u8 = 41;
-    pub const GTID_TAGGED: u8 = 42;
     pub const MARIA_GTID: u8 = 162;
 }
 
@@ -250,7 +250,7 @@ impl Change {
     pub fn of(code: u8) -> Option<Change> {
         match code {
             30 | code::WRITE_ROWS_V1 => Some(Change::Write),
-            31 | code::UPDATE_ROWS_V1 => Some(Change::Update),
+            31 | code::PARTIAL_UPDATE_ROWS | code::UPDATE_ROWS_V1 => Some(Change::Update),
             32 | code::DELETE_ROWS_V1 => Some(Change::Delete),
             _ => None,
         }
@@ -276,6 +276,8 @@ pub struct RowsEvent<'b> {
     /// Bits of the columns in the first image, and in the second one of an update.
     present: [&'b [u8]; 2],
     rows: &'b [u8],
+    /// Images after an update say how they tell their documents.
+    has_options: bool,
 }
 
 impl<'b> RowsEvent<'b> {
@@ -291,13 +293,22 @@ impl<'b> RowsEvent<'b> {
         let columns = bytes.lenenc()? as usize;
         let first = bytes.take(columns.div_ceil(8))?;
         let second = if change == Change::Update { bytes.take(columns.div_ceil(8))? } else { &[] };
-        Some(RowsEvent { change, table_id, flags, columns, present: [first, second], rows: bytes.0 })
+        let has_options = event_code == code::PARTIAL_UPDATE_ROWS;
+        Some(RowsEvent { change, table_id, flags, columns, present: [first, second], rows: bytes.0, has_options })
     }
 
     /// The images of its rows. `None`: the table has other columns.
     pub fn rows<'t>(&self, table: &'t SourceTable) -> Option<Rows<'t, 'b>> {
         let fits = table.columns.len() == self.columns;
-        fits.then_some(Rows { table, present: self.present, rest: self.rows, second: false, change: self.change })
+        fits.then_some(Rows {
+            table,
+            present: self.present,
+            rest: self.rows,
+            second: false,
+            change: self.change,
+            has_options: self.has_options,
+            partial: Vec::new(),
+        })
     }
 }
 
@@ -308,6 +319,8 @@ pub struct Rows<'t, 'b> {
     rest: &'b [u8],
     second: bool,
     change: Change,
+    has_options: bool,
+    partial: Vec<bool>,
 }
 
 impl<'b> Rows<'_, 'b> {
@@ -315,14 +328,46 @@ impl<'b> Rows<'_, 'b> {
         self.rest.is_empty()
     }
 
+    /// Columns of the last image whose value is a list of changes of a document, [`crate::partial::apply_changes`]; shorter where no more
+    /// are.
+    pub fn partial(&self) -> &[bool] {
+        &self.partial
+    }
+
+    /// Which columns the image at hand tells by changes: its options are taken off its front.
+    fn take_options(&mut self, bytes: &mut Bytes<'b>) -> Option<()> {
+        self.partial.clear();
+        if !self.has_options || !self.second {
+            return Some(());
+        }
+        let options = bytes.lenenc()?;
+        if options & !u64::from(crate::partial::PARTIAL_JSON) != 0 {
+            return None;
+        }
+        if options == 0 {
+            return Some(());
+        }
+        let is_document = |c: &SourceColumn| c.form == Form::Json;
+        let documents = self.table.columns.iter().filter(|c| is_document(c)).count();
+        let bits = bytes.take(documents.div_ceil(8))?;
+        let mut nth = 0;
+        for column in &self.table.columns {
+            let at = nth;
+            nth += usize::from(is_document(column));
+            self.partial.push(is_document(column) && bits[at / 8] >> (at % 8) & 1 != 0);
+        }
+        Some(())
+    }
+
     /// Puts the next image into `row`, by column of the source; `None` in it: the column is not in the image. `None`: it is damaged.
     pub fn next(&mut self, row: &mut Vec<Option<Value<'b>>>) -> Option<()> {
         row.clear();
         let present = self.present[usize::from(self.second)];
+        let mut bytes = Bytes(self.rest);
+        self.take_options(&mut bytes)?;
         self.second = self.change == Change::Update && !self.second;
         let bit = |bits: &[u8], i: usize| bits[i / 8] >> (i % 8) & 1 != 0;
         let count = (0..self.table.columns.len()).filter(|i| bit(present, *i)).count();
-        let mut bytes = Bytes(self.rest);
         let nulls = bytes.take(count.div_ceil(8))?;
         let mut at = 0;
         for (i, column) in self.table.columns.iter().enumerate() {
@@ -332,7 +377,14 @@ impl<'b> Rows<'_, 'b> {
             }
             let is_null = bit(nulls, at);
             at += 1;
-            row.push(Some(if is_null { Value::Null } else { column.take(&mut bytes)? }));
+            row.push(Some(match (is_null, self.partial.get(i)) {
+                (true, _) => Value::Null,
+                (false, Some(true)) => {
+                    let len = bytes.number(4)? as usize;
+                    Value::Bytes(bytes.take(len)?.into())
+                }
+                (false, _) => column.take(&mut bytes)?,
+            }));
         }
         // Each image has at least the byte of its NULLs, else it never ends.
         if bytes.0.len() == self.rest.len() {
@@ -477,6 +529,9 @@ pub struct QueryEvent<'b> {
     /// The collation of utf8mb4 where none is named.
     pub utf8mb4_collation: Option<u16>,
     pub require_primary_key: Option<bool>,
+    pub default_encryption: Option<bool>,
+    /// The transaction that a definition is made in.
+    pub xid: Option<u64>,
 }
 
 /// More databases than a QUERY event lists.
@@ -522,7 +577,8 @@ impl<'b> QueryEvent<'b> {
             6 => drop(vars.short_text()?),
             7 => drop(vars.take(2)?),
             8 => self.database_collation = Some(vars.number(2)? as u16),
-            9 | 17 => drop(vars.take(8)?),
+            9 => drop(vars.take(8)?),
+            17 => self.xid = Some(vars.number(8)?),
             10 => drop(vars.take(4)?),
             11 => self.invoker = Some((vars.short_text()?, vars.short_text()?)),
             12 => {
@@ -536,7 +592,7 @@ impl<'b> QueryEvent<'b> {
             16 => self.explicit_defaults = Some(vars.number(1)? != 0),
             18 => self.utf8mb4_collation = Some(vars.number(2)? as u16),
             19 => self.require_primary_key = Some(vars.number(1)? == 1),
-            20 => drop(vars.take(1)?),
+            20 => self.default_encryption = Some(vars.number(1)? == 1),
             // MariaDB's: how many fraction digits the time has are in the number itself; and the number of an XA transaction.
             128 => self.microseconds = vars.number(3)? as u32,
             129 => drop(vars.take(8)?),
@@ -560,6 +616,8 @@ pub struct Head {
     pub original_version: u32,
     /// One statement that commits by itself follows: MariaDB's STANDALONE.
     pub is_standalone: bool,
+    /// MariaDB's number of the group that was committed together; 0: there was none.
+    pub group: u64,
 }
 
 const COMMIT_TIME_BYTES: usize = 7;
@@ -569,11 +627,25 @@ const ORIGINAL_FOLLOWS: u64 = 1 << 55;
 const ORIGINAL_VERSION_FOLLOWS: u64 = 1 << 31;
 /// In the flags of MariaDB's GTID events.
 const MARIA_STANDALONE: u64 = 1;
+const MARIA_GROUP: u64 = 2;
 
 impl Head {
-    /// Of the body of GTID_LOG or ANONYMOUS_GTID_LOG.
-    pub fn decode(body: &[u8]) -> Option<Head> {
-        let mut head = Head { gtid: GtidEvent::gtid_of(body), ..Head::default() };
+    /// Of the body of an event of this kind: GTID_LOG, ANONYMOUS_GTID_LOG, GTID_TAGGED_LOG.
+    pub fn decode(kind: Kind, body: &[u8]) -> Option<Head> {
+        if kind == Kind::GtidTagged {
+            let (event, _) = crate::tagged::decode(body)?;
+            return Some(Head {
+                gtid: event.gtid,
+                last_committed: event.last_committed,
+                sequence_number: event.sequence_number,
+                original_commit_us: event.original_commit_us,
+                immediate_commit_us: event.immediate_commit_us,
+                original_version: event.original_version,
+                is_standalone: false,
+                group: 0,
+            });
+        }
+        let mut head = Head { gtid: GtidEvent::gtid_of(kind, body), ..Head::default() };
         let mut bytes = Bytes(body.get(25..)?);
         if bytes.number(1) != Some(2) {
             return Some(head);
@@ -603,7 +675,8 @@ impl Head {
         let mut bytes = Bytes(body);
         bytes.take(12)?;
         let flags = bytes.number(1)?;
-        Some(Head { is_standalone: flags & MARIA_STANDALONE != 0, ..Head::default() })
+        let group = if flags & MARIA_GROUP != 0 { bytes.number(8)? } else { 0 };
+        Some(Head { is_standalone: flags & MARIA_STANDALONE != 0, group, ..Head::default() })
     }
 }
 
@@ -653,18 +726,26 @@ mod tests {
             flags: event::NO_FOREIGN_KEY_CHECKS,
             collations: [45, 255, 8],
             time_zone: "SYSTEM",
+            microseconds: 999_999,
             invoker: Some(("root", "localhost")),
             utf8mb4_collation: 255,
             explicit_defaults: Some(true),
+            xid: Some(77),
+            any_database: true,
+            require_primary_key: Some(true),
+            default_encryption: Some(false),
         };
         let mut body = query.head();
         body.extend_from_slice(b"DROP TABLE t");
         let read = QueryEvent::decode(&body).unwrap();
         assert_eq!((read.database, read.text), (&b"db"[..], &b"DROP TABLE t"[..]));
+        assert_eq!(read.xid, Some(77));
         assert_eq!((read.sql_mode, read.flags), (Some(77), Some(event::NO_FOREIGN_KEY_CHECKS)));
         assert_eq!((read.collations, read.time_zone), (Some([45, 255, 8]), Some(&b"SYSTEM"[..])));
         assert_eq!(read.invoker, Some((&b"root"[..], &b"localhost"[..])));
         assert_eq!((read.explicit_defaults, read.utf8mb4_collation), (Some(true), Some(255)));
+        assert_eq!(read.microseconds, 999_999);
+        assert_eq!((read.require_primary_key, read.default_encryption), (Some(true), Some(false)));
         for end in 0..13 {
             assert_eq!(QueryEvent::decode(&body[..end]), None);
         }
@@ -672,7 +753,7 @@ mod tests {
 
     #[test]
     fn times_of_commit_are_read_back() {
-        let gtid = Gtid { uuid: crate::gtid::Uuid([3; 16]), number: 9 };
+        let gtid = Gtid { uuid: crate::gtid::Uuid([3; 16]), tag: Default::default(), number: 9 };
         let mut event = GtidEvent {
             gtid: Some(gtid),
             has_statements: false,
@@ -691,10 +772,11 @@ mod tests {
             immediate_commit_us: event.immediate_commit_us,
             original_version: 90_704,
             is_standalone: false,
+            group: 0,
         };
-        assert_eq!(Head::decode(&event.body(100, event::Checksum::Crc32)), Some(wanted));
+        assert_eq!(Head::decode(Kind::Gtid, &event.body(100, event::Checksum::Crc32)), Some(wanted));
         event.original_commit_us = event.immediate_commit_us;
-        let read = Head::decode(&event.body(100, event::Checksum::Crc32)).unwrap();
+        let read = Head::decode(Kind::Gtid, &event.body(100, event::Checksum::Crc32)).unwrap();
         assert_eq!(read.original_commit_us, event.immediate_commit_us);
     }
 }

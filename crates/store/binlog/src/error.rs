@@ -10,6 +10,8 @@ pub enum Error {
     UnknownFile,
     /// No event begins there, or it is damaged; the message names file and position. MySQL 1236 or 1220.
     Corrupt(String),
+    /// The keyring is not there, or has not the key that is needed; MySQL 3807.
+    Keys(String),
     /// No room on the device. The writer goes on when there is some.
     DiskFull,
     Io(String),
@@ -23,7 +25,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::UnknownFile => write!(f, "the binary log has no such file"),
-            Error::Corrupt(what) | Error::Io(what) => write!(f, "{what}"),
+            Error::Corrupt(what) | Error::Io(what) | Error::Keys(what) => write!(f, "{what}"),
             Error::DiskFull => write!(f, "no room on the device for the binary log"),
             Error::Interrupted => write!(f, "interrupted"),
             Error::Stopped => write!(f, "the server ends"),
@@ -40,6 +42,15 @@ impl From<engine::Error> for Error {
             engine::Error::Interrupted => Error::Interrupted,
             engine::Error::Corrupt(what) => Error::Corrupt(what),
             other => Error::Io(other.to_string()),
+        }
+    }
+}
+
+impl From<cipher::Error> for Error {
+    fn from(e: cipher::Error) -> Error {
+        match e {
+            cipher::Error::Io(e) => e.into(),
+            other => Error::Keys(other.to_string()),
         }
     }
 }

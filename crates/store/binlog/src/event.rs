@@ -9,7 +9,8 @@
 //! ```
 //! All numbers are little-endian. The position is that of the event's end in its file, 0 in events that are in no file.
 
-use crate::gtid::{Gtid, GtidSet, Uuid};
+use crate::gtid::{Gtid, GtidSet, Tag, Uuid};
+use crate::tagged;
 
 /// What a file begins with.
 pub const MAGIC: [u8; 4] = [0xFE, b'b', b'i', b'n'];
@@ -44,12 +45,16 @@ pub enum Kind {
     Gtid = 33,
     AnonymousGtid = 34,
     PreviousGtids = 35,
+    XaPrepare = 38,
+    PartialUpdateRows = 39,
+    TransactionPayload = 40,
+    GtidTagged = 42,
 }
 
 impl Kind {
     pub fn from_code(code: u8) -> Option<Kind> {
         use Kind::*;
-        const ALL: [Kind; 14] = [
+        const ALL: [Kind; 18] = [
             Query,
             Stop,
             Rotate,
@@ -64,6 +69,10 @@ impl Kind {
             Gtid,
             AnonymousGtid,
             PreviousGtids,
+            PartialUpdateRows,
+            TransactionPayload,
+            GtidTagged,
+            XaPrepare,
         ];
         ALL.into_iter().find(|kind| *kind as u8 == code)
     }
@@ -85,6 +94,10 @@ impl Kind {
             Kind::Gtid => "Gtid",
             Kind::AnonymousGtid => "Anonymous_Gtid",
             Kind::PreviousGtids => "Previous_gtids",
+            Kind::PartialUpdateRows => "Update_rows_partial",
+            Kind::TransactionPayload => "Transaction_payload",
+            Kind::GtidTagged => "Gtid_tagged_log_event",
+            Kind::XaPrepare => "XA_prepare",
         }
     }
 }
@@ -162,27 +175,46 @@ pub fn put(
 ) {
     let checksum = if kind == Kind::FormatDescription { Checksum::Crc32 } else { checksum };
     let at = out.len();
+    draft(out, kind, stamp.timestamp, flags, body, checksum);
+    place(&mut out[at..], stamp.server_id, start, checksum);
+}
+
+/// Appends an event that lacks what [`place`] puts there: who writes it, its position and its checksum.
+pub fn draft(out: &mut Vec<u8>, kind: Kind, timestamp: u32, flags: u16, body: &[&[u8]], checksum: Checksum) {
     let len = HEADER_BYTES + body.iter().map(|b| b.len()).sum::<usize>() + checksum.bytes();
-    out.extend_from_slice(&stamp.timestamp.to_le_bytes());
-    out.push(kind as u8);
-    out.extend_from_slice(&stamp.server_id.to_le_bytes());
-    out.extend_from_slice(&(len as u32).to_le_bytes());
-    // Positions have 32 bits; a file whose last transaction ends beyond tells them modulo that, as MySQL's does.
-    let end = start.map_or(0, |start| start + len as u64) as u32;
-    out.extend_from_slice(&end.to_le_bytes());
-    out.extend_from_slice(&flags.to_le_bytes());
+    let mut head = [0; HEADER_BYTES];
+    head[..4].copy_from_slice(&timestamp.to_le_bytes());
+    head[4] = kind as u8;
+    head[9..13].copy_from_slice(&(len as u32).to_le_bytes());
+    head[17..].copy_from_slice(&flags.to_le_bytes());
+    out.reserve(len);
+    out.extend_from_slice(&head);
     body.iter().for_each(|part| out.extend_from_slice(part));
+    out.extend_from_slice(&[0; CHECKSUM_BYTES][..checksum.bytes()]);
+}
+
+/// Completes the drafted event that `event` is.
+pub fn place(event: &mut [u8], server_id: u32, start: Option<u64>, checksum: Checksum) {
+    event[5..9].copy_from_slice(&server_id.to_le_bytes());
+    // Positions have 32 bits; a file whose last transaction ends beyond tells them modulo that, as MySQL's does.
+    let end = start.map_or(0, |start| start + event.len() as u64) as u32;
+    event[13..17].copy_from_slice(&end.to_le_bytes());
     if checksum == Checksum::Crc32 {
-        // The sum of a format description is that of a closed file, also while the file is in use.
-        let crc = if flags & FLAG_IN_USE != 0 && kind == Kind::FormatDescription {
-            let mut closed = out[at..].to_vec();
-            closed[17] &= !(FLAG_IN_USE as u8);
-            crc32fast::hash(&closed)
-        } else {
-            crc32fast::hash(&out[at..])
-        };
-        out.extend_from_slice(&crc.to_le_bytes());
+        let (bytes, crc) = event.split_at_mut(event.len() - CHECKSUM_BYTES);
+        crc.copy_from_slice(&checksum_of_event(bytes).to_le_bytes());
     }
+}
+
+/// The sum of a format description is that of a closed file, also while the file is in use.
+fn checksum_of_event(bytes: &[u8]) -> u32 {
+    if bytes[4] != Kind::FormatDescription as u8 {
+        return crc32fast::hash(bytes);
+    }
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&bytes[..17]);
+    hasher.update(&[bytes[17] & !(FLAG_IN_USE as u8)]);
+    hasher.update(&bytes[18..]);
+    hasher.finalize()
 }
 
 /// Puts the right checksum behind an event that ends with one.
@@ -195,15 +227,7 @@ pub fn seal(event: &mut [u8]) {
 /// Is the checksum of a whole event right?
 pub fn verify(event: &[u8]) -> bool {
     let Some(at) = event.len().checked_sub(CHECKSUM_BYTES).filter(|at| *at >= HEADER_BYTES) else { return false };
-    let mut hasher = crc32fast::Hasher::new();
-    if event[4] == Kind::FormatDescription as u8 {
-        hasher.update(&event[..17]);
-        hasher.update(&[event[17] & !(FLAG_IN_USE as u8)]);
-        hasher.update(&event[18..at]);
-    } else {
-        hasher.update(&event[..at]);
-    }
-    hasher.finalize().to_le_bytes() == event[at..]
+    checksum_of_event(&event[..at]).to_le_bytes() == event[at..]
 }
 
 /// Lengths of the fixed parts of event types 1 to 42.
@@ -255,7 +279,46 @@ pub fn xid(xid: u64) -> [u8; 8] {
     xid.to_le_bytes()
 }
 
-/// What GTID_LOG and ANONYMOUS_GTID_LOG say of a transaction.
+/// An identifier of an XA transaction: the format, and both parts of its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct XaId {
+    pub format: u32,
+    pub gtrid: Vec<u8>,
+    pub bqual: Vec<u8>,
+}
+
+impl std::fmt::Display for XaId {
+    /// As statements of the binary log name it: `X'6131',X'',1`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for part in [&self.gtrid, &self.bqual] {
+            f.write_str("X'")?;
+            part.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+            f.write_str("',")?;
+        }
+        write!(f, "{}", self.format)
+    }
+}
+
+/// XA_PREPARE: the end of an XA transaction's events. `one_phase`: it is committed with them.
+pub fn xa_prepare(id: &XaId, one_phase: bool) -> Vec<u8> {
+    let mut body = vec![u8::from(one_phase)];
+    for word in [id.format, id.gtrid.len() as u32, id.bqual.len() as u32] {
+        body.extend_from_slice(&word.to_le_bytes());
+    }
+    body.extend_from_slice(&id.gtrid);
+    body.extend_from_slice(&id.bqual);
+    body
+}
+
+/// Reads the body of an XA_PREPARE back.
+pub fn xa_prepared(body: &[u8]) -> Option<(XaId, bool)> {
+    let word = |at: usize| Some(u32::from_le_bytes(body.get(at..at + 4)?.try_into().ok()?));
+    let (gtrid, bqual) = (word(5)? as usize, word(9)? as usize);
+    let (gtrid, bqual) = body.get(13..)?.get(..gtrid.checked_add(bqual)?)?.split_at(gtrid);
+    Some((XaId { format: word(1)?, gtrid: gtrid.to_vec(), bqual: bqual.to_vec() }, body[0] != 0))
+}
+
+/// What GTID_LOG, ANONYMOUS_GTID_LOG and GTID_TAGGED_LOG say of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub struct GtidEvent {
     /// `None`: it is anonymous.
@@ -273,16 +336,26 @@ pub struct GtidEvent {
 }
 
 const COMMIT_TIME_BYTES: usize = 7;
+/// No body without a tag is longer.
+const BODY_BYTES: usize = 80;
 
 impl GtidEvent {
     pub fn kind(&self) -> Kind {
-        if self.gtid.is_some() { Kind::Gtid } else { Kind::AnonymousGtid }
+        match self.gtid {
+            None => Kind::AnonymousGtid,
+            Some(gtid) if gtid.tag.is_empty() => Kind::Gtid,
+            Some(_) => Kind::GtidTagged,
+        }
     }
 
     /// The body, with the length of the transaction, which has this event in it: the other events have `others` bytes.
     pub fn body(&self, others: u64, checksum: Checksum) -> Vec<u8> {
-        let mut body = vec![u8::from(self.has_statements)];
-        let gtid = self.gtid.unwrap_or(Gtid { uuid: Uuid::default(), number: 0 });
+        if let Some(gtid) = self.gtid.filter(|gtid| !gtid.tag.is_empty()) {
+            return tagged::encode(self, &gtid, others, checksum);
+        }
+        let mut body = Vec::with_capacity(BODY_BYTES);
+        body.push(u8::from(self.has_statements));
+        let gtid = self.gtid.unwrap_or(Gtid { uuid: Uuid::default(), tag: Tag::default(), number: 0 });
         body.extend_from_slice(&gtid.uuid.0);
         body.extend_from_slice(&gtid.number.to_le_bytes());
         body.push(2);
@@ -307,11 +380,14 @@ impl GtidEvent {
         body
     }
 
-    /// Reads a body back, for who follows GTIDs in a file: the GTID, if it has one.
-    pub fn gtid_of(body: &[u8]) -> Option<Gtid> {
+    /// Reads the body of an event of this kind back, for who follows GTIDs in a file: the GTID, if it has one.
+    pub fn gtid_of(kind: Kind, body: &[u8]) -> Option<Gtid> {
+        if kind == Kind::GtidTagged {
+            return tagged::decode(body)?.0.gtid;
+        }
         let uuid = Uuid(body.get(1..17)?.try_into().ok()?);
         let number = u64::from_le_bytes(body.get(17..25)?.try_into().ok()?);
-        (number != 0).then_some(Gtid { uuid, number })
+        (number != 0).then_some(Gtid { uuid, tag: Tag::default(), number })
     }
 
     /// `last_committed` and `sequence_number` of a body.
@@ -361,13 +437,30 @@ pub struct Query<'q> {
     pub collations: [u16; 3],
     /// Empty: not told.
     pub time_zone: &'q str,
+    /// Of the statement's time, beyond the seconds in the header.
+    pub microseconds: u32,
     /// User and host of the account that defines: whom what is defined belongs to where no DEFINER is named.
     pub invoker: Option<(&'q str, &'q str)>,
     /// The collation of utf8mb4 where none is named; 0: not told.
     pub utf8mb4_collation: u16,
-    /// `explicit_defaults_for_timestamp`, for definitions.
+    /// `explicit_defaults_for_timestamp`, for definitions of columns of times.
     pub explicit_defaults: Option<bool>,
+    /// The number of the transaction that a definition is made in.
+    pub xid: Option<u64>,
+    /// May a definition be of several databases?
+    pub any_database: bool,
+    /// `sql_require_primary_key`, for definitions of tables.
+    pub require_primary_key: Option<bool>,
+    /// `default_table_encryption`, for statements that make a database.
+    pub default_encryption: Option<bool>,
 }
+
+/// Room for the head of a [`Query`], and for a short text behind it.
+const HEAD_BYTES: usize = 160;
+/// The transaction of a definition follows.
+const DEFINED_IN: u8 = 17;
+/// In place of a number of databases: any may be changed.
+const ANY_DATABASES: u8 = 254;
 
 /// In [`Query::flags`]: foreign keys, unique keys are not checked; autocommit is off.
 pub const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
@@ -377,7 +470,16 @@ pub const NOT_AUTOCOMMIT: u32 = 1 << 19;
 impl Query<'_> {
     /// The body of the event, up to its text.
     pub fn head(&self) -> Vec<u8> {
-        let mut vars = vec![0];
+        let mut body = Vec::with_capacity(HEAD_BYTES);
+        body.extend_from_slice(&self.thread_id.to_le_bytes());
+        body.extend_from_slice(&0u32.to_le_bytes());
+        // Names of databases have 64 characters at most, so 192 bytes with what they are quoted with.
+        body.push(self.database.len() as u8);
+        body.extend_from_slice(&0u16.to_le_bytes());
+        let vars_at = body.len() + 2;
+        body.extend_from_slice(&0u16.to_le_bytes());
+        let vars = &mut body;
+        vars.push(0);
         vars.extend_from_slice(&self.flags.to_le_bytes());
         vars.push(1);
         vars.extend_from_slice(&self.sql_mode.to_le_bytes());
@@ -394,25 +496,34 @@ impl Query<'_> {
                 vars.extend_from_slice(name.as_bytes());
             }
         }
-        if !self.database.is_empty() && self.database.len() < 192 {
+        if self.any_database {
+            // A definition may name others than its own; a replica that parts its work by databases does nothing else beside it.
+            vars.extend_from_slice(&[12, ANY_DATABASES]);
+        } else if !self.database.is_empty() && self.database.len() < 192 {
             vars.extend_from_slice(&[12, 1]);
             vars.extend_from_slice(self.database.as_bytes());
             vars.push(0);
         }
+        if self.microseconds != 0 {
+            vars.push(13);
+            vars.extend_from_slice(&self.microseconds.to_le_bytes()[..3]);
+        }
         if let Some(explicit) = self.explicit_defaults {
             vars.extend_from_slice(&[16, u8::from(explicit)]);
+        }
+        if let Some(xid) = self.xid {
+            vars.push(DEFINED_IN);
+            vars.extend_from_slice(&xid.to_le_bytes());
         }
         if self.utf8mb4_collation != 0 {
             vars.push(18);
             vars.extend_from_slice(&self.utf8mb4_collation.to_le_bytes());
         }
-        let mut body = self.thread_id.to_le_bytes().to_vec();
-        body.extend_from_slice(&0u32.to_le_bytes());
-        // Names of databases have 64 characters at most, so 192 bytes with what they are quoted with.
-        body.push(self.database.len() as u8);
-        body.extend_from_slice(&0u16.to_le_bytes());
-        body.extend_from_slice(&(vars.len() as u16).to_le_bytes());
-        body.extend_from_slice(&vars);
+        for (code, told) in [(19, self.require_primary_key), (20, self.default_encryption)] {
+            told.into_iter().for_each(|on| vars.extend_from_slice(&[code, u8::from(on)]));
+        }
+        let vars_bytes = (body.len() - vars_at) as u16;
+        body[vars_at - 2..vars_at].copy_from_slice(&vars_bytes.to_le_bytes());
         body.extend_from_slice(self.database.as_bytes());
         body.push(0);
         body
@@ -466,7 +577,7 @@ mod tests {
     #[test]
     fn the_length_of_a_transaction_counts_its_own_event() {
         let event = |original_version| GtidEvent {
-            gtid: Some(Gtid { uuid: Uuid([3; 16]), number: 9 }),
+            gtid: Some(Gtid { uuid: Uuid([3; 16]), tag: Tag::default(), number: 9 }),
             has_statements: true,
             last_committed: 4,
             sequence_number: 5,
@@ -491,7 +602,7 @@ mod tests {
                     n => u64::from(n),
                 };
                 assert_eq!(told, total, "{others}");
-                assert_eq!(GtidEvent::gtid_of(&body), event.gtid);
+                assert_eq!(GtidEvent::gtid_of(Kind::Gtid, &body), event.gtid);
                 assert_eq!(GtidEvent::clock_of(&body), Some((4, 5)));
             }
         }
@@ -506,9 +617,14 @@ mod tests {
             flags: 0,
             collations: [255; 3],
             time_zone: "SYSTEM",
+            microseconds: 999_999,
             invoker: Some(("root", "localhost")),
             utf8mb4_collation: 255,
             explicit_defaults: Some(true),
+            xid: Some(77),
+            any_database: true,
+            require_primary_key: Some(true),
+            default_encryption: Some(false),
         };
         let mut body = query.head();
         body.extend_from_slice(b"DROP TABLE t");

@@ -10,10 +10,13 @@
 use crate::error::{Error, Result};
 use crate::event::{self, CHECKSUM_BYTES, Checksum, HEADER_BYTES, Header, Kind, MAGIC};
 use crate::gtid::GtidSet;
+use crate::sealed::{LogFile, LogKeys};
 use engine::Lsn;
-use io::{Directory, File, OpenOptions};
+use io::{Directory, OpenOptions};
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
 
 /// Digits of a file's number at least.
 const DIGITS: usize = 6;
@@ -35,6 +38,8 @@ pub struct State {
     pub sequence: u64,
     /// Ends of the last commits in the log with their sequence numbers.
     pub recent: VecDeque<(Lsn, u64)>,
+    /// How many keys the writer remembers from here on: see [`crate::dependency`].
+    pub history_max: u64,
     pub executed: GtidSet,
     pub purged: GtidSet,
     /// The server ended in order: all that the log had is in the files.
@@ -44,11 +49,11 @@ pub struct State {
 const FIRST_LINE: &str = "clearway binlog 1";
 
 impl State {
-    fn print(&self) -> String {
+    pub(crate) fn print(&self) -> String {
         let one_line = |set: &GtidSet| set.to_string().replace('\n', "");
         let recent: Vec<String> = self.recent.iter().map(|(lsn, n)| format!("{lsn}:{n}")).collect();
         let text = format!(
-            "{FIRST_LINE}\nneeded={}\nposition={}\nfile={}\noffset={}\nsequence={}\nrecent={}\nexecuted={}\npurged={}\n\
+            "{FIRST_LINE}\nneeded={}\nposition={}\nfile={}\noffset={}\nsequence={}\nrecent={}\nhistory={}\nexecuted={}\npurged={}\n\
              closed={}\n",
             self.needed,
             self.position,
@@ -56,6 +61,7 @@ impl State {
             self.offset,
             self.sequence,
             recent.join(","),
+            self.history_max,
             one_line(&self.executed),
             one_line(&self.purged),
             u8::from(self.closed)
@@ -88,6 +94,7 @@ impl State {
                         state.recent.push_back((lsn.parse().ok()?, n.parse().ok()?));
                     }
                 }
+                "history" => state.history_max = value.parse().ok()?,
                 "executed" => state.executed = GtidSet::parse(value)?,
                 "purged" => state.purged = GtidSet::parse(value)?,
                 "closed" => state.closed = value == "1",
@@ -99,19 +106,19 @@ impl State {
 }
 
 /// Where the files are and what they are called.
-#[derive(Debug)]
 pub struct Files {
     directory: Directory,
     base: String,
     /// Numbers of those that the index lists.
     numbers: Vec<u64>,
+    keys: Option<Arc<LogKeys>>,
 }
 
 impl Files {
-    /// `base`: the name before the number. Reads the index.
-    pub fn open(directory: &Path, base: &str) -> Result<Files> {
+    /// `base`: the name before the number. Reads the index. `keys`: for files that are encrypted; without them none can be.
+    pub fn open(directory: &Path, base: &str, keys: Option<Arc<LogKeys>>) -> Result<Files> {
         let directory = Directory::open_or_create(directory)?;
-        let mut files = Files { directory, base: base.to_string(), numbers: Vec::new() };
+        let mut files = Files { directory, base: base.to_string(), numbers: Vec::new(), keys };
         if let Some(text) = files.read_text(&files.index_name())? {
             for line in text.lines().filter(|line| !line.is_empty()) {
                 let number = files.number_of(line);
@@ -123,11 +130,6 @@ impl Files {
         Ok(files)
     }
 
-    /// Files of the same names elsewhere, of which there are none yet.
-    pub fn in_directory(&self, directory: &Path) -> Result<Files> {
-        Ok(Files { directory: Directory::open(directory)?, base: self.base.clone(), numbers: Vec::new() })
-    }
-
     pub fn name(&self, number: u64) -> String {
         format!("{}.{number:0DIGITS$}", self.base)
     }
@@ -136,7 +138,12 @@ impl Files {
         format!("{}.index", self.base)
     }
 
-    fn state_name(&self) -> String {
+    /// An index that lists these.
+    pub(crate) fn index_text(&self, numbers: &[u64]) -> String {
+        numbers.iter().map(|n| format!("./{}\n", self.name(*n))).collect()
+    }
+
+    pub(crate) fn state_name(&self) -> String {
         format!("{}.state", self.base)
     }
 
@@ -151,19 +158,36 @@ impl Files {
         let all = digits.len() >= DIGITS && digits.bytes().all(|b| b.is_ascii_digit());
         digits.parse().ok().filter(|n| all && (1..=NUMBER_MAX).contains(n))
     }
+    /// The first file that was written to since `time`, which is when the one behind it was begun; the last one when there is none.
+    pub fn first_since(&self, time: SystemTime) -> Result<u64> {
+        let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+        for pair in self.numbers.windows(2) {
+            let next = self.open_file(pair[1], OpenOptions::READ)?;
+            if u64::from(front(&next)?.created) >= seconds {
+                return Ok(pair[0]);
+            }
+        }
+        Ok(*self.numbers.last().expect("there is a file in use"))
+    }
 
     pub fn numbers(&self) -> &[u64] {
         &self.numbers
     }
 
-    pub fn open_file(&self, number: u64, options: OpenOptions) -> Result<File> {
-        Ok(self.directory.open_file(&self.name(number), options)?)
+    /// One that is there. Errors: those of [`LogFile::open`].
+    pub fn open_file(&self, number: u64, options: OpenOptions) -> Result<LogFile> {
+        LogFile::open(self.directory.open_file(&self.name(number), options)?, self.keys.as_deref())
+    }
+
+    /// A new one, in place of one of this number. Errors: those of [`LogFile::create`].
+    pub fn create_file(&self, number: u64) -> Result<LogFile> {
+        let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
+        LogFile::create(self.directory.open_file(&self.name(number), options)?, self.keys.as_deref())
     }
 
     /// Has the index list exactly these.
     pub fn list(&mut self, numbers: Vec<u64>) -> Result<()> {
-        let text: String = numbers.iter().map(|n| format!("./{}\n", self.name(*n))).collect();
-        self.replace(&self.index_name(), &text)?;
+        self.replace(&self.index_name(), &self.index_text(&numbers))?;
         self.numbers = numbers;
         Ok(())
     }
@@ -176,6 +200,14 @@ impl Files {
             }
         }
         Ok(())
+    }
+
+    /// Removes the index, which lists nothing any more.
+    pub fn remove_index(&self) -> Result<()> {
+        match self.directory.contains(&self.index_name())? {
+            true => Ok(self.directory.remove(&self.index_name())?),
+            false => Ok(()),
+        }
     }
 
     /// Numbers of files in the directory that have such names, listed or not.
@@ -230,7 +262,7 @@ pub struct Front {
 }
 
 /// Reads what stands at the front of a file. Errors: [`Error::Corrupt`], [`Error::Io`].
-pub fn front(file: &File) -> Result<Front> {
+pub fn front(file: &LogFile) -> Result<Front> {
     let mut magic = [0; MAGIC.len()];
     let corrupt = |what: &str| Error::Corrupt(format!("'{}' {what}", file.path().display()));
     if file.read_up_to(&mut magic, 0)? < MAGIC.len() || magic != MAGIC {
@@ -255,7 +287,13 @@ pub fn front(file: &File) -> Result<Front> {
 }
 
 /// Puts the event at `at` into `event` and checks it; `None`: the file, or `end`, is there. Errors: [`Error::Corrupt`], [`Error::Io`].
-pub fn read_event(file: &File, at: u64, end: u64, checksum: Checksum, event: &mut Vec<u8>) -> Result<Option<Header>> {
+pub fn read_event(
+    file: &LogFile,
+    at: u64,
+    end: u64,
+    checksum: Checksum,
+    event: &mut Vec<u8>,
+) -> Result<Option<Header>> {
     if at >= end {
         return Ok(None);
     }
@@ -295,6 +333,7 @@ mod tests {
             offset: 1234,
             sequence: 17,
             recent: [(7, 16), (8, 17)].into(),
+            history_max: 25_000,
             executed: set("3e11fa47-71ca-11e1-9e33-c80aa9429562:1-4,4e11fa47-71ca-11e1-9e33-c80aa9429562:1"),
             purged: GtidSet::default(),
             closed: true,

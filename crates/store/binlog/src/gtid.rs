@@ -51,60 +51,122 @@ impl fmt::Display for Uuid {
     }
 }
 
-/// A transaction's number, as `gtid_next` names it: `uuid:7`.
+/// The longest tag.
+pub const TAG_BYTES_MAX: usize = 32;
+
+/// What tells numbers of one server apart that are given out for different ends: `a-z`, `_`, and digits behind the first. Empty: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tag {
+    /// Zeroes behind its end.
+    bytes: [u8; TAG_BYTES_MAX],
+}
+
+impl Tag {
+    /// Capitals are as good. `None`: it is no tag.
+    pub fn parse(text: &str) -> Option<Tag> {
+        let mut tag = Tag::default();
+        let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if !starts || text.len() > TAG_BYTES_MAX {
+            return None;
+        }
+        for (byte, c) in tag.bytes.iter_mut().zip(text.bytes()) {
+            *byte = Some(c.to_ascii_lowercase()).filter(|c| c.is_ascii_alphanumeric() || *c == b'_')?;
+        }
+        Some(tag)
+    }
+
+    pub fn as_str(&self) -> &str {
+        let end = self.bytes.iter().position(|b| *b == 0).unwrap_or(TAG_BYTES_MAX);
+        std::str::from_utf8(&self.bytes[..end]).expect("tags are ASCII")
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.bytes[0] == 0
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A transaction's number, as `gtid_next` names it: `uuid:7` or `uuid:tag:7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Gtid {
     pub uuid: Uuid,
+    pub tag: Tag,
     pub number: u64,
 }
 
 impl Gtid {
     /// `None`: it is not one UUID with one number.
     pub fn parse(text: &str) -> Option<Gtid> {
-        let (uuid, number) = text.split_once(':')?;
+        let (uuid, rest) = text.split_once(':')?;
+        let (tag, number) = match rest.split_once(':') {
+            Some((tag, number)) => (Tag::parse(tag.trim())?, number),
+            None => (Tag::default(), rest),
+        };
         let number = number.trim();
         let digits = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
         let number = number.parse().ok().filter(|n| digits && (1..=NUMBER_MAX).contains(n))?;
-        Some(Gtid { uuid: Uuid::parse(uuid)?, number })
+        Some(Gtid { uuid: Uuid::parse(uuid)?, tag, number })
     }
 }
 
 impl fmt::Display for Gtid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.uuid, self.number)
+        let Gtid { uuid, tag, number } = self;
+        if tag.is_empty() { write!(f, "{uuid}:{number}") } else { write!(f, "{uuid}:{tag}:{number}") }
     }
 }
 
 /// The greatest number of a transaction.
 pub const NUMBER_MAX: u64 = i64::MAX as u64 - 1;
 
-/// A set of GTIDs: for each source, intervals `first..end` in order that do not touch.
+/// A set of GTIDs: for each source and tag, intervals `first..end` in order that do not touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GtidSet(BTreeMap<Uuid, Vec<(u64, u64)>>);
+pub struct GtidSet(BTreeMap<(Uuid, Tag), Vec<(u64, u64)>>);
+
+/// In the first word of a set that has tags, lowest and highest byte; its number of sources and tags stands between them.
+const TAGGED: u64 = 1 << 56 | 1;
 
 impl GtidSet {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Is any number of this source in it?
+    /// Is any number of this source in it, with a tag or without?
     pub fn has_source(&self, uuid: Uuid) -> bool {
-        self.0.contains_key(&uuid)
+        self.0.range((uuid, Tag::default())..).next().is_some_and(|((first, _), _)| *first == uuid)
     }
 
-    pub fn contains(&self, uuid: Uuid, number: u64) -> bool {
-        let intervals = self.0.get(&uuid).map_or(&[][..], |i| i);
-        let behind = intervals.partition_point(|(_, end)| *end <= number);
-        intervals.get(behind).is_some_and(|(first, _)| *first <= number)
+    fn intervals(&self, uuid: Uuid, tag: Tag) -> &[(u64, u64)] {
+        self.0.get(&(uuid, tag)).map_or(&[], |intervals| intervals)
     }
 
-    pub fn add(&mut self, uuid: Uuid, number: u64) {
-        self.add_interval(uuid, number, number + 1);
+    /// Source, tag, and the first and the last number of each interval, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Uuid, Tag, u64, u64)> {
+        let intervals = |((uuid, tag), intervals): (&(Uuid, Tag), &Vec<(u64, u64)>)| {
+            let (uuid, tag) = (*uuid, *tag);
+            intervals.clone().into_iter().map(move |(first, end)| (uuid, tag, first, end - 1))
+        };
+        self.0.iter().flat_map(intervals)
+    }
+
+    pub fn contains(&self, gtid: Gtid) -> bool {
+        let intervals = self.intervals(gtid.uuid, gtid.tag);
+        let behind = intervals.partition_point(|(_, end)| *end <= gtid.number);
+        intervals.get(behind).is_some_and(|(first, _)| *first <= gtid.number)
+    }
+
+    pub fn add(&mut self, gtid: Gtid) {
+        self.add_interval((gtid.uuid, gtid.tag), gtid.number, gtid.number + 1);
     }
 
     /// Adds `first..end`.
-    fn add_interval(&mut self, uuid: Uuid, first: u64, end: u64) {
-        let intervals = self.0.entry(uuid).or_default();
+    fn add_interval(&mut self, source: (Uuid, Tag), first: u64, end: u64) {
+        let intervals = self.0.entry(source).or_default();
         // Most of the time it goes on where the last one ends.
         if let Some(last) = intervals.last_mut()
             && last.1 == first
@@ -119,16 +181,16 @@ impl GtidSet {
     }
 
     pub fn union(&mut self, other: &GtidSet) {
-        for (uuid, intervals) in &other.0 {
+        for (source, intervals) in &other.0 {
             for (first, end) in intervals {
-                self.add_interval(*uuid, *first, *end);
+                self.add_interval(*source, *first, *end);
             }
         }
     }
 
     pub fn subtract(&mut self, other: &GtidSet) {
-        for (uuid, gone) in &other.0 {
-            let Some(intervals) = self.0.get_mut(uuid) else { continue };
+        for (source, gone) in &other.0 {
+            let Some(intervals) = self.0.get_mut(source) else { continue };
             for (first, end) in gone {
                 let mut left = Vec::with_capacity(intervals.len() + 1);
                 for (f, e) in intervals.iter().copied() {
@@ -137,17 +199,16 @@ impl GtidSet {
                 *intervals = left;
             }
             if intervals.is_empty() {
-                self.0.remove(uuid);
+                self.0.remove(source);
             }
         }
     }
 
     pub fn is_subset_of(&self, other: &GtidSet) -> bool {
-        let within = |uuid: &Uuid, first: &u64, end: &u64| {
-            let intervals = other.0.get(uuid).map_or(&[][..], |i| i);
-            intervals.iter().any(|(f, e)| f <= first && end <= e)
+        let within = |(uuid, tag): &(Uuid, Tag), first: &u64, end: &u64| {
+            other.intervals(*uuid, *tag).iter().any(|(f, e)| f <= first && end <= e)
         };
-        self.0.iter().all(|(uuid, intervals)| intervals.iter().all(|(first, end)| within(uuid, first, end)))
+        self.0.iter().all(|(source, intervals)| intervals.iter().all(|(first, end)| within(source, first, end)))
     }
 
     pub fn intersects(&self, other: &GtidSet) -> bool {
@@ -156,9 +217,9 @@ impl GtidSet {
         left != *self
     }
 
-    /// The lowest number of a source that is not in it; `None`: all are used up.
-    pub fn next_free(&self, uuid: Uuid) -> Option<u64> {
-        let first = self.0.get(&uuid).and_then(|i| i.first());
+    /// The lowest number of a source under a tag that is not in it; `None`: all are used up.
+    pub fn next_free(&self, uuid: Uuid, tag: Tag) -> Option<u64> {
+        let first = self.intervals(uuid, tag).first();
         let free = first.filter(|(first, _)| *first == 1).map_or(1, |(_, end)| *end);
         (free <= NUMBER_MAX).then_some(free)
     }
@@ -173,10 +234,14 @@ impl GtidSet {
             }
             let mut words = part.split(':').map(str::trim);
             let uuid = Uuid::parse(words.next()?)?;
-            let mut any = false;
-            for interval in words {
+            let (mut any, mut tag) = (false, Tag::default());
+            for word in words {
                 any = true;
-                let (first, last) = interval.split_once('-').unwrap_or((interval, interval));
+                if let Some(next) = Tag::parse(word) {
+                    tag = next;
+                    continue;
+                }
+                let (first, last) = word.split_once('-').unwrap_or((word, word));
                 let number = |word: &str| word.trim().parse::<u64>().ok().filter(|n| *n <= NUMBER_MAX);
                 let (first, last) = (number(first)?, number(last)?);
                 if first == 0 {
@@ -184,7 +249,7 @@ impl GtidSet {
                 }
                 // MySQL takes an interval that ends before it begins for an empty one.
                 if first <= last {
-                    set.add_interval(uuid, first, last + 1);
+                    set.add_interval((uuid, tag), first, last + 1);
                 }
             }
             if !any {
@@ -195,9 +260,17 @@ impl GtidSet {
     }
 
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = (self.0.len() as u64).to_le_bytes().to_vec();
-        for (uuid, intervals) in &self.0 {
+        let tagged = self.0.keys().any(|(_, tag)| !tag.is_empty());
+        let count = self.0.len() as u64;
+        let mut out = if tagged { TAGGED | count << 8 } else { count }.to_le_bytes().to_vec();
+        for ((uuid, tag), intervals) in &self.0 {
             out.extend_from_slice(&uuid.0);
+            if tagged {
+                let tag = tag.as_str();
+                // As a packed number: of one byte, whose lowest bit says so.
+                out.push((tag.len() as u8) << 1);
+                out.extend_from_slice(tag.as_bytes());
+            }
             out.extend_from_slice(&(intervals.len() as u64).to_le_bytes());
             for (first, end) in intervals {
                 out.extend_from_slice(&first.to_le_bytes());
@@ -217,9 +290,26 @@ impl GtidSet {
         };
         let word = |b: &[u8]| u64::from_le_bytes(b.try_into().expect("eight bytes"));
         let mut set = GtidSet::default();
-        let sources = word(take(8)?);
+        let front = word(take(8)?);
+        let tagged = front & TAGGED == TAGGED && front >> 56 == 1;
+        let sources = if tagged { front << 8 >> 16 } else { front };
+        let mut before_source = None;
         for _ in 0..sources {
             let uuid = Uuid(take(16)?.try_into().ok()?);
+            let mut tag = Tag::default();
+            if tagged {
+                let len = take(1)?[0];
+                let text = std::str::from_utf8(take(usize::from(len >> 1))?).ok()?;
+                if len & 1 != 0 {
+                    return None;
+                }
+                if !text.is_empty() {
+                    tag = Tag::parse(text)?;
+                }
+            }
+            if before_source.replace((uuid, tag)) == Some((uuid, tag)) {
+                return None;
+            }
             let intervals = word(take(8)?);
             let mut before = 0;
             for _ in 0..intervals {
@@ -227,7 +317,7 @@ impl GtidSet {
                 if first <= before || first >= end || end > NUMBER_MAX + 1 {
                     return None;
                 }
-                set.add_interval(uuid, first, end);
+                set.add_interval((uuid, tag), first, end);
                 before = end;
             }
         }
@@ -238,11 +328,17 @@ impl GtidSet {
 impl fmt::Display for GtidSet {
     /// As `@@gtid_executed` shows it: sources behind each other with a comma and a line break between them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, (uuid, intervals)) in self.0.iter().enumerate() {
-            if i > 0 {
-                f.write_str(",\n")?;
+        let mut before = None;
+        for ((uuid, tag), intervals) in &self.0 {
+            if before != Some(uuid) {
+                if before.replace(uuid).is_some() {
+                    f.write_str(",\n")?;
+                }
+                write!(f, "{uuid}")?;
             }
-            write!(f, "{uuid}")?;
+            if !tag.is_empty() {
+                write!(f, ":{tag}")?;
+            }
             for (first, end) in intervals {
                 match end - first {
                     1 => write!(f, ":{first}")?,
@@ -273,12 +369,16 @@ mod tests {
             (" A : 7 : 1 - 2 ,\nB:1", "A:1-2:7,\nB:1"),
             ("A:5-3", ""),
             ("A:3-5:1-2", "A:1-5"),
+            ("A:T2:1-3,A:t2:4:_c:7", "A:_c:7:t2:1-4"),
+            ("A:5:tag:1,A:1-4,A:empty", "A:1-5:tag:1"),
+            ("A:x:5-3:y:1,B:y:1", "A:y:1,\nB:y:1"),
         ] {
             assert_eq!(set(given), set(&printed.replace('\n', "")), "{given}");
             let shown = printed.replace('A', A).replace('B', "4e11fa47-71ca-11e1-9e33-c80aa9429562");
             assert_eq!(set(given).to_string(), shown);
         }
-        for bad in ["x", "A", "A:", "A:0", "A:1-", "A:-1", "A:9223372036854775807", "zzzz:1"] {
+        for bad in ["x", "A", "A:", "A:0", "A:1-", "A:-1", "A:9223372036854775807", "zzzz:1", "A:1x", "A:a-b:1", "A::1"]
+        {
             assert_eq!(GtidSet::parse(&bad.replace('A', A)), None, "{bad}");
         }
     }
@@ -287,7 +387,14 @@ mod tests {
     fn one_number_is_no_interval() {
         let gtid = Gtid::parse(&format!(" {} : 7 ", A.to_uppercase())).unwrap();
         assert_eq!(gtid.to_string(), format!("{A}:7"));
-        for bad in ["", "A", "A:", "A:0", "A:1-2", "A:+1", "A:1:2", "A:9223372036854775807", "A:tag:1", "x:1"] {
+        let tagged = Gtid::parse(&format!("{A}:Some_Tag1:7")).unwrap();
+        assert_eq!(tagged.to_string(), format!("{A}:some_tag1:7"));
+        assert!(
+            Tag::parse(&"t".repeat(TAG_BYTES_MAX)).is_some() && Tag::parse(&"t".repeat(TAG_BYTES_MAX + 1)).is_none()
+        );
+        for bad in
+            ["", "A", "A:", "A:0", "A:1-2", "A:+1", "A:1:2", "A:9223372036854775807", "A:1:tag", "A:t:u:1", "x:1"]
+        {
             assert_eq!(Gtid::parse(&bad.replace('A', A)), None, "{bad}");
         }
     }
@@ -303,19 +410,29 @@ mod tests {
         assert_eq!(s, set("A:1-4:7-9,B:4"));
         s.subtract(&set("B:1-100"));
         assert_eq!(s, set("A:1-4:7-9"));
-        assert_eq!(s.next_free(Uuid::parse(A).unwrap()), Some(5));
-        assert_eq!(set("A:2-3").next_free(Uuid::parse(A).unwrap()), Some(1));
-        assert!(s.contains(Uuid::parse(A).unwrap(), 8) && !s.contains(Uuid::parse(A).unwrap(), 6));
+        let (uuid, tag) = (Uuid::parse(A).unwrap(), Tag::parse("t").unwrap());
+        assert_eq!(s.next_free(uuid, Tag::default()), Some(5));
+        assert_eq!(set("A:2-3").next_free(uuid, Tag::default()), Some(1));
+        assert_eq!(set("A:2-3:t:1-2").next_free(uuid, tag), Some(3));
+        let gtid = |number| Gtid { uuid, tag: Tag::default(), number };
+        assert!(s.contains(gtid(8)) && !s.contains(gtid(6)) && !s.contains(Gtid { tag, ..gtid(8) }));
+        assert!(set("A:t:1").has_source(uuid) && !set("B:1").has_source(uuid));
+        assert_eq!(set("A:1-3:t:5").iter().collect::<Vec<_>>(), [(uuid, Tag::default(), 1, 3), (uuid, tag, 5, 5)]);
     }
 
     #[test]
     fn what_is_encoded_reads_back_and_nothing_shorter_does() {
-        let s = set("A:1-4:7-9,B:4");
-        let bytes = s.encode();
-        assert_eq!(GtidSet::decode(&bytes), Some(s));
-        assert!((0..bytes.len()).all(|len| GtidSet::decode(&bytes[..len]).is_none()));
-        let mut huge = bytes;
-        huge[0] = 0xFF;
-        assert_eq!(GtidSet::decode(&huge), None);
+        for s in [set("A:1-4:7-9,B:4"), set("A:1-4:t:7-9,B:tag_2:4")] {
+            let bytes = s.encode();
+            assert_eq!(GtidSet::decode(&bytes), Some(s));
+            assert!((0..bytes.len()).all(|len| GtidSet::decode(&bytes[..len]).is_none()));
+            let mut huge = bytes;
+            huge[1] = 0xFF;
+            assert_eq!(GtidSet::decode(&huge), None);
+        }
+        // As MySQL 9.7 writes it.
+        let tagged = set("A:1:t_1:77").encode();
+        assert_eq!(tagged[..8], [1, 2, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(tagged[65..69], *b"\x06t_1");
     }
 }

@@ -5,15 +5,17 @@
 //!   EVENT   type u8 | flags u16 | timestamp u32 | body
 //!   TABLE   timestamp u32 | row_event_max u32 | id u64 | flags u16 | columns u16 | columns there: inserted, before, after, deleted
 //!           | body of the table map
-//!   WRITE, UPDATE, DELETE   one row's images, of the table before it
+//!   WRITE, UPDATE, DELETE, PARTIAL_UPDATE   one row's images, of the table before it
+//!   KEYS    what the transaction has written, u64 each: see [`crate::dependency`]; not there: not known
 //!   COMMIT  the last item: see [`Commit`]
 //! ```
 //! A row is an item of its own, so that a savepoint cuts between rows and nothing has to be kept back in the session; who writes the
 //! files gathers rows into events. What an event's bytes depend on stands in the items and not in a variable, so that the files come out the
 //! same when they are written again after a crash.
 
+use crate::dependency::Writes;
 use crate::event::{Kind, ROWS_STATEMENT_END};
-use crate::gtid::{Gtid, Uuid};
+use crate::gtid::{Gtid, Tag, Uuid};
 use crate::row::{Form, TableDef, bits_up, table_map};
 use engine::Events;
 use types::{TypeKind, Value};
@@ -23,6 +25,9 @@ const TABLE: u8 = 2;
 const WRITE: u8 = 3;
 const UPDATE: u8 = 4;
 const DELETE: u8 = 5;
+/// As UPDATE; in the image after documents may be told by what differs.
+const PARTIAL_UPDATE: u8 = 6;
+const KEYS: u8 = 8;
 const COMMIT: u8 = 9;
 const ITEM_HEAD: usize = 5;
 
@@ -62,10 +67,22 @@ pub fn rows_query(text: &[u8]) -> Vec<u8> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbering {
     Anonymous,
-    /// The next one of this server.
-    Automatic,
+    /// The next one of this server under this tag, or without one.
+    Automatic(Tag),
     /// `gtid_next`
     Given(Gtid),
+}
+
+fn put_tag(out: &mut Vec<u8>, tag: Tag) {
+    out.push(tag.as_str().len() as u8);
+    out.extend_from_slice(tag.as_str().as_bytes());
+}
+
+/// The tag at this place, and where it ends.
+fn take_tag(bytes: &[u8], at: usize) -> Option<(Tag, usize)> {
+    let end = at + 1 + usize::from(*bytes.get(at)?);
+    let text = std::str::from_utf8(bytes.get(at + 1..end)?).ok()?;
+    Some((Tag::parse(text)?, end))
 }
 
 /// What a transaction's end says.
@@ -73,6 +90,8 @@ pub enum Numbering {
 pub struct Commit {
     /// BEGIN goes before its events and XID behind them: it is not one statement alone.
     pub is_block: bool,
+    /// Of such: the last of its events is among them, and no XID follows (XA_PREPARE).
+    pub ends_itself: bool,
     /// Statements are among its events.
     pub has_statements: bool,
     pub numbering: Numbering,
@@ -90,12 +109,23 @@ pub struct Commit {
 }
 
 impl Commit {
+    /// When it is committed, in seconds since 1970.
+    pub fn seconds(&self) -> u32 {
+        (self.commit_us / 1_000_000) as u32
+    }
+
     /// Appends the last item. Errors as [`Events::append`].
     pub fn put(&self, events: &mut Events) -> engine::Result<()> {
-        events.append(|out| {
+        let mut words = std::mem::take(events.words());
+        let known = !self.has_statements && Writes::settle(&mut words);
+        let result = events.append(|out| {
+            if known {
+                put_item(out, KEYS, |out| words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes())));
+            }
             put_item(out, COMMIT, |out| {
                 let foreign = self.original_version != 0;
-                out.push(u8::from(self.is_block) | u8::from(self.has_statements) << 1 | u8::from(foreign) << 2);
+                let flags = [self.is_block, self.has_statements, foreign, self.ends_itself];
+                out.push(flags.iter().rev().fold(0, |all, flag| all << 1 | u8::from(*flag)));
                 out.extend_from_slice(&self.server_id.to_le_bytes());
                 out.extend_from_slice(&self.commit_us.to_le_bytes());
                 out.extend_from_slice(&self.original_us.to_le_bytes());
@@ -103,11 +133,21 @@ impl Commit {
                 out.extend_from_slice(&self.timestamp.to_le_bytes());
                 match self.numbering {
                     Numbering::Anonymous => out.push(0),
-                    Numbering::Automatic => out.push(1),
-                    Numbering::Given(gtid) => {
+                    Numbering::Automatic(tag) if tag.is_empty() => out.push(1),
+                    Numbering::Given(gtid) if gtid.tag.is_empty() => {
                         out.push(2);
                         out.extend_from_slice(&gtid.uuid.0);
                         out.extend_from_slice(&gtid.number.to_le_bytes());
+                    }
+                    Numbering::Automatic(tag) => {
+                        out.push(3);
+                        put_tag(out, tag);
+                    }
+                    Numbering::Given(gtid) => {
+                        out.push(4);
+                        out.extend_from_slice(&gtid.uuid.0);
+                        out.extend_from_slice(&gtid.number.to_le_bytes());
+                        put_tag(out, gtid.tag);
                     }
                 }
                 if foreign {
@@ -115,7 +155,9 @@ impl Commit {
                 }
                 out.extend_from_slice(&self.begin);
             });
-        })
+        });
+        *events.words() = words;
+        result
     }
 
     fn decode(bytes: &[u8]) -> Option<Commit> {
@@ -124,10 +166,15 @@ impl Commit {
         let flags = *bytes.first()?;
         let (numbering, mut at) = match *bytes.get(33)? {
             0 => (Numbering::Anonymous, 34),
-            1 => (Numbering::Automatic, 34),
-            2 => {
+            1 => (Numbering::Automatic(Tag::default()), 34),
+            3 => {
+                let (tag, end) = take_tag(bytes, 34)?;
+                (Numbering::Automatic(tag), end)
+            }
+            kind @ (2 | 4) => {
                 let uuid = Uuid(bytes.get(34..50)?.try_into().ok()?);
-                (Numbering::Given(Gtid { uuid, number: word(50)? }), 58)
+                let (tag, end) = if kind == 4 { take_tag(bytes, 58)? } else { (Tag::default(), 58) };
+                (Numbering::Given(Gtid { uuid, tag, number: word(50)? }), end)
             }
             _ => return None,
         };
@@ -138,6 +185,7 @@ impl Commit {
         }
         Some(Commit {
             is_block: flags & 1 != 0,
+            ends_itself: flags & 8 != 0,
             has_statements: flags & 2 != 0,
             numbering,
             server_id: half(1)?,
@@ -169,6 +217,8 @@ pub struct RowSettings {
     pub event_max: u32,
     pub image: RowImage,
     pub full_metadata: bool,
+    /// `binlog_row_value_options=PARTIAL_JSON`
+    pub partial_json: bool,
     /// [`ROWS_NO_FOREIGN_KEYS`] and the like.
     pub flags: u16,
     /// `binlog_rows_query_log_events`: the statement's text.
@@ -201,6 +251,8 @@ pub struct TableRows {
     id: u64,
     full_metadata: bool,
     image: RowImage,
+    /// Updates tell documents by what differs: some column after an update has one.
+    partial: bool,
     text: Option<Vec<u8>>,
 }
 
@@ -238,6 +290,7 @@ impl TableRows {
             id: table.id,
             full_metadata: settings.full_metadata,
             image: settings.image,
+            partial: false,
             text: None,
         };
         let mut item = vec![0; 8];
@@ -263,6 +316,8 @@ impl TableRows {
         self.table[ITEM_HEAD..ITEM_HEAD + 4].copy_from_slice(&settings.timestamp.to_le_bytes());
         self.table[ITEM_HEAD + 4..ITEM_HEAD + 8].copy_from_slice(&settings.event_max.to_le_bytes());
         self.table[ITEM_HEAD + 16..ITEM_HEAD + 18].copy_from_slice(&settings.flags.to_le_bytes());
+        let has_documents = || self.after.fields.iter().any(|field| self.fields[*field].0 == Form::Json);
+        self.partial = settings.partial_json && has_documents();
         self.text.clone_from(&settings.text);
     }
 
@@ -279,12 +334,59 @@ impl TableRows {
         after: impl Fn(usize) -> Value<'v>,
     ) -> engine::Result<()> {
         self.open(events)?;
+        if self.partial {
+            return events.append(|out| {
+                put_item(out, PARTIAL_UPDATE, |out| {
+                    self.put_row(out, &self.before, &before);
+                    self.put_partial_row(out, before, after);
+                });
+            });
+        }
         events.append(|out| {
             put_item(out, UPDATE, |out| {
                 self.put_row(out, &self.before, before);
                 self.put_row(out, &self.after, after);
             });
         })
+    }
+
+    /// The image after an update, in which documents are told by what differs where that is shorter.
+    fn put_partial_row<'v>(
+        &self,
+        out: &mut Vec<u8>,
+        old_of: impl Fn(usize) -> Value<'v>,
+        new_of: impl Fn(usize) -> Value<'v>,
+    ) {
+        let documents: Vec<usize> = (0..self.fields.len()).filter(|i| self.fields[*i].0 == Form::Json).collect();
+        let mut bits = vec![0u8; documents.len().div_ceil(8)];
+        let mut values = Vec::new();
+        let mut nulls = vec![0u8; self.after.fields.len().div_ceil(8)];
+        for (i, field) in self.after.fields.iter().enumerate() {
+            let (form, place) = self.fields[*field];
+            match (new_of(place), form) {
+                (Value::Null, _) => nulls[i / 8] |= 1 << (i % 8),
+                (Value::Json(new), Form::Json) => {
+                    let old = old_of(place);
+                    let is_partial =
+                        matches!(&old, Value::Json(old) if crate::partial::put_changes(&mut values, old, &new));
+                    if is_partial {
+                        let nth = documents.iter().position(|d| d == field).expect("it is one of them");
+                        bits[nth / 8] |= 1 << (nth % 8);
+                    } else {
+                        form.put(&mut values, &Value::Json(new));
+                    }
+                }
+                (value, form) => form.put(&mut values, &value),
+            }
+        }
+        if bits.iter().all(|b| *b == 0) {
+            out.push(0);
+        } else {
+            out.push(crate::partial::PARTIAL_JSON);
+            out.extend_from_slice(&bits);
+        }
+        out.extend_from_slice(&nulls);
+        out.extend_from_slice(&values);
     }
 
     pub fn delete<'v>(&self, events: &mut Events, value_of: impl Fn(usize) -> Value<'v>) -> engine::Result<()> {
@@ -332,18 +434,13 @@ pub struct Unplaced<'e> {
     pub body: &'e [&'e [u8]],
 }
 
-/// The table whose rows come by.
+/// The table whose rows come by: its item, and what stands where in there.
 #[derive(Default)]
 struct Open {
+    item: Vec<u8>,
     timestamp: u32,
     event_max: usize,
-    id: [u8; 6],
-    flags: u16,
     columns: u16,
-    /// inserted, before, after, deleted
-    bits: [Vec<u8>; 4],
-    /// The body of its table map.
-    map: Vec<u8>,
 }
 
 /// Makes events of a transaction's items.
@@ -351,10 +448,14 @@ struct Open {
 pub struct Assembler {
     /// An item whose end has not come.
     partial: Vec<u8>,
-    table: Option<Open>,
+    /// Keeps its memory; there is none while its item is empty.
+    table: Open,
     /// The row event in the making: its body; empty: none.
     rows: Vec<u8>,
     rows_tag: u8,
+    /// Of the transaction whose bytes come, and of the last one that has ended.
+    writes: Writes,
+    written: Writes,
     commit: Option<Commit>,
 }
 
@@ -386,12 +487,28 @@ impl Assembler {
         &mut self,
         sink: &mut impl FnMut(Unplaced<'_>) -> Result<(), E>,
     ) -> Result<Commit, E> {
+        self.close_open(sink)?;
+        std::mem::swap(&mut self.written, &mut self.writes);
+        self.writes.clear();
+        self.commit.take().ok_or_else(|| "a transaction's events have no end".into())
+    }
+
+    /// All bytes have come of a transaction whose end is not written yet.
+    pub(crate) fn close_open<E: From<Damage>>(
+        &mut self,
+        sink: &mut impl FnMut(Unplaced<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.close(sink)?;
         if !self.partial.is_empty() {
             return Err("a transaction's events are cut short".into());
         }
-        self.table = None;
-        self.commit.take().ok_or_else(|| "a transaction's events have no end".into())
+        self.table.item.clear();
+        Ok(())
+    }
+
+    /// What the transaction that has ended last has written.
+    pub(crate) fn written(&self) -> &Writes {
+        &self.written
     }
 
     /// Returns how many bytes were whole items.
@@ -420,13 +537,11 @@ impl Assembler {
             return Err("a transaction's events go on behind its end".into());
         }
         match tag {
-            WRITE | UPDATE | DELETE => self.row(tag, item, sink),
+            WRITE | UPDATE | DELETE | PARTIAL_UPDATE => self.row(tag, item, sink),
             TABLE => {
                 self.close(sink)?;
-                let table = Open::decode(item).ok_or("an item that names a table is damaged")?;
-                sink(Unplaced { kind: Kind::TableMap, flags: 0, timestamp: table.timestamp, body: &[&table.map] })?;
-                self.table = Some(table);
-                Ok(())
+                self.table.read(item).ok_or("an item that names a table is damaged")?;
+                sink(self.table.map(&[self.table.map_body()]))
             }
             EVENT => {
                 self.close(sink)?;
@@ -436,6 +551,7 @@ impl Assembler {
                 let flags = u16::from_le_bytes([head[1], head[2]]);
                 sink(Unplaced { kind, flags, timestamp, body: &[body] })
             }
+            KEYS => self.writes.read(item).ok_or_else(|| "an item with keys is damaged".into()),
             COMMIT => {
                 self.close(sink)?;
                 self.commit = Some(Commit::decode(item).ok_or("a transaction's end is damaged")?);
@@ -451,26 +567,28 @@ impl Assembler {
         row: &[u8],
         sink: &mut impl FnMut(Unplaced<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let event_max = self.table.as_ref().ok_or("a row of no table")?.event_max;
-        if !self.rows.is_empty() && (self.rows_tag != tag || self.rows.len() + row.len() > event_max) {
+        if self.table.item.is_empty() {
+            return Err("a row of no table".into());
+        }
+        if !self.rows.is_empty() && (self.rows_tag != tag || self.rows.len() + row.len() > self.table.event_max) {
             self.close(sink)?;
-            let table = self.table.as_ref().expect("looked at above");
-            sink(Unplaced { kind: Kind::TableMap, flags: 0, timestamp: table.timestamp, body: &[&table.map] })?;
+            sink(self.table.map(&[self.table.map_body()]))?;
         }
         if self.rows.is_empty() {
-            let table = self.table.as_ref().expect("looked at above");
+            let table = &self.table;
             self.rows_tag = tag;
-            self.rows.extend_from_slice(&table.id);
-            self.rows.extend_from_slice(&table.flags.to_le_bytes());
+            // Its number and flags.
+            self.rows.extend_from_slice(&table.item[8..14]);
+            self.rows.extend_from_slice(&table.item[16..18]);
             // The length of what could follow: its own two bytes.
             self.rows.extend_from_slice(&2u16.to_le_bytes());
             crate::event::put_lenenc(&mut self.rows, table.columns.into());
             let images: &[usize] = match tag {
                 WRITE => &[0],
-                UPDATE => &[1, 2],
+                UPDATE | PARTIAL_UPDATE => &[1, 2],
                 _ => &[3],
             };
-            images.iter().for_each(|i| self.rows.extend_from_slice(&table.bits[*i]));
+            images.iter().for_each(|i| self.rows.extend_from_slice(table.bits(*i)));
         }
         self.rows.extend_from_slice(row);
         Ok(())
@@ -486,32 +604,45 @@ impl Assembler {
         let kind = match self.rows_tag {
             WRITE => Kind::WriteRows,
             UPDATE => Kind::UpdateRows,
+            PARTIAL_UPDATE => Kind::PartialUpdateRows,
             _ => Kind::DeleteRows,
         };
-        let timestamp = self.table.as_ref().map_or(0, |t| t.timestamp);
-        sink(Unplaced { kind, flags: 0, timestamp, body: &[&self.rows] })?;
+        sink(Unplaced { kind, flags: 0, timestamp: self.table.timestamp, body: &[&self.rows] })?;
         self.rows.clear();
         Ok(())
     }
 }
 
 impl Open {
-    fn decode(item: &[u8]) -> Option<Open> {
+    fn read(&mut self, item: &[u8]) -> Option<()> {
+        self.item.clear();
         let half = |at: usize| Some(u32::from_le_bytes(item.get(at..at + 4)?.try_into().ok()?));
-        let columns = u16::from_le_bytes(item.get(18..20)?.try_into().ok()?);
-        let bytes = usize::from(columns).div_ceil(8);
-        let mut bits: [Vec<u8>; 4] = Default::default();
-        for (i, bits) in bits.iter_mut().enumerate() {
-            *bits = item.get(20 + i * bytes..20 + (i + 1) * bytes)?.to_vec();
-        }
-        Some(Open {
-            timestamp: half(0)?,
-            event_max: half(4)? as usize,
-            id: item.get(8..14)?.try_into().ok()?,
-            flags: u16::from_le_bytes(item.get(16..18)?.try_into().ok()?),
-            columns,
-            bits,
-            map: item.get(20 + 4 * bytes..)?.to_vec(),
-        })
+        (self.timestamp, self.event_max) = (half(0)?, half(4)? as usize);
+        self.columns = u16::from_le_bytes(item.get(18..20)?.try_into().ok()?);
+        item.get(self.map_at()..)?;
+        self.item.extend_from_slice(item);
+        Some(())
+    }
+
+    /// Bytes of the columns that an image has.
+    fn bits_bytes(&self) -> usize {
+        usize::from(self.columns).div_ceil(8)
+    }
+
+    fn map_at(&self) -> usize {
+        20 + 4 * self.bits_bytes()
+    }
+
+    /// Columns that are there when a row is: 0 inserted; 1 before, 2 after an update; 3 deleted.
+    fn bits(&self, image: usize) -> &[u8] {
+        &self.item[20 + image * self.bits_bytes()..][..self.bits_bytes()]
+    }
+
+    fn map_body(&self) -> &[u8] {
+        &self.item[self.map_at()..]
+    }
+
+    fn map<'e>(&self, body: &'e [&'e [u8]]) -> Unplaced<'e> {
+        Unplaced { kind: Kind::TableMap, flags: 0, timestamp: self.timestamp, body }
     }
 }

@@ -1,11 +1,13 @@
 //! Reading the files while they grow: for replicas, and for SHOW BINLOG EVENTS.
 
 use crate::error::{Error, Result};
-use crate::event::{Checksum, Header, MAGIC};
-use crate::files::{self, Files, Front};
-use crate::gtid::GtidSet;
+use crate::event::{Checksum, GtidEvent, HEADER_BYTES, Header, Kind, MAGIC};
+use crate::files::{self, Front};
+use crate::gtid::{Gtid, GtidSet};
+use crate::sealed::LogFile;
+use crate::semisync::Place;
 use crate::writer::Binlog;
-use io::{File, OpenOptions};
+use io::OpenOptions;
 use std::sync::Arc;
 
 /// What comes next.
@@ -23,7 +25,7 @@ pub struct Reader {
     binlog: Arc<Binlog>,
     ticket: u64,
     number: u64,
-    file: File,
+    file: LogFile,
     front: Front,
     offset: u64,
 }
@@ -98,6 +100,43 @@ impl Reader {
         Ok(())
     }
 
+    /// Where a transaction with this number ends. `None`: it is in no file. `ended`: why the search should end.
+    pub fn end_of(binlog: &Arc<Binlog>, gtid: Gtid, ended: impl Fn() -> bool) -> Result<Option<Place>> {
+        let published = binlog.published();
+        // The first file that begins behind it comes after its own.
+        for number in published.files.iter().rev() {
+            let mut reader = match Reader::open(binlog, *number) {
+                Err(Error::UnknownFile) => return Ok(None),
+                opened => opened?,
+            };
+            if reader.front.previous.contains(gtid) {
+                continue;
+            }
+            let (mut event, mut found) = (Vec::new(), false);
+            loop {
+                if ended() {
+                    return Err(Error::Interrupted);
+                }
+                let begin = (*number, reader.offset);
+                let Read::Event(header) = reader.next(&mut event)? else {
+                    return Ok(found.then_some(begin));
+                };
+                match header.kind() {
+                    Some(kind @ (Kind::Gtid | Kind::AnonymousGtid | Kind::GtidTagged)) => {
+                        if found {
+                            return Ok(Some(begin));
+                        }
+                        let body = &event[HEADER_BYTES..event.len() - reader.front.checksum.bytes()];
+                        found = GtidEvent::gtid_of(kind, body) == Some(gtid);
+                    }
+                    Some(Kind::Rotate | Kind::Stop) if found => return Ok(Some(begin)),
+                    _ => {}
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// The last file that a replica has to read from which has executed `set`: all before it is in the set. `None`: it needs what is purged.
     pub fn first_needed(binlog: &Arc<Binlog>, set: &GtidSet) -> Result<Option<u64>> {
         let published = binlog.published();
@@ -111,11 +150,11 @@ impl Reader {
     }
 }
 
-fn open(binlog: &Binlog, number: u64) -> Result<(File, Front)> {
+fn open(binlog: &Binlog, number: u64) -> Result<(LogFile, Front)> {
     if !binlog.published().files.contains(&number) {
         return Err(Error::UnknownFile);
     }
-    let files = Files::open(&binlog.config().directory, &binlog.config().base)?;
+    let files = binlog.open_files()?;
     let file = files.open_file(number, OpenOptions::READ)?;
     let front = files::front(&file)?;
     Ok((file, front))

@@ -158,10 +158,14 @@ impl Form {
     }
 
     /// Appends a value that is not NULL.
+    #[inline]
     pub fn put(self, out: &mut Vec<u8>, value: &Value<'_>) {
         match (self, value) {
             (Form::Integer { bytes, .. } | Form::Enum { bytes } | Form::Set { bytes }, v) => {
-                out.extend_from_slice(&v.to_integer().to_le_bytes()[..bytes as usize]);
+                // Eight bytes and some of them back: a length that is known is no call.
+                let end = out.len() + usize::from(bytes);
+                out.extend_from_slice(&(v.to_integer() as u64).to_le_bytes());
+                out.truncate(end);
             }
             (Form::Bit { bits }, v) => {
                 let bytes = bits.div_ceil(8) as usize;
@@ -177,7 +181,8 @@ impl Form {
             (Form::Timestamp { digits }, Value::DateTime(t)) => record::put_timestamp(out, *t, digits),
             (Form::Fixed { max, blank }, Value::Bytes(b)) => {
                 let mut text = &b[..];
-                while !text.is_empty() && text.ends_with(blank) {
+                // Mostly one byte, and a value that has none at its end.
+                while text.last() == blank.last() && !text.is_empty() && text.ends_with(blank) {
                     text = &text[..text.len() - blank.len()];
                 }
                 put_text(out, if max > 255 { 2 } else { 1 }, text);
@@ -279,7 +284,9 @@ fn blank(t: &DataType) -> &'static [u8] {
 }
 
 fn put_text(out: &mut Vec<u8>, length_bytes: u8, text: &[u8]) {
-    out.extend_from_slice(&(text.len() as u64).to_le_bytes()[..length_bytes as usize]);
+    let end = out.len() + usize::from(length_bytes);
+    out.extend_from_slice(&(text.len() as u64).to_le_bytes());
+    out.truncate(end);
     out.extend_from_slice(text);
 }
 
@@ -299,7 +306,7 @@ fn json_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-fn mysql_document(doc: Json) -> Json {
+pub(crate) fn mysql_document(doc: Json) -> Json {
     match doc {
         Json::Date(d) => Json::Opaque(DATE, ((u64::from(d.0)) << 17 << record::FRACTION_BITS).to_le_bytes().to_vec()),
         Json::Time(t) => Json::Opaque(TIME, record::packed_time(t).to_le_bytes().to_vec()),

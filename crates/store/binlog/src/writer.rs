@@ -2,22 +2,27 @@
 //!
 //! ```text
 //!   EventStream::next          the next commit that is durable
-//!   first pass of its items    how long its events are, and what its end says
+//!   read its items             drafts of its events, and what its end says
 //!   number it                  GTID, sequence number, last_committed: by what came before it
-//!   second pass                events with header, position and checksum
+//!   place its events           position and checksum; those of a large transaction are read and made once more
 //!   publish                    readers may go so far; then the next one
 //!   settle, now and then       sync the file, write the state, let go of the log below it
 //! ```
 //! When the device is full or fails, the thread tries again each second; meanwhile the log keeps what is not in the files, and at its
 //! capacity commits wait, as they do for a checkpoint.
 
+use crate::dependency::{self, History};
 use crate::error::{Error, Result};
-use crate::event::{self, Checksum, FLAG_IN_USE, FLAG_SUPPRESS_USE, GtidEvent, Kind, MAGIC, Stamp};
+use crate::event::{self, Checksum, FLAG_SUPPRESS_USE, GtidEvent, Kind, Stamp};
 use crate::files::{self, Files, State};
 use crate::gtid::{Gtid, GtidSet, Uuid};
 use crate::payload::{Assembler, Commit, Numbering, Unplaced};
-use engine::{CommittedEvents, Engine, EventStream, Lsn};
+use crate::sealed::{LogFile, LogKeys};
+use crate::semisync::{Place, SemiSync, SemiSyncSettings, SemiSyncStatus};
+use crate::statistics::{Sizes, Statistics};
+use engine::{CommittedEvents, Confirmer, Engine, EventStream, Lsn};
 use io::{File, OpenOptions};
+use output::{BUFFER_BYTES, Draft, Output};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,13 +31,18 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 use sync::{Condvar, Mutex, Rank};
 
-/// Bytes that are gathered before they go to the file.
-const BUFFER_BYTES: usize = 1 << 20;
-/// So much of the log, or so long, may go by between two settlements.
-const SETTLE_BYTES: u64 = 8 << 20;
+mod output;
+mod requests;
+mod rotation;
+
+/// This part of the log's capacity, or so long, may go by between two settlements: each is four flushes, and the log keeps what is
+/// not settled.
+const SETTLE_PART: u64 = 4;
 const SETTLE_TIME: Duration = Duration::from_secs(5);
 /// How long the thread sleeps when nothing comes.
 const IDLE: Duration = Duration::from_secs(1);
+/// Between two rounds of which the first failed, unless somebody asks for the second.
+const RETRY: Duration = Duration::from_secs(1);
 /// Numbers of commits that are remembered while a session asks for those of its own.
 const NUMBERED_MAX: usize = 1 << 16;
 /// Commits whose places in the log are remembered, for `last_committed`.
@@ -57,8 +67,12 @@ pub struct Settings {
     /// `max_binlog_size`
     pub file_max: u64,
     pub checksum: Checksum,
+    /// `binlog_encryption`
+    pub encrypts: bool,
     /// `binlog_expire_logs_seconds`; 0: files are kept.
     pub expire: Duration,
+    /// `binlog_transaction_dependency_history_size`, from the next settlement on.
+    pub history_max: u64,
 }
 
 /// A file, as SHOW BINARY LOGS tells of it.
@@ -66,7 +80,9 @@ pub struct Settings {
 pub struct FileInfo {
     pub number: u64,
     pub name: String,
+    /// On disk.
     pub size: u64,
+    pub encrypted: bool,
 }
 
 /// Up to where the files may be read.
@@ -82,6 +98,17 @@ pub struct Published {
     pub purged: Arc<GtidSet>,
 }
 
+/// A commit in the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tracked {
+    /// Where it ends in the log.
+    pub end: Lsn,
+    /// `None`: it is anonymous.
+    pub gtid: Option<Gtid>,
+    /// Where it ends in the files.
+    pub place: Place,
+}
+
 /// What a session asks of the writer.
 enum Request {
     Rotate,
@@ -93,20 +120,31 @@ enum Request {
     AddPurged(GtidSet),
     /// The state is to say what is in the files now.
     Settle,
+    /// The file in use is to be encrypted, or not.
+    Encrypt(bool),
+    /// What compression has done is counted anew.
+    ForgetStatistics,
 }
 
 struct Shared {
     published: Published,
+    statistics: Statistics,
     settings: Settings,
     requests: VecDeque<(u64, Request)>,
     asked: u64,
     /// Answers by number of the request, `None` before there is one. Who gives up takes his request with him.
     answers: BTreeMap<u64, Option<Result<()>>>,
-    /// Numbers of the last commits by where they end in the log, while there are trackers.
-    numbered: VecDeque<(Lsn, Gtid)>,
+    /// The last commits in the order of where they end in the log, while there are trackers.
+    numbered: VecDeque<Tracked>,
     /// Files that readers are in, each reader's.
     in_use: BTreeMap<u64, u64>,
     readers: u64,
+    /// Rounds begun.
+    rounds: u64,
+    /// Somebody waits for what becomes of this round: the writer does not rest before it.
+    wanted: u64,
+    /// Why the last round that has ended did not come to its end, and which it was.
+    failed: Option<(u64, Error)>,
     stop: bool,
     stopped: bool,
 }
@@ -126,19 +164,32 @@ impl Drop for Tracker {
 pub struct Binlog {
     engine: Arc<Engine>,
     config: Config,
+    keys: Arc<LogKeys>,
+    semisync: Arc<SemiSync>,
     shared: Arc<(Mutex<Shared>, Condvar)>,
     /// Sessions that want to know the numbers of their commits. W: those sessions. R: the writer.
     trackers: Arc<AtomicUsize>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Told of what an administrator should know.
-pub type Tell = Box<dyn Fn(&str) + Send>;
+/// What an administrator is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// The files are not written, or are again.
+    Files,
+    /// Commits wait for replicas from now on.
+    SemiSyncOn,
+    /// They do not, as nobody wants it or there are not enough replicas; one has waited too long.
+    SemiSyncOff,
+    SemiSyncTimeout,
+}
+
+pub type Tell = Arc<dyn Fn(News, &str) + Send + Sync>;
 
 impl Binlog {
     /// From where on the engine has to keep its log, to be asked before it is opened; `None`: there is no binary log yet.
     pub fn needed(config: &Config) -> Result<Option<Lsn>> {
-        let state = Files::open(&config.directory, &config.base)?.load_state()?;
+        let state = Files::open(&config.directory, &config.base, None)?.load_state()?;
         Ok(state.map(|state| state.needed))
     }
 
@@ -154,6 +205,7 @@ impl Binlog {
         };
         let shared = Shared {
             published,
+            statistics: writer.statistics,
             settings,
             requests: VecDeque::new(),
             asked: 0,
@@ -161,17 +213,26 @@ impl Binlog {
             numbered: VecDeque::new(),
             in_use: BTreeMap::new(),
             readers: 0,
+            rounds: 0,
+            wanted: 0,
+            failed: None,
             stop: false,
             stopped: false,
         };
         let shared = Arc::new((Mutex::new(Rank::Binlog, shared), Condvar::new()));
         let trackers = Arc::clone(&writer.trackers);
+        let keys = Arc::clone(&writer.keys);
+        let semisync = Arc::new(SemiSync::new(&config.base, Arc::clone(&tell)));
+        writer.semisync = Some(Arc::clone(&semisync));
+        engine.set_confirmer(Arc::clone(&semisync) as Arc<dyn Confirmer>);
         let for_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("binlog".into());
         let thread = thread.spawn(move || run(writer, &for_thread, &tell)).map_err(|e| Error::Io(e.to_string()))?;
         Ok(Arc::new(Binlog {
             engine: Arc::clone(engine),
             config,
+            keys,
+            semisync,
             shared,
             trackers,
             thread: Mutex::new(Rank::Session, Some(thread)),
@@ -180,7 +241,7 @@ impl Binlog {
 
     /// For a server without a binary log: completes the files of one that it had, and lets go of the log.
     pub fn complete(engine: &Arc<Engine>, config: &Config, settings: Settings) -> Result<()> {
-        let Some(state) = Files::open(&config.directory, &config.base)?.load_state()? else { return Ok(()) };
+        let Some(state) = Files::open(&config.directory, &config.base, None)?.load_state()? else { return Ok(()) };
         if !state.closed {
             let mut writer = Writer::open(engine, config, settings)?;
             writer.catch_up()?;
@@ -206,6 +267,36 @@ impl Binlog {
         &self.config
     }
 
+    /// Of its files, and of the relay logs beside them.
+    pub fn keys(&self) -> &Arc<LogKeys> {
+        &self.keys
+    }
+
+    pub(crate) fn open_files(&self) -> Result<Files> {
+        Files::open(&self.config.directory, &self.config.base, Some(Arc::clone(&self.keys)))
+    }
+
+    /// After a change of [`Settings::encrypts`]: waits until the file in use is as it says. Errors: [`Error::Keys`].
+    pub fn encrypt(&self, on: bool, ended: impl Fn() -> bool) -> Result<()> {
+        self.catch_up(&ended)?;
+        self.ask(Request::Encrypt(on), ended)
+    }
+
+    /// ALTER INSTANCE ROTATE BINLOG MASTER KEY: a new key, a new file, and all files are under that key. Errors: [`Error::Keys`].
+    pub fn rotate_key(&self, ended: impl Fn() -> bool) -> Result<()> {
+        self.keys.rotate()?;
+        self.rotate(&ended)?;
+        let files = self.open_files()?;
+        for number in self.published().files.iter() {
+            match files.open_file(*number, OpenOptions::WRITE) {
+                // Purged meanwhile.
+                Err(Error::Io(_)) if !files.found()?.contains(number) => {}
+                opened => opened?.reseal(&self.keys)?,
+            }
+        }
+        Ok(())
+    }
+
     pub fn set(&self, settings: Settings) {
         self.shared.0.lock().settings = settings;
     }
@@ -214,14 +305,69 @@ impl Binlog {
         self.shared.0.lock().published.clone()
     }
 
+    /// Up to where the files may be read.
+    fn end(&self) -> (Place, Lsn) {
+        let published = &self.shared.0.lock().published;
+        ((published.file, published.offset), published.position)
+    }
+
+    pub fn set_semisync(&self, settings: SemiSyncSettings) {
+        self.semisync.set(&self.engine, settings, self.end());
+    }
+
+    /// A reader of the files that answers what it has, by a number of its own, until it ends.
+    pub fn attach_answering(&self, reader: u64) {
+        self.semisync.attach(reader);
+    }
+
+    pub fn detach_answering(&self, reader: u64) {
+        self.semisync.detach(&self.engine, reader);
+    }
+
+    /// It has everything before `place`.
+    pub fn answered(&self, reader: u64, place: Place) {
+        self.semisync.answered(&self.engine, reader, place);
+    }
+
+    /// Do commits wait for answers?
+    pub fn waits_for_answers(&self) -> bool {
+        self.semisync.is_on()
+    }
+
+    pub fn semisync_status(&self) -> SemiSyncStatus {
+        self.semisync.status()
+    }
+
+    /// What compression has done to what is in the files since the start.
+    pub fn statistics(&self) -> Statistics {
+        self.shared.0.lock().statistics
+    }
+
     pub fn file_name(&self, number: u64) -> String {
         format!("{}.{number:06}", self.config.base)
     }
 
-    /// The same once all commits so far are in the files. `ended`: why the wait should end.
+    /// The same once all commits so far are in the files. `ended`: why the wait should end. Errors: the writer's own, when it has tried
+    /// since and could not.
     pub fn catch_up(&self, ended: impl Fn() -> bool) -> Result<Published> {
         let end = self.engine.hurry_events()?;
-        self.wait(ended, |shared| (shared.published.position >= end).then(|| shared.published.clone()))
+        let round = self.hurry();
+        self.wait(ended, |shared| match &shared.failed {
+            _ if shared.published.position >= end => Some(Ok(shared.published.clone())),
+            Some((failed, error)) if *failed >= round => Some(Err(error.clone())),
+            _ => None,
+        })?
+    }
+
+    /// The next round begins at once, also after one that failed. Returns its number.
+    fn hurry(&self) -> u64 {
+        let (mutex, moved) = &*self.shared;
+        let mut shared = mutex.lock();
+        shared.wanted = shared.rounds + 1;
+        if shared.failed.is_some() {
+            moved.notify_all();
+        }
+        shared.wanted
     }
 
     /// A session wants to know the numbers of its commits from now on: [`Binlog::number_at`].
@@ -231,12 +377,17 @@ impl Binlog {
         Tracker(Arc::clone(&self.trackers))
     }
 
-    /// The number of the commit that ends there in the log, which is in the files, for who [`Binlog::track`]s. `None`: it has none, or
-    /// there have been tens of thousands since.
-    pub fn number_at(&self, end: Lsn) -> Option<Gtid> {
+    /// The commit that ends there in the log, which is in the files, for who [`Binlog::track`]s. `None`: there have been tens of thousands
+    /// since.
+    pub fn tracked(&self, end: Lsn) -> Option<Tracked> {
         let shared = self.shared.0.lock();
-        let at = shared.numbered.binary_search_by_key(&end, |(end, _)| *end).ok()?;
-        Some(shared.numbered[at].1)
+        let at = shared.numbered.binary_search_by_key(&end, |tracked| tracked.end).ok()?;
+        Some(shared.numbered[at])
+    }
+
+    /// How many replicas have told that they have everything before `place`.
+    pub fn replicas_at(&self, place: Place) -> usize {
+        self.semisync.replicas_at(place)
     }
 
     /// Waits until all of `set` is executed, or for `time`; `None`: as long as it takes. False: it is not.
@@ -283,57 +434,16 @@ impl Binlog {
         }
     }
 
-    /// FLUSH BINARY LOGS.
-    pub fn rotate(&self, ended: impl Fn() -> bool) -> Result<()> {
-        self.catch_up(&ended)?;
-        self.ask(Request::Rotate, ended)
-    }
-
-    /// PURGE BINARY LOGS TO: files before this one go, but for those that somebody reads and what comes behind them. Returns the first of
-    /// those. Errors: [`Error::UnknownFile`].
-    pub fn purge_to(&self, name: &str, ended: impl Fn() -> bool) -> Result<Option<u64>> {
-        let number = self.number_of(name)?;
-        let oldest = self.shared.0.lock().in_use.values().copied().min();
-        self.ask(Request::Purge(number), ended)?;
-        Ok(oldest.filter(|oldest| *oldest < number))
-    }
-
-    /// PURGE BINARY LOGS BEFORE: those that were written last before `time` go.
-    pub fn purge_before(&self, time: SystemTime, ended: impl Fn() -> bool) -> Result<()> {
-        let files = Files::open(&self.config.directory, &self.config.base)?;
-        let keep = first_since(&files, time)?;
-        self.ask(Request::Purge(keep), ended)
-    }
-
-    /// RESET BINARY LOGS AND GTIDS: nothing is left, and the next file has this number.
-    pub fn reset(&self, number: u64, ended: impl Fn() -> bool) -> Result<()> {
-        self.catch_up(&ended)?;
-        self.ask(Request::Reset(number), ended)
-    }
-
-    /// SET GLOBAL gtid_purged: these count as executed, and are in no file.
-    pub fn add_purged(&self, set: GtidSet, ended: impl Fn() -> bool) -> Result<()> {
-        self.catch_up(&ended)?;
-        self.ask(Request::AddPurged(set), ended)
-    }
-
-    /// Has the state on disk say what is in the files, all commits so far among it.
-    pub(crate) fn settle(&self, ended: impl Fn() -> bool) -> Result<()> {
-        self.catch_up(&ended)?;
-        self.ask(Request::Settle, ended)
-    }
-
     /// The files with their lengths as far as they may be read.
     pub fn files(&self) -> Result<Vec<FileInfo>> {
         let published = self.published();
-        let files = Files::open(&self.config.directory, &self.config.base)?;
+        let files = self.open_files()?;
         let mut all = Vec::new();
         for number in published.files.iter() {
-            let size = match *number == published.file {
-                true => published.offset,
-                false => files.open_file(*number, OpenOptions::READ)?.len()?,
-            };
-            all.push(FileInfo { number: *number, name: files.name(*number), size });
+            let file = files.open_file(*number, OpenOptions::READ)?;
+            let end = if *number == published.file { published.offset } else { file.len()? };
+            let (size, encrypted) = (end + file.header_bytes(), file.is_encrypted());
+            all.push(FileInfo { number: *number, name: files.name(*number), size, encrypted });
         }
         Ok(all)
     }
@@ -362,26 +472,6 @@ impl Binlog {
         reader
     }
 
-    fn ask(&self, request: Request, ended: impl Fn() -> bool) -> Result<()> {
-        let number = {
-            let mut shared = self.shared.0.lock();
-            shared.asked += 1;
-            let number = shared.asked;
-            shared.requests.push_back((number, request));
-            shared.answers.insert(number, None);
-            number
-        };
-        let answer = match self.engine.hurry_events() {
-            Ok(_) => self.wait(ended, |shared| shared.answers.get_mut(&number)?.take()),
-            Err(e) => Err(e.into()),
-        };
-        let mut shared = self.shared.0.lock();
-        shared.answers.remove(&number);
-        shared.requests.retain(|(asked, _)| *asked != number);
-        drop(shared);
-        answer?
-    }
-
     fn wait<T>(&self, ended: impl Fn() -> bool, mut ready: impl FnMut(&mut Shared) -> Option<T>) -> Result<T> {
         let (mutex, moved) = &*self.shared;
         let mut shared = mutex.lock();
@@ -400,43 +490,47 @@ impl Binlog {
     }
 }
 
-/// The first file that was written to since `time`, which is when the one behind it was begun; the one in use when there is none.
-fn first_since(files: &Files, time: SystemTime) -> Result<u64> {
-    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    for pair in files.numbers().windows(2) {
-        let next = files.open_file(pair[1], OpenOptions::READ)?;
-        if u64::from(files::front(&next)?.created) >= seconds {
-            return Ok(pair[0]);
-        }
-    }
-    Ok(*files.numbers().last().expect("there is a file in use"))
-}
-
 /// The thread.
 fn run(mut writer: Writer, shared: &(Mutex<Shared>, Condvar), tell: &Tell) {
     let mut failed = None;
     loop {
-        let (settings, stop) = {
-            let shared = shared.0.lock();
-            (shared.settings, shared.stop)
+        let (settings, stop, number) = {
+            let mut shared = shared.0.lock();
+            shared.rounds += 1;
+            (shared.settings, shared.stop, shared.rounds)
         };
         writer.settings = settings;
+        writer.keys.set(settings.encrypts);
         let result = writer.round(shared, stop);
         if result != failed.clone().map_or(Ok(()), Err) {
             match &result {
-                Err(e) => tell(&format!("The binary log is not written: {e}. Trying again each second.")),
-                Ok(()) => tell("The binary log is written again."),
+                Err(e) => tell(News::Files, &format!("The binary log is not written: {e}. Trying again each second.")),
+                Ok(()) => tell(News::Files, "The binary log is written again."),
             }
         }
         failed = result.err();
+        let (mutex, moved) = shared;
+        let mut told = mutex.lock();
+        told.failed = failed.clone().map(|error| (number, error));
+        told.stopped = stop;
+        if stop || failed.is_some() {
+            moved.notify_all();
+        }
         if stop {
-            shared.0.lock().stopped = true;
-            shared.1.notify_all();
             return;
         }
-        match failed {
-            Some(_) => std::thread::sleep(Duration::from_secs(1)),
-            None => writer.stream.wait(IDLE),
+        if failed.is_none() {
+            drop(told);
+            writer.stream.wait(IDLE);
+            continue;
+        }
+        let again = Instant::now() + RETRY;
+        while told.wanted <= number && !told.stop {
+            let left = again.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            moved.wait_timeout(&mut told, left);
         }
     }
 }
@@ -451,7 +545,8 @@ struct Writer {
     pending: Option<CommittedEvents>,
     /// The files are not completed yet, or the file of this start is not begun.
     begins: bool,
-    file: File,
+    file: LogFile,
+    keys: Arc<LogKeys>,
     checksum: Checksum,
     /// As it will be when the buffer is in the file; `state.position` is that of the next commit.
     state: State,
@@ -460,9 +555,14 @@ struct Writer {
     settled: Lsn,
     settled_at: Instant,
     assembler: Assembler,
+    draft: Draft,
+    history: History,
     trackers: Arc<AtomicUsize>,
     /// Numbers that are not published yet.
-    numbered: Vec<(Lsn, Gtid)>,
+    numbered: Vec<Tracked>,
+    statistics: Statistics,
+    /// Told of what is published; not there while the files are completed at a start.
+    semisync: Option<Arc<SemiSync>>,
 }
 
 fn now_s() -> u32 {
@@ -472,7 +572,9 @@ fn now_s() -> u32 {
 impl Writer {
     /// Opens the files where the state says, and the log at the same place.
     fn open(engine: &Arc<Engine>, config: &Config, settings: Settings) -> Result<Writer> {
-        let mut files = Files::open(&config.directory, &config.base)?;
+        let keys = LogKeys::new(engine.vault(), config.server_uuid.to_string(), settings.encrypts);
+        let keys = Arc::new(keys);
+        let mut files = Files::open(&config.directory, &config.base, Some(Arc::clone(&keys)))?;
         let state = match files.load_state()? {
             None => State { needed: engine.events_end(), position: engine.events_end(), ..State::default() },
             Some(state) if engine.has_log_from(state.needed) => state,
@@ -510,14 +612,19 @@ impl Writer {
             pending: None,
             begins: state.file != 0,
             // Replaced at once.
-            file: File::unnamed(&config.directory)?,
+            file: LogFile::create(File::unnamed(&config.directory)?, None)?,
+            keys,
             checksum: settings.checksum,
             settled: state.needed,
             settled_at: Instant::now(),
             buffer: Vec::new(),
             assembler: Assembler::default(),
+            draft: Draft::default(),
+            history: History::new(state.sequence, state.history_max as usize),
             trackers: Arc::new(AtomicUsize::new(0)),
             numbered: Vec::new(),
+            statistics: Statistics::default(),
+            semisync: None,
             files,
             state,
         };
@@ -565,11 +672,15 @@ impl Writer {
         let purged = keep(&before.purged, &self.state.purged);
         let (file, offset, position) = (self.state.file, self.state.offset, self.state.position);
         guard.published = Published { file, offset, position, files, executed, purged };
+        guard.statistics = self.statistics;
         guard.numbered.extend(self.numbered.drain(..));
         let too_many = guard.numbered.len().saturating_sub(NUMBERED_MAX);
         guard.numbered.drain(..too_many);
         drop(guard);
         shared.1.notify_all();
+        if let Some(semisync) = &self.semisync {
+            semisync.published(&self.engine, (file, offset), position);
+        }
     }
 
     /// Writes what is there, and does what was asked. After an error everything is as if the round had not gone further than what is
@@ -610,7 +721,7 @@ impl Writer {
         if self.begins {
             self.begin()?;
         }
-        if self.settings.checksum != self.checksum {
+        if self.settings.checksum != self.checksum || self.settings.encrypts != self.file.is_encrypted() {
             self.rotate(true)?;
         }
         while self.write_next()? {
@@ -618,7 +729,7 @@ impl Writer {
                 self.flush()?;
                 self.publish(shared);
             }
-            if self.state.position - self.settled >= SETTLE_BYTES {
+            if self.state.position - self.settled >= self.engine.log_capacity() / SETTLE_PART {
                 self.settle()?;
             }
         }
@@ -631,6 +742,15 @@ impl Writer {
         match request {
             Request::Rotate => self.rotate(true),
             Request::Settle => self.settle(),
+            Request::ForgetStatistics => {
+                self.statistics = Statistics::default();
+                Ok(())
+            }
+            Request::Encrypt(on) => {
+                self.settings.encrypts = on;
+                self.keys.set(on);
+                if self.file.is_encrypted() == on { Ok(()) } else { self.rotate(true) }
+            }
             Request::Purge(to) => self.purge(to.min(oldest)),
             Request::Reset(number) => self.reset(number),
             Request::AddPurged(set) => {
@@ -686,21 +806,31 @@ impl Writer {
     }
 
     fn write(&mut self, commit: &CommittedEvents) -> Result<()> {
-        let sum = self.checksum.bytes() as u64;
-        let mut others = 0;
+        let own = (event::HEADER_BYTES + self.checksum.bytes()) as u64;
+        let mut sizes = Sizes::default();
+        let mut draft = std::mem::take(&mut self.draft);
+        draft.begin(self.checksum);
         let end = self.pass(commit, &mut |e: Unplaced<'_>| {
-            others += event::HEADER_BYTES as u64 + e.body.iter().map(|b| b.len() as u64).sum::<u64>() + sum;
+            sizes.add(&e);
+            draft.add(&e);
             Ok(())
-        })?;
+        });
+        self.draft = draft;
+        let (end, mut others) = (end?, self.draft.len);
+        let mut block = 0;
         if end.is_block {
-            others += 2 * (event::HEADER_BYTES as u64 + sum) + end.begin.len() as u64 + 8;
+            let sum = self.checksum.bytes() as u64;
+            let last = if end.ends_itself { 0 } else { own + 8 };
+            others += own + end.begin.len() as u64 + last;
+            block = own - sum + end.begin.len() as u64 + last.saturating_sub(sum);
         }
+        let by_locks = dependency::by_locks(&self.state, end.prepared);
         let gtid = self.number(&end)?;
         let us = end.commit_us;
         let event = GtidEvent {
             gtid,
             has_statements: end.has_statements,
-            last_committed: self.last_committed(end.prepared),
+            last_committed: self.history.last_committed(self.assembler.written(), by_locks),
             sequence_number: self.state.sequence + 1,
             immediate_commit_us: us,
             original_commit_us: if end.original_us == 0 { us } else { end.original_us },
@@ -716,32 +846,36 @@ impl Writer {
             let stamp = Stamp { timestamp: end.timestamp, ..stamp };
             self.put(Kind::Query, stamp, FLAG_SUPPRESS_USE, &[&end.begin])?;
         }
-        let mut writer = std::mem::take(&mut self.assembler);
-        let result = {
-            let (this, server_id) = (&mut *self, end.server_id);
-            let mut sink = |out: &mut Output, e: Unplaced<'_>| {
-                let stamp = Stamp { timestamp: e.timestamp, server_id };
-                out.put(e.kind, stamp, e.flags, e.body)
+        if self.draft.is_whole {
+            let mut out = Output {
+                buffer: &mut self.buffer,
+                offset: &mut self.state.offset,
+                file: &self.file,
+                checksum: self.checksum,
             };
-            this.second_pass(commit, &mut writer, &mut sink)
-        };
-        self.assembler = writer;
-        result?;
-        if end.is_block {
+            out.put_draft(&self.draft.bytes, end.server_id)?;
+        } else {
+            let mut assembler = std::mem::take(&mut self.assembler);
+            let result = self.second_pass(commit, &mut assembler, end.server_id);
+            self.assembler = assembler;
+            result?;
+        }
+        if end.is_block && !end.ends_itself {
             self.put(Kind::Xid, stamp, 0, &[&event::xid(commit.start)])?;
         }
-        if let Some(gtid) = gtid {
-            self.state.executed.add(gtid.uuid, gtid.number);
-            // Relaxed: see `Binlog::track`.
-            if self.trackers.load(Ordering::Relaxed) > 0 {
-                self.numbered.push((commit.end, gtid));
-            }
+        gtid.into_iter().for_each(|gtid| self.state.executed.add(gtid));
+        // Relaxed: see `Binlog::track`.
+        if self.trackers.load(Ordering::Relaxed) > 0 {
+            let place = (self.state.file, self.state.offset);
+            self.numbered.push(Tracked { end: commit.end, gtid, place });
         }
+        self.statistics.count(sizes, block, gtid, us);
         self.state.sequence += 1;
         if self.state.recent.len() == RECENT_MAX {
             self.state.recent.pop_front();
         }
         self.state.recent.push_back((commit.end, self.state.sequence));
+        self.history.add(self.assembler.written(), self.state.sequence);
         self.state.position = commit.end;
         self.state.needed = self.stream.needed();
         Ok(())
@@ -764,12 +898,7 @@ impl Writer {
         assembler.finish(sink)
     }
 
-    fn second_pass(
-        &mut self,
-        commit: &CommittedEvents,
-        assembler: &mut Assembler,
-        sink: &mut impl FnMut(&mut Output<'_>, Unplaced<'_>) -> Result<()>,
-    ) -> Result<()> {
+    fn second_pass(&mut self, commit: &CommittedEvents, assembler: &mut Assembler, server_id: u32) -> Result<()> {
         let mut failed = None;
         let mut out = Output {
             buffer: &mut self.buffer,
@@ -777,8 +906,9 @@ impl Writer {
             file: &self.file,
             checksum: self.checksum,
         };
+        let mut sink = |e: Unplaced<'_>| out.put(e.kind, Stamp { timestamp: e.timestamp, server_id }, e.flags, e.body);
         let read = self.stream.read(commit, |bytes| {
-            assembler.feed(bytes, &mut |e: Unplaced<'_>| sink(&mut out, e)).map_err(|e: Error| {
+            assembler.feed(bytes, &mut sink).map_err(|e: Error| {
                 failed = Some(e);
                 engine::Error::Interrupted
             })
@@ -787,7 +917,7 @@ impl Writer {
             return Err(e);
         }
         read?;
-        assembler.finish(&mut |e: Unplaced<'_>| sink(&mut out, e)).map(drop)
+        assembler.finish(&mut sink).map(drop)
     }
 
     fn put(&mut self, kind: Kind, stamp: Stamp, flags: u16, body: &[&[u8]]) -> Result<()> {
@@ -804,24 +934,13 @@ impl Writer {
         Ok(match end.numbering {
             Numbering::Anonymous => None,
             // A number of this server's own may have gone to another transaction since it was given.
-            Numbering::Given(gtid) if !self.state.executed.contains(gtid.uuid, gtid.number) => Some(gtid),
-            Numbering::Automatic | Numbering::Given(_) => {
+            Numbering::Given(gtid) if !self.state.executed.contains(gtid) => Some(gtid),
+            Numbering::Automatic(tag) | Numbering::Given(Gtid { tag, .. }) => {
                 let uuid = self.config.server_uuid;
-                let number = self.state.executed.next_free(uuid);
-                Some(Gtid { uuid, number: number.ok_or("all numbers of transactions are used up")? })
+                let number = self.state.executed.next_free(uuid, tag);
+                Some(Gtid { uuid, tag, number: number.ok_or("all numbers of transactions are used up")? })
             }
         })
-    }
-
-    /// The newest commit that ends no later in the log than `prepared`: all before it had their locks to themselves.
-    fn last_committed(&self, prepared: Lsn) -> u64 {
-        let recent = &self.state.recent;
-        let behind = recent.partition_point(|(end, _)| *end <= prepared);
-        match behind.checked_sub(1) {
-            Some(at) => recent[at].1,
-            // Older ones than are remembered count as before it.
-            None => recent.front().map_or(self.state.sequence, |(_, first)| first - 1),
-        }
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -844,157 +963,12 @@ impl Writer {
             Some(_) => self.state.needed,
             None => self.stream.needed(),
         };
+        self.state.history_max = self.settings.history_max;
         self.files.save_state(&self.state)?;
+        self.history.begin(self.state.sequence, self.state.history_max as usize);
         self.engine.retain_events(Some(self.state.needed))?;
         self.settled = self.state.position;
         self.settled_at = Instant::now();
-        Ok(())
-    }
-
-    /// Goes on in a new file. `in_order`: the old one ends with the name of the new one.
-    fn rotate(&mut self, in_order: bool) -> Result<()> {
-        self.flush()?;
-        let next = self.state.file + 1;
-        if next > files::NUMBER_MAX {
-            return Err("the binary log has used up its file numbers".into());
-        }
-        let end = self.state.offset;
-        if in_order {
-            let stamp = Stamp { timestamp: now_s(), server_id: self.config.server_id };
-            let body = event::rotate(&self.files.name(next), MAGIC.len() as u64);
-            let put = self.put(Kind::Rotate, stamp, 0, &[&body]).and_then(|()| self.flush());
-            if let Err(e) = put {
-                self.buffer.clear();
-                self.state.offset = end;
-                return Err(e);
-            }
-        }
-        let began = self.file.sync_data().map_err(Error::from).and_then(|()| self.begin_file(next, !in_order));
-        if began.is_err() {
-            self.state.offset = end;
-            return began;
-        }
-        self.expire()
-    }
-
-    /// `first`: since the server has started.
-    fn begin_file(&mut self, number: u64, first: bool) -> Result<()> {
-        if self.state.file != 0 {
-            self.mark_closed()?;
-        }
-        let now = now_s();
-        let stamp = Stamp { timestamp: now, server_id: self.config.server_id };
-        let checksum = self.settings.checksum;
-        let mut front = MAGIC.to_vec();
-        let body = event::format_description(&self.config.version, if first { now } else { 0 }, checksum);
-        let start = Some(front.len() as u64);
-        event::put(&mut front, Kind::FormatDescription, stamp, FLAG_IN_USE, start, &[&body], checksum);
-        let start = Some(front.len() as u64);
-        let gtids = event::previous_gtids(&self.state.executed);
-        event::put(&mut front, Kind::PreviousGtids, stamp, 0x80, start, &[&gtids], checksum);
-        let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
-        let file = self.files.open_file(number, options)?;
-        file.write_at(&front, 0)?;
-        file.sync_data()?;
-        let mut numbers = self.files.numbers().to_vec();
-        if numbers.last() != Some(&number) {
-            numbers.push(number);
-        }
-        self.files.list(numbers)?;
-        let before = self.state.clone();
-        self.state.file = number;
-        self.state.offset = front.len() as u64;
-        self.state.sequence = 0;
-        self.state.recent.clear();
-        self.state.closed = false;
-        if let Err(e) = self.save_state() {
-            self.state = before;
-            return Err(e);
-        }
-        self.file = file;
-        self.checksum = checksum;
-        Ok(())
-    }
-
-    /// The file being written is complete.
-    fn mark_closed(&self) -> Result<()> {
-        let at = MAGIC.len() as u64 + event::HEADER_BYTES as u64 - 2;
-        self.file.write_at(&[0], at)?;
-        Ok(self.file.sync_data()?)
-    }
-
-    /// Files that nobody has written to for so long as they are kept go.
-    fn expire(&mut self) -> Result<()> {
-        if self.settings.expire.is_zero() {
-            return Ok(());
-        }
-        match SystemTime::now().checked_sub(self.settings.expire) {
-            Some(time) => self.purge(first_since(&self.files, time)?),
-            None => Ok(()),
-        }
-    }
-
-    /// Removes the files before `to`, the one in use never.
-    fn purge(&mut self, to: u64) -> Result<()> {
-        let to = to.min(self.state.file);
-        let (gone, kept): (Vec<u64>, Vec<u64>) = self.files.numbers().iter().partition(|n| **n < to);
-        if gone.is_empty() {
-            return Ok(());
-        }
-        let first = self.files.open_file(kept[0], OpenOptions::READ)?;
-        self.state.purged.union(&files::front(&first)?.previous);
-        // The index first: what it does not list nobody misses. On a full disk the oldest file makes room; a start passes over its name.
-        if let Err(error) = self.files.list(kept.clone()) {
-            if error != Error::DiskFull {
-                return Err(error);
-            }
-            self.files.remove(gone.iter().copied().take(1))?;
-            self.files.list(kept)?;
-        }
-        let settled = self.settle();
-        self.files.remove(gone.into_iter())?;
-        if settled == Err(Error::DiskFull) { self.settle() } else { settled }
-    }
-
-    fn reset(&mut self, number: u64) -> Result<()> {
-        self.flush()?;
-        let gone: Vec<u64> = self.files.numbers().to_vec();
-        (self.state.executed, self.state.purged) = (GtidSet::default(), GtidSet::default());
-        self.files.list(Vec::new())?;
-        let stays = gone.iter().copied().filter(|n| *n != number);
-        // The state refers to the new file before the old ones are gone.
-        self.state.file = 0;
-        self.begin_file(number, false)?;
-        self.files.remove(stays.collect::<Vec<_>>().into_iter())
-    }
-
-    fn close(&mut self) -> Result<()> {
-        let stamp = Stamp { timestamp: now_s(), server_id: self.config.server_id };
-        self.put(Kind::Stop, stamp, 0, &[])?;
-        self.flush()?;
-        self.mark_closed()?;
-        self.state.closed = true;
-        self.save_state()
-    }
-}
-
-/// Where events go.
-struct Output<'w> {
-    buffer: &'w mut Vec<u8>,
-    offset: &'w mut u64,
-    file: &'w File,
-    checksum: Checksum,
-}
-
-impl Output<'_> {
-    fn put(&mut self, kind: Kind, stamp: Stamp, flags: u16, body: &[&[u8]]) -> Result<()> {
-        let before = self.buffer.len();
-        event::put(self.buffer, kind, stamp, flags, Some(*self.offset), body, self.checksum);
-        *self.offset += (self.buffer.len() - before) as u64;
-        if self.buffer.len() >= BUFFER_BYTES {
-            self.file.write_at(self.buffer, *self.offset - self.buffer.len() as u64)?;
-            self.buffer.clear();
-        }
         Ok(())
     }
 }

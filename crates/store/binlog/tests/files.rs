@@ -1,7 +1,7 @@
 //! The files against the log: every event reads back, and whatever a crash leaves of files and state comes out the same, byte for byte.
 
 use binlog::event::{Checksum, GtidEvent, HEADER_BYTES, Kind};
-use binlog::gtid::{GtidSet, Uuid};
+use binlog::gtid::{GtidSet, Tag, Uuid};
 use binlog::payload::{Commit, Numbering, RowSettings, TableRows, put_event};
 use binlog::row::{ColumnDef, TableDef};
 use binlog::writer::Settings;
@@ -43,7 +43,13 @@ fn config(directory: &Path) -> Config {
     }
 }
 
-const SETTINGS: Settings = Settings { file_max: 16 << 10, checksum: Checksum::Crc32, expire: Duration::ZERO };
+const SETTINGS: Settings = Settings {
+    file_max: 16 << 10,
+    checksum: Checksum::Crc32,
+    encrypts: false,
+    expire: Duration::ZERO,
+    history_max: 1000,
+};
 
 fn open(directory: &Path) -> Arc<Engine> {
     let options = EngineOptions {
@@ -64,7 +70,7 @@ fn open(directory: &Path) -> Arc<Engine> {
 }
 
 fn start(engine: &Arc<Engine>, directory: &Path) -> Arc<Binlog> {
-    Binlog::start(engine, config(directory), SETTINGS, Box::new(|text| panic!("{text}"))).unwrap()
+    Binlog::start(engine, config(directory), SETTINGS, Arc::new(|_, text: &str| panic!("{text}"))).unwrap()
 }
 
 fn settings() -> RowSettings {
@@ -73,6 +79,7 @@ fn settings() -> RowSettings {
         event_max: 1024,
         image: Default::default(),
         full_metadata: false,
+        partial_json: false,
         flags: 0,
         text: None,
     }
@@ -113,8 +120,9 @@ fn insert(
 fn commit(tx: &mut Transaction, engine: &Engine, is_block: bool) {
     let commit = Commit {
         is_block,
+        ends_itself: false,
         has_statements: !is_block,
-        numbering: Numbering::Automatic,
+        numbering: Numbering::Automatic(Tag::default()),
         server_id: 1,
         commit_us: 1_700_000_000_000_000,
         original_us: 0,
@@ -139,9 +147,9 @@ fn read(binlog: &Arc<Binlog>) -> (Vec<u64>, GtidSet) {
                 let body = &event[HEADER_BYTES..event.len() - 4];
                 match header.kind().unwrap() {
                     Kind::Gtid => {
-                        let gtid = GtidEvent::gtid_of(body).unwrap();
-                        assert!(!gtids.contains(gtid.uuid, gtid.number), "{gtid:?} comes twice");
-                        gtids.add(gtid.uuid, gtid.number);
+                        let gtid = GtidEvent::gtid_of(Kind::Gtid, body).unwrap();
+                        assert!(!gtids.contains(gtid), "{gtid:?} comes twice");
+                        gtids.add(gtid);
                     }
                     Kind::WriteRows => {
                         // id, flags, length, columns, bits; then a row: NULLs, id, length, text.

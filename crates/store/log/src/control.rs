@@ -65,6 +65,13 @@ impl Control {
         bytes
     }
 
+    /// A whole file that says this.
+    pub fn file_bytes(&self) -> Vec<u8> {
+        let mut slot = Control { sequence: 1, ..self.clone() }.encode();
+        slot.resize(SLOT_BYTES, 0);
+        slot.repeat(2)
+    }
+
     fn decode(bytes: &[u8]) -> std::result::Result<Control, &'static str> {
         if bytes[..8] != MAGIC[..] {
             return Err("not a control slot");

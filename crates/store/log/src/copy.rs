@@ -1,4 +1,4 @@
-//! Copying a log that is in use: all from the newest checkpoint on, into another directory, by and by.
+//! Copying a log that is in use: all from the newest checkpoint on, to another place, by and by.
 //!
 //! ```text
 //!        checkpoint            copied so far      flushed     tail
@@ -9,16 +9,15 @@
 //! What the copy has not taken yet is *held*: its segments stay although a checkpoint has passed them. Nobody waits for that: a copy that is
 //! more than [`HELD_CAPACITIES`] times the log's capacity behind loses its segments, and fails.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
-use io::{Directory, File, OpenOptions};
+use io::{Destination, File};
 
-use crate::control::{Control, ControlFile};
+use crate::control::{self, Control};
 use crate::format::{SEGMENT_HEADER, SegmentHeader};
 use crate::log::Core;
-use crate::segment::{self, file_name};
+use crate::segment::file_name;
 use crate::{Error, Log, Lsn, Result};
 
 /// So many times the capacity may lie between what is copied and the tail.
@@ -27,15 +26,17 @@ pub(crate) const HELD_CAPACITIES: u64 = 4;
 const PIECE_BYTES: u64 = 1 << 20;
 
 /// A copy in the making. Its log is held until it is dropped.
-pub struct LogCopy {
+pub struct LogCopy<'d> {
     core: Arc<Core>,
-    directory: Directory,
+    to: &'d dyn Destination,
+    /// What stands before the names of its files.
+    prefix: String,
     /// What the control file said when the copy began.
     control: Control,
     /// All below is copied.
     next: Lsn,
-    /// The segment that `next` lies in, if it is begun: in the log, and in the copy.
-    segment: Option<(Arc<File>, File)>,
+    /// The segment that `next` lies in, if it is begun: in the log, and its name in the copy.
+    segment: Option<(Arc<File>, String)>,
     buffer: Vec<u8>,
 }
 
@@ -49,15 +50,13 @@ impl Log {
         self.core.held.load(Ordering::Relaxed) != Lsn::MAX
     }
 
-    /// Begins a copy in `directory`, which is made if need be and should be empty. It begins at the checkpoint, or below it where a follower
+    /// Begins a copy, whose files have `prefix` before their names. It begins at the checkpoint, or below it where a follower
     /// still needs more. One copy at a time: `None` while there is another.
-    ///
-    /// Errors: `Io`, `NoSpace`.
-    pub fn copy_to(&self, directory: &Path) -> Result<Option<LogCopy>> {
+    pub fn copy_to<'d>(&self, to: &'d dyn Destination, prefix: &str) -> Option<LogCopy<'d>> {
         let core = &self.core;
         // Everything, until it is known from where. Relaxed: ordered by the fence.
         if core.held.compare_exchange(Lsn::MAX, 0, Ordering::Relaxed, Ordering::Relaxed).is_err() {
-            return Ok(None);
+            return None;
         }
         // SeqCst: pairs with the fence in `Core::free_segments`: either that sees what is held, or what it frees is below what is kept here.
         fence(Ordering::SeqCst);
@@ -68,21 +67,32 @@ impl Log {
         };
         let mut copy = LogCopy {
             core: Arc::clone(core),
-            directory: Directory::open_or_create(directory)?,
+            to,
+            prefix: prefix.to_string(),
             control,
             next: 0,
             segment: None,
             buffer: Vec::new(),
         };
         copy.pass(kept);
-        Ok(Some(copy))
+        Some(copy)
     }
 }
 
-impl LogCopy {
+impl LogCopy<'_> {
     /// Copies what is durable now. Errors: `Corrupt` when the copy is too far behind; `Io`, `NoSpace`.
     pub fn advance(&mut self) -> Result<()> {
         self.advance_to(self.core.flusher.flushed())
+    }
+
+    /// Recovery of the copy begins here.
+    pub fn checkpoint(&self) -> Lsn {
+        self.control.checkpoint
+    }
+
+    /// Tells this log from all others.
+    pub fn log_id(&self) -> u64 {
+        self.control.log_id
     }
 
     /// All below is in the copy.
@@ -90,7 +100,7 @@ impl LogCopy {
         self.next
     }
 
-    /// Ends the copy at `end`, the end of a group that is durable, and not below what has been copied. After that the directory is that of a
+    /// Ends the copy at `end`, the end of a group that is durable, and not below what has been copied. After that the files are those of a
     /// log whose server was killed right after that group. Errors as for `advance`.
     pub fn finish(mut self, end: Lsn) -> Result<()> {
         assert!(self.next <= end && end <= self.core.flusher.flushed(), "{} to {end}", self.next);
@@ -99,17 +109,17 @@ impl LogCopy {
         if self.segment.is_none() && self.control.checkpoint == end {
             self.segment = Some(self.begin(end)?);
         }
-        if let Some((_, copy)) = self.segment.take() {
-            copy.sync_data()?;
+        if let Some((_, name)) = self.segment.take() {
+            self.finish_segment(&name)?;
         }
-        ControlFile::create(&self.directory, Control { durable: end, ..self.control.clone() })?;
-        Ok(())
+        let control = Control { durable: end, ..self.control.clone() };
+        Ok(self.to.put(&format!("{}{}", self.prefix, control::FILE_NAME), &control.file_bytes())?)
     }
 
     fn advance_to(&mut self, end: Lsn) -> Result<()> {
         let data_bytes = self.core.segments.data_bytes();
         while self.next < end {
-            let (from, copy) = match self.segment.take() {
+            let (from, name) = match self.segment.take() {
                 Some(segment) => segment,
                 None => self.begin(self.next)?,
             };
@@ -118,20 +128,20 @@ impl LogCopy {
             self.buffer.resize(len, 0);
             let offset = SEGMENT_HEADER + self.next % data_bytes;
             from.read_at(&mut self.buffer, offset)?;
-            copy.write_at(&self.buffer, offset)?;
+            self.to.write_at(&name, &self.buffer, offset)?;
             let next = self.next + len as u64;
             if next == segment_end {
-                copy.sync_data()?;
+                self.finish_segment(&name)?;
             } else {
-                self.segment = Some((from, copy));
+                self.segment = Some((from, name));
             }
             self.pass(next);
         }
         Ok(())
     }
 
-    /// The segment that holds `lsn`, and a new one in the copy.
-    fn begin(&self, lsn: Lsn) -> Result<(Arc<File>, File)> {
+    /// The segment that holds `lsn`, and the name of a new one in the copy.
+    fn begin(&self, lsn: Lsn) -> Result<(Arc<File>, String)> {
         let number = lsn / self.core.segments.data_bytes();
         let Some(from) = self.core.segments.existing(lsn) else {
             let (file, offset) = self.core.segments.place(lsn);
@@ -139,8 +149,14 @@ impl LogCopy {
             return Err(Error::Corrupt { file, offset, lsn, why });
         };
         let (log_id, data_bytes) = (self.control.log_id, self.control.segment_data_bytes);
-        segment::make(&self.directory, SegmentHeader { log_id, number, data_bytes })?;
-        Ok((from, self.directory.open_file(&file_name(number), OpenOptions::WRITE)?))
+        let name = format!("{}{}", self.prefix, file_name(number));
+        self.to.write_at(&name, &SegmentHeader { log_id, number, data_bytes }.encode(), 0)?;
+        Ok((from, name))
+    }
+
+    /// It has its whole length, and room for it: who goes on in it must not run out of that.
+    fn finish_segment(&self, name: &str) -> Result<()> {
+        Ok(self.to.finish(name, SEGMENT_HEADER + self.core.segments.data_bytes(), true)?)
     }
 
     /// What lies below `next` need not be held any longer.
@@ -151,7 +167,7 @@ impl LogCopy {
     }
 }
 
-impl Drop for LogCopy {
+impl Drop for LogCopy<'_> {
     fn drop(&mut self) {
         // Release: as in `pass`.
         self.core.held.store(Lsn::MAX, Ordering::Release);

@@ -204,22 +204,22 @@ impl Flusher {
         futex::wake_all(&self.followers.hurries);
     }
 
-    /// A checkpoint, or what a follower needs, has moved `oldest_kept`.
+    /// A checkpoint, or where the follower is, has moved `slowest`.
     pub fn checkpoint_moved(&self) {
         // Release: pairs with Acquire in `wait_checkpoint`.
         self.checkpoints.fetch_add(1, Ordering::Release);
         futex::wake_all(&self.checkpoints);
     }
 
-    /// Waits until the checkpoint is at or above `lsn`; `NoSpace` after `timeout`.
+    /// Waits until the checkpoint and the follower are at or above `lsn`; `NoSpace` after `timeout`.
     #[cold]
     pub fn wait_checkpoint(&self, core: &Core, lsn: Lsn, timeout: Duration) -> Result<()> {
         let deadline = Instant::now() + timeout;
         let _waiting = blocking::waiting(Wait::Checkpoint);
         loop {
-            // Acquire: pairs with Release in `checkpoint_moved`, whose store of `oldest` came before.
+            // Acquire: pairs with Release in `checkpoint_moved`, whose store came before.
             let seen = self.checkpoints.load(Ordering::Acquire);
-            if core.oldest_kept() >= lsn {
+            if core.slowest() >= lsn {
                 return Ok(());
             }
             self.check()?;

@@ -18,7 +18,7 @@ use crate::{Error, Lsn, Result};
 const READ_BYTES: u64 = 256 << 10;
 /// After a batch a follower looks again so much later, without being woken: a leader that woke it at every flush would pay a
 /// system call for each.
-const NAP: Duration = Duration::from_millis(2);
+const NAP: Duration = Duration::from_millis(5);
 /// It goes on so until nothing has come for so long; then it sleeps until it is woken.
 const ATTENTIVE: Duration = Duration::from_millis(20);
 
@@ -26,17 +26,31 @@ const ATTENTIVE: Duration = Duration::from_millis(20);
 pub struct Follower {
     core: Arc<Core>,
     next: Lsn,
+    /// Its first `filled` bytes are those of the log from `buffer_start` on. It keeps its length, so that nothing is zeroed again.
     buffer: Vec<u8>,
+    filled: usize,
     buffer_start: Lsn,
     opened: Opened,
     current: Option<(u64, Arc<File>)>,
     last_group: Instant,
+    /// Writers do not get too far ahead of it.
+    is_awaited: bool,
 }
 
 impl Follower {
-    pub(crate) fn new(core: Arc<Core>, from: Lsn) -> Follower {
-        let (opened, last_group) = (Opened::new(core.vault.clone()), Instant::now());
-        Follower { core, next: from, buffer: Vec::new(), buffer_start: 0, opened, current: None, last_group }
+    pub(crate) fn new(core: Arc<Core>, from: Lsn, is_awaited: bool) -> Follower {
+        let opened = Opened::new(core.vault.clone());
+        Follower {
+            core,
+            next: from,
+            buffer: Vec::new(),
+            filled: 0,
+            buffer_start: 0,
+            opened,
+            current: None,
+            last_group: Instant::now(),
+            is_awaited,
+        }
     }
 
     /// Where the next group starts.
@@ -46,7 +60,7 @@ impl Follower {
 
     /// A second place in the same log, to read again from `lsn` on.
     pub fn again(&self, lsn: Lsn) -> Follower {
-        Follower::new(Arc::clone(&self.core), lsn)
+        Follower::new(Arc::clone(&self.core), lsn, false)
     }
 
     /// The next durable group; `None`: there is none yet.
@@ -90,15 +104,22 @@ impl Follower {
 
     /// Sees to it that `len` bytes from `lsn` on, all below `flushed`, are in the buffer; returns where.
     fn bytes(&mut self, lsn: Lsn, len: usize, flushed: Lsn) -> Result<usize> {
-        let within = lsn >= self.buffer_start && lsn + len as u64 <= self.buffer_start + self.buffer.len() as u64;
+        let within = lsn >= self.buffer_start && lsn + len as u64 <= self.buffer_start + self.filled as u64;
         if !within {
-            let until = flushed.min(lsn + READ_BYTES.max(len as u64));
-            // Empty first: were the read to fail, the buffer would hold no lie.
-            self.buffer.clear();
+            let wanted = (flushed.min(lsn + READ_BYTES.max(len as u64)) - lsn) as usize;
             let mut buffer = std::mem::take(&mut self.buffer);
-            buffer.resize((until - lsn) as usize, 0);
-            self.read(lsn, &mut buffer)?;
-            (self.buffer, self.buffer_start) = (buffer, lsn);
+            if buffer.len() < wanted {
+                buffer.resize(wanted.next_power_of_two(), 0);
+            }
+            // Nothing first: were the read to fail, the buffer would hold no lie.
+            self.filled = 0;
+            let read = self.read(lsn, &mut buffer[..wanted]);
+            self.buffer = buffer;
+            read?;
+            if self.is_awaited {
+                self.core.pass(lsn);
+            }
+            (self.filled, self.buffer_start) = (wanted, lsn);
         }
         Ok((lsn - self.buffer_start) as usize)
     }

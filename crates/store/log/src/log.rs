@@ -104,8 +104,11 @@ pub(crate) struct Core {
     seals_all: AtomicBool,
     /// W: `set_checkpoint`. R: `ensure_room`.
     oldest: AtomicU64,
-    /// What a follower still needs; `Lsn::MAX`: nobody follows. W: `retain`. R: `ensure_room`, checkpoints.
+    /// What a follower still needs; `Lsn::MAX`: nobody follows. W: `retain`. R: checkpoints.
     retained: AtomicU64,
+    /// Where the follower has come; `Lsn::MAX`: nobody follows. It may need what lies far below, all that a large transaction brings, for
+    /// which writers are not to wait. W: the follower, `retain`. R: `ensure_room`.
+    passed: AtomicU64,
     /// What a copy has not taken yet; `Lsn::MAX`: there is none. W: `LogCopy`. R: checkpoints.
     pub held: AtomicU64,
     /// W: `set_capacity`. R: `ensure_room`, checkpoints.
@@ -185,6 +188,7 @@ impl Log {
             seals_all: AtomicBool::new(false),
             oldest: AtomicU64::new(checkpoint.lsn),
             retained: AtomicU64::new(retained),
+            passed: AtomicU64::new(retained),
             held: AtomicU64::new(Lsn::MAX),
             capacity: AtomicU64::new(options.capacity),
             control: Mutex::new(Rank::LogBuffer, control),
@@ -278,13 +282,14 @@ impl Log {
     /// Waits until a group of `bytes` payload bytes, or several of that sum, will find comfortable room in the ring, on disk and below
     /// the hard bound of log that waits for a checkpoint. Call it before latching pages, without a reservation.
     ///
-    /// Errors: `NoSpace` when the disk is full or no checkpoint came in time (nothing has happened); `Poisoned`.
+    /// Errors: `NoSpace` when no checkpoint came in time, and on a full disk, once there is nothing for a checkpoint to free (nothing
+    /// has happened); `Poisoned`.
     pub fn ensure_room(&self, bytes: usize) -> Result<()> {
         self.core.ensure_room(bytes, false)
     }
 
-    /// The same for rollback, purge and checkpoints, which must go on when ordinary writers are refused: it may use the last
-    /// spare segment, and does not wait for checkpoints.
+    /// The same for rollback and purge, which must go on when ordinary writers are refused: it may use the last spare segment, and waits for
+    /// checkpoints on a full disk only.
     pub fn ensure_room_critical(&self, bytes: usize) -> Result<()> {
         self.core.ensure_room(bytes, true)
     }
@@ -356,8 +361,10 @@ impl Log {
             // Release: pairs with Acquire in `oldest_needed`.
             core.oldest.store(lsn, Ordering::Release);
         }
+        // First, for who waits because the disk is full.
+        let freed = core.free_segments();
         core.flusher.checkpoint_moved();
-        core.free_segments()
+        freed
     }
 
     /// The first LSN that is still on disk.
@@ -366,8 +373,10 @@ impl Log {
     }
 
     /// The groups from `from` on, as they become durable. `from` is a group's start or end, not below what is retained.
+    /// Writers wait for who follows: for one at a time, until [`Log::retain`] says that nobody does.
     pub fn follow(&self, from: Lsn) -> Follower {
-        Follower::new(Arc::clone(&self.core), from)
+        self.core.pass(from);
+        Follower::new(Arc::clone(&self.core), from, true)
     }
 
     /// Followers need nothing below `lsn` any more; `Lsn::MAX`: nobody follows. It goes forward only, but for the first time.
@@ -375,9 +384,14 @@ impl Log {
     /// Errors: `Io` from removing files; the bound has moved all the same.
     pub fn retain(&self, lsn: Lsn) -> Result<()> {
         // Release: pairs with Acquire in `oldest_kept`.
-        self.core.retained.store(lsn, Ordering::Release);
+        let before = self.core.retained.swap(lsn, Ordering::Release);
+        if (before == Lsn::MAX) != (lsn == Lsn::MAX) {
+            // Relaxed: as in `pass`.
+            self.core.passed.store(lsn, Ordering::Relaxed);
+        }
+        let freed = self.core.free_segments();
         self.core.flusher.checkpoint_moved();
-        self.core.free_segments()
+        freed
     }
 
     /// Wakes followers that sleep between batches: somebody waits for what they make of the log.
@@ -398,6 +412,25 @@ impl Log {
     /// The checkpoint's LSN: below it nothing is kept.
     pub fn oldest_needed(&self) -> Lsn {
         self.core.oldest_needed()
+    }
+
+    /// Somebody wants all that the log says up to now to be gone from its files. Returns the LSN that the log has to pass first; then, once
+    /// [`Log::kept_from`] has come beyond what is to go by [`Log::OVERWRITTEN_BEHIND`], [`Log::overwrite`] does it.
+    pub fn begin_overwriting(&self) -> Lsn {
+        self.core.segments.begin_overwriting()
+    }
+
+    /// So far behind [`Log::kept_from`] all is overwritten: a block is written as a whole.
+    pub const OVERWRITTEN_BEHIND: u64 = BLOCK;
+
+    /// Nobody needs what lies below: neither recovery, nor a follower, nor a copy.
+    pub fn kept_from(&self) -> Lsn {
+        self.core.oldest_not_held()
+    }
+
+    /// Writes zeros over all that nobody needs of the log's files, durably. Errors: `Io`, `NoSpace`; to be tried again.
+    pub fn overwrite(&self) -> Result<()> {
+        self.core.segments.overwrite_below(self.core.oldest_not_held())
     }
 
     /// See [`Options::capacity`].
@@ -450,6 +483,27 @@ impl Core {
         self.oldest_needed().min(self.retained.load(Ordering::Acquire))
     }
 
+    /// Writers wait when the log gets too far ahead of this: of the checkpoint, or of the follower.
+    pub fn slowest(&self) -> Lsn {
+        // Relaxed: a bound, which nothing is read by.
+        self.oldest_needed().min(self.passed.load(Ordering::Relaxed))
+    }
+
+    /// The follower has come to `lsn`.
+    pub fn pass(&self, lsn: Lsn) {
+        // Relaxed: as in `slowest`.
+        self.passed.store(lsn, Ordering::Relaxed);
+        self.flusher.checkpoint_moved();
+    }
+
+    fn oldest_not_held(&self) -> Lsn {
+        let oldest = self.oldest_kept();
+        // SeqCst: pairs with the fence in `Log::copy_to`, as in `free_segments`.
+        fence(Ordering::SeqCst);
+        // Acquire: pairs with the Release in `LogCopy::pass`.
+        oldest.min(self.held.load(Ordering::Acquire))
+    }
+
     pub fn free_segments(&self) -> Result<()> {
         let oldest = self.oldest_kept();
         // SeqCst: pairs with the fence in `Log::copy_to`: either this sees what is held, or that sees what is kept.
@@ -474,6 +528,29 @@ impl Core {
         self.grant_room(lane, bytes, critical)
     }
 
+    /// Until LSNs below `end` have a segment. On a full disk the next checkpoint makes room, if it is recovery alone that needs the oldest one.
+    #[cold]
+    fn make_segments(&self, end: Lsn) -> Result<()> {
+        loop {
+            let Err(error) = self.segments.grow_to(end) else { return Ok(()) };
+            let oldest = self.segments.first();
+            let oldest_end = oldest + self.segments.data_bytes();
+            // Acquire: pairs with Release in `retain`.
+            let may_go = oldest_end <= self.prefix.tail() && self.retained.load(Ordering::Acquire) >= oldest_end;
+            if !may_go || !matches!(error, Error::NoSpace { .. }) {
+                return Err(error);
+            }
+            match self.flusher.wait_checkpoint(self, oldest_end, self.checkpoint_wait) {
+                Ok(()) => self.free_segments()?,
+                Err(Error::NoSpace { .. }) => return Err(error),
+                Err(other) => return Err(other),
+            }
+            if self.segments.first() == oldest {
+                return Err(error); // a copy is made of it
+            }
+        }
+    }
+
     /// Looks at the shared words, and grants some room ahead, so that a thread looks once in some dozens of small groups.
     fn grant_room(&self, lane: &Lane, bytes: usize, critical: bool) -> Result<()> {
         self.flusher.check()?;
@@ -484,11 +561,11 @@ impl Core {
         // On disk: commits and rollbacks in progress keep a segment, so that they end well on a full disk.
         let reserve = if critical { 0 } else { self.segments.data_bytes() };
         if tail + bytes + reserve > self.segments.allocated() {
-            self.segments.grow_to(tail + bytes + reserve)?;
+            self.make_segments(tail + bytes + reserve)?;
         }
         // Relaxed: a setting.
         let hard_bound = 2 * self.capacity.load(Ordering::Relaxed);
-        if !critical && tail + bytes - self.oldest_kept().min(tail) > hard_bound {
+        if !critical && tail + bytes - self.slowest().min(tail) > hard_bound {
             self.flusher.wait_checkpoint(self, tail + bytes - hard_bound, self.checkpoint_wait)?;
         }
         // In the ring: half of it stays free.

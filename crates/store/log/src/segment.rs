@@ -4,6 +4,10 @@
 //! zero-written to its full length (so that syncing data never commits file-size or extent metadata), headed and synced. A segment
 //! wholly below the checkpoint becomes a spare under its old name; a spare gets a new header, is synced, and then renamed. So
 //! every file at or above the checkpoint's number is valid, and their numbers have no gap: anything else is damage.
+//!
+//! A recycled segment has bytes of its former life until the log has come by. Who wants what the log said to be gone from the files
+//! ([`Segments::begin_overwriting`]) gets segments of zeros from then on, lets the log go past those that are not, and then has zeros
+//! written over all that nobody needs ([`Segments::overwrite_below`]).
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -13,7 +17,7 @@ use io::{AlignedBuf, Directory, ErrorKind, File, OpenOptions};
 use sync::shim::atomic::{AtomicU64, Ordering};
 use sync::{Mutex, Rank};
 
-use crate::format::{BLOCK, FIRST_LSN, SEGMENT_HEADER, SegmentHeader};
+use crate::format::{BLOCK, FIRST_LSN, SEGMENT_HEADER, SegmentHeader, block_floor};
 use crate::{Error, Lsn, Result};
 
 const NEW_NAME: &str = "clearway-new.log";
@@ -91,7 +95,18 @@ pub struct Segments {
 
 struct State {
     live: VecDeque<Segment>,
-    spares: Vec<String>,
+    spares: Vec<Spare>,
+    /// The last live segment that may have bytes of a former life ends here.
+    worn_until: Lsn,
+    /// Below, live segments are zeros.
+    zeros_until: Lsn,
+    /// Only spares of zeros are recycled.
+    overwriting: bool,
+}
+
+struct Spare {
+    name: String,
+    is_zeros: bool,
 }
 
 impl Segments {
@@ -108,7 +123,8 @@ impl Segments {
         let mut numbers: Vec<u64> = directory.list()?.iter().filter_map(|name| number_of(name)).collect();
         numbers.sort_unstable();
         let open = |number| open_segment(&directory, SegmentHeader { log_id, number, data_bytes });
-        let mut state = State { live: VecDeque::new(), spares: Vec::new() };
+        let mut state =
+            State { live: VecDeque::new(), spares: Vec::new(), worn_until: 0, zeros_until: 0, overwriting: false };
         let mut readable = VecDeque::new();
         // Spares keep their old names, so what is still kept may have been freed since, and one may have got another header.
         let kept: Result<Vec<Segment>> = (retained / data_bytes..first).map(open).collect();
@@ -117,7 +133,7 @@ impl Segments {
         for number in numbers {
             if number < first {
                 if number < kept_from {
-                    state.spares.push(file_name(number));
+                    state.spares.push(Spare { name: file_name(number), is_zeros: false });
                 }
                 continue;
             }
@@ -135,6 +151,7 @@ impl Segments {
         }
         let stretch = Stretch { directory: directory.path().into(), log_id, data_bytes, segments: readable };
         let end = stretch.end();
+        state.worn_until = end;
         let segments = Segments {
             directory,
             log_id,
@@ -216,9 +233,16 @@ impl Segments {
     fn grow_locked(&self) -> Result<()> {
         let number = self.allocated() / self.data_bytes;
         let header = SegmentHeader { log_id: self.log_id, number, data_bytes: self.data_bytes };
-        let spare = self.state.lock_same_rank().spares.pop();
+        let spare = {
+            let mut state = self.state.lock_same_rank();
+            match state.overwriting {
+                false => state.spares.pop(),
+                true => state.spares.iter().position(|spare| spare.is_zeros).map(|at| state.spares.swap_remove(at)),
+            }
+        };
+        let is_worn = spare.as_ref().is_some_and(|spare| !spare.is_zeros);
         let made = match &spare {
-            Some(spare) => recycle(&self.directory, spare, header),
+            Some(spare) => recycle(&self.directory, &spare.name, header),
             None => make(&self.directory, header),
         };
         let opened = made.and_then(|()| Ok(self.directory.open_file(&file_name(number), OpenOptions::WRITE)?));
@@ -230,10 +254,73 @@ impl Segments {
                 return Err(error);
             }
         };
-        self.state.lock_same_rank().live.push_back(Segment { number, file: Arc::new(file) });
+        let end = (number + 1) * self.data_bytes;
+        {
+            let mut state = self.state.lock_same_rank();
+            state.live.push_back(Segment { number, file: Arc::new(file) });
+            if is_worn {
+                state.worn_until = end;
+            }
+        }
         // Release: pairs with Acquire in `allocated`.
-        self.allocated.store((number + 1) * self.data_bytes, Ordering::Release);
+        self.allocated.store(end, Ordering::Release);
         Ok(())
+    }
+
+    /// From now on segments begin as zeros. Once the log has passed the LSN returned, no file has bytes of a former life ahead of it.
+    pub fn begin_overwriting(&self) -> Lsn {
+        // With no segment in the making.
+        let _growing = self.growing.lock();
+        let mut state = self.state.lock_same_rank();
+        state.overwriting = true;
+        state.worn_until
+    }
+
+    /// After [`Segments::begin_overwriting`]: writes zeros over spares and over the live segments' blocks wholly below `kept`, which nobody
+    /// reads any more, durably. Once: segments may be recycled as they are afterwards.
+    pub fn overwrite_below(&self, kept: Lsn) -> Result<()> {
+        loop {
+            // Out of the list, so that nobody else has it.
+            let spare = {
+                let mut state = self.state.lock_same_rank();
+                let worn = state.spares.iter().position(|spare| !spare.is_zeros);
+                worn.map(|at| state.spares.swap_remove(at))
+            };
+            let Some(mut spare) = spare else { break };
+            let outcome = self.overwrite_spare(&spare.name);
+            spare.is_zeros = outcome.is_ok();
+            self.state.lock_same_rank().spares.push(spare);
+            outcome?;
+        }
+        let kept = block_floor(kept);
+        let (from, live): (Lsn, Vec<Segment>) = {
+            let state = self.state.lock_same_rank();
+            let below = |segment: &&Segment| segment.number * self.data_bytes < kept;
+            (state.zeros_until, state.live.iter().filter(below).cloned().collect())
+        };
+        for Segment { number, file } in live {
+            let first = number * self.data_bytes;
+            let (from, to) = (from.clamp(first, first + self.data_bytes), kept.min(first + self.data_bytes));
+            if from < to {
+                write_zeros(&file, SEGMENT_HEADER + from - first, SEGMENT_HEADER + to - first)?;
+                file.sync_data()?;
+            }
+        }
+        let mut state = self.state.lock_same_rank();
+        state.zeros_until = state.zeros_until.max(kept);
+        state.overwriting = false;
+        Ok(())
+    }
+
+    fn overwrite_spare(&self, name: &str) -> Result<()> {
+        match self.directory.open_file(name, OpenOptions::WRITE) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error.into()),
+            Ok(file) => {
+                write_zeros(&file, 0, file.len()? / BLOCK * BLOCK)?;
+                Ok(file.sync_data()?)
+            }
+        }
     }
 
     /// Turns segments wholly below `oldest` into spares; keeps spares up to `files_max` files in all, and removes the others.
@@ -244,14 +331,15 @@ impl Segments {
             // The last one stays: the log goes on there.
             while state.live.len() > 1 && (state.live[0].number + 1) * self.data_bytes <= oldest {
                 let freed = state.live.pop_front().expect("it was there");
-                state.spares.push(file_name(freed.number));
+                let is_zeros = (freed.number + 1) * self.data_bytes <= state.zeros_until;
+                state.spares.push(Spare { name: file_name(freed.number), is_zeros });
             }
             while !state.spares.is_empty() && state.live.len() + state.spares.len() > files_max {
                 doomed.extend(state.spares.pop());
             }
         }
-        for name in doomed {
-            self.directory.remove(&name)?;
+        for spare in doomed {
+            self.directory.remove(&spare.name)?;
         }
         Ok(())
     }
@@ -316,10 +404,13 @@ pub fn make(directory: &Directory, header: SegmentHeader) -> Result<()> {
 fn fill(file: &File, length: u64) -> Result<()> {
     // Asks for the room first: a full disk answers at once.
     file.allocate(0, length)?;
+    write_zeros(file, 0, length)
+}
+
+fn write_zeros(file: &File, mut at: u64, end: u64) -> Result<()> {
     let zeros = AlignedBuf::zeroed(ZEROS);
-    let mut at = 0;
-    while at < length {
-        let len = zeros.len().min((length - at) as usize);
+    while at < end {
+        let len = zeros.len().min((end - at) as usize);
         file.write_at(&zeros[..len], at)?;
         at += len as u64;
     }

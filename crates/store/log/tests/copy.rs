@@ -1,8 +1,9 @@
 //! Copying the log while it grows: the copy opens like a log whose server was killed, and a late copy is nobody's burden.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use io::faults::SimDisk;
+use io::{Directory, Folder};
 use log::{Error, Log, Lsn, Options};
 
 const SEGMENT: u64 = 64 << 10;
@@ -17,6 +18,11 @@ fn options() -> Options {
         retain_from: None,
         vault: None,
     }
+}
+
+fn folder(root: &Path) -> Folder {
+    Directory::open_or_create(root).unwrap();
+    Folder::open(root).unwrap()
 }
 
 /// Appends groups of 1,000 bytes that say their number, and flushes.
@@ -38,8 +44,9 @@ fn a_copy_opens_with_all_groups_from_its_checkpoint_to_its_end() {
     let checkpoint = append(&log, 0..100);
     log.set_checkpoint(checkpoint, b"state").unwrap();
     append(&log, 100..150);
-    let mut copy = log.copy_to(&root.join("copy")).unwrap().unwrap();
-    assert!(log.copy_to(&root.join("second")).unwrap().is_none(), "one at a time");
+    let folder = folder(&root);
+    let mut copy = log.copy_to(&folder, "copy/").unwrap();
+    assert!(log.copy_to(&folder, "second/").is_none(), "one at a time");
     copy.advance().unwrap();
     // The log goes on over several segments, and a checkpoint passes what is not copied yet.
     let end = append(&log, 150..500);
@@ -64,7 +71,8 @@ fn a_copy_that_is_late_fails_and_holds_nothing() {
     let root = PathBuf::from("/sim/log-late-copy");
     let _disk = SimDisk::mount(&root, 4);
     let (log, _) = Log::open(&root.join("redo"), options()).unwrap();
-    let mut copy = log.copy_to(&root.join("copy")).unwrap().unwrap();
+    let folder = folder(&root);
+    let mut copy = log.copy_to(&folder, "copy/").unwrap();
     let mut next = 0;
     // Held beyond the checkpoint: writers go on, and the files grow.
     while log.tail_lsn() < 3 * (256 << 10) {
@@ -78,5 +86,5 @@ fn a_copy_that_is_late_fails_and_holds_nothing() {
     assert!(matches!(copy.advance(), Err(Error::Corrupt { .. })));
     assert!(log.file_bytes() < 2 * (256 << 10), "{} bytes are left", log.file_bytes());
     drop(copy);
-    assert!(log.copy_to(&root.join("again")).unwrap().is_some());
+    assert!(log.copy_to(&folder, "again/").is_some());
 }

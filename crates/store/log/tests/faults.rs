@@ -1,6 +1,8 @@
 //! Power cuts, full disks and failed devices, on a simulated disk that loses and tears what was not flushed.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use io::Op;
 use io::faults::{Action, Rule, Script, SimDisk};
@@ -120,6 +122,34 @@ fn whatever_was_acknowledged_survives_a_power_cut_at_every_change() {
         crashes += 1;
     }
     assert!(crashes > 30, "only {crashes}");
+}
+
+#[test]
+fn on_a_full_disk_the_next_checkpoint_makes_room() {
+    let (disk, root) = mount("recycled", 1);
+    let (log, _) = Log::open(&root, small()).unwrap();
+    let ends = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !ends.load(Ordering::Relaxed) {
+                log.set_checkpoint(log.flushed_lsn(), b"").unwrap();
+                std::thread::yield_now();
+            }
+        });
+        for count in 0..2_000 {
+            for ask in [Log::ensure_room, Log::ensure_room_critical] {
+                ask(&log, 4_000).unwrap();
+                let at = log.append(&[&payload(count)]).unwrap();
+                log.wait_flushed(at.end).unwrap();
+            }
+            if count == 500 {
+                disk.set_room(Some(0));
+            }
+        }
+        ends.store(true, Ordering::Relaxed);
+    });
+    assert!(log.tail_lsn() > 8 * log.capacity(), "{} bytes of log", log.tail_lsn());
+    disk.unmount();
 }
 
 #[test]
@@ -379,7 +409,8 @@ fn a_full_disk_does_not_keep_a_log_from_opening() {
     drop(log);
     disk.set_room(Some(0));
     for _ in 0..2 {
-        let (log, recovery) = Log::open(&root, small()).unwrap();
+        // Nobody makes a checkpoint.
+        let (log, recovery) = Log::open(&root, Options { checkpoint_wait: Duration::ZERO, ..small() }).unwrap();
         assert_eq!(recovery.end(), 16 << 10);
         assert!(matches!(log.ensure_room(1), Err(Error::NoSpace { .. })));
     }

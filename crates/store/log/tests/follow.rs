@@ -190,6 +190,30 @@ fn what_a_follower_needs_outlives_checkpoints_and_restarts() {
     disk.unmount();
 }
 
+/// As one does that waits for the end of a transaction larger than the log.
+#[test]
+fn a_follower_may_need_more_than_the_log_is_bound_to() {
+    let root = PathBuf::from("/sim/log-follow-far");
+    let disk = SimDisk::mount(&root, 8);
+    let (log, recovery) = Log::open(&root, options(Some(0))).unwrap();
+    let begin = recovery.end();
+    log.retain(begin).unwrap();
+    let mut follower = log.follow(begin);
+    while log.tail_lsn() < 8 * log.capacity() {
+        log.ensure_room(4 << 10).unwrap();
+        let at = log.append(&[&[1; 4 << 10]]).unwrap();
+        log.set_checkpoint(at.end, b"").unwrap();
+        take_to(&mut follower, at.end, |_, _| ());
+    }
+    let mut groups = 0;
+    take_to(&mut follower.again(begin), log.tail_lsn(), |_, _| groups += 1);
+    assert!(groups > 100, "{groups} groups");
+    log.retain(follower.position()).unwrap();
+    assert!(log.first_lsn() > begin);
+    drop((log, follower));
+    disk.unmount();
+}
+
 #[test]
 fn a_follower_that_stays_behind_is_an_error_and_no_loss() {
     let root = PathBuf::from("/sim/log-follow-behind");

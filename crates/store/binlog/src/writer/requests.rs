@@ -1,0 +1,74 @@
+//! What sessions ask of the writer: FLUSH, PURGE and RESET of the files, gtid_purged.
+
+use super::{Binlog, Request};
+use crate::error::Result;
+use crate::gtid::GtidSet;
+use std::time::SystemTime;
+
+impl Binlog {
+    /// FLUSH BINARY LOGS.
+    pub fn rotate(&self, ended: impl Fn() -> bool) -> Result<()> {
+        self.catch_up(&ended)?;
+        self.ask(Request::Rotate, ended)
+    }
+
+    /// PURGE BINARY LOGS TO: files before this one go, but for those that somebody reads and what comes behind them. Returns the first of
+    /// those. Errors: [`Error::UnknownFile`].
+    pub fn purge_to(&self, name: &str, ended: impl Fn() -> bool) -> Result<Option<u64>> {
+        let number = self.number_of(name)?;
+        let oldest = self.shared.0.lock().in_use.values().copied().min();
+        self.ask(Request::Purge(number), ended)?;
+        Ok(oldest.filter(|oldest| *oldest < number))
+    }
+
+    /// PURGE BINARY LOGS BEFORE: those that were written last before `time` go.
+    pub fn purge_before(&self, time: SystemTime, ended: impl Fn() -> bool) -> Result<()> {
+        let keep = self.open_files()?.first_since(time)?;
+        self.ask(Request::Purge(keep), ended)
+    }
+
+    /// RESET BINARY LOGS AND GTIDS: nothing is left, and the next file has this number.
+    pub fn reset(&self, number: u64, ended: impl Fn() -> bool) -> Result<()> {
+        self.catch_up(&ended)?;
+        self.ask(Request::Reset(number), ended)
+    }
+
+    /// SET GLOBAL gtid_purged: these count as executed, and are in no file.
+    pub fn add_purged(&self, set: GtidSet, ended: impl Fn() -> bool) -> Result<()> {
+        self.catch_up(&ended)?;
+        self.ask(Request::AddPurged(set), ended)
+    }
+
+    /// Has the state on disk say what is in the files, all commits so far among it.
+    pub(crate) fn settle(&self, ended: impl Fn() -> bool) -> Result<()> {
+        self.catch_up(&ended)?;
+        self.ask(Request::Settle, ended)
+    }
+
+    /// Of all commits so far, what compression has done is forgotten.
+    pub fn forget_statistics(&self, ended: impl Fn() -> bool) -> Result<()> {
+        self.catch_up(&ended)?;
+        self.ask(Request::ForgetStatistics, ended)
+    }
+
+    pub(super) fn ask(&self, request: Request, ended: impl Fn() -> bool) -> Result<()> {
+        let number = {
+            let mut shared = self.shared.0.lock();
+            shared.asked += 1;
+            let number = shared.asked;
+            shared.requests.push_back((number, request));
+            shared.answers.insert(number, None);
+            number
+        };
+        self.hurry();
+        let answer = match self.engine.hurry_events() {
+            Ok(_) => self.wait(ended, |shared| shared.answers.get_mut(&number)?.take()),
+            Err(e) => Err(e.into()),
+        };
+        let mut shared = self.shared.0.lock();
+        shared.answers.remove(&number);
+        shared.requests.retain(|(asked, _)| *asked != number);
+        drop(shared);
+        answer?
+    }
+}
