@@ -3,6 +3,7 @@
 use crate::directory::{Account, AccountName, Directory, SchemaGrant};
 use crate::host::like;
 use crate::{Accounts, Privileges};
+use std::sync::Arc;
 use sync::Cached;
 use types::SqlError;
 
@@ -18,7 +19,7 @@ pub struct Access {
     mandatory: Vec<AccountName>,
     /// The account with what its active roles add; without grants when it was dropped meanwhile. Of its global privileges
     /// only those that no schema is excepted from, so that checks stay bit tests.
-    account: Account,
+    account: Arc<Account>,
     /// The other global privileges: partial revokes take them away in some schemas.
     restricted: Privileges,
     /// Nobody's account: a thread of the server itself, which may do everything.
@@ -38,13 +39,13 @@ impl Access {
         let mut account = Account::new(name.clone(), crate::Plugin::CachingSha2);
         account.global = Privileges::GLOBAL;
         account.dynamic = crate::DYNAMIC_PRIVILEGES.iter().map(|name| (name.to_string(), false)).collect();
-        Access { account, unlimited: true, ..Access::new(directory, name, "localhost") }
+        Access { account: Arc::new(account), unlimited: true, ..Access::new(directory, name, "localhost") }
     }
 
     /// Of a thread of the server itself: whose name its statements are made in. What it may do stays.
     pub fn act_for(&mut self, name: AccountName) {
         assert!(self.unlimited, "accounts have their own names");
-        self.account.name = name;
+        Arc::make_mut(&mut self.account).name = name;
     }
 
     /// Call at the start of each statement: one load when no account has changed. True: the privileges may differ.
@@ -346,12 +347,15 @@ fn is_open_to_all(schema: &str) -> bool {
 }
 
 /// The account with its active roles, and what of its global privileges does not count everywhere, which is taken out of them.
-fn effective(directory: &Directory, name: &AccountName, active: &[AccountName]) -> (Account, Privileges) {
-    let none = || Account::new(name.clone(), crate::Plugin::CachingSha2);
+fn effective(directory: &Directory, name: &AccountName, active: &[AccountName]) -> (Arc<Account>, Privileges) {
+    let none = || Arc::new(Account::new(name.clone(), crate::Plugin::CachingSha2));
     let mut account = directory.effective(name, active).unwrap_or_else(none);
     let taken = account.restrictions.values().fold(Privileges::NONE, |all, one| all | *one);
     let restricted = account.global & taken;
-    account.global = account.global.without(restricted);
+    if !restricted.is_empty() {
+        let account = Arc::make_mut(&mut account);
+        account.global = account.global.without(restricted);
+    }
     (account, restricted)
 }
 

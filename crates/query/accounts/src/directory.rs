@@ -3,8 +3,9 @@
 use crate::host::{Client, HostPattern};
 use crate::options::{Limits, LoginRules, PasswordRules, Policy, Requirement};
 use crate::privilege::{DYNAMIC_PRIVILEGES, Privileges};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 /// `'user'@'host'`. Users are case-sensitive, hosts are kept in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -197,7 +198,8 @@ impl Account {
 /// anonymous one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directory {
-    accounts: Vec<(HostPattern, Account)>,
+    /// Each is shared with former directories, logins and sessions: nobody copies what does not change.
+    accounts: Vec<(HostPattern, Arc<Account>)>,
     policy: Policy,
 }
 
@@ -205,7 +207,7 @@ impl Directory {
     /// The directory of a first start: `root`@`localhost` with every privilege. The empty password stores none.
     pub fn bootstrap(root_password: &str) -> Directory {
         let mut root = Account::new(AccountName::new("root", "localhost"), Plugin::CachingSha2);
-        root.set_password(root_password.as_bytes(), 0);
+        root.set_password(root_password.as_bytes(), crate::password::now_s());
         root.global = Privileges::GLOBAL;
         root.dynamic = DYNAMIC_PRIVILEGES.iter().map(|name| (name.to_string(), true)).collect();
         root.proxies.insert(AccountName::of_all(), ProxyGrant { with_grant: true, granted: Granted::default() });
@@ -228,15 +230,19 @@ impl Directory {
     }
 
     pub fn accounts(&self) -> impl Iterator<Item = &Account> {
-        self.accounts.iter().map(|(_, account)| account)
+        self.accounts.iter().map(|(_, account)| &**account)
     }
 
     pub fn get(&self, name: &AccountName) -> Option<&Account> {
-        self.accounts().find(|a| a.name == *name)
+        self.shared(name).map(|account| &**account)
+    }
+
+    pub(crate) fn shared(&self, name: &AccountName) -> Option<&Arc<Account>> {
+        self.accounts.iter().map(|(_, account)| account).find(|a| a.name == *name)
     }
 
     /// The account that a client is logged in as: the first in order that covers it.
-    pub fn find(&self, user: &str, client: &Client) -> Option<&Account> {
+    pub fn find(&self, user: &str, client: &Client) -> Option<&Arc<Account>> {
         self.accounts
             .iter()
             .find(|(host, account)| (account.name.user == user || account.name.user.is_empty()) && host.matches(client))
@@ -258,7 +264,7 @@ impl Directory {
     /// Adds the account, or replaces the one of this name.
     pub fn put(&mut self, account: Account) {
         self.remove(&account.name);
-        self.accounts.push((HostPattern::new(&account.name.host), account));
+        self.accounts.push((HostPattern::new(&account.name.host), Arc::new(account)));
         self.accounts.sort_by(|(ha, a), (hb, b)| {
             use std::cmp::Ord;
             ha.rank()
@@ -271,20 +277,32 @@ impl Directory {
     /// Removes the account; `None`: there is none of this name.
     pub fn remove(&mut self, name: &AccountName) -> Option<Account> {
         let at = self.accounts.iter().position(|(_, a)| a.name == *name)?;
-        Some(self.accounts.remove(at).1)
+        Some(Arc::unwrap_or_clone(self.accounts.remove(at).1))
     }
 
     /// Changes one account. `None`: there is none of this name.
     pub fn change<R>(&mut self, name: &AccountName, f: impl FnOnce(&mut Account) -> R) -> Option<R> {
         let (_, account) = self.accounts.iter_mut().find(|(_, a)| a.name == *name)?;
-        let result = f(account);
+        let result = f(Arc::make_mut(account));
         debug_assert_eq!(account.name, *name, "renaming is remove and put");
         Some(result)
     }
 
     /// Changes every account.
     pub fn change_all(&mut self, mut f: impl FnMut(&mut Account)) {
-        self.accounts.iter_mut().for_each(|(_, account)| f(account));
+        self.accounts.iter_mut().for_each(|(_, account)| f(Arc::make_mut(account)));
+    }
+
+    /// The hosts of all accounts, each once, those that cover most first.
+    pub(crate) fn hosts(&self) -> Vec<HostPattern> {
+        let mut seen = HashSet::new();
+        let mut hosts = Vec::new();
+        for (host, account) in self.accounts.iter().rev() {
+            if seen.insert(account.name.host.as_str()) {
+                hosts.push(host.clone());
+            }
+        }
+        hosts
     }
 
     /// Users that have accounts, for information_schema and the like.

@@ -43,7 +43,10 @@ impl Account {
     pub fn revoke_schema_partly(&mut self, schema: &str, privileges: Privileges) -> bool {
         let granted = self.schemas.iter().find(|g| g.schema == schema).map_or(Privileges::NONE, |g| g.privileges);
         let rest = privileges.without(granted).without(Privileges::GRANT_OPTION);
-        if !self.global_on(schema).has(rest) || (rest.is_empty() && !granted.has(privileges)) {
+        // What is taken away there already may be taken away again.
+        let taken = self.restrictions.get(schema).map_or(Privileges::NONE, |taken| *taken & rest);
+        let rest = rest.without(taken);
+        if !self.global_on(schema).has(rest) || (rest.is_empty() && taken.is_empty() && !granted.has(privileges)) {
             return false;
         }
         if !(granted & privileges).is_empty() {

@@ -9,6 +9,7 @@
 mod access;
 mod codec;
 mod create_text;
+mod decoy;
 mod directory;
 mod grants;
 mod host;
@@ -33,11 +34,13 @@ pub use password::Scramble;
 pub use privilege::{DYNAMIC_PRIVILEGES, Privileges};
 pub use usage::{Connected, Usage};
 
+use decoy::Decoys;
 use password::Sha2Digest;
 use std::collections::HashMap;
+use std::hash::RandomState;
 use std::sync::Arc;
 use sync::Snapshot;
-use types::SqlError;
+use types::{SqlError, err};
 use usage::{Failures, UsageMap};
 
 /// The accounts of one server.
@@ -45,6 +48,12 @@ use usage::{Failures, UsageMap};
 pub struct Accounts {
     /// R: every statement, by its session's `Cached`. W: account statements.
     directory: Snapshot<Directory>,
+    /// Of the directory. R: logins of who is not there. W: account statements.
+    decoys: Snapshot<Decoys>,
+    /// Gives each name its place among them.
+    names: RandomState,
+    /// The hosts of the directory's accounts, each once, general ones first. R: connections. W: account statements.
+    hosts: Snapshot<Vec<HostPattern>>,
     /// caching_sha2_password's cache. R: logins. W: an account's first login after a start or a new password.
     sha2_cache: Snapshot<Sha2Cache>,
     /// R: logins to accounts with limits. W: the first of them.
@@ -62,6 +71,9 @@ pub(crate) struct Sha2Cache(pub(crate) HashMap<AccountName, (Vec<u8>, Sha2Digest
 impl Accounts {
     pub fn new(directory: Directory) -> Accounts {
         Accounts {
+            decoys: Snapshot::new(Decoys::of(&directory)),
+            names: RandomState::new(),
+            hosts: Snapshot::new(directory.hosts()),
             directory: Snapshot::new(directory),
             sha2_cache: Snapshot::new(Sha2Cache::default()),
             usage: Snapshot::new(UsageMap::new()),
@@ -85,6 +97,23 @@ impl Accounts {
         }
     }
 
+    /// The plugin that a name is asked for that is no account's.
+    pub(crate) fn decoy(&self, user: &str) -> Plugin {
+        let plugin = self.decoys.load().plugin(user, &self.names);
+        if self.has_plugin(plugin) { plugin } else { Plugin::CachingSha2 }
+    }
+
+    /// How many passwords an account of the directory has at most.
+    pub(crate) fn passwords_max(&self) -> usize {
+        self.decoys.load().passwords_max()
+    }
+
+    /// Whether there is any account for a client from there. Error 1130.
+    pub fn admits(&self, client: &Client) -> Result<(), SqlError> {
+        let covered = self.hosts.load().iter().any(|host| host.matches(client));
+        if covered { Ok(()) } else { Err(err!(1130, client.host)) }
+    }
+
     /// The current directory. For cold use; statements go through [`Access`].
     pub fn directory(&self) -> Arc<Directory> {
         self.directory.load()
@@ -93,6 +122,8 @@ impl Accounts {
     /// Makes `directory` the current one, after the caller has made it durable. The caller (the account statement in
     /// progress) holds the lock of rank `Accounts`.
     pub fn replace(&self, directory: Directory) {
+        self.decoys.store(Arc::new(Decoys::of(&directory)));
+        self.hosts.store(Arc::new(directory.hosts()));
         self.directory.store(Arc::new(directory));
     }
 

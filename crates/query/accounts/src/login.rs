@@ -6,11 +6,14 @@ use crate::options::Requirement;
 use crate::password::{self, Scramble};
 use crate::usage::Connected;
 use crate::{Accounts, Sha2Cache};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use types::{SqlError, err};
 
 /// The stored password of accounts that are not there. No client knows it.
 static NOBODY: LazyLock<Vec<u8>> = LazyLock::new(|| password::hash_sha2(password::random_password(20).as_bytes()));
+/// The same with mysql_native_password.
+static NOBODY_NATIVE: LazyLock<Vec<u8>> =
+    LazyLock::new(|| password::hash_native(password::random_password(20).as_bytes()));
 
 /// Who a client turned out to be.
 #[derive(Debug)]
@@ -59,7 +62,7 @@ pub struct LoginCheck<'a> {
     accounts: &'a Accounts,
     client: Client,
     user: String,
-    account: Option<Account>,
+    account: Option<Arc<Account>>,
     /// The account's plugin, which the server has not loaded: nobody logs in then.
     not_loaded: Option<Plugin>,
     /// What the plugin knows the client by.
@@ -81,11 +84,11 @@ impl<'a> LoginCheck<'a> {
         }
     }
 
-    /// Looks for the account. An unknown user gets the default plugin and fails every check: nobody learns who exists.
+    /// Looks for the account. An unknown user gets a plugin too ([`crate::decoy`]) and fails every check: nobody learns who exists.
     pub fn begin(&mut self, user: &str) -> Plugin {
         self.user = user.to_string();
         self.account = self.accounts.directory().find(user, &self.client).cloned();
-        let plugin = self.account.as_ref().map_or(Plugin::CachingSha2, |a| a.plugin);
+        let plugin = self.account.as_ref().map_or_else(|| self.accounts.decoy(user), |a| a.plugin);
         if !self.accounts.has_plugin(plugin) {
             (self.account, self.not_loaded) = (None, Some(plugin));
             return Plugin::CachingSha2;
@@ -98,7 +101,11 @@ impl<'a> LoginCheck<'a> {
     }
 
     pub fn native(&self, scramble: &Scramble, reply: &[u8; 20]) -> bool {
-        let Some(account) = &self.account else { return false };
+        let Some(account) = self.account.as_ref().filter(|a| !a.auth_string.is_empty()) else {
+            // As in `sha2_full`.
+            std::hint::black_box(password::verify_native(&NOBODY_NATIVE, scramble, reply));
+            return false;
+        };
         [&account.auth_string, &account.second_auth]
             .iter()
             .any(|stored| password::verify_native(stored, scramble, reply))
@@ -119,14 +126,15 @@ impl<'a> LoginCheck<'a> {
 
     /// Checks the password itself and remembers its digest.
     pub fn sha2_full(&self, password: &[u8]) -> bool {
-        let Some(account) = self.account.as_ref().filter(|a| !a.auth_string.is_empty()) else {
-            // It takes as long as with an account that has a password: nobody learns who exists.
-            // The compiler must not see that nobody asks for the outcome.
-            std::hint::black_box(password::verify_sha2(&NOBODY, password));
-            return false;
-        };
-        let both = [&account.auth_string, &account.second_auth];
-        let Some(stored) = both.into_iter().find(|stored| password::verify_sha2(stored, password)) else {
+        let account = self.account.as_ref().filter(|a| !a.auth_string.is_empty());
+        let both = account.map(|a| [&a.auth_string, &a.second_auth]).into_iter().flatten().filter(|s| !s.is_empty());
+        let found = both.clone().find(|stored| password::verify_sha2(stored, password));
+        let (Some(account), Some(stored)) = (account, found) else {
+            // A refusal takes as long whether there is an account or not, and whether it has one password or two: nobody learns who
+            // exists. The compiler must not see that nobody asks for the outcome.
+            for _ in both.count()..self.accounts.passwords_max() {
+                std::hint::black_box(password::verify_sha2(&NOBODY, password));
+            }
             return false;
         };
         if account.plugin != Plugin::CachingSha2 {
@@ -213,8 +221,8 @@ impl<'a> LoginCheck<'a> {
         let proxied = directory.proxied_by(&account);
         let connected = accounts.connect(proxied.unwrap_or(&account), password::now_s())?;
         let (account, proxy_user) = match proxied {
-            Some(proxied) => (proxied.name.clone(), Some(account.name)),
-            None => (account.name, None),
+            Some(proxied) => (proxied.name.clone(), Some(account.name.clone())),
+            None => (account.name.clone(), None),
         };
         Ok(Identity { user, client_host: client.host, password_expired, account, proxy_user, external_user, connected })
     }

@@ -4,6 +4,7 @@
 use crate::directory::{Account, AccountName, Directory};
 use crate::privilege::Privileges;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 impl Directory {
     /// The roles that `name` may make active: those granted to it, and the mandatory ones that exist.
@@ -27,10 +28,10 @@ impl Directory {
     }
 
     /// The account with the privileges of `active` roles added to its own; `None`: there is none of this name.
-    pub fn effective(&self, name: &AccountName, active: &[AccountName]) -> Option<Account> {
-        let mut account = self.get(name)?.clone();
+    pub fn effective(&self, name: &AccountName, active: &[AccountName]) -> Option<Arc<Account>> {
+        let mut account = Arc::clone(self.shared(name)?);
         for role in self.closure(active) {
-            account.add_privileges(self.get(&role).expect("the closure has what there is"));
+            Arc::make_mut(&mut account).add_privileges(self.get(&role).expect("the closure has what there is"));
         }
         Some(account)
     }

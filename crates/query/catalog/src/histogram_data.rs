@@ -222,7 +222,8 @@ impl Reader<'_> {
                 Value::Bytes(bytes.ok_or_else(malformed)?.into())
             }
             (Domain::Time, Json::String(s)) => {
-                let parsed = parse_time(s.as_bytes()).filter(|p| p.problem == types::temporal::parse::Problem::None);
+                let parsed = parse_time(s.as_bytes(), SqlMode::NONE)
+                    .filter(|p| p.problem == types::temporal::parse::Problem::None);
                 Value::Time(parsed.ok_or_else(malformed)?.value)
             }
             (domain @ (Domain::Date | Domain::DateTime), Json::String(s)) => {

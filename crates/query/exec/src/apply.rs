@@ -14,16 +14,22 @@ use crate::run::insert::observe;
 use crate::run::rules::RuleSet;
 use crate::run::write::{self, Refused, RowWriter, Strictness, column};
 use crate::run::{Run, long};
+use binlog::partial::{Refusal, apply_changes};
 use catalog::{Changes, Pin, Table, Version};
 use engine::{Cursor, Direction, LockMode, Range, Read, Wait};
+use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
+use types::json::binary;
 use types::{Result, SqlError, Value, err, key};
 
 const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
 
 /// A row by column of the table; `None`: the image does not have the column.
 pub type Image<'v> = [Option<Value<'v>>];
+
+/// A column, and the changes of its document.
+pub type DocumentChanges<'v> = (usize, Cow<'v, [u8]>);
 
 /// How rows that are there already, or are not, are taken: `replica_exec_mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +89,6 @@ impl RowApplier {
     pub fn begin(&mut self, run: &Run<'_>) {
         let all = 0..self.table.columns.len();
         self.writer.begin(&self.table, || all.collect(), run);
-        run.writes.set(true);
         run.tx.borrow_mut().lock_duplicates(LockMode::Shared);
     }
 
@@ -170,8 +175,15 @@ impl RowApplier {
         }
     }
 
-    /// Errors 1032, 1062, and those of rules.
-    pub fn update(&mut self, before: &Image<'_>, after: &Image<'_>, mode: Mode, run: &Run<'_>) -> Result<()> {
+    /// `changes`: of documents by column, made in what the row has. Errors 1032, 1062, 3648, 3649, and those of rules.
+    pub fn update(
+        &mut self,
+        before: &Image<'_>,
+        after: &Image<'_>,
+        changes: &[DocumentChanges<'_>],
+        mode: Mode,
+        run: &Run<'_>,
+    ) -> Result<()> {
         let table = Arc::clone(&self.table);
         match (self.find(&table, before, run)?, mode) {
             (true, _) => {}
@@ -185,6 +197,10 @@ impl RowApplier {
                 self.columns.push(i);
                 values.push(crate::expr::reborrow(value));
             }
+        }
+        for (column, list) in changes {
+            self.columns.push(*column);
+            values.push(self.changed(&table, *column, list, run)?);
         }
         let how = Self::how(run);
         let old = (&self.row[..], &self.key[..]);
@@ -211,6 +227,21 @@ impl RowApplier {
             }
             Err(refused) => Err(refused.locked()),
         }
+    }
+
+    /// The document of the row that was found, changed. Errors 3648, 3649.
+    fn changed(&self, table: &Table, column: usize, list: &[u8], run: &Run<'_>) -> Result<Value<'static>> {
+        let value = long::column(&run.tx.borrow(), table, &self.row, column)?.into_owned();
+        let doc = if let Value::Json(bytes) = &value { binary::decode(bytes) } else { None };
+        let made = doc.ok_or(Refusal::Inapplicable).and_then(|mut doc| {
+            apply_changes(&mut doc, list)?;
+            Ok(Value::from_json(&doc))
+        });
+        let name = &table.columns[column].name;
+        made.map_err(|refusal| match refusal {
+            Refusal::Corrupt => err!(3649, table.name, name),
+            Refusal::Inapplicable => err!(3648, table.name, name),
+        })
     }
 
     /// Reads and locks the row that an image is of. False: there is none.
@@ -262,10 +293,11 @@ impl RowApplier {
             lower: if prefix.is_empty() { Bound::Unbounded } else { Bound::Included(prefix) },
             upper: if bounded { Bound::Excluded(&upper[..]) } else { Bound::Unbounded },
         };
-        let mut tx = run.tx.borrow_mut();
         let mut cursor = Cursor::new(table.indexes[index].tree, range, Direction::Forward, LOCKING, 0);
         loop {
+            // Asks the transaction, which must not be borrowed meanwhile.
             run.check_interrupt()?;
+            let mut tx = run.tx.borrow_mut();
             {
                 let Some(entry) = cursor.next(&mut tx).map_err(error::engine)? else { return Ok(false) };
                 self.key.clear();
@@ -278,14 +310,21 @@ impl RowApplier {
                     self.key.extend_from_slice(&entry.key[own..]);
                 }
             }
-            if index > 0 && !tx.get(table.indexes[0].tree, &self.key, LOCKING, &mut self.row).map_err(error::engine)? {
-                continue;
+            let mut row_lock = None;
+            if index > 0 {
+                if !tx.get(table.indexes[0].tree, &self.key, LOCKING, &mut self.row).map_err(error::engine)? {
+                    continue;
+                }
+                row_lock = tx.fresh_lock();
             }
             let inside = long::inside(&tx, table, &self.row, &mut self.inside)?;
             if is_it(inside) {
                 return Ok(true);
             }
             cursor.release_last(&mut tx);
+            if let Some(lock) = row_lock {
+                tx.give_back(lock);
+            }
         }
     }
 }

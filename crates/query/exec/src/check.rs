@@ -178,13 +178,15 @@ impl fmt::Display for DataReport {
         }
         write!(
             f,
-            "{} tables, {} trees, {} pages allocated, {} of them leaked by crashes, {} undo records, {} open transactions: {} problems",
+            "{} tables, {} trees, {} pages allocated, {} of them leaked by crashes, {} undo records, {} open transactions, {} of \
+             them prepared: {} problems",
             self.tables,
             engine.trees.len(),
             engine.pages_allocated,
             engine.leaked.len(),
             engine.undo_records,
             engine.open_transactions,
+            engine.prepared_transactions,
             self.problems.len() as u64 + engine.problem_count
         )
     }

@@ -222,6 +222,14 @@ pub trait Env {
     fn release_all_locks(&mut self) -> u64;
     /// IS_USED_LOCK: the connection that holds it.
     fn lock_owner(&self, name: &str) -> Option<u64>;
+    /// What reading a system variable warns of.
+    fn deprecated_variable(&self, _name: &str) -> Option<&'static str> {
+        None
+    }
+    /// CLEARWAY_RECEIPT: what an executed transaction rests on, as JSON. Errors 1026, 1317.
+    fn receipt(&self, gtid: binlog::gtid::Gtid) -> Result<Option<String>>;
+    /// Error 3062 where no transaction has a GTID.
+    fn may_wait_for_gtids(&self) -> Result<()>;
     /// WAIT_FOR_EXECUTED_GTID_SET: until all of the set is executed, or for `time`; false: it is not. Errors 1317, 3173.
     fn wait_for_gtids(&self, set: &binlog::gtid::GtidSet, time: Option<std::time::Duration>) -> Result<bool>;
     /// Is the statement a transaction of its own (autocommit)? Then SERIALIZABLE needs no locks for reading.
@@ -231,6 +239,10 @@ pub trait Env {
     /// Are foreign keys looked at? Asked for by statements that write tables with some.
     fn foreign_key_checks(&self) -> bool {
         !matches!(self.system_variable(None, "foreign_key_checks"), Ok((Value::Int(0), _)))
+    }
+    /// Does a table have a foreign key, or another table one on it? Asked when its rows are logged for the first time.
+    fn has_foreign_keys(&self, _table: &catalog::Table) -> bool {
+        true
     }
     /// How changes of rows go into the binary log, and `max_binlog_cache_size`; `None`: they do not. Asked for once an execution.
     fn logged_rows(&self) -> Option<(binlog::payload::RowSettings, u64)> {
@@ -252,6 +264,10 @@ pub trait Env {
     fn take_file(&mut self) -> Option<Box<dyn std::io::Read + Send>> {
         None
     }
+    /// LOAD_FILE() of a file of at most so many bytes. Error 1085.
+    fn load_file(&self, _name: &str, _size_max: u64) -> Result<LoadedFile> {
+        Ok(LoadedFile::Refused)
+    }
     /// VALIDATE_PASSWORD_STRENGTH(): 0 to 100; 0 without the component that says what a good password is.
     fn password_strength(&self, _password: &str) -> i64 {
         0
@@ -266,12 +282,21 @@ pub trait Env {
     fn tell_of_parameter(&mut self, _parameter: usize, code: u16, message: String) {
         self.warn("Warning", code, message);
     }
-    /// The warnings of parameters that nobody has asked for, taken out.
-    fn untold(&mut self) -> Vec<(usize, u16, String)> {
-        Vec::new()
+    /// The warnings of a parameter that nobody had asked for, taken out, and whether there are others.
+    fn untold(&mut self, _parameter: usize) -> (Vec<(u16, String)>, bool) {
+        (Vec::new(), false)
     }
     /// level: Note, Warning, Error as SHOW WARNINGS prints.
     fn warn(&mut self, level: &'static str, code: u16, message: String);
+}
+
+/// What LOAD_FILE() finds.
+pub enum LoadedFile {
+    /// It is not there, or not for this user.
+    Refused,
+    /// Its bytes are more than were asked for.
+    TooLarge(u64),
+    Content(Vec<u8>),
 }
 
 /// How the parser reads text under a `sql_mode`.

@@ -30,6 +30,9 @@ use std::sync::Arc;
 use types::row::long::Parts;
 use types::{Result, err};
 
+/// Steps of nice(2) that a build stands behind statements while it reads the whole table: nobody waits for it then.
+const FILL_NICE: u8 = 5;
+
 /// What is built.
 pub enum Goal {
     /// The indexes at these positions of the table's new version, whose rows are the old one's.
@@ -88,6 +91,7 @@ impl OnlineBuild {
 
     /// Puts what all rows are and have into the new trees, which are of `tx`. Errors 1062, 1138, 1317 and those of conversions.
     pub fn fill(&mut self, tx: &mut Transaction, env: &mut dyn Env) -> Result<()> {
+        let _behind_statements = io::StandingBack::new(FILL_NICE);
         if let Some(rewrite) = &mut self.rewrite {
             return rewrite.copy(tx, env, Some(&mut self.snapshot)).map(drop);
         }

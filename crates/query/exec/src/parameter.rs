@@ -7,9 +7,11 @@
 use crate::context::Env;
 use crate::expr::convert::{LENIENT, text, type_of};
 use std::borrow::Cow;
+use types::charset::Charset;
+use types::error::ER_INVALID_JSON_CHARSET;
 use types::json::{Json, opaque};
 use types::temporal::parse::{self, Problem};
-use types::{CollationId, DataType, DateTime, Decimal, SqlMode, TypeKind, Value, decimal, number};
+use types::{CollationId, DataType, DateTime, Decimal, Result, SqlError, SqlMode, TypeKind, Value, decimal, number};
 
 /// What is known of one parameter.
 #[derive(Clone, Copy, Debug)]
@@ -111,18 +113,50 @@ pub fn sent_type(value: &Value<'_>, wanted: Option<TypeKind>, text: CollationId)
     }
 }
 
-/// The types that a statement is prepared with anew for values, one of which its parameter does not take. A text that its parameter
-/// takes is of the parameter's type: it has become a value of that.
-pub fn types_for(parameters: &[Parameter], values: &mut [Value<'_>], text: CollationId) -> Vec<DataType> {
+/// The types that a statement is prepared with anew for values, one of which its parameter does not take. A text that is a value of
+/// its parameter's type from end to end is of that type, any other a text, unless integers of another sign are all that is not taken:
+/// MySQL prepares nothing anew for these. `is_binary`: of the values that are strings, which are of bytes?
+pub fn types_for(
+    parameters: &[Parameter],
+    values: &mut [Value<'_>],
+    text: CollationId,
+    is_binary: &dyn Fn(usize) -> bool,
+) -> Vec<DataType> {
     let mut types = Vec::with_capacity(values.len());
-    for (parameter, value) in parameters.iter().zip(values) {
-        let is_text = matches!(value, Value::Bytes(_));
-        types.push(match is_text && takes(parameter, value) && matches!(value, Value::Bytes(_)) {
-            true => parameter.data_type,
-            false => sent_type(value, Some(parameter.place), text),
+    let by_sign = parameters.iter().zip(&mut *values).all(|(parameter, value)| {
+        let is_integer = matches!(value, Value::Int(_) | Value::UInt(_));
+        takes(parameter, value) || parameter.data_type.kind == TypeKind::BigInt && is_integer
+    });
+    for (n, (parameter, value)) in parameters.iter().zip(values).enumerate() {
+        let fits = takes(parameter, value);
+        let kind = parameter.data_type.kind;
+        types.push(match &*value {
+            Value::Json(_) if fits => parameter.data_type,
+            Value::Bytes(_) if fits && parameter.takes == Takes::Stored => parameter.data_type,
+            Value::Bytes(_) if is_binary(n) && (kind.is_text() || kind.is_bytes()) => binary_type(),
+            Value::Bytes(_) if fits && parameter.takes == Takes::Any => parameter.data_type,
+            Value::Bytes(bytes) if fits && (by_sign || is_whole(bytes, &parameter.data_type)) => parameter.data_type,
+            Value::Bytes(_) if is_binary(n) => binary_type(),
+            value => sent_type(value, Some(parameter.place), text),
         });
     }
     types
+}
+
+/// Is the text a value of the type, with nothing behind it?
+fn is_whole(text: &[u8], ty: &DataType) -> bool {
+    use TypeKind as K;
+    let ends = |used: usize| used > 0 && is_blank(&text[used..]);
+    match ty.kind {
+        K::BigInt | K::Bit => ends(number::parse_integer(text).1),
+        // What is no number at all is none of its own kind either.
+        K::Year => ends(number::parse_integer(text).1) || Decimal::parse_prefix(text).1 == 0,
+        K::Decimal => ends(Decimal::parse_prefix(text).1),
+        K::Double => ends(number::parse_f64(text).1),
+        K::Time => parse::parse_time(text, LENIENT).is_some_and(|p| p.problem == Problem::None),
+        K::Date | K::DateTime => parse::parse_datetime(text, LENIENT).is_some_and(|p| p.problem == Problem::None),
+        _ => true,
+    }
 }
 
 /// Is the text a date with a time of day?
@@ -168,16 +202,21 @@ impl Telling<'_> {
     }
 }
 
-/// What is given for a document and is of bytes becomes one that holds them, and is not read as one.
-pub fn keep_bytes(parameters: &[Parameter], values: &mut [Value<'_>], is_binary: &dyn Fn(usize) -> bool) {
+/// What is given for a document and is of bytes becomes one that holds them, and is not read as one. Error 3144 where a column is to
+/// have it.
+pub fn keep_bytes(parameters: &[Parameter], values: &mut [Value<'_>], is_binary: &dyn Fn(usize) -> bool) -> Result<()> {
     for (n, (parameter, value)) in parameters.iter().zip(values).enumerate() {
         if parameter.place == TypeKind::Json
             && let Value::Bytes(bytes) = &*value
             && is_binary(n)
         {
+            if parameter.takes == Takes::Stored {
+                return Err(SqlError::format(ER_INVALID_JSON_CHARSET, &[&Charset::Binary.name()]));
+            }
             *value = Value::from_json(&Json::Opaque(opaque::VARCHAR, bytes.to_vec()));
         }
     }
+    Ok(())
 }
 
 /// Does the parameter take the value without the statement being prepared anew? A text that is a number which an integer has no
@@ -198,7 +237,7 @@ fn takes(parameter: &Parameter, value: &mut Value<'_>) -> bool {
         return true;
     }
     // Prepared for a number before, it is a text again where its place says so.
-    if parameter.place.is_text() && !ty.kind.is_text() && matches!(value, Value::Bytes(_)) {
+    if parameter.place.is_text() && !ty.kind.is_bytes() && matches!(value, Value::Bytes(_)) {
         return false;
     }
     match (ty.kind, &*value) {
@@ -325,7 +364,7 @@ fn read_time(value: &Value<'_>) -> (Value<'static>, bool) {
     let read = match value {
         Value::Time(t) => return (Value::Time(*t), true),
         Value::DateTime(t) => return (Value::Time(t.time()), true),
-        Value::Bytes(text) => parse::parse_time(text),
+        Value::Bytes(text) => parse::parse_time(text, SqlMode::NONE),
         number => {
             let (whole, micros) = seconds_and_micros(number);
             parse::time_from_number(whole, micros)

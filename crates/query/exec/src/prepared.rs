@@ -8,12 +8,13 @@ use crate::parameter::Parameter;
 use crate::plan::{Planner, constant::Foreseen, node::Body};
 pub use crate::run::beside::Uses;
 use crate::run::subquery::Subquery;
-use crate::run::{Run, Statement};
+use crate::run::{PlainReads, Run, Statement};
 use catalog::{Table, Version};
 use engine::Transaction;
-use sql::ast::{OnDuplicate, Parsed, QueryId};
+use sql::ast::{self, OnDuplicate, Parsed, QueryId};
 use std::cell::RefCell;
 use std::sync::Arc;
+use types::error::ER_WARN_VIEW_WITHOUT_KEY;
 use types::{CollationId, DataType, Result, SqlError, Value};
 
 /// The version of a plan whose operators are gone: no dictionary has it.
@@ -86,6 +87,7 @@ pub struct Prepared {
     tables: Vec<TableUse>,
     rights: Vec<ViewRight>,
     writes: bool,
+    plain_reads: PlainReads,
     explains: bool,
     locks: bool,
     uses: Uses,
@@ -109,6 +111,8 @@ pub struct Prepared {
     tells_parts: bool,
     /// There is nothing to do before it runs.
     begins_plainly: bool,
+    /// See [`Prepared::has_untold`].
+    has_untold: bool,
     parameters: Box<[Parameter]>,
     literal_collation: CollationId,
     outline: String,
@@ -249,6 +253,7 @@ impl Prepared {
             param_count: stmt.param_count as usize,
             columns,
             writes,
+            plain_reads: plain_reads(stmt),
             explains,
             locks,
             uses,
@@ -264,6 +269,7 @@ impl Prepared {
             known: Vec::new(),
             tells_parts,
             begins_plainly,
+            has_untold: false,
             parameters,
             literal_collation,
             outline,
@@ -332,6 +338,11 @@ impl Prepared {
     /// Does it change rows?
     pub fn writes(&self) -> bool {
         self.writes
+    }
+
+    /// It is the query of a statement that is none: see [`PlainReads`].
+    pub fn lock_plain_reads(&mut self) {
+        self.plain_reads = PlainReads::Locked;
     }
 
     /// A SELECT with FOR UPDATE, FOR SHARE or LOCK IN SHARE MODE.
@@ -430,14 +441,10 @@ impl Prepared {
         if let Some(beside) = beside {
             run.set_beside(beside);
         }
+        (run.writes, run.plain_reads) = (self.writes, self.plain_reads);
         run.foreseen = &self.foreseen;
         run.reads_nothing = self.uses == Uses::Nothing;
-        let untold = if params.is_empty() { Vec::new() } else { run.env.borrow_mut().untold() };
-        let begun = if self.begins_plainly { Ok(()) } else { self.begin(&run, params) };
-        let begun = match untold.is_empty() {
-            true => begun,
-            false => begun.and_then(|()| run.take_untold(untold, &self.asked)),
-        };
+        let begun = if self.begins_plainly && !self.has_untold { Ok(()) } else { self.begin(&run, params) };
         let result = begun.and_then(|()| self.statement.execute(&run, &self.columns, sink));
         if run.holds_much() {
             self.spend();
@@ -500,13 +507,41 @@ impl Prepared {
             }
         }
         for (code, message) in &self.notes {
-            run.warn(*code, *message);
+            match *code {
+                ER_WARN_VIEW_WITHOUT_KEY => run.note(*code, message.to_string()),
+                code => run.warn(code, *message),
+            }
         }
         for (code, message) in said {
             run.tell(code, message);
         }
         run.scratch.once.borrow_mut().extend(self.known.iter().cloned());
         // Those that change rows ask once they know how strict they are.
-        if self.writes { Ok(()) } else { run.foresee() }
+        if !self.writes {
+            run.foresee()?;
+        }
+        if self.has_untold { run.ask_for_parameters(&self.asked) } else { Ok(()) }
+    }
+
+    /// Have the values of the parameters come with warnings, which wait for whoever asks for them first?
+    #[inline]
+    pub fn has_untold(&self) -> bool {
+        self.has_untold
+    }
+
+    #[inline]
+    pub fn set_untold(&mut self, has_untold: bool) {
+        self.has_untold = has_untold;
+    }
+}
+
+fn plain_reads(stmt: &Parsed) -> PlainReads {
+    use ast::Statement as S;
+    match &stmt.statement {
+        S::Query(_) | S::Explain(_) => PlainReads::Query,
+        S::Insert(insert) if matches!(insert.source, ast::InsertSource::Query(_)) => PlainReads::Source,
+        S::Update(update) if matches!(stmt[update.tables], ast::TableRef::Table(_)) => PlainReads::Source,
+        S::CreateTable(_) => PlainReads::Source,
+        _ => PlainReads::Locked,
     }
 }

@@ -33,8 +33,8 @@ pub(crate) const fn time() -> DataType {
 }
 
 /// Names and types of a schema's tables, as text: `TABLE` lines, each followed by the lines of its columns:
-/// `  NAME type [ascii | bin | utf8mb4] [not null] [default '...']`, the words in the middle for another collation than that of
-/// names.
+/// `  NAME type [ascii | bin | utf8mb4] [not null] [pri | mul] [default '...' | default now [on update]]`, the words in the middle
+/// for another collation than that of names. There are no indexes: `pri` and `mul` are what is shown as a column's key.
 pub(crate) struct Spec {
     text: &'static str,
     /// The collation of names.
@@ -70,12 +70,15 @@ impl Spec {
 
     fn column(&self, line: &'static str) -> (&'static str, DataType) {
         let line = line.split_once(" default ").map_or(line, |(line, _)| line);
+        let line = KEYS.iter().find_map(|(word, _)| line.strip_suffix(word)).unwrap_or(line);
         let (name, rest) = line.split_once(' ').expect("a name and a type");
         let (kind, nullable) = rest.strip_suffix(" not null").map_or((rest, true), |k| (k, false));
         let (kind, collation) = match kind.rsplit_once(' ') {
             Some((kind, "ascii")) => (kind, CollationId::ASCII_GENERAL_CI),
             Some((kind, "bin")) => (kind, self.binary),
             Some((kind, "utf8mb4")) => (kind, CollationId::UTF8MB4_0900_AI_CI),
+            Some((kind, "utf8mb3_bin")) => (kind, CollationId::UTF8MB3_BIN),
+            Some((kind, "utf8mb3_general_ci")) => (kind, CollationId::UTF8MB3_GENERAL_CI),
             _ => (kind, self.names),
         };
         let (word, arguments) = kind.split_once('(').map_or((kind, ""), |(w, a)| (w, a));
@@ -95,10 +98,12 @@ impl Spec {
             "set" => string(TypeKind::Set, 64),
             "bigint" => DataType { length: 21, ..DataType::new(TypeKind::BigInt) },
             "bigint unsigned" => bigint(),
+            "smallint" => DataType { length: 6, ..DataType::new(TypeKind::SmallInt) },
             "int" => int(),
             "int unsigned" => int().unsigned(),
             "smallint unsigned" => DataType { length: 5, ..DataType::new(TypeKind::SmallInt) }.unsigned(),
             "tinyint" => DataType { length: if number() == 1 { 1 } else { 4 }, ..DataType::new(TypeKind::TinyInt) },
+            "double" if number() > 0 => DataType { length: number(), decimals: 3, ..DataType::new(TypeKind::Double) },
             "double" => DataType::new(TypeKind::Double),
             "float" => DataType::new(TypeKind::Float),
             "decimal" => DataType::decimal(number(), 0),
@@ -117,8 +122,12 @@ impl Spec {
             let mut table = computed(&schema.name, name, &self.columns(name), compute);
             for (column, line) in table.columns.iter_mut().zip(self.lines(name)) {
                 column.members = members(line);
-                if let Some(text) = default(line) {
-                    column.default = ColumnDefault::Value(Value::Bytes(text.as_bytes().into()));
+                if let Some((_, default)) = line.split_once(" default ") {
+                    column.on_update_now = default.ends_with(" on update");
+                    column.default = match default.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')) {
+                        Some(text) => ColumnDefault::Value(Value::Bytes(text.as_bytes().into())),
+                        None => ColumnDefault::Now,
+                    };
                 }
             }
             schema.tables.insert(name.to_string(), Arc::new(table));
@@ -130,8 +139,15 @@ fn nothing(_: &Context, _: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-fn default(line: &'static str) -> Option<&'static str> {
-    line.split_once(" default '")?.1.strip_suffix('\'')
+/// How a column of `table` is marked in the schema's list, and what is shown of that.
+const KEYS: [(&str, &str); 2] = [(" pri", "PRI"), (" mul", "MUL")];
+
+/// The key that is shown of a column of a computed table of the schema `mysql`.
+pub(crate) fn computed_key(table: &Table, column: usize) -> &'static str {
+    let line = if table.schema == "mysql" { MYSQL.lines(&table.name).nth(column) } else { None };
+    let Some(line) = line else { return "" };
+    let line = line.split_once(" default ").map_or(line, |(line, _)| line);
+    KEYS.iter().find(|(word, _)| line.ends_with(word)).map_or("", |(_, key)| key)
 }
 
 /// Of `... enum('A','B') ...` and `set`.

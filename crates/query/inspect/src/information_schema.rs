@@ -246,6 +246,9 @@ fn partitions(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()
 
 /// PRI, UNI, MUL or nothing.
 pub(crate) fn column_key(table: &Table, column: usize) -> &'static str {
+    if table.virtual_rows.is_some() {
+        return crate::columns::computed_key(table, column);
+    }
     let leads =
         |unique: bool| table.named_indexes().any(|i| i.parts[0].column == column && i.unique == unique && !i.primary);
     let alone = table.named_indexes().any(|i| i.unique && i.parts.len() == 1 && i.parts[0].column == column);
@@ -295,6 +298,11 @@ fn columns(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
         let is_string = t.kind.is_bytes() && t.kind != Json || matches!(t.kind, Enum | Set);
         let (chars, bytes) = match is_string {
             true if t.kind.is_blob() => (uint(t.max_bytes()), uint(t.max_bytes())),
+            // Of the longest member, or of all with their commas.
+            true if matches!(t.kind, Enum | Set) => {
+                let chars = u64::from(t.length);
+                (uint(chars), uint(chars * u64::from(t.collation.charset().mbmaxlen())))
+            }
             true => (uint(t.length.into()), uint(t.max_bytes().max(t.length.into()))),
             false => (Value::Null, Value::Null),
         };
@@ -574,16 +582,16 @@ fn processlist(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 
 /// What there is for tables, and which of it a definition gets that names none.
 pub(crate) fn engine_rows(cx: &Context) -> Vec<Row> {
-    let default = cx.session_variables.iter().find(|(name, _)| *name == "default_storage_engine");
     let engines = [
         (StorageEngine::Memory, "No transactions, rows are gone when the server stops"),
-        (StorageEngine::InnoDb, "Transactions, row locks, multi-version reads"),
+        (StorageEngine::InnoDb, "Supports transactions, row-level locking, and foreign keys"),
         (StorageEngine::MyIsam, "No transactions, rows are logged and recovered as those of InnoDB"),
     ];
     let row = |(engine, comment): (StorageEngine, _)| {
-        let support = word(if default.is_some_and(|d| d.1 == engine.name()) { "DEFAULT" } else { "YES" });
+        let support = word(if cx.default_storage_engine == engine.name() { "DEFAULT" } else { "YES" });
         let transactions = word(if engine.is_transactional() { "YES" } else { "NO" });
-        vec![word(engine.name()), support, word(comment), transactions.clone(), word("NO"), transactions]
+        // Changes of tables that are not transactional are no part of an XA transaction.
+        vec![word(engine.name()), support, word(comment), transactions.clone(), transactions.clone(), transactions]
     };
     engines.map(row).to_vec()
 }

@@ -16,7 +16,6 @@ const EXTENT_BYTES: u64 = 1 << 20;
 
 pub(crate) fn tablespaces(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     let file = cx.engine.data_file().map_err(catalog::error::from_engine)?;
-    let version = cx.session_variables.iter().find(|(name, _)| *name == "version").map_or("", |(_, v)| v.as_str());
     out.push(vec![
         uint(SPACE),
         word(NAME),
@@ -29,7 +28,7 @@ pub(crate) fn tablespaces(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
         uint(file.bytes),
         uint(file.allocated_bytes),
         uint(0),
-        text(version),
+        text(cx.server_version.clone()),
         uint(1),
         word("N"),
         word("normal"),

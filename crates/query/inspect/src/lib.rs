@@ -96,6 +96,8 @@ pub struct CloneRecord {
     pub began_us: u64,
     /// 0: it is being made.
     pub ended_us: u64,
+    /// `LOCAL INSTANCE`, or host and port.
+    pub source: String,
     pub destination: String,
     pub error: Option<(u16, String)>,
     /// Where the copy ends.
@@ -107,10 +109,58 @@ pub struct CloneRecord {
     pub now_us: u64,
 }
 
+/// Tables of `performance_schema` about replication channels whose rows sessions make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replication {
+    ConnectionConfiguration,
+    ConnectionStatus,
+    ApplierConfiguration,
+    ApplierStatus,
+    ByCoordinator,
+    ByWorker,
+    Filters,
+    GlobalFilters,
+}
+
+/// Numbers of one source, under one tag or none, that are executed: the first and the last one.
+#[derive(Clone, Debug)]
+pub struct ExecutedGtids {
+    pub uuid: String,
+    pub tag: String,
+    pub first: u64,
+    pub last: u64,
+}
+
+/// A transaction in [`BinlogCompression`]. Time in microseconds since 1970.
+#[derive(Clone, Debug)]
+pub struct CompressedTransaction {
+    pub gtid: String,
+    pub compressed_bytes: u64,
+    pub events_bytes: u64,
+    pub commit_us: u64,
+}
+
+/// A line of `performance_schema.binary_log_transaction_compression_stats`.
+#[derive(Clone, Debug)]
+pub struct BinlogCompression {
+    pub compression: &'static str,
+    pub transactions: u64,
+    pub compressed_bytes: u64,
+    pub events_bytes: u64,
+    pub first: CompressedTransaction,
+    pub last: CompressedTransaction,
+}
+
 /// What only sessions know. Implemented by crate `session`.
 pub trait Source: Send + Sync {
+    /// The rows of a table about replication channels.
+    fn replication(&self, table: Replication) -> Vec<Row>;
     fn processes(&self) -> Vec<Process>;
     fn clone_record(&self) -> Option<CloneRecord>;
+    /// `gtid_executed`, in order.
+    fn gtid_executed(&self) -> Vec<ExecutedGtids>;
+    /// Of the transactions in the binary log since the start, by how they are compressed.
+    fn binlog_compression(&self) -> Vec<BinlogCompression>;
     /// What CREATE SERVER has made.
     fn foreign_servers(&self) -> Result<Vec<catalog::servers::ForeignServer>>;
     /// What INSTALL COMPONENT and INSTALL PLUGIN have installed.
@@ -139,6 +189,9 @@ pub type Visible = Box<dyn Fn(&str, &str) -> bool + Send>;
 /// (schema, table, column) -> `select,insert`
 pub type ColumnPrivileges = Box<dyn Fn(&str, &str, &str) -> String + Send>;
 
+/// The session's variables with their values as printed, made when they are asked for: some wait for the binary log's writer.
+pub type SessionVariables = Box<dyn Fn() -> Vec<(&'static str, String)> + Send>;
+
 /// Rows of the status that are the server's own, as the session sees them: TLS, and the buffer pool in words.
 pub type ServerStatus = Box<dyn Fn() -> Vec<(String, String)> + Send>;
 
@@ -148,8 +201,14 @@ pub struct Context {
     pub engine: Arc<Engine>,
     pub source: Arc<dyn Source>,
     /// The session's variables, sorted by name.
-    pub session_variables: Vec<(&'static str, String)>,
+    pub session_variables: SessionVariables,
+    /// The session's `default_storage_engine`.
+    pub default_storage_engine: String,
+    /// `version`
+    pub server_version: String,
     pub server_status: ServerStatus,
+    /// Rows of SHOW SESSION STATUS that the server has none of.
+    pub own_status: Vec<(String, String)>,
     /// What the session counts for itself, under the names of the status.
     pub own_counts: HashMap<String, u64>,
     pub database: Option<String>,
@@ -224,6 +283,8 @@ impl Context {
                 *value = own.to_string();
             }
         }
+        all.extend(self.own_status.iter().cloned());
+        all.sort_by_key(|(name, _)| name.to_ascii_lowercase());
         all
     }
 
@@ -241,7 +302,7 @@ pub fn system_schemas() -> Vec<Schema> {
     vec![information_schema::schema(), mysql::schema(), performance_schema::schema(), locks::sys()]
 }
 
-pub(crate) type Row = Vec<Value<'static>>;
+pub type Row = Vec<Value<'static>>;
 
 pub(crate) fn text(s: impl Into<String>) -> Value<'static> {
     Value::Bytes(Cow::Owned(s.into().into_bytes()))

@@ -7,7 +7,7 @@
 use crate::columns::{Compute, bigint, computed, longtext, time, varchar};
 use crate::{Context, Process, Row, datetime, maybe, text, uint, word};
 use catalog::{Schema, Table, Version};
-use engine::{Isolation, LockInfo, LockMode, LockOn, TransactionInfo};
+use engine::{LockInfo, LockMode, LockOn, TransactionInfo};
 use sql::print::quote_name;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -315,15 +315,6 @@ fn state(t: &TransactionInfo) -> &'static str {
     }
 }
 
-fn level(isolation: Isolation) -> &'static str {
-    match isolation {
-        Isolation::ReadUncommitted => "READ UNCOMMITTED",
-        Isolation::ReadCommitted => "READ COMMITTED",
-        Isolation::RepeatableRead => "REPEATABLE READ",
-        Isolation::Serializable => "SERIALIZABLE",
-    }
-}
-
 pub(crate) fn innodb_trx(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     let picture = Picture::take(cx);
     for t in &picture.transactions {
@@ -358,7 +349,7 @@ pub(crate) fn innodb_trx(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
             uint(records),
             uint(t.work),
             uint(0),
-            word(level(t.isolation)),
+            word(t.isolation.name()),
             Value::Int(1),
             Value::Int(1),
             Value::Null,

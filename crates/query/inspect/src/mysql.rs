@@ -20,6 +20,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("db", All(db)),
     ("default_roles", All(default_roles)),
     ("global_grants", All(global_grants)),
+    ("gtid_executed", All(gtid_executed)),
     ("innodb_index_stats", All(innodb_statistics::indexes)),
     ("innodb_table_stats", All(innodb_statistics::tables)),
     ("password_history", All(password_history)),
@@ -35,6 +36,14 @@ pub(crate) fn schema() -> Schema {
     let mut schema = Schema::new("mysql", CollationId::UTF8MB4_0900_AI_CI);
     MYSQL.add_to(&mut schema, COMPUTED);
     schema
+}
+
+fn gtid_executed(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.source.gtid_executed().into_iter().map(|interval| {
+        let (first, last) = (Value::Int(interval.first as i64), Value::Int(interval.last as i64));
+        vec![text(interval.uuid), first, last, text(interval.tag)]
+    }));
+    Ok(())
 }
 
 fn servers(cx: &Context, out: &mut Vec<Row>) -> Result<()> {

@@ -3,13 +3,14 @@
 
 use crate::columns::Compute::All;
 use crate::columns::{Compute, PERFORMANCE_SCHEMA};
-use crate::{CloneStage, Context, Row, locks, maybe, text, threads, uint, word};
+use crate::{CloneStage, Context, Replication, Row, locks, maybe, text, threads, uint, word};
 use catalog::Schema;
 use types::collation::CollationId;
 use types::{DateTime, Result, Value};
 
 /// Rows by table; the others are of what the server does not have.
 const COMPUTED: &[(&str, Compute)] = &[
+    ("binary_log_transaction_compression_stats", All(compression_stats)),
     ("clone_progress", All(clone_progress)),
     ("clone_status", All(clone_status)),
     ("data_locks", All(locks::data_locks)),
@@ -22,6 +23,14 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("metadata_locks", All(metadata_locks)),
     ("persisted_variables", All(persisted_variables)),
     ("processlist", All(threads::processlist)),
+    ("replication_applier_configuration", All(|cx, out| replication(cx, Replication::ApplierConfiguration, out))),
+    ("replication_applier_filters", All(|cx, out| replication(cx, Replication::Filters, out))),
+    ("replication_applier_global_filters", All(|cx, out| replication(cx, Replication::GlobalFilters, out))),
+    ("replication_applier_status", All(|cx, out| replication(cx, Replication::ApplierStatus, out))),
+    ("replication_applier_status_by_coordinator", All(|cx, out| replication(cx, Replication::ByCoordinator, out))),
+    ("replication_applier_status_by_worker", All(|cx, out| replication(cx, Replication::ByWorker, out))),
+    ("replication_connection_configuration", All(|cx, out| replication(cx, Replication::ConnectionConfiguration, out))),
+    ("replication_connection_status", All(|cx, out| replication(cx, Replication::ConnectionStatus, out))),
     ("session_status", All(session_status)),
     ("session_variables", All(session_variables)),
     ("threads", All(threads::threads)),
@@ -32,6 +41,11 @@ pub(crate) fn schema() -> Schema {
     let mut schema = Schema::new("performance_schema", CollationId::UTF8MB4_0900_AI_CI);
     PERFORMANCE_SCHEMA.add_to(&mut schema, COMPUTED);
     schema
+}
+
+fn replication(cx: &Context, table: Replication, out: &mut Vec<Row>) -> Result<()> {
+    out.extend(cx.source.replication(table));
+    Ok(())
 }
 
 /// Threads are known by their connection's id.
@@ -102,7 +116,7 @@ fn variables_info(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
 }
 
 fn session_variables(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
-    out.extend(cx.session_variables.iter().map(|(name, value)| vec![word(name), text(value.clone())]));
+    out.extend((cx.session_variables)().into_iter().map(|(name, value)| vec![word(name), text(value)]));
     Ok(())
 }
 
@@ -126,6 +140,31 @@ fn clone_time(us: u64) -> Value<'static> {
     }
 }
 
+/// What compression does to transactions on their way into the binary log. The relay log has them as the source sends them.
+fn compression_stats(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
+    for row in cx.source.binlog_compression() {
+        let saved = row.events_bytes.saturating_sub(row.compressed_bytes) * 100;
+        let mut line = vec![
+            word("BINARY"),
+            word(row.compression),
+            uint(row.transactions),
+            uint(row.compressed_bytes),
+            uint(row.events_bytes),
+            Value::Int(saved.checked_div(row.events_bytes).unwrap_or(0) as i64),
+        ];
+        for one in [row.first, row.last] {
+            line.extend([
+                text(one.gtid),
+                uint(one.compressed_bytes),
+                uint(one.events_bytes),
+                clone_time(one.commit_us),
+            ]);
+        }
+        out.push(line);
+    }
+    Ok(())
+}
+
 fn clone_status(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     let Some(clone) = cx.source.clone_record() else { return Ok(()) };
     let state = match (clone.ended_us, &clone.error) {
@@ -140,7 +179,7 @@ fn clone_status(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
         word(state),
         clone_time(clone.began_us),
         clone_time(clone.ended_us),
-        word("LOCAL INSTANCE"),
+        text(clone.source),
         text(clone.destination),
         Value::Int(number.into()),
         text(message),
@@ -151,7 +190,7 @@ fn clone_status(cx: &Context, out: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-/// Stages by name; those of a clone over the network never begin.
+/// Stages by name; some never begin here.
 const CLONE_STAGES: [&str; 7] =
     ["DROP DATA", "FILE COPY", "PAGE COPY", "REDO COPY", "FILE SYNC", "RESTART", "RECOVERY"];
 

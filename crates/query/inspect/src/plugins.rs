@@ -37,10 +37,14 @@ pub const PLUGINS: &[Plugin] = &[
     p("sha256_password", "AUTHENTICATION", "", "2.1", "Salted password hashes"),
     p("caching_sha2_password", "AUTHENTICATION", "", "2.1", "Salted password hashes, with a cache of what was proved"),
     p("InnoDB", "STORAGE ENGINE", "", "8.4", "Transactions, row locks and foreign keys"),
+    p("MEMORY", "STORAGE ENGINE", "", "8.4", "No transactions, rows are gone when the server stops"),
+    p("MyISAM", "STORAGE ENGINE", "", "8.4", "No transactions, rows are logged and recovered as those of InnoDB"),
     p("CONNECTION_CONTROL", "AUDIT", LIBRARY, "4.1", "Delays logins after failures"),
     p("CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS", "INFORMATION SCHEMA", LIBRARY, "8.4", "Accounts with failed logins in a row"),
     p("auth_socket", "AUTHENTICATION", "auth_socket.so", "2.1", "Users of the machine, by the Unix socket"),
     p("mysql_no_login", "AUTHENTICATION", "mysql_no_login.so", "2.1", "Accounts that nobody logs in to"),
+    p("rpl_semi_sync_source", "REPLICATION", "semisync_source.so", "4.0", "Source-side semi-synchronous replication."),
+    p("rpl_semi_sync_replica", "REPLICATION", "semisync_replica.so", "4.0", "Replica-side semi-synchronous replication."),
 ];
 
 /// Those that are there: status and the library as it was named.

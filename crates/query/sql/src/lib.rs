@@ -8,6 +8,7 @@
 //! ```
 
 pub mod ast;
+mod dictionary;
 pub mod digest;
 mod error;
 pub mod hints;
@@ -17,6 +18,7 @@ mod parser;
 pub mod print;
 pub mod print_query;
 
+pub use dictionary::kind_of_reserved;
 pub use error::{EMPTY_QUERY, Ended, INVALID_CHARACTERS, ParseError, SYNTAX, TOO_DEEP};
 pub use parser::{parse, parse_lifted, parse_next};
 

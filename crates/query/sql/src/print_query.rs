@@ -301,6 +301,7 @@ impl Printer<'_> {
                     let own = match (alias, &parsed[*expr]) {
                         (Some(alias), _) => Some(parsed.name(*alias).to_string()),
                         (None, Expr::Column { column, .. }) => Some(parsed.name(*column).to_string()),
+                        (None, Expr::Null) => Some("NULL".to_string()),
                         (None, _) => None,
                     };
                     let made_from = own.is_none().then(|| match &parsed[*expr] {

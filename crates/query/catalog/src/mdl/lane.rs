@@ -12,6 +12,9 @@ pub(super) const GLOBAL: usize = SLOTS;
 pub(super) const COMMIT: usize = SLOTS + 1;
 pub(super) const WORDS: usize = SLOTS + 2;
 
+/// In place of a slot: a holder that never waits for anything.
+pub(super) const NOBODY: u32 = u32::MAX;
+
 /// One session's weak locks: a word is a name's key and a [`Weak`] mode.
 #[derive(Debug, Default)]
 pub(super) struct Lane {

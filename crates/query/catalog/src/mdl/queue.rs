@@ -177,6 +177,13 @@ impl Queues {
         ticket.duration = Duration::Explicit;
     }
 
+    /// A granted lock is another's from now on.
+    pub fn give(&mut self, name: &Name, number: u64, owner: LaneId) {
+        let queue = self.by_name.get_mut(name).expect("a granted lock is in its queue");
+        let ticket = queue.granted.iter_mut().find(|t| t.number == number).expect("it is granted");
+        ticket.owner = owner;
+    }
+
     /// Changes the mode of a granted lock, after an upgrade was granted beside it, or to a weaker one.
     pub fn change(&mut self, view: View<'_>, name: &Arc<Name>, number: u64, mode: Mode) {
         let queue = self.by_name.get_mut(name).expect("a granted lock is in its queue");

@@ -50,11 +50,21 @@ pub struct MetadataPins {
 impl MetadataPins {
     /// `None`: too many connections.
     pub fn claim(locks: &Arc<MetadataLocks>, tx: &Transaction, connection: u64) -> Option<MetadataPins> {
-        let id = locks.lanes.claim()?;
-        let lane = locks.lanes.get(id);
+        let pins = MetadataPins::claim_alone(locks)?;
+        let lane = locks.lanes.get(pins.lane);
         // Relaxed: before the session locks anything.
         lane.slot.store(tx.slot(), Ordering::Relaxed);
         lane.connection.store(connection, Ordering::Relaxed);
+        Some(pins)
+    }
+
+    /// The locks of a transaction that no session has. It never waits for any. `None`: too many connections.
+    pub fn claim_alone(locks: &Arc<MetadataLocks>) -> Option<MetadataPins> {
+        let id = locks.lanes.claim()?;
+        let lane = locks.lanes.get(id);
+        // Relaxed: before it locks anything.
+        lane.slot.store(lane::NOBODY, Ordering::Relaxed);
+        lane.connection.store(0, Ordering::Relaxed); // Relaxed: as above
         Some(MetadataPins { locks: Arc::clone(locks), lane: id, used: 0, global: false, tickets: Vec::new() })
     }
 
@@ -307,6 +317,29 @@ impl MetadataPins {
         }
         if !self.tickets.is_empty() {
             self.release_where(|t| t.duration != Duration::Explicit);
+        }
+    }
+
+    /// What the transaction holds of tables becomes `other`'s, which holds nothing; nobody gets in between.
+    pub fn hand_over(&mut self, other: &mut MetadataPins) {
+        assert!(other.holds_nothing(), "it was claimed for this");
+        // Strong requests look through the lanes under this mutex: they find each lock in one lane or in the other.
+        let mut queues = self.locks.queues.lock();
+        for at in 0..self.used {
+            other.own().set(at, self.own().word(at));
+        }
+        announced();
+        other.used = std::mem::take(&mut self.used);
+        let asked = self.own().clear(0..other.used);
+        let is_table = |t: &mut Ticket| t.duration == Duration::Transaction && matches!(*t.name, Name::Table(..));
+        other.tickets.extend(self.tickets.extract_if(.., is_table));
+        for ticket in &other.tickets {
+            queues.give(&ticket.name, ticket.number, other.lane);
+        }
+        drop(queues);
+        if asked {
+            // Who waits asks the other lane to tell, from now on.
+            self.locks.freed(self.lane);
         }
     }
 

@@ -1,5 +1,6 @@
 //! One wait for a metadata lock: how it sleeps, how it ends, and what the engine's deadlock search may ask it.
 
+use super::lane::NOBODY;
 use super::{MetadataLocks, Name};
 use engine::{ForeignWait, Interrupt};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -63,7 +64,8 @@ impl ForeignWait for Wait {
         let mut lanes = Vec::new();
         locks.queues.lock().blockers(locks.view(), &self.name, self.number, &mut lanes);
         // Relaxed: stored before the session could lock anything.
-        out.extend(lanes.into_iter().map(|lane| locks.lanes.get(lane).slot.load(Ordering::Relaxed)));
+        let slots = lanes.into_iter().map(|lane| locks.lanes.get(lane).slot.load(Ordering::Relaxed));
+        out.extend(slots.filter(|slot| *slot != NOBODY));
     }
 
     fn abort(&self) -> bool {

@@ -340,9 +340,15 @@ impl Accumulator {
                 }
             }
             BitAnd | BitOr | BitXor if call.ty.kind == TypeKind::VarBinary => self.add_bytes(call.kind, &v, run)?,
-            BitAnd => self.bits &= convert::bits64(&v, run),
-            BitOr => self.bits |= convert::bits64(&v, run),
-            BitXor => self.bits ^= convert::bits64(&v, run),
+            BitAnd | BitOr | BitXor => {
+                super::integer::check(&v, &call.args[0], run, at)?;
+                let bits = convert::bits64(&v, run);
+                match call.kind {
+                    BitAnd => self.bits &= bits,
+                    BitOr => self.bits |= bits,
+                    _ => self.bits ^= bits,
+                }
+            }
             StdPop | StdSamp | VarPop | VarSamp => {
                 if let Value::Bytes(b) = &v {
                     convert::warn_truncated_double(b, run);
@@ -396,6 +402,7 @@ impl Accumulator {
                 self.double += v.to_f64();
             }
             Value::Double(d) => self.double += d,
+            Value::Json(_) => self.double += super::document::json_number(v, run).to_f64(),
             v => {
                 let sum = self.decimal.unwrap_or(Decimal::ZERO).checked_add(v.to_decimal());
                 self.decimal = Some(sum.ok_or_else(|| crate::error::out_of_range("DECIMAL", "sum"))?);
@@ -514,7 +521,11 @@ impl Accumulator {
             }
             Avg => {
                 let n = Decimal::from_parts(false, self.count as u128, 0);
-                match self.total().checked_div(n, run.div_increment()) {
+                let (total, more) = (self.total(), run.div_increment());
+                // Whole times have no digits of the second by themselves.
+                let own = call.ty.decimals.saturating_sub(more as u8);
+                let total = if total.scale() < own { total.round(own) } else { total };
+                match total.checked_div(n, more) {
                     Some(v) => Value::Decimal(v.round(call.ty.decimals)),
                     None => Value::Null,
                 }

@@ -98,6 +98,7 @@ pub fn coercibility(e: &Expr) -> u8 {
         Node::UserVariable(_) | Node::Cast(_) | Node::InCharset(_) => 2,
         Node::Const(_) | Node::Param(_) => COERCIBLE,
         Node::Call(f, _) if SYSTEM_CONSTANTS.contains(&f.name) => 3,
+        Node::Call(f, _) if f.has_own_collation() => COERCIBLE,
         Node::Call(f, args) if FIRST_DECIDES.contains(&f.name) => match args.first() {
             Some(first) if is_string(first.ty.kind) => coercibility(first),
             _ => COERCIBLE,
@@ -312,7 +313,7 @@ pub enum Reading {
     Listed,
     /// The same in a statement that changes rows: error 1292.
     ListedStored,
-    /// A bound of BETWEEN beside a column, as which it is read: warning 1292.
+    /// A bound of BETWEEN: warning 1292.
     Bound,
 }
 
@@ -343,6 +344,9 @@ pub fn check_temporal(
         let form = if kind == TypeKind::Date { "date" } else { "datetime" };
         let of_column = format!("Incorrect {form} value: '{shown}' for column '{column}' at row 1");
         return match reading {
+            Reading::Bound if column.is_empty() => {
+                Ok(vec![(1292, format!("Truncated incorrect {form} value: '{shown}'"))])
+            }
             Reading::Bound => Ok(vec![(1292, of_column)]),
             Reading::Listed => Ok(vec![(1292, format!("Truncated incorrect date value: '{shown}'"))]),
             Reading::Stored if !column.is_empty() => Err(SqlError::new(1292, of_column)),
@@ -496,6 +500,11 @@ static MOMENT_OF_TEXT: functions::Function = functions::f("moment", 1, 1, functi
     }
 });
 
+fn moment_of_text(e: Expr) -> Expr {
+    let ty = DataType { decimals: 6, nullable: e.ty.nullable, ..DataType::new(TypeKind::DateTime) };
+    Expr::new(Node::Call(&MOMENT_OF_TEXT, vec![e]), ty)
+}
+
 /// Text among the values of IN beside a TIME: what is no time is midnight.
 static LISTED_TIME: functions::Function = functions::f("listed_time", 2, 2, functions::Rule::First, |a| {
     let time = a.value(0)?;
@@ -507,6 +516,43 @@ pub fn listed_time(e: Expr) -> Expr {
     let ty = DataType { length: 17, decimals: 6, nullable: e.ty.nullable, ..DataType::new(TypeKind::Time) };
     let time = Expr::new(Node::Cast(Box::new(e.clone())), DataType { nullable: true, ..ty });
     Expr::new(Node::Call(&LISTED_TIME, vec![time, e]), ty)
+}
+
+/// A text that is looked for among dates or times is one: of dates and times a date, and so is any other text among them. Where the list has
+/// numbers too, its dates and times are texts.
+pub fn text_in_moments(e: Expr, list: Vec<Expr>) -> (Expr, Vec<Expr>) {
+    let is_text = |e: &Expr| is_string(e.ty.kind);
+    if !is_text(&e) || list.len() < 2 || !list.iter().any(|e| e.ty.kind.is_temporal()) {
+        return (e, list);
+    }
+    if !list.iter().all(|e| is_text(e) || e.ty.kind.is_temporal() || e.ty.kind == TypeKind::Null) {
+        let collation = e.ty.collation;
+        let as_text = |i: Expr| match i.ty.kind.is_temporal() {
+            true => {
+                let ty = DataType::string(TypeKind::VarChar, MOMENT_TEXT_MAX, collation);
+                Expr::new(Node::Cast(Box::new(i.clone())), DataType { nullable: i.ty.nullable, ..ty })
+            }
+            false => i,
+        };
+        return (e, list.into_iter().map(as_text).collect());
+    }
+    let has_date = list.iter().any(|e| e.ty.kind.is_temporal() && e.ty.kind != TypeKind::Time);
+    let read = |e: Expr| match is_text(&e) {
+        true if has_date => moment_of_text(e),
+        true => listed_time(e),
+        false => e,
+    };
+    (read(e), list.into_iter().map(read).collect())
+}
+
+/// A YEAR that is looked for among texts alone, none of which is read from a row, is the text of its digits.
+pub fn year_in_texts(e: Expr, list: &[Expr]) -> Expr {
+    let is_column = e.ty.kind == TypeKind::Year && matches!(e.node, Node::Column { .. });
+    if !is_column || !list.iter().all(|e| is_string(e.ty.kind) && e.is_constant()) {
+        return e;
+    }
+    let ty = DataType { nullable: e.ty.nullable, ..DataType::string(TypeKind::VarChar, 4, list[0].ty.collation) };
+    Expr::new(Node::Cast(Box::new(e)), ty)
 }
 
 /// A subquery's date as a comparison with `other` takes it: a zero date that `sql_mode` does not let in is NULL.
@@ -525,8 +571,14 @@ pub fn in_one_domain(operands: [Expr; 3]) -> [Expr; 3] {
     let has = |of: &dyn Fn(&Expr) -> bool| operands.iter().any(of);
     let is_text = |e: &Expr| is_string(e.ty.kind) && e.ty.kind != TypeKind::Json;
     // A number between strings is compared with each as numbers anyway.
-    let mixed = is_text(&operands[0]) && has(&|e| e.ty.kind.is_numeric());
-    if !mixed || has(&|e| !is_text(e) && !e.ty.kind.is_numeric() && e.ty.kind != TypeKind::Null) {
+    // A column of dates makes dates of both.
+    let kind = operands[0].ty.kind;
+    let is_moment = kind == TypeKind::Time || kind.is_temporal() && operands[0].own_column().is_none();
+    // Of a decimal literal that was lifted nothing is known but that it is not NULL.
+    let is_number = |e: &Expr| e.ty.kind.is_numeric() || e.ty.kind == TypeKind::Null && !e.ty.nullable;
+    let mixed = (is_text(&operands[0]) || is_moment && has(&is_text)) && has(&is_number);
+    let fits = |e: &Expr| is_text(e) || is_number(e) || is_moment && e.ty.kind == kind;
+    if !mixed || has(&|e| !fits(e) && e.ty.kind != TypeKind::Null) {
         return operands;
     }
     operands.map(|e| match is_text(&e) {
@@ -539,19 +591,47 @@ pub fn in_one_domain(operands: [Expr; 3]) -> [Expr; 3] {
     })
 }
 
-/// A number beside a FLOAT(M,D) of no more digits behind the point: as that column would hold it.
-fn as_float(e: Expr, other: &Expr) -> Expr {
-    // A parameter's type may not be known yet.
-    let exact = e.ty.kind.is_integer() || matches!(e.ty.kind, TypeKind::Decimal | TypeKind::Null);
-    // What is given for `?` is a double, as the column is.
+/// An exact number that is nearly what a FLOAT(M,D) holds is that: MySQL compares two numbers of so many digits no closer.
+static NEAR_FLOAT: functions::Function = functions::f("near_float", 3, 3, functions::Rule::First, |a| {
+    let Some(exact) = a.double(0)? else { return Ok(Value::Null) };
+    let (Some(held), Some(digits)) = (a.double(1)?, a.int(2)?) else { return Ok(Value::Null) };
+    let is_near = (held - exact).abs() < 5.0 / 10f64.powi(digits as i32 + 1);
+    Ok(Value::Double(if is_near { held } else { exact }))
+});
+
+/// The operand as it is compared with `other`, which may be a FLOAT(M,D).
+pub fn near_float(e: Expr, other: &Expr) -> Expr {
+    let is_fixed = other.ty.kind == TypeKind::Float && other.ty.decimals < DECIMALS_NOT_FIXED;
+    // What is given for `?` is a double, as the column is; a parameter's type may not be known yet.
     let is_given = matches!(e.node, Node::Param(_)) && e.ty.kind == TypeKind::Double && e.ty.nullable;
-    let fits = is_given || exact && e.ty.decimals <= other.ty.decimals;
-    if !fits || !matches!(e.node, Node::Const(_) | Node::Param(_)) {
+    let is_exact = e.ty.kind.is_integer() || matches!(e.ty.kind, TypeKind::Decimal | TypeKind::Null);
+    if !is_fixed || !matches!(e.node, Node::Const(_) | Node::Param(_)) || !(is_given || is_exact) {
         return e;
     }
-    let ty = types::DataType { length: 12, nullable: e.ty.nullable, ..other.ty };
-    Expr::new(Node::Cast(Box::new(e)), ty)
+    let digits = if is_given { other.ty.decimals } else { other.ty.decimals.max(e.ty.decimals) };
+    let mut held = e.clone();
+    hold_as_float(&mut held, &other.ty);
+    let ty = DataType { nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
+    Expr::new(Node::Call(&NEAR_FLOAT, vec![e, held, Expr::int(digits.into())]), ty)
 }
+
+/// What [`near_float`] stands around.
+pub fn not_near(e: &Expr) -> &Expr {
+    match &e.node {
+        Node::Call(f, args) if std::ptr::eq(*f, &NEAR_FLOAT) => &args[0],
+        _ => e,
+    }
+}
+
+/// A literal that is compared with a FLOAT(M,D), as that column would hold it.
+pub fn hold_as_float(e: &mut Expr, column: &types::DataType) {
+    let value = std::mem::replace(e, Expr::null());
+    let ty = types::DataType { length: 12, nullable: value.ty.nullable, ..*column };
+    *e = Expr::new(Node::Cast(Box::new(value)), ty);
+}
+
+/// Characters of the longest moment.
+const MOMENT_TEXT_MAX: u32 = 26;
 
 /// Characters of the longest time.
 const TIME_TEXT_MAX: u32 = 17;
@@ -574,14 +654,23 @@ pub fn time_as_text(e: Expr, other: &Expr) -> Expr {
 
 /// The operands of BETWEEN: of one string among them all times are strings.
 pub fn times_as_texts(e: Expr, low: Expr, high: Expr) -> (Expr, Expr, Expr) {
-    let Some(text) = [&e, &low, &high].into_iter().find(|e| is_string(e.ty.kind)).cloned() else {
+    let all = [&e, &low, &high];
+    let Some(text) = all.into_iter().find(|e| is_string(e.ty.kind)).cloned() else {
         return (e, low, high);
     };
+    // With a number among them they are numbers.
+    let is_number = |e: &Expr| e.ty.kind.is_numeric() || e.ty.kind == TypeKind::Null && !e.ty.nullable;
+    if all.into_iter().any(is_number) {
+        return (e, low, high);
+    }
     (time_as_text(e, &text), time_as_text(low, &text), time_as_text(high, &text))
 }
 
-/// Is it read as a year where it stands beside one: a constant, or an expression of constants?
+/// Is it read as a year where it stands beside a column of these: a constant, if it begins with a number, or an expression of constants?
 fn is_year_value(e: &Expr) -> bool {
+    if let Node::Const(Value::Bytes(text)) = &e.node {
+        return types::number::parse_integer(text).1 > 0;
+    }
     let reads = |e: &Expr| matches!(e.node, Node::Column { .. } | Node::Subquery { .. } | Node::UserVariable(_));
     matches!(e.node, Node::Const(_) | Node::Param(_)) || e.is_constant() && !e.any(&mut |e| reads(e))
 }
@@ -590,12 +679,15 @@ fn is_year_value(e: &Expr) -> bool {
 /// a temporal once, at planning.
 pub fn adapt(e: Expr, other: &Expr) -> Expr {
     let e = if other.ty.kind.is_numeric() { convert::number_of_long(convert::enum_number(e)) } else { e };
-    if other.ty.kind == TypeKind::Year && is_year_value(&e) {
+    if other.ty.kind == TypeKind::Year && matches!(other.node, Node::Column { .. }) && is_year_value(&e) {
         return functions::as_year(e);
     }
-    if other.ty.kind == TypeKind::Float && other.ty.decimals < DECIMALS_NOT_FIXED {
-        return as_float(e, other);
-    }
+    adapt_member(e, other)
+}
+
+/// The same, but for years of two digits.
+pub fn adapt_member(e: Expr, other: &Expr) -> Expr {
+    let e = if other.ty.kind.is_numeric() { convert::number_of_long(convert::enum_number(e)) } else { e };
     if !matches!(other.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp) {
         return e;
     }
@@ -609,10 +701,7 @@ pub fn adapt(e: Expr, other: &Expr) -> Expr {
         },
         // What stands for a literal is read once.
         Node::Const(_) | Node::Param(_) => e,
-        _ if is_string(e.ty.kind) && e.ty.kind != TypeKind::Json => {
-            let ty = DataType { decimals: 6, nullable: e.ty.nullable, ..DataType::new(TypeKind::DateTime) };
-            Expr::new(Node::Call(&MOMENT_OF_TEXT, vec![e]), ty)
-        }
+        _ if is_string(e.ty.kind) && e.ty.kind != TypeKind::Json => moment_of_text(e),
         _ => e,
     }
 }

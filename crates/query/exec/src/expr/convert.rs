@@ -2,6 +2,7 @@
 //! that go with them.
 
 use super::charset::{charset_of, cut, transcode, well_formed};
+use super::document::{json_decimal, json_integer, json_number, warn_json};
 use super::{Expr, Node};
 use crate::run::Run;
 use std::borrow::Cow;
@@ -128,6 +129,17 @@ pub fn warn_truncated_double(b: &[u8], run: &Run<'_>) {
     }
 }
 
+/// The integer that a string begins with, cut to `low..=high`: 1292 for one that is no such integer from end to end.
+pub fn integer_of_text(b: &[u8], (low, high): (i128, i128), run: &Run<'_>) -> i128 {
+    let (i, used, beyond) = types::number::parse_integer(b);
+    let is_whole = used > 0 && !beyond && b[used..].iter().all(|c| types::number::is_blank(*c));
+    if !is_whole || !(low..=high).contains(&i) {
+        let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
+        run.warn(1292, format!("Truncated incorrect INTEGER value: '{shown}'"));
+    }
+    i.clamp(low, high)
+}
+
 /// 1292 for a string that is no decimal from end to end.
 pub fn warn_truncated_decimal(b: &[u8], run: &Run<'_>) {
     let (_, used, status) = Decimal::parse_prefix(b);
@@ -145,44 +157,17 @@ fn warn_delimiter<T>(p: &Option<Parsed<T>>, text: &[u8], run: &Run<'_>) {
     }
 }
 
-/// 3156: a document has no value of that type.
-fn warn_json(to: &str, run: &Run<'_>) {
-    run.warn(3156, format!("Invalid JSON value for CAST to {to} from column  at row 1"));
-}
-
 /// 64 bits for bit operations: negative numbers in two's complement.
 pub fn bits64(v: &Value<'_>, run: &Run<'_>) -> u64 {
     match v {
         Value::Int(v) => *v as u64,
         Value::UInt(v) => *v,
-        Value::Bytes(b) => {
-            let (i, used, _) = types::number::parse_integer(b);
-            if used != b.len() || b.is_empty() || !(i64::MIN as i128..=u64::MAX as i128).contains(&i) {
-                let shown = String::from_utf8_lossy(&b[..b.len().min(128)]).into_owned();
-                run.warn(1292, format!("Truncated incorrect INTEGER value: '{shown}'"));
-            }
-            i.clamp(i64::MIN as i128, u64::MAX as i128) as u64
-        }
+        Value::Bytes(b) => integer_of_text(b, (i64::MIN.into(), u64::MAX.into()), run) as u64,
         Value::Double(d) if *d < 0.0 => v.to_i64() as u64,
         Value::Decimal(d) if d.is_negative() => v.to_i64() as u64,
         Value::Time(_) => v.to_i64() as u64,
-        Value::Json(_) => bits64(&v.json_scalar(), run),
+        Value::Json(_) => bits64(&json_integer(v, run), run),
         v => v.to_u64(),
-    }
-}
-
-/// The number of a document: 3156 is warned of when it has none.
-pub fn json_number(v: &Value<'_>, run: &Run<'_>) -> Value<'static> {
-    match v.json_scalar() {
-        Value::Null => {
-            run.warn(3156, "Invalid JSON value for CAST to DOUBLE from column  at row 1");
-            Value::Double(0.0)
-        }
-        Value::Bytes(b) => {
-            warn_truncated_double(&b, run);
-            Value::Double(types::number::parse_f64(&b).0)
-        }
-        other => other,
     }
 }
 
@@ -232,6 +217,7 @@ pub fn datetime_in(v: &Value<'_>, mode: SqlMode, run: &Run<'_>) -> Option<DateTi
             today.add_micros(t.0)
         }
         Value::Bytes(b) => {
+            let mode = SqlMode(mode.0 | run.sql_mode.0 & SqlMode::TIME_TRUNCATE_FRACTIONAL.0);
             let p = parse::parse_datetime(b, mode).map(|p| in_session_zone(p, run));
             let bad = p.is_none_or(|p| p.problem != parse::Problem::None);
             if p.is_some_and(|p| p.value == DateTime::ZERO) && run.sql_mode.has(SqlMode::NO_ZERO_DATE) {
@@ -284,7 +270,7 @@ pub fn time(v: &Value<'_>, run: &Run<'_>) -> Option<Time> {
         Value::Date(_) => Some(Time(0)),
         Value::DateTime(t) => Some(t.time()),
         Value::Bytes(b) => {
-            let p = parse::parse_time(b);
+            let p = parse::parse_time(b, run.sql_mode);
             if p.is_none_or(|p| p.problem != parse::Problem::None) {
                 run.warn(1292, format!("Truncated incorrect time value: '{}'", String::from_utf8_lossy(b)));
             }
@@ -293,7 +279,7 @@ pub fn time(v: &Value<'_>, run: &Run<'_>) -> Option<Time> {
         }
         Value::Json(_) => match v.json_scalar() {
             v @ (Value::Date(_) | Value::DateTime(_) | Value::Time(_)) => time(&v, run),
-            Value::Bytes(b) if parse::parse_time(&b).is_some() => time(&Value::Bytes(b), run),
+            Value::Bytes(b) if parse::parse_time(&b, run.sql_mode).is_some() => time(&Value::Bytes(b), run),
             _ => {
                 warn_json("TIME", run);
                 None
@@ -397,7 +383,7 @@ pub fn temporal_literal(
         let ty = DataType { length: 10, ..DataType::new(TypeKind::Date) }.not_null();
         (Expr::new(Node::Const(Value::Date(p.value.date())), ty), p.delimiter)
     } else if time {
-        let p = parse::parse_time(text).filter(|p| sound(p.problem) && !is_dated(text));
+        let p = parse::parse_time(text, SqlMode::NONE).filter(|p| sound(p.problem) && !is_dated(text));
         let p = p.ok_or_else(|| wrong("TIME"))?;
         let decimals = decimals_of(p.value.micros(), p.fsp);
         let ty = DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) }.not_null();
@@ -433,7 +419,7 @@ pub fn plain_date(text: &[u8]) -> Option<types::Date> {
 }
 
 /// Are digits of the second that a type lacks cut off, and not rounded?
-fn cuts_seconds(run: &Run<'_>) -> bool {
+pub fn cuts_seconds(run: &Run<'_>) -> bool {
     run.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL)
 }
 
@@ -449,6 +435,9 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
     }
     use TypeKind as K;
     let v = match (from.kind, &v) {
+        (_, Value::Json(_)) if to.kind == K::BigInt => json_integer(&v, run),
+        (_, Value::Json(_)) if matches!(to.kind, K::Double | K::Float) => json_number(&v, run),
+        (_, Value::Json(_)) if to.kind == K::Decimal => json_decimal(&v, run),
         (K::Year, Value::Int(_) | Value::UInt(_)) if to.kind.is_temporal() => first_day(v.to_u64()),
         _ => v,
     };
@@ -544,12 +533,12 @@ pub fn cast<'a>(v: Value<'a>, to: &DataType, from: &DataType, run: &Run<'_>) -> 
     })
 }
 
-/// Do NO_ZERO_DATE and NO_ZERO_IN_DATE let the date in? Warns if not.
-fn is_let_in(t: DateTime, given: &Value<'_>, run: &Run<'_>) -> bool {
+/// Do NO_ZERO_DATE and NO_ZERO_IN_DATE let the date in? Warns if not, unless it was a date or time before.
+pub fn is_let_in(t: DateTime, given: &Value<'_>, run: &Run<'_>) -> bool {
     // A zero date with a time of day is no zero date.
     let has_time = t.date().is_zero() && t != DateTime::ZERO;
     let fits = if has_time { !run.sql_mode.has(SqlMode::NO_ZERO_IN_DATE) } else { t.date().is_allowed(run.sql_mode) };
-    if !fits {
+    if !fits && !matches!(given, Value::Date(_) | Value::DateTime(_) | Value::Time(_)) {
         let shown = String::from_utf8_lossy(&text(given, &type_of(given))).into_owned();
         run.warn(1292, format!("Incorrect datetime value: '{shown}'"));
     }
@@ -641,8 +630,14 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
             _ => *t,
         };
         ty = plain(&ty);
-        for e in typed {
+        for e in typed.clone() {
             ty = common_of_two(&ty, &plain(&e.ty));
+        }
+        if is_string(ty.kind) && ty.kind != K::Json && list.len() > 2 {
+            // As long as each of them is, strings first, whatever two of them alone would be.
+            let all = || std::iter::once(first).chain(typed.clone()).map(|e| json_as_text(&plain(&e.ty)));
+            let strings = all().filter(|ty| is_string(ty.kind)).chain(all().filter(|ty| !is_string(ty.kind)));
+            ty = strings.reduce(|a, b| common_string(&a, &b)).unwrap_or(ty);
         }
     }
     if ty.kind.is_bytes() || ty.kind.is_text() {
@@ -662,16 +657,20 @@ pub fn common_type(list: &[&Expr], operation: &str) -> Result<DataType> {
     Ok(ty)
 }
 
+/// The type of a document beside one of another kind.
+fn json_as_text(t: &DataType) -> DataType {
+    match t.kind {
+        TypeKind::Json => DataType::string(TypeKind::LongText, 0, CollationId::UTF8MB4_BIN),
+        _ => *t,
+    }
+}
+
 /// What two types have in common, by MySQL's table.
 fn common_of_two(a: &DataType, b: &DataType) -> DataType {
     use TypeKind as K;
     if a.kind == K::Json && b.kind == K::Json {
         return *a;
     }
-    let json_as_text = |t: &DataType| match t.kind {
-        K::Json => DataType::string(K::LongText, 0, CollationId::UTF8MB4_BIN),
-        _ => *t,
-    };
     let (a, b) = (&json_as_text(a), &json_as_text(b));
     let (x, y) = (a.kind, b.kind);
     if is_string(x) || is_string(y) {
@@ -695,7 +694,8 @@ fn common_of_two(a: &DataType, b: &DataType) -> DataType {
             true => K::Float,
             false => K::Double,
         };
-        return DataType { length: 23, decimals: DECIMALS_NOT_FIXED, ..DataType::new(kind) };
+        let (length, decimals) = super::number::common_float(a, b, 0).unwrap_or((23, DECIMALS_NOT_FIXED));
+        return DataType { length, decimals, ..DataType::new(kind) };
     }
     if x == K::Decimal || y == K::Decimal {
         let digits = |t: &DataType| match t.kind {
@@ -842,7 +842,7 @@ pub fn bit_number(e: Expr) -> Expr {
         return super::compare::in_charset(e, CollationId::UTF8MB4_0900_AI_CI);
     }
     if !is_long_column(&e) {
-        return e;
+        return number_of_choice(e);
     }
     let ty = DataType { length: 21, nullable: e.ty.nullable, ..DataType::new(TypeKind::BigInt) };
     Expr::new(Node::Call(&INTEGER_OF_TEXT, vec![e]), ty)
@@ -851,20 +851,74 @@ pub fn bit_number(e: Expr) -> Expr {
 /// Is it a column of a long string, or another that counts as a number without a warning?
 pub fn is_long_column(e: &Expr) -> bool {
     is_string(e.ty.kind)
+        && e.ty.kind != TypeKind::Json
         && match &e.node {
             Node::Column { .. } => e.ty.kind.is_blob(),
             Node::Aggregate(call) => call.quiet,
+            Node::Call(f, _) => matches!(f.name, "coalesce" | "greatest" | "ifnull" | "least"),
             _ => false,
         }
 }
 
-/// Such a column as a number; others as they are.
+/// The number of a date that GREATEST or LEAST has chosen and written as a text.
+static NUMBER_OF_MOMENT: super::functions::Function =
+    super::functions::f("number", 1, 1, super::functions::Rule::Double, |a| {
+        let v = a.value(0)?;
+        let Value::Bytes(text) = &v else { return Ok(v) };
+        Ok(Value::Double(match parse::parse_datetime(text, LENIENT) {
+            Some(p) if p.has_time => Value::DateTime(p.value).to_f64(),
+            Some(p) => Value::Date(p.value.date()).to_f64(),
+            None => 0.0,
+        }))
+    });
+
+/// Such a column as a number, and what CASE chooses among dates; others as they are.
 pub fn number_of_long(e: Expr) -> Expr {
     if !is_long_column(&e) {
-        return e;
+        return number_of_choice(e);
     }
     let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
-    Expr::new(Node::Call(&NUMBER_OF_TEXT, vec![e]), ty)
+    let is_date = |e: &Expr| e.ty.kind.is_temporal() && e.ty.kind != TypeKind::Time;
+    let number = match &e.node {
+        Node::Call(f, args) if matches!(f.name, "greatest" | "least") && args.iter().any(is_date) => &NUMBER_OF_MOMENT,
+        _ => &NUMBER_OF_TEXT,
+    };
+    Expr::new(Node::Call(number, vec![e]), ty)
+}
+
+/// What CASE or IF chooses, as an operand: a decimal has all the digits of its type, and of a text among dates, times, members of an ENUM or
+/// SET and others the chosen one is the number that it is.
+fn number_of_choice(mut e: Expr) -> Expr {
+    if e.ty.kind == TypeKind::Decimal && matches!(&e.node, Node::Case { whens, .. } if !whens.is_empty()) {
+        let ty = e.ty;
+        return to_type(e, ty);
+    }
+    let is_string = e.ty.kind.is_text() || e.ty.kind.is_bytes();
+    if let Node::Call(f, args) = &mut e.node
+        && f.name == "nullif"
+        && args[0].members().is_some()
+    {
+        let ty = DataType { length: 23, nullable: true, ..DataType::new(TypeKind::Double) };
+        args[0] = Expr::new(Node::Cast(Box::new(enum_number(std::mem::replace(&mut args[0], Expr::null())))), ty);
+        e.ty = ty;
+        return e;
+    }
+    let is_numbered = |e: &Expr| e.ty.kind.is_temporal() || e.members().is_some();
+    if let Node::Case { whens, otherwise } = &mut e.node
+        && is_string
+        && !whens.is_empty()
+        && whens.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(is_numbered)
+    {
+        let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
+        for branch in whens.iter_mut().map(|(_, then)| then).chain(otherwise.as_deref_mut()) {
+            if !matches!(branch.node, Node::Const(Value::Null)) {
+                let own = std::mem::replace(branch, Expr::null());
+                *branch = Expr::new(Node::Cast(Box::new(enum_number(own))), DataType { nullable: true, ..ty });
+            }
+        }
+        e.ty = ty;
+    }
+    e
 }
 
 /// As [`enum_number`], for arithmetic: there an ENUM or SET is a double.

@@ -8,7 +8,9 @@ pub mod array;
 pub mod charset;
 pub mod compare;
 pub mod convert;
+pub mod document;
 pub mod functions;
+pub mod integer;
 pub mod list;
 pub mod number;
 pub mod wide;
@@ -200,6 +202,38 @@ impl Expr {
         Expr::new(Node::Column { depth: 0, slot: slot as u16, column: column as u16 }, ty)
     }
 
+    /// What a tuple keeps of the expression, and what reads that from column `column` of `slot`. Of an ENUM or SET it keeps the
+    /// number, so that it still is one beside numbers.
+    pub fn kept_at(self, slot: usize, column: usize) -> (Expr, Expr) {
+        let members = self.members().cloned();
+        let is_enum = matches!(self.node, Node::EnumText(..));
+        let ty = self.ty;
+        let kept = if members.is_some() { convert::enum_number(self) } else { self };
+        let read = Expr::column(slot, column, kept.ty);
+        let read = match members {
+            Some(members) if is_enum => Expr::new(Node::EnumText(Box::new(read), members), ty),
+            Some(members) => Expr::new(Node::SetText(Box::new(read), members), ty),
+            None => read,
+        };
+        (kept, read)
+    }
+
+    /// Is it the other expression, or an ENUM or SET of that number?
+    pub fn says(&self, other: &Expr) -> bool {
+        match &self.node {
+            Node::EnumText(number, _) | Node::SetText(number, _) => number.same(other) || self.same(other),
+            _ => self.same(other),
+        }
+    }
+
+    /// The members of an ENUM or SET whose number is at hand.
+    pub fn members(&self) -> Option<&Arc<[String]>> {
+        match &self.node {
+            Node::EnumText(_, members) | Node::SetText(_, members) => Some(members),
+            _ => None,
+        }
+    }
+
     /// The value in the given scope.
     #[inline]
     pub fn eval<'a>(&'a self, run: &'a Run<'_>, at: Scope<'a>) -> Result<Value<'a>> {
@@ -245,11 +279,21 @@ impl Expr {
             Node::Bits(op, a, b) => {
                 let x = a.eval(run, at)?;
                 let y = if x.is_null() { Value::Null } else { b.eval(run, at)? };
+                integer::check(&x, a, run, at)?;
+                integer::check(&y, b, run, at)?;
                 number::bits(*op, &x, &y, self.ty.kind == TypeKind::VarBinary, run)
             }
-            Node::BitNot(e) => number::bit_not(&e.eval(run, at)?, self.ty.kind == TypeKind::VarBinary, run),
+            Node::BitNot(e) => {
+                let v = e.eval(run, at)?;
+                integer::check(&v, e, run, at)?;
+                number::bit_not(&v, self.ty.kind == TypeKind::VarBinary, run)
+            }
             Node::Cast(e) => {
-                let v = convert::cast(e.eval(run, at)?, &self.ty, &e.ty, run)?;
+                let v = e.eval(run, at)?;
+                if self.ty.kind == TypeKind::BigInt {
+                    integer::check(&v, e, run, at)?;
+                }
+                let v = convert::cast(v, &self.ty, &e.ty, run)?;
                 Ok(match e.node {
                     // What a client sends is a text only once it was looked at.
                     Node::Param(_) => charset::text_or_null(v, &self.ty, run),
@@ -306,7 +350,7 @@ impl Expr {
 
     /// Error 1690 says what is out of range.
     #[cold]
-    fn failed(&self, e: SqlError, at: Scope<'_>) -> SqlError {
+    pub fn failed(&self, e: SqlError, at: Scope<'_>) -> SqlError {
         match e.message.strip_suffix("in ''") {
             Some(what) if e.code == 1690 => {
                 let text = print::print(self, &print::AtRow(at));

@@ -47,7 +47,7 @@ fn number(v: &Value<'_>, run: &Run<'_>) -> Number {
             convert::warn_truncated_double(b, run);
             Number::Double(v.to_f64())
         }
-        Value::Json(_) => number(&convert::json_number(v, run), run),
+        Value::Json(_) => number(&super::document::json_number(v, run), run),
         Value::Date(_) => Number::Int(v.to_i64() as i128, false),
         Value::Time(_) | Value::DateTime(_) => {
             let d = v.to_decimal();
@@ -225,7 +225,10 @@ fn compute<'a>(op: ArithOp, a: &Value<'_>, b: &Value<'_>, ty: &DataType, run: &R
                     return division_by_zero(run);
                 }
                 let v = i.checked_div_integer(j).ok_or_else(|| overflow("BIGINT"))?;
-                v.to_i64().map(Value::Int).map_err(|_| overflow("BIGINT"))
+                match ty.unsigned {
+                    true => v.to_u64().map(Value::UInt).map_err(|_| overflow("BIGINT UNSIGNED")),
+                    false => v.to_i64().map(Value::Int).map_err(|_| overflow("BIGINT")),
+                }
             }
         },
         ArithOp::Mod => match (&x, &y) {
@@ -416,8 +419,12 @@ pub fn arith_type(op: ArithOp, a: &DataType, b: &DataType) -> DataType {
         (ArithOp::IntDiv, 1) => DataType { length: (p - s.min(p) + 1).min(21), ..int(unsigned[0] || unsigned[1]) },
         (ArithOp::IntDiv, _) => int(unsigned[0] || unsigned[1]),
         (ArithOp::Div, 0 | 1) => exact(p + DIV_SCALE + r, s + DIV_SCALE),
-        (ArithOp::Mod, 2) => DataType { unsigned: unsigned[0], ..double },
-        (_, 2) => double,
+        (_, 2) => {
+            let more = if op == ArithOp::Div { DIV_SCALE as u8 } else { 0 };
+            let ty =
+                common_float(a, b, more).map_or(double, |(length, decimals)| DataType { length, decimals, ..double });
+            DataType { unsigned: op == ArithOp::Mod && unsigned[0], ..ty }
+        }
         (ArithOp::Mod, 0) => DataType { length: a.length.max(b.length).min(21), ..int(unsigned[0]) },
         (_, 0) => {
             let digits = if op == ArithOp::Mul { p + q } else { p.max(q) + 1 };
@@ -428,6 +435,38 @@ pub fn arith_type(op: ArithOp, a: &DataType, b: &DataType) -> DataType {
         // Without a sign there is room for another digit.
         (ArithOp::Mod, _) => DataType { unsigned: unsigned[0], ..decimal(p.max(q) + unsigned[0] as u32, s.max(r)) },
         _ => exact((p - s.min(p)).max(q - r.min(q)) + 1 + s.max(r), s.max(r)),
+    }
+}
+
+/// Digits before the point with a sign, and behind it; `None`: as many as a value needs, or no number.
+fn fixed_digits(t: &DataType) -> Option<(u32, u8)> {
+    match t.kind {
+        TypeKind::Float | TypeKind::Double if t.decimals < DECIMALS_NOT_FIXED => {
+            Some((t.length.saturating_sub(t.decimals.into()), t.decimals))
+        }
+        TypeKind::Decimal => {
+            let marks = u32::from(t.decimals > 0) + u32::from(!t.unsigned);
+            Some((t.length.saturating_sub(t.decimals.into()) + marks, t.decimals))
+        }
+        k if k.is_integer() => Some((t.length, 0)),
+        _ => None,
+    }
+}
+
+/// Length and digits behind the point that FLOAT(M,D) or DOUBLE(M,D) has with another number; `more`: and so many of these.
+pub fn common_float(a: &DataType, b: &DataType, more: u8) -> Option<(u32, u8)> {
+    let ((i, s), (j, r)) = (fixed_digits(a)?, fixed_digits(b)?);
+    let decimals = s.max(r) + more;
+    (decimals < DECIMALS_NOT_FIXED).then(|| (i.max(j) + u32::from(decimals), decimals))
+}
+
+/// A DOUBLE of as many digits behind the point as `t`, and `more`, where these are fixed.
+pub fn double_like(t: &DataType, more: u8) -> DataType {
+    let double = DataType { length: 23, ..DataType::new(TypeKind::Double) };
+    match t.decimals + more {
+        _ if !matches!(t.kind, TypeKind::Float | TypeKind::Double) => double,
+        decimals if decimals < DECIMALS_NOT_FIXED => DataType { length: 17 + u32::from(decimals), decimals, ..double },
+        _ => double,
     }
 }
 
@@ -462,7 +501,7 @@ pub fn negate_type(t: &DataType) -> DataType {
             let (p, s) = as_decimal_type(t);
             DataType { nullable, ..DataType::decimal(p, s as u8) }
         }
-        _ => DataType { length: 23, nullable, ..DataType::new(TypeKind::Double) },
+        _ => DataType { nullable, ..double_like(t, 0) },
     }
 }
 
@@ -483,7 +522,7 @@ pub fn sum_type(t: &DataType, average: bool) -> DataType {
             let (length, decimals) = if average { (21, DIV_SCALE as u8) } else { (17, 0) };
             DataType { length, decimals, ..DataType::new(TypeKind::Double) }
         }
-        2 => DataType { length: 23, ..DataType::new(TypeKind::Double) },
+        2 => double_like(t, if average { DIV_SCALE as u8 } else { 0 }),
         _ => {
             let (p, s) = as_decimal_type(t);
             if average {

@@ -1,7 +1,7 @@
 //! Comparisons of two operands, or of two rows.
 
 use crate::expr::compare::{self, CmpOp, Reading};
-use crate::expr::{Expr, Node, boolean_type, functions, wide};
+use crate::expr::{Expr, Node, boolean_type, convert, functions, wide};
 use sql::ast::BinaryOp;
 use types::collation::CollationId;
 use types::{Date, DateTime, Result, SqlError, TypeKind, Value};
@@ -56,6 +56,15 @@ pub(super) fn comparison(op: BinaryOp) -> Option<CmpOp> {
 
 /// Both sides brought together: JSON, wide types, collation. Errors 1267, 3854.
 pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
+    compare_by(op, a, b, compare::adapt)
+}
+
+/// The same of members of two rows, one of which is to be less than the other or stands in a list: a YEAR is a number there.
+fn compare_members(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
+    compare_by(op, a, b, compare::adapt_member)
+}
+
+fn compare_by(op: CmpOp, a: Expr, b: Expr, adapt: fn(Expr, &Expr) -> Expr) -> Result<Expr> {
     let (a, b) = match (a.ty.kind == TypeKind::Json, b.ty.kind == TypeKind::Json) {
         (true, false) => (a, functions::json::as_scalar(b)),
         (false, true) => (functions::json::as_scalar(a), b),
@@ -67,9 +76,11 @@ pub fn compare_exprs(op: CmpOp, a: Expr, b: Expr) -> Result<Expr> {
     let (a, b) = if are_strings == [true; 2] { (a, b) } else { (wide::plain(a), wide::plain(b)) };
     let a = compare::time_as_text(a, &b);
     let b = compare::time_as_text(b, &a);
+    let b = compare::near_float(b, &a);
+    let a = compare::near_float(a, &b);
     let collation = compare::collation_of(&[&a, &b])?;
-    let b = compare::in_charset(compare::adapt(b, &a), collation);
-    let a = compare::in_charset(compare::adapt(a, &b), collation);
+    let b = compare::in_charset(adapt(b, &a), collation);
+    let a = compare::in_charset(adapt(a, &b), collation);
     let nullable = op != CmpOp::NullSafeEq && (a.ty.nullable || b.ty.nullable);
     Ok(Expr::new(Node::Compare(op, Box::new(a), Box::new(b), collation), boolean_type(nullable)))
 }
@@ -81,11 +92,27 @@ pub(super) fn pair_collations(operands: &mut [Expr], outputs: &mut [Expr]) -> Re
 
 /// The collation of an operand and a subquery's column, both of which are brought to its character set.
 pub(super) fn pair_collation(a: &mut Expr, b: &mut Expr) -> Result<CollationId> {
+    let are_numbers = [a.ty.kind.is_numeric(), b.ty.kind.is_numeric()];
+    for (e, beside_number) in [(&mut *a, are_numbers[1]), (&mut *b, are_numbers[0])] {
+        if beside_number && e.members().is_some() {
+            *e = convert::enum_number(std::mem::replace(e, Expr::null()));
+        }
+    }
     let collation = compare::collation_of(&[a, b])?;
     for e in [a, b] {
         *e = compare::in_charset(std::mem::replace(e, Expr::null()), collation);
     }
     Ok(collation)
+}
+
+/// A row and one of several of a list.
+pub(super) fn listed_row(a: Vec<Expr>, b: Vec<Expr>) -> Result<Expr> {
+    if a.len() != b.len() {
+        return Err(SqlError::new(1241, format!("Operand should contain {} column(s)", a.len())));
+    }
+    let nullable = a.iter().chain(&b).any(|e| e.ty.nullable);
+    let list: Result<Vec<Expr>> = a.into_iter().zip(b).map(|(x, y)| compare_members(CmpOp::Eq, x, y)).collect();
+    Ok(Expr::new(Node::And(list?), boolean_type(nullable)))
 }
 
 /// Row comparison spelled out: `(a,b) = (c,d)` is a=c AND b=d; `<` goes left to right.
@@ -114,10 +141,10 @@ pub(super) fn compare_rows(op: CmpOp, a: Vec<Expr>, b: Vec<Expr>) -> Result<Expr
             for i in 0..pairs.len() {
                 let mut all = Vec::new();
                 for (x, y) in &pairs[..i] {
-                    all.push(compare_exprs(CmpOp::Eq, x.clone(), y.clone())?);
+                    all.push(compare_members(CmpOp::Eq, x.clone(), y.clone())?);
                 }
                 let (x, y) = pairs[i].clone();
-                all.push(compare_exprs(if i == last { op } else { strict }, x, y)?);
+                all.push(compare_members(if i == last { op } else { strict }, x, y)?);
                 any.push(Expr::new(Node::And(all), boolean_type(nullable)));
             }
             Ok(Expr::new(Node::Or(any), boolean_type(nullable)))

@@ -13,6 +13,7 @@ use super::expr::string;
 use crate::expr::compare::{Reading, TemporalParam};
 use crate::expr::functions::once;
 use crate::expr::{Expr, Node, boolean_type, compare, convert};
+use types::datatype::DECIMALS_NOT_FIXED;
 use types::{CollationId, Result, SqlError, TypeKind, Value};
 
 /// A constant that is asked before any row is read.
@@ -78,26 +79,33 @@ impl Planner<'_> {
         if asks {
             self.ask_for_params(e, open);
         }
-        if let Node::Compare(_, a, b, _) = &mut e.node {
-            let value = match (is_column_of_numbers(a), is_column_of_numbers(b)) {
-                (true, false) => b,
-                (false, true) => a,
-                _ => return e.children_mut(&mut |e| self.fold(e, asks, open)),
-            };
-            if !self.is_text_literal(value) {
-                return;
-            }
-            let literal = std::mem::replace(&mut **value, Expr::null());
-            **value = once::number(literal, self.next_once());
+        let pair: Option<(&Expr, &mut Expr)> = match &mut e.node {
+            Node::Compare(_, a, b, _) => match (is_column_of_numbers(a), is_column_of_numbers(b)) {
+                (true, false) => Some((a, b)),
+                (false, true) => Some((b, a)),
+                _ => None,
+            },
+            Node::In { operand, list, .. } if is_fixed_float(operand) => match &mut list[..] {
+                [value] => Some((operand, value)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some((column, value)) = pair else { return e.children_mut(&mut |e| self.fold(e, asks, open)) };
+        if self.is_text_literal(value) {
+            let literal = std::mem::replace(value, Expr::null());
+            *value = once::number(literal, self.next_once());
             if asks {
-                let asked = (**value).clone();
+                let asked = value.clone();
                 let mut all = open.to_vec();
                 all.push(asked);
                 self.ask_before(Expr::new(Node::And(all), boolean_type(true)), false);
             }
-            return;
         }
-        e.children_mut(&mut |e| self.fold(e, asks, open));
+        if is_fixed_float(column) && is_literal(value) {
+            *value = compare::not_near(value).clone();
+            compare::hold_as_float(value, &column.ty);
+        }
     }
 
     /// Parameters that a condition compares with a column.
@@ -176,8 +184,7 @@ impl Planner<'_> {
 
     /// The same of a bound of BETWEEN.
     pub(super) fn note_bound(&mut self, e: &Expr, other: &Expr) -> Result<()> {
-        let is_column = other.own_column().is_some();
-        let reading = if is_column && !self.stores { Reading::Bound } else { self.reading() };
+        let reading = if self.stores { self.reading() } else { Reading::Bound };
         self.note_read(e, other, reading)
     }
 
@@ -304,6 +311,17 @@ fn speaks(e: &Expr) -> bool {
 
 fn is_column_of_numbers(e: &Expr) -> bool {
     matches!(e.node, Node::Column { .. }) && e.ty.kind.is_numeric() && e.ty.kind != TypeKind::Year
+}
+
+/// A FLOAT(M,D): MySQL compares it with a literal as the column would hold that one, in conditions alone.
+fn is_fixed_float(e: &Expr) -> bool {
+    is_column_of_numbers(e) && e.ty.kind == TypeKind::Float && e.ty.decimals < DECIMALS_NOT_FIXED
+}
+
+/// A number or text that stands in the statement, or what is given for `?`.
+fn is_literal(e: &Expr) -> bool {
+    let e = compare::not_near(once::inner(e));
+    matches!(e.node, Node::Const(_) | Node::Param(_)) && !convert::is_hex_literal(e)
 }
 
 /// Made of numbers and texts by operators alone.

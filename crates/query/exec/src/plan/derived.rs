@@ -11,7 +11,7 @@
 
 use super::Planner;
 use super::access::Wanted;
-use super::names::Source;
+use super::names::{Source, SourceColumn};
 use super::node::QueryPlan;
 use super::query::OrderKey;
 use super::semijoin::{Aside, SLOTS_MAX, lift, only_conditions_count};
@@ -23,6 +23,21 @@ use crate::run::Shape;
 use sql::ast::{QueryBody, QueryId};
 use sql::hints::TableHint;
 use types::Result;
+
+/// The query of a derived table that keeps its rows: what it keeps of an ENUM or SET is the number.
+fn as_kept(plan: QueryPlan, columns: &mut [SourceColumn]) -> QueryPlan {
+    for (column, e) in columns.iter_mut().zip(&plan.outputs) {
+        column.members = e.members().cloned();
+    }
+    kept(plan)
+}
+
+/// The same of one that is planned anew.
+pub(super) fn kept(plan: QueryPlan) -> QueryPlan {
+    let kept = |e: Expr| if e.members().is_some() { convert::enum_number(e) } else { convert::kept_decimal(e) };
+    let outputs = plan.outputs.into_iter().map(kept).collect();
+    QueryPlan { outputs, ..plan }
+}
 
 /// Nodes of an output of a merged table, at most: each that reads such a column takes a copy, so they double from table to table.
 const MERGED_NODES_MAX: usize = 1000;
@@ -87,12 +102,16 @@ impl Planner<'_> {
                     // Its columns are expressions still, and no columns of a temporary table.
                     let types = source.columns.iter_mut().zip(&plan.outputs);
                     types.for_each(|(column, e)| column.data_type = e.ty);
+                    let mut aside = aside;
+                    if source.view.is_some() {
+                        // What is in a view's text is not to be found in this statement's.
+                        aside.block.sources.iter_mut().for_each(Source::settle);
+                    }
                     self.plan_put_up(plan, *aside)?
                 }
             },
         };
-        let outputs = plan.outputs.into_iter().map(convert::kept_decimal).collect();
-        let plan = QueryPlan { outputs, ..plan };
+        let plan = as_kept(plan, &mut source.columns);
         let slot = self.block().shapes.len();
         self.block().shapes.push(Shape::Tuple(source.columns.len()));
         let unique = super::dependence::unique_outputs(&plan).filter(|_| source.lateral.is_none());
@@ -107,7 +126,9 @@ impl Planner<'_> {
         // On the inner side of an outer join all of it is NULL at times, and its conditions belong to ON.
         let nulls = outputs.iter().all(|e| e.own_column().is_some());
         let inner = matches!(&aside.tree, Tree::Leaf(_) | Tree::Join { left_outer: false, .. });
-        room && (self.inner_side == 0 || (nulls && (inner || aside.conditions.is_empty())))
+        let twice = |(i, e): (usize, &Expr)| outputs[..i].iter().any(|o| o.same(e));
+        let told_apart = !block.rolls_up || !outputs.iter().enumerate().any(twice);
+        room && told_apart && (self.inner_side == 0 || (nulls && (inner || aside.conditions.is_empty())))
     }
 
     /// Plans what was put aside on its own after all.

@@ -4,6 +4,7 @@ use super::access::Wanted;
 use super::names::{Block, Exports, Source};
 use super::node::{Assigned, Body, Delete, Insert, InsertSource, Plan, Scan, SortKey, Target, Update};
 use super::tables::Tree;
+use super::views::{Merged, Through};
 use super::{Planner, names::AliasRule};
 use crate::error::{unknown_column, unsupported};
 use crate::expr::{Expr, Node};
@@ -13,6 +14,7 @@ use catalog::{Changes, Table};
 use engine::{LockMode, Read, Wait};
 use sql::ast::{self, Expr as Ast, TableRef};
 use std::sync::Arc;
+use types::error::ER_WARN_VIEW_WITHOUT_KEY;
 use types::{Result, SqlError, TypeKind};
 
 pub const LOCKING: Read = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
@@ -43,9 +45,20 @@ impl Planner<'_> {
         })?;
         refuse_virtual(&table, "INSERT")?;
         let view = table.view.is_some().then(|| Arc::new((table.schema.clone(), table.name.clone())));
-        let (table, source, star) = self
-            .write_through(table, None)?
-            .ok_or_else(|| types::err!(1471, parsed.name(insert.table.name), "INSERT"))?;
+        let whole = table.clone();
+        let written = match self.write_through(table, None, Through::Insert)? {
+            Some(written) => written,
+            None => {
+                let named = |names: &Vec<ast::Name>| names.iter().map(|n| parsed.name(*n)).collect::<Vec<_>>();
+                let names = insert.columns.as_ref().map(named);
+                let refused = super::join_view::not_inserted(&whole, names.as_deref(), replaces);
+                refused.map_or(Ok(()), Err)?;
+                let through = self.inserted_through(&whole, names.as_deref().unwrap_or_default())?;
+                let merged = through.ok_or_else(|| types::err!(1471, parsed.name(insert.table.name), "INSERT"))?;
+                self.written_as(merged, &whole, None)
+            }
+        };
+        let (table, source, star) = written;
         let check = source.check.clone();
         let visible = source.filter.clone().filter(|_| replaces);
         let columns = match &insert.columns {
@@ -301,7 +314,7 @@ impl Planner<'_> {
             self.column_reads.borrow_mut().truncate(before);
             let raw = target.raw();
             let Node::Column { depth: 0, slot, column } = *raw else {
-                return Err(SqlError::new(1348, "Column is not updatable"));
+                return Err(types::err!(1348, super::join_view::column_name(self.parsed, a)));
             };
             let value = match self.parsed[a.value] {
                 Ast::DefaultValue => Assigned::Default,
@@ -339,6 +352,9 @@ impl Planner<'_> {
             return self.update_many(update);
         };
         self.refuse_cte(factor, "UPDATE")?;
+        if self.goes_through_join(factor, !update.order.is_empty() || update.limit.is_some()) {
+            return self.update_many(update);
+        }
         let table = self.open_target(factor, "UPDATE", |t| {
             // What is read shows in the columns.
             t.update = true;
@@ -374,6 +390,9 @@ impl Planner<'_> {
             return self.delete_many(delete);
         };
         self.refuse_cte(factor, "DELETE")?;
+        if self.goes_through_join(factor, !delete.order.is_empty() || delete.limit.is_some()) {
+            return self.delete_many(delete);
+        }
         let table = self.open_target(factor, "DELETE", |t| {
             t.delete = true;
         })?;
@@ -394,17 +413,26 @@ impl Planner<'_> {
 
     /// The base table that a statement writes when it names `table`, which may be a view; its source under the names of the
     /// statement, and the columns of `*`. `None`: a view that can not be written through.
-    pub(super) fn write_through(&mut self, table: Arc<Table>, alias: Option<&str>) -> Result<Option<Written>> {
+    pub(super) fn write_through(
+        &mut self,
+        table: Arc<Table>,
+        alias: Option<&str>,
+        through: Through,
+    ) -> Result<Option<Written>> {
         if table.view.is_none() {
             let star = (0..table.columns.len()).filter(|i| table.columns[*i].is_in_star()).collect();
             let source = Source::of_table(0, &table, alias);
             return Ok(Some((table, source, star)));
         }
-        let Some(merged) = self.merged(&table, true)? else { return Ok(None) };
+        let merged = self.merged(&table, through, 0)?;
+        Ok(merged.map(|merged| self.written_as(merged, &table, alias)))
+    }
+
+    fn written_as(&mut self, merged: Merged, view: &Table, alias: Option<&str>) -> Written {
         self.table_use(merged.base.id).carried = true;
-        let source = self.merged_source(&merged, &table, 0, alias.unwrap_or(&table.name));
+        let source = self.merged_source(&merged, view, 0, alias.unwrap_or(&view.name));
         let star = merged.columns.iter().map(|(_, c)| *c).collect();
-        Ok(Some((merged.base, source, star)))
+        (merged.base, source, star)
     }
 
     /// Pushes the block of a single-table UPDATE or DELETE.
@@ -421,7 +449,8 @@ impl Planner<'_> {
         refuse_virtual(&table, verb)?;
         let alias = factor.alias.map(|a| self.parsed.name(a));
         let name = alias.unwrap_or_else(|| self.parsed.name(factor.name.name));
-        let (table, mut source, _) = self.write_through(table, alias)?.ok_or_else(|| not_updatable(name, verb))?;
+        let (table, mut source, _) =
+            self.write_through(table, alias, Through::Change)?.ok_or_else(|| not_updatable(name, verb))?;
         source.hints = factor.index_hints.clone();
         source.read = LOCKING;
         self.blocks.push(self.changed_block());
@@ -451,7 +480,11 @@ impl Planner<'_> {
         let mut order = self.order(order, &[])?;
         order.retain(|o| !matches!(o.expr.node, Node::Const(_) | Node::Param(_)));
         let limit = self.limit(limit)?.map(|(count, _)| count);
-        self.refuse_reading(0, if changed.is_some() { "UPDATE" } else { "DELETE" })?;
+        let verb = if changed.is_some() { "UPDATE" } else { "DELETE" };
+        if limit.is_some() {
+            self.look_for_key(&table, verb)?;
+        }
+        self.refuse_reading(0, verb)?;
         let keys = order.iter().map(|o| (&o.expr, o.descending)).collect();
         let wanted = Wanted { keys, limited: limit.is_some(), groups: None, skips: false };
         let (plan, ordered) = self.join_plan(Tree::Leaf(0), conditions, &wanted)?;
@@ -476,6 +509,32 @@ impl Planner<'_> {
         let order = order.into_iter().map(|o| SortKey { expr: o.expr, descending: o.descending }).collect();
         let shapes = std::mem::take(&mut self.block().shapes);
         Ok(Target { table, plan, slot: 0, shapes, collect, order, limit })
+    }
+
+    /// Some rows of a view are to be changed that has no key of its table, nor all columns: note 1355, or error 1288 where
+    /// `updatable_views_with_limit` is off.
+    fn look_for_key(&mut self, table: &Table, verb: &str) -> Result<()> {
+        let source = &self.current_block().sources[0];
+        if source.view.is_none() {
+            return Ok(());
+        }
+        let is_shown = |column: usize| !source.columns[column].hidden;
+        let is_key = |index: &catalog::Index| {
+            let mut columns = index.parts.iter().map(|part| part.column);
+            index.unique && columns.all(|c| is_shown(c) && !table.columns[c].data_type.nullable)
+        };
+        let has_all = (0..table.columns.len()).all(|c| table.columns[c].hidden || is_shown(c));
+        if has_all || table.indexes.iter().any(is_key) {
+            return Ok(());
+        }
+        if !self.flag("updatable_views_with_limit") {
+            return Err(not_updatable(&source.name, verb));
+        }
+        self.notes.push((
+            ER_WARN_VIEW_WITHOUT_KEY,
+            "View being updated does not have complete key of underlying table in it",
+        ));
+        Ok(())
     }
 
     fn is_strict(&self, ignore: bool) -> bool {

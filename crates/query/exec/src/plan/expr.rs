@@ -38,6 +38,11 @@ impl Planner<'_> {
         parsed.list(list).iter().map(|e| self.expr(*e)).collect()
     }
 
+    /// The error that an ON has waited with.
+    pub(super) fn raise_late_error(&mut self) -> Result<()> {
+        self.block().late_error.take().map_or(Ok(()), Err)
+    }
+
     /// A condition of WHERE, HAVING or the ON of an inner join.
     pub fn condition(&mut self, id: ExprId, clause: &'static str) -> Result<Expr> {
         let mut e = self.condition_as_written(id, clause)?;
@@ -64,12 +69,12 @@ impl Planner<'_> {
     }
 
     /// Says that a document is asked whether it is true; not of the definition of a view.
-    /// A hexadecimal literal is asked as a number.
+    /// A hexadecimal literal, an ENUM or a SET is asked as a number.
     fn truth(&mut self, e: Expr) -> Expr {
         if e.ty.kind == TypeKind::Json && self.view_depth == 0 {
             self.notes.push((3986, functions::json::AS_CONDITION));
         }
-        if convert::is_hex_literal(&e) { convert::enum_number(e) } else { e }
+        convert::enum_number(e)
     }
 
     /// An expression of a clause that messages name.
@@ -210,6 +215,7 @@ impl Planner<'_> {
                     None => parsed.name(*name).to_string(),
                 };
                 let (_, ty) = self.env.system_variable(global, &name)?;
+                self.notes.extend(self.env.deprecated_variable(&name).map(|text| (1287, text)));
                 let tag = match global {
                     None => "",
                     Some(true) => "global",
@@ -316,8 +322,9 @@ impl Planner<'_> {
                 let (low, high) = (compare::beside_moment(low, &e), compare::beside_moment(high, &e));
                 let (e, low, high) = compare::times_as_texts(e, low, high);
                 let collation = compare::collation_for(&[&e, &low, &high], "between")?;
+                let [e, low, high] = compare::in_one_domain([e, low, high]);
                 let (low, high) = (compare::adapt(low, &e), compare::adapt(high, &e));
-                let [e, low, high] = compare::in_one_domain([e, low, high]).map(|e| compare::in_charset(e, collation));
+                let [e, low, high] = [e, low, high].map(|e| compare::in_charset(e, collation));
                 let nullable = e.ty.nullable || low.ty.nullable || high.ty.nullable;
                 let node = Node::Between { negated: *negated, operands: Box::new([e, low, high]), collation };
                 Expr::new(node, boolean_type(nullable))
@@ -331,19 +338,27 @@ impl Planner<'_> {
                 let e = list.remove(0);
                 // A document makes documents of all, not numbers.
                 let has_document = list.iter().chain([&e]).any(|e| e.ty.kind == TypeKind::Json);
-                let are_numbers = !has_document && list.iter().all(|i| i.ty.kind.is_numeric());
+                // Nothing is known of a decimal literal that was lifted, but that it is not NULL.
+                let is_number = |i: &Expr| i.ty.kind.is_numeric() || i.ty.kind == TypeKind::Null && !i.ty.nullable;
+                let are_numbers = !has_document && list.iter().all(is_number);
+                if !are_numbers && e.members().is_some() && list.iter().any(is_number) {
+                    return super::rows::listed_each(e, list, *negated);
+                }
+                let (e, list) = compare::text_in_moments(e, list);
+                let e = if list.len() > 1 { compare::year_in_texts(e, &list) } else { e };
                 let e = if are_numbers { convert::number_of_long(e) } else { e };
-                // Beside numbers a hexadecimal literal is one.
-                let e = if are_numbers && convert::is_hex_literal(&e) { convert::enum_number(e) } else { e };
+                // Beside numbers a hexadecimal literal is one, and an ENUM or a SET.
+                let e = if are_numbers { convert::enum_number(e) } else { e };
                 for i in &list {
                     self.note_listed(i, &e)?;
                 }
+                let is_one = list.len() == 1;
                 let list: Vec<Expr> = list
                     .into_iter()
                     // A YEAR is not compared with years of two digits here.
                     .map(|i| match e.ty.kind {
                         _ if has_document => i,
-                        TypeKind::Year => i,
+                        TypeKind::Year if !is_one => i,
                         TypeKind::Time
                             if constant::is_text(&i) && matches!(i.node, Node::Const(_) | Node::Param(_)) =>
                         {
@@ -352,6 +367,7 @@ impl Planner<'_> {
                         _ => compare::adapt(compare::beside_moment(i, &e), &e),
                     })
                     .collect();
+                let list = list.into_iter().map(|i| if is_one { compare::near_float(i, &e) } else { i }).collect();
                 let (e, list) = functions::json::in_one_domain(e, list);
                 let mut all = vec![&e];
                 all.extend(list.iter());
@@ -401,6 +417,8 @@ impl Planner<'_> {
                     g.order.iter().map(|o| Ok((self.concat_key(o.expr, &args)?, o.descending))).collect();
                 self.block().shown = shown;
                 let order = order?;
+                let number = |e: Expr| if e.members().is_some() { convert::enum_number(e) } else { e };
+                let order = order.into_iter().map(|(e, descending)| (number(e), descending)).collect();
                 let separator = g.separator.map_or(b",".to_vec(), |s| parsed.bytes(s).to_vec());
                 let most = self.env.system_variable(None, "group_concat_max_len").map_or(1024, |(v, _)| v.to_u64());
                 let e = AggregateCall::group_concat(args, g.distinct, order, separator, most)?;

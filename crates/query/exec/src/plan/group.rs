@@ -76,7 +76,9 @@ pub fn constants(conditions: &[Expr]) -> Vec<Expr> {
 pub fn describe_rolled_up(columns: &mut [ColumnMeta], outputs: &[Expr]) {
     for (meta, e) in columns.iter_mut().zip(outputs) {
         meta.data_type.zerofill &= e.ty.zerofill;
-        if !meta.org_name.is_empty() && matches!(e.node, Node::Column { depth: 0, .. }) && e.ty.nullable {
+        let is_key =
+            matches!(e.node, Node::Column { depth: 0, .. }) || e.members().is_some() && e.own_column().is_some();
+        if !meta.org_name.is_empty() && is_key && e.ty.nullable {
             let kind = match e.ty.kind {
                 TypeKind::Enum | TypeKind::Set => TypeKind::Char,
                 kind => kind,
@@ -130,6 +132,9 @@ impl Planner<'_> {
         having: &mut Option<Expr>,
         order: &mut [OrderKey],
     ) -> Result<Plan> {
+        // Groups of an ENUM or SET are those of its numbers.
+        let number = |k: Expr| if k.members().is_some() { convert::enum_number(k) } else { k };
+        let keys: Vec<Expr> = keys.into_iter().map(number).collect();
         let block = self.block();
         let asked = block.asked.take();
         let keep = asked.is_some();
@@ -191,6 +196,9 @@ impl Planner<'_> {
                     }
                 });
                 result?;
+                if let Node::EnumText(number, _) | Node::SetText(number, _) = &e.node {
+                    e.ty.nullable |= number.ty.nullable;
+                }
             }
         }
         Ok(())
@@ -201,7 +209,7 @@ impl Planner<'_> {
         if !SqlMode(self.env.sql_mode()).has(SqlMode::ONLY_FULL_GROUP_BY) {
             return Ok(());
         }
-        let is_selected = |key: &OrderKey| outputs.iter().any(|o| o.same(&key.expr));
+        let is_selected = |key: &OrderKey| outputs.iter().any(|o| o.says(&key.expr));
         for (i, key) in order.iter().enumerate().filter(|(_, key)| !is_selected(key)) {
             match self.beyond(&key.expr, outputs) {
                 None => {}
@@ -214,7 +222,7 @@ impl Planner<'_> {
 
     /// What an expression reads that outputs do not say.
     fn beyond(&self, e: &Expr, outputs: &[Expr]) -> Option<Beyond> {
-        let said = |o: &Expr| o.same(e) || subquery_of(e).is_some() && subquery_of(e) == subquery_of(o);
+        let said = |o: &Expr| o.says(e) || subquery_of(e).is_some() && subquery_of(e) == subquery_of(o);
         match &e.node {
             // One that is part of an expression need not be what is selected.
             Node::Aggregate(_) => Some(Beyond::Aggregate),

@@ -140,7 +140,14 @@ impl Planner<'_> {
         }
         let data_type = DataType { nullable: true, ..data_type };
         let at = all.len();
-        all.push(SourceColumn { name: name.clone(), data_type, hidden: false, invisible: false, origin: None });
+        all.push(SourceColumn {
+            name: name.clone(),
+            data_type,
+            hidden: false,
+            invisible: false,
+            origin: None,
+            members: None,
+        });
         Ok(Column { at, name, data_type, what })
     }
 

@@ -4,6 +4,7 @@ use super::Planner;
 use super::dml::{column_by_name, refuse_virtual};
 use super::names::{Block, Source};
 use super::node::{Assigned, Body, FieldTarget, FileSource, Insert, InsertSource};
+use super::views::Through;
 use crate::error::{unknown_column, unsupported};
 use crate::run::Shape;
 use crate::run::fields::FileFormat;
@@ -74,7 +75,8 @@ impl Planner<'_> {
         })?;
         refuse_virtual(&table, "INSERT")?;
         let name = parsed.name(load.table.name);
-        let (table, source, star) = self.write_through(table, None)?.ok_or_else(|| types::err!(1288, name, "LOAD"))?;
+        let (table, source, star) =
+            self.write_through(table, None, Through::Insert)?.ok_or_else(|| types::err!(1288, name, "LOAD"))?;
         let check = source.check.clone();
         let mut targets = Vec::with_capacity(load.targets.len());
         for id in &load.targets {

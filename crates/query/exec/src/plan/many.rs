@@ -4,10 +4,12 @@ use super::Planner;
 use super::access::Wanted;
 use super::dml::{LOCKING, not_updatable, reads_whole, refuse_generated_in, refuse_virtual};
 use super::group::subquery_of;
-use super::names::{AliasRule, Source};
+use super::join_view;
+use super::names::{AliasRule, Block, Source};
 use super::node::{Body, DeleteMany, Plan, UpdateMany, UpdateTarget};
 use super::rules::Rules;
 use super::tables::Tree;
+use super::views::Through;
 use crate::expr::{Expr, Node};
 use catalog::{Changes, Table};
 use sql::ast;
@@ -22,7 +24,8 @@ impl Planner<'_> {
         if update.limit.is_some() {
             return Err(err!(1221, "UPDATE", "LIMIT"));
         }
-        self.blocks.push(self.changed_block());
+        let written = join_view::set_by(self.parsed, &update.set);
+        self.blocks.push(Block { through: Through::Change, written, ..self.changed_block() });
         let result = self.update_many_in_block(update);
         self.blocks.pop();
         result
@@ -30,7 +33,9 @@ impl Planner<'_> {
 
     fn update_many_in_block(&mut self, update: &ast::Update) -> Result<Body> {
         let (tree, _) = self.from(update.tables)?;
+        self.raise_late_error()?;
         let set = self.assignments(&update.set)?;
+        self.one_table_a_view(&set)?;
         let mut targets: Vec<UpdateTarget> = Vec::new();
         for i in 0..self.block().sources.len() {
             let slot = self.block().sources[i].slot;
@@ -38,7 +43,19 @@ impl Planner<'_> {
                 let table = self.write_source(i, "UPDATE")?;
                 let check = self.block().sources[i].check.take();
                 let rules = self.rules(&table, Changes::UPDATE, check)?;
-                self.note_updated(i, set.iter().filter(|(s, ..)| *s == slot).map(|(_, column, _)| *column));
+                match self.view_around(i) {
+                    Some(view) => {
+                        let of_slot = set.iter().zip(&update.set).filter(|((s, ..), _)| *s == slot);
+                        let names = of_slot.map(|(_, a)| join_view::column_name(self.parsed, a)).collect::<Vec<_>>();
+                        let source = &self.current_block().sources[view];
+                        let columns = names.iter().filter_map(|name| source.find(name)).collect::<Vec<_>>();
+                        self.note_updated(view, columns.into_iter());
+                        self.note_written_through(view, &table);
+                    }
+                    None => {
+                        self.note_updated(i, set.iter().filter(|(s, ..)| *s == slot).map(|(_, column, _)| *column));
+                    }
+                }
                 let same = |s: &Source| s.table.as_ref().is_some_and(|t| t.id == table.id);
                 let read = (self.block().sources.iter().filter(|s| same(s)).count() == 1).then(Vec::new);
                 targets.push(UpdateTarget { slot, table, set: Vec::new(), read, rules });
@@ -62,7 +79,9 @@ impl Planner<'_> {
     }
 
     pub(super) fn delete_many(&mut self, delete: &ast::Delete) -> Result<Body> {
-        self.blocks.push(self.changed_block());
+        let mut block = self.changed_block();
+        block.written = join_view::deleted_from(self.parsed, delete);
+        self.blocks.push(block);
         let result = self.delete_many_in_block(delete);
         self.blocks.pop();
         result
@@ -71,8 +90,7 @@ impl Planner<'_> {
     fn delete_many_in_block(&mut self, delete: &ast::Delete) -> Result<Body> {
         let (tree, _) = self.from(delete.from)?;
         let mut targets: Vec<(usize, Arc<Table>, Option<Arc<Rules>>)> = Vec::new();
-        for name in &delete.targets {
-            let (schema, alias) = (name.schema.map(|s| self.parsed.name(s)), self.parsed.name(name.name));
+        for (schema, alias) in join_view::targets(self.parsed, delete) {
             let sources = &self.block().sources;
             // With a schema, a table is meant by its own name, and one that has an alias by none.
             let own = |s: &Source| s.table.as_ref().is_none_or(|t| t.name == s.name);
@@ -80,13 +98,18 @@ impl Planner<'_> {
             let Some(i) = sources.iter().position(is_meant) else {
                 return Err(err!(1109, alias, "MULTI DELETE"));
             };
-            let slot = sources[i].slot;
+            let named = sources[i].named;
+            let view = i;
+            let i = self.deleted_through(i)?;
+            let slot = self.block().sources[i].slot;
             if targets.iter().any(|(s, ..)| *s == slot) {
                 return Err(SqlError::new(1066, format!("Not unique table/alias: '{alias}'")));
             }
             let table = self.write_source(i, "DELETE")?;
-            let named = self.block().sources[i].named.expect("it is a table's");
-            self.table_use(named).delete = true;
+            self.table_use(named.expect("it is a table's")).delete = true;
+            if view != i {
+                self.note_written_through(view, &table);
+            }
             let rules = self.rules(&table, Changes::DELETE, None)?;
             targets.push((slot, table, rules));
         }
@@ -127,6 +150,8 @@ impl Planner<'_> {
             }
             Self::conjuncts(e, &mut conditions);
         }
+        conditions.append(&mut self.block().moved);
+        self.raise_late_error()?;
         self.block().alias_rule = AliasRule::Never;
         let mut read = Vec::new();
         tree.each_condition(&mut |e| self.note_asked(e, &mut read));

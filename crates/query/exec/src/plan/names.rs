@@ -31,6 +31,8 @@ pub struct Block {
     pub alias_rule: AliasRule,
     /// Aggregates are computed without a temporary table: there is no GROUP BY, or one WITH ROLLUP.
     pub sums_alone: bool,
+    /// It groups WITH ROLLUP, where columns that are always equal are NULL at different levels.
+    pub rolls_up: bool,
     /// While HAVING is read: what it may mean by a column outside of aggregates, the selected and those grouped by.
     pub shown: Option<Vec<Expr>>,
     /// ON DUPLICATE KEY UPDATE: VALUES(c) reads this slot.
@@ -50,6 +52,12 @@ pub struct Block {
     /// WHERE and ORDER BY of the derived tables that were merged into it.
     pub moved: Vec<Expr>,
     pub moved_order: Vec<super::query::OrderKey>,
+    /// What an UPDATE or DELETE of the block names to be written.
+    pub written: Vec<super::join_view::Written>,
+    /// The error of the last ON that has one: MySQL resolves the select list and WHERE before them, and the last of them first.
+    pub late_error: Option<types::SqlError>,
+    /// What views of its FROM are merged for.
+    pub through: super::views::Through,
 }
 
 /// What ON DUPLICATE KEY UPDATE may read of the query of INSERT ... SELECT: its tables, and the columns that joins made one.
@@ -146,6 +154,8 @@ pub struct SourceColumn {
     pub invisible: bool,
     /// Where a derived table's column comes from, for result metadata.
     pub origin: Option<Box<ColumnMeta>>,
+    /// Of an ENUM or SET whose numbers are in a derived table's rows.
+    pub members: Option<Arc<[String]>>,
 }
 
 impl Source {
@@ -159,6 +169,7 @@ impl Source {
                 hidden: c.hidden,
                 invisible: c.invisible,
                 origin: None,
+                members: None,
             })
             .collect();
         Source {
@@ -203,18 +214,20 @@ impl Source {
         // Also where a derived table's column holds what was computed.
         ty.zerofill |= ty.kind == TypeKind::Year;
         let node = Node::Column { depth: depth as u8, slot: self.slot as u16, column: i as u16 };
-        match (&self.table, ty.kind) {
-            (Some(t), TypeKind::Enum) => {
-                let raw =
-                    Expr::new(node, DataType { nullable: ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() });
-                Expr::new(Node::EnumText(Box::new(raw), t.columns[i].members.clone().into()), ty)
-            }
-            (Some(t), TypeKind::Set) => {
-                let raw =
-                    Expr::new(node, DataType { nullable: ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() });
-                Expr::new(Node::SetText(Box::new(raw), t.columns[i].members.clone().into()), ty)
-            }
-            (Some(t), TypeKind::Timestamp) if t.virtual_rows.is_none() => {
+        let members = match &self.table {
+            Some(t) if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) => Some(t.columns[i].members.clone().into()),
+            Some(_) => None,
+            None => self.columns[i].members.clone(),
+        };
+        if let Some(members) = members {
+            let number = DataType { nullable: ty.nullable, ..DataType::new(TypeKind::BigInt).unsigned() };
+            let raw = Box::new(Expr::new(node, number));
+            let is_enum = ty.kind == TypeKind::Enum;
+            let node = if is_enum { Node::EnumText(raw, members) } else { Node::SetText(raw, members) };
+            return Expr::new(node, ty);
+        }
+        match &self.table {
+            Some(t) if ty.kind == TypeKind::Timestamp && t.virtual_rows.is_none() => {
                 Expr::new(Node::LocalTime(Box::new(Expr::new(node, ty))), ty)
             }
             _ => Expr::new(node, ty),
@@ -229,6 +242,7 @@ impl Source {
             hidden: true,
             invisible: false,
             origin: None,
+            members: None,
         };
         let mut columns: Vec<SourceColumn> = (0..first).map(hidden).collect();
         columns.extend(visible.iter().map(|i| SourceColumn {
@@ -240,6 +254,7 @@ impl Source {
             hidden: false,
             invisible: false,
             origin: None,
+            members: None,
         }));
         Source { schema: self.schema.clone(), ..Source::of_tuple(slot, &self.name, columns) }
     }

@@ -359,6 +359,8 @@ pub struct SetOp {
     pub left: QueryPlan,
     pub right: QueryPlan,
     pub slot: usize,
+    /// What the sides gave before they were brought to one type, until a UNION around this one has asked.
+    pub given: Option<[Vec<Expr>; 2]>,
 }
 
 /// A whole statement. A query has the user variables of its INTO.

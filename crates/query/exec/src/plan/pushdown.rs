@@ -6,7 +6,7 @@ use super::Planner;
 use super::names::Source;
 use super::node::QueryPlan;
 use super::tables::slots_of;
-use crate::expr::{Expr, Node};
+use crate::expr::{Expr, Node, convert};
 use catalog::Table;
 use sql::ast::{Query, QueryBody, QueryId, SetOp};
 use sql::hints::TableHint;
@@ -101,6 +101,7 @@ impl Planner<'_> {
         };
         let pushed = conditions.iter().zip(&wanted).filter(|(_, w)| **w).map(|(e, _)| output(e)).collect();
         let Some((plan, taken)) = self.plan_anew(&origin, pushed) else { return query };
+        let plan = super::derived::kept(plan);
         let mut taken = taken.into_iter();
         let mut at = wanted.into_iter();
         conditions.retain(|_| !(at.next() == Some(true) && taken.next() == Some(true)));
@@ -190,7 +191,7 @@ impl Planner<'_> {
                 plan
             }
             // It stays a table of its own.
-            Definition::View(table) => self.view_plan(table, None).map(|(plan, _)| plan),
+            Definition::View(table) => self.view_plan(table, None, false).map(|(plan, _)| plan),
         };
         self.blocks.push(block);
         self.blocks_anew = blocks_anew + self.blocks_planned - blocks;
@@ -303,7 +304,9 @@ fn to_output(e: &mut Expr, from: u16) {
 
 fn from_outputs(e: &mut Expr, outputs: &[Expr]) {
     if let Node::Column { slot: OUTPUT, column, .. } = e.node {
-        *e = outputs[column as usize].clone();
+        let output = outputs[column as usize].clone();
+        let is_number = !matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set);
+        *e = if is_number && output.members().is_some() { convert::enum_number(output) } else { output };
         return;
     }
     e.children_mut(&mut |c| from_outputs(c, outputs));

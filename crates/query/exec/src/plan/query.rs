@@ -2,22 +2,23 @@
 
 use super::Planner;
 use super::access::Wanted;
-use super::meta::{kept_meta, plain_meta, united_type};
+use super::meta::plain_meta;
 use super::names::{AliasRule, Block, Exports, Source, Windows, given_name};
-use super::node::{Plan, QueryPlan, SetKind, SetOp};
+use super::node::{Plan, QueryPlan, SetKind};
 use super::pushdown::Pushed;
 use super::recursive::Working;
+use super::set::same_width;
 use super::sorted::sorted;
 use super::tables::{StarColumn, filtered};
 use crate::context::ColumnMeta;
 use crate::error;
 use crate::expr::aggregate::AggregateKind;
-use crate::expr::{Expr, Node, compare, convert};
+use crate::expr::{Expr, Node, convert};
 use crate::parameter::{self, Takes};
 use crate::run::Shape;
 use engine::{LockMode, Read, Wait};
 use sql::ast::{self, Expr as Ast, ExprId, QueryBody, QueryId, Select, SelectItem};
-use types::{Result, SqlError, TypeKind, err};
+use types::{Result, SqlError, err};
 
 /// A common table expression in scope.
 #[derive(Clone)]
@@ -205,36 +206,6 @@ impl Planner<'_> {
         }
     }
 
-    fn set_operation(
-        &mut self,
-        query: &ast::Query,
-        kind: SetKind,
-        all: bool,
-        mut left: QueryPlan,
-        mut right: QueryPlan,
-    ) -> Result<QueryPlan> {
-        let types = unite(&mut left, &mut right, kind, true)?;
-        if let Plan::SetOp(inner) = &mut left.plan
-            && (kind, inner.kind, all) == (SetKind::Union, SetKind::Union, false)
-        {
-            // Made distinct once, by the last of a chain.
-            inner.all = true;
-        }
-        let columns = left
-            .columns
-            .iter()
-            .zip(&types)
-            .map(|(c, ty)| kept_meta(&c.name, &Expr { ty: *ty, ..Expr::null() }))
-            .collect();
-        let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
-        let shapes = vec![Shape::Tuple(outputs.len())];
-        let plan = Plan::SetOp(Box::new(SetOp { kind, all, left, right, slot: 0 }));
-        self.ordered_rows(
-            query,
-            QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() },
-        )
-    }
-
     /// ORDER BY and LIMIT around a query in parentheses.
     fn over(&mut self, query: &ast::Query, inner: QueryPlan) -> Result<QueryPlan> {
         if query.order.is_empty() && query.limit.is_none() {
@@ -355,7 +326,7 @@ impl Planner<'_> {
         let inner_side = std::mem::take(&mut self.inner_side);
         let hints = self.hints.as_ref().and_then(|h| h.block_at(Some(select.start)));
         let sums_alone = select.group.is_empty() || select.rollup;
-        self.blocks.push(Block { hints, sums_alone, ..Block::default() });
+        self.blocks.push(Block { hints, sums_alone, rolls_up: select.rollup, ..Block::default() });
         let clause = std::mem::replace(&mut self.clause, "field list");
         let first = self.aside.len();
         let mut pushed = self.pushed.take();
@@ -434,6 +405,7 @@ impl Planner<'_> {
                         (None, Ast::String { text, .. }) => {
                             ast::name_of_text(parsed.bytes(*text)).trim_start().to_string()
                         }
+                        (None, Ast::Null) => "NULL".to_string(),
                         _ => given_name(&e, &parsed[*expr], parsed)
                             .unwrap_or_else(|| ast::name_of_text(parsed.bytes(*text))),
                     };
@@ -457,6 +429,7 @@ impl Planner<'_> {
             }
             Self::conjuncts(e, &mut conditions);
         }
+        self.raise_late_error()?;
         conditions.append(&mut self.block().moved);
 
         // GROUP BY: columns first, then aliases and positions.
@@ -840,62 +813,6 @@ fn has_bare_column(e: &Expr) -> bool {
             found
         }
     }
-}
-
-/// Error 1222.
-pub fn same_width(left: &QueryPlan, right: &QueryPlan) -> Result<()> {
-    match left.outputs.len() == right.outputs.len() {
-        true => Ok(()),
-        false => Err(SqlError::new(1222, "The used SELECT statements have a different number of columns")),
-    }
-}
-
-/// Converts the outputs of two operands of a set operation to what they have in common; gives these types. `kept`: as columns of
-/// a temporary table.
-pub fn unite(left: &mut QueryPlan, right: &mut QueryPlan, kind: SetKind, kept: bool) -> Result<Vec<types::DataType>> {
-    let name = match kind {
-        SetKind::Union => "UNION",
-        SetKind::Intersect => "INTERSECT",
-        SetKind::Except => "EXCEPT",
-    };
-    let mut types = Vec::new();
-    for (l, r) in left.outputs.iter_mut().zip(&mut right.outputs) {
-        let explicit = [&l, &r].iter().any(|e| compare::coercibility(e) == 0);
-        let same_set = l.ty.collation.charset() == r.ty.collation.charset();
-        let ty = convert::common_type(&[l, r], name).map_err(|e| match e.code {
-            1267 if same_set && !explicit => types::err!(1271, "UNION"),
-            _ => e,
-        })?;
-        let ty = if kept { united_type(ty, &[l, r]) } else { ty };
-        let nullables = [l.ty.nullable, r.ty.nullable];
-        for e in [l, r] {
-            let transcodes = e.ty.kind.is_text() && e.ty.collation.charset() != ty.collation.charset();
-            let fills = ty.kind == TypeKind::Binary && e.ty.length != ty.length;
-            if kept {
-                *e = convert::kept_decimal(std::mem::replace(e, Expr::null()));
-            }
-            if e.ty.kind != ty.kind
-                || e.ty.decimals != ty.decimals
-                || e.ty.unsigned != ty.unsigned
-                || transcodes
-                || fills
-            {
-                let inner = std::mem::replace(e, Expr::null());
-                *e = convert::to_type(inner, ty);
-            } else if ty.kind.is_text() {
-                // The same values, compared in another order.
-                e.ty.collation = ty.collation;
-            }
-        }
-        // Rows of EXCEPT are of the left side, those of INTERSECT of both.
-        let nullable = match kind {
-            SetKind::Union => ty.nullable,
-            SetKind::Intersect => nullables == [true; 2],
-            SetKind::Except => nullables[0],
-        };
-        types.push(types::DataType { nullable, zerofill: ty.zerofill || kept && ty.kind == TypeKind::Year, ..ty });
-    }
-    Ok(types)
 }
 
 pub fn limited(plan: Plan, limit: Option<(Expr, Option<Expr>)>) -> Plan {

@@ -4,15 +4,15 @@ use super::Planner;
 use super::meta::kept_meta;
 use super::names::{Source, SourceColumn};
 use super::node::{Plan, QueryPlan, Recursive, SetKind};
-use super::query::{OrderlessLimit, same_width, unite};
+use super::query::OrderlessLimit;
+use super::set::{same_width, unite};
 use super::tables::{StarColumn, Tree};
 use crate::context::Provenance;
 use crate::context::Told;
 use crate::error::unsupported;
-use crate::expr::{Expr, Node};
+use crate::expr::Expr;
 use crate::run::Shape;
 use sql::ast::{self, QueryBody, QueryId};
-use std::sync::Arc;
 use types::{DataType, Result, SqlError, TypeKind};
 
 /// A common table expression whose query is being planned.
@@ -74,7 +74,7 @@ impl Planner<'_> {
             (c.provenance, c.told) = (Provenance::Merged, Told::kept(&c.name));
         }
         let types: Vec<DataType> = seed.outputs.iter().map(|e| DataType { nullable: true, ..column_type(e) }).collect();
-        let members = seed.outputs.iter().map(|e| members_of(e).cloned().unwrap_or_default()).collect();
+        let members = seed.outputs.iter().map(|e| e.members().cloned().unwrap_or_default()).collect();
         let names = columns.iter().map(|c| c.name.clone()).collect();
         let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
         let shapes = vec![Shape::Tuple(outputs.len())];
@@ -129,7 +129,7 @@ impl Planner<'_> {
                 None => plan,
                 Some(mut first) => {
                     same_width(&first, &plan)?;
-                    let types = unite(&mut first, &mut plan, SetKind::Union, false)?;
+                    let types = unite(&mut [&mut first, &mut plan], SetKind::Union, false)?;
                     self.united(first, plan, types, distinct)
                 }
             });
@@ -159,7 +159,8 @@ impl Planner<'_> {
         let outputs: Vec<Expr> = types.iter().enumerate().map(|(i, ty)| Expr::column(0, i, *ty)).collect();
         let shapes = vec![Shape::Tuple(outputs.len())];
         let kind = SetKind::Union;
-        let plan = Plan::SetOp(Box::new(super::node::SetOp { kind, all: !distinct, left, right, slot: 0 }));
+        let plan =
+            Plan::SetOp(Box::new(super::node::SetOp { kind, all: !distinct, left, right, slot: 0, given: None }));
         QueryPlan { plan, shapes, outputs, columns, correlated: false, absorbed: false, reads: Vec::new() }
     }
 
@@ -216,6 +217,7 @@ impl Planner<'_> {
             hidden: false,
             invisible: false,
             origin: None,
+            members: None,
         };
         let columns: Vec<SourceColumn> = columns.into_iter().map(column).collect();
         let slot = self.block().shapes.len();
@@ -241,16 +243,8 @@ impl Planner<'_> {
 fn column_type(e: &Expr) -> DataType {
     match e.ty.kind {
         TypeKind::Null => DataType::string(TypeKind::VarBinary, 0, types::CollationId::BINARY),
-        TypeKind::Enum | TypeKind::Set if members_of(e).is_none() => DataType { kind: TypeKind::Char, ..e.ty },
+        TypeKind::Enum | TypeKind::Set if e.members().is_none() => DataType { kind: TypeKind::Char, ..e.ty },
         _ => e.ty,
-    }
-}
-
-/// The members of an ENUM or SET that is a column of a table.
-fn members_of(e: &Expr) -> Option<&Arc<[String]>> {
-    match &e.node {
-        Node::EnumText(_, members) | Node::SetText(_, members) => Some(members),
-        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rows: comparisons of several members at once, written out or the columns of a subquery.
 
 use super::Planner;
-use super::comparison::{compare_rows, comparison, pair_collation, pair_collations};
+use super::comparison::{compare_exprs, compare_rows, comparison, listed_row, pair_collation, pair_collations};
 use super::expr::not;
 use super::node::Plan;
 use crate::error::unsupported;
@@ -14,6 +14,15 @@ use types::{DataType, Result, SqlError};
 #[cold]
 fn wrong_width(width: usize) -> SqlError {
     SqlError::new(1241, format!("Operand should contain {width} column(s)"))
+}
+
+/// An ENUM or SET in a list of numbers and others: beside each it is what it is there.
+pub(super) fn listed_each(e: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr> {
+    let each = list.into_iter().map(|i| compare_exprs(CmpOp::Eq, e.clone(), i));
+    let any: Vec<Expr> = each.collect::<Result<_>>()?;
+    let nullable = any.iter().any(|e| e.ty.nullable);
+    let any = Expr::new(Node::Or(any), boolean_type(nullable));
+    Ok(if negated { not(any) } else { any })
 }
 
 impl Planner<'_> {
@@ -120,7 +129,7 @@ impl Planner<'_> {
                 Ast::Row(other) => {
                     let (a, b) = self.rows_alike(members, *other)?;
                     self.note_literals(&a, &b)?;
-                    compare_rows(CmpOp::Eq, a, b)?
+                    if list.len() == 1 { compare_rows(CmpOp::Eq, a, b)? } else { listed_row(a, b)? }
                 }
                 _ => return Err(wrong_width(members.len())),
             };

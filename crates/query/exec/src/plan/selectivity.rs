@@ -156,7 +156,7 @@ impl Planner<'_> {
             (Domain::Date, v) => of(Value::Date(moment(v)?.date())),
             (Domain::DateTime, v) => of(Value::DateTime(moment(v)?)),
             (Domain::Time, Value::Time(_)) => of(v.clone()),
-            (Domain::Time, Value::Bytes(b)) => of(Value::Time(parse_time(b)?.value)),
+            (Domain::Time, Value::Bytes(b)) => of(Value::Time(parse_time(b, SqlMode::NONE)?.value)),
             _ => None,
         }
     }

@@ -26,8 +26,10 @@ pub fn sorted(
             kept
         }
         false => {
-            let outputs = q.outputs.iter().enumerate().map(|(i, e)| Expr::column(slot, i, e.ty)).collect();
-            std::mem::replace(&mut q.outputs, outputs)
+            let outputs = std::mem::take(&mut q.outputs).into_iter().enumerate();
+            let (values, outputs) = outputs.map(|(i, e)| e.kept_at(slot, i)).unzip();
+            q.outputs = outputs;
+            values
         }
     };
     q.shapes.push(Shape::Tuple(values.len()));

@@ -196,6 +196,10 @@ impl Planner<'_> {
                 }
                 let slot = self.block().shapes.len();
                 let mut source = Source::of_table(slot, &table, alias);
+                if alias.is_none() && table.virtual_rows.is_some() {
+                    // Found whatever the case of its letters; columns are named by what is written here.
+                    source.name = parsed.name(factor.name.name).to_string();
+                }
                 source.hints = factor.index_hints.clone();
                 self.block().shapes.push(match table.virtual_rows {
                     Some(_) => Shape::Tuple(table.columns.len()),
@@ -327,6 +331,7 @@ impl Planner<'_> {
                 hidden: false,
                 invisible: false,
                 origin: Some(Box::new(meta.clone())),
+                members: None,
             });
         }
         Ok(columns)
@@ -378,12 +383,19 @@ impl Planner<'_> {
             JoinConstraint::None => {}
             JoinConstraint::On(e) => {
                 let seen = std::mem::replace(&mut self.block().first_named, start);
+                let blocks = self.blocks.len();
                 let e = match kind {
                     JoinKind::Left | JoinKind::Right => self.outer_condition(*e),
                     _ => self.condition(*e, "on clause"),
                 };
+                let e = match e {
+                    Err(e) if self.blocks.len() == blocks => {
+                        self.block().late_error = Some(e);
+                        Expr::int(1)
+                    }
+                    e => e?,
+                };
                 self.block().first_named = seen;
-                let e = e?;
                 if e.has_aggregate() {
                     return Err(SqlError::new(1111, "Invalid use of group function"));
                 }

@@ -126,6 +126,7 @@ pub fn build(plan: Plan, inner: bool) -> Box<dyn Op> {
                 right: Query::new(s.right),
                 slot: s.slot,
                 second: false,
+                waiting: None,
                 seen: KeySet::default(),
                 counts: HashMap::new(),
                 counted_bytes: 0,

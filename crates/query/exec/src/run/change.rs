@@ -55,7 +55,11 @@ impl Rows {
         let root: Box<dyn Op> = match t.plan {
             Plan::Scan(scan) => placed(&t.table, scan_of(scan, repeatable && !t.collect)),
             Plan::Filter { input, condition } => match *input {
-                Plan::Scan(scan) => super::gate::filter(placed(&t.table, scan_of(scan, false)), condition),
+                Plan::Scan(scan) => {
+                    let input = placed(&t.table, scan_of(scan, false));
+                    let input = if update && !t.collect { Box::new(CountRefused { input }) } else { input };
+                    super::gate::filter(input, condition)
+                }
                 input => super::build::build(Plan::Filter { input: Box::new(input), condition }, false),
             },
             plan => super::build::build(plan, false),
@@ -159,9 +163,39 @@ impl Rows {
     }
 }
 
+/// Counts the rows that the condition refuses.
+struct CountRefused {
+    input: Box<dyn Op>,
+}
+
+impl Op for CountRefused {
+    fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
+        self.input.open(run, frame, outer)
+    }
+
+    fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        self.input.next(run, frame, outer)
+    }
+
+    fn settle(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<Settled> {
+        self.input.settle(run, frame, outer)
+    }
+
+    fn reject(&mut self, run: &Run<'_>) {
+        run.refused.set(run.refused.get() + 1);
+        self.input.reject(run);
+    }
+
+    fn forget(&mut self) {
+        self.input.forget();
+    }
+}
+
 /// Evaluates assignments over the row in one slot of a frame, into the writer's row and key.
 pub struct Assigner {
     slot: usize,
+    /// A column that is set to itself stays as it is: not where rows are kept before they are changed.
+    pub keeps_own: bool,
     set: Vec<(usize, Assigned)>,
     /// A value reads a column set before it: each assignment is made visible to the next.
     sequential: bool,
@@ -192,7 +226,20 @@ impl Assigner {
         let touched = table.indexes.iter().map(|i| i.parts.iter().any(|p| changes(p.column))).collect();
         let counted = table.columns.iter().position(|c| c.auto_increment).filter(|c| is_set(*c));
         let (columns, values, old) = (Vec::new(), Vec::new(), Vec::new());
-        Assigner { slot, set, sequential, stamped, computed, touched, counted, rules, columns, values, old }
+        Assigner {
+            slot,
+            keeps_own: true,
+            set,
+            sequential,
+            stamped,
+            computed,
+            touched,
+            counted,
+            rules,
+            columns,
+            values,
+            old,
+        }
     }
 
     /// Columns that a row may change in: those set, those stamped, and those computed of them.
@@ -333,7 +380,24 @@ impl Assigner {
         for (c, value) in &self.set[from..to] {
             let column = &table.columns[*c];
             values.push(match value {
-                Assigned::Default => write::default_value(column, how, run)?,
+                Assigned::Default => {
+                    let default = write::default_value(column, how, run)?;
+                    // What has none becomes zero or empty, and NULL stays.
+                    let lacks = matches!(column.default, catalog::ColumnDefault::None) && default.is_null();
+                    match lacks && !crate::expr::Expr::column(self.slot, *c, column.data_type).eval(run, at)?.is_null()
+                    {
+                        true => write::implicit_default(&column.data_type),
+                        false => default,
+                    }
+                }
+                // What a column has goes back to it as it is, whatever the mode allows.
+                Assigned::Value(e)
+                    if self.keeps_own
+                        && e.own_column().is_some_and(|own| own == (self.slot as u16, *c as u16))
+                        && column.generated.is_none() =>
+                {
+                    crate::expr::Expr::column(self.slot, *c, column.data_type).eval(run, at)?.into_owned()
+                }
                 Assigned::Value(e) => write::computed(e.eval(run, at)?, e, column, row, how, run)
                     .and_then(|v| write::store(v, &e.ty, column, row, how, run))
                     .map_err(|e| write::named(e, table))?,
@@ -386,7 +450,6 @@ impl UpdateStatement {
         let UpdateStatement { table, rows, ignore, assigner, writer } = self;
         let how = Strictness::new(run, *ignore, false);
         run.strict.set(!how.lenient);
-        run.writes.set(true);
         run.foresee()?;
         let (mut matched, mut changed) = (0u64, 0u64);
         {
@@ -398,7 +461,7 @@ impl UpdateStatement {
             matched += 1;
             let _within = run.within(table);
             loop {
-                match assigner.apply(table, &mut rows.frame, writer, matched, how, run) {
+                match assigner.apply(table, &mut rows.frame, writer, matched + run.refused.get(), how, run) {
                     Err(e) if *ignore && is_ignorable(&e) => {
                         run.warn(e.code, e.message);
                         break;
@@ -487,7 +550,6 @@ impl DeleteStatement {
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let mut deleted = 0;
         run.strict.set(run.sql_mode.is_strict() && !self.ignore);
-        run.writes.set(true);
         run.foresee()?;
         self.rows.open(run)?;
         let DeleteStatement { rows, ignore, rules, writer } = self;

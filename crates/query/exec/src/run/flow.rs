@@ -487,6 +487,8 @@ pub struct SetOpOp {
     pub right: Query,
     pub slot: usize,
     pub second: bool,
+    /// INTERSECT and EXCEPT: whether the left has a first row, which waits to be looked at. Without one the right is not read.
+    pub waiting: Option<bool>,
     pub seen: KeySet,
     /// INTERSECT and EXCEPT: how often each row comes on the right.
     pub counts: HashMap<Vec<u8>, u64>,
@@ -521,7 +523,13 @@ impl Op for SetOpOp {
         self.seen.clear();
         self.counts.clear();
         self.counted_bytes = 0;
+        self.left.open(run, outer)?;
         if self.kind != SetKind::Union {
+            let found = self.left.next(run, outer)?;
+            self.waiting = Some(found);
+            if !found {
+                return Ok(());
+            }
             self.right.open(run, outer)?;
             while self.right.next(run, outer)? {
                 run.check_interrupt()?;
@@ -534,13 +542,17 @@ impl Op for SetOpOp {
                 }
             }
         }
-        self.left.open(run, outer)
+        Ok(())
     }
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
         loop {
             let query = if self.second { &mut self.right } else { &mut self.left };
-            if !query.next(run, outer)? {
+            let found = match self.waiting.take() {
+                Some(found) => found,
+                None => query.next(run, outer)?,
+            };
+            if !found {
                 if self.second || self.kind != SetKind::Union {
                     return Ok(false);
                 }

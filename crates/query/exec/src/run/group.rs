@@ -5,7 +5,7 @@ use super::sort::encode_key;
 use super::spill::Aside;
 use super::window::{restore_slots, save_slots};
 use super::{Frame, Op, Run, Scope, Step, tuple};
-use crate::expr::aggregate::{Accumulator, AggregateCall};
+use crate::expr::aggregate::{Accumulator, AggregateCall, AggregateKind};
 use crate::expr::{Expr, convert};
 use crate::plan::node::Group;
 use types::{Result, Value};
@@ -34,6 +34,9 @@ struct Groups {
     states: Vec<usize>,
     implicit: bool,
     rollup: bool,
+    /// Groups come in the order of their keys: as in MySQL, which sorts rows for aggregates that it keeps in no temporary table.
+    /// Groups that go on in files come in any order.
+    sorts: bool,
     conditions: Vec<Expr>,
     keep: Vec<usize>,
     /// Slots of the input's rows.
@@ -59,6 +62,7 @@ impl GroupOp {
         let states = (0..g.aggregates.len()).map(state).collect();
         let groups = Groups {
             distinct: g.aggregates.iter().any(|a| a.distinct),
+            sorts: g.rollup || !g.implicit && g.aggregates.iter().any(needs_sorted_rows),
             seen_bytes: 0,
             keys: g.keys,
             aggregates: g.aggregates,
@@ -78,6 +82,14 @@ impl GroupOp {
             scratch: Vec::new(),
         };
         GroupOp { input, slot: g.slot, groups, next: 0 }
+    }
+}
+
+fn needs_sorted_rows(call: &AggregateCall) -> bool {
+    match call.kind {
+        AggregateKind::GroupConcat | AggregateKind::JsonArray | AggregateKind::JsonObject => true,
+        AggregateKind::Min | AggregateKind::Max => false,
+        _ => call.distinct,
     }
 }
 
@@ -175,7 +187,7 @@ impl Groups {
         Ok(())
     }
 
-    /// Puts subtotals behind what they are the totals of.
+    /// By keys; subtotals behind what they are the totals of.
     fn sort(&mut self) {
         let bytes = &self.bytes;
         let of = |g: &Grouped| &bytes[g.key.0 as usize..g.key.1 as usize];
@@ -280,10 +292,10 @@ impl Op for GroupOp {
             groups.add(run, at)?;
             Ok(Step::More)
         })?;
-        if groups.rollup {
-            if groups.groups.is_empty() {
-                groups.add_total(run, Scope::new(frame, outer))?;
-            }
+        if groups.rollup && groups.groups.is_empty() {
+            groups.add_total(run, Scope::new(frame, outer))?;
+        }
+        if groups.sorts {
             groups.sort();
         }
         Ok(())

@@ -162,7 +162,6 @@ impl InsertStatement {
         };
         let how = Strictness::new(run, self.ignore, row_count == 1);
         run.strict.set(!how.lenient);
-        run.writes.set(true);
         if self.view.is_some() {
             run.target_view.borrow_mut().clone_from(&self.view);
         }
@@ -846,15 +845,9 @@ pub(super) fn absent<'v>(table: &'v Table, i: usize, p: &mut Progress, run: &Run
         return Ok(write::implicit_default(&c.data_type));
     }
     let lacks = matches!(c.default, catalog::ColumnDefault::None) && c.generated.is_none();
-    if lacks && c.data_type.nullable && p.how.lenient {
-        if p.row <= 1 {
-            run.warn(1364, format!("Field '{}' doesn't have a default value", c.name));
-        }
-        return Ok(Value::Null);
-    }
     // What lacks a default is told once a statement.
     if p.row > 1 && p.how.lenient && lacks {
-        return Ok(write::implicit_default(&c.data_type));
+        return Ok(write::placeholder(&c.data_type));
     }
     write::default_value(c, p.how, run)
 }

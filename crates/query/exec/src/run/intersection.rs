@@ -126,7 +126,7 @@ impl Op for IntersectionOp {
             if self.ordered && !self.meet(run, frame, outer)? {
                 return Ok(false);
             }
-            let first = &self.scans[0];
+            let first = &mut self.scans[0];
             if first.scan.row_of(run, &first.key, &mut self.row)? {
                 let slot = &mut frame.slots[self.slot];
                 std::mem::swap(&mut slot.bytes, &mut self.row);
@@ -135,5 +135,9 @@ impl Op for IntersectionOp {
                 return Ok(true);
             }
         }
+    }
+
+    fn reject(&mut self, run: &Run<'_>) {
+        self.scans[0].scan.reject(run);
     }
 }

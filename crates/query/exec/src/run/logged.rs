@@ -5,6 +5,7 @@
 
 use super::Run;
 use crate::error;
+use binlog::dependency;
 use binlog::payload::{RowImage, RowSettings, TableRows};
 use binlog::row::{ColumnDef, TableDef};
 use catalog::Table;
@@ -16,8 +17,20 @@ pub struct LoggedRows {
     rows: TableRows,
     /// Which form of which table it was made for, and which columns change, where images differ by that.
     made_for: (u64, u64, Vec<usize>),
+    keys: Keys,
     /// `max_binlog_cache_size`
     bytes_max: u64,
+}
+
+/// What a row's keys tell a replica of who must come before whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keys {
+    /// All: two rows of the table that have none in common are nobody's business.
+    Tell,
+    /// There is none.
+    Missing,
+    /// Other tables have a say.
+    Related,
 }
 
 impl LoggedRows {
@@ -32,13 +45,19 @@ impl LoggedRows {
             return None;
         }
         let (settings, bytes_max) = run.env.borrow().logged_rows()?;
-        Some(LoggedRows::begin_with(kept, table, changing, &settings, bytes_max))
+        let keys = || match run.env.borrow().has_foreign_keys(table) {
+            true => Keys::Related,
+            false if table.indexes[0].is_hidden() => Keys::Missing,
+            false => Keys::Tell,
+        };
+        Some(LoggedRows::begin_with(kept, table, changing, keys, &settings, bytes_max))
     }
 
     fn begin_with(
         kept: Option<Box<LoggedRows>>,
         table: &Table,
         changing: impl FnOnce() -> Vec<usize>,
+        keys: impl FnOnce() -> Keys,
         settings: &RowSettings,
         bytes_max: u64,
     ) -> Box<LoggedRows> {
@@ -53,9 +72,24 @@ impl LoggedRows {
             _ => {
                 let (definition, places) = definition(table);
                 let rows = TableRows::new(&definition, &places, settings, |i| made_for.2.contains(&places[i]));
-                Box::new(LoggedRows { rows, made_for, bytes_max })
+                Box::new(LoggedRows { rows, made_for, keys: keys(), bytes_max })
             }
         }
+    }
+
+    /// A row has, or had, this key in a unique index.
+    #[inline]
+    pub fn note_key(&self, tx: &mut Transaction, table: &Table, index: usize, key: &[u8]) {
+        match self.keys {
+            Keys::Related => dependency::note_unknown(tx.events()),
+            Keys::Missing if index == 0 => dependency::note_keyless(tx.events()),
+            _ => dependency::note_key(tx.events(), table.id, index, key),
+        }
+    }
+
+    /// A row has keys in a unique multi-valued index.
+    pub fn note_many(&self, tx: &mut Transaction) {
+        dependency::note_unknown(tx.events());
     }
 
     pub fn inserted<'v>(&self, tx: &mut Transaction, row: impl Fn(usize) -> Value<'v>) -> Result<()> {

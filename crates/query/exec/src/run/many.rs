@@ -1,11 +1,13 @@
 //! UPDATE and DELETE of several tables. The join is read to its end first, and what is to become of each row is kept: a row
-//! that comes several times counts once, and no row is met again after it was written.
+//! that comes several times counts once, and no row is met again after it was written. What finds no room in memory goes to a file,
+//! sorted by key: rows are written in the order of their keys then, and not as the join named them.
 
 use super::beside::{row_savepoint, undo_row};
 use super::change::{Assigner, LOCKING, info};
 use super::flow::KeySet;
 use super::long;
 use super::rules::{RuleSet, is_ignorable};
+use super::spill::{Merge, Runs};
 use super::write::{Refused, RowWriter, Strictness};
 use super::{Frame, Op, Run, recycle, tuple};
 use crate::context::Outcome;
@@ -21,26 +23,77 @@ struct Named {
     keys: KeySet,
     /// `key length u32 | key | tuple length u32 | tuple` one after another.
     bytes: Vec<u8>,
-    rows: u64,
+    /// Those before: what was named again since comes later and does not count.
+    spilled: Option<Runs>,
 }
 
 impl Named {
     fn clear(&mut self) {
         self.keys.clear();
         self.bytes.clear();
-        self.rows = 0;
+        self.spilled = None;
     }
 
-    fn push(&mut self, part: &[u8]) {
-        self.bytes.extend_from_slice(&(part.len() as u32).to_le_bytes());
-        self.bytes.extend_from_slice(part);
+    /// Keeps a row whose key is new.
+    fn push(&mut self, run: &Run<'_>, key: &[u8], tuple: &[u8]) -> Result<()> {
+        for part in [key, tuple] {
+            self.bytes.extend_from_slice(&(part.len() as u32).to_le_bytes());
+            self.bytes.extend_from_slice(part);
+        }
+        match run.must_spill(self.bytes.len() + self.keys.memory(), run.tmp_memory()) {
+            true => self.spill(run),
+            false => run.check_growth(self.bytes.len()),
+        }
     }
 
-    fn part(&self, at: &mut usize) -> &[u8] {
-        let from = *at + 4;
-        let length = u32::from_le_bytes(self.bytes[*at..from].try_into().expect("four bytes")) as usize;
-        *at = from + length;
-        &self.bytes[from..from + length]
+    #[cold]
+    fn spill(&mut self, run: &Run<'_>) -> Result<()> {
+        let bytes = std::mem::take(&mut self.bytes);
+        let (mut parts, mut at) = (Vec::new(), 0);
+        while at < bytes.len() {
+            parts.push((part(&bytes, &mut at), part(&bytes, &mut at)));
+        }
+        parts.sort_unstable_by(|a, b| a.0.cmp(b.0));
+        if self.spilled.is_none() {
+            self.spilled = Some(Runs::new(run)?);
+        }
+        let runs = self.spilled.as_mut().expect("just set");
+        runs.add(|record| parts.iter().try_for_each(|(key, tuple)| record(key, tuple)))?;
+        self.keys.clear();
+        Ok(())
+    }
+
+    /// The rows that were named.
+    fn rows(&mut self, run: &Run<'_>) -> Result<NamedRows<'_>> {
+        if self.spilled.is_none() {
+            return Ok(NamedRows::Kept(&self.bytes, 0));
+        }
+        self.spill(run)?;
+        let runs = self.spilled.take().expect("looked at above");
+        Ok(NamedRows::Merged(Box::new(runs.merge(run, true)?)))
+    }
+}
+
+fn part<'b>(bytes: &'b [u8], at: &mut usize) -> &'b [u8] {
+    let from = *at + 4;
+    let length = u32::from_le_bytes(bytes[*at..from].try_into().expect("four bytes")) as usize;
+    *at = from + length;
+    &bytes[from..from + length]
+}
+
+/// Keys and tuples of named rows.
+enum NamedRows<'n> {
+    Kept(&'n [u8], usize),
+    Merged(Box<Merge>),
+}
+
+impl NamedRows<'_> {
+    fn next(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        match self {
+            NamedRows::Kept(bytes, at) if *at == bytes.len() => Ok(None),
+            NamedRows::Kept(bytes, at) => Ok(Some((part(bytes, at), part(bytes, at)))),
+            NamedRows::Merged(merge) => merge.advance(),
+        }
     }
 }
 
@@ -50,6 +103,8 @@ struct Target {
     assigner: Assigner,
     columns: Vec<usize>,
     named: Named,
+    /// Rows that were named and cannot be changed.
+    ignored: u64,
 }
 
 pub struct UpdateManyStatement {
@@ -79,10 +134,12 @@ impl UpdateManyStatement {
         });
         let target = |(i, t): (usize, node::UpdateTarget)| {
             let mut assigner = Assigner::new(&t.table, t.slot, t.set, t.rules);
+            assigner.keeps_own = false;
             if Some(i) != first {
                 assigner.set_not_sequential();
             }
-            Target { slot: t.slot, columns: assigner.changing(), table: t.table, assigner, named: Named::default() }
+            let columns = assigner.changing();
+            Target { slot: t.slot, columns, table: t.table, assigner, named: Named::default(), ignored: 0 }
         };
         UpdateManyStatement {
             frame: Frame::new(u.shapes, slot_names(&u.plan)),
@@ -100,10 +157,12 @@ impl UpdateManyStatement {
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let how = Strictness::new(run, self.ignore, false);
         run.strict.set(!how.lenient);
-        run.writes.set(true);
         run.foresee()?;
         self.root.forget();
-        self.targets.iter_mut().for_each(|t| t.named.clear());
+        self.targets.iter_mut().for_each(|t| {
+            t.named.clear();
+            t.ignored = 0;
+        });
         self.seen.0.clear();
         self.root.open(run, &mut self.frame, None)?;
         let mut joined = 0;
@@ -114,8 +173,9 @@ impl UpdateManyStatement {
         }
         let (mut matched, mut changed) = (0, 0);
         for i in 0..self.targets.len() {
-            matched += self.targets[i].named.rows;
-            changed += self.write_rows(i, run)?;
+            let (of_target, written) = self.write_rows(i, run)?;
+            matched += of_target + self.targets[i].ignored;
+            changed += written;
         }
         let info =
             info(&[("Rows matched: ", matched), ("  Changed: ", changed), ("  Warnings: ", run.warning_count())]);
@@ -139,12 +199,13 @@ impl UpdateManyStatement {
         for i in 0..self.targets.len() {
             let t = &mut self.targets[i];
             let slot = &self.frame.slots[t.slot];
-            if !slot.present || !t.named.keys.insert(run, &slot.key)? {
+            if !slot.present || replaced == Some(t.slot) || !t.named.keys.insert(run, &slot.key)? {
                 continue;
             }
             match t.assigner.apply(&t.table, &mut self.frame, &mut self.writer, joined, how, run) {
                 Err(e) if self.ignore && is_ignorable(&e) => {
                     run.warn(e.code, e.message);
+                    t.ignored += 1;
                     continue;
                 }
                 result => result?,
@@ -156,10 +217,7 @@ impl UpdateManyStatement {
             }
             w.finish();
             let slot = &mut self.frame.slots[t.slot];
-            t.named.push(&slot.key);
-            t.named.push(&self.tuple);
-            t.named.rows += 1;
-            run.check_growth(t.named.bytes.len())?;
+            t.named.push(run, &slot.key, &self.tuple)?;
             if Some(i) == self.first {
                 self.seen.0.clone_from(&slot.key);
                 self.seen.1.clone_from(&self.writer.row);
@@ -174,18 +232,18 @@ impl UpdateManyStatement {
         Ok(())
     }
 
-    /// Writes the named rows of a target; how many changed.
-    fn write_rows(&mut self, i: usize, run: &Run<'_>) -> Result<u64> {
+    /// Writes the named rows of a target; how many there were, and how many changed.
+    fn write_rows(&mut self, i: usize, run: &Run<'_>) -> Result<(u64, u64)> {
         let UpdateManyStatement { targets, writer, row, ignore, .. } = self;
         let Target { table, assigner, columns, named, .. } = &mut targets[i];
         let _within = run.within(table);
         writer.begin(table, || assigner.changing(), run);
-        let (mut at, mut changed) = (0, 0);
+        let (mut matched, mut changed) = (0, 0);
         let mut kept: Vec<Value<'static>> = Vec::new();
-        while at < named.bytes.len() {
+        let mut rows = named.rows(run)?;
+        while let Some((key, given)) = rows.next()? {
             run.check_interrupt()?;
-            let key = named.part(&mut at);
-            let given = named.part(&mut at);
+            matched += 1;
             let mut tx = run.tx.borrow_mut();
             if !tx.get(table.indexes[0].tree, key, LOCKING, row).map_err(|e| run.engine_error(e))? {
                 continue;
@@ -225,7 +283,7 @@ impl UpdateManyStatement {
                 }
             }
         }
-        Ok(changed)
+        Ok((matched, changed))
     }
 }
 
@@ -253,7 +311,6 @@ impl DeleteManyStatement {
     pub fn execute(&mut self, run: &Run<'_>) -> Result<Outcome> {
         let DeleteManyStatement { root, frame, targets, writer } = self;
         run.strict.set(run.sql_mode.is_strict());
-        run.writes.set(true);
         run.foresee()?;
         root.forget();
         targets.iter_mut().for_each(|(.., named)| named.clear());
@@ -263,20 +320,18 @@ impl DeleteManyStatement {
             for (slot, _, _, named) in targets.iter_mut() {
                 let slot = &frame.slots[*slot];
                 if slot.present && named.keys.insert(run, &slot.key)? {
-                    named.push(&slot.key);
-                    run.check_growth(named.bytes.len())?;
+                    named.push(run, &slot.key, &[])?;
                 }
             }
         }
         let mut deleted = 0;
         let mut row = Vec::new();
         for (_, table, rules, named) in targets.iter_mut() {
-            let mut at = 0;
             let _within = run.within(table);
             writer.begin(table, Vec::new, run);
-            while at < named.bytes.len() {
+            let mut rows = named.rows(run)?;
+            while let Some((key, _)) = rows.next()? {
                 run.check_interrupt()?;
-                let key = named.part(&mut at);
                 let mut tx = run.tx.borrow_mut();
                 let savepoint = row_savepoint(false, table, &tx);
                 if tx.get(table.indexes[0].tree, key, LOCKING, &mut row).map_err(|e| run.engine_error(e))? {

@@ -66,6 +66,18 @@ const LEAST_PACKET: usize = 1024;
 /// Bytes of a buffer that a plan may keep for its next execution.
 const KEPT_BYTES_MAX: usize = 1 << 20;
 
+/// How tables without a locking clause are read, by the kind of statement: what InnoDB's `store_lock` decides. What a statement writes
+/// rests on what is there and stays so, unless MySQL takes a snapshot's word for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainReads {
+    /// SELECT: from the snapshot, at SERIALIZABLE with shared locks.
+    Query,
+    /// INSERT, REPLACE and CREATE TABLE with a query, and UPDATE of one table: with shared locks from REPEATABLE READ on.
+    Source,
+    /// All other statements, SET and DO too: with shared locks.
+    Locked,
+}
+
 /// What all operators and expressions of one execution share.
 pub struct Run<'x> {
     /// The transaction at hand: see [`beside`].
@@ -87,10 +99,10 @@ pub struct Run<'x> {
     pub strict: Cell<bool>,
     /// The first of them in this statement.
     strict_error: RefCell<Option<Box<SqlError>>>,
-    /// An INSERT, UPDATE or DELETE: see [`Run::plain_read`].
-    pub writes: Cell<bool>,
-    /// Warnings of parameters that nobody has asked for yet, and whether there are any.
-    untold: RefCell<Vec<(usize, u16, String)>>,
+    /// An INSERT, UPDATE or DELETE.
+    pub writes: bool,
+    pub plain_reads: PlainReads,
+    /// Are there warnings of parameters that nobody has asked for yet?
     pub has_untold: Cell<bool>,
     /// The statement has no table.
     pub reads_nothing: bool,
@@ -115,6 +127,8 @@ pub struct Run<'x> {
     pub counts: RefCell<Vec<counted::Count>>,
     /// What LAST_INSERT_ID(expr) was given in this statement.
     pub given_id: Cell<Option<u64>>,
+    /// Rows that an UPDATE of one table has read and WHERE refused: warnings count them too.
+    pub refused: Cell<u64>,
     /// Schema and name of the view that rows are inserted through.
     pub target_view: RefCell<Option<Arc<(String, String)>>>,
     /// Operators have opened a temporary file, or a buffer has grown beyond [`KEPT_BYTES_MAX`].
@@ -142,8 +156,8 @@ impl<'x> Run<'x> {
             sql_mode: types::sql_mode::SqlMode(mode),
             strict: Cell::new(false),
             strict_error: RefCell::new(None),
-            writes: Cell::new(false),
-            untold: RefCell::new(Vec::new()),
+            writes: false,
+            plain_reads: PlainReads::Query,
             has_untold: Cell::new(false),
             reads_nothing: false,
             random: Cell::new(0),
@@ -157,6 +171,7 @@ impl<'x> Run<'x> {
             working: RefCell::new(Vec::new()),
             counts: RefCell::new(Vec::new()),
             given_id: Cell::new(None),
+            refused: Cell::new(0),
             target_view: RefCell::new(None),
             holds_much: Cell::new(false),
         }
@@ -186,8 +201,7 @@ impl<'x> Run<'x> {
 
     /// The values of parameters have come with warnings. `asked`: parameters that MySQL asks for while it optimizes.
     #[cold]
-    pub fn take_untold(&self, untold: Vec<(usize, u16, String)>, asked: &[Expr]) -> Result<()> {
-        *self.untold.borrow_mut() = untold;
+    pub fn ask_for_parameters(&self, asked: &[Expr]) -> Result<()> {
         self.has_untold.set(true);
         let frame = Frame::new(Vec::new(), Vec::new());
         asked.iter().try_for_each(|e| e.eval(self, Scope::new(&frame, None)).map(drop))
@@ -196,11 +210,11 @@ impl<'x> Run<'x> {
     /// Somebody asks for a parameter's value.
     #[cold]
     pub fn tell_of_parameter(&self, parameter: usize) {
-        let mut untold = self.untold.borrow_mut();
-        for (_, code, message) in untold.extract_if(.., |(n, ..)| *n == parameter) {
+        let (told, more) = self.env.borrow_mut().untold(parameter);
+        self.has_untold.set(more);
+        for (code, message) in told {
             self.tell(code, message);
         }
-        self.has_untold.set(!untold.is_empty());
     }
 
     /// An operator's buffer (groups, distinct keys, a hash join's side, rows about to change) has grown to so many bytes. Errors of
@@ -325,6 +339,12 @@ impl<'x> Run<'x> {
         self.env.borrow_mut().warn("Warning", code, message);
     }
 
+    /// A note, which is counted with the warnings.
+    pub fn note(&self, code: u16, message: String) {
+        self.warnings.set(self.warnings.get() + 1);
+        self.env.borrow_mut().warn("Note", code, message);
+    }
+
     /// Warnings so far, with those of who read the statement.
     pub fn warning_count(&self) -> u64 {
         self.env.borrow().warning_count().max(self.warnings.get())
@@ -382,12 +402,16 @@ impl<'x> Run<'x> {
         }
     }
 
-    /// How a table without a locking clause is read from REPEATABLE READ on: with shared locks if the statement writes, so that
-    /// what it writes rests on what is there; also in a SELECT at SERIALIZABLE, unless it is a transaction of its own, which its
-    /// snapshot serialises.
+    /// How a table without a locking clause is read: see [`PlainReads`]. A SELECT at SERIALIZABLE that is a transaction of its own
+    /// takes no locks, its snapshot serialises it.
+    #[inline]
     pub fn plain_read(&self) -> Read {
-        let locks = self.writes.get()
-            || (self.tx.borrow().isolation() == Isolation::Serializable && !self.env.borrow().is_single_statement());
+        let isolation = self.tx.borrow().isolation();
+        let locks = match self.plain_reads {
+            PlainReads::Query => isolation == Isolation::Serializable && !self.env.borrow().is_single_statement(),
+            PlainReads::Source => isolation > Isolation::ReadCommitted,
+            PlainReads::Locked => true,
+        };
         if locks { Read::Locking { mode: LockMode::Shared, wait: Wait::Block } } else { Read::Consistent }
     }
 

@@ -8,7 +8,7 @@ use crate::error;
 use crate::expr::Expr;
 use crate::plan::node::{IndexRange, Scan, SoughtColumn};
 use catalog::{Index, Sought, Table};
-use engine::{Cursor, Direction, Extent, Isolation, Range, Read, Transaction, Tree};
+use engine::{Cursor, Direction, Extent, FreshLock, Isolation, Range, Read, Transaction, Tree};
 use std::ops::Bound;
 use std::sync::Arc;
 use types::key::{self, KeyPart};
@@ -39,7 +39,7 @@ pub struct ScanOp {
     ranges: Vec<IndexRange>,
     backward: bool,
     read: Read,
-    /// How this execution reads: `read`, or with shared locks at SERIALIZABLE.
+    /// How this execution reads: `read`, or as the statement reads what has no locking clause.
     reading: Read,
     covering: bool,
     limit_hint: Option<Expr>,
@@ -59,6 +59,8 @@ pub struct ScanOp {
     /// Kept from scan to scan for its buffers; `live` while it has more.
     cursor: Option<Cursor>,
     live: bool,
+    /// That of the row read last by its key, beside the one of the index entry that led to it.
+    row_lock: Option<FreshLock>,
     /// A whole primary key with one value a part: one point read, no cursor.
     point: bool,
     /// Rows are read to be written at once: a point read need not lock.
@@ -118,6 +120,7 @@ impl ScanOp {
             next_range: 0,
             cursor: None,
             live: false,
+            row_lock: None,
             point,
             prefixes: Vec::new(),
             row: Vec::new(),
@@ -468,10 +471,7 @@ impl Op for ScanOp {
         self.key_ranges.clear();
         self.precise = true;
         self.whole = true;
-        self.reading = self.read;
-        if self.read == Read::Consistent && run.tx.borrow().isolation() > Isolation::ReadCommitted {
-            self.reading = run.plain_read();
-        }
+        self.reading = if self.read == Read::Consistent { run.plain_read() } else { self.read };
         self.lookup = Lookup::No;
         let at = Scope::new(frame, outer);
         if self.point
@@ -573,12 +573,34 @@ impl Op for ScanOp {
     }
 
     fn reject(&mut self, run: &Run<'_>) {
-        if let Some(cursor) = &mut self.cursor
-            && self.reading != Read::Consistent
-        {
-            cursor.release_last(&mut run.tx.borrow_mut());
+        if self.reading == Read::Consistent {
+            return;
+        }
+        let mut tx = run.tx.borrow_mut();
+        if let Some(cursor) = &mut self.cursor {
+            cursor.release_last(&mut tx);
+        }
+        if let Some(lock) = self.row_lock.take() {
+            tx.give_back(lock);
         }
     }
+}
+
+/// Reads a row by its key. The lock that this takes can be given back.
+#[inline]
+fn get(
+    lock: &mut Option<FreshLock>,
+    tx: &mut Transaction,
+    tree: Tree,
+    key: &[u8],
+    reading: Read,
+    row: &mut Vec<u8>,
+) -> engine::Result<bool> {
+    let found = tx.get(tree, key, reading, row);
+    if reading != Read::Consistent {
+        *lock = tx.fresh_lock();
+    }
+    found
 }
 
 impl ScanOp {
@@ -620,9 +642,9 @@ impl ScanOp {
     }
 
     /// The row of a clustered key, as this execution reads it.
-    pub(super) fn row_of(&self, run: &Run<'_>, key: &[u8], row: &mut Vec<u8>) -> Result<bool> {
-        let clustered = self.table.indexes[0].tree;
-        run.tx.borrow_mut().get(clustered, key, self.reading, row).map_err(|e| run.engine_error(e))
+    pub(super) fn row_of(&mut self, run: &Run<'_>, key: &[u8], row: &mut Vec<u8>) -> Result<bool> {
+        let (clustered, reading) = (self.table.indexes[0].tree, self.reading);
+        get(&mut self.row_lock, &mut run.tx.borrow_mut(), clustered, key, reading, row).map_err(|e| run.engine_error(e))
     }
 
     /// Reads from `lower` up to `upper`, or downwards from there, in place of its own ranges.
@@ -716,10 +738,12 @@ impl ScanOp {
     /// The point read of the key in `bytes`, once.
     fn read_point(&mut self, run: &Run<'_>, row: &mut Vec<u8>) -> Result<bool> {
         self.lookup = Lookup::Done;
+        self.row_lock = None;
         if self.to_write && self.precise {
             return run.tx.borrow_mut().read_to_write(self.tree, &self.bytes, row).map_err(|e| run.engine_error(e));
         }
-        run.tx.borrow_mut().get(self.tree, &self.bytes, self.reading, row).map_err(|e| run.engine_error(e))
+        let mut tx = run.tx.borrow_mut();
+        get(&mut self.row_lock, &mut tx, self.tree, &self.bytes, self.reading, row).map_err(|e| run.engine_error(e))
     }
 
     /// Leaves the next entry of the ranges in the slot.
@@ -733,6 +757,8 @@ impl ScanOp {
                 return Ok(false);
             };
             let mut tx = run.tx.borrow_mut();
+            // What was taken for the row before it stays, whatever becomes of this one.
+            self.row_lock = None;
             let Some(entry) = cursor.next(&mut tx).map_err(|e| run.engine_error(e))? else {
                 self.live = false;
                 continue;
@@ -759,7 +785,8 @@ impl ScanOp {
             }
             let clustered = self.table.indexes[0].tree;
             let row = if self.covering { &mut self.row } else { &mut slot.bytes };
-            let found = tx.get(clustered, &slot.key, self.reading, row).map_err(|e| run.engine_error(e))?;
+            let found = get(&mut self.row_lock, &mut tx, clustered, &slot.key, self.reading, row);
+            let found = found.map_err(|e| run.engine_error(e))?;
             if !found {
                 if self.reading != Read::Consistent {
                     self.cursor.as_mut().expect("it is live").release_last(&mut tx);

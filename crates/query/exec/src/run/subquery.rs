@@ -89,7 +89,7 @@ impl Cache {
     /// The result for the row at hand; `None` when it is to be computed. Whether it may be kept then is in the second part.
     fn find(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<(Option<&[Value<'static>]>, bool)> {
         let useless = self.asked >= TRIED && self.found * 8 < self.asked;
-        if self.reads.is_empty() || useless || run.writes.get() {
+        if self.reads.is_empty() || useless || run.writes {
             return Ok((None, false));
         }
         self.key.clear();

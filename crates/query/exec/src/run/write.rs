@@ -16,6 +16,7 @@ use crate::expr::{Expr, Node, array, convert};
 use catalog::{Column, ColumnDefault, Table};
 use engine::Transaction;
 use types::row::long::{Outside, Parts};
+use types::temporal::parse::delimiter_of;
 use types::{DataType, Date, DateTime, Decimal, Result, SqlError, SqlMode, StoreContext, Time, TypeKind, Value, key};
 
 /// Column `i` of an encoded row, which is inside: see [`super::long`].
@@ -50,6 +51,21 @@ pub fn secondary_key(out: &mut Vec<u8>, table: &Table, index: usize, row: &[u8],
     let prefix = (table.indexes[index].unique && !null).then_some(out.len());
     out.extend_from_slice(clustered);
     prefix
+}
+
+/// Tells whoever logs the row of a key that it has in a unique index; none where that is no unique one, or has a NULL.
+#[inline]
+fn note_key(logged: &Option<Box<LoggedRows>>, tx: &mut Transaction, table: &Table, index: usize, key: Option<&[u8]>) {
+    if let (Some(logged), Some(key)) = (logged, key) {
+        logged.note_key(tx, table, index, key);
+    }
+}
+
+/// The same of a multi-valued index.
+fn note_many(logged: &Option<Box<LoggedRows>>, tx: &mut Transaction, table: &Table, index: usize) {
+    if let (Some(logged), true) = (logged, table.indexes[index].unique) {
+        logged.note_many(tx);
+    }
 }
 
 /// Why a row was not written.
@@ -206,6 +222,7 @@ impl RowWriter {
             if table.indexes[i].array_part.is_some() {
                 let all = Entries::of(table, i, &self.row, &self.key);
                 entries::insert(tx, table, i, all.with_prefix(table.indexes[i].unique), &mut self.refused)?;
+                note_many(&self.logged, tx, table, i);
                 continue;
             }
             let prefix = secondary_key(&mut self.new_entry, table, i, &self.row, &self.key);
@@ -213,7 +230,9 @@ impl RowWriter {
                 Err(engine::Error::DuplicateKey) => return Err(Refused::Duplicate(i)),
                 other => other?,
             }
+            note_key(&self.logged, tx, table, i, prefix.map(|n| &self.new_entry[..n]));
         }
+        note_key(&self.logged, tx, table, 0, Some(&self.key));
         note(table, tx, &self.key);
         match &self.logged {
             None => Ok(()),
@@ -240,11 +259,14 @@ impl RowWriter {
         for i in 1..table.indexes.len() {
             if table.indexes[i].array_part.is_some() {
                 entries::delete(tx, table, i, Entries::of(table, i, old_row, old_key).iter())?;
+                note_many(&self.logged, tx, table, i);
                 continue;
             }
-            secondary_key(&mut self.old_entry, table, i, old_row, old_key);
+            let prefix = secondary_key(&mut self.old_entry, table, i, old_row, old_key);
             tx.index_delete(table.indexes[i].tree, &self.old_entry)?;
+            note_key(&self.logged, tx, table, i, prefix.map(|n| &self.old_entry[..n]));
         }
+        note_key(&self.logged, tx, table, 0, Some(old_key));
         note(table, tx, old_key);
         match &self.logged {
             None => Ok(()),
@@ -292,9 +314,10 @@ impl RowWriter {
                 entries::delete(tx, table, i, old.without(&new, false).map(|(entry, _)| entry))?;
                 let unique = table.indexes[i].unique;
                 entries::insert(tx, table, i, new.without(&old, unique), &mut self.refused)?;
+                note_many(&self.logged, tx, table, i);
                 continue;
             }
-            secondary_key(&mut self.old_entry, table, i, old_row, old_key);
+            let old_prefix = secondary_key(&mut self.old_entry, table, i, old_row, old_key);
             let prefix = secondary_key(&mut self.new_entry, table, i, row, &self.key);
             if self.old_entry == self.new_entry {
                 continue;
@@ -305,10 +328,14 @@ impl RowWriter {
                 Err(engine::Error::DuplicateKey) => return Err(Refused::Duplicate(i)),
                 other => other?,
             }
+            note_key(&self.logged, tx, table, i, old_prefix.map(|n| &self.old_entry[..n]));
+            note_key(&self.logged, tx, table, i, prefix.map(|n| &self.new_entry[..n]));
         }
         note(table, tx, &self.key);
+        note_key(&self.logged, tx, table, 0, Some(&self.key));
         if moved {
             note(table, tx, old_key);
+            note_key(&self.logged, tx, table, 0, Some(old_key));
         }
         if let Some(logged) = &self.logged {
             let (old, new) = (|i| column(table, old_row, i), |i| column(table, row, i));
@@ -508,6 +535,13 @@ pub fn store_nullable<'v>(
             return Ok(v);
         }
     }
+    if c.data_type.kind.is_temporal()
+        && let Value::Bytes(text) = &v
+        && let Some(delimiter) = delimiter_of(text, c.data_type.kind == TypeKind::Time, how.mode)
+    {
+        let (code, message) = delimiter.warning(text, row);
+        run.warn(code, message);
+    }
     let context = StoreContext { mode: how.mode, column: &c.name, row, members: &c.members };
     let v = match (c.data_type.kind, &v) {
         (TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp, Value::Time(t)) => {
@@ -601,15 +635,15 @@ pub fn default_value<'v>(c: &'v Column, how: Strictness, run: &Run<'_>) -> Resul
         ColumnDefault::None if c.auto_increment => Ok(Value::Null),
         // Whose default was dropped has none, even where it may be NULL.
         ColumnDefault::None => {
-            if c.data_type.kind == TypeKind::Enum && !c.data_type.nullable {
-                return Ok(Value::UInt(1));
+            if c.data_type.kind == TypeKind::Enum {
+                return Ok(placeholder(&c.data_type));
             }
             let message = format!("Field '{}' doesn't have a default value", c.name);
             if !how.lenient {
                 return Err(SqlError::new(1364, message));
             }
             run.warn(1364, message);
-            Ok(implicit_default(&c.data_type))
+            Ok(placeholder(&c.data_type))
         }
     }
 }

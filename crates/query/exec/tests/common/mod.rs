@@ -104,6 +104,12 @@ impl Env for TestEnv {
     fn found_rows(&self) -> u64 {
         0
     }
+    fn may_wait_for_gtids(&self) -> Result<()> {
+        Ok(())
+    }
+    fn receipt(&self, _gtid: binlog::gtid::Gtid) -> Result<Option<String>> {
+        Ok(None)
+    }
     fn wait_for_gtids(&self, set: &binlog::gtid::GtidSet, _time: Option<std::time::Duration>) -> Result<bool> {
         Ok(set.is_empty())
     }

@@ -302,12 +302,22 @@ pub enum ExtensionStatement {
     UninstallPlugin(Name),
 }
 
+/// CLONE INSTANCE FROM user@host:port
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CloneInstance {
+    pub user: Str,
+    pub host: Option<Str>,
+    pub port: u64,
+    pub password: Str,
+    /// `None`: in place of the server's own data.
+    pub directory: Option<Str>,
+    /// REQUIRE SSL, REQUIRE NO SSL.
+    pub ssl: Option<bool>,
+}
+
 /// What a statement is about that a server without it answers for all names alike.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Absent {
-    /// BINLOG 'event'
-    BinlogEvent(Str),
-    /// START, STOP, RESET REPLICA; the channel, if one is named.
     /// CACHE INDEX tables IN name
     KeyCache(Name, Vec<ObjectName>),
     /// CREATE RESOURCE GROUP
@@ -318,10 +328,6 @@ pub enum Absent {
     ImportTable,
     /// ALTER, DROP TABLESPACE
     Tablespace(Name),
-    /// ALTER INSTANCE ROTATE BINLOG MASTER KEY
-    BinlogMasterKey,
-    /// CLONE INSTANCE FROM
-    CloneInstance,
     /// ALTER PROCEDURE, FUNCTION, EVENT
     Program(ProgramKind, ObjectName),
 }
@@ -392,8 +398,9 @@ pub enum ReplicaStatement {
     Start {
         io: bool,
         sql: bool,
-        /// UNTIL was said, and so were a user or a password.
-        until: bool,
+        /// What UNTIL says: `SQL_AFTER_MTS_GAPS` has no value.
+        until: Vec<(Str, Option<SourceValue>)>,
+        /// A user or a password was said.
         credentials: bool,
         channel: Option<Str>,
     },

@@ -165,6 +165,7 @@ pub struct Parsed {
     pub(crate) queries: Vec<Query>,
     pub(crate) tables: Vec<TableRef>,
     pub(crate) notes: Vec<Note>,
+    pub(crate) reserved: Vec<ObjectName>,
     /// Text of the optimizer hint comment (`/*+ ... */`) that followed the first verb, without the comment marks.
     pub hints: Option<Str>,
     /// How many `?` (or lifted literals) there are; they are numbered from 0 in the order of the text.
@@ -203,6 +204,17 @@ impl Parsed {
     /// All table references of the statement, wherever they stand. The target of INSERT is not one.
     pub fn table_refs(&self) -> &[TableRef] {
         &self.tables
+    }
+
+    /// The names among those of tables that are [reserved](crate::kind_of_reserved) in the schema `mysql`.
+    pub fn reserved(&self) -> &[ObjectName] {
+        &self.reserved
+    }
+
+    /// Whether a common table expression of the statement, wherever it stands, has the name.
+    pub fn has_common_table(&self, name: &str) -> bool {
+        let mut tables = self.queries.iter().filter_map(|q| q.with.as_ref()).flat_map(|w| &w.tables);
+        tables.any(|t| self.name(t.name).eq_ignore_ascii_case(name))
     }
 
     /// All query expressions, inner ones before those around them.
@@ -311,6 +323,8 @@ pub enum Statement {
     UnlockInstance,
     /// ALTER INSTANCE ROTATE INNODB MASTER KEY
     RotateMasterKey,
+    /// ALTER INSTANCE ROTATE BINLOG MASTER KEY
+    RotateBinlogKey,
     /// ALTER INSTANCE RELOAD KEYRING
     ReloadKeyring,
     Xa(Xa),
@@ -369,8 +383,11 @@ pub enum Statement {
     },
 
     PurgeLogs(PurgeLogs),
+    /// BINLOG: events in base 64.
+    Binlog(Str),
     /// CLONE LOCAL DATA DIRECTORY
     CloneLocal(Str),
+    CloneInstance(CloneInstance),
     Absent(Absent),
     Replica(ReplicaStatement),
     Handler(HandlerStatement),

@@ -419,9 +419,9 @@ impl Parser<'_> {
                 return Ok((object, PrivilegeLevel::Database(first)));
             }
             let name = self.any_word()?;
-            return Ok((object, PrivilegeLevel::Object(ObjectName { schema: Some(first), name })));
+            return Ok((object, PrivilegeLevel::Object(self.note_reserved(ObjectName { schema: Some(first), name }))));
         }
-        Ok((object, PrivilegeLevel::Object(ObjectName { schema: None, name: first })))
+        Ok((object, PrivilegeLevel::Object(self.note_reserved(ObjectName { schema: None, name: first }))))
     }
 
     /// Roles out of what was read as privileges, when no ON followed.

@@ -204,6 +204,10 @@ impl Parser<'_> {
             }
             Year => {
                 t.length = self.optional_length()?;
+                if t.length.is_some_and(|n| n != 4) {
+                    let message = "Invalid display width. Use YEAR instead.";
+                    return Err(ParseError::new(1818, message, self.tok.start as usize));
+                }
                 self.number_attributes(t);
                 if t.length == Some(4) {
                     self.notes.push(Note::Year4);

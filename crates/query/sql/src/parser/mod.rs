@@ -22,6 +22,7 @@ mod table;
 
 use crate::SqlMode;
 use crate::ast::*;
+use crate::dictionary::kind_of_reserved;
 use crate::digest::Lifted;
 use crate::error::{self, Ended, ParseError};
 use crate::keywords::Kw;
@@ -119,6 +120,7 @@ pub(crate) struct Parser<'s> {
     queries: Vec<Query>,
     tables: Vec<TableRef>,
     notes: Vec<Note>,
+    reserved: Vec<ObjectName>,
 }
 
 impl<'s> Parser<'s> {
@@ -154,6 +156,7 @@ impl<'s> Parser<'s> {
             queries: Vec::new(),
             tables: Vec::new(),
             notes: Vec::new(),
+            reserved: Vec::new(),
         })
     }
 
@@ -193,6 +196,7 @@ impl<'s> Parser<'s> {
             queries: self.queries,
             tables: self.tables,
             notes: self.notes,
+            reserved: self.reserved,
             hints: self.hints,
             param_count: if self.lifted.is_empty() { self.params } else { self.lifted.len() as u32 },
             statement,
@@ -570,9 +574,18 @@ impl<'s> Parser<'s> {
             self.bump();
             // After a dot any word is an identifier.
             let name = self.any_word()?;
-            return Ok(ObjectName { schema: Some(first), name });
+            return Ok(self.note_reserved(ObjectName { schema: Some(first), name }));
         }
-        Ok(ObjectName { schema: None, name: first })
+        Ok(self.note_reserved(ObjectName { schema: None, name: first }))
+    }
+
+    /// Keeps a name that no table of the schema `mysql` may have in a statement.
+    fn note_reserved(&mut self, name: ObjectName) -> ObjectName {
+        let bytes = name.name.resolve(self.src, &self.extra);
+        if std::str::from_utf8(bytes).is_ok_and(|name| kind_of_reserved(name).is_some()) {
+            self.reserved.push(name);
+        }
+        name
     }
 
     fn names(&mut self) -> R<Vec<Name>> {

@@ -22,13 +22,7 @@ impl Parser<'_> {
             }
             Kw::CHANGE => self.change_source(),
             Kw::START | Kw::STOP => self.start_replica(kw),
-            Kw::BINLOG => {
-                let event = self.text()?;
-                if self.eat_tok(Tok::Comma) {
-                    self.text()?;
-                }
-                Ok(Statement::Absent(Absent::BinlogEvent(event)))
-            }
+            Kw::BINLOG => Ok(Statement::Binlog(self.text()?)),
             Kw::CACHE => {
                 self.expect(Kw::INDEX)?;
                 let tables = self.comma_list(Self::cache_table)?;
@@ -177,20 +171,20 @@ impl Parser<'_> {
             sql = kinds.contains(&Kw::SQL_THREAD);
             io = kinds.iter().any(|kind| *kind != Kw::SQL_THREAD);
         }
-        let (mut until, mut credentials) = (false, false);
+        let (mut until, mut credentials) = (Vec::new(), false);
         if kw == Kw::START {
             if self.eat(Kw::UNTIL) {
-                until = true;
-                self.comma_list(|p| {
+                until = self.comma_list(|p| {
+                    let word = Str::source(p.tok.start, p.tok.end);
                     if p.eat(Kw::SQL_AFTER_MTS_GAPS) {
-                        return Ok(());
+                        return Ok((word, None));
                     }
                     if !p.spelled_like(&["SQL_", "SOURCE_", "MASTER_", "RELAY_LOG_"]) {
                         return Err(p.syntax());
                     }
                     p.bump();
                     p.expect_tok(Tok::Eq)?;
-                    p.option_scalar().map(drop)
+                    p.option_scalar().map(|value| (word, Some(value)))
                 })?;
             }
             while matches!(self.tok.kw, Kw::USER | Kw::PASSWORD | Kw::DEFAULT_AUTH | Kw::PLUGIN_DIR) {
@@ -252,21 +246,24 @@ impl Parser<'_> {
             return Ok(Statement::CloneLocal(self.text()?));
         }
         self.expect_all(&[Kw::INSTANCE, Kw::FROM])?;
-        self.account()?;
+        let start = self.tok.start;
+        let Account::Named { user, host } = self.account()? else { return Err(self.syntax_at(start)) };
         self.expect_tok(Tok::Colon)?;
-        self.integer()?;
+        let port = self.integer()?;
         self.expect_all(&[Kw::IDENTIFIED, Kw::BY])?;
-        self.text()?;
+        let password = self.text()?;
+        let mut directory = None;
         if self.eat(Kw::DATA) {
             self.expect(Kw::DIRECTORY)?;
             self.eat_eq();
-            self.text()?;
+            directory = Some(self.text()?);
         }
+        let mut ssl = None;
         if self.eat(Kw::REQUIRE) {
-            self.eat(Kw::NO);
+            ssl = Some(!self.eat(Kw::NO));
             self.expect(Kw::SSL)?;
         }
-        Ok(Statement::Absent(Absent::CloneInstance))
+        Ok(Statement::CloneInstance(CloneInstance { user, host, port, password, directory, ssl }))
     }
 
     /// CREATE TABLESPACE, UNDO TABLESPACE, LOGFILE GROUP, SERVER, RESOURCE GROUP: at the word behind CREATE.
@@ -346,7 +343,7 @@ impl Parser<'_> {
                         }
                         self.expect_all(&[Kw::MASTER, Kw::KEY])?;
                         return Ok(match of_binlog {
-                            true => Statement::Absent(Absent::BinlogMasterKey),
+                            true => Statement::RotateBinlogKey,
                             false => Statement::RotateMasterKey,
                         });
                     }

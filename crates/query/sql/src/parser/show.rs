@@ -28,7 +28,8 @@ impl Parser<'_> {
         self.expect_any(&[Kw::FROM, Kw::IN])?;
         let mut table = self.object_name()?;
         if let Some(schema) = self.show_schema()? {
-            table.schema = Some(schema);
+            self.reserved.pop_if(|name| *name == table);
+            table = self.note_reserved(ObjectName { schema: Some(schema), ..table });
         }
         Ok(table)
     }

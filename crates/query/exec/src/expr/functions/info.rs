@@ -102,6 +102,8 @@ fn sleep<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(seconds) = a.double(0)?.filter(|s| *s >= 0.0) else {
         return Err(types::SqlError::new(1210, "Incorrect arguments to sleep."));
     };
+    // The row that time ran out in has its 1; there is none after it.
+    a.run.check_interrupt_now()?;
     let interrupt = Arc::clone(a.run.tx.borrow().interrupt());
     interrupt.arm();
     let before = a.run.env.borrow().stage(Stage::UserSleep);

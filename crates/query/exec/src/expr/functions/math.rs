@@ -51,7 +51,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("bin", 1, 1, Rule::System(65), conv),
     f("oct", 1, 1, Rule::System(65), conv),
     f("bit_count", 1, 1, Rule::Int(21), |a| {
-        let v = a.value(0)?;
+        let v = a.whole(0)?;
         let e = &a.args[0];
         Ok(match &v {
             Value::Null => Value::Null,
@@ -165,7 +165,7 @@ fn numeric<'a>(a: &Args<'a, '_>) -> Result<Value<'a>> {
     Ok(match v {
         Value::Bytes(_) => a.double(0)?.map_or(Value::Null, Value::Double),
         Value::Date(_) | Value::Time(_) | Value::DateTime(_) => Value::Double(v.to_f64()),
-        Value::Json(_) => Value::Double(convert::json_number(&v, a.run).to_f64()),
+        Value::Json(_) => Value::Double(crate::expr::document::json_number(&v, a.run).to_f64()),
         v => v,
     })
 }

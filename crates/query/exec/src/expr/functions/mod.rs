@@ -17,7 +17,7 @@ pub mod string;
 pub mod temporal;
 pub mod xml;
 
-use super::{Expr, Node, compare, convert};
+use super::{Expr, Node, compare, convert, number};
 use crate::expr::charset;
 use crate::run::{Run, Scope};
 pub use math::{random_part, random_seed};
@@ -85,12 +85,22 @@ impl<'a> Args<'a, '_> {
         }
     }
 
-    pub fn int(&self, i: usize) -> Result<Option<i64>> {
+    /// What is asked for an integer. Error 1690, warning 1292.
+    pub fn whole(&self, i: usize) -> Result<Value<'a>> {
         let v = self.value(i)?;
-        self.warn_truncated(i, &v);
+        super::integer::check(&v, &self.args[i], self.run, self.at)?;
+        Ok(v)
+    }
+
+    pub fn int(&self, i: usize) -> Result<Option<i64>> {
+        let v = self.whole(i)?;
         Ok(match &v {
             Value::Null => None,
+            Value::Bytes(text) if !convert::is_long_column(&self.args[i]) => {
+                Some(convert::integer_of_text(text, (i64::MIN.into(), u64::MAX.into()), self.run) as i64)
+            }
             Value::Decimal(d) => Some(convert::integer_of_decimal(d, self.run)),
+            Value::Json(_) => Some(convert::bits64(&v, self.run) as i64),
             v => Some(v.to_i64()),
         })
     }
@@ -98,7 +108,7 @@ impl<'a> Args<'a, '_> {
     pub fn double(&self, i: usize) -> Result<Option<f64>> {
         let v = self.value(i)?;
         if let Value::Json(_) = v {
-            return Ok(Some(convert::json_number(&v, self.run).to_f64()));
+            return Ok(Some(super::document::json_number(&v, self.run).to_f64()));
         }
         self.warn_truncated(i, &v);
         Ok(if v.is_null() { None } else { Some(v.to_f64()) })
@@ -202,7 +212,26 @@ pub struct Function {
 
 pub type Func = &'static Function;
 
+/// Functions of [`Rule::ByLength`], [`Rule::First`] and [`Rule::Unquoted`] whose text has a collation of its own, whatever its arguments are under.
+const OWN_COLLATION: [&str; 9] = [
+    "aes_decrypt",
+    "aes_encrypt",
+    "compress",
+    "date_add",
+    "from_base64",
+    "json_quote",
+    "json_unquote",
+    "to_base64",
+    "unhex",
+];
+
 impl Function {
+    /// Is the result a string in the connection's character set, or of bytes, whatever the arguments are?
+    pub fn has_own_collation(&self) -> bool {
+        let by_rule = matches!(self.rule, Rule::System(_) | Rule::Binary(_) | Rule::Shifted);
+        by_rule && self.name != "weight_string" || OWN_COLLATION.contains(&self.name)
+    }
+
     /// Is the result made of the texts of the arguments, so that they are brought to its character set?
     pub fn joins_text(&self) -> bool {
         matches!(self.rule, Rule::Text(_) | Rule::Joined | Rule::LongText | Rule::CommonTail) || self.name == "replace"
@@ -240,6 +269,11 @@ static YEAR_FUNCTION: Function = f("year", 1, 1, Rule::Int(5), |a| {
     let v = a.value(0)?;
     Ok(match (&v, v.to_i64()) {
         (Value::Null, _) => Value::Null,
+        // A text that begins with no number is that number 0, and no year.
+        (Value::Bytes(b), _) if types::number::parse_integer(b).1 == 0 => {
+            convert::warn_truncated_double(b, a.run);
+            Value::Int(0)
+        }
         (Value::Bytes(b), 0) if b.len() < 4 => Value::Int(2000),
         (_, n @ 1..=99) => Value::Int(types::temporal::parse::full_year(n as u32) as i64),
         (_, n) => Value::Int(n),
@@ -375,7 +409,7 @@ fn comparable(function: &'static str, args: Vec<Expr>) -> Result<Vec<Expr>> {
     let is_text = |e: &Expr| e.ty.kind.is_text() || e.ty.kind.is_bytes() || e.ty.kind == TypeKind::Null;
     // With a number among them, FIELD compares numbers.
     if function == "field" && !args.iter().all(is_text) {
-        return Ok(args);
+        return Ok(args.into_iter().map(convert::enum_number).collect());
     }
     let all: Vec<&Expr> = args.iter().collect();
     let collation = match compare::collation_for(&all, function) {
@@ -424,7 +458,9 @@ fn second_digits(e: &Expr) -> u8 {
         // Of a parameter nothing is known yet: it may be a time with microseconds.
         (TypeKind::Double | TypeKind::Float, _) | (TypeKind::Null, Node::Param(_)) => 6,
         // As a time, also where a moment is wanted.
-        (_, Node::Const(Value::Bytes(text))) => types::temporal::parse::parse_time(text).map_or(6, |p| p.fsp),
+        (_, Node::Const(Value::Bytes(text))) => {
+            types::temporal::parse::parse_time(text, types::SqlMode::NONE).map_or(6, |p| p.fsp)
+        }
         (k, _) if k.is_text() || k.is_bytes() => 6,
         _ => 0,
     }
@@ -651,8 +687,10 @@ pub(super) fn result_type(function: Func, args: &[Expr]) -> Result<DataType> {
         Rule::Whole => math::whole_type(args),
         Rule::Magnitude => match args[0].ty.kind {
             TypeKind::Decimal => args[0].ty,
+            TypeKind::Null => super::number::negate_type(&args[0].ty),
             k if k.is_integer() => DataType { length: args[0].ty.length, ..math::rounded_type(args) },
             k if k.is_temporal() => DataType { decimals: args[0].ty.decimals, ..math::rounded_type(args) },
+            TypeKind::Float | TypeKind::Double => number::double_like(&args[0].ty, 0),
             _ => math::rounded_type(args),
         },
         // ADDTIME and SUBTIME.

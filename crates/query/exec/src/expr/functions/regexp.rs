@@ -437,9 +437,9 @@ fn check_pair(function: &str, args: &[crate::expr::Expr], with: usize) -> Result
     if !is_string(x) || !is_string(y) || binary(x) == binary(y) {
         return Ok(());
     }
-    // MySQL asks VARBINARY alone: BINARY and BLOB make the other one binary too.
+    // MySQL asks VARBINARY alone: BINARY and BLOB make the other one binary too. Of REGEXP_REPLACE it asks all for the pattern.
     let asked = |t: &types::DataType| !binary(t) || t.kind == types::TypeKind::VarBinary;
-    if function != "regexp_replace" && !(asked(x) && asked(y)) {
+    if (function != "regexp_replace" || with == 2) && !(asked(x) && asked(y)) {
         return Ok(());
     }
     let name = |t: &types::DataType| if binary(t) { "binary" } else { t.collation.info().name };

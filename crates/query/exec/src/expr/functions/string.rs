@@ -1,6 +1,7 @@
 //! String functions. Positions and lengths count characters of the argument's character set.
 
-use super::{Args, Function, MANY, Rule, bytes, f, locale};
+use super::{Args, Function, MANY, Rule, bytes, f, locale, volatile};
+use crate::context::LoadedFile;
 use crate::expr::convert;
 use memchr::memmem;
 use std::borrow::Cow;
@@ -50,7 +51,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("quote", 1, 1, Rule::Text(255), quote),
     f("format", 2, 3, Rule::ByLength, format_number),
     f("export_set", 3, 5, Rule::ByLength, export_set),
-    f("load_file", 1, 1, Rule::Binary(u32::MAX), |a| a.text(0).map(|_| Value::Null)),
+    volatile(f("load_file", 1, 1, Rule::Binary(u32::MAX), load_file)),
     f("format_bytes", 1, 1, Rule::System(11), |a| {
         Ok(a.double(0)?.map_or(Value::Null, |n| bytes(scaled(n, &BYTES).into_bytes())))
     }),
@@ -480,7 +481,7 @@ fn ord<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 fn chars<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let mut out = Vec::new();
     for i in 0..a.len() {
-        let v = a.value(i)?;
+        let v = a.whole(i)?;
         if !v.is_null() {
             let raw = (convert::bits64(&v, a.run) as u32).to_be_bytes();
             let skip = raw.iter().position(|b| *b != 0).unwrap_or(3);
@@ -496,7 +497,7 @@ pub fn to_hex(data: &[u8], upper: bool) -> Vec<u8> {
 }
 
 fn hex<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let v = a.value(0)?;
+    let v = a.whole(0)?;
     Ok(match v {
         Value::Null => Value::Null,
         Value::Bytes(b) => bytes(to_hex(&b, true)),
@@ -610,6 +611,23 @@ fn quote<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
 }
 
 /// FORMAT(x, d [, locale]): rounded, with the locale's separators.
+fn load_file<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
+    let Some(name) = a.text(0)? else { return Ok(Value::Null) };
+    let name = String::from_utf8_lossy(&name);
+    let found = a.run.env.borrow().load_file(&name, a.run.max_packet() as u64)?;
+    Ok(match found {
+        LoadedFile::Refused => Value::Null,
+        LoadedFile::TooLarge(size) => {
+            a.run.outgrows_packet("load_file", usize::try_from(size).unwrap_or(usize::MAX))?;
+            Value::Null
+        }
+        LoadedFile::Content(content) => {
+            a.run.check_growth(content.len())?;
+            bytes(content)
+        }
+    })
+}
+
 fn format_number<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let (v, Some(d)) = (a.value(0)?, a.int(1)?) else { return Ok(Value::Null) };
     if v.is_null() {

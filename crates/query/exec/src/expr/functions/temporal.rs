@@ -2,6 +2,7 @@
 
 use super::{Args, Function, Rule, bytes, f, volatile};
 use crate::expr::{Expr, convert};
+use crate::run::Run;
 use crate::time_zone::TimeZone;
 use sql::ast;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,7 +20,7 @@ pub static FUNCTIONS: &[Function] = &[
         let us = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as i64);
         Ok(Value::DateTime(convert::local_time(a.run, us, a.ty.decimals)))
     })),
-    f("date", 1, 1, Rule::Date, |a| on_date(a, |d| Some(Value::Date(d)))),
+    f("date", 1, 1, Rule::Date, |a| Ok(moment_let_in(&a)?.map_or(Value::Null, |t| Value::Date(t.date())))),
     f("time", 1, 1, Rule::TimeOf, |a| on_time(a, Value::Time)),
     f("timestamp", 1, 2, Rule::Moment, timestamp),
     f("year", 1, 1, Rule::Year, |a| on_date(a, |d| Some(Value::UInt(d.year() as u64)))),
@@ -53,7 +54,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("time_to_sec", 1, 1, Rule::Int(10), |a| on_time(a, |t| Value::Int(t.0 / 1_000_000))),
     f("sec_to_time", 1, 1, Rule::TimeOf, |a| {
         Ok(a.double(0)?.map_or(Value::Null, |s| {
-            let us = (s * 1e6).round() as i64;
+            let us = micros_of(s, a.run);
             let time = us.clamp(Time::MIN.0, Time::MAX.0);
             if time != us {
                 a.run.warn(1292, format!("Truncated incorrect time value: '{s}'"));
@@ -151,7 +152,7 @@ fn call(function: &'static Function, args: Vec<Expr>, ty: DataType) -> Expr {
     Expr::new(crate::expr::Node::Call(function, args), DataType { nullable: true, ..ty })
 }
 
-/// DATE_ADD and DATE_SUB: a DATE stays one for units of days and more; text in, text out.
+/// DATE_ADD and DATE_SUB: a DATE stays one for units of days and more, a TIME for those of less; text in, text out.
 pub fn add_interval(date: Expr, amount: Expr, unit: ast::IntervalUnit, subtract: bool) -> Expr {
     let of = UNITS[unit as usize];
     let micros = matches!(
@@ -166,8 +167,8 @@ pub fn add_interval(date: Expr, amount: Expr, unit: ast::IntervalUnit, subtract:
     let decimals = if micros { 6 } else { date.ty.decimals.min(6).max(parts) };
     let ty = match date.ty.kind {
         TypeKind::Date if of.is_date_part() => DataType { length: 10, ..DataType::new(TypeKind::Date) },
-        TypeKind::Time => DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) },
-        TypeKind::Date => DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) },
+        TypeKind::Time if !has_days(of) => DataType { length: 10, decimals, ..DataType::new(TypeKind::Time) },
+        TypeKind::Date | TypeKind::Time => DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) },
         TypeKind::DateTime | TypeKind::Timestamp => {
             DataType { length: 19, decimals, ..DataType::new(TypeKind::DateTime) }
         }
@@ -271,6 +272,12 @@ fn moment(a: &Args<'_, '_>, i: usize) -> Result<Option<DateTime>> {
     Ok(convert::datetime(&v, a.run))
 }
 
+/// The first argument as a moment that `sql_mode` lets in.
+fn moment_let_in(a: &Args<'_, '_>) -> Result<Option<DateTime>> {
+    let v = in_year(a.value(0)?, &a.args[0].ty);
+    Ok(convert::datetime(&v, a.run).filter(|t| convert::is_let_in(*t, &v, a.run)))
+}
+
 /// A YEAR where a date is asked for: its first day.
 fn in_year<'a>(v: Value<'a>, ty: &DataType) -> Value<'a> {
     match (ty.kind, &v) {
@@ -326,7 +333,7 @@ fn on_time<'a>(a: Args<'a, '_>, f: impl Fn(Time) -> Value<'a>) -> Result<Value<'
 
 fn timestamp<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     if a.len() == 1 {
-        return Ok(moment(&a, 0)?.map_or(Value::Null, Value::DateTime));
+        return Ok(moment_let_in(&a)?.map_or(Value::Null, Value::DateTime));
     }
     let Some(t) = real_moment(&a, 0, NO_MOMENT)? else { return Ok(Value::Null) };
     let v = a.value(1)?;
@@ -357,6 +364,15 @@ fn week<'a>(a: Args<'a, '_>, with_year: bool) -> Result<Value<'a>> {
     Ok(Value::Int(if with_year { y as i64 * 100 + w as i64 } else { w as i64 }))
 }
 
+/// What lies behind a microsecond is rounded, or left out under TIME_TRUNCATE_FRACTIONAL.
+fn micros_of(seconds: f64, run: &Run<'_>) -> i64 {
+    match convert::cuts_seconds(run) {
+        // First to the digits that a double surely has.
+        true => ((seconds * 1e9).round() / 1e3).trunc() as i64,
+        false => (seconds * 1e6).round() as i64,
+    }
+}
+
 fn maketime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     let Some(h) = a.int(0)? else { return Ok(Value::Null) };
     let Some(m) = a.int(1)? else { return Ok(Value::Null) };
@@ -365,7 +381,7 @@ fn maketime<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     if !(0..60).contains(&m) || !(0.0..60.0).contains(&s) {
         return Ok(Value::Null);
     }
-    let us = h.unsigned_abs().min(839) as i64 * 3_600_000_000 + m * 60_000_000 + (s * 1e6).round() as i64;
+    let us = h.unsigned_abs().min(839) as i64 * 3_600_000_000 + m * 60_000_000 + micros_of(s, a.run);
     if us > Time::MAX.0 {
         let second = if s.fract() == 0.0 {
             format!("{s:02}")
@@ -500,8 +516,21 @@ fn shaped<'a>(v: &Value<'_>, t: DateTime, date_part: bool) -> Value<'a> {
     }
 }
 
-/// What an interval is added to: a text without month or day is none, whatever `sql_mode` lets in.
+/// Does the unit count days, or months?
+fn has_days(of: Unit) -> bool {
+    of.is_date_part() || matches!(of, Unit::DayHour | Unit::DayMinute | Unit::DaySecond | Unit::DayMicrosecond)
+}
+
+/// What an interval is added to: a text without month or day is none, whatever `sql_mode` lets in. A text that ADDTIME or SUBTIME
+/// made of a time of day is that.
 fn base_of_interval(v: &Value<'_>, a: &Args<'_, '_>) -> Option<DateTime> {
+    if let (Value::Bytes(text), crate::expr::Node::Call(f, _)) = (v, &a.args[0].node)
+        && matches!(f.name, "addtime" | "subtime")
+        && !text.contains(&b' ')
+        && let Some(read) = types::temporal::parse::parse_time(text, SqlMode::NONE)
+    {
+        return convert::datetime(&Value::Time(read.value), a.run);
+    }
     let mode = SqlMode::NO_ZERO_IN_DATE.0 | a.run.sql_mode.0 & SqlMode::ALLOW_INVALID_DATES.0;
     let t = convert::datetime_in(v, SqlMode(mode), a.run)?;
     if real(t.date()).is_some() {
@@ -514,13 +543,20 @@ fn base_of_interval(v: &Value<'_>, a: &Args<'_, '_>) -> Option<DateTime> {
 }
 
 fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
-    let (v, amount) = (in_year(a.value(0)?, &a.args[0].ty), a.value(1)?);
-    if v.is_null() || amount.is_null() && matches!(v, Value::Time(_)) {
+    let v = in_year(a.value(0)?, &a.args[0].ty);
+    if v.is_null() {
         return Ok(Value::Null);
     }
+    // The date is read first, and if it is none nothing else.
+    let base = match &v {
+        Value::Time(_) if a.ty.kind == TypeKind::Time => DateTime::ZERO,
+        v => match base_of_interval(v, &a) {
+            Some(base) => base,
+            None => return Ok(Value::Null),
+        },
+    };
+    let amount = a.value(1)?;
     if amount.is_null() {
-        // The date is read first.
-        base_of_interval(&v, &a);
         return Ok(Value::Null);
     }
     let of = unit(&a, 2)?;
@@ -537,8 +573,13 @@ fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
             | Unit::Microsecond
     );
     let mut interval = if simple {
+        crate::expr::integer::check(&amount, &a.args[1], a.run, a.at)?;
         // A number beyond the signed ones is negative.
-        let n = if let Value::UInt(n) = amount { n as i64 } else { amount.to_i64() };
+        let n = match &amount {
+            Value::UInt(n) => *n as i64,
+            Value::Bytes(text) => convert::integer_of_text(text, (i64::MIN.into(), u64::MAX.into()), a.run) as i64,
+            v => v.to_i64(),
+        };
         Interval::new(of, n)
     } else if of == Unit::Second {
         warn_too_many_seconds(&amount, &a);
@@ -551,15 +592,16 @@ fn eval_add<'a>(a: Args<'a, '_>) -> Result<Value<'a>> {
     if subtract {
         interval = Interval { months: interval.months.wrapping_neg(), micros: -interval.micros };
     }
-    if let (Value::Time(t), 0) = (&v, interval.months) {
+    if let Value::Time(t) = &v
+        && a.ty.kind == TypeKind::Time
+    {
         let us = t.0 as i128 + interval.micros;
         return Ok(match i64::try_from(us).ok().and_then(Time::from_micros) {
             Some(t) => Value::Time(t),
             None => Value::Null,
         });
     }
-    let Some(t) = base_of_interval(&v, &a) else { return Ok(Value::Null) };
-    Ok(match t.add(interval) {
+    Ok(match base.add(interval) {
         Some(t) => shaped(&v, t, of.is_date_part()),
         None => {
             let message = "Datetime function: datetime field overflow";

@@ -134,14 +134,12 @@ pub const AS_CONDITION: &str = "Evaluating a JSON value in SQL boolean context d
 
 static NUMBER: Function = super::f("number", 1, 1, super::Rule::Double, |a| {
     let v = a.value(0)?;
-    Ok(if v.is_null() { Value::Null } else { crate::expr::convert::json_number(&v, a.run) })
+    Ok(if v.is_null() { Value::Null } else { crate::expr::document::json_number(&v, a.run) })
 });
 
-/// The condition of IF and CASE: the number of a document, if it is one.
+/// The condition of IF and CASE: the number of a document, if it is one, of a hexadecimal literal, an ENUM or a SET.
 pub fn as_number(e: Expr) -> Expr {
-    if crate::expr::convert::is_hex_literal(&e) {
-        return crate::expr::convert::enum_number(e);
-    }
+    let e = crate::expr::convert::enum_number(e);
     if e.ty.kind != TypeKind::Json {
         return e;
     }
@@ -159,30 +157,22 @@ pub fn in_one_domain(operand: Expr, list: Vec<Expr>) -> (Expr, Vec<Expr>) {
     (domain(operand), list.into_iter().map(domain).collect())
 }
 
-/// As a cast does it, which warns of texts that are no numbers as of arrays.
+/// A column's number.
 static DOUBLE: Function = super::f("number", 1, 1, super::Rule::Double, |a| {
     let v = a.value(0)?;
-    if v.is_null() {
-        return Ok(Value::Null);
-    }
-    let number = match v.json_scalar() {
-        Value::Bytes(text) => match types::number::parse_f64(&text) {
-            (number, used) if used == text.len() && used > 0 => Some(Value::Double(number)),
-            _ => None,
-        },
-        Value::Null => None,
-        other => Some(Value::Double(other.to_f64())),
-    };
-    Ok(number.unwrap_or_else(|| {
-        a.run.warn(3156, "Invalid JSON value for CAST to DOUBLE from column  at row 1");
-        Value::Double(0.0)
-    }))
+    Ok(if v.is_null() { Value::Null } else { Value::Double(crate::expr::document::json_number(&v, a.run).to_f64()) })
 });
 
 /// The operands of BETWEEN, documents among them: these count as numbers where one is a number, else as their texts.
 pub fn between(operands: [Expr; 3]) -> [Expr; 3] {
     let has_number = operands.iter().any(|e| e.ty.kind.is_numeric());
+    let beside_column = matches!(operands[0].node, Node::Column { .. });
     operands.map(|e| match (e.ty.kind, has_number) {
+        // Beside a column what a function makes is the number that its text begins with.
+        (TypeKind::Json, true) if beside_column && !matches!(e.node, Node::Column { .. }) => {
+            let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
+            Expr::new(Node::Cast(Box::new(as_text(e))), ty)
+        }
         (TypeKind::Json, true) => {
             let ty = DataType { length: 23, nullable: e.ty.nullable, ..DataType::new(TypeKind::Double) };
             Expr::new(Node::Call(&DOUBLE, vec![e]), ty)
