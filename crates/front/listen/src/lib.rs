@@ -1,11 +1,13 @@
 //! Sockets, worker threads, parking of idle connections, shutdown.
 //!
 //! ```text
-//!            accept                      hand over                    serve
-//!  socket -----------> [poller thread] -------------> [worker thread] -------> Service::serve, command after command
-//!                         ^     | ready                    |
-//!                         |     +-- parked connections <---+ no command for some tens of milliseconds
-//!                         +-------- epoll, one-shot
+//!            accept                       hand over                   serve
+//!  socket -----------> [acceptor thread] ------------> [worker thread] -------> Service::serve, command after command
+//!     |                   [poller thread] ------------>  ^ |
+//!     |                   ^     | ready                  | |
+//!     |                   |     +-- parked connections <---+ no command for some tens of milliseconds
+//!     |                   +-------- epoll, one-shot      |
+//!     +--------------------------------------------------+ accept: workers whose connection has ended (`doors`)
 //! ```
 //!
 //! A worker serves one connection with blocking reads for as long as it is active. A busy connection touches nothing that
@@ -22,6 +24,7 @@
 
 mod config;
 mod crew;
+mod doors;
 mod poller;
 mod pool;
 mod readiness;

@@ -1,49 +1,57 @@
-//! The poller thread: accepts connections, wakes parked ones, looks for idle ones whose time is up, and stops.
+//! The poller thread: wakes parked connections, looks for idle ones whose time is up, and stops. The listener with all its threads.
 
 use crate::config::Config;
 use crate::crew::{Crew, STALL};
+use crate::doors::{self, Entrance};
 use crate::pool::{Job, Pool};
-use crate::slots::{KEY_BASE, Slots};
+use crate::slots::Slots;
 use crate::socket::Door;
-use crate::worker::{ADMINISTRATORS_MAX, Shared, Stage, Task};
-use observe::Counter;
-use polling::{Event, Events, Poller};
-use protocol::{ClosedBy, Connection, Peer, Service, Stream};
+use crate::worker::{Shared, Stage};
+use polling::{Events, Poller};
+use protocol::{ClosedBy, Service};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use sync::{Lanes, Mutex, Rank};
+use sync::{Lanes, Mutex, Parker, Rank, Unparker};
 
-/// Connections accepted from one door before others get their turn.
-const ACCEPTS_A_TURN: usize = 256;
+/// Workers that wait in `accept` at most, for each CPU: a few are enough to let in who comes while others serve.
+const AT_DOORS_PER_CPU: usize = 4;
 
 /// A running listener. Dropping it without [`Listener::stop`] leaves its threads running.
 pub struct Listener<S: Service> {
     shared: Arc<Shared<S>>,
     poller: Arc<Poller>,
     addresses: Vec<SocketAddr>,
+    /// Emptied when it stops.
+    acceptors: Mutex<Vec<Acceptor>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Acceptor {
+    entrance: Arc<Entrance>,
+    unparker: Unparker,
+    thread: JoinHandle<()>,
 }
 
 impl<S: Service> Listener<S> {
     /// Binds every address and the socket, then serves. An error names the address or path.
     pub fn start(config: &Config, service: Arc<S>) -> io::Result<Listener<S>> {
-        let mut doors = Vec::new();
+        let mut entrances = Vec::new();
+        let tcp = |address: SocketAddr| Door::tcp(address, config.back_log, config.park_after);
         for address in &config.addresses {
-            doors.push(Door::tcp(*address, config.back_log)?);
+            entrances.push(Entrance { door: tcp(*address)?, is_administrative: false });
         }
         if let Some(path) = &config.socket {
-            doors.push(Door::unix(path, config.back_log)?);
+            let door = Door::unix(path, config.back_log, config.park_after)?;
+            entrances.push(Entrance { door, is_administrative: false });
         }
-        let administrative = doors.len();
+        let addresses = entrances.iter().filter_map(|e| e.door.address()).collect();
         if let Some(address) = config.administrative {
-            doors.push(Door::tcp(address, config.back_log)?);
+            entrances.push(Entrance { door: tcp(address)?, is_administrative: true });
         }
-        assert!(doors.len() < KEY_BASE, "more addresses than a machine has");
-        let addresses = doors[..administrative].iter().filter_map(Door::address).collect();
         let poller = Arc::new(Poller::new()?);
         let shared = Arc::new(Shared {
             service,
@@ -52,25 +60,21 @@ impl<S: Service> Listener<S> {
             crew: Crew::new(config.crew, config.crowd)?,
             park_after: config.park_after,
             running: Lanes::new(config.max_connections + 1),
+            at_doors: AtomicUsize::new(0),
+            at_doors_max: AT_DOORS_PER_CPU * config.crew,
+            next_id: AtomicU32::new(1),
             connected: AtomicUsize::new(0),
             most_connected: AtomicUsize::new(0),
             max_connections: AtomicUsize::new(config.max_connections),
             stopping: AtomicBool::new(false),
         });
         shared.set_max_workers(config.max_connections);
-        let watch = Watch {
-            shared: Arc::clone(&shared),
-            poller: Arc::clone(&poller),
-            doors,
-            administrative,
-            tick: config.tick,
-            next_id: 1,
-        };
-        for (key, door) in watch.doors.iter().enumerate() {
-            watch_door(&poller, door, key)?;
-        }
+        let watch = Watch { shared: Arc::clone(&shared), poller: Arc::clone(&poller), tick: config.tick };
         let thread = std::thread::Builder::new().name("poller".into()).spawn(move || watch.run())?;
-        Ok(Listener { shared, poller, addresses, thread: Mutex::new(Rank::Session, Some(thread)) })
+        let thread = Mutex::new(Rank::Session, Some(thread));
+        let acceptors =
+            entrances.into_iter().map(|e| Acceptor::start(&shared, Arc::new(e))).collect::<io::Result<_>>()?;
+        Ok(Listener { shared, poller, addresses, acceptors: Mutex::new(Rank::Session, acceptors), thread })
     }
 
     /// The TCP addresses that are bound, with their ports.
@@ -111,7 +115,7 @@ impl<S: Service> Listener<S> {
             // Relaxed: a figure for SHOW STATUS, it orders nothing.
             s.running.iter_claimed().filter(|(_, running)| running.load(Ordering::Relaxed)).count()
         });
-        gauge("Threads_cached", |s| s.pool.idle_workers());
+        gauge("Threads_cached", |s| s.pool.idle_workers() + figure(&s.at_doors));
     }
 
     /// Stops: accepts nothing more, interrupts what runs, closes every connection, ends the threads. True when all was over
@@ -121,6 +125,15 @@ impl<S: Service> Listener<S> {
         // Release: pairs with Acquire in `Watch::run`.
         self.shared.stopping.store(true, Ordering::Release);
         self.shared.service.interrupt();
+        let acceptors = std::mem::take(&mut *self.acceptors.lock());
+        for acceptor in &acceptors {
+            acceptor.entrance.door.shut();
+            acceptor.unparker.unpark();
+        }
+        for acceptor in acceptors {
+            // It hands work over and waits for nobody, as the poller thread.
+            let _ = acceptor.thread.join();
+        }
         let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             // It fails only when the poller is broken, and then the thread has ended.
@@ -137,26 +150,26 @@ fn figure(count: &AtomicUsize) -> usize {
     count.load(Ordering::Relaxed)
 }
 
-#[expect(unsafe_code, reason = "the poller keeps a socket's number, whose life the compiler cannot follow")]
-fn watch_door(poller: &Poller, door: &Door, key: usize) -> io::Result<()> {
-    use std::os::fd::{AsFd, AsRawFd};
-    // SAFETY: the doors are deleted from the poller by `Watch::stop` before they are closed.
-    unsafe { poller.add(door.as_fd().as_raw_fd(), Event::readable(key)) }
+impl Acceptor {
+    fn start<S: Service>(shared: &Arc<Shared<S>>, entrance: Arc<Entrance>) -> io::Result<Acceptor> {
+        let mut parker = Parker::new();
+        let unparker = parker.unparker();
+        let (shared, its) = (Arc::clone(shared), Arc::clone(&entrance));
+        let work = move || doors::run(&shared, &its, &mut parker);
+        let thread = std::thread::Builder::new().name("acceptor".into()).spawn(work)?;
+        Ok(Acceptor { entrance, unparker, thread })
+    }
 }
 
 /// The poller thread's state.
 struct Watch<S: Service> {
     shared: Arc<Shared<S>>,
     poller: Arc<Poller>,
-    doors: Vec<Door>,
-    /// From here on they are for administrators.
-    administrative: usize,
     tick: Duration,
-    next_id: u32,
 }
 
 impl<S: Service> Watch<S> {
-    fn run(mut self) {
+    fn run(self) {
         let mut events = Events::new();
         let mut next_tick = Instant::now() + self.tick;
         let mut next_look = Instant::now();
@@ -173,13 +186,8 @@ impl<S: Service> Watch<S> {
                 Err(e) => panic!("epoll_wait: {e}"), // only for a broken descriptor
             }
             for event in events.iter() {
-                match event.key.checked_sub(KEY_BASE) {
-                    None => self.accept(event.key),
-                    Some(slot) => {
-                        if let Some(task) = self.shared.slots.wake(slot) {
-                            self.shared.activate(task);
-                        }
-                    }
+                if let Some(task) = self.shared.slots.wake(event.key) {
+                    self.shared.activate(task);
                 }
             }
             let now = Instant::now();
@@ -197,92 +205,15 @@ impl<S: Service> Watch<S> {
         self.stop();
     }
 
-    fn on_tick(&mut self, now: Instant) {
+    fn on_tick(&self, now: Instant) {
         for mut task in self.shared.slots.expired(now) {
             task.stage = Stage::Close(ClosedBy::IdleTimeout);
             self.shared.activate(task);
         }
         self.shared.pool.serve_pending(&self.shared);
-        // A door that was left closed for want of descriptors opens again.
-        for key in 0..self.doors.len() {
-            self.rearm(key);
-        }
-    }
-
-    fn rearm(&self, key: usize) {
-        if self.poller.modify(&self.doors[key], Event::readable(key)).is_err() {
-            observe::increment(Counter::ConnectionErrorsSelect);
-        }
-    }
-
-    fn accept(&mut self, key: usize) {
-        for _ in 0..ACCEPTS_A_TURN {
-            match self.doors[key].accept() {
-                Ok((stream, peer)) => self.admit(stream, peer, key >= self.administrative),
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
-                Err(e) if matches!(e.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted) => {}
-                Err(_) => {
-                    // No descriptor or no memory: the door stays shut until the next tick.
-                    observe::increment(Counter::ConnectionErrorsAccept);
-                    return;
-                }
-            }
-        }
-        self.rearm(key);
-    }
-
-    /// `administrative`: by the door for administrators, of whom some find room above `max_connections`.
-    fn admit(&mut self, stream: Stream, peer: Peer, administrative: bool) {
-        observe::increment(Counter::Connections);
-        let Ok(mut conn) = Connection::new(stream, peer) else {
-            observe::increment(Counter::ConnectionErrorsPeerAddress);
-            return;
-        };
-        // Acquire: pairs with Release in `worker::end`. This thread alone adds, so the bound holds.
-        let connected = self.shared.connected.load(Ordering::Acquire);
-        // Relaxed: a setting that stands alone.
-        let max_connections = self.shared.max_connections.load(Ordering::Relaxed);
-        let bound = if administrative { max_connections + ADMINISTRATORS_MAX } else { max_connections };
-        if administrative {
-            conn.set_administrative();
-        }
-        if connected > bound {
-            observe::increment(Counter::ConnectionErrorsMaxConnections);
-            // A fresh socket's buffer takes so short a packet without blocking; the client may be gone.
-            let _ = conn.output().error(&protocol::too_many_connections());
-            let _ = conn.output().flush();
-            conn.stream().shutdown();
-            return;
-        }
-        if connected == max_connections && !administrative {
-            conn.set_reserved();
-        }
-        let Some(slot) = self.shared.slots.open(conn.hang_up()) else { return };
-        // Relaxed: the count bounds, it publishes nothing.
-        let now = self.shared.connected.fetch_add(1, Ordering::Relaxed) + 1;
-        self.shared.most_connected.fetch_max(now, Ordering::Relaxed);
-        let id = self.next_id;
-        self.next_id = id.checked_add(1).unwrap_or(1);
-        let session = self.shared.service.open(id, peer, conn.hang_up());
-        let task = Task {
-            conn,
-            session,
-            slot,
-            registered: false,
-            stage: Stage::Greet,
-            resumed: false,
-            midway: false,
-            counted: (0, 0),
-        };
-        self.shared.activate(Box::new(task));
     }
 
     fn stop(self) {
-        for door in &self.doors {
-            // It fails only when the socket is not in the poller.
-            let _ = self.poller.delete(door);
-        }
-        drop(self.doors);
         for mut task in self.shared.slots.stop() {
             task.stage = Stage::Close(ClosedBy::Shutdown);
             self.shared.activate(task);

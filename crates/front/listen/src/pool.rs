@@ -4,6 +4,7 @@
 //! that gets free. The mutex is taken when a job is handed over or a worker becomes free.
 
 use crate::config::Config;
+use crate::doors::Arrival;
 use crate::worker::{self, Shared, Task};
 use protocol::Service;
 use std::collections::VecDeque;
@@ -14,6 +15,8 @@ use sync::{Condvar, Mutex, Parker, Rank, Unparker};
 
 /// What a worker does next.
 pub enum Job<S: Service> {
+    /// Greet who has come.
+    Greet(Arrival),
     /// Serve this connection for as long as it is active.
     Serve(Box<Task<S>>),
     /// Lead a group of the crew, from this term on.
@@ -98,6 +101,11 @@ impl<S: Service> Pool<S> {
                 }
             }
         }
+    }
+
+    /// Does a job wait for a worker that gets free?
+    pub fn has_pending(&self) -> bool {
+        !self.state.lock().pending.is_empty()
     }
 
     /// The next job for a worker that has none; `None`: the worker ends (and is not counted any more).

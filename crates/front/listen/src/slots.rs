@@ -4,14 +4,11 @@
 
 use crate::worker::Task;
 use polling::{Event, PollMode, Poller};
-use protocol::{HangUp, Service};
+use protocol::{HangUp, Service, Stream};
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 use sync::{Condvar, Mutex, Rank};
-
-/// Poller keys below this are doors; key `KEY_BASE + slot` is a connection.
-pub const KEY_BASE: usize = 1 << 16;
 
 struct Slot<S: Service> {
     hang_up: HangUp,
@@ -65,16 +62,16 @@ impl<S: Service> Slots<S> {
         }
     }
 
-    /// Frees the slot of a connection that is over; takes its socket out of the poller.
-    pub fn close(&self, task: &Task<S>) {
+    /// Frees the slot of a connection that is over; takes its socket out of the poller if it is there.
+    pub fn close(&self, at: usize, registered: Option<&Stream>) {
         let mut table = self.table.lock();
-        if task.registered {
+        if let Some(stream) = registered {
             // It fails only when the socket is not in the poller, and then there is nothing to take out.
-            let _ = self.poller.delete(task.conn.stream());
+            let _ = self.poller.delete(stream);
         }
-        let slot = table.slots[task.slot].take();
+        let slot = table.slots[at].take();
         assert!(slot.is_some_and(|s| s.parked.is_none()), "a connection is closed once, by its worker");
-        table.free.push(task.slot);
+        table.free.push(at);
         if table.free.len() == table.slots.len() {
             (table.slots, table.free) = (Vec::new(), Vec::new());
             self.empty.notify_all();
@@ -87,7 +84,7 @@ impl<S: Service> Slots<S> {
         if table.stopping {
             return Parked::Stopping(task);
         }
-        let event = Event::readable(KEY_BASE + task.slot);
+        let event = Event::readable(task.slot);
         // Under the mutex: whoever sees the event finds the connection in its slot.
         let armed = if task.registered {
             self.poller.modify(task.conn.stream(), event)
@@ -154,7 +151,7 @@ impl<S: Service> Slots<S> {
 }
 
 #[expect(unsafe_code, reason = "the poller keeps a socket's number, whose life the compiler cannot follow")]
-fn add(poller: &Poller, stream: &protocol::Stream, event: Event) -> io::Result<()> {
+fn add(poller: &Poller, stream: &Stream, event: Event) -> io::Result<()> {
     // SAFETY: the socket is deleted from the poller by `Slots::close`, which every connection passes before its stream is
     // dropped: a `Task` is dropped nowhere else (see `worker::end`).
     unsafe { poller.add_with_mode(stream, event, PollMode::Oneshot) }

@@ -1,7 +1,11 @@
 //! Listening sockets: TCP addresses, and the Unix socket with its lock file.
+//!
+//! Sockets that are accepted have what they need from the socket they were accepted from, where the system hands it on: a
+//! connection costs no call for its options.
 
-use protocol::{Peer, Stream};
-use rustix::net::sockopt;
+use protocol::{Peer, Stream, Timeouts, WRITE_TIMEOUT};
+use rustix::event::{PollFd, PollFlags};
+use rustix::net::{Shutdown, sockopt};
 use std::fs;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -9,57 +13,75 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// One socket to accept from.
 #[derive(Debug)]
 pub enum Door {
-    Tcp(TcpListener),
-    Unix { listener: UnixListener, _file: SocketFile },
+    Tcp { listener: TcpListener, timeouts: Timeouts },
+    Unix { listener: UnixListener, file: SocketFile },
 }
 
 impl Door {
-    pub fn tcp(address: SocketAddr, back_log: u32) -> io::Result<Door> {
+    /// Whoever waits here looks up each `patience`, and sockets that are accepted time out as soon when they read.
+    pub fn tcp(address: SocketAddr, back_log: u32, patience: Duration) -> io::Result<Door> {
         let describe = |e: io::Error| io::Error::new(e.kind(), format!("bind to {address}: {e}"));
         let listener = TcpListener::bind(address).map_err(describe)?;
         set_back_log(&listener, back_log).map_err(describe)?;
-        listener.set_nonblocking(true)?;
-        Ok(Door::Tcp(listener))
+        sockopt::set_tcp_nodelay(&listener, true)?;
+        sockopt::set_socket_keepalive(&listener, true)?;
+        sockopt::set_socket_timeout(&listener, sockopt::Timeout::Send, Some(WRITE_TIMEOUT))?;
+        sockopt::set_socket_timeout(&listener, sockopt::Timeout::Recv, Some(patience))?;
+        let timeouts = Timeouts { read: Some(patience), write: Some(WRITE_TIMEOUT) };
+        Ok(Door::Tcp { listener, timeouts })
     }
 
-    pub fn unix(path: &Path, back_log: u32) -> io::Result<Door> {
+    pub fn unix(path: &Path, back_log: u32, patience: Duration) -> io::Result<Door> {
         let describe = |e: io::Error| io::Error::new(e.kind(), format!("socket {}: {e}", path.display()));
         let file = SocketFile::claim(path).map_err(describe)?;
         let listener = UnixListener::bind(path).map_err(describe)?;
         // Whoever may reach the directory may connect: accounts decide, as for TCP.
         fs::set_permissions(path, fs::Permissions::from_mode(0o777)).map_err(describe)?;
         set_back_log(&listener, back_log).map_err(describe)?;
-        listener.set_nonblocking(true)?;
-        Ok(Door::Unix { listener, _file: file })
+        sockopt::set_socket_timeout(&listener, sockopt::Timeout::Recv, Some(patience))?;
+        Ok(Door::Unix { listener, file })
     }
 
     /// The bound address of a TCP socket.
     pub fn address(&self) -> Option<SocketAddr> {
         match self {
-            Door::Tcp(listener) => listener.local_addr().ok(),
+            Door::Tcp { listener, .. } => listener.local_addr().ok(),
             Door::Unix { .. } => None,
         }
     }
 
-    /// The next connection; `WouldBlock` when none waits.
-    pub fn accept(&self) -> io::Result<(Stream, Peer)> {
+    /// The next connection, and the timeouts that its socket has; `WouldBlock` when none came for a while.
+    pub fn accept(&self) -> io::Result<(Stream, Peer, Timeouts)> {
         match self {
-            Door::Tcp(listener) => {
+            Door::Tcp { listener, timeouts } => {
                 let (stream, address) = listener.accept()?;
-                stream.set_nonblocking(false)?;
-                stream.set_nodelay(true)?;
-                sockopt::set_socket_keepalive(&stream, true)?;
-                Ok((Stream::Tcp(stream), Peer::Tcp(address)))
+                Ok((Stream::Tcp(stream), Peer::Tcp(address), *timeouts))
             }
             Door::Unix { listener, .. } => {
                 let (stream, _) = listener.accept()?;
-                stream.set_nonblocking(false)?;
-                Ok((Stream::Unix(stream), Peer::Unix))
+                Ok((Stream::Unix(stream), Peer::Unix, Timeouts::default()))
             }
+        }
+    }
+
+    /// Waits until somebody comes, or the door is shut.
+    pub fn wait(&self) {
+        // Whatever ends it, `accept` says more.
+        let _ = rustix::event::poll(&mut [PollFd::new(self, PollFlags::IN)], None);
+    }
+
+    /// Nobody is let in any more, and the socket's files are gone; whoever waits in [`Door::accept`] gets an error.
+    pub fn shut(&self) {
+        // It fails only where nobody waits any more.
+        let _ = rustix::net::shutdown(self, Shutdown::Both);
+        if let Door::Unix { file, .. } = self {
+            file.remove();
         }
     }
 }
@@ -67,7 +89,7 @@ impl Door {
 impl AsFd for Door {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Door::Tcp(listener) => listener.as_fd(),
+            Door::Tcp { listener, .. } => listener.as_fd(),
             Door::Unix { listener, .. } => listener.as_fd(),
         }
     }
@@ -78,11 +100,12 @@ fn set_back_log(socket: impl AsFd, back_log: u32) -> io::Result<()> {
     Ok(rustix::net::listen(socket, back_log.clamp(1, i32::MAX as u32) as i32)?)
 }
 
-/// The right to a socket path: a lock file with our process id. Both files go when it is dropped.
+/// The right to a socket path: a lock file with our process id. Both files go when it is dropped, or before.
 #[derive(Debug)]
 pub struct SocketFile {
     path: PathBuf,
     lock: PathBuf,
+    is_gone: AtomicBool,
 }
 
 impl SocketFile {
@@ -96,7 +119,7 @@ impl SocketFile {
             match fs::OpenOptions::new().write(true).create_new(true).open(&lock) {
                 Ok(mut file) => {
                     // From here on the lock is ours, and dropping `claimed` removes it.
-                    let claimed = SocketFile { path: path.to_path_buf(), lock };
+                    let claimed = SocketFile { path: path.to_path_buf(), lock, is_gone: AtomicBool::new(false) };
                     writeln!(file, "{}", std::process::id())?;
                     claimed.remove_stale_socket()?;
                     return Ok(claimed);
@@ -124,13 +147,24 @@ impl SocketFile {
     }
 }
 
-impl Drop for SocketFile {
-    fn drop(&mut self) {
+impl SocketFile {
+    /// Another server may have the path from now on.
+    fn remove(&self) {
+        // Relaxed: it orders nothing.
+        if self.is_gone.swap(true, Ordering::Relaxed) {
+            return;
+        }
         // Best effort at the end; a stale pair is removed by the next start.
         if fs::symlink_metadata(&self.path).is_ok_and(|m| m.file_type().is_socket()) {
             let _ = fs::remove_file(&self.path);
         }
         let _ = fs::remove_file(&self.lock);
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        self.remove();
     }
 }
 
@@ -155,13 +189,44 @@ fn living_owner(lock: &Path) -> io::Result<Option<i32>> {
 mod tests {
     use super::*;
 
+    const PATIENCE: Duration = Duration::from_millis(20);
+
+    #[test]
+    fn what_is_accepted_has_its_options_from_the_door() {
+        let door = Door::tcp("127.0.0.1:0".parse().unwrap(), 5, PATIENCE).unwrap();
+        assert_eq!(door.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock, "nobody came");
+        let _client = std::net::TcpStream::connect(door.address().unwrap()).unwrap();
+        let (stream, _, timeouts) = door.accept().unwrap();
+        let Stream::Tcp(stream) = stream else { panic!("a TCP door") };
+        assert!(stream.nodelay().unwrap() && sockopt::socket_keepalive(&stream).unwrap());
+        assert_eq!((timeouts.read, timeouts.write), (Some(PATIENCE), Some(WRITE_TIMEOUT)));
+        assert_eq!((stream.read_timeout().unwrap(), stream.write_timeout().unwrap()), (timeouts.read, timeouts.write));
+        assert!(!rustix::fs::fcntl_getfl(&stream).unwrap().contains(rustix::fs::OFlags::NONBLOCK));
+    }
+
+    #[test]
+    fn a_door_that_is_shut_lets_its_waiters_go() {
+        let directory = std::env::temp_dir().join(format!("clearway-door-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let long = Duration::from_secs(600);
+        let tcp = Door::tcp("127.0.0.1:0".parse().unwrap(), 5, long).unwrap();
+        for door in [tcp, Door::unix(&directory.join("s.sock"), 5, long).unwrap()] {
+            std::thread::scope(|scope| {
+                let waits = scope.spawn(|| door.accept().map(|_| ()));
+                door.shut();
+                assert!(waits.join().unwrap().is_err());
+            });
+        }
+        fs::remove_dir_all(&directory).unwrap();
+    }
+
     #[test]
     fn a_socket_path_has_one_owner_and_a_dead_one_yields() {
         let directory = std::env::temp_dir().join(format!("clearway-socket-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         let path = directory.join("s.sock");
-        let door = Door::unix(&path, 5).unwrap();
-        assert_eq!(Door::unix(&path, 5).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        let door = Door::unix(&path, 5, PATIENCE).unwrap();
+        assert_eq!(Door::unix(&path, 5, PATIENCE).unwrap_err().kind(), io::ErrorKind::AddrInUse);
         assert!(path.exists(), "the attempt took nothing away");
         drop(door);
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "both files are gone");
@@ -171,10 +236,10 @@ mod tests {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         child.wait().unwrap();
         fs::write(directory.join("s.sock.lock"), format!("{}\n", child.id())).unwrap();
-        drop(Door::unix(&path, 5).unwrap());
+        drop(Door::unix(&path, 5, PATIENCE).unwrap());
 
         fs::write(&path, "precious").unwrap();
-        assert_eq!(Door::unix(&path, 5).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(Door::unix(&path, 5, PATIENCE).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
         fs::remove_dir_all(&directory).unwrap();
     }

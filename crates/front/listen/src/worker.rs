@@ -1,12 +1,13 @@
 //! A worker thread: serves one connection until it falls idle or ends, or leads a group of the crew; then the next job.
 
 use crate::crew::{Back, Crew, Joined, Turn};
+use crate::doors::{self, Arrival};
 use crate::pool::{Job, Pool};
 use crate::slots::{Parked, Slots};
 use observe::Counter;
 use protocol::{ClosedBy, Connection, Next, ReadOutcome, Service};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use sync::{Lanes, Parker, blocking};
 
@@ -47,13 +48,18 @@ pub struct Shared<S: Service> {
     pub park_after: Duration,
     /// W: each worker its own lane, around each command. R: the gauge Threads_running.
     pub running: Lanes<AtomicBool>,
-    /// W: poller thread at accept, workers at close. R: poller thread at accept, gauges.
+    /// W: whoever accepts, workers at close. R: whoever accepts, gauges.
     pub connected: AtomicUsize,
-    /// Most connections at once. W: poller thread.
+    /// Workers that wait in `accept`. W: those. R: the gauge Threads_cached.
+    pub at_doors: AtomicUsize,
+    pub at_doors_max: usize,
+    /// The next connection's id. W: whoever accepts.
+    pub next_id: AtomicU32,
+    /// Most connections at once. W: whoever accepts.
     pub most_connected: AtomicUsize,
-    /// W: SET GLOBAL. R: poller thread at accept.
+    /// W: SET GLOBAL. R: whoever accepts.
     pub max_connections: AtomicUsize,
-    /// W: shutdown. R: poller thread, and workers when a connection ends.
+    /// W: shutdown. R: poller thread, acceptors, and workers when a connection ends.
     pub stopping: AtomicBool,
 }
 
@@ -61,6 +67,13 @@ impl<S: Service> Shared<S> {
     /// As many workers as there may be statements that sleep, and a leader for each group.
     pub fn set_max_workers(&self, max_connections: usize) {
         self.pool.set_max_workers(max_connections + 1 + ADMINISTRATORS_MAX + self.crew.groups());
+    }
+
+    /// A connection is over, and another may take its place at once; its slot is freed then or a moment later, and slots do not bound
+    /// connections.
+    pub fn gone(&self) {
+        // Release: pairs with Acquire in `doors::admit`.
+        self.connected.fetch_sub(1, Ordering::Release);
     }
 
     /// A connection becomes active: a worker serves it.
@@ -100,7 +113,10 @@ pub fn run<S: Service>(shared: &Arc<Shared<S>>) {
     let mut parker = Parker::new();
     while let Some(job) = shared.pool.next(&mut parker) {
         match job {
-            Job::Serve(task) => serve_one(shared, task, running),
+            Job::Greet(arrival) => greet(shared, arrival, running),
+            Job::Serve(task) => {
+                serve_one(shared, task, running);
+            }
             Job::Lead { group, term } => lead(shared, group, term, running),
         }
     }
@@ -109,8 +125,49 @@ pub fn run<S: Service>(shared: &Arc<Shared<S>>) {
     }
 }
 
-/// Serves a connection that has become active, until it is no longer, or joins the crew.
-fn serve_one<S: Service>(shared: &Arc<Shared<S>>, mut task: Box<Task<S>>, running: Option<&AtomicBool>) {
+/// Serves a connection that has just come. Where it ends soon, others may come the same way: then this thread lets them in itself.
+fn greet<S: Service>(shared: &Arc<Shared<S>>, arrival: Arrival, running: Option<&AtomicBool>) {
+    let mut next = Some(arrival);
+    while let Some(arrival) = next {
+        let entrance = Arc::clone(&arrival.entrance);
+        let Some(task) = open(shared, arrival) else { return };
+        let ended = serve_one(shared, task, running);
+        next = if ended { doors::next(shared, &entrance) } else { None };
+    }
+}
+
+/// The connection and its session, made by the thread that serves them first.
+fn open<S: Service>(shared: &Shared<S>, arrival: Arrival) -> Option<Box<Task<S>>> {
+    let Arrival { stream, peer, timeouts, slot, id, entrance, is_reserved } = arrival;
+    let Ok(mut conn) = Connection::over(stream, peer, timeouts) else {
+        observe::increment(Counter::ConnectionErrorsPeerAddress);
+        shared.crew.one_less();
+        shared.gone();
+        shared.slots.close(slot, None);
+        return None;
+    };
+    if entrance.is_administrative {
+        conn.set_administrative();
+    }
+    if is_reserved {
+        conn.set_reserved();
+    }
+    let session = shared.service.open(id, peer, conn.hang_up());
+    let stage = Stage::Greet;
+    Some(Box::new(Task {
+        conn,
+        session,
+        slot,
+        registered: false,
+        stage,
+        resumed: false,
+        midway: false,
+        counted: (0, 0),
+    }))
+}
+
+/// Serves a connection that has become active, until it is no longer, or joins the crew. True: it has ended.
+fn serve_one<S: Service>(shared: &Arc<Shared<S>>, mut task: Box<Task<S>>, running: Option<&AtomicBool>) -> bool {
     if !std::mem::replace(&mut task.resumed, true) {
         shared.service.resume(&mut task.session);
     }
@@ -121,9 +178,13 @@ fn serve_one<S: Service>(shared: &Arc<Shared<S>>, mut task: Box<Task<S>>, runnin
     match left {
         Left::Idle => park(shared, task),
         Left::Elsewhere => join(shared, task),
-        Left::Over(by) => finish(shared, task, by),
+        Left::Over(by) => {
+            finish(shared, task, by);
+            return true;
+        }
         Left::Unsettled => unreachable!("with a thread of its own a connection is settled at once"),
     }
+    false
 }
 
 /// Serves with blocking reads.
@@ -175,7 +236,10 @@ fn serve_packet<S: Service>(
         }
         ReadOutcome::Idle => Some(Left::Idle),
         ReadOutcome::Closed | ReadOutcome::Broken => Some(Left::Over(ClosedBy::Client)),
-        outcome @ (ReadOutcome::TooLarge | ReadOutcome::OutOfOrder | ReadOutcome::TimedOut) => {
+        outcome @ (ReadOutcome::TooLarge
+        | ReadOutcome::OutOfOrder
+        | ReadOutcome::NotCompressed
+        | ReadOutcome::TimedOut) => {
             if let Some(error) = Connection::read_error(outcome) {
                 // The connection ends whether the client hears it or not.
                 let _ = task.conn.output().error(&error);
@@ -313,10 +377,10 @@ fn park<S: Service>(shared: &Shared<S>, mut task: Box<Task<S>>) {
     let deadline = Instant::now().checked_add(shared.service.idle_limit(&task.session));
     match shared.slots.park(task, deadline) {
         Parked::Yes => shared.crew.one_less(),
-        Parked::Stopping(task) => end(shared, task, ClosedBy::Shutdown),
+        Parked::Stopping(task) => end(shared, *task, ClosedBy::Shutdown),
         Parked::Failed(task) => {
             observe::increment(Counter::ConnectionErrorsSelect);
-            end(shared, task, ClosedBy::Client);
+            end(shared, *task, ClosedBy::Client);
         }
     }
 }
@@ -325,22 +389,20 @@ fn finish<S: Service>(shared: &Shared<S>, mut task: Box<Task<S>>, by: ClosedBy) 
     // What is still buffered is for a client that may be gone already.
     let _ = task.conn.output().flush();
     count_bytes(&mut task);
-    shared.service.pause(&mut task.session);
-    end(shared, task, by);
+    end(shared, *task, by);
 }
 
 /// The only place where a connection is dropped once it has a slot.
-fn end<S: Service>(shared: &Shared<S>, mut task: Box<Task<S>>, by: ClosedBy) {
+fn end<S: Service>(shared: &Shared<S>, mut task: Task<S>, by: ClosedBy) {
     // Relaxed: only which word goes to the log depends on it.
     let stopping = shared.stopping.load(Ordering::Relaxed);
     let by = if by == ClosedBy::Client && stopping { ClosedBy::Shutdown } else { by };
     task.conn.close();
+    task.conn.release_buffers();
     shared.crew.one_less();
-    // Release: pairs with Acquire in `Poller thread::accept`, which may take the place at once; the slot below is freed by
-    // then or a moment later, and slots do not bound connections.
-    shared.connected.fetch_sub(1, Ordering::Release);
-    shared.slots.close(&task);
-    let Task { conn, session, .. } = *task;
+    shared.gone();
+    shared.slots.close(task.slot, task.registered.then(|| task.conn.stream()));
+    let Task { conn, session, .. } = task;
     drop(conn);
     shared.service.close(session, by);
 }

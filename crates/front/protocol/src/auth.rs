@@ -19,9 +19,10 @@
 //!  OK or ERR                 -->                             sent by the caller
 //! ```
 
+use crate::compress::{self, Allowed};
 use crate::handshake::Scramble;
 use crate::tls::Acceptor;
-use crate::{Capabilities, Connection, Greeting, Login, ReadOutcome, RsaKeys};
+use crate::{Algorithm, Capabilities, Connection, Greeting, Login, ReadOutcome, RsaKeys};
 use std::time::{Duration, Instant};
 use types::{SqlError, err};
 
@@ -92,6 +93,13 @@ pub trait Authenticator {
     fn socket(&mut self, uid: Option<u32>) -> bool;
 }
 
+/// What the greeting offers, besides what every connection has.
+#[derive(Clone, Copy)]
+pub struct Offer<'a> {
+    pub tls: Option<&'a Acceptor>,
+    pub compression: Allowed,
+}
+
 /// Why there is no login.
 #[derive(Debug)]
 pub enum LoginError {
@@ -104,18 +112,18 @@ pub enum LoginError {
 }
 
 impl Connection {
-    /// Greets the client and authenticates it, within `timeout` (`connect_timeout`) in all. The caller sends OK or ERR. `keys`: for caching_sha2_password over plain TCP. `tls`: offered if there is one.
+    /// Greets the client and authenticates it, within `timeout` (`connect_timeout`) in all. The caller sends OK or ERR. `keys`: for caching_sha2_password over plain TCP. `offer`: what else the greeting says.
     pub fn authenticate(
         &mut self,
         greeting: &Greeting<'_>,
         authenticator: &mut dyn Authenticator,
         keys: Option<&RsaKeys>,
-        tls: Option<&Acceptor>,
+        offer: Offer<'_>,
         timeout: Duration,
     ) -> Result<Login, LoginError> {
         let ends_at = Instant::now() + timeout;
         self.set_read_deadline(Some(ends_at));
-        let login = self.log_in(greeting, authenticator, keys, tls, ends_at);
+        let login = self.log_in(greeting, authenticator, keys, offer, ends_at);
         self.set_read_deadline(None);
         login
     }
@@ -125,10 +133,11 @@ impl Connection {
         greeting: &Greeting<'_>,
         authenticator: &mut dyn Authenticator,
         keys: Option<&RsaKeys>,
-        tls: Option<&Acceptor>,
+        offer: Offer<'_>,
         ends_at: Instant,
     ) -> Result<Login, LoginError> {
-        let offered = Capabilities::SERVER.with(Capabilities::SSL, tls.is_some());
+        let Offer { tls, compression } = offer;
+        let offered = compression.add_to(Capabilities::SERVER.with(Capabilities::SSL, tls.is_some()));
         let output = self.output();
         output.seq = 0;
         greeting.put(output.begin(), offered);
@@ -144,10 +153,27 @@ impl Connection {
         }
         let mut login = Login::parse(self.packet(), offered).map_err(bad)?;
         self.set_capabilities(login.capabilities);
+        self.agree_on_compression(&login, compression)?;
         let reply = std::mem::take(&mut login.auth_reply);
-        let mut exchange = Exchange { conn: self, authenticator, keys, ends_at, scramble: &greeting.scramble };
+        let exchange =
+            Exchange { conn: self, authenticator, keys, ends_at, scramble: &greeting.scramble, switches: false };
         login.used_password = exchange.run(&login.user, &login.plugin, reply)?;
         Ok(login)
+    }
+
+    /// Errors 3922, 3923.
+    fn agree_on_compression(&mut self, login: &Login, allowed: Allowed) -> Result<(), LoginError> {
+        let agreed = Algorithm::agreed(login.capabilities, login.zstd_level);
+        let name = agreed.map_or(compress::UNCOMPRESSED, Algorithm::name);
+        if !allowed.has(agreed) {
+            return Err(refused(3922, format!("Invalid compression algorithm '{name}'."), &login.user));
+        }
+        if matches!(agreed, Some(Algorithm::Zstd(level)) if !Algorithm::is_zstd_level(level)) {
+            let message = format!("Invalid zstd compression level for algorithm '{name}'.");
+            return Err(refused(3923, message, &login.user));
+        }
+        (self.agreed, self.wanted_compression) = (agreed, login.wanted_compression);
+        Ok(())
     }
 
     /// Reads the client's answer to the greeting.
@@ -158,7 +184,8 @@ impl Connection {
         }
     }
 
-    /// Authenticates COM_CHANGE_USER. `scramble` is the one of the greeting. Copy the command's fields first: the packet
+    /// Authenticates COM_CHANGE_USER. `scramble` is a new one that clients are asked with, whatever they have sent, as MySQL does: some
+    /// send no proof at all, and wait for that. Copy the command's fields first: the packet
     /// is overwritten. True: a password was used.
     pub fn authenticate_again(
         &mut self,
@@ -170,7 +197,9 @@ impl Connection {
     ) -> Result<bool, LoginError> {
         let ends_at = Instant::now() + timeout;
         self.set_read_deadline(Some(ends_at));
-        let done = Exchange { conn: self, authenticator, keys, ends_at, scramble }.run(user, plugin, reply);
+        let switches = self.capabilities().has(Capabilities::PLUGIN_AUTH);
+        let exchange = Exchange { conn: self, authenticator, keys, ends_at, scramble, switches };
+        let done = exchange.run(user, plugin, reply);
         self.set_read_deadline(None);
         done
     }
@@ -182,11 +211,13 @@ struct Exchange<'a> {
     keys: Option<&'a RsaKeys>,
     ends_at: Instant,
     scramble: &'a Scramble,
+    /// The client has not seen the scramble yet.
+    switches: bool,
 }
 
 impl Exchange<'_> {
     /// True: logged in with a password; false: without.
-    fn run(&mut self, user: &str, client_plugin: &str, reply: Vec<u8>) -> Result<bool, LoginError> {
+    fn run(mut self, user: &str, client_plugin: &str, reply: Vec<u8>) -> Result<bool, LoginError> {
         let plugin = self.authenticator.begin(user);
         let mut reply = reply;
         if !plugin.asks_client() {
@@ -200,7 +231,10 @@ impl Exchange<'_> {
                                MySQL client";
                 return Err(refused(1251, message.into(), user));
             }
-        } else if client_plugin != plugin.name() || (plugin == Plugin::NativePassword && reply.is_empty()) {
+        } else if self.switches
+            || client_plugin != plugin.name()
+            || (plugin == Plugin::NativePassword && reply.is_empty())
+        {
             // The greeting names caching_sha2_password. A client that was told to use the other plugin has nothing to say to that
             // one's scramble and waits to be asked (libmariadb with a default of its own, as in a MariaDB replica).
             let scramble = self.scramble;

@@ -95,8 +95,8 @@ flags! {
 }
 
 impl Capabilities {
-    /// What this server offers, besides SSL where it has TLS. Not offered, because not served: COMPRESS, ZSTD_COMPRESSION_ALGORITHM,
-    /// OPTIONAL_RESULTSET_METADATA, MULTI_FACTOR_AUTHENTICATION.
+    /// What this server offers, besides SSL where it has TLS, and compression as `protocol_compression_algorithms` has it. Not
+    /// offered, because not served: MULTI_FACTOR_AUTHENTICATION.
     pub const SERVER: Capabilities = Capabilities(
         Self::LONG_PASSWORD.0
             | Self::FOUND_ROWS.0
@@ -121,6 +121,7 @@ impl Capabilities {
             | Self::CAN_HANDLE_EXPIRED_PASSWORDS.0
             | Self::SESSION_TRACK.0
             | Self::DEPRECATE_EOF.0
+            | Self::OPTIONAL_RESULTSET_METADATA.0
             | Self::QUERY_ATTRIBUTES.0,
     );
 }

@@ -88,6 +88,8 @@ pub enum Command<'a> {
     },
     BinlogDump(BinlogDump<'a>),
     RegisterReplica(RegisterReplica<'a>),
+    /// A copy of the server; what is asked for is text.
+    Clone(&'a [u8]),
     /// The number of a command that this server does not know: error 1047, the connection goes on.
     Unknown(u8),
 }
@@ -177,6 +179,7 @@ impl<'a> Command<'a> {
                 Command::BinlogDump(BinlogDump { server_id, flags, file, position, gtids })
             }
             0x1f => Command::ResetConnection,
+            0x20 => Command::Clone(reader.rest()),
             unknown => Command::Unknown(unknown),
         })
     }

@@ -2,6 +2,7 @@
 
 pub use crate::input::ReadOutcome;
 
+use crate::compress::{Algorithm, Frames};
 use crate::input::Input;
 use crate::output::Transport;
 use crate::tls::{self, TlsInfo};
@@ -11,29 +12,52 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use types::SqlError;
 
-/// `net_write_timeout`: a client that takes nothing for so long is gone.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
+/// `net_write_timeout` until it is set: a client that takes nothing for so long is gone.
+pub const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The timeouts that a socket has, as far as they are known: they are not set again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timeouts {
+    pub read: Option<Duration>,
+    pub write: Option<Duration>,
+}
 
 #[derive(Debug)]
 pub struct Connection {
     input: Input,
     output: Output,
     peer: Peer,
+    /// What the socket has.
+    write_timeout: Option<Duration>,
     reserved: bool,
     administrative: bool,
+    /// By the login.
+    pub(crate) agreed: Option<Algorithm>,
+    pub(crate) wanted_compression: bool,
 }
 
 impl Connection {
     /// A connection over a socket just accepted (blocking mode).
     pub fn new(stream: Stream, peer: Peer) -> io::Result<Connection> {
-        stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
-        Ok(Connection {
-            input: Input::new(),
-            output: Output::new(Arc::new(stream)),
+        Connection::over(Arc::new(stream), peer, Timeouts::default())
+    }
+
+    /// The same where the socket has timeouts already.
+    pub fn over(stream: Arc<Stream>, peer: Peer, timeouts: Timeouts) -> io::Result<Connection> {
+        let mut conn = Connection {
+            input: Input::new(timeouts.read),
+            output: Output::new(stream),
             peer,
+            write_timeout: timeouts.write,
             reserved: false,
             administrative: false,
-        })
+            agreed: None,
+            wanted_compression: false,
+        };
+        if conn.write_timeout.is_none() {
+            conn.set_net_write_timeout(WRITE_TIMEOUT)?;
+        }
+        Ok(conn)
     }
 
     pub fn peer(&self) -> &Peer {
@@ -72,8 +96,39 @@ impl Connection {
     pub fn tls(&self) -> Option<&TlsInfo> {
         match &self.output.transport {
             Transport::Tls(layer) => Some(layer.info()),
+            Transport::Compressed(frames) => Some(frames.below()?.info()),
             Transport::Plain | Transport::Broken => None,
         }
+    }
+
+    /// How packets are compressed, if they are.
+    pub fn compression(&self) -> Option<Algorithm> {
+        match &self.output.transport {
+            Transport::Compressed(frames) => Some(frames.algorithm()),
+            Transport::Plain | Transport::Tls(_) | Transport::Broken => None,
+        }
+    }
+
+    /// What the login has agreed on begins behind its answer, which is sent first.
+    pub fn start_compression(&mut self) -> io::Result<()> {
+        self.agreed.map_or(Ok(()), |algorithm| self.compress_with(algorithm))
+    }
+
+    /// From here on, what is read and sent is in frames.
+    pub fn compress_with(&mut self, algorithm: Algorithm) -> io::Result<()> {
+        self.output.flush()?;
+        let below = match std::mem::replace(&mut self.output.transport, Transport::Broken) {
+            Transport::Tls(layer) => Some(layer),
+            Transport::Plain | Transport::Compressed(_) | Transport::Broken => None,
+        };
+        let frames = self.input.start_compression(|early| Frames::new(algorithm, below, early));
+        self.output.transport = Transport::Compressed(Box::new(frames));
+        Ok(())
+    }
+
+    /// The client wanted compression, and there is none: what it sends may be frames nevertheless.
+    pub fn may_send_frames(&self) -> bool {
+        self.wanted_compression && self.agreed.is_none()
     }
 
     /// A password in clear text may travel here.
@@ -100,6 +155,7 @@ impl Connection {
 
     pub(crate) fn set_capabilities(&mut self, capabilities: Capabilities) {
         self.output.capabilities = capabilities;
+        self.output.reshape(false);
     }
 
     /// `max_allowed_packet` of the session, in bytes. 1 MiB until set.
@@ -122,9 +178,14 @@ impl Connection {
         self.stream().peer_uid()
     }
 
-    /// `net_write_timeout`. One system call.
+    /// `net_write_timeout`. One system call, none where it is as before.
     pub fn set_net_write_timeout(&mut self, timeout: Duration) -> io::Result<()> {
-        self.stream().set_write_timeout(Some(timeout.max(Duration::from_millis(1))))
+        let wanted = Some(timeout.max(Duration::from_millis(1)));
+        if self.write_timeout != wanted {
+            self.stream().set_write_timeout(wanted)?;
+            self.write_timeout = wanted;
+        }
+        Ok(())
     }
 
     /// Waits up to `first_byte` for the next command (`None`: for ever; zero: not at all) and reads it whole. Sequence ids start over.
@@ -141,7 +202,34 @@ impl Connection {
             return ReadOutcome::Broken;
         }
         let (stream, transport, seq) = self.output.receiving();
-        self.input.read(stream, transport, seq, first_byte)
+        let Some(until) = first_byte.and_then(|time| Instant::now().checked_add(time)) else {
+            return self.input.read(stream, transport, seq, first_byte);
+        };
+        let mut left = first_byte.unwrap_or_default();
+        loop {
+            // A timeout that the socket has is as good, until it is longer than what is left.
+            let patience = self.input.socket_timeout().map_or(left, |time| time.min(left));
+            match self.input.read(stream, transport, seq, Some(patience)) {
+                ReadOutcome::Idle => left = until.saturating_duration_since(Instant::now()),
+                outcome => return outcome,
+            }
+            if left.is_zero() {
+                return ReadOutcome::Idle;
+            }
+        }
+    }
+
+    /// Reads a packet that the client sends beside what it is sent, whose own sequence begins with it: the semi-synchronous answer of
+    /// a replica. Nothing is flushed, and what is sent next has the number that it had.
+    pub fn read_aside(&mut self, first_byte: Option<Duration>) -> ReadOutcome {
+        let mut own = 0;
+        let (stream, transport, _) = self.output.receiving();
+        let next_frame = transport.frames().map(|frames| frames.seq());
+        let outcome = self.input.read(stream, transport, &mut own, first_byte);
+        if let (Some(frames), Some(seq)) = (transport.frames(), next_frame) {
+            frames.restart_sequence(seq);
+        }
+        outcome
     }
 
     /// The packet last read.
@@ -193,6 +281,7 @@ impl Connection {
         match outcome {
             ReadOutcome::TooLarge => Some(SqlError::new(1153, "Got a packet bigger than 'max_allowed_packet' bytes")),
             ReadOutcome::OutOfOrder => Some(SqlError::new(1156, "Got packets out of order")),
+            ReadOutcome::NotCompressed => Some(SqlError::new(1157, "Couldn't uncompress communication packet")),
             ReadOutcome::TimedOut => Some(SqlError::new(1159, "Got timeout reading communication packets")),
             ReadOutcome::Packet | ReadOutcome::Idle | ReadOutcome::Closed | ReadOutcome::Broken => None,
         }

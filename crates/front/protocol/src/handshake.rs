@@ -93,8 +93,11 @@ pub struct Login {
     pub database: Option<String>,
     /// The plugin that the client guessed; empty without PLUGIN_AUTH.
     pub plugin: String,
+    /// With ZSTD_COMPRESSION_ALGORITHM; 0 without.
+    pub zstd_level: u8,
+    /// COMPRESS or ZSTD_COMPRESSION_ALGORITHM was asked for.
+    pub wanted_compression: bool,
     pub auth_reply: Vec<u8>,
-    pub attributes: Vec<(String, String)>,
     /// Filled in by the exchange: the client sent a password ("using password: YES").
     pub used_password: bool,
 }
@@ -145,13 +148,28 @@ impl Login {
         } else {
             String::new()
         };
-        let attributes = if capabilities.has(Capabilities::CONNECT_ATTRS) && !reader.is_empty() {
-            read_attributes(&mut reader)?.into_iter().map(|(k, v)| (text(k), text(v))).collect()
-        } else {
-            Vec::new()
+        if capabilities.has(Capabilities::CONNECT_ATTRS) && !reader.is_empty() {
+            // Nobody asks for them yet.
+            read_attributes(&mut reader)?;
+        }
+        let zstd_level = match capabilities.has(Capabilities::ZSTD_COMPRESSION_ALGORITHM) {
+            true => reader.u8()?,
+            false => 0,
         };
-        let used_password = false;
-        Ok(Login { capabilities, max_packet, collation, user, database, plugin, auth_reply, attributes, used_password })
+        let wanted_compression =
+            asked.has(Capabilities::COMPRESS) || asked.has(Capabilities::ZSTD_COMPRESSION_ALGORITHM);
+        Ok(Login {
+            capabilities,
+            max_packet,
+            collation,
+            user,
+            database,
+            plugin,
+            zstd_level,
+            wanted_compression,
+            auth_reply,
+            used_password: false,
+        })
     }
 }
 
@@ -204,7 +222,6 @@ mod tests {
         assert_eq!(login.capabilities, capabilities.with(Capabilities::COMPRESS, false));
         assert_eq!((login.user.as_str(), login.auth_reply.as_slice()), ("pam", &b"abcd"[..]));
         assert_eq!((login.database.as_deref(), login.plugin.as_str()), (Some("test"), "mysql_native_password"));
-        assert_eq!(login.attributes, [("_os".to_string(), "lin".to_string())]);
         assert_eq!(login.max_packet, 1 << 24);
         assert_eq!(Login::parse(&packet[..fixed], Capabilities::SERVER), Err(Malformed), "SSLRequest");
         assert_eq!(Login::is_tls_request(&packet), Ok(false));

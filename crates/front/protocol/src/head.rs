@@ -5,8 +5,8 @@
 //!  ^ header with sequence id 1, 2, ...                                                     ^ the last four bytes
 //! ```
 
-use crate::output::ResultsCharset;
-use crate::{Capabilities, Column, Output, ServerStatus};
+use crate::output::{ResultsCharset, Shape};
+use crate::{Column, Output, ServerStatus};
 use std::io;
 
 /// Sequence id of an answer's first packet, unless a result set came before it.
@@ -22,23 +22,25 @@ pub struct RowsHead {
     /// Packets in `bytes`.
     packets: usize,
     results: Option<ResultsCharset>,
-    /// Ends with an EOF packet.
-    eof: bool,
+    shape: Shape,
 }
 
 impl Output {
     /// Encodes the head of a result set for this connection. `None`: it is too large to keep.
     pub fn encode_head(&self, columns: &[Column<'_>]) -> Option<RowsHead> {
-        let eof = !self.capabilities().has(Capabilities::DEPRECATE_EOF);
-        let mut head = RowsHead { bytes: Vec::new(), packets: 0, results: self.results, eof };
-        head.packet(|out| crate::wire::put_lenenc(out, columns.len() as u64));
-        for column in columns {
+        let shape = self.shape;
+        let mut head = RowsHead { bytes: Vec::new(), packets: 0, results: self.results, shape };
+        head.packet(|out| {
+            crate::wire::put_lenenc(out, columns.len() as u64);
+            shape.put_flag(out);
+        });
+        for column in if shape.is_bare() { &[] } else { columns } {
             head.packet(|out| column.put(out, self.results));
             if head.bytes.len() > HEAD_BYTES_MAX {
                 return None;
             }
         }
-        if eof {
+        if shape.has_eof() {
             head.packet(|out| out.extend_from_slice(&[0xfe, 0, 0, 0, 0]));
         }
         head.bytes.shrink_to_fit();
@@ -48,7 +50,7 @@ impl Output {
     /// Was the head encoded for a connection like this one?
     #[inline]
     pub fn accepts(&self, head: &RowsHead) -> bool {
-        head.results == self.results && head.eof != self.capabilities().has(Capabilities::DEPRECATE_EOF)
+        head.results == self.results && head.shape == self.shape
     }
 
     /// [`Output::start_rows`] with a head that this connection accepts, for all but cursors.
@@ -57,7 +59,7 @@ impl Output {
         debug_assert!(self.accepts(head) && !status.has(ServerStatus::CURSOR_EXISTS));
         let first = self.seq;
         let bytes = self.append(&head.bytes);
-        if head.eof {
+        if head.shape.has_eof() {
             let [a, b] = warnings.to_le_bytes();
             let [c, d] = status.0.to_le_bytes();
             let at = bytes.len() - 4;
@@ -99,7 +101,7 @@ fn renumber(mut packets: &mut [u8], mut seq: u8) {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::{Connection, Peer, Stream};
+    use crate::{Capabilities, Connection, Peer, Stream};
     use std::io::Read;
     use std::os::unix::net::UnixStream;
     use types::{CollationId, DataType, TypeKind};

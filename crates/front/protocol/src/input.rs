@@ -8,16 +8,18 @@
 //! The headers of a payload's second and further parts are squeezed out, so that a payload is always one slice. The
 //! buffer grows with the bytes that have arrived (at most doubling), never by what a header claims.
 
+use crate::compress::{Frames, Source};
 use crate::output::Transport;
 use crate::{Stream, tls};
+use std::cell::Cell;
 use std::io;
 use std::time::{Duration, Instant};
 
 /// Size of the read buffer of an active connection.
 pub const READ_BUFFER_BYTES: usize = 16 << 10;
-/// Size of the read buffer under TLS. Another one than [`READ_BUFFER_BYTES`], by which reads tell the two apart: plain
+/// Size of the read buffer under TLS or with compression. Another one than [`READ_BUFFER_BYTES`], by which reads tell the two apart: plain
 /// connections are not asked.
-const TLS_BUFFER_BYTES: usize = 20 << 10;
+const LAYER_BUFFER_BYTES: usize = 20 << 10;
 /// A larger buffer is given back after this many packets that did not need it.
 const SHRINK_AFTER_PACKETS: u32 = 16;
 const HEADER_BYTES: usize = 4;
@@ -40,9 +42,17 @@ pub enum ReadOutcome {
     TooLarge,
     /// The sequence id is not the expected one (error 1156). The connection cannot go on.
     OutOfOrder,
+    /// A compressed frame does not unpack to what it says (error 1157). The connection cannot go on.
+    NotCompressed,
 }
 
-/// Where a TLS layer puts what it has decrypted: behind the bytes that are there. The buffer only grows.
+impl ReadOutcome {
+    pub(crate) fn of(error: io::Error) -> ReadOutcome {
+        if timed_out(&error) { ReadOutcome::Idle } else { ReadOutcome::Broken }
+    }
+}
+
+/// Where a layer above the socket puts what it has decrypted or unpacked: behind the bytes that are there. The buffer only grows.
 pub(crate) struct Plain<'a> {
     pub buffer: &'a mut Vec<u8>,
     pub filled: &'a mut usize,
@@ -77,22 +87,32 @@ pub struct Input {
     small_packets: u32,
     /// The last receive got less than it had room for: the socket was empty at that moment.
     drained: bool,
+    /// Whole compressed frames have come that are not unpacked yet.
+    behind: bool,
+}
+
+thread_local! {
+    /// A read buffer that a connection has given back. The next one that this thread serves takes it: no buffer is zeroed for
+    /// clients that come and go.
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 impl Input {
-    pub fn new() -> Input {
+    /// Of a socket with this read timeout, if it is known.
+    pub fn new(socket_timeout: Option<Duration>) -> Input {
         Input {
             buffer: Vec::new(),
             start: 0,
             end: 0,
             filled: 0,
-            socket_timeout: None,
+            socket_timeout,
             max_allowed_packet: 1 << 20,
             read_timeout: Duration::from_secs(30),
             ends_at: None,
             bytes_received: 0,
             small_packets: 0,
             drained: true,
+            behind: false,
         }
     }
 
@@ -105,7 +125,7 @@ impl Input {
     /// Bytes of further packets have been received already: the client does not wait for an answer.
     #[inline]
     pub fn has_more(&self) -> bool {
-        self.filled > self.end
+        self.filled > self.end || self.behind
     }
 
     /// Nothing is left to read of all that had come when the socket was last asked: whatever comes later makes it ready anew.
@@ -114,10 +134,20 @@ impl Input {
         self.drained && !self.has_more()
     }
 
+    #[inline]
+    pub fn socket_timeout(&self) -> Option<Duration> {
+        self.socket_timeout
+    }
+
     /// Gives the memory back while nothing is buffered.
     pub fn release(&mut self) {
         if !self.has_more() {
-            *self = Input { buffer: Vec::new(), start: 0, end: 0, filled: 0, ..*self };
+            let buffer = std::mem::take(&mut self.buffer);
+            if buffer.len() == READ_BUFFER_BYTES {
+                // A thread that is ending has no use for it.
+                let _ = SPARE.try_with(|spare| spare.set(buffer));
+            }
+            (self.start, self.end, self.filled) = (0, 0, 0);
         }
     }
 
@@ -129,7 +159,7 @@ impl Input {
         timeout: Duration,
     ) -> io::Result<tls::Layer> {
         let early = self.buffer[self.end..self.filled].to_vec();
-        self.buffer = vec![0; TLS_BUFFER_BYTES];
+        self.buffer = vec![0; LAYER_BUFFER_BYTES];
         (self.start, self.end, self.filled, self.socket_timeout) = (0, 0, 0, None);
         tls::Layer::accept(
             acceptor,
@@ -138,6 +168,16 @@ impl Input {
             &mut Plain { buffer: &mut self.buffer, filled: &mut self.filled },
             timeout,
         )
+    }
+
+    /// Frames begin with whatever comes next.
+    pub(crate) fn start_compression(&mut self, make: impl FnOnce(&[u8]) -> Frames) -> Frames {
+        let frames = make(&self.buffer[self.end..self.filled]);
+        self.behind = frames.has_whole_frame();
+        // Not a plain connection's size, whatever it was.
+        self.buffer = vec![0; LAYER_BUFFER_BYTES];
+        (self.start, self.end, self.filled) = (0, 0, 0);
+        frames
     }
 
     /// Waits up to `first_byte` for a packet to begin (`None`: for ever; zero: not at all) and takes it whole. `seq` is the
@@ -155,7 +195,7 @@ impl Input {
             // Nothing buffered: start over at the front. The usual case.
             (self.start, self.end, self.filled) = (0, 0, 0);
             if self.buffer.len() != READ_BUFFER_BYTES && !self.resize_idle(transport) {
-                if let Err(outcome) = self.receive_tls(stream, transport, first_byte) {
+                if let Err(outcome) = self.receive_layered(stream, transport, first_byte) {
                     return outcome;
                 }
             } else {
@@ -208,11 +248,11 @@ impl Input {
             }
             let header = &self.buffer[self.end..self.end + HEADER_BYTES];
             let len = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
-            if header[3] != *seq {
+            if header[3] != *seq && !matches!(transport, Transport::Compressed(_)) {
                 self.end = 0;
                 return ReadOutcome::OutOfOrder;
             }
-            *seq = seq.wrapping_add(1);
+            *seq = header[3].wrapping_add(1);
             if self.end + len > self.max_allowed_packet {
                 self.end = 0;
                 return ReadOutcome::TooLarge;
@@ -255,57 +295,80 @@ impl Input {
             }
             sync::blocking::about_to_block();
             let received = match transport {
-                Transport::Tls(layer) => self.decrypt(stream, layer, true),
-                _ => stream.recv(&mut self.buffer[self.filled..]).inspect(|n| self.received(*n)),
+                Transport::Tls(_) | Transport::Compressed(_) => self.unwrap(stream, transport, true),
+                _ => {
+                    stream.recv(&mut self.buffer[self.filled..]).inspect(|n| self.received(*n)).map_err(ReadOutcome::of)
+                }
             };
             match received {
                 Ok(0) => return Err(self.broken(ReadOutcome::Broken)),
                 Ok(_) => *deadline = None,
-                Err(e) if timed_out(&e) => {
-                    // The socket's timeout is the short one for parking; the long one is counted here.
-                    let now = Instant::now();
-                    let limit = *deadline.get_or_insert(now + self.read_timeout);
-                    if now >= limit {
-                        return Err(self.broken(ReadOutcome::TimedOut));
-                    }
-                }
-                Err(_) => return Err(self.broken(ReadOutcome::Broken)),
+                // The socket's timeout is the short one for parking; the long one is counted here.
+                Err(ReadOutcome::Idle) => self.within(deadline).map_err(|outcome| self.broken(outcome))?,
+                Err(outcome) => return Err(self.broken(outcome)),
             }
         }
         Ok(())
     }
 
-    /// Receives under TLS, as `read` does without it.
+    /// Error once nothing has come for `net_read_timeout` since `deadline` was empty.
+    fn within(&self, deadline: &mut Option<Instant>) -> Result<(), ReadOutcome> {
+        let now = Instant::now();
+        let limit = *deadline.get_or_insert(now + self.read_timeout);
+        if now >= limit { Err(ReadOutcome::TimedOut) } else { Ok(()) }
+    }
+
+    /// Receives under TLS or with compression, as `read` does without them.
     #[cold]
-    fn receive_tls(
+    fn receive_layered(
         &mut self,
         stream: &Stream,
         transport: &mut Transport,
         first_byte: Option<Duration>,
     ) -> Result<(), ReadOutcome> {
-        let Transport::Tls(layer) = transport else { return Err(ReadOutcome::Broken) };
-        let wait = first_byte != Some(Duration::ZERO);
+        let mut wait = first_byte != Some(Duration::ZERO);
         if wait {
             self.set_timeout(stream, first_byte)?;
             sync::blocking::about_to_block();
         }
-        match self.decrypt(stream, layer, wait) {
-            Ok(0) => Err(ReadOutcome::Closed),
-            Ok(_) => Ok(()),
-            Err(e) if timed_out(&e) => {
-                self.drained = true;
-                Err(ReadOutcome::Idle)
+        let mut deadline = None;
+        loop {
+            match self.unwrap(stream, transport, wait) {
+                Ok(0) => return Err(ReadOutcome::Closed),
+                Ok(_) => return Ok(()),
+                // A frame that has come in part is a packet's beginning: the rest of it is waited for.
+                Err(ReadOutcome::Idle) if matches!(transport, Transport::Compressed(f) if f.is_partial()) => {
+                    wait = true;
+                    self.within(&mut deadline)?;
+                }
+                Err(outcome) => {
+                    self.drained |= outcome == ReadOutcome::Idle;
+                    return Err(outcome);
+                }
             }
-            Err(_) => Err(ReadOutcome::Broken),
         }
     }
 
-    /// Puts what a TLS layer receives behind the bytes that are there. Its last record may need more room than there is.
-    fn decrypt(&mut self, stream: &Stream, layer: &mut tls::Layer, wait: bool) -> io::Result<usize> {
-        let before = self.filled;
+    /// Puts what a layer above the socket receives behind the bytes that are there; its last record or frame may need more room than
+    /// there is. The bytes that it was for packets; `Idle`: nothing came in time.
+    fn unwrap(&mut self, stream: &Stream, transport: &mut Transport, wait: bool) -> Result<usize, ReadOutcome> {
+        let (before, unread) = (self.filled, self.filled - self.end);
         let mut plain = Plain { buffer: &mut self.buffer, filled: &mut self.filled };
-        self.drained = layer.receive(stream, &mut plain, wait, self.ends_at)?;
-        self.bytes_received += (self.filled - before) as u64;
+        match transport {
+            Transport::Tls(layer) => {
+                self.drained = layer.receive(stream, &mut plain, wait, self.ends_at).map_err(ReadOutcome::of)?;
+                self.bytes_received += (self.filled - before) as u64;
+            }
+            Transport::Compressed(frames) => {
+                let source = Source { stream, wait, ends_at: self.ends_at };
+                let result = frames.receive(&source, &mut plain, unread, self.max_allowed_packet);
+                self.behind = frames.has_whole_frame();
+                let (received, drained) = result?;
+                self.drained = drained;
+                self.bytes_received += received as u64;
+            }
+            Transport::Plain | Transport::Broken => return Err(ReadOutcome::Broken),
+        }
         Ok(self.filled - before)
     }
 
@@ -324,7 +387,7 @@ impl Input {
     #[cold]
     fn resize_idle(&mut self, transport: &Transport) -> bool {
         let is_plain = matches!(transport, Transport::Plain);
-        let usual = if is_plain { READ_BUFFER_BYTES } else { TLS_BUFFER_BYTES };
+        let usual = if is_plain { READ_BUFFER_BYTES } else { LAYER_BUFFER_BYTES };
         if self.buffer.len() > usual {
             self.small_packets += 1;
             if self.small_packets < SHRINK_AFTER_PACKETS {
@@ -333,7 +396,8 @@ impl Input {
         }
         self.small_packets = 0;
         if self.buffer.len() != usual {
-            self.buffer = vec![0; usual];
+            let spare = SPARE.try_with(Cell::take).unwrap_or_default();
+            self.buffer = if spare.len() == usual { spare } else { vec![0; usual] };
         }
         is_plain
     }
@@ -348,12 +412,6 @@ impl Input {
         stream.set_read_timeout(timeout.map(|_| wanted)).map_err(|_| ReadOutcome::Broken)?;
         self.socket_timeout = Some(wanted);
         Ok(())
-    }
-}
-
-impl Default for Input {
-    fn default() -> Input {
-        Input::new()
     }
 }
 
@@ -372,7 +430,7 @@ mod tests {
     #[test]
     fn the_buffer_grows_with_what_arrives_and_shrinks_afterwards() {
         let (mut client, server) = UnixStream::pair().unwrap();
-        let (server, mut input) = (Stream::Unix(server), Input::new());
+        let (server, mut input) = (Stream::Unix(server), Input::new(None));
         input.max_allowed_packet = 64 << 20;
         input.read_timeout = Duration::from_millis(10);
         client.write_all(&[0xf0, 0xff, 0xff, 0]).unwrap();
@@ -384,7 +442,7 @@ mod tests {
         assert!(input.buffer.len() <= READ_BUFFER_BYTES, "a claim of 16 MiB costs nothing");
 
         let (mut client, server) = UnixStream::pair().unwrap();
-        let (server, mut input) = (Stream::Unix(server), Input::new());
+        let (server, mut input) = (Stream::Unix(server), Input::new(None));
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 client.write_all(&[0, 0, 8, 0]).unwrap();

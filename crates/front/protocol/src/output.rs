@@ -3,6 +3,7 @@
 //! Packets are built in place: four bytes are kept for the header, the payload is appended, the header is patched. The
 //! buffer goes to the socket when it passes [`FLUSH_BYTES`] between two packets, and at the end of a command.
 
+use crate::compress::Frames;
 use crate::tls::Layer;
 use crate::{Capabilities, Stream};
 use std::io;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 pub const FLUSH_BYTES: usize = 32 << 10;
 /// A buffer that one huge row has grown beyond this is given back after the flush.
 const KEEP_BYTES: usize = 4 * FLUSH_BYTES;
+/// Room for the answers of a short session: its first packets do not grow the buffer one by one.
+const FIRST_BYTES: usize = 512;
 const HEADER_BYTES: usize = 4;
 const PART_BYTES: usize = 0xff_ffff;
 
@@ -31,11 +34,42 @@ pub struct AnswerStart {
     seq: u8,
 }
 
+/// What a result set has around its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape(u8);
+
+impl Shape {
+    const EOF: u8 = 1;
+    const FLAGGED: u8 = 2;
+    const BARE: u8 = 4;
+
+    /// Definitions end with an EOF packet.
+    #[inline]
+    pub fn has_eof(self) -> bool {
+        self.0 & Self::EOF != 0
+    }
+
+    /// Appends whether definitions follow, if the client knows that they may not.
+    pub fn put_flag(self, out: &mut Vec<u8>) {
+        if self.0 & Self::FLAGGED != 0 {
+            out.push(u8::from(!self.is_bare()));
+        }
+    }
+
+    /// No definitions follow.
+    #[inline]
+    pub fn is_bare(self) -> bool {
+        self.0 & Self::BARE != 0
+    }
+}
+
 /// What is between packets and socket.
 #[derive(Debug)]
 pub(crate) enum Transport {
     Plain,
     Tls(Box<Layer>),
+    /// Over TLS, or not.
+    Compressed(Box<Frames>),
     /// A send has failed: nothing more is sent.
     Broken,
 }
@@ -49,6 +83,7 @@ pub struct Output {
     packet: usize,
     pub(crate) seq: u8,
     pub(crate) capabilities: Capabilities,
+    pub(crate) shape: Shape,
     pub(crate) results: Option<ResultsCharset>,
     bytes_sent: u64,
     pub(crate) transport: Transport,
@@ -60,16 +95,32 @@ impl Output {
     pub(crate) fn new(stream: Arc<Stream>) -> Output {
         Output {
             stream,
-            buffer: Vec::new(),
+            buffer: Vec::with_capacity(FIRST_BYTES),
             packet: 0,
             seq: 0,
             // Before the handshake an ERR packet has no SQLSTATE.
             capabilities: Capabilities::NONE,
+            shape: Shape(Shape::EOF),
             results: Some(ResultsCharset { collation: 255, max_bytes: 4 }),
             bytes_sent: 0,
             transport: Transport::Plain,
             held: false,
         }
+    }
+
+    /// `resultset_metadata` is NONE, for clients that can do without.
+    pub fn leave_out_metadata(&mut self, on: bool) {
+        self.reshape(on);
+    }
+
+    pub(crate) fn reshape(&mut self, leaves_out: bool) {
+        let can = self.capabilities.has(Capabilities::OPTIONAL_RESULTSET_METADATA);
+        let bit = |on: bool, bit| if on { bit } else { 0 };
+        self.shape = Shape(
+            bit(!self.capabilities.has(Capabilities::DEPRECATE_EOF), Shape::EOF)
+                | bit(can, Shape::FLAGGED)
+                | bit(can && leaves_out, Shape::BARE),
+        );
     }
 
     pub(crate) fn stream(&self) -> &Arc<Stream> {
@@ -99,6 +150,11 @@ impl Output {
 
     pub fn bytes_sent(&self) -> u64 {
         self.bytes_sent
+    }
+
+    /// The next packet has this number: one that the client is to answer begins the sequence anew.
+    pub fn restart_sequence(&mut self, seq: u8) {
+        self.seq = seq;
     }
 
     /// Bytes that wait for a flush.
@@ -202,11 +258,11 @@ impl Output {
             return Ok(());
         }
         let result = match &mut self.transport {
-            Transport::Plain => self.stream.send(&self.buffer),
+            Transport::Plain => self.stream.send(&self.buffer).map(|()| self.buffer.len()),
             other => other.send(&self.stream, &self.buffer),
         };
         match result {
-            Ok(()) => self.bytes_sent += self.buffer.len() as u64,
+            Ok(sent) => self.bytes_sent += sent as u64,
             Err(_) => self.transport = Transport::Broken,
         }
         self.buffer.clear();
@@ -214,7 +270,7 @@ impl Output {
         if self.buffer.capacity() > KEEP_BYTES {
             self.buffer = Vec::new();
         }
-        result
+        result.map(|_| ())
     }
 
     /// Gives the memory back while nothing is buffered.
@@ -222,27 +278,40 @@ impl Output {
         if self.buffer.is_empty() {
             self.buffer = Vec::new();
         }
-        if let Transport::Tls(layer) = &mut self.transport {
-            layer.release();
+        match &mut self.transport {
+            Transport::Tls(layer) => layer.release(),
+            Transport::Compressed(frames) => frames.release(),
+            Transport::Plain | Transport::Broken => {}
         }
     }
 
     /// Ends both directions; a client under TLS is told, so that it knows that nothing was cut off.
     pub(crate) fn close(&mut self) {
-        if let Transport::Tls(layer) = &mut self.transport {
-            layer.close(&self.stream);
+        match &mut self.transport {
+            Transport::Tls(layer) => layer.close(&self.stream),
+            Transport::Compressed(frames) => frames.close(&self.stream),
+            Transport::Plain | Transport::Broken => {}
         }
         self.stream.shutdown();
     }
 }
 
 impl Transport {
-    /// Sends other than plainly.
-    #[cold]
-    fn send(&mut self, stream: &Stream, bytes: &[u8]) -> io::Result<()> {
+    /// Compressed frames, if packets go in them.
+    pub(crate) fn frames(&mut self) -> Option<&mut Frames> {
         match self {
-            Transport::Plain => stream.send(bytes),
-            Transport::Tls(layer) => layer.send(stream, bytes),
+            Transport::Compressed(frames) => Some(frames),
+            Transport::Plain | Transport::Tls(_) | Transport::Broken => None,
+        }
+    }
+
+    /// Sends other than plainly. The bytes that count as sent: frames are counted, records of TLS are not.
+    #[cold]
+    fn send(&mut self, stream: &Stream, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Transport::Plain => stream.send(bytes).map(|()| bytes.len()),
+            Transport::Tls(layer) => layer.send(stream, bytes).map(|()| bytes.len()),
+            Transport::Compressed(frames) => frames.send(stream, bytes),
             Transport::Broken => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }

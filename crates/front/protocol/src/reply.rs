@@ -4,7 +4,7 @@
 //!  OK      00 | lenenc affected | lenenc insert id | status 2 | warnings 2 | info | state changes
 //!  ERR     ff | code 2 | '#' sqlstate 5 | message
 //!  EOF     fe | warnings 2 | status 2                       (DEPRECATE_EOF: an OK packet that begins with fe)
-//!  rows    lenenc columns | definition each | EOF unless DEPRECATE_EOF | rows | EOF or OK
+//!  rows    lenenc columns, [definitions follow 1] | definition each | EOF unless DEPRECATE_EOF | rows | EOF or OK
 //! ```
 
 use crate::wire::{put_lenenc, put_lenenc_bytes};
@@ -55,7 +55,8 @@ impl StateChange<'_> {
                 1
             }
             StateChange::StateChanged => {
-                put_lenenc_bytes(&mut data, b"1");
+                // The bare text, without a length of its own.
+                data.push(b'1');
                 2
             }
             StateChange::Gtids(set) => {
@@ -174,9 +175,14 @@ impl Output {
     ///
     /// With a cursor (`status` has CURSOR_EXISTS) nothing follows: the closing EOF carries the status in both modes.
     pub fn start_rows(&mut self, columns: &[Column<'_>], status: ServerStatus, warnings: u16) -> io::Result<()> {
-        put_lenenc(self.begin(), columns.len() as u64);
+        let shape = self.shape;
+        let out = self.begin();
+        put_lenenc(out, columns.len() as u64);
+        shape.put_flag(out);
         self.end()?;
-        self.definitions(columns)?;
+        if !shape.is_bare() {
+            self.definitions(columns)?;
+        }
         if status.has(ServerStatus::CURSOR_EXISTS) {
             self.eof(status, warnings)
         } else if self.deprecates_eof() {
@@ -243,6 +249,7 @@ impl Output {
         else {
             return self.error(&SqlError::new(1390, "Prepared statement contains too many placeholders"));
         };
+        let shape = self.shape;
         let out = self.begin();
         out.push(0);
         out.extend_from_slice(&statement_id.to_le_bytes());
@@ -250,9 +257,10 @@ impl Output {
         out.extend_from_slice(&parameter_count.to_le_bytes());
         out.push(0);
         out.extend_from_slice(&warnings.to_le_bytes());
+        shape.put_flag(out);
         self.end()?;
         for part in [parameters, columns] {
-            if !part.is_empty() {
+            if !part.is_empty() && !shape.is_bare() {
                 self.definitions(part)?;
                 if !self.deprecates_eof() {
                     self.classic_eof(status, warnings)?;

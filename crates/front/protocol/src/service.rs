@@ -74,6 +74,10 @@ pub enum ClosedBy {
 pub struct HangUp(pub(crate) Arc<Stream>);
 
 impl HangUp {
+    pub fn of(stream: &Arc<Stream>) -> HangUp {
+        HangUp(Arc::clone(stream))
+    }
+
     /// For a session without a client, and the other end of the socket that it stands for, which is to be kept as long.
     #[cfg(unix)]
     pub fn of_nobody() -> std::io::Result<(HangUp, std::os::unix::net::UnixStream)> {
@@ -84,6 +88,11 @@ impl HangUp {
     /// Has the client closed the connection? To be asked from time to time while its statement runs.
     pub fn is_gone(&self) -> bool {
         self.0.is_gone()
+    }
+
+    /// The same, of a client that has said goodbye before as well: nobody will read the answer.
+    pub fn is_closed(&self) -> bool {
+        self.0.is_closed()
     }
 
     /// The connection's next read or write fails, a parked connection wakes and ends. Idempotent.
@@ -118,7 +127,7 @@ pub trait Service: Send + Sync + 'static {
     /// The session becomes active: after `open`, and after it was parked.
     fn resume(&self, session: &mut Self::Session);
 
-    /// The session is no longer active: it is parked, or about to be closed.
+    /// The session is no longer active: it is parked.
     fn pause(&self, session: &mut Self::Session);
 
     /// The calling thread serves the session, which is active, and no other until [`Service::leave`]: for as long as it is
@@ -138,6 +147,6 @@ pub trait Service: Send + Sync + 'static {
     /// The server stops: interrupts the statements that run. New ones do not begin, since no more packets are read.
     fn interrupt(&self);
 
-    /// The connection is over, its socket closed. Rolls back, releases, forgets, counts Aborted_clients.
+    /// The connection is over, its socket closed; the session may be active, but no thread serves it. Rolls back, releases, forgets, counts Aborted_clients.
     fn close(&self, session: Self::Session, by: ClosedBy);
 }

@@ -1,5 +1,6 @@
-//! The socket under a connection: TCP or Unix. TLS is a layer above ([`crate::tls`]); compression will be another.
+//! The socket under a connection: TCP or Unix. TLS is a layer above ([`crate::tls`]); compression another ([`crate::compress`]).
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use std::io::{self, Read, Write};
@@ -131,6 +132,16 @@ impl Stream {
             // Reset, or shut down by us.
             Err(_) => true,
         }
+    }
+}
+
+impl Stream {
+    /// Has the peer closed its side, whatever it has sent before? A client that says goodbye and closes is gone, too.
+    pub fn is_closed(&self) -> bool {
+        let mut asked = [PollFd::new(self, PollFlags::RDHUP)];
+        // A time of zero: looks and does not wait. What cannot be asked is taken to be there.
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        rustix::event::poll(&mut asked, Some(&now)).is_ok_and(|ready| ready > 0)
     }
 }
 

@@ -3,8 +3,8 @@
 use accounts::{Account, AccountName, Accounts, Client, Directory, LoginCheck};
 use aws_lc_rs::rsa::{OAEP_SHA1_MGF1SHA1, OaepPublicEncryptingKey, PublicEncryptingKey};
 use protocol::{
-    Authenticator, Capabilities, Connection, FastAuth, Greeting, Login, LoginError, OkReply, Peer, Plugin, RsaKeys,
-    Stream,
+    Allowed, Authenticator, Capabilities, Connection, FastAuth, Greeting, Login, LoginError, Offer, OkReply, Peer,
+    Plugin, RsaKeys, Stream,
 };
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
@@ -13,6 +13,7 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+const PLAIN: Offer<'_> = Offer { tls: None, compression: Allowed::NOTHING };
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 struct Check<'a>(LoginCheck<'a>);
@@ -62,7 +63,7 @@ fn serve(stream: Stream, peer: Peer, accounts: &Accounts, keys: &RsaKeys) -> Res
     let mut conn = Connection::new(stream, peer).unwrap();
     let greeting = Greeting::new("8.4.0-clearway", 7);
     let mut check = Check(LoginCheck::new(accounts, Client::new(None)));
-    let result = conn.authenticate(&greeting, &mut check, Some(keys), None, TIMEOUT);
+    let result = conn.authenticate(&greeting, &mut check, Some(keys), PLAIN, TIMEOUT);
     match &result {
         Ok(_) => conn.output().ok(&OkReply::default()).unwrap(),
         Err(LoginError::Refused { error, .. }) => conn.output().error(error).unwrap(),
@@ -280,7 +281,7 @@ fn a_login_byte_by_byte_ends_in_time() {
             let mut check = Check(LoginCheck::new(&rig.accounts, Client::new(None)));
             let begun = std::time::Instant::now();
             let timeout = Duration::from_millis(300);
-            let result = conn.authenticate(&Greeting::new("8.4.0", 7), &mut check, None, None, timeout);
+            let result = conn.authenticate(&Greeting::new("8.4.0", 7), &mut check, None, PLAIN, timeout);
             (matches!(result, Err(LoginError::Refused { error, .. }) if error.code == 1159), begun.elapsed())
         });
         let mut sent = 0;

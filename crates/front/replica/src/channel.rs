@@ -2,9 +2,14 @@
 
 use crate::client::Cutter;
 use crate::config::{Filters, Position, SourceConfig};
+use crate::errors::{self, Stopped};
 use crate::host::Host;
 use crate::relay::{Place, RelayLog};
-use crate::{applier, receiver};
+use crate::schedule::Schedule;
+use crate::until::Until;
+use crate::workers::{Progress, Report, WorkerStatus};
+use crate::{coordinator, receiver};
+use binlog::decode::Head;
 use binlog::gtid::GtidSet;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -66,12 +71,18 @@ impl SqlState {
     }
 }
 
-/// The last error of a thread, with its time in seconds since 1970.
+/// The last error of a thread, with its time in microseconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LastError {
     pub code: u16,
     pub text: String,
-    pub at_s: u64,
+    pub at_us: u64,
+}
+
+impl LastError {
+    pub(crate) fn now(e: &SqlError) -> LastError {
+        LastError { code: e.code, text: e.message.clone(), at_us: now_us() }
+    }
 }
 
 /// All that is told of a channel.
@@ -98,11 +109,23 @@ pub struct Status {
     pub behind_s: Option<u64>,
     /// What is left of SOURCE_DELAY.
     pub delay_left_s: Option<u64>,
-    /// Heartbeats and events: when something came last, in microseconds since 1970.
-    pub heard_us: u64,
+    /// The source is told what has come.
+    pub answers: bool,
     pub heartbeats: u64,
+    pub heartbeat_us: u64,
+    /// How often the source is to send one.
+    pub heartbeat: Duration,
+    /// The last transaction that has come, and the one that comes.
+    pub queued: Progress,
+    pub queueing: Progress,
+    /// The same of those that the coordinator has read in the relay log.
+    pub read_whole: Progress,
+    pub reading: Progress,
+    pub until: Until,
     pub transactions: u64,
     pub retries: u64,
+    /// Of the present start of the applier, or the last one.
+    pub workers: Vec<WorkerStatus>,
 }
 
 /// Which of the threads a statement means.
@@ -122,10 +145,15 @@ struct Shared {
     io_stop: bool,
     sql_stop: bool,
     cutter: Option<Cutter>,
-    interrupt: Option<Box<dyn Fn() + Send + Sync>>,
+    interrupts: Vec<Box<dyn Fn() + Send + Sync>>,
+    /// While the applier runs.
+    schedule: Option<Arc<Schedule>>,
+    workers: Vec<Report>,
+    /// Up to which of the applier's transactions `applied` is.
+    applied_number: u64,
     /// Seconds that the source's clock is behind.
     clock_s: i64,
-    /// The time of the event that is being applied, seconds since 1970; 0: none is.
+    /// The time of the event that waits for SOURCE_DELAY, seconds since 1970; 0: none does.
     event_s: u32,
 }
 
@@ -180,11 +208,21 @@ impl Channel {
         self.shared.lock().status.config.filters.clone()
     }
 
-    /// CHANGE REPLICATION SOURCE. `position`: where to begin; with it what has come and was not applied is dropped. Errors 3081, and
-    /// those of keeping it.
-    pub fn change(&self, config: SourceConfig, position: Option<Position>) -> Result<(), SqlError> {
+    /// CHANGE REPLICATION SOURCE. `position`: where to begin; with it what has come and was not applied is dropped. Errors 3021, 3081,
+    /// 3085 by what it changes, and those of keeping it.
+    pub fn change(&self, config: SourceConfig, position: Option<Position>, stopped: Stopped) -> Result<(), SqlError> {
         let threads = self.threads.lock();
-        self.stopped(&threads, ThreadChoice { io: true, sql: true })?;
+        let running = self.is_running(&threads);
+        match stopped {
+            Stopped::Receiver if running.io => return Err(errors::receiver_must_stop(&self.name)),
+            Stopped::Applier if running.sql => return Err(errors::applier_must_stop(&self.name)),
+            // What the applier has not reached goes with the relay log.
+            Stopped::Receiver if position.is_some() && running.sql => {
+                return Err(errors::applier_must_stop(&self.name));
+            }
+            Stopped::Both => self.stopped(&threads, ThreadChoice { io: true, sql: true })?,
+            _ => {}
+        }
         self.host.save(&self.name, Some(&config.encode()), position.as_ref())?;
         if let Some(position) = position {
             self.drop_relay();
@@ -200,17 +238,22 @@ impl Channel {
         Ok(())
     }
 
-    /// CHANGE REPLICATION FILTER. Error 3017 while the applier runs.
+    /// CHANGE REPLICATION FILTER. Error 3085 while the applier runs.
     pub fn set_filters(&self, filters: Filters) -> Result<(), SqlError> {
         let threads = self.threads.lock();
         if self.is_running(&threads).sql {
-            let text = "This operation cannot be performed with a running replica sql thread; run STOP REPLICA SQL_THREAD first.";
-            return Err(SqlError::new(3017, text));
+            return Err(errors::applier_must_stop(&self.name));
         }
         let config = SourceConfig { filters, ..self.config() };
         self.host.save(&self.name, Some(&config.encode()), None)?;
         self.shared.lock().status.config = config;
         Ok(())
+    }
+
+    /// Does the applier run?
+    pub fn applies(&self) -> bool {
+        let threads = self.threads.lock();
+        self.is_running(&threads).sql
     }
 
     fn is_running(&self, threads: &Threads) -> ThreadChoice {
@@ -221,7 +264,7 @@ impl Channel {
     fn stopped(&self, threads: &Threads, wanted: ThreadChoice) -> Result<(), SqlError> {
         let running = self.is_running(threads);
         if running.io && wanted.io || running.sql && wanted.sql {
-            return Err(err!(3081, self.name));
+            return Err(errors::must_stop(&self.name));
         }
         Ok(())
     }
@@ -266,7 +309,8 @@ impl Channel {
     }
 
     /// START REPLICA. False: all that was asked for runs already. Errors 1200, 1135, and those of the relay log's files.
-    pub fn start(self: &Arc<Self>, choice: ThreadChoice) -> Result<bool, SqlError> {
+    /// `until`: where the applier is to end.
+    pub fn start(self: &Arc<Self>, choice: ThreadChoice, until: &Until) -> Result<bool, SqlError> {
         let mut threads = self.threads.lock();
         if self.config().host.is_empty() {
             return Err(err!(1200));
@@ -275,6 +319,10 @@ impl Channel {
         let (io, sql) = (choice.io && !running.io, choice.sql && !running.sql);
         if !io && !sql {
             return Ok(false);
+        }
+        // Where positions are all that is kept, what was applied behind a gap would be applied again.
+        if sql && self.host.workers() > 1 && !self.host.preserves_order() && !self.config().auto_position {
+            return Err(err!(1235, "replica_preserve_commit_order=OFF without SOURCE_AUTO_POSITION=1"));
         }
         self.open_relay()?;
         let spawn = |name: &str, run: fn(&Arc<Channel>)| {
@@ -297,8 +345,9 @@ impl Channel {
             shared.status.sql = SqlState::Reading;
             shared.status.sql_error = LastError::default();
             shared.status.skip_left = skips;
+            shared.status.until = until.clone();
             drop(shared);
-            threads.sql = Some(spawn("replica_sql", applier::run)?);
+            threads.sql = Some(spawn("replica_sql", coordinator::run)?);
         }
         Ok(true)
     }
@@ -311,7 +360,8 @@ impl Channel {
         if !self.name.is_empty() {
             base = format!("{base}-{}", self.name);
         }
-        let made = RelayLog::create(&directory, &base, self.host.server_id(), &self.host.version());
+        let made =
+            RelayLog::create(&directory, &base, self.host.server_id(), &self.host.version(), self.host.log_keys());
         let made = made.map_err(|e| SqlError::new(1201, format!("relay log: {e}")))?;
         *self.relay.lock() = Some(Arc::new(made));
         let mut shared = self.shared.lock();
@@ -354,11 +404,16 @@ impl Channel {
         if io && let Some(cutter) = &shared.cutter {
             cutter.cut();
         }
-        let interrupt = if sql { shared.interrupt.take() } else { None };
+        let (interrupts, schedule) = match sql {
+            true => (std::mem::take(&mut shared.interrupts), shared.schedule.clone()),
+            false => (Vec::new(), None),
+        };
         drop(shared);
-        if let Some(interrupt) = interrupt {
-            interrupt();
+        // The schedule first: who is interrupted sees there that it is no error.
+        if let Some(schedule) = schedule {
+            schedule.stop();
         }
+        interrupts.iter().for_each(|interrupt| interrupt());
         self.moved.notify_all();
         let relay = self.relay.lock().clone();
         if sql && let Some(relay) = relay {
@@ -372,11 +427,14 @@ impl Channel {
         let end = relay.as_ref().map(|relay| relay.end());
         let mut status;
         let place;
+        let schedule = self.shared.lock().schedule.clone();
+        let oldest = schedule.and_then(|schedule| schedule.oldest());
+        let workers = self.shared.lock().workers.clone();
         {
             let shared = self.shared.lock();
             status = shared.status.clone();
             place = shared.applied_place;
-            status.behind_s = behind(&shared, end);
+            status.behind_s = behind(&shared, end, oldest);
             status.delay_left_s = match status.sql {
                 SqlState::Delayed => {
                     let due = i64::from(shared.event_s) + i64::from(status.config.delay_s) + shared.clock_s;
@@ -385,6 +443,8 @@ impl Channel {
                 _ => None,
             };
         }
+        status.heartbeat = status.config.heartbeat.unwrap_or(self.host.net_timeout() / 2);
+        status.workers = workers.iter().map(Report::get).collect();
         if let Some(relay) = relay {
             let place = place.unwrap_or(Place { number: 1, offset: 4 });
             (status.relay_file, status.relay_offset) = (relay.name(place.number), place.offset);
@@ -423,7 +483,24 @@ impl Channel {
     }
 
     pub(crate) fn sql_interrupt(&self, interrupt: Box<dyn Fn() + Send + Sync>) {
-        self.shared.lock().interrupt = Some(interrupt);
+        let mut shared = self.shared.lock();
+        if shared.sql_stop {
+            interrupt();
+        }
+        shared.interrupts.push(interrupt);
+    }
+
+    pub(crate) fn set_schedule(&self, schedule: Option<Arc<Schedule>>) {
+        let mut shared = self.shared.lock();
+        shared.applied_number = 0;
+        shared.schedule = schedule;
+    }
+
+    /// Where this start's workers tell.
+    pub(crate) fn begin_workers(&self, count: usize) -> Vec<Report> {
+        let reports: Vec<Report> = (1..=count as u64).map(Report::new).collect();
+        self.shared.lock().workers.clone_from(&reports);
+        reports
     }
 
     /// Waits for so long, or until the receiver is to stop.
@@ -450,7 +527,7 @@ impl Channel {
     fn noted(&self, which: &str, e: &SqlError) -> LastError {
         self.host
             .tell(&format!("Replica {which} for channel '{}': {}, Error_code: MY-{:06}", self.name, e.message, e.code));
-        LastError { code: e.code, text: e.message.clone(), at_s: now_us() / 1_000_000 }
+        LastError::now(e)
     }
 
     pub(crate) fn io_error(&self, e: SqlError) {
@@ -475,7 +552,8 @@ impl Channel {
         if let Some(error) = error {
             shared.status.sql_error = error;
         }
-        (shared.interrupt, shared.event_s) = (None, 0);
+        shared.interrupts.clear();
+        shared.event_s = 0;
         shared.status.sql = SqlState::Stopped;
     }
 
@@ -489,9 +567,33 @@ impl Channel {
         shared.status.io_error = LastError::default();
     }
 
-    pub(crate) fn heard(&self) {
+    /// Is the source told what has come: semi-synchronous replication?
+    pub fn answers(&self) -> bool {
+        self.shared.lock().status.answers
+    }
+
+    pub(crate) fn set_answers(&self, on: bool) {
+        self.shared.lock().status.answers = on;
+    }
+
+    pub(crate) fn heartbeat(&self) {
         let mut shared = self.shared.lock();
-        shared.status.heard_us = now_us();
+        shared.status.heartbeats += 1;
+        shared.status.heartbeat_us = now_us();
+    }
+
+    pub(crate) fn until(&self) -> Until {
+        self.shared.lock().status.until.clone()
+    }
+
+    /// The coordinator reads a transaction, or has read it.
+    pub(crate) fn reads(&self, head: &Head) {
+        self.shared.lock().status.reading = Progress::of(head);
+    }
+
+    pub(crate) fn has_read(&self) {
+        let mut shared = self.shared.lock();
+        shared.status.read_whole = shared.status.reading.end();
     }
 
     /// Where the receiver goes on.
@@ -500,8 +602,12 @@ impl Channel {
     }
 
     /// Whole transactions up to here are in the relay log, these numbers among them.
-    pub(crate) fn received(&self, boundary: Option<Position>, gtids: &GtidSet) {
+    pub(crate) fn received(&self, boundary: Option<Position>, gtids: &GtidSet, queued: &Progress, queueing: &Progress) {
         let mut shared = self.shared.lock();
+        shared.status.queueing.clone_from(queueing);
+        if queued.is_there {
+            shared.status.queued.clone_from(queued);
+        }
         if let Some(boundary) = boundary {
             shared.status.read = boundary.clone();
             shared.resume = boundary;
@@ -521,9 +627,13 @@ impl Channel {
         self.shared.lock().applied_place
     }
 
-    /// A transaction has been applied, or left out.
-    pub(crate) fn applied(&self, at: &Position, place: Place) {
+    /// All transactions up to this one of the present start are applied, or left out.
+    pub(crate) fn applied(&self, at: &Position, place: Place, number: u64) {
         let mut shared = self.shared.lock();
+        if number < shared.applied_number {
+            return;
+        }
+        shared.applied_number = number;
         shared.status.applied = at.clone();
         shared.applied_place = Some(place);
     }
@@ -537,32 +647,37 @@ impl Channel {
         self.shared.lock().applied_place = Some(place);
     }
 
-    pub(crate) fn applies_event_of(&self, seconds: u32) {
-        self.shared.lock().event_s = seconds;
+    /// An event of that time waits for SOURCE_DELAY.
+    pub(crate) fn delays_event_of(&self, seconds: Option<u32>) {
+        self.shared.lock().event_s = seconds.unwrap_or(0);
     }
 
     pub(crate) fn retried(&self) {
         self.shared.lock().status.retries += 1;
     }
 
-    /// One transaction fewer to leave out; false: there was none.
-    pub(crate) fn takes_skip(&self) -> bool {
+    /// Is a transaction to be left out?
+    pub(crate) fn has_skip(&self) -> bool {
+        self.shared.lock().status.skip_left > 0
+    }
+
+    /// One transaction fewer to leave out.
+    pub(crate) fn takes_skip(&self) {
         let left = &mut self.shared.lock().status.skip_left;
-        let any = *left > 0;
         *left = left.saturating_sub(1);
-        any
     }
 }
 
-/// Seconds that the applier is behind the source: of the event at hand; none when all that has come is applied.
-fn behind(shared: &Shared, end: Option<Place>) -> Option<u64> {
+/// Seconds that the applier is behind the source: of the oldest transaction that is not applied; none when all that has come is.
+fn behind(shared: &Shared, end: Option<Place>, oldest: Option<u32>) -> Option<u64> {
     if shared.status.sql == SqlState::Stopped {
         return None;
     }
     let all_applied = end.is_none() || shared.applied_place == end;
-    if all_applied || shared.event_s == 0 {
+    let event_s = oldest.unwrap_or(shared.event_s);
+    if all_applied || event_s == 0 {
         return (shared.status.io == IoState::Waiting).then_some(0);
     }
     let now = (now_us() / 1_000_000) as i64;
-    Some((now - i64::from(shared.event_s) - shared.clock_s).max(0) as u64)
+    Some((now - i64::from(event_s) - shared.clock_s).max(0) as u64)
 }

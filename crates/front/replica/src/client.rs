@@ -217,6 +217,12 @@ impl Connection {
         }
     }
 
+    /// Tells the source of a dump that what it has asked about has come.
+    pub fn answer(&mut self, packet: &[u8]) -> Result<(), SqlError> {
+        self.sequence = 0;
+        self.send(packet)
+    }
+
     /// Has more been read than was asked for?
     pub fn has_more(&self) -> bool {
         !self.transport.buffer().is_empty()

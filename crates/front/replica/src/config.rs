@@ -3,6 +3,8 @@
 //! Kept in the engine's dictionary, the password as it was given, as MySQL keeps it in `mysql.slave_master_info`: a line for each
 //! setting that differs from its default, `name=value`, with `\n` and `\\` for line ends and backslashes in a value.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Where a channel's source is and how it is talked to.
@@ -62,9 +64,62 @@ pub struct Filters {
     pub wild_do_table: Vec<String>,
     pub wild_ignore_table: Vec<String>,
     pub rewrite_db: Vec<(String, String)>,
+    /// When they were given last, in microseconds since 1970, and whether to this channel alone.
+    pub set_us: u64,
+    pub for_channel: bool,
+    pub counts: Counts,
 }
 
+/// How often rules of each kind have decided, in the order of [`Filters::rules`], since they were given.
+#[derive(Clone, Debug, Default)]
+pub struct Counts(Arc<[AtomicU64; KINDS]>);
+
+const KINDS: usize = 7;
+
+impl Counts {
+    fn count(&self, kind: usize) {
+        // Relaxed: a figure to show.
+        self.0[kind].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn all(&self) -> [u64; KINDS] {
+        // Relaxed: as above.
+        self.0.each_ref().map(|count| count.load(Ordering::Relaxed))
+    }
+}
+
+/// What is counted makes no difference between filters.
+impl PartialEq for Counts {
+    fn eq(&self, _: &Counts) -> bool {
+        true
+    }
+}
+
+impl Eq for Counts {}
+
 impl Filters {
+    /// Each kind of rules by name, as CHANGE REPLICATION FILTER is given them.
+    pub fn rules(&self) -> [(&'static str, String); KINDS] {
+        let pairs: Vec<String> = self.rewrite_db.iter().map(|(from, to)| format!("({from},{to})")).collect();
+        [
+            ("REPLICATE_DO_DB", self.do_db.join(",")),
+            ("REPLICATE_IGNORE_DB", self.ignore_db.join(",")),
+            ("REPLICATE_DO_TABLE", self.do_table.join(",")),
+            ("REPLICATE_IGNORE_TABLE", self.ignore_table.join(",")),
+            ("REPLICATE_WILD_DO_TABLE", self.wild_do_table.join(",")),
+            ("REPLICATE_WILD_IGNORE_TABLE", self.wild_ignore_table.join(",")),
+            ("REPLICATE_REWRITE_DB", pairs.join(",")),
+        ]
+    }
+
+    /// `decides`: a rule of this kind says so.
+    fn by(&self, kind: usize, decides: bool) -> bool {
+        if decides {
+            self.counts.count(kind);
+        }
+        decides
+    }
+
     /// Is a change of this table applied, in a row event? (manual, 19.2.5.1: databases first, then tables)
     pub fn takes_rows(&self, schema: &str, table: &str) -> bool {
         self.takes_database(schema) && self.takes_table(schema, table)
@@ -76,23 +131,26 @@ impl Filters {
             return self.do_db.is_empty() && self.ignore_db.is_empty();
         }
         if !self.do_db.is_empty() {
-            return self.do_db.iter().any(|d| d == database);
+            return self.by(0, self.do_db.iter().any(|d| d == database));
         }
-        !self.ignore_db.iter().any(|d| d == database)
+        !self.by(1, self.ignore_db.iter().any(|d| d == database))
     }
 
     pub fn takes_table(&self, schema: &str, table: &str) -> bool {
-        let name = format!("{schema}.{table}");
-        if self.do_table.contains(&name) {
+        if !self.has_tables() {
             return true;
         }
-        if self.ignore_table.contains(&name) {
+        let name = format!("{schema}.{table}");
+        if self.by(2, self.do_table.contains(&name)) {
+            return true;
+        }
+        if self.by(3, self.ignore_table.contains(&name)) {
             return false;
         }
-        if self.wild_do_table.iter().any(|p| is_like(p.as_bytes(), name.as_bytes())) {
+        if self.by(4, self.wild_do_table.iter().any(|p| is_like(p.as_bytes(), name.as_bytes()))) {
             return true;
         }
-        if self.wild_ignore_table.iter().any(|p| is_like(p.as_bytes(), name.as_bytes())) {
+        if self.by(5, self.wild_ignore_table.iter().any(|p| is_like(p.as_bytes(), name.as_bytes()))) {
             return false;
         }
         self.do_table.is_empty() && self.wild_do_table.is_empty()
@@ -105,7 +163,9 @@ impl Filters {
 
     /// REPLICATE_REWRITE_DB
     pub fn rewritten<'n>(&'n self, schema: &'n str) -> &'n str {
-        self.rewrite_db.iter().find(|(from, _)| from == schema).map_or(schema, |(_, to)| to)
+        let pair = self.rewrite_db.iter().find(|(from, _)| from == schema);
+        self.by(6, pair.is_some());
+        pair.map_or(schema, |(_, to)| to)
     }
 }
 
@@ -208,6 +268,12 @@ impl SourceConfig {
             put("rewrite_from", from);
             put("rewrite_to", to);
         }
+        if filters.set_us > 0 {
+            put("filters_set_us", &filters.set_us.to_string());
+        }
+        if filters.for_channel {
+            put("filters_for_channel", "1");
+        }
         out.into_bytes()
     }
 
@@ -242,6 +308,8 @@ impl SourceConfig {
                 "wild_ignore_table" => filters.wild_ignore_table.push(value),
                 "rewrite_from" => rewrite_from = value,
                 "rewrite_to" => filters.rewrite_db.push((std::mem::take(&mut rewrite_from), value)),
+                "filters_set_us" => filters.set_us = value.parse().ok()?,
+                "filters_for_channel" => filters.for_channel = true,
                 _ => return None,
             }
         }

@@ -48,7 +48,7 @@ impl Groups {
     /// `None`: the event is damaged.
     pub fn step(&mut self, header: &Header, body: &[u8]) -> Option<Step> {
         match (header.kind(), header.code) {
-            (Some(Kind::Gtid | Kind::AnonymousGtid), _) | (_, code::GTID_TAGGED) => {
+            (Some(Kind::Gtid | Kind::AnonymousGtid | Kind::GtidTagged), _) => {
                 self.0 = State::Headed;
                 Some(Step::Head)
             }
@@ -59,7 +59,8 @@ impl Groups {
                 Some(if alone { Step::Head } else { Step::Opens })
             }
             (Some(Kind::Query), _) => Some(self.query(QueryEvent::decode(body)?.text)),
-            (Some(Kind::Xid), _) | (_, code::XA_PREPARE) => {
+            // Whoever makes changes has the events that are in a payload instead of it.
+            (Some(Kind::Xid | Kind::TransactionPayload), _) | (_, code::XA_PREPARE) => {
                 self.0 = State::Between;
                 Some(Step::Commits)
             }
@@ -74,7 +75,8 @@ impl Groups {
 
     fn query(&mut self, text: &[u8]) -> Step {
         let is = |word: &[u8]| text.trim_ascii().eq_ignore_ascii_case(word);
-        if is(b"BEGIN") && self.0 != State::Block {
+        let opens = is(b"BEGIN") || text.get(..9).is_some_and(|word| word.eq_ignore_ascii_case(b"XA START "));
+        if opens && self.0 != State::Block {
             self.0 = State::Block;
             return Step::Opens;
         }
@@ -116,9 +118,14 @@ mod tests {
                 flags: 0,
                 collations: [45; 3],
                 time_zone: "",
+                microseconds: 0,
                 invoker: None,
                 utf8mb4_collation: 0,
                 explicit_defaults: None,
+                xid: None,
+                any_database: false,
+                require_primary_key: None,
+                default_encryption: None,
             };
             (Kind::Query, [query.head(), text.as_bytes().to_vec()].concat())
         };

@@ -1,9 +1,13 @@
 //! What a channel needs of the server that it is in.
 
 use crate::config::{Filters, Position};
+use crate::schedule::Turn;
+use binlog::LogKeys;
 use binlog::decode::{Head, QueryEvent, RowsEvent, SourceTable};
+use binlog::event::XaId;
 use binlog::gtid::{GtidSet, Uuid};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use types::SqlError;
 
@@ -16,6 +20,9 @@ pub struct Origin {
 
 /// Makes the changes of transactions, one after the other. One value a thread.
 pub trait Apply: Send {
+    /// Where the next transaction begins at the source. Nothing is open.
+    fn starts_from(&mut self, from: &Position);
+
     /// A transaction begins. Nothing is open.
     fn begin(&mut self, origin: &Origin) -> Result<(), SqlError>;
 
@@ -37,14 +44,27 @@ pub trait Apply: Send {
     /// Rows of one table.
     fn rows(&mut self, table: &SourceTable, event: &RowsEvent<'_>, timestamp: u32) -> Result<(), SqlError>;
 
+    /// The transaction is applied and waits for its turn to commit, without a thread: from now on it is found by those who wait for what it
+    /// has locked, and may be evicted.
+    fn park(&mut self, turn: &Turn);
+
+    /// It waits no longer.
+    fn unpark(&mut self);
+
     /// The transaction ends with its changes, and stores the position behind it.
     fn commit(&mut self, at: &Position) -> Result<(), SqlError>;
+
+    /// The commit that follows prepares the transaction under this identifier; a statement decides later.
+    fn prepares(&mut self, id: XaId);
 
     /// The transaction ends without its changes. Nothing happens when there is none.
     fn rollback(&mut self);
 
-    /// Waits until what was committed is durable: [`Apply::commit`] does not.
-    fn settle(&mut self) -> Result<(), SqlError>;
+    /// What its transaction is known by where others wait for it: see [`Turn::earlier`].
+    fn slot(&self) -> u32;
+
+    /// The number of its session.
+    fn thread(&self) -> u32;
 
     /// The thread that uses it ends. What it waits for ends too, with error 1317.
     fn interrupter(&self) -> Box<dyn Fn() + Send + Sync>;
@@ -60,6 +80,9 @@ pub trait Host: Send + Sync {
 
     /// Forgets a channel.
     fn forget(&self, channel: &str) -> Result<(), SqlError>;
+
+    /// Waits until all that was committed so far is durable, by whomever: [`Apply::commit`] does not.
+    fn settle(&self) -> Result<(), SqlError>;
 
     /// All transactions that this server has, its own and others'.
     fn executed(&self) -> GtidSet;
@@ -77,14 +100,26 @@ pub trait Host: Send + Sync {
     /// `report_host` and `report_port`.
     fn report(&self) -> (String, u16);
 
+    /// Is a source told what has come (`rpl_semi_sync_replica_enabled`)?
+    fn answers(&self) -> bool;
+
     /// `replica_net_timeout`
     fn net_timeout(&self) -> Duration;
 
     /// `replica_transaction_retries`
     fn retries(&self) -> u64;
 
+    /// `replica_parallel_workers`
+    fn workers(&self) -> usize;
+
+    /// `replica_preserve_commit_order`
+    fn preserves_order(&self) -> bool;
+
     /// `max_relay_log_size`, or `max_binlog_size` where that is 0.
     fn relay_file_max(&self) -> u64;
+
+    /// For relay logs, which are encrypted where the binary log is.
+    fn log_keys(&self) -> Option<Arc<LogKeys>>;
 
     /// Where relay logs are, and what their names begin with.
     fn relay_base(&self) -> (PathBuf, String);

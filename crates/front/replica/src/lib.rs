@@ -7,7 +7,10 @@
 //!                       relay log: MySQL's files; dropped at each start of the server
 //!                          |  published end
 //!                          v
-//!                       applier: transactions of events  --trait Apply-->  a session
+//!                       coordinator: which transactions, and what each depends on
+//!                          |  schedule
+//!                          v
+//!                       workers: transactions of events  --trait Apply-->  a session each
 //!                                                                             |  changes and position in one transaction
 //!                                                                             v
 //!                                                                          the engine
@@ -22,14 +25,25 @@
 
 mod applier;
 mod auth;
+mod changes;
 pub mod channel;
 pub mod client;
 pub mod config;
+mod coordinator;
+pub mod errors;
+pub mod fetch;
 mod group;
 mod host;
 mod receiver;
 mod relay;
+pub mod replay;
+mod schedule;
+mod until;
+mod workers;
 
 pub use channel::{Channel, Status, ThreadChoice};
 pub use config::{Filters, Position, SourceConfig};
 pub use host::{Apply, Host, Origin};
+pub use schedule::Turn;
+pub use until::Until;
+pub use workers::{Progress, WorkerStatus};

@@ -5,7 +5,8 @@ use crate::client::{Connection, registration};
 use crate::config::{Position, SourceConfig};
 use crate::group::{Groups, Step};
 use crate::relay::RelayLog;
-use binlog::decode::{Head, body_of, rotate};
+use crate::workers::Progress;
+use binlog::decode::{Head, body_of, code, rotate};
 use binlog::event::{self, Checksum, FLAG_ARTIFICIAL, HEADER_BYTES, Header, Kind, MAGIC};
 use binlog::gtid::{Gtid, GtidSet, Uuid};
 use std::sync::Arc;
@@ -18,6 +19,11 @@ const FATAL_OF_SOURCE: u16 = 13_114;
 const COM_BINLOG_DUMP: u8 = 0x12;
 const COM_REGISTER_REPLICA: u8 = 0x15;
 const COM_BINLOG_DUMP_GTID: u8 = 0x1E;
+/// What stands before an event of a source that wants to know what has come, and before the answer.
+const SEMI_SYNC: u8 = 0xEF;
+/// Behind it: this event is to be answered.
+const ANSWER: u8 = 1;
+const UNKNOWN_VARIABLE: u16 = 1193;
 /// In the flags of COM_BINLOG_DUMP_GTID: a set follows.
 const THROUGH_GTID: u16 = 4;
 /// Events that are gathered before they are written, while more are there to be read.
@@ -32,7 +38,9 @@ pub(crate) fn run(channel: &Arc<Channel>) {
         match connect(channel, &config) {
             Ok((connection, source)) => {
                 attempts = 0;
+                channel.set_answers(source.answers);
                 let ended = stream(channel, &config, connection, &source);
+                channel.set_answers(false);
                 channel.io_state(IoState::Reconnecting);
                 match ended {
                     _ if channel.io_stops() => break,
@@ -96,6 +104,8 @@ fn fatal(text: impl Into<String>) -> SqlError {
 /// What is known of the source before its events come.
 struct Source {
     checksum: Checksum,
+    /// It wants to know what has come.
+    answers: bool,
 }
 
 fn now_s() -> i64 {
@@ -144,11 +154,29 @@ fn connect(channel: &Arc<Channel>, config: &SourceConfig) -> Result<(Connection,
         // It sends its GTIDs as they are.
         c.query("SET @mariadb_slave_capability= 4")?;
     }
+    let answers = host.answers() && agree_to_answer(channel, c)?;
     channel.source_is(server_id, uuid);
     let (report_host, report_port) = host.report();
     c.command(COM_REGISTER_REPLICA, &registration(host.server_id(), &report_host, report_port))?;
     c.ok()?;
-    Ok((connection, Source { checksum }))
+    Ok((connection, Source { checksum, answers }))
+}
+
+/// Semi-synchronous replication, if the source can.
+fn agree_to_answer(channel: &Channel, c: &mut Connection) -> Result<bool, SqlError> {
+    let mut asked = c.value("SELECT @@GLOBAL.rpl_semi_sync_source_enabled");
+    if matches!(&asked, Err(e) if e.code == UNKNOWN_VARIABLE) {
+        // As MariaDB and MySQL before 8.0.26 call it.
+        asked = c.value("SELECT @@GLOBAL.rpl_semi_sync_master_enabled");
+    }
+    match asked {
+        Ok(_) => c.query("SET @rpl_semi_sync_replica= 1, @rpl_semi_sync_slave= 1").map(|_| true),
+        Err(e) if e.code == UNKNOWN_VARIABLE => {
+            channel.host.tell("Source server does not support semi-sync, fallback to asynchronous replication");
+            Ok(false)
+        }
+        Err(e) => Err(e),
+    }
 }
 
 /// Modes that are two steps apart cannot replicate; auto-position needs numbers on both sides.
@@ -191,6 +219,8 @@ fn stream(
         boundary: None,
         gtid: None,
         received: GtidSet::default(),
+        queued: Progress::default(),
+        queueing: Progress::default(),
     };
     let mut packet = Vec::new();
     loop {
@@ -201,11 +231,29 @@ fn stream(
             receiver.write()?;
             return Err(SqlError::new(2013, "Lost connection to MySQL server during query"));
         }
-        receiver.take(&packet[1..])?;
-        if receiver.batch.len() >= BATCH_BYTES || !connection.has_more() {
+        let (event, is_asked) = match source.answers {
+            false => (&packet[1..], false),
+            true => match packet.get(1..3) {
+                Some([SEMI_SYNC, flag]) => (&packet[3..], *flag & ANSWER != 0),
+                _ => return Err(fatal("Missing magic number for semi-sync packet")),
+            },
+        };
+        receiver.take(event)?;
+        if is_asked || receiver.batch.len() >= BATCH_BYTES || !connection.has_more() {
             receiver.write()?;
         }
+        if is_asked {
+            connection.answer(&answer(&receiver.position))?;
+        }
     }
+}
+
+/// All up to here is in the relay log.
+fn answer(position: &Position) -> Vec<u8> {
+    let mut packet = vec![SEMI_SYNC];
+    packet.extend_from_slice(&position.offset.to_le_bytes());
+    packet.extend_from_slice(position.file.as_bytes());
+    packet
 }
 
 fn ask(
@@ -255,6 +303,9 @@ struct Receiver<'c> {
     boundary: Option<Position>,
     gtid: Option<Gtid>,
     received: GtidSet,
+    /// The last transaction that has come, and the one that comes.
+    queued: Progress,
+    queueing: Progress,
 }
 
 impl Receiver<'_> {
@@ -281,18 +332,25 @@ impl Receiver<'_> {
                 return self.begin_file();
             }
             Some(Kind::Heartbeat) => {
-                self.channel.heard();
+                self.channel.heartbeat();
                 return Ok(());
             }
             _ if header.code == binlog::decode::code::HEARTBEAT_V2 => {
-                self.channel.heard();
+                self.channel.heartbeat();
                 return Ok(());
             }
             _ => {}
         }
         let step = self.groups.step(&header, body).ok_or_else(damaged)?;
-        if step == Step::Head && header.kind() == Some(Kind::Gtid) {
-            self.gtid = Head::decode(body).and_then(|head| head.gtid);
+        if !self.queueing.is_there && step != Step::Outside {
+            let head = match (step, header.kind()) {
+                _ if header.code == code::MARIA_GTID => Head::decode_maria(body),
+                (Step::Head, Some(kind)) => Head::decode(kind, body),
+                _ => None,
+            };
+            let head = head.unwrap_or_default();
+            self.gtid = head.gtid;
+            self.queueing = Progress::of(&head);
         }
         let skipped = header.server_id == self.own_id || self.ignored.contains(&header.server_id);
         if !skipped {
@@ -306,8 +364,9 @@ impl Receiver<'_> {
         }
         if step.ends() {
             self.boundary = Some(self.position.clone());
+            self.queued = self.queueing.end();
             if let Some(gtid) = self.gtid.take().filter(|_| !skipped) {
-                self.received.add(gtid.uuid, gtid.number);
+                self.received.add(gtid);
             }
         }
         Ok(())
@@ -333,7 +392,8 @@ impl Receiver<'_> {
         let front = [&self.front.rotate[..], &self.front.description[..]].concat();
         self.groups = Groups::default();
         self.relay.next_file(self.checksum, &front).map_err(|e| self.unwritten(&e))?;
-        self.channel.received(None, &self.received);
+        self.queueing = Progress::default();
+        self.channel.received(None, &self.received, &self.queued, &self.queueing);
         Ok(())
     }
 
@@ -348,10 +408,9 @@ impl Receiver<'_> {
             self.batch.clear();
         }
         if self.boundary.is_some() || !self.received.is_empty() {
-            self.channel.received(self.boundary.take(), &self.received);
+            self.channel.received(self.boundary.take(), &self.received, &self.queued, &self.queueing);
             self.received = GtidSet::default();
         }
-        self.channel.heard();
         let is_great = self.relay.end().offset >= self.channel.host.relay_file_max();
         if is_great && !self.groups.is_open() && !self.front.description.is_empty() {
             // The position in front is that of the next transaction.

@@ -7,18 +7,21 @@
 //! A file begins with each connection, and with a transaction once the one before has grown great enough. Nothing is flushed: a start of
 //! the server drops what is there.
 
+use binlog::compress::Expander;
+use binlog::decode::body_of;
 use binlog::event::{self, Checksum, HEADER_BYTES, Header, Kind, MAGIC, Stamp};
-use binlog::files::{Files, read_event};
-use binlog::{Error, Result};
-use io::{File, OpenOptions};
+use binlog::files::Files;
+use binlog::{Error, LogFile, LogKeys, Result};
+use io::OpenOptions;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use sync::{Condvar, Mutex, Rank};
 
 /// The file being written.
 struct State {
     files: Files,
-    file: Option<File>,
+    file: Option<LogFile>,
     number: u64,
     end: u64,
     /// Bytes of the files before it.
@@ -42,8 +45,14 @@ pub struct Place {
 
 impl RelayLog {
     /// An empty one; what was there is dropped.
-    pub fn create(directory: &Path, base: &str, server_id: u32, version: &str) -> Result<RelayLog> {
-        let mut files = Files::open(directory, base)?;
+    pub fn create(
+        directory: &Path,
+        base: &str,
+        server_id: u32,
+        version: &str,
+        keys: Option<Arc<LogKeys>>,
+    ) -> Result<RelayLog> {
+        let mut files = Files::open(directory, base, keys)?;
         let found = files.found()?;
         files.list(Vec::new())?;
         files.remove(found.into_iter())?;
@@ -63,8 +72,7 @@ impl RelayLog {
     pub fn next_file(&self, checksum: Checksum, front: &[u8]) -> Result<()> {
         let mut state = self.state.lock();
         let number = state.number + 1;
-        let options = OpenOptions { truncate: true, ..OpenOptions::CREATE };
-        let file = state.files.open_file(number, options)?;
+        let file = state.files.create_file(number)?;
         let mut bytes = MAGIC.to_vec();
         let body = event::format_description(&self.version, 0, checksum);
         event::put(&mut bytes, Kind::FormatDescription, self.stamp, 0, Some(MAGIC.len() as u64), &[&body], checksum);
@@ -128,7 +136,8 @@ impl RelayLog {
         let found = state.files.found()?;
         state.files.list(Vec::new())?;
         state.file = None;
-        state.files.remove(found.into_iter())
+        state.files.remove(found.into_iter())?;
+        state.files.remove_index()
     }
 
     /// Waits until there is more behind `place`, or for so long.
@@ -154,11 +163,21 @@ impl RelayLog {
     }
 }
 
+/// Bytes that a cursor reads at once.
+const CHUNK_BYTES: u64 = 64 << 10;
+
 /// Reads the relay log.
 pub struct Cursor {
-    file: File,
+    file: LogFile,
     place: Place,
     checksum: Checksum,
+    /// The transaction whose events come out of a payload, and where that ends at the source.
+    payload: Option<(Expander, u32)>,
+    /// The last event came out of one.
+    unpacked: bool,
+    /// What was read of the file, from `chunk_at` on.
+    chunk: Vec<u8>,
+    chunk_at: u64,
 }
 
 /// What comes next.
@@ -175,10 +194,9 @@ impl Cursor {
     pub fn open(relay: &RelayLog, place: Option<Place>) -> Result<Cursor> {
         let first = || relay.readable(0).1.map(|number| Place { number, offset: MAGIC.len() as u64 });
         let place = place.or_else(first).ok_or(Error::UnknownFile)?;
-        let file = relay.state.lock().files.open_file(place.number, OpenOptions::READ)?;
         // Which checksums the events at the place have the formats before it say.
-        let mut cursor =
-            Cursor { file, place: Place { offset: MAGIC.len() as u64, ..place }, checksum: Checksum::Crc32 };
+        let front = Place { offset: MAGIC.len() as u64, ..place };
+        let mut cursor = Cursor::at(relay, front, Checksum::Crc32)?;
         let mut event = Vec::new();
         while cursor.place.offset < place.offset {
             match cursor.next(relay, &mut event)? {
@@ -189,32 +207,117 @@ impl Cursor {
         Ok(cursor)
     }
 
+    /// At a place where an event begins whose checksum is of this kind.
+    pub fn at(relay: &RelayLog, place: Place, checksum: Checksum) -> Result<Cursor> {
+        let file = relay.state.lock().files.open_file(place.number, OpenOptions::READ)?;
+        Ok(Cursor { file, place, checksum, payload: None, unpacked: false, chunk: Vec::new(), chunk_at: 0 })
+    }
+
+    /// The same, at another place.
+    pub fn moved(self, relay: &RelayLog, place: Place, checksum: Checksum) -> Result<Cursor> {
+        if self.place.number == place.number {
+            return Ok(Cursor { place, checksum, payload: None, unpacked: false, ..self });
+        }
+        Cursor::at(relay, place, checksum)
+    }
+
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// Checksums of the events as of now.
+    /// The checksum of the event that came last.
     pub fn checksum(&self) -> Checksum {
-        self.checksum
+        if self.unpacked { Checksum::None } else { self.checksum }
+    }
+
+    /// As [`Cursor::next`], but for a payload the events that are in it.
+    pub fn next_unpacked(&mut self, relay: &RelayLog, event: &mut Vec<u8>) -> Result<Next> {
+        if self.payload.is_none() {
+            self.unpacked = false;
+            match self.next(relay, event)? {
+                Next::Event(header) if header.kind() == Some(Kind::TransactionPayload) => {
+                    let body = body_of(event, self.checksum).ok_or("an event is cut short")?;
+                    self.payload = Some((Expander::new(body)?, header.end_position));
+                }
+                other => return Ok(other),
+            }
+        }
+        let (expander, end) = self.payload.as_mut().expect("looked at above");
+        let header = expander.next(*end, event)?.ok_or("a payload without events")?;
+        if expander.is_done() {
+            self.payload = None;
+        }
+        self.unpacked = true;
+        Ok(Next::Event(header))
     }
 
     /// Puts the next event into `event`. Errors: [`Error::Corrupt`], [`Error::Io`].
     pub fn next(&mut self, relay: &RelayLog, event: &mut Vec<u8>) -> Result<Next> {
-        let (end, next) = relay.readable(self.place.number);
-        let limit = end.unwrap_or(u64::MAX);
-        if let Some(header) = read_event(&self.file, self.place.offset, limit, self.checksum, event)? {
-            self.place.offset += u64::from(header.len);
-            if header.kind() == Some(Kind::FormatDescription) {
-                let body = event.get(HEADER_BYTES..event.len() - event::CHECKSUM_BYTES);
-                let checksum = body.and_then(event::checksum_of);
-                self.checksum = checksum.ok_or_else(|| Error::Corrupt("checksums of unknown kind".into()))?;
+        if !self.holds(HEADER_BYTES as u64) {
+            let (end, next) = relay.readable(self.place.number);
+            let limit = match end {
+                Some(end) => end,
+                None => self.file.len()?,
+            };
+            if limit > self.place.offset {
+                self.read(limit, HEADER_BYTES as u64)?;
+            } else {
+                let Some(number) = next.filter(|_| end.is_none()) else { return Ok(Next::Wait) };
+                let place = Place { number, offset: MAGIC.len() as u64 };
+                *self = Cursor::at(relay, place, Checksum::Crc32)?;
+                return Ok(Next::File);
             }
-            return Ok(Next::Event(header));
         }
-        let Some(number) = next.filter(|_| end.is_none()) else { return Ok(Next::Wait) };
-        self.file = relay.state.lock().files.open_file(number, OpenOptions::READ)?;
-        (self.place, self.checksum) = (Place { number, offset: MAGIC.len() as u64 }, Checksum::Crc32);
-        Ok(Next::File)
+        let header =
+            Header::decode(self.bytes(HEADER_BYTES as u64)).ok_or_else(|| self.corrupt("no event begins here"))?;
+        let len = u64::from(header.len);
+        if !self.holds(len) {
+            let limit = relay.readable(self.place.number).0.map_or_else(|| self.file.len(), Ok)?;
+            self.read(limit, len)?;
+        }
+        event.clear();
+        event.extend_from_slice(self.bytes(len));
+        if self.checksum == Checksum::Crc32 && !event::verify(event) {
+            return Err(self.corrupt("an event's checksum is wrong"));
+        }
+        self.place.offset += len;
+        if header.kind() == Some(Kind::FormatDescription) {
+            let body = event.get(HEADER_BYTES..event.len() - event::CHECKSUM_BYTES);
+            let checksum = body.and_then(event::checksum_of);
+            self.checksum = checksum.ok_or_else(|| Error::Corrupt("checksums of unknown kind".into()))?;
+        }
+        Ok(Next::Event(header))
+    }
+
+    #[cold]
+    fn corrupt(&self, what: &str) -> Error {
+        Error::Corrupt(format!("'{}' at position {}: {what}", self.file.path().display(), self.place.offset))
+    }
+
+    /// Are so many bytes from the place on in memory?
+    fn holds(&self, len: u64) -> bool {
+        let from = self.place.offset;
+        from >= self.chunk_at && from + len <= self.chunk_at + self.chunk.len() as u64
+    }
+
+    fn bytes(&self, len: u64) -> &[u8] {
+        let at = (self.place.offset - self.chunk_at) as usize;
+        &self.chunk[at..at + len as usize]
+    }
+
+    /// Reads so many bytes at the place, and some more, of those up to `limit`.
+    fn read(&mut self, limit: u64, len: u64) -> Result<()> {
+        let from = self.place.offset;
+        let there = limit.saturating_sub(from);
+        if len > there {
+            return Err(self.corrupt("an event is cut short"));
+        }
+        self.chunk.resize(len.max(CHUNK_BYTES).min(there) as usize, 0);
+        self.chunk_at = from;
+        if self.file.read_up_to(&mut self.chunk, from)? < self.chunk.len() {
+            return Err(self.corrupt("an event is cut short"));
+        }
+        Ok(())
     }
 }
 
@@ -226,7 +329,7 @@ mod tests {
     #[test]
     fn what_is_appended_is_read_over_files() {
         let directory = std::env::temp_dir().join(format!("relay-test-{}", std::process::id()));
-        let relay = RelayLog::create(&directory, "h-relay-bin", 3, "8.4.0").unwrap();
+        let relay = RelayLog::create(&directory, "h-relay-bin", 3, "8.4.0", None).unwrap();
         let event = |n: u64| {
             let mut out = Vec::new();
             put(&mut out, Kind::Xid, Stamp { timestamp: 1, server_id: 2 }, 0, Some(4), &[&xid(n)], Checksum::Crc32);

@@ -14,13 +14,6 @@ impl Session {
     pub(crate) fn absent(&mut self, parsed: &Parsed, what: &Absent) -> Result<&'static str> {
         let text = |s| text_of(parsed, s);
         match *what {
-            Absent::BinlogEvent(event) => {
-                self.need(Action::BinaryLogs)?;
-                let text = text(event);
-                let is_base64 = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'\n');
-                // An event has a header of 19 bytes at least.
-                Err(if text.bytes().all(is_base64) { err!(1149) } else { err!(1575) })
-            }
             Absent::KeyCache(name, ref tables) => {
                 self.commit_all()?;
                 for table in tables {
@@ -56,17 +49,9 @@ impl Session {
                 self.need(Action::CreateTablespace)?;
                 Err(err!(3510, text(name)))
             }
-            Absent::BinlogMasterKey => {
-                self.need(Action::BinlogMasterKey)?;
-                Err(err!(3805))
-            }
             Absent::Program(kind, name) => {
                 self.missing_program(parsed, kind, false, name)?;
                 Ok("alter_program")
-            }
-            Absent::CloneInstance => {
-                self.need(Action::CloneInstance)?;
-                Err(err!(1235, "CLONE INSTANCE FROM another server"))
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::command::Session;
 use crate::needs::{Action, may};
-use accounts::{Account, AccountName, Directory};
+use accounts::{Account, AccountName, Directory, Privileges};
 use sql::ast::{AccountOptions, Auth, AuthSecret, UserSpec};
 use types::{Result, err};
 
@@ -85,6 +85,38 @@ impl Session {
     pub(crate) fn may_set_session(&self, variable: &str) -> Result<()> {
         match GUARDED.iter().find(|(_, names)| names.contains(&variable)) {
             Some((action, _)) => self.need(*action),
+            None => Ok(()),
+        }
+    }
+
+    /// What SET of a variable for the whole server needs beyond [`Action::SetGlobal`]. Error 1227.
+    pub(crate) fn may_set_global(&self, variable: &str) -> Result<()> {
+        match variable {
+            "offline_mode" => self
+                .need(Action::SetOfflineMode)
+                .map_err(|_| err!(1227, "SYSTEM_VARIABLES_ADMIN plus CONNECTION_ADMIN or SUPER")),
+            "binlog_encryption" => self.need(Action::SetBinlogEncryption),
+            _ => Ok(()),
+        }
+    }
+
+    /// REVOKE of what is granted on everything, by an account that is itself restricted in some schemas: where its restrictions are not
+    /// the other account's too, what is taken away there would be none of its own. `set` has no privilege where only dynamic ones are
+    /// revoked. Error 3879.
+    pub(crate) fn may_revoke_everywhere(&self, set: Privileges, from: &Account) -> Result<()> {
+        let access = self.access();
+        let refused = access.restrictions().iter().find(|(schema, own)| {
+            let asked = set & **own;
+            match from.restrictions.get(*schema) {
+                Some(theirs) => !asked.without(*theirs).is_empty(),
+                None => !asked.is_empty() || set.is_empty(),
+            }
+        });
+        match refused {
+            Some((schema, _)) => {
+                let AccountName { user, host } = &access.account().name;
+                Err(err!(3879, user, host, schema))
+            }
             None => Ok(()),
         }
     }

@@ -145,7 +145,7 @@ impl Session {
             self.transaction.kept |= beside.has_changes() && !self.autocommits();
             self.entry.stage(Stage::HandlerCommit);
         }
-        let mut ended = match self.state.log_commit(beside, LoggedAs::Rows) {
+        let mut ended = match self.state.log_commit(beside, LoggedAs::RowsBeside) {
             Ok(()) => beside.precommit(),
             Err(e) => {
                 // What cannot be undone now is undone in the background.

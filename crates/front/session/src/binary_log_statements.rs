@@ -1,8 +1,10 @@
 //! Statements about the files of the binary log: SHOW BINARY LOGS, SHOW BINLOG EVENTS, SHOW BINARY LOG STATUS, FLUSH, PURGE, RESET.
 
-use crate::binary_log::binlog_error;
+use crate::binary_log::{ENCRYPTION, binlog_error};
 use crate::command::Session;
 use crate::needs::Action;
+use binlog::compress::{Expander, Payload};
+use binlog::decode::QueryEvent;
 use binlog::event::{self, GtidEvent, HEADER_BYTES, Header, Kind};
 use binlog::gtid::GtidSet;
 use binlog::{Binlog, Published, Read, Reader};
@@ -56,12 +58,18 @@ impl Session {
         }
     }
 
-    /// SHOW BINARY LOGS. Error 1381.
+    /// SHOW BINARY LOGS. On a full disk, which keeps commits from the files, as these are: whoever is to purge them asks. Error 1381.
     pub(crate) fn show_binary_logs(&mut self) -> Result<Rows> {
         let binlog = self.server.binlog.clone().ok_or_else(|| err!(1381))?;
-        self.binlog_now(&binlog)?;
+        match binlog.catch_up(self.is_killed()) {
+            Ok(_) | Err(binlog::Error::DiskFull) => {}
+            Err(e) => return Err(binlog_error(e)),
+        }
         let files = binlog.files().map_err(binlog_error)?;
-        let rows = files.into_iter().map(|f| vec![text(f.name), Value::UInt(f.size), text("No")]).collect();
+        let rows = files
+            .into_iter()
+            .map(|f| vec![text(f.name), Value::UInt(f.size), text(if f.encrypted { "Yes" } else { "No" })])
+            .collect();
         Ok(Rows::new(&[("Log_name", varchar(255)), ("File_size", bigint()), ("Encrypted", varchar(3))], rows))
     }
 
@@ -138,11 +146,8 @@ impl Session {
             None => *now.files.first().expect("there is a file in use"),
         };
         let mut reader = Reader::open(&binlog, number).map_err(|e| failed(e.to_string()))?;
-        if let Some(position) = position {
-            reader.seek(position.max(4)).map_err(|_| {
-                failed("Invalid pos specified. Requested from pos:".to_string() + &position.to_string())
-            })?;
-        }
+        // The first event that begins there or behind it.
+        let from = position.unwrap_or(0);
         let name = binlog.file_name(number);
         let (mut rows, mut event, mut at) = (Vec::new(), Vec::new(), reader.offset());
         let (mut left, mut skipped) = (take, 0);
@@ -155,24 +160,60 @@ impl Session {
             let Read::Event(header) = read.map_err(|_| failed("Wrong offset or I/O error".to_string()))? else {
                 break;
             };
-            if skipped < skip {
-                skipped += 1;
-            } else {
-                left -= 1;
-                let body = &event[HEADER_BYTES..event.len() - reader.checksum().bytes()];
-                let kind = header.kind().map_or("Unknown", Kind::name);
-                rows.push(vec![
-                    text(&*name),
-                    Value::UInt(at),
-                    text(kind),
-                    Value::UInt(header.server_id.into()),
-                    Value::UInt(reader.offset()),
-                    text(info(&header, body)),
-                ]);
+            let end = reader.offset();
+            if at < from {
+                at = end;
+                continue;
             }
-            at = reader.offset();
+            let mut show = |at: u64, header: &Header, body: &[u8]| {
+                if skipped < skip {
+                    skipped += 1;
+                } else if left > 0 {
+                    left -= 1;
+                    rows.push(vec![
+                        text(&*name),
+                        Value::UInt(at),
+                        text(header.kind().map_or("Unknown", Kind::name)),
+                        Value::UInt(header.server_id.into()),
+                        Value::UInt(end),
+                        text(info(header, body)),
+                    ]);
+                }
+            };
+            let body = &event[HEADER_BYTES..event.len() - reader.checksum().bytes()];
+            show(at, &header, body);
+            if header.kind() == Some(Kind::TransactionPayload) {
+                let damaged = |_| failed("Wrong offset or I/O error".to_string());
+                let mut inner = Vec::new();
+                let mut expander = Expander::new(body).map_err(damaged)?;
+                while let Some(header) = expander.next(end as u32, &mut inner).map_err(damaged)? {
+                    show(end, &header, &inner[HEADER_BYTES..]);
+                }
+            }
+            at = end;
         }
         Ok(Rows::new(&columns, rows))
+    }
+
+    /// ALTER INSTANCE ROTATE BINLOG MASTER KEY. Errors 1227, 3805, 3807.
+    pub(crate) fn rotate_binlog_key(&mut self) -> Result<()> {
+        self.need(Action::BinlogMasterKey)?;
+        if !self.server.globals.load().bool(ENCRYPTION) {
+            return Err(err!(3805));
+        }
+        self.commit_all()?;
+        match self.server.binlog.clone() {
+            Some(binlog) => binlog.rotate_key(self.is_killed()).map_err(binlog_error),
+            None => self.server.log_keys().rotate().map_err(binlog_error),
+        }
+    }
+
+    /// Waits for the file that `binlog_encryption` asks for. Error 3807.
+    pub(crate) fn encrypt_binary_log(&mut self, on: bool) -> Result<()> {
+        match self.server.binlog.clone() {
+            Some(binlog) => binlog.encrypt(on, self.is_killed()).map_err(binlog_error),
+            None => Ok(()),
+        }
     }
 
     /// FLUSH BINARY LOGS.
@@ -183,10 +224,11 @@ impl Session {
         }
     }
 
-    /// PURGE BINARY LOGS. Errors 1227, 1373, 1525.
+    /// PURGE BINARY LOGS. Errors 1227, 1373, 1525, 4085.
     pub(crate) fn purge_binary_logs(&mut self, parsed: &Parsed, purge: PurgeLogs) -> Result<()> {
         self.need(Action::BinaryLogs)?;
         let Some(binlog) = self.server.binlog.clone() else { return Ok(()) };
+        self.check_no_backup()?;
         match purge {
             PurgeLogs::To(name) => {
                 let name = String::from_utf8_lossy(parsed.bytes(name)).into_owned();
@@ -256,16 +298,27 @@ fn info(header: &Header, body: &[u8]) -> String {
             format!("Server ver: {}, Binlog ver: {}", lossy(&version[..end]), number(0, 2))
         }
         Some(Kind::PreviousGtids) => GtidSet::decode(body).map_or_else(String::new, |set| set.to_string()),
-        Some(Kind::Gtid | Kind::AnonymousGtid) => match GtidEvent::gtid_of(body) {
-            Some(gtid) => format!("SET @@SESSION.GTID_NEXT= '{}:{}'", gtid.uuid, gtid.number),
+        Some(kind @ (Kind::Gtid | Kind::AnonymousGtid | Kind::GtidTagged)) => match GtidEvent::gtid_of(kind, body) {
+            Some(gtid) => format!("SET @@SESSION.GTID_NEXT= '{gtid}'"),
             None => "SET @@SESSION.GTID_NEXT= 'ANONYMOUS'".to_string(),
         },
-        Some(Kind::Query) => match event::query_text(body) {
-            Some((b"", query)) => lossy(query),
-            Some((database, query)) => format!("use `{}`; {}", lossy(database).replace('`', "``"), lossy(query)),
+        Some(Kind::Query) => {
+            let xid = QueryEvent::decode(body).and_then(|query| query.xid);
+            let xid = xid.map_or_else(String::new, |xid| format!(" /* xid={xid} */"));
+            match event::query_text(body) {
+                Some((b"", query)) => lossy(query) + &xid,
+                Some((database, query)) => {
+                    format!("use `{}`; {}{xid}", lossy(database).replace('`', "``"), lossy(query))
+                }
+                None => String::new(),
+            }
+        }
+        Some(Kind::Xid) => format!("COMMIT /* xid={} */", number(0, 8)),
+        Some(Kind::XaPrepare) => match event::xa_prepared(body) {
+            Some((id, false)) => format!("XA PREPARE {id}"),
+            Some((id, true)) => format!("XA COMMIT {id} ONE PHASE"),
             None => String::new(),
         },
-        Some(Kind::Xid) => format!("COMMIT /* xid={} */", number(0, 8)),
         Some(Kind::Rotate) => format!("{};pos={}", lossy(body.get(8..).unwrap_or_default()), number(0, 8)),
         Some(Kind::RowsQuery) => format!("# {}", lossy(body.get(1..).unwrap_or_default())),
         Some(Kind::TableMap) => {
@@ -276,7 +329,10 @@ fn info(header: &Header, body: &[u8]) -> String {
             let (schema, next) = name(8);
             format!("table_id: {} ({}.{})", number(0, 6), lossy(schema), lossy(name(next).0))
         }
-        Some(Kind::WriteRows | Kind::UpdateRows | Kind::DeleteRows) => {
+        Some(Kind::TransactionPayload) => Payload::decode(body).map_or_else(String::new, |payload| {
+            format!("compression='{}', decompressed_size={} bytes", payload.compression.name(), payload.events_bytes)
+        }),
+        Some(Kind::WriteRows | Kind::UpdateRows | Kind::DeleteRows | Kind::PartialUpdateRows) => {
             let last = if number(6, 2) & u64::from(event::ROWS_STATEMENT_END) != 0 { " flags: STMT_END_F" } else { "" };
             format!("table_id: {}{last}", number(0, 6))
         }

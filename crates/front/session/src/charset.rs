@@ -11,6 +11,7 @@ use types::charset::Charset;
 use types::collation::CollationId;
 
 const CLIENT: VarId = id("character_set_client");
+const RESULTSET_METADATA: VarId = id("resultset_metadata");
 pub(crate) const RESULTS: VarId = id("character_set_results");
 const CONNECTION: VarId = id("character_set_connection");
 const COLLATION: VarId = id("collation_connection");
@@ -66,6 +67,7 @@ pub(crate) fn parameter_of(state: &State, name: &str) -> (Value<'static>, bool) 
 
 /// Tells the wire which collation column definitions name.
 pub(crate) fn apply_results(state: &State, out: &mut Output) {
+    out.leave_out_metadata(state.vars.uint(RESULTSET_METADATA) == 0);
     let charset = state.vars.hot().results;
     out.set_results_charset(charset.map(|c| {
         let named = state.results_collation.filter(|named| named.charset() == c);
@@ -77,9 +79,7 @@ pub(crate) fn apply_results(state: &State, out: &mut Output) {
 pub(crate) fn set_names(state: &mut State, collation: CollationId) {
     let charset = collation.charset();
     let text = |s: &'static str| crate::variables::Val::Str(Cow::Borrowed(s));
-    for variable in [CLIENT, RESULTS, CONNECTION] {
-        state.vars.set(variable, text(charset.name()));
-    }
-    state.vars.set(COLLATION, text(collation.info().name));
+    let [client, results, connection] = [CLIENT, RESULTS, CONNECTION].map(|id| (id, text(charset.name())));
+    state.vars.set_all([client, results, connection, (COLLATION, text(collation.info().name))]);
     state.results_collation = Some(collation);
 }

@@ -2,7 +2,9 @@
 
 use crate::Server;
 use crate::authority::SYSTEM_USER;
+use crate::binlog_statement::BinlogEvents;
 use crate::control::TransactionState;
+use crate::dump::DumpRequest;
 use crate::evaluate::Bound;
 use crate::files::Upload;
 use crate::hints;
@@ -17,18 +19,19 @@ use crate::run::{PlanCache, lexer_mode};
 use crate::sink::gone;
 use crate::state::State;
 use crate::temporary::Temporary;
+use crate::tracking::{Changes, Tracking};
 use crate::variables::{VarId, id};
 use crate::xa::XaTransaction;
 use accounts::{Access, Connected};
 use catalog::{MetadataPins, Version};
 use engine::Transaction;
-use exec::{Env, Outcome, Uses};
+use exec::{Env, Outcome};
 use observe::{Counter, SessionCounters};
 use protocol::TlsInfo;
 use protocol::command::{malformed_packet, unknown_command};
 use protocol::handshake::Scramble;
 use protocol::{
-    AnswerStart, ClosedBy, Command, Connection, HangUp, Next, OkReply, Output, Peer, ServerStatus, StateChange,
+    Algorithm, AnswerStart, ClosedBy, Command, Connection, HangUp, Next, OkReply, Output, Peer, ServerStatus,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,6 +45,8 @@ const NET_READ_TIMEOUT: VarId = id("net_read_timeout");
 const NET_WRITE_TIMEOUT: VarId = id("net_write_timeout");
 /// Of a digest in the error log: `max_digest_length`'s default.
 const DIGEST_BYTES_MAX: usize = 1024;
+const DATABASE_CHARSET: VarId = id("character_set_database");
+const DATABASE_COLLATION: VarId = id("collation_database");
 pub(crate) const LOCK_WAIT: VarId = id("innodb_lock_wait_timeout");
 
 /// What one answered statement leaves for the command loop.
@@ -52,6 +57,8 @@ pub(crate) enum Done {
     Close,
     /// LOAD DATA LOCAL: the client sends its file now.
     Upload,
+    /// COM_BINLOG_DUMP: the replica may answer events.
+    Dump,
 }
 
 pub struct Session {
@@ -59,6 +66,7 @@ pub struct Session {
     pub(crate) peer: Peer,
     pub(crate) scramble: Scramble,
     pub(crate) tls: Option<Arc<TlsInfo>>,
+    pub(crate) compression: Option<Algorithm>,
     /// `None` until the login.
     pub(crate) access: Option<Access>,
     /// Rights of the definers of views in use.
@@ -72,7 +80,11 @@ pub struct Session {
     pub(crate) restricted: bool,
     /// Accounts and passwords that the statement at hand has thought up: user, host, password.
     pub(crate) generated: Vec<[String; 3]>,
+    /// What BINLOG statements have said.
+    pub(crate) binlog_events: Option<Box<BinlogEvents>>,
     pub(crate) interactive: bool,
+    /// CLIENT_OPTIONAL_RESULTSET_METADATA
+    pub(crate) can_leave_out_metadata: bool,
     /// CLIENT_FOUND_ROWS: UPDATE answers with matched rows.
     pub(crate) found_rows: bool,
     pub(crate) state: State,
@@ -84,6 +96,7 @@ pub struct Session {
     pub(crate) pins: MetadataPins,
     pub(crate) temporary: Temporary,
     pub(crate) upload: Option<Upload>,
+    pub(crate) dump: Option<Box<DumpRequest>>,
     /// LOCK TABLES is in force.
     pub(crate) locked: Option<Vec<LockedTable>>,
     pub(crate) entry: Entry,
@@ -94,9 +107,8 @@ pub struct Session {
     pub(crate) bound: Bound,
     pub(crate) plans: PlanCache,
     pub(crate) counters: SessionCounters,
-    /// Tracked state that changed in this command, for clients that asked.
-    pub(crate) changed_vars: Vec<VarId>,
-    pub(crate) changed_schema: bool,
+    /// What changes, for clients that asked.
+    pub(crate) tracking: Tracking,
     /// More statements of a multi-statement follow.
     pub(crate) more: bool,
     /// The answer is one OK packet and the last of its command: it can be made before what it rests on is durable.
@@ -126,6 +138,7 @@ impl Session {
         let entry = entry.ok_or_else(|| err!(1040))?;
         state.lane = Some(entry.id());
         state.bound_events(&mut tx);
+        let tracking = Tracking::new(&state.vars);
         Ok(Session {
             memory: memory::open(&entry),
             entry,
@@ -133,6 +146,7 @@ impl Session {
             peer,
             scramble: [0; 20],
             tls: None,
+            compression: None,
             access: None,
             definers: Vec::new(),
             password_expired: false,
@@ -140,12 +154,15 @@ impl Session {
             connected: None,
             restricted: false,
             generated: Vec::new(),
+            binlog_events: None,
             interactive: false,
+            can_leave_out_metadata: false,
             found_rows: false,
             catalog: server.catalog.cell().cached(),
             pins: server.catalog.claim_pins(&tx, id.into()).ok_or_else(|| err!(1040))?,
             temporary: Temporary::default(),
             upload: None,
+            dump: None,
             locked: None,
             tx,
             beside: None,
@@ -156,8 +173,7 @@ impl Session {
             bound: Bound::default(),
             plans: PlanCache::default(),
             counters: SessionCounters::new(),
-            changed_vars: Vec::new(),
-            changed_schema: false,
+            tracking,
             more: false,
             settles_later: false,
             has_deadline: false,
@@ -214,21 +230,8 @@ impl Session {
     /// An OK packet for a statement without result set.
     pub(crate) fn ok(&mut self, out: &mut Output, outcome: &Outcome) -> Result<()> {
         let status = self.status(self.more);
-        let mut values = Vec::new();
-        let mut changes = Vec::new();
-        let gtids = if self.state.gtid.tracks() { self.state.tracked_gtids() } else { None };
-        if out.tracks_session() && (self.changed_schema || !self.changed_vars.is_empty() || gtids.is_some()) {
-            for id in std::mem::take(&mut self.changed_vars) {
-                values.push((crate::variables::VARIABLES[id as usize].name, self.state.printed(id)));
-            }
-            changes.extend(values.iter().map(|(name, value)| StateChange::SystemVariable { name, value }));
-            if self.changed_schema {
-                changes.push(StateChange::Schema(self.state.database.as_deref().unwrap_or("")));
-            }
-            changes.extend(gtids.as_deref().map(StateChange::Gtids));
-        }
-        self.changed_vars.clear();
-        self.changed_schema = false;
+        let changes = self.changes(out);
+        let changes = changes.as_ref().map(Changes::list).unwrap_or_default();
         let reply = OkReply {
             affected_rows: outcome.affected_rows,
             insert_id: outcome.insert_id,
@@ -242,6 +245,19 @@ impl Session {
             out.hold(true);
         }
         out.ok(&reply).map_err(|_| gone())
+    }
+
+    /// The end of a statement's rows.
+    #[inline]
+    pub(crate) fn end_rows(&mut self, out: &mut Output) -> Result<()> {
+        let (status, warnings) = (self.status(self.more), self.state.wire_warnings());
+        let sent = match self.changes(out) {
+            None => out.end_rows(status, warnings),
+            Some(changes) => {
+                out.end_rows_with(&OkReply { status, warnings, changes: &changes.list(), ..OkReply::default() })
+            }
+        };
+        sent.map_err(|_| gone())
     }
 
     /// One command. An error of a statement is answered and the session goes on, also after a panic.
@@ -306,12 +322,18 @@ impl Session {
         };
         let result = match result {
             Ok(Done::Upload) => self.uploads(conn),
+            Ok(Done::Dump) => self.dump_binlog(conn),
             other => other,
         };
         let next = match result {
-            Ok(Done::Close | Done::Upload) => Next::Close,
+            Ok(Done::Close | Done::Upload | Done::Dump) => Next::Close,
             Ok(Done::Answered) => Next::Continue,
-            Err(error) => self.answer_error(conn.output(), &error),
+            Err(error) => {
+                let next = self.answer_error(conn.output(), &error);
+                // A client that reads frames where there are none waits for the rest of one for ever.
+                let is_frame = error.code == unknown_command().code && conn.may_send_frames();
+                if is_frame { Next::Close } else { next }
+            }
         };
         if self.settings_changed() {
             self.apply_to(conn);
@@ -482,7 +504,9 @@ impl Session {
             Command::Debug => {
                 self.refresh_access()?;
                 self.need(Action::Debug)?;
-                Err(err!(1235, "COM_DEBUG"))
+                self.tell_status();
+                let (status, warnings) = (self.status(false), self.state.wire_warnings());
+                io(out.eof(status, warnings))
             }
             Command::RegisterReplica(replica) => {
                 self.entry.doing(Doing::RegisterReplica, self.state.clock_us);
@@ -492,10 +516,29 @@ impl Session {
                 let by_gtid = dump.gtids.is_some();
                 let doing = if by_gtid { Doing::BinlogDumpGtid } else { Doing::BinlogDump };
                 self.entry.begin(doing, b"", self.state.clock_us);
-                self.dump_binlog(dump, out)
+                self.dump = Some(Box::new(dump.into()));
+                Ok(Done::Dump)
+            }
+            Command::Clone(request) => {
+                self.entry.begin(Doing::Clone, b"", self.state.clock_us);
+                self.send_copy(request, out)
             }
             _ => Err(unknown_command()),
         }
+    }
+
+    /// COM_DEBUG: what runs and what has been counted, for the error log.
+    #[cold]
+    fn tell_status(&self) {
+        let mut text = String::from("Status information:");
+        for (name, n) in observe::status() {
+            text += &format!("\n  {name}: {n}");
+        }
+        for process in self.server.processes.list() {
+            let (id, user, host) = (process.id, &process.user, &process.host);
+            text += &format!("\n  connection {id}: {user}@{host} {} {}", process.command, process.state);
+        }
+        panics::tell(&text);
     }
 
     /// The privileges as of now: one load when no account has changed. Error 1820 while the password is expired.
@@ -510,10 +553,6 @@ impl Session {
 
     #[cold]
     fn privileges_changed(&mut self) {
-        self.password_expired = {
-            let directory = self.server.accounts.directory();
-            self.access().account().must_change_password(directory.policy(), accounts::password::now_s())
-        };
         self.restrict();
         self.show_roles();
         self.entry.note_system_user(self.access().has_dynamic(SYSTEM_USER));
@@ -522,17 +561,14 @@ impl Session {
 
     /// Notes whether statements have to be looked at by [`Session::check_restrictions`].
     pub(crate) fn restrict(&mut self) {
-        let xa_ended = self.xa.as_ref().is_some_and(XaTransaction::is_ended);
         let counted = self.connected.is_some() && self.access().account().limits.counts_statements();
-        self.restricted = self.password_expired || counted || xa_ended;
+        self.restricted = self.password_expired || counted || self.xa.is_some();
     }
 
-    /// What an expired password, the limits of the account or an XA transaction that was ended forbid. Errors 1226, 1399, 1820.
+    /// What an expired password, the limits of the account or an XA transaction that was ended forbid. Errors 1226, 1399, 1820, 4091.
     #[cold]
     pub(crate) fn check_planned(&self, prepared: &exec::Prepared) -> Result<()> {
-        if prepared.uses() != Uses::Nothing && self.xa.as_ref().is_some_and(XaTransaction::is_ended) {
-            return Err(self.wrong_stage());
-        }
+        self.check_xa_planned(prepared)?;
         self.check_restrictions(false, prepared.writes())
     }
 
@@ -561,16 +597,15 @@ impl Session {
         let schema = version.schema(name).ok_or_else(|| err!(1049, name))?;
         self.state.database = Some(schema.name.clone());
         let collation = schema.default_collation;
-        for (variable, text) in
-            [("character_set_database", collation.charset().name()), ("collation_database", collation.info().name)]
-        {
-            let id = crate::variables::find(variable).expect("the table has it");
-            self.state.vars.set(id, crate::variables::Val::Str(text.into()));
-        }
+        let text = |s: &'static str| crate::variables::Val::Str(s.into());
+        self.state.vars.set_all([
+            (DATABASE_CHARSET, text(collation.charset().name())),
+            (DATABASE_COLLATION, text(collation.info().name)),
+        ]);
         self.entry.use_database(self.state.database.as_deref());
         // Unqualified names mean other tables now.
         self.plans.clear();
-        self.changed_schema = true;
+        self.tracking.schema();
         Ok(())
     }
 
@@ -585,6 +620,7 @@ impl Session {
         self.plans.clear();
         self.transaction = TransactionState::default();
         self.state.reset();
+        self.tracking = Tracking::new(&self.state.vars);
         self.tx.set_lock_wait_timeout(Duration::from_secs(self.state.vars.uint(LOCK_WAIT)));
         self.transaction.settings_changed = true;
     }

@@ -2,7 +2,9 @@
 
 use crate::binary_log::LoggedAs;
 use crate::command::Session;
+use crate::gtid::Next as NextGtid;
 use crate::variables::{VarId, id};
+use binlog::event::XaId;
 use catalog::Waiting;
 use engine::{Isolation, Savepoint};
 use exec::{Env, Stage};
@@ -72,6 +74,9 @@ impl Session {
             transaction.read_only = transaction.next_read_only.take().unwrap_or(hot.read_only);
         }
         transaction.snapshot_at = NO_SNAPSHOT;
+        if self.state.gtid.next == NextGtid::Anonymous {
+            self.state.begin_anonymous();
+        }
         self.tx.begin_at(isolation, transaction.read_only, self.state.clock_us);
     }
 
@@ -85,6 +90,10 @@ impl Session {
         };
         self.transaction.explicit = true;
         self.transaction.read_only = read_only;
+        if self.state.gtid.next == NextGtid::Anonymous {
+            self.state.begin_anonymous();
+        }
+        self.tracking.begin(consistent_snapshot, access);
         if consistent_snapshot {
             self.catalog.get(self.server.catalog.cell());
             self.begin_if_needed();
@@ -102,7 +111,12 @@ impl Session {
 
     /// Ends the transaction, if there is one, with its changes. A failed commit has rolled back.
     pub(crate) fn commit_all(&mut self) -> Result<()> {
-        let result = if self.tx.is_active() { self.commit_engine() } else { Ok(()) };
+        self.commit_all_as(None)
+    }
+
+    /// The same of an XA transaction, in one phase.
+    pub(crate) fn commit_all_as(&mut self, xa: Option<&XaId>) -> Result<()> {
+        let result = if self.tx.is_active() { self.commit_engine(xa) } else { Ok(()) };
         if result.is_err() && self.tx.is_active() {
             // The commit's error is the one to tell. What cannot be undone now is undone in the background.
             let _ = self.tx.rollback();
@@ -113,7 +127,7 @@ impl Session {
     }
 
     /// Commits; what was changed waits for FLUSH TABLES WITH READ LOCK and for `read_only` of others. Errors 1205, 1290, 1317.
-    fn commit_engine(&mut self) -> Result<()> {
+    fn commit_engine(&mut self, xa: Option<&XaId>) -> Result<()> {
         if !self.tx.has_writes() {
             if self.tx.rests_on_others() {
                 self.entry.stage(Stage::HandlerCommit);
@@ -121,7 +135,10 @@ impl Session {
             return self.tx.commit().map_err(exec::error::engine);
         }
         self.check_read_only()?;
-        self.state.log_commit(&mut self.tx, LoggedAs::Rows)?;
+        match xa {
+            Some(id) => _ = self.state.log_xa(&mut self.tx, id, true)?,
+            None => self.state.log_commit(&mut self.tx, LoggedAs::Rows)?,
+        }
         self.commit_logged()
     }
 
@@ -216,6 +233,7 @@ impl Session {
     #[inline]
     pub(crate) fn ended(&mut self) {
         let transaction = &mut self.transaction;
+        let was_explicit = transaction.explicit;
         if transaction.explicit {
             transaction.explicit = false;
             // SET TRANSACTION was for this one, also when no statement followed.
@@ -227,6 +245,9 @@ impl Session {
         }
         transaction.read_only = false;
         transaction.kept = false;
+        if self.tracking.follows_transactions() {
+            self.tracking.end(transaction, was_explicit);
+        }
         // Until its end is durable a transaction keeps its tables, and FLUSH TABLES WITH READ LOCK waits for it.
         if !self.unsettled {
             self.pins.release();
@@ -243,6 +264,7 @@ impl Session {
         let release = completion.release.unwrap_or(setting == 2);
         let read_only = self.transaction.read_only;
         let isolation = self.isolation();
+        let (own_isolation, own_read_only) = self.tracking.chained();
         if commit {
             self.settles_later = !chain && !release && !self.more && !self.state.gtid.tracks();
             let result = self.commit_all();
@@ -266,6 +288,8 @@ impl Session {
             self.transaction.explicit = true;
             self.transaction.read_only = read_only;
             self.transaction.next_isolation = Some(isolation);
+            self.tracking.next(own_isolation, own_read_only);
+            self.tracking.begin(false, None);
         }
         Ok(release)
     }

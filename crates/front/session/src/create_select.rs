@@ -65,6 +65,7 @@ impl Session {
         let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state, &types);
         let planned = planned.map_err(|e| self.denied_or(parsed, e))?;
         self.check_rights(&planned)?;
+        refuse_exclusive(&planned, to.1)?;
         self.note_hints(&planned);
         let selected = made_columns(&version, planned.columns(), self.state.sql_mode)?;
         let spec = self.table_spec(parsed, to, false, collation, of.columns, &selected, of.keys, of.options)?;
@@ -102,6 +103,14 @@ impl Session {
         });
         self.state.inspect = None;
         result
+    }
+}
+
+/// Error 1746: the query locks rows exclusively.
+pub(crate) fn refuse_exclusive(planned: &Prepared, made: &str) -> Result<()> {
+    match planned.tables().iter().find(|t| t.for_update) {
+        Some(t) => Err(err!(1746, t.table, made)),
+        None => Ok(()),
     }
 }
 

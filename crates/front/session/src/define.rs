@@ -2,16 +2,17 @@
 //! definition, translated from the tree to crate `catalog`'s specifications.
 
 use crate::alter_actions::maintains_partitions;
-use crate::binary_log::LoggedAs;
+use crate::binary_log::{LoggedAs, Reads};
 use crate::command::{Done, Session};
 use crate::create_select::CreateSelect;
 use crate::gtid::ends_number;
 use crate::needs::Action;
+use crate::run::REPLANS_MAX;
 use crate::state::State;
 use crate::variables::{VarId, id};
 use catalog::ddl::SchemaChange;
 use catalog::schema::eq_name;
-use catalog::{Ddl, Index, KeyKind, Table, TableName, TableSpec};
+use catalog::{Ddl, Index, KeyKind, Pin, Table, TableName, TableSpec, Version};
 use engine::Isolation;
 use exec::column_type::declared_collation;
 use exec::{Env, Outcome, Stage};
@@ -51,7 +52,7 @@ impl Session {
         if !shows_conditions(&parsed.statement) {
             self.state.clear_conditions();
         }
-        self.state.log_text = None;
+        (self.state.log_text, self.state.log_database) = (None, None);
         self.refresh_access()?;
         if self.restricted {
             // Of these it is said behind the check of privileges whether it is the own one.
@@ -79,7 +80,7 @@ impl Session {
                 return self.maintain_partitions(parsed, alter, out);
             }
             Statement::Handler(statement) => return self.handler(parsed, statement, out),
-            Statement::Xa(Xa::Recover { .. }) => return self.xa_recover(out),
+            Statement::Xa(Xa::Recover { convert_xid }) => return self.xa_recover(*convert_xid, out),
             Statement::Help(_) => {
                 // There are no help texts: no topic matches.
                 return self.send(inspect::show::help(), out);
@@ -96,9 +97,7 @@ impl Session {
         if fresh {
             self.state.note_parsed(parsed);
         }
-        if self.state.logs_to().is_some() {
-            self.state.log_text = Some(parsed.source().to_vec());
-        }
+        self.note_logged(parsed);
         let (name, outcome, done) = match &parsed.statement {
             Statement::Execute { name, using } => {
                 let given = using.iter().map(|n| crate::charset::parameter_of(&self.state, parsed.name(*n)));
@@ -141,6 +140,23 @@ impl Session {
             (self.server.stop)();
         }
         Ok(done)
+    }
+
+    /// What the binary log is to say of a statement, should it define something.
+    pub(crate) fn note_logged(&mut self, parsed: &Parsed) {
+        let logs = self.state.logs_to().is_some();
+        self.state.log_text = logs.then(|| parsed.source().to_vec());
+        self.state.log_reads = Reads::of(parsed);
+        self.state.log_database = match &parsed.statement {
+            _ if !logs => None,
+            Statement::CreateDatabase(create) => Some(parsed.name(create.name).to_string()),
+            Statement::DropDatabase { name, .. } => Some(parsed.name(*name).to_string()),
+            Statement::AlterDatabase(alter) => match alter.name {
+                Some(name) => Some(parsed.name(name).to_string()),
+                None => self.state.database.clone(),
+            },
+            _ => None,
+        };
     }
 
     /// Statements that answer OK: the name of their counter, and what the OK says.
@@ -208,6 +224,7 @@ impl Session {
                     }
                 };
                 self.prepare_named(parsed.name(*name), &text)?;
+                self.tracking.state();
                 Ok((
                     "prepare_sql",
                     Outcome { info: "Statement prepared".to_string(), ..Outcome::default() },
@@ -216,6 +233,7 @@ impl Session {
             }
             Statement::Deallocate(name) => {
                 self.deallocate(parsed.name(*name))?;
+                self.tracking.state();
                 plain("dealloc_sql")
             }
             Statement::Shutdown => {
@@ -236,6 +254,10 @@ impl Session {
             }
             Statement::ReloadTls { channel, rolls_back } => {
                 self.reload_tls(channel.map(|name| parsed.name(name)), *rolls_back)?;
+                plain("alter_instance")
+            }
+            Statement::RotateBinlogKey => {
+                self.rotate_binlog_key()?;
                 plain("alter_instance")
             }
             Statement::RotateMasterKey => {
@@ -281,7 +303,7 @@ impl Session {
                 };
                 if self.state.database.as_deref() == Some(&name) {
                     self.state.database = None;
-                    self.changed_schema = true;
+                    self.tracking.schema();
                 }
                 affected("drop_db", dropped)
             }
@@ -310,9 +332,7 @@ impl Session {
             Statement::TruncateTable(name) => {
                 let (schema, table) = self.object(parsed, *name)?;
                 self.need_on_shared(Action::TruncateTable, &schema, &table)?;
-                if schema.eq_ignore_ascii_case("performance_schema") && table.eq_ignore_ascii_case("host_cache") {
-                    self.commit_all()?;
-                    self.server.hosts.clear();
+                if schema.eq_ignore_ascii_case("performance_schema") && self.empty_figures(&table)? {
                     return plain("truncate");
                 }
                 self.refuse_read_only(&schema, &table)?;
@@ -402,12 +422,20 @@ impl Session {
                 plain("reset")
             }
             Statement::Server(statement) => affected(self.foreign_server(parsed, statement)?, 1),
+            Statement::Binlog(events) => {
+                self.binlog_statement(parsed.bytes(*events))?;
+                plain("binlog")
+            }
             Statement::PurgeLogs(purge) => {
                 self.purge_binary_logs(parsed, *purge)?;
                 plain("purge")
             }
             Statement::CloneLocal(directory) => {
                 self.clone_local(parsed, *directory)?;
+                plain("clone")
+            }
+            Statement::CloneInstance(clone) => {
+                self.clone_instance(parsed, clone)?;
                 plain("clone")
             }
             Statement::Extension(statement) => plain(self.extension(parsed, statement)?),
@@ -434,6 +462,22 @@ impl Session {
             ("auth_factor", factor),
         ];
         self.send(inspect::Rows::new(&columns, rows.collect()), out)
+    }
+
+    /// TRUNCATE TABLE of a table of `performance_schema`: what it shows is counted anew. False: that table's is not.
+    fn empty_figures(&mut self, table: &str) -> Result<bool> {
+        const HOSTS: &str = "host_cache";
+        const COMPRESSION: &str = "binary_log_transaction_compression_stats";
+        if ![HOSTS, COMPRESSION].iter().any(|name| table.eq_ignore_ascii_case(name)) {
+            return Ok(false);
+        }
+        self.commit_all()?;
+        if table.eq_ignore_ascii_case(HOSTS) {
+            self.server.hosts.clear();
+        } else if let Some(binlog) = &self.server.binlog {
+            binlog.forget_statistics(sync::blocking::is_interrupted).map_err(crate::binary_log::binlog_error)?;
+        }
+        Ok(true)
     }
 
     /// FLUSH: what there is to flush is flushed, the rest is refused.
@@ -508,7 +552,9 @@ impl Session {
         }
         if let Some(text) = self.state.log_text.take() {
             let with_rows = !ddl.tx().events().is_empty();
-            if !with_rows {
+            if !with_rows && ddl.tx().has_writes() {
+                self.state.log_definition(ddl.tx(), &text)?;
+            } else if !with_rows {
                 self.state.log_statement(ddl.tx(), &text)?;
             }
             let kind = if with_rows { LoggedAs::Both } else { LoggedAs::Statement };
@@ -632,29 +678,7 @@ impl Session {
                 let of = CreateSelect { create, columns, keys, options, duplicates, query };
                 self.create_table_select(parsed, of)
             }
-            body => {
-                let spec = self.new_table(parsed, body, (&schema, &name), false)?;
-                self.check_new_table(&spec)?;
-                let copies_own = match body {
-                    CreateTableBody::Like(source) => {
-                        let (schema, name) = self.object(parsed, *source)?;
-                        self.is_temporary(&schema, &name)
-                    }
-                    _ => false,
-                };
-                let made = self.define_with(|ddl, state| {
-                    let table = ddl.create_table(spec)?;
-                    if copies_own && let Some(text) = &mut state.log_text {
-                        // A replica has no temporary tables of this session.
-                        let encrypts = ddl.version().schema(&table.schema).is_some_and(|schema| schema.encrypts);
-                        let told = inspect::create::create_table(&table, encrypts);
-                        let rest = told.strip_prefix("CREATE TABLE ").expect("the words of a base table");
-                        *text = format!("CREATE TABLE `{}`.{rest}", table.schema.replace('`', "``")).into_bytes();
-                    }
-                    Ok(())
-                });
-                made.map(|()| Outcome::default())
-            }
+            body => self.create_base_table(parsed, body, (&schema, &name)),
         };
         match made {
             Err(e) if e.code == 1050 && create.if_not_exists => {
@@ -667,6 +691,44 @@ impl Session {
             }
             Err(e) => Err(e),
         }
+    }
+
+    /// CREATE TABLE without a query. Of LIKE the source is pinned until the table is made, and looked at anew if others have changed it.
+    fn create_base_table(&mut self, parsed: &Parsed, body: &CreateTableBody, to: (&str, &str)) -> Result<Outcome> {
+        let source = match body {
+            CreateTableBody::Like(source) => Some(self.object(parsed, *source)?),
+            _ => None,
+        };
+        let copies_own = source.as_ref().is_some_and(|(schema, name)| self.is_temporary(schema, name));
+        for _ in 0..REPLANS_MAX {
+            let version = self.dictionary();
+            let spec = self.new_table(parsed, body, to, false)?;
+            self.check_new_table(&spec)?;
+            let made = self.define_with(|ddl, state| {
+                if let Some((schema, name)) = source.as_ref().filter(|_| !copies_own) {
+                    ddl.lock_to_create(to.0, to.1)?;
+                    ddl.pin_to_read(&[Pin::new(schema, name, false)], &[])?;
+                    let found = |v: &Version| v.base_table(schema, name).map(Arc::as_ptr);
+                    if found(&version) != found(ddl.version()) {
+                        return Err(err!(1615));
+                    }
+                }
+                let table = ddl.create_table(spec)?;
+                if copies_own && let Some(text) = &mut state.log_text {
+                    // A replica has no temporary tables of this session.
+                    let encrypts = ddl.version().schema(&table.schema).is_some_and(|schema| schema.encrypts);
+                    let told = inspect::create::create_table(&table, encrypts);
+                    let rest = told.strip_prefix("CREATE TABLE ").expect("the words of a base table");
+                    *text = format!("CREATE TABLE `{}`.{rest}", table.schema.replace('`', "``")).into_bytes();
+                }
+                Ok(())
+            });
+            match made {
+                Err(e) if e.code == 1615 => {}
+                made => return made.map(|()| Outcome::default()),
+            }
+        }
+        Err(err!(1615))
     }
 
     /// 1831 for each key with the same parts as one before it, but those of `kept`, which nobody is told of again.
@@ -759,21 +821,18 @@ impl Session {
         if temporary || tables.is_empty() {
             return self.drop_temporary_tables(&own, &tables, temporary, if_exists);
         }
-        if !own.is_empty() && self.state.log_text.is_some() {
-            // A replica has no temporary tables of this session.
-            let quote = |name: &str| format!("`{}`", name.replace('`', "``"));
-            let names: Vec<String> = tables.iter().map(|t| format!("{}.{}", quote(&t.0), quote(&t.1))).collect();
-            let verb = if if_exists { "DROP TABLE IF EXISTS " } else { "DROP TABLE " };
-            self.state.log_text = Some((verb.to_string() + &names.join(", ")).into_bytes());
-        }
         let exists = |ddl: &Ddl<'_>, t: &TableName| {
             let found = ddl.version().table(&t.0, &t.1);
             found.is_some_and(|t| t.view.is_none())
         };
-        let missing = self.define(|ddl| {
+        let missing = self.define_with(|ddl, state| {
             ddl.lock_names(&tables)?;
             let (there, missing): (Vec<TableName>, Vec<TableName>) =
                 tables.iter().cloned().partition(|t| exists(ddl, t));
+            if state.log_text.is_some() {
+                let names = there.iter().chain(&missing);
+                state.log_text = Some(drop_text(names, if_exists, state.database.as_deref()).into_bytes());
+            }
             let missing: Vec<String> = missing.into_iter().map(|t| format!("{}.{}", t.0, t.1)).collect();
             if !missing.is_empty() && !if_exists {
                 return Err(err!(1051, missing.join(",")));
@@ -809,6 +868,17 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// DROP TABLE as the binary log has it: the tables that there were before others, no temporary ones, which a replica does not have.
+fn drop_text<'t>(names: impl Iterator<Item = &'t TableName>, if_exists: bool, database: Option<&str>) -> String {
+    let quote = |name: &str| format!("`{}`", name.replace('`', "``"));
+    let name = |t: &TableName| match database == Some(&*t.0) {
+        true => quote(&t.1),
+        false => format!("{}.{}", quote(&t.0), quote(&t.1)),
+    };
+    let verb = if if_exists { "DROP TABLE IF EXISTS " } else { "DROP TABLE " };
+    verb.to_string() + &names.map(name).collect::<Vec<_>>().join(",") + " /* generated by server */"
 }
 
 /// CREATE TABLE ... LIKE: everything but foreign keys and the names of checks.
@@ -878,7 +948,8 @@ fn statement_words(statement: &Statement) -> &'static str {
 
 /// Its text is shown with `?` in place of literals.
 fn holds_password(statement: &Statement) -> bool {
-    matches!(statement, Statement::CreateUser(_) | Statement::AlterUser(_) | Statement::SetPassword(_))
+    use Statement as S;
+    matches!(statement, S::CreateUser(_) | S::AlterUser(_) | S::SetPassword(_) | S::CloneInstance(_))
 }
 
 /// Does MAX_UPDATES_PER_HOUR count it? What the executor runs says so itself.

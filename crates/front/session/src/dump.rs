@@ -12,14 +12,16 @@ use crate::binary_log::binlog_error;
 use crate::command::{Done, Session};
 use crate::needs::Action;
 use crate::sink::gone;
+use crate::variables::Extension;
 use binlog::event::{
     self, Checksum, FLAG_ARTIFICIAL, FLAG_IN_USE, GtidEvent, HEADER_BYTES, Header, Kind, MAGIC, Stamp,
 };
 use binlog::gtid::GtidSet;
+use binlog::semisync::Place;
 use binlog::{Binlog, Read, Reader};
 use exec::{Env, Stage};
-use protocol::Output;
 use protocol::command::{BinlogDump, RegisterReplica};
+use protocol::{Connection, Output, ReadOutcome};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -66,11 +68,33 @@ fn fatal_of(e: binlog::Error) -> SqlError {
     }
 }
 
+/// What a replica asks for.
+pub(crate) struct DumpRequest {
+    server_id: u32,
+    flags: u16,
+    file: String,
+    position: u64,
+    gtids: Option<Vec<u8>>,
+}
+
+impl From<BinlogDump<'_>> for DumpRequest {
+    fn from(dump: BinlogDump<'_>) -> DumpRequest {
+        DumpRequest {
+            server_id: dump.server_id,
+            flags: dump.flags,
+            file: String::from_utf8_lossy(dump.file).into_owned(),
+            position: dump.position,
+            gtids: dump.gtids.map(<[u8]>::to_vec),
+        }
+    }
+}
+
 /// A dump in progress.
 struct Dump<'o> {
     binlog: Arc<Binlog>,
     reader: Reader,
-    out: &'o mut Output,
+    conn: &'o mut Connection,
+    answers: Option<Answers>,
     server_id: u32,
     /// Events keep their checksums; a reader that cannot take them gets none.
     sums: bool,
@@ -83,6 +107,45 @@ struct Dump<'o> {
     began: (u64, u64),
     replaced: Arc<AtomicBool>,
 }
+
+/// A replica that answers: semi-synchronous replication. It is asked about the end of all that is published, then about the next
+/// one.
+struct Answers {
+    replica: u64,
+    /// Where an event has to end to be asked about.
+    next: Option<Place>,
+    /// What it has not answered yet.
+    asked: Option<Place>,
+    asked_at: Instant,
+    /// Events have gone out behind what it was asked about last.
+    is_behind: bool,
+}
+
+impl Answers {
+    /// An event that ends there goes out: is the replica to answer?
+    fn asks(&mut self, place: Place) -> bool {
+        let asks = self.asked.is_none() && self.next == Some(place);
+        self.is_behind = true;
+        if asks {
+            self.ask(place);
+        }
+        if self.next.is_some_and(|next| next <= place) {
+            self.next = None;
+        }
+        asks
+    }
+
+    fn ask(&mut self, place: Place) {
+        (self.asked, self.asked_at, self.is_behind) = (Some(place), Instant::now(), false);
+    }
+}
+
+/// What stands before each event for a replica that answers, and before its answer.
+const SEMI_SYNC: u8 = 0xEF;
+/// A replica that does not answer for so long gets more events meanwhile.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often it is looked for answers while there is nothing to wait for.
+const LOOK: Duration = Duration::from_millis(20);
 
 impl Session {
     /// COM_REGISTER_REPLICA.
@@ -113,7 +176,8 @@ impl Session {
     }
 
     /// COM_BINLOG_DUMP and COM_BINLOG_DUMP_GTID. Errors 1227, 1236, 1317.
-    pub(crate) fn dump_binlog(&mut self, dump: BinlogDump<'_>, out: &mut Output) -> Result<Done> {
+    pub(crate) fn dump_binlog(&mut self, conn: &mut Connection) -> Result<Done> {
+        let dump = self.dump.take().expect("it was asked for");
         self.refresh_access()?;
         self.need(Action::ReadBinaryLog)?;
         let binlog = self.server.binlog.clone().ok_or_else(|| fatal("Binary log is not open"))?;
@@ -121,8 +185,8 @@ impl Session {
             // It ends with what is committed now.
             binlog.catch_up(sync::blocking::is_interrupted).map_err(fatal_of)?;
         }
-        let name = String::from_utf8_lossy(dump.file).into_owned();
-        let has = match dump.gtids {
+        let name = dump.file;
+        let has = match &dump.gtids {
             Some(bytes) => {
                 Some(GtidSet::decode(bytes).ok_or_else(|| fatal("The GTID set of the replica is malformed"))?)
             }
@@ -155,10 +219,21 @@ impl Session {
         let replaced = self.take_place(dump.server_id);
         let heartbeat = self.user_text(&["source_heartbeat_period", "master_heartbeat_period"]);
         let heartbeat = heartbeat.and_then(|ns| ns.parse().ok()).filter(|ns| *ns > 0).map(Duration::from_nanos);
+        let answers = self.agrees_to_answer().then(|| Answers {
+            replica: self.state.id.into(),
+            next: None,
+            asked: None,
+            asked_at: Instant::now(),
+            is_behind: false,
+        });
+        if let Some(answers) = &answers {
+            binlog.attach_answering(answers.replica);
+        }
         let mut dump_in_progress = Dump {
-            binlog,
+            binlog: Arc::clone(&binlog),
             reader,
-            out,
+            conn,
+            answers,
             server_id: self.server.globals.load().uint(crate::binary_log::SERVER_ID) as u32,
             sums,
             heartbeat,
@@ -174,14 +249,21 @@ impl Session {
         let ends = dump_in_progress.run(dump.flags & NON_BLOCK != 0, &|| interrupt.reason() != 0, &stage);
         self.server.replicas.lock().remove(&self.state.id);
         self.server.dumps.lock().remove(&self.state.id);
+        binlog.detach_answering(self.state.id.into());
         ends?;
         let (status, warnings) = (self.status(false), 0);
-        out.eof(status, warnings).map_err(|_| gone())?;
+        conn.output().eof(status, warnings).map_err(|_| gone())?;
         Ok(Done::Answered)
     }
 }
 
 impl Session {
+    /// Does the replica want to answer, and is there the plugin that wants to know?
+    fn agrees_to_answer(&self) -> bool {
+        self.server.globals.load().has(Extension::SemiSyncSource)
+            && self.user_text(crate::semisync::ANSWERS).is_some_and(|word| word != "0")
+    }
+
     /// The same replica's former dump ends. Who tells neither UUID nor number is nobody's successor.
     fn take_place(&self, server_id: u32) -> Arc<AtomicBool> {
         let replaced = Arc::new(AtomicBool::new(false));
@@ -229,10 +311,12 @@ impl Dump<'_> {
         let mut event = Vec::new();
         loop {
             self.check_ended(killed)?;
+            self.aim();
             match self.reader.next(&mut event).map_err(fatal_of)? {
                 Read::Event(header) => {
                     if !self.leaves_out(&header, &event) {
                         self.send(&header, &mut event)?;
+                        self.await_answer(killed)?;
                     }
                 }
                 Read::EndOfFile => {
@@ -272,7 +356,7 @@ impl Dump<'_> {
         let sum = if self.sums { self.reader.checksum() } else { Checksum::None };
         let mut bytes = Vec::new();
         event::put(&mut bytes, Kind::Rotate, stamp, FLAG_ARTIFICIAL, None, &[&event::rotate(&name, offset)], sum);
-        self.packet(&bytes)?;
+        self.packet(&bytes, false)?;
         let mut description = self.reader.front().description.clone();
         let is_front = offset == MAGIC.len() as u64;
         description[17] &= !(FLAG_IN_USE as u8);
@@ -287,7 +371,7 @@ impl Dump<'_> {
             description[end - 1] = Checksum::None as u8;
         }
         event::seal(&mut description);
-        self.packet(&description)?;
+        self.packet(&description, false)?;
         if is_front {
             let len = description.len() as u64;
             self.reader.seek(MAGIC.len() as u64 + len).map_err(fatal_of)?;
@@ -299,9 +383,9 @@ impl Dump<'_> {
     fn leaves_out(&mut self, header: &Header, event: &[u8]) -> bool {
         let Some(has) = &self.has else { return false };
         match header.kind() {
-            Some(Kind::Gtid) => {
-                let gtid = GtidEvent::gtid_of(&event[HEADER_BYTES..]);
-                self.skips = gtid.is_some_and(|g| has.contains(g.uuid, g.number));
+            Some(kind @ (Kind::Gtid | Kind::GtidTagged)) => {
+                let body = &event[HEADER_BYTES..event.len() - self.reader.checksum().bytes()];
+                self.skips = GtidEvent::gtid_of(kind, body).is_some_and(|gtid| has.contains(gtid));
             }
             Some(Kind::AnonymousGtid | Kind::Rotate | Kind::Stop | Kind::PreviousGtids) => self.skips = false,
             _ => {}
@@ -315,34 +399,110 @@ impl Dump<'_> {
             let len = header.len - event::CHECKSUM_BYTES as u32;
             event[9..13].copy_from_slice(&len.to_le_bytes());
         }
-        self.packet(event)
+        let place = (self.reader.number(), self.reader.offset());
+        let asks = self.answers.as_mut().is_some_and(|answers| answers.asks(place));
+        self.packet(event, asks)
     }
 
-    fn packet(&mut self, event: &[u8]) -> Result<()> {
-        let buffer = self.out.begin();
+    /// `asks`: the replica is to answer, at once.
+    fn packet(&mut self, event: &[u8], asks: bool) -> Result<()> {
+        let out = self.conn.output();
+        let buffer = out.begin();
         buffer.push(0);
+        if self.answers.is_some() {
+            buffer.extend_from_slice(&[SEMI_SYNC, u8::from(asks)]);
+        }
         buffer.extend_from_slice(event);
-        self.out.end().map_err(|_| gone())
+        out.end().map_err(|_| gone())?;
+        if asks {
+            out.flush().map_err(|_| gone())?;
+            // Its answer begins the sequence anew.
+            out.restart_sequence(1);
+        }
+        Ok(())
+    }
+
+    /// Chooses the next place to ask about: all that is published.
+    fn aim(&mut self) {
+        if let Some(answers) = &mut self.answers
+            && answers.next.is_none()
+            && answers.asked.is_none()
+        {
+            let published = self.binlog.published();
+            answers.next = Some((published.file, published.offset)).filter(|next| {
+                // Where there is nothing more, nothing is asked.
+                *next > (self.reader.number(), self.reader.offset())
+            });
+        }
+    }
+
+    /// Waits for the answer that is due while commits may wait for it.
+    fn await_answer(&mut self, killed: &dyn Fn() -> bool) -> Result<()> {
+        while let Some(answers) = &self.answers
+            && answers.asked.is_some()
+            && answers.asked_at.elapsed() < PATIENCE
+            && self.binlog.waits_for_answers()
+        {
+            self.take_answer(ASK_AGAIN)?;
+            self.check_ended(killed)?;
+        }
+        Ok(())
+    }
+
+    /// Takes an answer, if one comes in `time`. Errors: the replica is gone, or says something else.
+    fn take_answer(&mut self, time: Duration) -> Result<()> {
+        match self.conn.read_aside(Some(time)) {
+            ReadOutcome::Packet if self.conn.packet().first() == Some(&SEMI_SYNC) => {}
+            ReadOutcome::Idle => return Ok(()),
+            _ => return Err(gone()),
+        }
+        if let Some(answers) = &mut self.answers
+            && let Some(place) = answers.asked.take()
+        {
+            self.binlog.answered(answers.replica, place);
+        }
+        Ok(())
     }
 
     /// All is sent: waits for more, and tells the replica now and then that it is still there.
     fn await_more(&mut self, killed: &dyn Fn() -> bool) -> Result<()> {
-        self.out.flush().map_err(|_| gone())?;
+        self.conn.output().flush().map_err(|_| gone())?;
         self.sent_at = Instant::now();
         let (number, offset) = (self.reader.number(), self.reader.offset());
+        if let Some(answers) = &mut self.answers
+            && answers.asked.is_none()
+            && !answers.is_behind
+        {
+            // It has told by its position, or by its set of numbers, that it has what was not sent.
+            self.binlog.answered(answers.replica, (number, offset));
+        }
         loop {
             self.check_ended(killed)?;
-            let left = self.heartbeat.map_or(ASK_AGAIN, |period| period.saturating_sub(self.sent_at.elapsed()));
-            if self.binlog.await_more(number, offset, left.min(ASK_AGAIN)).map_err(fatal_of)? {
+            if self.answers.as_ref().is_some_and(|answers| answers.asked.is_none() && answers.is_behind) {
+                // Nothing comes that it could be asked about.
+                self.send_heartbeat(number, offset, true)?;
+            }
+            self.await_answer(killed)?;
+            let is_due = self.answers.as_ref().is_some_and(|answers| answers.asked.is_some());
+            let rest = if is_due { LOOK } else { ASK_AGAIN };
+            let left = self.heartbeat.map_or(rest, |period| period.saturating_sub(self.sent_at.elapsed()).min(rest));
+            if self.binlog.await_more(number, offset, left).map_err(fatal_of)? {
                 return Ok(());
             }
+            if is_due {
+                self.take_answer(Duration::ZERO)?;
+            }
             if self.heartbeat.is_some_and(|period| self.sent_at.elapsed() >= period) {
-                self.send_heartbeat(number, offset)?;
+                self.send_heartbeat(number, offset, false)?;
             }
         }
     }
 
-    fn send_heartbeat(&mut self, number: u64, offset: u64) -> Result<()> {
+    /// `asks`: the replica is to answer.
+    fn send_heartbeat(&mut self, number: u64, offset: u64, asks: bool) -> Result<()> {
+        if asks && let Some(answers) = &mut self.answers {
+            answers.ask((number, offset));
+        }
         let name = self.binlog.file_name(number);
         let sum = if self.sums { self.reader.checksum() } else { Checksum::None };
         let len = (HEADER_BYTES + name.len() + sum.bytes()) as u64;
@@ -350,8 +510,8 @@ impl Dump<'_> {
         let mut bytes = Vec::new();
         let start = Some(offset.saturating_sub(len));
         event::put(&mut bytes, Kind::Heartbeat, stamp, FLAG_ARTIFICIAL, start, &[&event::heartbeat(&name)], sum);
-        self.packet(&bytes)?;
-        self.out.flush().map_err(|_| gone())?;
+        self.packet(&bytes, asks)?;
+        self.conn.output().flush().map_err(|_| gone())?;
         self.sent_at = Instant::now();
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Encryption at rest: which tables and schemas are encrypted, who may say so, and the keyring.
 
+use crate::binary_log;
 use crate::command::Session;
 use crate::define::text_of;
 use crate::needs::{Action, may};
@@ -103,11 +104,11 @@ impl Session {
         self.server.globals.load().bool(ENCRYPTION_PRIVILEGE_CHECK)
     }
 
-    /// What SET of the variables of encryption needs beyond what all variables need: nothing where the value stays. Error 1227.
+    /// What SET of the variables of encryption needs beyond what all variables need: nothing where the session keeps its value. Error 1227.
     pub(crate) fn may_set_encryption(&self, id: VarId, global: bool, value: &Val) -> Result<()> {
         match id {
             ENCRYPTION_PRIVILEGE_CHECK => self.need(Action::SetEncryptionCheck),
-            DEFAULT_ENCRYPTION if global && *self.server.globals.load().get(id) == *value => Ok(()),
+            binary_log::ENCRYPTION => self.need(Action::BinlogMasterKey),
             DEFAULT_ENCRYPTION if !global && *self.state.vars.get(id) == *value => Ok(()),
             DEFAULT_ENCRYPTION => {
                 let access = self.access();
@@ -149,10 +150,13 @@ impl Session {
         self.server.engine.rotate_master_key().map_err(from_engine)
     }
 
-    /// Errors 1227, 3185.
+    /// Errors 1227, 4035.
     pub(crate) fn reload_keyring(&mut self) -> Result<()> {
         self.need(Action::ReloadKeyring)?;
         self.commit_all()?;
-        self.server.engine.reload_keyring().map_err(from_engine)
+        self.server.engine.reload_keyring().map_err(|error| {
+            eprintln!("[ERROR] [Server] keyring: {error}");
+            err!(4035)
+        })
     }
 }

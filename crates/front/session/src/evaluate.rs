@@ -174,6 +174,7 @@ impl Session {
         let values = self.bound.take(parsed.param_count as usize);
         let types: Vec<DataType> = values.iter().map(|v| self.type_of_bound(v)).collect();
         let mut planned = self.plan(parsed, &types)?;
+        planned.prepared.lock_plain_reads();
         let mut sink = MemorySink::new(BYTES_MAX);
         self.run_into(&mut planned, &values, &mut sink)?;
         let t = sink.columns.first().map_or(DataType::new(TypeKind::Null), |c| c.data_type);

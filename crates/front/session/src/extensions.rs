@@ -168,6 +168,7 @@ impl Server {
         if self.globals.load().has(Extension::ConnectionControl) {
             all.push(("Connection_control_delay_generated".to_string(), self.failed_logins.delayed().to_string()));
         }
+        self.semisync_status(&mut all);
         all
     }
 
@@ -190,6 +191,9 @@ impl Server {
         });
         if extensions.contains(&Extension::ConnectionControl) {
             self.failed_logins.forget();
+        }
+        if extensions.contains(&Extension::SemiSyncSource) {
+            self.apply_globals();
         }
         if extensions.contains(&Extension::ValidatePassword) {
             let policy = StrengthPolicy { ..strength_policy(&self.globals.load()) };

@@ -13,6 +13,7 @@ use crate::needs::Action;
 use crate::run::{Planned, check_schemas};
 use crate::sink::gone;
 use crate::variables::{Globals, Val, VarId, id};
+use exec::context::LoadedFile;
 use exec::run::fields::FileFormat;
 use exec::{ColumnMeta, Outcome, RowSink};
 use protocol::{Capabilities, Connection, Output, ReadOutcome, RowFormat};
@@ -66,6 +67,42 @@ fn os_error(e: &io::Error) -> String {
 /// `secure_file_priv` is NULL, which an option file can only say in letters.
 pub(crate) fn files_are_off(globals: &Globals) -> bool {
     matches!(globals.get(SECURE_FILE_PRIV), Val::Null) || globals.text(SECURE_FILE_PRIV).eq_ignore_ascii_case("null")
+}
+
+/// Where a file of that name is, if statements may use it. Error 1290.
+fn server_file(globals: &Globals, name: &str) -> Result<PathBuf> {
+    // Relative names lie in the data directory.
+    let path = Path::new(globals.text(DATADIR)).join(name);
+    let refused = || err!(1290, "--secure-file-priv");
+    if files_are_off(globals) {
+        return Err(refused());
+    }
+    let allowed = globals.text(SECURE_FILE_PRIV);
+    if allowed.is_empty() {
+        return Ok(path);
+    }
+    // Through links, for a file that need not be there.
+    let folder = path.parent().and_then(|p| p.canonicalize().ok()).ok_or_else(refused)?;
+    let real = path.canonicalize().unwrap_or_else(|_| folder.join(path.file_name().unwrap_or_default()));
+    let allowed = Path::new(allowed).canonicalize().map_err(|_| refused())?;
+    if real.starts_with(allowed) { Ok(path) } else { Err(refused()) }
+}
+
+/// LOAD_FILE() by a user who may read files. Error 1085 for what is no file.
+pub(crate) fn load(globals: &Globals, name: &str, size_max: u64) -> Result<LoadedFile> {
+    let Ok(path) = server_file(globals, name) else { return Ok(LoadedFile::Refused) };
+    let Ok(about) = std::fs::metadata(&path) else { return Ok(LoadedFile::Refused) };
+    // A pipe or a device may have nothing to read for ever.
+    if !about.is_file() {
+        return Err(err!(1085, name));
+    }
+    if about.len() > size_max {
+        return Ok(LoadedFile::TooLarge(about.len()));
+    }
+    let mut content = Vec::new();
+    // It may have grown meanwhile.
+    let read = std::fs::File::open(&path).and_then(|file| file.take(size_max).read_to_end(&mut content));
+    Ok(if read.is_ok() { LoadedFile::Content(content) } else { LoadedFile::Refused })
 }
 
 impl Session {
@@ -164,22 +201,7 @@ impl Session {
 
     /// Where a file of that name is, if statements may use it: the caller has seen to the privilege. Error 1290.
     fn server_file(&self, name: &str) -> Result<PathBuf> {
-        let globals = self.server.globals.load();
-        // Relative names lie in the data directory.
-        let path = Path::new(globals.text(DATADIR)).join(name);
-        let refused = || err!(1290, "--secure-file-priv");
-        if files_are_off(&globals) {
-            return Err(refused());
-        }
-        let allowed = globals.text(SECURE_FILE_PRIV);
-        if allowed.is_empty() {
-            return Ok(path);
-        }
-        // Through links, for a file that need not be there.
-        let folder = path.parent().and_then(|p| p.canonicalize().ok()).ok_or_else(refused)?;
-        let real = path.canonicalize().unwrap_or_else(|_| folder.join(path.file_name().unwrap_or_default()));
-        let allowed = Path::new(allowed).canonicalize().map_err(|_| refused())?;
-        if real.starts_with(allowed) { Ok(path) } else { Err(refused()) }
+        server_file(&self.server.globals.load(), name)
     }
 
     /// SELECT ... INTO OUTFILE or DUMPFILE: a new file, gone again if the statement fails. Errors 1, 1045, 1086, 1172, 1290.

@@ -12,17 +12,22 @@
 //! In `Over` nothing that needs a number runs until `gtid_next` is set anew (error 1837). A number has one owner at a time; who wants one
 //! that is owned waits for its owner's end.
 
+use crate::Server;
 use crate::binary_log::binlog_error;
 use crate::command::Session;
+use crate::needs::Action;
+use crate::receipt::{self, TRACK_RECEIPT};
 use crate::state::State;
 use crate::variables::{Globals, Val, VarId, id};
-use binlog::gtid::{Gtid, GtidSet};
+use crate::xa::DETACH;
+use binlog::gtid::{Gtid, GtidSet, Tag};
 use binlog::payload::Numbering;
-use binlog::{Binlog, Tracker};
+use binlog::{Binlog, Tracked, Tracker};
 use engine::Lsn;
 use exec::Env;
 use sql::ast::Statement;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sync::blocking::{ASK_AGAIN, is_interrupted};
 use sync::{Condvar, Mutex, Rank};
@@ -39,14 +44,24 @@ const ORIGINAL_COMMIT: VarId = id("original_commit_timestamp");
 const ORIGINAL_VERSION: VarId = id("original_server_version");
 
 /// `gtid_mode` by its place among its words.
-const MODE_OFF: u64 = 0;
+pub(crate) const MODE_OFF: u64 = 0;
 const MODE_ON_PERMISSIVE: u64 = 2;
 pub(crate) const MODE_ON: u64 = 3;
 /// `enforce_gtid_consistency` likewise.
 const ENFORCE_OFF: u64 = 0;
 pub(crate) const ENFORCE_ON: u64 = 1;
 
+/// Others that say how a transaction is logged: none changes in its middle.
+const OUTSIDE_TRANSACTIONS: [VarId; 5] = [
+    id("binlog_row_value_options"),
+    id("binlog_transaction_compression"),
+    id("binlog_transaction_compression_level_zstd"),
+    id("pseudo_replica_mode"),
+    id("pseudo_slave_mode"),
+];
+
 /// `session_track_gtids` likewise.
+const TRACK_OFF: u64 = 0;
 const TRACK_ALL: u64 = 2;
 
 /// `original_commit_timestamp` and `original_server_version` that say nothing.
@@ -58,29 +73,35 @@ const NO_VERSION: u64 = 999_999;
 pub(crate) enum Next {
     #[default]
     Automatic,
+    /// AUTOMATIC:tag
+    Tagged(Tag),
     Anonymous,
     Owned(Gtid),
     Executed(Gtid),
     Over(Gtid),
+    /// A BINLOG statement has begun a file: what follows has to name its number.
+    Undetermined,
 }
 
 impl Next {
-    /// A number was named.
+    /// A number was named, or is to be.
     #[inline]
     pub fn is_given(self) -> bool {
-        !matches!(self, Next::Automatic | Next::Anonymous)
+        !matches!(self, Next::Automatic | Next::Tagged(_) | Next::Anonymous)
     }
 
     /// As `@@gtid_next` shows it.
     pub fn print(self) -> String {
         match self {
             Next::Automatic => "AUTOMATIC".to_string(),
+            Next::Tagged(tag) => format!("AUTOMATIC:{tag}"),
             Next::Anonymous => "ANONYMOUS".to_string(),
+            Next::Undetermined => "NOT_YET_DETERMINED".to_string(),
             Next::Owned(gtid) | Next::Executed(gtid) | Next::Over(gtid) => gtid.to_string(),
         }
     }
 
-    /// What SET makes of a text, before anybody owns anything. Errors 1235, 1774, 1781, 1782.
+    /// What SET makes of a text, before anybody owns anything. Errors 1774, 1781, 1782, 6039, 6040.
     fn parse(text: &str, globals: &Globals) -> Result<Next> {
         let mode = globals.uint(GTID_MODE);
         let word = text.trim();
@@ -90,29 +111,35 @@ impl Next {
         if word.eq_ignore_ascii_case("ANONYMOUS") {
             return if mode == MODE_ON { Err(err!(1782)) } else { Ok(Next::Anonymous) };
         }
+        if let Some(tag) = automatic_tag(word) {
+            return if mode < MODE_ON_PERMISSIVE { Err(err!(6039)) } else { Ok(Next::Tagged(tag)) };
+        }
         match Gtid::parse(word) {
-            Some(_) if mode == MODE_OFF => Err(err!(1781)),
+            Some(gtid) if mode == MODE_OFF => Err(if gtid.tag.is_empty() { err!(1781) } else { err!(6040) }),
             Some(gtid) => Ok(Next::Over(gtid)),
-            None if is_tagged(word) => Err(err!(1235, "tags of GTIDs")),
             None => Err(err!(1774, text)),
         }
     }
 }
 
-/// `AUTOMATIC:tag` or `uuid:tag:number`, which MySQL has from 8.3 on.
-fn is_tagged(text: &str) -> bool {
-    let mut words = text.split(':').map(str::trim);
-    let (first, tag, number) = (words.next().unwrap_or(""), words.next().unwrap_or(""), words.next());
-    let is_tag = tag.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && tag.len() <= 32;
-    let is_automatic = first.eq_ignore_ascii_case("AUTOMATIC") && number.is_none();
-    let is_gtid = number.is_some_and(|n| Gtid::parse(&format!("{first}:{n}")).is_some());
-    is_tag && words.next().is_none() && (is_automatic || is_gtid)
+/// Is it a value of `gtid_next` with a tag? Whether it may be named is asked before anything else of it.
+fn names_tag(text: &str) -> bool {
+    let word = text.trim();
+    automatic_tag(word).is_some() || Gtid::parse(word).is_some_and(|gtid| !gtid.tag.is_empty())
+}
+
+/// The tag of `AUTOMATIC:tag`.
+fn automatic_tag(word: &str) -> Option<Tag> {
+    let (automatic, tag) = word.split_once(':')?;
+    if automatic.eq_ignore_ascii_case("AUTOMATIC") { Tag::parse(tag.trim()) } else { None }
 }
 
 /// What a session has to do with GTIDs.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct SessionGtid {
     pub next: Next,
+    /// While a change of `gtid_mode` has to wait for this session.
+    counted: Option<Counted>,
     /// The commit that is on its way has this number.
     committing: Option<Gtid>,
     /// There when `session_track_gtids` is not OFF.
@@ -122,10 +149,39 @@ pub(crate) struct SessionGtid {
 }
 
 impl SessionGtid {
+    fn holds(&self, waits: Waits) -> bool {
+        self.counted.as_ref().is_some_and(|counted| counted.1 == waits)
+    }
+
     /// Does the client want to hear the numbers of its commits?
     #[inline]
     pub fn tracks(&self) -> bool {
         self.tracker.is_some()
+    }
+}
+
+/// A session that `gtid_mode` waits for, for as long as this lives.
+struct Counted(Arc<Server>, Waits);
+
+/// For what.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    /// Its transaction will have no number, which ON does not allow.
+    Anonymous,
+    /// Its transactions have numbers with a tag, which OFF and OFF_PERMISSIVE do not allow.
+    Tagged,
+}
+
+impl Counted {
+    fn new(server: &Arc<Server>, waits: Waits) -> Counted {
+        *server.gtids.numbers.lock().waiting(waits) += 1;
+        Counted(Arc::clone(server), waits)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        *self.0.gtids.numbers.lock().waiting(self.1) -= 1;
     }
 }
 
@@ -141,6 +197,18 @@ struct Numbers {
     owned: BTreeMap<Gtid, u32>,
     /// Given numbers that are committed or purged since the start, whether the writer of the files has met them or not.
     committed: GtidSet,
+    /// Sessions by what `gtid_mode` waits for.
+    anonymous: u64,
+    tagged: u64,
+}
+
+impl Numbers {
+    fn waiting(&mut self, waits: Waits) -> &mut u64 {
+        match waits {
+            Waits::Anonymous => &mut self.anonymous,
+            Waits::Tagged => &mut self.tagged,
+        }
+    }
 }
 
 impl Default for Gtids {
@@ -159,16 +227,16 @@ impl Gtids {
             }
             self.released.wait_timeout(&mut numbers, ASK_AGAIN);
         }
-        let committed = numbers.committed.contains(gtid.uuid, gtid.number);
+        let committed = numbers.committed.contains(gtid);
         numbers.owned.insert(gtid, connection);
         drop(numbers);
         // Nobody else can commit it from here on; but this server's own numbers go to transactions that have named none.
         let executed = match (committed, gtid.uuid == binlog.config().server_uuid) {
             (true, _) => Ok(true),
-            (false, false) => Ok(binlog.published().executed.contains(gtid.uuid, gtid.number)),
+            (false, false) => Ok(binlog.published().executed.contains(gtid)),
             (false, true) => {
                 let now = binlog.catch_up(is_interrupted).map_err(binlog_error);
-                now.map(|now| now.executed.contains(gtid.uuid, gtid.number))
+                now.map(|now| now.executed.contains(gtid))
             }
         };
         match executed {
@@ -185,7 +253,7 @@ impl Gtids {
         let mut numbers = self.numbers.lock();
         numbers.owned.remove(&gtid);
         if committed {
-            numbers.committed.add(gtid.uuid, gtid.number);
+            numbers.committed.add(gtid);
         }
         drop(numbers);
         self.released.notify_all();
@@ -196,8 +264,30 @@ impl Gtids {
         self.numbers.lock().committed = GtidSet::default();
     }
 
-    fn any_owned(&self) -> bool {
-        !self.numbers.lock().owned.is_empty()
+    /// Is there a transaction or a session that the new `gtid_mode` does not allow? Error 3111.
+    fn may_set_mode(&self, mode: u64) -> Result<()> {
+        const MANUAL: &str = "on all servers. See the Manual for details";
+        let numbers = self.numbers.lock();
+        if mode == MODE_ON && numbers.anonymous > 0 {
+            let why = "there are ongoing, anonymous transactions. Before setting @@GLOBAL.GTID_MODE = ON, wait until SHOW STATUS LIKE \
+                       'ANONYMOUS_TRANSACTION_COUNT' shows zero on all servers. Then wait for all existing, anonymous transactions to \
+                       replicate to all replicas, and then execute SET @@GLOBAL.GTID_MODE = ON";
+            return Err(err!(3111, "ON", format!("{why} {MANUAL}")));
+        }
+        if mode == MODE_OFF && !numbers.owned.is_empty() {
+            let why = "there are ongoing transactions that have a GTID. Before you set @@GLOBAL.GTID_MODE = OFF, wait until SELECT \
+                       @@GLOBAL.GTID_OWNED is empty on all servers. Then wait for all GTID-transactions to replicate to all servers, and \
+                       then execute SET @@GLOBAL.GTID_MODE = OFF";
+            return Err(err!(3111, "OFF", format!("{why} {MANUAL}")));
+        }
+        if mode < MODE_ON_PERMISSIVE && numbers.tagged > 0 {
+            return Err(err!(
+                3111,
+                "OFF/OFF_PERMISSIVE",
+                "there is an ongoing session with GTID_NEXT set to AUTOMATIC:<TAG>"
+            ));
+        }
+        Ok(())
     }
 
     /// `@@global.gtid_owned`: `uuid:7#8, uuid:9#10`, each with its owner's connection.
@@ -215,7 +305,7 @@ impl Gtids {
         // What is owned is looked at first: what is committed meanwhile is executed.
         let is_owned = {
             let numbers = self.numbers.lock();
-            numbers.owned.keys().any(|gtid| added.contains(gtid.uuid, gtid.number))
+            numbers.owned.keys().any(|gtid| added.contains(*gtid))
         };
         let now = binlog.catch_up(is_interrupted).map_err(binlog_error)?;
         if !adds {
@@ -269,6 +359,8 @@ fn needs_no_number(statement: &Statement) -> bool {
             | S::Execute { .. }
             | S::Deallocate(_)
             | S::Xa(_)
+            // Its rows are looked at one event after the other.
+            | S::Binlog(_)
             | S::Shutdown
     )
 }
@@ -307,10 +399,14 @@ impl State {
                 self.gtid.committing = Some(gtid);
                 Numbering::Given(gtid)
             }
-            // Unless the mode became ON while the transaction was open: from then on nothing is without a number. (MySQL refuses that change
-            // as long as there is such a transaction.)
+            // Unless the mode became ON meanwhile: from then on nothing is without a number.
             Next::Anonymous if globals.uint(GTID_MODE) != MODE_ON => Numbering::Anonymous,
-            _ if numbered => Numbering::Automatic,
+            Next::Undetermined => {
+                self.gtid.next = Next::Anonymous;
+                Numbering::Anonymous
+            }
+            Next::Tagged(tag) if numbered => Numbering::Automatic(tag),
+            _ if numbered => Numbering::Automatic(Tag::default()),
             _ => Numbering::Anonymous,
         }
     }
@@ -318,6 +414,9 @@ impl State {
     /// The commit that took a number is over.
     #[inline]
     pub(crate) fn end_gtid(&mut self, committed: bool) {
+        if self.gtid.next == Next::Anonymous {
+            self.gtid.counted = None;
+        }
         if let Some(gtid) = self.gtid.committing.take() {
             self.server.gtids.release(gtid, committed);
         }
@@ -331,18 +430,26 @@ impl State {
         }
     }
 
-    /// What the OK packet tells of the commits of this statement, by `session_track_gtids`; `None`: nothing. Waits for the writer of the
-    /// files, who numbers them.
+    /// What the OK packet tells of the commits of this statement: numbers by `session_track_gtids`, and the receipt by
+    /// `clearway_track_receipt`. Waits for the writer of the files, who numbers them.
     #[cold]
-    pub(crate) fn tracked_gtids(&mut self) -> Option<String> {
+    pub(crate) fn told_of_commits(&mut self) -> (Option<String>, Option<String>) {
         let ends = std::mem::take(&mut self.gtid.committed);
-        let binlog = self.server.binlog.as_ref().filter(|_| !ends.is_empty())?;
+        let Some(binlog) = self.server.binlog.as_ref().filter(|_| !ends.is_empty()) else { return (None, None) };
         // Who is interrupted in the wait is told nothing.
-        let now = binlog.catch_up(is_interrupted).ok()?;
+        let Ok(now) = binlog.catch_up(is_interrupted) else { return (None, None) };
+        let commits: Vec<Tracked> = ends.into_iter().filter_map(|end| binlog.tracked(end)).collect();
         let mut own = GtidSet::default();
-        ends.into_iter().filter_map(|end| binlog.number_at(end)).for_each(|gtid| own.add(gtid.uuid, gtid.number));
-        let all = self.vars.uint(TRACK_GTIDS) == TRACK_ALL;
-        (!own.is_empty()).then(|| if all { now.executed.to_string() } else { own.to_string() })
+        commits.iter().filter_map(|commit| commit.gtid).for_each(|gtid| own.add(gtid));
+        let tracked = match self.vars.uint(TRACK_GTIDS) {
+            _ if own.is_empty() => None,
+            TRACK_OFF => None,
+            TRACK_ALL => Some(now.executed.to_string()),
+            _ => Some(own.to_string()),
+        };
+        // Who has the last one has those before it.
+        let last = commits.last().filter(|_| self.vars.bool(TRACK_RECEIPT));
+        (tracked, last.map(|last| receipt::text(binlog, last.gtid, Some(last.place))))
     }
 
     /// `session_track_gtids` may have been set.
@@ -364,7 +471,7 @@ impl State {
     /// The number is free again; what it was for did not happen.
     #[inline]
     pub(crate) fn release_gtid(&mut self) {
-        if self.gtid.next.is_given() {
+        if self.gtid.next.is_given() || self.gtid.next == Next::Anonymous {
             self.release_gtid_slow();
         }
     }
@@ -377,7 +484,16 @@ impl State {
                 self.gtid.next = Next::Over(gtid);
             }
             Next::Executed(gtid) => self.gtid.next = Next::Over(gtid),
+            Next::Anonymous => self.gtid.counted = None,
             _ => {}
+        }
+    }
+
+    /// A transaction of a session begins that has asked for none with a number.
+    #[cold]
+    pub(crate) fn begin_anonymous(&mut self) {
+        if self.gtid.counted.is_none() && self.server.globals.load().uint(GTID_MODE) != MODE_ON {
+            self.gtid.counted = Some(Counted::new(&self.server, Waits::Anonymous));
         }
     }
 
@@ -392,12 +508,25 @@ impl State {
 }
 
 impl Session {
+    /// A BINLOG statement begins a file: who has left numbers to the server has to say what those of the file are. Error 1766.
+    pub(crate) fn undetermine_gtid(&mut self) -> Result<()> {
+        if self.state.gtid.next != Next::Automatic {
+            return Ok(());
+        }
+        if self.is_in_transaction() {
+            return Err(err!(1766, "gtid_next"));
+        }
+        self.state.gtid.next = Next::Undetermined;
+        Ok(())
+    }
+
     /// Is a transaction of several statements in progress?
     pub(crate) fn is_in_transaction(&self) -> bool {
         self.tx.is_active() || self.transaction.explicit
     }
 
-    /// Before SET of `gtid_next`, `gtid_purged` or `gtid_mode` is done. Errors 1231, 1235, 1766, 1774, 1781, 1782, 1790, 3111, 3138.
+    /// Before SET of `gtid_next`, `gtid_purged` or `gtid_mode` is done. Errors 1231, 1766, 1774, 1781, 1782, 1790, 3111, 3138,
+    /// 6038, 6039, 6040, and 1227 of `gtid_next`.
     pub(crate) fn may_set_gtid(&self, id: VarId, new: &Val) -> Result<()> {
         let owned = match self.state.gtid.next {
             Next::Owned(gtid) => Some(gtid),
@@ -405,24 +534,38 @@ impl Session {
         };
         let name = crate::variables::VARIABLES[id as usize].name;
         match id {
-            GTID_NEXT | GTID_PURGED | TRACK_GTIDS if self.is_in_transaction() => Err(err!(1766, name)),
+            GTID_NEXT | GTID_PURGED | TRACK_GTIDS | DETACH if self.is_in_transaction() => Err(err!(1766, name)),
+            _ if OUTSIDE_TRANSACTIONS.contains(&id) && self.is_in_transaction() => Err(err!(1766, name)),
             GTID_NEXT => {
                 let globals = self.server.globals.load();
+                self.may_set_gtid_next(new.text())?;
                 Next::parse(new.text(), &globals)?;
-                owned.map_or(Ok(()), |gtid| Err(err!(1790, gtid)))
+                match owned {
+                    Some(gtid) => Err(err!(1790, gtid)),
+                    None if self.state.gtid.holds(Waits::Anonymous) => Err(err!(1790, "ANONYMOUS")),
+                    None => Ok(()),
+                }
             }
             GTID_PURGED | GTID_MODE => match owned {
                 Some(gtid) => Err(err!(3138, name, gtid)),
-                None if id == GTID_MODE && new.uint() == MODE_OFF && self.server.gtids.any_owned() => {
-                    let why = "there are ongoing transactions that have a GTID";
-                    let then = "Before you set @@GLOBAL.GTID_MODE = OFF, ensure that all of them are over.";
-                    let message = format!("SET @@GLOBAL.GTID_MODE = OFF is not allowed because {why}. {then}");
-                    Err(SqlError::new(3111, message))
+                // One step further than it is: who goes on to it is asked.
+                None if id == GTID_MODE && self.server.globals.load().uint(GTID_MODE) != new.uint() => {
+                    self.server.gtids.may_set_mode(new.uint())
                 }
                 None => Ok(()),
             },
             _ => Ok(()),
         }
+    }
+
+    /// What SET of `gtid_next` needs depends on the value. Error 1227; 6038 for one with a tag.
+    fn may_set_gtid_next(&self, text: &str) -> Result<()> {
+        if !names_tag(text) {
+            return self.need(Action::SetReplicationSession);
+        }
+        let may = self.need(Action::TagGtids).and_then(|()| self.need(Action::SetReplicationSession));
+        const NEEDED: &str = "the TRANSACTION_GTID_TAG and at least one of the: SYSTEM_VARIABLES_ADMIN, SESSION_VARIABLES_ADMIN or REPLICATION_APPLIER";
+        may.map_err(|_| err!(6038, NEEDED))
     }
 
     /// SET gtid_next. Errors 1026, 1317, and those of [`Session::may_set_gtid`].
@@ -435,6 +578,12 @@ impl Session {
             },
             (next, _) => next,
         };
+        let waits = match self.state.gtid.next {
+            Next::Anonymous => Some(Waits::Anonymous),
+            Next::Tagged(_) => Some(Waits::Tagged),
+            _ => None,
+        };
+        self.state.gtid.counted = waits.map(|waits| Counted::new(&self.server, waits));
         Ok(())
     }
 
@@ -461,11 +610,12 @@ impl Session {
         }
     }
 
-    /// Is a statement that would change rows passed over, because its number is executed? Error 1837.
+    /// Is a statement that would change rows passed over, because its number is executed? Errors 1782, 1837.
     #[cold]
     pub(crate) fn passes_over(&self) -> Result<bool> {
         match self.state.gtid.next {
             Next::Over(gtid) => Err(err!(1837, gtid)),
+            Next::Undetermined if self.server.globals.load().uint(GTID_MODE) == MODE_ON => Err(err!(1782)),
             Next::Executed(_) => Ok(true),
             _ => Ok(false),
         }
@@ -498,10 +648,22 @@ impl Session {
     }
 }
 
+/// The rows of `mysql.gtid_executed`, all commits so far among them unless the wait for them is interrupted.
+pub(crate) fn executed_rows(binlog: &Binlog) -> Vec<inspect::ExecutedGtids> {
+    let now = binlog.catch_up(is_interrupted).unwrap_or_else(|_| binlog.published());
+    let row = |(uuid, tag, first, last): (binlog::gtid::Uuid, Tag, u64, u64)| inspect::ExecutedGtids {
+        uuid: uuid.to_string(),
+        tag: tag.to_string(),
+        first,
+        last,
+    };
+    now.executed.iter().map(row).collect()
+}
+
 /// WAIT_FOR_EXECUTED_GTID_SET: false after `time`. Errors 1317, and 3173 where the session owns one of them itself.
 pub(crate) fn wait_for(state: &State, set: &GtidSet, time: Option<Duration>) -> Result<bool> {
     match state.gtid.next {
-        Next::Owned(own) if set.contains(own.uuid, own.number) => return Err(err!(3173, own)),
+        Next::Owned(own) if set.contains(own) => return Err(err!(3173, own)),
         _ => {}
     }
     match &state.server.binlog {

@@ -12,10 +12,10 @@ use types::{SqlError, err};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HostError {
     Blocked,
+    HostAcl,
     NoAuthPlugin,
     Handshake,
     Authentication,
-    Tls,
     MaxUserConnections,
     MaxUserConnectionsPerHour,
     DefaultDatabase,
@@ -27,10 +27,10 @@ impl HostError {
     fn column(self) -> usize {
         let name = match self {
             HostError::Blocked => "COUNT_HOST_BLOCKED_ERRORS",
+            HostError::HostAcl => "COUNT_HOST_ACL_ERRORS",
             HostError::NoAuthPlugin => "COUNT_NO_AUTH_PLUGIN_ERRORS",
             HostError::Handshake => "COUNT_HANDSHAKE_ERRORS",
             HostError::Authentication => "COUNT_AUTHENTICATION_ERRORS",
-            HostError::Tls => "COUNT_SSL_ERRORS",
             HostError::MaxUserConnections => "COUNT_MAX_USER_CONNECTIONS_ERRORS",
             HostError::MaxUserConnectionsPerHour => "COUNT_MAX_USER_CONNECTIONS_PER_HOUR_ERRORS",
             HostError::DefaultDatabase => "COUNT_DEFAULT_DATABASE_ERRORS",

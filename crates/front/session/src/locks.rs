@@ -307,6 +307,23 @@ impl Session {
         self.lock_named(Name::BackupLock, Mode::Shared)
     }
 
+    /// PURGE BINARY LOGS beside LOCK INSTANCE FOR BACKUP, this session's own too: error 4085.
+    pub(crate) fn check_no_backup(&mut self) -> Result<()> {
+        let is_own = |t: &catalog::mdl::Ticket| *t.name == Name::BackupLock && t.duration == Duration::Explicit;
+        if self.pins.tickets().iter().any(is_own) {
+            return Err(err!(4085));
+        }
+        let (pins, mut waiting) = self.waiting();
+        waiting.timeout = std::time::Duration::ZERO;
+        let name = Arc::new(Name::BackupLock);
+        pins.lock(&name, Mode::IntentionExclusive, Duration::Statement, &mut waiting).map(drop).map_err(|e| {
+            match e.code {
+                1205 => err!(4085),
+                _ => e,
+            }
+        })
+    }
+
     pub(crate) fn unlock_instance(&mut self) -> Result<()> {
         self.need(Action::Backup)?;
         self.pins.release_where(|t| t.duration == Duration::Explicit && *t.name == Name::BackupLock);

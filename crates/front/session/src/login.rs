@@ -5,12 +5,13 @@ use crate::command::Session;
 use crate::hosts::HostError;
 use crate::needs::{Action, check, may};
 use crate::server::USER_CONNECTIONS;
+use crate::tls;
 use crate::variables::{Val, VarId, id};
 use accounts::{Channel, Client, Identity, LoginCheck};
-use exec::{Env, Stage};
+use exec::{Env, Outcome, Stage};
 use protocol::auth::{Authenticator, FastAuth, LoginError, Plugin};
-use protocol::handshake::Scramble;
-use protocol::{Capabilities, Connection, Greeting, Next, OkReply, Peer};
+use protocol::handshake::{Scramble, new_scramble};
+use protocol::{Capabilities, Connection, Greeting, Next, Offer, Peer};
 use std::time::Duration;
 use types::collation::CollationId;
 use types::{Result, SqlError, err};
@@ -89,17 +90,23 @@ impl Session {
         if let Err(error) = server.hosts.admit(&self.peer, server.globals.load().uint(MAX_CONNECT_ERRORS)) {
             return self.refuse(conn, &error);
         }
+        if let Err(error) = server.accounts.admits(&self.client()) {
+            server.hosts.outcome(&self.peer, Err(HostError::HostAcl));
+            return self.refuse(conn, &error);
+        }
         let version = self.state.vars.text(VERSION).to_string();
         let greeting = Greeting::new(&version, self.state.id);
         self.scramble = greeting.scramble;
         let timeout = Duration::from_secs(server.globals.load().uint(CONNECT_TIMEOUT));
         let mut check = Check(LoginCheck::new(&server.accounts, self.client()));
         let tls = server.tls.load();
-        let login = conn.authenticate(&greeting, &mut check, Some(&server.rsa), tls.0.as_ref(), timeout);
+        let offer = Offer { tls: tls.0.as_ref(), compression: tls::compression(&server.globals.load()) };
+        let login = conn.authenticate(&greeting, &mut check, Some(&server.rsa), offer, timeout);
         self.tls = conn.tls().cloned().map(std::sync::Arc::new);
         let outcome = match login {
             Ok(login) => self.finish(check, conn).and_then(|identity| {
                 self.interactive = login.capabilities.has(Capabilities::INTERACTIVE);
+                self.can_leave_out_metadata = login.capabilities.has(Capabilities::OPTIONAL_RESULTSET_METADATA);
                 self.found_rows = login.capabilities.has(Capabilities::FOUND_ROWS);
                 self.admit_identity(conn, &identity, login.capabilities)?;
                 self.become_account(identity, login.database.as_deref(), login.collation)
@@ -118,8 +125,11 @@ impl Session {
         }
         self.apply_to(conn);
         self.entry.sleep();
-        let reply = OkReply { status: self.status(false), ..OkReply::default() };
-        if conn.output().ok(&reply).is_err() { Next::Close } else { Next::Continue }
+        if self.ok(conn.output(), &Outcome::default()).is_err() || conn.start_compression().is_err() {
+            return Next::Close;
+        }
+        self.compression = conn.compression();
+        Next::Continue
     }
 
     /// The error that a failed exchange is answered with; `None`: nobody is there to be told.
@@ -141,7 +151,7 @@ impl Session {
                 None
             }
             LoginError::NoTls => {
-                server.hosts.outcome(&self.peer, Err(HostError::Tls));
+                server.hosts.outcome(&self.peer, Err(HostError::Handshake));
                 None
             }
         }
@@ -200,6 +210,7 @@ impl Session {
         self.connected = None;
         let timeout = Duration::from_secs(server.globals.load().uint(CONNECT_TIMEOUT));
         let mut check = Check(LoginCheck::new(&server.accounts, self.client()));
+        self.scramble = new_scramble();
         let scramble = self.scramble;
         let parts = (request.user.as_str(), request.plugin.as_str(), request.auth_reply);
         let result = conn.authenticate_again(&scramble, parts, &mut check, Some(&server.rsa), timeout);
@@ -220,8 +231,7 @@ impl Session {
             return self.refuse(conn, &error);
         }
         self.apply_to(conn);
-        let reply = OkReply { status: self.status(false), ..OkReply::default() };
-        if conn.output().ok(&reply).is_err() { Next::Close } else { Next::Continue }
+        if self.ok(conn.output(), &Outcome::default()).is_err() { Next::Close } else { Next::Continue }
     }
 
     /// Errors 1040, 1227, 1862.
@@ -233,12 +243,12 @@ impl Session {
     /// The connection above `max_connections` is kept for those who can put things right, until others have gone: error 1040. Those by
     /// `admin_address` are theirs alone: error 1227.
     fn check_door(&self, conn: &Connection, identity: &Identity) -> Result<()> {
-        let access = self.server.accounts.access(identity.account.clone(), &identity.client_host);
+        let access = || self.server.accounts.access(identity.account.clone(), &identity.client_host);
         if conn.is_administrative() {
-            return check(&access, Action::AdministrativeConnection, None);
+            return check(&access(), Action::AdministrativeConnection, None);
         }
         let is_full = || self.server.processes.connected() > self.server.globals.load().uint(MAX_CONNECTIONS);
-        if conn.is_reserved() && is_full() && !may(&access, Action::ReservedConnection) {
+        if conn.is_reserved() && is_full() && !may(&access(), Action::ReservedConnection) {
             return Err(err!(1040));
         }
         Ok(())

@@ -30,6 +30,7 @@ impl Session {
             MaintenanceVerb::PreloadKeys => ("preload_keys", Action::CacheIndex),
             MaintenanceVerb::Analyze => ("analyze", Action::Analyze),
             MaintenanceVerb::Check => ("check", Action::Check),
+            MaintenanceVerb::Optimize if statement.local => ("optimize", Action::OptimizeLocal),
             MaintenanceVerb::Optimize => ("optimize", Action::Optimize),
             MaintenanceVerb::Repair => ("repair", Action::Repair),
         };
@@ -37,7 +38,10 @@ impl Session {
         let mut rows = Vec::new();
         for name in &statement.tables {
             let (schema, table) = self.object(parsed, *name)?;
-            self.need_on(action, &schema, &table)?;
+            match action {
+                Action::OptimizeLocal => self.need(action)?,
+                _ => self.need_on(action, &schema, &table)?,
+            }
             let mut say = |kind: &str, message: &str| {
                 let title = format!("{schema}.{table}");
                 rows.push([&title, op, kind, message].map(str::to_string));

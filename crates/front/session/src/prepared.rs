@@ -12,7 +12,7 @@ use exec::parameter::{self, Parameter};
 use protocol::command::CursorFlags;
 use protocol::execute::ExecuteBody;
 use protocol::{Column, Output, ParameterType, RowFormat, ServerStatus};
-use sql::ast::{Absent, MaintenanceVerb, Parsed, ShowFilter, ShowWhat, Statement};
+use sql::ast::{MaintenanceVerb, Parsed, ShowFilter, ShowWhat, Statement};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -119,6 +119,14 @@ impl Session {
     fn new_stmt(&mut self, text: &[u8]) -> Result<(u32, u32)> {
         let text = charset::statement_text(&self.state, text).into_owned();
         let parsed = sql::parse(&text, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
+        self.refuse_dictionary(&parsed)?;
+        let is_constant = matches!(
+            parsed.statement,
+            Statement::Kill { .. } | Statement::Handler(_) | Statement::LoadData(_) | Statement::PurgeLogs(_)
+        );
+        if is_constant && parsed.param_count > 0 {
+            return Err(err!(6413));
+        }
         match &parsed.statement {
             Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) => return Err(err!(1295)),
             Statement::Begin { .. }
@@ -134,10 +142,11 @@ impl Session {
             | Statement::LoadData(_)
             | Statement::Handler(_)
             | Statement::Xa(_)
+            | Statement::Binlog(_)
             | Statement::AlterDatabase(_)
             | Statement::Restart
             | Statement::CloneLocal(_)
-            | Statement::Absent(Absent::CloneInstance)
+            | Statement::CloneInstance(_)
             | Statement::Use(_) => return Err(err!(1295)),
             Statement::CreateView(_) if parsed.param_count > 0 => {
                 return Err(err!(1351));

@@ -43,9 +43,10 @@ pub(crate) enum Doing {
     RegisterReplica,
     BinlogDump,
     BinlogDumpGtid,
+    Clone,
 }
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "Connect",
     "Sleep",
     "Query",
@@ -59,6 +60,7 @@ const NAMES: [&str; 13] = [
     "Register Replica",
     "Binlog Dump",
     "Binlog Dump GTID",
+    "Clone",
 ];
 
 struct Lane {
@@ -246,6 +248,12 @@ impl Entry {
 
     pub fn id(&self) -> LaneId {
         self.lane
+    }
+
+    /// The connection, for whoever asks whether the client is still there.
+    pub fn client(&self) -> HangUp {
+        let (_, client) = self.lane().details.lock().kill.clone().expect("the entry was opened with it");
+        client
     }
 
     /// What ends the connection, without a lock.

@@ -18,16 +18,16 @@ use crate::sink::MemorySink;
 use crate::variables::{Val, VarId, id};
 use accounts::AccountName;
 use binlog::decode::{Change, Fit, QueryEvent, RowsEvent, SourceColumn, SourceTable};
-use binlog::event::{NO_FOREIGN_KEY_CHECKS, NO_UNIQUE_CHECKS};
+use binlog::event::{NO_FOREIGN_KEY_CHECKS, NO_UNIQUE_CHECKS, XaId};
 use binlog::gtid::Gtid;
 use binlog::payload::{ROWS_NO_FOREIGN_KEYS, ROWS_RELAXED_UNIQUE};
 use catalog::Column;
 use catalog::dictionary::{self, Kind};
 use engine::{Isolation, Transaction};
 use exec::apply::{Mode, RowApplier};
-use exec::run::Run;
+use exec::run::{PlainReads, Run};
 use protocol::{HangUp, Peer};
-use replica::{Apply, Filters, Origin, Position};
+use replica::{Apply, Filters, Origin, Position, Turn};
 use sql::ast::{ObjectName, Parsed, Statement, TableRef};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -49,6 +49,7 @@ const COLLATION_SERVER: VarId = id("collation_server");
 const CHARSET_SERVER: VarId = id("character_set_server");
 const UTF8MB4_COLLATION: VarId = id("default_collation_for_utf8mb4");
 const EXPLICIT_DEFAULTS: VarId = id("explicit_defaults_for_timestamp");
+const DEFAULT_ENCRYPTION: VarId = id("default_table_encryption");
 const REQUIRE_PRIMARY_KEY: VarId = id("sql_require_primary_key");
 const SQL_LOG_BIN: VarId = id("sql_log_bin");
 const LOG_UPDATES: VarId = id("log_replica_updates");
@@ -112,18 +113,85 @@ struct Target {
     columns: Vec<Mapped>,
 }
 
+/// Tables that row events are of and where their rows go here, by the numbers of one source.
+#[derive(Default)]
+pub(crate) struct Targets(HashMap<u64, Target>);
+
+impl Targets {
+    /// The table here that the rows of a source's table go to. Errors 1146, 1677.
+    fn find(&mut self, session: &mut Session, source: &SourceTable) -> Result<()> {
+        let version = session.dictionary();
+        if let Some(target) = self.0.get(&source.id)
+            && target.number == version.number
+            && target.source.schema == source.schema
+            && target.source.name == source.name
+            && target.source.columns.len() == source.columns.len()
+        {
+            return Ok(());
+        }
+        self.0.remove(&source.id);
+        let table = version.base_table(&source.schema, &source.name).filter(|t| t.is_base());
+        let table = table.ok_or_else(|| err!(1146, source.schema, source.name))?;
+        let globals = session.server.globals.load();
+        let mut source = source.clone();
+        let columns = map_columns(&mut source, &table.columns, &table.schema, &table.name, globals.text(CONVERSIONS))?;
+        let rows = RowApplier::new(&mut session.state, &version, table)?;
+        let target = Target { rows, number: version.number, source, columns };
+        // A source numbers its tables anew with each change of them.
+        if self.0.len() >= TARGETS_MAX {
+            self.0.clear();
+        }
+        self.0.insert(target.source.id, target);
+        Ok(())
+    }
+
+    /// Makes the changes of a row event in the session's transaction, as one statement of it that has not ended. The session's checks,
+    /// SQL mode and time are the event's from here on. Errors 1032, 1062, 1146, 1615, 1677, and those of writing rows.
+    pub fn apply(
+        &mut self,
+        session: &mut Session,
+        source: &SourceTable,
+        event: &RowsEvent<'_>,
+        timestamp: u32,
+    ) -> Result<()> {
+        let without = |flag| event.flags & flag == 0;
+        session.set_event(timestamp, 0, (without(ROWS_NO_FOREIGN_KEYS), without(ROWS_RELAXED_UNIQUE)));
+        session.state.sql_mode = SqlMode::NO_AUTO_VALUE_ON_ZERO;
+        let mut pinned = false;
+        for _ in 0..REPLANS_MAX {
+            self.find(session, source)?;
+            let target = &self.0[&source.id];
+            if session.pin_tables(target.rows.pins(), true)? {
+                pinned = true;
+                break;
+            }
+        }
+        if !pinned {
+            return Err(err!(1615));
+        }
+        session.begin_if_needed();
+        let idempotent = session.server.globals.load().uint(EXEC_MODE) == 1;
+        let mode = if idempotent { Mode::Idempotent } else { Mode::Strict };
+        let target = self.0.get_mut(&source.id).expect("made above");
+        let mut run = Run::new(&mut session.tx, &mut session.state, &[], &[]);
+        (run.writes, run.plain_reads) = (true, PlainReads::Locked);
+        write_rows(target, event, mode, &run)
+    }
+}
+
 pub(crate) struct SessionApplier {
     session: Session,
     /// The transaction at hand has statements among its events.
     logged_as: LoggedAs,
-    /// By the number of the source.
-    targets: HashMap<u64, Target>,
+    /// Its commit prepares it.
+    prepares: Option<XaId>,
+    targets: Targets,
     /// The other ends of the sockets that the session thinks it has.
     _peer: Box<dyn Send>,
 }
 
 impl SessionApplier {
-    /// Errors 1040, 1135.
+    /// `channel`: where positions are kept. Errors 1040, 1135.
     pub fn new(server: &Arc<Server>, channel: &str, position: Position) -> Result<SessionApplier> {
         static NEXT: AtomicU32 = AtomicU32::new(FIRST_ID);
         // Relaxed: a number of its own for each, nothing else.
@@ -148,7 +216,8 @@ impl SessionApplier {
         session.counters.attach();
         session.counters.enter();
         session.memory.arm();
-        Ok(SessionApplier { session, logged_as: LoggedAs::Rows, targets: HashMap::new(), _peer: Box::new(peer) })
+        let targets = Targets::default();
+        Ok(SessionApplier { session, logged_as: LoggedAs::Rows, prepares: None, targets, _peer: Box::new(peer) })
     }
 
     /// Runs a step; a panic in it is its error, and the transaction is rolled back.
@@ -161,7 +230,7 @@ impl SessionApplier {
             Ok(result) => result.map_err(|e| self.session.why_ended(e)),
             Err(panicked) => {
                 let error = self.session.note_panic(&panicked);
-                self.targets.clear();
+                self.targets = Targets::default();
                 self.session.rollback_all();
                 Err(error)
             }
@@ -172,44 +241,32 @@ impl SessionApplier {
         self.session.state.applied.as_mut().expect("an applier's session has it")
     }
 
-    fn set(&mut self, id: VarId, value: Val) {
-        if *self.session.state.vars.get(id) != value {
-            self.session.state.vars.set(id, value);
-        }
-    }
-
-    /// The time of an event, and what its session left out.
-    fn set_event(&mut self, timestamp: u32, microseconds: u32, checks: (bool, bool)) {
-        self.session.state.timestamp = Some(f64::from(timestamp) + f64::from(microseconds) / 1e6);
-        self.set(FOREIGN_KEY_CHECKS, Val::Bool(checks.0));
-        self.set(UNIQUE_CHECKS, Val::Bool(checks.1));
-        self.session.state.begin_statement();
-        self.session.state.clear_conditions();
-    }
-
     /// The session becomes the one that the statement ran in.
     fn set_session(&mut self, query: &QueryEvent<'_>, timestamp: u32) -> Result<()> {
         let has = |flag| query.flags.is_some_and(|flags| flags & flag != 0);
-        self.set_event(timestamp, query.microseconds, (!has(NO_FOREIGN_KEY_CHECKS), !has(NO_UNIQUE_CHECKS)));
+        self.session.set_event(timestamp, query.microseconds, (!has(NO_FOREIGN_KEY_CHECKS), !has(NO_UNIQUE_CHECKS)));
         let known = types::sql_mode::SQL_MODES.iter().fold(0, |all, (_, mode)| all | mode.0);
-        self.set(SQL_MODE, Val::UInt(query.sql_mode.unwrap_or(SqlMode::DEFAULT.0) & known));
+        self.session.set_own(SQL_MODE, Val::UInt(query.sql_mode.unwrap_or(SqlMode::DEFAULT.0) & known));
         let [client, connection, server] = query.collations.unwrap_or([45, 255, 255]).map(known_collation);
         charset::set_names(&mut self.session.state, client);
         let text = |s: &'static str| Val::Str(s.into());
-        self.set(CHARSET_CONNECTION, text(connection.charset().name()));
-        self.set(COLLATION_CONNECTION, text(connection.info().name));
-        self.set(CHARSET_SERVER, text(server.charset().name()));
-        self.set(COLLATION_SERVER, text(server.info().name));
+        self.session.set_own(CHARSET_CONNECTION, text(connection.charset().name()));
+        self.session.set_own(COLLATION_CONNECTION, text(connection.info().name));
+        self.session.set_own(CHARSET_SERVER, text(server.charset().name()));
+        self.session.set_own(COLLATION_SERVER, text(server.info().name));
         let utf8mb4 = query.utf8mb4_collation.map_or(CollationId::UTF8MB4_0900_AI_CI, known_collation);
-        self.set(UTF8MB4_COLLATION, text(utf8mb4.info().name));
+        self.session.set_own(UTF8MB4_COLLATION, text(utf8mb4.info().name));
         if let Some(zone) = query.time_zone {
-            self.set(TIME_ZONE, Val::Str(String::from_utf8_lossy(zone).into_owned().into()));
+            self.session.set_own(TIME_ZONE, Val::Str(String::from_utf8_lossy(zone).into_owned().into()));
         }
         let (increment, offset) = query.auto_increment.unwrap_or((1, 1));
-        self.set(INCREMENT, Val::UInt(increment.into()));
-        self.set(OFFSET, Val::UInt(offset.into()));
-        self.set(EXPLICIT_DEFAULTS, Val::Bool(query.explicit_defaults.unwrap_or(true)));
-        self.set(REQUIRE_PRIMARY_KEY, Val::Bool(query.require_primary_key.unwrap_or(false)));
+        self.session.set_own(INCREMENT, Val::UInt(increment.into()));
+        self.session.set_own(OFFSET, Val::UInt(offset.into()));
+        self.session.set_own(EXPLICIT_DEFAULTS, Val::Bool(query.explicit_defaults.unwrap_or(true)));
+        if let Some(on) = query.default_encryption {
+            self.session.set_own(DEFAULT_ENCRYPTION, Val::Bool(on));
+        }
+        self.session.set_own(REQUIRE_PRIMARY_KEY, Val::Bool(query.require_primary_key.unwrap_or(false)));
         let (user, host) = query.invoker.unwrap_or((b"", b"localhost"));
         let (user, host) = (String::from_utf8_lossy(user), String::from_utf8_lossy(host));
         let access = self.session.access.as_mut().expect("an applier's session has it");
@@ -276,6 +333,7 @@ impl SessionApplier {
             return Ok(());
         }
         self.session.begin_if_needed();
+        self.session.state.log_database = None;
         self.logged_as = LoggedAs::Both;
         self.session.state.log_statement(&mut self.session.tx, query.text)
     }
@@ -283,9 +341,9 @@ impl SessionApplier {
     /// Runs a statement that goes into no binary log by itself.
     fn run_unlogged(&mut self, query: &QueryEvent<'_>, filters: &Filters) -> Result<()> {
         let logs = self.session.state.vars.get(SQL_LOG_BIN).clone();
-        self.set(SQL_LOG_BIN, Val::Bool(false));
+        self.session.set_own(SQL_LOG_BIN, Val::Bool(false));
         let result = self.run_statement(query, filters);
-        self.set(SQL_LOG_BIN, logs);
+        self.session.set_own(SQL_LOG_BIN, logs);
         result
     }
 
@@ -297,61 +355,6 @@ impl SessionApplier {
         }
         *self.applied().position.borrow_mut() = Some(at.clone());
         self.session.commit_applied(LoggedAs::Rows)
-    }
-
-    /// The table here that the rows of a source's table go to. Errors 1146, 1677.
-    fn target(&mut self, source: &SourceTable) -> Result<()> {
-        let version = self.session.dictionary();
-        if let Some(target) = self.targets.get(&source.id)
-            && target.number == version.number
-            && target.source.schema == source.schema
-            && target.source.name == source.name
-            && target.source.columns.len() == source.columns.len()
-        {
-            return Ok(());
-        }
-        self.targets.remove(&source.id);
-        let table = version.base_table(&source.schema, &source.name).filter(|t| t.is_base());
-        let table = table.ok_or_else(|| err!(1146, source.schema, source.name))?;
-        let globals = self.session.server.globals.load();
-        let mut source = source.clone();
-        let columns = map_columns(&mut source, &table.columns, &table.schema, &table.name, globals.text(CONVERSIONS))?;
-        let rows = RowApplier::new(&mut self.session.state, &version, table)?;
-        let target = Target { rows, number: version.number, source, columns };
-        // A source numbers its tables anew with each change of them.
-        if self.targets.len() >= TARGETS_MAX {
-            self.targets.clear();
-        }
-        self.targets.insert(target.source.id, target);
-        Ok(())
-    }
-
-    fn apply_rows(&mut self, source: &SourceTable, event: &RowsEvent<'_>, timestamp: u32) -> Result<()> {
-        let without = |flag| event.flags & flag == 0;
-        self.set_event(timestamp, 0, (without(ROWS_NO_FOREIGN_KEYS), without(ROWS_RELAXED_UNIQUE)));
-        self.session.state.sql_mode = SqlMode::NO_AUTO_VALUE_ON_ZERO;
-        let mut pinned = false;
-        for _ in 0..REPLANS_MAX {
-            self.target(source)?;
-            let target = &self.targets[&source.id];
-            if self.session.pin_tables(target.rows.pins(), true)? {
-                pinned = true;
-                break;
-            }
-        }
-        if !pinned {
-            return Err(err!(1615));
-        }
-        self.session.begin_if_needed();
-        let idempotent = self.session.server.globals.load().uint(EXEC_MODE) == 1;
-        let mode = if idempotent { Mode::Idempotent } else { Mode::Strict };
-        let target = self.targets.get_mut(&source.id).expect("made above");
-        let run = Run::new(&mut self.session.tx, &mut self.session.state, &[], &[]);
-        let applied = write_rows(target, event, mode, &run);
-        drop(run);
-        self.session.pins.release_statement();
-        self.session.tx.end_statement();
-        applied
     }
 }
 
@@ -469,12 +472,28 @@ fn write_rows(target: &mut Target, event: &RowsEvent<'_>, mode: Mode, run: &Run<
             Change::Delete => rows.delete(&before, mode, run)?,
             Change::Update => {
                 images.next(&mut row).ok_or_else(damaged)?;
+                let changes = take_changes(&mut row, images.partial(), columns);
                 place(&mut row, &source.columns, columns, &table.columns, &mut after, run)?;
-                rows.update(&before, &after, mode, run)?;
+                rows.update(&before, &after, &changes, mode, run)?;
             }
         }
     }
     Ok(())
+}
+
+/// Takes documents that are told by their changes out of an image.
+fn take_changes<'v>(
+    row: &mut [Option<Value<'v>>],
+    partial: &[bool],
+    mapped: &[Mapped],
+) -> Vec<exec::apply::DocumentChanges<'v>> {
+    let mut changes = Vec::new();
+    for (i, _) in partial.iter().enumerate().filter(|(_, is_partial)| **is_partial) {
+        if let (Some(Value::Bytes(list)), Some(place)) = (row[i].take(), mapped[i].place) {
+            changes.push((place, list));
+        }
+    }
+    changes
 }
 
 /// Brings an image into the order and the types of the table here. Generated columns are computed here.
@@ -495,8 +514,25 @@ fn place<'v>(
     Ok(())
 }
 
-/// A value as the column here stores it.
+/// A value as the column here stores it. Bytes that are no text of its character set, and numbers of members that it has not, stay
+/// outside, whoever sent them. Error 1366.
 fn stored<'v>(value: Value<'v>, theirs: &DataType, fit: Fit, ours: &Column, run: &Run<'_>) -> Result<Value<'v>> {
+    let incorrect = |kind: &str, shown: String| Err(err!(1366, kind, shown, ours.name, 1));
+    match (&value, ours.data_type.kind) {
+        (Value::Bytes(bytes), kind) if kind.is_text() => {
+            let valid = ours.data_type.collation.charset().valid_up_to(bytes);
+            if valid < bytes.len() {
+                return incorrect("string", types::show_bytes(&bytes[valid..]));
+            }
+        }
+        (Value::UInt(n), TypeKind::Enum) if *n > ours.members.len() as u64 => {
+            return incorrect("integer", n.to_string());
+        }
+        (Value::UInt(n), TypeKind::Set) if n.checked_shr(ours.members.len() as u32).unwrap_or(0) != 0 => {
+            return incorrect("integer", n.to_string());
+        }
+        _ => {}
+    }
     match (value, ours.data_type.kind) {
         (Value::Null, _) if !ours.data_type.nullable => Ok(exec::run::write::implicit_default(&ours.data_type)),
         (Value::Null, _) => Ok(Value::Null),
@@ -526,6 +562,14 @@ fn convert<'v>(value: Value<'v>, theirs: &DataType, ours: &Column, run: &Run<'_>
 }
 
 impl Apply for SessionApplier {
+    fn starts_from(&mut self, from: &Position) {
+        let mut stored = self.applied().stored.borrow_mut();
+        // What the transaction at hand has made before stays made.
+        if !stored.made {
+            stored.clone_from(from);
+        }
+    }
+
     fn begin(&mut self, origin: &Origin) -> Result<()> {
         let applied = self.applied();
         applied.origin = *origin;
@@ -580,23 +624,50 @@ impl Apply for SessionApplier {
     }
 
     fn rows(&mut self, table: &SourceTable, event: &RowsEvent<'_>, timestamp: u32) -> Result<()> {
-        self.step(|this| this.apply_rows(table, event, timestamp))
+        self.step(|this| {
+            let applied = this.targets.apply(&mut this.session, table, event, timestamp);
+            this.session.pins.release_statement();
+            if this.session.tx.is_active() {
+                this.session.tx.end_statement();
+            }
+            applied
+        })
+    }
+
+    fn park(&mut self, turn: &Turn) {
+        self.session.park(turn);
+    }
+
+    fn unpark(&mut self) {
+        self.session.tx.leave_wait();
     }
 
     fn commit(&mut self, at: &Position) -> Result<()> {
         self.step(|this| {
             *this.applied().position.borrow_mut() = Some(at.clone());
-            this.session.commit_applied(this.logged_as)
+            match this.prepares.take() {
+                Some(id) => this.session.prepare_applied(&id, this.logged_as),
+                None => this.session.commit_applied(this.logged_as),
+            }
         })
     }
 
-    fn settle(&mut self) -> Result<()> {
-        self.step(|this| this.session.tx.await_durable().map_err(exec::error::engine))
+    fn prepares(&mut self, id: XaId) {
+        self.prepares = Some(id);
     }
 
     fn rollback(&mut self) {
         *self.applied().position.borrow_mut() = None;
+        self.prepares = None;
         self.session.rollback_all();
+    }
+
+    fn slot(&self) -> u32 {
+        self.session.tx.slot()
+    }
+
+    fn thread(&self) -> u32 {
+        self.session.state.id
     }
 
     fn interrupter(&self) -> Box<dyn Fn() + Send + Sync> {
@@ -615,6 +686,21 @@ impl Drop for SessionApplier {
 }
 
 impl Session {
+    fn set_own(&mut self, id: VarId, value: Val) {
+        if *self.state.vars.get(id) != value {
+            self.state.vars.set(id, value);
+        }
+    }
+
+    /// The time of an event, and what its session left out.
+    fn set_event(&mut self, timestamp: u32, microseconds: u32, checks: (bool, bool)) {
+        self.state.timestamp = Some(f64::from(timestamp) + f64::from(microseconds) / 1e6);
+        self.set_own(FOREIGN_KEY_CHECKS, Val::Bool(checks.0));
+        self.set_own(UNIQUE_CHECKS, Val::Bool(checks.1));
+        self.state.begin_statement();
+        self.state.clear_conditions();
+    }
+
     /// Ends the transaction of a source with its changes and the position behind it; durable only after [`engine::Transaction::await_durable`].
     fn commit_applied(&mut self, kind: LoggedAs) -> Result<()> {
         self.begin_if_needed();
@@ -635,17 +721,41 @@ impl Session {
         ended
     }
 
+    /// Prepares the transaction of a source, with the position behind it. Error 1440.
+    fn prepare_applied(&mut self, id: &XaId, kind: LoggedAs) -> Result<()> {
+        if !self.server.xids.begin(id) {
+            self.rollback_all();
+            return Err(err!(1440));
+        }
+        // Of what the filters have left nothing of, the position is all there is to store.
+        let has_writes = self.tx.has_writes();
+        let stored = if has_writes { Ok(()) } else { self.commit_applied(kind) };
+        match stored.and_then(|()| self.prepare_own(id)) {
+            Ok(detached) => self.server.xids.put(detached, false),
+            Err(e) => {
+                self.pins.end_commit();
+                self.server.xids.remove(id);
+                self.rollback_all();
+                return Err(e);
+            }
+        }
+        self.pins.end_commit();
+        self.ended();
+        Ok(())
+    }
+
     /// A statement of a source that is not the executor's.
     fn obey_event(&mut self, parsed: &Parsed) -> Result<()> {
         match &parsed.statement {
             // Nothing of what they do is seen in rows: the statistics and the files are this server's own.
             Statement::TableMaintenance(_) => return Ok(()),
             Statement::LoadData(_) => return Err(err!(1235, "LOAD DATA from a source")),
-            Statement::Xa(_) => return Err(err!(1235, "XA transactions from a source")),
+            // Behind it comes the event that prepares.
+            Statement::Xa(sql::ast::Xa::End { .. }) => return Ok(()),
             _ => {}
         }
         self.refresh_access()?;
-        self.state.log_text = self.state.logs_to().map(|_| parsed.source().to_vec());
+        self.note_logged(parsed);
         self.obey_quietly(parsed).map(drop)
     }
 }

@@ -4,9 +4,11 @@ use crate::command::Session;
 use crate::define::text_of;
 use crate::needs::Action;
 use crate::variables::{VarId, id};
+use binlog::gtid::{GtidSet, Uuid};
 use exec::Env;
 use inspect::Rows;
-use replica::{Channel, Filters, Position, SourceConfig, Status, ThreadChoice};
+use replica::errors::{self, Stopped};
+use replica::{Channel, Filters, Position, SourceConfig, Status, ThreadChoice, Until};
 use sql::ast::{FilterItem, Parsed, ReplicaStatement, SourceValue, Str};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +20,8 @@ const GTID_MODE_ON: u64 = 3;
 /// The longest heartbeat period, in seconds.
 const HEARTBEAT_S_MAX: f64 = 4_294_967.0;
 const PORT_MAX: u64 = 65_535;
+const DELAY_S_MAX: u64 = 0x7FFF_FFFF;
+const ZSTD_LEVEL_MAX: u64 = 22;
 
 /// What CHANGE REPLICATION SOURCE says about where to begin.
 #[derive(Default)]
@@ -26,6 +30,10 @@ struct Begin {
     offset: Option<u64>,
     /// Another source: the position that there was is worth nothing.
     anew: bool,
+    /// A place in the relay log is named.
+    relay: bool,
+    /// What must not run.
+    stopped: Stopped,
 }
 
 impl Session {
@@ -44,6 +52,10 @@ impl Session {
 
     /// The name of the statement's counter.
     pub(crate) fn replica_statement(&mut self, parsed: &Parsed, statement: &ReplicaStatement) -> Result<&'static str> {
+        if let ReplicaStatement::Start { channel, .. } | ReplicaStatement::Stop { channel, .. } = statement {
+            // As MySQL: whether there is such a channel, everybody may know.
+            self.channel(parsed, *channel)?;
+        }
         self.need(Action::ReplicaControl)?;
         self.commit_all()?;
         match statement {
@@ -56,13 +68,11 @@ impl Session {
                 Ok("change_repl_filter")
             }
             ReplicaStatement::Start { io, sql, until, credentials, channel } => {
-                if *until {
-                    return Err(err!(1235, "START REPLICA UNTIL"));
-                }
+                let until = until_of(parsed, until)?;
                 if *credentials {
                     return Err(err!(1235, "START REPLICA with USER and PASSWORD"));
                 }
-                self.start_replica(parsed, ThreadChoice { io: *io, sql: *sql }, *channel)?;
+                self.start_replica(parsed, ThreadChoice { io: *io, sql: *sql }, &until, *channel)?;
                 Ok("replica_start")
             }
             ReplicaStatement::Stop { io, sql, channel } => {
@@ -80,15 +90,24 @@ impl Session {
         }
     }
 
-    fn start_replica(&mut self, parsed: &Parsed, choice: ThreadChoice, channel: Option<Str>) -> Result<()> {
+    fn start_replica(
+        &mut self,
+        parsed: &Parsed,
+        choice: ThreadChoice,
+        until: &Until,
+        channel: Option<Str>,
+    ) -> Result<()> {
         let channels = self.meant(parsed, channel)?;
         if channels.is_empty() {
             return Err(err!(1200));
         }
+        if *until != Until::Never && !choice.sql {
+            let note = "SQL thread is not to be started so UNTIL options are ignored".to_string();
+            self.state.warn("Note", errors::UNTIL_IGNORED, note);
+        }
         for channel in channels {
-            if !channel.start(choice)? {
-                let note = format!("Replication thread(s) for channel '{}' are already running.", channel.name);
-                self.state.warn("Note", 3083, note);
+            if !channel.start(choice, until)? {
+                self.state.warn("Note", errors::WAS_RUNNING, errors::was_running(&channel.name));
             }
         }
         Ok(())
@@ -101,8 +120,7 @@ impl Session {
             stopped.push((String::new(), false));
         }
         for (name, _) in stopped.iter().filter(|(_, ran)| !ran) {
-            let note = format!("Replication thread(s) for channel '{name}' are already stopped.");
-            self.state.warn("Note", 3084, note);
+            self.state.warn("Note", errors::WAS_NOT_RUNNING, errors::was_not_running(name));
         }
         Ok(())
     }
@@ -124,33 +142,30 @@ impl Session {
     fn change_source(&mut self, parsed: &Parsed, options: &[(Str, SourceValue)], channel: Option<Str>) -> Result<()> {
         let name = Self::channel_name(parsed, channel);
         if name.len() > 64 || name.chars().any(|c| matches!(c, '/' | '\0' | '\n')) {
-            return Err(SqlError::new(3070, "Couldn't create channel: Channel name is either invalid or too long."));
+            return Err(errors::invalid_name());
+        }
+        if ["group_replication_applier", "group_replication_recovery"].contains(&&*name.to_ascii_lowercase()) {
+            return Err(errors::not_allowed("CHANGE REPLICATION SOURCE", &name));
         }
         let channel = self.server.make_channel(&name);
         let before = channel.config();
         let (mut config, mut begin) = (before.clone(), Begin::default());
         for (word, value) in options {
             let word = text_of(parsed, *word).to_ascii_uppercase();
-            change(&mut config, &mut begin, &word, &Given { parsed, value })?;
+            change(&mut config, &mut begin, &word, &Given { parsed, value, channel: &name })?;
         }
         begin.anew = (&config.host, config.port) != (&before.host, before.port);
-        if config.auto_position && (begin.file.is_some() || begin.offset.is_some()) {
-            return Err(SqlError::new(
-                1776,
-                "Parameters SOURCE_LOG_FILE, SOURCE_LOG_POS, RELAY_LOG_FILE and RELAY_LOG_POS cannot be set when \
-                 SOURCE_AUTO_POSITION is active.",
-            ));
+        if config.auto_position && (begin.file.is_some() || begin.offset.is_some() || begin.relay) {
+            return Err(errors::positions_with_auto_position());
+        }
+        if begin.relay {
+            return Err(err!(1235, "RELAY_LOG_FILE and RELAY_LOG_POS"));
         }
         let mode = self.server.globals.load().uint(GTID_MODE);
         if config.auto_position && mode != GTID_MODE_ON {
-            return Err(SqlError::new(
-                1777,
-                format!(
-                    "CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION = 1 cannot be executed for channel '{name}' because \
-                 @@GLOBAL.GTID_MODE = OFF."
-                ),
-            ));
+            return Err(errors::auto_position_without_gtids(&name));
         }
+        let stopped = if config.auto_position == before.auto_position { begin.stopped } else { Stopped::Both };
         let position = match (begin.file, begin.offset) {
             (None, None) if !begin.anew => None,
             (None, None) => Some(Position::new("", 4)),
@@ -168,24 +183,33 @@ impl Session {
                 .to_string();
             self.state.warn("Note", 1760, note);
         }
-        channel.change(config, position)?;
+        channel.change(config, position, stopped)?;
         self.server.channels.put(&channel);
         Ok(())
     }
 
     fn change_filter(&mut self, parsed: &Parsed, rules: &[(Str, Vec<FilterItem>)], channel: Option<Str>) -> Result<()> {
-        let channels = match channel {
-            Some(_) => self.meant(parsed, channel)?,
-            None => self.server.channels.all(),
-        };
-        for channel in channels {
-            let mut filters = channel.config().filters;
+        let now_us = crate::state::clock_us();
+        let changed = |filters: &Filters| -> Result<Filters> {
+            // What is counted begins anew.
+            let mut filters = Filters { set_us: now_us, counts: Default::default(), ..filters.clone() };
+            filters.for_channel = channel.is_some();
             for (word, items) in rules {
                 set_filter(&mut filters, &text_of(parsed, *word).to_ascii_uppercase(), items, parsed)?;
             }
-            channel.set_filters(filters)?;
+            Ok(filters)
+        };
+        if channel.is_some() {
+            let found = self.channel(parsed, channel).map_err(|_| errors::not_configured())?;
+            let channel = found.ok_or_else(errors::not_configured)?;
+            return channel.set_filters(changed(&channel.config().filters)?);
         }
-        Ok(())
+        // Those of all channels, and of channels to come.
+        let global = changed(&self.server.channels.filters())?;
+        for channel in self.server.channels.all() {
+            channel.set_filters(changed(&channel.config().filters)?)?;
+        }
+        self.server.set_global_filters(global)
     }
 
     /// SHOW REPLICA STATUS. Error 3074.
@@ -201,6 +225,7 @@ impl Session {
 struct Given<'p> {
     parsed: &'p Parsed,
     value: &'p SourceValue,
+    channel: &'p str,
 }
 
 impl Given<'_> {
@@ -213,6 +238,14 @@ impl Given<'_> {
             SourceValue::Text(s) => Ok(text_of(self.parsed, *s)),
             SourceValue::Word(s) if text_of(self.parsed, *s).eq_ignore_ascii_case("NULL") => Ok(String::new()),
             _ => Err(self.wrong()),
+        }
+    }
+
+    /// As it stands in the statement.
+    fn written(&self) -> String {
+        match self.value {
+            SourceValue::Number(s) | SourceValue::Text(s) | SourceValue::Word(s) => text_of(self.parsed, *s),
+            SourceValue::Numbers(_) => String::new(),
         }
     }
 
@@ -229,7 +262,7 @@ impl Given<'_> {
     }
 
     fn flag(&self) -> Result<bool> {
-        self.number(1).map(|n| n == 1)
+        self.number(u64::MAX).map(|n| n != 0)
     }
 }
 
@@ -237,6 +270,11 @@ impl Given<'_> {
 fn change(config: &mut SourceConfig, begin: &mut Begin, word: &str, given: &Given<'_>) -> Result<()> {
     // MASTER_HOST is what older tools say.
     let name = word.strip_prefix("SOURCE_").or_else(|| word.strip_prefix("MASTER_")).unwrap_or(word);
+    begin.stopped = begin.stopped.and(match name {
+        "DELAY" => Stopped::Applier,
+        "PRIVILEGE_CHECKS_USER" | "REQUIRE_ROW_FORMAT" | "REQUIRE_TABLE_PRIMARY_KEY_CHECK" => Stopped::Applier,
+        _ => Stopped::Receiver,
+    });
     match name {
         "HOST" => {
             config.host = given.text()?;
@@ -249,13 +287,14 @@ fn change(config: &mut SourceConfig, begin: &mut Begin, word: &str, given: &Give
         "PASSWORD" => config.password = given.text()?,
         "CONNECT_RETRY" => config.connect_retry_s = given.number(u32::MAX.into())? as u32,
         "RETRY_COUNT" => config.retry_count = given.number(u64::MAX)?,
-        "DELAY" => config.delay_s = given.number(0x7FFF_FFFF)? as u32,
+        "DELAY" => match given.number(u64::MAX)? {
+            seconds if seconds > DELAY_S_MAX => return Err(errors::delay_too_long(&given.written())),
+            seconds => config.delay_s = seconds as u32,
+        },
         "HEARTBEAT_PERIOD" => {
             let seconds = given.decimal()?;
             if !(0.0..=HEARTBEAT_S_MAX).contains(&seconds) {
-                let text = "The requested value for the heartbeat period is either negative or exceeds the maximum allowed \
-                            (4294967 seconds).";
-                return Err(SqlError::new(1704, text));
+                return Err(errors::wrong_heartbeat());
             }
             config.heartbeat = Some(Duration::from_millis((seconds * 1000.0).round() as u64));
         }
@@ -272,24 +311,32 @@ fn change(config: &mut SourceConfig, begin: &mut Begin, word: &str, given: &Give
             config.ignore_server_ids = ids.iter().map(|id| *id as u32).collect();
         }
         // What is not there can be asked to be so.
-        "BIND"
-        | "SSL_CAPATH"
-        | "SSL_CERT"
-        | "SSL_KEY"
-        | "SSL_CIPHER"
-        | "SSL_CRL"
-        | "SSL_CRLPATH"
-        | "TLS_VERSION"
-        | "TLS_CIPHERSUITES"
-        | "COMPRESSION_ALGORITHMS"
-        | "NETWORK_NAMESPACE" => {
+        "BIND" | "SSL_CAPATH" | "SSL_CERT" | "SSL_KEY" | "SSL_CIPHER" | "SSL_CRL" | "SSL_CRLPATH" | "TLS_VERSION"
+        | "TLS_CIPHERSUITES" | "NETWORK_NAMESPACE" => {
             let text = given.text()?;
-            let is_off =
-                text.is_empty() || name == "COMPRESSION_ALGORITHMS" && text.eq_ignore_ascii_case("uncompressed");
-            if !is_off {
+            if !text.is_empty() {
                 return Err(err!(1235, word));
             }
         }
+        "COMPRESSION_ALGORITHMS" => {
+            let text = given.text()?;
+            let known =
+                |word: &str| ["zlib", "zstd", "uncompressed"].iter().any(|k| k.eq_ignore_ascii_case(word.trim()));
+            if !text.split(',').all(known) {
+                return Err(errors::wrong_algorithms(&text, given.channel));
+            }
+            if !text.eq_ignore_ascii_case("uncompressed") {
+                return Err(err!(1235, word));
+            }
+        }
+        "ZSTD_COMPRESSION_LEVEL" => {
+            let level = given.number(u64::MAX)?;
+            if !(1..=ZSTD_LEVEL_MAX).contains(&level) {
+                return Err(errors::wrong_level(&given.written(), given.channel));
+            }
+            return Err(err!(1235, word));
+        }
+        "GTID_ONLY" if given.flag()? => return Err(errors::gtid_only(given.channel)),
         "CONNECTION_AUTO_FAILOVER" | "REQUIRE_ROW_FORMAT" | "GTID_ONLY" => {
             if given.flag()? {
                 return Err(err!(1235, word));
@@ -305,12 +352,50 @@ fn change(config: &mut SourceConfig, begin: &mut Begin, word: &str, given: &Give
         },
         "ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS" => match given.value {
             SourceValue::Word(s) if text_of(given.parsed, *s).eq_ignore_ascii_case("OFF") => {}
+            SourceValue::Text(s) if Uuid::parse(&text_of(given.parsed, *s)).is_none() => {
+                return Err(err!(1525, "UUID", text_of(given.parsed, *s)));
+            }
             _ => return Err(err!(1235, word)),
         },
-        "RELAY_LOG_FILE" | "RELAY_LOG_POS" | "ZSTD_COMPRESSION_LEVEL" => return Err(err!(1235, word)),
+        "RELAY_LOG_FILE" => begin.relay |= given.text().map(|_| true)?,
+        "RELAY_LOG_POS" => begin.relay |= given.number(u64::MAX).map(|_| true)?,
         _ => return Err(given.wrong()),
     }
     Ok(())
+}
+
+/// What UNTIL says. Errors 1277, 1772.
+fn until_of(parsed: &Parsed, said: &[(Str, Option<SourceValue>)]) -> Result<Until> {
+    let mut source = (None, None);
+    let mut relay = (None, None);
+    let mut other = None;
+    for (word, value) in said {
+        let word = text_of(parsed, *word).to_ascii_uppercase();
+        let Some(value) = value else {
+            other = Some(Until::AfterGaps);
+            continue;
+        };
+        let given = Given { parsed, value, channel: "" };
+        let set = || {
+            let text = given.text()?;
+            GtidSet::parse(&text).ok_or_else(|| err!(1772, text))
+        };
+        match word.strip_prefix("SOURCE_").or_else(|| word.strip_prefix("MASTER_")).unwrap_or(&word) {
+            "LOG_FILE" => source.0 = Some(given.text()?),
+            "LOG_POS" => source.1 = Some(given.number(u64::MAX)?),
+            "RELAY_LOG_FILE" => relay.0 = Some(given.text()?),
+            "RELAY_LOG_POS" => relay.1 = Some(given.number(u64::MAX)?),
+            "SQL_BEFORE_GTIDS" => other = Some(Until::Before(set()?)),
+            "SQL_AFTER_GTIDS" => other = Some(Until::After(set()?)),
+            _ => return Err(given.wrong()),
+        }
+    }
+    match (source, relay, other) {
+        ((None, None), (None, None), other) => Ok(other.unwrap_or_default()),
+        ((Some(file), Some(offset)), (None, None), None) => Ok(Until::Source(file, offset)),
+        ((None, None), (Some(file), Some(offset)), None) => Ok(Until::Relay(file, offset)),
+        _ => Err(errors::wrong_until()),
+    }
 }
 
 /// Takes one rule of CHANGE REPLICATION FILTER, in place of the former one of its kind.
@@ -321,17 +406,14 @@ fn set_filter(filters: &mut Filters, word: &str, items: &[FilterItem], parsed: &
     };
     let table = |item: &FilterItem| match item {
         FilterItem::Name(name) => {
-            let schema = name.schema.ok_or_else(|| SqlError::new(3063, "Supplied filter list contains a value which is not in the required format 'db_pattern.table_pattern'"))?;
+            let schema = name.schema.ok_or_else(|| err!(1064))?;
             Ok(format!("{}.{}", parsed.name(schema), parsed.name(name.name)))
         }
         _ => Err(err!(1064)),
     };
     let pattern = |item: &FilterItem| match item {
         FilterItem::Pattern(s) if text_of(parsed, *s).contains('.') => Ok(text_of(parsed, *s)),
-        FilterItem::Pattern(_) => Err(SqlError::new(
-            3063,
-            "Supplied filter list contains a value which is not in the required format 'db_pattern.table_pattern'",
-        )),
+        FilterItem::Pattern(_) => Err(errors::wrong_table_pattern()),
         _ => Err(err!(1064)),
     };
     let pair = |item: &FilterItem| match item {
@@ -407,9 +489,9 @@ fn status_row(status: &Status, executed: &str) -> Vec<Value<'static>> {
         number(status.skip_left),
         number(status.applied.offset),
         number(status.relay_space),
-        text("None"),
-        text(""),
-        number(0),
+        text(status.until.words()),
+        text(status.until.place().0),
+        number(status.until.place().1),
         yes(config.ssl),
         text(&*config.ssl_ca),
         text(""),
@@ -431,8 +513,8 @@ fn status_row(status: &Status, executed: &str) -> Vec<Value<'static>> {
         text(status.sql.words()),
         number(config.retry_count),
         text(""),
-        moment(status.io_error.at_s),
-        moment(status.sql_error.at_s),
+        moment(status.io_error.at_us / 1_000_000),
+        moment(status.sql_error.at_us / 1_000_000),
         text(""),
         text(""),
         text(status.retrieved.to_string()),

@@ -4,11 +4,13 @@ use crate::Server;
 use crate::binary_log::SERVER_ID;
 use crate::replica_apply::{POSITION_ENTRY, SessionApplier};
 use crate::variables::{Val, VarId, id};
+use binlog::LogKeys;
 use binlog::gtid::{GtidSet, Uuid};
 use catalog::dictionary::{self, Entry, Kind};
 use catalog::error::from_engine;
 use engine::{Isolation, Transaction};
-use replica::{Apply, Channel, Filters, Host, Position, SourceConfig, ThreadChoice};
+use replica::replay::Plan;
+use replica::{Apply, Channel, Filters, Host, Position, SourceConfig, ThreadChoice, Until};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -24,6 +26,8 @@ const PORT: VarId = id("port");
 const DATADIR: VarId = id("datadir");
 const NET_TIMEOUT: VarId = id("replica_net_timeout");
 const RETRIES: VarId = id("replica_transaction_retries");
+const WORKERS: VarId = id("replica_parallel_workers");
+const PRESERVES_ORDER: VarId = id("replica_preserve_commit_order");
 const RELAY_FILE_MAX: VarId = id("max_relay_log_size");
 const BINLOG_FILE_MAX: VarId = id("max_binlog_size");
 const SKIP_COUNTER: VarId = id("sql_replica_skip_counter");
@@ -31,11 +35,17 @@ const OLD_SKIP_COUNTER: VarId = id("sql_slave_skip_counter");
 const SKIP_START: VarId = id("skip_replica_start");
 
 const CONFIG_ENTRY: &str = "source";
+/// Filters without a channel.
+const FILTERS_ENTRY: &str = "filters";
+/// Of files of a binary log, for as long as they are applied.
+const REPLAY_CHANNEL: &str = "clearway_restore";
 
 /// All channels, by name.
 pub(crate) struct Channels {
     /// W: statements about channels. R: SHOW REPLICA STATUS and its like.
     map: Mutex<BTreeMap<String, Arc<Channel>>>,
+    /// What a new channel begins with. W, R: the same.
+    filters: Mutex<Filters>,
 }
 
 /// The server as its channels see it. A channel does not keep it.
@@ -48,7 +58,10 @@ fn ended() -> SqlError {
 
 impl Channels {
     pub fn new() -> Channels {
-        Channels { map: Mutex::new(Rank::Session, BTreeMap::new()) }
+        Channels {
+            map: Mutex::new(Rank::Session, BTreeMap::new()),
+            filters: Mutex::new(Rank::Session, Filters::default()),
+        }
     }
 
     pub fn all(&self) -> Vec<Arc<Channel>> {
@@ -57,6 +70,11 @@ impl Channels {
 
     pub fn find(&self, name: &str) -> Option<Arc<Channel>> {
         self.map.lock().get(name).cloned()
+    }
+
+    /// CHANGE REPLICATION FILTER without a channel: what a new one begins with.
+    pub fn filters(&self) -> Filters {
+        self.filters.lock().clone()
     }
 
     pub fn put(&self, channel: &Arc<Channel>) {
@@ -69,6 +87,14 @@ impl Channels {
 }
 
 impl Server {
+    /// Of the binary log, or of relay logs of a server without one.
+    pub(crate) fn log_keys(&self) -> Arc<LogKeys> {
+        const ENCRYPTION: VarId = id("binlog_encryption");
+        let globals = self.globals.load();
+        let own = || LogKeys::new(self.engine.vault(), globals.text(SERVER_UUID).to_string(), globals.bool(ENCRYPTION));
+        self.binlog.as_ref().map_or_else(|| Arc::new(own()), |binlog| Arc::clone(binlog.keys()))
+    }
+
     pub(crate) fn replica_host(self: &Arc<Self>) -> Arc<dyn Host> {
         Arc::new(Here(Arc::downgrade(self)))
     }
@@ -83,6 +109,10 @@ impl Server {
         let value = |channel: &str, name: &str| {
             entries.iter().find(|e| e.schema == channel && e.name == name).map(|e| &e.value[..])
         };
+        if let Some(bytes) = value("", FILTERS_ENTRY) {
+            let kept = SourceConfig::decode(bytes).ok_or_else(|| dictionary::damaged(b"R"))?;
+            *self.channels.filters.lock() = kept.filters;
+        }
         for Entry { schema, value: config, .. } in entries.iter().filter(|e| e.name == CONFIG_ENTRY) {
             let damaged = || dictionary::damaged(format!("R{schema}").as_bytes());
             let config = SourceConfig::decode(config).ok_or_else(damaged)?;
@@ -102,7 +132,7 @@ impl Server {
             return;
         }
         for channel in self.channels.all().iter().filter(|c| !c.config().host.is_empty()) {
-            if let Err(e) = channel.start(ThreadChoice { io: true, sql: true }) {
+            if let Err(e) = channel.start(ThreadChoice { io: true, sql: true }, &Until::Never) {
                 crate::panics::tell(&format!("replication channel '{}' does not start: {}", channel.name, e.message));
             }
         }
@@ -115,13 +145,46 @@ impl Server {
         }
     }
 
+    /// Keeps what new channels begin with.
+    pub(crate) fn set_global_filters(self: &Arc<Self>, filters: Filters) -> Result<()> {
+        let bytes = SourceConfig { filters: filters.clone(), ..SourceConfig::default() }.encode();
+        Here(Arc::downgrade(self)).change(|server, tx| {
+            dictionary::put(tx, server.engine.dictionary(), Kind::Replication, "", FILTERS_ENTRY, &bytes)
+        })?;
+        *self.channels.filters.lock() = filters;
+        Ok(())
+    }
+
+    /// Error 3017 for a variable that workers go by while they run.
+    pub(crate) fn may_set_of_appliers(&self, id: VarId) -> Result<()> {
+        let is_one = id == PRESERVES_ORDER || crate::variables::other_name(id) == Some(PRESERVES_ORDER);
+        if is_one && self.channels.all().iter().any(|channel| channel.applies()) {
+            return Err(replica::errors::appliers_must_stop());
+        }
+        Ok(())
+    }
+
+    /// Point-in-time recovery: applies what is planned of files of a binary log. `tell` hears how many transactions are done. Errors: the
+    /// applier's.
+    pub fn replay(self: &Arc<Self>, plan: &Plan, tell: &mut dyn FnMut(u64)) -> Result<()> {
+        let position = Position::new("", 4);
+        let channel = Channel::new(REPLAY_CHANNEL, self.replica_host(), SourceConfig::default(), position);
+        replica::replay::replay(&Arc::new(channel), plan, tell)
+    }
+
+    /// All transactions with GTIDs that this server has, its own and others'.
+    pub fn executed(self: &Arc<Self>) -> GtidSet {
+        self.replica_host().executed()
+    }
+
     /// A channel that there is not yet, unless there is.
     pub(crate) fn make_channel(self: &Arc<Self>, name: &str) -> Arc<Channel> {
         if let Some(channel) = self.channels.find(name) {
             return channel;
         }
         let position = Position::new("", 4);
-        let config = SourceConfig { filters: Filters::default(), ..SourceConfig::default() };
+        let filters = Filters { counts: Default::default(), ..self.channels.filters() };
+        let config = SourceConfig { filters, ..SourceConfig::default() };
         Arc::new(Channel::new(name, self.replica_host(), config, position))
     }
 }
@@ -165,6 +228,10 @@ impl Here {
 }
 
 impl Host for Here {
+    fn log_keys(&self) -> Option<Arc<LogKeys>> {
+        self.0.upgrade().map(|server| server.log_keys())
+    }
+
     fn applier(&self, channel: &str) -> Result<Box<dyn Apply>> {
         let server = self.server()?;
         Ok(Box::new(SessionApplier::new(&server, channel, stored_position(&server, channel)?)?))
@@ -189,6 +256,10 @@ impl Host for Here {
             dictionary::remove(tx, tree, Kind::Replication, channel, CONFIG_ENTRY)?;
             dictionary::remove(tx, tree, Kind::Replication, channel, POSITION_ENTRY)
         })
+    }
+
+    fn settle(&self) -> Result<()> {
+        settle(&*self.server()?)
     }
 
     fn executed(&self) -> GtidSet {
@@ -220,12 +291,24 @@ impl Host for Here {
         self.global(|globals| (String::new(), globals.uint(PORT) as u16), (String::new(), 0))
     }
 
+    fn answers(&self) -> bool {
+        self.global(crate::semisync::answers, false)
+    }
+
     fn net_timeout(&self) -> Duration {
         Duration::from_secs(self.global(|globals| globals.uint(NET_TIMEOUT), 60))
     }
 
     fn retries(&self) -> u64 {
         self.global(|globals| globals.uint(RETRIES), 0)
+    }
+
+    fn workers(&self) -> usize {
+        self.global(|globals| globals.uint(WORKERS) as usize, 1)
+    }
+
+    fn preserves_order(&self) -> bool {
+        self.global(|globals| globals.bool(PRESERVES_ORDER), true)
     }
 
     fn relay_file_max(&self) -> u64 {
@@ -260,5 +343,15 @@ impl Host for Here {
 
     fn tell(&self, text: &str) {
         crate::panics::tell(text);
+    }
+}
+
+/// Waits until all that was committed so far is durable, where commits are.
+pub(crate) fn settle(server: &Server) -> Result<()> {
+    const AT_EACH_COMMIT: u8 = 1;
+    match server.engine.flush_log_at_commit() {
+        AT_EACH_COMMIT => server.engine.hurry_events().map(drop).map_err(from_engine),
+        // Nobody waits for a flush.
+        _ => Ok(()),
     }
 }

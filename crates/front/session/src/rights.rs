@@ -144,6 +144,21 @@ impl Session {
         prepared.rights().iter().try_for_each(|right| self.check_view(right, prepared.tables()))
     }
 
+    /// Tables of MySQL's dictionary are nobody's, whether the server has them or not. Error 3554.
+    pub(crate) fn refuse_dictionary(&self, parsed: &Parsed) -> Result<()> {
+        parsed.reserved().iter().try_for_each(|name| {
+            let table = parsed.name(name.name);
+            let is_meant = match name.schema {
+                Some(schema) => parsed.name(schema) == "mysql",
+                None => self.state.database.as_deref() == Some("mysql") && !parsed.has_common_table(table),
+            };
+            match sql::kind_of_reserved(table).filter(|_| is_meant) {
+                Some(kind) => Err(err!(3554, kind, "mysql", table)),
+                None => Ok(()),
+            }
+        })
+    }
+
     /// Rights come before names: the statement could not be planned, for `error`, and where the session has no right on a table
     /// that it names, it is that what is told, whether the table is there or not. Errors 1142, 1143.
     #[cold]
@@ -195,10 +210,6 @@ impl Session {
             Statement::LoadData(load) => check(INSERT, load.table)?,
             _ => {}
         }
-        let common = |name: &str| {
-            let mut tables = parsed.queries().iter().filter_map(|q| q.with.as_ref()).flat_map(|w| &w.tables);
-            tables.any(|t| parsed.name(t.name).eq_ignore_ascii_case(name))
-        };
         let first = match statement {
             Statement::Update(update) => Some(update.tables),
             Statement::Delete(delete) => Some(delete.from),
@@ -211,7 +222,7 @@ impl Session {
         for reference in parsed.table_refs() {
             let TableRef::Table(factor) = reference else { continue };
             let is_first = first.is_some_and(|name| name == factor.name);
-            if factor.name.schema.is_some() || !common(parsed.name(factor.name.name)) {
+            if factor.name.schema.is_some() || !parsed.has_common_table(parsed.name(factor.name.name)) {
                 check(if is_first { of_first } else { of_all }, factor.name)?;
                 self.deny_column(parsed, factor.name, is_first && of_first == UPDATE, error)?;
             }

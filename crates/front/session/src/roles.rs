@@ -284,9 +284,10 @@ impl Session {
         self.plans.clear();
     }
 
-    /// CURRENT_ROLE() follows the roles that are active.
+    /// CURRENT_ROLE(), and whether LOAD_FILE() reads, follow the roles that are active.
     pub(crate) fn show_roles(&mut self) {
         let names: Vec<String> = self.access().active_roles().iter().map(quoted_account).collect();
+        self.state.reads_files = self.need(Action::ReadFile).is_ok();
         self.state.current_role = if names.is_empty() { "NONE".to_string() } else { names.join(",") };
     }
 
@@ -296,7 +297,7 @@ impl Session {
         directory: &Arc<Directory>,
         name: &AccountName,
         using: &[AccountName],
-    ) -> Result<accounts::Account> {
+    ) -> Result<Arc<accounts::Account>> {
         let granted = directory.roles_of(name, &self.mandatory_roles());
         if let Some(missing) = using.iter().find(|r| !granted.contains(*r)) {
             return Err(not_granted(missing, name));

@@ -213,6 +213,7 @@ impl Session {
                     sql::parse(rest, lexer_mode(self.state.sql_mode)).err().map_or_else(|| err!(1064), parse_error);
                 return Err(self.unread(error));
             }
+            self.refuse_dictionary(&parsed).map_err(|e| self.unread(e))?;
             self.more = !tail.is_empty();
             let room = exec::stack_bytes(parsed.height());
             let done = exec::with_stack(room, || self.statement(parsed, out)).map_err(|e| self.failed(e))?;
@@ -233,7 +234,7 @@ impl Session {
     pub(crate) fn failed(&mut self, error: SqlError) -> SqlError {
         let error = self.why_ended(error);
         self.state.note_error(&error);
-        if self.state.gtid.next.is_given() && !self.is_in_transaction() {
+        if !self.is_in_transaction() {
             self.state.release_gtid();
         }
         if std::mem::take(&mut self.transaction.tells_kept) {
@@ -293,6 +294,7 @@ impl Session {
                 if !is_planned(&parsed.statement) {
                     return Ok(None);
                 }
+                self.refuse_dictionary(&parsed).map_err(|e| self.unread(e))?;
                 self.state.clear_conditions();
                 self.refresh_access()?;
                 let types: Vec<DataType> = normalized.literals.iter().map(|l| self.literal_type(l.kind)).collect();
@@ -403,14 +405,10 @@ impl Session {
         if error.code != 1054 {
             return error;
         }
-        let common = |name: &str| {
-            let mut tables = parsed.queries().iter().filter_map(|q| q.with.as_ref()).flat_map(|w| &w.tables);
-            tables.any(|t| parsed.name(t.name).eq_ignore_ascii_case(name))
-        };
         for reference in parsed.table_refs() {
             let TableRef::Table(factor) = reference else { continue };
             let Ok((schema, table)) = self.object(parsed, factor.name) else { return error };
-            let is_common = factor.name.schema.is_none() && common(&table);
+            let is_common = factor.name.schema.is_none() && parsed.has_common_table(&table);
             if !is_common && version.schema(&schema).is_some() && version.table(&schema, &table).is_none() {
                 return err!(1146, schema, table);
             }
@@ -427,6 +425,7 @@ impl Session {
         if !types.is_empty() {
             prepared.keep_places(&planned.prepared);
         }
+        prepared.set_untold(planned.prepared.has_untold());
         planned.prepared = prepared;
         (planned.pins, planned.readable_since) = pins_of(&planned.prepared, &version);
         planned.rows = RowLocks::of(&planned.prepared, &version);
@@ -451,7 +450,9 @@ impl Session {
         if planned.into_file {
             return self.run_into_file(planned, params, out);
         }
-        if self.state.gtid.next.is_given() && planned.prepared.writes() && self.passes_over()? {
+        let asks = self.state.gtid.next.is_given() && (planned.changes || planned.prepared.writes());
+        // Rows are locked under any number, but one that is over.
+        if asks && self.passes_over()? && planned.prepared.writes() {
             self.ok(out, &Outcome::default())?;
             return Ok(Done::Answered);
         }
@@ -485,10 +486,15 @@ impl Session {
             outcome if started => {
                 self.state.found_rows = outcome.found_rows.unwrap_or(rows);
                 self.state.row_count = -1;
-                let (status, warnings) = (self.status(self.more), self.state.wire_warnings());
-                out.end_rows(status, warnings).map_err(|_| crate::sink::gone())?;
+                if self.tracking.follows_transactions() {
+                    self.track_planned(planned, true);
+                }
+                self.end_rows(out)?;
             }
             mut outcome => {
+                if self.tracking.follows_transactions() {
+                    self.track_planned(planned, false);
+                }
                 if self.found_rows
                     && let Some(matched) = outcome.matched_rows
                 {
@@ -510,8 +516,16 @@ impl Session {
         is_binary: &dyn Fn(usize) -> bool,
     ) -> Result<()> {
         match parameter::are_keys(planned.prepared.parameters(), values) {
-            true => Ok(()),
-            false => self.convert(planned, values, is_binary),
+            true => {
+                planned.prepared.set_untold(false);
+                Ok(())
+            }
+            false => {
+                self.state.untold.clear();
+                self.convert(planned, values, is_binary)?;
+                planned.prepared.set_untold(!self.state.untold.is_empty());
+                Ok(())
+            }
         }
     }
 
@@ -526,16 +540,16 @@ impl Session {
         if self.is_stale(planned) {
             self.plan_again(planned, &[])?;
         }
-        self.state.untold.clear();
-        parameter::keep_bytes(planned.prepared.parameters(), values, is_binary);
+        parameter::keep_bytes(planned.prepared.parameters(), values, is_binary)?;
         // Texts have come in the character set of the connection as it is now.
         let is_current = planned.prepared.literal_collation() == self.state.vars.hot().literals;
         if is_current && parameter::bind(planned.prepared.parameters(), values, &mut self.state) {
             return Ok(());
         }
         // In another character set all texts are other ones.
+        let (parameters, literals) = (planned.prepared.parameters(), planned.prepared.literal_collation());
         let types = match is_current {
-            true => parameter::types_for(planned.prepared.parameters(), values, planned.prepared.literal_collation()),
+            true => parameter::types_for(parameters, values, literals, is_binary),
             false => self.sent_types(planned, values),
         };
         self.replan(planned, &types)?;

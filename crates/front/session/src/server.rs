@@ -151,6 +151,8 @@ pub struct Settings {
     pub write_persisted: WritePersisted,
     /// Called by CLONE with a copy that is whole: makes it a data directory, of another server.
     pub adopt_copy: AdoptCopy,
+    /// What the data say of themselves that CLONE INSTANCE has put in place of others.
+    pub cloned: Option<backup::Manifest>,
     /// mysql_native_password can be used.
     pub native_password: bool,
     /// What the first connections are offered.
@@ -220,7 +222,7 @@ pub struct Server {
     /// Sessions with `max_execution_time` that run now. W: those sessions. R: the deadline thread.
     pub(crate) deadlines: AtomicUsize,
     /// R, W: XA START and the ends of XA transactions.
-    pub(crate) xa_names: Snapshot<crate::xa::XaNames>,
+    pub(crate) xids: crate::xids::Xids,
     pub(crate) stop: Box<dyn Fn() + Send + Sync>,
     /// As it stands in the file. Held while that is written.
     pub(crate) persisted: Mutex<Persisted>,
@@ -286,12 +288,12 @@ impl Server {
             account_ddl: Mutex::new(Rank::Accounts, ()),
             prepared: AtomicUsize::new(0),
             deadlines: AtomicUsize::new(0),
-            xa_names: Snapshot::new(crate::xa::XaNames::new()),
+            xids: crate::xids::Xids::default(),
             stop: settings.stop,
             persisted: Mutex::new(Rank::Variables, settings.persisted),
             write_persisted: settings.write_persisted,
             adopt_copy: settings.adopt_copy,
-            clone: Mutex::new(Rank::Session, None),
+            clone: Mutex::new(Rank::Session, settings.cloned.map(crate::clone_remote::record_of)),
             // Before all that a change of variables takes.
             resizing: Mutex::new(Rank::Session, ()),
             hosts: Hosts::new(),
@@ -314,6 +316,7 @@ impl Server {
             });
         }
         server.apply_policy(&server.globals.load())?;
+        server.load_prepared()?;
         server.load_channels()?;
         let gauge = |name: &str, read: fn(&Server) -> u64| {
             let server: Weak<Server> = Arc::downgrade(&server);
@@ -414,6 +417,7 @@ impl Server {
         self.catalog.locks().set_write_lock_max(globals.uint(WRITE_LOCKS_MAX));
         if let Some(binlog) = &self.binlog {
             binlog.set(crate::binary_log::settings(&globals));
+            binlog.set_semisync(crate::semisync::settings(&globals));
             self.gathering.set(globals.uint(SYNC_DELAY), globals.uint(NO_DELAY_COUNT));
         }
         if let Some(told) = self.on_set_global.get() {
@@ -468,12 +472,24 @@ fn watch_deadlines(server: &Weak<Server>) {
 }
 
 impl inspect::Source for Server {
+    fn replication(&self, table: inspect::Replication) -> Vec<inspect::Row> {
+        crate::replica_tables::rows(&self.channels, table)
+    }
+
     fn processes(&self) -> Vec<Process> {
         let mut list = self.processes.list();
         for (connection, state) in self.catalog.locks().waits() {
             list.iter_mut().filter(|p| p.id == connection).for_each(|p| p.state = state);
         }
         list
+    }
+
+    fn gtid_executed(&self) -> Vec<inspect::ExecutedGtids> {
+        self.binlog.as_ref().map_or_else(Vec::new, |binlog| crate::gtid::executed_rows(binlog))
+    }
+
+    fn binlog_compression(&self) -> Vec<inspect::BinlogCompression> {
+        self.binlog.as_ref().map_or_else(Vec::new, |binlog| crate::binary_log::compression_rows(binlog))
     }
 
     fn clone_record(&self) -> Option<CloneRecord> {

@@ -1,8 +1,10 @@
 //! SET in all its forms.
 
 use crate::binary_log;
+use crate::binlog_statement::{PSEUDO_REPLICA, PSEUDO_SLAVE};
 use crate::buffer_pool;
 use crate::charset;
+use crate::clone_remote;
 use crate::command::{LOCK_WAIT, Session};
 use crate::encryption;
 use crate::evaluate::assignment_texts;
@@ -15,13 +17,13 @@ use crate::roles::{MANDATORY_ROLES, role_list};
 use crate::run::lexer_mode;
 use crate::server::POLICY;
 use crate::tls;
+use crate::tracking;
 use crate::variables::{
     self, Access, Extension, Globals, Kind, Origin, Scope, SetBy, VARIABLES, Val, VarId, id, isolation_of,
 };
 use exec::Env;
 use sql::ast::{AccessMode, Expr, IsolationLevel, Name, Parsed, SetItem, VarScope};
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::Duration;
 use types::charset::Charset;
 use types::collation::CollationId;
@@ -48,14 +50,10 @@ const SQL_LOG_BIN: VarId = id("sql_log_bin");
 const READ_ONLY_SERVER: VarId = id("read_only");
 const SUPER_READ_ONLY: VarId = id("super_read_only");
 
-/// Session variables whose change clients are told of.
-const TRACKED: [VarId; 5] = [
-    id("autocommit"),
-    id("character_set_client"),
-    id("character_set_connection"),
-    id("character_set_results"),
-    id("time_zone"),
-];
+const RESULTSET_METADATA: VarId = id("resultset_metadata");
+
+/// The variables that SET NAMES sets.
+const OF_NAMES: [VarId; 3] = [id("character_set_client"), id("character_set_connection"), id("character_set_results")];
 
 /// Character set variables and the collation variables that go with them.
 const PAIRS: [(VarId, VarId); 3] = [
@@ -162,7 +160,12 @@ impl Session {
                 let only_persists = *scope == VarScope::PersistOnly;
                 match (only_persists, global) {
                     (true, _) => self.need(Action::PersistOnly).map_err(|_| persist::not_persistable())?,
-                    (_, true) => self.need(Action::SetGlobal)?,
+                    (_, true) => {
+                        self.need(Action::SetGlobal)?;
+                        self.may_set_global(variable.name)?;
+                    }
+                    // Its value says what it needs: `may_set_gtid`.
+                    _ if id == GTID_NEXT => {}
                     _ => self.may_set_session(variable.name)?,
                 }
                 if let Some((code, message)) = variable.deprecated() {
@@ -180,7 +183,7 @@ impl Session {
                     None => self.server.globals.load().get(id).clone(),
                     Some(value) => {
                         let (value, _) = self.evaluate(parsed, *value, text)?;
-                        let value = by_collation_id(variable, value);
+                        let value = by_number(variable, value);
                         // Of the strict modes, this one alone.
                         let strict = self.state.sql_mode.has(SqlMode::STRICT_ALL_TABLES)
                             || variable.extension() == Some(Extension::ConnectionControl);
@@ -233,11 +236,20 @@ impl Session {
                     return Err(SqlError::new(1694, message));
                 }
                 self.may_set_gtid(id, &new)?;
+                tracking::may_set(id, &new)?;
+                if id == RESULTSET_METADATA && !self.can_leave_out_metadata && new.uint() == 0 {
+                    return Err(SqlError::new(3640, "The client doesn't support optional metadata transfer"));
+                }
+                if id == binary_log::ROW_VALUES && new.uint() == 1 {
+                    self.state.warn_of_partial(global);
+                }
                 let mut new = new;
                 if global {
                     let globals = self.server.globals.load();
                     binary_log::may_set(&globals, id, &new)?;
                     replica_apply::may_set(id, &new)?;
+                    self.server.may_set_of_appliers(id)?;
+                    clone_remote::may_set(id, &new)?;
                     let persists = matches!(scope, VarScope::Persist | VarScope::PersistOnly);
                     new = extensions::agree(&globals, id, new, persists)?;
                 }
@@ -265,10 +277,13 @@ impl Session {
 
     fn apply(&mut self, change: Change) -> Result<()> {
         match change {
-            Change::User(name, value, t) => self.state.set_user_variable(&name, value, t),
+            Change::User(name, value, t) => {
+                self.state.set_user_variable(&name, value, t);
+                self.tracking.state();
+            }
             Change::Names(collation) => {
                 charset::set_names(&mut self.state, collation);
-                self.changed_vars.extend([TRACKED[1], TRACKED[2], TRACKED[3]]);
+                OF_NAMES.into_iter().for_each(|id| self.tracking.variable(id));
                 self.after_set();
             }
             Change::CharacterSet(charset) => {
@@ -278,11 +293,18 @@ impl Session {
                 let name = self.state.vars.get(id("character_set_database")).clone();
                 self.state.vars.set(id("character_set_connection"), name);
                 self.state.vars.set(id("collation_connection"), database);
-                self.changed_vars.extend([TRACKED[1], TRACKED[2], TRACKED[3]]);
+                OF_NAMES.into_iter().for_each(|id| self.tracking.variable(id));
                 self.after_set();
             }
-            Change::Next(Val::Bool(read_only)) => self.transaction.next_read_only = Some(read_only),
-            Change::Next(level) => self.transaction.next_isolation = Some(isolation_of(level.uint())),
+            Change::Next(Val::Bool(read_only)) => {
+                self.transaction.next_read_only = Some(read_only);
+                self.tracking.next(None, Some(read_only));
+            }
+            Change::Next(level) => {
+                let level = isolation_of(level.uint());
+                self.transaction.next_isolation = Some(level);
+                self.tracking.next(Some(level), None);
+            }
             Change::Transaction(scope, isolation, access) => self.set_transaction(scope, isolation, access),
             Change::Variable(READ_ONLY_SERVER | SUPER_READ_ONLY, true, Val::Bool(true)) => {
                 let id = if matches!(change, Change::Variable(SUPER_READ_ONLY, ..)) {
@@ -316,6 +338,14 @@ impl Session {
                 if value.bool() {
                     self.ask_pool(wish);
                 }
+            }
+            Change::Variable(binary_log::ENCRYPTION, true, value) => {
+                if value.bool() && self.server.log_keys().check().is_err() {
+                    return Err(err!(3794));
+                }
+                let on = value.bool();
+                self.set_global(binary_log::ENCRYPTION, value);
+                self.encrypt_binary_log(on)?;
             }
             Change::Variable(id, true, value) if encryption::LOGS.contains(&id) => {
                 self.encrypt_log(id, value.bool())?;
@@ -357,12 +387,20 @@ impl Session {
                 read_only.into_iter().for_each(|b| self.set_global(READ_ONLY, Val::Bool(b)));
             }
             VarScope::Session => {
-                level.into_iter().for_each(|n| self.state.vars.set(ISOLATION, Val::UInt(n)));
-                read_only.into_iter().for_each(|b| self.state.vars.set(READ_ONLY, Val::Bool(b)));
+                if let Some(n) = level {
+                    self.state.vars.set(ISOLATION, Val::UInt(n));
+                    self.tracking.variable(ISOLATION);
+                }
+                if let Some(read_only) = read_only {
+                    self.state.vars.set(READ_ONLY, Val::Bool(read_only));
+                    self.tracking.variable(READ_ONLY);
+                }
             }
             _ => {
-                self.transaction.next_isolation = level.map(isolation_of).or(self.transaction.next_isolation);
+                let level = level.map(isolation_of);
+                self.transaction.next_isolation = level.or(self.transaction.next_isolation);
                 self.transaction.next_read_only = read_only.or(self.transaction.next_read_only);
+                self.tracking.next(level, read_only);
             }
         }
     }
@@ -392,6 +430,12 @@ impl Session {
     }
 
     fn set_session(&mut self, id: VarId, value: Val) -> Result<()> {
+        self.change_session(id, value)?;
+        self.tracking.variable(id);
+        Ok(())
+    }
+
+    fn change_session(&mut self, id: VarId, value: Val) -> Result<()> {
         if id == charset::RESULTS {
             self.state.results_collation = None;
         }
@@ -403,6 +447,10 @@ impl Session {
                 return Ok(());
             }
             GTID_NEXT => return self.set_gtid_next(value.text()),
+            PSEUDO_REPLICA | PSEUDO_SLAVE => {
+                self.set_pseudo_replica(value.bool());
+                return Ok(());
+            }
             LAST_INSERT_ID | IDENTITY => {
                 self.state.last_insert_id = value.uint();
                 return Ok(());
@@ -434,9 +482,6 @@ impl Session {
         let vars = &mut self.state.vars;
         vars.set(id, value.clone());
         pair(id, &value, &mut |id, value| vars.set(id, value));
-        if TRACKED.contains(&id) && !self.changed_vars.contains(&id) {
-            self.changed_vars.push(id);
-        }
         self.after_set();
         Ok(())
     }
@@ -444,6 +489,7 @@ impl Session {
     /// What is kept beside the variables follows them.
     fn after_set(&mut self) {
         self.state.reload();
+        self.follow_tracking();
         self.tx.set_lock_wait_timeout(Duration::from_secs(self.state.vars.uint(LOCK_WAIT)));
         // Plans know sql_mode, collations and the like.
         self.plans.clear();
@@ -492,8 +538,12 @@ pub(crate) fn pair(id: VarId, value: &Val, set: &mut dyn FnMut(VarId, Val)) {
     }
 }
 
-/// Collations and character sets can be given by the id of a collation.
-fn by_collation_id(variable: &variables::Variable, value: Value<'static>) -> Value<'static> {
+/// Collations and character sets can be given by the id of a collation, and locales by their number, as mysqlbinlog does. Of those there
+/// is one.
+fn by_number(variable: &variables::Variable, value: Value<'static>) -> Value<'static> {
+    if variable.name == "lc_time_names" && matches!(value, Value::Int(0)) {
+        return Value::Bytes(Cow::Borrowed(b"en_US"));
+    }
     let id = match value {
         Value::Int(n) => u16::try_from(n).ok().map(CollationId).filter(|c| c.is_known()),
         _ => None,
@@ -520,19 +570,6 @@ fn charset_named(name: &str) -> Result<Charset> {
 
 fn collation_named(name: &str) -> Result<CollationId> {
     CollationId::by_name(name).ok_or_else(|| err!(1273, name))
-}
-
-/// All session variables as SHOW prints them.
-pub(crate) fn session_pairs(session: &Session) -> Vec<(&'static str, String)> {
-    let globals: Arc<Globals> = session.server.globals.load();
-    let print = |(i, v): (usize, &'static variables::Variable)| {
-        let id = i as VarId;
-        match v.scope {
-            Scope::Global => (v.name, session.server.printed_global(&globals, id)),
-            _ => (v.name, session.state.printed(id)),
-        }
-    };
-    VARIABLES.iter().enumerate().filter(|(i, _)| globals.shows(*i as VarId)).map(print).collect()
 }
 
 /// What `max_join_size` sets: it is obeyed until `sql_big_selects` is set again.

@@ -5,11 +5,11 @@ use crate::buffer_pool;
 use crate::command::{Done, Session};
 use crate::evaluate::{literal, where_text};
 use crate::needs::Action;
-use crate::run::{lexer_mode, parse_error};
+use crate::run::{lexer_mode, parse_error, pins_of};
 use crate::server::COM;
-use crate::set::session_pairs;
 use crate::sink::WireSink;
 use crate::state::Condition;
+use crate::tls::own_status;
 use crate::variables::{VarId, id};
 use accounts::{AccountName, Privileges};
 use catalog::Version;
@@ -31,6 +31,8 @@ fn text(s: impl Into<String>) -> Value<'static> {
     Value::Bytes(s.into().into_bytes().into())
 }
 
+const DEFAULT_ENGINE: VarId = id("default_storage_engine");
+const VERSION: VarId = id("version");
 const HASH_AS_HEX: VarId = id("print_identified_with_as_hex");
 
 /// The schema that a WHERE of SHOW is run in.
@@ -49,7 +51,9 @@ impl Session {
             version: self.temporary.over(self.catalog.peek()),
             engine: Arc::clone(&self.server.engine),
             source: Arc::clone(&self.server) as Arc<dyn inspect::Source>,
-            session_variables: session_pairs(self),
+            session_variables: self.state.printed_later(),
+            default_storage_engine: self.state.printed(DEFAULT_ENGINE),
+            server_version: self.state.printed(VERSION),
             server_status: {
                 let (server, tls) = (Arc::clone(&self.server), self.tls.clone());
                 Box::new(move || {
@@ -59,6 +63,7 @@ impl Session {
                     all
                 })
             },
+            own_status: own_status(self.compression, self.tls.as_deref()),
             own_counts: self.own_counts(),
             database: self.state.database.clone(),
             user: self.state.login_name().to_string(),
@@ -195,7 +200,7 @@ impl Session {
                 show::pairs(cx.source.global_variables().into_iter().map(|(n, v)| (n.to_string(), v)).collect())
             }
             ShowWhat::Variables(_) => {
-                show::pairs(session_pairs(self).into_iter().map(|(n, v)| (n.to_string(), v)).collect())
+                show::pairs(self.state.printed_later()().into_iter().map(|(n, v)| (n.to_string(), v)).collect())
             }
             ShowWhat::Status(VarScope::Global) => show::pairs(cx.status()),
             ShowWhat::Status(_) => show::pairs(cx.session_status()),
@@ -414,16 +419,28 @@ impl Session {
         let mut query = format!("SELECT * FROM `{SHOW_SCHEMA}`.`{SHOW_TABLE}` WHERE ").into_bytes();
         query.extend_from_slice(condition);
         let parsed = sql::parse(&query, mode).map_err(parse_error)?;
-        let table = VirtualRows(rows.rows).table(SHOW_SCHEMA, SHOW_TABLE, &rows.columns);
-        let mut version = Version::clone(self.catalog.peek());
-        version.number = 0;
-        let schema = version.schemas.get_mut(SHOW_SCHEMA).expect("the server makes it");
-        Arc::make_mut(schema).tables.insert(SHOW_TABLE.to_string(), Arc::new(table));
+        let table = Arc::new(VirtualRows(rows.rows).table(SHOW_SCHEMA, SHOW_TABLE, &rows.columns));
         let (values, types) = self.bound_values();
-        let mut prepared = Prepared::new(&parsed, &Arc::new(version), &mut self.state, &types)?;
+        // Subqueries may read any table, and need what any query needs for it.
+        let (mut prepared, readable_since) = loop {
+            let mut version = Version::clone(&self.dictionary());
+            version.number = 0;
+            let schema = version.schemas.get_mut(SHOW_SCHEMA).expect("the server makes it");
+            Arc::make_mut(schema).tables.insert(SHOW_TABLE.to_string(), Arc::clone(&table));
+            let version = Arc::new(version);
+            let prepared = Prepared::new(&parsed, &version, &mut self.state, &types);
+            let prepared = prepared.map_err(|e| self.denied_or(&parsed, e))?;
+            self.check_rights(&prepared)?;
+            let (pins, readable_since) = pins_of(&prepared, &version);
+            if pins.is_empty() || self.pin_tables(&pins, false)? {
+                break (prepared, readable_since);
+            }
+        };
         let mut sink = self.wire_sink(out);
-        self.begin_if_needed();
+        self.begin_readable(readable_since, true).map_err(|e| self.not_begun(e))?;
+        self.state.inspect = Some(Box::new(self.inspect_context()));
         let result = prepared.execute(&mut self.tx, &values, &mut self.state, &mut sink).map(|_| Outcome::default());
+        self.state.inspect = None;
         self.finish_statement(result)?;
         let (status, warnings) = (self.status(self.more), self.state.wire_warnings());
         out.end_rows(status, warnings).map_err(|_| crate::sink::gone())?;

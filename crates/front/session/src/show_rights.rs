@@ -11,6 +11,9 @@ const OF_TABLES: Privileges = Privileges(Privileges::TABLE.0 & !Privileges::GRAN
 /// Privileges on a schema that let it be seen.
 const OF_SCHEMAS: Privileges = Privileges(Privileges::SCHEMA.0 & !Privileges::GRANT_OPTION.0);
 
+/// Whose tables are computed, too, and are not everybody's to see.
+const MYSQL: &str = "mysql";
+
 impl Session {
     /// What SHOW needs of the whole server. Error 1227.
     pub(crate) fn may_show(&self, what: &ShowWhat) -> Result<()> {
@@ -40,7 +43,7 @@ impl Session {
     pub(crate) fn seen_table(&self, parsed: &Parsed, name: ObjectName) -> Result<(String, String)> {
         let (schema, table) = self.object(parsed, name)?;
         let there = self.catalog.peek().table(&schema, &table);
-        let own = self.is_temporary(&schema, &table) || there.is_none_or(|t| t.is_virtual());
+        let own = self.is_temporary(&schema, &table) || there.is_none_or(|t| t.is_virtual() && schema != MYSQL);
         if !own {
             self.need_on(Action::ListColumns, &schema, &table)?;
         }
@@ -52,7 +55,7 @@ impl Session {
         let access = self.access();
         let found = cx.version.table(schema, table);
         let granted = access.table(schema, table);
-        let own = self.is_temporary(schema, table) || found.is_some_and(|t| t.is_virtual());
+        let own = self.is_temporary(schema, table) || found.is_some_and(|t| t.is_virtual() && schema != MYSQL);
         let may = match found.is_some_and(|t| t.view.is_some()) {
             true => granted.has(Privileges::SHOW_VIEW),
             false => granted.has_any(OF_TABLES),
@@ -63,7 +66,8 @@ impl Session {
     /// SHOW CREATE VIEW. Error 1142.
     pub(crate) fn may_show_view(&self, cx: &inspect::Context, schema: &str, view: &str) -> Result<()> {
         let access = self.access();
-        if self.is_temporary(schema, view) || cx.version.table(schema, view).is_some_and(|t| t.is_virtual()) {
+        let computed = cx.version.table(schema, view).is_some_and(|t| t.is_virtual() && schema != MYSQL);
+        if self.is_temporary(schema, view) || computed {
             return Ok(());
         }
         if !access.table_or_columns(schema, view).has(Privileges::SELECT) {

@@ -1,12 +1,15 @@
 //! What the executor sees of a session: variables, the clock, warnings ([`exec::Env`]).
 
 use crate::Server;
+use crate::binary_log::Reads;
 use crate::define::FOREIGN_KEY_CHECKS;
 use crate::gtid::{self, GTID_NEXT, GTID_OWNED, SessionGtid, TRACK_GTIDS};
 use crate::locks::UserLocks;
+use crate::receipt::TRACK_RECEIPT;
 use crate::time_zone::TimeZone;
 use crate::variables::{Globals, Scope, SessionVariables, VARIABLES, Val, VarId, id};
 use catalog::VirtualContext;
+use exec::context::LoadedFile;
 use exec::{Env, Stage};
 use sql::ast::Parsed;
 use std::collections::HashMap;
@@ -15,7 +18,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sync::{Cached, LaneId};
 use types::collation::CollationId;
 use types::sql_mode::SqlMode;
-use types::{DataType, Result, SqlError, TypeKind, Value};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
 const ERROR_COUNT: VarId = id("error_count");
 const WARNING_COUNT: VarId = id("warning_count");
@@ -28,6 +31,19 @@ const SQL_MODE: VarId = id("sql_mode");
 const TIME_ZONE: VarId = id("time_zone");
 const MAX_ERROR_COUNT: VarId = id("max_error_count");
 const SQL_NOTES: VarId = id("sql_notes");
+
+/// Those that [`State::computed`] knows.
+const COMPUTED: [VarId; 9] = [
+    ERROR_COUNT,
+    WARNING_COUNT,
+    LAST_INSERT_ID,
+    IDENTITY,
+    INSERT_ID,
+    PSEUDO_THREAD_ID,
+    GTID_NEXT,
+    GTID_OWNED,
+    TIMESTAMP,
+];
 
 /// Bytes that all user variables of a session may take.
 const USER_VARIABLE_BYTES_MAX: usize = 64 << 20;
@@ -89,12 +105,17 @@ pub(crate) struct State {
     /// The session's lane in the process list.
     pub lane: Option<LaneId>,
     user_locks: UserLocks,
+    /// Has the user the privilege to read the server's files?
+    pub reads_files: bool,
     /// What LOAD DATA reads.
     pub file: Option<Box<dyn std::io::Read + Send>>,
     /// Collations of the server and of utf8mb4, as the binary log tells them.
     pub log_collations: [u16; 2],
+    pub log_reads: Reads,
     /// The statement at hand as the binary log has it, where it goes there.
     pub log_text: Option<Vec<u8>>,
+    /// The database that it makes, alters or drops.
+    pub log_database: Option<String>,
     /// The session makes a source's changes.
     pub applied: Option<Box<crate::replica_apply::Applied>>,
     pub gtid: SessionGtid,
@@ -140,12 +161,15 @@ impl State {
             inspect: None,
             lane: None,
             user_locks: UserLocks::default(),
+            reads_files: false,
             file: None,
             log_text: None,
+            log_database: None,
             gtid: SessionGtid::default(),
             keeps_text: false,
             text: Vec::new(),
             log_collations: [0; 2],
+            log_reads: Reads::default(),
             applied: None,
         };
         state.reload();
@@ -174,7 +198,7 @@ impl State {
             crate::binary_log::COLLATIONS.map(|id| CollationId::by_name(self.vars.text(id)).map_or(0, |c| c.0));
         self.time_zone = TimeZone::parse(self.vars.text(TIME_ZONE)).unwrap_or_else(TimeZone::system);
         self.keeps_text = self.tells_text();
-        self.follow_tracking(self.vars.uint(TRACK_GTIDS) != 0);
+        self.follow_tracking(self.vars.uint(TRACK_GTIDS) != 0 || self.vars.bool(TRACK_RECEIPT));
     }
 
     /// A statement begins.
@@ -267,8 +291,28 @@ impl State {
 
     /// A session value as SHOW prints it.
     pub fn printed(&self, id: VarId) -> String {
-        let variable = &VARIABLES[id as usize];
-        match id {
+        self.computed(id).unwrap_or_else(|| printed(&self.server, &self.vars, id))
+    }
+
+    /// All that there are to see, as SHOW prints them, with what is stored here as it is now; the server's are looked at when the
+    /// closure is called.
+    pub fn printed_later(&self) -> inspect::SessionVariables {
+        let (server, vars) = (Arc::clone(&self.server), self.vars.clone());
+        let computed: Vec<_> = COMPUTED.iter().map(|id| (*id, self.computed(*id))).collect();
+        Box::new(move || {
+            let globals = server.globals.load();
+            let shown = (0..VARIABLES.len() as VarId).filter(|id| globals.shows(*id));
+            let print = |id: VarId| match computed.iter().find(|(own, _)| *own == id) {
+                Some((_, Some(value))) => value.clone(),
+                _ => printed(&server, &vars, id),
+            };
+            shown.map(|id| (VARIABLES[id as usize].name, print(id))).collect()
+        })
+    }
+
+    /// A value that is not stored among the variables; `None`: it is.
+    fn computed(&self, id: VarId) -> Option<String> {
+        Some(match id {
             ERROR_COUNT => self.error_count.to_string(),
             WARNING_COUNT => self.warning_count.to_string(),
             LAST_INSERT_ID | IDENTITY => self.last_insert_id.to_string(),
@@ -277,9 +321,17 @@ impl State {
             GTID_NEXT => self.gtid.next.print(),
             GTID_OWNED => self.owned_gtid(false),
             TIMESTAMP => format!("{:.6}", self.timestamp.unwrap_or(self.now_us as f64 / 1e6)),
-            _ if variable.scope == Scope::Global => self.server.printed_global(&self.server.globals.load(), id),
-            _ => variable.print(self.vars.get(id)).into_owned(),
-        }
+            _ => return None,
+        })
+    }
+}
+
+/// A value that is stored, the session's or the server's.
+fn printed(server: &Server, vars: &SessionVariables, id: VarId) -> String {
+    let variable = &VARIABLES[id as usize];
+    match variable.scope {
+        Scope::Global => server.printed_global(&server.globals.load(), id),
+        _ => variable.print(vars.get(id)).into_owned(),
     }
 }
 
@@ -362,6 +414,10 @@ impl Env for State {
         self.variable(global, self.server.globals.load().lookup(name)?)
     }
 
+    fn deprecated_variable(&self, name: &str) -> Option<&'static str> {
+        crate::variables::find(name).and_then(|id| VARIABLES[id as usize].deprecated_read())
+    }
+
     fn user_variable(&self, name: &str) -> (Value<'static>, DataType) {
         let found = match name.bytes().any(|b| b.is_ascii_uppercase()) {
             true => self.user_vars.get(&name.to_ascii_lowercase()),
@@ -412,8 +468,24 @@ impl Env for State {
         self.single_statement
     }
 
+    fn has_foreign_keys(&self, table: &catalog::Table) -> bool {
+        let current = self.server.catalog.current();
+        !table.foreign_keys.is_empty() || current.children(&table.schema, &table.name).next().is_some()
+    }
+
     fn logged_rows(&self) -> Option<(binlog::payload::RowSettings, u64)> {
         self.row_settings()
+    }
+
+    fn receipt(&self, gtid: binlog::gtid::Gtid) -> Result<Option<String>> {
+        crate::receipt::of(self, gtid)
+    }
+
+    fn may_wait_for_gtids(&self) -> Result<()> {
+        match self.server.globals.load().uint(gtid::GTID_MODE) {
+            gtid::MODE_OFF => Err(err!(3062, "WAIT_FOR_EXECUTED_GTID_SET")),
+            _ => Ok(()),
+        }
     }
 
     fn wait_for_gtids(&self, set: &binlog::gtid::GtidSet, time: Option<std::time::Duration>) -> Result<bool> {
@@ -444,6 +516,13 @@ impl Env for State {
         self.file.take()
     }
 
+    fn load_file(&self, name: &str, size_max: u64) -> Result<LoadedFile> {
+        if !self.reads_files {
+            return Ok(LoadedFile::Refused);
+        }
+        crate::files::load(&self.server.globals.load(), name, size_max)
+    }
+
     fn password_strength(&self, password: &str) -> i64 {
         self.server.password_strength(self, password)
     }
@@ -459,8 +538,10 @@ impl Env for State {
         self.untold.push((parameter, code, message));
     }
 
-    fn untold(&mut self) -> Vec<(usize, u16, String)> {
-        std::mem::take(&mut self.untold)
+    fn untold(&mut self, parameter: usize) -> (Vec<(u16, String)>, bool) {
+        let taken = self.untold.extract_if(.., |(n, ..)| *n == parameter);
+        let taken = taken.map(|(_, code, message)| (code, message)).collect();
+        (taken, !self.untold.is_empty())
     }
 
     fn warn(&mut self, level: &'static str, code: u16, message: String) {

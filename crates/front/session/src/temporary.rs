@@ -72,6 +72,7 @@ impl Session {
         let result = change(&mut ddl, &mut self.state)?;
         self.temporary.tables = ddl.commit_temporary()?;
         self.temporary_changed();
+        self.tracking.state();
         Ok(result)
     }
 
@@ -124,6 +125,7 @@ impl Session {
             let planned = Prepared::of_query(parsed, of.query, &version, &mut self.state, &types);
             let planned = planned.map_err(|e| self.denied_or(parsed, e))?;
             self.check_rights(&planned)?;
+            create_select::refuse_exclusive(&planned, to.1)?;
             self.note_hints(&planned);
             let (pins, readable_since) = pins_of(&planned, &version);
             let timeout = self.state.vars.hot().lock_wait_timeout;

@@ -1,14 +1,14 @@
-//! TLS as the server's variables have it: what is read at start and by ALTER INSTANCE RELOAD TLS, and what SHOW STATUS says.
+//! TLS and compression as the server's variables have it: what is read at start and by ALTER INSTANCE RELOAD TLS, and what SHOW STATUS says.
 
 use crate::command::Session;
 use crate::needs::Action;
 use crate::server::Server;
-use crate::variables::{Globals, Val, VarId, id};
+use crate::variables::{Globals, VARIABLES, Val, VarId, id};
 use exec::Env;
-use protocol::TlsInfo;
 use protocol::tls::cipher::{self, Family};
 use protocol::tls::generate::{CA_FILE, CERT_FILE, KEY_FILE, is_complete};
 use protocol::tls::{Acceptor, TlsOptions};
+use protocol::{Algorithm, Allowed, TlsInfo};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,11 +17,14 @@ use types::{Result, err};
 const CA: VarId = id("ssl_ca");
 const CERT: VarId = id("ssl_cert");
 const KEY: VarId = id("ssl_key");
+const CAPATH: VarId = id("ssl_capath");
+const CRLPATH: VarId = id("ssl_crlpath");
 const CRL: VarId = id("ssl_crl");
 const CIPHER: VarId = id("ssl_cipher");
 const CIPHERSUITES: VarId = id("tls_ciphersuites");
 const VERSION: VarId = id("tls_version");
 const CACHE_MODE: VarId = id("ssl_session_cache_mode");
+const COMPRESSION: VarId = id("protocol_compression_algorithms");
 const CACHE_TIMEOUT: VarId = id("ssl_session_cache_timeout");
 
 /// The one channel: there is no port for administrators.
@@ -71,6 +74,7 @@ pub fn is_possible(id: VarId, value: &Val) -> bool {
         VERSION => cipher::versions(value.text()).is_some(),
         CIPHER => cipher::suites(Family::Tls12, value.text()).is_some(),
         CIPHERSUITES => cipher::suites(Family::Tls13, value.text()).is_some(),
+        COMPRESSION => Allowed::parse(value.text()).is_some(),
         _ => true,
     }
 }
@@ -96,6 +100,24 @@ impl Session {
         self.server.tls.store(Arc::new(tls));
         Ok(())
     }
+}
+
+/// What connections may be compressed with.
+pub(crate) fn compression(globals: &Globals) -> Allowed {
+    // The variable takes nothing else.
+    Allowed::parse(globals.text(COMPRESSION)).unwrap_or(Allowed::NOTHING)
+}
+
+/// The rows `Compression...` and `Tls_...` of SHOW STATUS, for a session that is compressed so and has this TLS.
+pub(crate) fn own_status(session: Option<Algorithm>, tls: Option<&TlsInfo>) -> Vec<(String, String)> {
+    let is_on = if session.is_some() { "ON" } else { "OFF" };
+    vec![
+        ("Compression".to_string(), is_on.to_string()),
+        ("Compression_algorithm".to_string(), session.map_or("", Algorithm::name).to_string()),
+        ("Compression_level".to_string(), session.map_or(0, Algorithm::level).to_string()),
+        ("Tls_library_version".to_string(), protocol::tls::LIBRARY.to_string()),
+        ("Tls_sni_server_name".to_string(), tls.map_or_else(String::new, |tls| tls.server_name.clone())),
+    ]
 }
 
 impl Server {
@@ -149,7 +171,18 @@ impl Server {
             ("session_cache_mode", cache_mode),
             ("version", session.map_or("", |s| s.version)),
         ];
+        let globals = self.globals.load();
+        let current = [CA, CAPATH, CERT, CIPHER, CIPHERSUITES, CRL, CRLPATH, KEY, VERSION].map(|id| {
+            let name = VARIABLES[id as usize].name;
+            let short = name.trim_start_matches("ssl_").trim_start_matches("tls_");
+            let text = if acceptor.is_some() { globals.text(id) } else { "" };
+            (format!("Current_tls_{short}"), text.to_string())
+        });
         let numbers = numbers.iter().map(|(name, n)| (format!("Ssl_{name}"), n.to_string()));
-        numbers.chain(texts.iter().map(|(name, text)| (format!("Ssl_{name}"), text.to_string()))).collect()
+        current
+            .into_iter()
+            .chain(numbers)
+            .chain(texts.iter().map(|(name, text)| (format!("Ssl_{name}"), text.to_string())))
+            .collect()
     }
 }

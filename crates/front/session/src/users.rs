@@ -54,18 +54,36 @@ impl Session {
         let texts = self.state.log_text.take().map(|text| self.logged_texts(parsed, &directory, text));
         let state = &mut self.state;
         let stored = store_accounts(&server.catalog, &mut self.tx, &directory, |tx| {
-            texts.iter().flatten().try_for_each(|text| state.log_statement(tx, text))?;
+            texts.iter().flatten().try_for_each(|text| state.log_definition(tx, text))?;
             state.store_position(tx)?;
             state.log_commit(tx, LoggedAs::Statement)
         });
         // Without acknowledgement it is committed nevertheless.
         if stored.is_ok() || stored.as_ref().is_err_and(|e| e.code == gone().code) {
+            let before = server.accounts.directory();
             server.accounts.replace(directory);
+            self.own_password_changed(&before);
         }
         drop(lock);
         self.state.end_gtid(stored.is_ok());
         self.state.track_commit(self.tx.commit_end());
         stored.map(|()| name)
+    }
+
+    /// What the session's own statement did to its account's password holds at once. What others do, or time does, holds from the next
+    /// login on.
+    fn own_password_changed(&mut self, before: &Directory) {
+        let now = self.server.accounts.directory();
+        let own = &self.access().account().name;
+        let (Some(before), Some(account)) = (before.get(own), now.get(own)) else { return };
+        let is_same = before.password_expired == account.password_expired
+            && before.password_set_at_s == account.password_set_at_s
+            && before.auth_string == account.auth_string
+            && before.rules.lifetime == account.rules.lifetime;
+        if !is_same {
+            self.password_expired = account.must_change_password(now.policy(), accounts::password::now_s());
+            self.restrict();
+        }
     }
 
     /// The statement for the binary log. Where it has a password it is told anew, with what became of that.
@@ -651,6 +669,9 @@ impl Session {
             RevokeWhat::Everything => {
                 self.need(Action::RevokeEverything)?;
                 self.may_change(name, directory)?;
+                if let Some(account) = directory.get(name) {
+                    self.may_revoke_everywhere(Privileges::GLOBAL, account)?;
+                }
                 directory.change(name, accounts::Account::revoke_everything).ok_or_else(|| err!(1269))
             }
             RevokeWhat::Privileges { object, level: PrivilegeLevel::Object(routine), .. }
@@ -668,6 +689,11 @@ impl Session {
                 }
                 self.may_change(name, directory)?;
                 let Listed { set, dynamic, all, columns: listed_columns } = &listed;
+                if let (Level::Global, Some(account)) = (&level, directory.get(name))
+                    && (!set.is_empty() || !dynamic.is_empty())
+                {
+                    self.may_revoke_everywhere(*set, account)?;
+                }
                 let mut columns: BTreeMap<&str, Privileges> = BTreeMap::new();
                 listed_columns.iter().for_each(|(column, one)| *columns.entry(column).or_default() |= *one);
                 let whole = !*all && !self.replays_old_statements();

@@ -113,7 +113,7 @@ impl Session {
             updatable: false,
         };
         view.updatable = exec::plan::views::is_updatable(&view);
-        if view.check_option != CheckOption::None && !view.updatable {
+        if view.check_option != CheckOption::None && !exec::plan::views::is_selection(&view) {
             return Err(err!(1368, schema, name));
         }
         self.define(|ddl| ddl.put_view(&schema, &name, columns, view, replace))

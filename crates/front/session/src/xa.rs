@@ -1,21 +1,33 @@
-//! XA transactions in one session: start, work, end, and commit in one phase or roll back. XA PREPARE is refused: the engine can
-//! not keep a transaction beyond its session yet, so there is never one to recover.
+//! XA transactions: start, work, end, then commit in one phase or prepare, and what becomes of prepared ones
+//! ([manual, 15.3.8](https://dev.mysql.com/doc/refman/8.4/en/xa-states.html)).
+//!
+//! ```text
+//!   XA START -> Active -> XA END -> Idle -> XA PREPARE -> nobody's (xids), or with `xa_detach_on_prepare` off Prepared until the session ends
+//!                                    |                        |
+//!                        XA COMMIT ... ONE PHASE     XA COMMIT, XA ROLLBACK in any session
+//! ```
+//! What is prepared stands in the log with its events, and so does the decision with its own: engine and binary log cannot differ.
 
 use crate::command::{Done, Session};
 use crate::needs::Action;
+use crate::variables::{VarId, id};
+use crate::xids::{Detached, label};
+use binlog::event::XaId;
+use catalog::{MetadataPins, Waiting};
+use engine::{Decision, Isolation, Undecided};
+use exec::Stage as Doing;
 use inspect::Rows;
 use protocol::Output;
 use sql::ast::{Parsed, Statement, Xa, Xid};
-use std::collections::BTreeSet;
-use types::{DataType, Result, SqlError, TypeKind, err};
+use types::{DataType, Result, SqlError, TypeKind, Value, err};
 
-/// Identifiers of XA transactions of all sessions.
-pub(crate) type XaNames = BTreeSet<Vec<u8>>;
+pub(crate) const DETACH: VarId = id("xa_detach_on_prepare");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Active,
     Idle,
+    Prepared,
     /// The engine has rolled it back: nothing is left but XA ROLLBACK.
     RollbackOnly,
 }
@@ -23,11 +35,25 @@ enum Stage {
 /// The session's XA transaction.
 #[derive(Debug)]
 pub(crate) struct XaTransaction {
-    name: Vec<u8>,
+    id: XaId,
     stage: Stage,
 }
 
 impl XaTransaction {
+    /// Its name as a statement has it.
+    pub fn printed(&self) -> String {
+        let XaId { format, gtrid, bqual } = &self.id;
+        let quoted = |part: &[u8]| match part.iter().all(|b| b.is_ascii_graphic() && *b != b'\'') {
+            true => format!("'{}'", String::from_utf8_lossy(part)),
+            false => format!("X'{}'", part.iter().map(|b| format!("{b:02x}")).collect::<String>()),
+        };
+        match (bqual.is_empty(), *format) {
+            (true, 1) => quoted(gtrid),
+            (false, 1) => format!("{},{}", quoted(gtrid), quoted(bqual)),
+            (_, format) => format!("{},{},{format}", quoted(gtrid), quoted(bqual)),
+        }
+    }
+
     /// Does it refuse statements that read or write tables?
     pub fn is_ended(&self) -> bool {
         self.stage != Stage::Active
@@ -37,30 +63,24 @@ impl XaTransaction {
         match self.stage {
             Stage::Active => "ACTIVE",
             Stage::Idle => "IDLE",
+            Stage::Prepared => "PREPARED",
             Stage::RollbackOnly => "ROLLBACK ONLY",
         }
     }
 }
 
-/// Bytes of the format in a name: identifiers of the same parts in two formats are the same to other sessions.
-const FORMAT_BYTES: usize = 8;
-
-/// Format, length of the first part, both parts: equal for equal identifiers only.
-fn name_of(parsed: &Parsed, xid: Xid) -> Vec<u8> {
-    let (first, second) = (parsed.bytes(xid.gtrid), xid.bqual.map_or(&b""[..], |b| parsed.bytes(b)));
-    let mut name = xid.format_id.to_be_bytes().to_vec();
-    name.push(first.len() as u8);
-    name.extend_from_slice(first);
-    name.extend_from_slice(second);
-    name
+fn id_of(parsed: &Parsed, xid: Xid) -> XaId {
+    let bqual = xid.bqual.map_or(&b""[..], |b| parsed.bytes(b));
+    XaId { format: xid.format_id as u32, gtrid: parsed.bytes(xid.gtrid).to_vec(), bqual: bqual.to_vec() }
 }
 
 impl Session {
     /// Error 1399 for what an XA transaction in progress does not allow: everything that would end it or begin another one, and
-    /// after XA END everything that touches tables.
+    /// after XA END everything that touches tables. Error 4091 for temporary tables that it would have to take along.
     pub(crate) fn check_xa(&self, statement: &Statement) -> Result<()> {
         use Statement as S;
         let Some(xa) = &self.xa else { return Ok(()) };
+        let is_active = xa.stage == Stage::Active;
         let may = match statement {
             S::Xa(_)
             | S::Set(_)
@@ -69,11 +89,28 @@ impl Session {
             | S::Execute { .. }
             | S::Deallocate(_)
             | S::Kill { .. } => true,
-            S::Show(_) | S::Explain(_) | S::DescribeTable { .. } | S::LoadData(_) => xa.stage == Stage::Active,
-            S::Savepoint(_) | S::RollbackTo(_) | S::ReleaseSavepoint(_) => xa.stage == Stage::Active,
+            S::Show(_) | S::Explain(_) | S::DescribeTable { .. } | S::LoadData(_) | S::Binlog(_) => is_active,
+            S::Savepoint(_) | S::RollbackTo(_) | S::ReleaseSavepoint(_) => is_active,
+            S::CreateTable(create) if create.temporary && is_active => return self.may_use_temporary(),
+            S::DropTable { temporary: true, .. } if is_active => return self.may_use_temporary(),
             _ => false,
         };
         if may { Ok(()) } else { Err(self.wrong_stage()) }
+    }
+
+    fn may_use_temporary(&self) -> Result<()> {
+        if self.state.vars.bool(DETACH) { Err(err!(4091)) } else { Ok(()) }
+    }
+
+    /// Of a statement of the executor's. Errors 1399, 4091.
+    #[cold]
+    pub(crate) fn check_xa_planned(&self, prepared: &exec::Prepared) -> Result<()> {
+        let Some(xa) = &self.xa else { return Ok(()) };
+        if xa.is_ended() && prepared.uses() != exec::Uses::Nothing {
+            return Err(self.wrong_stage());
+        }
+        let mut tables = prepared.tables().iter();
+        if tables.any(|t| self.is_temporary(&t.schema, &t.table)) { self.may_use_temporary() } else { Ok(()) }
     }
 
     pub(crate) fn wrong_stage(&self) -> SqlError {
@@ -86,32 +123,47 @@ impl Session {
                 if join || resume {
                     return Err(err!(1398));
                 }
-                self.xa_start(name_of(parsed, xid))?;
+                self.xa_start(id_of(parsed, xid))?;
                 Ok("xa_start")
             }
             Xa::End { xid, suspend, .. } => {
                 if suspend {
                     return Err(err!(1398));
                 }
-                self.xa_end(&name_of(parsed, xid))?;
+                self.xa_end(&id_of(parsed, xid))?;
                 Ok("xa_end")
             }
             Xa::Prepare(xid) => {
-                self.own_xa(&name_of(parsed, xid), Stage::Idle)?;
-                Err(err!(1235, "XA PREPARE"))
+                let id = id_of(parsed, xid);
+                self.own_xa(&id, Stage::Idle)?;
+                self.xa_prepare(&id)?;
+                Ok("xa_prepare")
             }
             Xa::Commit { xid, one_phase } => {
-                self.named_xa(&name_of(parsed, xid))?;
-                if !one_phase {
-                    return Err(self.wrong_stage());
+                let id = id_of(parsed, xid);
+                if self.is_prepared(&id)? {
+                    if one_phase && self.xa.is_some() {
+                        return Err(self.wrong_stage());
+                    }
+                    self.xa_decide(&id, Decision::Commit)?;
+                } else {
+                    if !one_phase {
+                        return Err(self.wrong_stage());
+                    }
+                    self.own_xa(&id, Stage::Idle)?;
+                    let result = self.commit_all_as(Some(&id));
+                    self.xa_over();
+                    result?;
+                    self.commit_number_if_given()?;
                 }
-                self.own_xa(&name_of(parsed, xid), Stage::Idle)?;
-                self.xa_over();
-                self.commit_all()?;
                 Ok("xa_commit")
             }
             Xa::Rollback(xid) => {
-                self.named_xa(&name_of(parsed, xid))?;
+                let id = id_of(parsed, xid);
+                if self.is_prepared(&id)? {
+                    self.xa_decide(&id, Decision::RollBack)?;
+                    return Ok("xa_rollback");
+                }
                 if self.xa.as_ref().is_some_and(|xa| xa.stage == Stage::Active) {
                     return Err(self.wrong_stage());
                 }
@@ -127,30 +179,24 @@ impl Session {
         }
     }
 
-    fn xa_start(&mut self, name: Vec<u8>) -> Result<()> {
+    fn xa_start(&mut self, id: XaId) -> Result<()> {
         if self.xa.is_some() {
             return Err(self.wrong_stage());
         }
         if self.transaction.explicit || self.tx.is_active() || self.locked.is_some() {
             return Err(err!(1400));
         }
-        let mut is_new = false;
-        self.server.xa_names.update(|names| {
-            let mut names = names.clone();
-            is_new = names.insert(name[FORMAT_BYTES..].to_vec());
-            names
-        });
-        if !is_new {
+        if !self.server.xids.begin(&id) {
             return Err(err!(1440));
         }
-        self.xa = Some(XaTransaction { name, stage: Stage::Active });
+        self.xa = Some(XaTransaction { id, stage: Stage::Active });
         self.begin(false, None)?;
         self.restrict();
         Ok(())
     }
 
-    fn xa_end(&mut self, name: &[u8]) -> Result<()> {
-        self.own_xa(name, Stage::Active)?;
+    fn xa_end(&mut self, id: &XaId) -> Result<()> {
+        self.own_xa(id, Stage::Active)?;
         let rolled_back = !self.transaction.explicit;
         let xa = self.xa.as_mut().expect("it is the session's own");
         xa.stage = if rolled_back { Stage::RollbackOnly } else { Stage::Idle };
@@ -159,44 +205,200 @@ impl Session {
     }
 
     /// The session's own transaction, at this stage. Errors 1397, 1399.
-    fn own_xa(&self, name: &[u8], stage: Stage) -> Result<()> {
+    fn own_xa(&self, id: &XaId, stage: Stage) -> Result<()> {
         match &self.xa {
             Some(xa) if xa.stage != stage => Err(self.wrong_stage()),
-            Some(xa) if xa.name != name => Err(err!(1397)),
+            Some(xa) if xa.id != *id => Err(err!(1397)),
             Some(_) => Ok(()),
             None => Err(self.wrong_stage()),
         }
     }
 
-    /// XA COMMIT and ROLLBACK: with none in progress the name would be that of a prepared one, and there is none. Errors 1397,
-    /// 1399.
-    fn named_xa(&self, name: &[u8]) -> Result<()> {
+    /// XA COMMIT and ROLLBACK: is it for the prepared ones, the session's own among them? False: it is the session's, and not prepared.
+    /// Error 1399: the session has another one, or a transaction that is none.
+    fn is_prepared(&self, id: &XaId) -> Result<bool> {
         match &self.xa {
-            Some(xa) if xa.name != name => Err(self.wrong_stage()),
-            Some(_) => Ok(()),
-            None => Err(err!(1397)),
+            Some(xa) if xa.id != *id => Err(self.wrong_stage()),
+            Some(xa) => Ok(xa.stage == Stage::Prepared),
+            None if self.is_in_transaction() => Err(self.wrong_stage()),
+            None => Ok(true),
         }
     }
 
-    /// The session has no XA transaction any more; what it did is the caller's to end.
+    /// XA PREPARE of the session's own. After an error it is rolled back and over.
+    fn xa_prepare(&mut self, id: &XaId) -> Result<()> {
+        let prepared = self.prepare_own(id);
+        let Ok(detached) = prepared else {
+            self.pins.end_commit();
+            self.xa_over();
+            self.rollback_all();
+            return prepared.map(drop);
+        };
+        let stays = !self.state.vars.bool(DETACH);
+        self.server.xids.put(detached, stays);
+        match &mut self.xa {
+            Some(xa) if stays => xa.stage = Stage::Prepared,
+            xa => *xa = None,
+        }
+        self.restrict();
+        self.settle_xa()?;
+        self.commit_number_if_given()
+    }
+
+    /// Puts the session's transaction aside as a prepared one; its place in the log may not be durable yet. Errors 1040, 1205, 1290,
+    /// 1317 and those of a commit.
+    pub(crate) fn prepare_own(&mut self, id: &XaId) -> Result<Detached> {
+        let mut pins = MetadataPins::claim_alone(self.server.catalog.locks()).ok_or_else(|| err!(1040))?;
+        let timeout = self.state.vars.hot().lock_wait_timeout;
+        self.entry.stage(Doing::HandlerCommit);
+        self.pins.begin_commit(Waiting { timeout, tx: &mut self.tx })?;
+        let mut logged = false;
+        let changes = if self.tx.has_writes() {
+            self.check_read_only()?;
+            logged = self.state.log_xa(&mut self.tx, id, false)?;
+            let mut beside = self.position_beside()?;
+            let prepared = self.tx.prepare(&label(id, logged), beside.as_mut());
+            Some(prepared.map_err(exec::error::engine)?)
+        } else {
+            if self.tx.is_active() {
+                self.tx.commit().map_err(exec::error::engine)?;
+            }
+            None
+        };
+        self.state.track_commit(if logged { self.tx.commit_end() } else { 0 });
+        self.pins.hand_over(&mut pins);
+        Ok(Detached { id: id.clone(), changes, pins, logged })
+    }
+
+    /// In an applier's session: a transaction of its own with the position behind what is about to be prepared.
+    fn position_beside(&mut self) -> Result<Option<engine::Transaction>> {
+        if self.state.applied.is_none() {
+            return Ok(None);
+        }
+        let mut beside = self.tx.beside().map_err(exec::error::engine)?;
+        beside.begin(Isolation::ReadCommitted, false);
+        self.state.store_position(&mut beside)?;
+        Ok(Some(beside))
+    }
+
+    /// Waits until what stands in the log is durable; then the session has no transaction.
+    fn settle_xa(&mut self) -> Result<()> {
+        let durable = self.tx.await_durable().map_err(exec::error::engine);
+        self.pins.end_commit();
+        self.state.end_gtid(true);
+        self.ended();
+        durable
+    }
+
+    /// A number that was named and that nothing has used up goes to an empty transaction.
+    fn commit_number_if_given(&mut self) -> Result<()> {
+        if self.state.gtid.next.is_given() { self.commit_number() } else { Ok(()) }
+    }
+
+    /// XA COMMIT, XA ROLLBACK of a prepared transaction. Errors 1205, 1317, 1397, 1837.
+    fn xa_decide(&mut self, id: &XaId, decision: Decision) -> Result<()> {
+        if self.state.gtid.next.is_given() && self.passes_over()? {
+            self.state.release_gtid();
+            return Ok(());
+        }
+        let own = self.xa.is_some();
+        let detached = self.server.xids.take(id, own).ok_or_else(|| err!(1397))?;
+        let kept = self.transaction.kept;
+        match self.decide(detached, decision) {
+            Ok(pins) => {
+                self.xa = None;
+                self.restrict();
+                let durable = self.settle_xa();
+                self.server.xids.remove(id);
+                drop(pins);
+                durable?;
+                if kept && decision == Decision::RollBack {
+                    self.tell_kept();
+                }
+                self.commit_number_if_given()
+            }
+            Err(undecided) => {
+                let (error, detached) = *undecided;
+                self.server.xids.put(detached, own);
+                self.pins.end_commit();
+                self.state.end_gtid(false);
+                self.ended();
+                Err(error)
+            }
+        }
+    }
+
+    /// Brings the decision into the log. Returns what keeps the transaction's tables as they are.
+    fn decide(
+        &mut self,
+        mut detached: Detached,
+        decision: Decision,
+    ) -> std::result::Result<MetadataPins, Box<(SqlError, Detached)>> {
+        let Some(changes) = detached.changes.take() else { return Ok(detached.pins) };
+        if let Err(error) = self.begin_decision(&detached, decision) {
+            if self.tx.is_active() {
+                // The error before is the one to tell.
+                let _ = self.tx.rollback();
+            }
+            return Err(Box::new((error, Detached { changes: Some(changes), ..detached })));
+        }
+        match self.tx.decide(changes, decision) {
+            Ok(()) => {
+                self.state.track_commit(self.tx.commit_end());
+                Ok(detached.pins)
+            }
+            Err(undecided) => {
+                let Undecided { error, prepared } = *undecided;
+                Err(Box::new((exec::error::engine(error), Detached { changes: Some(prepared), ..detached })))
+            }
+        }
+    }
+
+    fn begin_decision(&mut self, detached: &Detached, decision: Decision) -> Result<()> {
+        self.entry.stage(Doing::HandlerCommit);
+        let timeout = self.state.vars.hot().lock_wait_timeout;
+        self.pins.begin_commit(Waiting { timeout, tx: &mut self.tx })?;
+        if !self.tx.is_active() {
+            self.tx.begin_at(Isolation::ReadCommitted, false, self.state.clock_us);
+        }
+        self.state.store_position(&mut self.tx)?;
+        if detached.logged {
+            let word = if decision == Decision::Commit { "COMMIT" } else { "ROLLBACK" };
+            self.state.log_xa_decision(&mut self.tx, &format!("XA {word} {}", detached.id))?;
+        }
+        Ok(())
+    }
+
+    /// The session has no XA transaction any more; what it did is the caller's to end. One that is prepared waits for another session.
     pub(crate) fn xa_over(&mut self) {
         let Some(xa) = self.xa.take() else { return };
-        self.server.xa_names.update(|names| {
-            let mut names = names.clone();
-            names.remove(&xa.name[FORMAT_BYTES..]);
-            names
-        });
+        if xa.stage == Stage::Prepared {
+            self.server.xids.detach(&xa.id);
+        } else {
+            self.server.xids.remove(&xa.id);
+        }
         self.restrict();
     }
 
-    /// XA RECOVER: prepared transactions, of which there are none. Error 1401.
-    pub(crate) fn xa_recover(&mut self, out: &mut Output) -> Result<Done> {
+    /// XA RECOVER: prepared transactions. Error 1401.
+    pub(crate) fn xa_recover(&mut self, convert: bool, out: &mut Output) -> Result<Done> {
         if self.need(Action::RecoverXa).is_err() {
             return Err(err!(1401));
         }
         let number = DataType::new(TypeKind::BigInt);
-        let data = DataType::string(TypeKind::VarChar, 128, types::collation::CollationId::UTF8MB4_0900_AI_CI);
+        let data = DataType::string(TypeKind::VarChar, 258, types::collation::CollationId::UTF8MB4_0900_AI_CI);
         let columns = [("formatID", number), ("gtrid_length", number), ("bqual_length", number), ("data", data)];
-        self.send(Rows::new(&columns, Vec::new()), out)
+        let row = |id: XaId| {
+            let bytes = [&id.gtrid[..], &id.bqual[..]].concat();
+            let text = match convert {
+                true => bytes.iter().fold("0x".to_string(), |text, byte| text + &format!("{byte:02X}")).into_bytes(),
+                false => bytes,
+            };
+            let int = |n: usize| Value::Int(n as i64);
+            let (first, second) = (id.gtrid.len(), id.bqual.len());
+            vec![int(id.format as usize), int(first), int(second), Value::Bytes(text.into())]
+        };
+        let rows = self.server.xids.prepared().into_iter().map(row).collect();
+        self.send(Rows::new(&columns, rows), out)
     }
 }

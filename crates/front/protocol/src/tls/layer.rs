@@ -41,7 +41,7 @@ impl Layer {
         acceptor.begins();
         let deadline = Instant::now() + timeout;
         let tls = ServerConnection::new(Arc::clone(&acceptor.config)).map_err(io::Error::other)?;
-        let info = TlsInfo { version: "", cipher: "", is_resumed: false, client: None };
+        let info = TlsInfo { version: "", cipher: "", is_resumed: false, server_name: String::new(), client: None };
         let mut layer = Layer { tls, info, incoming: Vec::new(), outgoing: Vec::new(), closed: false };
         layer.decrypt(stream, early, plain)?;
         while layer.tls.is_handshaking() {
@@ -177,6 +177,7 @@ fn info_of(tls: &ServerConnection) -> TlsInfo {
         version: tls.protocol_version().map_or("", cipher::version_name),
         cipher: tls.negotiated_cipher_suite().map_or("", |suite| cipher::name_of(suite.suite())),
         is_resumed: tls.handshake_kind() == Some(HandshakeKind::Resumed),
+        server_name: tls.server_name().unwrap_or_default().to_string(),
         client: tls.peer_certificates().and_then(|chain| names(chain.first()?)),
     }
 }

@@ -31,6 +31,9 @@ pub use acceptor::{Acceptor, TlsOptions};
 pub use cache::CacheFigures;
 pub(crate) use layer::Layer;
 
+/// What TLS is made by.
+pub const LIBRARY: &str = "rustls with aws-lc";
+
 /// What a connection's handshake has come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsInfo {
@@ -40,6 +43,8 @@ pub struct TlsInfo {
     pub cipher: &'static str,
     /// The client took up an earlier session.
     pub is_resumed: bool,
+    /// What the client has called the server, if it has.
+    pub server_name: String,
     /// Of the client's certificate, if it has shown one. Its signature is valid, and leads to `ssl_ca`.
     pub client: Option<ClientNames>,
 }

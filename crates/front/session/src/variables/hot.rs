@@ -1,6 +1,7 @@
 //! What statements look at: a few of a session's variables, decoded once where they change.
 
 use super::{Val, VarId, id};
+use binlog::payload::{ROWS_NO_FOREIGN_KEYS, ROWS_RELAXED_UNIQUE, RowImage};
 use engine::Isolation;
 use std::time::Duration;
 use types::charset::Charset;
@@ -20,6 +21,34 @@ const MAX_SORT_LENGTH: VarId = id("max_sort_length");
 const CLIENT: VarId = id("character_set_client");
 const RESULTS: VarId = id("character_set_results");
 const COLLATION: VarId = id("collation_connection");
+const SQL_LOG_BIN: VarId = id("sql_log_bin");
+const ROW_IMAGE: VarId = id("binlog_row_image");
+const ROW_VALUES: VarId = id("binlog_row_value_options");
+const FOREIGN_KEY_CHECKS: VarId = id("foreign_key_checks");
+const UNIQUE_CHECKS: VarId = id("unique_checks");
+
+/// All that [`Hot::read`] reads.
+const READ: [VarId; 19] = [
+    AUTOCOMMIT,
+    ISOLATION,
+    READ_ONLY,
+    SELECT_LIMIT,
+    MAX_EXECUTION_TIME,
+    LOCK_WAIT_TIMEOUT,
+    TMP_TABLE_SIZE,
+    MAX_HEAP_TABLE_SIZE,
+    BIG_TABLES,
+    SORT_BUFFER_SIZE,
+    MAX_SORT_LENGTH,
+    CLIENT,
+    RESULTS,
+    COLLATION,
+    SQL_LOG_BIN,
+    ROW_IMAGE,
+    ROW_VALUES,
+    FOREIGN_KEY_CHECKS,
+    UNIQUE_CHECKS,
+];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hot {
@@ -45,6 +74,19 @@ pub struct Hot {
     pub results: Option<Charset>,
     /// The collation of string literals.
     pub literals: CollationId,
+    /// `sql_log_bin`
+    pub logs: bool,
+    pub rows: LoggedRows,
+}
+
+/// How rows that are written go into the binary log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoggedRows {
+    pub image: RowImage,
+    /// `binlog_row_value_options=PARTIAL_JSON`
+    pub partial_json: bool,
+    /// Of row events.
+    pub flags: u16,
 }
 
 /// A level by its place in `transaction_isolation`.
@@ -58,7 +100,17 @@ pub fn isolation_of(value: u64) -> Isolation {
 }
 
 impl Hot {
+    /// Does anything here follow from this variable?
+    pub(super) fn reads(id: VarId) -> bool {
+        READ.contains(&id)
+    }
+
     pub(super) fn read<'v>(get: impl Fn(VarId) -> &'v Val) -> Hot {
+        let get = |id| {
+            debug_assert!(Hot::reads(id));
+            get(id)
+        };
+        let off = |id, flag| if get(id).bool() { 0 } else { flag };
         let charset = |id| Charset::by_name(get(id).text());
         Hot {
             autocommit: get(AUTOCOMMIT).bool(),
@@ -77,6 +129,16 @@ impl Hot {
             client: charset(CLIENT).unwrap_or(Charset::Utf8mb4),
             results: charset(RESULTS).filter(|c| *c != Charset::Binary),
             literals: CollationId::by_name(get(COLLATION).text()).unwrap_or(CollationId::UTF8MB4_0900_AI_CI),
+            logs: get(SQL_LOG_BIN).bool(),
+            rows: LoggedRows {
+                image: match get(ROW_IMAGE).uint() {
+                    0 => RowImage::Minimal,
+                    1 => RowImage::NoBlob,
+                    _ => RowImage::Full,
+                },
+                partial_json: get(ROW_VALUES).uint() == 1,
+                flags: off(FOREIGN_KEY_CHECKS, ROWS_NO_FOREIGN_KEYS) | off(UNIQUE_CHECKS, ROWS_RELAXED_UNIQUE),
+            },
         }
     }
 }

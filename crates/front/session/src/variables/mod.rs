@@ -27,10 +27,12 @@ use std::sync::Arc;
 use types::{DataType, Result, SqlError, TypeKind, Value, const_eq};
 
 /// Variables of replicas with the names that they had before.
-const OLD_NAMES: [(VarId, VarId); 7] = [
+const OLD_NAMES: [(VarId, VarId); 9] = [
     (id("log_replica_updates"), id("log_slave_updates")),
     (id("replica_exec_mode"), id("slave_exec_mode")),
     (id("replica_net_timeout"), id("slave_net_timeout")),
+    (id("replica_parallel_workers"), id("slave_parallel_workers")),
+    (id("replica_preserve_commit_order"), id("slave_preserve_commit_order")),
     (id("replica_transaction_retries"), id("slave_transaction_retries")),
     (id("replica_type_conversions"), id("slave_type_conversions")),
     (id("skip_replica_start"), id("skip_slave_start")),
@@ -173,15 +175,21 @@ pub enum Extension {
     AuthSocket,
     /// The plugin `mysql_no_login`.
     NoLogin,
+    /// The plugin `rpl_semi_sync_source`.
+    SemiSyncSource,
+    /// The plugin `rpl_semi_sync_replica`.
+    SemiSyncReplica,
 }
 
 impl Extension {
-    const ALL: [Extension; 5] = [
+    const ALL: [Extension; 7] = [
         Extension::ValidatePassword,
         Extension::ConnectionControl,
         Extension::FailedLoginAttempts,
         Extension::AuthSocket,
         Extension::NoLogin,
+        Extension::SemiSyncSource,
+        Extension::SemiSyncReplica,
     ];
 
     /// How the names of its variables begin, if it has any.
@@ -189,6 +197,8 @@ impl Extension {
         match self {
             Extension::ValidatePassword => Some("validate_password."),
             Extension::ConnectionControl => Some("connection_control_"),
+            Extension::SemiSyncSource => Some("rpl_semi_sync_source_"),
+            Extension::SemiSyncReplica => Some("rpl_semi_sync_replica_"),
             _ => None,
         }
     }
@@ -201,6 +211,8 @@ impl Extension {
             Extension::FailedLoginAttempts => Some("CONNECTION_CONTROL_FAILED_LOGIN_ATTEMPTS"),
             Extension::AuthSocket => Some("auth_socket"),
             Extension::NoLogin => Some("mysql_no_login"),
+            Extension::SemiSyncSource => Some("rpl_semi_sync_source"),
+            Extension::SemiSyncReplica => Some("rpl_semi_sync_replica"),
         }
     }
 
@@ -359,11 +371,21 @@ impl SessionVariables {
 
     /// Stores a value that [`Variable::check`] has returned.
     pub fn set(&mut self, id: VarId, value: Val) {
-        match self.changed.binary_search_by_key(&id, |(i, _)| *i) {
-            Ok(at) => self.changed[at].1 = value,
-            Err(at) => self.changed.insert(at, (id, value)),
+        self.set_all([(id, value)]);
+    }
+
+    /// The same of several at once.
+    pub fn set_all<const N: usize>(&mut self, values: [(VarId, Val); N]) {
+        let is_hot = values.iter().any(|(id, _)| Hot::reads(*id));
+        for (id, value) in values {
+            match self.changed.binary_search_by_key(&id, |(i, _)| *i) {
+                Ok(at) => self.changed[at].1 = value,
+                Err(at) => self.changed.insert(at, (id, value)),
+            }
         }
-        self.hot = Hot::read(|id| value_in(&self.base, &self.changed, id));
+        if is_hot {
+            self.hot = Hot::read(|id| value_in(&self.base, &self.changed, id));
+        }
     }
 
     pub fn uint(&self, id: VarId) -> u64 {

@@ -144,7 +144,6 @@ impl Variable {
                     }
                     Value::Int(n) => *n as u64,
                     Value::UInt(n) => *n,
-                    Value::Null => return Err(self.cannot("NULL")),
                     _ => return Err(wrong_type()),
                 };
                 let good = round(n.clamp(min, max), block, min);
@@ -157,7 +156,6 @@ impl Variable {
                 let n = match value {
                     Value::Int(n) => *n,
                     Value::UInt(n) => i64::try_from(*n).unwrap_or(i64::MAX),
-                    Value::Null => return Err(self.cannot("NULL")),
                     _ => return Err(wrong_type()),
                 };
                 let good = n.clamp(min, max);
@@ -279,20 +277,27 @@ impl Variable {
         if bits >> names.len() != 0 { Err(self.cannot(&bits.to_string())) } else { Ok(Val::UInt(bits)) }
     }
 
+    /// What already reading it warns of.
+    pub fn deprecated_read(&self) -> Option<&'static str> {
+        macro_rules! text {
+            ($($name:literal)*) => {
+                match self.name {
+                    $($name => Some(concat!("'@@", $name, "' is deprecated and will be removed in a future release.")),)*
+                    _ => None,
+                }
+            };
+        }
+        text!("binlog_format" "log_bin_trust_function_creators" "max_delayed_threads" "max_length_for_sort_data" "profiling"
+              "profiling_history_size" "query_prealloc_size" "transaction_prealloc_size")
+    }
+
     /// What setting it warns of.
     pub fn deprecated(&self) -> Option<(u16, String)> {
         let name = self.name;
+        if let Some(text) = self.deprecated_read() {
+            return Some((1287, text.to_string()));
+        }
         match name {
-            "binlog_format"
-            | "log_bin_trust_function_creators"
-            | "max_delayed_threads"
-            | "max_length_for_sort_data"
-            | "profiling"
-            | "profiling_history_size"
-            | "query_prealloc_size"
-            | "transaction_prealloc_size" => {
-                Some((1287, format!("'@@{name}' is deprecated and will be removed in a future release.")))
-            }
             "character_set_database" | "collation_database" | "default_collation_for_utf8mb4" => {
                 Some((1681, format!("Updating '{name}' is deprecated. It will be made read-only in a future release.")))
             }

@@ -66,6 +66,7 @@ impl TestServer {
             persisted: Default::default(),
             write_persisted: Box::new(|_| Ok(())),
             adopt_copy: Box::new(|_| Ok(())),
+            cloned: None,
             native_password: false,
             tls: Default::default(),
             binlog: None,
@@ -188,6 +189,8 @@ impl Drop for Client {
 /// PLUGIN_AUTH.
 const CAPABILITIES: u32 = 0x200 | 0x8 | 0x2000 | 0x8000 | 0x1_0000 | 0x2_0000 | 0x4_0000 | 0x8_0000;
 
+const WRONG_REPLY: [u8; 32] = [7; 32];
+
 pub const MORE_RESULTS: u16 = 8;
 pub const CURSOR_EXISTS: u16 = 0x40;
 pub const LAST_ROW_SENT: u16 = 0x80;
@@ -213,8 +216,8 @@ impl Client {
         match password {
             "" => login.push(0),
             _ => {
-                login.push(32);
-                login.extend_from_slice(&[7; 32]);
+                login.push(WRONG_REPLY.len() as u8);
+                login.extend_from_slice(&WRONG_REPLY);
             }
         }
         login.extend_from_slice(database.as_bytes());
@@ -229,6 +232,9 @@ impl Client {
                 [0xff, ..] => return Err(error(&packet)),
                 [1, 4] => self.write(format!("{password}\0").as_bytes()),
                 [1, 3] => {}
+                // Asked with a new scramble.
+                [0xfe, ..] if password.is_empty() => self.write(&[0]),
+                [0xfe, ..] => self.write(&WRONG_REPLY),
                 _ => panic!("unexpected in a login: {packet:?}"),
             }
         }
