@@ -49,9 +49,7 @@ impl DataDir {
                 ));
             }
         }
-        let create = OpenOptions { write: true, create: true, ..OpenOptions::READ };
-        let lock = File::open(path.join(LOCK_FILE), create).map_err(|e| fail("cannot be locked", &e))?;
-        lock.lock_exclusive().map_err(|_| format!("data directory '{shown}' is in use by another server"))?;
+        let lock = lock(path)?;
         if !id_file.exists() {
             adopt(path).map_err(|e| fail("cannot be written", &e))?;
         }
@@ -64,11 +62,116 @@ impl DataDir {
         let uuid = uuid.ok_or_else(|| format!("data directory '{shown}': '{ID_FILE}' has no server-uuid"))?.to_string();
         Ok(DataDir { path: path.to_path_buf(), uuid, _lock: lock })
     }
+
+    /// Makes a directory for data that is about to come, or takes one that is empty but for what says where keys are. No server takes it before
+    /// [`DataDir::complete`].
+    pub fn prepare(path: &Path) -> Result<DataDir, String> {
+        let shown = path.display();
+        let fail = |what: &str, e: &dyn std::fmt::Display| format!("'{shown}' {what}: {e}");
+        std::fs::create_dir_all(path).map_err(|e| fail("cannot be made", &e))?;
+        for entry in std::fs::read_dir(path).map_err(|e| fail("cannot be read", &e))? {
+            let name = entry.map_err(|e| fail("cannot be read", &e))?.file_name();
+            if name != cipher::CONFIG_FILE {
+                return Err(format!("'{shown}' is not empty: it holds '{}'", name.to_string_lossy()));
+            }
+        }
+        let uuid = new_uuid().map_err(|e| fail("cannot be named", &e))?;
+        Ok(DataDir { path: path.to_path_buf(), uuid, _lock: lock(path)? })
+    }
+
+    /// All of the data has come.
+    pub fn complete(&self) -> Result<(), String> {
+        identify(&self.path, &self.uuid).map_err(|e| format!("'{}' cannot be written: {e}", self.path.display()))
+    }
+
+    /// Nothing is left of data that has not come whole.
+    pub fn clear(self) {
+        let entries = std::fs::read_dir(&self.path).into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| entry.file_name() != cipher::CONFIG_FILE) {
+            // What cannot be removed is no data directory all the same.
+            let _ = match entry.path().is_dir() {
+                true => std::fs::remove_dir_all(entry.path()),
+                false => std::fs::remove_file(entry.path()),
+            };
+        }
+        let _ = std::fs::remove_dir(&self.path);
+    }
+}
+
+fn lock(path: &Path) -> Result<File, String> {
+    let shown = path.display();
+    let create = OpenOptions { write: true, create: true, ..OpenOptions::READ };
+    let lock = File::open(path.join(LOCK_FILE), create)
+        .map_err(|e| format!("data directory '{shown}': cannot be locked: {e}"))?;
+    lock.lock_exclusive().map_err(|_| format!("data directory '{shown}' is in use by another server"))?;
+    Ok(lock)
 }
 
 /// Makes what is in the directory the data of a server with an identity of its own.
 pub fn adopt(path: &Path) -> std::io::Result<()> {
-    replace(path, ID_FILE, &format!("{FORMAT}\nserver-uuid={}\n", new_uuid()?))
+    identify(path, &new_uuid()?)
+}
+
+fn identify(path: &Path, uuid: &str) -> std::io::Result<()> {
+    replace(path, ID_FILE, &format!("{FORMAT}\nserver-uuid={uuid}\n"))
+}
+
+/// In a directory that a clone has taken the place of: what the clone said of itself.
+const CLONED_FILE: &str = "clearway.cloned";
+/// In the folder of a clone, when the data that it replaces are gone: its files are being moved.
+const MOVING_FILE: &str = "clearway.moving";
+
+/// Takes a clone that is whole in place of the data that are there, and drops one that is not. May be cut short at any place and
+/// begun anew. What the clone that was taken last said of itself, if there ever was one.
+pub fn take_clone(path: &Path) -> Result<Option<backup::Manifest>, String> {
+    let fail = |e: std::io::Error| format!("data directory '{}': the clone cannot be taken: {e}", path.display());
+    let clone = path.join(backup::CLONE_FOLDER);
+    let moving = clone.join(MOVING_FILE);
+    let sync = |directory: &Path| std::fs::File::open(directory)?.sync_all();
+    if clone.join(ID_FILE).exists() {
+        drop_data(path, &clone).and_then(|()| sync(path)).map_err(fail)?;
+        std::fs::rename(clone.join(ID_FILE), &moving).and_then(|()| sync(&clone)).map_err(fail)?;
+    }
+    if moving.exists() {
+        for entry in std::fs::read_dir(&clone).map_err(fail)? {
+            let name = entry.map_err(fail)?.file_name();
+            let to: &std::ffi::OsStr =
+                if name == backup::MANIFEST_FILE { CLONED_FILE.as_ref() } else { name.as_os_str() };
+            if name != MOVING_FILE {
+                std::fs::rename(clone.join(&name), path.join(to)).map_err(fail)?;
+            }
+        }
+        sync(path).map_err(fail)?;
+    }
+    if clone.exists() {
+        std::fs::remove_dir_all(&clone).map_err(fail)?;
+    }
+    match std::fs::read_to_string(path.join(CLONED_FILE)) {
+        Ok(text) => backup::Manifest::parse(&text).map(Some).map_err(|e| format!("'{CLONED_FILE}': {e}")),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Removes what a clone has of its own: data, log, keys of the data, binary log; and relay logs, which are of the data before.
+fn drop_data(path: &Path, clone: &Path) -> std::io::Result<()> {
+    let manifest = std::fs::read_to_string(clone.join(backup::MANIFEST_FILE))?;
+    let manifest = backup::Manifest::parse(&manifest).map_err(std::io::Error::other)?;
+    let base = manifest.place.and_then(|place| place.file.rsplit_once('.').map(|(base, _)| format!("{base}.")));
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let of_binlog = base.as_ref().and_then(|base| name.strip_prefix(base)).is_some_and(|rest| {
+            ["index", "state"].contains(&rest) || !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        let of_data =
+            [engine::DATA_FILE, engine::DOUBLEWRITE_FILE, cipher::FILE_NAME, CLONED_FILE].contains(&name.as_str());
+        if of_data || of_binlog || name.contains("-relay-bin") {
+            std::fs::remove_file(entry.path())?;
+        } else if name == engine::LOG_DIRECTORY {
+            std::fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Gives a file of the directory another text; whole, durable, or as it was.

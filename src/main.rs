@@ -1,11 +1,13 @@
-//! The command line: `serve`, `check`, `backup`, `sweep`, and wiring, nothing else.
+//! The command line: `serve`, `check`, `backup`, `restore`, `sweep`, and wiring, nothing else.
 
 mod allocator;
 mod backup;
 mod check;
 mod datadir;
 mod error_log;
+mod known_options;
 mod options;
+mod restore;
 mod serve;
 
 const HELP: &str = "\
@@ -14,6 +16,8 @@ clearway: a MySQL-compatible transactional database server
 Usage: clearway serve [OPTION ...]     run the server       (clearway serve --help)
        clearway check DATADIR          verify all data of a server that does not run; changes nothing
        clearway backup --to=DIR        copy a running server (clearway backup --help)
+       clearway restore --from=BACKUP --to=DATADIR
+                                       make data of backups and binary logs (clearway restore --help)
        clearway sweep [OPTION ...]     compare servers under rising load with sysbench
        clearway --version
 ";
@@ -37,6 +41,13 @@ fn main() {
             }
         },
         Some("backup") => match backup::backup(&arguments[1..]) {
+            Ok(()) => 0,
+            Err(message) => {
+                eprintln!("clearway: {message}");
+                1
+            }
+        },
+        Some("restore") => match restore::restore(&arguments[1..]) {
             Ok(()) => 0,
             Err(message) => {
                 eprintln!("clearway: {message}");

@@ -6,6 +6,7 @@
 //! groups, `#` and `;` comments, quotes, escapes `\b \t \n \r \\ \s`, `!include FILE`, `!includedir DIR` (`*.cnf`).
 //! Later values win: files come first, then the command line.
 
+use crate::known_options;
 use session::variables::{self, Access, Globals, Kind, Origin, Startup, VARIABLES, Val, Wrong};
 use std::path::{Path, PathBuf};
 
@@ -22,11 +23,17 @@ pub struct Options {
     /// `--log-bin`: the name of the binary log's files, without number; empty: the default one. `None`: `--skip-log-bin`.
     pub log_bin: Option<String>,
     pub help: bool,
+    /// With all variables.
+    pub verbose: bool,
+    /// Read the options, say what is wrong with them, and end.
+    pub validate: bool,
+    /// What is wrong with the options, all of it.
+    errors: Vec<Error>,
     /// Say these in the error log: values adjusted, `loose` options skipped.
     pub warnings: Vec<String>,
 }
 
-/// One line for stderr.
+/// One line or more for stderr.
 pub type Error = String;
 
 /// How deep `!include` may nest.
@@ -63,7 +70,10 @@ pub fn parse(arguments: &[String]) -> Result<Options, Error> {
         } else if value.is_none() && takes_word(name) {
             value = rest.next_if(|word| !word.starts_with('-') && is_boolean(word));
         }
-        apply(&mut options, name, value.as_deref(), "")?;
+        note(&mut options, name, value.as_deref(), "");
+    }
+    if !options.errors.is_empty() {
+        return Err(options.errors.join("\nclearway: "));
     }
     size_log(&mut options.globals);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -149,7 +159,7 @@ fn read_file(options: &mut Options, path: &Path, depth: usize) -> Result<(), Err
                 Some((name, value)) => (name.trim_end(), Some(file_value(value))),
                 None => (file_word(line), None),
             };
-            apply(options, name, value.as_deref(), &place())?;
+            note(options, name, value.as_deref(), &place());
         }
     }
     Ok(())
@@ -249,7 +259,10 @@ fn find(name: &str) -> Found {
         _ => name,
     };
     name = short(name);
-    if variables::find(&name).is_none() && !is_special(&name) {
+    let is_known = |name: &str| {
+        variables::find(name).is_some() || is_special(name) || known_options::renamed(name, None).is_some()
+    };
+    if !is_known(&name) {
         for (prefix, switch) in [("skip_", Switch::Off), ("disable_", Switch::Off), ("enable_", Switch::On)] {
             if let Some(rest) = name.strip_prefix(prefix) {
                 name = short(rest.to_string());
@@ -266,7 +279,15 @@ fn find(name: &str) -> Found {
 fn is_special(name: &str) -> bool {
     matches!(
         name,
-        "initialize" | "initialize_insecure" | "help" | "console" | "user" | "mysql_native_password" | "log_bin"
+        "initialize"
+            | "initialize_insecure"
+            | "help"
+            | "verbose"
+            | "validate_config"
+            | "console"
+            | "user"
+            | "mysql_native_password"
+            | "log_bin"
     )
 }
 
@@ -289,6 +310,13 @@ fn takes_word(name: &str) -> bool {
 
 fn is_boolean(word: &str) -> bool {
     ["on", "off", "true", "false", "1", "0"].iter().any(|w| word.eq_ignore_ascii_case(w))
+}
+
+/// Applies one option, or notes what is wrong with it: all of that is told at once.
+fn note(options: &mut Options, name: &str, value: Option<&str>, place: &str) {
+    if let Err(error) = apply(options, name, value, place) {
+        options.errors.push(error);
+    }
 }
 
 /// Applies one option. `place` is `file:line: ` or empty.
@@ -327,13 +355,22 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
             "initialize_insecure" => options.initialize_insecure = on,
             "mysql_native_password" => options.native_password = on && found.switch != Switch::Off,
             "help" => options.help = on,
+            "verbose" => options.verbose = on,
+            "validate_config" => options.validate = on,
             // The error log goes to stderr unless log_error says otherwise.
             "console" if on => options.globals.set(variables::id("log_error"), Val::Str("stderr".into())),
             _ => {}
         }
         return Ok(());
     }
+    if let Some((name, value)) = known_options::renamed(&found.name, value) {
+        return apply(options, name, value.as_deref(), place);
+    }
     let Some(id) = variables::find(&found.name) else {
+        if known_options::has_no_effect(&found.name) {
+            options.warnings.push(format!("{place}option '{name}' has no effect here"));
+            return Ok(());
+        }
         return refuse(options, format!("{place}unknown variable '{name}'"));
     };
     let variable = &VARIABLES[id as usize];
@@ -355,7 +392,16 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
     };
     let parsed = match variable.parse_option(text) {
         Ok(parsed) => parsed,
+        Err(Wrong::Value) if known_options::makes_no_difference(&found.name) => {
+            let only = variable.print(&variable.default_value()).into_owned();
+            options.warnings.push(format!("{place}option '{name}': '{text}' has no effect, it is '{only}' here"));
+            return Ok(());
+        }
         Err(Wrong::Value) => return Err(format!("{place}option '{name}': bad value '{text}'")),
+        Err(Wrong::Fixed(only)) if known_options::makes_no_difference(&found.name) => {
+            options.warnings.push(format!("{place}option '{name}': '{text}' has no effect, it is '{only}' here"));
+            return Ok(());
+        }
         Err(Wrong::Fixed(only)) => return Err(format!("{place}option '{name}': only '{only}' is supported")),
     };
     if !session::tls::is_possible(id, &parsed) {
@@ -363,7 +409,7 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
     }
     if variable.startup.is_fixed() && parsed != variable.default_value() {
         let only = variable.default_value();
-        if variable.startup == Startup::OptionNoted {
+        if variable.startup == Startup::OptionNoted || known_options::makes_no_difference(&found.name) {
             let only = variable.print(&only);
             options.warnings.push(format!("{place}option '{name}': '{text}' has no effect, it is '{only}' here"));
             return Ok(());
@@ -380,6 +426,35 @@ fn apply(options: &mut Options, name: &str, value: Option<&str>, place: &str) ->
     store(&mut options.globals, id, parsed);
     options.globals.came_from(id, Origin::CommandLine, None);
     Ok(())
+}
+
+/// Each variable that has an option, its default and what it can be.
+pub fn variables_help() -> String {
+    use std::fmt::Write as _;
+    let mut help = String::from("\nVariables (--variable-name=value)                     default            range\n\n");
+    for variable in VARIABLES.iter().filter(|v| v.startup != Startup::None) {
+        let default = variable.default_value();
+        let default = if default == Val::Null { "(none)".into() } else { variable.print(&default) };
+        let range = match variable.kind {
+            _ if variable.startup.is_fixed() => "this value alone".to_string(),
+            Kind::Bool => "ON, OFF".to_string(),
+            Kind::UInt { min, max, block: 1 } => format!("{min} to {max}"),
+            Kind::UInt { min, max, block } => format!("{min} to {max}, in steps of {block}"),
+            Kind::Int { min, max } => format!("{min} to {max}"),
+            Kind::Double { min, max } => format!("{min} to {max}"),
+            Kind::Enum(names) => names.join(", "),
+            Kind::Flags(names) => format!("=on, =off or =default for each of: {}", names.join(", ")),
+            Kind::SqlMode => "modes, comma-separated".to_string(),
+            Kind::Charset { .. } => "a character set".to_string(),
+            Kind::Collation => "a collation".to_string(),
+            Kind::TimeZone => "SYSTEM, an offset or a zone's name".to_string(),
+            Kind::Str => "text".to_string(),
+        };
+        let name = variable.name.replace('_', "-");
+        // A string takes what it is given.
+        let _ = writeln!(help, "{name:<53} {default:<18} {range}");
+    }
+    help
 }
 
 /// Was a number rounded or moved into its range?

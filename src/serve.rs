@@ -37,6 +37,9 @@ Usage: clearway serve [--config FILE] [--name=value ...]
   --config=FILE             option file: groups [mysqld], [server], [clearway]
   --log-error=FILE          error log instead of stderr
 
+  --validate-config         read the options, say what is wrong with them, and end
+  --help --verbose          this, and every variable with its default and range
+
 Every server variable is an option: --max-connections=500, --innodb-buffer-pool-size=4G,
 --skip-networking. Underscores and dashes are alike; --loose-x warns where --x would fail.
 ";
@@ -79,9 +82,17 @@ fn persisted(datadir: &Path, globals: &mut Globals, log: &ErrorLog) -> Result<Pe
 
 /// Runs the server until it is told to stop. An error is one line for stderr.
 pub fn serve(arguments: &[String]) -> Result<(), String> {
+    observe::clock::start();
     let options = options::parse(arguments)?;
     if options.help {
         print!("{HELP}");
+        if options.verbose {
+            print!("{}", options::variables_help());
+        }
+        return Ok(());
+    }
+    if options.validate {
+        options.warnings.iter().for_each(|warning| eprintln!("clearway: {warning}"));
         return Ok(());
     }
     io::restrict_new_files();
@@ -97,6 +108,8 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         dir => PathBuf::from(dir),
     };
     let datadir = DataDir::open(&datadir)?;
+    backup::restore::retire(&datadir.path).map_err(|e| e.to_string())?;
+    let cloned = datadir::take_clone(&datadir.path)?;
     let persisted = match flag(&globals, "persisted_globals_load") {
         true => persisted(&datadir.path, &mut globals, &log)?,
         false => Persisted::default(),
@@ -114,19 +127,12 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         10116,
         &format!("clearway {} starting as process {}", env!("CARGO_PKG_VERSION"), std::process::id()),
     );
-    session::check_binary_log(&globals)?;
-    let binlog_config = binlog_config(&mut globals, log_bin.as_deref().unwrap_or(""), &datadir)?;
-    let events_from = binlog::Binlog::needed(&binlog_config).map_err(|e| format!("binary log: {e}"))?;
-    let engine_options = EngineOptions { events_from, ..engine_options(&globals, &datadir.path) };
-    let engine = Engine::open(engine_options, &mut |text| log.write(Level::System, 12532, text))
-        .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
-    session::encrypt_logs(&engine, &globals)
-        .map_err(|e| format!("innodb_redo_log_encrypt, innodb_undo_log_encrypt: {e}"))?;
-    let binlog = start_binlog(&engine, binlog_config, &globals, &log).map_err(|e| format!("binary log: {e}"))?;
+    let (engine, binlog) = open_engine(&mut globals, &datadir, log_bin.as_deref().unwrap_or(""), &log)?;
     session::buffer_pool::load_first(&globals, &engine);
     // Signals are taken over before clients can connect.
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|e| format!("cannot handle signals: {e}"))?;
     let handle = signals.handle();
+    name_pid_file(&mut globals, &datadir.path);
     let settings = Settings {
         globals: globals.clone(),
         datadir: datadir.path.clone(),
@@ -138,11 +144,9 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
         native_password,
         tls,
         binlog: binlog.clone(),
-        write_persisted: {
-            let directory = datadir.path.clone();
-            Box::new(move |text| datadir::replace(&directory, PERSISTED_FILE, text))
-        },
+        write_persisted: write_persisted(&datadir.path),
         adopt_copy: Box::new(datadir::adopt),
+        cloned,
     };
     let server = Server::open(Arc::clone(&engine), settings, || {
         if initialize_insecure {
@@ -161,6 +165,38 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     server.stop_replicas();
     handle.close();
     session::buffer_pool::dump_last(&server.globals.load(), &engine);
+    let closed = close(&server, &engine, binlog, &log);
+    result.and(closed)?;
+    log.write(Level::System, 10910, "Shutdown complete");
+    Ok(())
+}
+
+/// The engine, recovered, and its binary log, whose files have this name.
+pub fn open_engine(
+    globals: &mut Globals,
+    datadir: &DataDir,
+    log_bin: &str,
+    log: &Arc<ErrorLog>,
+) -> Result<(Arc<Engine>, Option<Arc<binlog::Binlog>>), String> {
+    session::check_binary_log(globals)?;
+    let binlog_config = binlog_config(globals, log_bin, datadir)?;
+    let events_from = binlog::Binlog::needed(&binlog_config).map_err(|e| format!("binary log: {e}"))?;
+    let engine_options = EngineOptions { events_from, ..engine_options(globals, &datadir.path) };
+    let engine = Engine::open(engine_options, &mut |text| log.write(Level::System, 12532, text))
+        .map_err(|e| format!("data directory '{}': {e}", datadir.path.display()))?;
+    session::encrypt_logs(&engine, globals)
+        .map_err(|e| format!("innodb_redo_log_encrypt, innodb_undo_log_encrypt: {e}"))?;
+    let binlog = start_binlog(&engine, binlog_config, globals, log).map_err(|e| format!("binary log: {e}"))?;
+    Ok((engine, binlog))
+}
+
+/// The last steps: the binary log and the engine are whole on disk. An error says what the next start will have to do.
+pub fn close(
+    server: &Server,
+    engine: &Engine,
+    binlog: Option<Arc<binlog::Binlog>>,
+    log: &ErrorLog,
+) -> Result<(), String> {
     if let Some(binlog) = binlog {
         binlog.close();
     }
@@ -170,9 +206,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     for failed in [&stored, &closed].into_iter().filter_map(|outcome| outcome.as_ref().err()) {
         log.write(Level::Error, 10910, &format!("Shutdown is not complete: {failed}"));
     }
-    result.and(stored).and(closed)?;
-    log.write(Level::System, 10910, "Shutdown complete");
-    Ok(())
+    stored.and(closed)
 }
 
 /// Starts the binary log; without one, completes what a server with one has left.
@@ -188,7 +222,11 @@ fn start_binlog(
         return Ok(None);
     }
     let told = Arc::clone(log);
-    let tell = Box::new(move |text: &str| told.write(Level::Error, 11_487, text));
+    let tell = Arc::new(move |news: binlog::News, text: &str| match news {
+        binlog::News::Files => told.write(Level::Error, 11_487, text),
+        binlog::News::SemiSyncTimeout => told.write(Level::Warning, 11_153, text),
+        binlog::News::SemiSyncOff | binlog::News::SemiSyncOn => told.write(Level::System, 11_155, text),
+    });
     binlog::Binlog::start(engine, config, settings, tell).map(Some)
 }
 
@@ -217,6 +255,36 @@ fn tls(globals: &mut Globals, datadir: &Path, log: &ErrorLog) -> Tls {
     }
 }
 
+/// As MySQL: a file that is not named has the machine's name, and a relative one is in the data directory.
+fn name_pid_file(globals: &mut Globals, datadir: &Path) {
+    let name = match text(globals, "pid_file") {
+        "" => format!("{}.pid", hostname().split('.').next().unwrap_or_default()),
+        name => name.to_string(),
+    };
+    let path = std::path::absolute(datadir.join(name)).unwrap_or_default();
+    globals.set(find("pid_file").expect("the table has it"), Val::Str(path.to_string_lossy().into_owned().into()));
+}
+
+/// The file with the process's number, for as long as it runs.
+struct PidFile(PathBuf);
+
+impl PidFile {
+    fn write(path: &Path) -> Result<PidFile, String> {
+        std::fs::write(path, format!("{}\n", std::process::id()))
+            .map_err(|e| format!("option 'pid-file': cannot write '{}': {e}", path.display()))?;
+        Ok(PidFile(path.to_path_buf()))
+    }
+}
+
+impl Drop for PidFile {
+    fn drop(&mut self) {
+        // Best effort at the end: another server may have written its own meanwhile.
+        if std::fs::read_to_string(&self.0).is_ok_and(|text| text.trim() == std::process::id().to_string()) {
+            let _ = std::fs::remove_file(&self.0);
+        }
+    }
+}
+
 /// Listens until a signal comes.
 fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc<ErrorLog>) -> Result<(), String> {
     let config = listen_config(globals)?;
@@ -235,6 +303,7 @@ fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc
             listener.set_max_connections(uint(globals, "max_connections") as usize);
         }
     }));
+    let _pid_file = PidFile::write(Path::new(text(globals, "pid_file")))?;
     let mut how = Vec::new();
     if let Some(address) = config.administrative {
         log.write(
@@ -369,7 +438,13 @@ fn resolve(word: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     Ok(found.collect())
 }
 
-fn hostname() -> String {
+/// Writes what SET PERSIST has set.
+pub fn write_persisted(datadir: &Path) -> session::WritePersisted {
+    let directory = datadir.to_path_buf();
+    Box::new(move |text| datadir::replace(&directory, PERSISTED_FILE, text))
+}
+
+pub fn hostname() -> String {
     let name =
         std::fs::read_to_string("/proc/sys/kernel/hostname").or_else(|_| std::fs::read_to_string("/etc/hostname"));
     name.map_or_else(|_| "localhost".to_string(), |n| n.trim().to_string())

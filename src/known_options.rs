@@ -1,0 +1,208 @@
+//! Options that usual files hold and that the table of variables does not have, or has one value of: those with another name here,
+//! and those that make no difference to answers or to what is kept.
+
+/// What an option of another name comes to: this one, with this value.
+pub fn renamed(name: &str, value: Option<&str>) -> Option<(&'static str, Option<String>)> {
+    let same = value.map(str::to_string);
+    let scaled = |by: u64| value.and_then(|v| v.trim().parse::<u64>().ok()).map(|n| (n.saturating_mul(by)).to_string());
+    Some(match name {
+        "default_time_zone" => ("time_zone", same),
+        "expire_logs_days" => ("binlog_expire_logs_seconds", scaled(24 * 60 * 60).or(same)),
+        "key_buffer" => ("key_buffer_size", same),
+        "log_warnings" => ("log_error_verbosity", Some(if value == Some("0") { "1" } else { "2" }.to_string())),
+        "myisam_recover" => ("myisam_recover_options", same),
+        "skip_host_cache" => ("host_cache_size", Some("0".to_string())),
+        "sync_source_info" => ("sync_master_info", same),
+        "table_cache" => ("table_open_cache", same),
+        "tx_isolation" => ("transaction_isolation", same),
+        "tx_read_only" => ("transaction_read_only", same),
+        _ => return None,
+    })
+}
+
+/// Options of MySQL and MariaDB, and of their former versions, that this server has nothing for, and whose lack changes no answer.
+const NO_EFFECT: [&str; 67] = [
+    "allow_suspicious_udfs",
+    "archive",
+    "blackhole",
+    "character_sets_dir",
+    "check_table_functions",
+    "connection_memory_status_limit",
+    "container_aware",
+    "external_locking",
+    "federated",
+    "gdb",
+    "global_connection_memory_status_limit",
+    "innodb",
+    "innodb_additional_mem_pool_size",
+    "innodb_buffer_pool_populate",
+    "innodb_checksums",
+    "innodb_data_file_path",
+    "innodb_file_format",
+    "innodb_file_format_check",
+    "innodb_file_format_max",
+    "innodb_large_prefix",
+    "innodb_log_block_size",
+    "innodb_log_checksum_algorithm",
+    "innodb_mirrored_log_groups",
+    "innodb_stats_sample_pages",
+    "innodb_status_file",
+    "innodb_support_xa",
+    "innodb_temp_data_file_path",
+    "innodb_temp_tablespaces_dir",
+    "innodb_undo_logs",
+    "log_isam",
+    "log_short_format",
+    "log_slow_filter",
+    "log_slow_min_examined_row_limit",
+    "log_slow_query",
+    "log_slow_query_file",
+    "log_slow_query_time",
+    "log_slow_rate_limit",
+    "log_slow_verbosity",
+    "log_tc",
+    "log_tc_size",
+    "max_binlog_dump_events",
+    "memlock",
+    "metadata_locks_cache_size",
+    "metadata_locks_hash_instances",
+    "multi_range_count",
+    "myisam_block_size",
+    "ndbcluster",
+    "ndbinfo",
+    "ngram",
+    "partition",
+    "port_open_timeout",
+    "relay_log",
+    "relay_log_index",
+    "report_port",
+    "safe_user_create",
+    "show_replica_auth_info",
+    "show_slave_auth_info",
+    "sporadic_binlog_dump_fail",
+    "super_large_pages",
+    "symbolic_links",
+    "sync_frm",
+    "table_open_cache_triggers",
+    "tc_heuristic_recover",
+    "thread_concurrency",
+    "upgrade",
+    "userstat",
+    "validate_user_plugins",
+];
+
+/// The same, by how their names begin.
+const NO_EFFECT_PREFIXES: [&str; 8] = [
+    "aria_",
+    "innodb_adaptive_flushing_",
+    "mysqlx",
+    "ndb_",
+    "performance_schema_",
+    "query_cache_",
+    "server_audit_",
+    "thread_pool_",
+];
+
+/// Variables that have one value here, and of which another one would change logs, figures, speed or what cannot be made here: never an
+/// answer, nor what is kept.
+const NO_DIFFERENCE: [&str; 71] = [
+    "core_file",
+    "eq_range_index_dive_limit",
+    "event_scheduler",
+    "ft_boolean_syntax",
+    "ft_max_word_len",
+    "ft_min_word_len",
+    "ft_query_expansion_limit",
+    "ft_stopword_file",
+    "general_log",
+    "innodb_doublewrite_batch_size",
+    "innodb_doublewrite_files",
+    "innodb_doublewrite_pages",
+    "innodb_ft_enable_diag_print",
+    "innodb_ft_enable_stopword",
+    "innodb_ft_max_token_size",
+    "innodb_ft_min_token_size",
+    "innodb_ft_server_stopword_table",
+    "innodb_ft_user_stopword_table",
+    "innodb_monitor_disable",
+    "innodb_monitor_enable",
+    "innodb_optimize_fulltext_only",
+    "internal_tmp_mem_storage_engine",
+    "large_pages",
+    "log_bin_trust_function_creators",
+    "log_error_services",
+    "log_error_suppression_list",
+    "log_output",
+    "log_queries_not_using_indexes",
+    "log_raw",
+    "log_slow_admin_statements",
+    "log_slow_extra",
+    "log_slow_replica_statements",
+    "log_slow_slave_statements",
+    "log_statements_unsafe_for_binlog",
+    "log_throttle_queries_not_using_indexes",
+    "log_timestamps",
+    "long_query_time",
+    "max_digest_length",
+    "max_seeks_for_key",
+    "max_sp_recursion_depth",
+    "min_examined_row_limit",
+    "myisam_mmap_size",
+    "myisam_recover_options",
+    "net_retry_count",
+    "ngram_token_size",
+    "optimizer_prune_level",
+    "optimizer_search_depth",
+    "optimizer_trace",
+    "optimizer_trace_features",
+    "parser_max_mem_size",
+    "performance_schema",
+    "profiling_history_size",
+    "relay_log_space_limit",
+    "replica_compressed_protocol",
+    "replica_parallel_type",
+    "report_host",
+    "report_password",
+    "report_user",
+    "rpl_read_size",
+    "slave_compressed_protocol",
+    "slave_parallel_type",
+    "slow_launch_time",
+    "slow_query_log",
+    "sql_log_off",
+    "stored_program_cache",
+    "sync_master_info",
+    "temptable_max_mmap",
+    "temptable_use_mmap",
+    "thread_handling",
+    "transaction_alloc_block_size",
+    "transaction_prealloc_size",
+];
+
+/// Is the option of something that is not there?
+pub fn has_no_effect(name: &str) -> bool {
+    NO_EFFECT.binary_search(&name).is_ok() || NO_EFFECT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// May the variable's option name another value than the one that holds here?
+pub fn makes_no_difference(name: &str) -> bool {
+    NO_DIFFERENCE.binary_search(&name).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use session::variables;
+
+    #[test]
+    fn lists_are_sorted_and_say_what_the_table_says() {
+        assert!(NO_EFFECT.is_sorted() && NO_DIFFERENCE.is_sorted());
+        for name in NO_EFFECT {
+            assert!(variables::find(name).is_none(), "{name} is a variable");
+        }
+        for name in NO_DIFFERENCE {
+            let id = variables::find(name).expect(name);
+            assert!(variables::VARIABLES[id as usize].startup.is_fixed(), "{name} has more than one value");
+        }
+    }
+}
