@@ -233,7 +233,8 @@ class Nested:
         else:
             items, columns = self.items(scopes, depth, kinds)
         distinct = "DISTINCT" if rng.random() < 0.12 else ""
-        limit = Maybe(f"LIMIT {rng.choice(['1', '1', '2', '0', '1 OFFSET 1'])}") if limited and rng.random() < 0.08 else Text("")
+        # No OFFSET: MySQL forgets it where EXISTS is in a view and its query has a subquery that becomes a join.
+        limit = Maybe(f"LIMIT {rng.choice(['1', '1', '2', '0'])}") if limited and rng.random() < 0.08 else Text("")
         return Query(All("SELECT", distinct, items, source, self.where(scopes, depth), limit), columns)
 
     def items(self, scopes, depth, kinds=None):

@@ -524,6 +524,133 @@ revoke | REVOKE SELECT ON p1.* FROM sys
 revoke | REVOKE SELECT ON *.* FROM nobody
 revoke | REVOKE IF EXISTS SELECT ON p1.* FROM other
 revoke | REVOKE PROXY ON plain FROM other
+replication | START REPLICA SQL_THREAD | STOP REPLICA
+replication | STOP REPLICA IO_THREAD
+replication | STOP REPLICA FOR CHANNEL 'nope'
+replication | RESET REPLICA ALL
+replication | RESET REPLICA ALL FOR CHANNEL 'nope'
+replication | CHANGE REPLICATION SOURCE TO SOURCE_HOST = 'x' FOR CHANNEL 'c1' | RESET REPLICA ALL FOR CHANNEL 'c1'
+replication | CHANGE REPLICATION SOURCE TO PRIVILEGE_CHECKS_USER = plain | CHANGE REPLICATION SOURCE TO PRIVILEGE_CHECKS_USER = NULL; RESET REPLICA ALL
+replication | CHANGE REPLICATION SOURCE TO PRIVILEGE_CHECKS_USER = sys | CHANGE REPLICATION SOURCE TO PRIVILEGE_CHECKS_USER = NULL; RESET REPLICA ALL
+replication | SHOW REPLICA STATUS FOR CHANNEL 'nope'
+replication | SHOW BINLOG EVENTS IN 'nope.000001'
+replication | SHOW RELAYLOG EVENTS FOR CHANNEL 'nope'
+replication | START GROUP_REPLICATION
+replication | STOP GROUP_REPLICATION
+replication | BINLOG 'x'
+replication | BINLOG ''
+replication | PURGE BINARY LOGS TO 'nope.000001'
+replication | SET GLOBAL gtid_purged = ''
+replication | SET GLOBAL gtid_mode = OFF
+replication | SET GLOBAL gtid_executed = ''
+replication | SET GLOBAL enforce_gtid_consistency = OFF
+replication | SET GLOBAL server_id = 1
+replication | SET GLOBAL sync_binlog = 1
+replication | SET GLOBAL binlog_cache_size = 32768
+replication | SET GLOBAL binlog_encryption = OFF
+replication | SET GLOBAL binlog_expire_logs_seconds = 2592000
+replication | SET GLOBAL binlog_row_image = FULL
+replication | SET GLOBAL replica_parallel_workers = 4
+replication | SET GLOBAL sql_replica_skip_counter = 0
+replication | SET GLOBAL replica_net_timeout = 60
+replication | SET GLOBAL max_binlog_size = 1073741824
+replication | SET SESSION gtid_next = '3e11fa47-71ca-11e1-9e33-c80aa9429562:1' | @
+replication | SET SESSION gtid_next = '3e11fa47-71ca-11e1-9e33-c80aa9429562:tag:1' | @
+replication | SET SESSION gtid_next = 'AUTOMATIC:tag' | @
+replication | SET SESSION sql_log_bin = 0 | @
+replication | SELECT WAIT_FOR_EXECUTED_GTID_SET('', 0)
+replication | SELECT * FROM performance_schema.replication_connection_configuration
+replication | SELECT * FROM performance_schema.replication_applier_status
+replication | SELECT * FROM performance_schema.log_status
+replication | SELECT * FROM performance_schema.binary_log_transaction_compression_stats
+replication | SELECT * FROM mysql.slave_master_info
+replication | SELECT * FROM mysql.slave_relay_log_info
+replication | SELECT * FROM mysql.gtid_executed LIMIT 0
+clone | CLONE INSTANCE FROM x@h:1 IDENTIFIED BY 'x'
+keyring | ALTER INSTANCE RELOAD KEYRING
+keyring | ALTER INSTANCE ROTATE BINLOG MASTER KEY
+keyring | ALTER INSTANCE ENABLE INNODB REDO_LOG
+keyring | ALTER INSTANCE RELOAD TLS FOR CHANNEL mysql_admin
+keyring | SELECT * FROM performance_schema.keyring_keys
+keyring | SELECT * FROM performance_schema.keyring_component_status
+keyring | CREATE TABLE p1.n (a INT) ENCRYPTION = 'Y' | DROP TABLE p1.n
+keyring | ALTER TABLE p1.u ENCRYPTION = 'N'
+keyring | SET GLOBAL table_encryption_privilege_check = OFF
+keyring | SET GLOBAL default_table_encryption = OFF
+keyring | SET GLOBAL innodb_redo_log_encrypt = OFF
+component | INSTALL COMPONENT 'file://nope' SET GLOBAL a.b = 1
+component | UNINSTALL COMPONENT 'file://nope', 'file://nope2'
+component | SELECT * FROM mysql.component LIMIT 0
+component | SELECT * FROM mysql.plugin LIMIT 0
+component | SELECT * FROM mysql.servers LIMIT 0
+component | SELECT * FROM mysql.func LIMIT 0
+account tables | SELECT * FROM mysql.tables_priv LIMIT 0
+account tables | SELECT * FROM mysql.columns_priv LIMIT 0
+account tables | SELECT * FROM mysql.procs_priv LIMIT 0
+account tables | SELECT * FROM mysql.proxies_priv LIMIT 0
+account tables | SELECT * FROM mysql.role_edges LIMIT 0
+account tables | SELECT * FROM mysql.default_roles LIMIT 0
+account tables | SELECT * FROM mysql.global_grants LIMIT 0
+account tables | SELECT * FROM mysql.password_history LIMIT 0
+account tables | SELECT * FROM mysql.db LIMIT 0
+account tables | SELECT COUNT(*) FROM information_schema.USER_PRIVILEGES
+account tables | SELECT COUNT(*) FROM information_schema.USER_ATTRIBUTES
+observe | SELECT * FROM performance_schema.host_cache LIMIT 0
+observe | SELECT * FROM performance_schema.accounts LIMIT 0
+observe | SELECT * FROM performance_schema.metadata_locks LIMIT 0
+observe | SELECT * FROM performance_schema.user_variables_by_thread LIMIT 0
+observe | SELECT * FROM performance_schema.variables_by_thread LIMIT 0
+observe | SELECT * FROM performance_schema.prepared_statements_instances LIMIT 0
+observe | SELECT * FROM performance_schema.error_log LIMIT 0
+observe | SELECT * FROM performance_schema.persisted_variables LIMIT 0
+observe | SELECT * FROM performance_schema.session_connect_attrs LIMIT 0
+observe | SELECT * FROM performance_schema.session_variables LIMIT 0
+observe | SELECT * FROM performance_schema.session_status LIMIT 0
+observe | SELECT * FROM performance_schema.data_lock_waits LIMIT 0
+observe | SELECT * FROM performance_schema.processlist LIMIT 0
+observe | SELECT COUNT(*) FROM information_schema.INNODB_METRICS
+observe | SELECT COUNT(*) FROM information_schema.INNODB_TABLESPACES
+observe | SELECT COUNT(*) FROM information_schema.INNODB_BUFFER_POOL_STATS
+observe | SELECT COUNT(*) FROM information_schema.FILES
+observe | SELECT COUNT(*) FROM information_schema.OPTIMIZER_TRACE
+observe | TRUNCATE TABLE performance_schema.host_cache
+maintain local | OPTIMIZE LOCAL TABLE p1.u
+maintain local | ANALYZE NO_WRITE_TO_BINLOG TABLE p1.t
+maintain local | FLUSH LOCAL STATUS
+maintain local | FLUSH LOCAL PRIVILEGES
+maintain local | FLUSH LOCAL TABLES p1.t
+maintain local | FLUSH RELAY LOGS FOR CHANNEL 'nope'
+guarded | SET GLOBAL offline_mode = OFF
+guarded | SET GLOBAL event_scheduler = ON
+guarded | SET GLOBAL local_infile = ON
+guarded | SET GLOBAL general_log = OFF
+guarded | SET GLOBAL require_secure_transport = OFF
+guarded | SET GLOBAL authentication_policy = '*,,'
+guarded | SET GLOBAL connect_timeout = 10
+guarded | SET GLOBAL max_user_connections = 0
+guarded | SET GLOBAL password_history = 0
+guarded | SET GLOBAL activate_all_roles_on_login = OFF
+guarded | SET GLOBAL innodb_buffer_pool_size = DEFAULT
+guarded | SET GLOBAL innodb_flush_log_at_trx_commit = 1
+guarded | SET GLOBAL secure_file_priv = ''
+guarded | SET GLOBAL zzz.size = 1
+guarded | SET PERSIST_ONLY secure_file_priv = ''
+guarded | SET PERSIST_ONLY port = 3306 | RESET PERSIST IF EXISTS port
+guarded | RESET PERSIST
+guarded | SELECT @@GLOBAL.secure_file_priv
+guarded | SELECT @@GLOBAL.port
+guarded | ALTER RESOURCE GROUP nope VCPU = 0
+guarded | SET RESOURCE GROUP nope
+guarded | SET RESOURCE GROUP USR_default FOR 1
+guarded | XA RECOVER CONVERT XID
+guarded | XA COMMIT 'nope'
+guarded | KILL 999999
+guarded | CREATE SPATIAL REFERENCE SYSTEM 4326 NAME 'x' DEFINITION 'x'
+guarded | DROP SPATIAL REFERENCE SYSTEM 999999
+guarded | CREATE USER IF NOT EXISTS plain IDENTIFIED WITH mysql_no_login
+guarded | ALTER USER plain IDENTIFIED WITH auth_socket
+guarded | ALTER USER plain FAILED_LOGIN_ATTEMPTS 1 PASSWORD_LOCK_TIME 1 | ALTER USER plain FAILED_LOGIN_ATTEMPTS 0 PASSWORD_LOCK_TIME 0
+guarded | CREATE DEFINER = m VIEW p1.n AS SELECT a FROM p1.vm | DROP VIEW p1.n
 """
 
 # Session variables that MySQL guards, and others beside them: name, value.
@@ -714,11 +841,11 @@ OF_TABLE = ["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "GRANT OPT
             "TRIGGER"]
 DYNAMIC = ["ALLOW_NONEXISTENT_DEFINER", "APPLICATION_PASSWORD_ADMIN", "AUDIT_ABORT_EXEMPT", "AUTHENTICATION_POLICY_ADMIN", "BACKUP_ADMIN",
            "BINLOG_ADMIN", "BINLOG_ENCRYPTION_ADMIN", "CLONE_ADMIN", "CONNECTION_ADMIN", "ENCRYPTION_KEY_ADMIN", "FIREWALL_EXEMPT",
-           "FLUSH_OPTIMIZER_COSTS", "FLUSH_PRIVILEGES", "FLUSH_STATUS", "FLUSH_TABLES", "FLUSH_USER_RESOURCES", "GROUP_REPLICATION_ADMIN",
+           "FLUSH_OPTIMIZER_COSTS", "FLUSH_PRIVILEGES", "FLUSH_STATUS", "FLUSH_TABLES", "FLUSH_USER_RESOURCES", "GROUP_REPLICATION_ADMIN", "GROUP_REPLICATION_STREAM",
            "INNODB_REDO_LOG_ARCHIVE", "INNODB_REDO_LOG_ENABLE", "OPTIMIZE_LOCAL_TABLE", "PASSWORDLESS_USER_ADMIN", "PERSIST_RO_VARIABLES_ADMIN",
            "REPLICATION_APPLIER", "REPLICATION_SLAVE_ADMIN", "RESOURCE_GROUP_ADMIN", "RESOURCE_GROUP_USER", "ROLE_ADMIN",
            "SENSITIVE_VARIABLES_OBSERVER", "SERVICE_CONNECTION_ADMIN", "SESSION_VARIABLES_ADMIN", "SET_ANY_DEFINER", "SHOW_ROUTINE", "SYSTEM_USER",
-           "SYSTEM_VARIABLES_ADMIN", "TABLE_ENCRYPTION_ADMIN", "XA_RECOVER_ADMIN"]
+           "SYSTEM_VARIABLES_ADMIN", "TABLE_ENCRYPTION_ADMIN", "TRANSACTION_GTID_TAG", "XA_RECOVER_ADMIN"]
 
 # Combinations: what root says, one statement each.
 TOGETHER = {
@@ -795,6 +922,19 @@ TOGETHER = {
     "SELECT on p1.vs": ["GRANT SELECT ON p1.vs TO m"],
     "DROP on p1.vs, p1.v": ["GRANT DROP, CREATE VIEW ON p1.vs TO m", "GRANT DROP, CREATE VIEW ON p1.v TO m"],
     "SELECT (a), INSERT (a), UPDATE (b) on p1.t": ["GRANT SELECT (a), INSERT (a), UPDATE (b) ON p1.t TO m"],
+    "partial revokes: SELECT but on p1": ["SET GLOBAL partial_revokes = ON", "GRANT SELECT ON *.* TO m", "REVOKE SELECT ON p1.* FROM m"],
+    "partial revokes: all but on p1": ["SET GLOBAL partial_revokes = ON", "GRANT ALL ON *.* TO m WITH GRANT OPTION", "REVOKE ALL ON p1.* FROM m"],
+    "partial revokes: all but on mysql": ["SET GLOBAL partial_revokes = ON", "GRANT ALL ON *.* TO m WITH GRANT OPTION", "REVOKE ALL ON mysql.* FROM m"],
+    "partial revokes: CREATE USER; SELECT but on mysql": [
+        "SET GLOBAL partial_revokes = ON", "GRANT SELECT, CREATE USER ON *.* TO m WITH GRANT OPTION", "REVOKE SELECT ON mysql.* FROM m"],
+    "partial revokes: SELECT but on p1; role r1, active": [
+        "SET GLOBAL partial_revokes = ON", "GRANT SELECT ON *.* TO m", "REVOKE SELECT ON p1.* FROM m", "GRANT r1 TO m", "SET DEFAULT ROLE r1 TO m"],
+    "SYSTEM_VARIABLES_ADMIN, TRANSACTION_GTID_TAG": ["GRANT SYSTEM_VARIABLES_ADMIN, TRANSACTION_GTID_TAG ON *.* TO m"],
+    "REPLICATION_APPLIER, SESSION_VARIABLES_ADMIN, TRANSACTION_GTID_TAG": ["GRANT REPLICATION_APPLIER, SESSION_VARIABLES_ADMIN, TRANSACTION_GTID_TAG ON *.* TO m"],
+    "SYSTEM_VARIABLES_ADMIN, TABLE_ENCRYPTION_ADMIN": ["GRANT SYSTEM_VARIABLES_ADMIN, TABLE_ENCRYPTION_ADMIN ON *.* TO m"],
+    "SYSTEM_VARIABLES_ADMIN, AUTHENTICATION_POLICY_ADMIN": ["GRANT SYSTEM_VARIABLES_ADMIN, AUTHENTICATION_POLICY_ADMIN ON *.* TO m"],
+    "SYSTEM_VARIABLES_ADMIN, BINLOG_ENCRYPTION_ADMIN": ["GRANT SYSTEM_VARIABLES_ADMIN, BINLOG_ENCRYPTION_ADMIN ON *.* TO m"],
+    "SYSTEM_VARIABLES_ADMIN, ENCRYPTION_KEY_ADMIN": ["GRANT SYSTEM_VARIABLES_ADMIN, ENCRYPTION_KEY_ADMIN ON *.* TO m"],
     "SELECT (a, b, c) on p1.t": ["GRANT SELECT (a, b, c) ON p1.t TO m"],
     "SELECT (a) on p1.t; SELECT on p1.u, p2.t": ["GRANT SELECT (a) ON p1.t TO m", "GRANT SELECT ON p1.u TO m", "GRANT SELECT ON p2.t TO m"],
 }

@@ -172,3 +172,12 @@ def run(*statements, on):
 
 def status(connection, name):
     return int(rows(connection, f"SHOW GLOBAL STATUS LIKE '{name}'")[0][1])
+
+
+def code_of(connection, statement):
+    """The number of the error that it ends with, 0 for none."""
+    try:
+        run(statement, on=connection)
+        return 0
+    except pymysql.err.MySQLError as refused:
+        return refused.args[0]

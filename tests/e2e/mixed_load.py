@@ -46,6 +46,12 @@ class Disk:
             except OSError:
                 pass  # The server was quicker: it is full.
 
+    def is_full(self):
+        """Is it full, by ballast or by what the server has put there? A segment of the log is what a server asks for at once."""
+        free = os.statvfs(self.place)
+        self.was_full |= free.f_bavail * free.f_frsize < 8 << 20
+        return self.was_full
+
     def release(self):
         self.ballast.unlink(missing_ok=True)
 
@@ -323,7 +329,7 @@ class Client(threading.Thread):
             self.part.act(connection, self.random)
             self.total += 1
         except pymysql.MySQLError as error:
-            excused = (LOCK_WAIT_TIMEOUT, DEADLOCK, *(FULL if self.disk and self.disk.was_full else ()))
+            excused = (LOCK_WAIT_TIMEOUT, DEADLOCK, *(FULL if self.disk and self.disk.is_full() else ()))
             if error.args[0] not in excused:
                 raise
             connection.rollback()

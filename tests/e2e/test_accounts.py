@@ -160,6 +160,16 @@ def test_passwords(server):
     ex = connect_expired(server, "ex", "a")
     assert error(ex, "SELECT 1")[0] == 1820
     run(ex, "ALTER USER ex IDENTIFIED BY 'b'", "SELECT 1")
+    # It is looked at when one logs in, or when one changes it oneself.
+    run(root, "ALTER USER ex PASSWORD EXPIRE", "GRANT PROCESS ON *.* TO ex")
+    run(ex, "SELECT 1")
+    ex = connect_expired(server, "ex", "b")
+    run(root, "ALTER USER ex IDENTIFIED BY 'c'")
+    assert error(ex, "SELECT 1")[0] == 1820
+    # The password of the first start is of that day.
+    run(root, "SET GLOBAL default_password_lifetime = 1")
+    run(connect(server, "root"), "SELECT 1")
+    run(root, "SET GLOBAL default_password_lifetime = DEFAULT")
     run(root, "CREATE USER cert REQUIRE X509")
     assert refused(server, "cert") == 1045
 

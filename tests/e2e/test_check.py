@@ -40,7 +40,7 @@ def test_a_killed_server_left_sound_data_and_the_check_changes_nothing(start, cl
     server.start()
     assert server.stop() == 0
     code, said = server.check()
-    assert code == 0 and "0 open transactions: 0 problems" in said, said
+    assert code == 0 and "0 open transactions, 0 of them prepared: 0 problems" in said, said
 
 
 def test_a_running_server_keeps_the_check_out(start, clearway_only):

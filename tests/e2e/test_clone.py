@@ -1,20 +1,20 @@
 """CLONE LOCAL DATA DIRECTORY: the copy of a server in use is a server, and stands for the place in the binary log that it names."""
 
 import os
-import random
 import shutil
+import socket
 import subprocess
 import threading
 import time
 
 import pymysql
 import pytest
-from harness import BINARY, rows, run, value, wait_until
+from bank import Transfers, audit, fill
+from harness import BINARY, code_of, rows, run, value, wait_until
 
 pytestmark = pytest.mark.usefixtures("clearway_only")
 
 BINLOG = shutil.which("mariadb-binlog") or shutil.which("mysqlbinlog")
-ACCOUNTS = 400
 
 
 def error_of(connection, statement):
@@ -26,52 +26,6 @@ def error_of(connection, statement):
 def status(connection):
     names = "STATE, DESTINATION, ERROR_NO, ERROR_MESSAGE, BINLOG_FILE, BINLOG_POSITION, GTID_EXECUTED"
     return rows(connection, f"SELECT {names} FROM performance_schema.clone_status")
-
-
-def fill(connection, rows_of_filler=0):
-    run("CREATE DATABASE bank", "CREATE TABLE bank.accounts (id INT PRIMARY KEY, n INT NOT NULL, pad VARCHAR(900))",
-        "CREATE TABLE bank.journal (id INT PRIMARY KEY AUTO_INCREMENT, a INT, b INT)",
-        "CREATE TABLE bank.filler (id INT PRIMARY KEY, pad VARCHAR(2000))", on=connection)
-    with connection.cursor() as cursor:
-        cursor.executemany("INSERT INTO bank.accounts VALUES (%s, 1000, REPEAT('p', 800))", [(i,) for i in range(ACCOUNTS)])
-        cursor.executemany("INSERT INTO bank.filler VALUES (%s, REPEAT('f', 1900))", [(i,) for i in range(rows_of_filler)])
-
-
-class Transfers:
-    """Clients that move 1 from an account to another, and write it down."""
-
-    def __init__(self, server, clients=4):
-        self.server, self.stopped = server, threading.Event()
-        self.threads = [threading.Thread(target=self.work, args=(seed,)) for seed in range(clients)]
-        for thread in self.threads:
-            thread.start()
-
-    def work(self, seed):
-        chance = random.Random(seed)
-        connection = self.server.connect(autocommit=False)
-        while not self.stopped.is_set():
-            a, b = sorted(chance.sample(range(ACCOUNTS), 2))
-            run(f"UPDATE bank.accounts SET n = n - 1 WHERE id = {a}", f"UPDATE bank.accounts SET n = n + 1 WHERE id = {b}",
-                f"INSERT INTO bank.journal (a, b) VALUES ({a}, {b})", on=connection)
-            connection.commit()
-
-    def stop(self):
-        self.stopped.set()
-        for thread in self.threads:
-            thread.join()
-
-
-def audit(connection):
-    """The balances follow from the journal, whose ids are returned."""
-    run("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION WITH CONSISTENT SNAPSHOT", on=connection)
-    journal = rows(connection, "SELECT id, a, b FROM bank.journal")
-    expected = dict.fromkeys(range(ACCOUNTS), 1000)
-    for _, a, b in journal:
-        expected[a] -= 1
-        expected[b] += 1
-    assert dict(rows(connection, "SELECT id, n FROM bank.accounts")) == expected
-    run("COMMIT", on=connection)
-    return {id for id, _, _ in journal}
 
 
 def test_a_copy_under_load_is_a_server_at_the_place_it_names(start, tmp_path):
@@ -142,6 +96,67 @@ def test_where_a_copy_may_go_and_who_may_make_one(start, tmp_path):
     assert value(copy.connect(), "SELECT COUNT(*) FROM d.t") == 1
 
 
+def test_an_instance_is_cloned_into_a_directory_and_in_place(start, tmp_path):
+    options = ["--log-bin", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"]
+    donor = start(*options, "--server-id=1")
+    source = donor.connect()
+    fill(source, 500)
+    run("CREATE USER d IDENTIFIED BY 'p'", "GRANT BACKUP_ADMIN ON *.* TO d", "CREATE USER e IDENTIFIED BY 'p'",
+        "CREATE USER r IDENTIFIED BY 'r'", "GRANT REPLICATION SLAVE ON *.* TO r", on=source)
+    recipient = start(*options, "--server-id=2")
+    connection = recipient.connect()
+    run("CREATE DATABASE old", "CREATE TABLE old.t (a INT)", on=connection)
+    clone = f"CLONE INSTANCE FROM d@127.0.0.1:{donor.port} IDENTIFIED BY 'p'"
+    place = f"127.0.0.1:{donor.port}"
+    assert error_of(connection, clone) == (3869, f"Clone system configuration: {place} is not found in clone_valid_donor_list: ")
+    for wrong in ("x", "a:b", "a:1,b", "a:1, b:2", " a:1", "[::1]:1", "", ":1", "h:1,"):
+        assert error_of(connection, f"SET GLOBAL clone_valid_donor_list = '{wrong}'") == (
+            3869, "Clone system configuration: Invalid Format. Please enter \"<hostname1>:<port1>,...\"' with no extra space")
+    run(f"SET GLOBAL clone_valid_donor_list = '127.0.0.1:1,{place},127.0.0.1:{recipient.port}'", on=connection)
+    for statement, expected in [
+        (f"CLONE INSTANCE FROM d@127.0.0.1:1 IDENTIFIED BY 'p' DATA DIRECTORY = '{tmp_path}/no'",
+         (3862, "Clone Donor Error: Connect failed: 2003 : Can't connect to MySQL server on '127.0.0.1:1' (111).")),
+        (f"CLONE INSTANCE FROM d@{place} IDENTIFIED BY 'q' DATA DIRECTORY = '{tmp_path}/no'",
+         (3862, "Clone Donor Error: Connect failed: 1045 : Access denied for user 'd'@'localhost' (using password: YES).")),
+        (f"CLONE INSTANCE FROM e@{place} IDENTIFIED BY 'p' DATA DIRECTORY = '{tmp_path}/no'",
+         (3862, "Clone Donor Error: 1227 : Access denied; you need (at least one of) the BACKUP_ADMIN privilege(s) for this operation.")),
+        (f"{clone} DATA DIRECTORY 'relative'", (1525, "Incorrect path value: 'relative'")),
+        (f"{clone} DATA DIRECTORY '{tmp_path}'", (1007, f"Can't create database '{tmp_path}'; database exists")),
+        (f"CLONE INSTANCE FROM root@127.0.0.1:{recipient.port} IDENTIFIED BY ''",
+         (3862, "Clone Donor Error: 3871 : Clone cannot use loop back connection while cloning into current data directory..")),
+    ]:
+        assert error_of(connection, statement) == expected
+    assert not (tmp_path / "no").exists() and not (recipient.datadir / "#clone").exists()
+    run("CREATE USER u", on=connection)
+    assert error_of(recipient.connect(user="u"), clone)[0] == 1227
+
+    for number, ssl in enumerate(["", "REQUIRE SSL", "REQUIRE NO SSL"]):
+        run(f"{clone} DATA DIRECTORY = '{tmp_path}/c{number}' {ssl}", on=connection)
+    assert rows(connection, "SELECT STATE, SOURCE, DESTINATION, ERROR_NO FROM performance_schema.clone_status") == (
+        ("Completed", place, f"{tmp_path}/c2", 0),)
+    copy = start(*options, datadir=tmp_path / "c1", run=False)
+    copy.assert_sound()
+
+    uuid = value(connection, "SELECT @@server_uuid")
+    assert error_of(connection, clone) == (3707, "Restart server failed (mysqld is not managed by supervisor process).")
+    assert recipient.process.wait(60) == 0
+    run("INSERT INTO bank.journal (a, b) VALUES (3, 3)", on=source)
+    recipient.start()
+    connection = recipient.connect()
+    assert rows(connection, "SHOW DATABASES LIKE 'old'") == () and value(connection, "SELECT COUNT(*) FROM bank.filler") == 500
+    assert value(connection, "SELECT @@server_uuid") == uuid
+    ((state, told, file, position, executed),) = rows(
+        connection, "SELECT STATE, SOURCE, BINLOG_FILE, BINLOG_POSITION, GTID_EXECUTED FROM performance_schema.clone_status")
+    assert (state, told) == ("Completed", place)
+    assert executed.replace("\n", "") == value(connection, "SELECT @@global.gtid_executed").replace("\n", "")
+    run(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = {donor.port}, SOURCE_USER = 'r', SOURCE_PASSWORD = 'r', "
+        f"GET_SOURCE_PUBLIC_KEY = 1, SOURCE_LOG_FILE = '{file}', SOURCE_LOG_POS = {position}", "START REPLICA", on=connection)
+    wait_until(lambda: value(connection, "SELECT COUNT(*) FROM bank.journal WHERE a = 3") == 1, 30, "the replica")
+    run("STOP REPLICA", on=connection)
+    assert recipient.stop() == 0
+    recipient.assert_sound()
+
+
 def test_the_command_makes_a_copy_and_names_its_place(start, tmp_path):
     server = start("--log-bin", "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--server-id=1")
     connection = server.connect()
@@ -157,9 +172,9 @@ def test_the_command_makes_a_copy_and_names_its_place(start, tmp_path):
             assert made.returncode == 0, made.stderr
             ((file, position, executed),) = rows(connection, "SELECT BINLOG_FILE, BINLOG_POSITION, GTID_EXECUTED FROM performance_schema.clone_status")
             assert f"binary log: {file}:{position}" in made.stdout and f"GTIDs: {executed}" in made.stdout
-            assert "backup: file copy: " in made.stderr
+            assert " %, " in made.stderr
         else:
-            assert made.returncode == 1 and "database exists" in made.stderr
+            assert made.returncode == 1 and "File exists" in made.stderr
     copy = start(datadir=tmp_path / "it's here", run=False)
     copy.assert_sound()
 
@@ -196,3 +211,24 @@ def test_a_copy_that_is_killed_or_finds_no_room_leaves_nothing(start, tmp_path, 
     run(f"CLONE LOCAL DATA DIRECTORY = '{tmp_path}/third'", on=connection)
     copy = start(datadir=tmp_path / "third", run=False)
     copy.assert_sound()
+
+
+def test_kill_ends_the_wait_for_a_donor_that_says_nothing(start, tmp_path):
+    server = start("--skip-log-bin")
+    connection = server.connect()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"127.0.0.1:{silent.getsockname()[1]}"
+        run(f"SET GLOBAL clone_valid_donor_list = '{place}'", on=connection)
+        told = []
+        other = server.connect()
+        clone = f"CLONE INSTANCE FROM d@{place} IDENTIFIED BY 'p' DATA DIRECTORY = '{tmp_path}/copy'"
+        waiter = threading.Thread(target=lambda: told.append(code_of(other, clone)))
+        waiter.start()
+        accepted, _ = silent.accept()
+        began = time.monotonic()
+        run(f"KILL QUERY {other.thread_id()}", on=connection)
+        waiter.join(20)
+        assert told == [1317] and time.monotonic() - began < 2
+        accepted.close()
+    assert not (tmp_path / "copy").exists()
+    assert value(other, "SELECT 1") == 1

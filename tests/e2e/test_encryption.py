@@ -2,8 +2,10 @@
 say what is encrypted. Answers are MySQL's."""
 
 import json
+import subprocess
 import os
 import pathlib
+import time
 
 import pymysql
 import pytest
@@ -184,9 +186,12 @@ def test_without_its_keyring_the_server_says_so_and_loses_nothing(kept, clearway
         fill(cursor, "d.s", MARK, 20)
     server.kill()
     assert (root / "keyring").stat().st_mode & 0o777 == 0o600
+    # As a kill in the middle of a rotation leaves it.
+    (root / "keyring.new").write_text((root / "keyring").read_text())
     keys = json.loads((root / "keyring").read_text())
     assert [key["data_type"] for key in keys["elements"]] == ["AES"]
     (root / "keyring").rename(root / "elsewhere")
+    (root / "keyring.new").rename(root / "elsewhere.new")
     with pytest.raises(AssertionError, match="does not have the master key 'INNODBKey-"):
         start()
     (root / "data" / "component_keyring_file.cnf").unlink()
@@ -212,6 +217,10 @@ def test_without_its_keyring_the_server_says_so_and_loses_nothing(kept, clearway
         cursor.execute("SELECT STATUS_VALUE FROM performance_schema.keyring_component_status WHERE STATUS_KEY = 'Data_file'")
         assert cursor.fetchone() == (str(root / "elsewhere"),)
         cursor.execute("ALTER INSTANCE RELOAD KEYRING")
+        assert not (root / "elsewhere.new").exists()
+        configure(root, path="")
+        assert error_of(cursor, "ALTER INSTANCE RELOAD KEYRING") == 4035
+        configure(root, path=str(root / "elsewhere"))
     assert server.stop() == 0
 
 
@@ -365,3 +374,195 @@ def test_a_clone_is_as_encrypted_and_opens_with_the_same_keyring(kept):
     finally:
         server.kill()
     server.assert_sound()
+
+
+def overwritten(cursor):
+    cursor.execute("SHOW GLOBAL STATUS LIKE 'Clearway_pages_to_overwrite'")
+    return cursor.fetchone()[1] == "0"
+
+
+def test_what_a_table_had_before_it_was_encrypted_is_overwritten(kept, clearway_only):
+    start, root = kept
+    server = start("--skip-log-bin")
+    with server.connect() as connection:
+        cursor = connection.cursor()
+        for statement in ("CREATE DATABASE d", "USE d", f"CREATE TABLE early {DEFINITION}", f"CREATE TABLE s {DEFINITION}",
+                          f"CREATE TABLE gone {DEFINITION}", f"CREATE TABLE cut {DEFINITION}", f"CREATE TABLE w {DEFINITION}"):
+            cursor.execute(statement)
+        for table in ("early", "s", "gone", "cut"):
+            fill(cursor, table, MARK, 200)
+        fill(cursor, "w", WALL, 40)
+        cursor.execute("DROP TABLE early")
+        cursor.execute("DELETE FROM s WHERE id BETWEEN 20 AND 120")
+        assert "clearway.data" in files_with(root, MARK, server) or any(name.endswith(".log") for name in files_with(root, MARK, server))
+        # From here on there are keys.
+        for statement in ("ALTER TABLE s ENCRYPTION='Y'", "DROP TABLE gone", "TRUNCATE TABLE cut"):
+            cursor.execute(statement)
+        harness.wait_until(lambda: files_with(root, MARK, server) == set(), 60, "nothing is left")
+        harness.wait_until(lambda: overwritten(cursor), 20, "nothing is to be overwritten")
+        cursor.execute("SELECT COUNT(*), SUM(v LIKE %s) FROM s", (f"%{MARK}%",))
+        assert cursor.fetchone() == (100, 100)
+    server.kill()
+    assert files_with(root, MARK) == set() and files_with(root, WALL)
+    server.assert_sound()
+    server = start("--skip-log-bin")
+    with server.connect(database="d") as connection:
+        cursor = connection.cursor()
+        cursor.execute("SELECT COUNT(*), SUM(v LIKE %s) FROM w", (f"%{WALL}%",))
+        assert cursor.fetchone() == (41, 41)
+        assert files_with(root, MARK, server) == set()
+    assert server.stop() == 0
+    server.assert_sound()
+
+
+def test_a_kill_between_encrypting_and_overwriting_changes_nothing(kept, clearway_only):
+    start, root = kept
+    server = start("--skip-log-bin")
+    with server.connect() as connection:
+        cursor = connection.cursor()
+        for statement in ("CREATE DATABASE d", "CREATE TABLE d.key_maker (a INT) ENCRYPTION='Y'"):
+            cursor.execute(statement)
+    for life, pause in enumerate((0, 0.05, 0.2, 0.6)):
+        with server.connect(database="d") as connection:
+            cursor = connection.cursor()
+            cursor.execute(f"CREATE TABLE s{life} {DEFINITION}")
+            fill(cursor, f"s{life}", MARK, 60)
+            cursor.execute(f"ALTER TABLE s{life} ENCRYPTION='Y'")
+        time.sleep(pause)
+        server.kill()
+        server.assert_sound()
+        server = start("--skip-log-bin")
+    with server.connect(database="d") as connection:
+        cursor = connection.cursor()
+        harness.wait_until(lambda: files_with(root, MARK, server) == set(), 60, "nothing is left")
+        for life in range(4):
+            cursor.execute(f"SELECT COUNT(*), SUM(v LIKE %s) FROM s{life}", (f"%{MARK}%",))
+            assert cursor.fetchone() == (61, 61)
+    assert server.stop() == 0
+    assert files_with(root, MARK) == set()
+    server.assert_sound()
+
+
+def test_files_of_the_binary_log_are_encrypted(kept, clearway_only):
+    start, root = kept
+    server = start("--log-bin", "--server-id=1")
+    connection = server.connect()
+    cursor = connection.cursor()
+
+    def logs():
+        cursor.execute("SHOW BINARY LOGS")
+        return cursor.fetchall()
+
+    assert error_of(cursor, "ALTER INSTANCE ROTATE BINLOG MASTER KEY") == 3805
+    cursor.execute("SET GLOBAL binlog_encryption = ON")
+    assert [encrypted for _, _, encrypted in logs()] == ["No", "Yes"]
+    cursor.execute("CREATE DATABASE d")
+    cursor.execute("CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(100))")
+    cursor.execute(f"INSERT INTO d.t VALUES (1, '{MARK}')")
+    names = [name for name, _, _ in logs()]
+    file = server.datadir / names[-1]
+    first = file.read_bytes()
+    assert first[:4] == b"\xfdbin" and MARK.encode() not in first and b"MySQLReplicationKey_" in first
+    assert logs()[-1][1] == file.stat().st_size
+    cursor.execute(f"SHOW BINLOG EVENTS IN '{names[-1]}'")
+    assert "Write_rows" in [row[2] for row in cursor.fetchall()]
+    cursor.execute("ALTER INSTANCE ROTATE BINLOG MASTER KEY")
+    assert [encrypted for _, _, encrypted in logs()] == ["No", "Yes", "Yes"]
+    # The password is under another key, and the contents are what they were, but for the sign that the file
+    # is in use and the event that names the next one.
+    second = file.read_bytes()
+    assert second[:512] != first[:512] and second[540:600] == first[540:600]
+    keys = [element["data_id"] for element in json.loads((root / "keyring").read_text())["elements"]]
+    assert len([key for key in keys if key.startswith("MySQLReplicationKey_")]) == 3
+    cursor.execute(f"INSERT INTO d.t VALUES (2, '{MARK}')")
+    server.kill()
+    server = start("--log-bin", "--server-id=1", "--binlog-encryption=ON")
+    connection = server.connect()
+    cursor = connection.cursor()
+    cursor.execute(f"INSERT INTO d.t VALUES (3, '{MARK}')")
+    assert [encrypted for _, _, encrypted in logs()][-2:] == ["Yes", "Yes"]
+    # A replica is told what is in them, and encrypts its relay log.
+    replica_root = root / "replica"
+    (replica_root / "data").mkdir(parents=True)
+    configure(replica_root, path=str(replica_root / "keyring"))
+    replica = harness.Server("clearway", "--log-bin", "--server-id=2", "--binlog-encryption=ON", root=replica_root, datadir=replica_root / "data")
+    try:
+        replica.start()
+        follower = replica.connect().cursor()
+        cursor.execute("CREATE USER repl IDENTIFIED BY 'secret'")
+        cursor.execute("GRANT REPLICATION SLAVE ON *.* TO repl")
+        follower.execute(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={server.port}, SOURCE_USER='repl', "
+                         f"SOURCE_PASSWORD='secret', GET_SOURCE_PUBLIC_KEY=1, SOURCE_LOG_FILE='{names[1]}', SOURCE_LOG_POS=4")
+        follower.execute("START REPLICA")
+
+        def arrived():
+            follower.execute("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'd'")
+            if follower.fetchone() != (1,):
+                return False
+            follower.execute("SELECT COUNT(*) FROM d.t")
+            return follower.fetchone() == (3,)
+
+        harness.wait_until(arrived, 60, "the replica has three rows")
+        relay = max(replica.datadir.glob("*relay-bin.0*"))
+        assert relay.read_bytes()[:4] == b"\xfdbin"
+        assert not any(MARK.encode() in path.read_bytes() for path in replica.datadir.glob("*bin*"))
+    finally:
+        replica.kill()
+    cursor.execute("SET GLOBAL binlog_encryption = OFF")
+    assert logs()[-1][2] == "No"
+    server.stop()
+    (root / "keyring").rename(root / "elsewhere")
+    with pytest.raises(AssertionError, match="MySQLReplicationKey_|keyring"):
+        start("--log-bin", "--server-id=1")
+    (root / "elsewhere").rename(root / "keyring")
+    start("--log-bin", "--server-id=1")
+
+
+def test_a_server_without_keyring_keeps_its_binary_log_as_it_is(start, clearway_only):
+    server = start("--log-bin")
+    cursor = server.connect().cursor()
+    assert error_of(cursor, "SET GLOBAL binlog_encryption = ON") == 3794
+    cursor.execute("SHOW BINARY LOGS")
+    assert cursor.fetchall()[-1][2] == "No"
+
+
+def test_encrypted_and_compressed_files_of_the_binary_log_are_applied_to_a_backup(kept, clearway_only):
+    start, root = kept
+    server = start("--log-bin", "--server-id=1", "--gtid-mode=ON", "--enforce-gtid-consistency=ON", "--binlog-encryption=ON")
+    cursor = server.connect().cursor()
+    cursor.execute("CREATE DATABASE d")
+    cursor.execute("CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(3000))")
+    done = subprocess.run([str(harness.BINARY), "backup", f"--port={server.port}", "--to", str(root / "backup")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    cursor.execute("INSERT INTO d.t VALUES (1, 'plain'), (2, 'plain')")
+    cursor.execute("SET SESSION binlog_transaction_compression = ON")
+    cursor.execute("INSERT INTO d.t VALUES (3, REPEAT('c', 3000)), (4, REPEAT('d', 3000))")
+    cursor.execute("FLUSH BINARY LOGS")
+    cursor.execute("UPDATE d.t SET v = REPEAT('e', 2000) WHERE id > 1")
+    cursor.execute("SELECT COMPRESSION_TYPE FROM performance_schema.binary_log_transaction_compression_stats")
+    assert ("ZSTD",) in cursor.fetchall()
+    cursor.execute("SELECT * FROM d.t")
+    wanted = cursor.fetchall()
+    assert server.stop() == 0
+    files = sorted(str(path) for path in server.datadir.glob("binlog.0*"))
+    assert all(open(file, "rb").read(4) == b"\xfdbin" for file in files[-2:])
+
+    def restored(to):
+        return subprocess.run([str(harness.BINARY), "restore", "--from", str(root / "backup"), "--to", str(to / "data"),
+                               "--binlog", *files], capture_output=True, text=True)
+
+    (root / "without").mkdir()
+    refused = restored(root / "without")
+    assert refused.returncode == 1 and "key" in refused.stderr, refused.stderr
+    (root / "with" / "data").mkdir(parents=True)
+    configure(root / "with", path=str(root / "keyring"))
+    done = restored(root / "with")
+    assert done.returncode == 0, done.stderr
+    again = harness.Server("clearway", "--log-bin", root=root / "with", datadir=root / "with" / "data")
+    try:
+        again.start()
+        cursor = again.connect().cursor()
+        cursor.execute("SELECT * FROM d.t")
+        assert cursor.fetchall() == wanted
+    finally:
+        again.kill()

@@ -3,6 +3,10 @@
 A case is who tries, what, and the number. Whoever tries, tries with what GRANTS gives it and nothing else. All cases are one table, tried
 against one set of accounts and objects that is made anew for each kind; with `--address` the numbers are those of a real MySQL."""
 
+import os
+import pathlib
+
+import mysql.connector
 import pymysql
 import pytest
 
@@ -434,6 +438,8 @@ def refuse(links, cases):
     ids = {name: links[name].thread_id() for name in ("boss", "plain", "root")}
     wrong = []
     for line in cases.strip().splitlines():
+        if not line or line.startswith("#"):
+            continue
         user, statement, number = (part.strip() for part in line.split(" | "))
         got = outcome(links[user], statement.format(**ids))
         if got != int(number):
@@ -468,6 +474,10 @@ def test_the_server(links):
     refuse(links, SERVER)
 
 
+def test_many_others(links):
+    refuse(links, pathlib.Path(__file__).with_name("escalations.txt").read_text())
+
+
 def test_prepared_statements_are_no_way_around(links):
     for user, statement, number in [("reader", "SELECT pin FROM esc.secret", 1142), ("reader", "SELECT * FROM esc.not_there", 1142),
                                     ("dml", "UPDATE esc.open SET v = (SELECT pin FROM esc.secret)", 1142), ("nobody", "SHOW TABLES FROM esc", 1044)]:
@@ -484,6 +494,137 @@ def test_a_right_that_is_revoked_is_gone_from_what_was_prepared(links):
     assert outcome(plain, "EXECUTE s") == 1142
     assert outcome(plain, "SELECT pin FROM esc.secret") == 1142
     harness.run("HANDLER secret CLOSE", on=plain)
+
+
+def test_a_view_over_a_view_stops_where_a_right_is_gone(links):
+    root, reader = links["root"], links["reader"]
+    harness.run("GRANT SELECT ON esc.secret TO plain", "CREATE DEFINER = plain VIEW esc.inside AS SELECT id, pin FROM esc.secret",
+                "CREATE VIEW esc.outside AS SELECT pin FROM esc.inside", "GRANT SELECT ON esc.outside TO reader", on=root)
+    harness.run("PREPARE s FROM 'SELECT pin FROM esc.outside'", "EXECUTE s", on=reader)
+    assert outcome(reader, "SELECT pin FROM esc.inside") == 1142
+    for take, give in [("REVOKE SELECT ON esc.secret FROM plain", "GRANT SELECT ON esc.secret TO plain"),
+                       ("ALTER TABLE esc.secret RENAME COLUMN pin TO pin2", "ALTER TABLE esc.secret RENAME COLUMN pin2 TO pin")]:
+        harness.run(take, on=root)
+        assert outcome(reader, "EXECUTE s") == 1356, take
+        harness.run(give, on=root)
+        assert outcome(reader, "EXECUTE s") == 0, give
+    harness.run("REVOKE SELECT ON esc.outside FROM reader", on=root)
+    assert outcome(reader, "EXECUTE s") == 1142
+    harness.run("REVOKE SELECT ON esc.secret FROM plain", "DROP VIEW esc.outside, esc.inside", on=root)
+    harness.run("DEALLOCATE PREPARE s", on=reader)
+
+
+def test_a_connection_that_is_reset_or_another_ones_keeps_nothing(server, links):
+    root = links["root"]
+    harness.run("GRANT SELECT ON esc.secret TO role_plain", "GRANT role_plain TO plain", on=root)
+    link = mysql.connector.connect(host=server.host, port=server.port, user="plain", password="", ssl_disabled=True)
+
+    def first(sql):
+        cursor = link.cursor()
+        cursor.execute(sql)
+        return cursor.fetchall()[0][0]
+
+    def number(sql):
+        try:
+            first(sql)
+        except mysql.connector.Error as error:
+            return error.errno
+        return 0
+
+    # Roles stay active when a connection is reset, as in MySQL.
+    for again in (lambda: (link.cmd_reset_connection(), link.cursor().execute("SET ROLE DEFAULT")), lambda: link.cmd_change_user("plain", ""), lambda: link.cmd_change_user("nobody", "")):
+        cursor = link.cursor()
+        for statement in ("SET ROLE role_plain", "SET @pin = (SELECT pin FROM esc.secret)", "PREPARE s FROM 'SELECT pin FROM esc.secret'"):
+            cursor.execute(statement)
+        cursor.execute("SELECT GET_LOCK('esc', 0)")
+        cursor.fetchall()
+        cursor.close()
+        again()
+        assert first("SELECT CURRENT_ROLE()") == "NONE"
+        assert first("SELECT @pin") is None
+        assert first("SELECT IS_FREE_LOCK('esc')") == 1
+        assert number("EXECUTE s") == 1243
+        assert number("SELECT pin FROM esc.secret") == 1142
+    assert first("SELECT CURRENT_USER()").startswith("nobody@")
+    with pytest.raises(mysql.connector.Error):
+        link.cmd_change_user("root", "wrong")
+    with pytest.raises(mysql.connector.Error):
+        first("SELECT 1")
+    harness.run("REVOKE role_plain FROM plain", on=root)
+
+
+def test_locked_and_dropped_accounts_of_open_connections(server, links):
+    root = links["root"]
+    harness.run("CREATE USER passing", "GRANT SELECT ON esc.secret TO passing", on=root)
+    link = server.connect(user="passing")
+    harness.run("PREPARE s FROM 'SELECT pin FROM esc.secret'", on=link)
+    # As in MySQL who is inside stays, and nobody else comes in.
+    harness.run("ALTER USER passing ACCOUNT LOCK", on=root)
+    assert outcome(link, "EXECUTE s") == 0
+    with pytest.raises(pymysql.MySQLError) as refused:
+        server.connect(user="passing")
+    assert refused.value.args[0] == 3118
+    harness.run("DROP USER passing", on=root)
+    assert outcome(link, "EXECUTE s") == 1142
+    assert outcome(link, "SELECT pin FROM esc.secret") == 1142
+    link.close()
+
+
+def test_limits_of_an_account_are_kept(server, links):
+    root = links["root"]
+    harness.run("CREATE USER limited WITH MAX_QUERIES_PER_HOUR 6 MAX_UPDATES_PER_HOUR 2", "GRANT INSERT, SELECT ON esc.* TO limited", on=root)
+    link = server.connect(user="limited")
+    answers = [outcome(link, "SELECT 1") for _ in range(8)]
+    assert answers[-1] == 1226 and 0 in answers
+    with pytest.raises(pymysql.MySQLError) as refused:
+        harness.run("SELECT 1", on=server.connect(user="limited"))
+    assert refused.value.args[0] == 1226
+    harness.run("DROP USER limited", on=root)
+    link.close()
+
+
+def test_the_directory_of_files_is_not_left(clearway_only, tmp_path):
+    files, inside = tmp_path / "files", tmp_path / "files" / "inside"
+    inside.mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret").write_text("4711\n")
+    (files / "given").write_text("1\n")
+    os.symlink(tmp_path / "outside" / "secret", files / "link")
+    os.symlink(tmp_path / "outside", files / "away")
+    os.symlink(files / "given", tmp_path / "outside" / "back")
+    server = harness.Server("clearway", f"--secure-file-priv={files}")
+    server.start()
+    try:
+        root = server.connect()
+        harness.run("CREATE DATABASE d", "CREATE TABLE d.t (a INT)", on=root)
+        for path, number in [(files / "given", 0), (files / "link", 1290), (files / "away" / "secret", 1290), (files / ".." / "outside" / "secret", 1290),
+                             (tmp_path / "outside" / "secret", 1290), (f"{files}x/secret", 1290), ("/etc/passwd", 1290)]:
+            assert outcome(root, f"LOAD DATA INFILE '{path}' INTO TABLE d.t") == number, path
+            assert number == 0 or harness.value(root, f"SELECT LOAD_FILE('{path}')") is None, path
+        for path, number in [(files / "new", 0), (files / "away" / "new", 1290), (inside / ".." / ".." / "new", 1290), (tmp_path / "new", 1290)]:
+            assert outcome(root, f"SELECT 1 INTO OUTFILE '{path}'") == number, path
+        assert outcome(root, f"SELECT 1 INTO OUTFILE '{files}/link'") in (1086, 1290)
+        assert (tmp_path / "outside" / "secret").read_text() == "4711\n" and not (tmp_path / "new").exists()
+        assert harness.value(root, "SELECT COUNT(*) FROM d.t") == 1
+        root.close()
+    finally:
+        server.kill()
+
+
+def test_what_others_ask_is_not_read_in_lists(server, links):
+    """Statements' texts: of oneself, and of all with PROCESS."""
+    busy = server.connect(user="boss")
+    busy._execute_command(3, "SELECT SLEEP(3), 'not for all'")
+    nobody, procs = links["nobody"], links["procs"]
+    lists = ["SHOW FULL PROCESSLIST", "SELECT * FROM information_schema.PROCESSLIST", "SELECT * FROM performance_schema.processlist"]
+    harness.wait_until(lambda: "not for all" in str(harness.rows(procs, lists[0])), 10, "the query runs")
+    for query in lists:
+        assert "not for all" not in str(harness.rows(nobody, query)), query
+        assert "not for all" in str(harness.rows(procs, query)), query
+    for table in ("threads", "events_statements_current"):
+        assert outcome(nobody, f"SELECT * FROM performance_schema.{table}") == 1142
+    harness.run(f"KILL QUERY {busy.thread_id()}", on=links["root"])
+    busy._force_close()
 
 
 def test_a_handler_reads_whole_rows(links):

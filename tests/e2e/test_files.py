@@ -168,6 +168,49 @@ def test_outfile(files):
         assert not (directory / "two").exists()
 
 
+def test_load_file(files):
+    server, connection, directory = files
+    (directory / "content").write_bytes(b"one\0two\xff")
+    (directory / "long").write_bytes(b"x" * 2000)
+    (directory / "link").symlink_to("/etc/hostname")
+    (directory / "folder").mkdir()
+    harness.run("DROP USER IF EXISTS reads_files, reads_none", "CREATE USER reads_files, reads_none", "GRANT FILE ON *.* TO reads_files",
+                "CREATE ROLE IF NOT EXISTS files_role", "GRANT FILE ON *.* TO files_role", "GRANT files_role TO reads_none", on=connection)
+
+    def load(cursor, name):
+        cursor.execute("SELECT LOAD_FILE(%s)", (str(name),))
+        return cursor.fetchone()[0]
+
+    reader = pymysql.connect(host=server.host, port=server.port, user="reads_files")
+    with reader, reader.cursor() as cursor:
+        assert load(cursor, directory / "content") == b"one\0two\xff"
+        cursor.execute("SELECT LENGTH(LOAD_FILE(CONCAT(%s, '/long'))), LOAD_FILE(NULL)", (str(directory),))
+        assert cursor.fetchone() == (2000, None)
+        for name in ("missing", "../content", "link"):
+            assert load(cursor, directory / name) is None, name
+        assert load(cursor, "/etc/hostname") is None
+        with pytest.raises(pymysql.err.MySQLError) as error:
+            load(cursor, directory / "folder")
+        assert error.value.args[0] == 1085
+    harness.run("SET GLOBAL max_allowed_packet = 1024", on=connection)
+    reader = pymysql.connect(host=server.host, port=server.port, user="reads_files")
+    with reader, reader.cursor() as cursor:
+        assert load(cursor, directory / "long") is None
+        cursor.execute("SHOW WARNINGS")
+        assert [row[1] for row in cursor.fetchall()] == [1301]
+    harness.run("SET GLOBAL max_allowed_packet = DEFAULT", on=connection)
+    other = pymysql.connect(host=server.host, port=server.port, user="reads_none")
+    with other, other.cursor() as cursor:
+        assert load(cursor, directory / "content") is None
+        cursor.execute("SET ROLE files_role")
+        assert load(cursor, directory / "content") == b"one\0two\xff"
+        cursor.execute("SET ROLE NONE")
+        assert load(cursor, directory / "content") is None
+        harness.run("GRANT FILE ON *.* TO reads_none", on=connection)
+        assert load(cursor, directory / "content") == b"one\0two\xff"
+    harness.run("DROP USER reads_files, reads_none", "DROP ROLE files_role", on=connection)
+
+
 def test_files_are_off_by_default(server, clearway_only, tmp_path):
     connection = connect(server.host, server.port)
     (tmp_path / "f").write_text("1\n")

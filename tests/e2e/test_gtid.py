@@ -3,9 +3,8 @@ those that a MySQL 9.7 gave for the same statements."""
 
 import threading
 
-import pymysql
 import pytest
-from harness import rows, run, value, wait_until
+from harness import code_of, rows, run, value, wait_until
 from pymysql.constants import CLIENT
 
 pytestmark = pytest.mark.usefixtures("clearway_only")
@@ -13,15 +12,6 @@ pytestmark = pytest.mark.usefixtures("clearway_only")
 U = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa"
 GTIDS = ("--log-bin", "--gtid-mode=ON", "--enforce-gtid-consistency=ON")
 STATE = "SELECT @@gtid_next, @@gtid_owned, @@gtid_executed"
-
-
-def code_of(connection, statement):
-    """The error's number, 0 for none."""
-    try:
-        run(statement, on=connection)
-        return 0
-    except pymysql.err.MySQLError as refused:
-        return refused.args[0]
 
 
 def check(connection, script):
@@ -183,12 +173,14 @@ def test_modes_and_words(start):
         SET gtid_next = 'UU:1' => 1781
         SET gtid_next = 'ANONYMOUS'
         => ANONYMOUS | |
+        SET gtid_next = automatic => 1790
         SET gtid_next = automatic
         SET gtid_next = 'x' => 1774
         SET gtid_next = 'UU:0' => 1774
         SET gtid_next = 'UU:1-2' => 1774
         SET gtid_next = NULL => 1231
-        SET gtid_next = 'UU:tag:1' => 1235
+        SET gtid_next = 'UU:tag:1' => 6040
+        SET gtid_next = 'AUTOMATIC:tag' => 6039
         SET GLOBAL gtid_next = 'AUTOMATIC' => 1228
         SET GLOBAL gtid_mode = ON => 1788
         SET GLOBAL enforce_gtid_consistency = ON
@@ -288,3 +280,55 @@ def test_the_answer_tells_the_number_of_its_commit(start):
     assert f"{own}:1-7" in told("INSERT INTO d.t VALUES (8)")
     run("SET session_track_gtids = OFF", on=connection)
     assert own not in told("INSERT INTO d.t VALUES (9)")
+
+
+def test_tags_tell_numbers_apart(start):
+    source = start(*GTIDS, "--server-id=1")
+    connection = prepare(source)
+    check(connection, """
+        SET gtid_next = 'AUTOMATIC:1a' => 1774
+        SET gtid_next = 'AUTOMATIC:a:1' => 1774
+        SET gtid_next = 'AUTOMATIC:Tag_1'
+        => AUTOMATIC:tag_1 | |
+        INSERT INTO d.t VALUES (1)
+        INSERT INTO d.t VALUES (2)
+        => AUTOMATIC:tag_1 | | OWN:tag_1:1-2
+        SET gtid_next = 'AUTOMATIC'
+        INSERT INTO d.t VALUES (3)
+        SET gtid_next = 'UU:x:7'
+        => UU:x:7 | UU:x:7 | OWN:1:tag_1:1-2
+        INSERT INTO d.t VALUES (4)
+        SET gtid_next = 'UU:7'
+        INSERT INTO d.t VALUES (5)
+        SET gtid_next = 'UU:x:7'
+        INSERT INTO d.t VALUES (4)
+        SET gtid_next = 'AUTOMATIC'
+    """)
+    own = value(connection, "SELECT @@server_uuid")
+    executed = value(connection, "SELECT @@gtid_executed").replace("\n", "")
+    assert sorted(executed.split(",")) == sorted([f"{U}:7:x:7", f"{own}:1:tag_1:1-2"])
+    assert sorted(rows(connection, "SELECT * FROM mysql.gtid_executed")) == sorted(
+        [(U, 7, 7, ""), (U, 7, 7, "x"), (own, 1, 1, ""), (own, 1, 2, "tag_1")])
+    assert value(connection, f"SELECT GTID_SUBSET('{own}:TAG_1:2', @@gtid_executed)") == 1
+    kinds = [row[2] for row in rows(connection, "SHOW BINLOG EVENTS")]
+    assert kinds.count("Gtid_tagged_log_event") == 3 and kinds.count("Gtid") == 2
+    # Over a restart, and to a replica that says what it has.
+    run("FLUSH BINARY LOGS", on=connection)
+    source.kill()
+    source.start()
+    connection = source.connect()
+    assert value(connection, "SELECT @@gtid_executed").replace("\n", "") == executed
+    run("CREATE USER repl IDENTIFIED BY 'secret'", "GRANT REPLICATION SLAVE ON *.* TO repl", "SET gtid_next = 'AUTOMATIC:z'",
+        "INSERT INTO d.t VALUES (6)", on=connection)
+    replica = start(*GTIDS, "--server-id=2")
+    other = replica.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2), (3), (4), (5)",
+        "RESET BINARY LOGS AND GTIDS", f"SET GLOBAL gtid_purged = '{executed}'", on=other)
+    run(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={source.port}, SOURCE_USER='repl', SOURCE_PASSWORD='secret', "
+        "GET_SOURCE_PUBLIC_KEY=1, SOURCE_AUTO_POSITION=1", "START REPLICA", on=other)
+    wait_until(lambda: value(other, "SELECT COUNT(*) FROM d.t") == 6, 60, "the replica has the last row")
+    assert value(other, f"SELECT GTID_SUBSET('{own}:z:1', @@gtid_executed)") == 1
+    run("CREATE USER u IDENTIFIED BY ''", "GRANT REPLICATION_APPLIER ON *.* TO u", on=connection)
+    assert code_of(source.connect(user="u"), "SET gtid_next = 'AUTOMATIC:q'") == 6038
+    run("GRANT TRANSACTION_GTID_TAG ON *.* TO u", on=connection)
+    assert code_of(source.connect(user="u"), "SET gtid_next = 'AUTOMATIC:q'") == 0

@@ -107,10 +107,39 @@ CASES = [
     ("DELETE FROM t WHERE id IN (SELECT id FROM a)", "a:S"),
     ("DELETE FROM t WHERE EXISTS (SELECT 1 FROM a WHERE a.id = t.id FOR UPDATE)", "a:X"),
     ("DELETE t FROM t JOIN (SELECT id FROM a) d ON d.id = t.id", "a:S"),
+    ("DO (SELECT MAX(id) FROM a)", "a:S"),
     ("DO (SELECT MAX(id) FROM a FOR UPDATE)", "a:X"),
+    ("SET @z = (SELECT MAX(id) FROM a)", "a:S"),
     ("SET @z = (SELECT MAX(id) FROM a FOR UPDATE)", "a:X"),
     ("SELECT id INTO @z FROM a LIMIT 1 FOR UPDATE", "a:X"),
     ("SELECT id FROM a LIMIT 1 FOR UPDATE INTO @z", "a:X"),
+]
+
+# The same at READ COMMITTED, without locking clauses.
+AT_READ_COMMITTED = [
+    ("SELECT MAX(x) FROM a INTO @z", ""),
+    ("DO (SELECT MAX(x) FROM a)", "a:S"),
+    ("SET @z = (SELECT MAX(x) FROM a)", "a:S"),
+    ("INSERT INTO t (id) SELECT id + 10 AS id FROM a", ""),
+    ("INSERT INTO t TABLE a2", ""),
+    ("INSERT INTO t (id) SELECT id + 10 AS id FROM a ON DUPLICATE KEY UPDATE x = (SELECT MAX(x) FROM b)", ""),
+    ("INSERT INTO t (id) VALUES ((SELECT MAX(x) + 10 FROM a))", "a:S"),
+    ("INSERT INTO t SET id = 10, x = (SELECT MAX(x) FROM a)", "a:S"),
+    ("INSERT INTO t (id) VALUES (1) ON DUPLICATE KEY UPDATE x = (SELECT MAX(x) FROM a)", "a:S"),
+    ("REPLACE INTO t (id) SELECT id + 10 AS id FROM a", ""),
+    ("REPLACE INTO t (id) VALUES ((SELECT MAX(x) + 10 FROM a))", "a:S"),
+    ("UPDATE t SET x = (SELECT MAX(x) FROM a)", ""),
+    ("UPDATE t SET x = 1 WHERE id IN (SELECT id FROM a)", ""),
+    ("UPDATE t JOIN a ON a.id = t.id SET t.x = 1", "a:S"),
+    ("UPDATE t JOIN (SELECT id FROM a) d ON d.id = t.id SET t.x = 1", "a:S"),
+    ("UPDATE t JOIN a ON a.id = t.id SET t.x = (SELECT MAX(x) FROM b)", "a:S b:S"),
+    ("WITH w AS (SELECT id FROM a) UPDATE t, w SET t.x = 1 WHERE t.id = w.id", "a:S"),
+    ("DELETE FROM t WHERE id IN (SELECT id FROM a)", "a:S"),
+    ("DELETE FROM t WHERE EXISTS (SELECT 1 FROM a WHERE a.id = t.id)", "a:S"),
+    ("DELETE FROM t WHERE x = (SELECT MAX(x) FROM a)", "a:S"),
+    ("DELETE t FROM t JOIN a ON a.id = t.id", "a:S"),
+    ("DELETE t FROM t JOIN a ON a.id = t.id WHERE a.x = 7", ""),
+    ("WITH w AS (SELECT id FROM a) DELETE FROM t WHERE id IN (SELECT id FROM w)", "a:S"),
 ]
 
 
@@ -165,3 +194,29 @@ def test_a_statement_locks_what_it_says(two, statement, expected):
             assert locked(other) == expected
     finally:
         one.rollback()
+
+
+@pytest.mark.parametrize("statement, expected", AT_READ_COMMITTED)
+def test_at_read_committed_queries_of_some_statements_lock(two, statement, expected):
+    one, other = two
+    run("SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "BEGIN", on=one)
+    try:
+        rows(one, statement)
+        assert locked(other) == expected
+    finally:
+        one.rollback()
+
+
+def test_at_read_committed_a_joined_delete_waits_for_what_it_reads(two):
+    one, other = two
+    run("UPDATE a SET x = 5 WHERE id = 1", on=one)
+    run("BEGIN", "UPDATE a SET x = 1 WHERE id = 1", on=other)
+    run("SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "SET innodb_lock_wait_timeout = 1", "BEGIN", on=one)
+    try:
+        with pytest.raises(pymysql.err.MySQLError) as error:
+            rows(one, "DELETE t FROM t JOIN a ON a.id = t.id WHERE a.x = 5")
+        assert error.value.args[0] == 1205
+    finally:
+        one.rollback()
+        other.rollback()
+        run("SET innodb_lock_wait_timeout = DEFAULT", "UPDATE a SET x = 1 WHERE id = 1", on=one)

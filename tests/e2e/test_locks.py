@@ -146,6 +146,31 @@ def test_read_uncommitted_sees_what_is_not_committed(two):
     assert rows(b, "SELECT k, v FROM t WHERE id = 20") == ((20, 0),)
 
 
+@pytest.mark.parametrize(("level", "kept"), [(RC, False), (RR, True)])
+@pytest.mark.parametrize("statement, found, wanted", [
+    ("SELECT * FROM t FORCE INDEX (k) WHERE k = 20 AND v = 1 FOR UPDATE", (20, 30), ()),
+    ("SELECT * FROM t FORCE INDEX (k) WHERE k >= 20 AND v = id - 30 FOR UPDATE", (20, 30, 40, 50), (30,)),
+    ("SELECT * FROM t WHERE id IN (10, 40) AND v = id - 10 FOR UPDATE", (10, 40), (10,)),
+    ("UPDATE t FORCE INDEX (k) SET v = 1 WHERE k >= 20 AND v = id - 30", (20, 30, 40, 50), (30,)),
+    ("DELETE FROM t WHERE k = 20 AND v = 1", (20, 30), ()),
+    ("SELECT * FROM t a JOIN t b FORCE INDEX (k) ON b.k = a.k WHERE a.id = 20 AND b.v = b.id - 30 FOR UPDATE", (20, 30), (20, 30)),
+])
+def test_rows_that_where_refuses_stay_locked_at_repeatable_read_only(two, level, kept, statement, found, wanted):
+    a, b = two
+    begin(a, level)
+    run(statement, on=a)
+    assert locked(b) == list(found if kept else wanted)
+
+
+@pytest.mark.parametrize("where", ["id = 40", "u = 40"])
+def test_a_row_of_one_key_that_where_refuses_is_unlocked(two, kind, where):
+    """As the manual says; MySQL itself keeps it, which has read such a row before it looks at WHERE."""
+    a, b = two
+    begin(a, RC)
+    run(f"SELECT * FROM t WHERE {where} AND v = 1 FOR UPDATE", on=a)
+    assert locked(b) == ([] if kind == "clearway" else [40])
+
+
 def test_an_update_at_read_committed_is_semi_consistent(server, database, two):
     a, b = two
     c = server.connect(database=database)
@@ -268,6 +293,26 @@ def test_statements_that_write_lock_what_they_read(two):
         run("INSERT INTO c SELECT id FROM t WHERE id >= 40", on=a)
         assert locked(b) == expected and locked(b, "SHARE") == []
         a.rollback()
+
+
+def test_a_row_that_no_longer_matches_after_the_wait_is_unlocked(server, database, two, kind):
+    """As MySQL's manual says; it keeps this one locked."""
+    a, b = two
+    c = server.connect(database=database)
+    run("UPDATE t SET v = 3 WHERE id = 30", on=a)
+    run("START TRANSACTION", "UPDATE t SET v = 9 WHERE id = 30", on=a)
+    begin(b, RC)
+    run("SET innodb_lock_wait_timeout = 50", on=b)
+    outcome = []
+    waiting = threading.Thread(target=lambda: outcome.append(run("UPDATE t SET v = 8 WHERE v = 3", on=b)))
+    waiting.start()
+    wait_until(lambda: value(a, "SELECT COUNT(*) FROM performance_schema.data_lock_waits"), 10, "nobody waits")
+    a.commit()
+    waiting.join()
+    assert outcome == [0]
+    assert locked(c) == ([30] if kind == "external" else [])
+    b.rollback()
+    c.close()
 
 
 @pytest.mark.parametrize("scan", ["UPDATE t FORCE INDEX (k) SET v = 9 WHERE k > 0", "UPDATE t SET v = 9 WHERE id > 0 AND k > 0",

@@ -16,6 +16,7 @@ from harness import value
 
 pytestmark = pytest.mark.usefixtures("clearway_only")
 
+PROTOCOL_41, TLS, SECURE_CONNECTION = 1 << 9, 1 << 11, 1 << 15
 COMPONENT = "'file://component_validate_password'"
 
 
@@ -155,6 +156,13 @@ def first_error(client):
 def test_a_host_of_broken_handshakes_is_blocked(start):
     server = start("--max-connect-errors=3")
     root = server.connect()
+    # Where no account is for a host, nobody is greeted from there; that is no broken handshake.
+    for _ in range(4):
+        assert first_error(from_address(server, "127.0.0.9")) == 1130
+    assert login(server, "root", bind_address="127.0.0.9") == 1130
+    refused = "SELECT COUNT_HOST_ACL_ERRORS, COUNT_HANDSHAKE_ERRORS, SUM_CONNECT_ERRORS FROM performance_schema.host_cache"
+    assert run(refused, on=root) == [(5, 0, 0)]
+    run("CREATE USER guest@'127.0.0._'", "TRUNCATE TABLE performance_schema.host_cache", on=root)
 
     def errors():
         rows = run("SELECT SUM_CONNECT_ERRORS FROM performance_schema.host_cache WHERE IP = '127.0.0.9'", on=root)
@@ -163,6 +171,10 @@ def test_a_host_of_broken_handshakes_is_blocked(start):
     for count in range(1, 4):
         client = from_address(server, "127.0.0.9")
         assert first_error(client) == 0
+        if count == 2:
+            # So is a request for TLS that comes to nothing.
+            flags = TLS | PROTOCOL_41 | SECURE_CONNECTION
+            client.sendall(b"\x20\x00\x00\x01" + flags.to_bytes(4, "little") + (1 << 24).to_bytes(4, "little") + b"\x2d" + bytes(23))
         client.close()
         harness.wait_until(lambda count=count: errors() == count, 20, "the handshake counts")
     assert first_error(from_address(server, "127.0.0.9")) == 1129
@@ -171,7 +183,7 @@ def test_a_host_of_broken_handshakes_is_blocked(start):
     blocked = "SELECT COUNT_HOST_BLOCKED_ERRORS, COUNT_HANDSHAKE_ERRORS FROM performance_schema.host_cache WHERE IP = '127.0.0.9'"
     assert run(blocked, on=root) == [(2, 3)]
     run("TRUNCATE TABLE performance_schema.host_cache", on=root)
-    # root is of localhost alone; a refused password is no broken handshake.
+    # A refused password is no broken handshake.
     for _ in range(4):
         assert login(server, "root", bind_address="127.0.0.9") == 1045
     assert errors() == 0

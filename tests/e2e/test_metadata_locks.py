@@ -87,6 +87,7 @@ def test_waits_have_names(tables, others):
     cases = [
         (("BEGIN", "SELECT * FROM a"), "DROP TABLE a", ("TABLE", "EXCLUSIVE"), "Waiting for table metadata lock", "ROLLBACK"),
         (("LOCK TABLES a WRITE",), "SELECT * FROM a", ("TABLE", "SHARED_READ"), "Waiting for table metadata lock", "UNLOCK TABLES"),
+        (("LOCK TABLES a WRITE",), "CREATE TABLE like_a LIKE a", ("TABLE", "SHARED_READ"), "Waiting for table metadata lock", "UNLOCK TABLES"),
         (("LOCK TABLES a READ",), "UPDATE a SET v = 1", ("TABLE", "SHARED_WRITE"), "Waiting for table metadata lock", "UNLOCK TABLES"),
         (("FLUSH TABLES WITH READ LOCK",), "UPDATE a SET v = 1", ("GLOBAL", "INTENTION_EXCLUSIVE"), "Waiting for global read lock",
          "UNLOCK TABLES"),

@@ -2,7 +2,10 @@
 filters and delay. What counts in the end is that both have the same tables and that the replica stands where the source does.
 """
 
+import random
+import re
 import shutil
+import struct
 import threading
 import time
 
@@ -34,13 +37,18 @@ def end_of(connection, statement="SHOW BINARY LOG STATUS"):
     return rows(connection, statement)[0][:2]
 
 
+def workers_errors(replica):
+    return rows(replica, "SELECT worker_id, last_error_number, last_error_message FROM performance_schema.replication_applier_status_by_worker "
+                         "WHERE last_error_number <> 0")
+
+
 def catch_up(replica, source_connection, statement="SHOW BINARY LOG STATUS"):
     """Until the replica stands at the source's end."""
     end = end_of(source_connection, statement)
 
     def arrived():
         now = status(replica)
-        assert not now["Last_SQL_Error"], now["Last_SQL_Error"]
+        assert not now["Last_SQL_Error"], (now["Last_SQL_Error"], workers_errors(replica))
         assert now["Replica_SQL_Running"] == "Yes", now
         assert now["Replica_IO_Running"] != "No", now["Last_IO_Error"]
         return (now["Relay_Source_Log_File"], now["Exec_Source_Log_Pos"]) == end
@@ -92,8 +100,8 @@ def test_what_is_said_of_a_source_is_kept(start):
     assert now["Last_IO_Errno"] == 2003 and "This was attempt 2/2, with a delay of 1 seconds" in now["Last_IO_Error"]
     assert now["Replica_SQL_Running"] == "Yes"
     with pytest.raises(pymysql.err.MySQLError) as refused:
-        run("CHANGE REPLICATION SOURCE TO SOURCE_PORT=2", on=connection)
-    assert refused.value.args[0] == 3081
+        run("CHANGE REPLICATION SOURCE TO SOURCE_DELAY=2", on=connection)
+    assert refused.value.args[0] == 3085
     run("STOP REPLICA", "RESET REPLICA", on=connection)
     now = status(connection)
     assert (now["Source_Host"], now["Relay_Source_Log_File"], now["Exec_Source_Log_Pos"]) == ("127.0.0.1", "", 4)
@@ -295,11 +303,256 @@ def test_kills_neither_skip_nor_repeat(start):
     replica.assert_sound()
 
 
+def dependencies(source):
+    """Of each transaction of all binary logs: sequence number and last_committed."""
+    found = []
+    for path in sorted(source.datadir.glob("binlog.0*")):
+        data, at = path.read_bytes(), 4
+        while at + 19 <= len(data):
+            kind, length = data[at + 4], struct.unpack_from("<I", data, at + 9)[0]
+            if kind in (33, 34):
+                last_committed, sequence = struct.unpack_from("<QQ", data, at + 19 + 26)
+                found.append((sequence, last_committed))
+            at += length
+    return found
+
+
+def load(source, seconds, *writers):
+    """Has functions run transactions beside each other; each is given a connection and a counter."""
+    end = time.monotonic() + seconds
+
+    def write(writer):
+        connection, number = connect(source), 0
+        while time.monotonic() < end:
+            number += 1
+            try:
+                writer(connection, number)
+            except pymysql.err.OperationalError as e:
+                assert e.args[0] in (1213, 1205), e
+                connection.rollback()
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in writers]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+
+
+def test_keys_tell_what_can_be_applied_side_by_side(start):
+    source = start("--log-bin", "--server-id=1", "--binlog-transaction-dependency-history-size=1000")
+    here = source.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, u VARCHAR(9) UNIQUE, n INT) COLLATE utf8mb4_0900_ai_ci",
+        "CREATE TABLE d.bare (n INT)", "CREATE TABLE d.p (id INT PRIMARY KEY)",
+        "CREATE TABLE d.c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES d.p (id))", on=here)
+    end_of(here)
+    begin = len(dependencies(source))
+    steps = [  # what it depends on: the distance to it, None: the beginning, or something that ends the history
+        ("INSERT INTO d.t VALUES (1, 'a', 1)", None), ("INSERT INTO d.t VALUES (2, 'b', 1)", None),
+        ("UPDATE d.t SET n = 2 WHERE id = 1", 2), ("UPDATE d.t SET n = 3 WHERE id = 2", 2),
+        # The collation takes both for one key; a NULL is none.
+        ("UPDATE d.t SET u = NULL WHERE id = 1", 2), ("INSERT INTO d.t VALUES (3, 'Ä', 1)", 1), ("INSERT INTO d.t VALUES (4, NULL, 1)", None),
+        ("UPDATE d.t SET id = 5 WHERE id = 4", 1), ("INSERT INTO d.t VALUES (4, 'x', 1)", 1),
+        # Without a key, by the order of commits; those with one go on as before.
+        ("INSERT INTO d.bare VALUES (1)", 1), ("UPDATE d.t SET n = 4 WHERE id = 1", 6),
+        # Foreign keys, and whoever comes after.
+        ("INSERT INTO d.p VALUES (1)", 1), ("INSERT INTO d.t VALUES (9, 'y', 1)", 1), ("UPDATE d.t SET n = 5 WHERE id = 1", 2),
+        ("INSERT INTO d.c VALUES (1, 1)", 1), ("ALTER TABLE d.t ADD m INT", 1), ("INSERT INTO d.t VALUES (10, 'z', 1, 1)", 1),
+    ]
+    for statement, _ in steps:
+        run(statement, on=here)
+    end_of(here)
+    found = dependencies(source)[begin:]
+    first = found[0][0]
+    wanted = [(first + i, first - 1 if back is None else first + i - back) for i, (_, back) in enumerate(steps)]
+    assert found == wanted
+
+
+def test_workers_apply_side_by_side(start):
+    source, replica = pair(start)
+    there, here = connect(source), connect(replica)
+    assert rows(here, "SELECT @@replica_parallel_workers, @@replica_preserve_commit_order, @@slave_parallel_workers") == ((4, 1, 4),)
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT, u INT UNIQUE)", "CREATE TABLE d.bare (id INT, n INT)",
+        "CREATE TABLE d.p (id INT PRIMARY KEY)", "CREATE TABLE d.c (id INT AUTO_INCREMENT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES d.p (id) ON DELETE CASCADE)",
+        "CREATE TABLE d.keyed (id INT PRIMARY KEY, n INT)", on=there)
+    run("INSERT INTO d.t VALUES " + ", ".join(f"({i}, 0, {i})" for i in range(200)), "INSERT INTO d.keyed VALUES " + ", ".join(f"({i}, 0)" for i in range(40)),
+        "INSERT INTO d.bare VALUES " + ", ".join(f"({i}, 0)" for i in range(20)), on=there)
+    follow(here, source)
+    catch_up(here, there)
+    # Without its key here, rows that are nobody else's are locked on the way to those that are; no such wait may need its timeout.
+    run("ALTER TABLE d.keyed DROP PRIMARY KEY", "SET GLOBAL innodb_lock_wait_timeout = 10000", on=here)
+
+    def keys(connection, n):
+        run("BEGIN", f"UPDATE d.t SET n = n + 1 WHERE id = {n * 7 % 200}", f"DELETE FROM d.t WHERE id = {n * 13 % 200}",
+            f"REPLACE INTO d.t VALUES ({n * 13 % 200}, {n}, {n * 13 % 211})", "COMMIT", on=connection)
+
+    def scans(connection, n):
+        run("BEGIN", f"UPDATE d.keyed SET n = n + 1 WHERE id = {n * 3 % 40}", f"UPDATE d.keyed SET n = n + 1 WHERE id = {n * 11 % 40}", "COMMIT", on=connection)
+
+    def others(connection, n):
+        run(f"UPDATE d.bare SET n = n + 1 WHERE id = {n % 20}", f"INSERT IGNORE INTO d.p VALUES ({n % 10})", f"INSERT INTO d.c (p) VALUES ({n % 10})", on=connection)
+        if n % 10 == 0:
+            run(f"DELETE FROM d.p WHERE id = {n % 7}", f"CREATE TABLE d.x{n} (a INT)", f"DROP TABLE d.x{n}", on=connection)
+
+    load(source, 3, keys, keys, scans, scans, scans, others)
+    tables = ("d.t", "d.bare", "d.p", "d.c", "d.keyed")
+    catch_up(here, there)
+    same(here, there, *tables)
+    # Stopped in the middle of it, and begun again: behind what is committed, durable or not.
+    stop = threading.Event()
+
+    def again():
+        connection = connect(replica)
+        while not stop.wait(random.random() * 0.2):
+            run("STOP REPLICA SQL_THREAD", "START REPLICA SQL_THREAD", on=connection)
+
+    thread = threading.Thread(target=again)
+    thread.start()
+    load(source, 4, keys, keys, scans, scans)
+    stop.set()
+    thread.join()
+    catch_up(here, there)
+    same(here, there, *tables)
+    assert value(here, "SELECT COUNT(*) FROM d.c") > 50
+
+
+@pytest.mark.parametrize("automatic", [True, False], ids=["by GTIDs", "by position"])
+def test_a_receiver_that_stops_within_a_transaction_loses_none(start, automatic):
+    """What had come of it stays in a relay log file, and comes again, whole, in the next."""
+    source, replica = pair(start, *GTIDS)
+    there, here = connect(source), connect(replica)
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, b LONGBLOB)", on=there)
+    follow(here, source, "SOURCE_AUTO_POSITION=1" if automatic else "SOURCE_LOG_FILE='binlog.000001', SOURCE_LOG_POS=4")
+    stop = threading.Event()
+
+    def toggle():
+        connection = connect(replica)
+        while not stop.is_set():
+            run("STOP REPLICA IO_THREAD", "START REPLICA IO_THREAD", on=connection)
+            stop.wait(random.random() * 0.1)
+
+    thread = threading.Thread(target=toggle)
+    thread.start()
+    load(source, 5, lambda connection, _: run("BEGIN", *["INSERT INTO d.t (b) VALUES (REPEAT('a', 100000))"] * 4, "COMMIT", on=connection))
+    stop.set()
+    thread.join()
+    catch_up(here, there)
+    assert value(here, "SELECT @@GLOBAL.gtid_executed") == value(there, "SELECT @@GLOBAL.gtid_executed")
+    counts = "SELECT COUNT(*), SUM(LENGTH(b)) FROM d.t"
+    assert rows(here, counts) == rows(there, counts)
+
+
 def failed(replica, code):
     wait_until(lambda: status(replica)["Last_SQL_Errno"] == code, SECONDS, f"error {code}")
     now = status(replica)
     assert now["Replica_SQL_Running"] == "No" and now["Replica_IO_Running"] == "Yes"
     return now["Last_SQL_Error"]
+
+
+def worker_error(replica):
+    """What the worker that failed says."""
+    found = rows(replica, "SELECT LAST_ERROR_NUMBER, LAST_ERROR_MESSAGE FROM performance_schema.replication_applier_status_by_worker "
+                          "WHERE LAST_ERROR_NUMBER <> 0 AND SERVICE_STATE = 'OFF'")
+    assert len(found) == 1
+    return found[0]
+
+
+def told(connection, table):
+    cursor = connection.cursor(pymysql.cursors.DictCursor)
+    cursor.execute(f"SELECT * FROM performance_schema.replication_{table}")
+    return cursor.fetchall()
+
+
+def test_tables_tell_of_a_channel(start):
+    source, replica = pair(start, *GTIDS)
+    there, here = source.connect(), replica.connect()
+    for table in ("connection_configuration", "connection_status", "applier_configuration", "applier_status", "applier_status_by_coordinator",
+                  "applier_status_by_worker", "applier_filters", "applier_global_filters"):
+        assert not told(here, table), table
+    # What is said of all channels holds for those to come.
+    run("CHANGE REPLICATION FILTER REPLICATE_IGNORE_DB=(gone), REPLICATE_REWRITE_DB=((far, near))", on=here)
+    follow(here, source, "SOURCE_AUTO_POSITION=1")
+    run("CREATE DATABASE d", "USE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "CREATE DATABASE gone", "USE gone", "CREATE TABLE gone.t (id INT PRIMARY KEY)",
+        "INSERT INTO gone.t VALUES (1)", "INSERT INTO gone.t VALUES (2)", "USE d", "INSERT INTO d.t VALUES (1)", on=there)
+    catch_up(here, there)
+    last = value(there, "SELECT @@global.gtid_executed")
+    last = f"{last.rsplit(':', 1)[0]}:{last.rsplit('-', 1)[1]}"
+    configuration, = told(here, "connection_configuration")
+    assert (configuration["PORT"], configuration["AUTO_POSITION"], configuration["HEARTBEAT_INTERVAL"]) == (source.port, "1", 0.5)
+    connection, = told(here, "connection_status")
+    assert (connection["SERVICE_STATE"], connection["SOURCE_UUID"], connection["LAST_QUEUED_TRANSACTION"], connection["QUEUEING_TRANSACTION"]) == (
+        "ON", value(there, "SELECT @@server_uuid"), last, "")
+    assert connection["LAST_QUEUED_TRANSACTION_END_QUEUE_TIMESTAMP"] >= connection["LAST_QUEUED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP"]
+    wait_until(lambda: told(here, "connection_status")[0]["COUNT_RECEIVED_HEARTBEATS"] > 0, SECONDS, "a heartbeat")
+    coordinator, = told(here, "applier_status_by_coordinator")
+    assert (coordinator["SERVICE_STATE"], coordinator["LAST_PROCESSED_TRANSACTION"], coordinator["PROCESSING_TRANSACTION"]) == ("ON", last, "")
+    workers = told(here, "applier_status_by_worker")
+    assert [(w["WORKER_ID"], w["SERVICE_STATE"], w["APPLYING_TRANSACTION"]) for w in workers] == [(n, "ON", "") for n in (1, 2, 3, 4)]
+    applied, = [w for w in workers if w["LAST_APPLIED_TRANSACTION"] == last]
+    assert applied["LAST_APPLIED_TRANSACTION_END_APPLY_TIMESTAMP"] >= applied["LAST_APPLIED_TRANSACTION_START_APPLY_TIMESTAMP"]
+    assert rows(here, f"SELECT COUNT(*) FROM performance_schema.threads WHERE THREAD_ID = {applied['THREAD_ID']}") == ((1,),)
+    filters = [(f["FILTER_NAME"], f["FILTER_RULE"], f["CONFIGURED_BY"], f["COUNTER"] > 0) for f in told(here, "applier_filters")]
+    assert filters == [("REPLICATE_IGNORE_DB", "gone", "CHANGE_REPLICATION_FILTER", True), ("REPLICATE_REWRITE_DB", "(far,near)", "CHANGE_REPLICATION_FILTER", False)]
+    assert [f["FILTER_RULE"] for f in told(here, "applier_global_filters")] == ["gone", "(far,near)"]
+    run("STOP REPLICA", on=here)
+    assert {w["SERVICE_STATE"] for w in told(here, "applier_status_by_worker")} == {"OFF"}
+    assert told(here, "connection_status")[0]["SERVICE_STATE"] == told(here, "applier_status")[0]["SERVICE_STATE"] == "OFF"
+
+
+def test_until_says_where_it_ends(start):
+    source, replica = pair(start, *GTIDS)
+    there, here = source.connect(), replica.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", on=there)
+    follow(here, source)
+    catch_up(here, there)
+    run("STOP REPLICA", on=here)
+    ends = []
+    for n in range(8):
+        run(f"INSERT INTO d.t VALUES ({n})", on=there)
+        ends.append((*end_of(there), value(there, "SELECT @@global.gtid_executed")))
+
+    def until(condition, count, shown):
+        run(f"START REPLICA UNTIL {condition}", on=here)
+        wait_until(lambda: status(here)["Replica_SQL_Running"] == "No", SECONDS, f"{condition} is reached")
+        now = status(here)
+        assert (value(here, "SELECT COUNT(*) FROM d.t"), now["Last_SQL_Error"], now["Until_Condition"]) == (count, "", shown)
+        return now
+
+    file, offset, _ = ends[1]
+    now = until(f"SOURCE_LOG_FILE='{file}', SOURCE_LOG_POS={offset}", 2, "Source")
+    assert (now["Until_Log_File"], now["Until_Log_Pos"], now["Exec_Source_Log_Pos"]) == (file, offset, offset)
+    until(f"SQL_AFTER_GTIDS='{ends[3][2]}'", 4, "SQL_AFTER_GTIDS")
+    uuid, last = ends[6][2].split(":")[0], ends[6][2].rsplit("-", 1)[1]
+    until(f"SQL_BEFORE_GTIDS='{uuid}:{last}'", 6, "SQL_BEFORE_GTIDS")
+    until("SQL_AFTER_MTS_GAPS", 6, "SQL_AFTER_MTS_GAPS")
+    now = status(here)
+    until(f"RELAY_LOG_FILE='{now['Relay_Log_File']}', RELAY_LOG_POS={now['Relay_Log_Pos']}", 6, "Relay")
+    run("START REPLICA", on=here)
+    catch_up(here, there)
+    assert value(here, "SELECT COUNT(*) FROM d.t") == 8 and status(here)["Until_Condition"] == "None"
+
+
+def test_commits_out_of_order_need_numbers(start):
+    source, replica = pair(start, *GTIDS)
+    there, here = connect(source), connect(replica)
+    run("SET GLOBAL replica_preserve_commit_order = OFF", on=here)
+    with pytest.raises(pymysql.err.MySQLError) as refused:
+        follow(here, source)
+    assert refused.value.args[0] == 1235
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT)", "CREATE TABLE d.log (id INT AUTO_INCREMENT PRIMARY KEY, n INT)", on=there)
+    run("INSERT INTO d.t VALUES " + ", ".join(f"({i}, 0)" for i in range(100)), on=there)
+    follow(here, source, "SOURCE_AUTO_POSITION=1")
+
+    def write(connection, n):
+        run("BEGIN", f"INSERT INTO d.log (n) VALUES ({n}), ({n})", f"UPDATE d.t SET n = n + 1 WHERE id = {n * 7 % 100}", "COMMIT", on=connection)
+
+    for _ in range(2):
+        load(source, 0.7, write, write, write)
+        replica.kill()
+        replica.start()
+        here = connect(replica)
+        run("STOP REPLICA SQL_THREAD", "SET GLOBAL replica_preserve_commit_order = OFF", "START REPLICA SQL_THREAD", on=here)
+    executed = lambda connection: value(connection, "SELECT @@global.gtid_executed").replace("\n", "")
+    wait_until(lambda: executed(here) == executed(there), SECONDS, "the replica has all transactions")
+    assert not status(here)["Last_SQL_Error"]
+    same(here, there, "d.t", "d.log")
 
 
 def test_errors_stop_it_and_name_the_event(start):
@@ -312,8 +565,14 @@ def test_errors_stop_it_and_name_the_event(start):
     run("INSERT INTO d.t VALUES (3, 3)", on=there)
     file, end = end_of(there)
     error = failed(here, 1062)
-    assert error.startswith("Could not execute Write_rows event on table d.t; Duplicate entry '3' for key 't.PRIMARY', Error_code: MY-001062; "
-                            f"handler error HA_ERR_FOUND_DUPP_KEY; the event's source log {file}, end_log_pos "), error
+    assert re.fullmatch(rf"Coordinator stopped because there were error\(s\) in the worker\(s\). The most recent failure being: Worker \d failed "
+                        rf"executing transaction 'ANONYMOUS' at source log {file}, end_log_pos \d+. See error log and/or "
+                        r"performance_schema.replication_applier_status_by_worker table for more details about this failure or others, if any.",
+                        error), error
+    assert worker_error(here) == (1062, f"Worker {re.search(r'Worker (.)', error)[1]} failed executing transaction 'ANONYMOUS' at source log {file}, "
+                                  f"{error[error.index('end_log_pos'):].split('.')[0]}; Could not execute Write_rows event on table d.t; Duplicate entry "
+                                  "'3' for key 't.PRIMARY', Error_code: MY-001062; handler error HA_ERR_FOUND_DUPP_KEY; the event's source log "
+                                  f"{file}, {error[error.index('end_log_pos'):].split('.')[0]}")
     # Nothing of it is there, and it does not go on by itself.
     assert value(here, "SELECT n FROM d.t WHERE id = 3") == 30
     run("START REPLICA SQL_THREAD", on=here)
@@ -321,8 +580,8 @@ def test_errors_stop_it_and_name_the_event(start):
     run("DELETE FROM d.t WHERE id = 3", "START REPLICA SQL_THREAD", on=here)
     catch_up(here, there)
     run("UPDATE d.t SET n = 5 WHERE id = 2", on=there)
-    error = failed(here, 1032)
-    assert "Update_rows event on table d.t; Can't find record in 't', Error_code: MY-001032; handler error HA_ERR_KEY_NOT_FOUND" in error
+    failed(here, 1032)
+    assert "Update_rows event on table d.t; Can't find record in 't', Error_code: MY-001032; handler error HA_ERR_KEY_NOT_FOUND" in worker_error(here)[1]
     run("SET GLOBAL sql_replica_skip_counter = 1", "START REPLICA SQL_THREAD", on=here)
     catch_up(here, there)
     assert value(here, "SELECT @@global.sql_slave_skip_counter") == 0
@@ -332,8 +591,8 @@ def test_errors_stop_it_and_name_the_event(start):
     assert value(here, "SELECT n FROM d.t WHERE id = 4") == 4
     run("CREATE TABLE d.only_here (a INT)", on=here)
     run("CREATE TABLE d.only_here (a INT)", on=there)
-    error = failed(here, 1050)
-    assert error == ("Error 'Table 'only_here' already exists' on query. Default database: ''. Query: 'CREATE TABLE d.only_here (a INT)'")
+    failed(here, 1050)
+    assert worker_error(here)[1].endswith("; Error 'Table 'only_here' already exists' on query. Default database: ''. Query: 'CREATE TABLE d.only_here (a INT)'")
 
 
 def test_other_columns_are_converted_as_allowed(start):
@@ -346,7 +605,8 @@ def test_other_columns_are_converted_as_allowed(start):
     catch_up(here, there)
     run("CREATE TABLE d.t (id INT PRIMARY KEY, n INT, s VARCHAR(10))", on=here)
     run("INSERT INTO d.t VALUES (1, -2, 'x', 3)", on=there)
-    assert failed(here, 1677) == "Column 1 of table 'd.t' cannot be converted from type 'smallint' to type 'int'"
+    failed(here, 1677)
+    assert worker_error(here)[1].endswith("; Column 1 of table 'd.t' cannot be converted from type 'smallint' to type 'int'")
     run("SET GLOBAL replica_type_conversions = 'ALL_NON_LOSSY'", "START REPLICA SQL_THREAD", on=here)
     catch_up(here, there)
     assert rows(here, "SELECT * FROM d.t") == ((1, -2, "x"),)
@@ -363,7 +623,7 @@ def test_filters_and_delay(start):
     catch_up(here, there)
     with pytest.raises(pymysql.err.MySQLError) as refused:
         run("CHANGE REPLICATION FILTER REPLICATE_DO_DB=(a)", on=here)
-    assert refused.value.args[0] == 3017
+    assert refused.value.args[0] == 3085
     run("STOP REPLICA", "CHANGE REPLICATION FILTER REPLICATE_DO_DB=(a), REPLICATE_IGNORE_TABLE=(a.x)", "START REPLICA", on=here)
     run("INSERT INTO a.t VALUES (1)", "INSERT INTO a.x VALUES (1)", "INSERT INTO b.t VALUES (1)", on=there)
     # Definitions go by the database that they ran in, then by their table.

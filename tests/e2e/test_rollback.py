@@ -1,20 +1,20 @@
 """Rollback cannot fail: where it finds no room it goes on in the background, and nothing of it is ever committed."""
 
-import os
 import threading
 
 import pymysql
 import pytest
-from harness import rows, run, value, wait_until
+from harness import code_of, rows, run, value, wait_until
+from mixed_load import Disk
 
 ROWS = 10_000
 
 
-def shrunk_and_filled(server):
+def shrunk_and_filled(server, count=ROWS):
     """All rows shrunk by a transaction that is open, others put between them: (its connection, ids of the others)."""
     run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, pad VARBINARY(3000))", on=server.connect())
     other = server.connect()
-    for start in range(0, ROWS, 500):
+    for start in range(0, count, 500):
         values = ",".join(f"({2 * i}, REPEAT(CHAR(65 + {i} % 26), 3000))" for i in range(start, start + 500))
         run(f"INSERT INTO d.t VALUES {values}", on=other)
     shrinking = server.connect()
@@ -22,7 +22,7 @@ def shrunk_and_filled(server):
     for connection in (shrinking, other):
         run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", on=connection)
     run("BEGIN", "UPDATE d.t SET pad = 'short'", on=shrinking)
-    for start in range(0, ROWS, 500):
+    for start in range(0, count, 500):
         values = ",".join(f"({2 * i + 1}, REPEAT('y', 2900))" for i in range(start, start + 500))
         run(f"INSERT INTO d.t VALUES {values}", on=other)
     return shrinking, other
@@ -31,9 +31,9 @@ def shrunk_and_filled(server):
 WHOLE = "SELECT COUNT(*), SUM(LENGTH(pad) = 3000 AND pad = REPEAT(CHAR(65 + id DIV 2 % 26), 3000)) FROM d.t WHERE id % 2 = 0"
 
 
-def is_whole(connection):
-    assert list(rows(connection, WHOLE)) == [(ROWS, ROWS)]
-    assert value(connection, "SELECT COUNT(*) FROM d.t WHERE id % 2 = 1 AND LENGTH(pad) = 2900") == ROWS
+def is_whole(connection, count=ROWS):
+    assert list(rows(connection, WHOLE)) == [(count, count)]
+    assert value(connection, "SELECT COUNT(*) FROM d.t WHERE id % 2 = 1 AND LENGTH(pad) = 2900") == count
 
 
 def rolled_back(connection):
@@ -66,49 +66,58 @@ def test_killed_before_and_during_such_a_rollback(start, clearway_only):
     run("UPDATE d.t SET pad = CONCAT(pad, '')", on=connection)
 
 
-def fill_disk(server, disk):
-    """No room but what statements must leave. The file to remove."""
-    ballast = disk / "ballast"
+def fill_disk(server, place):
+    """No room but what statements must leave."""
+    disk = Disk(place)
     connection = server.connect()
     run("CREATE TABLE d.filler (id INT AUTO_INCREMENT PRIMARY KEY, pad VARBINARY(8000))", on=connection)
-    free = os.statvfs(disk)
-    with open(ballast, "wb") as file:
-        os.posix_fallocate(file.fileno(), 0, max(free.f_bavail * free.f_frsize, 1))
+    disk.fill(0)
+    fill_until_refused("INSERT INTO d.filler (pad) VALUES (REPEAT('f', 7500))", on=connection)
+    return disk
+
+
+def fill_until_refused(statement, on):
     with pytest.raises(pymysql.MySQLError) as raised:
         for _ in range(100_000):
-            run("INSERT INTO d.filler (pad) VALUES (REPEAT('f', 7500))", on=connection)
+            run(statement, on=on)
     assert raised.value.args[0] == 1114, raised.value
-    return ballast
 
 
-@pytest.mark.parametrize("how", ["rollback", "disconnect"])
-def test_a_transaction_on_a_full_disk(start, small_disk, clearway_only, how):
-    server = start("--skip-log-bin", "--innodb_buffer_pool_size=32M", "--innodb_redo_log_capacity=16M", datadir=small_disk / "data")
-    shrinking, _ = shrunk_and_filled(server)
-    ballast = fill_disk(server, small_disk)
-    if how == "rollback":
-        with pytest.raises(pymysql.MySQLError) as raised:
-            run("ROLLBACK", on=shrinking)
-        assert raised.value.args[0] == 1181, raised.value
-        # The session goes on; what it commits is not what it rolled back.
-        run("BEGIN", "COMMIT", on=shrinking)
+@pytest.mark.parametrize("log", ["--skip-log-bin", "--log-bin"])
+@pytest.mark.parametrize("how", ["rollback", "disconnect", "kill"])
+def test_a_transaction_on_a_full_disk(start, small_disk, clearway_only, how, log, count=ROWS // 2):
+    """It needs no room to grow again. With the binary log on, whose writer is stalled, it may wait until there is room for that."""
+    server = start(log, "--innodb_buffer_pool_size=32M", "--innodb_redo_log_capacity=16M", datadir=small_disk / "data")
+    shrinking, other = shrunk_and_filled(server, count)
+    if log == "--log-bin":
+        run("FLUSH BINARY LOGS", on=other)
+    disk = fill_disk(server, small_disk)
+    if how == "rollback" and log == "--skip-log-bin":
+        run("ROLLBACK", on=shrinking)
+    elif how == "kill":
+        server.kill()
+        server.start()
     else:
         shrinking.close()
-    assert list(rows(server.connect(), WHOLE)) == [(ROWS, ROWS)]
-    ballast.unlink()
     connection = server.connect()
+    if log == "--log-bin":
+        run("PURGE BINARY LOGS TO 'binlog.000002'", on=connection)
     rolled_back(connection)
-    is_whole(connection)
+    is_whole(connection, count)
+    disk.release()
+    run("INSERT INTO d.t VALUES (-1, 'x')", on=connection)
 
 
-def test_a_statement_on_a_full_disk(start, small_disk, clearway_only):
-    server = start("--skip-log-bin", "--innodb_buffer_pool_size=32M", "--innodb_redo_log_capacity=16M", datadir=small_disk / "data")
+@pytest.mark.parametrize("log", ["--skip-log-bin", "--log-bin"])
+def test_a_statement_on_a_full_disk(start, small_disk, clearway_only, log, count=ROWS // 2):
+    """It is undone. Where that finds no room in the log, which the binary log's writer needs and cannot read, the transaction is, too."""
+    server = start(log, "--innodb_buffer_pool_size=32M", "--innodb_redo_log_capacity=16M", datadir=small_disk / "data")
     run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, pad VARBINARY(3000))", "CREATE TABLE d.u (id INT PRIMARY KEY)", on=server.connect())
     other, last, shrinking = server.connect(), server.connect(), server.connect()
-    for start_at in range(0, ROWS, 500):
+    for start_at in range(0, count, 500):
         values = ",".join(f"({2 * i}, REPEAT(CHAR(65 + {i} % 26), 3000))" for i in range(start_at, start_at + 500))
         run(f"INSERT INTO d.t VALUES {values}", on=other)
-    run("BEGIN", f"SELECT * FROM d.t WHERE id = {2 * ROWS - 2} FOR UPDATE", on=last)
+    run("BEGIN", f"SELECT * FROM d.t WHERE id = {2 * count - 2} FOR UPDATE", on=last)
     for connection in (other, shrinking):
         run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", on=connection)
     run("BEGIN", "INSERT INTO d.u VALUES (1)", on=shrinking)
@@ -124,27 +133,37 @@ def test_a_statement_on_a_full_disk(start, small_disk, clearway_only):
     waiting.start()
     waits = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
     wait_until(lambda: value(other, waits) == 1, 60, "the statement waits for its last row")
-    for start_at in range(0, ROWS - 1, 500):
-        values = ",".join(f"({2 * i + 1}, REPEAT('y', 2900))" for i in range(start_at, min(start_at + 500, ROWS - 1)))
+    for start_at in range(0, count - 1, 500):
+        values = ",".join(f"({2 * i + 1}, REPEAT('y', 2900))" for i in range(start_at, min(start_at + 500, count - 1)))
         run(f"INSERT INTO d.t VALUES {values}", on=other)
-    ballast = fill_disk(server, small_disk)
+    if log == "--log-bin":
+        run("FLUSH BINARY LOGS", on=other)
+    disk = fill_disk(server, small_disk)
+    if log == "--log-bin":
+        fill_until_refused("UPDATE d.filler SET pad = REPEAT(CHAR(RAND() * 200), 7500)", on=server.connect())
     run(f"KILL QUERY {shrinking.thread_id()}", on=other)
     waiting.join()
-    assert outcome == [1181]
-    for refused in ("SELECT * FROM d.u", "INSERT INTO d.u VALUES (2)", "SAVEPOINT s", "UPDATE d.t SET pad = 'x' WHERE id = 0"):
-        with pytest.raises(pymysql.MySQLError) as raised:
-            run(refused, on=shrinking)
-        assert raised.value.args[0] == 1181, refused
-    with pytest.raises(pymysql.MySQLError) as raised:
+    if log == "--skip-log-bin":
+        assert outcome == [1317]
+        assert rows(shrinking, "SELECT * FROM d.u") == ((1,),)
         run("COMMIT", on=shrinking)
-    assert raised.value.args[0] == 1181
-    # A commit that failed has rolled back: the next statement begins anew.
-    assert not rows(shrinking, "SELECT * FROM d.u")
-    run("ROLLBACK", on=last)
-    ballast.unlink()
+    else:
+        assert outcome == [1181]
+        for refused in ("SELECT * FROM d.u", "INSERT INTO d.u VALUES (2)", "SAVEPOINT s", "UPDATE d.t SET pad = 'x' WHERE id = 0"):
+            with pytest.raises(pymysql.MySQLError) as raised:
+                run(refused, on=shrinking)
+            assert raised.value.args[0] == 1181, refused
+        with pytest.raises(pymysql.MySQLError) as raised:
+            run("COMMIT", on=shrinking)
+        assert raised.value.args[0] == 1181
+        # A commit that failed has rolled back: the next statement begins anew.
+        assert not rows(shrinking, "SELECT * FROM d.u")
+        run("PURGE BINARY LOGS TO 'binlog.000002'", on=other)
     rolled_back(other)
-    assert list(rows(other, WHOLE)) == [(ROWS, ROWS)]
-    assert not rows(other, "SELECT * FROM d.u")
+    assert list(rows(other, WHOLE)) == [(count, count)]
+    disk.release()
+    run("ROLLBACK", on=last)
+    assert len(rows(other, "SELECT * FROM d.u")) == (log == "--skip-log-bin")
 
 
 @pytest.mark.parametrize("alter", ["MODIFY pad VARBINARY(3001), ALGORITHM=COPY", "ENGINE=MyISAM", "ADD COLUMN g INT AS (id + 1) STORED",
@@ -167,3 +186,28 @@ def test_a_table_is_altered_while_a_crashed_transaction_is_undone(start, clearwa
     whole = "SELECT COUNT(*), SUM(pad = REPEAT('b', 1800)), SUM(id = 3 * u) FROM d.t"
     assert list(rows(connection, whole)) == [(6_000, 6_000, 6_000)]
     assert rows(connection, "CHECK TABLE d.t")[0][3] == "OK"
+
+
+@pytest.mark.parametrize("log", ["--skip-log-bin", "--log-bin"])
+def test_what_makes_room_finds_room(start, small_disk, clearway_only, log):
+    """Rows change where there is no room for new ones, tables and accounts go where rows no longer change, and then there is room again."""
+    server = start(log, "--innodb_buffer_pool_size=32M", "--innodb_redo_log_capacity=16M", datadir=small_disk / "data")
+    connection, other = server.connect(), server.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, pad VARBINARY(3000))", "CREATE TABLE d.u LIKE d.t", "CREATE USER u@localhost", on=connection)
+    for start_at in range(0, 6_000, 500):
+        values = ",".join(f"({i}, REPEAT('a', 3000))" for i in range(start_at, start_at + 500))
+        run(f"INSERT INTO d.t VALUES {values}", on=connection)
+    run("INSERT INTO d.u SELECT * FROM d.t WHERE id < 1000", on=connection)
+    if log == "--log-bin":
+        run("FLUSH BINARY LOGS", on=connection)
+    fill_disk(server, small_disk)
+    run("UPDATE d.u SET pad = REPEAT('b', 3000) WHERE id < 10", "BEGIN", on=connection)
+    # Each change takes room for undo that nobody gives back before its end.
+    fill_until_refused("UPDATE d.u SET pad = REPEAT(CHAR(RAND() * 200), 3000) WHERE id >= 10", on=connection)
+    if log == "--log-bin":
+        run("PURGE BINARY LOGS TO 'binlog.000002'", on=other)
+    run("RENAME TABLE d.t TO d.v", "DROP USER u@localhost", "TRUNCATE d.v", "DROP TABLE d.v", on=other)
+    run("ROLLBACK", on=connection)
+    assert value(connection, "SELECT COUNT(*) FROM d.u WHERE pad = REPEAT('a', 3000)") == 990
+    make_room = "INSERT INTO d.u SELECT id + 1000, pad FROM d.u"
+    wait_until(lambda: code_of(connection, make_room) == 0, 30, "there is room for rows")

@@ -24,6 +24,13 @@ REVOKE SELECT, DELETE ON golden_revokes.* FROM revokes_user;
 
 REVOKE SELECT ON golden_revokes.t FROM revokes_user;
 
+-- What is taken away already.
+REVOKE INSERT ON golden_revokes.* FROM revokes_user;
+
+REVOKE INSERT, UPDATE ON golden_revokes.* FROM revokes_other;
+
+REVOKE INSERT, UPDATE ON golden_revokes.* FROM revokes_user;
+
 SHOW GRANTS FOR revokes_user;
 
 SELECT user_attributes FROM mysql.user WHERE user = 'revokes_user';

@@ -58,3 +58,6 @@ SELECT 1 REGEXP BINARY '1', 1.5 REGEXP BINARY '2', DATE'2020-01-01' REGEXP BINAR
 SELECT BINARY '1' REGEXP 1, REGEXP_INSTR(12, BINARY '2');
 -- hide warnings
 SELECT 'a' REGEXP BINARY 'a';
+create table years (i int);
+alter table years modify nosuch year(2);
+create table years_of_two (y year(2));

@@ -104,3 +104,18 @@ CREATE TABLE of_texts AS SELECT UPPER(t) AS a, CONCAT(t, 'x') AS b, IFNULL(t, 'x
 SELECT COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'golden' AND TABLE_NAME = 'of_texts' AND COLUMN_NAME IN ('a', 'b', 'f', 'g') ORDER BY ORDINAL_POSITION;
 SELECT LENGTH(a), LENGTH(b), d = REPEAT('x', 300), e = 'y', f, g FROM of_texts;
 SELECT UPPER(t), CONCAT(t, 'x'), REVERSE(s), LOWER(m), CONCAT(b, 'c') FROM texts WHERE s = 'none';
+
+# A query that would lock rows exclusively.
+CREATE TABLE locks (id INT PRIMARY KEY);
+CREATE TEMPORARY TABLE own_locks (id INT);
+CREATE TABLE refused SELECT * FROM locks FOR UPDATE;
+CREATE TABLE refused SELECT * FROM own_locks FOR UPDATE;
+CREATE TEMPORARY TABLE refused SELECT * FROM locks FOR UPDATE;
+CREATE TABLE refused SELECT * FROM (SELECT * FROM locks FOR UPDATE) d;
+CREATE TABLE refused SELECT 1 FROM locks WHERE id IN (SELECT id FROM locks FOR UPDATE);
+CREATE TABLE refused TABLE locks FOR UPDATE;
+CREATE TABLE refused SELECT * FROM locks UNION SELECT * FROM locks FOR UPDATE;
+CREATE TABLE refused SELECT * FROM information_schema.tables LIMIT 0 FOR UPDATE;
+CREATE TABLE shared SELECT * FROM locks FOR SHARE;
+CREATE TABLE nothing SELECT 1 FOR UPDATE;
+DROP TABLE locks, own_locks, shared, nothing;

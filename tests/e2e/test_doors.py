@@ -1,0 +1,94 @@
+"""The rest of the protocol, packet by packet as MySQL speaks it: COM_CHANGE_USER, result sets without metadata, COM_DEBUG."""
+
+import pymysql
+import pytest
+from harness import rows, run
+from wire import DEPRECATE_EOF, OPTIONAL_METADATA, SESSION_TRACK, Client, error, ok
+
+
+def client(server, more=0, **words):
+    return Client(server.host, server.port, more, **words)
+
+
+def change_user(connection, user=b"root", reply=b"", plugin=b"caching_sha2_password", database=b""):
+    """What the server says to it: it is answered with no password whenever it asks."""
+    connection.command(b"\x11" + user + b"\0" + bytes([len(reply)]) + reply + database + b"\0\xff\0" + plugin + b"\0")
+    said = [connection.read()]
+    while said[-1][0] == 0xFE:
+        connection.write(b"")
+        said.append(connection.read())
+    return said
+
+
+@pytest.mark.parametrize("reply, plugin", [
+    (b"", b"caching_sha2_password"), (b"x" * 32, b"caching_sha2_password"), (b"", b"mysql_native_password"), (b"", b"")])
+def test_change_user_asks_with_a_new_scramble(server, reply, plugin):
+    connection = client(server, SESSION_TRACK)
+    before = connection.greeting
+    asked, done = change_user(connection, reply=reply, plugin=plugin, database=b"mysql")
+    assert asked.startswith(b"\xfecaching_sha2_password\0") and len(asked) == 44
+    assert asked[23:43] not in before and asked[23:31] not in before
+    assert ok(done)[5] == [(1, b"\x05mysql")]
+    assert connection.rows("SELECT DATABASE()") == [["mysql"]]
+    again, done = change_user(connection)
+    assert again[23:43] != asked[23:43]
+    assert connection.rows("SELECT DATABASE()") == [[None]]
+
+
+def test_change_user_that_is_refused_ends_the_connection(server):
+    connection = client(server)
+    assert error(change_user(connection, user=b"nobody_of_that_name")[-1])[0] == 1045
+    assert connection.hangs_up()
+    connection = client(server)
+    assert error(change_user(connection, database=b"missing")[-1]) == (1049, "Unknown database 'missing'")
+    assert connection.hangs_up()
+
+
+@pytest.mark.parametrize("more", [0, DEPRECATE_EOF])
+def test_result_sets_without_metadata(server, more):
+    connection = client(server, OPTIONAL_METADATA | more)
+    assert connection.offered & OPTIONAL_METADATA
+    full = connection.query("SELECT 1, 2")
+    assert full[0] == b"\x02\x01"
+    assert ok(connection.query("SET resultset_metadata = 'NONE'")[0])[2] == 2
+    eof = [] if more else [b"\xfe\0\0\x02\0"]
+    end = [b"\xfe\0\0\x02\0\0\0"] if more else eof
+    for _ in range(2):
+        assert connection.query("SELECT 1, 2") == [b"\x02\0", *eof, b"\x011\x012", *end]
+    assert connection.rows("SHOW VARIABLES LIKE 'resultset_metadata'") == [["resultset_metadata", "NONE"]]
+    connection.command(b"\x16SELECT ?, 1")
+    prepared = connection.read()
+    assert prepared[5:] == b"\x02\0\x01\0\0\0\0\0"
+    connection.command(b"\x17" + prepared[1:5] + b"\0\1\0\0\0\0\1\x08\0" + bytes(8))
+    assert connection.answer() == [b"\x02\0", *eof, bytes(10) + b"\1" + bytes(7), *end]
+    connection.query("SET resultset_metadata = DEFAULT")
+    assert connection.query("SELECT 1, 2") == full
+
+
+def test_a_client_that_needs_metadata_cannot_do_without(server):
+    refused = client(server, DEPRECATE_EOF).query("SET resultset_metadata = 'NONE'")[0]
+    assert error(refused) == (3640, "The client doesn't support optional metadata transfer")
+
+
+def test_com_debug_tells_the_error_log(server, kind):
+    connection = client(server, DEPRECATE_EOF)
+    connection.command(b"\x0d")
+    assert connection.read() == b"\xfe\0\0\x02\0\0\0"
+    if kind == "clearway":
+        assert "Status information:" in server.log_text()
+    run("CREATE USER IF NOT EXISTS plain_one", on=server.connect())
+    other = client(server, user="plain_one")
+    other.command(b"\x0d")
+    assert error(other.read())[0] == 1227
+    run("DROP USER plain_one", on=server.connect())
+
+
+def test_what_tls_is_made_of(server):
+    admin = server.connect()
+    assert dict(rows(admin, "SHOW STATUS LIKE 'Tls%'"))["Tls_sni_server_name"] == ""
+    current = dict(rows(admin, "SHOW GLOBAL STATUS LIKE 'Current_tls%'"))
+    assert sorted(current) == [f"Current_tls_{n}" for n in (
+        "ca", "capath", "cert", "cipher", "ciphersuites", "crl", "crlpath", "key", "version")]
+    assert current["Current_tls_version"] == "TLSv1.2,TLSv1.3"
+    named = pymysql.connect(host="localhost", port=server.port, user="root", password=server.password, ssl={"check_hostname": False})
+    assert rows(named, "SHOW STATUS LIKE 'Tls_sni%'") == (("Tls_sni_server_name", "localhost"),)

@@ -1,0 +1,20 @@
+-- Strings of bytes are no documents, also where a parameter brings them: a column takes none, functions keep them as bytes.
+CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, j JSON, b VARBINARY(10));
+SET @bytes = x'5b315d', @text = '[1]';
+PREPARE s FROM 'INSERT INTO t (j) VALUES (?)';
+EXECUTE s USING @text;
+EXECUTE s USING @bytes;
+EXECUTE s USING @text;
+PREPARE s FROM 'INSERT IGNORE INTO t (j) VALUES (?)';
+EXECUTE s USING @bytes;
+SHOW WARNINGS;
+PREPARE s FROM 'UPDATE t SET j = ? WHERE id = 1';
+EXECUTE s USING @bytes;
+EXECUTE s USING @text;
+PREPARE s FROM 'INSERT INTO t (b) VALUES (?)';
+EXECUTE s USING @bytes;
+PREPARE s FROM 'SELECT JSON_TYPE(?)';
+EXECUTE s USING @bytes;
+EXECUTE s USING @text;
+INSERT INTO t (j) SELECT b FROM t WHERE b IS NOT NULL;
+SELECT id, j, HEX(b) FROM t ORDER BY id;

@@ -1,0 +1,73 @@
+-- An ENUM or SET beside numbers is its number, in lists, conditions, functions, and where a table keeps it on its way.
+CREATE TABLE e (id INT PRIMARY KEY, e ENUM('1','2','b','x','5'), s SET('1','2','b'), i INT, f ENUM('a','b','c','d','e') NOT NULL, KEY(e), KEY (f,i), KEY(s));
+INSERT INTO e VALUES (1,'1','1',1,'a'),(2,'2','2',2,'b'),(3,'b','b',3,'c'),(4,NULL,NULL,NULL,'d'),(5,'5','1,2',5,'e'),(6,'x',7,6,5);
+SELECT id FROM e WHERE e IN (2, 3) ORDER BY id;
+SELECT id FROM e WHERE e NOT IN (2, 3) ORDER BY id;
+SELECT id FROM e WHERE e IN (2, 3.0) ORDER BY id;
+SELECT id FROM e WHERE e IN (2, 3e0) ORDER BY id;
+SELECT id FROM e WHERE e IN (2, NULL) ORDER BY id;
+SELECT id FROM e WHERE e NOT IN (2, NULL) ORDER BY id;
+SELECT id FROM e WHERE e IN (2, i) ORDER BY id;
+SELECT id FROM e WHERE e IN (2, '3') ORDER BY id;
+SELECT id FROM e WHERE e IN ('b', 2) ORDER BY id;
+SELECT id FROM e WHERE e IN (1, 'b', 2) ORDER BY id;
+SELECT id FROM e WHERE e NOT IN ('b', 2) ORDER BY id;
+SELECT id FROM e WHERE e IN (2) ORDER BY id;
+SELECT id FROM e WHERE e IN (i) ORDER BY id;
+SELECT id FROM e WHERE s IN (2, 3) ORDER BY id;
+SELECT id FROM e WHERE f IN (2, 3, 4, 5, 6, 7) ORDER BY id;
+SELECT id FROM e WHERE e IN (2, 3, 4, 5, 6, '7') ORDER BY id;
+SELECT id FROM e WHERE 3 IN (e, f) ORDER BY id;
+SELECT id FROM e WHERE e IN (f, 3) ORDER BY id;
+-- conditions
+SELECT id, f AND 1, NOT f, f IS TRUE, f XOR 1, IF(f, 'y', 'n'), CASE WHEN f THEN 'y' END FROM e ORDER BY id;
+SELECT id FROM e WHERE f ORDER BY id;
+SELECT id FROM e WHERE e ORDER BY id;
+SELECT id FROM e WHERE s AND f ORDER BY id;
+-- functions
+SELECT id, FIELD(f, 2, 5), FIELD(3, f, f), FIELD(f, i, 3), FIELD(f, 2.0, 3e0), FIELD(f, e), FIELD(s, 2, 3) FROM e ORDER BY id;
+-- kept on their way
+SELECT id FROM (SELECT id, e FROM e LIMIT 100) d WHERE e = 3;
+SELECT id, e, e + 0, e = 3, e IN (3, 4), e = 'b', s, s + 0 FROM (SELECT id, e, s FROM e LIMIT 100) d ORDER BY id;
+SELECT id, e + 0, e = 3 FROM (SELECT DISTINCT id, e FROM e) d ORDER BY id;
+SELECT id, e + 0, e = 3 FROM (SELECT id, e FROM e ORDER BY i LIMIT 4) d ORDER BY id;
+WITH c AS (SELECT id, e, s FROM e LIMIT 10) SELECT c.id, c.e + 0, c.s + 0, d.id FROM c JOIN c d ON c.e = 3 AND c.id = d.id;
+CREATE VIEW v AS SELECT DISTINCT id, e, s FROM e;
+SELECT id, e + 0, s + 0, e = 3 FROM v ORDER BY id;
+SELECT id, e FROM v WHERE e = 3 AND s + 0 > 1;
+SELECT id, e FROM v WHERE e > 2 AND e <> 'x' ORDER BY id;
+SELECT e.id, v.e, v.e + 0 FROM e LEFT JOIN v ON v.id = e.id AND v.e = 3 ORDER BY 1;
+SELECT v.id FROM v JOIN e ON v.e = e.e ORDER BY 1;
+SELECT DISTINCT e, e + 0 FROM v ORDER BY e;
+SELECT e, COUNT(*), e + 0 FROM (SELECT e FROM e LIMIT 9) d GROUP BY e ORDER BY e;
+CREATE TABLE c SELECT e, s FROM (SELECT e, s FROM e LIMIT 9) d;
+SHOW CREATE TABLE c;
+SELECT * FROM c ORDER BY e;
+SELECT id FROM e WHERE 2 IN (SELECT f FROM e b WHERE b.id = e.id);
+SELECT id FROM e WHERE f > ALL (SELECT i FROM e WHERE id < 3) ORDER BY id;
+SELECT id FROM e WHERE f IN (SELECT i FROM e) ORDER BY id;
+SELECT a.id, b.id FROM e a JOIN e b ON a.e IN (b.i, 3) ORDER BY 1, 2;
+-- parameters
+PREPARE p FROM 'SELECT id FROM e WHERE e IN (?, ?) ORDER BY id';
+SET @a = 2, @b = 3;
+EXECUTE p USING @a, @b;
+PREPARE p FROM 'SELECT id FROM e WHERE f IN (?, ?) ORDER BY id';
+SET @a = 'b', @b = 'c';
+EXECUTE p USING @a, @b;
+UPDATE e SET i = i + 1 WHERE e IN (2, 3);
+DELETE FROM e WHERE e NOT IN (2, 3);
+SELECT * FROM e ORDER BY id;
+-- DISTINCT in the order of the numbers
+CREATE TABLE o (id INT PRIMARY KEY, e ENUM('z','y','x'), s SET('b','a'));
+INSERT INTO o VALUES (1, 'x', 'a'), (2, 'z', 'b'), (3, 'x', 'a,b'), (4, 'y', ''), (5, NULL, NULL), (6, 'z', 'a');
+SELECT DISTINCT e FROM o ORDER BY e;
+SELECT DISTINCT e FROM o ORDER BY e DESC;
+SELECT DISTINCT s, e FROM o ORDER BY s, e;
+SELECT DISTINCT e, e + 0 FROM o ORDER BY e LIMIT 2;
+SELECT DISTINCT e FROM o ORDER BY s;
+SELECT DISTINCT CONCAT(e, 'q') FROM o ORDER BY e;
+SELECT DISTINCT e AS x FROM o ORDER BY x;
+SELECT e FROM o UNION SELECT e FROM o ORDER BY e;
+SELECT e, COUNT(*) FROM o GROUP BY e ORDER BY e DESC;
+SELECT id FROM o WHERE e IN (3.0, 1) ORDER BY id;
+SELECT id FROM o WHERE e NOT IN (3.0) ORDER BY id;

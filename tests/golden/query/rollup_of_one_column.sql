@@ -1,0 +1,14 @@
+-- Two columns of a derived table, view or common table expression that are one column below are NULL at different levels of a ROLLUP.
+CREATE TABLE r (id INT NOT NULL PRIMARY KEY, a INT);
+INSERT INTO r VALUES (0, 5), (1, 6);
+CREATE VIEW v AS SELECT id AS x0, id AS x1 FROM r;
+SELECT x0, x1, COUNT(*) FROM (SELECT id x0, id x1 FROM r) d GROUP BY x0, x1 WITH ROLLUP;
+SELECT x0, x1, COUNT(*), GROUPING(x0), GROUPING(x1) FROM (SELECT id x0, id x1 FROM r) d GROUP BY x1, x0 WITH ROLLUP;
+SELECT x0, MIN(x1), COUNT(DISTINCT x0) FROM v GROUP BY x1, x0 WITH ROLLUP;
+WITH w AS (SELECT id + 1 x0, id + 1 x1 FROM r) SELECT x0, x1 FROM w GROUP BY x1, x0 WITH ROLLUP;
+SELECT x0 + 1, x1 + 1 FROM v GROUP BY x1, x0 WITH ROLLUP;
+SELECT y0, y1, COUNT(*) FROM (SELECT x0 y0, x0 y1 FROM (SELECT id x0 FROM r) e) d GROUP BY y0, y1 WITH ROLLUP;
+SELECT x0, x1, COUNT(*) FROM v GROUP BY x1, x0 WITH ROLLUP HAVING x0 IS NULL ORDER BY x1;
+SELECT x0 + 0, x1 + 0, a.id + 0 FROM v JOIN r a ON a.id = x0 GROUP BY x1, x0, a.id WITH ROLLUP;
+SELECT id, COUNT(*) FROM r GROUP BY id, id WITH ROLLUP;
+SELECT x0, x1, COUNT(*) FROM v GROUP BY x1, x0 ORDER BY x0;

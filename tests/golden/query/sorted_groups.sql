@@ -1,0 +1,21 @@
+-- Groups come sorted where an aggregate needs its rows so: DISTINCT, GROUP_CONCAT, JSON_ARRAYAGG, JSON_OBJECTAGG.
+create table g(k int, v int);
+insert into g values(3,1),(1,2),(2,3),(3,4),(1,5);
+select k, group_concat(v) from g group by k;
+select k, count(distinct v) from g group by k;
+select k, sum(distinct v) from g group by k;
+select k, min(distinct v) from g group by k;
+select k, json_arrayagg(v) from g group by k;
+select k, json_objectagg(v,v) from g group by k;
+select k, std(v) from g group by k;
+select k, sum(v) from g group by k;
+select k, bit_or(v) from g group by k;
+select k from g group by k having count(distinct v)>0;
+select k%2, group_concat(v) from g group by k%2;
+select k, count(distinct v) c from g group by k order by null;
+select k, v, group_concat(v) from g group by v, k;
+select distinct k, group_concat(v) from g group by k;
+select k, row_number() over () from g group by k having group_concat(v) is not null;
+select k from g group by k order by count(distinct v);
+select k, group_concat(v) from g group by k union all select 9,9;
+select k,c from (select k, group_concat(v) c from g group by k) d;

@@ -1,0 +1,19 @@
+-- A chain of UNIONs has the types of all of its members at once.
+CREATE TABLE u (i INT, de DECIMAL(5,2), f FLOAT, d DATE, dt DATETIME, y YEAR, c VARCHAR(5), ch CHAR(5), tm TIME, b BIT(4));
+INSERT INTO u VALUES (1, 1.5, 1.5, '2024-01-01', '2024-01-01', 2024, 'x', 'y', '10:00:00', 3);
+-- metadata
+-- sort
+SELECT f FROM u UNION SELECT de FROM u UNION SELECT c FROM u;
+-- sort
+SELECT d FROM u UNION SELECT dt FROM u UNION SELECT c FROM u;
+-- sort
+SELECT d FROM u UNION ALL SELECT tm FROM u UNION ALL SELECT i FROM u;
+-- sort
+SELECT b FROM u UNION SELECT i FROM u UNION SELECT c FROM u;
+-- sort
+SELECT y FROM u UNION SELECT f FROM u UNION SELECT i FROM u UNION SELECT ch FROM u;
+-- sort
+SELECT de FROM u EXCEPT SELECT i + 100 FROM u UNION SELECT c FROM u;
+-- sort
+SELECT x, n FROM (SELECT d x, COUNT(*) n FROM u GROUP BY d UNION SELECT dt, 1 FROM u UNION SELECT c, 2.5 FROM u) q WHERE x > '2';
+SELECT COALESCE(NULLIF(f, 1.5), de, c), COALESCE(NULL, d, tm, i) FROM u;
