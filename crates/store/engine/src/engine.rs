@@ -769,6 +769,8 @@ impl Engine {
                 ("Innodb_buffer_pool_pages_dirty", dirty),
                 ("Innodb_buffer_pool_pages_free", total.saturating_sub(resident)),
                 ("Innodb_buffer_pool_pages_total", total),
+                // Runs of neighbours.
+                ("Clearway_reads_ahead_pending", core.pool.reads_pending() as u64),
                 ("Innodb_history_list_length", self.history_length()),
                 ("Innodb_page_size", PAGE_BYTES as u64),
                 ("Innodb_redo_log_checkpoint_lsn", core.log.oldest_needed()),

@@ -130,9 +130,9 @@ impl Warm {
 /// The thread's work until the queue is closed; `threads` read at once.
 pub(crate) fn run(core: &Core, threads: usize) {
     while let Some(order) = core.warm.orders.pop() {
-        match order {
-            Order::Dump { name, percent } => core.dump_pool(&name, percent),
-            Order::Load { name } => core.load_pool(&name, threads),
+        match &*order {
+            Order::Dump { name, percent } => core.dump_pool(name, *percent),
+            Order::Load { name } => core.load_pool(name, threads),
         }
     }
 }

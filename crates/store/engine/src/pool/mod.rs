@@ -640,7 +640,7 @@ impl Pool {
         // Relaxed: the cleaner asks for as many as it sees, and does itself what nobody does.
         self.writers.fetch_add(1, Ordering::Relaxed);
         while let Some(half) = self.writes.pop() {
-            self.batches[half].place(self);
+            self.batches[*half].place(self);
         }
         // Relaxed: as above.
         self.writers.fetch_sub(1, Ordering::Relaxed);

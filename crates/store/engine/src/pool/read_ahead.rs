@@ -76,9 +76,14 @@ impl Pool {
     /// A reader's work until [`Pool::end_io_threads`].
     pub fn run_reader(&self) {
         io::stand_back(READER_NICE);
-        while let Some(Job { pages, wish }) = self.reads.pop() {
-            self.load_pages(pages, wish);
+        while let Some(job) = self.reads.pop() {
+            self.load_pages(job.pages.clone(), job.wish);
         }
+    }
+
+    /// Runs of pages that were asked for and are not there yet.
+    pub fn reads_pending(&self) -> usize {
+        self.reads.pending()
     }
 
     /// Loads those of neighbouring pages that are not in memory, as far as there are frames.
