@@ -342,6 +342,7 @@ impl Session {
                 }
                 if self.is_temporary(&schema, &table) {
                     self.commit_all()?;
+                    self.check_access_mode()?;
                     self.define_temporary(|ddl, _| ddl.truncate_table(&schema, &table).map(drop))?;
                 } else {
                     self.define(|ddl| ddl.truncate_table(&schema, &table).map(drop))?;
@@ -670,6 +671,8 @@ impl Session {
                 self.may_refer(parsed, keys, &schema)?;
             }
             self.refuse_read_only(&schema, &name)?;
+        } else {
+            self.check_access_mode()?;
         }
         let made = match &create.body {
             _ if create.temporary => self.create_temporary(parsed, create, (&schema, &name)),
@@ -806,6 +809,9 @@ impl Session {
     }
 
     fn drop_tables(&mut self, parsed: &Parsed, temporary: bool, if_exists: bool, names: &[ObjectName]) -> Result<()> {
+        if temporary {
+            self.check_access_mode()?;
+        }
         let (mut own, mut tables) = (Vec::new(), Vec::with_capacity(names.len()));
         for name in names {
             let (schema, table) = self.object(parsed, *name)?;

@@ -165,6 +165,9 @@ impl Session {
         let params = parsed.param_count;
         let body = if is_planned(&parsed.statement) {
             let mut planned = self.plan(parsed, &[])?;
+            if planned.changes {
+                self.check_access_mode()?;
+            }
             planned.prepared.foresee(&mut self.tx, &mut self.state)?;
             Body::Planned(Box::new(planned))
         } else {

@@ -23,7 +23,7 @@ use exec::plan::hints::StatementHints;
 use exec::{Outcome, Prepared, RowSink, Stage, TableUse, Uses};
 use observe::{Counter, CounterId};
 use protocol::{Capabilities, Output, RowFormat};
-use sql::ast::{Insert, InsertSource, Parsed, Statement, TableRef};
+use sql::ast::{ExplainTarget, Insert, InsertSource, Parsed, Statement, TableRef};
 use sql::digest::{LiteralKind, Normalized, normalize};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ pub(crate) struct Planned {
     /// Its stored tables.
     pub pins: Vec<Pin>,
     /// It changes rows of stored tables, or locks them exclusively.
-    changes: bool,
+    pub changes: bool,
     /// The version since which the trees of all of them are readable, but for those that are read as they are now.
     pub readable_since: u64,
     /// Of tables that are not transactional.
@@ -148,7 +148,7 @@ pub(crate) fn is_planned(statement: &Statement) -> bool {
     match statement {
         Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => true,
         Statement::Do(_) => true,
-        Statement::Explain(e) => !matches!(e.target, sql::ast::ExplainTarget::Connection(_)),
+        Statement::Explain(e) => !matches!(e.target, ExplainTarget::Connection(_)),
         _ => false,
     }
 }
@@ -369,7 +369,7 @@ impl Session {
         })?;
         let (pins, readable_since) = pins_of(&prepared, &version);
         let rows = RowLocks::of(&prepared, &version);
-        let changes = pins.iter().any(Pin::writes);
+        let changes = may_change(&parsed, &pins);
         let reads_virtual = has_virtual(&prepared, &version);
         let into_file = writes_file(&parsed);
         let is_query = matches!(parsed.statement, Statement::Query(_)) && !into_file;
@@ -429,7 +429,7 @@ impl Session {
         planned.prepared = prepared;
         (planned.pins, planned.readable_since) = pins_of(&planned.prepared, &version);
         planned.rows = RowLocks::of(&planned.prepared, &version);
-        planned.changes = planned.pins.iter().any(Pin::writes);
+        planned.changes = may_change(&planned.parsed, &planned.pins);
         planned.reads_virtual = has_virtual(&planned.prepared, &version);
         planned.generation = self.temporary.generation;
         planned.head = None;
@@ -825,7 +825,7 @@ impl Session {
     }
 
     /// Error 1792 in a transaction that is READ ONLY.
-    fn check_access_mode(&self) -> Result<()> {
+    pub(crate) fn check_access_mode(&self) -> Result<()> {
         let read_only = match self.tx.is_active() || self.transaction.explicit {
             true => self.transaction.read_only,
             false => {
@@ -883,7 +883,7 @@ pub(crate) fn pins_of(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64)
             && !table.temporary
         {
             // The planner names each table once.
-            pins.push(Pin::new(&t.schema, &t.table, t.is_written()));
+            pins.push(Pin::new(&t.schema, &t.table, t.is_opened_for_write()));
             // An INSERT writes whatever the snapshot shows.
             let is_read = t.read || t.lock || (t.update || t.delete) && !t.insert;
             if table.engine.is_transactional() && is_read {
@@ -892,6 +892,12 @@ pub(crate) fn pins_of(prepared: &Prepared, version: &Version) -> (Vec<Pin>, u64)
         }
     }
     (pins, readable_since)
+}
+
+/// Is it refused in a transaction that is READ ONLY? A locking query is, but to have it explained.
+fn may_change(parsed: &Parsed, pins: &[Pin]) -> bool {
+    pins.iter().any(Pin::writes)
+        && !matches!(&parsed.statement, Statement::Explain(e) if matches!(e.target, ExplainTarget::Query(_)))
 }
 
 /// Error 3989 where the statement writes a table of a schema that is READ ONLY.

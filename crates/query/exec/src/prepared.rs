@@ -38,13 +38,40 @@ pub struct TableUse {
     pub for_update: bool,
     /// The action of a foreign key may change its rows: no privilege is asked for, but it is locked as one that is written.
     pub carried: bool,
+    /// An UPDATE of several tables names it beside those that it changes: as in MySQL it is opened as they are, whose columns are not
+    /// known yet.
+    pub joined: bool,
     pub columns: ColumnUse,
 }
 
 impl TableUse {
+    /// Nothing is done with it yet.
+    pub(crate) fn new(table: &Table) -> TableUse {
+        TableUse {
+            schema: table.schema.clone(),
+            table: table.name.clone(),
+            id: table.id,
+            temporary: table.temporary,
+            read: false,
+            insert: false,
+            update: false,
+            delete: false,
+            lock: false,
+            for_update: false,
+            carried: false,
+            joined: false,
+            columns: ColumnUse::default(),
+        }
+    }
+
     /// Is it locked as one whose rows change?
     pub fn is_written(&self) -> bool {
         self.insert || self.update || self.delete || self.for_update || self.carried
+    }
+
+    /// Is its metadata locked as that of a table whose rows change?
+    pub fn is_opened_for_write(&self) -> bool {
+        self.is_written() || self.joined
     }
 }
 

@@ -59,6 +59,8 @@ impl Planner<'_> {
                 let same = |s: &Source| s.table.as_ref().is_some_and(|t| t.id == table.id);
                 let read = (self.block().sources.iter().filter(|s| same(s)).count() == 1).then(Vec::new);
                 targets.push(UpdateTarget { slot, table, set: Vec::new(), read, rules });
+            } else if let Some(named) = self.block().sources[i].named {
+                self.table_use(named).joined = true;
             }
         }
         for (slot, column, value) in set {

@@ -51,7 +51,7 @@ use crate::context::Env;
 use crate::error::unsupported;
 use crate::expr::{Expr, Node};
 use crate::parameter::{Parameter, Takes, text_type};
-use crate::prepared::{ColumnUse, TableUse, ViewRight};
+use crate::prepared::{TableUse, ViewRight};
 use catalog::{Table, Version};
 use names::Block;
 use node::{Body, QueryPlan};
@@ -422,20 +422,7 @@ impl<'p> Planner<'p> {
             Some(_) if found.temporary => return Err(types::err!(1137, table)),
             Some(i) => i,
             None => {
-                self.tables.push(TableUse {
-                    schema: found.schema.clone(),
-                    table: found.name.clone(),
-                    id: found.id,
-                    temporary: found.temporary,
-                    read: false,
-                    insert: false,
-                    update: false,
-                    delete: false,
-                    lock: false,
-                    for_update: false,
-                    carried: false,
-                    columns: ColumnUse::default(),
-                });
+                self.tables.push(TableUse::new(&found));
                 self.tables.len() - 1
             }
         };

@@ -4,7 +4,7 @@
 use super::Planner;
 use super::names::{Block, Source};
 use crate::expr::Expr;
-use crate::prepared::{ColumnUse, TableUse};
+use crate::prepared::TableUse;
 use crate::run::Shape;
 use catalog::{Changes, ColumnDefault, Table, parent_index};
 use sql::ast::{self, Statement};
@@ -141,20 +141,7 @@ impl Planner<'_> {
         if self.tables.iter().any(|t| t.id == table.id) {
             return;
         }
-        self.tables.push(TableUse {
-            schema: table.schema.clone(),
-            table: table.name.clone(),
-            id: table.id,
-            temporary: table.temporary,
-            read: false,
-            insert: false,
-            update: false,
-            delete: false,
-            lock: false,
-            for_update: false,
-            carried: false,
-            columns: ColumnUse::default(),
-        });
+        self.tables.push(TableUse::new(table));
     }
 
     /// An expression of the dictionary over a row of `table` in slot 0.
