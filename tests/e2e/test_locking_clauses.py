@@ -220,3 +220,25 @@ def test_at_read_committed_a_joined_delete_waits_for_what_it_reads(two):
         one.rollback()
         other.rollback()
         run("SET innodb_lock_wait_timeout = DEFAULT", "UPDATE a SET x = 1 WHERE id = 1", on=one)
+
+
+@pytest.mark.parametrize("statement", [
+    "DELETE FROM many WHERE id IN (SELECT id FROM a)",
+    "UPDATE many SET x = 7 WHERE id IN (SELECT id FROM a)",
+    "DELETE FROM many WHERE EXISTS (SELECT * FROM a WHERE a.id = many.id)",
+    "DELETE many FROM many WHERE id IN (SELECT id FROM a)",
+])
+def test_rows_that_no_subquery_names_stay_free(two, statement):
+    one, other = two
+    run("CREATE TABLE many (id INT PRIMARY KEY, x INT)", on=one)
+    run("INSERT INTO many WITH RECURSIVE n AS (SELECT 1 AS id UNION ALL SELECT id + 1 FROM n WHERE id < 500) SELECT id, 0 FROM n",
+        "ANALYZE TABLE many, a", on=one)
+    run("BEGIN", on=one)
+    try:
+        rows(one, statement)
+        assert rows(other, "SELECT COUNT(*) FROM (SELECT id FROM many WHERE id > 3 FOR UPDATE SKIP LOCKED) d") == ((497,),)
+        assert not is_free(other, "many", "SHARE")
+    finally:
+        one.rollback()
+        other.rollback()
+        run("DROP TABLE many", on=one)

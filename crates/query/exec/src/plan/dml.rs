@@ -352,7 +352,8 @@ impl Planner<'_> {
             return self.update_many(update);
         };
         self.refuse_cte(factor, "UPDATE")?;
-        if self.goes_through_join(factor, !update.order.is_empty() || update.limit.is_some()) {
+        let in_order = !update.order.is_empty() || update.limit.is_some();
+        if self.goes_through_join(factor, update.filter, in_order) {
             return self.update_many(update);
         }
         let table = self.open_target(factor, "UPDATE", |t| {
@@ -390,7 +391,8 @@ impl Planner<'_> {
             return self.delete_many(delete);
         };
         self.refuse_cte(factor, "DELETE")?;
-        if self.goes_through_join(factor, !delete.order.is_empty() || delete.limit.is_some()) {
+        let in_order = !delete.order.is_empty() || delete.limit.is_some();
+        if self.goes_through_join(factor, delete.filter, in_order) {
             return self.delete_many(delete);
         }
         let table = self.open_target(factor, "DELETE", |t| {
@@ -548,14 +550,18 @@ impl Planner<'_> {
         let target = sources.iter().find(|s| s.slot == slot).expect("it is one of the block");
         let Some(id) = target.table.as_ref().map(|t| t.id) else { return Ok(()) };
         let kept = |at: usize| self.kept_subqueries.iter().any(|range| range.contains(&at));
-        let mut subqueries = self.subqueries.iter().enumerate().filter(|(at, _)| !kept(*at));
-        let Some(read) = subqueries.find_map(|(_, q)| read_of(&q.plan, id)) else { return Ok(()) };
-        let view = target.named.filter(|named| *named != id);
-        if view == read.view {
+        let mut planned = self.subqueries.iter().enumerate().filter(|(at, _)| !kept(*at));
+        let read = planned.find_map(|(_, q)| read_of(&q.plan, id)).map(|scan| (scan.view, &scan.alias));
+        let mut aside = self.aside.iter().filter(|(at, _)| !kept(*at)).flat_map(|(_, aside)| &aside.block.sources);
+        let mut of_aside = || aside.find(|s| s.table.as_ref().is_some_and(|t| t.id == id));
+        let Some((through, alias)) = read.or_else(|| of_aside().map(|s| (s.view_named(), &s.name))) else {
+            return Ok(());
+        };
+        if target.view_named() == through {
             let message = format!("You can't specify target table '{}' for update in FROM clause", target.name);
             return Err(SqlError::new(1093, message));
         }
-        let through = if read.view.is_some() { &read.alias } else { &target.name };
+        let through = if through.is_some() { alias } else { &target.name };
         Err(types::err!(1443, through, verb, target.name))
     }
 }

@@ -89,15 +89,20 @@ impl Planner<'_> {
         view.updatable && view.check_option == CheckOption::None && self.current_block().written.iter().any(is_meant)
     }
 
-    /// Does an UPDATE or DELETE of this table alone have to be planned as a joined one? `in_order`: it has an ORDER BY or a LIMIT,
-    /// which those have not.
-    pub(super) fn goes_through_join(&mut self, factor: &ast::TableFactor, in_order: bool) -> bool {
+    /// Is an UPDATE or DELETE of this table alone planned as a joined one? That of a join view has to be; where a subquery of WHERE
+    /// may be joined it is better, as in MySQL. `in_order`: it has an ORDER BY or a LIMIT, which those have not.
+    pub(super) fn goes_through_join(
+        &mut self,
+        factor: &ast::TableFactor,
+        filter: Option<ast::ExprId>,
+        in_order: bool,
+    ) -> bool {
         let (schema, name) = (factor.name.schema.map(|s| self.parsed.name(s)), self.parsed.name(factor.name.name));
         let Some(schema) = schema.or(self.schema.as_deref()).or(self.env.database()).map(str::to_string) else {
             return false;
         };
         let Some(table) = self.find_table(&schema, name) else { return false };
-        let Some(view) = &table.view else { return false };
+        let Some(view) = &table.view else { return !in_order && self.asks_subquery(filter) };
         view.updatable && !self.is_of_one_table(&table) && (!in_order || is_join(view))
     }
 

@@ -33,6 +33,7 @@ impl Planner<'_> {
 
     fn update_many_in_block(&mut self, update: &ast::Update) -> Result<Body> {
         let (tree, _) = self.from(update.tables)?;
+        let alone = self.block().sources.len() == 1;
         self.raise_late_error()?;
         let set = self.assignments(&update.set)?;
         self.one_table_a_view(&set)?;
@@ -77,7 +78,7 @@ impl Planner<'_> {
             t.read.iter_mut().for_each(|columns| columns.extend(own.clone()));
         }
         let shapes = std::mem::take(&mut self.block().shapes);
-        Ok(Body::UpdateMany(Box::new(UpdateMany { plan, shapes, targets, ignore: update.ignore })))
+        Ok(Body::UpdateMany(Box::new(UpdateMany { plan, shapes, targets, alone, ignore: update.ignore })))
     }
 
     pub(super) fn delete_many(&mut self, delete: &ast::Delete) -> Result<Body> {
@@ -145,8 +146,12 @@ impl Planner<'_> {
         targets: impl Iterator<Item = (usize, &'t Arc<Table>)>,
     ) -> Result<(Plan, Vec<(usize, usize)>)> {
         let mut conditions = Vec::new();
+        let first_aside = self.aside.len();
         if let Some(f) = filter {
-            let e = self.condition(f, "where clause")?;
+            self.puts_aside = true;
+            let e = self.condition(f, "where clause");
+            self.puts_aside = false;
+            let e = e?;
             if e.has_aggregate() {
                 return Err(SqlError::new(1111, "Invalid use of group function"));
             }
@@ -161,6 +166,7 @@ impl Planner<'_> {
         conditions.iter().chain(of_views).for_each(|e| self.note_asked(e, &mut read));
         let targets: Vec<u64> =
             targets.map(|(slot, table)| self.refuse_reading(slot, verb).map(|()| table.id)).collect::<Result<_>>()?;
+        let tree = self.join_subqueries(Some(tree), &mut conditions, first_aside, false)?.expect("it stays");
         let plan = self.join_plan(tree, conditions, &Wanted::none())?.0;
         if self.flag("sql_safe_updates") && !self.explains && targets.iter().any(|id| reads_whole(&plan, *id)) {
             return Err(types::err!(1175, ""));

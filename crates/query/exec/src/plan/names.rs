@@ -308,6 +308,12 @@ impl Source {
         Some(Box::new(Told { schema, org_table, org_name, stored: stored || kept, computed }))
     }
 
+    /// The view that the statement names in the table's place.
+    pub(super) fn view_named(&self) -> Option<u64> {
+        let table = self.table.as_ref()?;
+        self.named.filter(|named| *named != table.id)
+    }
+
     /// Does a name mean this table?
     pub(super) fn is_named(&self, name: &str, schema: Option<&str>) -> bool {
         !self.hidden && self.name == name && schema.is_none_or(|d| d == self.schema)

@@ -471,6 +471,8 @@ pub struct UpdateMany {
     pub plan: Plan,
     pub shapes: Vec<Shape>,
     pub targets: Vec<UpdateTarget>,
+    /// The statement is an UPDATE of one table: an assignment sees what those to its left have made.
+    pub alone: bool,
     pub ignore: bool,
 }
 

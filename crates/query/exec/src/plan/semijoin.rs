@@ -21,6 +21,7 @@ use crate::expr::compare::CmpOp;
 use crate::expr::{Expr, Node};
 use crate::plan::comparison::compare_exprs;
 use catalog::Table;
+use sql::ast::{self, Expr as Ast, UnaryOp};
 use sql::hints::SemijoinStrategy;
 use types::Result;
 
@@ -46,6 +47,17 @@ pub struct Strategies {
 }
 
 impl Planner<'_> {
+    /// Is a conjunct of the condition a subquery that might be joined?
+    pub(super) fn asks_subquery(&self, filter: Option<ast::ExprId>) -> bool {
+        let Some(filter) = filter else { return false };
+        match &self.parsed[filter] {
+            Ast::And(list) => self.parsed.list(*list).iter().any(|e| self.asks_subquery(Some(*e))),
+            Ast::InQuery { .. } | Ast::Exists(_) => true,
+            Ast::Unary { op: UnaryOp::Not, operand } => matches!(self.parsed[*operand], Ast::Exists(_)),
+            _ => false,
+        }
+    }
+
     /// Puts the block at hand aside, if its rows alone are what the subquery is about and its tables can be joined to others.
     pub(super) fn put_aside(
         &mut self,

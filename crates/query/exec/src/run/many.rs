@@ -135,7 +135,7 @@ impl UpdateManyStatement {
         let target = |(i, t): (usize, node::UpdateTarget)| {
             let mut assigner = Assigner::new(&t.table, t.slot, t.set, t.rules);
             assigner.keeps_own = false;
-            if Some(i) != first {
+            if Some(i) != first && !u.alone {
                 assigner.set_not_sequential();
             }
             let columns = assigner.changing();
