@@ -1,10 +1,11 @@
 //! Long lists of IN: from the second row on they are looked up in a sorted copy and not gone through, as in MySQL. The copy is
 //! made once an execution, and only where sorting keeps the meaning of each comparison: values and operand all texts, all exact
 //! numbers, all doubles, all dates or all times. Any other list is gone through, since each of its comparisons may be of another kind.
+//! Long chains of OR and CASE are looked up in the same way: see [`super::alternatives`].
 
 use super::{Expr, Node, compare, functions};
 use crate::run::{Run, Scope};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
 use types::collation::CollationId;
 use types::temporal::parse::parse_datetime;
@@ -13,19 +14,23 @@ use types::{DateTime, Result, SqlMode, Value};
 /// Lists of fewer values are gone through.
 const VALUES_MIN: usize = 5;
 
-/// Can the values of a list be kept for an execution: are there many, none of which reads a row or has anything to say each time?
+/// Can the values of a list be kept for an execution: are there many, all of them plain?
 pub fn is_kept(list: &[Expr]) -> bool {
-    let is_plain = |e: &Expr| match &functions::once::inner(e).node {
+    list.len() >= VALUES_MIN && list.iter().all(is_plain)
+}
+
+/// Does it read no row, and has nothing to say each time it is asked?
+pub fn is_plain(e: &Expr) -> bool {
+    match &functions::once::inner(e).node {
         Node::Const(_) | Node::Param(_) => true,
         Node::InCharset(inner) => matches!(inner.node, Node::Const(_) | Node::Param(_)),
         _ => false,
-    };
-    list.len() >= VALUES_MIN && list.iter().all(is_plain)
+    }
 }
 
 /// What may be sorted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+pub enum Class {
     Exact,
     Double,
     Text,
@@ -33,7 +38,8 @@ enum Class {
     Time,
 }
 
-fn class(v: &Value<'_>) -> Option<Class> {
+/// `None`: NULL, and documents, which have no order that a list could be sorted by.
+pub fn class(v: &Value<'_>) -> Option<Class> {
     match v {
         Value::Int(_) | Value::UInt(_) | Value::Decimal(_) => Some(Class::Exact),
         Value::Double(_) => Some(Class::Double),
@@ -44,8 +50,8 @@ fn class(v: &Value<'_>) -> Option<Class> {
     }
 }
 
-/// The values of a list, but NULL, in their order.
-struct Sorted {
+/// The values of a list, but NULL, in their order, each once.
+pub struct Sorted {
     class: Class,
     values: Vec<Value<'static>>,
     has_null: bool,
@@ -65,14 +71,14 @@ pub struct Lists(RefCell<Vec<(i64, Known)>>);
 
 impl Sorted {
     /// `None`: no order of these values says what each comparison with an operand of the class says.
-    fn new(
-        list: &[Expr],
+    pub fn new<'e>(
+        list: impl Iterator<Item = &'e Expr>,
         operand: Class,
         collation: CollationId,
         run: &Run<'_>,
         at: Scope<'_>,
     ) -> Result<Option<Sorted>> {
-        let mut sorted = Sorted { class: operand, values: Vec::with_capacity(list.len()), has_null: false };
+        let mut sorted = Sorted { class: operand, values: Vec::with_capacity(list.size_hint().0), has_null: false };
         for e in list {
             let v = e.eval(run, at)?;
             if v.is_null() {
@@ -111,17 +117,29 @@ impl Sorted {
             sorted.class = Class::Double;
         }
         run.check_growth(sorted.values.len() * size_of::<Value<'_>>())?;
-        let mut failure = None;
-        sorted.values.sort_unstable_by(|a, b| {
+        let failure = Cell::new(None);
+        let order = |a: &Value<'_>, b: &Value<'_>| {
             compare::values(a, b, collation, run).unwrap_or_else(|error| {
-                failure = Some(error);
+                failure.set(Some(error));
                 Ordering::Equal
             })
-        });
-        failure.map_or(Ok(Some(sorted)), Err)
+        };
+        sorted.values.sort_unstable_by(|a, b| order(a, b));
+        sorted.values.dedup_by(|a, b| order(a, b) == Ordering::Equal);
+        failure.take().map_or(Ok(Some(sorted)), Err)
     }
 
-    fn has(&self, v: &Value<'_>, collation: CollationId, run: &Run<'_>) -> Result<bool> {
+    /// The place of the value that is equal to one which is not NULL. `None`: that is of another class, and nothing is known.
+    pub fn place(&self, v: &Value<'_>, collation: CollationId, run: &Run<'_>) -> Result<Option<Option<usize>>> {
+        let double;
+        let v = match class(v) {
+            Some(class) if class == self.class => v,
+            Some(Class::Exact) if self.class == Class::Double => {
+                double = Value::Double(v.to_f64());
+                &double
+            }
+            _ => return Ok(None),
+        };
         let mut failure = None;
         let found = self.values.binary_search_by(|value| {
             compare::values(value, v, collation, run).unwrap_or_else(|error| {
@@ -129,7 +147,7 @@ impl Sorted {
                 Ordering::Equal
             })
         });
-        failure.map_or(Ok(found.is_ok()), Err)
+        failure.map_or(Ok(Some(found.ok())), Err)
     }
 }
 
@@ -150,15 +168,11 @@ pub fn look_up(
     };
     let Some(class) = class(v) else { return Ok(None) };
     if matches!(known, Known::AskedOnce) {
-        *known = Sorted::new(list, class, collation, run, at)?.map_or(Known::Mixed, Known::Sorted);
+        *known = Sorted::new(list.iter(), class, collation, run, at)?.map_or(Known::Mixed, Known::Sorted);
     }
     let Known::Sorted(sorted) = known else { return Ok(None) };
-    let found = match (class, sorted.class) {
-        (of_value, of_list) if of_value == of_list => sorted.has(v, collation, run)?,
-        (Class::Exact, Class::Double) => sorted.has(&Value::Double(v.to_f64()), collation, run)?,
-        _ => return Ok(None),
-    };
-    Ok(Some(if found {
+    let Some(found) = sorted.place(v, collation, run)? else { return Ok(None) };
+    Ok(Some(if found.is_some() {
         Some(true)
     } else if sorted.has_null {
         None

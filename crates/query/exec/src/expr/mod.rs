@@ -4,6 +4,7 @@
 //! values at hand, as MySQL's does for parameters and user variables, with the collation fixed at planning.
 
 pub mod aggregate;
+pub mod alternatives;
 pub mod array;
 pub mod charset;
 pub mod compare;
@@ -133,6 +134,16 @@ pub enum Node {
     SetUserVariable(String, Box<Expr>),
     /// `DEFAULT` of a column whose default is CURRENT_TIMESTAMP.
     Now(u8),
+}
+
+/// The place of the first WHEN of CASE whose condition is true.
+fn first_when(whens: &[(Expr, Expr)], run: &Run<'_>, at: Scope<'_>) -> Result<Option<usize>> {
+    for (i, (when, _)) in whens.iter().enumerate() {
+        if when.eval_bool(run, at)? == Some(true) {
+            return Ok(Some(i));
+        }
+    }
+    Ok(None)
 }
 
 /// A value that borrows what `v` owns.
@@ -308,10 +319,16 @@ impl Expr {
                 v => convert::cast(v, &self.ty, &e.ty, run),
             },
             Node::Case { whens, otherwise } => {
-                for (when, then) in whens {
-                    if when.eval_bool(run, at)? == Some(true) {
-                        return convert::unify(then.eval(run, at)?, &then.ty, &self.ty, run);
-                    }
+                let found = match whens.len() >= alternatives::CONDITIONS_MIN {
+                    true => alternatives::first_true(&whens[..], run, at)?.map(|found| found.first),
+                    false => None,
+                };
+                let first = match found {
+                    Some(first) => first,
+                    None => first_when(whens, run, at)?,
+                };
+                if let Some((_, then)) = first.map(|i| &whens[i]) {
+                    return convert::unify(then.eval(run, at)?, &then.ty, &self.ty, run);
                 }
                 match otherwise {
                     // No conditions: a conversion alone.
@@ -441,6 +458,11 @@ impl Expr {
                 Ok(if unknown { None } else { Some(true) })
             }
             Node::Or(list) => {
+                if list.len() >= alternatives::CONDITIONS_MIN
+                    && let Some(found) = alternatives::first_true(&list[..], run, at)?
+                {
+                    return Ok(if found.unknown { None } else { Some(found.first.is_some()) });
+                }
                 let mut unknown = false;
                 for e in list {
                     match e.eval_bool(run, at)? {

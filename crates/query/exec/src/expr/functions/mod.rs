@@ -139,6 +139,7 @@ pub struct Scratch {
     /// Constants in the order of their numbers, once they have been computed: see [`once`].
     pub once: RefCell<Vec<(i64, Value<'static>)>>,
     pub lists: super::list::Lists,
+    pub alternatives: super::alternatives::Remembered,
     calls: Cell<u64>,
 }
 
