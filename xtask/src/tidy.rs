@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::Violation;
 use crate::scan::{self, Line};
+use crate::{Violation, docs};
 
 const FILE_LINES_MAX: usize = 1000;
 /// Where `unsafe` may stand: `xtask/unsafe.txt`, a path a line.
@@ -31,6 +31,9 @@ pub fn check(top: &Path) -> Vec<Violation> {
     let listed: Vec<&str> = listed.lines().map(str::trim).filter(|line| !line.starts_with('#')).collect();
     for file in &files {
         judge(file, &listed, &mut found);
+        if file.path.ends_with(".md") {
+            docs::check(top, &file.path, &file.text, &mut found);
+        }
     }
     architecture(top, &mut found);
     found
@@ -131,7 +134,7 @@ fn judge(file: &File, unsafe_places: &[&str], found: &mut Vec<Violation>) {
 }
 
 /// `name` as a whole word.
-fn word(code: &str, name: &str) -> bool {
+pub fn word(code: &str, name: &str) -> bool {
     let letter = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(name).any(|(at, _)| {
         let before = code[..at].chars().next_back().is_some_and(letter);
