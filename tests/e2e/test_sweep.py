@@ -13,26 +13,43 @@ def sweep(*words):
     return subprocess.run([harness.BINARY, "sweep", *words], capture_output=True, text=True, timeout=300)
 
 
-def test_two_targets_and_a_dead_one(server, database, tmp_path):
+def test_two_targets(server, database, tmp_path):
     where = f"{server.host}:{server.port}"
-    report, page = tmp_path / "report.json", tmp_path / "report.html"
-    result = sweep("--target", f"a=root@{where}", "--target", f"b=root@{where}", "--target", f"dead=127.0.0.1:{harness.free_port()}",
+    report, page, picture = tmp_path / "report.json", tmp_path / "report.html", tmp_path / "report.svg"
+    result = sweep("--target", f"a=root@{where}", "--target", f"b=root@{where}",
                    "--tests", "oltp_point_select,oltp_insert", "--threads", "2,4", "--tables", "1", "--table-size", "500",
-                   "--time", "1", "--warmup", "1", "--repeat", "1", "--database", database, "--json", report, "--html", page)
-    assert result.returncode == 1, "a failed run shows in the exit code"
+                   "--time", "1", "--warmup", "1", "--repeat", "2", "--database", database,
+                   "--json", report, "--html", page, "--svg", picture)
+    assert result.returncode == 0, result.stderr
     table = result.stdout.splitlines()
     assert table[0].split("|")[1].strip() == "test" and "a/b" in table[0]
     assert sum(line.startswith("| oltp_") for line in table) == 4
-    assert any(line.startswith("! dead:") and "2002" in line for line in table)
+    messages = result.stderr.splitlines()
+    assert len(messages) == 16 and all(" left] a: " in line or " left] b: " in line for line in messages), result.stderr
     data = json.loads(report.read_text())
-    assert [target["name"] for target in data["targets"]] == ["a", "b", "dead"]
-    good = [run for run in data["runs"] if "error" not in run]
-    assert len(good) == 8 and all(run["qps"] > 0 and run["ignored_errors"] == 0 for run in good)
+    assert [target["name"] for target in data["targets"]] == ["a", "b"]
+    assert len(data["runs"]) == 16 and all(run["qps"] > 0 and run["ignored_errors"] == 0 for run in data["runs"])
     if server.process:
-        assert all(run["server"]["cpu_us_per_query"] > 0 for run in good), "the local process was found by its socket"
-    assert all(cell["targets"]["dead"]["qps"] is None and cell["targets"]["dead"]["failed_runs"] == 1 for cell in data["cells"])
+        assert all(run["server"]["cpu_us_per_query"] > 0 for run in data["runs"]), "the local process was found by its socket"
+    for cell in data["cells"]:
+        for place in cell["targets"].values():
+            least, greatest = place["qps_spread"]
+            assert least <= place["qps"] <= greatest
     text = page.read_text()
-    assert text.count("<svg") == 4 and "http" not in text
+    assert text.count("<svg") == 4 and "http" not in text and text.count('class="spread"') == 16
+    assert picture.read_text().count("queries/s</text>") == 2
+
+
+def test_targets_are_asked_before_anything_is_loaded(server, database):
+    result = sweep("--target", f"a=root@{server.host}:{server.port}", "--target", f"dead=127.0.0.1:{harness.free_port()}",
+                   "--target", "gone=/nowhere/s.sock", "--database", database)
+    assert result.returncode == 2 and result.stdout == ""
+    messages = result.stderr.splitlines()
+    assert any("target dead at 127.0.0.1:" in line and "2002" in line for line in messages), result.stderr
+    assert any("target gone at /nowhere/s.sock" in line for line in messages), result.stderr
+    connection = server.connect(database=database)
+    with connection.cursor() as cursor:
+        assert cursor.execute("SHOW TABLES") == 0
 
 
 def test_wrong_usage_is_2():

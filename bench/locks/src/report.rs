@@ -86,7 +86,11 @@ pub fn svg(cells: &[Cell], options: &Options) -> String {
                 let cells = cells.iter().filter(|cell| cell.kind == name && cell.writers_per_mille == writers);
                 cells.map(|cell| Some(figure(cell))).collect()
             };
-            let lines = options.kinds.iter().map(|kind| Line { name: kind.name, values: of_kind(kind.name) }).collect();
+            let lines = options
+                .kinds
+                .iter()
+                .map(|kind| Line { name: kind.name, values: of_kind(kind.name), spread: Vec::new() })
+                .collect();
             plots.push(Plot { id, title, unit, threads: &options.threads, lines });
         }
     }

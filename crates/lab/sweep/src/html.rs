@@ -3,7 +3,6 @@
 
 use std::fmt::Write;
 
-use crate::json::address;
 use crate::options::Options;
 use crate::run::Sweep;
 use crate::summary::{Figures, Summary};
@@ -41,17 +40,17 @@ pub fn render(options: &Options, sweep: &Sweep, summary: &Summary) -> String {
     }
     out.push_str("<div class=\"plots\">\n");
     for (n, test) in options.tests.iter().enumerate() {
-        plot(&mut out, options, summary, test, (&format!("q{n}"), "queries/s"), |figures| figures.qps);
-        plot(&mut out, options, summary, test, (&format!("l{n}"), "ms at the 95th percentile"), |figures| {
-            figures.p95_ms
-        });
+        out.push_str(&svg::render(&throughput(options, summary, test, &format!("q{n}"))));
+        let latency = |figures: &Figures| (figures.p95_ms, figures.p95_ms_spread);
+        let id = format!("l{n}");
+        out.push_str(&svg::render(&plot(options, summary, test, (&id, "ms at the 95th percentile"), latency)));
     }
     out.push_str("</div>\n<h2>Figures</h2>\n<div class=\"scroll\"><table>\n");
     let rounds = options.repeat;
     put(
         &mut out,
         format_args!(
-            "<caption>Medians of {rounds} interleaved rounds; figures that share a cell stand in the order of the targets ({}).</caption>\n<thead><tr>",
+            "<caption>Medians of {rounds} interleaved rounds, in the plots with the least and the greatest of them; figures that share a cell stand in the order of the targets ({}).</caption>\n<thead><tr>",
             escape(&names.join(" · "))
         ),
     );
@@ -70,7 +69,7 @@ pub fn render(options: &Options, sweep: &Sweep, summary: &Summary) -> String {
     out.push_str("</tbody></table></div>\n<h2>How</h2>\n<dl>\n");
     for (i, target) in options.targets.iter().enumerate() {
         let version = sweep.versions.get(i).map_or("unknown", String::as_str);
-        let place = address(&target.address);
+        let place = target.address.to_string();
         put(
             &mut out,
             format_args!("<dt>{}</dt><dd>{} at {}</dd>\n", escape(&target.name), escape(version), escape(&place)),
@@ -92,21 +91,37 @@ pub fn render(options: &Options, sweep: &Sweep, summary: &Summary) -> String {
     out
 }
 
-fn plot(
-    out: &mut String,
-    options: &Options,
+/// The plots of throughput as a file of their own, two in a row.
+pub fn picture(options: &Options, summary: &Summary) -> String {
+    let ids: Vec<String> = (0..options.tests.len()).map(|n| format!("q{n}")).collect();
+    let plots: Vec<Plot<'_>> =
+        options.tests.iter().zip(&ids).map(|(test, id)| throughput(options, summary, test, id)).collect();
+    svg::document(&plots, plots.len().clamp(1, 2))
+}
+
+fn throughput<'a>(options: &'a Options, summary: &Summary, test: &'a str, id: &'a str) -> Plot<'a> {
+    plot(options, summary, test, (id, "queries/s"), |figures| (figures.qps, figures.qps_spread))
+}
+
+/// `figure`: the median, and the least and the greatest round.
+fn plot<'a>(
+    options: &'a Options,
     summary: &Summary,
-    test: &str,
-    (id, unit): (&str, &str),
-    figure: impl Fn(&Figures) -> f64,
-) {
+    test: &'a str,
+    (id, unit): (&'a str, &'a str),
+    figure: impl Fn(&Figures) -> (f64, (f64, f64)),
+) -> Plot<'a> {
     let cells = || summary.cells.iter().filter(|cell| cell.test == test);
+    let figures = |target: usize| cells().map(move |cell| cell.places[target].figures.as_ref());
     let lines = options.targets.iter().enumerate().map(|(i, target)| Line {
         name: &target.name,
-        values: cells().map(|cell| cell.places[i].figures.as_ref().map(&figure)).collect(),
+        values: figures(i).map(|figures| figures.map(|figures| figure(figures).0)).collect(),
+        spread: match options.repeat {
+            1 => Vec::new(),
+            _ => figures(i).map(|figures| figures.map(|figures| figure(figures).1)).collect(),
+        },
     });
-    let plot = Plot { id, title: test, unit, threads: &options.threads, lines: lines.collect() };
-    out.push_str(&svg::render(&plot));
+    Plot { id, title: test, unit, threads: &options.threads, lines: lines.collect() }
 }
 
 /// `2026-11-21 22:30 UTC`, by the civil-from-days rule of the proleptic Gregorian calendar.

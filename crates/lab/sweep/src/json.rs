@@ -14,240 +14,245 @@
 //!               "machine": null | { "idle", "io_wait", "server", "sysbench" }   -- shares of all CPU time
 //!             } ],
 //!   "cells": [ { "test", "threads",
-//!                "targets": { name: { "qps", "tps", "p95_ms", "server_cpu_us_per_query", "errors",
-//!                                     "reconnects", "failed_runs", "ratio": first target / this one } } } ],
+//!                "targets": { name: { "qps", "tps", "p95_ms", "qps_spread", "p95_ms_spread",
+//!                                     "server_cpu_us_per_query", "errors", "reconnects", "failed_runs",
+//!                                     "ratio": first target / this one } } } ],
+//!                                            -- a spread is the [least, greatest] of the rounds
 //!   "collapses": [ { "test", "target", "peak_threads", "last_threads", "kept", "cause" } ],
 //!   "failures": [ text ] }                                          -- prepares and cleanups
 //! ```
 //!
-//! A figure that does not exist (a failed run, a server elsewhere) is null. The writer is a few lines of its own because
-//! nothing else of the sweep needs a library.
+//! A figure that does not exist (a failed run, a server elsewhere) is null.
 
-use std::fmt::Write;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 
-use crate::options::{Address, Options};
-use crate::run::{Run, Sweep};
-use crate::summary::{Summary, ratio};
+use crate::options::{Options, Target};
+use crate::run::{Measured, Run, Sweep};
+use crate::summary::{Cell, Figures, Place, Summary, ratio};
 
-/// A value under construction.
-enum Json {
-    Null,
-    Number(f64),
-    Text(String),
-    List(Vec<Json>),
-    Object(Vec<(String, Json)>),
+#[derive(Serialize)]
+struct Root<'a> {
+    schema: u32,
+    started: u64,
+    sysbench: &'a str,
+    options: OptionsOut<'a>,
+    targets: Vec<TargetOut<'a>>,
+    runs: Vec<RunOut<'a>>,
+    cells: Vec<CellOut<'a>>,
+    collapses: Vec<CollapseOut<'a>>,
+    failures: &'a [String],
 }
 
-impl Json {
-    fn object<const N: usize>(fields: [(&str, Json); N]) -> Json {
-        Json::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
-    }
+#[derive(Serialize)]
+struct OptionsOut<'a> {
+    tables: usize,
+    table_size: usize,
+    time_s: u64,
+    warmup_s: u64,
+    repeat: usize,
+    rand_type: &'a str,
+    extra: &'a [String],
+}
 
-    fn write(&self, out: &mut String) {
-        match self {
-            Json::Null => out.push_str("null"),
-            Json::Number(value) if !value.is_finite() => out.push_str("null"),
-            Json::Number(value) => {
-                let _infallible = write!(out, "{value}");
-            }
-            Json::Text(text) => quote(text, out),
-            Json::List(items) => {
-                out.push('[');
-                for (i, item) in items.iter().enumerate() {
-                    out.push_str(if i > 0 { ",\n" } else { "\n" });
-                    item.write(out);
-                }
-                out.push(']');
-            }
-            Json::Object(fields) => {
-                out.push('{');
-                for (i, (name, value)) in fields.iter().enumerate() {
-                    out.push_str(if i > 0 { ", " } else { "" });
-                    quote(name, out);
-                    out.push_str(": ");
-                    value.write(out);
-                }
-                out.push('}');
-            }
+#[derive(Serialize)]
+struct TargetOut<'a> {
+    name: &'a str,
+    address: String,
+    version: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct RunOut<'a> {
+    round: usize,
+    target: &'a str,
+    test: &'a str,
+    threads: usize,
+    #[serde(flatten)]
+    outcome: Outcome<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Outcome<'a> {
+    Failed { error: &'a str },
+    Measured(MeasuredOut),
+}
+
+#[derive(Serialize)]
+struct MeasuredOut {
+    transactions: u64,
+    queries: u64,
+    seconds: f64,
+    tps: f64,
+    qps: f64,
+    ignored_errors: u64,
+    reconnects: u64,
+    latency_ms: Latency,
+    server: Option<ServerOut>,
+    machine: Option<MachineOut>,
+}
+
+#[derive(Serialize)]
+struct Latency {
+    avg: f64,
+    p95: f64,
+    max: f64,
+}
+
+/// NaN is written as null.
+#[derive(Serialize)]
+struct ServerOut {
+    cpu_us_per_query: f64,
+    voluntary_switches_per_query: f64,
+    involuntary_switches_per_query: f64,
+    peak_memory_kib: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct MachineOut {
+    idle: f64,
+    io_wait: f64,
+    server: Option<f64>,
+    sysbench: f64,
+}
+
+#[derive(Serialize)]
+struct CellOut<'a> {
+    test: &'a str,
+    threads: usize,
+    targets: ByName<'a>,
+}
+
+/// An object whose fields stand in the order of the targets.
+struct ByName<'a>(Vec<(&'a str, PlaceOut)>);
+
+impl Serialize for ByName<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, place) in &self.0 {
+            map.serialize_entry(name, place)?;
         }
+        map.end()
     }
 }
 
-impl From<f64> for Json {
-    fn from(value: f64) -> Json {
-        Json::Number(value)
-    }
+#[derive(Serialize)]
+struct PlaceOut {
+    qps: Option<f64>,
+    tps: Option<f64>,
+    p95_ms: Option<f64>,
+    qps_spread: Option<(f64, f64)>,
+    p95_ms_spread: Option<(f64, f64)>,
+    server_cpu_us_per_query: Option<f64>,
+    errors: u64,
+    reconnects: u64,
+    failed_runs: usize,
+    ratio: Option<f64>,
 }
 
-impl From<u64> for Json {
-    fn from(value: u64) -> Json {
-        Json::Number(value as f64)
-    }
+#[derive(Serialize)]
+struct CollapseOut<'a> {
+    test: &'a str,
+    target: &'a str,
+    peak_threads: usize,
+    last_threads: usize,
+    kept: f64,
+    cause: &'static str,
 }
 
-impl From<usize> for Json {
-    fn from(value: usize) -> Json {
-        Json::Number(value as f64)
-    }
-}
-
-impl From<&str> for Json {
-    fn from(text: &str) -> Json {
-        Json::Text(text.to_owned())
-    }
-}
-
-impl<T: Into<Json>> From<Option<T>> for Json {
-    fn from(value: Option<T>) -> Json {
-        value.map_or(Json::Null, Into::into)
-    }
-}
-
-fn quote(text: &str, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            c if (c as u32) < 0x20 => {
-                let _infallible = write!(out, "\\u{:04x}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-}
-
+/// The whole sweep as one JSON document.
 pub fn render(options: &Options, sweep: &Sweep, summary: &Summary) -> String {
-    let texts = |list: &[String]| Json::List(list.iter().map(|text| text.as_str().into()).collect());
-    let targets = options.targets.iter().enumerate().map(|(i, target)| {
-        Json::object([
-            ("name", target.name.as_str().into()),
-            ("address", address(&target.address).as_str().into()),
-            ("version", sweep.versions.get(i).map(String::as_str).into()),
-        ])
+    let targets = options.targets.iter().enumerate().map(|(i, target)| TargetOut {
+        name: &target.name,
+        address: target.address.to_string(),
+        version: sweep.versions.get(i).map(String::as_str),
     });
-    let root = Json::object([
-        ("schema", Json::Number(1.0)),
-        ("started", sweep.started.into()),
-        ("sysbench", sweep.sysbench.as_str().into()),
-        (
-            "options",
-            Json::object([
-                ("tables", options.tables.into()),
-                ("table_size", options.table_size.into()),
-                ("time_s", options.time.as_secs().into()),
-                ("warmup_s", options.warmup.as_secs().into()),
-                ("repeat", options.repeat.into()),
-                ("rand_type", options.rand_type.as_str().into()),
-                ("extra", texts(&options.extra)),
-            ]),
-        ),
-        ("targets", Json::List(targets.collect())),
-        ("runs", Json::List(sweep.runs.iter().map(|one| run(options, one)).collect())),
-        ("cells", cells(options, summary)),
-        ("collapses", collapses(options, summary)),
-        ("failures", texts(&sweep.failures)),
-    ]);
-    let mut out = String::new();
-    root.write(&mut out);
-    out.push('\n');
-    out
+    let collapses = summary.collapses.iter().map(|fall| CollapseOut {
+        test: &fall.test,
+        target: &options.targets[fall.target].name,
+        peak_threads: fall.peak_threads,
+        last_threads: fall.last_threads,
+        kept: fall.kept,
+        cause: fall.cause.word(),
+    });
+    let root = Root {
+        schema: 1,
+        started: sweep.started,
+        sysbench: &sweep.sysbench,
+        options: OptionsOut {
+            tables: options.tables,
+            table_size: options.table_size,
+            time_s: options.time.as_secs(),
+            warmup_s: options.warmup.as_secs(),
+            repeat: options.repeat,
+            rand_type: &options.rand_type,
+            extra: &options.extra,
+        },
+        targets: targets.collect(),
+        runs: sweep.runs.iter().map(|one| run(options, one)).collect(),
+        cells: summary.cells.iter().map(|one| cell(&options.targets, one)).collect(),
+        collapses: collapses.collect(),
+        failures: &sweep.failures,
+    };
+    // Keys are texts and nothing is written to but memory.
+    serde_json::to_string_pretty(&root).expect("a sweep is JSON") + "\n"
 }
 
-pub fn address(address: &Address) -> String {
-    match address {
-        Address::Tcp { host, port } => format!("{host}:{port}"),
-        Address::Unix(path) => path.display().to_string(),
+fn run<'a>(options: &'a Options, run: &'a Run) -> RunOut<'a> {
+    let outcome = match &run.outcome {
+        Err(error) => Outcome::Failed { error },
+        Ok(one) => Outcome::Measured(measured(one)),
+    };
+    let target = &options.targets[run.target].name;
+    RunOut { round: run.round, target, test: &run.test, threads: run.threads, outcome }
+}
+
+fn measured(measured: &Measured) -> MeasuredOut {
+    let report = &measured.report;
+    MeasuredOut {
+        transactions: report.transactions,
+        queries: report.queries,
+        seconds: report.seconds,
+        tps: report.tps,
+        qps: report.qps,
+        ignored_errors: report.ignored_errors,
+        reconnects: report.reconnects,
+        latency_ms: Latency { avg: report.latency_avg_ms, p95: report.latency_p95_ms, max: report.latency_max_ms },
+        server: measured.server.as_ref().map(|server| ServerOut {
+            cpu_us_per_query: server.cpu_us_per_query,
+            voluntary_switches_per_query: server.voluntary_switches_per_query,
+            involuntary_switches_per_query: server.involuntary_switches_per_query,
+            peak_memory_kib: server.peak_memory_kib,
+        }),
+        machine: measured.machine.map(|shares| MachineOut {
+            idle: shares.idle,
+            io_wait: shares.io_wait,
+            server: shares.server,
+            sysbench: shares.sysbench,
+        }),
     }
 }
 
-fn run(options: &Options, run: &Run) -> Json {
-    let mut fields: Vec<(String, Json)> = Vec::new();
-    let mut put = |name: &str, value: Json| fields.push((name.to_owned(), value));
-    put("round", run.round.into());
-    put("target", options.targets[run.target].name.as_str().into());
-    put("test", run.test.as_str().into());
-    put("threads", run.threads.into());
-    match &run.outcome {
-        Err(message) => put("error", message.as_str().into()),
-        Ok(measured) => {
-            let report = &measured.report;
-            put("transactions", report.transactions.into());
-            put("queries", report.queries.into());
-            put("seconds", report.seconds.into());
-            put("tps", report.tps.into());
-            put("qps", report.qps.into());
-            put("ignored_errors", report.ignored_errors.into());
-            put("reconnects", report.reconnects.into());
-            let latency = Json::object([
-                ("avg", report.latency_avg_ms.into()),
-                ("p95", report.latency_p95_ms.into()),
-                ("max", report.latency_max_ms.into()),
-            ]);
-            put("latency_ms", latency);
-            let server = measured.server.as_ref().map(|server| {
-                Json::object([
-                    ("cpu_us_per_query", server.cpu_us_per_query.into()),
-                    ("voluntary_switches_per_query", server.voluntary_switches_per_query.into()),
-                    ("involuntary_switches_per_query", server.involuntary_switches_per_query.into()),
-                    ("peak_memory_kib", server.peak_memory_kib.into()),
-                ])
-            });
-            put("server", server.unwrap_or(Json::Null));
-            let machine = measured.machine.map(|shares| {
-                Json::object([
-                    ("idle", shares.idle.into()),
-                    ("io_wait", shares.io_wait.into()),
-                    ("server", shares.server.into()),
-                    ("sysbench", shares.sysbench.into()),
-                ])
-            });
-            put("machine", machine.unwrap_or(Json::Null));
+fn cell<'a>(targets: &'a [Target], cell: &'a Cell) -> CellOut<'a> {
+    let place = |place: &Place| {
+        let figures: Option<&Figures> = place.figures.as_ref();
+        let server = figures.and_then(|figures| figures.server.as_ref());
+        PlaceOut {
+            qps: figures.map(|figures| figures.qps),
+            tps: figures.map(|figures| figures.tps),
+            p95_ms: figures.map(|figures| figures.p95_ms),
+            qps_spread: figures.map(|figures| figures.qps_spread),
+            p95_ms_spread: figures.map(|figures| figures.p95_ms_spread),
+            server_cpu_us_per_query: server.map(|server| server.cpu_us_per_query),
+            errors: place.errors,
+            reconnects: place.reconnects,
+            failed_runs: place.failed_runs,
+            ratio: ratio(&cell.places[0], place),
         }
-    }
-    Json::Object(fields)
-}
-
-fn cells(options: &Options, summary: &Summary) -> Json {
-    let cell = |cell: &crate::summary::Cell| {
-        let places = cell.places.iter().zip(&options.targets).map(|(place, target)| {
-            let figures = place.figures.as_ref();
-            let server = figures.and_then(|figures| figures.server.as_ref());
-            let value = Json::object([
-                ("qps", figures.map(|figures| figures.qps).into()),
-                ("tps", figures.map(|figures| figures.tps).into()),
-                ("p95_ms", figures.map(|figures| figures.p95_ms).into()),
-                ("server_cpu_us_per_query", server.map(|server| server.cpu_us_per_query).into()),
-                ("errors", place.errors.into()),
-                ("reconnects", place.reconnects.into()),
-                ("failed_runs", place.failed_runs.into()),
-                ("ratio", ratio(&cell.places[0], place).into()),
-            ]);
-            (target.name.clone(), value)
-        });
-        Json::object([
-            ("test", cell.test.as_str().into()),
-            ("threads", cell.threads.into()),
-            ("targets", Json::Object(places.collect())),
-        ])
     };
-    Json::List(summary.cells.iter().map(cell).collect())
-}
-
-fn collapses(options: &Options, summary: &Summary) -> Json {
-    let fall = |fall: &crate::summary::Collapse| {
-        Json::object([
-            ("test", fall.test.as_str().into()),
-            ("target", options.targets[fall.target].name.as_str().into()),
-            ("peak_threads", fall.peak_threads.into()),
-            ("last_threads", fall.last_threads.into()),
-            ("kept", fall.kept.into()),
-            ("cause", fall.cause.word().into()),
-        ])
-    };
-    Json::List(summary.collapses.iter().map(fall).collect())
+    let places = cell.places.iter().zip(targets).map(|(one, target)| (target.name.as_str(), place(one)));
+    CellOut { test: &cell.test, threads: cell.threads, targets: ByName(places.collect()) }
 }
 
 #[cfg(test)]
@@ -260,11 +265,16 @@ mod tests {
         let options = options("--target a\"b=h:1 --tests t --threads 4");
         let mut failed = one(0, 4, 1.0, 0.0);
         failed.outcome = Err("line\n\"two\"\u{1}".into());
-        let sweep = sweep(vec![failed, one(0, 4, 10.0, 0.5)]);
+        let sweep = sweep(vec![failed, one(0, 4, 10.0, 0.5), one(0, 4, 30.0, 0.5)]);
         let text = render(&options, &sweep, &Summary::of(&options, &sweep));
-        assert!(text.contains(r#""error": "line\n\"two\"\u0001""#), "{text}");
-        assert!(text.contains(r#""involuntary_switches_per_query": null"#), "NaN is no JSON: {text}");
-        assert!(text.contains(r#""a\"b": {"qps": 200"#), "{text}");
-        assert!(text.contains(r#""failed_runs": 1"#), "{text}");
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(json["runs"][0]["error"], "line\n\"two\"\u{1}");
+        assert!(json["runs"][0].get("qps").is_none(), "{text}");
+        assert!(json["runs"][1]["server"]["involuntary_switches_per_query"].is_null(), "NaN is no JSON: {text}");
+        let place = &json["cells"][0]["targets"]["a\"b"];
+        assert_eq!((place["qps"].as_f64(), place["failed_runs"].as_u64()), (Some(400.0), Some(1)), "{text}");
+        assert_eq!(place["qps_spread"], serde_json::json!([200.0, 600.0]));
+        let order: Vec<_> = ["schema", "options", "targets", "runs", "cells"].map(|name| text.find(name)).into();
+        assert!(order.is_sorted(), "fields stand in the order of the schema: {text}");
     }
 }

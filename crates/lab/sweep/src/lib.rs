@@ -34,7 +34,8 @@ use summary::Summary;
 /// `clearway sweep ARGS`, where `args` are the words after `sweep`.
 ///
 /// The exit code: 0 when every run gave a figure, 1 when one failed (the report is written all the same, with the
-/// errors in it), 2 for wrong usage or a missing sysbench.
+/// errors in it), 2 for wrong usage, a missing sysbench, or a
+/// target that does not answer before the sweep begins.
 pub fn command(args: impl Iterator<Item = String>) -> i32 {
     let options = match options::parse(args) {
         Ok(Parsed::Run(options)) => options,
@@ -54,7 +55,15 @@ pub fn command(args: impl Iterator<Item = String>) -> i32 {
             return 2;
         }
     };
-    let sweep = run::sweep(&options, &sysbench);
+    let versions = match run::ask(&options) {
+        Ok(versions) => versions,
+        Err(message) => {
+            message.lines().for_each(complain);
+            complain("nothing was loaded or measured");
+            return 2;
+        }
+    };
+    let sweep = run::sweep(&options, &sysbench, versions);
     let summary = Summary::of(&options, &sweep);
     say(&table::render(&options, &summary));
     let mut code = i32::from(sweep.runs.iter().any(|run| run.outcome.is_err()) || !sweep.failures.is_empty());
@@ -63,6 +72,9 @@ pub fn command(args: impl Iterator<Item = String>) -> i32 {
     }
     if let Some(path) = &options.html {
         code |= write(path, &html::render(&options, &sweep, &summary));
+    }
+    if let Some(path) = &options.svg {
+        code |= write(path, &html::picture(&options, &summary));
     }
     code
 }

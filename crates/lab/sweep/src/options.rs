@@ -1,13 +1,27 @@
 //! The command line of the sweep: `--name value` and `--name=value`, checked before anything runs.
 
+use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use lexopt::ValueExt;
+use lexopt::prelude::{Long, Short};
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     Tcp { host: String, port: u16 },
     Unix(PathBuf),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Tcp { host, port } => write!(f, "{host}:{port}"),
+            Address::Unix(path) => write!(f, "{}", path.display()),
+        }
+    }
 }
 
 /// One server of the comparison.
@@ -45,6 +59,7 @@ pub struct Options {
     pub extra: Vec<String>,
     pub json: Option<PathBuf>,
     pub html: Option<PathBuf>,
+    pub svg: Option<PathBuf>,
 }
 
 pub enum Parsed {
@@ -81,9 +96,11 @@ pub fn help() -> String {
   --no-cleanup            leave the tables there
   --json FILE             every run and the summary, for programs
   --html FILE             one self-contained page with plots, for people
+  --svg FILE              the plots of throughput alone, as a picture
   -- WORDS                handed to sysbench as they are, as in: -- --db-ps-mode=disable
 
-Errors and failed runs are shown in the table. Exit code: 0 all ran, 1 a run failed, 2 wrong usage."
+Every target is asked before anything is loaded. Errors and failed runs are shown in the table. Exit code: 0 all ran, 1 a run
+failed, 2 wrong usage or a target that does not answer."
         .to_owned()
 }
 
@@ -104,47 +121,52 @@ pub fn parse(args: impl Iterator<Item = String>) -> Result<Parsed, String> {
         extra: Vec::new(),
         json: None,
         html: None,
+        svg: None,
     };
     let (mut wanted, mut user, mut password) = (Vec::new(), "root".to_owned(), String::new());
-    let mut args = args;
-    while let Some(word) = args.next() {
-        let (name, inline) = match word.split_once('=') {
-            Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
-            None => (word.clone(), None),
-        };
-        let takes_value = !matches!(name.as_str(), "--help" | "-h" | "--no-prepare" | "--no-cleanup" | "--");
-        if !takes_value && inline.is_some() {
-            return Err(format!("{name} takes no value"));
+    let mut parser = lexopt::Parser::from_args(args.map(OsString::from));
+    loop {
+        // The parser itself passes over `--` without a word.
+        if let Some(rest) = parser.try_raw_args()
+            && rest.peek().is_some_and(|word| word == "--")
+        {
+            options.extra = rest.skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+            break;
         }
-        let mut value = || inline.clone().or_else(|| args.next()).ok_or_else(|| format!("{name} wants a value"));
-        match name.as_str() {
-            "--help" | "-h" => return Ok(Parsed::Help),
-            "--no-prepare" => options.prepare = false,
-            "--no-cleanup" => options.cleanup = false,
-            "--" => {
-                options.extra.extend(args);
-                break;
+        let Some(argument) = parser.next().map_err(text)? else { break };
+        let Long(name) = argument else {
+            match argument {
+                Short('h') => return Ok(Parsed::Help),
+                other => return Err(text(other.unexpected())),
             }
-            "--target" => wanted.push(value()?),
-            "--user" => user = value()?,
-            "--password" => password = value()?,
-            "--tests" => options.tests = list(&value()?),
-            "--threads" => {
+        };
+        let name = name.to_owned();
+        let mut value = || parser.value().and_then(|value| value.string()).map_err(text);
+        match name.as_str() {
+            "help" => return Ok(Parsed::Help),
+            "no-prepare" => options.prepare = false,
+            "no-cleanup" => options.cleanup = false,
+            "target" => wanted.push(value()?),
+            "user" => user = value()?,
+            "password" => password = value()?,
+            "tests" => options.tests = list(&value()?),
+            "threads" => {
                 options.threads =
                     list(&value()?).iter().map(|n| number("--threads", n, 1)).collect::<Result<_, _>>()?;
                 options.threads.sort_unstable();
                 options.threads.dedup();
             }
-            "--tables" => options.tables = number("--tables", &value()?, 1)?,
-            "--table-size" => options.table_size = number("--table-size", &value()?, 1)?,
-            "--time" => options.time = Duration::from_secs(number("--time", &value()?, 1)? as u64),
-            "--warmup" => options.warmup = Duration::from_secs(number("--warmup", &value()?, 0)? as u64),
-            "--repeat" => options.repeat = number("--repeat", &value()?, 1)?,
-            "--rand-type" => options.rand_type = value()?,
-            "--database" => options.database = value()?,
-            "--json" => options.json = Some(value()?.into()),
-            "--html" => options.html = Some(value()?.into()),
-            _ => return Err(format!("unknown option '{word}'")),
+            "tables" => options.tables = number("--tables", &value()?, 1)?,
+            "table-size" => options.table_size = number("--table-size", &value()?, 1)?,
+            "time" => options.time = Duration::from_secs(number("--time", &value()?, 1)? as u64),
+            "warmup" => options.warmup = Duration::from_secs(number("--warmup", &value()?, 0)? as u64),
+            "repeat" => options.repeat = number("--repeat", &value()?, 1)?,
+            "rand-type" => options.rand_type = value()?,
+            "database" => options.database = value()?,
+            "json" => options.json = Some(value()?.into()),
+            "html" => options.html = Some(value()?.into()),
+            "svg" => options.svg = Some(value()?.into()),
+            _ => return Err(text(Long(&name).unexpected())),
         }
     }
     for text in &wanted {
@@ -163,6 +185,11 @@ pub fn parse(args: impl Iterator<Item = String>) -> Result<Parsed, String> {
         return Err("--tests and --threads want at least one entry".to_owned());
     }
     Ok(Parsed::Run(Box::new(options)))
+}
+
+/// What the parser says, without its type.
+fn text(error: lexopt::Error) -> String {
+    error.to_string()
 }
 
 fn list(text: &str) -> Vec<String> {
@@ -240,8 +267,9 @@ mod tests {
             ("--target a=h:1 --target a=h:2", "same name"),
             ("--target a=h:1 --threads 0", "--threads"),
             ("--target a=h:1 --treads 4", "--treads"),
-            ("--target a=h:1 --no-prepare=1", "takes no value"),
-            ("--target", "wants a value"),
+            ("--target a=h:1 --no-prepare=1", "--no-prepare"),
+            ("--target a=h:1 stray", "stray"),
+            ("--target", "missing argument for option '--target'"),
         ] {
             let message = words(text).err().unwrap_or_default();
             assert!(message.contains(part), "{text}: {message}");

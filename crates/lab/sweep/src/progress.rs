@@ -37,7 +37,7 @@ impl Progress {
         }
     }
 
-    pub fn done(&mut self, step: &Step, last: Option<&Run>) {
+    pub fn done(&mut self, step: &Step, last: Option<&Run>, options: &Options) {
         if !matches!(step, Step::Run { .. }) {
             return;
         }
@@ -47,14 +47,15 @@ impl Progress {
             Ok(measured) => format!("{:.0} queries/s", measured.report.qps),
             Err(message) => format!("FAILED: {message}"),
         };
+        let (test, threads, target) = (&run.test, run.threads, &options.targets[run.target].name);
+        let text = format!("{target}: {test}, {threads} threads, round {}: {result}", run.round + 1);
         if self.terminal {
             if run.outcome.is_err() {
-                self.write(&format!("\r\x1b[K{} {} threads: {result}\n", run.test, run.threads));
+                self.write(&format!("\r\x1b[K{text}\n"));
             }
         } else {
             let (done, total) = (self.runs_done, self.runs_total);
-            let (test, threads, target) = (&run.test, run.threads, run.target + 1);
-            self.write(&format!("[{done}/{total}] {test}, {threads} threads, target {target}: {result}\n"));
+            self.write(&format!("[{done}/{total}, {}] {text}\n", self.rest()));
         }
     }
 

@@ -5,7 +5,7 @@ use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::options::{Address, Options, Target};
+use crate::options::{Options, Target};
 use crate::plan::{self, Step};
 use crate::probe::{self, Machine, Shares, SwitchWatch};
 use crate::progress::Progress;
@@ -57,21 +57,25 @@ pub struct Sweep {
     pub failures: Vec<String>,
 }
 
-pub fn sweep(options: &Options, sysbench: &str) -> Sweep {
-    let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let mut sweep =
-        Sweep { started, sysbench: sysbench.to_owned(), versions: Vec::new(), runs: Vec::new(), failures: Vec::new() };
-    // A target that cannot be used fails each of its runs with this reason, and the others are measured all the same.
-    let mut broken: HashMap<usize, String> = HashMap::new();
-    for (index, target) in options.targets.iter().enumerate() {
+/// Asks every target for its version, in their order, and makes the database where it is missing. The error has a line for each
+/// target that does not answer.
+pub fn ask(options: &Options) -> Result<Vec<String>, String> {
+    let (mut versions, mut silent) = (Vec::new(), Vec::new());
+    for target in &options.targets {
         match sysbench::connect(target, &options.database) {
-            Ok(version) => sweep.versions.push(version),
-            Err(message) => {
-                sweep.versions.push("unreachable".to_owned());
-                broken.insert(index, message);
-            }
+            Ok(version) => versions.push(version),
+            Err(message) => silent.push(format!("target {} at {}: {message}", target.name, target.address)),
         }
     }
+    if silent.is_empty() { Ok(versions) } else { Err(silent.join("\n")) }
+}
+
+/// Carries out the whole plan on targets that have told their `versions` ([`ask`]).
+pub fn sweep(options: &Options, sysbench: &str, versions: Vec<String>) -> Sweep {
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut sweep = Sweep { started, sysbench: sysbench.to_owned(), versions, runs: Vec::new(), failures: Vec::new() };
+    // A target that cannot be loaded fails each of its runs with this reason, and the others are measured all the same.
+    let mut broken: HashMap<usize, String> = HashMap::new();
     let steps = plan::steps(options);
     let mut progress = Progress::start(&steps, options);
     for step in steps {
@@ -104,7 +108,7 @@ pub fn sweep(options: &Options, sysbench: &str) -> Sweep {
                 sweep.runs.push(Run { round: *round, target: *target, test: test.clone(), threads: *threads, outcome });
             }
         }
-        progress.done(&step, sweep.runs.last());
+        progress.done(&step, sweep.runs.last(), options);
     }
     progress.finish();
     sweep
@@ -200,7 +204,7 @@ fn run(
         }
         let elapsed = started.elapsed();
         if elapsed > time + GRACE {
-            return Err(kill(child, time + GRACE, &target.address));
+            return Err(kill(child, time + GRACE, target));
         }
         match &mut window {
             None if elapsed >= options.warmup => window = Some(Window::open(server, child.id())),
@@ -211,14 +215,11 @@ fn run(
     }
 }
 
-fn kill(mut child: Child, after: Duration, address: &Address) -> String {
+fn kill(mut child: Child, after: Duration, target: &Target) -> String {
     let killed = child.kill().and_then(|()| child.wait());
-    let place = match address {
-        Address::Tcp { host, port } => format!("{host}:{port}"),
-        Address::Unix(path) => path.display().to_string(),
-    };
+    let (name, place) = (&target.name, &target.address);
     match killed {
-        Ok(_) => format!("sysbench hung on {place} and was ended after {} s", after.as_secs()),
-        Err(error) => format!("sysbench hangs on {place} and cannot be ended: {error}"),
+        Ok(_) => format!("sysbench hung on {name} at {place} and was ended after {} s", after.as_secs()),
+        Err(error) => format!("sysbench hangs on {name} at {place} and cannot be ended: {error}"),
     }
 }

@@ -11,6 +11,9 @@ pub struct Figures {
     pub qps: f64,
     pub tps: f64,
     pub p95_ms: f64,
+    /// Least and greatest of the rounds.
+    pub qps_spread: (f64, f64),
+    pub p95_ms_spread: (f64, f64),
     pub server: Option<ServerCost>,
     pub machine: Option<Shares>,
 }
@@ -116,6 +119,8 @@ fn figures(measured: &[&Measured]) -> Option<Figures> {
         qps: over(&|m| Some(m.report.qps))?,
         tps: over(&|m| Some(m.report.tps))?,
         p95_ms: over(&|m| Some(m.report.latency_p95_ms))?,
+        qps_spread: spread(measured.iter().map(|m| m.report.qps)),
+        p95_ms_spread: spread(measured.iter().map(|m| m.report.latency_p95_ms)),
         server,
         machine,
     })
@@ -131,6 +136,11 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
         n if n % 2 == 1 => Some(values[middle]),
         _ => Some((values[middle - 1] + values[middle]) / 2.0),
     }
+}
+
+/// The least and the greatest.
+fn spread(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
 
 /// Queries a second of `a` over those of `b`.
