@@ -1,16 +1,18 @@
-//! Base 64 (RFC 4648, section 4): TO_BASE64, documents' opaque values, PEM.
+//! Base 64 (RFC 4648, section 4): TO_BASE64, documents' opaque values, PEM. The crate `base64` codes; what is MySQL's is here:
+//! lines, and bits behind the last byte that do not matter.
 
-const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+
+const CODEC: GeneralPurpose =
+    GeneralPurpose::new(&STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
 /// Appends `bytes` without line breaks, padded with `=`.
 pub fn encode(bytes: &[u8], out: &mut Vec<u8>) {
-    out.reserve(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let n = chunk.iter().fold(0u32, |v, b| v << 8 | *b as u32) << (8 * (3 - chunk.len()));
-        for k in 0..4 {
-            out.push(if k <= chunk.len() { DIGITS[(n >> (18 - 6 * k)) as usize & 63] } else { b'=' });
-        }
-    }
+    let begin = out.len();
+    out.resize(begin + bytes.len().div_ceil(3) * 4, 0);
+    CODEC.encode_slice(bytes, &mut out[begin..]).expect("there is room for four digits for three bytes");
 }
 
 /// Appends `bytes` in lines of `width` digits, a multiple of 4, with a line feed between them and none behind the last.
@@ -24,33 +26,9 @@ pub fn encode_lines(bytes: &[u8], width: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The bytes of `text`, which has no line breaks; `None` where it is not base 64. Bits behind the last byte do not matter.
+/// The bytes of `text`, which has no line breaks; `None` where it is not base 64.
 pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
-    let body = text.iter().rposition(|b| *b != b'=').map_or(0, |i| i + 1);
-    if !text.len().is_multiple_of(4) || text.len() - body > 2 {
-        return None;
-    }
-    let mut out = Vec::with_capacity(body / 4 * 3 + 2);
-    for chunk in text[..body].chunks(4) {
-        let mut n = 0u32;
-        for b in chunk {
-            n = n << 6 | digit(*b)?;
-        }
-        n <<= 6 * (4 - chunk.len());
-        out.extend_from_slice(&n.to_be_bytes()[1..chunk.len()]);
-    }
-    Some(out)
-}
-
-fn digit(b: u8) -> Option<u32> {
-    Some(u32::from(match b {
-        b'A'..=b'Z' => b - b'A',
-        b'a'..=b'z' => b - b'a' + 26,
-        b'0'..=b'9' => b - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    }))
+    CODEC.decode(text).ok()
 }
 
 #[cfg(test)]
@@ -68,6 +46,8 @@ mod tests {
         let mut lines = Vec::new();
         encode_lines(b"foobarfoo", 8, &mut lines);
         assert_eq!(lines, b"Zm9vYmFy\nZm9v");
+        // Bits behind the last byte.
+        assert_eq!(decode(b"Zm9=").as_deref(), Some(&b"fo"[..]));
         for wrong in ["Zm9", "Z===", "Zm=v", "Zm9*", "Zm9v\n"] {
             assert_eq!(decode(wrong.as_bytes()), None, "{wrong}");
         }

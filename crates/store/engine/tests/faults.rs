@@ -13,6 +13,7 @@ use engine::{
     Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind,
     Wait,
 };
+use fastrand::Rng;
 use io::Op;
 use io::faults::{Action, Image, Rule, Script, SimDisk};
 use std::collections::BTreeMap;
@@ -51,17 +52,6 @@ fn begin(engine: &Engine) -> Transaction {
     // Two of them at once in one thread: without gap locks they do not meet, for their rows differ.
     tx.begin(Isolation::ReadCommitted, false);
     tx
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % n
-    }
 }
 
 /// A row by what it is made from: its version and length.
@@ -159,7 +149,7 @@ struct Hand {
 /// Runs the script, telling each state before its commit begins, and counting acknowledged ones.
 struct Player<'e> {
     engine: &'e Engine,
-    random: Random,
+    random: Rng,
     committed: State,
     versions: u64,
     tell: Box<dyn FnMut(&State) + 'e>,
@@ -190,10 +180,10 @@ impl Player<'_> {
 
     fn fresh_row(&mut self) -> (u64, usize) {
         self.versions += 1;
-        let len = match self.random.below(40) {
-            0 => 4000 + self.random.below(40_000),
-            1..4 => 1000 + self.random.below(2700),
-            _ => self.random.below(400),
+        let len = match self.random.u64(..40) {
+            0 => 4000 + self.random.u64(..40_000),
+            1..4 => 1000 + self.random.u64(..2700),
+            _ => self.random.u64(..400),
         };
         (self.versions, len as usize)
     }
@@ -235,7 +225,7 @@ impl Player<'_> {
         let number = self.versions;
         let tree = self.engine.create_tree(&mut hand.tx, TreeKind::Clustered)?;
         let mut rows = Rows::new();
-        for id in 0..self.random.below(120) {
+        for id in 0..self.random.u64(..120) {
             let new = self.fresh_row();
             hand.tx.insert(tree, &key(id), stored!(bytes(new)))?;
             rows.insert(id, new);
@@ -257,14 +247,14 @@ impl Player<'_> {
 
     /// Some statements on keys from `base` on.
     fn statements(&mut self, hand: &mut Hand, base: u64, keys: u64) -> engine::Result<()> {
-        for _ in 0..1 + self.random.below(40) {
-            let id = base + self.random.below(keys);
-            match self.random.below(5) {
+        for _ in 0..1 + self.random.u64(..40) {
+            let id = base + self.random.u64(..keys);
+            match self.random.u64(..5) {
                 0 | 1 => self.remove(hand, id)?,
                 _ => self.put(hand, id)?,
             }
         }
-        match self.random.below(8) {
+        match self.random.u64(..8) {
             0 => self.create_other(hand),
             1 => self.drop_other(hand),
             _ => Ok(()),
@@ -291,14 +281,14 @@ impl Player<'_> {
         for turn in 0..turns {
             let mut hand = self.start();
             self.statements(&mut hand, 0, 300)?;
-            if self.random.below(3) == 0 {
+            if self.random.u64(..3) == 0 {
                 let (savepoint, state) = (hand.tx.savepoint(), hand.state.clone());
                 self.statements(&mut hand, 0, 300)?;
                 hand.tx.rollback_to(savepoint)?;
                 hand.state = state;
                 self.statements(&mut hand, 0, 300)?;
             }
-            if self.random.below(4) == 0 {
+            if self.random.u64(..4) == 0 {
                 hand.tx.rollback()?;
             } else {
                 self.commit(&mut hand)?;
@@ -317,15 +307,15 @@ impl Player<'_> {
                     hand.state = merged;
                     if turn % 7 == 2 {
                         let mut hand = long.take().expect("it is open");
-                        if self.random.below(2) == 0 {
+                        if self.random.u64(..2) == 0 {
                             self.commit(&mut hand)?;
                         } else {
                             hand.tx.rollback()?;
                         }
                     } else {
                         for _ in 0..20 {
-                            let id = 1000 + self.random.below(200);
-                            if self.random.below(3) == 0 { self.remove(hand, id)? } else { self.put(hand, id)? }
+                            let id = 1000 + self.random.u64(..200);
+                            if self.random.u64(..3) == 0 { self.remove(hand, id)? } else { self.put(hand, id)? }
                         }
                     }
                 }
@@ -377,7 +367,7 @@ fn cut(image: Image, number: u64, acknowledged: u64, states: &[State], again: bo
     let tell = Box::new(|_: &State| ());
     let mut player = Player {
         engine: &engine,
-        random: Random(number),
+        random: Rng::with_seed(number),
         committed: found,
         versions: 1 << 40,
         tell,
@@ -426,12 +416,12 @@ fn every_acknowledged_commit_and_nothing_partial_survives_a_power_cut_anywhere()
     {
         let (tell, acknowledged) = (tell.clone(), acknowledged.clone());
         let mut changes = 0;
-        let mut random = Random(seed);
+        let mut random = Rng::with_seed(seed);
         disk.set_witness(move |moment| {
             changes += 1;
             // All of the creation, but its zero-filling; a sample of the rest.
             let sampled = match every {
-                0 => random.below(if changes < 60 { 3 } else { 5 }) == 0,
+                0 => random.u64(..if changes < 60 { 3 } else { 5 }) == 0,
                 every => changes % every == 0,
             };
             if sampled && (changes > 30 || moment.op != Op::Write || changes % 4 == 0) {
@@ -444,7 +434,7 @@ fn every_acknowledged_commit_and_nothing_partial_survives_a_power_cut_anywhere()
     let engine = open(&datadir).unwrap();
     let mut player = Player {
         engine: &engine,
-        random: Random(seed),
+        random: Rng::with_seed(seed),
         committed: State::default(),
         versions: 0,
         tell: Box::new(|state| drop(tell.send(Told::State(state.clone())))),
@@ -699,7 +689,7 @@ fn played(name: &str, close: bool) -> (Image, Vec<State>) {
     let tell = |state: &State| states.push(state.clone());
     let mut player = Player {
         engine: &engine,
-        random: Random(5),
+        random: Rng::with_seed(5),
         committed: State::default(),
         versions: 0,
         tell: Box::new(tell),
@@ -743,7 +733,7 @@ fn names(datadir: &Path) -> Vec<(PathBuf, u64)> {
 fn rot_in_the_data_file_is_named_or_harmless() {
     let (image, states) = played("rot", true);
     let last = states.last().unwrap();
-    let random = &mut Random(number("CLEARWAY_FAULTS_SEED", 1));
+    let random = &mut Rng::with_seed(number("CLEARWAY_FAULTS_SEED", 1));
     let (mut named, mut harmless) = (0, 0);
     let used: Vec<u64> = {
         let disk = image.clone().mount(root("rot-look"), 1);
@@ -758,9 +748,9 @@ fn rot_in_the_data_file_is_named_or_harmless() {
         let datadir = root("rot-look");
         let disk = image.clone().mount(&datadir, 1);
         disk.reboot();
-        let page = used[(round * 7 + random.below(7)) as usize % used.len()];
-        let offset = page * 16384 + random.below(16384);
-        assert!(disk.corrupt(datadir.join("clearway.data"), offset as usize, 1 << random.below(8)));
+        let page = used[(round * 7 + random.u64(..7)) as usize % used.len()];
+        let offset = page * 16384 + random.u64(..16384);
+        assert!(disk.corrupt(datadir.join("clearway.data"), offset as usize, 1 << random.u64(..8)));
         // Nor does the doublewrite file know better.
         for half in [0, 129 * 16384] {
             assert!(disk.corrupt(datadir.join("clearway.doublewrite"), half, 1));
@@ -789,7 +779,7 @@ fn rot_in_the_data_file_is_named_or_harmless() {
 #[test]
 fn rot_in_the_log_is_named_or_a_tail_and_never_a_wrong_state() {
     let (image, states) = played("log-rot", false);
-    let random = &mut Random(number("CLEARWAY_FAULTS_SEED", 1));
+    let random = &mut Rng::with_seed(number("CLEARWAY_FAULTS_SEED", 1));
     let datadir = root("log-rot-look");
     let (mut named, mut tails, mut whole) = (0, 0, 0);
     for round in 0..60u64 {
@@ -804,8 +794,8 @@ fn rot_in_the_log_is_named_or_a_tail_and_never_a_wrong_state() {
         file.read_at(&mut bytes, 0).unwrap();
         drop(file);
         let end = bytes.iter().rposition(|byte| *byte != 0).unwrap() as u64;
-        let at = if round % 2 == 0 { end - random.below(8192.min(end)) } else { random.below(end) };
-        assert!(disk.corrupt(path, at as usize, 1 << random.below(8)));
+        let at = if round % 2 == 0 { end - random.u64(..8192.min(end)) } else { random.u64(..end) };
+        assert!(disk.corrupt(path, at as usize, 1 << random.u64(..8)));
         let outcome = open(&datadir).and_then(|engine| State::read(&engine));
         match outcome {
             Ok(state) => {

@@ -6,6 +6,7 @@ use common::{Scratch, key, options};
 use engine::{
     Cursor, Direction, Engine, Error, Isolation, LockMode, Range, Read, Result, Transaction, Tree, TreeKind, Wait,
 };
+use fastrand::Rng;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,19 +15,6 @@ use std::time::{Duration, Instant};
 /// Few keys over several leaves: the rows are long.
 const KEYS: u64 = 400;
 const THREADS: u64 = 6;
-
-/// splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % n
-    }
-}
 
 /// (key, row) of a range, read with locks.
 fn scan(
@@ -51,19 +39,19 @@ fn scan(
 }
 
 /// Reads a range, changes something elsewhere or in it, reads it again.
-fn transaction(tx: &mut Transaction, tree: Tree, random: &mut Random, number: u64) -> Result<()> {
-    let from = random.below(KEYS);
-    let to = from + 1 + random.below(KEYS / 8);
-    let mode = if random.below(2) == 0 { LockMode::Shared } else { LockMode::Exclusive };
-    let direction = if random.below(3) == 0 { Direction::Backward } else { Direction::Forward };
+fn transaction(tx: &mut Transaction, tree: Tree, random: &mut Rng, number: u64) -> Result<()> {
+    let from = random.u64(..KEYS);
+    let to = from + 1 + random.u64(..KEYS / 8);
+    let mode = if random.u64(..2) == 0 { LockMode::Shared } else { LockMode::Exclusive };
+    let direction = if random.u64(..3) == 0 { Direction::Backward } else { Direction::Forward };
     let mut seen = scan(tx, tree, from, to, direction, mode)?;
-    for _ in 0..random.below(4) {
-        let at = random.below(KEYS);
+    for _ in 0..random.u64(..4) {
+        let at = random.u64(..KEYS);
         let within = (from..to).contains(&at);
         let row = [&number.to_le_bytes()[..], &[at as u8; 300]].concat();
         let mut old = Vec::new();
         let exclusive = Read::Locking { mode: LockMode::Exclusive, wait: Wait::Block };
-        match (random.below(3), tx.get(tree, &key(at), exclusive, &mut old)?) {
+        match (random.u64(..3), tx.get(tree, &key(at), exclusive, &mut old)?) {
             (0, true) => {
                 tx.delete(tree, &key(at))?;
                 seen.retain(|(k, _)| *k != at);
@@ -112,14 +100,14 @@ fn locked_ranges_let_no_phantoms_in() {
         .map(|n| {
             let (engine, commits, deadlocks) = (engine.clone(), commits.clone(), deadlocks.clone());
             std::thread::spawn(move || {
-                let mut random = Random(seed.wrapping_mul(THREADS + 1) + n);
+                let mut random = Rng::with_seed(seed.wrapping_mul(THREADS + 1) + n);
                 let mut tx = Transaction::new(&engine).unwrap();
                 while Instant::now() < until {
-                    let serializable = random.below(2) == 0;
+                    let serializable = random.u64(..2) == 0;
                     tx.begin(if serializable { Isolation::Serializable } else { Isolation::RepeatableRead }, false);
-                    let number = random.below(u64::MAX);
+                    let number = random.u64(..u64::MAX);
                     match transaction(&mut tx, tree, &mut random, number) {
-                        Ok(()) if random.below(5) != 0 => {
+                        Ok(()) if random.u64(..5) != 0 => {
                             tx.commit().unwrap();
                             commits.fetch_add(1, Ordering::Relaxed);
                         }

@@ -11,6 +11,7 @@ use engine::{
     Cursor, Direction, Engine, EngineOptions, Error, Isolation, LockMode, Range, Read, Transaction, Tree, TreeKind,
     Wait,
 };
+use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -52,17 +53,6 @@ struct Bank {
     by_version: Tree,
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % n
-    }
-}
-
 struct Run {
     engine: Arc<Engine>,
     bank: Bank,
@@ -98,14 +88,14 @@ fn remove_entries(tx: &mut Transaction, bank: &Bank, id: u64, balance: u64, vers
 }
 
 /// Moves all or part of the money; an account that becomes empty goes, and comes back when it gets some.
-fn transfer(tx: &mut Transaction, run: &Run, random: &mut Random, from: u64, to: u64) -> engine::Result<()> {
+fn transfer(tx: &mut Transaction, run: &Run, random: &mut Rng, from: u64, to: u64) -> engine::Result<()> {
     let bank = &run.bank;
     let mut bytes = Vec::new();
     if from == to || !tx.get(bank.accounts, &key(from), X, &mut bytes)? {
         return Ok(());
     }
     let (old, version) = balance_of(&whole(tx, &bytes));
-    let amount = if random.below(8) == 0 { old } else { random.below(old + 1) };
+    let amount = if random.u64(..8) == 0 { old } else { random.u64(..old + 1) };
     let fresh = || run.versions.fetch_add(1, Ordering::Relaxed);
     remove_entries(tx, bank, from, old, version)?;
     if amount == old {
@@ -143,17 +133,17 @@ fn transfer(tx: &mut Transaction, run: &Run, random: &mut Random, from: u64, to:
 }
 
 fn writer(run: &Run, number: u64) {
-    let random = &mut Random(run.seed.wrapping_mul(1000) + number);
+    let random = &mut Rng::with_seed(run.seed.wrapping_mul(1000) + number);
     let mut tx = Transaction::new(&run.engine).unwrap();
     tx.set_lock_wait_timeout(Duration::from_millis(300));
     while run.goes_on() {
-        let isolation = if random.below(4) == 0 { Isolation::ReadCommitted } else { Isolation::RepeatableRead };
+        let isolation = if random.u64(..4) == 0 { Isolation::ReadCommitted } else { Isolation::RepeatableRead };
         tx.begin(isolation, false);
-        let pick = |random: &mut Random| match random.below(3) {
-            0 => random.below(ACCOUNTS),
-            _ => random.below(HOT) * (ACCOUNTS / HOT),
+        let pick = |random: &mut Rng| match random.u64(..3) {
+            0 => random.u64(..ACCOUNTS),
+            _ => random.u64(..HOT) * (ACCOUNTS / HOT),
         };
-        let statements = 1 + random.below(4);
+        let statements = 1 + random.u64(..4);
         for _ in 0..statements {
             let savepoint = tx.savepoint();
             let (from, to) = (pick(random), pick(random));
@@ -168,7 +158,7 @@ fn writer(run: &Run, number: u64) {
                 Err(error) => panic!("seed {}: writer {number}: {error}", run.seed),
             }
         }
-        if tx.is_active() && random.below(6) == 0 {
+        if tx.is_active() && random.u64(..6) == 0 {
             tx.rollback().unwrap();
         } else if tx.is_active() {
             tx.commit().unwrap();
@@ -229,17 +219,17 @@ fn entries(
 
 fn reader(run: &Run, number: u64) {
     let bank = &run.bank;
-    let random = &mut Random(run.seed.wrapping_mul(1000) + 500 + number);
+    let random = &mut Rng::with_seed(run.seed.wrapping_mul(1000) + 500 + number);
     let mut tx = Transaction::new(&run.engine).unwrap();
     while run.goes_on() {
         tx.begin(Isolation::RepeatableRead, true);
-        let direction = if random.below(2) == 0 { Direction::Forward } else { Direction::Backward };
+        let direction = if random.u64(..2) == 0 { Direction::Forward } else { Direction::Backward };
         let rows = accounts(&mut tx, bank, direction);
         let sum: u64 = rows.values().map(|(balance, _)| balance).sum();
         assert_eq!(sum, ACCOUNTS * START, "seed {}: a snapshot in which money is missing", run.seed);
-        for _ in 0..1 + random.below(3) {
-            let other = if random.below(2) == 0 { Direction::Forward } else { Direction::Backward };
-            match random.below(4) {
+        for _ in 0..1 + random.u64(..3) {
+            let other = if random.u64(..2) == 0 { Direction::Forward } else { Direction::Backward };
+            match random.u64(..4) {
                 0 => assert!(accounts(&mut tx, bank, other) == rows, "seed {}: a snapshot changed", run.seed),
                 1 => {
                     let found = entries(&mut tx, bank.by_balance, other, &rows, |row| row.0);
@@ -251,7 +241,7 @@ fn reader(run: &Run, number: u64) {
                 }
                 _ => {
                     for _ in 0..300 {
-                        let id = random.below(ACCOUNTS);
+                        let id = random.u64(..ACCOUNTS);
                         let mut bytes = Vec::new();
                         let there = tx.get(bank.accounts, &key(id), Read::Consistent, &mut bytes).unwrap();
                         assert_eq!(
@@ -263,7 +253,7 @@ fn reader(run: &Run, number: u64) {
                     }
                 }
             }
-            let (low, high) = (random.below(ACCOUNTS), random.below(ACCOUNTS));
+            let (low, high) = (random.u64(..ACCOUNTS), random.u64(..ACCOUNTS));
             let (a, b) = (key(low.min(high)), key(low.max(high)));
             let mut part = BTreeMap::new();
             let range = Range { lower: Bound::Excluded(&a), upper: Bound::Included(&b) };
@@ -282,7 +272,7 @@ fn reader(run: &Run, number: u64) {
 
 /// Locking scans over a few neighbours, and a table of its own that fills and empties, so that pages come and go.
 fn churner(run: &Run) -> Tree {
-    let random = &mut Random(run.seed.wrapping_mul(1000) + 900);
+    let random = &mut Rng::with_seed(run.seed.wrapping_mul(1000) + 900);
     let mut tx = begin(&run.engine);
     let own = run.engine.create_tree(&mut tx, TreeKind::Clustered).unwrap();
     tx.commit().unwrap();
@@ -292,8 +282,8 @@ fn churner(run: &Run) -> Tree {
         tx.begin(Isolation::RepeatableRead, false);
         let mut after = rows.clone();
         for _ in 0..200 {
-            let id = random.below(1500);
-            let len = 100 + random.below(1800);
+            let id = random.u64(..1500);
+            let len = 100 + random.u64(..1800);
             let mut bytes = Vec::new();
             if tx.get(own, &key(id), X, &mut bytes).unwrap() {
                 assert_eq!(bytes, row(id, after[&id] as usize), "seed {}", run.seed);
@@ -306,13 +296,13 @@ fn churner(run: &Run) -> Tree {
                 }
             } else {
                 assert!(!after.contains_key(&id), "seed {}: row {id} is lost", run.seed);
-                if fill || random.below(5) == 0 {
+                if fill || random.u64(..5) == 0 {
                     tx.insert(own, &key(id), &row(id, len as usize)).unwrap();
                     after.insert(id, len);
                 }
             }
         }
-        if random.below(5) == 0 {
+        if random.u64(..5) == 0 {
             tx.rollback().unwrap();
         } else {
             tx.commit().unwrap();
@@ -327,7 +317,7 @@ fn churner(run: &Run) -> Tree {
         assert!(found == rows, "seed {}: the churned table is not what was written", run.seed);
         // Share-locks neighbours of the hot accounts: deadlocks with transfers.
         tx.set_lock_wait_timeout(Duration::from_millis(100));
-        let low = key(random.below(HOT) * (ACCOUNTS / HOT));
+        let low = key(random.u64(..HOT) * (ACCOUNTS / HOT));
         let mut cursor = Cursor::new(
             run.bank.accounts,
             Range { lower: Bound::Included(&low), upper: Bound::Unbounded },
