@@ -9,7 +9,7 @@ ARGS ?=
 SERVER ?=
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: run build test needs lint fmt unit model simulate e2e bench criterion clean-data
+.PHONY: run build test needs lint fmt unit model simulate e2e bench criterion gate deny clean-data
 
 # Serves on loopback with an empty root password; the first start makes ./data.
 run: build
@@ -55,6 +55,15 @@ e2e: needs
 
 bench: build
 	bench/run.sh $(ARGS)
+
+# Instructions of a point select and an indexed update against the counts that are kept (bench/gate.counts); needs valgrind.
+gate: build
+	bench/gate.sh $(ARGS)
+
+# Licences, banned crates and sources of all dependencies (deny.toml). Minutes to install, so no part of `make lint`.
+deny:
+	$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --locked cargo-deny
+	$(CARGO) deny check bans licenses sources
 
 criterion:
 	$(CARGO) bench --workspace --locked
