@@ -8,7 +8,7 @@ use backup::restore::{Source, restore as bring_back};
 use backup::{Manifest, Place};
 use binlog::gtid::GtidSet;
 use io::Folder;
-use replica::replay::{Plan, Start, Until};
+use replica::replay::{Plan, Point, Start};
 use session::persist::Persisted;
 use session::tls::Tls;
 use session::variables::{Globals, Val, find};
@@ -45,7 +45,7 @@ struct Words {
     from: Vec<String>,
     to: Option<PathBuf>,
     binlog: Vec<PathBuf>,
-    until: Option<Until>,
+    until: Option<Point>,
     quiet: bool,
     /// For the server.
     options: Vec<String>,
@@ -127,7 +127,7 @@ fn plan(words: &Words, manifest: &Manifest, datadir: &Path) -> Result<Plan, Stri
     let directory = io::Directory::open_or_create(datadir).map_err(|e| e.to_string())?;
     let vault = cipher::Vault::open(&directory).map_err(|e| e.to_string())?;
     let keys = binlog::LogKeys::new(Arc::new(vault), manifest.server_uuid.clone(), false);
-    Plan::make(&words.binlog, &from, words.until.as_ref().unwrap_or(&Until::End), &keys)
+    Plan::make(&words.binlog, &from, words.until.as_ref().unwrap_or(&Point::End), &keys)
 }
 
 /// Recovers the data as a server would, applies what is planned, and closes it; all GTIDs that are there then.
@@ -230,22 +230,22 @@ fn parse(arguments: &[String]) -> Result<Words, String> {
     Ok(words)
 }
 
-fn until(name: &str, value: &str) -> Result<Until, String> {
+fn until(name: &str, value: &str) -> Result<Point, String> {
     Ok(match name {
         "--until-gtid" | "--before-gtid" => {
             let set = GtidSet::parse(value).filter(|set| !set.is_empty());
             let set = set.ok_or_else(|| format!("'{value}' is no GTID and no set of them"))?;
-            if name == "--until-gtid" { Until::After(set) } else { Until::Before(set) }
+            if name == "--until-gtid" { Point::After(set) } else { Point::Before(set) }
         }
         "--until-time" => {
             let us = replica::replay::time_us(value);
-            Until::Time(us.ok_or_else(|| format!("'{value}' is no time: 'YYYY-MM-DD hh:mm:ss'"))?)
+            Point::Time(us.ok_or_else(|| format!("'{value}' is no time: 'YYYY-MM-DD hh:mm:ss'"))?)
         }
         _ => {
             let parts =
                 value.rsplit_once(':').and_then(|(file, offset)| Some((file.to_string(), offset.parse().ok()?)));
             let (file, offset) = parts.ok_or_else(|| format!("'{value}' is no place: FILE:POSITION"))?;
-            Until::Place { file, offset }
+            Point::Place { file, offset }
         }
     })
 }
@@ -263,7 +263,7 @@ mod tests {
         let found = words("--from=b --from i --to=/d --binlog b.000001 b.000002 --until-position b.000002:99 --port=5")
             .unwrap();
         assert_eq!((found.from, found.binlog.len()), (vec!["b".to_string(), "i".to_string()], 2));
-        assert_eq!(found.until, Some(Until::Place { file: "b.000002".into(), offset: 99 }));
+        assert_eq!(found.until, Some(Point::Place { file: "b.000002".into(), offset: 99 }));
         assert_eq!(found.options, ["--port=5"]);
         for wrong in [
             "--to=/d",

@@ -8,6 +8,7 @@ use crate::applier::Applier;
 use crate::changes::unreadable;
 use crate::channel::{Channel, SqlState, now_us};
 use crate::config::Position;
+use crate::errors;
 use crate::group::{Groups, Step};
 use crate::host::Origin;
 use crate::relay::{Cursor, Next, Place, RelayLog};
@@ -305,8 +306,7 @@ impl Coordinator<'_> {
             _ => {}
         }
         if header.code == code::INCIDENT {
-            let text = "The incident LOST_EVENTS occurred on the source. Message: error writing to the binary log";
-            return Err(SqlError::new(1590, text));
+            return Err(errors::incident());
         }
         Ok(())
     }

@@ -121,6 +121,17 @@ pub fn wrong_until() -> SqlError {
     SqlError::new(1277, "Incorrect parameter or combination of parameters for START REPLICA UNTIL")
 }
 
+/// Nothing more can be put into the relay log.
+pub(crate) fn unwritten(e: impl std::fmt::Display) -> SqlError {
+    SqlError::new(13_122, format!("Relay log write failure: {e}"))
+}
+
+/// The source says that its binary log is not all that it did.
+pub(crate) fn incident() -> SqlError {
+    let text = "The incident LOST_EVENTS occurred on the source. Message: error writing to the binary log";
+    SqlError::new(13_119, text)
+}
+
 /// The text of a note.
 pub fn was_running(channel: &str) -> String {
     format!("Replication thread(s) for channel '{channel}' are already runnning.")

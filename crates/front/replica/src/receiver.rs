@@ -3,6 +3,7 @@
 use crate::channel::{Channel, IoState};
 use crate::client::{Connection, registration};
 use crate::config::{Position, SourceConfig};
+use crate::errors::unwritten;
 use crate::group::{Groups, Step};
 use crate::relay::RelayLog;
 use crate::workers::Progress;
@@ -311,7 +312,7 @@ struct Receiver<'c> {
 impl Receiver<'_> {
     /// Takes one event. Errors: it is damaged.
     fn take(&mut self, bytes: &[u8]) -> Result<(), SqlError> {
-        let damaged = || SqlError::new(FATAL_OF_SOURCE, "Relay log write failure: could not queue event from source");
+        let damaged = || unwritten("could not queue event from source");
         let header = Header::decode(bytes).filter(|h| h.len as usize == bytes.len()).ok_or_else(damaged)?;
         let is_format = header.kind() == Some(Kind::FormatDescription);
         if is_format {
@@ -374,7 +375,7 @@ impl Receiver<'_> {
 
     /// The source goes on in another file, or says which it begins with.
     fn rotated(&mut self, header: &Header, bytes: &[u8], body: &[u8]) -> Result<(), SqlError> {
-        let damaged = || SqlError::new(FATAL_OF_SOURCE, "Relay log write failure: could not queue event from source");
+        let damaged = || unwritten("could not queue event from source");
         let (file, offset) = rotate(body).ok_or_else(damaged)?;
         self.position = Position::new(&file, offset);
         self.boundary = Some(self.position.clone());
@@ -391,20 +392,16 @@ impl Receiver<'_> {
         self.write()?;
         let front = [&self.front.rotate[..], &self.front.description[..]].concat();
         self.groups = Groups::default();
-        self.relay.next_file(self.checksum, &front).map_err(|e| self.unwritten(&e))?;
+        self.relay.next_file(self.checksum, &front).map_err(unwritten)?;
         self.queueing = Progress::default();
         self.channel.received(None, &self.received, &self.queued, &self.queueing);
         Ok(())
     }
 
-    fn unwritten(&self, e: &binlog::Error) -> SqlError {
-        SqlError::new(13_121, format!("Relay log write failure: {e}"))
-    }
-
     /// Puts what has come into the relay log.
     fn write(&mut self) -> Result<(), SqlError> {
         if !self.batch.is_empty() {
-            self.relay.append(&self.batch).map_err(|e| self.unwritten(&e))?;
+            self.relay.append(&self.batch).map_err(unwritten)?;
             self.batch.clear();
         }
         if self.boundary.is_some() || !self.received.is_empty() {
@@ -419,7 +416,7 @@ impl Receiver<'_> {
             self.front.rotate.clear();
             event::put(&mut self.front.rotate, Kind::Rotate, stamp, FLAG_ARTIFICIAL, None, &[&body], self.checksum);
             let front = [&self.front.rotate[..], &self.front.description[..]].concat();
-            self.relay.next_file(self.checksum, &front).map_err(|e| self.unwritten(&e))?;
+            self.relay.next_file(self.checksum, &front).map_err(unwritten)?;
         }
         Ok(())
     }

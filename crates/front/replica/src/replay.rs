@@ -10,7 +10,7 @@
 
 use crate::channel::{Channel, SqlState, ThreadChoice};
 use crate::config::{Position, SourceConfig};
-use crate::errors::Stopped;
+use crate::errors::{Stopped, unwritten};
 use crate::group::{Groups, Step};
 use binlog::decode::code::MARIA_GTID;
 use binlog::decode::{Head, body_of};
@@ -46,9 +46,9 @@ pub struct Start {
     pub copied: PathBuf,
 }
 
-/// How far.
+/// Where recovery ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Until {
+pub enum Point {
     /// To the end of the last file.
     End,
     /// Until all of these are applied.
@@ -114,9 +114,9 @@ fn in_order(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
 
 impl Plan {
     /// Errors are lines for whoever asked.
-    pub fn make(files: &[PathBuf], from: &Start, until: &Until, keys: &LogKeys) -> Result<Plan> {
+    pub fn make(files: &[PathBuf], from: &Start, until: &Point, keys: &LogKeys) -> Result<Plan> {
         let files = in_order(files)?;
-        check_until(from, until)?;
+        check_point(from, until)?;
         let begin = files.iter().position(|path| name_of(path) == from.file);
         let mut scan = Scan {
             until,
@@ -157,18 +157,18 @@ impl Plan {
     }
 }
 
-fn check_until(from: &Start, until: &Until) -> Result<()> {
+fn check_point(from: &Start, until: &Point) -> Result<()> {
     match until {
-        Until::Time(us) if *us < from.at_us => {
+        Point::Time(us) if *us < from.at_us => {
             Err(format!("the backup may have what was committed up to {}: take an older one", shown(from.at_us)))
         }
-        Until::After(set) if set.is_subset_of(&from.executed) => {
+        Point::After(set) if set.is_subset_of(&from.executed) => {
             Err(format!("the backup has {set} already: take an older one"))
         }
-        Until::Before(set) if set.intersects(&from.executed) => {
+        Point::Before(set) if set.intersects(&from.executed) => {
             Err(format!("the backup has transactions of {set} already: take an older one"))
         }
-        Until::Place { file, offset } => {
+        Point::Place { file, offset } => {
             let (base, number) = numbered(Path::new(file))?;
             let own = numbered(Path::new(&from.file))?;
             if base != own.0 || (number, *offset) < (own.1, from.position) {
@@ -222,8 +222,8 @@ fn compare(file: &LogFile, path: &Path, front: &Front, from: &Start, keys: &LogK
 }
 
 /// Looks at all events before any is applied.
-struct Scan<'u> {
-    until: &'u Until,
+struct Scan<'p> {
+    until: &'p Point,
     /// In the backup, or in the files so far.
     has: GtidSet,
     /// The file that the backup ends in is not there: its transactions are told by their numbers.
@@ -255,7 +255,7 @@ impl Scan<'_> {
             if step == Step::Head || !was_open && matches!(step, Step::Opens | Step::Alone) {
                 head = headed(&header, body, step).ok_or_else(damaged)?;
                 is_met = self.is_reached(&name, begin, Some(time_of(&head, &header)))?
-                    || matches!(self.until, Until::Before(set) if head.gtid.is_some_and(|g| set.contains(g)));
+                    || matches!(self.until, Point::Before(set) if head.gtid.is_some_and(|g| set.contains(g)));
                 if is_met {
                     break;
                 }
@@ -282,17 +282,17 @@ impl Scan<'_> {
     /// Is what begins here behind the point? `time`: when it was committed.
     fn is_reached(&self, name: &str, begin: u64, time: Option<u64>) -> Result<bool> {
         Ok(match self.until {
-            Until::Time(us) => time.is_some_and(|time| time >= *us),
-            Until::Place { file, offset } => {
+            Point::Time(us) => time.is_some_and(|time| time >= *us),
+            Point::Place { file, offset } => {
                 (numbered(Path::new(name))?.1, begin) >= (numbered(Path::new(file))?.1, *offset)
             }
-            Until::End | Until::After(_) | Until::Before(_) => false,
+            Point::End | Point::After(_) | Point::Before(_) => false,
         })
     }
 
     /// A transaction is whole. True: the point is behind it.
     fn ended(&mut self, head: &Head, name: &str, begin: u64, end: u64) -> Result<bool> {
-        if let Until::Place { file, offset } = self.until
+        if let Point::Place { file, offset } = self.until
             && file == name
             && (begin + 1..end).contains(offset)
         {
@@ -316,22 +316,22 @@ impl Scan<'_> {
             None => self.plan.transactions += 1,
         }
         Ok(match self.until {
-            Until::After(set) => set.is_subset_of(&self.found),
-            Until::Place { file, offset } => file == name && end == *offset,
-            Until::End | Until::Before(_) | Until::Time(_) => false,
+            Point::After(set) => set.is_subset_of(&self.found),
+            Point::Place { file, offset } => file == name && end == *offset,
+            Point::End | Point::Before(_) | Point::Time(_) => false,
         })
     }
 
     /// All files are read, and the point was not met.
     fn unmet(self) -> Result<Plan> {
         match self.until {
-            Until::End | Until::Time(_) => Ok(self.plan),
-            Until::After(set) | Until::Before(set) => {
+            Point::End | Point::Time(_) => Ok(self.plan),
+            Point::After(set) | Point::Before(set) => {
                 let mut missing = set.clone();
                 missing.subtract(&self.found);
                 Err(format!("the files do not have {}", missing.to_string().replace('\n', "")))
             }
-            Until::Place { file, offset } => Err(format!("the files end before {file}:{offset}")),
+            Point::Place { file, offset } => Err(format!("the files end before {file}:{offset}")),
         }
     }
 }
@@ -369,27 +369,23 @@ pub fn replay(channel: &Arc<Channel>, plan: &Plan, tell: &mut dyn FnMut(u64)) ->
     channel.forget()
 }
 
-fn unreadable(e: impl std::fmt::Display) -> SqlError {
-    SqlError::new(13_121, format!("Relay log write failure: {e}"))
-}
-
 /// Puts a piece of a file into the relay log.
 fn feed(channel: &Arc<Channel>, piece: &Piece, tell: &mut dyn FnMut(u64)) -> std::result::Result<(), SqlError> {
     let relay = channel.relay();
-    let keys = channel.host.log_keys().ok_or_else(|| unreadable("the server ends"))?;
-    let file = open(&piece.path, &keys).map_err(unreadable)?;
+    let keys = channel.host.log_keys().ok_or_else(|| unwritten("the server ends"))?;
+    let file = open(&piece.path, &keys).map_err(unwritten)?;
     let begin_file = |offset: u64| {
         let mut bytes = Vec::new();
         let body = event::rotate(&piece.name, offset);
         let stamp = Stamp { timestamp: 0, server_id: 0 };
         event::put(&mut bytes, Kind::Rotate, stamp, FLAG_ARTIFICIAL, None, &[&body], piece.front.checksum);
         bytes.extend_from_slice(&piece.front.description);
-        relay.next_file(piece.front.checksum, &bytes).map_err(unreadable)
+        relay.next_file(piece.front.checksum, &bytes).map_err(unwritten)
     };
     begin_file(piece.from)?;
     let (mut at, mut groups) = (piece.from, Groups::default());
     let (mut bytes, mut batch) = (Vec::new(), Vec::new());
-    while let Some(header) = read_event(&file, at, piece.to, piece.front.checksum, &mut bytes).map_err(unreadable)? {
+    while let Some(header) = read_event(&file, at, piece.to, piece.front.checksum, &mut bytes).map_err(unwritten)? {
         let body = body_of(&bytes, piece.front.checksum).unwrap_or_default();
         at += u64::from(header.len);
         // Where the next file begins is known already.
@@ -398,11 +394,11 @@ fn feed(channel: &Arc<Channel>, piece: &Piece, tell: &mut dyn FnMut(u64)) -> std
         }
         let ends = groups.step(&header, body).is_some_and(Step::ends);
         if batch.len() >= BATCH_BYTES {
-            relay.append(&batch).map_err(unreadable)?;
+            relay.append(&batch).map_err(unwritten)?;
             batch.clear();
         }
         if ends && relay.end().offset >= RELAY_FILE_BYTES {
-            relay.append(&batch).map_err(unreadable)?;
+            relay.append(&batch).map_err(unwritten)?;
             batch.clear();
             begin_file(at)?;
             while relay.space() > AHEAD_BYTES {
@@ -410,7 +406,7 @@ fn feed(channel: &Arc<Channel>, piece: &Piece, tell: &mut dyn FnMut(u64)) -> std
             }
         }
     }
-    relay.append(&batch).map_err(unreadable)
+    relay.append(&batch).map_err(unwritten)
 }
 
 /// The applier's error, if it has ended; else waits a moment.
