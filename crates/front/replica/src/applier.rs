@@ -4,6 +4,7 @@
 use crate::changes::{Changes, damaged, unreadable};
 use crate::channel::Channel;
 use crate::config::Position;
+use crate::errors;
 use crate::group::{Groups, Step};
 use crate::host::{Apply, Origin};
 use crate::relay::{Cursor, Next, RelayLog};
@@ -36,15 +37,12 @@ pub(crate) struct Applier {
 }
 
 /// However the thread ends: nobody waits for a transaction that it had.
-struct Ends(Arc<Schedule>, bool);
+pub(crate) struct Ends(pub Arc<Schedule>, pub bool);
 
 impl Drop for Ends {
     fn drop(&mut self) {
         if !self.1 {
-            self.0.fail(
-                0,
-                SqlError::new(1756, "The replica coordinator and worker threads are stopped: a worker has panicked."),
-            );
+            self.0.fail(0, errors::panicked("a worker"));
         }
     }
 }
@@ -121,8 +119,8 @@ impl Applier {
 
     /// Commits the transaction at hand, whose turn it is, and those that are parked behind.
     fn commit(&mut self, job: &Arc<Job>) {
-        let position = self.schedule.position_of(job);
-        match seated(&mut self.seat).commit(&position) {
+        let mark = self.schedule.mark_of(job);
+        match seated(&mut self.seat).commit(&mark) {
             Ok(()) => self.committed(job),
             Err(e) => self.failed(job, &e),
         }
@@ -179,6 +177,9 @@ impl Applier {
     /// True: it has committed by itself.
     fn attempt(&mut self, job: &Job) -> Result<bool, SqlError> {
         (self.origin, self.position) = (job.origin, job.from.clone());
+        if job.done {
+            return Ok(true);
+        }
         seated(&mut self.seat).starts_from(&job.from);
         if job.skipped {
             return seated(&mut self.seat).begin(&self.origin).map(|()| false);

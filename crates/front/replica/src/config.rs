@@ -180,6 +180,53 @@ fn is_like(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
+/// What a transaction stores with its changes of how far its channel is.
+///
+/// ```text
+///   positions at the source   100   200   300   400   500
+///   committed here             x     x           x           low: 200, ahead: 400
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// All transactions up to here are committed, once this one is.
+    pub low: Position,
+    /// Where this one ends, if one before it is not committed.
+    pub ahead: Option<Position>,
+    /// The same of others before, which `low` has passed: they need not be kept any more.
+    pub passed: Vec<Position>,
+    /// Each seat keeps a mark of its own.
+    pub is_own: bool,
+}
+
+impl Mark {
+    /// Nothing before it is open.
+    pub fn at(low: Position) -> Mark {
+        Mark { low, ..Mark::default() }
+    }
+}
+
+/// What of a source's transactions is committed here: all up to `low`, and those behind it that end at one of `ahead`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    pub low: Position,
+    pub ahead: Vec<Position>,
+}
+
+impl Done {
+    /// Of what the seats of a channel have stored.
+    pub fn of(lows: impl Iterator<Item = Position>, ahead: impl Iterator<Item = Position>) -> Done {
+        let low = lows.reduce(|a, b| if b.is_behind(&a) || b.made && b.place() == a.place() { b } else { a });
+        let low = low.unwrap_or_else(|| Position::new("", 4));
+        let ahead = ahead.filter(|end| end.is_behind(&low)).collect();
+        Done { low, ahead }
+    }
+
+    /// Is the transaction that ends there committed?
+    pub fn has(&self, end: &Position) -> bool {
+        !end.is_behind(&self.low) || self.ahead.contains(end)
+    }
+}
+
 /// Where the next transaction is to be read, and which have been applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Position {
@@ -193,6 +240,17 @@ pub struct Position {
 impl Position {
     pub fn new(file: &str, offset: u64) -> Position {
         Position { file: file.to_string(), offset, made: false }
+    }
+
+    /// The number of the file, and where in it.
+    fn place(&self) -> (u64, u64) {
+        let number = self.file.rsplit_once('.').and_then(|(_, digits)| digits.parse().ok());
+        (number.unwrap_or(0), self.offset)
+    }
+
+    /// Of two places of one source.
+    pub fn is_behind(&self, other: &Position) -> bool {
+        self.place() > other.place()
     }
 
     pub fn encode(&self) -> Vec<u8> {

@@ -4,15 +4,15 @@
 //! What a transaction depends on is told by its source: MySQL by `last_committed` and `sequence_number`, MariaDB by the number of the group
 //! that it was committed in. Where it is not told, each depends on the one before it. Statements run alone.
 
-use crate::applier::Applier;
+use crate::applier::{Applier, Ends};
 use crate::changes::unreadable;
 use crate::channel::{Channel, SqlState, now_us};
-use crate::config::Position;
+use crate::config::{Done, Position};
 use crate::errors;
 use crate::group::{Groups, Step};
 use crate::host::Origin;
 use crate::relay::{Cursor, Next, Place, RelayLog};
-use crate::schedule::{Job, SPARE_SEATS, Schedule, Seat, Takes};
+use crate::schedule::{Job, Order, SPARE_SEATS, Schedule, Seat, Takes};
 use crate::until::Until;
 use crate::workers::Report;
 use binlog::decode::{self, Head, QueryEvent, body_of, code};
@@ -32,11 +32,25 @@ const LOOK_SOON: Duration = Duration::from_millis(10);
 const REMEMBERED_MAX: usize = 1 << 14;
 
 pub(crate) fn run(channel: &Arc<Channel>) {
+    let mut ends = Told(channel, false);
     let ended = Coordinator::new(channel).and_then(|mut coordinator| coordinator.run());
     channel.set_schedule(None);
     let stops = channel.sql_stops();
     // What an order to stop has interrupted is no error.
+    ends.1 = true;
     channel.sql_ended(ended.as_ref().err().filter(|e| !(stops && matches!(e.code, 1317 | 1053))));
+}
+
+/// However the thread ends: that is told.
+struct Told<'c>(&'c Channel, bool);
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        if !self.1 {
+            self.0.set_schedule(None);
+            self.0.sql_ended(Some(&errors::panicked("the coordinator")));
+        }
+    }
 }
 
 /// Which transactions must be committed before another one begins, by the numbers of jobs.
@@ -125,6 +139,14 @@ struct Coordinator<'c> {
     open: Option<Open>,
     /// Transactions that this server has, or has read.
     executed: GtidSet,
+    /// The same by their positions: those behind a gap, and those of a worker that did not come to tell of its commit.
+    done: Option<Done>,
+}
+
+impl Drop for Coordinator<'_> {
+    fn drop(&mut self) {
+        self.end_workers();
+    }
 }
 
 impl Coordinator<'_> {
@@ -132,7 +154,12 @@ impl Coordinator<'_> {
         let relay = channel.relay();
         let cursor = Cursor::open(&relay, channel.applied_place()).map_err(|e| unreadable(&e))?;
         let config = channel.config();
-        let schedule = Arc::new(Schedule::new(channel.host.preserves_order()));
+        let order = match (channel.host.preserves_order(), config.auto_position) {
+            (true, _) => Order::Kept,
+            (false, true) => Order::Numbers,
+            (false, false) => Order::Positions,
+        };
+        let schedule = Arc::new(Schedule::new(order));
         channel.set_schedule(Some(Arc::clone(&schedule)));
         let mut coordinator = Coordinator {
             channel,
@@ -148,21 +175,18 @@ impl Coordinator<'_> {
             position: channel.status().applied,
             open: None,
             executed: channel.host.executed(),
+            // Positions of another source than before say nothing.
+            done: if config.auto_position { None } else { Some(channel.host.done(&channel.name)?) },
         };
-        match coordinator.begin_workers() {
-            Ok(()) => Ok(coordinator),
-            Err(e) => {
-                coordinator.end_workers();
-                Err(e)
-            }
-        }
+        coordinator.begin_workers()?;
+        Ok(coordinator)
     }
 
     fn begin_workers(&mut self) -> Result<(), SqlError> {
         let count = self.channel.host.workers().max(1);
         let seats = if count > 1 && self.channel.host.preserves_order() { count + SPARE_SEATS } else { count };
         for id in 0..seats {
-            let apply = self.channel.host.applier(&self.channel.name)?;
+            let apply = self.channel.host.applier(&self.channel.name, id)?;
             self.channel.sql_interrupt(apply.interrupter());
             self.schedule.add_seat(Seat { id, apply });
         }
@@ -181,7 +205,12 @@ impl Coordinator<'_> {
         }
         let schedule = Arc::clone(&self.schedule);
         let thread = std::thread::Builder::new().name("replica_evict".into());
-        self.evictor = Some(thread.spawn(move || evict(&schedule)).map_err(failed)?);
+        let evictor = thread.spawn(move || {
+            let mut ends = Ends(Arc::clone(&schedule), false);
+            evict(&schedule);
+            ends.1 = true;
+        });
+        self.evictor = Some(evictor.map_err(failed)?);
         Ok(())
     }
 
@@ -218,7 +247,7 @@ impl Coordinator<'_> {
         let mut event = Vec::new();
         while !self.channel.sql_stops() {
             let place = self.cursor.place();
-            if self.open.is_none() && self.until.is_reached(&self.position, place, &self.executed) {
+            if self.open.is_none() && self.until.is_reached(&self.position, place, &self.executed, self.has_gaps()) {
                 return Ok(());
             }
             match self.cursor.next(&self.relay, &mut event).map_err(|e| unreadable(&e))? {
@@ -362,9 +391,21 @@ impl Coordinator<'_> {
         Err(err!(1317))
     }
 
+    /// Is something committed that comes later?
+    fn has_gaps(&self) -> bool {
+        self.done.as_ref().is_some_and(|done| done.ahead.iter().any(|end| end.is_behind(&self.position)))
+    }
+
     /// A transaction is whole.
     fn ended(&mut self) -> bool {
-        let open = self.open.take().expect("it was opened by its first event");
+        let mut open = self.open.take().expect("it was opened by its first event");
+        // Positions of events of one file are 32 bits: behind 4 GiB they begin anew.
+        let done =
+            self.position.is_behind(&open.from) && self.done.as_ref().is_some_and(|done| done.has(&self.position));
+        if done {
+            // As one whose number is known.
+            (open.counted, open.origin.head.gtid) = (false, None);
+        }
         // Only now: one of which a file has the beginning alone comes again in the next.
         if let Some(gtid) = open.origin.head.gtid {
             self.executed.add(gtid);
@@ -380,6 +421,7 @@ impl Coordinator<'_> {
             alone: open.alone,
             origin: open.origin,
             skipped: open.skipped,
+            done,
             begin: open.begin,
             end: self.cursor.place(),
             checksum: open.checksum,

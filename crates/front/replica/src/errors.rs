@@ -121,6 +121,18 @@ pub fn wrong_until() -> SqlError {
     SqlError::new(1277, "Incorrect parameter or combination of parameters for START REPLICA UNTIL")
 }
 
+/// Behind transactions that are not committed there are some that are.
+pub fn gaps() -> SqlError {
+    let text = "CHANGE REPLICATION SOURCE cannot be executed when the replica was stopped with an error or killed in MTA mode. Consider \
+                using RESET REPLICA or START REPLICA UNTIL.";
+    SqlError::new(1802, text)
+}
+
+/// A thread of a channel has ended by a fault of this server. `who`: which.
+pub(crate) fn panicked(who: &str) -> SqlError {
+    SqlError::new(1756, format!("The replica coordinator and worker threads are stopped: {who} has panicked."))
+}
+
 /// Nothing more can be put into the relay log.
 pub(crate) fn unwritten(e: impl std::fmt::Display) -> SqlError {
     SqlError::new(13_122, format!("Relay log write failure: {e}"))

@@ -1,6 +1,6 @@
 //! What a channel needs of the server that it is in.
 
-use crate::config::{Filters, Position};
+use crate::config::{Done, Filters, Mark, Position};
 use crate::schedule::Turn;
 use binlog::LogKeys;
 use binlog::decode::{Head, QueryEvent, RowsEvent, SourceTable};
@@ -51,8 +51,8 @@ pub trait Apply: Send {
     /// It waits no longer.
     fn unpark(&mut self);
 
-    /// The transaction ends with its changes, and stores the position behind it.
-    fn commit(&mut self, at: &Position) -> Result<(), SqlError>;
+    /// The transaction ends with its changes, and stores how far the channel is.
+    fn commit(&mut self, mark: &Mark) -> Result<(), SqlError>;
 
     /// The commit that follows prepares the transaction under this identifier; a statement decides later.
     fn prepares(&mut self, id: XaId);
@@ -72,8 +72,11 @@ pub trait Apply: Send {
 
 /// The server.
 pub trait Host: Send + Sync {
-    /// An applier of a channel. Errors: too many sessions.
-    fn applier(&self, channel: &str) -> Result<Box<dyn Apply>, SqlError>;
+    /// An applier of a channel in which nobody applies yet but those with lower numbers. Errors: too many sessions.
+    fn applier(&self, channel: &str, number: usize) -> Result<Box<dyn Apply>, SqlError>;
+
+    /// What of the channel's transactions is committed, while nobody applies any.
+    fn done(&self, channel: &str) -> Result<Done, SqlError>;
 
     /// Keeps what is given of a channel, all or nothing, durably. `None`: that stays as it is.
     fn save(&self, channel: &str, config: Option<&[u8]>, position: Option<&Position>) -> Result<(), SqlError>;

@@ -42,7 +42,7 @@ mod until;
 mod workers;
 
 pub use channel::{Channel, Status, ThreadChoice};
-pub use config::{Filters, Position, SourceConfig};
+pub use config::{Done, Filters, Mark, Position, SourceConfig};
 pub use host::{Apply, Host, Origin};
 pub use schedule::Turn;
 pub use until::Until;

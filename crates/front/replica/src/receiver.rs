@@ -32,6 +32,23 @@ const BATCH_BYTES: usize = 256 << 10;
 
 /// Runs until it is told to stop or something is wrong that trying again does not mend.
 pub(crate) fn run(channel: &Arc<Channel>) {
+    let mut ends = Told(channel, false);
+    receive(channel);
+    ends.1 = true;
+}
+
+/// However the thread ends: that is told.
+struct Told<'c>(&'c Channel, bool);
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        if !self.1 {
+            self.0.io_failed(fatal("the receiver has panicked"));
+        }
+    }
+}
+
+fn receive(channel: &Arc<Channel>) {
     let mut attempts = 0;
     while !channel.io_stops() {
         let config = channel.config();

@@ -20,12 +20,12 @@
 //! By then all threads may wait for rows of transactions that are parked behind it. So one thread takes nothing else than what is to be
 //! applied again ([`Takes::Again`]), and one seat is kept free for it.
 
-use crate::config::Position;
+use crate::config::{Mark, Position};
 use crate::host::{Apply, Origin};
 use crate::relay::Place;
 use crate::workers::Progress;
 use binlog::event::Checksum;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sync::{Condvar, Mutex, Rank};
@@ -55,6 +55,8 @@ pub(crate) struct Job {
     pub origin: Origin,
     /// Left out: only the position behind it is stored.
     pub skipped: bool,
+    /// Committed before this start, and its position stored.
+    pub done: bool,
     /// Where its first event begins, and where the last one ends: in one file.
     pub begin: Place,
     pub end: Place,
@@ -106,6 +108,8 @@ struct State {
     low: u64,
     /// Where `low` ends.
     low_end: Option<(Position, Place)>,
+    /// Committed ones behind `low` whose ends are stored: see [`Mark`].
+    ahead: BTreeMap<u64, Position>,
     /// Up to here commits are durable, and told of.
     settled: u64,
     settled_at: Option<Instant>,
@@ -172,6 +176,17 @@ impl State {
     }
 }
 
+/// In which order transactions commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// That of the relay log.
+    Kept,
+    /// Any: their numbers say which are committed.
+    Numbers,
+    /// Any: their positions do.
+    Positions,
+}
+
 /// What a thread takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
@@ -214,19 +229,18 @@ pub(crate) struct Schedule {
     room: Condvar,
     /// One thread waits for transactions to be rolled back.
     evictions: Condvar,
-    in_order: bool,
+    order: Order,
 }
 
 impl Schedule {
-    /// `in_order`: commits come in the order of the relay log.
-    pub fn new(in_order: bool) -> Schedule {
+    pub fn new(order: Order) -> Schedule {
         Schedule {
             state: Mutex::new(Rank::Replication, State::default()),
             ready: Condvar::new(),
             again: Condvar::new(),
             room: Condvar::new(),
             evictions: Condvar::new(),
-            in_order,
+            order,
         }
     }
 
@@ -305,7 +319,7 @@ impl Schedule {
     /// May this transaction commit? Those behind one that failed never may.
     pub fn is_due(&self, number: u64) -> bool {
         let state = self.state.lock();
-        !self.in_order || state.index(number) == 0
+        self.order != Order::Kept || state.index(number) == 0
     }
 
     /// A transaction is applied, and known to wait: see [`Apply::park`].
@@ -341,17 +355,31 @@ impl Schedule {
         running.attempts - 1
     }
 
-    /// Where a transaction that is about to commit says that everything before is applied.
-    pub fn position_of(&self, job: &Job) -> Position {
-        if self.in_order {
-            return job.to.clone();
+    /// What a transaction that is about to commit says of those before it.
+    pub fn mark_of(&self, job: &Job) -> Mark {
+        if self.order == Order::Kept {
+            return Mark::at(job.to.clone());
         }
-        let state = self.state.lock();
-        match &state.low_end {
-            Some((position, _)) => position.clone(),
+        let mut state = self.state.lock();
+        let is_done = |r: &&Running| r.job.number == job.number || matches!(r.stage, Stage::Committed);
+        let last = state.running.iter().take_while(is_done).last();
+        let (number, low) = match (last, &state.low_end) {
+            (Some(running), _) => (running.job.number, running.job.to.clone()),
+            (None, Some((position, _))) => (state.low, position.clone()),
             // Of the transactions since the start none without a gap before it has ended.
-            None => state.running.front().expect("the caller's runs").job.from.clone(),
+            (None, None) => (state.low, state.running.front().expect("the caller's runs").job.from.clone()),
+        };
+        if self.order == Order::Numbers {
+            return Mark::at(low);
         }
+        let mut passed = Vec::new();
+        while let Some((_, end)) = state.ahead.first_key_value().filter(|(ahead, _)| **ahead <= number) {
+            passed.push(end.clone());
+            state.ahead.pop_first();
+        }
+        let ahead = (job.number > number).then(|| job.to.clone());
+        state.ahead.extend(ahead.clone().map(|end| (job.number, end)));
+        Mark { low, ahead, passed, is_own: true }
     }
 
     /// The transaction is committed, and its seat free. Returns the one whose turn comes with that, if it is parked, and whether it is

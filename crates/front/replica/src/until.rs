@@ -46,8 +46,9 @@ impl Until {
         }
     }
 
-    /// Does it end between two transactions, at this place? `executed`: all transactions so far.
-    pub(crate) fn is_reached(&self, position: &Position, place: Place, executed: &GtidSet) -> bool {
+    /// Does it end between two transactions, at this place? `executed`: all transactions so far. `gaps`: of those behind the place some are
+    /// committed.
+    pub(crate) fn is_reached(&self, position: &Position, place: Place, executed: &GtidSet, gaps: bool) -> bool {
         match self {
             Until::Never | Until::Before(_) => false,
             Until::Source(file, offset) => {
@@ -58,8 +59,7 @@ impl Until {
                 number_of(file).is_some_and(|end| (place.number, place.offset) >= (end, *offset))
             }
             Until::After(set) => set.is_subset_of(executed),
-            // Between two transactions of an applier that begins without one there is none.
-            Until::AfterGaps => true,
+            Until::AfterGaps => !gaps,
         }
     }
 
@@ -80,7 +80,8 @@ mod tests {
     fn it_ends_at_or_behind_its_place() {
         let none = GtidSet::default();
         let place = Place { number: 3, offset: 100 };
-        let at = |until: &Until, file: &str, offset| until.is_reached(&Position::new(file, offset), place, &none);
+        let at =
+            |until: &Until, file: &str, offset| until.is_reached(&Position::new(file, offset), place, &none, false);
         let source = Until::Source("binlog.000009".into(), 157);
         assert!(
             !at(&source, "binlog.000009", 4) && at(&source, "binlog.000009", 157) && at(&source, "binlog.000010", 4)
@@ -89,8 +90,10 @@ mod tests {
         let relay = |offset| Until::Relay("host-relay-bin.000003".into(), offset);
         assert!(at(&relay(100), "b.1", 4) && !at(&relay(101), "b.1", 4));
         let set = GtidSet::parse("3e11fa47-71ca-11e1-9e33-c80aa9429562:1-4").unwrap();
-        assert!(!Until::After(set.clone()).is_reached(&Position::default(), place, &none));
-        assert!(Until::After(set.clone()).is_reached(&Position::default(), place, &set));
+        assert!(!Until::After(set.clone()).is_reached(&Position::default(), place, &none, false));
+        assert!(Until::After(set.clone()).is_reached(&Position::default(), place, &set, false));
+        let gaps = |gaps| Until::AfterGaps.is_reached(&Position::default(), place, &none, gaps);
+        assert!(gaps(false) && !gaps(true));
         let (uuid, number) = (binlog::gtid::Uuid::parse("3e11fa47-71ca-11e1-9e33-c80aa9429562").unwrap(), 4);
         assert!(Until::Before(set.clone()).is_before(Some(Gtid { uuid, tag: Default::default(), number })));
         assert!(!Until::Before(set).is_before(Some(Gtid { uuid, tag: Default::default(), number: 5 })));

@@ -27,7 +27,7 @@ use engine::{Isolation, Transaction};
 use exec::apply::{Mode, RowApplier};
 use exec::run::{PlainReads, Run};
 use protocol::{HangUp, Peer};
-use replica::{Apply, Filters, Origin, Position, Turn};
+use replica::{Apply, Filters, Mark, Origin, Position, Turn};
 use sql::ast::{ObjectName, Parsed, Statement, TableRef};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -60,15 +60,24 @@ const TIMEOUT: VarId = id("innodb_lock_wait_timeout");
 /// Ids of the sessions of appliers: those of connections count up from 1.
 const FIRST_ID: u32 = 1 << 31;
 
-/// The dictionary entry of a channel that says where its next transaction begins.
+/// The dictionary entry of a channel that says where its next transaction begins. Of commits out of order each applier has one of its own,
+/// `position.3`, so that none waits for another one's, and the last counts.
 pub(crate) const POSITION_ENTRY: &str = "position";
+/// `ahead.binlog.000007.1234`: the end of a transaction that is committed behind such a position.
+pub(crate) const AHEAD_ENTRY: &str = "ahead.";
+
+fn ahead_entry(end: &Position) -> String {
+    format!("{AHEAD_ENTRY}{}.{}", end.file, end.offset)
+}
 
 /// What a session that applies has beside others.
 pub(crate) struct Applied {
     channel: String,
+    /// Among the channel's appliers.
+    number: usize,
     origin: Origin,
     /// What the next commit stores, once.
-    position: RefCell<Option<Position>>,
+    mark: RefCell<Option<Mark>>,
     /// What was stored last: where the transaction at hand begins.
     stored: RefCell<Position>,
 }
@@ -89,10 +98,21 @@ impl Applied {
 
     /// Before a commit of `tx`: the position behind what it does, if it has not been stored.
     pub fn store(&self, server: &Server, tx: &mut Transaction) -> Result<()> {
-        let Some(position) = self.position.borrow_mut().take() else { return Ok(()) };
+        let Some(mark) = self.mark.borrow_mut().take() else { return Ok(()) };
         let tree = server.engine.dictionary();
-        dictionary::put(tx, tree, Kind::Replication, &self.channel, POSITION_ENTRY, &position.encode())?;
-        *self.stored.borrow_mut() = position;
+        let mut put =
+            |name: &str, value: &[u8]| dictionary::put(tx, tree, Kind::Replication, &self.channel, name, value);
+        match mark.is_own {
+            true => put(&format!("{POSITION_ENTRY}.{}", self.number), &mark.low.encode())?,
+            false => put(POSITION_ENTRY, &mark.low.encode())?,
+        }
+        if let Some(end) = &mark.ahead {
+            put(&ahead_entry(end), &end.encode())?;
+        }
+        for end in &mark.passed {
+            put(&ahead_entry(end), &[])?;
+        }
+        *self.stored.borrow_mut() = mark.low;
         Ok(())
     }
 }
@@ -191,8 +211,8 @@ pub(crate) struct SessionApplier {
 }
 
 impl SessionApplier {
-    /// `channel`: where positions are kept. Errors 1040, 1135.
-    pub fn new(server: &Arc<Server>, channel: &str, position: Position) -> Result<SessionApplier> {
+    /// `channel`: where positions are kept. `number`: of this one among its appliers. Errors 1040, 1135.
+    pub fn new(server: &Arc<Server>, channel: &str, number: usize, position: Position) -> Result<SessionApplier> {
         static NEXT: AtomicU32 = AtomicU32::new(FIRST_ID);
         // Relaxed: a number of its own for each, nothing else.
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -209,8 +229,9 @@ impl SessionApplier {
         }
         session.state.applied = Some(Box::new(Applied {
             channel: channel.to_string(),
+            number,
             origin: Origin::default(),
-            position: RefCell::new(None),
+            mark: RefCell::new(None),
             stored: RefCell::new(position),
         }));
         session.counters.attach();
@@ -322,13 +343,13 @@ impl SessionApplier {
         let begin = self.applied().stored.borrow().clone();
         if !begin.made {
             self.session.transaction.explicit = false;
-            *self.applied().position.borrow_mut() = Some(Position { made: true, ..begin });
+            *self.applied().mark.borrow_mut() = Some(Mark::at(Position { made: true, ..begin }));
             self.run_unlogged(&QueryEvent { text: definition, ..query.clone() }, filters)?;
             self.session.transaction.explicit = true;
             self.session.transaction.next_isolation = Some(Isolation::ReadCommitted);
         }
         // The filters leave out its rows as well.
-        let left_out = !begin.made && self.applied().position.borrow().is_some();
+        let left_out = !begin.made && self.applied().mark.borrow().is_some();
         if left_out || self.session.state.logs_to().is_none() {
             return Ok(());
         }
@@ -349,11 +370,11 @@ impl SessionApplier {
 
     /// A statement that ends its transaction by itself has stored the position, unless it had nothing to do.
     fn end_statement(&mut self, at: &Position) -> Result<()> {
-        let stored = self.applied().position.borrow().is_none();
+        let stored = self.applied().mark.borrow().is_none();
         if stored && !self.session.tx.is_active() {
             return Ok(());
         }
-        *self.applied().position.borrow_mut() = Some(at.clone());
+        *self.applied().mark.borrow_mut() = Some(Mark::at(at.clone()));
         self.session.commit_applied(LoggedAs::Rows)
     }
 }
@@ -573,7 +594,7 @@ impl Apply for SessionApplier {
     fn begin(&mut self, origin: &Origin) -> Result<()> {
         let applied = self.applied();
         applied.origin = *origin;
-        *applied.position.borrow_mut() = None;
+        *applied.mark.borrow_mut() = None;
         let timeout = self.session.server.globals.load().uint(TIMEOUT);
         self.session.tx.set_lock_wait_timeout(std::time::Duration::from_secs(timeout));
         self.session.transaction.explicit = true;
@@ -606,7 +627,7 @@ impl Apply for SessionApplier {
             if let Some(at) = ends {
                 // It commits by itself, as it did at the source.
                 this.session.transaction.explicit = false;
-                *this.applied().position.borrow_mut() = Some(at.clone());
+                *this.applied().mark.borrow_mut() = Some(Mark::at(at.clone()));
             }
             this.set_session(query, timestamp)?;
             if ends.is_none()
@@ -642,9 +663,9 @@ impl Apply for SessionApplier {
         self.session.tx.leave_wait();
     }
 
-    fn commit(&mut self, at: &Position) -> Result<()> {
+    fn commit(&mut self, mark: &Mark) -> Result<()> {
         self.step(|this| {
-            *this.applied().position.borrow_mut() = Some(at.clone());
+            *this.applied().mark.borrow_mut() = Some(mark.clone());
             match this.prepares.take() {
                 Some(id) => this.session.prepare_applied(&id, this.logged_as),
                 None => this.session.commit_applied(this.logged_as),
@@ -657,7 +678,7 @@ impl Apply for SessionApplier {
     }
 
     fn rollback(&mut self) {
-        *self.applied().position.borrow_mut() = None;
+        *self.applied().mark.borrow_mut() = None;
         self.prepares = None;
         self.session.rollback_all();
     }

@@ -2,7 +2,7 @@
 
 use crate::Server;
 use crate::binary_log::SERVER_ID;
-use crate::replica_apply::{POSITION_ENTRY, SessionApplier};
+use crate::replica_apply::{AHEAD_ENTRY, POSITION_ENTRY, SessionApplier};
 use crate::variables::{Val, VarId, id};
 use binlog::LogKeys;
 use binlog::gtid::{GtidSet, Uuid};
@@ -10,7 +10,7 @@ use catalog::dictionary::{self, Entry, Kind};
 use catalog::error::from_engine;
 use engine::{Isolation, Transaction};
 use replica::replay::Plan;
-use replica::{Apply, Channel, Filters, Host, Position, SourceConfig, ThreadChoice, Until};
+use replica::{Apply, Channel, Done, Filters, Host, Position, SourceConfig, ThreadChoice, Until};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -116,10 +116,7 @@ impl Server {
         for Entry { schema, value: config, .. } in entries.iter().filter(|e| e.name == CONFIG_ENTRY) {
             let damaged = || dictionary::damaged(format!("R{schema}").as_bytes());
             let config = SourceConfig::decode(config).ok_or_else(damaged)?;
-            let position = match value(schema, POSITION_ENTRY) {
-                Some(bytes) => Position::decode(bytes).ok_or_else(damaged)?,
-                None => Position::new("", 4),
-            };
+            let position = done_of(&entries, schema)?.low;
             self.channels.put(&Arc::new(Channel::new(schema, self.replica_host(), config, position)));
         }
         Ok(())
@@ -189,18 +186,39 @@ impl Server {
     }
 }
 
-/// Where the channel's next transaction begins, as the dictionary has it.
-fn stored_position(server: &Server, channel: &str) -> Result<Position> {
+/// Entries about how far a channel is.
+fn is_mark(entry: &Entry, channel: &str) -> bool {
+    entry.schema == channel && (entry.name.starts_with(POSITION_ENTRY) || entry.name.starts_with(AHEAD_ENTRY))
+}
+
+/// What of a channel's transactions is committed, by its entries. Error 1712 for a damaged one.
+fn done_of(entries: &[Entry], channel: &str) -> Result<Done> {
+    let (mut lows, mut ahead) = (Vec::new(), Vec::new());
+    for entry in entries.iter().filter(|e| is_mark(e, channel)) {
+        let position = Position::decode(&entry.value);
+        let position = position.ok_or_else(|| dictionary::damaged(format!("R{channel}").as_bytes()))?;
+        if entry.name.starts_with(AHEAD_ENTRY) { ahead.push(position) } else { lows.push(position) }
+    }
+    Ok(Done::of(lows.into_iter(), ahead.into_iter()))
+}
+
+/// The channels' entries as committed, not as durable: the applier before may not have waited for its last commit.
+fn entries(server: &Server) -> Result<Vec<Entry>> {
     let mut tx = Transaction::new(&server.engine).map_err(from_engine)?;
-    // As committed, not as durable: the applier before may not have waited for its last commit.
     tx.begin(Isolation::ReadUncommitted, true);
     let entries = dictionary::load(&mut tx, server.engine.dictionary(), Kind::Replication);
     tx.commit().map_err(from_engine)?;
-    let found = entries?.into_iter().find(|e| e.schema == channel && e.name == POSITION_ENTRY);
-    match found {
-        Some(entry) => Position::decode(&entry.value).ok_or_else(|| dictionary::damaged(b"R")),
-        None => Ok(Position::new("", 4)),
+    entries
+}
+
+/// One entry takes the place of all that say how far a channel is.
+fn replace_marks(server: &Server, tx: &mut Transaction, channel: &str, position: Option<&Position>) -> Result<()> {
+    let tree = server.engine.dictionary();
+    for entry in entries(server)?.iter().filter(|e| is_mark(e, channel) && e.name != POSITION_ENTRY) {
+        dictionary::remove(tx, tree, Kind::Replication, channel, &entry.name)?;
     }
+    let position = position.map(Position::encode).unwrap_or_default();
+    dictionary::put(tx, tree, Kind::Replication, channel, POSITION_ENTRY, &position)
 }
 
 impl Here {
@@ -232,9 +250,29 @@ impl Host for Here {
         self.0.upgrade().map(|server| server.log_keys())
     }
 
-    fn applier(&self, channel: &str) -> Result<Box<dyn Apply>> {
+    fn applier(&self, channel: &str, number: usize) -> Result<Box<dyn Apply>> {
         let server = self.server()?;
-        Ok(Box::new(SessionApplier::new(&server, channel, stored_position(&server, channel)?)?))
+        let low = done_of(&entries(&server)?, channel)?.low;
+        Ok(Box::new(SessionApplier::new(&server, channel, number, low)?))
+    }
+
+    fn done(&self, channel: &str) -> Result<Done> {
+        let all = entries(&*self.server()?)?;
+        let done = done_of(&all, channel)?;
+        let is_kept = |entry: &Entry| {
+            entry.name == POSITION_ENTRY || Position::decode(&entry.value).is_some_and(|end| done.ahead.contains(&end))
+        };
+        let stale: Vec<&Entry> = all.iter().filter(|e| is_mark(e, channel) && !is_kept(e)).collect();
+        if !stale.is_empty() {
+            self.change(|server, tx| {
+                let tree = server.engine.dictionary();
+                for entry in &stale {
+                    dictionary::remove(tx, tree, Kind::Replication, channel, &entry.name)?;
+                }
+                dictionary::put(tx, tree, Kind::Replication, channel, POSITION_ENTRY, &done.low.encode())
+            })?;
+        }
+        Ok(done)
     }
 
     fn save(&self, channel: &str, config: Option<&[u8]>, position: Option<&Position>) -> Result<()> {
@@ -244,7 +282,7 @@ impl Host for Here {
                 dictionary::put(tx, tree, Kind::Replication, channel, CONFIG_ENTRY, config)?;
             }
             match position {
-                Some(at) => dictionary::put(tx, tree, Kind::Replication, channel, POSITION_ENTRY, &at.encode()),
+                Some(at) => replace_marks(server, tx, channel, Some(at)),
                 None => Ok(()),
             }
         })
@@ -254,7 +292,7 @@ impl Host for Here {
         self.change(|server, tx| {
             let tree = server.engine.dictionary();
             dictionary::remove(tx, tree, Kind::Replication, channel, CONFIG_ENTRY)?;
-            dictionary::remove(tx, tree, Kind::Replication, channel, POSITION_ENTRY)
+            replace_marks(server, tx, channel, None)
         })
     }
 

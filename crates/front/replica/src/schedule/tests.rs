@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::Filters;
+use crate::config::{Done, Filters, Mark};
 use binlog::decode::{QueryEvent, RowsEvent, SourceTable};
 
 /// A session that does nothing, known by a number.
@@ -28,7 +28,7 @@ impl Apply for Idle {
 
     fn unpark(&mut self) {}
 
-    fn commit(&mut self, _: &Position) -> Result<(), SqlError> {
+    fn commit(&mut self, _: &Mark) -> Result<(), SqlError> {
         Ok(())
     }
 
@@ -57,6 +57,7 @@ fn job(number: u64, after: u64, alone: bool) -> Job {
         alone,
         origin: Origin::default(),
         skipped: false,
+        done: false,
         begin: place(number * 10),
         end: place(number * 10 + 10),
         checksum: Checksum::Crc32,
@@ -66,8 +67,8 @@ fn job(number: u64, after: u64, alone: bool) -> Job {
     }
 }
 
-fn schedule(in_order: bool, seats: usize, jobs: &[(u64, u64, bool)]) -> Arc<Schedule> {
-    let schedule = Arc::new(Schedule::new(in_order));
+fn schedule(order: Order, seats: usize, jobs: &[(u64, u64, bool)]) -> Arc<Schedule> {
+    let schedule = Arc::new(Schedule::new(order));
     (0..seats).for_each(|id| schedule.add_seat(Seat { id, apply: Box::new(Idle(100 + id as u32)) }));
     jobs.iter().for_each(|(number, after, alone)| assert!(schedule.push(job(*number, *after, *alone))));
     schedule
@@ -94,7 +95,7 @@ fn parks(schedule: &Schedule, number: u64, seat: Seat) -> bool {
 #[test]
 fn who_commits_commits_what_is_parked_behind() {
     let jobs = [(1, 0, false), (2, 0, false), (3, 0, false), (4, 1, false), (5, 4, true), (6, 5, false)];
-    let schedule = schedule(true, 3, &jobs);
+    let schedule = schedule(Order::Kept, 3, &jobs);
     let [first, second, third] = [1, 2, 3].map(|n| take(&schedule, n));
     assert!(nothing(&schedule), "there is no seat");
     assert!(schedule.is_due(1) && !schedule.is_due(2));
@@ -126,7 +127,7 @@ fn who_commits_commits_what_is_parked_behind() {
 
 #[test]
 fn who_is_evicted_is_applied_again_in_its_turn() {
-    let schedule = schedule(true, 4, &[(1, 0, false), (2, 0, false), (3, 0, false)]);
+    let schedule = schedule(Order::Kept, 4, &[(1, 0, false), (2, 0, false), (3, 0, false)]);
     let [first, second, third] = [1, 2, 3].map(|n| take(&schedule, n));
     let turn = Turn::new(&schedule, 3);
     assert!(parks(&schedule, 3, third));
@@ -154,7 +155,7 @@ fn who_is_evicted_is_applied_again_in_its_turn() {
 #[test]
 fn who_is_applied_again_needs_no_thread_and_no_seat_of_others() {
     let jobs = [1, 2, 3, 4, 5].map(|n| (n, 0, false));
-    let schedule = schedule(true, 3, &jobs);
+    let schedule = schedule(Order::Kept, 3, &jobs);
     let [first, second, third] = [1, 2, 3].map(|n| take(&schedule, n));
     assert!(parks(&schedule, 3, third) && parks(&schedule, 2, second));
     assert!(Turn::new(&schedule, 2).evict());
@@ -176,7 +177,7 @@ fn who_is_applied_again_needs_no_thread_and_no_seat_of_others() {
 
 #[test]
 fn behind_a_failure_nobody_commits() {
-    let schedule = schedule(true, 4, &[(1, 0, false), (2, 0, false), (3, 0, false)]);
+    let schedule = schedule(Order::Kept, 4, &[(1, 0, false), (2, 0, false), (3, 0, false)]);
     let [first, second, third] = [1, 2, 3].map(|n| take(&schedule, n));
     assert!(parks(&schedule, 3, third));
     schedule.fail(2, types::err!(1032, "t"));
@@ -191,14 +192,34 @@ fn behind_a_failure_nobody_commits() {
 
 #[test]
 fn out_of_order_the_position_stays_in_front_of_the_gap() {
-    let schedule = schedule(false, 3, &[(1, 0, false), (2, 0, false), (3, 0, false)]);
-    let [first, second, third] = [1, 2, 3].map(|n| take(&schedule, n));
-    assert!(schedule.is_due(3));
-    assert_eq!(schedule.position_of(&job(3, 0, false)), Position::new("b.1", 10));
-    schedule.committed(3, third);
-    assert!(schedule.unsettled().is_none());
-    schedule.committed(1, first);
-    assert_eq!(schedule.position_of(&job(2, 0, false)), Position::new("b.1", 20));
-    schedule.committed(2, second);
-    assert_eq!(schedule.unsettled().unwrap().1, Position::new("b.1", 40));
+    let at = |offset| Position::new("b.1", offset);
+    for order in [Order::Numbers, Order::Positions] {
+        let schedule = schedule(order, 3, &[(1, 0, false), (2, 0, false), (3, 0, false)]);
+        let [first, second, third] = [1, 2, 3].map(|n| take(&schedule, n));
+        let mark = |n| schedule.mark_of(&job(n, 0, false));
+        let is_own = order == Order::Positions;
+        let kept = |end| Some(at(end)).filter(|_| is_own);
+        assert!(schedule.is_due(3));
+        assert_eq!(mark(3), Mark { low: at(10), ahead: kept(40), is_own, ..Mark::default() });
+        schedule.committed(3, third);
+        assert!(schedule.unsettled().is_none());
+        assert_eq!(mark(1), Mark { low: at(20), is_own, ..Mark::default() });
+        schedule.committed(1, first);
+        // The third ends where nothing is open any more.
+        assert_eq!(mark(2), Mark { low: at(40), passed: kept(40).into_iter().collect(), is_own, ..Mark::default() });
+        schedule.committed(2, second);
+        assert_eq!(schedule.unsettled().unwrap().1, at(40));
+    }
+}
+
+#[test]
+fn what_seats_have_stored_says_what_is_done() {
+    let at = |file: u64, offset| Position::new(&format!("b.{file:06}"), offset);
+    let done =
+        Done::of([at(2, 900), at(10, 100), at(9, 500)].into_iter(), [at(10, 100), at(10, 300), at(2, 950)].into_iter());
+    assert_eq!(done, Done { low: at(10, 100), ahead: vec![at(10, 300)] });
+    assert!(done.has(&at(9, 999)) && done.has(&at(10, 300)) && !done.has(&at(10, 200)));
+    let made = Position { made: true, ..at(3, 7) };
+    assert!(Done::of([at(3, 7), made.clone(), at(3, 7)].into_iter(), [].into_iter()).low == made);
+    assert_eq!(Done::of([].into_iter(), [].into_iter()).low, Position::new("", 4));
 }
