@@ -4,12 +4,17 @@ what was acknowledged says what each transaction may have become."""
 import collections
 import itertools
 import random
+import re
+import shutil
+import subprocess
 import threading
 
 import pymysql
 import pytest
 from harness import rows, run, value, wait_until
-from test_replica import catch_up, follow, pair
+from test_binlog import BINLOG
+from test_replica import GTIDS, catch_up, follow, pair
+from test_restore import backup, binlogs, made, restore
 
 pytestmark = pytest.mark.usefixtures("clearway_only")
 
@@ -192,3 +197,64 @@ def test_a_replica_prepares_and_decides_what_its_source_does(start):
     assert recovered(two) == []
     executed = "SELECT @@gtid_executed"
     wait_until(lambda: value(two, executed) == value(one, executed), 60, "both have executed the same")
+
+
+def decide_all_ways(one, two):
+    """Transactions that end in each way, by the session that has prepared them and by another one. 'early' is prepared already; 'late' stays."""
+    prepare(one, "a", "INSERT INTO d.t VALUES (1, 1)", "UPDATE d.t SET n = 5 WHERE id = 1")
+    prepare(one, "b", "INSERT INTO d.t VALUES (2, 2)")
+    run("INSERT INTO d.t VALUES (10, 10)", "FLUSH BINARY LOGS", on=two)
+    run("XA COMMIT 'a'", "XA ROLLBACK 'b'", "XA COMMIT 'early'", on=two)
+    prepare(one, "own", "DELETE FROM d.t WHERE id = 1", "INSERT INTO d.t VALUES (3, 3)")
+    run("XA ROLLBACK 'own'", on=one)
+    run("XA START 'phase'", "INSERT INTO d.t VALUES (4, 4)", "XA END 'phase'", "XA COMMIT 'phase' ONE PHASE", on=one)
+    run("XA START 'gone'", "INSERT INTO d.t VALUES (5, 5)", "XA END 'gone'", "XA ROLLBACK 'gone'", on=one)
+    run("XA START 'two', 'parts', 7", "INSERT INTO d.t VALUES (6, 6)", "XA END 'two', 'parts', 7", "XA PREPARE 'two', 'parts', 7", on=one)
+    run("XA COMMIT 'two', 'parts', 7", "UPDATE d.t SET n = n + 1 WHERE id = 6", on=two)
+    prepare(one, "late", "INSERT INTO d.t VALUES (7, 7)")
+
+
+def beginning(server):
+    one, two = server.connect(), server.connect()
+    run("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT)", on=one)
+    prepare(one, "early", "INSERT INTO d.t VALUES (8, 8)")
+    return one, two
+
+
+RESULT = ((1, 5), (4, 4), (6, 7), (8, 8), (10, 10))
+
+
+@pytest.mark.parametrize("options", [GTIDS, ()], ids=["numbers", "anonymous"])
+def test_recovery_from_files_takes_what_was_prepared_and_decided(start, tmp_path, options):
+    server = start("--log-bin", "--server-id=1", *options)
+    one, two = beginning(server)
+    made(backup(server, "--to", tmp_path / "base"))
+    decide_all_ways(one, two)
+    code, _, error = restore("--from", tmp_path / "base", "--to", tmp_path / "target", "--binlog", *binlogs(server))
+    assert code == 0, error
+    copy = start("--log-bin", "--server-id=2", *options, datadir=tmp_path / "target")
+    copied = copy.connect()
+    assert rows(copied, "SELECT * FROM d.t") == rows(one, "SELECT * FROM d.t") == RESULT
+    assert recovered(copied) == ["late"]
+    run("XA COMMIT 'late'", on=copied)
+    assert value(copied, "SELECT n FROM d.t WHERE id = 7") == 7
+    copy.stop()
+    copy.assert_sound()
+
+
+@pytest.mark.skipif(not shutil.which("mariadb"), reason="the client that reads what mariadb-binlog prints")
+def test_what_a_tool_prints_is_prepared_and_decided(start):
+    server, target = start("--log-bin", "--server-id=1", *GTIDS), start("--log-bin", "--server-id=2")
+    one, two = beginning(server)
+    decide_all_ways(one, two)
+    run("FLUSH BINARY LOGS", on=two)
+    files = sorted(server.datadir.glob("binlog.0*"))
+    printed = subprocess.run([BINLOG, *files], capture_output=True, check=True)
+    text = re.sub(rb",? ?@@session\.(check_constraint_checks|sql_if_exists|system_versioning_insert_history)=\d", b"", printed.stdout)
+    # MariaDB's tool does not tell of what MySQL's event says of one phase.
+    text = text.replace(b"XA PREPARE X'7068617365',X'',1", b"XA COMMIT X'7068617365',X'',1 ONE PHASE")
+    into = subprocess.run(["mariadb", "--skip-ssl", "-uroot", "-h127.0.0.1", f"-P{target.port}"], input=text, capture_output=True)
+    assert into.returncode == 0, into.stderr
+    other = target.connect()
+    assert rows(other, "SELECT * FROM d.t") == RESULT
+    assert recovered(other) == ["late"]
