@@ -1,6 +1,9 @@
 """GTIDs that sessions name: ownership, empty transactions, what is passed over, gtid_purged, waiting, session tracking. Errors and values are
 those that a MySQL 9.7 gave for the same statements."""
 
+import itertools
+import random
+import re
 import threading
 
 import pytest
@@ -165,6 +168,83 @@ def test_who_wants_an_owned_number_waits_for_its_end(start):
     run(f"SET gtid_next = '{U}:2'", on=third)
     third.close()
     wait_until(lambda: value(observer, "SELECT @@global.gtid_owned") == "", 10, "nobody owns a number")
+
+
+def test_an_own_number_that_is_owned_goes_to_nobody_else(start):
+    server = start(*GTIDS)
+    first, second = prepare(server), server.connect()
+    own = value(first, "SELECT @@server_uuid")
+    executed = lambda: value(second, "SELECT @@global.gtid_executed")
+    run(f"SET gtid_next = '{own}:2'", "BEGIN", "INSERT INTO d.t VALUES (2)", on=first)
+    for n in (1, 3, 4):
+        run(f"INSERT INTO d.t VALUES ({n})", on=second)
+    assert executed() == f"{own}:1:3-4"
+    # What is rolled back is the next one, as MySQL has it.
+    run("ROLLBACK", on=first)
+    run("INSERT INTO d.t VALUES (5)", on=second)
+    assert executed() == f"{own}:1-4"
+    run(f"SET gtid_next = '{own}:6'", "BEGIN", "INSERT INTO d.t VALUES (6)", on=first)
+    run("INSERT INTO d.t VALUES (7)", "INSERT INTO d.t VALUES (8)", on=second)
+    assert executed() == f"{own}:1-5:7"
+    # The files that are written anew after a crash have the same numbers; who owned one is gone.
+    server.kill()
+    server.start()
+    second = server.connect()
+    assert executed() == f"{own}:1-5:7"
+    run("INSERT INTO d.t VALUES (9)", on=second)
+    assert executed() == f"{own}:1-7"
+    assert rows(second, "SELECT id FROM d.t") == ((1,), (3,), (4,), (5,), (7,), (8,), (9,))
+    # A connection that ends gives its number back.
+    third = server.connect()
+    run(f"SET gtid_next = '{own}:8'", on=third)
+    third.close()
+    wait_until(lambda: value(second, "SELECT @@global.gtid_owned") == "", 10, "nobody owns a number")
+    run("INSERT INTO d.t VALUES (10)", on=second)
+    assert executed() == f"{own}:1-8"
+
+
+def test_named_and_automatic_numbers_side_by_side(start):
+    server = start(*GTIDS)
+    connection = prepare(server)
+    own = value(connection, "SELECT @@server_uuid")
+    run("CREATE TABLE d.named (number INT PRIMARY KEY)", "CREATE TABLE d.automatic (id INT AUTO_INCREMENT PRIMARY KEY, n INT)", on=connection)
+    numbers = itertools.count(10)
+    rolled_back = set()
+
+    def name(seed):
+        session, chance = server.connect(), random.Random(seed)
+        for _ in range(15):
+            number = next(numbers)
+            run(f"SET gtid_next = '{own}:{number}'", "BEGIN", f"INSERT IGNORE INTO d.named VALUES ({number})", on=session)
+            end = chance.choice(["COMMIT", "ROLLBACK"])
+            if end == "ROLLBACK":
+                rolled_back.add(number)
+            run(end, on=session)
+
+    def leave(seed):
+        session = server.connect()
+        for n in range(20):
+            run(f"INSERT INTO d.automatic (n) VALUES ({n})", on=session)
+
+    threads = [threading.Thread(target=each, args=(seed,)) for seed in range(3) for each in (name, leave)]
+    [thread.start() for thread in threads]
+    [thread.join(60) for thread in threads]
+    assert value(connection, "SELECT COUNT(*) FROM d.automatic") == 60
+    # What was committed under a number has it: in the files, the table of each number's transaction is the one that it was named for, or it
+    # was executed before it could be named.
+    of = {}
+    for path in sorted(server.datadir.glob("binlog.0*")):
+        for row in rows(connection, f"SHOW BINLOG EVENTS IN '{path.name}'"):
+            if row[2] == "Gtid":
+                number = int(re.search(r":(\d+)'", row[5])[1])
+                assert number not in of
+            elif row[2] == "Table_map":
+                of[number] = re.search(r"\(d\.(\w+)\)", row[5])[1]
+    named = {number for number, in rows(connection, "SELECT number FROM d.named")}
+    assert named and all(of[number] == "named" for number in named)
+    assert sorted(number for number, table in of.items() if table == "named") == sorted(named)
+    assert sum(table == "automatic" for table in of.values()) == 60
+    assert not named & rolled_back
 
 
 def test_modes_and_words(start):

@@ -230,26 +230,28 @@ impl Gtids {
         let committed = numbers.committed.contains(gtid);
         numbers.owned.insert(gtid, connection);
         drop(numbers);
-        // Nobody else can commit it from here on; but this server's own numbers go to transactions that have named none.
-        let executed = match (committed, gtid.uuid == binlog.config().server_uuid) {
-            (true, _) => Ok(true),
-            (false, false) => Ok(binlog.published().executed.contains(gtid)),
-            (false, true) => {
-                let now = binlog.catch_up(is_interrupted).map_err(binlog_error);
-                now.map(|now| now.executed.contains(gtid))
-            }
+        // Nobody else can commit it from here on; this server's own numbers the writer must not give to others.
+        let free = match (committed, is_own(gtid, binlog)) {
+            (true, _) => Ok(false),
+            (false, false) => Ok(!binlog.published().executed.contains(gtid)),
+            (false, true) => binlog.reserve(gtid, is_interrupted).map_err(binlog_error),
         };
-        match executed {
-            Ok(false) => Ok(true),
-            other => {
-                self.release(gtid, false);
-                other.map(|_| false)
-            }
+        if !matches!(free, Ok(true)) {
+            self.disown(gtid, false);
         }
+        free
     }
 
     /// The owner's transaction is over.
-    pub fn release(&self, gtid: Gtid, committed: bool) {
+    pub fn release(&self, gtid: Gtid, committed: bool, binlog: Option<&Binlog>) {
+        // Before anybody else can own it.
+        if let Some(binlog) = binlog.filter(|binlog| !committed && is_own(gtid, binlog)) {
+            binlog.release(gtid, is_interrupted);
+        }
+        self.disown(gtid, committed);
+    }
+
+    fn disown(&self, gtid: Gtid, committed: bool) {
         let mut numbers = self.numbers.lock();
         numbers.owned.remove(&gtid);
         if committed {
@@ -328,6 +330,11 @@ impl Gtids {
         }
         done
     }
+}
+
+/// Is it one that the writer may give by itself?
+fn is_own(gtid: Gtid, binlog: &Binlog) -> bool {
+    gtid.uuid == binlog.config().server_uuid
 }
 
 /// Do transactions that name no number get one?
@@ -418,7 +425,7 @@ impl State {
             self.gtid.counted = None;
         }
         if let Some(gtid) = self.gtid.committing.take() {
-            self.server.gtids.release(gtid, committed);
+            self.server.gtids.release(gtid, committed, self.server.binlog.as_deref());
         }
     }
 
@@ -480,7 +487,7 @@ impl State {
     fn release_gtid_slow(&mut self) {
         match self.gtid.next {
             Next::Owned(gtid) => {
-                self.server.gtids.release(gtid, false);
+                self.server.gtids.release(gtid, false, self.server.binlog.as_deref());
                 self.gtid.next = Next::Over(gtid);
             }
             Next::Executed(gtid) => self.gtid.next = Next::Over(gtid),

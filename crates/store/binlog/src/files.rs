@@ -42,6 +42,8 @@ pub struct State {
     pub history_max: u64,
     pub executed: GtidSet,
     pub purged: GtidSet,
+    /// Numbers of this server's own that sessions have named and not used: no automatic one is among them.
+    pub reserved: GtidSet,
     /// The server ended in order: all that the log had is in the files.
     pub closed: bool,
 }
@@ -54,7 +56,7 @@ impl State {
         let recent: Vec<String> = self.recent.iter().map(|(lsn, n)| format!("{lsn}:{n}")).collect();
         let text = format!(
             "{FIRST_LINE}\nneeded={}\nposition={}\nfile={}\noffset={}\nsequence={}\nrecent={}\nhistory={}\nexecuted={}\npurged={}\n\
-             closed={}\n",
+             reserved={}\nclosed={}\n",
             self.needed,
             self.position,
             self.file,
@@ -64,6 +66,7 @@ impl State {
             self.history_max,
             one_line(&self.executed),
             one_line(&self.purged),
+            one_line(&self.reserved),
             u8::from(self.closed)
         );
         let sum = crc32fast::hash(text.as_bytes());
@@ -97,6 +100,7 @@ impl State {
                 "history" => state.history_max = value.parse().ok()?,
                 "executed" => state.executed = GtidSet::parse(value)?,
                 "purged" => state.purged = GtidSet::parse(value)?,
+                "reserved" => state.reserved = GtidSet::parse(value)?,
                 "closed" => state.closed = value == "1",
                 _ => return None,
             }

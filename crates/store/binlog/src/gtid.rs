@@ -224,6 +224,23 @@ impl GtidSet {
         (free <= NUMBER_MAX).then_some(free)
     }
 
+    /// The same, of none that is among `reserved`.
+    pub fn next_free_beside(&self, reserved: &GtidSet, uuid: Uuid, tag: Tag) -> Option<u64> {
+        if reserved.is_empty() {
+            return self.next_free(uuid, tag);
+        }
+        let mut taken = self.clone();
+        taken.union(reserved);
+        taken.next_free(uuid, tag)
+    }
+
+    /// Takes one number out.
+    pub fn remove(&mut self, gtid: Gtid) {
+        let mut one = GtidSet::default();
+        one.add(gtid);
+        self.subtract(&one);
+    }
+
     /// Reads MySQL's text; blanks go for nothing. `None`: it is no set.
     pub fn parse(text: &str) -> Option<GtidSet> {
         let mut set = GtidSet::default();
@@ -415,6 +432,13 @@ mod tests {
         assert_eq!(set("A:2-3").next_free(uuid, Tag::default()), Some(1));
         assert_eq!(set("A:2-3:t:1-2").next_free(uuid, tag), Some(3));
         let gtid = |number| Gtid { uuid, tag: Tag::default(), number };
+        let mut reserved = set("A:5,A:6:t:1");
+        assert_eq!(
+            s.next_free_beside(&reserved, uuid, Tag::default()),
+            s.next_free_beside(&set("A:5-6"), uuid, Tag::default())
+        );
+        reserved.remove(gtid(5));
+        assert_eq!(s.next_free_beside(&reserved, uuid, Tag::default()), Some(5));
         assert!(s.contains(gtid(8)) && !s.contains(gtid(6)) && !s.contains(Gtid { tag, ..gtid(8) }));
         assert!(set("A:t:1").has_source(uuid) && !set("B:1").has_source(uuid));
         assert_eq!(set("A:1-3:t:5").iter().collect::<Vec<_>>(), [(uuid, Tag::default(), 1, 3), (uuid, tag, 5, 5)]);

@@ -118,6 +118,9 @@ enum Request {
     Reset(u64),
     /// `gtid_purged`
     AddPurged(GtidSet),
+    /// A session owns this number of the server's own, unless it is executed; or does so no longer.
+    Reserve(Gtid),
+    Release(Gtid),
     /// The state is to say what is in the files now.
     Settle,
     /// The file in use is to be encrypted, or not.
@@ -147,6 +150,15 @@ struct Shared {
     failed: Option<(u64, Error)>,
     stop: bool,
     stopped: bool,
+}
+
+impl Shared {
+    /// Puts a request in line. Returns its number.
+    fn request(&mut self, request: Request) -> u64 {
+        self.asked += 1;
+        self.requests.push_back((self.asked, request));
+        self.asked
+    }
 }
 
 /// As long as there is one, numbers of commits can be asked for.
@@ -753,6 +765,9 @@ impl Writer {
             }
             Request::Purge(to) => self.purge(to.min(oldest)),
             Request::Reset(number) => self.reset(number),
+            Request::Reserve(gtid) if self.state.executed.contains(gtid) => Ok(()),
+            Request::Reserve(gtid) => self.reserve(|reserved| reserved.add(gtid)),
+            Request::Release(gtid) => self.reserve(|reserved| reserved.remove(gtid)),
             Request::AddPurged(set) => {
                 self.state.executed.union(&set);
                 self.state.purged.union(&set);
@@ -765,11 +780,28 @@ impl Writer {
     /// At start: completes the files, and begins a new one unless the first was just begun.
     fn begin(&mut self) -> Result<()> {
         self.catch_up()?;
+        // The sessions that owned numbers are gone.
+        self.state.reserved = GtidSet::default();
         if self.begins {
             self.rotate(false)?;
             self.begins = false;
         }
         Ok(())
+    }
+
+    /// Changes which numbers automatic ones pass over. The state says so before the next one is given: a start that writes the files anew
+    /// gives the same ones.
+    fn reserve(&mut self, change: impl FnOnce(&mut GtidSet)) -> Result<()> {
+        let before = self.state.reserved.clone();
+        change(&mut self.state.reserved);
+        if self.state.reserved == before {
+            return Ok(());
+        }
+        let settled = self.settle();
+        if settled.is_err() {
+            self.state.reserved = before;
+        }
+        settled
     }
 
     /// All that is durable in the log.
@@ -863,7 +895,6 @@ impl Writer {
         if end.is_block && !end.ends_itself {
             self.put(Kind::Xid, stamp, 0, &[&event::xid(commit.start)])?;
         }
-        gtid.into_iter().for_each(|gtid| self.state.executed.add(gtid));
         // Relaxed: see `Binlog::track`.
         if self.trackers.load(Ordering::Relaxed) > 0 {
             let place = (self.state.file, self.state.offset);
@@ -933,11 +964,11 @@ impl Writer {
     fn number(&self, end: &Commit) -> Result<Option<Gtid>> {
         Ok(match end.numbering {
             Numbering::Anonymous => None,
-            // A number of this server's own may have gone to another transaction since it was given.
+            // A source may have sent a number of this server's own that has gone to another transaction.
             Numbering::Given(gtid) if !self.state.executed.contains(gtid) => Some(gtid),
             Numbering::Automatic(tag) | Numbering::Given(Gtid { tag, .. }) => {
                 let uuid = self.config.server_uuid;
-                let number = self.state.executed.next_free(uuid, tag);
+                let number = self.state.executed.next_free_beside(&self.state.reserved, uuid, tag);
                 Some(Gtid { uuid, tag, number: number.ok_or("all numbers of transactions are used up")? })
             }
         })

@@ -2,7 +2,7 @@
 
 use super::{Binlog, Request};
 use crate::error::Result;
-use crate::gtid::GtidSet;
+use crate::gtid::{Gtid, GtidSet};
 use std::time::SystemTime;
 
 impl Binlog {
@@ -39,6 +39,29 @@ impl Binlog {
         self.ask(Request::AddPurged(set), ended)
     }
 
+    /// A session is to own a number of this server's own: automatic ones pass over it from here on. False: it is executed.
+    pub fn reserve(&self, gtid: Gtid, ended: impl Fn() -> bool) -> Result<bool> {
+        let reserved = self.catch_up(&ended).and_then(|_| self.ask(Request::Reserve(gtid), ended));
+        match reserved {
+            Ok(()) => Ok(!self.published().executed.contains(gtid)),
+            Err(e) => {
+                // Whoever gives up may have been heard already.
+                self.post(Request::Release(gtid));
+                Err(e)
+            }
+        }
+    }
+
+    /// The session has not used it: it is the next automatic one again. Waits until the writer knows, or `ended`: it will.
+    pub fn release(&self, gtid: Gtid, ended: impl Fn() -> bool) {
+        let number = self.post(Request::Release(gtid));
+        // Whoever cannot wait goes on: the number is passed over a little longer.
+        let _ = self.wait(ended, |shared| {
+            let is_asked = shared.requests.iter().any(|(asked, _)| *asked == number);
+            (!is_asked || shared.failed.is_some()).then_some(())
+        });
+    }
+
     /// Has the state on disk say what is in the files, all commits so far among it.
     pub(crate) fn settle(&self, ended: impl Fn() -> bool) -> Result<()> {
         self.catch_up(&ended)?;
@@ -51,12 +74,19 @@ impl Binlog {
         self.ask(Request::ForgetStatistics, ended)
     }
 
+    /// Asks without waiting for an answer. Returns the request's number.
+    fn post(&self, request: Request) -> u64 {
+        let number = self.shared.0.lock().request(request);
+        self.hurry();
+        // A log that has ended writes nothing any more.
+        let _ = self.engine.hurry_events();
+        number
+    }
+
     pub(super) fn ask(&self, request: Request, ended: impl Fn() -> bool) -> Result<()> {
         let number = {
             let mut shared = self.shared.0.lock();
-            shared.asked += 1;
-            let number = shared.asked;
-            shared.requests.push_back((number, request));
+            let number = shared.request(request);
             shared.answers.insert(number, None);
             number
         };
