@@ -208,21 +208,27 @@ def test_named_and_automatic_numbers_side_by_side(start):
     connection = prepare(server)
     own = value(connection, "SELECT @@server_uuid")
     run("CREATE TABLE d.named (number INT PRIMARY KEY)", "CREATE TABLE d.automatic (id INT AUTO_INCREMENT PRIMARY KEY, n INT)", on=connection)
-    numbers = itertools.count(10)
+    numbers = itertools.count(30)
     rolled_back = set()
+    # The first ones are named before automatic numbers can come to them.
+    begin = threading.Barrier(6)
 
     def name(seed):
         session, chance = server.connect(), random.Random(seed)
-        for _ in range(15):
+        for i in range(15):
             number = next(numbers)
-            run(f"SET gtid_next = '{own}:{number}'", "BEGIN", f"INSERT IGNORE INTO d.named VALUES ({number})", on=session)
-            end = chance.choice(["COMMIT", "ROLLBACK"])
+            run(f"SET gtid_next = '{own}:{number}'", on=session)
+            if i == 0:
+                begin.wait(60)
+            run("BEGIN", f"INSERT IGNORE INTO d.named VALUES ({number})", on=session)
+            end = "COMMIT" if i == 0 else chance.choice(["COMMIT", "ROLLBACK"])
             if end == "ROLLBACK":
                 rolled_back.add(number)
             run(end, on=session)
 
     def leave(seed):
         session = server.connect()
+        begin.wait(60)
         for n in range(20):
             run(f"INSERT INTO d.automatic (n) VALUES ({n})", on=session)
 
