@@ -340,6 +340,7 @@ mod tests {
             history_max: 25_000,
             executed: set("3e11fa47-71ca-11e1-9e33-c80aa9429562:1-4,4e11fa47-71ca-11e1-9e33-c80aa9429562:1"),
             purged: GtidSet::default(),
+            reserved: set("3e11fa47-71ca-11e1-9e33-c80aa9429562:9"),
             closed: true,
         };
         let text = state.print();
