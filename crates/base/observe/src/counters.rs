@@ -65,21 +65,17 @@ counters! {
     SlowQueries = "Slow_queries",
     /// Statements that ended by a panic, with error 1815.
     StatementsPanicked = "Clearway_statements_panicked",
-    SlowLaunchThreads = "Slow_launch_threads",
     ThreadsCreated = "Threads_created",
-    OpenedTables = "Opened_tables",
-    OpenedTableDefinitions = "Opened_table_definitions",
-    TableOpenCacheHits = "Table_open_cache_hits",
-    TableOpenCacheMisses = "Table_open_cache_misses",
-    TableLocksImmediate = "Table_locks_immediate",
-    TableLocksWaited = "Table_locks_waited",
+    /// FLUSH TABLES, and what is done like it.
+    FlushCommands = "Flush_commands",
     CreatedTmpTables = "Created_tmp_tables",
     CreatedTmpDiskTables = "Created_tmp_disk_tables",
     CreatedTmpFiles = "Created_tmp_files",
+    /// Statements with a deadline.
+    MaxExecutionTimeSet = "Max_execution_time_set",
     MaxExecutionTimeExceeded = "Max_execution_time_exceeded",
     HandlerCommit = "Handler_commit",
     HandlerDelete = "Handler_delete",
-    HandlerDiscover = "Handler_discover",
     HandlerExternalLock = "Handler_external_lock",
     HandlerMrrInit = "Handler_mrr_init",
     HandlerPrepare = "Handler_prepare",
@@ -104,10 +100,8 @@ counters! {
     SelectFullJoin = "Select_full_join",
     SelectFullRangeJoin = "Select_full_range_join",
     SelectRange = "Select_range",
-    SelectRangeCheck = "Select_range_check",
     SelectScan = "Select_scan",
     SortMergePasses = "Sort_merge_passes",
-    SortRange = "Sort_range",
     SortRows = "Sort_rows",
     SortScan = "Sort_scan",
     InnodbRowsDeleted = "Innodb_rows_deleted",
@@ -123,7 +117,6 @@ counters! {
     InnodbBufferPoolReadAheadRnd = "Innodb_buffer_pool_read_ahead_rnd",
     /// Pages that were read ahead and evicted before anybody used them.
     InnodbBufferPoolReadAheadEvicted = "Innodb_buffer_pool_read_ahead_evicted",
-    InnodbBufferPoolWriteRequests = "Innodb_buffer_pool_write_requests",
     InnodbBufferPoolWaitFree = "Innodb_buffer_pool_wait_free",
     InnodbBufferPoolPagesFlushed = "Innodb_buffer_pool_pages_flushed",
     /// Flushes of data files and log.
@@ -155,6 +148,4 @@ counters! {
     InnodbRowLockWaits = "Innodb_row_lock_waits",
     BinlogCacheUse = "Binlog_cache_use",
     BinlogCacheDiskUse = "Binlog_cache_disk_use",
-    BinlogStmtCacheUse = "Binlog_stmt_cache_use",
-    BinlogStmtCacheDiskUse = "Binlog_stmt_cache_disk_use",
 }

@@ -98,6 +98,30 @@ pub(crate) fn bump(word: &AtomicU64, n: u64) {
     word.store(word.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
 }
 
+/// This thread's lane, for who counts several things at once: it is looked for once.
+#[derive(Clone, Copy)]
+pub struct Lane(&'static Block);
+
+/// The lane that this thread counts in now. Not to be kept across a command: the thread may serve another session then.
+#[inline]
+pub fn lane() -> Lane {
+    Lane(block())
+}
+
+impl Lane {
+    /// Adds `n` to the counter.
+    #[inline]
+    pub fn add(self, counter: impl Into<CounterId>, n: u64) {
+        bump(&self.0.counters[counter.into().index()], n);
+    }
+
+    /// Adds 1 to the counter.
+    #[inline]
+    pub fn increment(self, counter: impl Into<CounterId>) {
+        self.add(counter, 1);
+    }
+}
+
 /// Adds `n` to the counter, in this thread's lane.
 #[inline]
 pub fn add(counter: impl Into<CounterId>, n: u64) {

@@ -19,6 +19,6 @@ mod session;
 
 pub use counters::{Counter, CounterId};
 pub use histogram::{Histogram, Timer, histogram, record};
-pub use lane::{BLOCKS_MAX, add, increment, sum};
+pub use lane::{BLOCKS_MAX, Lane, add, increment, lane, sum};
 pub use registry::{Family, register, register_family, register_gauge, status, status_value};
 pub use session::SessionCounters;

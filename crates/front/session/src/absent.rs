@@ -11,7 +11,7 @@ use types::{Result, err};
 
 impl Session {
     /// The name of the statement's counter, when there is nothing to do.
-    pub(crate) fn absent(&mut self, parsed: &Parsed, what: &Absent) -> Result<&'static str> {
+    pub(crate) fn absent(&mut self, parsed: &Parsed, what: &Absent) -> Result<()> {
         let text = |s| text_of(parsed, s);
         match *what {
             Absent::KeyCache(name, ref tables) => {
@@ -51,7 +51,7 @@ impl Session {
             }
             Absent::Program(kind, name) => {
                 self.missing_program(parsed, kind, false, name)?;
-                Ok("alter_program")
+                Ok(())
             }
         }
     }

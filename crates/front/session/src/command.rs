@@ -49,6 +49,21 @@ const DATABASE_CHARSET: VarId = id("character_set_database");
 const DATABASE_COLLATION: VarId = id("collation_database");
 pub(crate) const LOCK_WAIT: VarId = id("innodb_lock_wait_timeout");
 
+/// The `Com_*` counter of a command that brings no statement.
+fn kind_of_command(command: &Command<'_>) -> Option<&'static str> {
+    Some(match command {
+        Command::Ping | Command::ResetConnection | Command::Debug => "admin_commands",
+        Command::RegisterReplica(_) | Command::BinlogDump(_) => "admin_commands",
+        Command::InitDb(_) => "change_db",
+        Command::FieldList { .. } => "show_fields",
+        // As in MySQL, which takes it for the statement.
+        Command::Statistics => "show_status",
+        Command::ProcessKill { .. } => "kill",
+        Command::SetOption(_) => "set_option",
+        _ => return None,
+    })
+}
+
 /// What one answered statement leaves for the command loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Done {
@@ -310,6 +325,7 @@ impl Session {
                     plugin: text(request.plugin),
                 };
                 self.memory.begin();
+                observe::increment(self.com("admin_commands"));
                 self.entry.doing(Doing::ChangeUser, self.state.clock_us);
                 let next = self.change_user(conn, request);
                 self.entry.sleep();
@@ -429,6 +445,9 @@ impl Session {
         if !is_harmless {
             self.refresh_access()?;
             self.refuse_expired()?;
+        }
+        if let Some(kind) = kind_of_command(&command) {
+            observe::increment(self.com(kind));
         }
         match command {
             Command::Ping => {

@@ -7,7 +7,8 @@ use crate::variables::{VarId, id};
 use binlog::event::XaId;
 use catalog::Waiting;
 use engine::{Isolation, Savepoint};
-use exec::{Env, Stage};
+use exec::{Env, Outcome, Stage};
+use observe::Counter;
 use protocol::{Next, Output};
 use sql::ast::{AccessMode, Completion};
 use types::{Result, SqlError, err};
@@ -30,7 +31,10 @@ pub(crate) struct TransactionState {
     pub kept: bool,
     /// A statement in autocommit did, and failed: for whoever notes the error.
     pub tells_kept: bool,
-    pub savepoints: Vec<(String, Savepoint)>,
+    /// Each with the number of engines that had a part in the transaction then.
+    pub savepoints: Vec<(String, Savepoint, u64)>,
+    /// The statement at hand may change rows.
+    pub writes: bool,
     /// SET TRANSACTION: for the next transaction alone.
     pub next_isolation: Option<Isolation>,
     pub next_read_only: Option<bool>,
@@ -109,6 +113,32 @@ impl Session {
         Ok(())
     }
 
+    /// The engines that have a part in the transaction, as MySQL counts them: the binary log is one where something is written.
+    fn engines(&self) -> u64 {
+        let logs = self.tx.has_writes() && self.state.logs_to().is_some();
+        1 + u64::from(logs)
+    }
+
+    /// Counts a commit of the transaction, or of one statement in it, that so many engines have a part in: two prepare first.
+    fn count_commit(engines: u64) {
+        let lane = observe::lane();
+        lane.add(Counter::HandlerCommit, engines);
+        if engines > 1 {
+            lane.add(Counter::HandlerPrepare, engines);
+        }
+    }
+
+    /// Counts the end of a statement that leaves its transaction open.
+    pub(crate) fn count_statement(&self, result: &Result<Outcome>) {
+        match result {
+            Ok(_) => {
+                let wrote = self.transaction.writes && self.tx.has_writes();
+                Self::count_commit(if wrote { self.engines() } else { 1 });
+            }
+            Err(_) => observe::increment(Counter::HandlerRollback),
+        }
+    }
+
     /// Ends the transaction, if there is one, with its changes. A failed commit has rolled back.
     pub(crate) fn commit_all(&mut self) -> Result<()> {
         self.commit_all_as(None)
@@ -128,6 +158,7 @@ impl Session {
 
     /// Commits; what was changed waits for FLUSH TABLES WITH READ LOCK and for `read_only` of others. Errors 1205, 1290, 1317.
     fn commit_engine(&mut self, xa: Option<&XaId>) -> Result<()> {
+        Self::count_commit(self.engines());
         if !self.tx.has_writes() {
             if self.tx.rests_on_others() {
                 self.entry.stage(Stage::HandlerCommit);
@@ -221,6 +252,7 @@ impl Session {
     /// Ends the transaction, if there is one, without its changes.
     pub(crate) fn rollback_all(&mut self) {
         if self.tx.is_active() {
+            observe::increment(Counter::HandlerRollback);
             // What cannot be undone now is undone in the background, and told to the error log; there is another error to tell,
             // or nobody who listens.
             let _ = self.tx.rollback();
@@ -276,6 +308,9 @@ impl Session {
         } else {
             let active = self.tx.is_active();
             let kept = self.transaction.kept;
+            if active {
+                observe::add(Counter::HandlerRollback, self.engines());
+            }
             let result = if active { self.tx.rollback().map_err(exec::error::during_rollback) } else { Ok(()) };
             self.state.release_gtid();
             self.ended();
@@ -302,21 +337,26 @@ impl Session {
         if self.transaction.savepoints.len() >= SAVEPOINTS_MAX {
             return Err(SqlError::new(1436, "Thread stack overrun: too many savepoints"));
         }
+        // Engines that nothing was asked of yet know of no savepoint.
+        let engines = if self.tx.is_active() { self.engines() } else { 0 };
+        observe::add(Counter::HandlerSavepoint, engines);
         self.begin_readable(0, false)?;
         let savepoint = self.tx.savepoint();
-        self.transaction.savepoints.retain(|(n, _)| !n.eq_ignore_ascii_case(name));
-        self.transaction.savepoints.push((name.to_string(), savepoint));
+        self.transaction.savepoints.retain(|(n, ..)| !n.eq_ignore_ascii_case(name));
+        self.transaction.savepoints.push((name.to_string(), savepoint, engines));
         Ok(())
     }
 
     fn find_savepoint(&self, name: &str) -> Result<usize> {
-        let found = self.transaction.savepoints.iter().position(|(n, _)| n.eq_ignore_ascii_case(name));
+        let found = self.transaction.savepoints.iter().position(|(n, ..)| n.eq_ignore_ascii_case(name));
         found.ok_or_else(|| err!(1305, "SAVEPOINT", name))
     }
 
     pub(crate) fn rollback_to(&mut self, name: &str) -> Result<()> {
         let at = self.find_savepoint(name)?;
-        let savepoint = self.transaction.savepoints[at].1;
+        let (_, savepoint, engines) = self.transaction.savepoints[at];
+        observe::add(Counter::HandlerSavepointRollback, engines);
+        observe::add(Counter::HandlerRollback, self.engines().saturating_sub(engines));
         self.transaction.savepoints.truncate(at + 1);
         self.tx.rollback_to(savepoint).map_err(exec::error::during_rollback)?;
         if self.transaction.kept {

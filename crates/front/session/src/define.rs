@@ -3,6 +3,7 @@
 
 use crate::alter_actions::maintains_partitions;
 use crate::binary_log::{LoggedAs, Reads};
+use crate::com::kind_of;
 use crate::command::{Done, Session};
 use crate::create_select::CreateSelect;
 use crate::gtid::ends_number;
@@ -20,6 +21,7 @@ use protocol::Output;
 use sql::ast::*;
 use sql::lexer::Lexer;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use types::collation::CollationId;
 use types::{Result, SqlError, Value, err};
 
@@ -53,6 +55,7 @@ impl Session {
             self.state.clear_conditions();
         }
         (self.state.log_text, self.state.log_database) = (None, None);
+        observe::increment(self.com(kind_of(parsed)));
         self.refresh_access()?;
         if self.restricted {
             // Of these it is said behind the check of privileges whether it is the own one.
@@ -98,11 +101,10 @@ impl Session {
             self.state.note_parsed(parsed);
         }
         self.note_logged(parsed);
-        let (name, outcome, done) = match &parsed.statement {
+        let (outcome, done) = match &parsed.statement {
             Statement::Execute { name, using } => {
                 let given = using.iter().map(|n| crate::charset::parameter_of(&self.state, parsed.name(*n)));
                 let (mut values, binary): (Vec<Value<'static>>, Vec<bool>) = given.unzip();
-                observe::increment(self.com("execute_sql"));
                 return self.execute_named(parsed.name(*name), &mut values, &|i| binary[i], out);
             }
             _ => {
@@ -122,9 +124,6 @@ impl Session {
         if self.state.gtid.next.is_given() && ends_number(&parsed.statement) && !self.is_in_transaction() {
             self.commit_number()?;
         }
-        observe::increment(observe::Counter::Questions);
-        observe::increment(observe::Counter::Queries);
-        observe::increment(self.com(name));
         if self.transaction.settings_changed {
             // Further statements of the same command answer in the new character set.
             crate::charset::apply_results(&self.state, out);
@@ -159,42 +158,42 @@ impl Session {
         };
     }
 
-    /// Statements that answer OK: the name of their counter, and what the OK says.
-    pub(crate) fn obey_quietly(&mut self, parsed: &Parsed) -> Result<(&'static str, Outcome, Done)> {
-        let plain = |name| Ok((name, Outcome::default(), Done::Answered));
-        let affected = |name, rows| Ok((name, Outcome { affected_rows: rows, ..Outcome::default() }, Done::Answered));
+    /// Statements that answer OK: what it says.
+    pub(crate) fn obey_quietly(&mut self, parsed: &Parsed) -> Result<(Outcome, Done)> {
+        let plain = || Ok((Outcome::default(), Done::Answered));
+        let affected = |rows| Ok((Outcome { affected_rows: rows, ..Outcome::default() }, Done::Answered));
         match &parsed.statement {
             Statement::Begin { consistent_snapshot, access } => {
                 self.begin(*consistent_snapshot, *access)?;
-                plain("begin")
+                plain()
             }
             Statement::Commit(completion) => {
                 let release = self.complete(true, *completion)?;
-                Ok(("commit", Outcome::default(), if release { Done::Close } else { Done::Answered }))
+                Ok((Outcome::default(), if release { Done::Close } else { Done::Answered }))
             }
             Statement::Rollback(completion) => {
                 let release = self.complete(false, *completion)?;
-                Ok(("rollback", Outcome::default(), if release { Done::Close } else { Done::Answered }))
+                Ok((Outcome::default(), if release { Done::Close } else { Done::Answered }))
             }
             Statement::Savepoint(name) => {
                 self.savepoint(parsed.name(*name))?;
-                plain("savepoint")
+                plain()
             }
             Statement::RollbackTo(name) => {
                 self.rollback_to(parsed.name(*name))?;
-                plain("rollback_to_savepoint")
+                plain()
             }
             Statement::ReleaseSavepoint(name) => {
                 self.release_savepoint(parsed.name(*name))?;
-                plain("release_savepoint")
+                plain()
             }
             Statement::Use(name) => {
                 self.use_database(parsed.name(*name))?;
-                plain("change_db")
+                plain()
             }
             Statement::Set(items) => {
                 self.set(parsed, items)?;
-                plain("set_option")
+                plain()
             }
             Statement::Kill { query, id } => {
                 let text = behind_last_word(parsed.source());
@@ -208,7 +207,7 @@ impl Session {
                 if *query && id == u64::from(self.state.id) {
                     return Err(err!(1317));
                 }
-                plain("kill")
+                plain()
             }
             Statement::Prepare { name, from } => {
                 let text = match from {
@@ -225,58 +224,54 @@ impl Session {
                 };
                 self.prepare_named(parsed.name(*name), &text)?;
                 self.tracking.state();
-                Ok((
-                    "prepare_sql",
-                    Outcome { info: "Statement prepared".to_string(), ..Outcome::default() },
-                    Done::Answered,
-                ))
+                Ok((Outcome { info: "Statement prepared".to_string(), ..Outcome::default() }, Done::Answered))
             }
             Statement::Deallocate(name) => {
                 self.deallocate(parsed.name(*name))?;
                 self.tracking.state();
-                plain("dealloc_sql")
+                plain()
             }
             Statement::Shutdown => {
                 self.need(Action::Shutdown)?;
-                Ok(("shutdown", Outcome::default(), Done::Close))
+                Ok((Outcome::default(), Done::Close))
             }
             Statement::Flush(flush) => {
                 self.flush(parsed, flush)?;
-                plain("flush")
+                plain()
             }
             Statement::LockTables(tables) => {
                 self.lock_tables(parsed, tables)?;
-                plain("lock_tables")
+                plain()
             }
             Statement::UnlockTables => {
                 self.unlock_tables()?;
-                plain("unlock_tables")
+                plain()
             }
             Statement::ReloadTls { channel, rolls_back } => {
                 self.reload_tls(channel.map(|name| parsed.name(name)), *rolls_back)?;
-                plain("alter_instance")
+                plain()
             }
             Statement::RotateBinlogKey => {
                 self.rotate_binlog_key()?;
-                plain("alter_instance")
+                plain()
             }
             Statement::RotateMasterKey => {
                 self.rotate_master_key()?;
-                plain("alter_instance")
+                plain()
             }
             Statement::ReloadKeyring => {
                 self.reload_keyring()?;
-                plain("alter_instance")
+                plain()
             }
             Statement::LockInstance => {
                 self.lock_instance()?;
-                plain("lock_instance")
+                plain()
             }
             Statement::UnlockInstance => {
                 self.unlock_instance()?;
-                plain("unlock_instance")
+                plain()
             }
-            Statement::CreateDatabase(create) => affected("create_db", self.create_database(parsed, create)?),
+            Statement::CreateDatabase(create) => affected(self.create_database(parsed, create)?),
             Statement::AlterDatabase(alter) => {
                 let name = self.schema_of(parsed, alter.name)?;
                 self.need_in(Action::AlterSchema, &name)?;
@@ -288,7 +283,7 @@ impl Session {
                 let encrypts = self.schema_encryption(parsed, &alter.options)?;
                 let change = SchemaChange { collation, encrypts, read_only: alter.options.read_only };
                 self.define(|ddl| ddl.alter_schema(&name, change))?;
-                affected("alter_db", 1)
+                affected(1)
             }
             Statement::DropDatabase { if_exists, name } => {
                 let name = parsed.name(*name).to_string();
@@ -305,15 +300,15 @@ impl Session {
                     self.state.database = None;
                     self.tracking.schema();
                 }
-                affected("drop_db", dropped)
+                affected(dropped)
             }
             Statement::CreateTable(create) => {
                 let outcome = self.create_table(parsed, create)?;
-                Ok(("create_table", outcome, Done::Answered))
+                Ok((outcome, Done::Answered))
             }
             Statement::DropTable { temporary, if_exists, names } => {
                 self.drop_tables(parsed, *temporary, *if_exists, names)?;
-                plain("drop_table")
+                plain()
             }
             Statement::RenameTable(pairs) => {
                 let mut names = Vec::new();
@@ -327,13 +322,13 @@ impl Session {
                 self.define(|ddl| {
                     names.iter().try_for_each(|(f, t)| ddl.rename_table((&f.0, &f.1), (&t.0, &t.1)).map(drop))
                 })?;
-                plain("rename_table")
+                plain()
             }
             Statement::TruncateTable(name) => {
                 let (schema, table) = self.object(parsed, *name)?;
                 self.need_on_shared(Action::TruncateTable, &schema, &table)?;
                 if schema.eq_ignore_ascii_case("performance_schema") && self.empty_figures(&table)? {
-                    return plain("truncate");
+                    return plain();
                 }
                 self.refuse_read_only(&schema, &table)?;
                 // A view has no rows of its own: as if it were not there.
@@ -347,7 +342,7 @@ impl Session {
                 } else {
                     self.define(|ddl| ddl.truncate_table(&schema, &table).map(drop))?;
                 }
-                plain("truncate")
+                plain()
             }
             Statement::CreateIndex(create) => {
                 let (schema, table) = self.object(parsed, create.table)?;
@@ -359,7 +354,7 @@ impl Session {
                     plan.added_key();
                     plan.obey(old, create.algorithm, create.lock)
                 })?;
-                Ok(("create_index", outcome, Done::Answered))
+                Ok((outcome, Done::Answered))
             }
             Statement::DropIndex(drop) => {
                 let (schema, table) = self.object(parsed, drop.table)?;
@@ -368,19 +363,19 @@ impl Session {
                     plan.drop_index(parsed.name(drop.name))?;
                     plan.obey(old, drop.algorithm, drop.lock)
                 })?;
-                Ok(("drop_index", outcome, Done::Answered))
+                Ok((outcome, Done::Answered))
             }
             Statement::CreateView(create) => {
                 self.create_view(parsed, create)?;
-                plain(if create.alter { "alter_view" } else { "create_view" })
+                plain()
             }
             Statement::DropView { if_exists, names } => {
                 self.drop_views(parsed, *if_exists, names)?;
-                plain("drop_view")
+                plain()
             }
             Statement::DropProgram { kind, if_exists, name } => {
                 self.missing_program(parsed, *kind, *if_exists, *name)?;
-                plain("drop_program")
+                plain()
             }
             Statement::Call { name, .. } => {
                 let (schema, name) = self.object(parsed, *name)?;
@@ -389,7 +384,7 @@ impl Session {
             }
             Statement::AlterTable(alter) => {
                 let outcome = self.alter_table(parsed, alter)?;
-                Ok(("alter_table", outcome, Done::Answered))
+                Ok((outcome, Done::Answered))
             }
             Statement::CreateUser(_)
             | Statement::AlterUser(_)
@@ -402,12 +397,12 @@ impl Session {
             | Statement::DropRole { .. }
             | Statement::SetDefaultRole { .. } => {
                 self.commit_all()?;
-                let name = self.change_accounts(parsed)?;
-                plain(name)
+                self.change_accounts(parsed)?;
+                plain()
             }
             Statement::SetRole(selection) => {
                 self.set_role(parsed, selection)?;
-                plain("set_role")
+                plain()
             }
             Statement::Reset(what) => {
                 if what.iter().any(|reset| !matches!(reset, Reset::Persist { .. })) {
@@ -420,29 +415,44 @@ impl Session {
                         Reset::Replica { all, channel } => self.reset_replica(parsed, *all, *channel)?,
                     }
                 }
-                plain("reset")
+                plain()
             }
-            Statement::Server(statement) => affected(self.foreign_server(parsed, statement)?, 1),
+            Statement::Server(statement) => {
+                self.foreign_server(parsed, statement)?;
+                affected(1)
+            }
             Statement::Binlog(events) => {
                 self.binlog_statement(parsed.bytes(*events))?;
-                plain("binlog")
+                plain()
             }
             Statement::PurgeLogs(purge) => {
                 self.purge_binary_logs(parsed, *purge)?;
-                plain("purge")
+                plain()
             }
             Statement::CloneLocal(directory) => {
                 self.clone_local(parsed, *directory)?;
-                plain("clone")
+                plain()
             }
             Statement::CloneInstance(clone) => {
                 self.clone_instance(parsed, clone)?;
-                plain("clone")
+                plain()
             }
-            Statement::Extension(statement) => plain(self.extension(parsed, statement)?),
-            Statement::Absent(what) => plain(self.absent(parsed, what)?),
-            Statement::Replica(statement) => plain(self.replica_statement(parsed, statement)?),
-            Statement::Xa(xa) => plain(self.xa(parsed, *xa)?),
+            Statement::Extension(statement) => {
+                self.extension(parsed, statement)?;
+                plain()
+            }
+            Statement::Absent(what) => {
+                self.absent(parsed, what)?;
+                plain()
+            }
+            Statement::Replica(statement) => {
+                self.replica_statement(parsed, statement)?;
+                plain()
+            }
+            Statement::Xa(xa) => {
+                self.xa(parsed, *xa)?;
+                plain()
+            }
             Statement::Unsupported(what) => Err(unsupported(what.what)),
             other => Err(unsupported(statement_words(other))),
         }
@@ -500,13 +510,20 @@ impl Session {
                 // Nothing is received from a source.
                 FlushWhat::RelayLogs(None) => {}
                 FlushWhat::UserResources => self.server.accounts.reset_usage(),
-                FlushWhat::Tables { tables, mode } => self.flush_tables(parsed, tables, *mode)?,
+                FlushWhat::Tables { tables, mode } => {
+                    observe::increment(observe::Counter::FlushCommands);
+                    self.flush_tables(parsed, tables, *mode)?;
+                }
                 // Every commit is flushed when its answer goes out.
                 FlushWhat::EngineLogs | FlushWhat::ErrorLogs => {}
                 FlushWhat::BinaryLogs | FlushWhat::Logs => self.flush_binary_logs()?,
                 FlushWhat::GeneralLogs | FlushWhat::SlowLogs => {}
                 // What the session has counted is in the global figures already.
-                FlushWhat::Status => self.counters.reset(),
+                FlushWhat::Status => {
+                    self.counters.reset();
+                    // Relaxed: a figure for the reader.
+                    self.server.status_flushed_s.store(observe::clock::uptime_s(), Ordering::Relaxed);
+                }
             }
         }
         if flush.local || !flush.what.iter().all(replicates) {

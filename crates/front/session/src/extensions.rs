@@ -203,7 +203,7 @@ impl Server {
 }
 
 impl Session {
-    pub(crate) fn extension(&mut self, parsed: &Parsed, statement: &ExtensionStatement) -> Result<&'static str> {
+    pub(crate) fn extension(&mut self, parsed: &Parsed, statement: &ExtensionStatement) -> Result<()> {
         self.commit_all()?;
         let server = Arc::clone(&self.server);
         let _one_at_a_time = server.installing.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
@@ -211,22 +211,18 @@ impl Session {
             ExtensionStatement::InstallComponents { urns, set } => {
                 self.need(Action::InstallComponent)?;
                 self.install_components(parsed, urns, set)?;
-                "install_component"
             }
             ExtensionStatement::UninstallComponents(urns) => {
                 self.need(Action::UninstallComponent)?;
                 self.uninstall_components(parsed, urns)?;
-                "uninstall_component"
             }
             ExtensionStatement::InstallPlugin { name, library } => {
                 self.need(Action::InstallPlugin)?;
                 self.install_plugin(parsed.name(*name), &text_of(parsed, *library))?;
-                "install_plugin"
             }
             ExtensionStatement::UninstallPlugin(name) => {
                 self.need(Action::UninstallPlugin)?;
                 self.uninstall_plugin(parsed.name(*name))?;
-                "uninstall_plugin"
             }
         })
     }

@@ -108,6 +108,7 @@ pub(crate) fn load(globals: &Globals, name: &str, size_max: u64) -> Result<Loade
 impl Session {
     /// LOAD DATA. Errors 13, 1045, 1085, 1290, 3948 and those of the insertion.
     pub(crate) fn load_data(&mut self, parsed: Parsed, out: &mut Output) -> Result<Done> {
+        observe::increment(self.com("load"));
         self.state.clear_conditions();
         self.refresh_access()?;
         let Statement::LoadData(load) = &parsed.statement else { unreachable!("called for LOAD DATA") };

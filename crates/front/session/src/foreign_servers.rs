@@ -9,7 +9,7 @@ use types::{Result, SqlError, err};
 
 impl Session {
     /// Errors 1476, 1477, 1525.
-    pub(crate) fn foreign_server(&mut self, parsed: &Parsed, statement: &ServerStatement) -> Result<&'static str> {
+    pub(crate) fn foreign_server(&mut self, parsed: &Parsed, statement: &ServerStatement) -> Result<()> {
         self.need(Action::ForeignServer)?;
         let name = text_of(parsed, statement.name);
         if name.is_empty() {
@@ -37,11 +37,7 @@ impl Session {
                 (ServerVerb::Alter | ServerVerb::Drop { .. }, None) => Err(err!(1477, name)),
             }
         })?;
-        Ok(match statement.verb {
-            ServerVerb::Create { .. } => "create_server",
-            ServerVerb::Alter => "alter_server",
-            ServerVerb::Drop { .. } => "drop_server",
-        })
+        Ok(())
     }
 }
 

@@ -21,8 +21,6 @@ impl Session {
         if self.locked.is_some() {
             return Err(err!(1192));
         }
-        observe::increment(observe::Counter::Questions);
-        observe::increment(observe::Counter::Queries);
         match statement {
             HandlerStatement::Open { table, alias } => {
                 let (schema, name) = self.object(parsed, *table)?;
@@ -33,13 +31,11 @@ impl Session {
                 self.need_on_shared(Action::Handler, &schema, &name)?;
                 let found = self.handled(&schema, &name)?;
                 self.handlers.push(Handler::new(found, alias));
-                observe::increment(self.com("ha_open"));
                 self.ok(out, &Outcome::default())?;
             }
             HandlerStatement::Close(alias) => {
                 let at = self.opened(parsed.name(*alias))?;
                 self.handlers.swap_remove(at);
-                observe::increment(self.com("ha_close"));
                 self.ok(out, &Outcome::default())?;
             }
             HandlerStatement::Read(read) => {
@@ -47,7 +43,6 @@ impl Session {
                 let mut handler = self.handlers.swap_remove(at);
                 let result = self.read_handler(parsed, read, &mut handler, out);
                 self.handlers.push(handler);
-                observe::increment(self.com("ha_read"));
                 result?;
             }
         }
@@ -97,6 +92,8 @@ impl Session {
             started: false,
             durable: None,
         };
+        // One table is locked and unlocked.
+        observe::add(observe::Counter::HandlerExternalLock, 2);
         self.state.single_statement = self.autocommits();
         let version = self.dictionary();
         let result = match table.engine.is_transactional() {

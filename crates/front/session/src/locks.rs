@@ -7,6 +7,7 @@ use catalog::mdl::{Duration, Mode, Name};
 use catalog::{Changes, MetadataPins, StorageEngine, Waiting};
 use engine::Transaction;
 use exec::{Env, TableUse};
+use observe::Counter;
 use sql::ast::{FlushTables, LockTable, ObjectName, Parsed, Statement, TableLockMode, TableRef};
 use std::sync::Arc;
 use types::{Result, SqlError, err};
@@ -137,6 +138,7 @@ impl Session {
             self.unlock_tables_alone();
             return result;
         }
+        observe::add(Counter::HandlerExternalLock, wanted.len() as u64);
         self.locked = Some(wanted);
         Ok(())
     }
@@ -183,7 +185,9 @@ impl Session {
                     _ => false,
                 }
         });
-        self.locked.take().is_some()
+        let locked = self.locked.take();
+        observe::add(Counter::HandlerExternalLock, locked.as_ref().map_or(0, |tables| tables.len() as u64));
+        locked.is_some()
     }
 
     /// Data definition has dropped or renamed tables: LOCK TABLES goes on with those that are locked now.

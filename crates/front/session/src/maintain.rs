@@ -7,7 +7,6 @@ use crate::alter::Work;
 use crate::alter_actions::maintains_partitions;
 use crate::command::{Done, Session};
 use crate::needs::Action;
-use crate::server::com_index;
 use catalog::{Pin, StorageEngine, Table, Waiting};
 use inspect::Rows;
 use protocol::Output;
@@ -15,8 +14,6 @@ use sql::ast::{AlterTable, MaintenanceVerb, ObjectName, Parsed, TableMaintenance
 use std::sync::Arc;
 use types::collation::CollationId;
 use types::{DataType, Result, SqlError, TypeKind, Value, err};
-
-const ANALYZE: usize = com_index("analyze");
 
 impl Session {
     pub(crate) fn maintain(&mut self, parsed: &Parsed, statement: &TableMaintenance, out: &mut Output) -> Result<Done> {
@@ -155,7 +152,6 @@ impl Session {
 
     /// Lines of (Table, Op, Msg_type, Msg_text).
     pub(crate) fn send_maintained(&mut self, rows: Vec<[String; 4]>, out: &mut Output) -> Result<Done> {
-        observe::increment(self.server.com.at(ANALYZE));
         let rows = rows.into_iter().map(|row| row.iter().map(|s| text(s)).collect()).collect();
         let varchar = |n| DataType::string(TypeKind::VarChar, n, CollationId::UTF8MB4_0900_AI_CI);
         let message = DataType::string(TypeKind::Text, 393_216, CollationId::UTF8MB4_0900_AI_CI);

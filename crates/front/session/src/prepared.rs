@@ -1,14 +1,15 @@
 //! Prepared statements: COM_STMT_* and PREPARE, EXECUTE, DEALLOCATE; cursors for COM_STMT_FETCH.
 
 use crate::charset;
+use crate::com::com_index;
 use crate::command::{Done, Session};
 use crate::evaluate::Bound;
 use crate::process::Doing;
 use crate::run::{Planned, is_planned, lexer_mode, parse_error};
-use crate::server::com_index;
 use crate::sink::{MemorySink, gone, wire_column};
 use crate::variables::{VarId, id};
 use exec::parameter::{self, Parameter};
+use observe::Counter;
 use protocol::command::CursorFlags;
 use protocol::execute::ExecuteBody;
 use protocol::{Column, Output, ParameterType, RowFormat, ServerStatus};
@@ -117,6 +118,7 @@ fn unknown(id: u32, command: &str) -> types::SqlError {
 
 impl Session {
     fn new_stmt(&mut self, text: &[u8]) -> Result<(u32, u32)> {
+        observe::increment(self.com("stmt_prepare"));
         let text = charset::statement_text(&self.state, text).into_owned();
         let parsed = sql::parse(&text, lexer_mode(self.state.sql_mode)).map_err(parse_error)?;
         self.refuse_dictionary(&parsed)?;
@@ -185,7 +187,7 @@ impl Session {
     /// COM_STMT_PREPARE.
     pub(crate) fn prepare_statement(&mut self, text: &[u8], out: &mut Output) -> Result<Done> {
         self.state.clear_conditions();
-        observe::increment(self.com("stmt_prepare"));
+        observe::increment(Counter::Queries);
         let (id, params) = self.new_stmt(text).map_err(|e| self.failed(e))?;
         let (status, warnings) = (self.status(false), self.state.wire_warnings());
         let stmt = self.statements.get(id).expect("it was added");
@@ -212,7 +214,10 @@ impl Session {
         body: ExecuteBody<'_>,
         out: &mut Output,
     ) -> Result<Done> {
-        observe::increment(self.server.com.at(STMT_EXECUTE));
+        let lane = observe::lane();
+        lane.increment(self.server.com.at(STMT_EXECUTE));
+        lane.increment(Counter::Questions);
+        lane.increment(Counter::Queries);
         self.state.clear_conditions();
         let mut stmt = self.statements.take(id).ok_or_else(|| unknown(id, "mysqld_stmt_execute"))?;
         self.entry.begin_statement(Doing::Execute, id, self.state.clock_us);
@@ -263,6 +268,7 @@ impl Session {
             Body::Planned(planned) if !cursor.is_none() && planned.is_query => {
                 let left = CURSOR_BYTES_MAX.saturating_sub(self.statements.cursor_bytes);
                 let mut sink = MemorySink::new(left);
+                observe::increment(planned.com);
                 self.run_into(planned, values, &mut sink)?;
                 let columns: Vec<Column<'_>> = sink.columns.iter().map(wire_column).collect();
                 let status = self.status(false).with(ServerStatus::CURSOR_EXISTS, true);
@@ -274,6 +280,7 @@ impl Session {
             }
             Body::Planned(planned) => {
                 self.state.note_text(planned.parsed.source());
+                observe::increment(planned.com);
                 self.run(planned, values, RowFormat::Binary, out)
             }
             Body::Other(parsed) => {
@@ -310,6 +317,7 @@ impl Session {
     /// COM_STMT_FETCH.
     pub(crate) fn fetch(&mut self, id: u32, count: u32, out: &mut Output) -> Result<Done> {
         observe::increment(self.com("stmt_fetch"));
+        observe::increment(Counter::Queries);
         let (open, sent) = (self.status(false), ServerStatus::LAST_ROW_SENT);
         let stmt = self.statements.get_mut(id).ok_or_else(|| unknown(id, "mysqld_stmt_fetch"))?;
         let cursor = stmt.cursor.as_mut().ok_or_else(|| err!(1421, id))?;
@@ -328,6 +336,7 @@ impl Session {
 
     /// COM_STMT_SEND_LONG_DATA: has no answer.
     pub(crate) fn long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
+        observe::increment(self.com("stmt_send_long_data"));
         let limit = self.state.vars.uint(MAX_ALLOWED_PACKET) as usize;
         let Some(stmt) = self.statements.get_mut(id) else { return };
         let total: usize = stmt.long.iter().map(|(_, data)| data.len()).sum();
@@ -343,6 +352,8 @@ impl Session {
 
     /// COM_STMT_RESET: closes the cursor, forgets long data.
     pub(crate) fn reset_statement(&mut self, id: u32) -> Result<()> {
+        observe::increment(self.com("stmt_reset"));
+        observe::increment(Counter::Queries);
         let mut stmt = self.statements.take(id).ok_or_else(|| unknown(id, "mysqld_stmt_reset"))?;
         self.close_cursor(&mut stmt);
         stmt.long.clear();
@@ -354,6 +365,7 @@ impl Session {
     /// COM_STMT_CLOSE: has no answer.
     pub(crate) fn close_statement(&mut self, id: u32) {
         if let Some(mut stmt) = self.statements.remove(id) {
+            observe::increment(self.com("stmt_close"));
             self.close_cursor(&mut stmt);
             self.entry.closed(id);
             // Relaxed: a count that orders nothing.
@@ -391,12 +403,14 @@ impl Session {
     ) -> Result<Done> {
         let id = self.statements.by_name.get(&name.to_lowercase()).copied();
         let id = id.ok_or_else(|| err!(1243, name, "EXECUTE"))?;
+        observe::increment(self.server.com.at(STMT_EXECUTE));
         let mut stmt = self.statements.take(id).expect("named statements are in the table");
         self.entry.begin_statement(Doing::Execute, id, self.state.clock_us);
         self.state.runs_execute = true;
         let result = match &mut stmt.body {
             Body::Planned(planned) if planned.prepared.param_count() == values.len() => {
                 self.state.note_text(planned.parsed.source());
+                observe::increment(planned.com);
                 self.bind(planned, values, is_binary).and_then(|()| self.run(planned, values, RowFormat::Text, out))
             }
             Body::Other(parsed) if parsed.param_count as usize == values.len() => self.obey_with(parsed, values, out),

@@ -332,6 +332,7 @@ impl SessionApplier {
             self.session.refresh_access()?;
             let mut planned = self.session.plan(parsed, &[])?;
             // Whoever logs statements logs queries that call functions, too; their rows are for nobody.
+            observe::increment(planned.com);
             self.session.run_into(&mut planned, &[], &mut MemorySink::new(usize::MAX)).map(drop)
         })
     }

@@ -51,7 +51,7 @@ impl Session {
     }
 
     /// The name of the statement's counter.
-    pub(crate) fn replica_statement(&mut self, parsed: &Parsed, statement: &ReplicaStatement) -> Result<&'static str> {
+    pub(crate) fn replica_statement(&mut self, parsed: &Parsed, statement: &ReplicaStatement) -> Result<()> {
         if let ReplicaStatement::Start { channel, .. } | ReplicaStatement::Stop { channel, .. } = statement {
             // As MySQL: whether there is such a channel, everybody may know.
             self.channel(parsed, *channel)?;
@@ -61,11 +61,11 @@ impl Session {
         match statement {
             ReplicaStatement::ChangeSource { options, channel } => {
                 self.change_source(parsed, options, *channel)?;
-                Ok("change_replication_source")
+                Ok(())
             }
             ReplicaStatement::ChangeFilter { rules, channel } => {
                 self.change_filter(parsed, rules, *channel)?;
-                Ok("change_repl_filter")
+                Ok(())
             }
             ReplicaStatement::Start { io, sql, until, credentials, channel } => {
                 let until = until_of(parsed, until)?;
@@ -73,11 +73,11 @@ impl Session {
                     return Err(err!(1235, "START REPLICA with USER and PASSWORD"));
                 }
                 self.start_replica(parsed, ThreadChoice { io: *io, sql: *sql }, &until, *channel)?;
-                Ok("replica_start")
+                Ok(())
             }
             ReplicaStatement::Stop { io, sql, channel } => {
                 self.stop_replica(parsed, ThreadChoice { io: *io, sql: *sql }, *channel)?;
-                Ok("replica_stop")
+                Ok(())
             }
         }
     }

@@ -8,12 +8,12 @@
 
 use crate::beside::RowLocks;
 use crate::charset;
+use crate::com::{COM, kind_of};
 use crate::command::{Done, Session};
 use crate::control::NO_SNAPSHOT;
 use crate::files::writes_file;
 use crate::hints;
 use crate::needs::Action;
-use crate::server::COM;
 use crate::sink::{Head, WireSink};
 use crate::variables::{VarId, id};
 use catalog::{Pin, Version, Waiting};
@@ -23,7 +23,7 @@ use exec::plan::hints::StatementHints;
 use exec::{Outcome, Prepared, RowSink, Stage, TableUse, Uses};
 use observe::{Counter, CounterId};
 use protocol::{Capabilities, Output, RowFormat};
-use sql::ast::{ExplainTarget, Insert, InsertSource, Parsed, Statement, TableRef};
+use sql::ast::{ExplainTarget, InsertSource, Parsed, Statement, TableRef};
 use sql::digest::{LiteralKind, Normalized, normalize};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -64,7 +64,7 @@ pub(crate) struct Planned {
     generation: u64,
     /// Types of its parameters where they stand for literals: what is known of these holds for each plan.
     literals: Option<Box<[DataType]>>,
-    com: CounterId,
+    pub com: CounterId,
     stage: Stage,
     /// Hints that change variables while it runs.
     pub hinted: Option<Box<StatementHints>>,
@@ -143,6 +143,13 @@ pub(crate) fn parse_error(e: sql::ParseError) -> SqlError {
 
 pub(crate) use exec::context::lexer_mode;
 
+/// A statement that a client has sent.
+fn count_question() {
+    let lane = observe::lane();
+    lane.increment(Counter::Questions);
+    lane.increment(Counter::Queries);
+}
+
 /// Is this statement the executor's?
 pub(crate) fn is_planned(statement: &Statement) -> bool {
     match statement {
@@ -150,18 +157,6 @@ pub(crate) fn is_planned(statement: &Statement) -> bool {
         Statement::Do(_) => true,
         Statement::Explain(e) => !matches!(e.target, ExplainTarget::Connection(_)),
         _ => false,
-    }
-}
-
-fn com_name(statement: &Statement) -> &'static str {
-    match statement {
-        Statement::Query(_) => "select",
-        Statement::Insert(insert) => insert_name(insert),
-        Statement::Update(_) => "update",
-        Statement::Delete(_) => "delete",
-        Statement::Do(_) => "do",
-        Statement::LoadData(_) => "load",
-        _ => "other",
     }
 }
 
@@ -174,15 +169,11 @@ fn stage_of(statement: &Statement) -> Stage {
     }
 }
 
-fn insert_name(insert: &Insert) -> &'static str {
-    if insert.replace { "replace" } else { "insert" }
-}
-
 impl Session {
     /// The `Com_*` counter of a kind of statement.
     pub(crate) fn com(&self, name: &str) -> CounterId {
-        let at = COM.iter().position(|n| *n == name).unwrap_or(COM.len() - 1);
-        self.server.com.at(at)
+        let at = COM.iter().position(|n| *n == name);
+        self.server.com.at(at.expect("the kinds of statements are in the list"))
     }
 
     /// COM_QUERY: one statement, or several when the client may.
@@ -193,6 +184,7 @@ impl Session {
         };
         #[cfg(debug_assertions)]
         crate::panics::provoke(&text);
+        count_question();
         if let Some(done) = self.query_cached(&text, out)? {
             return Ok(done);
         }
@@ -202,10 +194,17 @@ impl Session {
             let (parsed, tail) = match sql::parse_next(rest, lexer_mode(self.state.sql_mode)) {
                 // A comment alone does nothing, and that is no error.
                 Err(e) if e.code() == sql::EMPTY_QUERY && !is_bare(rest) => {
+                    observe::increment(self.com("empty_query"));
                     self.ok(out, &Outcome::default())?;
                     return Ok(Done::Answered);
                 }
-                parsed => parsed.map_err(|e| self.unread(parse_error(e)))?,
+                Err(e) => {
+                    if e.code() == sql::EMPTY_QUERY {
+                        observe::increment(self.com("empty_query"));
+                    }
+                    return Err(self.unread(parse_error(e)));
+                }
+                Ok(parsed) => parsed,
             };
             if !tail.is_empty() && !multi {
                 // The one statement ends at its `;`: what follows is a syntax error, as in MySQL.
@@ -227,6 +226,7 @@ impl Session {
             }
             rest = tail;
             self.state.begin_statement();
+            count_question();
         }
     }
 
@@ -298,7 +298,7 @@ impl Session {
                 self.state.clear_conditions();
                 self.refresh_access()?;
                 let types: Vec<DataType> = normalized.literals.iter().map(|l| self.literal_type(l.kind)).collect();
-                let planned = self.plan(parsed, &types).map_err(|e| self.failed(e))?;
+                let planned = self.plan_to_run(parsed, &types).map_err(|e| self.failed(e))?;
                 let planned = Box::new(Planned { literals: Some(types.into()), ..planned });
                 if planned.prepared.values_matter() {
                     cache.insert(hash, planned);
@@ -339,6 +339,7 @@ impl Session {
             });
         }
         self.state.note_text(text);
+        observe::increment(planned.com);
         let result = self.run(planned, &values, RowFormat::Text, out).map_err(|e| self.failed(e));
         // Hints are spoken of when a plan is made.
         if let Some(planned) = fresh.filter(|p| p.prepared.hint_warnings().is_empty()) {
@@ -373,7 +374,7 @@ impl Session {
         let reads_virtual = has_virtual(&prepared, &version);
         let into_file = writes_file(&parsed);
         let is_query = matches!(parsed.statement, Statement::Query(_)) && !into_file;
-        let com = self.com(com_name(&parsed.statement));
+        let com = self.com(kind_of(&parsed));
         let stage = stage_of(&parsed.statement);
         // It may be prepared, and each execution plans anew and is refused.
         let is_refused = check_schemas(&prepared, &version).is_err();
@@ -397,6 +398,12 @@ impl Session {
         self.check_rights(&planned.prepared)?;
         self.note_hints(&planned.prepared);
         Ok(planned)
+    }
+
+    /// The same for a statement that is executed now: one that cannot be planned counts as well.
+    fn plan_to_run(&mut self, parsed: Parsed, types: &[DataType]) -> Result<Planned> {
+        let com = self.com(kind_of(&parsed));
+        self.plan(parsed, types).inspect_err(|_| observe::increment(com))
     }
 
     /// MySQL opens all tables before it looks for any column: 1054 becomes 1146 where a table is missing too.
@@ -605,16 +612,14 @@ impl Session {
         })
     }
 
-    /// Counts the statement and pins its tables: the plan is up to date then.
+    /// Pins the statement's tables: the plan is up to date then.
     fn ready(&mut self, planned: &mut Planned, params: &[Value<'_>]) -> Result<()> {
-        observe::increment(Counter::Questions);
-        observe::increment(Counter::Queries);
-        observe::increment(planned.com);
         self.entry.stage(planned.stage);
         self.refresh_access()?;
         if self.restricted {
             self.check_planned(&planned.prepared)?;
         }
+        self.transaction.writes = planned.changes;
         if planned.changes {
             self.check_access_mode()?;
             if planned.prepared.writes() {
@@ -649,6 +654,9 @@ impl Session {
     fn execute(&mut self, planned: &mut Planned, params: &[Value<'_>], sink: &mut dyn RowSink) -> Result<Outcome> {
         // One bit test while the account has its privileges globally.
         self.check_rights(&planned.prepared)?;
+        if self.locked.is_none() {
+            observe::add(Counter::HandlerExternalLock, planned.prepared.external_locks());
+        }
         if planned.reads_virtual {
             self.state.inspect = Some(Box::new(self.inspect_context()));
         }
@@ -692,6 +700,7 @@ impl Session {
         let limit_ms = self.state.vars.hot().max_execution_time_ms;
         if limit_ms > 0 {
             self.has_deadline = true;
+            observe::increment(Counter::MaxExecutionTimeSet);
             // Relaxed: a hint to the deadline thread; see `Server::deadlines`.
             self.server.deadlines.fetch_add(1, Ordering::Relaxed);
             self.entry.deadline(observe::clock::now_ns() + limit_ms * 1_000_000);
@@ -752,6 +761,7 @@ impl Session {
             self.rollback_all();
             return result;
         }
+        self.count_statement(&result);
         self.pins.release_statement();
         self.tx.end_statement();
         if self.tx.rests_on_others() {
@@ -863,8 +873,9 @@ impl Session {
             self.state.clear_conditions();
             self.refresh_access()?;
             self.state.note_parsed(&parsed);
-            let mut planned = self.plan(parsed, &[])?;
+            let mut planned = self.plan_to_run(parsed, &[])?;
             self.state.note_text(planned.parsed.source());
+            observe::increment(planned.com);
             return self.run(&mut planned, &[], RowFormat::Text, out);
         }
         if matches!(parsed.statement, Statement::LoadData(_)) {

@@ -1,6 +1,7 @@
 //! What all sessions share, and the [`protocol::Service`] that the listener drives.
 
 use crate::binary_log::{self, LOG_BIN};
+use crate::com::COM;
 use crate::command::Session;
 use crate::connection_control::FailedLogins;
 use crate::gathering::Gathering;
@@ -20,12 +21,12 @@ use observe::Family;
 use protocol::{ClosedBy, Connection, HangUp, Next, Peer, RsaKeys, Service};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 use sync::blocking::Wait;
 use sync::{Mutex, Parker, Rank, Snapshot};
-use types::{Result, SqlError, const_eq, err};
+use types::{Result, SqlError, err};
 
 const SYNC_DELAY: VarId = id("binlog_group_commit_sync_delay");
 const NO_DELAY_COUNT: VarId = id("binlog_group_commit_sync_no_delay_count");
@@ -47,96 +48,6 @@ const DEADLINE_TICK: Duration = Duration::from_millis(5);
 /// How often running statements are asked whether their clients are still there.
 const REAP_TICK_US: u64 = 300_000;
 const IDLE_TICK: Duration = Duration::from_millis(100);
-
-/// Statement kinds that `Com_*` counts.
-pub(crate) const COM: &[&str] = &[
-    "select",
-    "insert",
-    "update",
-    "delete",
-    "replace",
-    "insert_select",
-    "replace_select",
-    "begin",
-    "commit",
-    "rollback",
-    "savepoint",
-    "rollback_to_savepoint",
-    "release_savepoint",
-    "set_option",
-    "change_db",
-    "show",
-    "create_table",
-    "drop_table",
-    "alter_table",
-    "truncate",
-    "create_index",
-    "drop_index",
-    "create_db",
-    "drop_db",
-    "alter_db",
-    "rename_table",
-    "prepare_sql",
-    "execute_sql",
-    "load",
-    "dealloc_sql",
-    "stmt_prepare",
-    "stmt_execute",
-    "stmt_close",
-    "stmt_reset",
-    "stmt_fetch",
-    "stmt_send_long_data",
-    "stmt_reprepare",
-    "kill",
-    "flush",
-    "do",
-    "create_user",
-    "drop_user",
-    "alter_user",
-    "alter_instance",
-    "grant",
-    "revoke",
-    "set_password",
-    "rename_user",
-    "explain_other",
-    "lock_instance",
-    "lock_tables",
-    "unlock_instance",
-    "unlock_tables",
-    "reset",
-    "drop_program",
-    "install_component",
-    "uninstall_component",
-    "install_plugin",
-    "uninstall_plugin",
-    "create_server",
-    "alter_server",
-    "drop_server",
-    "ha_open",
-    "ha_close",
-    "ha_read",
-    "shutdown",
-    "change_replication_source",
-    "change_repl_filter",
-    "replica_start",
-    "replica_stop",
-    "analyze",
-    "checksum",
-    "clone",
-    "other",
-];
-
-/// The place of a name in [`COM`], at compile time.
-pub(crate) const fn com_index(name: &str) -> usize {
-    let mut i = 0;
-    while i < COM.len() {
-        if const_eq(COM[i].as_bytes(), name.as_bytes()) {
-            return i;
-        }
-        i += 1;
-    }
-    panic!("no such kind of statement");
-}
 
 /// What the binary decides.
 pub struct Settings {
@@ -215,6 +126,8 @@ pub struct Server {
     /// W: ALTER INSTANCE RELOAD TLS. R: connections that log in, SHOW STATUS.
     pub(crate) tls: Snapshot<Tls>,
     pub(crate) com: Family,
+    /// Uptime at the last FLUSH STATUS. W: who flushes. R: whoever asks for the status.
+    pub(crate) status_flushed_s: AtomicU64,
     /// Account statements, one at a time.
     pub(crate) account_ddl: Mutex<()>,
     /// Prepared statements of all sessions. W: PREPARE and close, never execution.
@@ -285,6 +198,7 @@ impl Server {
             datadir: settings.datadir,
             tls: Snapshot::new(settings.tls),
             com: observe::register_family("Com_", COM),
+            status_flushed_s: AtomicU64::new(0),
             account_ddl: Mutex::new(Rank::Accounts, ()),
             prepared: AtomicUsize::new(0),
             deadlines: AtomicUsize::new(0),
@@ -326,6 +240,10 @@ impl Server {
         gauge("Threads_running", |s| s.processes.running());
         // Relaxed: a figure for the reader.
         gauge("Prepared_stmt_count", |s| s.prepared.load(Ordering::Relaxed) as u64);
+        gauge("Uptime_since_flush_status", |s| {
+            // Relaxed: a figure for the reader.
+            observe::clock::uptime_s().saturating_sub(s.status_flushed_s.load(Ordering::Relaxed))
+        });
         observe::register_gauge("Global_connection_memory", sync::memory::tracked);
         observe::register_gauge("Uptime", observe::clock::uptime_s);
         let told = Arc::downgrade(&server);

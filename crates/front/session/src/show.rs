@@ -2,11 +2,11 @@
 
 use crate::authority::SYSTEM_USER;
 use crate::buffer_pool;
+use crate::com::COM;
 use crate::command::{Done, Session};
 use crate::evaluate::{literal, where_text};
 use crate::needs::Action;
 use crate::run::{lexer_mode, parse_error, pins_of};
-use crate::server::COM;
 use crate::sink::WireSink;
 use crate::state::Condition;
 use crate::tls::own_status;
@@ -60,6 +60,7 @@ impl Session {
                     let mut all = server.tls_status(tls.as_deref());
                     all.extend(buffer_pool::status(&server.engine));
                     all.extend(server.extension_status());
+                    all.extend(server.plain_status());
                     all
                 })
             },
@@ -289,7 +290,8 @@ impl Session {
 
     /// What the session counts for itself, under the names of the status.
     fn own_counts(&self) -> HashMap<String, u64> {
-        let own = ["Questions", "Queries", "Bytes_", "Handler_", "Select_", "Sort_", "Created_tmp"];
+        let own =
+            ["Questions", "Queries", "Bytes_", "Handler_", "Max_execution_time", "Select_", "Sort_", "Created_tmp"];
         let counters = Counter::ALL.iter().filter(|c| own.iter().any(|prefix| c.name().starts_with(prefix)));
         let commands = COM.iter().map(|name| (format!("Com_{name}"), self.counters.value(self.com(name))));
         counters.map(|c| (c.name().to_string(), self.counters.value(*c))).chain(commands).collect()
@@ -367,9 +369,6 @@ impl Session {
 
     /// `of_before`: the session's conditions are of the statement before.
     fn send_rows(&mut self, rows: Rows, of_before: bool, out: &mut Output) -> Result<Done> {
-        observe::increment(Counter::Questions);
-        observe::increment(Counter::Queries);
-        observe::increment(self.com("show"));
         let meta = |(name, data_type): (String, DataType)| ColumnMeta {
             schema: String::new(),
             table: String::new(),

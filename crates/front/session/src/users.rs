@@ -44,13 +44,13 @@ struct Listed {
 
 impl Session {
     /// Runs an account statement; returns the name of its counter.
-    pub(crate) fn change_accounts(&mut self, parsed: &Parsed) -> Result<&'static str> {
+    pub(crate) fn change_accounts(&mut self, parsed: &Parsed) -> Result<()> {
         self.check_writable()?;
         let server = Arc::clone(&self.server);
         // Another one's commit, and so its flush.
         let lock = server.account_ddl.lock_or_end(Wait::LogFlush).ok_or_else(|| err!(1317))?;
         let mut directory = Directory::clone(&server.accounts.directory());
-        let name = self.edit(parsed, &mut directory)?;
+        self.edit(parsed, &mut directory)?;
         let texts = self.state.log_text.take().map(|text| self.logged_texts(parsed, &directory, text));
         let state = &mut self.state;
         let stored = store_accounts(&server.catalog, &mut self.tx, &directory, |tx| {
@@ -67,7 +67,7 @@ impl Session {
         drop(lock);
         self.state.end_gtid(stored.is_ok());
         self.state.track_commit(self.tx.commit_end());
-        stored.map(|()| name)
+        stored
     }
 
     /// What the session's own statement did to its account's password holds at once. What others do, or time does, holds from the next
@@ -125,22 +125,19 @@ impl Session {
         }
     }
 
-    fn edit(&mut self, parsed: &Parsed, directory: &mut Directory) -> Result<&'static str> {
+    fn edit(&mut self, parsed: &Parsed, directory: &mut Directory) -> Result<()> {
         self.generated.clear();
         Ok(match &parsed.statement {
             Statement::CreateUser(create) => {
                 self.create_users(parsed, create, directory)?;
-                "create_user"
             }
             Statement::AlterUser(alter) => {
                 self.alter_users(parsed, alter, directory)?;
-                "alter_user"
             }
             Statement::DropUser { if_exists, users } => {
                 self.need(Action::DropUser)?;
                 let names: Vec<AccountName> = users.iter().map(|u| self.name_of(parsed, *u)).collect();
                 self.drop_accounts("DROP USER", *if_exists, &names, directory)?;
-                "drop_user"
             }
             Statement::RenameUser(pairs) => {
                 self.need(Action::RenameUser)?;
@@ -160,43 +157,34 @@ impl Session {
                     account.name = to;
                     directory.put(account);
                 }
-                "rename_user"
             }
             Statement::SetPassword(set) => {
                 self.set_password(parsed, set, directory)?;
-                "set_password"
             }
             Statement::Grant(grant) => match &**grant {
                 Grant::Privileges { .. } => {
                     self.grant(parsed, grant, directory)?;
-                    "grant"
                 }
                 Grant::Roles { roles, to, with_admin_option } => {
                     self.grant_roles(parsed, roles, to, *with_admin_option, directory)?;
-                    "grant_roles"
                 }
                 Grant::Proxy { proxied, to, with_grant_option } => {
                     let names: Vec<AccountName> = to.iter().map(|t| self.name_of(parsed, *t)).collect();
                     self.change_proxy(parsed, *proxied, &names, Some(*with_grant_option), directory)?;
-                    "grant"
                 }
             },
             Statement::Revoke(revoke) => {
                 self.revoke_all(parsed, revoke, directory)?;
-                if matches!(revoke.what, RevokeWhat::Roles(_)) { "revoke_roles" } else { "revoke" }
             }
             Statement::CreateRole { if_not_exists, roles } => {
                 self.create_roles(parsed, *if_not_exists, roles, directory)?;
-                "create_role"
             }
             Statement::DropRole { if_exists, roles } => {
                 self.drop_roles(parsed, *if_exists, roles, directory)?;
-                "drop_role"
             }
             Statement::SetDefaultRole { roles, users } => {
                 let names: Vec<AccountName> = users.iter().map(|u| self.name_of(parsed, *u)).collect();
                 self.set_default_roles(parsed, roles, &names, directory)?;
-                "alter_user_default_role"
             }
             _ => unreachable!("the caller passes account statements"),
         })

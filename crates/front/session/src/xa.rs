@@ -117,27 +117,27 @@ impl Session {
         err!(1399, self.xa.as_ref().map_or("NON-EXISTING", XaTransaction::words))
     }
 
-    pub(crate) fn xa(&mut self, parsed: &Parsed, xa: Xa) -> Result<&'static str> {
+    pub(crate) fn xa(&mut self, parsed: &Parsed, xa: Xa) -> Result<()> {
         match xa {
             Xa::Start { xid, join, resume } => {
                 if join || resume {
                     return Err(err!(1398));
                 }
                 self.xa_start(id_of(parsed, xid))?;
-                Ok("xa_start")
+                Ok(())
             }
             Xa::End { xid, suspend, .. } => {
                 if suspend {
                     return Err(err!(1398));
                 }
                 self.xa_end(&id_of(parsed, xid))?;
-                Ok("xa_end")
+                Ok(())
             }
             Xa::Prepare(xid) => {
                 let id = id_of(parsed, xid);
                 self.own_xa(&id, Stage::Idle)?;
                 self.xa_prepare(&id)?;
-                Ok("xa_prepare")
+                Ok(())
             }
             Xa::Commit { xid, one_phase } => {
                 let id = id_of(parsed, xid);
@@ -156,13 +156,13 @@ impl Session {
                     result?;
                     self.commit_number_if_given()?;
                 }
-                Ok("xa_commit")
+                Ok(())
             }
             Xa::Rollback(xid) => {
                 let id = id_of(parsed, xid);
                 if self.is_prepared(&id)? {
                     self.xa_decide(&id, Decision::RollBack)?;
-                    return Ok("xa_rollback");
+                    return Ok(());
                 }
                 if self.xa.as_ref().is_some_and(|xa| xa.stage == Stage::Active) {
                     return Err(self.wrong_stage());
@@ -173,7 +173,7 @@ impl Session {
                 if kept {
                     self.tell_kept();
                 }
-                Ok("xa_rollback")
+                Ok(())
             }
             Xa::Recover { .. } => unreachable!("it answers rows"),
         }

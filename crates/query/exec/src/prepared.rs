@@ -5,7 +5,7 @@ use crate::error;
 use crate::expr::Expr;
 use crate::expr::compare::{TemporalParam, check_temporal, held_by_column};
 use crate::parameter::Parameter;
-use crate::plan::{Planner, constant::Foreseen, node::Body};
+use crate::plan::{Planner, constant::Foreseen, figures::Figures, node::Body};
 pub use crate::run::beside::Uses;
 use crate::run::subquery::Subquery;
 use crate::run::{PlainReads, Run, Statement};
@@ -118,6 +118,7 @@ pub struct Prepared {
     explains: bool,
     locks: bool,
     uses: Uses,
+    figures: Figures,
     /// Warnings of every execution.
     notes: Vec<(u16, &'static str)>,
     /// Warnings of the hints, for whoever reads the text.
@@ -258,6 +259,7 @@ impl Prepared {
         let hint_warnings = planner.hint_warnings();
         let rights = std::mem::take(&mut planner.rights);
         let values_matter = planner.values_matter.get();
+        let named = planner.named_tables;
         let (tables, plans) = planner.finish();
         let mut outline = body.print();
         for (i, q) in plans.iter().enumerate().filter(|(_, q)| !q.absorbed) {
@@ -269,6 +271,7 @@ impl Prepared {
         let explains = matches!(body, Body::Explain(_));
         let locks = tables.iter().any(|t| t.lock);
         let uses = Uses::of(&tables, &body, version);
+        let figures = Figures::of(&body, plans.iter(), named);
         let subqueries: Vec<_> = plans.into_iter().map(|p| RefCell::new(Subquery::new(p))).collect();
         let begins_plainly = subqueries.is_empty()
             && notes.is_empty()
@@ -284,6 +287,7 @@ impl Prepared {
             explains,
             locks,
             uses,
+            figures,
             tables,
             rights,
             notes,
@@ -382,6 +386,16 @@ impl Prepared {
         self.uses
     }
 
+    /// How often an execution locks and unlocks tables, for `Handler_external_lock`.
+    pub fn external_locks(&self) -> u64 {
+        self.figures.external_locks()
+    }
+
+    /// Does it read a whole table or index, for `log_queries_not_using_indexes`?
+    pub fn uses_no_index(&self) -> bool {
+        self.figures.uses_no_index()
+    }
+
     /// The plan as text, one operator a line: for tests and EXPLAIN.
     pub fn outline(&self) -> &str {
         &self.outline
@@ -471,6 +485,7 @@ impl Prepared {
         (run.writes, run.plain_reads) = (self.writes, self.plain_reads);
         run.foreseen = &self.foreseen;
         run.reads_nothing = self.uses == Uses::Nothing;
+        self.figures.count_joins();
         let begun = if self.begins_plainly && !self.has_untold { Ok(()) } else { self.begin(&run, params) };
         let result = begun.and_then(|()| self.statement.execute(&run, &self.columns, sink));
         if run.holds_much() {

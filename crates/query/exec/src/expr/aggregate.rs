@@ -151,6 +151,11 @@ impl AggregateCall {
             && self.order.iter().zip(&other.order).all(|(a, b)| a.1 == b.1 && a.0.same(&b.0))
     }
 
+    /// Is it COUNT(*), or as good as that?
+    pub fn counts_rows(&self) -> bool {
+        self.kind == AggregateKind::Count && self.args.is_empty()
+    }
+
     /// Do the two keep the same of the rows, so that one accumulator serves both?
     pub fn same_state(&self, other: &AggregateCall) -> bool {
         use AggregateKind::{Avg, Sum};

@@ -12,6 +12,7 @@ pub mod dml;
 pub mod explain;
 pub mod explain_json;
 pub mod expr;
+pub(crate) mod figures;
 mod generated;
 pub mod group;
 pub mod handler;
@@ -74,6 +75,8 @@ pub struct Planner<'p> {
     /// Common table expressions in scope, innermost last.
     ctes: Vec<query::Cte>,
     tables: Vec<TableUse>,
+    /// How often the statement and its views name tables that have rows.
+    pub named_tables: u64,
     /// Columns read, by the table's id, and whether `*` names them; they join `tables` in the end.
     column_reads: RefCell<Vec<(u64, String, bool)>>,
     /// What the views in use need.
@@ -185,6 +188,7 @@ impl<'p> Planner<'p> {
             rights: Vec::new(),
             merged_view: None,
             view_depth: 0,
+            named_tables: 0,
             clause: "field list",
             exports: None,
             over: false,
@@ -427,6 +431,7 @@ impl<'p> Planner<'p> {
             }
         };
         note(&mut self.tables[i]);
+        self.named_tables += u64::from(found.is_base());
         Ok(found)
     }
 

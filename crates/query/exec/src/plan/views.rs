@@ -49,6 +49,7 @@ struct Taken {
     unsteady: bool,
     constants: i64,
     tables: Vec<TableUse>,
+    named_tables: u64,
     subqueries: Vec<QueryPlan>,
 }
 
@@ -451,13 +452,15 @@ impl Planner<'_> {
     fn taken(mut self) -> Taken {
         let (rights, foreseen) = (std::mem::take(&mut self.rights), std::mem::take(&mut self.foreseen));
         let (unsteady, constants) = (self.unsteady, self.constants);
+        let named_tables = self.named_tables;
         let (tables, subqueries) = self.collected();
-        Taken { rights, foreseen, unsteady, constants, tables, subqueries }
+        Taken { rights, foreseen, unsteady, constants, tables, named_tables, subqueries }
     }
 
     /// Takes over what was planned for a view: all that it does with its tables is to read them.
     fn take_read(&mut self, taken: Taken, table: &Table, view: &View) {
         self.constants = taken.constants;
+        self.named_tables += taken.named_tables;
         self.foreseen.extend(taken.foreseen);
         self.unsteady |= taken.unsteady;
         self.subqueries = taken.subqueries;

@@ -281,6 +281,7 @@ impl Op for BatchedOp {
         self.rows_bytes_max = run.variable("join_buffer_size").min(1 << 30) as usize;
         self.entries_bytes_max = batch_bytes(run);
         self.state = State::Collect;
+        observe::increment(observe::Counter::HandlerMrrInit);
         self.left.open(run, frame, outer)
     }
 

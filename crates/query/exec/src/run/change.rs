@@ -6,7 +6,7 @@
 use super::beside::{placed, row_savepoint, undo_row};
 use super::long;
 use super::rules::{RuleSet, is_ignorable};
-use super::scan::ScanOp;
+use super::scan::{ScanOp, count_position};
 use super::sort::encode_sort_key;
 use super::write::{self, Refused, RowWriter, Strictness};
 use super::{Frame, Op, Run, Scope, Settled, recycle};
@@ -27,6 +27,7 @@ struct Rows {
     table: Arc<Table>,
     root: Box<dyn Op>,
     frame: Frame,
+    updates: bool,
     collect: bool,
     order: Vec<SortKey>,
     limit: Option<crate::expr::Expr>,
@@ -68,6 +69,7 @@ impl Rows {
             table: t.table,
             root,
             frame: Frame::new(t.shapes, names),
+            updates: update,
             collect: t.collect,
             order: t.order,
             limit: t.limit,
@@ -111,6 +113,9 @@ impl Rows {
         if !self.order.is_empty() {
             let bytes = &self.bytes;
             self.entries.sort_by(|a, b| bytes[a.0 as usize..a.1 as usize].cmp(&bytes[b.0 as usize..b.1 as usize]));
+            // MySQL's DELETE sorts all rows, whatever its LIMIT.
+            let most = if self.updates { self.left } else { u64::MAX };
+            super::sort::count(most.min(self.entries.len() as u64));
         }
         Ok(())
     }
@@ -150,6 +155,7 @@ impl Rows {
             slot.key.extend_from_slice(&self.bytes[from as usize..to as usize]);
             let tree = self.table.indexes[0].tree;
             let _within = run.within(&self.table);
+            count_position();
             let found =
                 run.tx.borrow_mut().get(tree, &slot.key, LOCKING, &mut slot.bytes).map_err(|e| run.engine_error(e))?;
             if found {

@@ -8,6 +8,7 @@ use crate::expr::Expr;
 use crate::plan::node::SetKind;
 use crate::run::subquery::Query;
 use hashbrown::HashMap;
+use observe::Counter;
 use std::sync::Arc;
 use types::{Result, Value};
 
@@ -335,6 +336,7 @@ impl DistinctOp {
 impl Distinct {
     /// Is this the first such row? Not when it is put aside.
     fn is_new(&mut self, run: &Run<'_>, at: Scope<'_>) -> Result<bool> {
+        observe::increment(Counter::HandlerWrite);
         self.key.clear();
         for e in self.values.iter() {
             encode_key(&mut self.key, &e.eval(run, at)?, &e.ty, false);
@@ -359,6 +361,7 @@ impl Op for DistinctOp {
         self.distinct.aside.clear();
         self.distinct.memory_max = run.tmp_memory();
         self.partition = None;
+        observe::increment(Counter::CreatedTmpTables);
         self.input.open(run, frame, outer)
     }
 
@@ -427,12 +430,14 @@ impl DerivedOp {
             return Ok(());
         }
         let (mut rows, memory_max) = (Kept::default(), run.tmp_memory());
+        observe::increment(Counter::CreatedTmpTables);
         self.query.open(run, around)?;
         while self.query.next(run, around)? {
             self.bytes.clear();
             self.query.write_row(run, around, &mut self.bytes)?;
             run.check_work(self.bytes.len())?;
             rows.push(run, &self.bytes, memory_max)?;
+            observe::increment(Counter::HandlerWrite);
         }
         self.kept = Some(rows);
         Ok(())
@@ -462,6 +467,7 @@ impl Op for DerivedOp {
         if let Some(kept) = &self.kept {
             let slot = &mut frame.slots[self.slot];
             slot.present = kept.read(&mut self.next, &mut slot.bytes)?;
+            observe::increment(Counter::HandlerReadRndNext);
             return Ok(slot.present);
         }
         let found = match self.lateral {
@@ -530,9 +536,11 @@ impl Op for SetOpOp {
             if !found {
                 return Ok(());
             }
+            observe::increment(Counter::CreatedTmpTables);
             self.right.open(run, outer)?;
             while self.right.next(run, outer)? {
                 run.check_interrupt()?;
+                observe::increment(Counter::HandlerWrite);
                 Self::key_of(&self.right, run, outer, &mut self.key)?;
                 let before = self.counts.len();
                 *self.counts.entry_ref(&self.key[..]).or_insert(0) += 1;
@@ -564,6 +572,7 @@ impl Op for SetOpOp {
             if self.kind == SetKind::Union && self.all {
                 return self.emit(run, frame, outer);
             }
+            observe::increment(Counter::HandlerReadKey);
             let query = if self.second { &self.right } else { &self.left };
             Self::key_of(query, run, outer, &mut self.key)?;
             let found = self.counts.get_mut(&self.key[..]);

@@ -8,6 +8,7 @@ use super::{Frame, Op, Run, Scope, Step, tuple};
 use crate::expr::aggregate::{Accumulator, AggregateCall, AggregateKind};
 use crate::expr::{Expr, convert};
 use crate::plan::node::Group;
+use observe::Counter;
 use types::{Result, Value};
 
 #[derive(Clone, Copy)]
@@ -100,12 +101,15 @@ impl Groups {
     /// Number of the group with the key in `key`, made if it is new; `None` when there is no room for a new one.
     fn find(&mut self, level: usize, run: &Run<'_>, at: Scope<'_>) -> Result<Option<usize>> {
         let hash = hash_bytes(&self.key);
+        let lane = observe::lane();
+        lane.increment(Counter::HandlerReadKey);
         let (groups, bytes) = (&self.groups, &self.bytes);
         let of = |i: &u32| {
             let k = groups[*i as usize].key;
             &bytes[k.0 as usize..k.1 as usize]
         };
         if let Some(i) = self.table.find(hash, |i| of(i) == &self.key[..]) {
+            lane.increment(Counter::HandlerUpdate);
             return Ok(Some(*i as usize));
         }
         if run.must_spill(self.memory(), self.memory_max) && !self.rollup && self.aside.may_grow() {
@@ -114,6 +118,7 @@ impl Groups {
             self.aside.push(run, hash, &self.scratch)?;
             return Ok(None);
         }
+        lane.increment(Counter::HandlerWrite);
         let from = self.bytes.len() as u32;
         self.bytes.extend_from_slice(&self.key);
         let key = (from, self.bytes.len() as u32);
@@ -285,6 +290,9 @@ impl Op for GroupOp {
         self.groups.aside.clear();
         self.groups.memory_max = run.tmp_memory();
         self.next = 0;
+        if !self.groups.implicit {
+            observe::increment(Counter::CreatedTmpTables);
+        }
         self.input.open(run, frame, outer)?;
         let groups = &mut self.groups;
         self.input.each(run, frame, outer, &mut |at| {
@@ -302,6 +310,9 @@ impl Op for GroupOp {
     }
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<bool> {
+        if !self.groups.implicit {
+            observe::increment(Counter::HandlerReadRndNext);
+        }
         while self.next == self.groups.groups.len() {
             if !self.groups.next_partition(run, frame, outer)? {
                 return Ok(false);

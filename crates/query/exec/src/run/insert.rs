@@ -14,6 +14,7 @@ use crate::plan::node::{self, Assigned};
 use crate::plan::print::SlotNames;
 use catalog::{Index, Table};
 use engine::{Cursor, Direction, Extent, LockMode, Range, Read, Wait};
+use observe::Counter;
 use std::ops::Bound;
 use std::sync::Arc;
 use types::sql_mode::SqlMode;
@@ -388,7 +389,10 @@ impl InsertStatement {
             }
             run.check_work(tuple.len())?;
             rows.push(run, tuple, memory_max)?;
+            observe::increment(Counter::HandlerWrite);
         }
+        observe::increment(Counter::CreatedTmpTables);
+        observe::add(Counter::HandlerReadRndNext, rows.count() as u64 + 1);
         let mut place = Place::default();
         while rows.read(&mut place, tuple)? {
             run.check_interrupt()?;
@@ -597,6 +601,7 @@ impl InsertStatement {
 
     /// Reads and locks the row that has the encoded row's key in `index`, into slot 0.
     fn find_conflict(&mut self, table: &Table, index: usize, run: &Run<'_>) -> Result<bool> {
+        observe::increment(Counter::HandlerReadKey);
         let mut tx = run.tx.borrow_mut();
         let slot = &mut self.frame.slots[0];
         slot.present = true;

@@ -4,6 +4,7 @@ use super::{Frame, Op, Run, Scope, tuple};
 use crate::expr::convert;
 use crate::expr::functions::json::{document, parse_text};
 use crate::plan::json_table::{Column, JsonTable, Level, Response, What};
+use observe::Counter;
 use types::error::*;
 use types::json::Json;
 use types::sql_mode::SqlMode;
@@ -48,6 +49,7 @@ impl JsonTableOp {
         row.iter().for_each(|v| w.push(v));
         w.finish();
         self.ends.push(self.rows.len());
+        observe::increment(Counter::HandlerWrite);
         run.check_interrupt()?;
         run.check_growth(self.rows.len())
     }
@@ -63,6 +65,7 @@ impl Op for JsonTableOp {
         self.rows.clear();
         self.ends.clear();
         self.next = 0;
+        observe::increment(Counter::CreatedTmpTables);
         let doc = match self.table.doc.eval(run, Scope::new(frame, outer))? {
             Value::Null => return Ok(()),
             Value::Bytes(text) => parse_text(&text, 0, "json_table")?,
@@ -77,6 +80,7 @@ impl Op for JsonTableOp {
     }
 
     fn next(&mut self, _run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
+        observe::increment(Counter::HandlerReadRndNext);
         let slot = &mut frame.slots[self.table.slot];
         let Some(end) = self.ends.get(self.next) else {
             slot.present = false;

@@ -7,6 +7,7 @@ use super::change::{Assigner, LOCKING, info};
 use super::flow::KeySet;
 use super::long;
 use super::rules::{RuleSet, is_ignorable};
+use super::scan::count_position;
 use super::spill::{Merge, Runs};
 use super::write::{Refused, RowWriter, Strictness};
 use super::{Frame, Op, Run, recycle, tuple};
@@ -245,6 +246,7 @@ impl UpdateManyStatement {
             run.check_interrupt()?;
             matched += 1;
             let mut tx = run.tx.borrow_mut();
+            count_position();
             if !tx.get(table.indexes[0].tree, key, LOCKING, row).map_err(|e| run.engine_error(e))? {
                 continue;
             }
@@ -334,6 +336,7 @@ impl DeleteManyStatement {
                 run.check_interrupt()?;
                 let mut tx = run.tx.borrow_mut();
                 let savepoint = row_savepoint(false, table, &tx);
+                count_position();
                 if tx.get(table.indexes[0].tree, key, LOCKING, &mut row).map_err(|e| run.engine_error(e))? {
                     if let Err(refused) = writer.delete(table, &mut tx, key, &row) {
                         undo_row(savepoint, &mut tx)?;

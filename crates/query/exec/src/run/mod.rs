@@ -46,6 +46,7 @@ use crate::expr::Expr;
 use crate::plan::{constant::Foreseen, print::SlotNames};
 use catalog::Table;
 use engine::{Isolation, LockMode, Read, Transaction, Wait};
+use observe::Counter;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use sync::memory::Excess;
@@ -315,6 +316,7 @@ impl<'x> Run<'x> {
     #[cold]
     pub fn temp_file(&self) -> Result<cipher::Scratch> {
         self.holds_much.set(true);
+        observe::increment(Counter::CreatedTmpFiles);
         let directory = match self.env.borrow().system_variable(Some(true), "tmpdir")?.0 {
             Value::Bytes(b) => String::from_utf8_lossy(&b).into_owned(),
             _ => "/tmp".to_string(),

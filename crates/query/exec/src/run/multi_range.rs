@@ -134,6 +134,9 @@ impl Op for MultiRangeOp {
         self.ended = false;
         self.scan.open(run, frame, outer)?;
         self.one_by_one = !self.scan.may_batch(run);
+        if !self.one_by_one {
+            observe::increment(observe::Counter::HandlerMrrInit);
+        }
         self.bytes_max = batch_bytes(run);
         self.bytes = FIRST_BYTES.min(self.bytes_max);
         Ok(())

@@ -8,6 +8,7 @@ use super::subquery::Query;
 use super::{Frame, Op, Run, Scope, tuple};
 use crate::expr::{convert, member_text};
 use crate::plan::node::Recursive;
+use observe::Counter;
 use std::sync::Arc;
 use types::{DataType, Result, SqlError, StoreContext, TypeKind};
 
@@ -92,6 +93,7 @@ impl RecursiveOp {
             }
             let mut working = run.working.borrow_mut();
             working[*number].rows.push(run, row, memory_max)?;
+            observe::increment(Counter::HandlerWrite);
             count += 1;
         }
         Ok(())
@@ -102,6 +104,7 @@ impl Op for RecursiveOp {
     fn open(&mut self, run: &Run<'_>, frame: &mut Frame, outer: Option<&Scope<'_>>) -> Result<()> {
         self.next = Place::default();
         self.seen.clear();
+        observe::increment(Counter::CreatedTmpTables);
         {
             let mut working = run.working.borrow_mut();
             if working.len() <= self.number {
@@ -143,6 +146,7 @@ impl Op for RecursiveOp {
     }
 
     fn next(&mut self, run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
+        observe::increment(Counter::HandlerReadRndNext);
         let working = run.working.borrow();
         let slot = &mut frame.slots[self.slot];
         slot.present = working[self.number].rows.read(&mut self.next, &mut slot.bytes)?;
@@ -174,6 +178,7 @@ impl Op for WorkingOp {
         if self.next.at() == self.end {
             return Ok(false);
         }
+        observe::increment(Counter::HandlerReadRndNext);
         let working = run.working.borrow();
         let slot = &mut frame.slots[self.slot];
         slot.present = working[self.number].rows.read(&mut self.next, &mut slot.bytes)?;

@@ -9,6 +9,7 @@ use crate::expr::Expr;
 use crate::plan::node::{IndexRange, Scan, SoughtColumn};
 use catalog::{Index, Sought, Table};
 use engine::{Cursor, Direction, Extent, FreshLock, Isolation, Range, Read, Transaction, Tree};
+use observe::Counter;
 use std::ops::Bound;
 use std::sync::Arc;
 use types::key::{self, KeyPart};
@@ -59,6 +60,8 @@ pub struct ScanOp {
     /// Kept from scan to scan for its buffers; `live` while it has more.
     cursor: Option<Cursor>,
     live: bool,
+    /// What the entries of the current range count as.
+    steps: Steps,
     /// That of the row read last by its key, beside the one of the index entry that led to it.
     row_lock: Option<FreshLock>,
     /// A whole primary key with one value a part: one point read, no cursor.
@@ -73,6 +76,45 @@ pub struct ScanOp {
     prefixes: Vec<Vec<u8>>,
     row: Vec<u8>,
     check: Vec<u8>,
+}
+
+/// How MySQL's handlers count the entries of a range: its beginning by `Handler_read_key`, and what follows here.
+#[derive(Clone, Copy, Default)]
+struct Steps {
+    /// Each entry and the end, but for the first entry, which the beginning has counted. `None`: a range of one key that is unique.
+    counter: Option<Counter>,
+    /// Is the next entry counted?
+    counts: bool,
+}
+
+impl Steps {
+    /// The beginning of a range. `is_table`: it is the whole table, in whatever order.
+    fn begin(lower: &[u8], range: KeyRange, backward: bool, is_table: bool) -> Steps {
+        let lane = observe::lane();
+        lane.increment(Counter::HandlerReadKey);
+        let (is_open, edge, step) = match backward {
+            false => (lower.is_empty(), Counter::HandlerReadFirst, Counter::HandlerReadNext),
+            true => (range.upper.is_none(), Counter::HandlerReadLast, Counter::HandlerReadPrev),
+        };
+        if is_open {
+            lane.increment(edge);
+        }
+        let is_table = is_table && lower.is_empty() && range.upper.is_none();
+        match range.unique {
+            true => Steps::default(),
+            false if is_table => Steps { counter: Some(Counter::HandlerReadRndNext), counts: true },
+            false => Steps { counter: Some(step), counts: false },
+        }
+    }
+
+    /// An entry was read (`met`), or the end was met.
+    #[inline]
+    fn count(&mut self, met: bool) {
+        match self.counter {
+            Some(counter) if self.counts => observe::increment(counter),
+            _ => self.counts = met,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -120,6 +162,7 @@ impl ScanOp {
             next_range: 0,
             cursor: None,
             live: false,
+            steps: Steps::default(),
             row_lock: None,
             point,
             prefixes: Vec::new(),
@@ -351,6 +394,8 @@ impl ScanOp {
             },
         };
         let direction = if self.backward { Direction::Backward } else { Direction::Forward };
+        let is_table = self.index == 0 && !self.ordered && (self.ranges.is_empty() || self.index != self.planned);
+        self.steps = Steps::begin(lower, r, self.backward, is_table);
         match &mut self.cursor {
             Some(c) => c.reset(self.tree, range, direction, self.reading, hint),
             None => self.cursor = Some(Cursor::new(self.tree, range, direction, self.reading, hint)),
@@ -542,6 +587,7 @@ impl Op for ScanOp {
             let cursor = self.cursor.as_mut().expect("advance made it");
             loop {
                 let entry = cursor.next(&mut run.tx.borrow_mut()).map_err(|e| run.engine_error(e))?;
+                self.steps.count(entry.is_some());
                 let Some(entry) = entry else { break };
                 let at = Scope::with_row(frame, outer, self.slot, entry.value);
                 let wanted = match implied {
@@ -584,6 +630,13 @@ impl Op for ScanOp {
             tx.give_back(lock);
         }
     }
+}
+
+/// A row is read by what is kept of it: its key.
+pub(super) fn count_position() {
+    let lane = observe::lane();
+    lane.increment(Counter::HandlerReadRnd);
+    lane.increment(Counter::HandlerReadKey);
 }
 
 /// Reads a row by its key. The lock that this takes can be given back.
@@ -644,6 +697,7 @@ impl ScanOp {
     /// The row of a clustered key, as this execution reads it.
     pub(super) fn row_of(&mut self, run: &Run<'_>, key: &[u8], row: &mut Vec<u8>) -> Result<bool> {
         let (clustered, reading) = (self.table.indexes[0].tree, self.reading);
+        count_position();
         get(&mut self.row_lock, &mut run.tx.borrow_mut(), clustered, key, reading, row).map_err(|e| run.engine_error(e))
     }
 
@@ -707,6 +761,7 @@ impl ScanOp {
             }
             let cursor = self.cursor.as_mut().expect("advance made it");
             let entry = cursor.next(&mut run.tx.borrow_mut()).map_err(|e| run.engine_error(e))?;
+            self.steps.count(entry.is_some());
             let Some(entry) = entry else {
                 self.live = false;
                 continue;
@@ -739,6 +794,7 @@ impl ScanOp {
     fn read_point(&mut self, run: &Run<'_>, row: &mut Vec<u8>) -> Result<bool> {
         self.lookup = Lookup::Done;
         self.row_lock = None;
+        observe::increment(Counter::HandlerReadKey);
         if self.to_write && self.precise {
             return run.tx.borrow_mut().read_to_write(self.tree, &self.bytes, row).map_err(|e| run.engine_error(e));
         }
@@ -759,7 +815,9 @@ impl ScanOp {
             let mut tx = run.tx.borrow_mut();
             // What was taken for the row before it stays, whatever becomes of this one.
             self.row_lock = None;
-            let Some(entry) = cursor.next(&mut tx).map_err(|e| run.engine_error(e))? else {
+            let entry = cursor.next(&mut tx).map_err(|e| run.engine_error(e))?;
+            self.steps.count(entry.is_some());
+            let Some(entry) = entry else {
                 self.live = false;
                 continue;
             };
@@ -896,6 +954,7 @@ impl Op for VirtualOp {
     }
 
     fn next(&mut self, _run: &Run<'_>, frame: &mut Frame, _outer: Option<&Scope<'_>>) -> Result<bool> {
+        observe::increment(Counter::HandlerReadRndNext);
         let Some(row) = self.rows.get(self.next) else { return Ok(false) };
         self.next += 1;
         let slot = &mut frame.slots[self.slot];

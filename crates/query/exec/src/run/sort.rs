@@ -4,6 +4,7 @@ use super::spill::{Merge, Runs};
 use super::{Frame, Op, Receive, Run, Scope, Step, tuple};
 use crate::expr::{Expr, convert};
 use crate::plan::node::SortKey;
+use observe::Counter;
 use std::cmp::Ordering;
 use types::{CollationId, DataType, Decimal, Result, TypeKind, Value};
 
@@ -295,6 +296,13 @@ pub struct SortOp {
     merge: Option<Merge>,
 }
 
+/// A sort of so many rows, or of all from which a LIMIT took so many.
+pub(super) fn count(rows: u64) {
+    let lane = observe::lane();
+    lane.increment(Counter::SortScan);
+    lane.add(Counter::SortRows, rows);
+}
+
 /// Rows kept at least before the surplus of a LIMIT is dropped.
 const SHRINK_AT: usize = 1024;
 
@@ -334,9 +342,11 @@ impl Op for SortOp {
         self.input.open(run, frame, outer)?;
         let SortOp { input, keys, values, rows, unique, .. } = self;
         let mut runs: Option<Runs> = None;
+        let mut sorted = 0;
         input.each(run, frame, outer, &mut |at| {
             run.check_interrupt()?;
             rows.add(keys, values, run, at)?;
+            sorted += 1;
             if rows.entries.len() >= SHRINK_AT && rows.entries.len() / 2 > wanted {
                 rows.shrink(wanted, *unique);
             }
@@ -346,6 +356,7 @@ impl Op for SortOp {
             }
             Ok(Step::More)
         })?;
+        count(u64::min(sorted, wanted as u64));
         match runs {
             None => rows.sort(*unique),
             Some(_) => {

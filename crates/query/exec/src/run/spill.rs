@@ -7,6 +7,7 @@
 //! ```
 
 use super::Run;
+use observe::Counter;
 use std::sync::Arc;
 use types::{Result, SqlError};
 
@@ -172,6 +173,7 @@ impl Runs {
     /// All records in order; those of equal keys in the order of their runs. `unique`: only the first of these.
     pub fn merge(mut self, run: &Run<'_>, unique: bool) -> Result<Merge> {
         while self.runs.len() > FAN_IN {
+            observe::add(Counter::SortMergePasses, self.runs.len().div_ceil(FAN_IN) as u64);
             let mut merged = Vec::new();
             for batch in std::mem::take(&mut self.runs).chunks(FAN_IN) {
                 let mut merge = Heap::new(batch, &self.spill)?;
@@ -186,6 +188,7 @@ impl Runs {
             }
             self.runs = merged;
         }
+        observe::increment(Counter::SortMergePasses);
         let heap = Heap::new(&self.runs, &self.spill)?;
         Ok(Merge { spill: self.spill, heap, unique })
     }
@@ -308,7 +311,12 @@ impl Aside {
     pub fn push(&mut self, run: &Run<'_>, hash: u64, row: &[u8]) -> Result<()> {
         let open = match &mut self.open {
             Some(open) => open,
-            None => self.open.insert(Partitions::new(run, self.depth)?),
+            None => {
+                if self.depth == 0 {
+                    observe::increment(Counter::CreatedTmpDiskTables);
+                }
+                self.open.insert(Partitions::new(run, self.depth)?)
+            }
         };
         open.push(hash, row)
     }
@@ -491,7 +499,10 @@ impl Kept {
         }
         let spill = match &mut self.spill {
             Some(spill) => spill,
-            None => self.spill.insert(Spill::new(run)?),
+            None => {
+                observe::increment(Counter::CreatedTmpDiskTables);
+                self.spill.insert(Spill::new(run)?)
+            }
         };
         spill.append(&self.memory)?;
         self.start += self.memory.len() as u64;

@@ -8,6 +8,7 @@ use crate::plan::node::QueryPlan;
 use crate::plan::print::slot_names;
 use crate::run::flow::KeySet;
 use hashbrown::HashMap;
+use observe::Counter;
 use types::{CollationId, Result, SqlError, Value};
 
 /// A query block ready to run.
@@ -243,12 +244,14 @@ pub fn contains(
         if sub.set.is_none() {
             let _outside = run.outside();
             let mut set = RowSet::default();
+            observe::increment(Counter::CreatedTmpTables);
             sub.query.open(run, Some(&at))?;
             while sub.query.next(run, Some(&at))? {
                 run.check_interrupt()?;
                 let inner = Scope::new(&sub.query.frame, Some(&at));
                 sub.key.clear();
                 set.rows += 1;
+                observe::increment(Counter::HandlerWrite);
                 let mut null = false;
                 for e in &sub.query.outputs {
                     let v = e.eval(run, inner)?;
@@ -265,6 +268,7 @@ pub fn contains(
             sub.set = Some(set);
         }
         let set = sub.set.as_ref().expect("just made");
+        observe::increment(Counter::HandlerReadKey);
         if set.rows == 0 {
             return Ok(Some(false));
         }

@@ -171,12 +171,17 @@ impl Op for WindowOp {
         self.memory_max = run.tmp_memory();
         (self.runs, self.merge, self.ahead) = (None, None, None);
         self.input.open(run, frame, outer)?;
+        let mut kept = 0;
         while self.input.next(run, frame, outer)? {
             run.check_interrupt()?;
             self.keep(run, frame, outer)?;
+            kept += 1;
             if run.must_spill(self.bytes.len() + self.rows.len() * size_of::<Kept>(), self.memory_max) {
                 self.spill(run)?;
             }
+        }
+        if !(self.plan.partition.is_empty() && self.plan.order.is_empty()) {
+            super::sort::count(kept);
         }
         if self.runs.is_none() {
             self.sort();

@@ -15,6 +15,7 @@ use crate::error;
 use crate::expr::{Expr, Node, array, convert};
 use catalog::{Column, ColumnDefault, Table};
 use engine::Transaction;
+use observe::Counter;
 use types::row::long::{Outside, Parts};
 use types::temporal::parse::delimiter_of;
 use types::{DataType, Date, DateTime, Decimal, Result, SqlError, SqlMode, StoreContext, Time, TypeKind, Value, key};
@@ -217,6 +218,7 @@ impl RowWriter {
 
     /// Inserts the encoded row and its index entries. After a refusal the caller rolls back to before the row.
     pub fn insert(&mut self, table: &Table, tx: &mut Transaction) -> Result<(), Refused> {
+        observe::increment(Counter::HandlerWrite);
         self.insert_clustered(table, tx)?;
         for i in 1..table.indexes.len() {
             if table.indexes[i].array_part.is_some() {
@@ -248,6 +250,7 @@ impl RowWriter {
         old_key: &[u8],
         old_row: &[u8],
     ) -> Result<(), Refused> {
+        observe::increment(Counter::HandlerDelete);
         tx.delete(table.indexes[0].tree, old_key)?;
         let (all, buffer) = (1..table.indexes.len(), &mut self.old_inside);
         // The binary log has all values.
@@ -288,6 +291,7 @@ impl RowWriter {
             tx.keep_lock(table.indexes[0].tree, old_key)?;
             return Ok(false);
         }
+        observe::increment(Counter::HandlerUpdate);
         let moved = self.key != old_key;
         if moved {
             tx.delete(table.indexes[0].tree, old_key)?;
