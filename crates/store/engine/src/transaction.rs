@@ -821,18 +821,16 @@ impl Transaction {
     /// With a locking read a missing key locks the gap where it would be, as the isolation level asks; a row that others have
     /// locked is as good as missing with [`Wait::SkipLocked`].
     pub fn get(&mut self, tree: Tree, key: &[u8], read: Read, row: &mut Vec<u8>) -> Result<bool> {
-        let found = match read {
+        match read {
             Read::Consistent => {
                 let (reader, core, past) = self.reading(1);
-                reader.get(core, tree, key, row, past)?
+                reader.get(core, tree, key, row, past)
             }
             Read::Locking { mode, wait } => match self.lock_and_get(tree, key, mode, wait, row) {
-                Err(Error::LockNoWait) if wait == Wait::SkipLocked => false,
-                other => other?,
+                Err(Error::LockNoWait) if wait == Wait::SkipLocked => Ok(false),
+                other => other,
             },
-        };
-        observe::add(Counter::InnodbRowsRead, u64::from(found));
-        Ok(found)
+        }
     }
 }
 

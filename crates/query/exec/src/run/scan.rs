@@ -794,12 +794,16 @@ impl ScanOp {
     fn read_point(&mut self, run: &Run<'_>, row: &mut Vec<u8>) -> Result<bool> {
         self.lookup = Lookup::Done;
         self.row_lock = None;
-        observe::increment(Counter::HandlerReadKey);
-        if self.to_write && self.precise {
-            return run.tx.borrow_mut().read_to_write(self.tree, &self.bytes, row).map_err(|e| run.engine_error(e));
-        }
         let mut tx = run.tx.borrow_mut();
-        get(&mut self.row_lock, &mut tx, self.tree, &self.bytes, self.reading, row).map_err(|e| run.engine_error(e))
+        let found = match self.to_write && self.precise {
+            true => tx.read_to_write(self.tree, &self.bytes, row),
+            false => get(&mut self.row_lock, &mut tx, self.tree, &self.bytes, self.reading, row),
+        };
+        let found = found.map_err(|e| run.engine_error(e))?;
+        let lane = observe::lane();
+        lane.increment(Counter::HandlerReadKey);
+        lane.add(Counter::InnodbRowsRead, u64::from(found));
+        Ok(found)
     }
 
     /// Leaves the next entry of the ranges in the slot.
