@@ -105,7 +105,7 @@ const NO_EFFECT_PREFIXES: [&str; 8] = [
 
 /// Variables that have one value here, and of which another one would change logs, figures, speed or what cannot be made here: never an
 /// answer, nor what is kept.
-const NO_DIFFERENCE: [&str; 71] = [
+const NO_DIFFERENCE: [&str; 59] = [
     "core_file",
     "eq_range_index_dive_limit",
     "event_scheduler",
@@ -114,7 +114,6 @@ const NO_DIFFERENCE: [&str; 71] = [
     "ft_min_word_len",
     "ft_query_expansion_limit",
     "ft_stopword_file",
-    "general_log",
     "innodb_doublewrite_batch_size",
     "innodb_doublewrite_files",
     "innodb_doublewrite_pages",
@@ -132,21 +131,12 @@ const NO_DIFFERENCE: [&str; 71] = [
     "log_bin_trust_function_creators",
     "log_error_services",
     "log_error_suppression_list",
-    "log_output",
-    "log_queries_not_using_indexes",
-    "log_raw",
-    "log_slow_admin_statements",
-    "log_slow_extra",
     "log_slow_replica_statements",
     "log_slow_slave_statements",
     "log_statements_unsafe_for_binlog",
-    "log_throttle_queries_not_using_indexes",
-    "log_timestamps",
-    "long_query_time",
     "max_digest_length",
     "max_seeks_for_key",
     "max_sp_recursion_depth",
-    "min_examined_row_limit",
     "myisam_mmap_size",
     "myisam_recover_options",
     "net_retry_count",
@@ -168,8 +158,6 @@ const NO_DIFFERENCE: [&str; 71] = [
     "slave_compressed_protocol",
     "slave_parallel_type",
     "slow_launch_time",
-    "slow_query_log",
-    "sql_log_off",
     "stored_program_cache",
     "sync_master_info",
     "temptable_max_mmap",

@@ -144,7 +144,7 @@ fn run(
     set(&mut globals, "gtid_mode", Val::UInt(u64::from(manifest.place.is_some())));
     set(&mut globals, "log_bin", Val::Bool(manifest.place.is_some()));
     let log_bin = manifest.place.as_ref().and_then(|place| place.file.rsplit_once('.')).map_or("", |(base, _)| base);
-    let log = Arc::new(ErrorLog::open("", 1)?);
+    let log = Arc::new(ErrorLog::open("", 1, false)?);
     session::buffer_pool::settle(&mut globals);
     session::memory::settle(&mut globals);
     session::computed_variables(&mut globals, &datadir.path, datadir.uuid.clone(), serve::hostname());

@@ -97,7 +97,11 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     }
     io::restrict_new_files();
     let Options { mut globals, initialize_insecure, initialize, native_password, log_bin, warnings, .. } = options;
-    let log = Arc::new(ErrorLog::open(text(&globals, "log_error"), uint(&globals, "log_error_verbosity"))?);
+    let log = Arc::new(ErrorLog::open(
+        text(&globals, "log_error"),
+        uint(&globals, "log_error_verbosity"),
+        uint(&globals, "log_timestamps") == 1,
+    )?);
     let panics = Arc::clone(&log);
     session::panics::log_to(move |text| panics.write(Level::Error, 0, text));
     for warning in warnings {
@@ -133,6 +137,7 @@ pub fn serve(arguments: &[String]) -> Result<(), String> {
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|e| format!("cannot handle signals: {e}"))?;
     let handle = signals.handle();
     name_pid_file(&mut globals, &datadir.path);
+    name_query_logs(&mut globals, &datadir.path);
     let settings = Settings {
         globals: globals.clone(),
         datadir: datadir.path.clone(),
@@ -265,6 +270,20 @@ fn name_pid_file(globals: &mut Globals, datadir: &Path) {
     globals.set(find("pid_file").expect("the table has it"), Val::Str(path.to_string_lossy().into_owned().into()));
 }
 
+/// As MySQL: logs that are not named have the machine's name.
+fn name_query_logs(globals: &mut Globals, datadir: &Path) {
+    let host = hostname();
+    let host = host.split('.').next().unwrap_or_default();
+    for (name, file) in
+        [("general_log_file", format!("{host}.log")), ("slow_query_log_file", format!("{host}-slow.log"))]
+    {
+        if text(globals, name).is_empty() {
+            let path = std::path::absolute(datadir.join(file)).unwrap_or_default();
+            globals.set(find(name).expect("the table has it"), Val::Str(path.to_string_lossy().into_owned().into()));
+        }
+    }
+}
+
 /// The file with the process's number, for as long as it runs.
 struct PidFile(PathBuf);
 
@@ -297,8 +316,10 @@ fn run(globals: &Globals, server: &Arc<Server>, signals: &mut Signals, log: &Arc
     listener.register_gauges();
     let listener = Arc::new(listener);
     let (weak, told) = (Arc::downgrade(&listener), Arc::clone(log));
+    let flushed = Arc::clone(log);
+    server.on_flush_error_log(Box::new(move || flushed.reopen()));
     server.on_set_global(Box::new(move |globals| {
-        told.set_verbosity(uint(globals, "log_error_verbosity"));
+        told.set(uint(globals, "log_error_verbosity"), uint(globals, "log_timestamps") == 1);
         if let Some(listener) = weak.upgrade() {
             listener.set_max_connections(uint(globals, "max_connections") as usize);
         }

@@ -64,6 +64,27 @@ fn kind_of_command(command: &Command<'_>) -> Option<&'static str> {
     })
 }
 
+/// What the logs call a command that brings no statement, and its argument.
+fn name_of_command<'c>(command: &Command<'c>) -> (&'static str, &'c [u8]) {
+    match *command {
+        Command::InitDb(name) => ("Init DB", name),
+        Command::Ping => ("Ping", b""),
+        Command::Statistics => ("Statistics", b""),
+        Command::FieldList { table, .. } => ("Field List", table),
+        Command::ProcessKill { .. } => ("Kill", b""),
+        Command::ResetConnection => ("Reset Connection", b""),
+        Command::Debug => ("Debug", b""),
+        Command::SetOption(_) => ("Set option", b""),
+        Command::StmtClose { .. } => ("Close stmt", b""),
+        Command::StmtReset { .. } => ("Reset stmt", b""),
+        Command::StmtFetch { .. } => ("Fetch", b""),
+        Command::StmtSendLongData { .. } => ("Long Data", b""),
+        Command::BinlogDump(_) => ("Binlog Dump", b""),
+        Command::RegisterReplica(_) => ("Register Replica", b""),
+        _ => ("", b""),
+    }
+}
+
 /// What one answered statement leaves for the command loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Done {
@@ -138,6 +159,8 @@ pub struct Session {
     pub(crate) answer_at: AnswerStart,
     /// How result sets of statements outside the executor go out.
     pub(crate) format: protocol::RowFormat,
+    /// For the slow log and the general log.
+    pub(crate) log: crate::logs::Progress,
     /// What the hints of the statements at hand have changed, the innermost last.
     pub(crate) hinted: Vec<hints::Before>,
 }
@@ -196,6 +219,7 @@ impl Session {
             unsettled: false,
             answer_at: AnswerStart::default(),
             format: protocol::RowFormat::Text,
+            log: crate::logs::Progress::default(),
             hinted: Vec::new(),
         })
     }
@@ -305,6 +329,7 @@ impl Session {
         };
         self.more = false;
         self.state.begin_statement();
+        self.begin_logged(out);
         let result = match command {
             Command::Query { text, .. } => {
                 self.memory.begin();
@@ -314,7 +339,11 @@ impl Session {
             Command::StmtExecute { statement_id, cursor, body } => {
                 self.execute_statement(statement_id, cursor, body, out)
             }
-            Command::Quit => return Next::Close,
+            Command::Quit => {
+                self.log_administration("Quit", b"");
+                self.end_logged(0, out);
+                return Next::Close;
+            }
             Command::ChangeUser(request) => {
                 let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
                 let request = ChangeUser {
@@ -327,6 +356,7 @@ impl Session {
                 self.memory.begin();
                 observe::increment(self.com("admin_commands"));
                 self.entry.doing(Doing::ChangeUser, self.state.clock_us);
+                self.log_administration("Change user", b"");
                 let next = self.change_user(conn, request);
                 self.entry.sleep();
                 return next;
@@ -341,6 +371,7 @@ impl Session {
             Ok(Done::Dump) => self.dump_binlog(conn),
             other => other,
         };
+        self.end_logged(result.as_ref().err().map_or(0, |e| e.code), conn.output());
         let next = match result {
             Ok(Done::Close | Done::Upload | Done::Dump) => Next::Close,
             Ok(Done::Answered) => Next::Continue,
@@ -448,6 +479,10 @@ impl Session {
         }
         if let Some(kind) = kind_of_command(&command) {
             observe::increment(self.com(kind));
+        }
+        let (name, argument) = name_of_command(&command);
+        if !name.is_empty() {
+            self.log_administration(name, argument);
         }
         match command {
             Command::Ping => {
@@ -574,8 +609,14 @@ impl Session {
     fn privileges_changed(&mut self) {
         self.restrict();
         self.show_roles();
-        self.entry.note_system_user(self.access().has_dynamic(SYSTEM_USER));
+        self.note_privileges();
         self.apply_memory_limits();
+    }
+
+    /// What others may do with this session, by its privileges.
+    pub(crate) fn note_privileges(&self) {
+        let admin = crate::needs::may(self.access(), Action::ReservedConnection);
+        self.entry.note_privileges(self.access().has_dynamic(SYSTEM_USER), admin);
     }
 
     /// Notes whether statements have to be looked at by [`Session::check_restrictions`].

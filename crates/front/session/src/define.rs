@@ -7,6 +7,7 @@ use crate::com::kind_of;
 use crate::command::{Done, Session};
 use crate::create_select::CreateSelect;
 use crate::gtid::ends_number;
+use crate::logs::Log;
 use crate::needs::Action;
 use crate::run::REPLANS_MAX;
 use crate::state::State;
@@ -235,6 +236,11 @@ impl Session {
                 self.need(Action::Shutdown)?;
                 Ok((Outcome::default(), Done::Close))
             }
+            Statement::Restart => {
+                self.need(Action::Shutdown)?;
+                let text = "Restart server failed (mysqld is not managed by supervisor process).";
+                Err(SqlError::new(3707, text))
+            }
             Statement::Flush(flush) => {
                 self.flush(parsed, flush)?;
                 plain()
@@ -328,6 +334,9 @@ impl Session {
                 let (schema, table) = self.object(parsed, *name)?;
                 self.need_on_shared(Action::TruncateTable, &schema, &table)?;
                 if schema.eq_ignore_ascii_case("performance_schema") && self.empty_figures(&table)? {
+                    return plain();
+                }
+                if schema == "mysql" && self.empty_log(&table)? {
                     return plain();
                 }
                 self.refuse_read_only(&schema, &table)?;
@@ -515,9 +524,16 @@ impl Session {
                     self.flush_tables(parsed, tables, *mode)?;
                 }
                 // Every commit is flushed when its answer goes out.
-                FlushWhat::EngineLogs | FlushWhat::ErrorLogs => {}
-                FlushWhat::BinaryLogs | FlushWhat::Logs => self.flush_binary_logs()?,
-                FlushWhat::GeneralLogs | FlushWhat::SlowLogs => {}
+                FlushWhat::EngineLogs => {}
+                FlushWhat::ErrorLogs => self.server.flush_error_log(),
+                FlushWhat::BinaryLogs => self.flush_binary_logs()?,
+                FlushWhat::Logs => {
+                    self.flush_binary_logs()?;
+                    self.server.flush_error_log();
+                    Log::ALL.into_iter().try_for_each(|log| self.server.logs.reopen(log))?;
+                }
+                FlushWhat::GeneralLogs => self.server.logs.reopen(Log::General)?,
+                FlushWhat::SlowLogs => self.server.logs.reopen(Log::Slow)?,
                 // What the session has counted is in the global figures already.
                 FlushWhat::Status => {
                     self.counters.reset();

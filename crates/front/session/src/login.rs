@@ -16,6 +16,7 @@ use std::time::Duration;
 use types::collation::CollationId;
 use types::{Result, SqlError, err};
 
+pub(crate) const OFFLINE: VarId = id("offline_mode");
 const VERSION: VarId = id("version");
 const CONNECT_TIMEOUT: VarId = id("connect_timeout");
 const WAIT_TIMEOUT: VarId = id("wait_timeout");
@@ -121,8 +122,10 @@ impl Session {
         };
         server.hosts.outcome(&self.peer, outcome.as_ref().map(|_| ()).map_err(HostError::of));
         if let Err(error) = outcome {
+            self.log_command("Connect", error.message.as_bytes());
             return self.refuse(conn, &error);
         }
+        self.log_login();
         self.apply_to(conn);
         self.entry.sleep();
         if self.ok(conn.output(), &Outcome::default()).is_err() || conn.start_compression().is_err() {
@@ -180,6 +183,20 @@ impl Session {
             self.state.stage(before);
         }
         self.server.failed_logins.note(name, succeeded);
+    }
+
+    /// The general log's entry of a login.
+    fn log_login(&self) {
+        if !self.server.logs.any() {
+            return;
+        }
+        let way = match (self.peer, &self.tls) {
+            (_, Some(_)) => "SSL/TLS",
+            (Peer::Unix, None) => "Socket",
+            (Peer::Tcp(_), None) => "TCP/IP",
+        };
+        let (user, schema) = (&self.state.user, self.state.database.as_deref().unwrap_or(""));
+        self.log_command("Connect", format!("{user} on {schema} using {way}").as_bytes());
     }
 
     /// The password is right. Error 3159, or one of [`LoginCheck::finish`].
@@ -241,11 +258,14 @@ impl Session {
     }
 
     /// The connection above `max_connections` is kept for those who can put things right, until others have gone: error 1040. Those by
-    /// `admin_address` are theirs alone: error 1227.
+    /// `admin_address` are theirs alone: error 1227. In offline mode nobody else is let in: error 3032.
     fn check_door(&self, conn: &Connection, identity: &Identity) -> Result<()> {
         let access = || self.server.accounts.access(identity.account.clone(), &identity.client_host);
         if conn.is_administrative() {
             return check(&access(), Action::AdministrativeConnection, None);
+        }
+        if self.server.globals.load().bool(OFFLINE) && !may(&access(), Action::ReservedConnection) {
+            return Err(SqlError::new(3032, "The server is currently in offline mode"));
         }
         let is_full = || self.server.processes.connected() > self.server.globals.load().uint(MAX_CONNECTIONS);
         if conn.is_reserved() && is_full() && !may(&access(), Action::ReservedConnection) {

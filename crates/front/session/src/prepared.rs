@@ -165,6 +165,7 @@ impl Session {
             return Err(err!(1461, self.server.globals.load().uint(MAX_PREPARED)));
         }
         let params = parsed.param_count;
+        self.log_prepare(&parsed);
         let body = if is_planned(&parsed.statement) {
             let mut planned = self.plan(parsed, &[])?;
             if planned.changes {
@@ -261,6 +262,12 @@ impl Session {
         body.decode(count, types, is_long, |i, value| values[i] = value)
             .map_err(|_| err!(1210, "mysqld_stmt_execute"))?;
         charset::parameters(&self.state, types, values);
+        match what {
+            Body::Planned(planned) => {
+                self.log_execute(&planned.parsed, values, planned.prepared.uses_no_index());
+            }
+            Body::Other(parsed) => self.log_execute(parsed, values, false),
+        }
         if let Body::Planned(planned) = what {
             self.bind(planned, values, &|i| types.get(i).is_some_and(|t| t.is_bytes()))?;
         }
@@ -407,6 +414,12 @@ impl Session {
         let mut stmt = self.statements.take(id).expect("named statements are in the table");
         self.entry.begin_statement(Doing::Execute, id, self.state.clock_us);
         self.state.runs_execute = true;
+        match &stmt.body {
+            Body::Planned(planned) => {
+                self.log_execute(&planned.parsed, values, planned.prepared.uses_no_index());
+            }
+            Body::Other(parsed) => self.log_execute(parsed, values, false),
+        }
         let result = match &mut stmt.body {
             Body::Planned(planned) if planned.prepared.param_count() == values.len() => {
                 self.state.note_text(planned.parsed.source());

@@ -89,6 +89,8 @@ struct Details {
     info: Vec<u8>,
     /// The session has SYSTEM_USER.
     system_user: bool,
+    /// The session has CONNECTION_ADMIN: it stays in offline mode.
+    connection_admin: bool,
     /// Texts of the prepared statements, so that an execution has only an id to publish.
     statements: Vec<(u32, Arc<[u8]>)>,
     kill: Option<(Arc<Interrupt>, HangUp)>,
@@ -155,6 +157,18 @@ impl Processes {
         let (_, lane) = self.0.iter_claimed().find(|(_, lane)| lane.id.load(Ordering::Acquire) == id)?;
         let details = lane.details.lock();
         Some((details.user.clone(), details.system_user))
+    }
+
+    /// Offline mode: ends the connections that are logged in without CONNECTION_ADMIN.
+    pub fn end_unprivileged(&self) {
+        let list = self.list();
+        for id in list.into_iter().filter(|p| p.connection_type.is_some()).map(|p| p.id) {
+            // Acquire: pairs with Release in `Entry::open`.
+            let found = self.0.iter_claimed().find(|(_, lane)| lane.id.load(Ordering::Acquire) == id);
+            if found.is_some_and(|(_, lane)| !lane.details.lock().connection_admin) {
+                self.kill(id, false);
+            }
+        }
     }
 
     /// Ends a connection, or (`query`) the statement that it runs. False: there is none.
@@ -284,9 +298,10 @@ impl Entry {
         details.database = database.map(str::to_string);
     }
 
-    /// Whether the session has SYSTEM_USER now, for KILL.
-    pub fn note_system_user(&self, has: bool) {
-        self.lane().details.lock().system_user = has;
+    /// What the session's privileges let others do with it.
+    pub fn note_privileges(&self, system_user: bool, connection_admin: bool) {
+        let mut details = self.lane().details.lock();
+        (details.system_user, details.connection_admin) = (system_user, connection_admin);
     }
 
     pub fn use_database(&self, database: Option<&str>) {

@@ -1,6 +1,5 @@
 //! Roles: CREATE ROLE, DROP ROLE, GRANT and REVOKE of roles and proxies, SET ROLE, SET DEFAULT ROLE.
 
-use crate::authority::SYSTEM_USER;
 use crate::command::Session;
 use crate::needs::Action;
 use crate::users::list;
@@ -279,7 +278,7 @@ impl Session {
         roles.dedup();
         self.access.as_mut().expect("statements come after the login").set_roles(roles, mandatory);
         self.show_roles();
-        self.entry.note_system_user(self.access().has_dynamic(SYSTEM_USER));
+        self.note_privileges();
         // Which tables there are to see may differ.
         self.plans.clear();
     }

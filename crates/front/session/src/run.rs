@@ -224,8 +224,10 @@ impl Session {
             if tail.is_empty() || done == Done::Close {
                 return Ok(done);
             }
+            self.end_logged(0, out);
             rest = tail;
             self.state.begin_statement();
+            self.begin_logged(out);
             count_question();
         }
     }
@@ -286,7 +288,9 @@ impl Session {
             Some(cached) => {
                 self.state.clear_conditions();
                 cached.used = *clock;
-                &mut cached.planned
+                let planned = &mut cached.planned;
+                self.log_query(text, &planned.parsed, planned.prepared.uses_no_index());
+                planned
             }
             None => {
                 let parsed =
@@ -297,9 +301,11 @@ impl Session {
                 self.refuse_dictionary(&parsed).map_err(|e| self.unread(e))?;
                 self.state.clear_conditions();
                 self.refresh_access()?;
+                self.log_query(text, &parsed, false);
                 let types: Vec<DataType> = normalized.literals.iter().map(|l| self.literal_type(l.kind)).collect();
                 let planned = self.plan_to_run(parsed, &types).map_err(|e| self.failed(e))?;
                 let planned = Box::new(Planned { literals: Some(types.into()), ..planned });
+                self.log_plan(planned.prepared.uses_no_index());
                 if planned.prepared.values_matter() {
                     cache.insert(hash, planned);
                     return Ok(None);
@@ -464,6 +470,7 @@ impl Session {
             return Ok(Done::Answered);
         }
         self.ready(planned, params)?;
+        self.log_planned();
         let hot = self.state.vars.hot();
         let mut sink = WireSink {
             status: self.status(self.more),
@@ -482,6 +489,7 @@ impl Session {
         }
         let result = self.run_pinned(planned, params, &mut sink);
         let (started, rows) = (sink.started, sink.rows);
+        self.log.sent = rows;
         planned.head = sink.head.take();
         // What is left is sent after the statement's end, which has waited too.
         out.hold(false);
@@ -869,11 +877,13 @@ impl Session {
 
     /// One parsed statement, whoever runs it.
     pub(crate) fn statement(&mut self, parsed: Parsed, out: &mut Output) -> Result<Done> {
+        self.log_query(parsed.source(), &parsed, false);
         if is_planned(&parsed.statement) {
             self.state.clear_conditions();
             self.refresh_access()?;
             self.state.note_parsed(&parsed);
             let mut planned = self.plan_to_run(parsed, &[])?;
+            self.log_plan(planned.prepared.uses_no_index());
             self.state.note_text(planned.parsed.source());
             observe::increment(planned.com);
             return self.run(&mut planned, &[], RowFormat::Text, out);

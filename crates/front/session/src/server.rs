@@ -7,6 +7,7 @@ use crate::connection_control::FailedLogins;
 use crate::gathering::Gathering;
 use crate::gtid::{GTID_EXECUTED, GTID_OWNED, GTID_PURGED, Gtids};
 use crate::hosts::Hosts;
+use crate::logs::{Log, Logs, rows_of};
 use crate::persist::Persisted;
 use crate::process::Processes;
 use crate::tls::Tls;
@@ -28,6 +29,10 @@ use sync::blocking::Wait;
 use sync::{Mutex, Parker, Rank, Snapshot};
 use types::{Result, SqlError, err};
 
+const VERSION: VarId = id("version");
+const VERSION_COMMENT: VarId = id("version_comment");
+const PORT: VarId = id("port");
+const SOCKET: VarId = id("socket");
 const SYNC_DELAY: VarId = id("binlog_group_commit_sync_delay");
 const NO_DELAY_COUNT: VarId = id("binlog_group_commit_sync_no_delay_count");
 const WAIT_TIMEOUT: VarId = id("wait_timeout");
@@ -152,6 +157,10 @@ pub struct Server {
     pub(crate) installing: Mutex<()>,
     /// What `validate_password` asks for. W: SET GLOBAL, INSTALL and UNINSTALL. R: whoever sets a password.
     pub(crate) strength: Snapshot<StrengthPolicy>,
+    /// The slow log and the general log.
+    pub(crate) logs: Arc<Logs>,
+    /// FLUSH ERROR LOGS: set by whoever writes the error log.
+    flush_error_log: OnceLock<Box<dyn Fn() + Send + Sync>>,
     /// Told of each SET GLOBAL: what lies outside of sessions and engine obeys too.
     on_set_global: OnceLock<Told>,
     stopping: AtomicBool,
@@ -183,6 +192,7 @@ impl Server {
                 directory
             }
         };
+        let logs = Logs::new(&globals, &settings.datadir, log_heading(&globals))?;
         let server = Arc::new(Server {
             binlog: settings.binlog,
             gtids: Gtids::default(),
@@ -214,6 +224,8 @@ impl Server {
             failed_logins: FailedLogins::new(),
             installing: Mutex::new(Rank::Session, ()),
             strength: Snapshot::new(StrengthPolicy::default()),
+            logs,
+            flush_error_log: OnceLock::new(),
             on_set_global: OnceLock::new(),
             stopping: AtomicBool::new(false),
             engine,
@@ -289,7 +301,19 @@ impl Server {
     pub fn close(&self) -> Result<()> {
         // Relaxed: only ends the deadline thread.
         self.stopping.store(true, Ordering::Relaxed);
+        self.logs.end();
         self.catalog.close()
+    }
+
+    /// `flush` is called by FLUSH ERROR LOGS. The first call counts.
+    pub fn on_flush_error_log(&self, flush: Box<dyn Fn() + Send + Sync>) {
+        let _ = self.flush_error_log.set(flush);
+    }
+
+    pub(crate) fn flush_error_log(&self) {
+        if let Some(flush) = self.flush_error_log.get() {
+            flush();
+        }
     }
 
     /// `told` is called with the new values after each SET GLOBAL. The first call counts.
@@ -330,6 +354,10 @@ impl Server {
         });
         self.engine.set_log_capacity(globals.uint(LOG_CAPACITY));
         crate::memory::apply_globals(&globals);
+        self.logs.set(&globals);
+        if globals.bool(crate::login::OFFLINE) {
+            self.processes.end_unprivileged();
+        }
         self.engine.set_pool_settings(crate::buffer_pool::settings(&globals));
         self.hosts.resize(globals.uint(HOST_CACHE_SIZE) as usize);
         self.catalog.locks().set_write_lock_max(globals.uint(WRITE_LOCKS_MAX));
@@ -342,6 +370,17 @@ impl Server {
             told(&globals);
         }
     }
+}
+
+/// What a file of the slow log or the general log begins with, each time that it is opened.
+fn log_heading(globals: &Globals) -> String {
+    let program = std::env::current_exe().map_or_else(|_| "clearway".to_string(), |path| path.display().to_string());
+    let (version, comment) = (globals.text(VERSION), globals.text(VERSION_COMMENT));
+    let (port, socket) = (globals.uint(PORT), globals.text(SOCKET));
+    format!(
+        "{program}, Version: {version} ({comment}). started with:\nTcp port: {port}  Unix socket: {socket}\n\
+         Time                 Id Command    Argument\n"
+    )
 }
 
 /// Writes all accounts in a transaction of its own.
@@ -392,6 +431,11 @@ fn watch_deadlines(server: &Weak<Server>) {
 impl inspect::Source for Server {
     fn replication(&self, table: inspect::Replication) -> Vec<inspect::Row> {
         crate::replica_tables::rows(&self.channels, table)
+    }
+
+    fn logged(&self, slow: bool) -> Result<Vec<inspect::Row>> {
+        let log = if slow { Log::Slow } else { Log::General };
+        rows_of(log, &self.logs.table(log)?)
     }
 
     fn processes(&self) -> Vec<Process> {

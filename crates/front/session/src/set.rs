@@ -10,6 +10,7 @@ use crate::encryption;
 use crate::evaluate::assignment_texts;
 use crate::extensions;
 use crate::gtid::{GTID_NEXT, GTID_PURGED};
+use crate::logs;
 use crate::needs::Action;
 use crate::persist;
 use crate::replica_apply;
@@ -218,6 +219,10 @@ impl Session {
                     let text = format!("'{name}' is deprecated and will be removed in a future release.{why}");
                     self.state.warn("Warning", code, text);
                 }
+                let new = match logs::checked(id, new.clone(), &self.server.datadir) {
+                    Some(stored) => stored,
+                    None => return Err(variable.cannot(&variable.print(&new))),
+                };
                 if !tls::is_possible(id, &new) {
                     return Err(variable.cannot(&variable.print(&new)));
                 }

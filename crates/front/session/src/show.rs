@@ -369,6 +369,7 @@ impl Session {
 
     /// `of_before`: the session's conditions are of the statement before.
     fn send_rows(&mut self, rows: Rows, of_before: bool, out: &mut Output) -> Result<Done> {
+        self.log.sent = rows.rows.len() as u64;
         let meta = |(name, data_type): (String, DataType)| ColumnMeta {
             schema: String::new(),
             table: String::new(),

@@ -92,6 +92,8 @@ impl Spec {
             "mediumtext" => string(TypeKind::MediumText, 0),
             "longtext" => string(TypeKind::LongText, 0),
             "blob" => DataType::new(TypeKind::Blob),
+            "mediumblob" => DataType::new(TypeKind::MediumBlob),
+            "time" => DataType { decimals: number() as u8, ..DataType::new(TypeKind::Time) },
             "json" => DataType::new(TypeKind::Json),
             "null" => DataType::new(TypeKind::Null),
             "enum" => string(TypeKind::Enum, 64),

@@ -155,6 +155,8 @@ pub struct BinlogCompression {
 pub trait Source: Send + Sync {
     /// The rows of a table about replication channels.
     fn replication(&self, table: Replication) -> Vec<Row>;
+    /// The rows of `mysql.slow_log`, or of `mysql.general_log`.
+    fn logged(&self, slow: bool) -> Result<Vec<Row>>;
     fn processes(&self) -> Vec<Process>;
     fn clone_record(&self) -> Option<CloneRecord>;
     /// `gtid_executed`, in order.

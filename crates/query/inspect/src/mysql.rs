@@ -19,6 +19,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("component", All(component)),
     ("db", All(db)),
     ("default_roles", All(default_roles)),
+    ("general_log", All(|cx, out| Ok(out.extend(cx.source.logged(false)?)))),
     ("global_grants", All(global_grants)),
     ("gtid_executed", All(gtid_executed)),
     ("innodb_index_stats", All(innodb_statistics::indexes)),
@@ -28,6 +29,7 @@ const COMPUTED: &[(&str, Compute)] = &[
     ("proxies_priv", All(proxies_priv)),
     ("role_edges", All(role_edges)),
     ("servers", All(servers)),
+    ("slow_log", All(|cx, out| Ok(out.extend(cx.source.logged(true)?)))),
     ("tables_priv", All(tables_priv)),
     ("user", All(user)),
 ];
