@@ -1,10 +1,12 @@
 //! Building virtual tables from lists of columns.
 
 use crate::{Context, Row};
-use catalog::{Column, ColumnDefault, Schema, Sought, Table, VirtualContext, VirtualTable};
+use catalog::{Column, ColumnDefault, Index, IndexPart, Schema, Sought, Table, VirtualContext, VirtualTable};
+use engine::{Tree, TreeKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use types::collation::CollationId;
+use types::key::KeyPart;
 use types::row::RowLayout;
 use types::{DataType, Result, SqlError, TypeKind, Value};
 
@@ -33,8 +35,9 @@ pub(crate) const fn time() -> DataType {
 }
 
 /// Names and types of a schema's tables, as text: `TABLE` lines, each followed by the lines of its columns:
-/// `  NAME type [ascii | bin | utf8mb4] [not null] [pri | mul] [default '...' | default now [on update]]`, the words in the middle
-/// for another collation than that of names. There are no indexes: `pri` and `mul` are what is shown as a column's key.
+/// `  NAME type [ascii | bin | utf8mb4] [not null] [default '...' | default now [on update]]`, the words in the middle
+/// for another collation than that of names, and of its keys: `  primary key (COLUMN [desc], ...)`, `  unique key NAME (...)`,
+/// `  key NAME (...)`, which are shown and never read by.
 pub(crate) struct Spec {
     text: &'static str,
     /// The collation of names.
@@ -60,8 +63,13 @@ impl Spec {
         self.text.lines().filter(|l| !l.starts_with(' '))
     }
 
-    fn lines(&self, table: &str) -> impl Iterator<Item = &'static str> {
+    /// Those of columns and of keys.
+    fn all_lines(&self, table: &str) -> impl Iterator<Item = &'static str> {
         self.text.lines().skip_while(move |l| *l != table).skip(1).take_while(|l| l.starts_with(' ')).map(str::trim)
+    }
+
+    fn lines(&self, table: &str) -> impl Iterator<Item = &'static str> {
+        self.all_lines(table).filter(|line| !is_key(line))
     }
 
     pub(crate) fn columns(&self, table: &str) -> Vec<(&'static str, DataType)> {
@@ -70,7 +78,6 @@ impl Spec {
 
     fn column(&self, line: &'static str) -> (&'static str, DataType) {
         let line = line.split_once(" default ").map_or(line, |(line, _)| line);
-        let line = KEYS.iter().find_map(|(word, _)| line.strip_suffix(word)).unwrap_or(line);
         let (name, rest) = line.split_once(' ').expect("a name and a type");
         let (kind, nullable) = rest.strip_suffix(" not null").map_or((rest, true), |k| (k, false));
         let (kind, collation) = match kind.rsplit_once(' ') {
@@ -132,6 +139,8 @@ impl Spec {
                     };
                 }
             }
+            table.indexes =
+                self.all_lines(name).filter(|line| is_key(line)).map(|line| index(line, &table.columns)).collect();
             schema.tables.insert(name.to_string(), Arc::new(table));
         }
     }
@@ -141,16 +150,37 @@ fn nothing(_: &Context, _: &mut Vec<Row>) -> Result<()> {
     Ok(())
 }
 
-/// How a column of `table` is marked in the schema's list, and what is shown of that.
-const KEYS: [(&str, &str); 2] = [(" pri", "PRI"), (" mul", "MUL")];
-
-/// The key that is shown of a column of a computed table of the schema `mysql`.
-pub(crate) fn computed_key(table: &Table, column: usize) -> &'static str {
-    let line = if table.schema == "mysql" { MYSQL.lines(&table.name).nth(column) } else { None };
-    let Some(line) = line else { return "" };
-    let line = line.split_once(" default ").map_or(line, |(line, _)| line);
-    KEYS.iter().find(|(word, _)| line.ends_with(word)).map_or("", |(_, key)| key)
+/// Is a line of a table's that of a key?
+fn is_key(line: &str) -> bool {
+    ["primary key (", "unique key ", "key "].iter().any(|word| line.starts_with(word))
 }
+
+/// The index that a key's line says.
+fn index(line: &str, columns: &[Column]) -> Index {
+    let (head, list) = line.strip_suffix(')').and_then(|line| line.split_once(" (")).expect("a key has columns");
+    let (primary, unique) = (head == "primary key", !head.starts_with("key "));
+    let name = if primary { "PRIMARY" } else { head.rsplit_once(' ').expect("a key has a name").1 };
+    let part = |word: &str| {
+        let (name, descending) = word.strip_suffix(" desc").map_or((word, false), |name| (name, true));
+        let column = columns.iter().position(|c| c.name == name).expect("a key's column is one of the table's");
+        IndexPart { column, key: KeyPart { descending, ..KeyPart::new(columns[column].data_type) } }
+    };
+    Index {
+        name: name.to_string(),
+        unique,
+        primary,
+        invisible: false,
+        for_foreign_key: false,
+        parts: list.split(',').map(part).collect(),
+        array_part: None,
+        tree: NO_TREE,
+        algorithm: None,
+        comment: String::new(),
+    }
+}
+
+/// Of an index of a computed table: no page is numbered so.
+const NO_TREE: Tree = Tree { id: 0, root: u64::MAX, kind: TreeKind::Clustered };
 
 /// Of `... enum('A','B') ...` and `set`.
 fn members(line: &str) -> Vec<String> {

@@ -246,9 +246,6 @@ fn partitions(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()
 
 /// PRI, UNI, MUL or nothing.
 pub(crate) fn column_key(table: &Table, column: usize) -> &'static str {
-    if table.virtual_rows.is_some() {
-        return crate::columns::computed_key(table, column);
-    }
     let leads =
         |unique: bool| table.named_indexes().any(|i| i.parts[0].column == column && i.unique == unique && !i.primary);
     let alone = table.named_indexes().any(|i| i.unique && i.parts.len() == 1 && i.parts[0].column == column);
@@ -356,12 +353,12 @@ fn columns(cx: &Context, table: &Arc<Table>, out: &mut Vec<Row>) -> Result<()> {
 /// COMMENT, INDEX_COMMENT, IS_VISIBLE, EXPRESSION) of each part of each index.
 pub(crate) fn index_rows(cx: &Context, table: &Table) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    if !table.is_base() {
-        return Ok(rows);
-    }
+    // MySQL tells of its tables' keys, and counts nothing.
+    let of_instruments = table.is_virtual() && table.schema == "performance_schema";
     let cardinalities = innodb_statistics::cardinalities(cx, table)?;
     for (index, different) in table.indexes.iter().zip(cardinalities).filter(|(i, _)| !i.is_hidden()) {
         let algorithm = index.algorithm.unwrap_or(match table.engine {
+            _ if of_instruments => IndexAlgorithm::Hash,
             StorageEngine::Memory => IndexAlgorithm::Hash,
             StorageEngine::InnoDb | StorageEngine::MyIsam => IndexAlgorithm::BTree,
         });
@@ -376,7 +373,7 @@ pub(crate) fn index_rows(cx: &Context, table: &Table) -> Result<Vec<Row>> {
                     IndexAlgorithm::Hash => Value::Null,
                     IndexAlgorithm::BTree => word(if part.key.descending { "D" } else { "A" }),
                 },
-                uint(different[seq]),
+                if of_instruments { Value::Null } else { uint(different[seq]) },
                 if part.key.prefix > 0 { uint(part.key.prefix.into()) } else { Value::Null },
                 Value::Null,
                 word(if column.data_type.nullable { "YES" } else { "" }),

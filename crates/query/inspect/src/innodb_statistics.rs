@@ -3,11 +3,16 @@
 
 use crate::{Context, Row, datetime, text, uint};
 use catalog::statistics::Sample;
-use catalog::{Index, StorageEngine, Table};
+use catalog::{Index, StorageEngine, Table, VirtualTable};
+use std::collections::HashSet;
+use types::key::encode_part;
 use types::{Result, Value};
 
 /// Different values of the first 1, 2, ... parts of each index that has a name.
 pub(crate) fn cardinalities(cx: &Context, table: &Table) -> Result<Vec<Vec<u64>>> {
+    if let Some(source) = &table.virtual_rows {
+        return counted(cx, table, &**source);
+    }
     let sample = cx.source.sample(table)?;
     let unknown = |index: &Index| vec![0; index.parts.len()];
     let of = |at: usize, index: &Index| sample.as_ref().as_ref().map_or_else(|| unknown(index), |s| different(s, at));
@@ -17,6 +22,26 @@ pub(crate) fn cardinalities(cx: &Context, table: &Table) -> Result<Vec<Vec<u64>>
 
 fn different(sample: &Sample, index: usize) -> Vec<u64> {
     sample.rows_per_key[index].iter().map(|per_key| (sample.rows as f64 / per_key).round() as u64).collect()
+}
+
+/// The same of a computed table, whose rows are counted; of most there are few.
+fn counted(cx: &Context, table: &Table, source: &dyn VirtualTable) -> Result<Vec<Vec<u64>>> {
+    let mut rows = Vec::new();
+    if table.schema == "mysql" {
+        source.rows(cx, &[], &mut rows)?;
+    }
+    let of = |index: &Index| {
+        let mut keys = vec![HashSet::new(); index.parts.len()];
+        for row in &rows {
+            let mut key = Vec::new();
+            for (part, seen) in index.parts.iter().zip(&mut keys) {
+                encode_part(&mut key, &part.key, &row[part.column]);
+                seen.insert(key.clone());
+            }
+        }
+        keys.iter().map(|seen| seen.len() as u64).collect()
+    };
+    Ok(table.indexes.iter().map(of).collect())
 }
 
 /// Base tables that are everybody's, with their samples.

@@ -76,7 +76,8 @@ pub(crate) struct Picture {
 
 /// By tree: the schema, the table and which of its indexes it is.
 pub(crate) fn trees(version: &Version) -> HashMap<u32, (String, Arc<Table>, usize)> {
-    let tables = version.schemas.values().flat_map(|s| s.tables.values().map(move |t| (s, t)));
+    let tables =
+        version.schemas.values().flat_map(|s| s.tables.values().map(move |t| (s, t))).filter(|(_, t)| t.is_base());
     let indexes = tables.flat_map(|(s, t)| t.indexes.iter().enumerate().map(move |(at, index)| (s, t, at, index)));
     indexes.map(|(s, t, at, index)| (index.tree.id, (s.name.clone(), Arc::clone(t), at))).collect()
 }
