@@ -77,6 +77,9 @@ maker | DROP USER root@localhost | 4006
 maker | RENAME USER boss TO mine | 1227
 maker | RENAME USER plain TO plain2, boss TO mine | 1227
 maker | CREATE USER boss IDENTIFIED BY 'x' | 1227
+maker | RENAME USER plain TO boss | 1227
+maker | CREATE ROLE boss | 1227
+maker | CREATE ROLE IF NOT EXISTS boss | 1227
 maker | REVOKE ALL, GRANT OPTION FROM boss | 1227
 maker | REVOKE ALL ON *.* FROM boss | 1227
 maker | SET DEFAULT ROLE NONE TO boss | 1227

@@ -322,6 +322,24 @@ def test_proxies(start):
     assert known_as("proxy")[1] == "proxy@%"
 
 
+def test_who_grants_a_proxy_on_itself(start):
+    server = start()
+    run("CREATE USER own, all_of_it, other, own@'127.0.0.1' IDENTIFIED BY 'h', own@localhost", on=(root := server.connect()))
+    run("DROP USER own@'127.0.0.1', own@localhost", "GRANT ALL ON *.* TO all_of_it WITH GRANT OPTION", on=root)
+    own, whole = server.connect(user="own"), server.connect(user="all_of_it")
+    run("GRANT PROXY ON own TO other", "GRANT PROXY ON CURRENT_USER() TO own WITH GRANT OPTION", on=own)
+    assert outcome(own, "GRANT PROXY ON own TO missing") == 1410
+    assert outcome(own, "GRANT PROXY ON own@localhost TO other") == 1698, "that is another account"
+    assert outcome(own, "GRANT PROXY ON other TO own") == 1698
+    assert outcome(whole, "GRANT PROXY ON other TO own") == 1698, "ALL is not PROXY"
+    run("GRANT PROXY ON all_of_it TO own", on=whole)
+    proxies = "SELECT User, Proxied_user, Proxied_host, With_grant, Grantor FROM mysql.proxies_priv WHERE User <> 'root' ORDER BY User, Proxied_user"
+    assert run(proxies, on=root) == [("other", "own", "%", 0, "own@localhost"), ("own", "all_of_it", "%", 0, "all_of_it@localhost"),
+                                     ("own", "own", "%", 1, "own@localhost")]
+    run("REVOKE PROXY ON own FROM other", on=own)
+    assert outcome(own, "REVOKE PROXY ON own FROM other") == 1141
+
+
 def test_clients_of_every_kind(start):
     """The stock command line, with TLS and without, by both plugins of passwords."""
     server = start()

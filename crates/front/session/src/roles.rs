@@ -39,6 +39,14 @@ fn not_granted(role: &AccountName, to: &AccountName) -> SqlError {
     err!(3530, role.user, role.host, to.user, to.host)
 }
 
+/// Whoever has no name is nobody's role. Error 3524.
+pub(crate) fn refuse_anonymous<'r>(roles: impl IntoIterator<Item = &'r AccountName>, to: &AccountName) -> Result<()> {
+    match roles.into_iter().find(|role| role.user.is_empty()) {
+        Some(role) => Err(err!(3524, accounts::quoted_account(role), accounts::quoted_account(to))),
+        None => Ok(()),
+    }
+}
+
 fn unknown(name: &AccountName) -> SqlError {
     err!(3523, name.user, name.host)
 }
@@ -66,11 +74,11 @@ impl Session {
         let mut failed = Vec::new();
         for role in roles {
             let name = named(parsed, *role);
-            if name.user.is_empty() {
-                return Err(err!(1396, "CREATE ROLE", "anonymous user"));
-            }
-            if directory.get(&name).is_some() {
+            self.may_change(&name, directory)?;
+            if directory.get(&name).is_some() && (if_not_exists || !name.user.is_empty()) {
                 failed.push(name);
+            } else if name.user.is_empty() {
+                return Err(err!(1396, "CREATE ROLE", "anonymous user"));
             } else {
                 directory.put(accounts::Account::new_role(name));
             }
@@ -114,6 +122,10 @@ impl Session {
         self.may_hand_on(&roles)?;
         for account in to {
             let name = self.name_of(parsed, *account);
+            if name.user.is_empty() {
+                return Err(err!(3876));
+            }
+            refuse_anonymous(&roles, &name)?;
             if directory.get(&name).is_none() {
                 return Err(unknown(&name));
             }
@@ -174,10 +186,13 @@ impl Session {
             Account::Named { user, host: Some(host) } if nothing(user) && nothing(host) => AccountName::of_all(),
             proxied => self.name_of(parsed, proxied),
         };
-        // What was granted on the anonymous account of no host is granted on all: root has it from the start.
+        // What was granted on the anonymous account of no host is granted on all: root has it from the start. On itself an account
+        // grants it without having it.
         let all = AccountName::of_all();
         let own = self.access().account();
-        if ![&proxied, &all].iter().any(|on| own.proxies.get(*on).is_some_and(|proxy| proxy.with_grant)) {
+        if proxied != own.name
+            && ![&proxied, &all].iter().any(|on| own.proxies.get(*on).is_some_and(|proxy| proxy.with_grant))
+        {
             return Err(err!(1698, own.name.user, self.access().client_host()));
         }
         let granted = self.granted();
@@ -231,7 +246,10 @@ impl Session {
                 }
             };
             let changed = directory.change(user, |a| a.default_roles = chosen.into_iter().collect());
-            changed.ok_or_else(|| unknown(user))?;
+            // As in MySQL, one that is not there may have none.
+            if changed.is_none() && !matches!(selection, RoleSelection::None) {
+                return Err(unknown(user));
+            }
         }
         Ok(())
     }

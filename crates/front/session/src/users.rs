@@ -6,6 +6,7 @@ use crate::authority::SYSTEM_USER;
 use crate::binary_log::LoggedAs;
 use crate::command::Session;
 use crate::needs::Action;
+use crate::roles::refuse_anonymous;
 use crate::server::store_accounts;
 use crate::sink::gone;
 use crate::variables::{VarId, id};
@@ -144,6 +145,7 @@ impl Session {
                 for (from, to) in pairs {
                     let (from, to) = (self.name_of(parsed, *from), self.name_of(parsed, *to));
                     self.may_change(&from, directory)?;
+                    self.may_change(&to, directory)?;
                     if directory.get(&to).is_some() {
                         return Err(err!(1396, "RENAME USER", from));
                     }
@@ -205,7 +207,9 @@ impl Session {
             self.may_change(role, directory)?;
         }
         for spec in &create.users {
-            self.check_definer("CREATE USER", &self.name_of(parsed, spec.account))?;
+            let name = self.name_of(parsed, spec.account);
+            refuse_anonymous(&roles, &name)?;
+            self.check_definer("CREATE USER", &name)?;
         }
         let mut failed = Vec::new();
         for spec in &create.users {
@@ -495,10 +499,11 @@ impl Session {
         }
     }
 
-    /// That the session grants something now.
+    /// That the session grants something now: by its account's name, from where it is.
     pub(crate) fn granted(&self) -> Granted {
-        let AccountName { user, host } = &self.access().account().name;
-        Granted { by: format!("{user}@{host}"), at_s: accounts::password::now_s() }
+        let access = self.access();
+        let by = format!("{}@{}", access.account().name.user, access.client_host());
+        Granted { by, at_s: accounts::password::now_s() }
     }
 
     /// The columns of a GRANT, each of which the session has to have the privilege on. Error 1142.
@@ -620,9 +625,10 @@ impl Session {
         if may { Ok(()) } else { Err(err!(3836)) }
     }
 
-    /// REVOKE from each account; with IF EXISTS what was not granted is a warning, with IGNORE UNKNOWN USER an account that
+    /// REVOKE from each account; with IF EXISTS what was not granted is a warning, but for PROXY, with IGNORE UNKNOWN USER an account that
     /// there is not.
     fn revoke_all(&mut self, parsed: &Parsed, revoke: &Revoke, directory: &mut Directory) -> Result<()> {
+        let is_proxy = matches!(revoke.what, RevokeWhat::Proxy(_));
         for account in &revoke.from {
             let name = self.name_of(parsed, *account);
             if revoke.ignore_unknown_user && directory.get(&name).is_none() {
@@ -630,7 +636,7 @@ impl Session {
                 continue;
             }
             match self.revoke(parsed, &revoke.what, revoke.if_exists, &name, directory) {
-                Err(e) if revoke.if_exists && matches!(e.code, 1141 | 1147 | 1403 | 3523) => {
+                Err(e) if revoke.if_exists && !is_proxy && matches!(e.code, 1141 | 1147 | 1403 | 3523) => {
                     self.state.warn("Warning", e.code, e.message);
                 }
                 other => other?,
@@ -731,7 +737,8 @@ impl Session {
                         Ok(())
                     }
                     Some(false) => Err(refusal),
-                    None => Err(err!(1141, name.user, name.host)),
+                    None if *all && matches!(level, Level::Global) => Err(err!(1269)),
+                    None => Err(refusal),
                 }
             }
             RevokeWhat::Roles(roles) => self.revoke_roles(parsed, roles, name, directory),

@@ -706,6 +706,7 @@ error_table! {
     ER_UKNOWN_AUTH_ID_OR_ACCESS_DENIED_FOR_GRANT_AS = 3836, "HY000", "Either some of the authorization IDs in the AS clause are invalid or the current user lacks privileges to execute the statement.";
     ER_DEPENDENT_BY_FUNCTIONAL_INDEX = 3837, "HY000", "Column '%s' has a functional index dependency and cannot be dropped or renamed.";
     ER_CANNOT_CONVERT_STRING = 3854, "HY000", "Cannot convert string '%s' from %s to %s";
+    ER_CANNOT_GRANT_ROLES_TO_ANONYMOUS_USER = 3876, "HY000", "Cannot grant roles to an anonymous user.";
     ER_SECOND_PASSWORD_CANNOT_BE_EMPTY = 3878, "HY000", "Empty password can not be retained as second password for user '%s'@'%s'.";
     ER_DB_ACCESS_DENIED = 3879, "HY000", "Access denied for AuthId `%.64s`@`%.64s` to database '%-.192s'.";
     ER_CANNOT_SET_MANDATORY_ROLES = 3880, "HY000", "Cannot set mandatory_roles: AuthId `%.64s`@`%.64s` has '%s' privilege.";

@@ -20,7 +20,7 @@ impl Parser<'_> {
                 self.expect(Kw::ROLE)?;
                 let roles = self.role_selection(false)?;
                 self.expect(Kw::TO)?;
-                return Ok(Statement::SetDefaultRole { roles, users: self.comma_list(Self::account)? });
+                return Ok(Statement::SetDefaultRole { roles, users: self.comma_list(Self::role)? });
             }
             Kw::RESOURCE if self.peek().kw == Kw::GROUP => {
                 self.bump();
