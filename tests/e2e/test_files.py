@@ -57,6 +57,11 @@ CASES = [
     ("", "INTO TABLE b", "1\tz\ta,b\tx\n2\t\\0\t\ty\n"),
     ("", "INTO TABLE t IGNORE 5 LINES", "1\ta\n2\tb\n"),
     ("", "INTO TABLE t (@a, @b) SET id = @a + 10, v = IF(@b = '', NULL, @b)", "1\t\n2\tx\n"),
+    ("", "INTO TABLE t CHARACTER SET ascii (id, v)", b"1\tbad\xff\n"),
+    ("SET sql_mode = ''", "INTO TABLE t CHARACTER SET ascii (id, v)", b"1\tbad\xff\n"),
+    ("SET @x = 5", "INTO TABLE t CHARACTER SET latin1 (id, @x) SET v = @x", b"1\t\xe4\xf6\n"),
+    ("SET @x = 5", "INTO TABLE t CHARACTER SET utf8mb4 (id, @X) SET v = CONCAT(@x, @x)", "1\tab\n"),
+    ("", "INTO TABLE t CHARACTER SET binary (id, @bytes) SET v = @bytes", b"1\ta\xff\n"),
 ]
 
 def connect(host, port):

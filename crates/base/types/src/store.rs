@@ -664,9 +664,9 @@ fn transcode(given: Cow<'_, [u8]>, from: Charset, to: Charset) -> (Cow<'_, [u8]>
     let mut rest = &given[..];
     let mut scratch = Vec::new();
     while !rest.is_empty() {
-        let (code, length) = from.decode(rest);
+        let (code, length) = from.character(rest);
         scratch.clear();
-        if !to.encode(code, &mut scratch) {
+        if !code.is_some_and(|code| to.encode(code, &mut scratch)) {
             break;
         }
         rest = &rest[length..];

@@ -235,6 +235,7 @@ impl Charset {
     pub fn decode(self, bytes: &[u8]) -> (u32, usize) {
         let first = bytes[0];
         match self {
+            Charset::Ascii if !first.is_ascii() => (char::REPLACEMENT_CHARACTER as u32, 1),
             Charset::Binary | Charset::Ascii => (first as u32, 1),
             Charset::Latin1 => match first {
                 0x80..=0x9F => (LATIN1_C1[(first - 0x80) as usize] as u32, 1),
@@ -244,6 +245,13 @@ impl Charset {
             Charset::Eight(set) => (set.decode(first), 1),
             Charset::Wide(set) => set.decode(bytes),
         }
+    }
+
+    /// The same, and `None` where the bytes are no character.
+    pub fn character(self, bytes: &[u8]) -> (Option<u32>, usize) {
+        let (code, length) = self.decode(bytes);
+        let is_one = code != char::REPLACEMENT_CHARACTER as u32 || self.valid_up_to(&bytes[..length]) == length;
+        (is_one.then_some(code), length)
     }
 
     /// Appends a code point; false (and nothing appended) when the character set lacks it.
@@ -282,7 +290,8 @@ impl Charset {
             || (self != Charset::Binary && self.is_ascii_compatible() && to.is_ascii_compatible() && bytes.is_ascii())
     }
 
-    /// Converts a string to another character set. Characters that `to` lacks become `?`; the number of those comes back.
+    /// Converts a string to another character set. Characters that `to` lacks, and what is none, become `?`; the number of those comes
+    /// back.
     /// From `binary` the bytes are taken as they stand (the caller validates them), with zero bytes in front where the first
     /// character of `to` would not be whole.
     pub fn convert(self, to: Charset, bytes: &[u8], out: &mut Vec<u8>) -> usize {
@@ -297,8 +306,8 @@ impl Charset {
         let mut lost = 0;
         let mut rest = bytes;
         while !rest.is_empty() {
-            let (code, length) = self.decode(rest);
-            if !to.encode(code, out) {
+            let (code, length) = self.character(rest);
+            if !code.is_some_and(|code| to.encode(code, out)) {
                 to.encode(b'?' as u32, out);
                 lost += 1;
             }
@@ -404,6 +413,19 @@ mod tests {
         assert_eq!([0, 2, 3, 5, 6, 9, 10, 99].map(whole), [0, 1, 3, 3, 6, 6, 10, 11]);
         assert_eq!(Charset::Utf8mb3.valid_up_to(s), 6);
         assert_eq!(Charset::Utf8mb4.valid_up_to(b"ab\xFFc"), 2);
+    }
+
+    #[test]
+    fn what_is_no_character_is_a_question_mark_elsewhere() {
+        let converted = |from: Charset, to, bytes: &[u8]| {
+            let mut out = Vec::new();
+            (from.convert(to, bytes, &mut out), out)
+        };
+        assert_eq!(converted(Charset::Ascii, Charset::Utf8mb4, b"a\xFF"), (1, b"a?".to_vec()));
+        assert_eq!(converted(Charset::Ascii, Charset::Latin1, b"\xE9b"), (1, b"?b".to_vec()));
+        assert_eq!(converted(Charset::Utf8mb4, Charset::Utf8mb3, b"\xFFz"), (1, b"?z".to_vec()));
+        let replacement = "\u{FFFD}".as_bytes();
+        assert_eq!(converted(Charset::Utf8mb4, Charset::Utf8mb3, replacement), (0, replacement.to_vec()));
     }
 
     #[test]

@@ -193,7 +193,8 @@ impl Planner<'_> {
             Ast::UserVar(name) => {
                 self.unsteady = true;
                 let name = parsed.name(*name).to_ascii_lowercase();
-                let (_, ty) = self.env.user_variable(&name);
+                let from_file = self.file_variables.iter().find(|(n, _)| *n == name);
+                let ty = from_file.map_or_else(|| self.env.user_variable(&name).1, |(_, ty)| *ty);
                 Expr::new(Node::UserVariable(name), variable_type(ty))
             }
             Ast::AssignUserVar { name, value } => {

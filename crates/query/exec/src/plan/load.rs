@@ -104,6 +104,15 @@ impl Planner<'_> {
         uses.insert.extend(Self::written_names(&source, &listed));
         uses.inserts_all |= load.targets.is_empty();
         let visible = source.filter.clone().filter(|_| replace);
+        let charset = self.file_charset(load.charset)?;
+        let data_type = match charset {
+            Charset::Binary => DataType::string(TypeKind::LongBlob, u32::MAX, CollationId::BINARY),
+            other => DataType::string(TypeKind::LongText, u32::MAX, CollationId::default_of(other)),
+        };
+        self.file_variables.extend(targets.iter().filter_map(|t| match t {
+            FieldTarget::Variable(name) => Some((name.to_ascii_lowercase(), data_type)),
+            FieldTarget::Column(_) | FieldTarget::Nowhere => None,
+        }));
         let mut block = Block::default();
         block.sources.push(Source::of_table(0, &table, None));
         self.blocks.push(block);
@@ -118,11 +127,6 @@ impl Planner<'_> {
         }));
         columns.sort_unstable();
         columns.dedup();
-        let charset = self.file_charset(load.charset)?;
-        let data_type = match charset {
-            Charset::Binary => DataType::string(TypeKind::LongBlob, u32::MAX, CollationId::BINARY),
-            other => DataType::string(TypeKind::LongText, u32::MAX, CollationId::default_of(other)),
-        };
         let shapes = vec![Shape::Row(table.clone()), Shape::Row(table.clone())];
         let rules = self.rules(&table, Changes { delete: replace, ..Changes::INSERT }, check)?;
         // A file of the client's is not refused in the middle of its transfer.

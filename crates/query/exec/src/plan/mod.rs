@@ -116,6 +116,8 @@ pub struct Planner<'p> {
     pub notes: Vec<(u16, &'static str)>,
     /// EXPLAIN FOR SCHEMA: what tables without a schema are of.
     schema: Option<String>,
+    /// Variables that LOAD DATA sets from the file, in small letters: what they held before says nothing of their type.
+    file_variables: Vec<(String, DataType)>,
     /// Warnings of literals that were read while planning, for whoever reads the text.
     pub literal_warnings: Vec<(u16, String)>,
     /// Parameters that are compared with a date or time column: its type and name.
@@ -206,6 +208,7 @@ impl<'p> Planner<'p> {
             working_tables: 0,
             notes: Vec::new(),
             schema: None,
+            file_variables: Vec::new(),
             literal_warnings: Vec::new(),
             foreseen: Vec::new(),
             asked_params: Vec::new(),
