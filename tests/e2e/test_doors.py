@@ -10,9 +10,10 @@ def client(server, more=0, **words):
     return Client(server.host, server.port, more, **words)
 
 
-def change_user(connection, user=b"root", reply=b"", plugin=b"caching_sha2_password", database=b""):
+def change_user(connection, user=b"root", reply=b"", plugin=b"caching_sha2_password", database=b"", collation=255):
     """What the server says to it: it is answered with no password whenever it asks."""
-    connection.command(b"\x11" + user + b"\0" + bytes([len(reply)]) + reply + database + b"\0\xff\0" + plugin + b"\0")
+    names = user + b"\0" + bytes([len(reply)]) + reply + database + b"\0"
+    connection.command(b"\x11" + names + collation.to_bytes(2, "little") + plugin + b"\0")
     said = [connection.read()]
     while said[-1][0] == 0xFE:
         connection.write(b"")
@@ -33,6 +34,28 @@ def test_change_user_asks_with_a_new_scramble(server, reply, plugin):
     again, done = change_user(connection)
     assert again[23:43] != asked[23:43]
     assert connection.rows("SELECT DATABASE()") == [[None]]
+
+
+LATIN1, KOI8R, UCS2 = 8, 7, 35
+
+
+def test_names_of_a_login_are_in_its_character_set(server, clearway_only):
+    named = server.connect()
+    run("CREATE USER IF NOT EXISTS 'é', 'д'", "CREATE DATABASE IF NOT EXISTS `zé`", "GRANT ALL ON `zé`.* TO 'é'", on=named)
+    connection = client(server)
+    asked = "SELECT HEX(CURRENT_USER()), HEX(DATABASE()), @@character_set_client"
+    assert change_user(connection, "é".encode("latin1"), database="zé".encode("latin1"), collation=LATIN1)[-1][0] == 0
+    assert connection.rows(asked) == [["é@%".encode().hex().upper(), "zé".encode().hex().upper(), "latin1"]]
+    assert change_user(connection, "д".encode("koi8-r"), collation=KOI8R)[-1][0] == 0
+    assert connection.rows(asked) == [["д@%".encode().hex().upper(), None, "koi8r"]]
+    # Bytes that are no text are nobody's name.
+    assert error(change_user(connection, b"\xe9", collation=255)[-1])[0] == 1045
+    run("DROP USER 'é', 'д'", "DROP DATABASE `zé`", on=named)
+
+
+def test_no_login_in_a_set_that_statements_are_not_read_in(server):
+    connection = client(server)
+    assert error(change_user(connection, collation=UCS2)[-1])[0] == 1231
 
 
 def test_change_user_that_is_refused_ends_the_connection(server):

@@ -11,6 +11,8 @@
 use crate::auth::Plugin;
 use crate::wire::{Malformed, Reader};
 use crate::{Capabilities, ServerStatus};
+use types::charset::Charset;
+use types::collation::CollationId;
 
 /// Length of the part of the answer that has no strings, which is all of SSLRequest.
 const FIXED_BYTES: usize = 32;
@@ -128,7 +130,7 @@ impl Login {
         if reader.is_empty() {
             return Err(Malformed); // SSLRequest
         }
-        let user = text(reader.null_terminated()?);
+        let user = name(reader.null_terminated()?, collation);
         let auth_reply = if capabilities.has(Capabilities::PLUGIN_AUTH_LENENC_CLIENT_DATA) {
             reader.lenenc_bytes()?
         } else if capabilities.has(Capabilities::SECURE_CONNECTION) {
@@ -139,7 +141,7 @@ impl Login {
         };
         let auth_reply = auth_reply.to_vec();
         let database = if capabilities.has(Capabilities::CONNECT_WITH_DB) && !reader.is_empty() {
-            Some(text(reader.null_terminated_or_rest())).filter(|name| !name.is_empty())
+            Some(name(reader.null_terminated_or_rest(), collation)).filter(|name| !name.is_empty())
         } else {
             None
         };
@@ -170,6 +172,15 @@ impl Login {
             auth_reply,
             used_password: false,
         })
+    }
+}
+
+/// The name of a user or a schema, in the character set that the client wants to speak.
+pub fn name(bytes: &[u8], collation: u16) -> String {
+    let collation = CollationId(collation);
+    match collation.is_known().then(|| collation.charset()) {
+        Some(set) if set.is_single_byte() && set != Charset::Binary => text(&set.to_utf8(bytes)),
+        _ => text(bytes),
     }
 }
 

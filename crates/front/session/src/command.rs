@@ -29,7 +29,7 @@ use exec::{Env, Outcome};
 use observe::{Counter, SessionCounters};
 use protocol::TlsInfo;
 use protocol::command::{malformed_packet, unknown_command};
-use protocol::handshake::Scramble;
+use protocol::handshake::{self, Scramble};
 use protocol::{
     Algorithm, AnswerStart, ClosedBy, Command, Connection, HangUp, Next, OkReply, Output, Peer, ServerStatus,
 };
@@ -346,10 +346,11 @@ impl Session {
             }
             Command::ChangeUser(request) => {
                 let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+                let wanted = request.collation.unwrap_or(255);
                 let request = ChangeUser {
-                    user: text(request.user),
+                    user: handshake::name(request.user, wanted),
                     auth_reply: request.auth_reply.to_vec(),
-                    database: text(request.database),
+                    database: handshake::name(request.database, wanted),
                     collation: request.collation,
                     plugin: text(request.plugin),
                 };

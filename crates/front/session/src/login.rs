@@ -281,8 +281,13 @@ impl Session {
         if refuses { Err(err!(1862)) } else { Ok(()) }
     }
 
-    /// The session is `identity`'s from now on.
+    /// The session is `identity`'s from now on. Errors 1231, 1044, 1049.
     fn become_account(&mut self, identity: Identity, database: Option<&str>, collation: u16) -> Result<()> {
+        let collation = CollationId(collation);
+        // Statements are not read in a set whose characters take two bytes or more.
+        if collation.is_known() && collation.charset().mbminlen() > 1 {
+            return Err(err!(1231, "character_set_client", collation.charset().name()));
+        }
         let access = self.server.accounts.access(identity.account.clone(), &identity.client_host);
         self.state.user = format!("{}@{}", identity.user, identity.client_host);
         self.state.current_user = format!("{}@{}", identity.account.user, identity.account.host);
@@ -301,8 +306,7 @@ impl Session {
             self.state.vars.set(USER_CONNECTIONS, Val::UInt(own.into()));
         }
         self.activate_login_roles();
-        let collation = CollationId(collation);
-        if collation.is_known() && collation.charset().mbminlen() == 1 {
+        if collation.is_known() {
             charset::set_names(&mut self.state, collation);
         }
         if self.interactive {
